@@ -1,0 +1,30 @@
+"""What all tests share."""
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from xmlcore._paths import KERNEL_CACHE_VARIABLE, kernel_cache_root
+
+os.environ[KERNEL_CACHE_VARIABLE] = str(kernel_cache_root())  # shared by all tests and their worker processes
+sys.path.insert(0, str(Path(__file__).parent))  # for `import naive`
+
+
+@pytest.fixture(scope="session")
+def real_data() -> Path:
+    """Folder of real data sets, or a skip."""
+    folder = os.environ.get("XMLCORE_TEST_DATA")
+    if not folder:
+        pytest.skip("XMLCORE_TEST_DATA names no folder of real data sets")
+    path = Path(folder)
+    if not path.is_dir():
+        pytest.fail(f"XMLCORE_TEST_DATA is {folder!r}, which is not a folder")
+    return path
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path, monkeypatch):
+    """Artifacts of a test go to its own folder; compiled kernels stay where they are."""
+    monkeypatch.setenv("XMLCORE_CACHE", str(tmp_path / "cache"))

@@ -1,0 +1,1 @@
+"""Plain-Python twins of the kernels: slow, short, and plainly right."""

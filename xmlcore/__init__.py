@@ -1,0 +1,30 @@
+"""Extreme multi-label classification: methods, metrics, data and figures.
+
+The public names load on first use, so that ``import xmlcore`` stays quick.
+"""
+
+from importlib import import_module
+
+__version__ = "0.1.0"
+
+_NAMES = {
+    "PLT": "xmlcore.models",
+    "load_model": "xmlcore.models",
+    "Ranking": "xmlcore.ranking",
+    "evaluate": "xmlcore.experiment",
+}
+_MODULES = ("datasets", "metrics", "models", "figures", "experiment", "store", "jobs")
+
+__all__ = ["PLT", "Ranking", "evaluate", "load_model", *_MODULES]
+
+
+def __getattr__(name):
+    if name in _NAMES:
+        return getattr(import_module(_NAMES[name]), name)
+    if name in _MODULES:
+        return import_module(f"xmlcore.{name}")
+    raise AttributeError(f"module 'xmlcore' has no attribute {name!r}")
+
+
+def __dir__():
+    return sorted([*globals(), *__all__])

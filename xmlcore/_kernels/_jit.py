@@ -1,0 +1,70 @@
+"""The one decorator of every kernel, and where its compiled code is kept."""
+
+import hashlib
+import warnings
+from pathlib import Path
+
+import numba
+from numba.core import config
+
+from xmlcore._paths import kernel_cache_root
+
+
+def kernels_version() -> str:
+    """Hash of all kernel sources and the Numba version.
+
+    Numba's own cache looks at the file of the kernel alone and misses a change in another file that the kernel
+    calls; a folder per hash cannot be stale.
+    """
+    digest = hashlib.blake2b(numba.__version__.encode(), digest_size=8)
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(path.name.encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+KERNELS_VERSION = kernels_version()
+CACHE_FOLDER = kernel_cache_root() / KERNELS_VERSION
+
+
+def _cache_usable() -> bool:
+    try:
+        CACHE_FOLDER.mkdir(parents=True, exist_ok=True)
+        return True
+    except OSError as error:
+        warnings.warn(
+            f"compiled kernels cannot be kept in {CACHE_FOLDER} ({error}): each process compiles them anew; "
+            "name a writable folder in XMLCORE_CACHE",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+        return False
+
+
+_USE_CACHE = _cache_usable()
+
+
+def kernel(function=None, **options):
+    """Compile ``function`` with Numba: no Python objects, no interpreter lock, kept on disk.
+
+    Parameters
+    ----------
+    function : callable
+        Called with flat NumPy arrays and scalars.
+    **options
+        Passed on to :func:`numba.njit`; ``fastmath`` is off unless a kernel says otherwise.
+
+    Returns
+    -------
+    numba.core.dispatcher.Dispatcher
+        Or the plain function when ``NUMBA_DISABLE_JIT`` is set.
+    """
+    if function is None:
+        return lambda inner: kernel(inner, **options)
+    settings = {"nogil": True, "cache": _USE_CACHE, **options}
+    before = config.CACHE_DIR
+    config.CACHE_DIR = str(CACHE_FOLDER)  # only for our own kernels: the user's keep their place
+    try:
+        return numba.njit(**settings)(function)
+    finally:
+        config.CACHE_DIR = before

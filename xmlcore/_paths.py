@@ -1,0 +1,43 @@
+"""Where generated files live."""
+
+import os
+import sys
+from pathlib import Path
+
+CACHE_VARIABLE = "XMLCORE_CACHE"
+KERNEL_CACHE_VARIABLE = "XMLCORE_KERNEL_CACHE"
+
+
+def cache_root() -> Path:
+    """Folder for everything that can be made again: artifacts, job records, compiled kernels.
+
+    The environment variable ``XMLCORE_CACHE`` decides when it is set. Otherwise a checkout of the project uses its
+    own ``cache/`` folder, and an installed package the user's cache folder.
+
+    Returns
+    -------
+    pathlib.Path
+        Absolute; not necessarily there yet.
+    """
+    chosen = os.environ.get(CACHE_VARIABLE)
+    if chosen:
+        return Path(chosen).expanduser().resolve()
+    project = Path(__file__).resolve().parent.parent
+    if (project / "pyproject.toml").is_file() and (project / "app.py").is_file():
+        return project / "cache"
+    if sys.platform == "win32":
+        base = Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local"))
+    elif sys.platform == "darwin":
+        base = Path.home() / "Library" / "Caches"
+    else:
+        base = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"))
+    return base / "xmlcore"
+
+
+def kernel_cache_root() -> Path:
+    """Folder for compiled kernels: ``XMLCORE_KERNEL_CACHE``, or ``numba`` under :func:`cache_root`.
+
+    A place of its own lets throw-away caches (tests, one-off jobs) share compiled code.
+    """
+    chosen = os.environ.get(KERNEL_CACHE_VARIABLE)
+    return Path(chosen).expanduser().resolve() if chosen else cache_root() / "numba"

@@ -1,0 +1,188 @@
+"""Checks on what users hand in: everything past this point is canonical CSR."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import scipy.sparse as sp
+
+INT32_MAX = np.iinfo(np.int32).max
+
+
+def check_features(X, n_features: int | None = None, *, name: str = "X") -> sp.csr_array:
+    """Turn a feature matrix into canonical CSR, or say what is wrong with it.
+
+    Parameters
+    ----------
+    X : sparse array or matrix, or array_like, shape (n, D)
+        Numbers. A single row may be given as a 1-d array.
+    n_features : int, optional
+        The D that is expected.
+    name : str
+        What to call it in errors.
+
+    Returns
+    -------
+    scipy.sparse.csr_array of float32, shape (n, D)
+        int32 indices, sorted, no duplicates (they are summed), no stored zeros. The input is never changed.
+
+    Raises
+    ------
+    ValueError
+        Wrong shape, no columns, or values that are not finite in float32 (the row and column are named).
+    TypeError
+        Values that are not real numbers.
+    """
+    if sp.issparse(X):
+        if X.ndim != 2:
+            raise ValueError(f"{name} has {X.ndim} dimension(s): a matrix (rows, features) is needed")
+        _check_real(X.dtype, name)
+        matrix = sp.csr_array(X, dtype=np.float32, copy=True)
+    else:
+        try:
+            dense = np.asarray(X)
+        except ValueError as error:
+            raise ValueError(f"{name} is not a matrix: its rows have different lengths") from error
+        _check_real(dense.dtype, name)
+        if dense.ndim == 1:
+            dense = dense.reshape(1, -1)
+        if dense.ndim != 2:
+            raise ValueError(f"{name} has {dense.ndim} dimensions: a matrix (rows, features) is needed")
+        matrix = sp.csr_array(np.ascontiguousarray(dense, dtype=np.float32))
+    if n_features is not None and matrix.shape[1] != n_features:
+        raise ValueError(
+            f"{name} has {matrix.shape[1]} features, but the model was fitted on {n_features}: "
+            "use the same vocabulary, in the same order"
+        )
+    _canonical(matrix, name)
+    bad = np.flatnonzero(~np.isfinite(matrix.data))
+    if bad.size:
+        row = int(np.searchsorted(matrix.indptr, bad[0], side="right")) - 1
+        column = int(matrix.indices[bad[0]])
+        raise ValueError(
+            f"{name} holds {bad.size} value(s) that are not finite in float32; the first is {matrix.data[bad[0]]} "
+            f"at row {row}, column {column}: replace or drop them"
+        )
+    matrix.eliminate_zeros()
+    return matrix
+
+
+def check_labels(Y, n_rows: int | None = None, n_labels: int | None = None, *, name: str = "Y") -> sp.csr_array:
+    """Turn a label matrix, or lists of label ids, into canonical CSR, or say what is wrong with it.
+
+    Parameters
+    ----------
+    Y : sparse array or matrix, array_like of 0 and 1, shape (n, L), or list of lists of int
+        Anything else than 0, 1, False and True in a matrix is an error, not a label.
+    n_rows, n_labels : int, optional
+        The shape that is expected. With lists of ids, ``n_labels`` also fixes L; otherwise it is the largest id + 1.
+    name : str
+        What to call it in errors.
+
+    Returns
+    -------
+    scipy.sparse.csr_array of bool, shape (n, L)
+        int32 indices, sorted, no duplicates, only True stored.
+
+    Raises
+    ------
+    ValueError
+        Wrong shape, a value that is not 0 or 1, a label id out of range.
+    TypeError
+        Label ids that are not whole numbers.
+    """
+    if sp.issparse(Y):
+        if Y.ndim != 2:
+            raise ValueError(f"{name} has {Y.ndim} dimension(s): a matrix (rows, labels) is needed")
+        matrix = _from_binary_sparse(Y, name)
+    elif _is_lists(Y):
+        matrix = _from_lists(Y, n_labels, name)
+    else:
+        dense = np.asarray(Y)
+        if dense.ndim != 2:
+            raise ValueError(
+                f"{name} has {dense.ndim} dimension(s): give a binary matrix (rows, labels) or one list of "
+                "label ids per row"
+            )
+        _check_real(dense.dtype, name)
+        matrix = _from_binary_sparse(sp.csr_array(dense), name)
+    if n_rows is not None and matrix.shape[0] != n_rows:
+        raise ValueError(f"{name} has {matrix.shape[0]} rows, but the features have {n_rows}: one row of labels each")
+    if n_labels is not None and matrix.shape[1] != n_labels:
+        raise ValueError(f"{name} has {matrix.shape[1]} labels, but {n_labels} are expected")
+    return matrix
+
+
+def check_count(value, name: str, least: int = 1, most: int | None = None) -> int:
+    """Return ``value`` as an int when it is a whole number in [least, most]; raise otherwise."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
+        raise TypeError(f"{name} must be a whole number, not {value!r}")
+    if value < least or (most is not None and value > most):
+        bounds = f"at least {least}" if most is None else f"from {least} to {most}"
+        raise ValueError(f"{name} must be {bounds}, not {value}")
+    return int(value)
+
+
+def _check_real(dtype, name):
+    if dtype.kind not in "fiub":
+        raise TypeError(f"{name} holds {dtype} values: real numbers are needed")
+
+
+def _canonical(matrix, name):
+    """Sorted int32 indices without duplicates, in place."""
+    if matrix.shape[1] == 0:
+        raise ValueError(f"{name} has no columns")
+    if matrix.shape[1] > INT32_MAX:
+        raise ValueError(f"{name} has {matrix.shape[1]} columns: at most {INT32_MAX} are supported")
+    matrix.sum_duplicates()
+    matrix.indices = matrix.indices.astype(np.int32, copy=False)
+    matrix.indptr = matrix.indptr.astype(np.int64, copy=False)
+
+
+def _from_binary_sparse(Y, name):
+    _check_real(Y.dtype, name)
+    matrix = sp.csr_array(Y, copy=True)
+    odd = np.flatnonzero((matrix.data != 0) & (matrix.data != 1))
+    if odd.size:
+        row = int(np.searchsorted(matrix.indptr, odd[0], side="right")) - 1
+        raise ValueError(
+            f"{name} holds {matrix.data[odd[0]]} at row {row}, column {int(matrix.indices[odd[0]])}: "
+            "labels are 0 or 1 (did features and labels change places?)"
+        )
+    matrix.eliminate_zeros()
+    matrix = matrix.astype(bool)
+    _canonical(matrix, name)  # duplicates sum to True
+    return matrix
+
+
+def _is_lists(Y):
+    if not isinstance(Y, Sequence) or isinstance(Y, (str, bytes)):
+        return isinstance(Y, np.ndarray) and Y.dtype == object and Y.ndim == 1
+    return all(isinstance(row, (Sequence, set, frozenset)) or getattr(row, "ndim", None) == 1 for row in Y) and not (
+        len(Y) > 0 and all(isinstance(row, np.ndarray) and row.dtype == bool for row in Y)
+    )
+
+
+def _from_lists(Y, n_labels, name):
+    indptr = np.zeros(len(Y) + 1, dtype=np.int64)
+    rows = []
+    for i, row in enumerate(Y):
+        values = sorted(row) if isinstance(row, (set, frozenset)) else list(row)
+        ids = np.asarray(values if values else np.empty(0, np.int64))
+        if ids.dtype.kind not in "iu":
+            raise TypeError(f"{name} row {i} is {values!r}: label ids are whole numbers")
+        ids = np.unique(ids)
+        if ids.size and ids[0] < 0:
+            raise ValueError(f"{name} row {i} has the label id {ids[0]}: ids start at 0")
+        if ids.size and n_labels is not None and ids[-1] >= n_labels:
+            raise ValueError(f"{name} row {i} has the label id {ids[-1]}, but there are {n_labels} labels (ids from 0)")
+        if ids.size and ids[-1] >= INT32_MAX:
+            raise ValueError(f"{name} row {i} has the label id {ids[-1]}: at most {INT32_MAX} labels are supported")
+        indptr[i + 1] = indptr[i] + ids.size
+        rows.append(ids.astype(np.int32))
+    indices = np.concatenate(rows) if rows else np.empty(0, np.int32)
+    width = n_labels if n_labels is not None else (int(indices.max()) + 1 if indices.size else 0)
+    if width == 0:
+        raise ValueError(f"{name} has no labels at all")
+    matrix = sp.csr_array((np.ones(indices.size, dtype=bool), indices, indptr), shape=(len(Y), width))
+    matrix.indptr = matrix.indptr.astype(np.int64, copy=False)
+    return matrix
