@@ -23,7 +23,7 @@ def check_features(X, n_features: int | None = None, *, name: str = "X") -> sp.c
     Returns
     -------
     scipy.sparse.csr_array of float32, shape (n, D)
-        int32 indices, sorted, no duplicates (they are summed), no stored zeros. The input is never changed.
+        Sorted indices, no duplicates (they are summed), no stored zeros. The input is never changed.
 
     Raises
     ------
@@ -81,7 +81,7 @@ def check_labels(Y, n_rows: int | None = None, n_labels: int | None = None, *, n
     Returns
     -------
     scipy.sparse.csr_array of bool, shape (n, L)
-        int32 indices, sorted, no duplicates, only True stored.
+        Sorted indices, no duplicates, only True stored.
 
     Raises
     ------
@@ -112,6 +112,21 @@ def check_labels(Y, n_rows: int | None = None, n_labels: int | None = None, *, n
     return matrix
 
 
+def csr_parts(matrix: sp.csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Arrays of a canonical CSR matrix as kernels take them, copied only when their type differs.
+
+    scipy keeps both index arrays in one type (int32, or int64 from 2**31 entries on); kernels are compiled for one
+    pair of types.
+
+    Returns
+    -------
+    indptr : ndarray of int64, shape (n + 1,)
+    indices : ndarray of int32, shape (nnz,)
+    data : ndarray, shape (nnz,)
+    """
+    return matrix.indptr.astype(np.int64, copy=False), matrix.indices.astype(np.int32, copy=False), matrix.data
+
+
 def check_count(value, name: str, least: int = 1, most: int | None = None) -> int:
     """Return ``value`` as an int when it is a whole number in [least, most]; raise otherwise."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
@@ -128,14 +143,12 @@ def _check_real(dtype, name):
 
 
 def _canonical(matrix, name):
-    """Sorted int32 indices without duplicates, in place."""
+    """Sort the indices and sum duplicates, in place."""
     if matrix.shape[1] == 0:
         raise ValueError(f"{name} has no columns")
     if matrix.shape[1] > INT32_MAX:
         raise ValueError(f"{name} has {matrix.shape[1]} columns: at most {INT32_MAX} are supported")
     matrix.sum_duplicates()
-    matrix.indices = matrix.indices.astype(np.int32, copy=False)
-    matrix.indptr = matrix.indptr.astype(np.int64, copy=False)
 
 
 def _from_binary_sparse(Y, name):
@@ -184,5 +197,4 @@ def _from_lists(Y, n_labels, name):
     if width == 0:
         raise ValueError(f"{name} has no labels at all")
     matrix = sp.csr_array((np.ones(indices.size, dtype=bool), indices, indptr), shape=(len(Y), width))
-    matrix.indptr = matrix.indptr.astype(np.int64, copy=False)
     return matrix

@@ -1,0 +1,122 @@
+"""The same numbers as napkinXC, whose conventions these measures follow."""
+
+import gzip
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from xmlcore import metrics
+
+oracle = pytest.importorskip("napkinxc.metrics", reason="napkinXC is the oracle: pip install -r requirements-dev.txt")
+
+PLAIN = ["precision_at_k", "recall_at_k", "ndcg_at_k"]
+WEIGHTED = ["psprecision_at_k", "psrecall_at_k", "psdcg_at_k", "psndcg_at_k"]
+CASES = {  # rows, labels, most true labels in a row, k, share of rows without labels and without predictions
+    "few labels": (50, 6, 4, 3, 0.2),
+    "one label": (20, 1, 2, 1, 0.3),
+    "k beyond the number of labels": (40, 5, 6, 9, 0.2),
+    "many labels": (300, 5000, 40, 5, 0.05),
+    "many true labels and a long ranking": (60, 300, 250, 100, 0.1),
+}
+
+
+@pytest.fixture(params=[(name, seed) for name in CASES for seed in (0, 1)], ids=lambda p: f"{p[0]}, seed {p[1]}")
+def case(request):
+    name, seed = request.param
+    n, n_labels, most_true, k, empty = CASES[name]
+    rng = np.random.default_rng([seed, n])
+    popular = rng.permutation(n_labels)
+    true, predicted = [], []
+    for _ in range(n):
+        size = 0 if rng.random() < empty else int(rng.integers(0, min(most_true, n_labels + 1)))
+        chance = rng.permutation(np.arange(n_labels) ** 2)  # leans to some labels, which are then found
+        true.append(sorted(popular[np.argsort(chance)][:size].tolist()))
+        length = 0 if rng.random() < empty else int(rng.integers(0, min(k, n_labels) + 1))
+        others = np.setdiff1d(np.arange(n_labels), true[-1])
+        found = rng.permutation(np.concatenate([true[-1], rng.choice(others, min(k, others.size), replace=False)]))
+        predicted.append(found[:length].astype(int).tolist())
+    predicted[0] = rng.permutation(n_labels)[:k].tolist()  # the ranking is k wide
+    true[0] = [0]
+    train = rng.random((200, n_labels)) < 1 / (1 + popular)
+    return true, predicted, n_labels, k, metrics.inverse_propensity(train)
+
+
+def compare(Y, ranking, oracle_Y, oracle_ranking, weights, k):
+    for name in PLAIN:
+        expected = getattr(oracle, name)(oracle_Y, oracle_ranking, k=k)
+        np.testing.assert_allclose(getattr(metrics, name)(Y, ranking, k), expected, rtol=0, atol=1e-6, err_msg=name)
+    for name in WEIGHTED:
+        expected = getattr(oracle, name)(oracle_Y, oracle_ranking, weights, k=k)
+        value = getattr(metrics, name)(Y, ranking, weights, k)
+        np.testing.assert_allclose(value, expected, rtol=0, atol=1e-6, err_msg=name)
+
+
+def test_lists_of_labels(case):
+    true, predicted, _, k, weights = case
+    compare(true, predicted, true, predicted, weights, k)
+
+
+def test_matrices_of_true_labels_and_a_padded_array(case):
+    true, predicted, n_labels, k, weights = case
+    dense = np.zeros((len(true), n_labels))
+    padded = np.full((len(true), k), -1)
+    for i in range(len(true)):
+        dense[i, true[i]] = 1
+        padded[i, : len(predicted[i])] = predicted[i]
+    compare(dense, padded, dense, predicted, weights, k)
+    compare(sp.csr_array(dense), padded, sp.csr_matrix(dense), predicted, weights, k)
+
+
+def test_sparse_scores(case):
+    true, predicted, n_labels, k, weights = case
+    rows = np.repeat(np.arange(len(true)), [len(labels) for labels in predicted])
+    columns = np.concatenate(predicted).astype(int)
+    scores = sp.csr_matrix((1 + np.random.default_rng(5).random(rows.size), (rows, columns)), (len(true), n_labels))
+    compare(true, scores, true, scores, weights, k)
+
+
+def test_dense_scores(case):
+    true, _, n_labels, k, weights = case
+    scores = np.random.default_rng(6).normal(size=(len(true), n_labels))
+    compare(true, scores, true, scores, weights, k)
+
+
+def test_weights_of_labels(case):
+    rng = np.random.default_rng(7)
+    Y = sp.csr_matrix(rng.random((500, 40)) < np.linspace(0, 0.5, 40))
+    for constants in [(0.55, 1.5), (0.5, 0.4), (0.6, 2.6)]:
+        expected = oracle.Jain_et_al_inverse_propensity(Y, *constants)
+        np.testing.assert_allclose(metrics.inverse_propensity(Y, *constants), expected, rtol=1e-12)
+
+
+def test_no_row_with_labels_is_undefined_here_and_there():
+    with np.errstate(invalid="ignore"):
+        expected = oracle.psprecision_at_k([[], []], [[0], [1]], np.ones(2), k=1)
+    np.testing.assert_array_equal(metrics.psprecision_at_k([[], []], [[0], [1]], np.ones(2), 1), expected)
+
+
+@pytest.mark.real_data
+def test_bibtex_with_a_random_ranking_and_one_by_frequency(real_data):
+    train, n_labels = read_labels(real_data / "bibtex" / "train.txt.gz")
+    test, _ = read_labels(real_data / "bibtex" / "test.txt.gz")
+    weights = metrics.inverse_propensity(train, n_labels=n_labels)
+    by_frequency = np.argsort(-np.bincount(np.concatenate(train), minlength=n_labels), kind="stable")
+    rng = np.random.default_rng(0)
+    for ranking in (
+        np.array([rng.permutation(n_labels)[:10] for _ in test]),
+        np.tile(by_frequency[:10], (len(test), 1)),
+    ):
+        compare(test, ranking, test, ranking.tolist(), weights, 10)
+    assert metrics.precision_at_k(test, np.tile(by_frequency[:1], (len(test), 1)), 1)[0] > 0.1
+
+
+def read_labels(path):
+    """The label lists of a file in the XMLC text format, and the number of labels in its header."""
+    with gzip.open(path, "rt") as lines:
+        n_labels = int(next(lines).split()[2])
+        rows = []
+        for line in lines:
+            labels = line.split(" ", 1)[0].strip()
+            rows.append([int(label) for label in labels.split(",")] if labels and ":" not in labels else [])
+    return rows, n_labels

@@ -1,0 +1,321 @@
+"""What the measures accept as a ranking, and what they say about the rest."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from xmlcore import Ranking, metrics
+
+Y = np.array([[1, 1, 0, 0], [0, 0, 0, 1], [0, 0, 0, 0]])
+IDS = np.array([[1, 2, 0], [2, 3, 1], [0, 1, 2]])
+WEIGHTS = np.array([4.0, 1.0, 1.0, 3.0])
+
+
+def same(first, second):
+    assert list(first) == list(second)
+    for name in first:
+        np.testing.assert_array_equal(first[name], second[name], err_msg=name)
+
+
+@pytest.mark.parametrize(
+    "ranking",
+    [
+        IDS.astype(np.int8),
+        IDS.astype(np.int64),
+        IDS.astype(np.uint16),
+        IDS.astype(np.uint64),
+        np.asfortranarray(IDS),
+        np.hstack([IDS, IDS[:, :1]])[:, :3],
+        IDS.tolist(),
+        [tuple(row) for row in IDS.tolist()],
+        list(IDS.astype(np.uint32)),
+        list(IDS.astype(np.uint64)),
+        tuple(IDS.tolist()),
+        Ranking(IDS.astype(np.int32), np.ones((3, 3), np.float32)),
+    ],
+    ids=lambda ranking: f"{type(ranking).__name__} of {getattr(ranking, 'dtype', type(ranking[0]).__name__)}",
+)
+def test_every_form_of_label_ids_measures_the_same(ranking):
+    same(metrics.measures(Y, ranking, 3, WEIGHTS), metrics.measures(Y, IDS, 3, WEIGHTS))
+
+
+@pytest.mark.parametrize(
+    "true",
+    [
+        [[0, 1], [3], []],
+        [{0, 1}, {3}, set()],
+        Y.astype(bool),
+        Y.astype(np.float32),
+        sp.csr_matrix(Y),
+        sp.csc_array(Y),
+        sp.coo_array(Y.astype(bool)),
+    ],
+    ids=lambda true: type(true).__name__,
+)
+def test_every_form_of_true_labels_measures_the_same(true):
+    same(metrics.measures(true, IDS, 3, WEIGHTS), metrics.measures(Y, IDS, 3, WEIGHTS))
+
+
+def test_an_array_of_lists_is_a_list_of_lists():
+    ragged = np.empty(3, dtype=object)
+    ragged[:] = [[1, 2, 0], [2], []]
+    padded = [[1, 2, 0], [2, -1, -1], [-1, -1, -1]]
+    same(metrics.measures(Y, ragged, 3, WEIGHTS), metrics.measures(Y, padded, 3, WEIGHTS))
+
+
+def test_short_rows_are_padded():
+    ranking = metrics.as_ranking([[1, 2, 0], [2], []], 3)
+    assert ranking.labels.tolist() == [[1, 2, 0], [2, -1, -1], [-1, -1, -1]]
+    assert ranking.labels.dtype == np.int32
+    assert ranking.scores.dtype == np.float32
+    assert not ranking.scores.any()
+
+
+def test_scores_rank_labels_and_are_kept():
+    ranking = metrics.as_ranking(np.array([[0.1, -2, 7, 7], [0, np.inf, -np.inf, 0]]), 3)
+    assert isinstance(ranking, Ranking)
+    assert ranking.labels.tolist() == [[2, 3, 0], [1, 0, 3]]
+    np.testing.assert_array_equal(ranking.scores, np.array([[7, 7, 0.1], [np.inf, 0, 0]], np.float32))
+
+
+def test_ties_are_broken_in_the_precision_of_the_scores():
+    close = np.array([[0.5, 0.5 + 1e-12]])
+    assert metrics.as_ranking(close, 1).labels.tolist() == [[1]]
+    assert metrics.as_ranking(close.astype(np.float32), 1).labels.tolist() == [[0]]
+
+
+def test_sparse_scores_rank_stored_entries_only_whatever_their_sign():
+    scores = sp.csr_array((np.array([-1.0, 0.0, 3.0]), np.array([2, 0, 1]), np.array([0, 2, 3, 3])), shape=(3, 4))
+    ranking = metrics.as_ranking(scores, 3)
+    assert ranking.labels.tolist() == [[0, 2, -1], [1, -1, -1], [-1, -1, -1]]
+    assert ranking.scores.tolist() == [[0, -1, 0], [3, 0, 0], [0, 0, 0]]
+
+
+def test_sparse_scores_with_duplicates_are_summed_and_the_input_stays():
+    scores = sp.csr_array((np.array([1.0, 1.5, 2.0]), np.array([2, 0, 2]), np.array([0, 3])), shape=(1, 4))
+    assert metrics.as_ranking(scores, 2).labels.tolist() == [[2, 0]]
+    assert scores.nnz == 3
+    assert scores.indices.tolist() == [2, 0, 2]
+
+
+def test_all_sparse_formats_and_whole_numbers_are_scores():
+    dense = np.array([[0, 3, 1], [2, 0, 5]])
+    for form in (sp.csr_matrix, sp.csc_array, sp.coo_matrix, sp.lil_array):
+        assert metrics.as_ranking(form(dense), 2).labels.tolist() == [[1, 2], [2, 0]]
+
+
+def test_dense_scores_are_ranked_over_several_blocks(monkeypatch):
+    scores = np.random.default_rng(0).random((23, 11))
+    expected = np.argsort(-scores, axis=1)[:, :4]
+    monkeypatch.setattr("xmlcore.metrics._inputs.BLOCK_VALUES", 40)
+    np.testing.assert_array_equal(metrics.as_ranking(scores, 4).labels, expected)
+
+
+def test_a_ranking_is_cut_to_k_with_its_scores():
+    ranking = Ranking(np.array([[4, 2, 0]]), np.array([[0.9, 0.5, 0.1]]))
+    cut = metrics.as_ranking(ranking, 2)
+    assert cut.labels.tolist() == [[4, 2]]
+    np.testing.assert_array_equal(cut.scores, np.array([[0.9, 0.5]], np.float32))
+
+
+def test_k_beyond_the_number_of_labels_pads():
+    ranking = metrics.as_ranking(np.array([[0.2, 0.7]]), 4)
+    assert ranking.labels.tolist() == [[1, 0, -1, -1]]
+    np.testing.assert_array_equal(ranking.scores, np.array([[0.7, 0.2, 0, 0]], np.float32))
+    assert metrics.as_ranking([[1, 0]], 4, n_labels=2).labels.tolist() == [[1, 0, -1, -1]]
+
+
+def test_scores_too_large_for_float32_leak_no_warning(recwarn):
+    assert metrics.as_ranking(np.array([[1e300, 2e300]]), 1).labels.tolist() == [[1]]
+    assert not recwarn.list
+
+
+def test_inputs_are_not_changed():
+    ids, scores, weights = IDS.astype(np.int32), np.random.default_rng(0).random((3, 4)), WEIGHTS.copy()
+    kept = ids.copy(), scores.copy()
+    metrics.measures(Y, ids, 3, weights)
+    metrics.measures(Y, scores, 3, weights)
+    np.testing.assert_array_equal(ids, kept[0])
+    np.testing.assert_array_equal(scores, kept[1])
+    np.testing.assert_array_equal(weights, WEIGHTS)
+
+
+def test_lists_of_true_labels_are_as_wide_as_the_ranking_or_the_weights_say():
+    assert metrics.precision_at_k([[0], [1]], [[9], [1]], 1).tolist() == [0.5]
+    assert metrics.psprecision_at_k([[0], [1]], [[9], [1]], np.ones(10), 1).tolist() == [0.5]
+    with pytest.raises(ValueError, match="row 0 of the ranking has the label id 9"):
+        metrics.psprecision_at_k([[0], [1]], [[9], [1]], np.ones(5), 1)
+
+
+# Errors
+
+
+@pytest.mark.parametrize("ranking", [IDS[:2], IDS[:2].tolist(), np.zeros((2, 4)), sp.csr_array(np.eye(2, 4))])
+def test_a_different_number_of_rows_is_named(ranking):
+    with pytest.raises(ValueError, match="Y_true has 3 rows, but the ranking has 2"):
+        metrics.precision_at_k(Y, ranking, 3)
+
+
+@pytest.mark.parametrize("ranking", [IDS[:, :2], IDS[:, :2].tolist(), [[0], [1, 2], []]])
+@pytest.mark.parametrize("k", [3, 4, 9])
+def test_a_ranking_too_short_for_k_asks_for_more_labels(ranking, k):
+    with pytest.raises(ValueError, match=f"2 label.* per row and there are 4 labels.*needs {min(k, 4)} per row"):
+        metrics.precision_at_k(Y, ranking, k)
+    with pytest.raises(ValueError, match="Ask the model for more labels"):
+        metrics.as_ranking(ranking, k, n_labels=4)
+
+
+@pytest.mark.parametrize("form", [np.asarray, list, lambda ids: Ranking(ids, np.zeros(ids.shape))])
+@pytest.mark.parametrize("label", [4, 100, -2, 2**40])
+def test_a_label_id_out_of_range_is_named(form, label):
+    ids = IDS.copy()
+    ids[1, 2] = label
+    with pytest.raises(
+        ValueError, match=f"row 1 of the ranking has the label id {label} at place 3: ids go from 0 to 3"
+    ):
+        metrics.precision_at_k(Y, form(ids), 3)
+
+
+@pytest.mark.parametrize(
+    "ranking", [[[0], [2**70], [1]], np.array([[0], [2**64 - 1], [1]], np.uint64), [[0], [2**64 - 1], [1]]]
+)
+def test_a_label_id_beyond_64_bits_is_out_of_range(ranking):
+    for true in (Y, [[0], [1], []]):
+        with pytest.raises(ValueError, match=r"row 1 of the ranking has the label id \d{20}"):
+            metrics.precision_at_k(true, ranking, 1)
+
+
+def test_a_label_twice_in_a_row_is_named():
+    ids = IDS.copy()
+    ids[2] = [3, 0, 3]
+    with pytest.raises(ValueError, match="row 2 of the ranking has label 3 twice, again at place 3"):
+        metrics.precision_at_k(Y, ids, 3)
+    with pytest.raises(ValueError, match="row 2 of the ranking has label 3 twice"):
+        metrics.hits(Y, ids.tolist())
+    assert metrics.precision_at_k(Y, ids, 2).shape == (2,)  # what is not measured is not looked at
+
+
+def test_a_binary_matrix_in_the_place_of_a_ranking_is_an_error():
+    with pytest.raises(ValueError, match="twice.*scores go in an array of floats"):
+        metrics.precision_at_k(Y, Y, 3)
+    for booleans in (Y.astype(bool), sp.csr_array(Y.astype(bool))):
+        with pytest.raises(TypeError, match="booleans, which has no order"):
+            metrics.precision_at_k(Y, booleans, 3)
+
+
+def test_scores_of_another_number_of_labels_are_an_error():
+    for scores in (np.zeros((3, 5)), sp.csr_array((3, 5))):
+        with pytest.raises(ValueError, match="5 columns, but there are 4 labels"):
+            metrics.precision_at_k(Y, scores, 3)
+        with pytest.raises(ValueError, match="5 columns, but there are 4 labels"):
+            metrics.as_ranking(scores, 3, n_labels=4)
+
+
+def test_scores_that_are_not_numbers_are_named():
+    scores = np.zeros((3, 4))
+    scores[1, 2] = np.nan
+    for form in (scores, scores.astype(np.float32), sp.csr_array(scores)):
+        with pytest.raises(ValueError, match="score of label 2 in row 1 is not a number"):
+            metrics.precision_at_k(Y, form, 3)
+
+
+@pytest.mark.parametrize(
+    "ranking, found",
+    [
+        ([[0.5, 0.1, 0.2, 0.3]] * 3, "holds 0.5: label ids are whole numbers"),
+        ([[(0, 0.5)], [(1, 0.5)], []], r"holds \(0, 0.5\)"),
+        ([[[0], [1, 2]]] * 3, r"row 0 of the ranking holds \[0\]"),
+        ([["a"], [], []], "row 0 of the ranking holds 'a'"),
+        ([[True], [False], [True]], "row 0 of the ranking holds True"),
+        ([[0], {1}, [2]], "row 1 of the ranking is a set"),
+        ([[0], "1", [2]], "row 1 of the ranking is a str"),
+        ([0, 1, 2], "row 0 of the ranking is a int"),
+        ("012", "a ranking is .* not str"),
+        (None, "a ranking is .* not NoneType"),
+        (np.array([[1j]]), "holds complex128 values"),
+        (np.array([["a"]]), "holds <U1 values"),
+        (Ranking(np.zeros((3, 4)), np.zeros((3, 4))), "ranking's labels are float64"),
+    ],
+)
+def test_what_is_no_ranking_is_a_type_error(ranking, found):
+    with pytest.raises(TypeError, match=found):
+        metrics.precision_at_k(Y, ranking, 1)
+
+
+def test_lists_of_lists_of_lists_are_a_type_error():
+    with pytest.raises(TypeError, match=r"row 0 of the ranking holds \[0\]"):
+        metrics.precision_at_k(Y, [[[0], [1, 2]]] * 3, 2)
+
+
+def test_scores_without_columns_rank_nothing():
+    assert metrics.as_ranking(np.zeros((2, 0)), 2).labels.tolist() == [[-1, -1], [-1, -1]]
+
+
+def test_more_labels_than_int32_can_count_are_refused():
+    with pytest.raises(ValueError, match="at most 2147483647 are supported"):
+        metrics.as_ranking(sp.csr_array((1, 2**31)), 1)
+
+
+def test_a_ranking_in_one_dimension_is_an_error():
+    with pytest.raises(ValueError, match="the scores have 1 dimension"):
+        metrics.precision_at_k(Y, sp.coo_array(np.ones(4)), 1)
+    with pytest.raises(ValueError, match="the ranking has 1 dimension"):
+        metrics.precision_at_k(Y, np.array([0, 1, 2]), 1)
+    with pytest.raises(ValueError, match=r"labels of shape \(3, 2\), but scores of shape \(3, 1\)"):
+        metrics.precision_at_k(Y, Ranking(IDS[:, :2], np.zeros((3, 1))), 1)
+
+
+@pytest.mark.parametrize("k, error", [(0, ValueError), (-1, ValueError), (2.0, TypeError), (True, TypeError)])
+def test_k_is_a_positive_whole_number(k, error):
+    with pytest.raises(error, match="k must be"):
+        metrics.precision_at_k(Y, IDS, k)
+    with pytest.raises(error, match="k must be"):
+        metrics.hits(Y, IDS, k)
+    with pytest.raises(error, match="k must be"):
+        metrics.as_ranking(IDS, k)
+
+
+def test_k_may_be_a_numpy_integer():
+    assert metrics.precision_at_k(Y, IDS, np.int32(2)).shape == (2,)
+
+
+def test_hits_of_scores_need_k():
+    with pytest.raises(ValueError, match="say with k"):
+        metrics.hits(Y, np.zeros((3, 4)))
+
+
+@pytest.mark.parametrize(
+    "inv_ps, error, found",
+    [
+        (np.ones(3), ValueError, "inv_ps has 3 values, but there are 4 labels"),
+        (np.ones((4, 1)), ValueError, r"inv_ps has 2 dimension"),
+        (2.0, ValueError, r"inv_ps has 0 dimension"),
+        ([1, 2, 0, 1], ValueError, "inv_ps of label 2 is 0.0"),
+        ([1, -2, 1, 1], ValueError, "inv_ps of label 1 is -2.0"),
+        ([1, 2, 1, np.inf], ValueError, "inv_ps of label 3 is inf"),
+        ([1, 2, 1, np.nan], ValueError, "inv_ps of label 3 is nan"),
+        ([[1], [1, 2]], ValueError, "inv_ps is not a vector"),
+        (["a"] * 4, TypeError, "inv_ps holds <U1 values"),
+        ({0: 1.0}, TypeError, "inv_ps holds object values"),
+        (None, TypeError, "inv_ps is None"),
+    ],
+)
+def test_weights_that_cannot_be_used_are_refused(inv_ps, error, found):
+    for measure in (
+        metrics.psprecision_at_k,
+        metrics.psrecall_at_k,
+        metrics.psdcg_at_k,
+        metrics.psndcg_at_k,
+    ):
+        with pytest.raises(error, match=found):
+            measure(Y, IDS, inv_ps, 3)
+    if inv_ps is not None:
+        with pytest.raises(error, match=found):
+            metrics.measures(Y, IDS, 3, inv_ps)
+
+
+def test_true_labels_that_are_not_binary_are_refused():
+    with pytest.raises(ValueError, match="Y_true holds 2 at row 0, column 1"):
+        metrics.precision_at_k(np.array([[0, 2, 0, 0]] * 3), IDS, 3)
+    with pytest.raises(ValueError, match="Y_true has 1 dimension"):
+        metrics.precision_at_k([0, 1, 2], IDS, 3)

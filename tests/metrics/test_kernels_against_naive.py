@@ -1,0 +1,116 @@
+"""The compiled parts against their plain-Python twins."""
+
+import naive
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from xmlcore import metrics
+from xmlcore._kernels import ranking as kernels
+from xmlcore.validation import check_labels, csr_parts
+
+
+def random_case(seed, n=60, n_labels=25, k=7, most_true=12):
+    """True labels (some rows with none), a ranking with padding, weights."""
+    rng = np.random.default_rng(seed)
+    true = [set(rng.choice(n_labels, rng.integers(0, most_true), replace=False).tolist()) for _ in range(n)]
+    ranking = np.array([rng.permutation(n_labels)[:k] for _ in range(n)], dtype=np.int32)
+    ranking[np.arange(k) >= rng.integers(0, k + 1, n)[:, None]] = -1
+    return true, ranking, rng.uniform(0.5, 20, n_labels)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_top_k_of_dense_scores_with_many_ties(seed):
+    rng = np.random.default_rng(seed)
+    for n_labels, k in [(1, 1), (2, 1), (9, 3), (30, 10), (30, 30), (5, 8)]:
+        values = rng.integers(-3, 4, (20, n_labels)) / 2
+        values[rng.random(values.shape) < 0.1] = -np.inf
+        labels, scores = np.empty((20, k), np.int32), np.empty((20, k))
+        kernels.top_k_dense(values, labels, scores)
+        for i in range(20):
+            expected = naive.top_k(enumerate(values[i].tolist()), k)
+            missing = k - len(expected)
+            assert labels[i].tolist() == [label for label, _ in expected] + [-1] * missing
+            assert scores[i].tolist() == [score for _, score in expected] + [0.0] * missing
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_top_k_of_sparse_scores_with_many_ties(seed):
+    rng = np.random.default_rng(seed)
+    for n_labels, k in [(1, 1), (9, 3), (30, 10), (5, 8)]:
+        stored = rng.random((20, n_labels)) < 0.4
+        rows, columns = np.nonzero(stored)
+        order = rng.permutation(rows.size)  # entries of a row in any order
+        order = order[np.argsort(rows[order], kind="stable")]
+        data = rng.integers(-3, 4, rows.size) / 2
+        indptr = np.concatenate([[0], np.cumsum(stored.sum(axis=1))]).astype(np.int64)
+        indices = columns[order].astype(np.int32)
+        labels, scores = np.empty((20, k), np.int32), np.empty((20, k))
+        kernels.top_k_sparse(indptr, indices, data, labels, scores)
+        for i in range(20):
+            pairs = zip(indices[indptr[i] : indptr[i + 1]].tolist(), data[indptr[i] : indptr[i + 1]].tolist())
+            expected = naive.top_k(pairs, k)
+            missing = k - len(expected)
+            assert labels[i].tolist() == [label for label, _ in expected] + [-1] * missing
+            assert scores[i].tolist() == [score for _, score in expected] + [0.0] * missing
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_first_repeat(seed):
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(-1, 60, (6, 5)).astype(np.int32)
+    expected = naive.first_repeat(labels.tolist())
+    found = kernels.first_repeat(labels, np.zeros(60, np.int64))
+    assert found == (-1 if expected is None else expected[0] * 5 + expected[1])
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_hits(seed):
+    true, ranking, _ = random_case(seed)
+    indptr, indices, _ = csr_parts(check_labels([sorted(labels) for labels in true], n_labels=25))
+    found = np.empty(ranking.shape, dtype=bool)
+    kernels.mark_hits(indptr, indices, ranking, found)
+    assert found.tolist() == naive.hits(true, ranking.tolist())
+    assert found.any() and not found.all()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_sums(seed):
+    true, ranking, weights = random_case(seed)
+    indptr, indices, _ = csr_parts(check_labels([sorted(labels) for labels in true], n_labels=25))
+    expected = naive.ranking_sums(true, ranking.tolist(), 7, weights.tolist())
+    sums = np.zeros((7, kernels.N_SUMS))
+    kernels.add_up(indptr, indices, ranking, weights, sums)
+    np.testing.assert_allclose(sums, expected, rtol=1e-12)
+
+    plain = np.zeros((7, kernels.N_SUMS))
+    kernels.add_up(indptr, indices, ranking, np.empty(0), plain)
+    np.testing.assert_array_equal(plain[:, :3], sums[:, :3])
+    assert not plain[:, 3:].any()
+
+
+@pytest.mark.skipif(not hasattr(kernels.add_up, "signatures"), reason="kernels are not compiled (NUMBA_DISABLE_JIT)")
+def test_warm_up_compiles_all_that_any_input_needs():
+    metrics.warm_up()
+    used = [kernels.top_k_dense, kernels.top_k_sparse, kernels.first_repeat, kernels.mark_hits, kernels.add_up]
+    before = [list(kernel.signatures) for kernel in used]
+    assert all(before)
+    Y = np.eye(4)
+    weights = np.ones(4)
+    frozen = np.arange(16).reshape(4, 4) % 4
+    for array in (weights, frozen):
+        array.setflags(write=False)
+    scores = np.random.default_rng(0).random((4, 4))
+    scores.setflags(write=False)
+    for ranking in (frozen, np.asfortranarray(frozen), frozen[:, ::-1], frozen.astype(np.uint8), frozen.tolist()):
+        metrics.measures(Y, ranking, 2, weights)
+        metrics.measures(sp.csc_matrix(Y), ranking, 6, weights)
+        metrics.hits(Y, ranking)
+        metrics.hits(Y, ranking, 6)
+    for values in (scores, scores.astype(np.float32), np.asfortranarray(scores), scores[:, ::-1]):
+        metrics.measures(Y, values, 2, weights)
+    wide = sp.csr_array(scores)
+    wide.indices, wide.indptr = wide.indices.astype(np.int64), wide.indptr.astype(np.int64)
+    for values in (sp.coo_matrix(scores), sp.csr_matrix(scores.astype(np.float32)), wide):
+        metrics.measures(Y, values, 2, weights)
+    assert [list(kernel.signatures) for kernel in used] == before

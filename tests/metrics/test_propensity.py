@@ -1,0 +1,66 @@
+from math import log
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from xmlcore import metrics
+
+Y = [[0], [0, 2], [0], [2]]  # counts 3, 0, 2
+
+
+def test_inverse_propensity_by_hand():
+    C = (log(4) - 1) * 2.5**0.55
+    expected = [1 + C / 4.5**0.55, 1 + C / 1.5**0.55, 1 + C / 3.5**0.55]
+    np.testing.assert_allclose(metrics.inverse_propensity(Y), expected, rtol=1e-14)
+
+
+def test_inverse_propensity_with_the_constants_of_another_data_set():
+    C = (log(4) - 1) * (0.4 + 1) ** 0.5
+    expected = [1 + C * (n + 0.4) ** -0.5 for n in (3, 0, 2)]
+    np.testing.assert_allclose(metrics.inverse_propensity(Y, 0.5, 0.4), expected, rtol=1e-14)
+
+
+def test_rarer_labels_weigh_more():
+    weights = metrics.inverse_propensity(Y)
+    assert weights[1] > weights[2] > weights[0] > 1
+
+
+def test_inverse_log_frequency_by_hand_with_count_zero_taken_as_one():
+    np.testing.assert_allclose(metrics.inverse_log_frequency(Y), [1 / log(4), 1 / log(2), 1 / log(3)], rtol=1e-14)
+
+
+@pytest.mark.parametrize("weights", [metrics.inverse_propensity, metrics.inverse_log_frequency])
+def test_every_form_of_labels_gives_the_same_weights(weights):
+    dense = np.array([[1, 0, 0], [1, 0, 1], [1, 0, 0], [0, 0, 1]])
+    repeated = sp.coo_array((np.ones(7), ([0, 0, 1, 1, 2, 3, 3], [0, 0, 0, 2, 0, 2, 2])), shape=(4, 3))
+    for form in (dense, dense.astype(bool), sp.csr_matrix(dense), sp.csc_array(dense), sp.csr_array(dense == 1)):
+        np.testing.assert_array_equal(weights(form), weights(Y))
+    with pytest.raises(ValueError, match="labels are 0 or 1"):
+        weights(repeated.tocsr())
+    np.testing.assert_array_equal(weights(Y, n_labels=5)[:3], weights(Y))
+    assert weights(Y, n_labels=5).dtype == np.float64
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_weights_stay_at_one_where_the_formula_would_fall_below(n):
+    np.testing.assert_array_equal(metrics.inverse_propensity(np.eye(n, 3)), [1, 1, 1])
+
+
+@pytest.mark.parametrize("weights", [metrics.inverse_propensity, metrics.inverse_log_frequency])
+def test_no_training_rows_is_an_error(weights):
+    with pytest.raises(ValueError, match="Y_train has no rows"):
+        weights(np.zeros((0, 3)))
+
+
+@pytest.mark.parametrize("A, B", [(-1, 1.5), (0.5, 0), (0.5, -1), (np.nan, 1), (0.5, np.inf)])
+def test_constants_out_of_range_are_refused(A, B):
+    with pytest.raises(ValueError, match="must be"):
+        metrics.inverse_propensity(Y, A, B)
+
+
+def test_constants_that_are_no_numbers_are_refused():
+    with pytest.raises(TypeError, match="A must be a number"):
+        metrics.inverse_propensity(Y, "0.5")
+    with pytest.raises(TypeError, match="B must be a number"):
+        metrics.inverse_propensity(Y, 0.5, None)

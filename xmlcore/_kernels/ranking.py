@@ -1,0 +1,237 @@
+"""Compiled parts of the ranking measures: top-k selection, hits, and the sums every measure is made of.
+
+Labels are label ids in int32, -1 where there is none; true labels are the rows of a CSR matrix with sorted indices.
+"""
+
+import math
+
+import numpy as np
+
+from xmlcore._kernels._jit import kernel
+
+# Columns of what add_up fills. Each is a sum over rows, at place 1..k.
+HITS = 0
+RECALL = 1
+NDCG = 2
+PS_GAIN = 3
+PS_BEST = 4
+PS_RECALL_GAIN = 5
+PS_RECALL_BEST = 6
+PS_DCG_GAIN = 7
+PS_DCG_BEST = 8
+PS_NDCG_GAIN = 9
+PS_NDCG_BEST = 10
+N_SUMS = 11
+
+
+@kernel
+def _before(score, label, other_score, other_label):
+    """Whether the first label is ranked before the other: higher score, then smaller id."""
+    return score > other_score or (score == other_score and label < other_label)
+
+
+@kernel
+def _sink(scores, labels, size):
+    """Restore a heap (last in rank on top) whose top alone may be out of place."""
+    at = 0
+    while True:
+        child = 2 * at + 1
+        if child >= size:
+            return
+        if child + 1 < size and _before(scores[child], labels[child], scores[child + 1], labels[child + 1]):
+            child += 1
+        if not _before(scores[at], labels[at], scores[child], labels[child]):
+            return
+        scores[at], scores[child] = scores[child], scores[at]
+        labels[at], labels[child] = labels[child], labels[at]
+        at = child
+
+
+@kernel
+def _offer(scores, labels, size, score, label):
+    """Keep the best ``scores.size`` of all labels offered; return how many there are now."""
+    if size < scores.size:
+        at = size
+        while at > 0:
+            parent = (at - 1) // 2
+            if not _before(scores[parent], labels[parent], score, label):
+                break
+            scores[at] = scores[parent]
+            labels[at] = labels[parent]
+            at = parent
+        scores[at] = score
+        labels[at] = label
+        return size + 1
+    if _before(score, label, scores[0], labels[0]):
+        scores[0] = score
+        labels[0] = label
+        _sink(scores, labels, size)
+    return size
+
+
+@kernel
+def _unheap(scores, labels, size):
+    """Turn the heap into a ranking, best first."""
+    for last in range(size - 1, 0, -1):
+        scores[0], scores[last] = scores[last], scores[0]
+        labels[0], labels[last] = labels[last], labels[0]
+        _sink(scores, labels, last)
+
+
+@kernel
+def top_k_dense(values, labels, scores):
+    """The best columns of each row.
+
+    Parameters
+    ----------
+    values : ndarray of float64, shape (n, L)
+        No nan.
+    labels : ndarray of int32, shape (n, k)
+        Out. k must not be 0.
+    scores : ndarray of float64, shape (n, k)
+        Out.
+    """
+    n, n_labels = values.shape
+    k = labels.shape[1]
+    for i in range(n):
+        best = scores[i]
+        best_labels = labels[i]
+        row = values[i]
+        size = 0
+        worst = -np.inf
+        for label in range(n_labels):
+            if size < k or row[label] > worst:  # labels come in order, so an equal score never wins
+                size = _offer(best, best_labels, size, row[label], np.int32(label))
+                worst = best[0]
+        _unheap(best, best_labels, size)
+        for j in range(size, k):
+            labels[i, j] = -1
+            scores[i, j] = 0.0
+
+
+@kernel
+def top_k_sparse(indptr, indices, data, labels, scores):
+    """The best stored entries of each row; see :func:`top_k_dense`."""
+    for i in range(indptr.size - 1):
+        best = scores[i]
+        best_labels = labels[i]
+        size = 0
+        for p in range(indptr[i], indptr[i + 1]):
+            size = _offer(best, best_labels, size, data[p], indices[p])
+        _unheap(best, best_labels, size)
+        for j in range(size, labels.shape[1]):
+            labels[i, j] = -1
+            scores[i, j] = 0.0
+
+
+@kernel
+def first_repeat(labels, seen):
+    """Flat position of the first label that is there twice in one row, or -1.
+
+    Parameters
+    ----------
+    labels : ndarray of int32, shape (n, k)
+        Each below L.
+    seen : ndarray of int64, shape (L,)
+        Zeros; work space.
+    """
+    n, k = labels.shape
+    for i in range(n):
+        for j in range(k):
+            label = labels[i, j]
+            if label >= 0:
+                if seen[label] == i + 1:
+                    return i * k + j
+                seen[label] = i + 1
+    return -1
+
+
+@kernel
+def _holds(indices, start, stop, label):
+    """Whether sorted ``indices[start:stop]`` holds ``label``."""
+    end = stop
+    while start < stop:
+        middle = (start + stop) // 2
+        if indices[middle] < label:
+            start = middle + 1
+        else:
+            stop = middle
+    return start < end and indices[start] == label
+
+
+@kernel
+def mark_hits(indptr, indices, labels, hits):
+    """Fill ``hits`` (bool, n × k): whether the label at each place is one of the row's true labels."""
+    n, k = labels.shape
+    for i in range(n):
+        for j in range(k):
+            hits[i, j] = _holds(indices, indptr[i], indptr[i + 1], labels[i, j])
+
+
+@kernel
+def add_up(indptr, indices, labels, inv_ps, sums):
+    """Add to ``sums`` what each row contributes to every measure.
+
+    Parameters
+    ----------
+    indptr, indices : ndarray
+        The true labels, n rows.
+    labels : ndarray of int32, shape (n, k)
+        The ranking; k must not be 0.
+    inv_ps : ndarray of float64, shape (L,) or (0,)
+        Label weights; empty when no propensity-scored measure is wanted.
+    sums : ndarray of float64, shape (k, N_SUMS)
+        In and out.
+    """
+    n, k = labels.shape
+    weighted = inv_ps.size > 0
+    discount = np.empty(k)
+    ideal = np.empty(k)  # DCG of a row whose first j + 1 places are all right
+    total = 0.0
+    for j in range(k):
+        discount[j] = 1.0 / math.log2(j + 2.0)
+        total += discount[j]
+        ideal[j] = total
+    best = np.empty(k)
+    best_labels = np.empty(k, np.int32)
+    for i in range(n):
+        start = indptr[i]
+        stop = indptr[i + 1]
+        n_true = stop - start
+        if n_true == 0:
+            continue  # nothing to find: adds 0 to every sum
+        size = 0
+        if weighted:
+            for p in range(start, stop):
+                size = _offer(best, best_labels, size, inv_ps[indices[p]], indices[p])
+            _unheap(best, best_labels, size)
+        hits = 0
+        dcg = 0.0
+        gain = 0.0
+        dcg_gain = 0.0
+        most = 0.0
+        dcg_most = 0.0
+        for j in range(k):
+            label = labels[i, j]
+            if _holds(indices, start, stop, label):
+                hits += 1
+                dcg += discount[j]
+                if weighted:
+                    gain += inv_ps[label]
+                    dcg_gain += inv_ps[label] * discount[j]
+            norm = ideal[min(j, n_true - 1)]
+            sums[j, HITS] += hits
+            sums[j, RECALL] += hits / n_true
+            sums[j, NDCG] += dcg / norm
+            if weighted:
+                if j < size:
+                    most += best[j]
+                    dcg_most += best[j] * discount[j]
+                sums[j, PS_GAIN] += gain
+                sums[j, PS_BEST] += most
+                sums[j, PS_RECALL_GAIN] += gain / n_true
+                sums[j, PS_RECALL_BEST] += most / n_true
+                sums[j, PS_DCG_GAIN] += dcg_gain
+                sums[j, PS_DCG_BEST] += dcg_most
+                sums[j, PS_NDCG_GAIN] += dcg_gain / norm
+                sums[j, PS_NDCG_BEST] += dcg_most / norm

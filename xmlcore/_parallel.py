@@ -1,0 +1,73 @@
+"""Many independent pieces of work on threads: kernels release the interpreter lock, so threads are enough."""
+
+import os
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor, as_completed
+
+from xmlcore.progress import Progress, silent
+from xmlcore.validation import check_count
+
+
+def effective_jobs(n_jobs: int | None) -> int:
+    """Return the number of threads: all cores this process may use for None or -1.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Anything else than None, -1 and positive whole numbers.
+    """
+    if n_jobs is None or n_jobs == -1:
+        if hasattr(os, "sched_getaffinity"):
+            return len(os.sched_getaffinity(0))
+        return os.cpu_count() or 1
+    return check_count(n_jobs, "n_jobs")
+
+
+def run_tasks(
+    function: Callable,
+    tasks: Iterable,
+    costs: Iterable[float],
+    n_jobs: int | None = None,
+    progress: Progress = silent,
+    phase: str = "Working",
+    unit: str = "tasks",
+) -> list:
+    """Call ``function(task)`` for every task, the dearest first, and return the results in the order of the tasks.
+
+    Parameters
+    ----------
+    function : callable
+        Mostly inside kernels; its result must not depend on the order of the calls.
+    tasks, costs : iterables of the same length
+        Costs are relative; progress counts them.
+    n_jobs : int, optional
+        Threads; all cores when None.
+    progress, phase, unit
+        Where to report; an exception from ``progress`` stops what has not started and is raised here.
+    """
+    tasks = list(tasks)
+    costs = [float(cost) for cost in costs]
+    total = sum(costs) or 1.0
+    results = [None] * len(tasks)
+    order = sorted(range(len(tasks)), key=lambda i: -costs[i])
+    done_cost = 0.0
+    progress(phase, 0.0, f"0 of {len(tasks):,} {unit}")
+    threads = min(effective_jobs(n_jobs), len(tasks))
+    if threads <= 1:
+        for done, i in enumerate(order, start=1):
+            results[i] = function(tasks[i])
+            done_cost += costs[i]
+            progress(phase, done_cost / total, f"{done:,} of {len(tasks):,} {unit}")
+        return results
+    with ThreadPoolExecutor(threads) as pool:
+        futures = {pool.submit(function, tasks[i]): i for i in order}
+        try:
+            for done, future in enumerate(as_completed(futures), start=1):
+                i = futures[future]
+                results[i] = future.result()
+                done_cost += costs[i]
+                progress(phase, done_cost / total, f"{done:,} of {len(tasks):,} {unit}")
+        except BaseException:
+            pool.shutdown(wait=True, cancel_futures=True)
+            raise
+    return results

@@ -1,0 +1,430 @@
+"""One run: data set x model x parameters -> results, measured the same way everywhere."""
+
+import time
+import warnings
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from xmlcore import metrics, store
+from xmlcore.progress import Progress, silent
+from xmlcore.ranking import Ranking
+from xmlcore.validation import check_count
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from xmlcore.datasets import Dataset
+
+RUNS = "runs"
+LEAST_RANKED = 5  # labels kept per test row, even when fewer are measured
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of a model, as a form shows it.
+
+    Attributes
+    ----------
+    name, label, help : str
+        ``help`` says what a larger value or another choice does.
+    kind : {"int", "float", "choice", "bool"}
+    default : object
+    options : tuple
+        For "choice".
+    minimum, maximum, step : number or None
+    advanced : bool
+        Seldom worth changing.
+    optional : bool
+        None is allowed, and means what ``help`` says.
+    """
+
+    name: str
+    label: str
+    help: str
+    kind: str
+    default: Any
+    options: tuple = ()
+    minimum: float | None = None
+    maximum: float | None = None
+    step: float | None = None
+    advanced: bool = False
+    optional: bool = False
+
+
+@dataclass(frozen=True)
+class ModelInfo:
+    """A model that can be run: where its class is, and what a user should know.
+
+    Attributes
+    ----------
+    location : str
+        ``"module:Class"``; :attr:`cls` imports it.
+    title, summary, paper : str
+    parameters : tuple of Parameter
+    """
+
+    location: str
+    title: str
+    summary: str
+    paper: str
+    parameters: tuple[Parameter, ...]
+
+    @property
+    def cls(self) -> type:
+        """The estimator."""
+        module, name = self.location.split(":")
+        return getattr(import_module(module), name)
+
+
+MODELS = {
+    "PLT": ModelInfo(
+        location="xmlcore.models.plt:PLT",
+        title="Probabilistic label tree",
+        summary=(
+            "The labels are the leaves of a tree with a linear classifier at every node; the probability of a label "
+            "is the product along its path. Quick to train and to search, exact top-k."
+        ),
+        paper="Jasinska et al., ICML 2016; Prabhu et al., WWW 2018",
+        parameters=(
+            Parameter(
+                "loss",
+                "Loss of the node classifiers",
+                "logistic gives probabilities that can be taken at their word. squared_hinge (Parabel) is often a "
+                "little better at P@1 on long-tailed text and leaves more dual variables at zero; use it with C = 1.",
+                "choice",
+                "logistic",
+                options=("logistic", "squared_hinge"),
+            ),
+            Parameter(
+                "C",
+                "C, weight of the loss",
+                "Larger fits the training rows closer; smaller smooths, which helps on small or noisy data. "
+                "Published: 10 with the logistic loss (napkinXC), 1 with the squared hinge (Parabel).",
+                "float",
+                10.0,
+                minimum=1e-3,
+                maximum=1e4,
+            ),
+            Parameter(
+                "max_leaf_labels",
+                "Labels under a last node",
+                "A node with at most so many labels has them as leaves. Larger makes a shallower tree: slower to "
+                "train, often a little more precise.",
+                "int",
+                100,
+                minimum=1,
+                maximum=100_000,
+            ),
+            Parameter(
+                "arity",
+                "Arity",
+                "Children of an inner node. 2 is Parabel's binary tree; 16 and more make the wide, shallow trees of "
+                "Bonsai (Khandagale et al., 2020): slower, often more precise on the tail.",
+                "int",
+                2,
+                minimum=2,
+                maximum=1024,
+            ),
+            Parameter(
+                "n_estimators",
+                "Trees",
+                "Trees with different clusterings whose probabilities are averaged. Three are worth 0.5 to 1 point "
+                "of P@k and cost three times the time and memory.",
+                "int",
+                1,
+                minimum=1,
+                maximum=100,
+            ),
+            Parameter(
+                "tree",
+                "How labels are grouped",
+                "kmeans puts labels with similar rows together. random is the control: what the tree costs in "
+                "precision when the grouping knows nothing.",
+                "choice",
+                "kmeans",
+                options=("kmeans", "random"),
+                advanced=True,
+            ),
+            Parameter(
+                "weight_threshold",
+                "Drop weights below",
+                "Weights smaller in size are dropped after training: 0.1 makes models several times smaller at "
+                "almost no loss, 0 keeps all.",
+                "float",
+                0.1,
+                minimum=0.0,
+                maximum=10.0,
+                step=0.05,
+                advanced=True,
+            ),
+            Parameter(
+                "beam",
+                "Beam",
+                "Empty searches exactly. A number keeps only so many nodes at each depth: quicker on wide trees, and "
+                "it can miss labels.",
+                "int",
+                None,
+                minimum=1,
+                maximum=10_000,
+                advanced=True,
+                optional=True,
+            ),
+            Parameter(
+                "tol",
+                "Tolerance",
+                "A node stops when no row wants to move its probability by more than this. Smaller trains longer; "
+                "below 0.1 precision rarely changes.",
+                "float",
+                0.1,
+                minimum=1e-6,
+                maximum=1.0,
+                advanced=True,
+            ),
+            Parameter(
+                "max_iter",
+                "Most epochs",
+                "A node also stops after so many passes over its rows; a warning says when that happened.",
+                "int",
+                100,
+                minimum=1,
+                maximum=100_000,
+                advanced=True,
+            ),
+            Parameter(
+                "random_state",
+                "Seed",
+                "The same seed gives the same model, whatever the number of workers.",
+                "int",
+                0,
+                minimum=0,
+                maximum=2**32 - 1,
+                advanced=True,
+            ),
+        ),
+    ),
+}
+
+
+@dataclass
+class Run:
+    """What one run found.
+
+    Attributes
+    ----------
+    model : str
+        A key of :data:`MODELS`.
+    params : dict
+        All parameters, those left at their defaults too.
+    dataset_name, fingerprint : str
+    k : int
+    measures : DataFrame
+        Tidy: measure ("P@k", "R@k", "nDCG@k", "PSP@k", "PSnDCG@k"), k (1 to ``k``), value (in [0, 1]).
+    times : dict
+        Seconds: "fit_s", "predict_s", "compile_s" (of the kernels, before anything is timed); and
+        "predict_ms_per_row".
+    size : dict
+        "n_nodes", "depth", "n_weights" (over all trees; depth of the deepest) and "model_bytes" (in memory).
+    ranking : Ranking
+        Of the test rows, max(k, 5) labels each.
+    warnings : list of str
+        What the training warned of.
+    created : str
+        ISO 8601, UTC.
+    """
+
+    model: str
+    params: dict
+    dataset_name: str
+    fingerprint: str
+    k: int
+    measures: "pd.DataFrame"
+    times: dict
+    size: dict
+    ranking: Ranking
+    warnings: list[str] = field(default_factory=list)
+    created: str = ""
+
+
+def evaluate(model, dataset: "Dataset", k: int = 5) -> dict:
+    """Measure a fitted model on the test rows of a data set.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        Anything with ``predict_topk(X, k)``.
+    dataset : Dataset
+        Its training rows give the propensities (Jain et al., A = 0.55, B = 1.5).
+    k : int
+
+    Returns
+    -------
+    dict
+        "P@k", "R@k", "nDCG@k", "PSP@k", "PSnDCG@k": ndarray (k,), the value at 1 to k, in [0, 1];
+        "predict_s": seconds for all test rows; "predict_ms_per_row"; "ranking": the Ranking measured, with
+        max(k, 5) labels.
+    """
+    k = check_count(k, "k")
+    start = time.perf_counter()
+    ranking = model.predict_topk(dataset.X_test, k=max(k, LEAST_RANKED))
+    seconds = time.perf_counter() - start
+    inv_ps = metrics.inverse_propensity(dataset.Y_train)
+    return {
+        **metrics.measures(dataset.Y_test, ranking, k, inv_ps=inv_ps),
+        "predict_s": seconds,
+        "predict_ms_per_row": 1000 * seconds / dataset.n_test,
+        "ranking": ranking,
+    }
+
+
+def full_params(model: str, params: dict | None = None) -> dict:
+    """Parameters of a run with the defaults filled in.
+
+    Parameters
+    ----------
+    model : str
+        A key of :data:`MODELS`.
+    params : dict, optional
+        Those that differ from the defaults.
+
+    Raises
+    ------
+    ValueError
+        Unknown model or parameter.
+    """
+    if model not in MODELS:
+        raise ValueError(f"unknown model {model!r}: known are {', '.join(MODELS)}")
+    defaults = {p.name: p.default for p in MODELS[model].parameters}
+    unknown = set(params or {}) - set(defaults)
+    if unknown:
+        raise ValueError(f"{model} has no parameter {', '.join(sorted(unknown))}: it has {', '.join(defaults)}")
+    return {**defaults, **(params or {})}
+
+
+def run(
+    dataset: "Dataset", model: str = "PLT", params: dict | None = None, k: int = 5, progress: Progress = silent
+) -> Run:
+    """Train a model on a data set, and measure it.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    model : str
+        A key of :data:`MODELS`.
+    params : dict, optional
+        Parameters that differ from the defaults.
+    k : int
+        Measures are taken at 1 to k.
+    progress : callable, optional
+        See :class:`xmlcore.progress.Progress`.
+
+    Returns
+    -------
+    Run
+    """
+    return _run(dataset, model, params, k, progress)[0]
+
+
+def _run(dataset, model, params, k, progress):
+    import pandas as pd
+
+    k = check_count(k, "k")
+    params = full_params(model, params)
+    progress("Compiling kernels", 0.0)
+    estimator = MODELS[model].cls(**params)
+    compile_s = _compile(estimator)
+    start = time.perf_counter()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        estimator.fit(dataset.X_train, dataset.Y_train, progress=progress)
+    fit_s = time.perf_counter() - start
+    progress("Predicting test rows", 0.0)
+    found = evaluate(estimator, dataset, k)
+    progress("Predicting test rows", 1.0)
+    ranking = found.pop("ranking")
+    times = {name: found.pop(name) for name in ("predict_s", "predict_ms_per_row")}
+    measures = pd.DataFrame(
+        [(name, at + 1, float(values[at])) for name, values in found.items() for at in range(k)],
+        columns=["measure", "k", "value"],
+    )
+    result = Run(
+        model=model,
+        params=params,
+        dataset_name=dataset.name,
+        fingerprint=dataset.fingerprint,
+        k=k,
+        measures=measures,
+        times={"fit_s": fit_s, "compile_s": compile_s, **times},
+        size=estimator.size(),
+        ranking=ranking,
+        warnings=[str(w.message) for w in caught],
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+    )
+    return result, estimator
+
+
+def _compile(estimator) -> float:
+    """Seconds to compile, or load, the kernels that this estimator uses: a fit on a few rows."""
+    from sklearn.base import clone
+
+    start = time.perf_counter()
+    X = np.random.default_rng(0).random((20, 6)).astype(np.float32)
+    Y = [[row % 5, 5 + row % 3] for row in range(20)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a toy problem need not converge
+        tiny = clone(estimator)
+        if "max_leaf_labels" in tiny.get_params():
+            tiny.set_params(max_leaf_labels=2)
+        tiny.fit(X, Y).predict_topk(X, k=2)
+    return time.perf_counter() - start
+
+
+def run_key(fingerprint: str, model: str, params: dict | None = None, k: int = 5) -> str:
+    """Key under which :func:`run_saved` keeps a run: data, model, all parameters, k and the code's version."""
+    return store.artifact_key(RUNS, fingerprint, {"model": model, "params": full_params(model, params), "k": k})
+
+
+def run_saved(fingerprint: str, model: str, params: dict | None = None, k: int = 5, progress: Progress = silent) -> str:
+    """Run on a data set of the store and keep the result there; at once when it is there already.
+
+    Parameters
+    ----------
+    fingerprint : str
+        Of a data set kept by :func:`xmlcore.datasets.save_dataset`.
+    model, params, k, progress
+        See :func:`run`.
+
+    Returns
+    -------
+    str
+        The key, for :func:`load_run` and :func:`load_run_model`.
+    """
+    from xmlcore.datasets import load_saved
+
+    key = run_key(fingerprint, model, params, k)
+    if store.exists(RUNS, key):
+        return key
+    progress("Reading data", 0.0)
+    dataset = load_saved(fingerprint)
+    result, estimator = _run(dataset, model, params, k, progress)
+    progress("Saving", 0.0)
+    with store.writing(RUNS, key, model=model, fingerprint=fingerprint, dataset=dataset.name) as folder:
+        store.write_value(folder, result)
+        estimator.save(Path(folder) / "model")
+    return key
+
+
+def load_run(key: str) -> Run:
+    """Read a run that :func:`run_saved` kept; StoreError when there is none."""
+    return store.load(RUNS, key)
+
+
+def load_run_model(key: str):
+    """Read the fitted model of a kept run."""
+    from xmlcore.models import load_model
+
+    return load_model(store.folder(RUNS, key) / "model")

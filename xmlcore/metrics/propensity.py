@@ -1,0 +1,91 @@
+"""Weights of labels: how much finding one counts, more when it is rare."""
+
+import math
+
+import numpy as np
+
+from xmlcore.validation import check_labels
+
+
+def inverse_propensity(Y_train, A: float = 0.55, B: float = 1.5, *, n_labels: int | None = None) -> np.ndarray:
+    r"""Inverse propensity of each label by the model of Jain et al. (2016).
+
+    The propensity of a label is the chance that it was written down where it applies. With N training rows,
+    :math:`N_l` of which have the label l,
+
+    .. math:: 1 / p_l = 1 + C (N_l + B)^{-A}, \qquad C = (\ln N - 1)(B + 1)^A
+
+    Parameters
+    ----------
+    Y_train : sparse or dense binary matrix, shape (N, L), or list of lists of int
+        The labels of the *training* rows.
+    A, B : float
+        Depend on the data set. In use are 0.5 and 0.4 for WikiLSHTC-325K and Wikipedia-500K, 0.6 and 2.6 for
+        Amazon-670K and Amazon-3M, and 0.55 and 1.5 for all others. A must not be negative, B must be positive.
+    n_labels : int, optional
+        L, where lists of ids do not tell: otherwise the largest id + 1.
+
+    Returns
+    -------
+    ndarray of float64, shape (L,)
+        At least 1. With fewer than three training rows C would be negative and the "propensity" above 1: C is then
+        taken as 0, and all weights are 1.
+
+    Raises
+    ------
+    ValueError
+        No training rows, A or B out of range, or what :func:`xmlcore.validation.check_labels` finds wrong.
+    TypeError
+        A or B is not a number.
+
+    References
+    ----------
+    Jain, Prabhu, Varma: Extreme multi-label loss functions for recommendation, tagging, ranking and other missing
+    label applications. KDD 2016.
+    """
+    A = _number(A, "A", positive=False)
+    B = _number(B, "B", positive=True)
+    counts, n = _counts(Y_train, n_labels)
+    C = max(math.log(n) - 1, 0.0) * (B + 1) ** A
+    return 1 + C * (counts + B) ** -A
+
+
+def inverse_log_frequency(Y_train, *, n_labels: int | None = None) -> np.ndarray:
+    r"""Weight of each label by the logarithm of its count: :math:`1 / \ln(1 + N_l)`.
+
+    Parameters
+    ----------
+    Y_train : sparse or dense binary matrix, shape (N, L), or list of lists of int
+        The labels of the *training* rows.
+    n_labels : int, optional
+        L, where lists of ids do not tell: otherwise the largest id + 1.
+
+    Returns
+    -------
+    ndarray of float64, shape (L,)
+        Natural logarithm. A label without training rows counts as one with a single row (the formula has no value
+        there), so the largest weight is 1 / ln 2 = 1.4427.
+
+    Raises
+    ------
+    ValueError
+        No training rows, or what :func:`xmlcore.validation.check_labels` finds wrong.
+    """
+    counts, _ = _counts(Y_train, n_labels)
+    return 1 / np.log1p(np.maximum(counts, 1))
+
+
+def _counts(Y_train, n_labels):
+    """Training rows per label, and in all."""
+    Y = check_labels(Y_train, n_labels=n_labels, name="Y_train")
+    if Y.shape[0] == 0:
+        raise ValueError("Y_train has no rows: label weights come from the training rows")
+    return np.bincount(Y.indices, minlength=Y.shape[1]).astype(np.float64), Y.shape[0]
+
+
+def _number(value, name, positive):
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating)):
+        raise TypeError(f"{name} must be a number, not {value!r}")
+    if not math.isfinite(value) or value < 0 or (positive and value == 0):
+        raise ValueError(f"{name} must be {'positive' if positive else 'at least 0'} and finite, not {value}")
+    return float(value)

@@ -1,0 +1,285 @@
+r"""Measures of a ranking at 1..k, plain and propensity-scored.
+
+Notation: y is the set of true labels of a row, :math:`\hat y_i` the label at place i of its ranking, :math:`q_l` the
+weight of label l (its inverse propensity), n the number of rows.
+
+Conventions, those of napkinXC 0.7.2:
+
+- A place without a label counts as a miss, so P@k always divides by k, also when fewer labels are predicted or k is
+  larger than the number of labels.
+- A row without true labels counts as 0 in P@k, R@k and nDCG@k. It adds nothing to propensity-scored measures.
+- Propensity-scored measures are one quotient for the whole data set: what was gained in all rows over what the best
+  possible ranking would have gained in all rows. They are not means of quotients.
+
+Where a value is not defined, it is nan, without a warning: every measure when there are no rows, the
+propensity-scored ones when no row has a true label.
+
+References
+----------
+Jain, Prabhu, Varma: Extreme multi-label loss functions for recommendation, tagging, ranking and other missing label
+applications. KDD 2016.
+
+Wydmuch, Jasinska, Kuznetsov, Busa-Fekete, Dembczynski: A no-regret generalization of hierarchical softmax to extreme
+multi-label classification. NeurIPS 2018; its library napkinXC, https://github.com/mwydmuch/napkinXC.
+"""
+
+import numpy as np
+import scipy.sparse as sp
+
+from xmlcore._kernels import ranking as _kernels
+from xmlcore.metrics._inputs import as_ranking, read
+
+
+def precision_at_k(Y_true, ranking, k: int = 5) -> np.ndarray:
+    r"""P@1..P@k: the share of the first k labels that are right, mean over rows.
+
+    .. math:: P@k = \frac{1}{n} \sum_{rows} \frac{1}{k} \sum_{i=1}^{k} [\hat y_i \in y]
+
+    Parameters
+    ----------
+    Y_true : sparse or dense binary matrix, shape (n, L), or list of lists of int
+        The true labels of each row.
+    ranking : Ranking, ndarray, sparse matrix or list of lists of int
+        Labels, best first, or scores; the forms are those of :func:`as_ranking`.
+    k : int
+        The last place to measure at. It may be larger than the number of labels.
+
+    Returns
+    -------
+    ndarray of float64, shape (k,)
+        The value at 1..k, in [0, 1]; nan when there are no rows.
+
+    Raises
+    ------
+    ValueError
+        The number of rows or labels differs, the ranking has fewer than k places although there are more labels, a
+        label id is out of range or twice in a row, or ``Y_true`` is not binary.
+    TypeError
+        A ranking of another form, ids that are not whole numbers, or k that is none.
+
+    Notes
+    -----
+    Time O(n k log y) with y true labels in a row, memory O(n k). For all measures at once see :func:`measures`.
+    """
+    sums, n = _sums(Y_true, ranking, k)
+    return _precision(sums, n)
+
+
+def recall_at_k(Y_true, ranking, k: int = 5) -> np.ndarray:
+    r"""R@1..R@k: the share of a row's true labels found among the first k, mean over rows.
+
+    .. math:: R@k = \frac{1}{n} \sum_{rows} \frac{1}{|y|} \sum_{i=1}^{k} [\hat y_i \in y]
+
+    Rows without true labels count as 0.
+
+    Parameters
+    ----------
+    Y_true, ranking, k
+        As for :func:`precision_at_k`, which also lists the errors.
+
+    Returns
+    -------
+    ndarray of float64, shape (k,)
+        The value at 1..k, in [0, 1]; nan when there are no rows.
+    """
+    sums, n = _sums(Y_true, ranking, k)
+    return _mean(sums[:, _kernels.RECALL], n)
+
+
+def ndcg_at_k(Y_true, ranking, k: int = 5) -> np.ndarray:
+    r"""nDCG@1..nDCG@k: right labels discounted by their place, relative to the row's best possible, mean over rows.
+
+    .. math:: nDCG@k = \frac{1}{n} \sum_{rows}
+        \frac{\sum_{i=1}^{k} [\hat y_i \in y] / \log_2(i + 1)}{\sum_{i=1}^{\min(k, |y|)} 1 / \log_2(i + 1)}
+
+    Rows without true labels count as 0.
+
+    Parameters
+    ----------
+    Y_true, ranking, k
+        As for :func:`precision_at_k`, which also lists the errors.
+
+    Returns
+    -------
+    ndarray of float64, shape (k,)
+        The value at 1..k, in [0, 1]; nan when there are no rows.
+    """
+    sums, n = _sums(Y_true, ranking, k)
+    return _mean(sums[:, _kernels.NDCG], n)
+
+
+def psprecision_at_k(Y_true, ranking, inv_ps, k: int = 5) -> np.ndarray:
+    r"""PSP@1..PSP@k: precision with labels weighted by inverse propensity, relative to the best possible.
+
+    .. math:: PSP@k = \frac{\sum_{rows} \sum_{i=1}^{k} q_{\hat y_i} [\hat y_i \in y]}
+        {\sum_{rows} \max_{S \subseteq y, |S| \le k} \sum_{l \in S} q_l}
+
+    Parameters
+    ----------
+    Y_true, ranking, k
+        As for :func:`precision_at_k`, which also lists the errors.
+    inv_ps : array_like of float, shape (L,)
+        Weight of each label, positive and finite: :func:`inverse_propensity` or :func:`inverse_log_frequency` of the
+        training labels.
+
+    Returns
+    -------
+    ndarray of float64, shape (k,)
+        The value at 1..k, in [0, 1]; nan when no row has a true label.
+    """
+    sums, _ = _sums(Y_true, ranking, k, _needed(inv_ps))
+    return _ratio(sums, _kernels.PS_GAIN, _kernels.PS_BEST)
+
+
+def psrecall_at_k(Y_true, ranking, inv_ps, k: int = 5) -> np.ndarray:
+    r"""PSR@1..PSR@k: as :func:`psprecision_at_k`, with each row's gain and best gain divided by its true labels.
+
+    .. math:: PSR@k = \frac{\sum_{rows} \frac{1}{|y|} \sum_{i=1}^{k} q_{\hat y_i} [\hat y_i \in y]}
+        {\sum_{rows} \frac{1}{|y|} \max_{S \subseteq y, |S| \le k} \sum_{l \in S} q_l}
+
+    Parameters
+    ----------
+    Y_true, ranking, inv_ps, k
+        As for :func:`psprecision_at_k`.
+
+    Returns
+    -------
+    ndarray of float64, shape (k,)
+        The value at 1..k, in [0, 1]; nan when no row has a true label.
+    """
+    sums, _ = _sums(Y_true, ranking, k, _needed(inv_ps))
+    return _ratio(sums, _kernels.PS_RECALL_GAIN, _kernels.PS_RECALL_BEST)
+
+
+def psdcg_at_k(Y_true, ranking, inv_ps, k: int = 5) -> np.ndarray:
+    r"""PSDCG@1..PSDCG@k: weighted right labels discounted by their place, relative to the best possible.
+
+    .. math:: PSDCG@k = \frac{\sum_{rows} \sum_{i=1}^{k} q_{\hat y_i} [\hat y_i \in y] / \log_2(i + 1)}
+        {\sum_{rows} \sum_{i=1}^{\min(k, |y|)} q_{(i)} / \log_2(i + 1)}
+
+    where :math:`q_{(i)}` is the i-th largest weight of the row's true labels. A row with many true labels weighs
+    more than one with few; :func:`psndcg_at_k` evens that out.
+
+    Parameters
+    ----------
+    Y_true, ranking, inv_ps, k
+        As for :func:`psprecision_at_k`.
+
+    Returns
+    -------
+    ndarray of float64, shape (k,)
+        The value at 1..k, in [0, 1]; nan when no row has a true label.
+    """
+    sums, _ = _sums(Y_true, ranking, k, _needed(inv_ps))
+    return _ratio(sums, _kernels.PS_DCG_GAIN, _kernels.PS_DCG_BEST)
+
+
+def psndcg_at_k(Y_true, ranking, inv_ps, k: int = 5) -> np.ndarray:
+    r"""PSnDCG@1..PSnDCG@k: as :func:`psdcg_at_k`, with each row's gain and best gain first divided by its ideal DCG.
+
+    .. math:: PSnDCG@k = \frac{\sum_{rows} \frac{1}{d} \sum_{i=1}^{k} q_{\hat y_i} [\hat y_i \in y] / \log_2(i + 1)}
+        {\sum_{rows} \frac{1}{d} \sum_{i=1}^{\min(k, |y|)} q_{(i)} / \log_2(i + 1)},
+        \qquad d = \sum_{i=1}^{\min(k, |y|)} \frac{1}{\log_2(i + 1)}
+
+    Parameters
+    ----------
+    Y_true, ranking, inv_ps, k
+        As for :func:`psprecision_at_k`.
+
+    Returns
+    -------
+    ndarray of float64, shape (k,)
+        The value at 1..k, in [0, 1]; nan when no row has a true label.
+    """
+    sums, _ = _sums(Y_true, ranking, k, _needed(inv_ps))
+    return _ratio(sums, _kernels.PS_NDCG_GAIN, _kernels.PS_NDCG_BEST)
+
+
+def measures(Y_true, ranking, k: int = 5, inv_ps=None) -> dict[str, np.ndarray]:
+    """All measures of a ranking, in one pass.
+
+    Parameters
+    ----------
+    Y_true, ranking, k
+        As for :func:`precision_at_k`, which also lists the errors.
+    inv_ps : array_like of float, shape (L,), optional
+        As for :func:`psprecision_at_k`.
+
+    Returns
+    -------
+    dict of str to ndarray of float64, shape (k,)
+        ``"P@k"``, ``"R@k"``, ``"nDCG@k"``, and with ``inv_ps`` also ``"PSP@k"`` and ``"PSnDCG@k"``: the values at
+        1..k, in [0, 1], the same as those of the single functions.
+    """
+    sums, n = _sums(Y_true, ranking, k, inv_ps)
+    result = {
+        "P@k": _precision(sums, n),
+        "R@k": _mean(sums[:, _kernels.RECALL], n),
+        "nDCG@k": _mean(sums[:, _kernels.NDCG], n),
+    }
+    if inv_ps is not None:
+        result["PSP@k"] = _ratio(sums, _kernels.PS_GAIN, _kernels.PS_BEST)
+        result["PSnDCG@k"] = _ratio(sums, _kernels.PS_NDCG_GAIN, _kernels.PS_NDCG_BEST)
+    return result
+
+
+def hits(Y_true, ranking, k: int | None = None) -> np.ndarray:
+    """Which of the ranked labels are right.
+
+    Parameters
+    ----------
+    Y_true, ranking
+        As for :func:`precision_at_k`, which also lists the errors.
+    k : int, optional
+        How many places; as many as the ranking has when not given. Scores need it.
+
+    Returns
+    -------
+    ndarray of bool, shape (n, k)
+        Whether the label at each place is a true one; False where there is none.
+    """
+    indptr, indices, labels, _ = read(Y_true, ranking, k)
+    found = np.zeros(labels.shape, dtype=bool)
+    _kernels.mark_hits(indptr, indices, labels, found)
+    missing = 0 if k is None else k - labels.shape[1]
+    return np.pad(found, ((0, 0), (0, missing))) if missing else found
+
+
+def warm_up() -> None:
+    """Compile this module's kernels, or load them from disk, so that the first real call does not wait."""
+    Y = [[0], [1]]
+    scores = np.array([[0.2, 0.1], [0.2, 0.1]])
+    measures(Y, as_ranking(scores, 1), 1, np.ones(2))
+    hits(Y, as_ranking(sp.csr_array(scores), 1))
+
+
+def _sums(Y_true, ranking, k, inv_ps=None):
+    """Every sum at 1..k, shape (k, N_SUMS), and the number of rows."""
+    indptr, indices, labels, weights = read(Y_true, ranking, k, inv_ps)
+    sums = np.zeros((k, _kernels.N_SUMS))
+    width = labels.shape[1]
+    if width:
+        _kernels.add_up(indptr, indices, labels, weights, sums[:width])
+        sums[width:] = sums[width - 1]  # there are no more labels: neither hits nor the best possible grow
+    return sums, labels.shape[0]
+
+
+def _needed(inv_ps):
+    if inv_ps is None:
+        raise TypeError("inv_ps is None: give the weight of each label, such as inverse_propensity(Y_train)")
+    return inv_ps
+
+
+def _precision(sums, n):
+    return _mean(sums[:, _kernels.HITS] / np.arange(1, len(sums) + 1), n)
+
+
+def _mean(total, n):
+    return total / n if n else np.full(total.shape, np.nan)
+
+
+def _ratio(sums, gain, best):
+    # What is best possible at 1 is positive as soon as one row has a label, and then so it is at all places.
+    if len(sums) and sums[0, best] > 0:
+        return sums[:, gain] / sums[:, best]
+    return np.full(len(sums), np.nan)

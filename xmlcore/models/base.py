@@ -1,0 +1,166 @@
+"""What every estimator offers, and how it is saved: parameters as JSON, arrays as npz, never pickle."""
+
+import inspect
+import json
+import os
+import shutil
+import tempfile
+import zipfile
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
+
+from xmlcore.validation import check_features
+
+FORMAT_VERSION = 1
+PARAMS_FILE = "params.json"
+ARRAYS_FILE = "arrays.npz"
+
+# Class name in params.json -> module. Only these are ever loaded.
+SAVED_CLASSES = {"PLT": "xmlcore.models.plt"}
+
+
+class ModelFormatError(ValueError):
+    """A folder that does not hold a model this version can read."""
+
+
+class MultiLabelModel(BaseEstimator):
+    """Base of the estimators.
+
+    A subclass sets ``n_features_in_`` and ``n_labels_`` in ``fit`` and offers ``predict_topk`` and
+    ``predict_proba``; for saving, ``_state`` and ``_restore``.
+    """
+
+    def predict(self, X) -> sp.csr_array:
+        """Labels of probability at least 0.5.
+
+        Parameters
+        ----------
+        X : sparse or dense, shape (n, D)
+
+        Returns
+        -------
+        scipy.sparse.csr_array of bool, shape (n, L)
+        """
+        return self.predict_proba(X, threshold=0.5).astype(bool)
+
+    def _check_fitted(self):
+        if not hasattr(self, "n_features_in_"):
+            raise NotFittedError(f"This {type(self).__name__} is not fitted yet: call fit(X, Y) first")
+
+    def _check_input(self, X) -> sp.csr_array:
+        self._check_fitted()
+        return check_features(X, self.n_features_in_)
+
+    def _state(self) -> tuple[dict, dict[str, np.ndarray]]:
+        """Fitted state: JSON-able values and arrays, by name."""
+        raise NotImplementedError(f"{type(self).__name__} cannot be saved")
+
+    def _restore(self, values: dict, arrays: dict[str, np.ndarray]) -> None:
+        """Take the fitted state back; raise ModelFormatError when it does not fit together."""
+        raise NotImplementedError(f"{type(self).__name__} cannot be loaded")
+
+    def save(self, path) -> Path:
+        """Write the fitted model to a folder.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The folder; made, or replaced when it holds a model already. It appears whole or not at all.
+
+        Returns
+        -------
+        pathlib.Path
+            The folder: ``params.json`` and ``arrays.npz``.
+
+        Raises
+        ------
+        NotFittedError
+            Before ``fit``.
+        FileExistsError
+            ``path`` is there and is not a model.
+        """
+        self._check_fitted()
+        target = Path(path)
+        if target.exists() and not (target / PARAMS_FILE).is_file():
+            raise FileExistsError(f"{target} exists and is not a saved model: choose another place or remove it")
+        values, arrays = self._state()
+        description = {
+            "format": FORMAT_VERSION,
+            "class": type(self).__name__,
+            "params": _jsonable(self.get_params(deep=False)),
+            "values": values,
+        }
+        target.parent.mkdir(parents=True, exist_ok=True)
+        folder = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
+        try:
+            os.chmod(folder, 0o755)  # mkdtemp makes it private
+            (folder / PARAMS_FILE).write_text(json.dumps(description, indent=2) + "\n", encoding="utf-8")
+            np.savez(folder / ARRAYS_FILE, **arrays)
+            if target.exists():
+                shutil.rmtree(target)
+            os.replace(folder, target)
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+        return target
+
+
+def load_model(path) -> MultiLabelModel:
+    """Read a model that :meth:`MultiLabelModel.save` wrote.
+
+    Nothing in the folder is executed: the class is looked up in a fixed list and arrays are read without pickle.
+
+    Parameters
+    ----------
+    path : str or path-like
+
+    Returns
+    -------
+    MultiLabelModel
+        It predicts exactly as the saved one.
+
+    Raises
+    ------
+    FileNotFoundError
+        No such folder, or a file of it is missing.
+    ModelFormatError
+        Damaged, of an unknown class or of a newer format; the message says which.
+    """
+    folder = Path(path)
+    for name in (PARAMS_FILE, ARRAYS_FILE):
+        if not (folder / name).is_file():
+            raise FileNotFoundError(f"{folder} holds no model: {name} is missing")
+    try:
+        description = json.loads((folder / PARAMS_FILE).read_text(encoding="utf-8"))
+        version, name = description["format"], description["class"]
+        params, values = dict(description["params"]), dict(description["values"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise ModelFormatError(f"{folder / PARAMS_FILE} is damaged ({error!r}): save the model again") from error
+    if version != FORMAT_VERSION:
+        raise ModelFormatError(f"{folder} has model format {version}; this version of xmlcore reads {FORMAT_VERSION}")
+    if name not in SAVED_CLASSES:
+        raise ModelFormatError(f"{folder} holds a {name!r}; known are {', '.join(sorted(SAVED_CLASSES))}")
+    cls = getattr(import_module(SAVED_CLASSES[name]), name)
+    unknown = set(params) - set(inspect.signature(cls).parameters)
+    if unknown:
+        raise ModelFormatError(f"{folder / PARAMS_FILE} has unknown parameters of {name}: {sorted(unknown)}")
+    model = cls(**params)
+    try:
+        with np.load(folder / ARRAYS_FILE, allow_pickle=False) as stored:
+            arrays = {key: stored[key] for key in stored.files}
+        model._restore(values, arrays)
+    except ModelFormatError:
+        raise
+    except (ValueError, KeyError, TypeError, OSError, EOFError, zipfile.BadZipFile) as error:
+        raise ModelFormatError(f"{folder / ARRAYS_FILE} is damaged ({error!r}): save the model again") from error
+    return model
+
+
+def _jsonable(params: dict) -> dict:
+    """Parameters with NumPy scalars as plain numbers."""
+    return {key: value.item() if isinstance(value, np.generic) else value for key, value in params.items()}

@@ -1,0 +1,556 @@
+"""Probabilistic label trees."""
+
+import numbers
+import warnings
+
+import numpy as np
+import scipy.sparse as sp
+
+from xmlcore._kernels import label_tree as search
+from xmlcore._kernels import siblings
+from xmlcore._kernels.label_clusters import normalise_rows
+from xmlcore._parallel import effective_jobs, run_tasks
+from xmlcore.models.base import ModelFormatError, MultiLabelModel
+from xmlcore.models.label_tree import LabelTree, build_tree, label_representations
+from xmlcore.progress import Progress, silent
+from xmlcore.ranking import Ranking
+from xmlcore.validation import check_count, check_features, check_labels, csr_parts
+
+LOSSES = {"logistic": siblings.LOGISTIC, "squared_hinge": siblings.SQUARED_HINGE}
+TREES = ("kmeans", "random")
+
+# Siblings trained in one go: as many as keep the state of their dual variables (rows x siblings, float32) in bounds.
+GROUP_SIZE = 128
+GROUP_STATE = 1 << 25
+
+PREDICT_ROWS = 512  # rows per task
+
+
+class ConvergenceWarning(UserWarning):
+    """Some node classifiers stopped at ``max_iter``."""
+
+
+class PLT(MultiLabelModel):
+    """Probabilistic label tree.
+
+    The labels are the leaves of a tree; a linear classifier at each node v models the probability that a row has a
+    label under v given that it has one under v's parent, and a label's probability is the product along its path
+    (Jasinska et al., ICML 2016). Rows are scaled to length 1 and get a bias feature, which is regularised like the
+    rest; nodes train on exactly the rows that have a label under their parent.
+
+    Parameters
+    ----------
+    tree : {"kmeans", "random"}
+        How labels are grouped: balanced spherical k-means on the mean row of each label (Parabel, Prabhu et al.,
+        WWW 2018), or at random.
+    arity : int, at least 2
+        Children of an inner node.
+    max_leaf_labels : int, at least 1
+        A node with at most so many labels has them as leaves. 100 is napkinXC's and Parabel's value.
+    loss : {"logistic", "squared_hinge"}
+        "logistic": factors are sigmoids of the margin. "squared_hinge": exp(-max(0, 1 - margin)^2), as in Parabel.
+    C : float, positive
+        Weight of the loss against |w|^2 / 2. Larger fits the training rows closer. Published settings: 10 with the
+        logistic loss (napkinXC), 1 with the squared hinge (Parabel).
+    n_estimators : int
+        Trees; their probabilities are averaged. They differ by the seed of the clustering.
+    beam : int, optional
+        None searches exactly. Otherwise only so many nodes are kept at each depth: quicker on wide trees, and it can
+        miss labels.
+    random_state : int, optional
+        Same value, same model, for any ``n_jobs``. None draws a fresh one.
+    n_jobs : int, optional
+        Threads; None and -1 mean all cores this process may use.
+    weight_threshold : float
+        Weights smaller in size are dropped after training (the bias never): 0.1 is napkinXC's and Parabel's value.
+        0 keeps all.
+    tol : float, positive
+        A node stops after an epoch in which no dual variable was further than ``tol * C`` from where its row's margin
+        wants it.
+    max_iter : int
+        Most epochs of a node.
+
+    Attributes
+    ----------
+    n_features_in_, n_labels_ : int
+    trees_ : list of LabelTree
+    n_weights_ : int
+        Weights kept, over all trees.
+    n_iter_ : int
+        Most epochs that a node took.
+
+    Notes
+    -----
+    Training takes O(epochs * nonzeros * labels per leaf * depth) time; prediction takes, per row and tree,
+    O(expanded nodes * (nonzeros * log D + kept weights touched)), where few nodes beside the path are expanded when
+    the model is sure.
+
+    References
+    ----------
+    K. Jasinska et al., "Extreme F-measure maximization using sparse probability estimates", ICML 2016.
+    Y. Prabhu et al., "Parabel: partitioned label trees for extreme classification", WWW 2018.
+    H.-F. Yu, F.-L. Huang, C.-J. Lin, "Dual coordinate descent methods for logistic regression", 2011.
+
+    Examples
+    --------
+    >>> from xmlcore import PLT
+    >>> X = [[1.0, 0.0], [1.0, 0.1], [0.0, 1.0], [0.1, 1.0]]
+    >>> model = PLT(random_state=0).fit(X, [[0], [0], [1, 2], [1, 2]])
+    >>> model.predict_topk([[1.0, 0.05]], k=1).labels.tolist()
+    [[0]]
+    """
+
+    def __init__(
+        self,
+        tree="kmeans",
+        arity=2,
+        max_leaf_labels=100,
+        loss="logistic",
+        C=10.0,
+        n_estimators=1,
+        beam=None,
+        random_state=0,
+        n_jobs=None,
+        weight_threshold=0.1,
+        tol=0.1,
+        max_iter=100,
+    ):
+        self.tree = tree
+        self.arity = arity
+        self.max_leaf_labels = max_leaf_labels
+        self.loss = loss
+        self.C = C
+        self.n_estimators = n_estimators
+        self.beam = beam
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.weight_threshold = weight_threshold
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def fit(self, X, Y, progress: Progress = silent) -> "PLT":
+        """Train on the rows of X with the labels Y.
+
+        Parameters
+        ----------
+        X : sparse or dense, shape (N, D)
+        Y : sparse or dense binary, shape (N, L), or lists of label ids
+        progress : callable, optional
+            See :class:`xmlcore.progress.Progress`; an exception from it stops the training.
+
+        Returns
+        -------
+        PLT
+            Itself. When training is stopped, it stays as it was.
+
+        Raises
+        ------
+        ValueError, TypeError
+            Bad parameters or data; the message names them.
+
+        Warns
+        -----
+        ConvergenceWarning
+            When node classifiers stopped at ``max_iter``.
+        """
+        self._check_params()
+        X = check_features(X)
+        Y = check_labels(Y, n_rows=X.shape[0])
+        if Y.nnz == 0:
+            raise ValueError("no row of Y has a label: there is nothing to learn")
+        normalise_rows(csr_parts(X)[0], X.data)
+        progress("Clustering labels", 0.0)
+        representations = label_representations(X, Y) if self.tree == "kmeans" else None
+        entropy = self.random_state if self.random_state is not None else np.random.SeedSequence().entropy
+        trees, fitted, epochs = [], [], []
+        for number in range(self.n_estimators):
+            tree_seed, node_seed = np.random.SeedSequence([entropy, number]).generate_state(2, np.uint32).tolist()
+            report = _one_of(progress, number, self.n_estimators)
+            tree = build_tree(
+                self.tree,
+                Y.shape[1],
+                self.arity,
+                self.max_leaf_labels,
+                tree_seed,
+                representations,
+                self.n_jobs,
+                report,
+            )
+            arrays, tree_epochs = self._train(X, Y, tree, node_seed, report)
+            trees.append(tree)
+            fitted.append(arrays)
+            epochs.append(tree_epochs)
+        self._set_fitted(trees, fitted, X.shape[1], Y.shape[1])
+        self.n_iter_ = int(max(e[:, 1].max() for e in epochs))
+        self._warn_unconverged(epochs)
+        return self
+
+    def predict_topk(self, X, k: int = 5) -> Ranking:
+        """Return the k most probable labels of each row.
+
+        Parameters
+        ----------
+        X : sparse or dense, shape (n, D)
+        k : int
+            May exceed L: rows are padded with label -1 and score 0.
+
+        Returns
+        -------
+        Ranking
+            Probabilities as scores. Without a ``beam`` these are exactly the k best; equal probabilities are ranked
+            by label id.
+        """
+        k = check_count(k, "k")
+        X = self._check_input(X)
+        if len(self.fitted_) > 1:
+            return self._topk_of_ensemble(X, k)
+        labels, scores = self._search_topk(self.fitted_[0], X, min(k, self.n_labels_))
+        return _as_ranking(labels, np.exp(scores), k)
+
+    def predict_proba(self, X, threshold: float = 0.0) -> sp.csr_array:
+        """Probabilities of all labels that reach a threshold, exactly.
+
+        Parameters
+        ----------
+        X : sparse or dense, shape (n, D)
+        threshold : float in [0, 1]
+            At 0 every label of positive probability is stored: n * L numbers, mostly.
+
+        Returns
+        -------
+        scipy.sparse.csr_array of float32, shape (n, L)
+        """
+        if not isinstance(threshold, numbers.Real) or not 0 <= threshold <= 1:
+            raise ValueError(f"threshold must be in [0, 1], not {threshold!r}")
+        X = self._check_input(X)
+        n_trees = len(self.fitted_)
+        # An average reaches the threshold only if one of the trees does.
+        with np.errstate(divide="ignore"):
+            least = float(np.log(np.float64(threshold)))
+
+        x = csr_parts(X)
+
+        def one_block(rows):
+            totals = None
+            for arrays in self.fitted_:
+                counts, labels, scores = search.search_threshold(arrays, LOSSES[self.loss], *x, rows[0], rows[1], least)
+                indptr = np.concatenate([[0], np.cumsum(counts)])
+                part = sp.csr_array((np.exp(scores), labels, indptr), shape=(counts.size, self.n_labels_))
+                part.sort_indices()
+                totals = part if totals is None else totals + part
+            if n_trees > 1:
+                totals = self._complete(X, totals, rows)
+                totals.data[totals.data < threshold] = 0.0
+            totals = totals.astype(np.float32)
+            totals.eliminate_zeros()  # what is too small for float32 is 0
+            return totals
+
+        blocks = _blocks(X.shape[0], PREDICT_ROWS)
+        parts = run_tasks(one_block, blocks, [b - a for a, b in blocks], self.n_jobs)
+        if not parts:
+            return sp.csr_array((0, self.n_labels_), dtype=np.float32)
+        return sp.csr_array(sp.vstack(parts, format="csr"))
+
+    def size(self) -> dict:
+        """Size of the fitted model: "n_nodes", "depth", "n_weights", "model_bytes" (of its arrays)."""
+        self._check_fitted()
+        return {
+            "n_nodes": int(sum(tree.n_nodes for tree in self.trees_)),
+            "depth": int(max(tree.depth.max() for tree in self.trees_)),
+            "n_weights": self.n_weights_,
+            "model_bytes": int(sum(np.asarray(a).nbytes for arrays in self.fitted_ for a in arrays)),
+        }
+
+    # Parameters -----------------------------------------------------------------------------------------------------
+
+    def _check_params(self):
+        if self.tree not in TREES:
+            raise ValueError(f"tree must be one of {', '.join(TREES)}, not {self.tree!r}")
+        if self.loss not in LOSSES:
+            raise ValueError(f"loss must be one of {', '.join(LOSSES)}, not {self.loss!r}")
+        check_count(self.arity, "arity", least=2)
+        check_count(self.max_leaf_labels, "max_leaf_labels")
+        check_count(self.n_estimators, "n_estimators")
+        check_count(self.max_iter, "max_iter")
+        if self.beam is not None:
+            check_count(self.beam, "beam")
+        if self.random_state is not None:
+            check_count(self.random_state, "random_state", least=0)
+        effective_jobs(self.n_jobs)
+        for name, zero_allowed in (("C", False), ("tol", False), ("weight_threshold", True)):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, numbers.Real) or not np.isfinite(value):
+                raise TypeError(f"{name} must be a finite number, not {value!r}")
+            if value < 0 or (value == 0 and not zero_allowed):
+                raise ValueError(f"{name} must be {'at least' if zero_allowed else 'above'} 0, not {value}")
+
+    # Training -------------------------------------------------------------------------------------------------------
+
+    def _train(self, X, Y, tree: LabelTree, seed: int, progress: Progress):
+        """Train one tree's classifiers; X has rows of length 1.
+
+        Returns
+        -------
+        TreeArrays, and an array (groups, 3): the depth, epochs and whether it converged.
+        """
+        x = csr_parts(X)
+        rows_ptr, rows = search.node_rows(*csr_parts(Y)[:2], tree.leaf_of_label, tree.parent)
+        groups = self._groups(tree, np.diff(rows_ptr), X.shape[0])
+        loss = LOSSES[self.loss]
+
+        def train_group(group):
+            number, parent, first, size = group
+            own = np.arange(X.shape[0], dtype=np.int32) if parent < 0 else rows[rows_ptr[parent] : rows_ptr[parent + 1]]
+            targets = siblings.child_targets(own, rows_ptr, rows, first, size)
+            positives = np.diff(rows_ptr[first : first + size + 1])
+            # No row or every row has the child: no classifier is needed, the factor is 0 or 1.
+            bias = np.where(positives == 0, -np.inf, np.inf).astype(np.float32)
+            open_ = np.flatnonzero((positives > 0) & (positives < own.size))
+            if open_.size == 0:
+                empty = np.empty(0, np.int32)
+                return empty, np.zeros(1, np.int64), empty.astype(np.uint8), empty.astype(np.float32), bias, 0, True
+            features, indptr, indices, data, squares = siblings.gather_rows(*x, own, X.shape[1])
+            weights, epochs, violation = siblings.train_siblings(
+                indptr, indices, data, squares, features.size, np.ascontiguousarray(targets[:, open_]), loss,
+                np.float32(self.C), np.float32(self.tol), self.max_iter, seed, number,
+            )  # fmt: skip
+            kept, ptr, child, value = siblings.prune(weights, features, np.float32(self.weight_threshold))
+            bias[open_] = weights[-1]
+            return kept, ptr, open_.astype(np.uint8)[child], value, bias, epochs, violation <= self.tol
+
+        sizes = np.diff(rows_ptr)
+        costs = [(X.shape[0] if parent < 0 else sizes[parent]) * (size + 8) for _, parent, _, size in groups]
+        results = run_tasks(train_group, groups, costs, self.n_jobs, progress, "Training nodes", "groups of siblings")
+        arrays = _assemble(tree, groups, results)
+        depth = tree.depth
+        stats = np.array([[depth[g[2]], r[5], r[6]] for g, r in zip(groups, results)], dtype=np.int64)
+        return arrays, stats
+
+    def _groups(self, tree: LabelTree, n_rows: np.ndarray, N: int) -> list[tuple[int, int, int, int]]:
+        """(number, parent, first child, size) of all groups, by parent; first the root's own when it needs one."""
+        groups = []
+        if n_rows[0] < N:
+            groups.append((0, -1, 0, 1))
+        first_child, n_children = tree.first_child, tree.n_children
+        for v in np.flatnonzero(n_children):
+            most = int(np.clip(GROUP_STATE // max(1, n_rows[v]), 8, GROUP_SIZE))
+            for start in range(0, n_children[v], most):
+                size = min(most, n_children[v] - start)
+                groups.append((len(groups), int(v), int(first_child[v] + start), int(size)))
+        return groups
+
+    def _set_fitted(self, trees, fitted, n_features, n_labels):
+        self.trees_ = trees
+        self.fitted_ = fitted
+        self.leaves_ = [tree.leaf_of_label for tree in trees]
+        self.n_features_in_ = n_features
+        self.n_labels_ = n_labels
+        self.n_weights_ = int(sum(arrays.entry_value.size for arrays in fitted))
+
+    def _warn_unconverged(self, epochs):
+        stats = np.concatenate(epochs)
+        late = stats[stats[:, 2] == 0]
+        if late.size:
+            depths = ", ".join(f"{n} at depth {d}" for d, n in zip(*np.unique(late[:, 0], return_counts=True)))
+            warnings.warn(
+                f"{len(late)} of {len(stats)} sibling groups stopped at max_iter={self.max_iter} before tol={self.tol} "
+                f"({depths}): raise max_iter, or tol when precision does not change",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+    # Prediction -----------------------------------------------------------------------------------------------------
+
+    def _search_topk(self, arrays, X, k):
+        """Top k of one tree: labels int32 (n, k), -1 where a beam found fewer; scores float64, logarithms."""
+        labels = np.full((X.shape[0], k), -1, np.int32)
+        scores = np.full((X.shape[0], k), -np.inf)
+        loss, x = LOSSES[self.loss], csr_parts(X)
+
+        def one_block(rows):
+            if self.beam is None:
+                search.search_best_first(arrays, loss, *x, rows[0], rows[1], labels, scores)
+            else:
+                search.search_beam(arrays, loss, *x, rows[0], rows[1], self.beam, labels, scores)
+
+        blocks = _blocks(X.shape[0], PREDICT_ROWS)
+        run_tasks(one_block, blocks, [b - a for a, b in blocks], self.n_jobs)
+        return labels, scores
+
+    def _topk_of_ensemble(self, X, k):
+        """Top k by the mean over trees, exactly when every tree's search is exact.
+
+        Each tree gives its best labels, and each of those gets its full mean. A label that no tree gave has at most
+        the mean of the trees' last scores; rows whose k-th best does not beat that are searched deeper (Fagin's
+        threshold algorithm, in rounds).
+        """
+        k_used = min(k, self.n_labels_)
+        labels = np.full((X.shape[0], k_used), -1, np.int32)
+        scores = np.zeros((X.shape[0], k_used))
+        open_rows = np.arange(X.shape[0])
+        depth = min(2 * k_used, self.n_labels_)
+        while open_rows.size:
+            part = X if open_rows.size == X.shape[0] else X[open_rows]
+            found = [self._search_topk(arrays, part, depth) for arrays in self.fitted_]
+            bound = np.mean([np.exp(s[:, -1]) for _, s in found], axis=0)
+            candidates = _union([found_labels for found_labels, _ in found], self.n_labels_)
+            means = self._complete(part, candidates, (0, part.shape[0]))
+            best_labels, best_scores = _top_of_csr(means, k_used)
+            closed = (best_scores[:, -1] > bound) | (depth == self.n_labels_) | (self.beam is not None)
+            labels[open_rows[closed]] = best_labels[closed]
+            scores[open_rows[closed]] = best_scores[closed]
+            open_rows = open_rows[~closed]
+            depth = min(2 * depth, self.n_labels_)
+        return _as_ranking(labels, scores, k)
+
+    def _complete(self, X, candidates, rows):
+        """Mean probability over all trees of every stored label of ``candidates`` (rows [a, b) of X)."""
+        part = X[rows[0] : rows[1]] if (rows[0], rows[1]) != (0, X.shape[0]) else X
+        x, (indptr, wanted, _) = csr_parts(part), csr_parts(candidates)
+        total = np.zeros(wanted.size)
+        for arrays, leaf_of_label in zip(self.fitted_, self.leaves_):
+            out = np.empty(wanted.size)
+            search.score_labels(arrays, LOSSES[self.loss], leaf_of_label, *x, 0, part.shape[0], indptr, wanted, out)
+            total += np.exp(out)
+        return sp.csr_array((total / len(self.fitted_), wanted, indptr), shape=candidates.shape)
+
+    # Saving ---------------------------------------------------------------------------------------------------------
+
+    def _state(self):
+        arrays = {}
+        for number, fitted in enumerate(self.fitted_):
+            for name, value in fitted._asdict().items():
+                arrays[f"tree{number}.{name}"] = np.asarray(value)
+        values = {"n_features": self.n_features_in_, "n_labels": self.n_labels_, "n_iter": self.n_iter_}
+        return values, arrays
+
+    def _restore(self, values, arrays):
+        self._check_params()
+        trees, fitted = [], []
+        for number in range(self.n_estimators):
+            parts = {name: arrays[f"tree{number}.{name}"] for name in search.TreeArrays._fields}
+            parts["root_group"] = int(parts["root_group"])
+            tree_arrays = search.TreeArrays(**parts)
+            _check_arrays(tree_arrays, values["n_features"], values["n_labels"])
+            trees.append(LabelTree(tree_arrays.parent, tree_arrays.label))
+            fitted.append(tree_arrays)
+        self._set_fitted(trees, fitted, values["n_features"], values["n_labels"])
+        self.n_iter_ = values["n_iter"]
+
+
+def _assemble(tree, groups, results) -> search.TreeArrays:
+    """One set of flat arrays from the results of the groups."""
+    own = np.array([parent for _, parent, _, _ in groups], np.int64)
+    bias = np.zeros(tree.n_nodes, np.float32)
+    for (_, _, first, size), result in zip(groups, results):
+        bias[first : first + size] = result[4]
+    entry_counts = np.concatenate([np.diff(r[1]) for r in results])
+    return search.TreeArrays(
+        parent=tree.parent,
+        label=tree.label,
+        bias=bias,
+        group_ptr=np.searchsorted(own, np.arange(tree.n_nodes + 1), side="left").astype(np.int64),
+        group_first=np.array([g[2] for g in groups], np.int32),
+        group_size=np.array([g[3] for g in groups], np.int32),
+        feature_ptr=np.concatenate([[0], np.cumsum([r[0].size for r in results])]).astype(np.int64),
+        features=np.concatenate([r[0] for r in results]),
+        entry_ptr=np.concatenate([[0], np.cumsum(entry_counts)]).astype(np.int64),
+        entry_child=np.concatenate([r[2] for r in results]),
+        entry_value=np.concatenate([r[3] for r in results]),
+        root_group=0 if own[0] < 0 else -1,
+    )
+
+
+def _check_arrays(arrays, n_features, n_labels):
+    """Raise ModelFormatError unless every index in the arrays points inside them: kernels do not check."""
+    n, g = arrays.label.size, arrays.group_first.size
+    F, w = arrays.features.size, arrays.entry_value.size
+    dtypes = dict(
+        parent="int32", label="int32", bias="float32", group_ptr="int64", group_first="int32", group_size="int32",
+        feature_ptr="int64", features="int32", entry_ptr="int64", entry_child="uint8", entry_value="float32",
+    )  # fmt: skip
+    for name, dtype in dtypes.items():
+        array = getattr(arrays, name)
+        if array.ndim != 1 or array.dtype != dtype:
+            raise ModelFormatError(f"array {name} is {array.dtype} with {array.ndim} dimensions, not {dtype} with 1")
+
+    def pointers(ptr, count, last):
+        return ptr.size == count + 1 and ptr[0] >= 0 and ptr[-1] == last and bool((np.diff(ptr) >= 0).all())
+
+    leaves = arrays.label[arrays.label >= 0]
+    groups_of_entries = np.repeat(np.arange(g), np.diff(arrays.feature_ptr)) if arrays.feature_ptr.size == g + 1 else []
+    sound = (
+        n > 1
+        and arrays.parent.size == n
+        and arrays.bias.size == n
+        and not np.isnan(arrays.bias).any()
+        and arrays.parent[0] == -1
+        and bool((arrays.parent[1:] >= 0).all())
+        and bool((arrays.parent[1:] < np.arange(1, n)).all())
+        and leaves.size == n_labels
+        and np.array_equal(np.sort(leaves), np.arange(n_labels))
+        and arrays.group_size.size == g
+        and pointers(arrays.group_ptr, n, g)
+        and pointers(arrays.feature_ptr, g, F)
+        and pointers(arrays.entry_ptr, F, w)
+        and arrays.entry_child.size == w
+        and bool(((arrays.group_first >= 0) & (arrays.group_size > 0)).all())
+        and bool((arrays.group_first.astype(np.int64) + arrays.group_size <= n).all())
+        and bool((arrays.group_size <= search.GROUP_LIMIT).all())
+        and (F == 0 or (arrays.features.min() >= 0 and arrays.features.max() < n_features))
+        and -1 <= arrays.root_group < g
+        and np.isfinite(arrays.entry_value).all()
+    )
+    if sound and w:
+        group_of_entry = np.repeat(groups_of_entries, np.diff(arrays.entry_ptr))
+        sound = bool((arrays.entry_child < arrays.group_size[group_of_entry]).all())
+    if not sound:
+        raise ModelFormatError("its arrays do not fit together: the file was damaged or written by something else")
+
+
+def _blocks(n, size):
+    return [(start, min(start + size, n)) for start in range(0, n, size)]
+
+
+def _as_ranking(labels, scores, k):
+    """Pad to k columns; missing labels have score 0."""
+    n, width = labels.shape
+    out_labels = np.full((n, k), -1, np.int32)
+    out_scores = np.zeros((n, k), np.float32)
+    out_labels[:, :width] = labels
+    out_scores[:, :width] = np.where(labels >= 0, scores, 0.0)
+    return Ranking(out_labels, out_scores)
+
+
+def _union(label_arrays, n_labels):
+    """CSR pattern of all labels in the arrays (n, .), -1 left out."""
+    labels = np.concatenate(label_arrays, axis=1)
+    rows = np.repeat(np.arange(labels.shape[0]), labels.shape[1])
+    flat = labels.ravel()
+    pattern = sp.csr_array(
+        (np.ones((flat >= 0).sum(), np.float64), (rows[flat >= 0], flat[flat >= 0])), shape=(labels.shape[0], n_labels)
+    )
+    pattern.sum_duplicates()
+    return pattern
+
+
+def _top_of_csr(scores, k):
+    """Best k of every row, ties by label id: labels int32 (n, k), scores float64 (n, k)."""
+    n = scores.shape[0]
+    counts = np.diff(scores.indptr)
+    rows = np.repeat(np.arange(n), counts)
+    order = np.lexsort((scores.indices, -scores.data, rows))
+    rank = np.arange(order.size) - np.repeat(scores.indptr[:-1], counts)
+    keep = rank < k
+    labels = np.full((n, k), -1, np.int32)
+    best = np.zeros((n, k))
+    labels[rows[keep], rank[keep]] = scores.indices[order[keep]]
+    best[rows[keep], rank[keep]] = scores.data[order[keep]]
+    return labels, best
+
+
+def _one_of(progress: Progress, number: int, count: int) -> Progress:
+    """Name the tree in the phase when there are several."""
+    if count == 1:
+        return progress
+    return lambda phase, fraction, detail="": progress(f"{phase}, tree {number + 1} of {count}", fraction, detail)
