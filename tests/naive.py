@@ -1,5 +1,8 @@
 """Plain-Python twins of the kernels: slow, short, and plainly right."""
 
+import math
+
+import numpy as np
 
 # Ranking measures: twins of xmlcore/_kernels/ranking.py
 
@@ -28,8 +31,6 @@ def ranking_sums(true_labels, rankings, k, weights):
 
 
 def _sums_at(true_labels, rankings, k, weights):
-    import math
-
     total = [0.0] * 11
     for true, ranking in zip(true_labels, rankings):
         if not true:
@@ -128,3 +129,237 @@ def parse_rows(text, first_line, n_rows, n_features, n_labels, first_index, skip
     if n_rows >= 0 and len(rows) < n_rows:
         return "too few rows", first_line + len(lines), 1
     return "ok", rows, (twice_features, twice_labels)
+
+
+# Random streams: twins of xmlcore/_kernels/rng.py
+
+MASK = 2**64 - 1
+GOLDEN = 0x9E3779B97F4A7C15
+
+
+def _scramble(z):
+    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & MASK
+    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & MASK
+    return z ^ (z >> 31)
+
+
+def stream(seed, number):
+    inner = _scramble((seed + GOLDEN) & MASK)
+    return _scramble(inner ^ ((number * 0x94D049BB133111EB + GOLDEN) & MASK))
+
+
+def shuffle(values, state):
+    for i in range(len(values) - 1, 0, -1):
+        state = (state + GOLDEN) & MASK
+        j = ((_scramble(state) >> 33) * (i + 1)) >> 31
+        values[i], values[j] = values[j], values[i]
+    return state
+
+
+def permutation(n, seed, number):
+    values = list(range(n))
+    shuffle(values, stream(seed, number))
+    return values
+
+
+# Clustering of labels: twins of xmlcore/_kernels/label_clusters.py
+
+
+def normalise_rows(X):
+    """X dense (n, D)."""
+    lengths = [math.sqrt(sum(v * v for v in row)) for row in X]
+    return np.array([[v / length if length else v for v in row] for row, length in zip(X, lengths)])
+
+
+def assign_balanced(similarity, capacity):
+    """Lists of lists (n, k), list (k,) -> list (n,)."""
+
+    def sureness(i):
+        best, second = sorted(similarity[i], reverse=True)[:2]
+        return best - second
+
+    clusters, room = [None] * len(similarity), list(capacity)
+    for i in sorted(range(len(similarity)), key=lambda i: -sureness(i)):
+        free = [c for c in range(len(room)) if room[c] > 0]
+        clusters[i] = max(free, key=lambda c: (similarity[i][c], -c))
+        room[clusters[i]] -= 1
+    return clusters
+
+
+def split_labels(representations, labels, n_clusters, tol, max_iter, seed, number):
+    """Representations dense (L, D)."""
+    rows = [representations[j] for j in labels]
+    n = len(rows)
+    capacity = [n // n_clusters + (c < n % n_clusters) for c in range(n_clusters)]
+    order = permutation(n, seed, number)
+    order = [i for i in order if np.any(rows[i])] + [i for i in order if not np.any(rows[i])]
+    centroids = [rows[i] for i in order[:n_clusters]]
+    before = -math.inf
+    for _ in range(max_iter):
+        similarity = [[float(row @ centroid) for centroid in centroids] for row in rows]
+        clusters = assign_balanced(similarity, capacity)
+        total = sum(similarity[i][clusters[i]] for i in range(n))
+        if total - before <= tol * n:
+            break
+        before = total
+        centroids = []
+        for c in range(n_clusters):
+            centroid = sum(rows[i] for i in range(n) if clusters[i] == c)
+            length = math.sqrt(float(centroid @ centroid))
+            centroids.append(centroid / length if length else centroid)
+    return clusters
+
+
+# Node classifiers: twins of xmlcore/_kernels/siblings.py
+
+
+def gather_rows(X, rows):
+    """X dense (N, D) -> ids of the features present, and the rows reduced to them."""
+    part = X[list(rows)]
+    features = [f for f in range(X.shape[1]) if np.any(part[:, f])]
+    return features, part[:, features]
+
+
+def child_targets(rows, rows_of_children):
+    return [[1.0 if i in members else 0.0 for members in rows_of_children] for i in rows]
+
+
+def sigmoid(margin):
+    margin = max(min(margin, 60.0), -60.0)
+    return 1.0 / (1.0 + math.exp(-margin))
+
+
+def logistic_step(margin, a, t, q, C):
+    """Change of one dual variable a, and how far it was from its optimum."""
+
+    def equation(s):  # 0 at the optimum
+        return a + s - C * (t - sigmoid(margin + q * s))
+
+    p = sigmoid(margin)
+    s = -equation(0.0) / (1.0 + C * q * p * (1.0 - p))
+    if equation(s) * equation(0.0) < 0:  # too far: secant
+        s *= equation(0.0) / (equation(0.0) - equation(s))
+    return s, abs(equation(0.0))
+
+
+def hinge_step(margin, a, t, q, C):
+    """Change of one dual variable a (of the sign of y), and how far it was from its optimum."""
+    y = 2 * t - 1
+    size = abs(a)
+    slack = 1 - y * margin
+    distance = C * abs(size / (2 * C) - max(slack, 0))
+    new = max(size + (slack - size / (2 * C)) / (q + 1 / (2 * C)), 0)
+    return y * (new - size), distance
+
+
+def train_sibling(X, targets, loss, C, tol, max_epochs, seed, number):
+    """One child's classifier: X dense (m, F), targets (m,) -> weights (F + 1,), the bias last; epochs; violation.
+
+    The kernel's siblings share the order of the rows but nothing else, so one child at a time is the same, as long as
+    all of them run for the same number of epochs.
+    """
+    step = logistic_step if loss == "logistic" else hinge_step
+    rows = [np.append(row, 1.0) for row in X]
+    w, a = np.zeros(X.shape[1] + 1), [0.0] * len(rows)
+    order, state = list(range(len(rows))), stream(seed, number)
+    epochs = 0
+    worst = 0.0
+    while epochs < max_epochs:
+        state = shuffle(order, state)
+        worst = 0.0
+        for i in order:
+            s, distance = step(float(w @ rows[i]), a[i], targets[i], float(rows[i] @ rows[i]), C)
+            worst = max(worst, distance / C)
+            a[i] += s
+            w = w + s * rows[i]
+        epochs += 1
+        if worst <= tol:
+            break
+    return w, epochs, worst
+
+
+def prune(weights, features, threshold):
+    """Weights (F + 1, c) -> {feature: {child: weight}}."""
+    kept = {
+        f: {c: w for c, w in enumerate(row) if abs(w) >= threshold and w != 0} for f, row in zip(features, weights[:-1])
+    }
+    return {f: row for f, row in kept.items() if row}
+
+
+# Label trees: twins of xmlcore/_kernels/label_tree.py
+
+
+def node_rows(label_lists, leaf_of_label, parent):
+    """Rows with a label under each node."""
+    members = [set() for _ in parent]
+    for i, labels in enumerate(label_lists):
+        for label in labels:
+            v = leaf_of_label[label]
+            while v >= 0:
+                members[v].add(i)
+                v = parent[v]
+    return [sorted(rows) for rows in members]
+
+
+def log_probability(margin, loss):
+    if loss == "logistic":
+        if margin == -math.inf:
+            return -math.inf
+        return -math.log1p(math.exp(-margin)) if margin > 0 else margin - math.log1p(math.exp(margin))
+    slack = max(0.0, 1.0 - margin)
+    return -(slack**2)
+
+
+def node_log_factors(tree, loss, x):
+    """The log of every node's own factor for a dense row x, by going through all stored weights."""
+    length = math.sqrt(float(x @ x))
+    x = x / length if length else x
+    factors = [0.0] * len(tree.label)
+    for g, (first, size) in enumerate(zip(tree.group_first, tree.group_size)):
+        margins = [0.0] * size
+        for at in range(tree.feature_ptr[g], tree.feature_ptr[g + 1]):
+            for e in range(tree.entry_ptr[at], tree.entry_ptr[at + 1]):
+                margins[tree.entry_child[e]] += float(x[tree.features[at]]) * float(tree.entry_value[e])
+        for c in range(size):
+            factors[first + c] = log_probability(margins[c] + float(tree.bias[first + c]), loss)
+    return factors
+
+
+def label_log_probabilities(tree, loss, x):
+    """Brute force: the path product of every label."""
+    factors = node_log_factors(tree, loss, x)
+    out = {}
+    for v, label in enumerate(tree.label):
+        if label >= 0:
+            total, node = 0.0, v
+            while node >= 0:
+                total += factors[node]
+                node = tree.parent[node]
+            out[int(label)] = total
+    return out
+
+
+def search_best_first(tree, loss, x, k):
+    """The k best of all labels: (label, log probability), ties by label id."""
+    return sorted(label_log_probabilities(tree, loss, x).items(), key=lambda item: (-item[1], item[0]))[:k]
+
+
+def search_threshold(tree, loss, x, log_threshold):
+    found = label_log_probabilities(tree, loss, x)
+    return {label: score for label, score in found.items() if score >= log_threshold and score > -math.inf}
+
+
+def search_beam(tree, loss, x, beam, k):
+    factors = node_log_factors(tree, loss, x)
+    level, found = [(factors[0], 0)], []
+    while level:
+        inner = []
+        for score, v in level:
+            for child in [c for c in range(len(tree.parent)) if tree.parent[c] == v]:
+                total = score + factors[child]
+                if tree.label[child] >= 0:
+                    found.append((int(tree.label[child]), total))
+                else:
+                    inner.append((total, child))
+        level = sorted(inner, key=lambda item: (-item[0], item[1]))[:beam]
+    return sorted(found, key=lambda item: (-item[1], item[0]))[:k]

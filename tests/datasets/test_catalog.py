@@ -1,0 +1,202 @@
+"""The catalog, and the data set that is made on the user's machine."""
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from xmlcore.datasets import api_docs, catalog, load
+from xmlcore.progress import Cancelled
+
+DOC = """Fit it.
+
+    Text before.
+
+    Parameters
+    ----------
+    X, y : array-like of shape (n, d)
+        Long text: with colons.
+
+        ====  =====
+        a     b
+        ====  =====
+
+    *args, **kwargs
+        More.
+    sample_weight: array, default=None
+    `alpha` : float
+    This is a sentence, not a name : really
+
+    Returns
+    -------
+    self : object
+        Parameters are gone.
+    """
+
+
+def test_the_parameters_section_is_taken_out_whole():
+    text, names = api_docs.split_docstring(DOC)
+    assert names == ["X", "y", "args", "kwargs", "sample_weight", "alpha"]
+    assert text == "Fit it.\n\nText before.\n\nReturns\n-------\nself : object\n    Parameters are gone."
+
+
+def test_a_parameters_section_at_the_end_is_taken_out_to_the_end():
+    text, names = api_docs.split_docstring("Do.\n\nParameters\n----------\nx : int\n    One.\n")
+    assert (text.strip(), names) == ("Do.", ["x"])
+
+
+def test_docstrings_without_the_section_make_no_row():
+    assert api_docs.split_docstring("Do.\n\nReturns\n-------\nx : int") is None
+    assert api_docs.split_docstring("Do.\n\nOther Parameters\n----------------\nx : int") is None
+    assert api_docs.split_docstring("Parameters : x") is None
+    assert api_docs.split_docstring("") is None
+
+
+def test_unknown_names_list_the_known_ones():
+    assert [entry.name for entry in catalog()] == ["api-docs"]
+    with pytest.raises(ValueError, match="'api-docs'"):
+        load("mnist")
+
+
+def write_package(folder):
+    package = folder / "pack"
+    (package / "tests").mkdir(parents=True)
+    doc = '"""Do.\n\n    Parameters\n    ----------\n    {} : int\n    """'
+    (package / "__init__.py").write_text(
+        "print('noise')\nfrom pack.inner import work, Base, Child\nfrom os import path\n__all__ = ['work', 'Child']\n"
+    )
+    (package / "inner.py").write_text(
+        f"def work(a):\n    {doc.format('a')}\nalias = work\n_private = work\n"
+        f"def _hidden(b):\n    {doc.format('b')}\n"
+        f"class Base:\n    {doc.format('c')}\n    def go(self, d):\n        {doc.format('d')}\n"
+        f"    def _no(self):\n        {doc.format('e')}\n"
+        f"class Child(Base):\n    @staticmethod\n    def still(f):\n        {doc.format('f')}\n"
+    )
+    (package / "broken.py").write_text("raise SystemExit('no')")
+    (package / "_private.py").write_text(f"def f():\n    {doc.format('g')}\n")
+    (package / "tests" / "__init__.py").write_text(f"def f():\n    {doc.format('h')}\n")
+
+
+def test_a_scan_finds_each_public_object_once_by_its_shortest_name(tmp_path, monkeypatch, capsys):
+    write_package(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    reports = []
+    try:
+        rows = api_docs.scan(lambda **facts: reports.append(facts), ["pack"])
+    finally:
+        for name in [name for name in sys.modules if name.partition(".")[0] == "pack"]:
+            del sys.modules[name]
+    assert [(row["name"], row["parameters"]) for row in rows] == [
+        ("pack.Child.still", ["f"]),
+        ("pack.inner.Base", ["c"]),
+        ("pack.inner.Base.go", ["d"]),
+        ("pack.work", ["a"]),
+    ]
+    assert [facts["failed"] for facts in reports if "failed" in facts] == ["pack.broken"]
+
+
+@pytest.fixture(scope="session")
+def built():
+    reports = []
+    dataset = api_docs.build(lambda phase, fraction, detail="": reports.append((phase, fraction)))
+    return dataset, reports
+
+
+def test_api_docs_is_a_real_long_tailed_data_set(built):
+    dataset, reports = built
+    rows = dataset.n_train + dataset.n_test
+    assert 3500 < rows < 8000
+    assert dataset.n_test == round(rows / 5)
+    assert 6000 < dataset.n_features < 15000
+    assert 900 < dataset.n_labels < 3000
+    assert len(dataset.feature_names) == dataset.n_features
+    names = [*dataset.row_names_train, *dataset.row_names_test]
+    assert len(set(names)) == rows
+    assert not any(part.startswith("_") for name in names for part in name.split("."))
+    assert {"numpy.mean", "numpy.sin", "pandas.read_csv", "scipy.special.gammainc", "numpy.ndarray.sort"} <= set(names)
+    assert {"sklearn.svm.SVC", "sklearn.linear_model.LogisticRegression.fit", "pandas.DataFrame.dropna"} <= set(names)
+    counts = np.bincount(np.r_[dataset.Y_train.indices, dataset.Y_test.indices], minlength=dataset.n_labels)
+    assert counts.min() >= 2
+    assert "random_state" in dataset.label_names
+    lengths = np.sqrt(dataset.X_train.multiply(dataset.X_train).sum(axis=1))
+    np.testing.assert_allclose(lengths, 1, rtol=1e-5)
+    assert [phase for phase, _ in reports].index("Counting words") > 50
+    assert all(0 <= fraction <= 1 for _, fraction in reports)
+    assert "scikit-learn" in dataset.notes[0]
+
+
+def test_api_docs_labels_are_the_parameters_of_the_function(built):
+    dataset, _ = built
+    names = dataset.row_names_train + dataset.row_names_test
+    row = names.index("numpy.clip")
+    Y, row = (dataset.Y_train, row) if row < dataset.n_train else (dataset.Y_test, row - dataset.n_train)
+    labels = {dataset.label_name(j) for j in Y.indices[Y.indptr[row] : Y.indptr[row + 1]]}
+    assert {"a", "a_min", "a_max", "out"} <= labels
+
+
+def test_api_docs_does_not_depend_on_hash_seed_or_what_is_imported(built):
+    code = (
+        "import sklearn.experimental.enable_halving_search_cv, scipy.stats\n"
+        "from xmlcore.datasets import api_docs\n"
+        "print(api_docs.build(lambda *facts: None).fingerprint)"
+    )
+    path = json.dumps(sys.path)
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", f"import sys; sys.path[:] = {path}\n{code}"],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONHASHSEED": "17"},
+    )
+    assert done.stdout.strip() == built[0].fingerprint, done.stderr
+
+
+def test_api_docs_leaves_this_process_as_it_was():
+    code = (
+        "import sys\n"
+        "from xmlcore.datasets import api_docs\n"
+        "before = set(sys.modules)\n"
+        "rows, failed = api_docs._scan_in_process(lambda *facts: None)\n"
+        "new = set(sys.modules) - before\n"
+        "print(len(rows) > 3000, {name for name in new if name.startswith(('sklearn', 'pandas'))})"
+    )
+    path = json.dumps(sys.path)
+    done = subprocess.run(
+        [sys.executable, "-c", f"import sys; sys.path[:] = {path}\n{code}"], capture_output=True, text=True
+    )
+    assert done.stdout.strip() == "True set()", done.stderr
+
+
+def test_api_docs_is_kept_and_made_again_for_other_versions(built, monkeypatch):
+    calls = []
+    monkeypatch.setattr(api_docs, "build", lambda progress: calls.append(1) or built[0])
+    first = load("api-docs")
+    phases = []
+    second = load("api-docs", progress=lambda *facts: phases.append(facts))
+    assert (len(calls), first.fingerprint) == (1, second.fingerprint)
+    assert second.row_names_test == built[0].row_names_test
+    assert phases[-1][1] == 1.0
+    monkeypatch.setattr(api_docs, "_versions", lambda: {"numpy": "99"})
+    load("api-docs")
+    assert len(calls) == 2
+
+
+def test_making_api_docs_can_be_stopped():
+    started = []
+
+    def stop(phase, fraction, detail=""):
+        started.append(phase)
+        raise Cancelled
+
+    with pytest.raises(Cancelled):
+        load("api-docs", progress=stop)
+    assert started == ["Reading documentation"]
+
+
+def test_a_scan_that_dies_is_a_clear_error(monkeypatch):
+    monkeypatch.setattr(api_docs.sys, "path", ["/nowhere"])
+    with pytest.raises(RuntimeError, match="documentation could not be read|ended with code"):
+        monkeypatch.setattr(api_docs, "__file__", "/nowhere/scan.py")
+        api_docs._scan_in_process(lambda *facts: None)

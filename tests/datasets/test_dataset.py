@@ -1,0 +1,147 @@
+"""What a Dataset promises, and keeping one."""
+
+import pickle
+from dataclasses import FrozenInstanceError, replace
+
+import joblib
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from xmlcore import store
+from xmlcore.datasets import Dataset, DatasetFormatError, load_saved, save_dataset
+
+
+def small(**changes):
+    fields = {
+        "name": "small",
+        "X_train": np.array([[1.0, 0.0, 2.0], [0.0, 0.5, 0.0]]),
+        "Y_train": [[1, 0], []],
+        "X_test": np.array([[0.0, 0.0, 3.0]]),
+        "Y_test": [[1]],
+        **changes,
+    }
+    return Dataset(**fields)
+
+
+def test_matrices_become_canonical():
+    dataset = small()
+    assert [M.dtype for M in (dataset.X_train, dataset.X_test)] == [np.float32] * 2
+    assert [M.dtype for M in (dataset.Y_train, dataset.Y_test)] == [bool] * 2
+    assert dataset.Y_train.indices.tolist() == [0, 1]
+    assert (dataset.n_train, dataset.n_test, dataset.n_features, dataset.n_labels) == (2, 1, 3, 2)
+
+
+def test_it_is_frozen_and_leaves_its_input_alone():
+    X = sp.csr_matrix((np.array([1.0, 0.0]), np.array([2, 0]), np.array([0, 2, 2])), shape=(2, 3))
+    dataset = small(X_train=X)
+    assert X.nnz == 2
+    assert dataset.X_train.nnz == 1
+    with pytest.raises(FrozenInstanceError):
+        dataset.name = "other"
+
+
+@pytest.mark.parametrize(
+    "changes, said",
+    [
+        ({"X_test": np.ones((1, 4))}, "X_train has 3 features, but X_test has 4"),
+        ({"Y_test": sp.csr_array((1, 5))}, "Y_train has 2 labels, but Y_test has 5"),
+        ({"Y_train": [[0], [1], [0]]}, "X_train has 2 rows, but Y_train has 3"),
+        ({"X_test": np.ones((0, 3)), "Y_test": sp.csr_array((0, 2))}, "X_test has no rows"),
+        ({"feature_names": ["a"]}, "feature_names has 1 names, but there are 3 features"),
+        ({"label_names": ["a", "b", "c"], "Y_train": sp.csr_array((2, 2))}, "label_names has 3 names, but"),
+        ({"row_names_train": ["a"]}, "row_names_train has 1 names, but there are 2 training rows"),
+        ({"Y_test": [[2]]}, "label id 2"),
+        ({"X_train": np.array([[1, 2, np.nan], [1, 2, 3]])}, "row 0, column 2"),
+    ],
+)
+def test_what_does_not_fit_is_named(changes, said):
+    with pytest.raises(ValueError, match=said):
+        small(**changes)
+
+
+def test_names_must_be_strings():
+    with pytest.raises(TypeError, match=r"label_names\[1\] is 2"):
+        small(label_names=["a", 2])
+    with pytest.raises(TypeError, match="feature_names must be a list"):
+        small(feature_names="abc")
+
+
+def test_label_names_decide_how_many_labels_lists_of_ids_mean():
+    assert small(label_names=["a", "b", "c"]).n_labels == 3
+
+
+def test_names_of_labels_and_features():
+    plain, named = small(), small(label_names=["cat", "dog"], feature_names=np.array(["x", "y", "z"]))
+    assert (plain.label_name(1), plain.feature_name(2)) == ("label 1", "feature 2")
+    assert (named.label_name(1), named.feature_name(2)) == ("dog", "z")
+    with pytest.raises(IndexError, match="ids run from 0 to 1"):
+        named.label_name(-1)
+
+
+def test_fingerprint_does_not_depend_on_how_the_content_came():
+    dataset = small()
+    X = sp.csr_array(np.array([[1.0, 0.0, 2.0], [0.0, 0.5, 0.0]]))
+    X.indices = X.indices.astype(np.int64)
+    X.indptr = X.indptr.astype(np.int64)
+    same = small(name="other", X_train=X, Y_train=np.array([[1, 1], [0, 0]]), notes=["n"], row_names_test=["r"])
+    assert same.fingerprint == dataset.fingerprint == small(X_train=sp.csc_matrix(X)).fingerprint
+    assert len(dataset.fingerprint) == 32
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"X_train": np.array([[1.0, 0.0, 2.5], [0.0, 0.5, 0.0]])},
+        {"X_train": np.array([[1.0, 2.0, 0.0], [0.0, 0.5, 0.0]])},
+        {"Y_train": [[1, 0], [0]]},
+        {"Y_train": [[], [0, 1]]},
+        {"label_names": ["a", "b"]},
+        {"label_names": ["ab", ""]},
+        {"feature_names": ["a", "b", "c"]},
+    ],
+)
+def test_fingerprint_changes_with_the_content(changes):
+    others = {small().fingerprint, small(label_names=["a", ""]).fingerprint}
+    assert small(**changes).fingerprint not in others
+
+
+def test_fingerprint_tells_train_from_test():
+    X, Y = np.eye(2), [[0], [1]]
+    assert Dataset("", X, Y, 2 * X, Y).fingerprint != Dataset("", 2 * X, Y, X, Y).fingerprint
+
+
+def test_pickle_and_joblib_keep_everything(tmp_path):
+    dataset = small(label_names=["a", "b"], notes=("one",), row_names_train=["r", "s"])
+    joblib.dump(dataset, tmp_path / "d.joblib")
+    for copy in (pickle.loads(pickle.dumps(dataset)), joblib.load(tmp_path / "d.joblib")):
+        assert copy.fingerprint == dataset.fingerprint
+        assert replace(copy, name="new").fingerprint == dataset.fingerprint
+        assert (copy.name, copy.notes, copy.row_names_train) == ("small", ("one",), ["r", "s"])
+        assert (copy.X_train != dataset.X_train).nnz == 0
+
+
+def test_a_saved_dataset_comes_back_by_its_fingerprint():
+    dataset = small(label_names=["a", "b"])
+    fingerprint = save_dataset(dataset)
+    assert fingerprint == save_dataset(dataset) == dataset.fingerprint
+    back = load_saved(fingerprint)
+    assert back.label_names == ["a", "b"]
+    assert (back.X_train != dataset.X_train).nnz == 0
+    assert store.info("datasets", fingerprint)["n_labels"] == 2
+
+
+def test_what_was_never_saved_is_an_error():
+    with pytest.raises(store.StoreError):
+        load_saved("0" * 32)
+    with pytest.raises(ValueError):
+        load_saved("../../etc")
+    with pytest.raises(TypeError):
+        save_dataset("small")
+
+
+def test_format_errors_survive_a_trip_between_processes():
+    error = DatasetFormatError("f.txt", "odd", "Mend it.", 3, 7)
+    copy = pickle.loads(pickle.dumps(error))
+    assert str(copy) == str(error) == "f.txt, line 3, column 7: odd. Mend it."
+    assert (copy.source, copy.found, copy.remedy, copy.line, copy.column) == ("f.txt", "odd", "Mend it.", 3, 7)

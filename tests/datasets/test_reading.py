@@ -1,0 +1,510 @@
+"""Files to matrices: every layout that is allowed, and a clear error for every one that is not."""
+
+import bz2
+import gzip
+import io
+import lzma
+import warnings
+import zipfile
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from xmlcore.datasets import (
+    DatasetFormatError,
+    DatasetWarning,
+    read_dataset,
+    read_matrix,
+    split_rows,
+    write_matrix,
+)
+
+TEXT = b"3 4 3\n0,2 0:1 3:0.5\n 1:2\n1\n"
+
+
+def read(content, **options):
+    X, Y, feature_names, label_names = read_matrix(content, **options)
+    assert feature_names is None
+    assert label_names is None
+    assert (X.dtype, Y.dtype) == (np.float32, bool)
+    for matrix in (X, Y):
+        assert matrix.indptr.dtype == matrix.indices.dtype == np.int32  # one type, or scipy's own functions fail
+        matrix.has_canonical_format = matrix.has_sorted_indices = None
+        del matrix._has_canonical_format, matrix._has_sorted_indices
+        assert matrix.has_canonical_format
+    return X.toarray().tolist(), Y.toarray().astype(int).tolist()
+
+
+def failure(content, **options):
+    with pytest.raises(DatasetFormatError) as caught:
+        read_matrix(content, **options)
+    return caught.value
+
+
+EXPECTED = ([[1, 0, 0, 0.5], [0, 2, 0, 0], [0, 0, 0, 0]], [[1, 0, 1], [0, 0, 0], [0, 1, 0]])
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        TEXT,
+        TEXT.rstrip(b"\n"),
+        TEXT.replace(b"\n", b"\r\n"),
+        TEXT.replace(b" 1:2", b"\t1:2").replace(b"2 0:1 3", b"2\t0:1  3"),
+        TEXT.replace(b"\n", b"  \n"),
+        b"\xef\xbb\xbf" + TEXT,
+        TEXT + b"\n\n  \n",
+        b"# made by hand\n" + TEXT.replace(b"\n", b" # comment 7:7\n"),
+        b"3 4 3\n2,0 3:.5 0:1e0\n1:2.0\n1 \n",
+        b"3 4 3\n0 , 2 0:1 3:0.5\n1:2\n1 2:0\n",
+    ],
+)
+def test_all_layouts_of_a_file_read_the_same(content):
+    assert read(content) == EXPECTED
+
+
+def test_blank_lines_are_rows_while_the_header_promises_more():
+    X, Y = read(b"4 2 2\n\n0 1:1\n\r\n  \n\n\n")
+    assert X == [[0, 0], [0, 1], [0, 0], [0, 0]]
+    assert Y == [[0, 0], [1, 0], [0, 0], [0, 0]]
+
+
+def test_svmlight_takes_sizes_from_the_largest_ids_and_passes_over_blank_lines():
+    X, Y = read(b"0,2 0:1 3:0.5\n\n# nothing\n 1:2\n1\n")
+    assert (X, Y) == EXPECTED
+
+
+def test_ids_may_start_at_one():
+    assert read(b"3 4 3\n1,3 1:1 4:0.5\n 2:2\n2\n", first_index=1) == EXPECTED
+    error = failure(b"1 4 3\n1 0:1\n", first_index=1)
+    assert error.remedy.startswith("Pass first_index=0")
+
+
+def test_repeats_are_merged_with_one_warning():
+    with pytest.warns(DatasetWarning) as caught:
+        X, Y = read(b"3 4 3\n0 1:1\n2,0,2 3:1 1:1 3:2\n1 2:1 2:-1\n", name="f.txt")
+    assert X == [[0, 1, 0, 0], [0, 1, 0, 3], [0, 0, 0, 0]]
+    assert Y[1] == [1, 0, 1]
+    assert [str(w.message) for w in caught] == [
+        "f.txt: 2 rows name a feature more than once (first in line 3): values were summed; "
+        "1 row names a label more than once (first in line 3): label counts once"
+    ]
+
+
+def test_unsorted_ids_and_zeros_give_no_warning():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        X, _ = read(b"1 4 3\n2,0 3:1 2:0 1:-0.0 0:7")
+    assert X == [[7, 0, 0, 1]]
+
+
+@pytest.mark.parametrize(
+    "content, line, column, found, remedy",
+    [
+        (b"2 4 3\n0 1:1\n1 2:2 4:1\n", 3, 7, "feature id 4 but the header promises 4 features (ids 0 to 3)", "seem to"),
+        (b"1 4 3\n0 0:1 4:1\n", 2, 7, "feature id 4 but", "The header promises too little"),
+        (b"2 4 3\n0 1:1 4:1\n", 2, 7, "feature id 4 but", "one more feature in the header"),
+        (b"1 4 3\n0 9:1\n", 2, 3, "feature id 9 but", "right number of features"),
+        (b"1 4 3\n1,3 1:1\n", 2, 3, "label id 3 but the header promises 3 labels (ids 0 to 2)", "first_index=1"),
+        (b"1 4 3\n99999999999999999999999 1:1\n", 2, 1, "label id 99999999999999999999999 but", ""),
+        (b"1 4 3\n0 1:1 4294967297:1\n", 2, 7, "feature id 4294967297 but", ""),
+        (b"0 99999999999999999999999:1\n", 1, 3, "feature id 99999999999999999999999", "At most 2147483647"),
+        (b"1 4 3\n0 1:\n", 2, 5, "a feature without a value", ""),
+        (b"1 4 3\n0 1: 3\n", 2, 5, "a feature without a value", ""),
+        (b"1 4 3\n0 1:abc\n", 2, 5, "'abc' where a number belongs", ""),
+        (b"1 4 3\n0 1:2:3\n", 2, 5, "'2:3' where a number", ""),
+        (b"1 4 3\n0 1:nan\n", 2, 5, "the value 'nan'", "finite"),
+        (b"1 4 3\n0 1:-Inf\n", 2, 5, "the value '-Inf'", "finite"),
+        (b"1 4 3\n0 1:1e39\n", 2, 5, "the value '1e39' is too large for float32", ""),
+        (b"1 4 3\n0 1:3e38 1:3e38\n", 2, 1, "add up to more than float32 holds", ""),
+        (b"1 4 3\n0 -1:2\n", 2, 3, "the feature id in '-1:2' is negative", ""),
+        (b"1 4 3\n-1:2\n", 2, 1, "the feature id in '-1:2' is negative", ""),
+        (b"1 4 3\n-1 1:2\n", 2, 1, "the label '-1' is negative", ""),
+        (b"1 4 3\n3.0 1:2\n", 2, 1, "the label '3.0' is not written as a whole number", ""),
+        (b"1 4 3\n1,2.0 1:2\n", 2, 3, "the label '2.0' is not written as a whole number", ""),
+        (b"1 4 3\ncat 1:2\n", 2, 1, "'cat' where a label belongs", ""),
+        (b"1 4 3\n1, 1:2\n", 2, 4, "the feature '1:2' where a label belongs, after a comma", ""),
+        (b"1 4 3\n1,\n", 2, 3, "the label list ends with a comma", ""),
+        (b"1 4 3\n,1 1:2\n", 2, 1, "a label is missing before the comma", ""),
+        (b"1 4 3\n 1,2 1:2\n", 2, 2, "'1,2' where a feature (id:value) belongs", "starts with a blank has no labels"),
+        (b"1 4 3\n1 2 1:2\n", 2, 3, "'2' where a feature (id:value) belongs", ""),
+        (b"1 4 3\n1 cat:2\n", 2, 3, "the feature id in 'cat:2' is not a whole number", "feature_names"),
+        (b"1 4 3\n1 1.0:2\n", 2, 3, "the feature id in '1.0:2' is not written as a whole number", ""),
+        (b"1 4 3\n1 qid:3 1:2\n", 2, 3, "the query id 'qid:3'", "remove the qid"),
+        (b"qid:3 1:2\n", 1, 1, "the query id 'qid:3'", "remove the qid"),
+        (b"1 4 3\n1 1:2\n\n2 1:3\n", 4, 1, "a row after the 1 that the header promises", ""),
+        (b"3 4 3\n1 1:2\n2 1:3", 3, None, "the file ends after 2 rows but the header promises 3", "cut off"),
+        (b"3 4 3", 1, None, "the file ends after 0 rows but the header promises 3", "cut off"),
+        (b"3 99999999999 3\n", 1, 3, "the header promises 99999999999 features", "At most 2147483647"),
+        (b"3 5 2147483648\n", 1, 5, "the header promises 2147483648 labels", "At most 2147483647"),
+        (b"1" * 9000 + b" 5 5\n", 1, 1, "the header promises 1111111111", "At most"),
+        (b"3 0 3\n", 1, 3, "the header promises 0 features", ""),
+        (b"4880 1836\n1 2:1\n", 1, 6, "'1836' where a feature", "three whole numbers"),
+        (b"word " * 3, 1, 1, "'word' where a label belongs", ""),
+        (b"1 4 3\n1 1:\xff\xfe", 2, 5, "'\\xff\\xfe' where a number belongs", ""),
+        (b"", None, None, "it is empty", ""),
+        (b" \n\n# c", None, None, "it holds no rows", ""),
+        (b"a\x00b", 1, 2, "it holds binary data", ""),
+        (b"\x89PNG\r\n\x1a\n\x00", None, None, "it is a PNG image", ""),
+        ("1 2 3".encode("utf-16"), None, None, "it is UTF-16 text", ""),
+        (b"<!DOCTYPE html><html>", None, None, "web page", ""),
+    ],
+)
+def test_what_is_wrong_is_said_with_its_place(content, line, column, found, remedy):
+    error = failure(content, name="train.txt")
+    assert isinstance(error, ValueError)
+    assert (error.source, error.line, error.column) == ("train.txt", line, column)
+    assert found in error.found
+    assert remedy in error.remedy
+    assert str(error).startswith("train.txt")
+    assert len(str(error)) < 600
+
+
+def test_the_message_reads_as_a_sentence():
+    assert str(failure(b"2 1836 3\n0 1:1\n1 2:2 1836:1\n", name="train.txt")) == (
+        "train.txt, line 3, column 7: feature id 1836 but the header promises 1836 features (ids 0 to 1835). "
+        "Only the feature ids of this file seem to start at 1: promise one more feature in the header, "
+        "and feature 0 stays unused."
+    )
+    assert str(failure(b"1 1836 3\n3 2:2 1836:1\n", name="train.txt")) == (
+        "train.txt, line 2, column 1: label id 3 but the header promises 3 labels (ids 0 to 2). "
+        "No id in this file is 0, so its ids seem to start at 1: pass first_index=1."
+    )
+
+
+def test_a_file_of_the_other_format_says_so():
+    assert 'format="xmlc"' in failure(TEXT, format="svmlight").remedy
+    assert 'format="svmlight"' in failure(b"0 1:1\n", format="xmlc").remedy
+
+
+def test_headers_are_never_trusted_with_memory():
+    error = failure(b"1000000000000 2147483647 2147483647\n0 1:1\n")
+    assert "ends after 1 row" in error.found
+    X, Y, _, _ = read_matrix(b"1 2147483647 2147483647\n0 1:1\n")
+    assert X.shape == Y.shape == (1, 2147483647)
+
+
+def test_no_rows_is_a_valid_matrix():
+    X, Y, _, _ = read_matrix(b"0 4 3\n")
+    assert (X.shape, Y.shape) == ((0, 4), (0, 3))
+
+
+@pytest.mark.parametrize("content, what", [(b"0,1\n", "feature"), (b" 1:1\n", "label")])
+def test_svmlight_without_any_id_asks_for_a_header(content, what):
+    assert f"no row has a {what}" in failure(content).found
+
+
+@pytest.mark.parametrize("options", [{"format": "arff"}, {"format": None}, {"labels": 3}, {"first_index": 2}])
+def test_arguments_that_cannot_be_used_are_errors(options):
+    with pytest.raises(ValueError):
+        read_matrix(TEXT, **options)
+
+
+def test_other_formats_name_the_ones_that_can_be_read():
+    with pytest.raises(ValueError, match='"xmlc", "svmlight"'):
+        read_matrix(TEXT, format="parquet")
+
+
+# ---- sources --------------------------------------------------------------------------------------------------------
+
+
+def zipped(*names, content=TEXT, **options):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, **options) as archive:
+        for name in names:
+            archive.writestr(name, content)
+    return buffer.getvalue()
+
+
+PACKED = {
+    "gz": gzip.compress(TEXT),
+    "gz in two parts": gzip.compress(TEXT[:9]) + gzip.compress(TEXT[9:]),
+    "bz2": bz2.compress(TEXT),
+    "bz2 in two parts": bz2.compress(TEXT[:9]) + bz2.compress(TEXT[9:]),
+    "xz": lzma.compress(TEXT),
+    "xz in two parts": lzma.compress(TEXT[:9]) + lzma.compress(TEXT[9:]) + b"\0" * 8,
+    "zip": zipped("a/train.txt", "__MACOSX/a/._train.txt"),
+}
+
+
+@pytest.mark.parametrize("kind", PACKED)
+def test_compressed_sources_are_known_by_their_bytes(kind, tmp_path):
+    path = tmp_path / "train.txt"  # the name says nothing
+    path.write_bytes(PACKED[kind])
+    for source in (PACKED[kind], path, str(path), bytearray(PACKED[kind])):
+        assert read(source) == EXPECTED
+    with open(path, "rb") as stream:
+        assert read(stream) == EXPECTED
+
+
+@pytest.mark.parametrize("kind", PACKED)
+def test_damaged_archives_are_format_errors(kind):
+    packed = PACKED[kind]
+    for size in range(8, len(packed) - 12):
+        cut = packed[:size]
+        try:
+            read_matrix(cut)
+        except DatasetFormatError:
+            pass
+    assert "archive" in failure(packed[: len(packed) // 2]).remedy or "parts" in kind
+    rng = np.random.default_rng(0)
+    for _ in range(100):
+        changed = bytearray(packed)
+        for at in rng.integers(6, len(packed), 3):
+            changed[at] = rng.integers(0, 256)
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                read_matrix(bytes(changed))
+        except DatasetFormatError:
+            pass
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress, lambda c: zipped("a", content=c), bytes])
+def test_a_compression_bomb_ends_at_the_bound(pack):
+    bomb = pack(b"1 2 2\n" + b"\n" * 5_000_000)
+    error = failure(bomb, max_bytes=1_000_000)
+    assert "more than 1,000,000 bytes of text" in error.found
+    assert "max_bytes" in error.remedy
+    read_matrix(bomb, max_bytes=5_000_006)
+
+
+def test_archives_that_are_not_one_text_file():
+    assert "holds 2 files (a.txt, b.txt)" in failure(zipped("a.txt", "b.txt")).found
+    assert "holds 0 files" in failure(zipped()).found
+    assert "tar archive" in failure(b"\0" * 257 + b"ustar" + b"\0" * 300).found
+    assert "gzip data within compressed data" in failure(bz2.compress(gzip.compress(TEXT))).found
+
+
+class Upload(io.BytesIO):
+    """As Streamlit hands it over."""
+
+    name = "C/Users/me/my data.txt.gz"
+
+
+def test_an_upload_is_read_whole_and_goes_by_its_name():
+    upload = Upload(gzip.compress(TEXT))
+    upload.read()  # an earlier rerun
+    assert read(upload) == EXPECTED
+    assert failure(Upload(gzip.compress(b"x"))).source == "my data.txt.gz"
+    assert read_dataset(upload).name == "my data"
+
+
+def test_text_mode_files_and_other_things_are_type_errors(tmp_path):
+    with pytest.raises(TypeError, match="binary mode"):
+        read_matrix(io.StringIO("1 2 3"))
+    with pytest.raises(TypeError, match="a path, bytes or a binary file object"):
+        read_matrix(7)
+    with pytest.raises(FileNotFoundError):
+        read_matrix(tmp_path / "nothing.txt")
+
+
+def test_random_bytes_are_read_or_refused_but_never_crash():
+    rng = np.random.default_rng(6)
+    starts = [b"", b"2 9 9\n", b"\x1f\x8b\x08", b"BZh9", b"\xfd7zXZ\x00", b"PK\x03\x04", b"PK\x05\x06", b"0 1:1\n"]
+    for i in range(600):
+        content = starts[i % len(starts)] + rng.bytes(int(rng.integers(0, 200)))
+        try:
+            read_matrix(content)
+        except DatasetFormatError as error:
+            str(error).encode()
+
+
+# ---- writing --------------------------------------------------------------------------------------------------------
+
+
+def random_matrices(rng, n=200, d=50, k=30):
+    X = sp.random_array((n, d), density=0.1, format="csr", rng=rng, dtype=np.float32)
+    X.data = rng.integers(0, 1 << 32, X.nnz, dtype=np.uint32).view(np.float32)  # all kinds of numbers
+    X.data[~np.isfinite(X.data)] = 1
+    X.data[:3] = [1, -2, np.float32(0.1)]
+    Y = sp.random_array((n, k), density=0.05, format="csr", rng=rng) > 0
+    return X, Y
+
+
+@pytest.mark.parametrize("name", ["data.txt", "data.txt.gz", "data.bz2", "data.txt.XZ"])
+def test_what_is_written_is_read_back_exactly(name, tmp_path, monkeypatch):
+    monkeypatch.setattr("xmlcore.datasets.writing._CHUNK", 100)
+    X, Y = random_matrices(np.random.default_rng(7))
+    write_matrix(tmp_path / name, X, Y)
+    X_back, Y_back, _, _ = read_matrix(tmp_path / name)
+    assert X_back.shape == X.shape
+    assert (X_back != X).nnz == 0
+    assert (Y_back != Y).nnz == 0
+    assert [path.name for path in tmp_path.iterdir() if path.is_file()] == [name]
+    packed = (tmp_path / name).read_bytes()
+    assert (packed[:1] in (b"2",)) == (name == "data.txt")
+
+
+def test_numbers_are_written_short_and_empty_rows_as_blank_lines(tmp_path):
+    write_matrix(tmp_path / "d.txt", np.array([[0.1, 2, 0], [0, 0, 1e-7], [0, 0, 0], [0, 0, 0]]), [[1], [], [0, 1], []])
+    assert (tmp_path / "d.txt").read_bytes() == b"4 3 2\n1 0:0.1 1:2\n 2:1e-07\n0,1\n\n"
+    X, Y, _, _ = read_matrix(tmp_path / "d.txt")
+    assert X.shape == (4, 3)
+    assert Y.nnz == 3
+
+
+def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch):
+    path = tmp_path / "d.txt"
+    path.write_text("old")
+
+    def fail(*_):
+        raise OSError("disk full")
+
+    monkeypatch.setattr("xmlcore.datasets.writing._rows_text", fail)
+    with pytest.raises(OSError, match="disk full"):
+        write_matrix(path, np.eye(2), [[0], [1]])
+    assert path.read_text() == "old"
+    assert [p.name for p in tmp_path.iterdir() if p.is_file()] == ["d.txt"]
+
+
+def test_matrices_that_do_not_fit_are_not_written(tmp_path):
+    with pytest.raises(ValueError, match="rows"):
+        write_matrix(tmp_path / "d.txt", np.eye(2), [[0]])
+    with pytest.raises(ValueError, match="zip"):
+        write_matrix(tmp_path / "d.zip", np.eye(2), [[0], [1]])
+
+
+# ---- data sets ------------------------------------------------------------------------------------------------------
+
+
+def test_a_split_puts_every_row_on_one_side_and_depends_on_the_seed_alone():
+    train, test = split_rows(100, 0.2, 3)
+    assert sorted([*train, *test]) == list(range(100))
+    assert len(test) == 20
+    assert test.tolist() == sorted(test.tolist()) == split_rows(100, 20, 3)[1].tolist()
+    assert test.tolist() != split_rows(100, 0.2, 4)[1].tolist()
+
+
+@pytest.mark.parametrize("n, size", [(1, 0.5), (10, 0.01), (10, 0.99), (10, 10), (10, 0.0), (10, 1.5), (10, -1)])
+def test_a_split_with_an_empty_side_is_an_error(n, size):
+    with pytest.raises(ValueError):
+        split_rows(n, size)
+
+
+@pytest.mark.parametrize("size", ["0.2", True, None])
+def test_a_split_size_must_be_a_number(size):
+    with pytest.raises((TypeError, ValueError)):
+        split_rows(10, size)
+
+
+def test_one_file_is_split_and_the_split_is_noted(tmp_path):
+    X, Y = random_matrices(np.random.default_rng(8))
+    write_matrix(tmp_path / "my.data.txt.gz", X, Y)
+    dataset = read_dataset(tmp_path / "my.data.txt.gz", random_state=5)
+    train, test = split_rows(200, 0.2, 5)
+    assert dataset.name == "my.data"
+    assert (dataset.X_train != X[train]).nnz == (dataset.Y_test != Y[test]).nnz == 0
+    assert "40 of the 200 rows of my.data.txt.gz" in dataset.notes[0]
+    assert "seed 5" in dataset.notes[0]
+
+
+def test_two_files_with_names(tmp_path):
+    (tmp_path / "names.txt").write_bytes("été\r\n b\nc".encode())
+    dataset = read_dataset(
+        TEXT, b"1 4 3\n0 1:1\n", name="n", label_names=tmp_path / "names.txt", feature_names=["p", "q", "r", "s"]
+    )
+    assert (dataset.name, dataset.n_train, dataset.n_test) == ("n", 3, 1)
+    assert dataset.label_names == ["été", "b", "c"]
+    assert dataset.feature_names == ["p", "q", "r", "s"]
+    assert read_dataset(TEXT, TEXT, label_names=io.BytesIO(b"a\nb\n\n")).label_names == ["a", "b", ""]
+
+
+def test_headers_that_differ_are_an_error():
+    with pytest.raises(
+        DatasetFormatError, match="promises 5 features, but that of data .training. promises 4"
+    ) as caught:
+        read_dataset(TEXT, b"1 5 3\n0 1:1\n")
+    assert (caught.value.source, caught.value.line) == ("data (test)", 1)
+    with pytest.raises(DatasetFormatError, match="promises 2 labels"):
+        read_dataset(TEXT, b"1 4 2\n0 1:1\n")
+
+
+def test_files_without_header_are_padded_to_the_wider_one():
+    dataset = read_dataset(b"0 1:1\n3 0:1\n", b"1 5:1\n")
+    assert dataset.X_train.shape == (2, 6)
+    assert dataset.Y_test.shape == (1, 4)
+    dataset = read_dataset(TEXT, b" 1:1\n")  # not even a label
+    assert (dataset.X_test.shape, dataset.Y_test.shape) == ((1, 4), (1, 3))
+    assert read_dataset(b"0 1:1\n1 0:1\n", b"1 5:1\n", label_names=["a", "b", "c"]).n_labels == 3
+    with pytest.raises(DatasetFormatError, match="makes 10 features, but the header of .* promises 4"):
+        read_dataset(TEXT, b"0 9:1\n")
+
+
+@pytest.mark.parametrize(
+    "names, said",
+    [
+        (["a", "b"], "label_names holds 2 label names, but there are 3 labels"),
+        (b"a\nb\n", "it holds 2 label names, but there are 3 labels"),
+        (b"a\nb\nc\xe9\n", "line 3, column 2: the byte 0xe9 is not UTF-8"),
+    ],
+)
+def test_names_that_do_not_fit_are_errors(names, said):
+    with pytest.raises(ValueError, match=said):
+        read_dataset(TEXT, TEXT, label_names=names)
+
+
+def test_names_that_are_not_strings_and_unknown_options_are_type_errors():
+    with pytest.raises(TypeError, match=r"label_names\[0\] is 1"):
+        read_dataset(TEXT, TEXT, label_names=[1, 2, 3])
+    with pytest.raises(TypeError, match="no argument 'sep'"):
+        read_dataset(TEXT, sep=",")
+
+
+def test_a_file_without_rows_is_no_data_set():
+    with pytest.raises(DatasetFormatError, match="no rows"):
+        read_dataset(b"0 4 3\n")
+    with pytest.raises(DatasetFormatError, match="no rows"):
+        read_dataset(TEXT, b"0 4 3\n")
+
+
+# ---- real files -----------------------------------------------------------------------------------------------------
+
+STATISTICS = {  # rows, test rows, features, labels, nonzeros and labels per training row
+    "bibtex": (4880, 2515, 1836, 159, 68.5, 2.38),
+    "delicious": (12920, 3185, 500, 983, 18.5, 19.0),
+    "wordnet-hyper": (65687, 16422, 36865, 15952, 11.3, 8.06),
+    "eurlex4k-dev": (987, 329, 5000, 3993, 236, 5.31),
+    "scene": (1211, 1196, 294, 6, 290, 1.06),
+}
+
+
+@pytest.mark.real_data
+@pytest.mark.parametrize("name", STATISTICS)
+def test_real_files_have_their_published_statistics(real_data, name):
+    folder = real_data / name
+    names = {
+        f"{kind}_names": folder / f"{kind}s.txt" for kind in ("feature", "label") if (folder / f"{kind}s.txt").exists()
+    }
+    dataset = read_dataset(folder / "train.txt.gz", folder / "test.txt.gz", **names)
+    n_train, n_test, n_features, n_labels, nonzeros, labels = STATISTICS[name]
+    assert (dataset.n_train, dataset.n_test, dataset.n_features, dataset.n_labels) == (
+        n_train,
+        n_test,
+        n_features,
+        n_labels,
+    )
+    assert dataset.X_train.nnz / n_train == pytest.approx(nonzeros, rel=0.003)
+    assert dataset.Y_train.nnz / n_train == pytest.approx(labels, rel=0.003)
+
+
+@pytest.mark.real_data
+@pytest.mark.parametrize("name", STATISTICS)
+def test_real_files_read_as_scikit_learn_reads_them(real_data, name):
+    from sklearn.datasets import load_svmlight_file
+
+    content = gzip.decompress((real_data / name / "test.txt.gz").read_bytes())
+    X, Y, _, _ = read_matrix(content)
+    header, body = content.split(b"\n", 1)
+    lines = [line for line in body.split(b"\n") if line.strip()]
+    expected_X, expected_Y = load_svmlight_file(
+        io.BytesIO(b"\n".join(lines)), n_features=X.shape[1], multilabel=True, zero_based=True, dtype=np.float32
+    )
+    filled = np.flatnonzero((np.diff(X.indptr) > 0) | (np.diff(Y.indptr) > 0))
+    if len(lines) == X.shape[0]:
+        filled = np.arange(X.shape[0])
+    assert (X[filled] != sp.csr_array(expected_X)).nnz == 0
+    assert [Y.indices[Y.indptr[i] : Y.indptr[i + 1]].tolist() for i in filled] == [
+        sorted(int(label) for label in labels) for labels in expected_Y
+    ]

@@ -1,0 +1,79 @@
+"""Statistics of data sets, by hand."""
+
+import json
+
+import numpy as np
+import pytest
+
+from xmlcore.datasets import Dataset, describe
+from xmlcore.metrics import inverse_propensity
+
+
+@pytest.fixture
+def dataset():
+    return Dataset(
+        "d",
+        np.array([[1, 0, 0, 0], [1, 1, 0, 0], [0, 0, 0, 0], [1, 0, 0, 0], [1, 1, 0, 0]]),
+        [[0, 1], [0], [], [0, 2], [1, 0, 2, 4]],
+        np.array([[0, 0, 1, 0], [1, 0, 0, 0]]),
+        [[0, 3], []],
+    )
+
+
+def test_labels_are_counted_ranked_and_put_in_buckets(dataset):
+    labels = describe(dataset).labels
+    assert labels.columns.tolist() == ["label", "name", "n_train", "n_test", "rank", "inverse_propensity", "bucket"]
+    assert labels["n_train"].tolist() == [4, 2, 2, 0, 1]
+    assert labels["n_test"].tolist() == [1, 0, 0, 1, 0]
+    assert labels["rank"].tolist() == [1, 2, 3, 5, 4]
+    # 9 occurrences: label 0 makes 4, below half, so label 1 (up to 6) is head too; 2 goes to 8, past 80 %
+    assert labels["bucket"].tolist() == ["head", "head", "torso", "tail", "tail"]
+    assert labels["name"].tolist()[3] == "label 3"
+    np.testing.assert_allclose(labels["inverse_propensity"], inverse_propensity(dataset.Y_train))
+
+
+def test_the_summary_is_right_and_plain(dataset):
+    summary = describe(dataset).summary
+    memory = summary.pop("memory_bytes")
+    matrices = (dataset.X_train, dataset.Y_train, dataset.X_test, dataset.Y_test)
+    index_size = [M.indices.itemsize for M in matrices]
+    assert memory == sum(size * entries for size, entries in zip(index_size, (6 + 6, 6 + 9, 3 + 2, 3 + 2))) + 43
+    assert json.loads(json.dumps(summary)) == pytest.approx(
+        {
+            "n_train": 5,
+            "n_test": 2,
+            "n_features": 4,
+            "n_labels": 5,
+            "nonzeros_per_row_mean": 6 / 5,
+            "nonzeros_per_row_max": 2,
+            "labels_per_row_mean": 9 / 5,
+            "labels_per_row_max": 4,
+            "cardinality": 11 / 7,
+            "density": 11 / 35,
+            "label_frequency_mean": 9 / 5,
+            "label_frequency_median": 2.0,
+            "label_frequency_max": 4,
+            "n_labels_never_in_train": 1,
+            "share_labels_rare": 1.0,
+            "n_rows_without_labels_train": 1,
+            "n_rows_without_labels_test": 1,
+            "n_rows_without_features_train": 1,
+            "n_rows_without_features_test": 0,
+            "n_labels_head": 2,
+            "share_occurrences_head": 6 / 9,
+            "n_labels_torso": 1,
+            "share_occurrences_torso": 2 / 9,
+            "n_labels_tail": 2,
+            "share_occurrences_tail": 1 / 9,
+            "n_features_never_used": 1,
+            "n_features_never_in_train": 2,
+            "n_label_sets": 5,
+        }
+    )
+
+
+def test_data_without_any_label_can_be_described():
+    empty = np.zeros((2, 3))
+    summary = describe(Dataset("d", empty, empty, empty, empty)).summary
+    assert summary["share_occurrences_head"] == summary["n_labels_head"] == summary["n_label_sets"] == 0
+    assert summary["n_labels_tail"] == 3

@@ -1,0 +1,283 @@
+"""Every kernel of the label trees does what its plain-Python twin does."""
+
+import naive
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from xmlcore import PLT
+from xmlcore._kernels import label_clusters, rng, siblings
+from xmlcore._kernels import label_tree as kernels
+from xmlcore.models.label_tree import LabelTree, build_tree, label_representations
+from xmlcore.models.plt import LOSSES
+from xmlcore.validation import check_labels, csr_parts
+
+
+def sparse_rows(n, d, seed, density=0.3):
+    X = sp.random_array((n, d), density=density, rng=np.random.default_rng(seed), dtype=np.float32, format="csr")
+    X.sort_indices()
+    return X
+
+
+@pytest.mark.parametrize("seed, number", [(0, 0), (1, 7), (2**32 - 1, 123456)])
+def test_random_streams_are_the_documented_generator(seed, number):
+    assert int(rng.stream(seed, number)) == naive.stream(seed, number)
+    assert rng.permutation(50, seed, number).tolist() == naive.permutation(50, seed, number)
+
+
+def test_streams_of_one_seed_differ():
+    orders = {tuple(rng.permutation(20, 3, number).tolist()) for number in range(50)}
+    assert len(orders) == 50
+
+
+def test_shuffle_favours_no_order():
+    counts = np.zeros((4, 4))
+    for number in range(4000):
+        for place, value in enumerate(rng.permutation(4, 0, number)):
+            counts[place, value] += 1
+    assert np.abs(counts / 4000 - 0.25).max() < 0.03  # five standard errors
+
+
+def test_normalise_rows_leaves_empty_rows_alone():
+    X = sparse_rows(12, 9, 0)
+    X = sp.csr_array(sp.vstack([X, sp.csr_array((1, 9), dtype=np.float32)], format="csr"))
+    expected = naive.normalise_rows(X.toarray().astype(float))
+    label_clusters.normalise_rows(csr_parts(X)[0], X.data)
+    np.testing.assert_allclose(X.toarray(), expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("n, k", [(7, 2), (10, 3), (5, 5), (31, 4)])
+def test_assignment_is_balanced_and_takes_the_surest_first(n, k):
+    similarity = np.random.default_rng(n).random((n, k)).astype(np.float32)
+    capacity = np.array([n // k + (c < n % k) for c in range(k)])
+    clusters = np.empty(n, np.int32)
+    label_clusters.assign_balanced(similarity, capacity, clusters)
+    assert clusters.tolist() == naive.assign_balanced(similarity.tolist(), capacity.tolist())
+    assert np.bincount(clusters, minlength=k).tolist() == capacity.tolist()
+
+
+def test_two_clusters_get_the_best_balanced_split_there_is():
+    from itertools import combinations
+
+    similarity = np.random.default_rng(5).random((8, 2)).astype(np.float32)
+    clusters = np.empty(8, np.int32)
+    label_clusters.assign_balanced(similarity, np.array([4, 4]), clusters)
+    best = max(
+        sum(similarity[i, 0] if i in first else similarity[i, 1] for i in range(8))
+        for first in combinations(range(8), 4)
+    )
+    assert similarity[np.arange(8), clusters].sum() == pytest.approx(best)
+
+
+@pytest.mark.parametrize("n_clusters, seed", [(2, 0), (2, 1), (3, 2), (5, 3)])
+def test_split_labels(n_clusters, seed):
+    representations = sparse_rows(23, 15, seed)
+    representations = sp.csr_array(sp.vstack([representations, sp.csr_array((2, 15), dtype=np.float32)], format="csr"))
+    label_clusters.normalise_rows(csr_parts(representations)[0], representations.data)
+    labels = np.setdiff1d(np.arange(25), [3, 8]).astype(np.int32)
+    found = label_clusters.split_labels(
+        *csr_parts(representations), labels, 15, n_clusters, np.float32(1e-4), 20, seed, 4
+    )
+    dense = representations.toarray().astype(float)
+    assert found.tolist() == naive.split_labels(dense, labels, n_clusters, 1e-4, 20, seed, 4)
+
+
+def test_gather_rows_keeps_the_features_that_occur():
+    X = sparse_rows(20, 40, 1, density=0.05)
+    rows = np.array([2, 3, 11, 19], np.int32)
+    features, indptr, indices, data, squares = siblings.gather_rows(*csr_parts(X), rows, 40)
+    expected_features, expected = naive.gather_rows(X.toarray(), rows)
+    assert features.tolist() == expected_features
+    np.testing.assert_array_equal(sp.csr_array((data, indices, indptr), shape=(4, features.size)).toarray(), expected)
+    np.testing.assert_allclose(squares, 1 + (expected**2).sum(axis=1), rtol=1e-6)
+
+
+def test_sigmoid_is_right_to_float32_rounding_of_its_argument():
+    margins = np.concatenate([np.linspace(-90, 90, 2001), [0, 1e-6, -1e-6]]).astype(np.float32)
+    scratch, out = np.empty_like(margins), np.empty_like(margins)
+    siblings.sigmoid(margins, scratch, scratch.view(np.int32), out, margins.size)
+    np.testing.assert_allclose(out, [naive.sigmoid(float(m)) for m in margins], rtol=6e-6)
+
+
+@pytest.mark.parametrize("loss", list(LOSSES))
+@pytest.mark.parametrize("n_children", [1, 3, 20])
+def test_siblings_train_as_each_alone(loss, n_children):
+    X = sparse_rows(30, 12, n_children, density=0.4)
+    label_clusters.normalise_rows(csr_parts(X)[0], X.data)
+    rng_ = np.random.default_rng(0)
+    targets = (rng_.random((30, n_children)) < 0.3).astype(np.float32)
+    rows = np.arange(30, dtype=np.int32)
+    features, indptr, indices, data, squares = siblings.gather_rows(*csr_parts(X), rows, 12)
+    C = 10.0 if loss == "logistic" else 1.0
+    weights, epochs, violation = siblings.train_siblings(
+        indptr, indices, data, squares, features.size, targets.copy(), LOSSES[loss],
+        np.float32(C), np.float32(1e-9), 5, 9, 3,
+    )  # fmt: skip
+    assert epochs == 5
+    worst = 0.0
+    for c in range(n_children):
+        expected, _, distance = naive.train_sibling(X.toarray()[:, features], targets[:, c], loss, C, 1e-9, 5, 9, 3)
+        np.testing.assert_allclose(weights[:, c], expected, atol=2e-4)
+        worst = max(worst, distance)
+    assert violation == pytest.approx(worst, abs=1e-4)
+
+
+def test_siblings_stop_at_the_tolerance():
+    X = sparse_rows(30, 12, 0, density=0.4)
+    rows = np.arange(30, dtype=np.int32)
+    features, indptr, indices, data, squares = siblings.gather_rows(*csr_parts(X), rows, 12)
+    targets = (np.arange(30) % 3 == 0).astype(np.float32).reshape(-1, 1)
+    _, expected, _ = naive.train_sibling(X.toarray()[:, features], targets[:, 0], "logistic", 10.0, 0.02, 200, 1, 1)
+    _, epochs, violation = siblings.train_siblings(
+        indptr, indices, data, squares, features.size, targets.copy(), siblings.LOGISTIC,
+        np.float32(10), np.float32(0.02), 200, 1, 1,
+    )  # fmt: skip
+    assert 1 < epochs < 200
+    assert epochs == expected
+    assert violation <= 0.02
+
+
+def test_prune_keeps_weights_at_the_threshold():
+    weights = np.array([[0.1, -0.05], [0.0, 0.0], [-0.3, 0.2], [9.0, 9.0]], np.float32)
+    kept, ptr, child, value = siblings.prune(weights, np.array([4, 5, 9], np.int32), np.float32(0.1))
+    found = {
+        int(f): dict(zip(child[ptr[g] : ptr[g + 1]].tolist(), value[ptr[g] : ptr[g + 1]])) for g, f in enumerate(kept)
+    }
+    assert (
+        found
+        == naive.prune(weights, [4, 5, 9], np.float32(0.1))
+        == {
+            4: {0: np.float32(0.1)},
+            9: {0: np.float32(-0.3), 1: np.float32(0.2)},
+        }
+    )
+
+
+def test_prune_at_zero_keeps_all_but_zeros():
+    weights = np.array([[1e-9, 0.0], [0.0, 0.0], [1.0, 1.0]], np.float32)
+    kept, _, child, _ = siblings.prune(weights, np.array([0, 1], np.int32), np.float32(0))
+    assert kept.tolist() == [0] and child.tolist() == [0]
+
+
+def random_tree(n_labels, arity, max_leaf_labels, seed):
+    return build_tree("random", n_labels, arity, max_leaf_labels, seed)
+
+
+def test_node_rows_and_targets():
+    labels = [[0, 3], [], [2], [1, 2, 6], [6], [4, 5]]
+    Y = check_labels(labels, n_labels=7)
+    tree = random_tree(7, 2, 2, 0)
+    ptr, rows = kernels.node_rows(*csr_parts(Y)[:2], tree.leaf_of_label, tree.parent)
+    expected = naive.node_rows(labels, tree.leaf_of_label, tree.parent)
+    found = [rows[ptr[v] : ptr[v + 1]].tolist() for v in range(tree.n_nodes)]
+    assert found == expected
+    for v in np.flatnonzero(tree.n_children):
+        first, size = tree.first_child[v], tree.n_children[v]
+        targets = siblings.child_targets(np.array(found[v], np.int32), ptr, rows, first, size)
+        assert targets.tolist() == naive.child_targets(found[v], [set(m) for m in expected[first : first + size]])
+
+
+@pytest.mark.parametrize("loss", list(LOSSES))
+def test_factors_at_extreme_margins(loss):
+    for margin in (-np.inf, -800.0, -1.0, 0.0, 0.5, 1.0, 800.0, np.inf):
+        expected = naive.log_probability(margin, loss)
+        assert kernels.log_probability(np.float32(margin), LOSSES[loss]) == pytest.approx(expected, rel=1e-12)
+
+
+def fitted(loss, arity, max_leaf_labels, empty_rows, seed=0):
+    """A small model with every sort of node: unused labels, labels of all rows, rows without labels."""
+    rng_ = np.random.default_rng(seed)
+    X = sparse_rows(60, 25, seed)
+    Y = rng_.random((60, 17)) < 0.15
+    Y[:, 4] = False
+    Y[:, 9] = True
+    if empty_rows:
+        Y[::7] = False
+    model = PLT(
+        loss=loss, arity=arity, max_leaf_labels=max_leaf_labels, weight_threshold=0.02, random_state=seed, n_jobs=1
+    )
+    return model.fit(X, Y), sparse_rows(15, 25, seed + 100)
+
+
+SHAPES = [("logistic", 2, 1, False), ("logistic", 3, 4, True), ("squared_hinge", 2, 5, True), ("logistic", 2, 99, True)]
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("k", [1, 3, 17])
+def test_best_first_search_finds_what_brute_force_over_all_leaves_finds(shape, k):
+    model, X = fitted(*shape)
+    found = model.predict_topk(X, k)
+    for i, x in enumerate(X.toarray().astype(float)):
+        expected = naive.search_best_first(model.fitted_[0], shape[0], x, k)
+        assert found.labels[i].tolist() == [label for label, _ in expected]
+        np.testing.assert_allclose(found.scores[i], np.exp([s for _, s in expected]), rtol=1e-5, atol=1e-12)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("threshold", [0.0, 0.01, 0.3])
+def test_threshold_search_finds_what_brute_force_finds(shape, threshold):
+    model, X = fitted(*shape)
+    found = model.predict_proba(X, threshold)
+    with np.errstate(divide="ignore"):
+        least = np.log(threshold)
+    for i, x in enumerate(X.toarray().astype(float)):
+        expected = naive.search_threshold(model.fitted_[0], shape[0], x, least)
+        row = dict(zip(found[[i]].indices.tolist(), found[[i]].data.tolist()))
+        assert row.keys() == {label for label, score in expected.items() if np.float32(np.exp(score)) > 0}
+        for label, value in row.items():
+            assert value == pytest.approx(np.exp(expected[label]), rel=1e-5)
+
+
+@pytest.mark.parametrize("beam", [1, 2, 4])
+def test_beam_search_expands_the_best_nodes_of_each_depth(beam):
+    model, X = fitted("logistic", 2, 1, True)
+    model.set_params(beam=beam)
+    found = model.predict_topk(X, 6)
+    for i, x in enumerate(X.toarray().astype(float)):
+        expected = naive.search_beam(model.fitted_[0], "logistic", x, beam, 6)
+        labels = [label for label, _ in expected]
+        assert found.labels[i].tolist() == labels + [-1] * (6 - len(labels))
+        np.testing.assert_allclose(found.scores[i][: len(labels)], np.exp([s for _, s in expected]), rtol=1e-5)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_scores_of_chosen_labels_are_their_path_products(shape):
+    model, X = fitted(*shape)
+    wanted = np.array([[3, 4, 9, 0, 16]] * X.shape[0], np.int32)
+    out = np.empty(wanted.size)
+    kernels.score_labels(
+        model.fitted_[0], LOSSES[shape[0]], model.leaves_[0], *csr_parts(X), 0, X.shape[0],
+        np.arange(0, wanted.size + 1, 5), wanted.ravel(), out,
+    )  # fmt: skip
+    for i, x in enumerate(X.toarray().astype(float)):
+        every = naive.label_log_probabilities(model.fitted_[0], shape[0], x)
+        np.testing.assert_allclose(out[5 * i : 5 * i + 5], [every[j] for j in wanted[i]], rtol=1e-4)
+
+
+def test_tree_of_labels_with_one_leaf_each_and_balanced_sizes():
+    X, Y = sparse_rows(80, 30, 0), np.random.default_rng(0).random((80, 41)) < 0.1
+    representations = label_representations(X, check_labels(Y))
+    tree = build_tree("kmeans", 41, 3, 4, 0, representations)
+    assert isinstance(tree, LabelTree)
+    assert sorted(tree.label[tree.label >= 0]) == list(range(41))
+    assert (tree.parent[1:] < np.arange(1, tree.n_nodes)).all()
+    assert (np.diff(tree.parent) >= 0).all()  # siblings are consecutive
+    leaves_under = (tree.label >= 0).astype(int)
+    for v in range(tree.n_nodes - 1, 0, -1):
+        leaves_under[tree.parent[v]] += leaves_under[v]
+    for v in np.flatnonzero(tree.n_children):
+        children = leaves_under[tree.first_child[v] : tree.first_child[v] + tree.n_children[v]]
+        assert children.sum() == leaves_under[v]
+        assert children.max() - children.min() <= 1
+        assert (leaves_under[v] <= 4) == (children.max() == 1)
+    walked = [0] * tree.n_nodes
+    for v in range(1, tree.n_nodes):
+        walked[v] = walked[tree.parent[v]] + 1
+    assert tree.depth.tolist() == walked
+
+
+def test_representation_of_a_label_is_the_mean_direction_of_its_rows():
+    X = sp.csr_array(np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1]], np.float32))
+    found = label_representations(X, check_labels([[0, 1], [0], [1]], n_labels=3))
+    half = np.sqrt(0.5)
+    np.testing.assert_allclose(found.toarray(), [[half, half, 0], [half, 0, half], [0, 0, 0]], rtol=1e-6)

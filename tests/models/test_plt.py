@@ -1,0 +1,428 @@
+"""What a user of PLT relies on."""
+
+import json
+import subprocess
+import sys
+import warnings
+
+import naive
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+
+from xmlcore import PLT, Ranking, load_model
+from xmlcore.models import ModelFormatError, NotFittedError
+from xmlcore.models.plt import ConvergenceWarning
+from xmlcore.progress import Cancelled
+
+
+def problem(n=200, d=40, n_labels=30, seed=0, n_test=25):
+    """Sparse rows whose labels depend on their features."""
+    rng = np.random.default_rng(seed)
+    X = sp.random_array((n + n_test, d), density=0.2, rng=rng, dtype=np.float32, format="csr")
+    scores = X @ rng.standard_normal((d, n_labels)) + 0.3 * rng.standard_normal((n + n_test, n_labels))
+    Y = scores > np.quantile(scores, 0.9, axis=0)
+    return X[:n], sp.csr_array(Y[:n]), X[n:], sp.csr_array(Y[n:])
+
+
+def same_arrays(a, b):
+    return all(np.array_equal(np.asarray(x), np.asarray(y)) for p, q in zip(a.fitted_, b.fitted_) for x, y in zip(p, q))
+
+
+@pytest.fixture(scope="module")
+def small():
+    X, Y, X_test, _ = problem()
+    return PLT(max_leaf_labels=5, n_jobs=1).fit(X, Y), X, Y, X_test
+
+
+@pytest.mark.parametrize("params", [{}, {"loss": "squared_hinge", "C": 1.0, "n_estimators": 2}])
+def test_same_seed_same_model_for_1_2_and_4_workers(params):
+    X, Y, X_test, _ = problem()
+    one, two, four = (PLT(max_leaf_labels=4, n_jobs=n, random_state=7, **params).fit(X, Y) for n in (1, 2, 4))
+    assert same_arrays(one, two) and same_arrays(one, four)
+    for other in (two, four):
+        np.testing.assert_array_equal(one.predict_topk(X_test).labels, other.predict_topk(X_test).labels)
+        np.testing.assert_array_equal(one.predict_topk(X_test).scores, other.predict_topk(X_test).scores)
+
+
+def test_another_seed_is_another_model_and_none_is_fresh():
+    X, Y, _, _ = problem()
+    models = [PLT(max_leaf_labels=4, random_state=s).fit(X, Y) for s in (0, 1, None, None)]
+    labels = [tuple(m.trees_[0].label) for m in models]
+    assert len(set(labels)) == 4
+
+
+def test_dense_sparse_lists_single_row_and_batch_agree(small):
+    model, X, Y, X_test = small
+    lists = [Y[[i]].indices.tolist() for i in range(Y.shape[0])]
+    for other_X, other_Y in ((X.toarray(), Y.toarray()), (sp.coo_matrix(X), sp.csc_matrix(Y)), (X.tolil(), lists)):
+        assert same_arrays(model, PLT(max_leaf_labels=5, n_jobs=1).fit(other_X, other_Y))
+    batch = model.predict_topk(X_test, 7)
+    dense = model.predict_topk(X_test.toarray().astype(np.float64), 7)
+    np.testing.assert_array_equal(batch.labels, dense.labels)
+    np.testing.assert_array_equal(batch.scores, dense.scores)
+    for i in range(X_test.shape[0]):
+        row = model.predict_topk(X_test[[i]], 7)
+        np.testing.assert_array_equal(row.labels[0], batch.labels[i])
+        np.testing.assert_array_equal(row.scores[0], batch.scores[i])
+        one = model.predict_topk(X_test[[i]].toarray()[0], 7)
+        np.testing.assert_array_equal(one.labels, row.labels)
+
+
+def test_input_is_not_changed(small):
+    _, X, Y, _ = small
+    before, before_Y = X.copy(), Y.copy()
+    PLT(max_leaf_labels=5).fit(X, Y).predict_topk(X)
+    assert (X != before).nnz == 0 and (Y != before_Y).nnz == 0
+
+
+def test_length_of_a_row_does_not_matter(small):
+    model, _, _, X_test = small
+    np.testing.assert_allclose(model.predict_topk(X_test * 64).scores, model.predict_topk(X_test).scores, rtol=1e-6)
+
+
+def test_k_beyond_the_labels_is_padded(small):
+    model, _, _, X_test = small
+    found = model.predict_topk(X_test, 40)
+    assert isinstance(found, Ranking)
+    assert found.labels.shape == found.scores.shape == (25, 40)
+    assert found.labels.dtype == np.int32 and found.scores.dtype == np.float32
+    assert (found.labels[:, 30:] == -1).all() and (found.scores[:, 30:] == 0).all()
+    assert (np.sort(found.labels[:, :30], axis=1) == np.arange(30)).all()
+    assert (np.diff(found.scores, axis=1) <= 0).all()
+
+
+def test_no_rows_give_an_empty_prediction(small):
+    model, _, _, X_test = small
+    assert model.predict_topk(X_test[:0], 3).labels.shape == (0, 3)
+    assert model.predict_proba(X_test[:0]).shape == (0, 30)
+    assert model.predict(X_test[:0]).shape == (0, 30)
+
+
+def test_row_without_features_gets_the_prior_of_the_biases(small):
+    model, _, _, _ = small
+    expected = naive.search_best_first(model.fitted_[0], "logistic", np.zeros(40), 3)
+    assert model.predict_topk(np.zeros((1, 40)), 3).labels[0].tolist() == [label for label, _ in expected]
+
+
+def test_predict_is_the_labels_of_at_least_one_half(small):
+    model, _, _, X_test = small
+    predicted, proba = model.predict(X_test), model.predict_proba(X_test)
+    assert predicted.dtype == bool
+    assert (predicted.toarray() == (proba.toarray() >= 0.5)).all()
+    assert (model.predict_proba(X_test, 0.2).toarray() == np.where(proba.toarray() >= 0.2, proba.toarray(), 0)).all()
+
+
+def test_unused_labels_are_never_probable_and_labels_of_all_rows_always_are():
+    X, Y, X_test, _ = problem()
+    Y = Y.toarray()
+    Y[:, 3] = False
+    Y[:, 8] = True
+    proba = PLT(max_leaf_labels=4).fit(X, Y).predict_proba(X_test).toarray()
+    assert (proba[:, 3] == 0).all()
+    assert (proba[:, 8] == 1).all()
+
+
+def test_rows_without_labels_teach_the_root_that_there_may_be_none():
+    rng = np.random.default_rng(0)
+    X = np.vstack([rng.random((50, 5)) * [1, 1, 1, 0, 0], rng.random((50, 5)) * [0, 0, 0, 1, 1]])
+    Y = [[0], [1]] * 25 + [[]] * 50
+    model = PLT().fit(X, Y)
+    proba = model.predict_proba(X).toarray().sum(axis=1)
+    assert proba[:50].min() > 0.8 and proba[50:].max() < 0.2
+    assert PLT().fit(X[:50], Y[:50]).predict_proba(X[50:]).toarray().sum(axis=1).min() > 0.9
+
+
+@pytest.mark.parametrize("loss, C", [("logistic", 10.0), ("squared_hinge", 1.0)])
+def test_node_classifiers_are_scikit_learns(loss, C):
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.svm import LinearSVC
+
+    X, Y, _, _ = problem()
+    some = np.flatnonzero(np.diff(Y.indptr))  # so that the root's children see all rows
+    X, Y = X[some], Y[some]
+    lengths = np.sqrt((X**2).sum(axis=1))
+    model = PLT(loss=loss, C=C, weight_threshold=0.0, tol=1e-6, max_iter=5000).fit(X, Y)  # one level: all labels
+    arrays = model.fitted_[0]
+    weights = np.zeros((30, 40))
+    for at, f in enumerate(arrays.features):
+        for e in range(arrays.entry_ptr[at], arrays.entry_ptr[at + 1]):
+            weights[arrays.entry_child[e], f] = arrays.entry_value[e]
+    leaves = model.leaves_[0] - 1  # children of the root
+    for label in range(0, 30, 6):
+        if loss == "logistic":
+            rival = LogisticRegression(C=C, solver="liblinear", tol=1e-10, max_iter=100_000)
+        else:
+            rival = LinearSVC(C=C, tol=1e-10, max_iter=100_000)
+        rival.fit(X.multiply(1 / lengths[:, None]).tocsr(), Y[:, [label]].toarray().ravel())
+        np.testing.assert_allclose(weights[leaves[label]], rival.coef_[0], atol=2e-3)
+        assert arrays.bias[1:][leaves[label]] == pytest.approx(rival.intercept_[0], abs=2e-3)
+
+
+def test_ensemble_is_the_exact_mean_of_its_trees():
+    X, Y, X_test, _ = problem(n_labels=60)
+    model = PLT(max_leaf_labels=2, n_estimators=3, C=1.0).fit(X, Y)
+    means = np.zeros((25, 60))
+    for arrays in model.fitted_:
+        for i, x in enumerate(X_test.toarray().astype(float)):
+            for label, score in naive.label_log_probabilities(arrays, "logistic", x).items():
+                means[i, label] += np.exp(score) / 3
+    for k in (1, 3, 60):
+        found = model.predict_topk(X_test, k)
+        np.testing.assert_array_equal(found.labels, np.argsort(-means, axis=1, kind="stable")[:, :k])
+        np.testing.assert_allclose(found.scores, -np.sort(-means, axis=1)[:, :k], rtol=1e-4)
+    proba = model.predict_proba(X_test, 0.1).toarray()
+    np.testing.assert_allclose(proba, np.where(means >= 0.1, means, 0), rtol=1e-4)
+
+
+def test_ensemble_with_a_beam_still_ranks_what_it_found():
+    X, Y, X_test, _ = problem(n_labels=60)
+    wide = PLT(max_leaf_labels=2, n_estimators=2).fit(X, Y)
+    beam = clone(wide).set_params(beam=64).fit(X, Y)  # wider than the tree: nothing is lost
+    np.testing.assert_array_equal(wide.predict_topk(X_test).labels, beam.predict_topk(X_test).labels)
+
+
+def test_saved_model_predicts_the_same_in_a_new_process(small, tmp_path):
+    model, _, _, X_test = small
+    model.save(tmp_path / "model")
+    sp.save_npz(tmp_path / "x.npz", sp.csr_matrix(X_test))
+    script = (
+        "import sys, numpy as np, scipy.sparse as sp\n"
+        "from xmlcore import load_model\n"
+        "found = load_model(sys.argv[1] + '/model').predict_topk(sp.load_npz(sys.argv[1] + '/x.npz'), 6)\n"
+        "np.savez(sys.argv[1] + '/found.npz', **found._asdict())\n"
+    )
+    subprocess.run([sys.executable, "-c", script, str(tmp_path)], check=True, timeout=120)
+    expected, found = model.predict_topk(X_test, 6), np.load(tmp_path / "found.npz")
+    np.testing.assert_array_equal(found["labels"], expected.labels)
+    np.testing.assert_array_equal(found["scores"], expected.scores)
+
+
+def test_loading_restores_parameters_and_every_way_to_predict(tmp_path):
+    X, Y, X_test, _ = problem()
+    model = PLT(max_leaf_labels=4, n_estimators=2, loss="squared_hinge", C=np.float64(2.0)).fit(X, Y)
+    loaded = load_model(model.save(tmp_path / "model"))
+    assert loaded.get_params() == model.get_params()
+    assert loaded.size() == model.size()
+    np.testing.assert_array_equal(loaded.predict_topk(X_test).scores, model.predict_topk(X_test).scores)
+    assert (loaded.predict_proba(X_test, 0.1) != model.predict_proba(X_test, 0.1)).nnz == 0
+
+
+def test_saving_replaces_a_model_and_nothing_else(small, tmp_path):
+    model = small[0]
+    target = tmp_path / "model"
+    model.save(target)
+    model.save(target)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["model"]
+    assert sorted(p.name for p in target.iterdir()) == ["arrays.npz", "params.json"]
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.tex").write_text("x")
+    with pytest.raises(FileExistsError, match="not a saved model"):
+        model.save(tmp_path / "mine")
+    assert (tmp_path / "mine" / "thesis.tex").exists()
+
+
+def damage_json(folder):
+    (folder / "params.json").write_text("{")
+
+
+def newer(folder):
+    edit(folder, lambda d: d.update(format=99))
+
+
+def other_class(folder):
+    edit(folder, lambda d: d.update({"class": "os.system"}))
+
+
+def other_parameter(folder):
+    edit(folder, lambda d: d["params"].update(evil=1))
+
+
+def cut_arrays(folder):
+    path = folder / "arrays.npz"
+    path.write_bytes(path.read_bytes()[:-100])
+
+
+def far_index(folder):
+    change(folder, "tree0.features", lambda a: a + 1000)
+
+
+def far_child(folder):
+    change(folder, "tree0.entry_child", lambda a: a + np.uint8(200))
+
+
+def pickled(folder):
+    arrays = dict(np.load(folder / "arrays.npz"))
+    np.savez(folder / "arrays.npz", **{**arrays, "tree0.bias": np.array([{}], dtype=object)})
+
+
+def missing_array(folder):
+    arrays = dict(np.load(folder / "arrays.npz"))
+    del arrays["tree0.bias"]
+    np.savez(folder / "arrays.npz", **arrays)
+
+
+def edit(folder, how):
+    description = json.loads((folder / "params.json").read_text())
+    how(description)
+    (folder / "params.json").write_text(json.dumps(description))
+
+
+def change(folder, name, how):
+    arrays = dict(np.load(folder / "arrays.npz"))
+    np.savez(folder / "arrays.npz", **{**arrays, name: how(arrays[name])})
+
+
+@pytest.mark.parametrize(
+    "harm",
+    [
+        damage_json,
+        newer,
+        other_class,
+        other_parameter,
+        cut_arrays,
+        far_index,
+        far_child,
+        pickled,
+        missing_array,
+    ],
+)
+def test_a_damaged_model_is_refused_with_the_reason(small, tmp_path, harm):
+    folder = small[0].save(tmp_path / "model")
+    harm(folder)
+    with pytest.raises(ModelFormatError, match="model|params|arrays"):
+        load_model(folder)
+
+
+def test_no_model_there(tmp_path):
+    with pytest.raises(FileNotFoundError, match="params.json is missing"):
+        load_model(tmp_path)
+
+
+def test_bad_features_are_refused(small):
+    model, X, Y, X_test = small
+    spoilt = X.copy()
+    spoilt.data[17] = np.nan
+    row = int(np.searchsorted(X.indptr, 17, side="right")) - 1
+    with pytest.raises(ValueError, match=f"not finite.*row {row}, column {X.indices[17]}"):
+        PLT().fit(spoilt, Y)
+    with pytest.raises(ValueError, match="39 features.*fitted on 40"):
+        model.predict_topk(X_test[:, :39])
+    with pytest.raises(ValueError, match="Y has 199 rows.*200"):
+        PLT().fit(X, Y[:199])
+    with pytest.raises(ValueError, match="labels are 0 or 1"):
+        PLT().fit(X, X)
+    with pytest.raises(ValueError, match="nothing to learn"):
+        PLT().fit(X, sp.csr_array((200, 3)))
+    with pytest.raises(TypeError, match="real numbers"):
+        PLT().fit([["a", "b"]], [[0]])
+    with pytest.raises(TypeError, match="k must be a whole number"):
+        model.predict_topk(X_test, 2.5)
+    with pytest.raises(ValueError, match="k must be at least 1"):
+        model.predict_topk(X_test, 0)
+    with pytest.raises(ValueError, match=r"threshold must be in \[0, 1\]"):
+        model.predict_proba(X_test, 1.5)
+
+
+@pytest.mark.parametrize(
+    "params, message",
+    [
+        ({"tree": "oak"}, "tree must be one of kmeans, random"),
+        ({"loss": "hinge"}, "loss must be one of"),
+        ({"arity": 1}, "arity must be at least 2"),
+        ({"max_leaf_labels": 0}, "max_leaf_labels must be at least 1"),
+        ({"C": 0}, "C must be above 0"),
+        ({"C": float("nan")}, "C must be a finite number"),
+        ({"tol": -1.0}, "tol must be above 0"),
+        ({"weight_threshold": -0.1}, "weight_threshold must be at least 0"),
+        ({"n_estimators": 0}, "n_estimators"),
+        ({"beam": 0}, "beam"),
+        ({"n_jobs": 0}, "n_jobs"),
+        ({"random_state": -1}, "random_state"),
+        ({"max_iter": 1.5}, "max_iter must be a whole number"),
+    ],
+)
+def test_bad_parameters_are_named(params, message):
+    X, Y, _, _ = problem()
+    with pytest.raises((ValueError, TypeError), match=message):
+        PLT(**params).fit(X, Y)
+
+
+def test_unfitted_model_says_so(tmp_path):
+    with pytest.raises(NotFittedError, match="call fit"):
+        PLT().predict_topk([[1.0]])
+    with pytest.raises(NotFittedError, match="call fit"):
+        PLT().save(tmp_path / "m")
+
+
+def test_parameters_follow_scikit_learn():
+    model = PLT(C=3.0)
+    assert clone(model).get_params() == model.get_params()
+    assert model.set_params(arity=4).arity == 4
+
+
+def test_progress_names_its_phases_and_grows():
+    X, Y, _, _ = problem()
+    seen = []
+    PLT(max_leaf_labels=4, n_jobs=2).fit(X, Y, progress=lambda *report: seen.append(report))
+    phases = list(dict.fromkeys(phase for phase, *_ in seen))
+    assert phases == ["Clustering labels", "Training nodes"]
+    for phase in phases:
+        fractions = [report[1] for report in seen if report[0] == phase]
+        assert fractions == sorted(fractions) and fractions[-1] == pytest.approx(1.0)
+        assert all(0 <= f <= 1.0 + 1e-9 for f in fractions)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_cancelling_stops_the_training_and_keeps_the_old_model(n_jobs):
+    X, Y, X_test, _ = problem()
+    model = PLT(max_leaf_labels=4, n_jobs=n_jobs).fit(X, Y)
+    before = model.predict_topk(X_test)
+
+    def stop(phase, fraction, detail=""):
+        if phase == "Training nodes" and fraction > 0:
+            raise Cancelled
+
+    with pytest.raises(Cancelled):
+        model.fit(X[:100], Y[:100], progress=stop)
+    np.testing.assert_array_equal(model.predict_topk(X_test).scores, before.scores)
+
+
+def test_unfinished_training_warns_with_the_depth():
+    X, Y, _, _ = problem()
+    with pytest.warns(ConvergenceWarning, match=r"stopped at max_iter=1 .*at depth 1"):
+        PLT(max_leaf_labels=4, max_iter=1, tol=1e-3).fit(X, Y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        PLT(max_leaf_labels=4, max_iter=1000).fit(X, Y)
+
+
+def test_one_label_and_one_feature_are_enough():
+    model = PLT().fit([[1.0], [2.0], [0.0]], [[0], [0], []])
+    assert model.predict_topk([[1.0]], 2).labels.tolist() == [[0, -1]]
+
+
+def test_many_siblings_are_split_into_groups_without_a_trace():
+    X, Y, X_test, _ = problem(n=300, n_labels=300)
+    model = PLT(max_leaf_labels=300, tol=1e-4, max_iter=2000).fit(X, Y)
+    assert model.fitted_[0].group_first.size > 1
+    for i in range(3):
+        expected = naive.search_best_first(model.fitted_[0], "logistic", X_test.toarray()[i].astype(float), 5)
+        assert model.predict_topk(X_test[[i]], 5).labels[0].tolist() == [label for label, _ in expected]
+
+
+@pytest.mark.real_data
+@pytest.mark.parametrize("name", ["bibtex", "delicious", "wordnet-hyper"])
+def test_precision_is_napkinxcs(name, real_data, tmp_path):
+    napkinxc = pytest.importorskip("napkinxc.models", reason="napkinXC, the oracle, is not installed")
+    from xmlcore import metrics
+    from xmlcore.datasets import read_dataset
+
+    data = read_dataset(real_data / name / "train.txt.gz", real_data / name / "test.txt.gz")
+    ours = metrics.precision_at_k(data.Y_test, PLT().fit(data.X_train, data.Y_train).predict_topk(data.X_test), 5)
+    rival = napkinxc.PLT(str(tmp_path / "model"), seed=0, verbose=False)
+    rival.fit(sp.csr_matrix(data.X_train), sp.csr_matrix(data.Y_train.astype(np.float32)))
+    theirs = metrics.precision_at_k(data.Y_test, rival.predict(sp.csr_matrix(data.X_test), top_k=5), 5)
+    for at in (0, 2, 4):
+        assert ours[at] >= theirs[at] - 0.005

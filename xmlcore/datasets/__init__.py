@@ -1,0 +1,28 @@
+"""Data sets: the one form they have, readers, writers, a catalog, and statistics."""
+
+from xmlcore.datasets.dataset import Dataset
+from xmlcore.datasets.errors import DatasetFormatError, DatasetWarning
+from xmlcore.datasets.reading import read_dataset, read_matrix, split_rows
+from xmlcore.datasets.registry import CatalogEntry, catalog, load
+from xmlcore.datasets.saved import load_saved, save_dataset
+from xmlcore.datasets.statistics import Description, describe
+from xmlcore.datasets.writing import write_matrix
+from xmlcore.datasets.xmlc import warm_up
+
+__all__ = [
+    "CatalogEntry",
+    "Dataset",
+    "DatasetFormatError",
+    "DatasetWarning",
+    "Description",
+    "catalog",
+    "describe",
+    "load",
+    "load_saved",
+    "read_dataset",
+    "read_matrix",
+    "save_dataset",
+    "split_rows",
+    "warm_up",
+    "write_matrix",
+]

@@ -1,0 +1,405 @@
+"""A data set made of the documentation of numpy, scipy, scikit-learn and pandas.
+
+A row is a public function, class or method whose docstring has a numpydoc Parameters section. Its text is its dotted
+name and the docstring without that section; its labels are the names of its parameters.
+
+The packages are scanned in a Python process of its own (this file, run as a script). The scan imports every public
+module of four packages: in the user's process that would keep hundreds of modules in memory, switch on experimental
+features of scikit-learn, and let whatever the user imported, patched or configured before change the result. A fresh
+process has the same modules, hash seed and warnings each time, and can be stopped at once.
+"""
+
+import contextlib
+import hashlib
+import importlib
+import inspect
+import io
+import json
+import os
+import pkgutil
+import re
+import subprocess
+import sys
+import tempfile
+import warnings
+from pathlib import Path
+
+PACKAGES = {"numpy": "numpy", "scipy": "scipy", "sklearn": "scikit-learn", "pandas": "pandas"}
+KIND = "catalog"
+WORD = "[A-Za-z]{2,}"
+MIN_ROWS = 2  # words and parameter names in fewer rows are left out
+TEST_SIZE = 0.2
+SEED = 0
+
+# Not documentation for users: tests and their set-up, copies of other packages, build tools, and what pandas says is
+# private though no underscore does.
+_SKIPPED_NAMES = {"tests", "conftest", "setup", "externals", "distutils"}
+_SKIPPED_MODULES = {"pandas.core", "pandas.compat"}
+_UNDERLINE = re.compile(r"(-{3,}|={3,})\s*")
+
+
+# ---- the scan: standard library only, because it runs as a script ---------------------------------------------------
+
+
+def split_docstring(doc: str) -> tuple[str, list[str]] | None:
+    """Take the Parameters section out of a numpydoc docstring.
+
+    Parameters
+    ----------
+    doc : str
+
+    Returns
+    -------
+    text : str
+        The docstring without the section, from its heading to the next underlined heading or the end.
+    names : list of str
+        The parameters it lists, in order, without stars. ``x, y : array`` lists two.
+
+        None instead of both when there is no such section.
+    """
+    lines = inspect.cleandoc(doc).splitlines()
+    headings = [
+        i
+        for i in range(len(lines) - 1)
+        if lines[i] and not lines[i][0].isspace() and _UNDERLINE.fullmatch(lines[i + 1])
+    ]
+    kept, names, start = [], [], 0
+    found = False
+    for position, i in enumerate(headings):
+        if lines[i].strip().rstrip(":") != "Parameters":
+            continue
+        found = True
+        end = headings[position + 1] if position + 1 < len(headings) else len(lines)
+        kept += lines[start:i]
+        start = end
+        for line in lines[i + 2 : end]:
+            names += _listed(line)
+    if not found:
+        return None
+    return "\n".join(kept + lines[start:]), list(dict.fromkeys(names))
+
+
+def _listed(line):
+    """The names that a line of a Parameters section introduces: ``x, *args : object``."""
+    if not line or line[0].isspace():
+        return []
+    names = []
+    for piece in line.split(":", 1)[0].split(","):
+        name = piece.strip().strip("`").replace("\\", "").lstrip("*")
+        if name.isidentifier():
+            names.append(name)
+        elif name != "...":
+            return []  # a sentence, not a list of names
+    return names
+
+
+def _public(name):
+    return not name.startswith("_") and name not in _SKIPPED_NAMES
+
+
+def _modules(package, report):
+    """Import and yield every public module of a package; count those that cannot be imported."""
+    waiting = [package]
+    done = 0
+    while waiting:
+        name = waiting.pop(0)
+        try:
+            module = importlib.import_module(name)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # an optional dependency, a deprecated module; some even call exit()
+            report(failed=name, reason=f"{type(error).__name__}: {error}"[:200])
+            continue
+        done += 1
+        report(package=package, module=name, done=done, known=done + len(waiting))
+        yield name, module
+        if hasattr(module, "__path__"):
+            inner = {info.name for info in pkgutil.iter_modules(module.__path__) if _public(info.name)}
+            waiting += [
+                child for child in sorted(f"{name}.{child}" for child in inner) if child not in _SKIPPED_MODULES
+            ]
+
+
+def _members(module):
+    """What a module offers: ``__all__``; without one what it defines itself, and a package also what it brings in."""
+    listed = getattr(module, "__all__", None)
+    for name in sorted(set(vars(module) if listed is None else listed)):
+        if not (isinstance(name, str) and _public(name)):
+            continue
+        with contextlib.suppress(Exception):  # lazy names may need what is not installed
+            thing = getattr(module, name)
+            own = getattr(thing, "__module__", module.__name__) == module.__name__
+            if listed is not None or own or hasattr(module, "__path__"):
+                yield name, thing
+
+
+def _accessors(cls):
+    """Classes within a class: what ``Series.str`` and ``DataFrame.plot`` offer."""
+    for name in sorted(set(dir(cls))):
+        with contextlib.suppress(Exception):
+            if _public(name) and inspect.isclass(inner := getattr(cls, name)):
+                yield name, inner
+
+
+def _methods(cls):
+    for name in sorted(set(dir(cls))):
+        if not _public(name):
+            continue
+        member = inspect.getattr_static(cls, name, None)
+        if isinstance(member, (staticmethod, classmethod)):
+            member = member.__func__
+        elif not callable(member) and callable(getattr(member, "fn", None)):
+            member = member.fn  # scikit-learn's available_if: there only for some parameters
+        if inspect.isfunction(member) or inspect.ismethoddescriptor(member) and callable(member):
+            yield name, member
+
+
+def _owner(thing):
+    """Top package that a thing says it is from, or None."""
+    module = getattr(thing, "__module__", None)
+    if isinstance(module, str):
+        return module.partition(".")[0]
+    owner = getattr(thing, "__objclass__", None)  # methods written in C
+    return owner.__module__.partition(".")[0] if owner is not None else None
+
+
+def _identity(thing):
+    """One object for all the wrappers and names of a thing."""
+    with contextlib.suppress(Exception):
+        return inspect.unwrap(thing)
+    return thing
+
+
+def scan(report, packages=PACKAGES) -> list[dict]:
+    """Find everything that makes a row.
+
+    Parameters
+    ----------
+    report : callable
+        Told of modules done and failed, by keywords.
+    packages : iterable of str
+
+    Returns
+    -------
+    list of dict
+        ``name``, ``text`` and ``parameters``, sorted by name; each object once, under its shortest public name (the
+        first in the alphabet among equally short ones). A method goes by the class that defines it, when that is
+        public: ``numpy.ndarray.sort``, though ``numpy.matrix.sort`` is shorter.
+    """
+    packages = list(packages)
+    # id of an object -> (is inherited, length of name, name, docstring, the object: kept alive so that ids stay unique)
+    best = {}
+
+    def offer(name, thing, inherited=False):
+        owner = _owner(thing)
+        if owner is not None and owner != name.partition(".")[0]:
+            return False
+        identity = _identity(thing)
+        doc = getattr(thing, "__doc__", None)
+        if not isinstance(doc, str):
+            return True
+        candidate = (inherited, len(name), name, doc, identity)
+        known = best.get(id(identity))
+        if known is None or candidate[:3] < known[:3]:
+            best[id(identity)] = candidate
+        return True
+
+    def offer_class(dotted, cls):
+        if offer(dotted, cls):
+            for name, method in _methods(cls):
+                offer(f"{dotted}.{name}", method, name not in vars(cls))
+
+    for package in packages:
+        for module_name, module in _modules(package, report):
+            ufunc = getattr(sys.modules.get("numpy"), "ufunc", ())
+            for name, thing in _members(module):
+                dotted = f"{module_name}.{name}"
+                if inspect.isclass(thing):
+                    offer_class(dotted, thing)
+                    for inner_name, inner in _accessors(thing):
+                        offer_class(f"{dotted}.{inner_name}", inner)
+                elif inspect.isroutine(thing) or isinstance(thing, ufunc) or _is_function_like(thing):
+                    offer(dotted, thing)
+    rows = []
+    for _, _, name, doc, _ in sorted(best.values(), key=lambda candidate: candidate[2]):
+        parts = split_docstring(doc)
+        if parts is not None:
+            rows.append({"name": name, "text": parts[0], "parameters": parts[1]})
+    return rows
+
+
+def _is_function_like(thing):
+    """Functions in all but type: numpy's dispatchers, functions compiled by Cython."""
+    kind = type(thing).__name__
+    return kind in ("_ArrayFunctionDispatcher", "cython_function_or_method", "fused_cython_function")
+
+
+def _main():
+    channel = os.fdopen(os.dup(1), "w", encoding="utf-8")  # what modules print at import must not get in between
+    os.dup2(2, 1)
+    sys.stdout = io.StringIO()
+    warnings.simplefilter("ignore")
+
+    def report(**facts):
+        channel.write(json.dumps(facts) + "\n")
+        channel.flush()
+
+    sys.path[:] = json.loads(sys.stdin.readline())
+    report(rows=scan(report))
+
+
+# ---- the data set ---------------------------------------------------------------------------------------------------
+
+
+def _scan_in_process(progress):
+    """Run :func:`scan` in a fresh Python: (rows, modules that could not be imported)."""
+    environment = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in ("PYTHONOPTIMIZE", "PYTHONWARNINGS", "PYTHONSTARTUP", "PYTHONINSPECT", "SCIPY_ARRAY_API")
+    }
+    environment |= {"PYTHONHASHSEED": "0", "PYTHONIOENCODING": "utf-8", "MPLBACKEND": "Agg"}
+    # -P: this folder is no place to import from. Errors of the child are read only after its end, so they go to a
+    # file, not to a pipe that could fill up.
+    with tempfile.TemporaryFile() as errors:
+        child = subprocess.Popen(
+            [sys.executable, "-P", str(Path(__file__).resolve())],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            env=environment,
+            encoding="utf-8",
+        )
+        rows, failed, reached = None, [], 0.0
+        try:
+            with contextlib.suppress(BrokenPipeError):
+                child.stdin.write(json.dumps([entry for entry in sys.path if isinstance(entry, str)]) + "\n")
+                child.stdin.flush()
+            for line in child.stdout:
+                message = json.loads(line)
+                if "failed" in message:
+                    failed.append(message["failed"])
+                elif "rows" in message:
+                    rows = message["rows"]
+                else:
+                    share = message["done"] / (message["known"] + 5)  # inner modules are still to be found
+                    position = list(PACKAGES).index(message["package"]) + share
+                    reached = max(reached, position / len(PACKAGES))
+                    skipped = f", {len(failed)} skipped" if failed else ""
+                    progress("Reading documentation", reached, message["module"] + skipped)
+            child.wait()
+        finally:
+            child.kill()
+            child.wait()
+            child.stdout.close()
+            with contextlib.suppress(OSError):
+                child.stdin.close()
+        if rows is None or child.returncode:
+            errors.seek(0)
+            said = errors.read().decode("utf-8", "replace").strip().splitlines()
+            raise RuntimeError(
+                f"the documentation could not be read: {sys.executable} ended with code {child.returncode}"
+                + (f" ({said[-1]})" if said else "")
+            )
+    return rows, failed
+
+
+def build(progress):
+    """Make the data set, in some seconds.
+
+    The features are scikit-learn's ``TfidfVectorizer(min_df=2, token_pattern="[A-Za-z]{2,}")`` over all rows (no label
+    is looked at): words are runs of at least two letters in lower case, so that ``sample_weight`` is two words; smooth
+    idf; rows of Euclidean length 1.
+
+    Parameters
+    ----------
+    progress : Progress
+
+    Returns
+    -------
+    Dataset
+    """
+    import numpy as np
+    import scipy.sparse as sp
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    from xmlcore.datasets.dataset import Dataset
+    from xmlcore.datasets.reading import split_rows
+
+    rows, failed = _scan_in_process(progress)
+    progress("Counting words", 0.0, f"{len(rows)} rows")
+    vectorizer = TfidfVectorizer(min_df=MIN_ROWS, token_pattern=WORD)
+    X = sp.csr_array(vectorizer.fit_transform(f"{row['name']}\n{row['text']}" for row in rows))
+    progress("Counting words", 0.8, f"{X.shape[1]} words")
+    counts = {}
+    for row in rows:
+        for name in row["parameters"]:
+            counts[name] = counts.get(name, 0) + 1
+    labels = sorted(name for name, count in counts.items() if count >= MIN_ROWS)
+    ids = {name: j for j, name in enumerate(labels)}
+    Y = [[ids[name] for name in row["parameters"] if name in ids] for row in rows]
+    train, test = split_rows(len(rows), TEST_SIZE, SEED)
+    titles = [row["name"] for row in rows]
+    versions = ", ".join(f"{name} {version}" for name, version in _versions().items())
+    notes = [
+        f"Made from the documentation of {versions}.",
+        f"The test rows are {len(test)} of the {len(rows)} rows, drawn at random with seed {SEED}.",
+    ]
+    if failed:
+        notes.append(f"{len(failed)} modules could not be imported and were skipped: {', '.join(sorted(failed))}.")
+    dataset = Dataset(
+        "api-docs",
+        X[train].astype(np.float32),
+        [Y[i] for i in train],
+        X[test].astype(np.float32),
+        [Y[i] for i in test],
+        feature_names=vectorizer.get_feature_names_out().tolist(),
+        label_names=labels,
+        row_names_train=[titles[i] for i in train],
+        row_names_test=[titles[i] for i in test],
+        notes=notes,
+    )
+    progress("Counting words", 1.0, f"{X.shape[1]} words, {len(labels)} parameter names")
+    return dataset
+
+
+def _versions():
+    from importlib import metadata
+
+    return {name: metadata.version(name) for name in PACKAGES.values()}
+
+
+def load(progress):
+    """Get the data set from the cache, or make it and keep it there.
+
+    Parameters
+    ----------
+    progress : Progress
+
+    Returns
+    -------
+    Dataset
+    """
+    from xmlcore import store
+
+    params = {
+        "name": "api-docs",
+        "versions": _versions(),
+        "python": list(sys.version_info[:2]),  # decides which modules there are
+        "code": hashlib.blake2b(Path(__file__).read_bytes(), digest_size=8).hexdigest(),
+    }
+    key = store.artifact_key(KIND, "", params)
+    if store.exists(KIND, key):
+        try:
+            dataset = store.load(KIND, key)
+            progress("Reading documentation", 1.0, "from the cache")
+            return dataset
+        except store.StoreError:
+            pass  # damaged, and removed by the store
+    dataset = build(progress)
+    store.save(KIND, key, dataset, name="api-docs")
+    return dataset
+
+
+if __name__ == "__main__":
+    _main()

@@ -1,0 +1,187 @@
+"""The one form of a data set."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import scipy.sparse as sp
+
+from xmlcore.validation import check_features, check_labels
+
+_FINGERPRINT_VERSION = b"xmlcore data set 1"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Dataset:
+    """Training and test rows of a multi-label problem.
+
+    Everything is checked and made canonical once, here. The matrices are copies and are not to be changed.
+
+    Parameters
+    ----------
+    name : str
+        For people; the only field besides notes and row names that does not count as content.
+    X_train, X_test : sparse or array_like, shape (n_train, D) and (n_test, D)
+        Features.
+    Y_train, Y_test : sparse, array_like of 0 and 1, or lists of label ids, shape (n_train, L) and (n_test, L)
+        Labels. When Y_train is lists of ids, L is the number of label names, or else the largest id + 1.
+    feature_names, label_names : sequence of str, optional
+        D and L names.
+    row_names_train, row_names_test : sequence of str, optional
+        What each row is, for display.
+    notes : sequence of str
+        What a user should know about how the data came about, such as the random split.
+
+    Attributes
+    ----------
+    X_train, X_test : scipy.sparse.csr_array of float32
+        Canonical: sorted indices, no duplicates, no stored zeros.
+    Y_train, Y_test : scipy.sparse.csr_array of bool
+        The same; only True is stored.
+
+    Raises
+    ------
+    ValueError
+        Shapes that do not agree, no rows, wrong counts of names, or what :mod:`xmlcore.validation` rejects.
+    TypeError
+        Names that are not strings; values that are not numbers.
+    """
+
+    name: str
+    X_train: sp.csr_array
+    Y_train: sp.csr_array
+    X_test: sp.csr_array
+    Y_test: sp.csr_array
+    feature_names: list[str] | None = None
+    label_names: list[str] | None = None
+    row_names_train: list[str] | None = None
+    row_names_test: list[str] | None = None
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self):
+        if not isinstance(self.name, str):
+            raise TypeError(f"name must be a string, not {self.name!r}")
+        for field in ("feature_names", "label_names", "row_names_train", "row_names_test"):
+            self._set(field, _check_names(getattr(self, field), field))
+        if isinstance(self.notes, str):
+            raise TypeError("notes is a string: give a sequence of strings")
+        self._set("notes", tuple(str(note) for note in self.notes))
+
+        X_train = check_features(self.X_train, name="X_train")
+        X_test = check_features(self.X_test, name="X_test")
+        if X_train.shape[1] != X_test.shape[1]:
+            raise ValueError(
+                f"X_train has {X_train.shape[1]} features, but X_test has {X_test.shape[1]}: "
+                "both need the same features in the same order"
+            )
+        width = None if hasattr(self.Y_train, "shape") or self.label_names is None else len(self.label_names)
+        Y_train = check_labels(self.Y_train, n_labels=width, name="Y_train")
+        width = None if hasattr(self.Y_test, "shape") else Y_train.shape[1]
+        Y_test = check_labels(self.Y_test, n_labels=width, name="Y_test")
+        if Y_train.shape[1] != Y_test.shape[1]:
+            raise ValueError(
+                f"Y_train has {Y_train.shape[1]} labels, but Y_test has {Y_test.shape[1]}: "
+                "both need the same labels in the same order"
+            )
+        for part, X, Y in (("train", X_train, Y_train), ("test", X_test, Y_test)):
+            if X.shape[0] != Y.shape[0]:
+                raise ValueError(
+                    f"X_{part} has {X.shape[0]} rows, but Y_{part} has {Y.shape[0]}: every row needs its labels"
+                )
+            if X.shape[0] == 0:
+                raise ValueError(f"X_{part} has no rows")
+        for field, count, what in (
+            ("feature_names", X_train.shape[1], "features"),
+            ("label_names", Y_train.shape[1], "labels"),
+            ("row_names_train", X_train.shape[0], "training rows"),
+            ("row_names_test", X_test.shape[0], "test rows"),
+        ):
+            names = getattr(self, field)
+            if names is not None and len(names) != count:
+                raise ValueError(f"{field} has {len(names)} names, but there are {count} {what}")
+        self._set("X_train", X_train)
+        self._set("Y_train", Y_train)
+        self._set("X_test", X_test)
+        self._set("Y_test", Y_test)
+
+    def _set(self, field, value):
+        object.__setattr__(self, field, value)  # frozen for everybody else
+
+    def __repr__(self):
+        return (
+            f"Dataset({self.name!r}: {self.n_train} training rows, {self.n_test} test rows, "
+            f"{self.n_features} features, {self.n_labels} labels)"
+        )
+
+    @property
+    def n_train(self) -> int:
+        """Number of training rows."""
+        return self.X_train.shape[0]
+
+    @property
+    def n_test(self) -> int:
+        """Number of test rows."""
+        return self.X_test.shape[0]
+
+    @property
+    def n_features(self) -> int:
+        """Number of features, D."""
+        return self.X_train.shape[1]
+
+    @property
+    def n_labels(self) -> int:
+        """Number of labels, L."""
+        return self.Y_train.shape[1]
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """32 hex digits that stand for the content: matrices, feature names and label names.
+
+        The same content gives the same fingerprint on every machine, whatever types it was given in. ``name``,
+        ``notes`` and row names do not count. Costs one pass over the matrices, about 1 s per GB, the first time.
+        """
+        digest = hashlib.blake2b(_FINGERPRINT_VERSION, digest_size=16)
+        for matrix, value_type in (
+            (self.X_train, "<f4"),
+            (self.Y_train, "?"),
+            (self.X_test, "<f4"),
+            (self.Y_test, "?"),
+        ):
+            digest.update(np.array([*matrix.shape, matrix.nnz], dtype="<i8").tobytes())
+            for array, kind in ((matrix.indptr, "<i8"), (matrix.indices, "<i4"), (matrix.data, value_type)):
+                digest.update(np.ascontiguousarray(array, dtype=kind).data)
+        for names in (self.feature_names, self.label_names):
+            digest.update(np.array([-1 if names is None else len(names)], dtype="<i8").tobytes())
+            for name in names or ():
+                encoded = name.encode("utf-8", "surrogatepass")
+                digest.update(len(encoded).to_bytes(8, "little"))
+                digest.update(encoded)
+        return digest.hexdigest()
+
+    def label_name(self, j: int) -> str:
+        """Name of label ``j``, or ``"label j"`` when there are no names."""
+        return _name(self.label_names, j, self.n_labels, "label")
+
+    def feature_name(self, j: int) -> str:
+        """Name of feature ``j``, or ``"feature j"`` when there are no names."""
+        return _name(self.feature_names, j, self.n_features, "feature")
+
+
+def _name(names, j, count, what):
+    if not 0 <= j < count:
+        raise IndexError(f"there is no {what} {j}: ids run from 0 to {count - 1}")
+    return f"{what} {j}" if names is None else names[j]
+
+
+def _check_names(names, field):
+    if names is None:
+        return None
+    if isinstance(names, (str, bytes)) or not (isinstance(names, Sequence) or hasattr(names, "tolist")):
+        raise TypeError(f"{field} must be a list of strings, not {type(names).__name__}")
+    names = list(names.tolist() if hasattr(names, "tolist") else names)
+    for i, name in enumerate(names):
+        if not isinstance(name, str):
+            raise TypeError(f"{field}[{i}] is {name!r}: names are strings")
+    return names

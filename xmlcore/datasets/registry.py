@@ -1,0 +1,70 @@
+"""Data sets that come with the program, or that it makes."""
+
+from dataclasses import dataclass
+from importlib import import_module
+
+from xmlcore.datasets.dataset import Dataset
+from xmlcore.progress import Progress, silent
+
+
+@dataclass(frozen=True)
+class CatalogEntry:
+    """A data set that :func:`load` knows.
+
+    Attributes
+    ----------
+    name : str
+        What to pass to :func:`load`.
+    description : str
+        What it is: rows, features, labels.
+    source : str
+        Where it comes from and what getting it takes.
+    """
+
+    name: str
+    description: str
+    source: str
+
+
+_ENTRIES = {
+    "api-docs": (
+        CatalogEntry(
+            "api-docs",
+            "Documentation of Python functions: a row per public function, class or method, its words as features, the "
+            "names of its parameters as labels. About 5,000 rows, 9,600 words and 1,900 labels with a long tail.",
+            "Made on this machine from the installed numpy, scipy, scikit-learn and pandas, in about 10 seconds, once; "
+            "nothing is downloaded.",
+        ),
+        "xmlcore.datasets.api_docs",
+    ),
+}
+
+
+def catalog() -> list[CatalogEntry]:
+    """The data sets that :func:`load` knows."""
+    return [entry for entry, _ in _ENTRIES.values()]
+
+
+def load(name: str, progress: Progress | None = None) -> Dataset:
+    """Get a data set of the catalog: made or fetched the first time, from the cache after that.
+
+    Parameters
+    ----------
+    name : str
+        A name of :func:`catalog`.
+    progress : Progress, optional
+        Told what is being done; may raise :class:`xmlcore.progress.Cancelled`.
+
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    ValueError
+        No such name.
+    """
+    if name not in _ENTRIES:
+        known = ", ".join(repr(entry) for entry in _ENTRIES)
+        raise ValueError(f"there is no data set {name!r} in the catalog: it has {known}")
+    return import_module(_ENTRIES[name][1]).load(progress or silent)

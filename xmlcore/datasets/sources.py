@@ -1,0 +1,254 @@
+"""Bytes from wherever the user has them, decompressed, and never more of them than agreed."""
+
+import bz2
+import gzip
+import io
+import lzma
+import os
+import struct
+import zipfile
+import zlib
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+
+from xmlcore.datasets.errors import DatasetFormatError
+from xmlcore.validation import check_count
+
+PATH_BOUND = 16 << 30  # bytes of text read from a path unless max_bytes says otherwise
+MEMORY_BOUND = 4 << 30  # the same for bytes and file objects, which are in memory already
+COMPRESSED = (".gz", ".bz2", ".xz", ".zip")
+
+_CHUNK = 1 << 20
+_XZ_MEMORY = 512 << 20  # a dictionary larger than `xz -9` makes (64 MiB) is no data set
+_DAMAGED = "The archive is damaged or was cut off: download or make it again."
+_NOT_TEXT = (
+    (b"\x89PNG", "a PNG image"),
+    (b"\xff\xd8\xff", "a JPEG image"),
+    (b"GIF8", "a GIF image"),
+    (b"%PDF", "a PDF document"),
+    (b"PAR1", "a Parquet file"),
+    (b"\x89HDF", "an HDF5 file"),
+    (b"\x93NUMPY", "a NumPy array file"),
+    (b"\x7fELF", "a program"),
+    (b"7z\xbc\xaf\x27\x1c", "a 7z archive"),
+    (b"Rar!", "a RAR archive"),
+    (b"\x28\xb5\x2f\xfd", "Zstandard data"),
+    (b"\x1f\x8b", "gzip data within compressed data"),
+    (b"BZh", "bzip2 data within compressed data"),
+    (b"\xfd7zXZ\x00", "xz data within compressed data"),
+    (b"PK\x03\x04", "a zip archive within compressed data"),
+    (b"\xff\xfe", "UTF-16 text"),
+    (b"\xfe\xff", "UTF-16 text"),
+    (b"\x80\x04\x95", "a Python pickle"),
+    (b"\x80\x05\x95", "a Python pickle"),
+)
+
+
+def source_name(source, name: str | None = None) -> str:
+    """What to call ``source`` in messages: its file name, or ``data`` for plain bytes."""
+    if name is not None:
+        return str(name)
+    if isinstance(source, (str, os.PathLike)):
+        return Path(source).name or str(source)
+    own = getattr(source, "name", None)
+    return Path(own).name if isinstance(own, str) and own else "data"
+
+
+def stem(file_name: str) -> str:
+    """``train.txt.gz`` -> ``train``."""
+    path = Path(file_name)
+    if path.suffix.lower() in COMPRESSED:
+        path = path.with_suffix("")
+    return path.stem or file_name
+
+
+def read_text(source, *, max_bytes: int | None = None, name: str | None = None) -> np.ndarray:
+    """Read all of a source, decompressed.
+
+    gzip, bzip2, xz and zip (of one file) are told by their first bytes, not by the name.
+
+    Parameters
+    ----------
+    source : path, bytes, or binary file object
+        A file object with ``getvalue`` (``io.BytesIO``, Streamlit's UploadedFile) is taken whole; any other is read
+        from where it stands.
+    max_bytes : int, optional
+        Most bytes of decompressed text; by default 16 GiB from a path, 4 GiB otherwise.
+    name : str, optional
+        What to call it in errors.
+
+    Returns
+    -------
+    ndarray of uint8, read-only
+        Without a UTF-8 byte order mark.
+
+    Raises
+    ------
+    DatasetFormatError
+        More than ``max_bytes``, a damaged archive, a zip of several files, an empty file, or data that is not text.
+    TypeError
+        A source that is none of these.
+    OSError
+        The file cannot be opened or read.
+    """
+    label = source_name(source, name)
+    if max_bytes is None:
+        max_bytes = PATH_BOUND if isinstance(source, (str, os.PathLike)) else MEMORY_BOUND
+    max_bytes = check_count(max_bytes, "max_bytes")
+    with _opened(source, max_bytes, label) as stream:
+        head = stream.peek(512)[:512]
+        if head[257:262] == b"ustar":
+            raise DatasetFormatError(label, "it is a tar archive", "Unpack it and give one of its files.")
+        if head.startswith(b"\x1f\x8b"):
+            pieces = _gzip(stream, label)
+        elif head.startswith(b"BZh"):
+            pieces = _pieces(stream, bz2.BZ2Decompressor, label, "bzip2")
+        elif head.startswith(b"\xfd7zXZ\x00"):
+            pieces = _pieces(stream, lambda: lzma.LZMADecompressor(memlimit=_XZ_MEMORY), label, "xz")
+        elif head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
+            pieces = _zip(stream, label)
+        else:
+            pieces = iter(lambda: stream.read(_CHUNK), b"")
+        buffer = bytearray()
+        for piece in pieces:
+            if len(buffer) + len(piece) > max_bytes:
+                raise DatasetFormatError(
+                    label,
+                    f"it holds more than {max_bytes:,} bytes of text",
+                    "If that is right and there is memory for it, pass a larger max_bytes.",
+                )
+            buffer += piece
+    text = np.frombuffer(buffer, dtype=np.uint8)
+    if bytes(text[:3]) == b"\xef\xbb\xbf":
+        text = text[3:]
+    text.flags.writeable = False  # one array type, whatever the source: the kernels compile once
+    _check_text(text, label)
+    return text
+
+
+@contextmanager
+def _opened(source, max_bytes, label):
+    """A stream with ``peek``."""
+    if isinstance(source, (str, os.PathLike)):
+        with open(source, "rb") as stream:
+            yield stream
+        return
+    if isinstance(source, (bytes, bytearray, memoryview)):
+        content = source
+    elif hasattr(source, "getvalue"):
+        content = source.getvalue()
+    elif hasattr(source, "read"):
+        parts, total = [], 0
+        while piece := source.read(_CHUNK):
+            if isinstance(piece, str):
+                content = piece
+                break
+            parts.append(piece)
+            total += len(piece)
+            if total > max_bytes:
+                raise DatasetFormatError(
+                    label, f"it holds more than {max_bytes:,} bytes", "If that is right, pass a larger max_bytes."
+                )
+        else:
+            content = b"".join(parts)
+    else:
+        raise TypeError(f"a path, bytes or a binary file object is needed, not {type(source).__name__}")
+    if isinstance(content, str):
+        raise TypeError(f"{label} is opened as text: open it in binary mode, open(path, 'rb')")
+    with io.BufferedReader(io.BytesIO(content)) as stream:
+        yield stream
+
+
+def _gzip(stream, label):
+    with gzip.GzipFile(fileobj=stream) as unpacked:
+        while True:
+            try:
+                piece = unpacked.read(_CHUNK)
+            except (EOFError, gzip.BadGzipFile, zlib.error, struct.error) as error:
+                raise DatasetFormatError(label, f"its gzip data cannot be read ({error})", _DAMAGED) from error
+            if not piece:
+                return
+            yield piece
+
+
+def _pieces(stream, decompressor, label, kind):
+    """Chunks out of one or more bzip2 or xz streams, one after the other."""
+    unpack = decompressor()
+    waiting = b""
+    begun = False  # within a stream: the end of the file is too early
+    while True:
+        if unpack.needs_input and not unpack.eof:
+            waiting = waiting or stream.read(_CHUNK)
+            if not waiting:
+                if begun:
+                    raise DatasetFormatError(label, f"its {kind} data ends too early", _DAMAGED)
+                return
+            begun = True
+        try:
+            piece = unpack.decompress(waiting, _CHUNK)
+        except (OSError, EOFError, ValueError, lzma.LZMAError) as error:
+            raise DatasetFormatError(label, f"its {kind} data cannot be read ({error})", _DAMAGED) from error
+        waiting = b""
+        if piece:
+            yield piece
+        if unpack.eof:
+            waiting = unpack.unused_data.lstrip(b"\x00") or stream.read(_CHUNK).lstrip(b"\x00")
+            if not waiting:
+                return
+            unpack = decompressor()
+            begun = False
+
+
+def _zip(stream, label):
+    try:
+        with zipfile.ZipFile(stream) as archive:
+            members = [
+                entry
+                for entry in archive.infolist()
+                if not entry.is_dir()
+                and not entry.filename.startswith("__MACOSX/")
+                and not entry.filename.endswith(".DS_Store")
+            ]
+            if len(members) != 1:
+                shown = ", ".join(entry.filename for entry in members[:5]) + (", ..." if len(members) > 5 else "")
+                raise DatasetFormatError(
+                    label,
+                    f"the zip archive holds {len(members)} files" + (f" ({shown})" if members else ""),
+                    "Give an archive of exactly one file, or unpack it and give one of its files.",
+                )
+            with archive.open(members[0]) as unpacked:
+                while piece := unpacked.read(_CHUNK):
+                    yield piece
+    except DatasetFormatError:
+        raise
+    except (RuntimeError, NotImplementedError) as error:  # a password, a method zipfile does not know
+        raise DatasetFormatError(
+            label, f"the zip archive cannot be read ({error})", "Pack it without a password, or give the file itself."
+        ) from error
+    except (zipfile.BadZipFile, EOFError, OSError, ValueError, struct.error, zlib.error, lzma.LZMAError) as error:
+        raise DatasetFormatError(label, f"the zip archive cannot be read ({error})", _DAMAGED) from error
+
+
+def _check_text(text, label):
+    if text.size == 0:
+        raise DatasetFormatError(label, "it is empty", "Give a file with one row per line.")
+    head = text[:4096].tobytes()
+    for magic, what in _NOT_TEXT:
+        if head.startswith(magic):
+            raise DatasetFormatError(label, f"it is {what}, not rows of UTF-8 text", "Give the text file itself.")
+    if head.lstrip().lower().startswith((b"<!doctype", b"<html", b"<?xml")):
+        raise DatasetFormatError(
+            label, "it is a web page or XML, not rows of text", "Was it a download that failed? Give the data file."
+        )
+    zero = head.find(b"\x00")
+    if zero >= 0:
+        line = head.count(b"\n", 0, zero) + 1
+        raise DatasetFormatError(
+            label,
+            f"it holds binary data (a NUL byte, after {head[:16]!r})",
+            "Give rows of text.",
+            line,
+            zero - head.rfind(b"\n", 0, zero),
+        )

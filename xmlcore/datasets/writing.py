@@ -1,0 +1,104 @@
+"""Matrices to files."""
+
+import bz2
+import gzip
+import lzma
+import os
+import uuid
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+
+from xmlcore.validation import check_features, check_labels
+
+_CHUNK = 1 << 18  # nonzeros turned into text at once
+
+
+def write_matrix(path, X, Y) -> None:
+    """Write features and labels in the XMLC text format, so that :func:`read_matrix` gives the same matrices back.
+
+    Parameters
+    ----------
+    path : str or path
+        Compressed when the name ends in .gz, .bz2 or .xz. The file appears whole or not at all.
+    X : sparse or array_like, shape (N, D)
+        Features; written with as few digits as give the same float32 back.
+    Y : sparse, array_like of 0 and 1, or lists of label ids, shape (N, L)
+        Labels.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Matrices that do not fit together, or that :mod:`xmlcore.validation` rejects; a .zip path.
+    OSError
+        The file cannot be written.
+
+    Notes
+    -----
+    Rows without labels start with a space; rows with neither labels nor features are blank lines. About 2 million
+    nonzeros per second.
+    """
+    path = Path(path)
+    X = check_features(X)
+    Y = check_labels(Y, n_rows=X.shape[0])
+    with _atomic(path) as stream:
+        stream.write(f"{X.shape[0]} {X.shape[1]} {Y.shape[1]}\n".encode())
+        for first, last in _chunks(X.indptr.astype(np.int64) + Y.indptr):
+            stream.write(_rows_text(X, Y, first, last))
+
+
+def _chunks(indptr):
+    """Ranges of rows with about ``_CHUNK`` entries each."""
+    first, n_rows = 0, indptr.size - 1
+    while first < n_rows:
+        last = int(np.searchsorted(indptr, indptr[first] + _CHUNK, side="right")) - 1
+        last = min(max(last, first + 1), first + _CHUNK, n_rows)
+        yield first, last
+        first = last
+
+
+def _rows_text(X, Y, first, last):
+    x = slice(X.indptr[first], X.indptr[last])
+    y = slice(Y.indptr[first], Y.indptr[last])
+    values = X.data[x].astype("U").tolist()  # the shortest digits that give the float32 back
+    features = [f"{i}:{value.removesuffix('.0')}" for i, value in zip(X.indices[x].tolist(), values)]
+    labels = [str(label) for label in Y.indices[y].tolist()]
+    x_ends = (X.indptr[first : last + 1] - X.indptr[first]).tolist()
+    y_ends = (Y.indptr[first : last + 1] - Y.indptr[first]).tolist()
+    lines = []
+    for i in range(last - first):
+        row = ",".join(labels[y_ends[i] : y_ends[i + 1]])
+        if x_ends[i] < x_ends[i + 1]:
+            row += " " + " ".join(features[x_ends[i] : x_ends[i + 1]])
+        lines.append(row)
+    lines.append("")
+    return "\n".join(lines).encode()
+
+
+@contextmanager
+def _atomic(path):
+    """A stream whose content becomes ``path`` at the end, if nothing goes wrong."""
+    suffix = path.suffix.lower()
+    if suffix == ".zip":
+        raise ValueError(f"{path.name}: zip is not written; end the name in .gz, .bz2 or .xz, or none of these")
+    temporary = path.with_name(f".{path.name[:100]}.{uuid.uuid4().hex[:12]}.tmp")
+    try:
+        with open(temporary, "xb") as raw:
+            if suffix == ".gz":
+                # no time and no name inside: the same matrices make the same file
+                with gzip.GzipFile(filename="", mode="wb", fileobj=raw, compresslevel=6, mtime=0) as stream:
+                    yield stream
+            elif suffix == ".bz2":
+                with bz2.BZ2File(raw, "wb") as stream:
+                    yield stream
+            elif suffix == ".xz":
+                with lzma.LZMAFile(raw, "wb") as stream:
+                    yield stream
+            else:
+                yield raw
+            raw.flush()
+            os.fsync(raw.fileno())
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)

@@ -1,0 +1,365 @@
+"""The text formats: XMLC (``N D L``, then ``l1,l2 f:v f:v`` per row) and svmlight (the same rows without a header)."""
+
+import re
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+
+from xmlcore.datasets.errors import DatasetFormatError, DatasetWarning
+from xmlcore.validation import INT32_MAX
+
+FORMATS = ("xmlc", "svmlight")
+
+_SHOWN = 40  # bytes of a token in a message
+_HARD_CAPACITY = 256
+_NOT_ROWS = re.compile(  # blank lines and comments before the first row
+    rb"(?:[ \t\r]*+(?:#[^\n]*+)?+\n)*+(?:[ \t\r]*+(?:#[^\n]*+)?+\Z)?"
+)
+_HEADER = re.compile(rb"[ \t\r]*+([0-9]++)[ \t]++([0-9]++)[ \t]++([0-9]++)[ \t\r]*+(?:#[^\n]*+)?+(?=\n|\Z)")
+_NUMBER = re.compile(rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_ONE_BASED = "If ids start at 1 in this file, pass first_index=1."
+
+
+@dataclass
+class Rows:
+    """What a file holds.
+
+    Attributes
+    ----------
+    source : str
+        Its name in messages.
+    format : str
+    X, Y : csr_array
+        Of the width the header promises, or the largest ids make.
+    header_line : int or None
+        Where the header is; None without one, and then the widths are only lower bounds.
+    """
+
+    source: str
+    format: str
+    X: sp.csr_array
+    Y: sp.csr_array
+    header_line: int | None
+
+
+def canonical_csr(indptr, indices, data, n_columns) -> sp.csr_array:
+    """CSR of arrays that are known to be sorted, without duplicates and zeros."""
+    kind = np.int32 if indices.size <= INT32_MAX else np.int64  # scipy needs both index arrays of one type
+    indptr, indices = indptr.astype(kind, copy=False), indices.astype(kind, copy=False)
+    matrix = sp.csr_array((data, indices, indptr), shape=(indptr.size - 1, n_columns))
+    matrix.has_canonical_format = True
+    return matrix
+
+
+def parse(text: np.ndarray, format: str, first_index: int, source: str) -> Rows:
+    """Parse a whole file.
+
+    Parameters
+    ----------
+    text : ndarray of uint8
+    format : {"auto", "xmlc", "svmlight"}
+    first_index : {0, 1}
+    source : str
+        Its name in messages.
+
+    Raises
+    ------
+    DatasetFormatError
+    """
+    from xmlcore._kernels import xmlc as kernels
+
+    start = _NOT_ROWS.match(text).end()
+    line = 1 + int(np.count_nonzero(text[:start] == 10))
+    if start == text.size:
+        raise DatasetFormatError(source, "it holds no rows, only blank lines or comments", "Give one row per line.")
+    header = _HEADER.match(text, start)
+    if format == "auto":
+        format = "xmlc" if header else "svmlight"
+    if format == "xmlc":
+        if not header:
+            found = _shown(text, start, until_newline=True)
+            raise DatasetFormatError(
+                source,
+                f"{found} where the header belongs: three whole numbers, rows, features and labels",
+                'A file without a header is read with format="svmlight".',
+                line,
+                1,
+            )
+        n_rows, n_features, n_labels = _header(header, source, line)
+        start = header.end() + 1
+        header_line = line
+        line += 1
+    else:
+        n_rows, n_features, n_labels, header_line = -1, INT32_MAX, INT32_MAX, None
+
+    reader = _Reader(kernels, text, start, line, first_index, skip_blank=format == "svmlight")
+    status = reader.run(n_rows, n_features, n_labels)
+    if status != kernels.OK:
+        raise _error(kernels, reader, status, source, format, n_rows, n_features, n_labels)
+    out = reader.out
+    _warn_of_repeats(kernels, out, source)
+    if header_line is None:
+        n_features = int(out[kernels.MAX_FEATURE]) + 1
+        n_labels = int(out[kernels.MAX_LABEL]) + 1
+    rows, n_x, n_y = (int(out[i]) for i in (kernels.ROWS, kernels.N_FEATURES, kernels.N_LABELS))
+    X = canonical_csr(
+        _cut(reader.x_indptr, rows + 1), _cut(reader.x_indices, n_x), _cut(reader.x_data, n_x), n_features
+    )
+    Y = canonical_csr(_cut(reader.y_indptr, rows + 1), _cut(reader.y_indices, n_y), np.ones(n_y, bool), n_labels)
+    return Rows(source, format, X, Y, header_line)
+
+
+class _Reader:
+    """Arrays as large as the text can fill, and runs of the kernel over them."""
+
+    def __init__(self, kernels, text, start, first_line, first_index, skip_blank):
+        self.kernels = kernels
+        self.text, self.start, self.first_line = text, start, first_line
+        self.first_index, self.skip_blank = first_index, skip_blank
+        lines, colons, commas = kernels.count_tokens(text[start:])
+        self.x_indptr = np.empty(lines + 1, np.int64)
+        self.y_indptr = np.empty(lines + 1, np.int64)
+        self.x_indices = np.empty(colons, np.int32)
+        self.x_data = np.empty(colons, np.float32)
+        self.y_indices = np.empty(commas + lines, np.int32)
+        self.out = np.zeros(kernels.OUT_SIZE, np.int64)
+
+    def run(self, n_rows, n_features, n_labels):
+        """Parse; numbers the kernel leaves to ``float`` make it parse again with their values (very rare)."""
+        spans = np.empty((_HARD_CAPACITY, 2), np.int64)
+        resolved = np.empty(0, np.float32)
+        while True:
+            status = self.kernels.parse_rows(
+                self.text,
+                self.start,
+                self.first_line,
+                n_rows,
+                n_features,
+                n_labels,
+                self.first_index,
+                self.skip_blank,
+                self.x_indptr,
+                self.x_indices,
+                self.x_data,
+                self.y_indptr,
+                self.y_indices,
+                spans,
+                resolved,
+                self.out,
+            )
+            n_hard = int(self.out[self.kernels.N_HARD])
+            if n_hard <= resolved.size:
+                return status
+            if n_hard > len(spans):
+                spans = np.empty((n_hard, 2), np.int64)
+                continue
+            with np.errstate(over="ignore"):
+                resolved = np.array([float(self.text[a:b].tobytes()) for a, b in spans[:n_hard]]).astype(np.float32)
+
+
+def _cut(array, size):
+    return array if array.size == size else array[:size].copy()
+
+
+def _header(match, source, line):
+    values = []
+    for group, what, least, most in (
+        (1, "rows", 0, 2**62),
+        (2, "features", 1, INT32_MAX),
+        (3, "labels", 1, INT32_MAX),
+    ):
+        digits = match.group(group).lstrip(b"0")
+        value = int(digits or b"0") if len(digits) < 20 else 10**19
+        if not least <= value <= most:
+            shown = match.group(group)[:_SHOWN].decode() + ("..." if len(match.group(group)) > _SHOWN else "")
+            remedy = "The header is: rows, features, labels."
+            if value > most:
+                remedy += f" At most {INT32_MAX} features and labels are supported."
+            column = match.start(group) - match.start() + 1
+            raise DatasetFormatError(source, f"the header promises {shown} {what}", remedy, line, column)
+        values.append(value)
+    return values
+
+
+def _warn_of_repeats(kernels, out, source):
+    said = []
+    for count, first, what, done in (
+        (kernels.REPEATED_FEATURE_ROWS, kernels.REPEATED_FEATURE_LINE, "feature", "values were summed"),
+        (kernels.REPEATED_LABEL_ROWS, kernels.REPEATED_LABEL_LINE, "label", "label counts once"),
+    ):
+        if out[count]:
+            rows = "1 row names" if out[count] == 1 else f"{out[count]} rows name"
+            said.append(f"{rows} a {what} more than once (first in line {out[first]}): {done}")
+    if said:
+        warnings.warn(f"{source}: {'; '.join(said)}", DatasetWarning, stacklevel=4)
+
+
+def _token(text, at):
+    """The bytes from ``at`` to the next blank, newline or comment; no more than an error needs."""
+    return re.match(rb"[^ \t\r\n#]*", text[at : at + 400].tobytes()).group()
+
+
+def _shown(text, at, until_newline=False):
+    piece = text[at : at + 400].tobytes()
+    piece = re.match(rb"[^\n]*" if until_newline else rb"[^ \t\r\n#]*", piece).group().rstrip(b"\r")
+    cut = piece[:_SHOWN]
+    try:
+        shown = repr(cut.decode())
+    except UnicodeDecodeError as error:
+        in_two = len(piece) > _SHOWN and error.start > _SHOWN - 4  # a character cut by us, not bytes that are no text
+        shown = repr(cut[: error.start].decode()) if in_two else repr(cut)[1:]
+    return shown + ("..." if len(piece) > _SHOWN else "")
+
+
+def _error(kernels, reader, status, source, format, n_rows, n_features, n_labels):
+    """The kernel's status in words."""
+    text, out = reader.text, reader.out
+    line, at = int(out[kernels.LINE]), int(out[kernels.POSITION])
+    column = at - int(out[kernels.LINE_START]) + 1
+    token = _token(text, at)
+    shown = _shown(text, at)
+    if status == kernels.TOO_FEW_ROWS:
+        got = int(out[kernels.ROWS])
+        return DatasetFormatError(
+            source,
+            f"the file ends after {got} row{'' if got == 1 else 's'} but the header promises {n_rows}",
+            f"The file is cut off, or the header should say {got}.",
+            max(line - 1, reader.first_line - 1),
+        )
+    if status == kernels.TOO_MANY_ROWS:
+        return DatasetFormatError(
+            source,
+            f"a row after the {n_rows} that the header promises",
+            "Put the right number of rows in the header.",
+            line,
+            column,
+        )
+    if status == kernels.SUM_OVERFLOW:
+        return DatasetFormatError(
+            source,
+            "the values of a repeated feature add up to more than float32 holds (3.4e38)",
+            "Name each feature once per row.",
+            line,
+            column,
+        )
+    if status == kernels.BAD_LABEL and b":" in token and re.match(rb"[^,0-9]", token):
+        status = kernels.BAD_FEATURE  # the row starts with what was meant as a feature
+    if status == kernels.BAD_LABEL:
+        found, remedy = _bad_label(token, shown)
+    elif status == kernels.LABEL_RANGE:
+        found, remedy = _out_of_range(kernels, reader, "label", token, n_features, n_labels, n_labels, format)
+    elif status == kernels.BAD_FEATURE:
+        found, remedy = _bad_feature(token, shown)
+        first = line == reader.first_line
+        if first and format == "svmlight":
+            if _HEADER.match(text, int(out[kernels.LINE_START])):
+                remedy = 'The line looks like a header: read the file with format="xmlc".'
+            elif b":" not in text[at : at + 400].tobytes().split(b"\n")[0]:
+                remedy += " If this line is a header, it needs three whole numbers: rows, features, labels."
+    elif status == kernels.FEATURE_RANGE:
+        found, remedy = _out_of_range(kernels, reader, "feature", token, n_features, n_labels, n_features, format)
+    else:
+        found, remedy = _bad_value(token, shown)
+    return DatasetFormatError(source, found, remedy, line, column)
+
+
+def _bad_label(token, shown):
+    rule = "Labels are whole numbers from 0, separated by commas, before the first feature."
+    if token == b"":
+        return "the label list ends with a comma", rule
+    if token.startswith(b","):
+        return "a label is missing before the comma", rule
+    label = token.split(b",")[0]
+    if re.match(rb"-[0-9]", label):
+        return f"the label {shown} is negative", f"{rule} Targets such as -1 and 1 are classes, not label ids."
+    if _NUMBER.fullmatch(label):
+        return f"the label {shown} is not written as a whole number", rule
+    if b":" in token:
+        return f"the feature {shown} where a label belongs, after a comma", rule
+    return f"{shown} where a label belongs", rule
+
+
+def _bad_feature(token, shown):
+    rule = "A row is its labels, separated by commas, then id:value for each feature, separated by spaces."
+    key, colon, _ = token.partition(b":")
+    if key.lower() == b"qid" and colon:
+        return f"the query id {shown}", "Ranking data is not multi-label data: remove the qid tokens."
+    if re.fullmatch(rb"-[0-9]+", key) and colon:
+        return f"the feature id in {shown} is negative", "Feature ids are whole numbers from 0."
+    if re.fullmatch(rb"[0-9]+(,[0-9]+)*,?", token):
+        remedy = rule + " A line that starts with a blank has no labels."
+        return f"{shown} where a feature (id:value) belongs", remedy
+    if colon and _NUMBER.fullmatch(key):
+        return f"the feature id in {shown} is not written as a whole number", "Feature ids are whole numbers from 0."
+    if colon:
+        return f"the feature id in {shown} is not a whole number", "Give names separately, as feature_names."
+    return f"{shown} where a feature (id:value) belongs", rule
+
+
+def _bad_value(token, shown):
+    value = token.removeprefix(b"+").removeprefix(b"-").lower()
+    if not token:
+        return "a feature without a value", "Write id:value without a space; absent features are simply left out."
+    if value in (b"nan", b"inf", b"infinity"):
+        return f"the value {shown}", "Values are finite numbers: leave the feature out, or replace the value."
+    if _NUMBER.fullmatch(token):
+        return f"the value {shown} is too large for float32 (3.4e38)", "Scale the feature."
+    return f"{shown} where a number belongs", "Values are decimal numbers, such as 1, -0.25 or 3e-5."
+
+
+def _out_of_range(kernels, reader, what, token, n_features, n_labels, count, format):
+    digits = re.match(rb"[0-9]+", token).group()
+    shown = digits.decode() if len(digits) <= _SHOWN else digits[:_SHOWN].decode() + "..."
+    value = int(digits) if len(digits) < 20 else 10**19
+    first = reader.first_index
+    if value < first:
+        return (
+            f"{what} id {shown} but with first_index=1 ids start at 1",
+            "Pass first_index=0 if ids start at 0 in this file.",
+        )
+    if format == "svmlight":
+        return f"{what} id {shown}", f"At most {INT32_MAX} features and labels are supported: number them without gaps."
+    plural = "" if count == 1 else "s"
+    found = f"{what} id {shown} but the header promises {count} {what}{plural} (ids {first} to {count - 1 + first})"
+    if first == 0 and value == count:
+        return found, _one_based_remedy(kernels, reader, n_features, n_labels)
+    return found, f"Put the right number of {what}s in the header, or correct the id."
+
+
+def _one_based_remedy(kernels, reader, n_features, n_labels):
+    """Look at the whole file: do its ids start at 1?"""
+    scan = _Reader(kernels, reader.text, reader.start, reader.first_line, 0, reader.skip_blank)
+    if scan.run(-1, INT32_MAX, INT32_MAX) != kernels.OK:
+        return _ONE_BASED
+    features = tuple(int(scan.out[i]) for i in (kernels.MIN_FEATURE, kernels.MAX_FEATURE))
+    labels = tuple(int(scan.out[i]) for i in (kernels.MIN_LABEL, kernels.MAX_LABEL))
+    shifted = {
+        "feature": features[0] >= 1 and features[1] == n_features,
+        "label": labels[0] >= 1 and labels[1] == n_labels,
+    }
+    fits = {
+        "feature": 1 <= features[0] and features[1] <= n_features,
+        "label": 1 <= labels[0] and labels[1] <= n_labels,
+    }
+    fits["feature"] |= features[1] < 0  # none at all
+    fits["label"] |= labels[1] < 0
+    if fits["feature"] and fits["label"]:
+        return "No id in this file is 0, so its ids seem to start at 1: pass first_index=1."
+    for what in ("feature", "label"):
+        if shifted[what]:
+            return (
+                f"Only the {what} ids of this file seem to start at 1: promise one more {what} in the header, "
+                f"and {what} 0 stays unused."
+            )
+    return "The header promises too little, or an id is wrong: put the largest id + 1 in the header."
+
+
+def warm_up() -> None:
+    """Compile the reader by reading one row."""
+    parse(_readonly(b"1 2 2\n1,0 1:0.5 0:2\n"), "auto", 0, "warm-up")
+
+
+def _readonly(content):
+    return np.frombuffer(content, dtype=np.uint8)

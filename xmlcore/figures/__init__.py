@@ -1,0 +1,21 @@
+"""Figures: a DataFrame in, a plotly Figure out, the same for pages and notebooks.
+
+Every figure carries :func:`template`, a title, axes with units, and ``figure.layout.meta``: a dictionary with ``shown``
+and ``total``, the number of points drawn and the number there are, for whoever writes the line under it.
+"""
+
+from xmlcore.figures._data import label_frequency, labels_per_row
+from xmlcore.figures._results import measures_at_k
+from xmlcore.figures._style import BUCKET_COLORS, MEASURE_COLORS, MODEL_COLORS, PALETTE, PART_COLORS, template
+
+__all__ = [
+    "BUCKET_COLORS",
+    "MEASURE_COLORS",
+    "MODEL_COLORS",
+    "PALETTE",
+    "PART_COLORS",
+    "label_frequency",
+    "labels_per_row",
+    "measures_at_k",
+    "template",
+]

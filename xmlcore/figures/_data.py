@@ -1,0 +1,158 @@
+"""Figures about a data set."""
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from xmlcore.figures._style import BLUE, GREY, MARK, PART_COLORS, need_columns, new_figure
+
+MOST_POINTS = 5000
+BUCKETS = ("head", "torso", "tail")
+
+
+def label_frequency(frame: pd.DataFrame) -> go.Figure:
+    """Draw how often each label occurs against its rank, on log axes.
+
+    Above 5,000 labels only the ends of each run of equally frequent labels become points (and, should that still be
+    too many, points evenly spread over the log axis), which leaves the curve as it is.
+
+    Parameters
+    ----------
+    frame : DataFrame, a row per label
+        ``n_train``: training rows with the label. Optional: ``name``, and ``bucket`` ("head", "torso" or "tail"),
+        which is then marked. :func:`xmlcore.datasets.describe` gives all of them.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+        ``layout.meta`` adds ``without_rows``: the labels that cannot be on a log axis because no training row has
+        them.
+    """
+    need_columns(frame, ["n_train"], "label_frequency")
+    counts = frame["n_train"].to_numpy()
+    order = np.argsort(-counts, kind="stable")
+    order = order[counts[order] > 0]
+    n = order.size
+    kept = _curve_points(counts[order])
+    figure = new_figure("How often each label occurs", shown=kept.size, total=n)
+    figure.update_layout(meta={**figure.layout.meta, "without_rows": int(len(frame) - n)})
+    if n == 0:
+        figure.add_annotation(
+            text="No label has a training row.", showarrow=False, x=0.5, y=0.5, xref="paper", yref="paper"
+        )
+        return figure
+    rank, count = kept + 1, counts[order][kept]
+    hover = "rank %{x:,}<br>%{y:,} training rows<extra></extra>"
+    names = None
+    if "name" in frame.columns:
+        names = frame["name"].to_numpy()[order][kept]
+        hover = "<b>%{customdata}</b><br>" + hover
+    figure.add_scatter(
+        x=rank,
+        y=count,
+        customdata=names,
+        mode="lines+markers",
+        line={"color": BLUE, "width": 2},
+        marker={"size": 4, "color": BLUE},
+        hovertemplate=hover,
+        showlegend=False,
+        name="labels",
+    )
+    if "bucket" in frame.columns:
+        _mark_buckets(figure, frame["bucket"].to_numpy()[order])
+    figure.update_xaxes(title_text="Rank of the label (log)", **_log_axis(n))
+    figure.update_yaxes(title_text="Training rows (log)", **_log_axis(int(count.max())))
+    if kept.size < n:
+        figure.add_annotation(
+            text=f"{kept.size:,} of {n:,} labels drawn as points",
+            showarrow=False,
+            x=0.01,
+            y=0.01,
+            xref="paper",
+            yref="paper",
+            xanchor="left",
+            yanchor="bottom",
+            font={"size": 12},
+        )
+    return figure
+
+
+def labels_per_row(frame: pd.DataFrame) -> go.Figure:
+    """Draw which share of the rows has how many labels.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        ``labels``: a number of labels; ``rows``: how many rows have it. Optional ``part`` ("training" or "test").
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+    """
+    need_columns(frame, ["labels", "rows"], "labels_per_row")
+    figure = new_figure("Labels per row", shown=len(frame), total=len(frame))
+    parts = frame["part"] if "part" in frame.columns else pd.Series("training", index=frame.index)
+    for part, rows in frame.groupby(parts, sort=False):
+        total = max(int(rows["rows"].sum()), 1)
+        figure.add_bar(
+            x=rows["labels"],
+            y=100 * rows["rows"] / total,
+            customdata=rows["rows"],
+            name=f"{part} ({total:,} rows)",
+            marker={"color": PART_COLORS.get(part, GREY), "line": {"width": 0}},
+            hovertemplate="%{customdata:,} " + str(part) + " rows (%{y:.1f} %) have %{x} labels<extra></extra>",
+        )
+    figure.update_layout(barmode="group", showlegend=True)
+    figure.update_xaxes(title_text="Labels of a row", tickformat=",d", showgrid=False)
+    if len(frame) and frame["labels"].max() <= 20:
+        figure.update_xaxes(dtick=1)
+    figure.update_yaxes(title_text="Share of the rows, %", rangemode="tozero")
+    return figure
+
+
+def _curve_points(counts):
+    """Positions in ``counts`` (never growing) that draw the same curve."""
+    n = counts.size
+    if n <= MOST_POINTS:
+        return np.arange(n)
+    change = np.flatnonzero(np.diff(counts))
+    kept = np.unique(np.concatenate([[0], change, change + 1, [n - 1]]))
+    if kept.size > MOST_POINTS:
+        spread = np.unique(np.geomspace(1, n, MOST_POINTS).astype(np.int64)) - 1
+        nearest = np.searchsorted(kept, spread).clip(max=kept.size - 1)
+        kept = np.unique(np.concatenate([kept[nearest], [0, n - 1]]))
+    return kept
+
+
+def _mark_buckets(figure, buckets):
+    """Name the stretches of the curve and draw lines where one ends."""
+    n = buckets.size
+    start = 0
+    for bucket in BUCKETS:
+        size = int(np.count_nonzero(buckets == bucket))
+        if size == 0:
+            continue
+        first, last = np.log10(start + 1), np.log10(start + size)
+        figure.add_annotation(
+            text=f"{bucket}: {size:,}",
+            showarrow=False,
+            x=(first + last) / 2,
+            y=1,
+            xref="x",
+            yref="paper",
+            yanchor="bottom",
+            font={"size": 12},
+        )
+        start += size
+        if start < n:
+            figure.add_vline(x=start + 0.5, line={"color": MARK, "width": 1, "dash": "dot"})
+
+
+def _log_axis(largest):
+    """Ticks at powers of ten, and at 2 and 5 times them where there are few."""
+    return {
+        "type": "log",
+        "dtick": 1 if largest > 200 else "D2",
+        "tickformat": ",d",
+        "range": [-0.06, float(np.log10(max(largest, 2))) + 0.08],
+    }

@@ -1,0 +1,43 @@
+"""Figures about how good predictions are."""
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from xmlcore.figures._style import GREY, MEASURE_COLORS, MEASURE_MARKS, need_columns, new_figure
+
+
+def measures_at_k(frame: pd.DataFrame, shown=("P@k", "nDCG@k", "PSP@k")) -> go.Figure:
+    """Draw measures against k, in percent.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        ``measure`` ("P@k", "nDCG@k", ...), ``k``, and ``value`` in [0, 1].
+    shown : sequence of str
+        Measures that are drawn at once; the others of the frame are in the legend and appear on a click.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+    """
+    need_columns(frame, ["measure", "k", "value"], "measures_at_k")
+    figure = new_figure("Measures at k", shown=len(frame), total=len(frame))
+    present = list(dict.fromkeys(frame["measure"]))
+    known = [measure for measure in MEASURE_COLORS if measure in present]
+    for measure in [*known, *(m for m in present if m not in MEASURE_COLORS)]:
+        rows = frame[frame["measure"] == measure].sort_values("k")
+        color = MEASURE_COLORS.get(measure, GREY)
+        figure.add_scatter(
+            x=rows["k"],
+            y=100 * rows["value"],
+            name=measure,
+            mode="lines+markers",
+            line={"color": color, "width": 2},
+            marker={"symbol": MEASURE_MARKS.get(measure, "circle"), "size": 9, "color": color},
+            visible=True if measure in shown else "legendonly",
+            hovertemplate=measure.replace("@k", "@%{x}") + " = %{y:.2f} %<extra></extra>",
+        )
+    figure.update_layout(showlegend=True)
+    figure.update_xaxes(title_text="k, labels predicted per row", dtick=1, tickformat="d")
+    figure.update_yaxes(title_text="Percent", rangemode="tozero")
+    return figure

@@ -1,0 +1,447 @@
+"""Jobs: what was asked for, by whom, and how far it is."""
+
+import json
+import os
+import shutil
+import socket
+import threading
+import time
+import uuid
+import weakref
+from concurrent.futures import BrokenExecutor, CancelledError
+from datetime import UTC, datetime
+from pathlib import Path
+
+from xmlcore._paths import cache_root
+from xmlcore.jobs import _work
+from xmlcore.jobs._pool import WorkerPool, default_workers
+from xmlcore.progress import Cancelled
+
+POLL_SECONDS = 0.05  # a job's record is read at most this often
+STALE_SECONDS = 7 * 24 * 3600
+_QUEUE_FILE = "queue.json"
+
+
+class JobError(RuntimeError):
+    """A job has no result.
+
+    Attributes
+    ----------
+    traceback : str or None
+        Of the failure in the worker.
+    """
+
+    def __init__(self, message, traceback=None):
+        super().__init__(message)
+        self.traceback = traceback
+
+
+class Job:
+    """One piece of work, made by :meth:`Queue.submit`. All attributes are for reading, from any thread.
+
+    Attributes
+    ----------
+    id : str
+        Hex digits, never used again.
+    key : str or None
+        What :meth:`Queue.submit` was given.
+    title : str
+        What the work is, for the user.
+    queued : datetime
+        When it was submitted (UTC).
+    """
+
+    def __init__(self, queue, key, title, owner):
+        self.id = uuid.uuid4().hex[:16]
+        self.key = key
+        self.title = title
+        self.queued = datetime.now(UTC)
+        self._queue = queue
+        self._lock = queue._lock
+        self._owners = {owner: None}  # a dict keeps the order
+        self._folder = queue.folder / self.id
+        self._future = None
+        self._over = threading.Event()
+        self._state = "queued"
+        self._cancelling = False
+        self._timer = None
+        self._record = {}
+        self._polled = -1.0
+        self._value = None
+        self._value_bytes = 0
+        self._error = None
+        self._traceback = None
+        self._ended = None
+
+    def __repr__(self):
+        return f"<Job {self.id} {self.title!r} {self.state}>"
+
+    @property
+    def state(self) -> str:
+        """``"queued"``, ``"running"``, ``"done"``, ``"failed"`` or ``"cancelled"``."""
+        self._poll()
+        return self._state
+
+    @property
+    def active(self) -> bool:
+        """Whether it waits or runs."""
+        return not self._over.is_set()
+
+    @property
+    def cancelling(self) -> bool:
+        """Whether it was told to stop and has not yet."""
+        return self._cancelling and self.active
+
+    @property
+    def owners(self) -> tuple:
+        """Who wants it, first one first."""
+        with self._lock:
+            return tuple(self._owners)
+
+    @property
+    def phase(self) -> str:
+        """What is being done now, or was last; empty before the first report."""
+        self._poll()
+        return self._record.get("phase", "")
+
+    @property
+    def fraction(self) -> float:
+        """How much of this phase is done, in [0, 1]; 1 when the job is done."""
+        self._poll()
+        return 1.0 if self._state == "done" else self._record.get("fraction", 0.0)
+
+    @property
+    def detail(self) -> str:
+        """A count or a name worth showing, such as ``"120 of 384 nodes"``."""
+        self._poll()
+        return self._record.get("detail", "")
+
+    @property
+    def phases(self) -> dict:
+        """Seconds spent in each phase so far, in the order they were first seen."""
+        self._poll()
+        record = self._record
+        phases = dict(record.get("phases", {}))
+        if self.active and record.get("phase"):
+            phases[record["phase"]] += max(0.0, time.time() - record["written"])
+        return phases
+
+    @property
+    def started(self) -> datetime | None:
+        """When a worker began (UTC, by the worker's clock)."""
+        self._poll()
+        return _utc(self._record.get("started"))
+
+    @property
+    def ended(self) -> datetime | None:
+        """When it was done, failed or was cancelled (UTC)."""
+        return _utc(self._ended)
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since a worker began, or that it took; 0 while queued."""
+        self._poll()
+        started = self._record.get("started")
+        if started is None:
+            return 0.0
+        return max(0.0, (self._ended or time.time()) - started)
+
+    @property
+    def error(self) -> str | None:
+        """Why it failed, in one line."""
+        return self._error
+
+    @property
+    def traceback(self) -> str | None:
+        """The full text of the failure."""
+        return self._traceback
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Wait for its end at most ``timeout`` seconds; whether it has ended."""
+        return self._over.wait(timeout)
+
+    def result(self, timeout: float | None = None):
+        """Wait for its end and return what the function returned.
+
+        Return values are for small things such as a key in the store: up to 10 MB.
+
+        Raises
+        ------
+        TimeoutError
+            If it has not ended after ``timeout`` seconds.
+        JobError
+            If it failed, or returned more than 10 MB.
+        xmlcore.progress.Cancelled
+            If it was cancelled.
+        """
+        if not self.wait(timeout):
+            raise TimeoutError(f"{self.title!r} has not ended after {timeout} seconds")
+        if self._state == "failed":
+            raise JobError(self._error, self._traceback)
+        if self._state == "cancelled":
+            raise Cancelled
+        if self._value is None:
+            raise JobError(
+                f"{self.title!r} returned {self._value_bytes / 1e6:.0f} MB, which is not kept; "
+                "let the function put it in xmlcore.store and return its key"
+            )
+        return _work.unpickled(self._value)
+
+    def _poll(self):
+        """Look at the worker's record."""
+        if self._over.is_set() or time.monotonic() - self._polled < POLL_SECONDS:
+            return
+        record = self._read()
+        with self._lock:
+            self._polled = time.monotonic()
+            if record and not self._over.is_set() and record["written"] >= self._record.get("written", 0.0):
+                self._record = record
+                self._state = "running"
+
+    def _read(self):
+        try:
+            return json.loads((self._folder / _work.RECORD).read_text(encoding="utf-8"))
+        except (OSError, ValueError):  # not begun, or (on Windows) being replaced
+            return None
+
+    def _finish(self, future):
+        """Take over the outcome; called once by the future, from whichever thread ended it."""
+        record = self._read()
+        outcome = {"state": "failed", "value": None, "value_bytes": 0, "error": None, "traceback": None}
+        try:
+            outcome.update(future.result())
+        except CancelledError:
+            outcome["state"] = "cancelled"
+        except BaseException as error:
+            outcome["error"] = _reason(error)
+            outcome["traceback"] = f"{type(error).__name__}: {error}" + (
+                f"\n{error.__cause__}" if error.__cause__ else ""
+            )
+        with self._lock:
+            if self._over.is_set():
+                return
+            self._record = outcome.get("record") or record or self._record
+            if "record" not in outcome and self._record.get("phase"):  # its last words were some time ago
+                self._record["phases"][self._record["phase"]] += max(0.0, time.time() - self._record["written"])
+            if self._cancelling and outcome["state"] == "failed":  # killed, or fell over its own cancelling
+                outcome["state"] = "cancelled"
+                outcome["error"] = None
+            self._state = outcome["state"]
+            self._value, self._value_bytes = outcome["value"], outcome["value_bytes"]
+            self._error, self._traceback = outcome["error"], outcome["traceback"]
+            self._ended = outcome.get("ended", time.time())
+            if self._timer is not None:
+                self._timer.cancel()
+            self._timer = self._future = None
+            shutil.rmtree(self._folder, ignore_errors=True)
+            self._over.set()
+            self._queue._forget_old()
+
+
+def _utc(seconds):
+    return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
+
+
+def _reason(error):
+    text = str(error)
+    if isinstance(error, BrokenExecutor) or type(error).__name__ == "KilledWorker":  # the latter is Dask's
+        if "SIG" in text and "SIGKILL" not in text and "SIGTERM" not in text:
+            names = [name for name in ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL") if name in text]
+            if names:
+                return f"The worker process crashed ({names[0]})"
+        return "The worker process ended unexpectedly (out of memory?)"
+    return _work.one_line(error)
+
+
+class Queue:
+    """Work that waits, runs or has ended.
+
+    Parameters
+    ----------
+    executor : concurrent.futures.Executor, optional
+        Where jobs run; by default a :class:`~xmlcore.jobs.WorkerPool`. An executor of yours stays yours: the queue
+        never shuts it down.
+    folder : path, optional
+        For the records of running jobs; ``cache_root()/jobs`` by default. All workers must see it.
+    n_workers : int, optional
+        Jobs at once in the default executor; :func:`~xmlcore.jobs.default_workers` when None.
+    grace : float
+        Seconds that a cancelled job has to stop by itself, at a progress report, before its process is killed.
+    keep : int
+        How many ended jobs stay listed; the oldest go first.
+
+    Notes
+    -----
+    All methods may be called from any thread and return at once.
+    """
+
+    def __init__(self, executor=None, folder=None, n_workers=2, grace=5.0, keep=100):
+        self._own_executor = executor is None
+        self._executor = (
+            WorkerPool(default_workers() if n_workers is None else n_workers) if executor is None else executor
+        )
+        parent = Path(folder).resolve() if folder is not None else cache_root() / "jobs"
+        self.folder = parent / f"{int(time.time()):x}-{uuid.uuid4().hex[:8]}"
+        self._grace = grace
+        self._keep = keep
+        self._lock = threading.RLock()  # a future may call back within the call that cancels it
+        self._jobs = {}  # by id, oldest first
+        self._closed = False
+        _remove_dead_queues(parent)
+
+    def submit(self, function, /, *args, title, owner="", key=None, **kwargs) -> Job:
+        """Have ``function(*args, progress=..., **kwargs)`` called in a worker.
+
+        Parameters
+        ----------
+        function : callable
+            Takes ``progress`` (see :class:`xmlcore.progress.Progress`) and calls it now and then. Workers import it by
+            its module's name; one from a script or notebook is sent along. It must not be from a module that imports
+            Streamlit.
+        *args, **kwargs
+            For the function; pickled now, so later changes do not reach it. Send keys of the store, not large objects.
+        title : str
+            What the work is, as a user would say it.
+        owner : str
+            Whose job it is, such as a session's id.
+        key : str, optional
+            What decides the result. While a job of the same key waits or runs, no second one is made: ``owner`` becomes
+            a further owner of the first.
+
+        Returns
+        -------
+        Job
+            New, or the one of the same key.
+        """
+        if not callable(function):
+            raise TypeError(f"function must be callable, not {type(function).__name__}")
+        if "progress" in kwargs:
+            raise TypeError("progress is given by the worker; do not pass it")
+        payload = _work.pickled((function, args, kwargs))
+        with self._lock:
+            if self._closed:
+                raise RuntimeError("this queue was shut down; make a new one")
+            if key is not None:
+                for job in self._jobs.values():
+                    if job.key == key and job.active and not job._cancelling:
+                        job._owners.setdefault(owner)
+                        return job
+            job = Job(self, key, str(title), owner)
+            self._make_folder()
+            job._folder.mkdir()
+            try:
+                # Positional arguments only: Dask takes some keywords for its own.
+                future = self._executor.submit(
+                    _work.run, payload, str(job._folder), str(cache_root()), _work.where_am_i()
+                )
+            except BaseException:
+                shutil.rmtree(job._folder, ignore_errors=True)
+                raise
+            job._future = future
+            self._jobs[job.id] = job
+        future.add_done_callback(job._finish)
+        return job
+
+    def get(self, job_id: str) -> Job | None:
+        """The job of this id; None when there is none, or it ended long ago."""
+        with self._lock:
+            return self._jobs.get(job_id)
+
+    def jobs(self, owner: str | None = None) -> list[Job]:
+        """Jobs of an owner, or all; newest first."""
+        with self._lock:
+            return [job for job in reversed(self._jobs.values()) if owner is None or owner in job._owners]
+
+    def cancel(self, job_id: str, owner: str | None = None) -> bool:
+        """Give up a job.
+
+        Parameters
+        ----------
+        job_id : str
+            Of one of this queue's jobs; an unknown or ended one is no error.
+        owner : str, optional
+            Who gives it up. The job goes on while it has other owners, and is no longer this one's. None: for all.
+
+        Returns
+        -------
+        bool
+            Whether the job stops. One that waits is ``"cancelled"`` at once. One that runs stops at its next progress
+            report, or is killed when the grace period is over; until then it is :attr:`Job.cancelling`.
+        """
+        with self._lock:
+            job = self._jobs.get(job_id)
+            if job is None or not job.active:
+                return False
+            if owner is not None:
+                if owner not in job._owners:
+                    return False
+                if len(job._owners) > 1 and not job._cancelling:
+                    del job._owners[owner]
+                    return False
+            if not job._cancelling:
+                self._stop(job, self._grace)
+            return True
+
+    def _stop(self, job, grace):
+        job._cancelling = True
+        try:
+            (job._folder / _work.CANCEL).touch()
+        except OSError:  # just ended
+            pass
+        future = job._future
+        job._polled = -1.0
+        # A cluster's future can be cancelled although a worker has begun: then the worker must be waited for.
+        if future is None or (job.state == "queued" and future.cancel()):
+            return
+        kill = getattr(self._executor, "kill", None)
+        if kill is not None:
+            job._timer = threading.Timer(grace, kill, (future,))
+            job._timer.daemon = True
+            job._timer.start()
+
+    def shutdown(self, wait: bool = True) -> None:
+        """Stop all jobs, and the workers of the default executor; nothing can be submitted afterwards."""
+        with self._lock:
+            self._closed = True
+            for job in list(self._jobs.values()):
+                if job.active and not job._cancelling:
+                    self._stop(job, 0.0)
+        if self._own_executor:
+            self._executor.shutdown(wait=wait, kill=True)
+
+    def _make_folder(self):
+        if (self.folder / _QUEUE_FILE).is_file():
+            return
+        self.folder.mkdir(parents=True, exist_ok=True)
+        record = {"host": socket.gethostname(), "pid": os.getpid()}
+        (self.folder / _QUEUE_FILE).write_text(json.dumps(record), encoding="utf-8")
+        weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)  # also at exit
+
+    def _forget_old(self):
+        over = [job_id for job_id, job in self._jobs.items() if not job.active]
+        for job_id in over[: max(0, len(over) - self._keep)]:
+            del self._jobs[job_id]
+
+
+def _remove_dead_queues(parent):
+    """Remove the records of queues whose process ended without doing so."""
+    for folder in parent.iterdir() if parent.is_dir() else ():
+        try:
+            record = json.loads((folder / _QUEUE_FILE).read_text(encoding="utf-8"))
+            age = time.time() - (folder / _QUEUE_FILE).stat().st_mtime
+            if age > STALE_SECONDS or (record["host"] == socket.gethostname() and not _alive(record["pid"])):
+                shutil.rmtree(folder, ignore_errors=True)
+        except (OSError, ValueError, KeyError, TypeError):  # not ours
+            continue
+
+
+def _alive(pid):
+    if os.name != "posix":
+        return True  # cannot be asked without a risk; such folders go by age
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True

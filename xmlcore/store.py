@@ -1,0 +1,463 @@
+"""Results kept between runs: one folder per artifact under ``cache/``, found again by a key of all that decides it.
+
+::
+
+    cache_root()/artifacts/<kind>/<key>/value.joblib    the object
+                                       /meta.json       what it is, when it was made, by which code
+                                       /...             whatever else its writer put there
+
+An artifact appears whole or not at all: it is written to a folder of another name, forced to disk, and renamed. So
+processes may read and write the same key at once without a lock. Everything here can be made again; deleting the
+folder is safe at any time.
+
+``value.joblib`` is a pickle, and reading a pickle runs code. Only what this program wrote itself is ever read: kinds
+and keys are checked so that no user's text becomes part of a path, and an uploaded file is never stored under a name
+that :func:`load` reads.
+"""
+
+import functools
+import hashlib
+import json
+import math
+import numbers
+import os
+import re
+import shutil
+import time
+import uuid
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+
+from xmlcore._paths import cache_root
+
+VALUE = "value.joblib"
+META = "meta.json"
+STALE_SECONDS = 24 * 3600
+
+_KIND = re.compile(r"[a-z][a-z0-9-]{0,39}")
+_KEY = re.compile(r"[0-9a-f]{8,128}")
+_OWN_META = ("created", "code_version", "bytes", "value_bytes")
+_HIDDEN = (".tmp-", ".old-")  # being written, being deleted: never a valid key
+_LARGEST_EXACT = 2**53  # integers up to here are exact as floats
+
+
+class StoreError(KeyError):
+    """An artifact that cannot be had; it has to be made again."""
+
+    def __str__(self):
+        """The message as it is; ``KeyError`` would show its repr."""
+        return str(self.args[0]) if self.args else ""
+
+
+class MissingArtifactError(StoreError):
+    """Nothing is stored under this key."""
+
+
+class DamagedArtifactError(StoreError):
+    """What is stored under this key could not be read, and has been removed."""
+
+
+@functools.cache
+def code_version() -> str:
+    """Hash of the code that decides results.
+
+    Covers every source file of xmlcore except ``figures/`` (which changes how results look, not what they are) and the
+    versions of NumPy, SciPy and Numba. Computed once per process.
+
+    Returns
+    -------
+    str
+        16 hex digits.
+    """
+    package = Path(__file__).resolve().parent
+    digest = hashlib.blake2b(digest_size=8)
+    for path in sorted(package.rglob("*.py"), key=lambda p: p.relative_to(package).as_posix()):
+        name = path.relative_to(package).as_posix()
+        if name.startswith("figures/"):
+            continue
+        source = path.read_bytes().replace(b"\r\n", b"\n")
+        digest.update(f"{name} {len(source)}\n".encode())
+        digest.update(source)
+    for library in ("numpy", "scipy", "numba"):
+        digest.update(f"{library} {metadata.version(library)}\n".encode())
+    return digest.hexdigest()
+
+
+def _plain(value, where):
+    """``value`` as JSON knows it, so that equal parameters give equal text."""
+    if hasattr(value, "dtype") and getattr(value, "shape", None) == ():  # a NumPy scalar
+        value = value.item()
+    if value is None or isinstance(value, (bool, str)):
+        return value
+    if isinstance(value, numbers.Integral):
+        return int(value)
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            return {"float": repr(value)}
+        # 10.0 and 10 are one parameter: a form gives one, a notebook the other, and the result is the same.
+        return int(value) if value.is_integer() and abs(value) <= _LARGEST_EXACT else value
+    if isinstance(value, (list, tuple)):
+        return [_plain(item, f"{where}[{i}]") for i, item in enumerate(value)]
+    if isinstance(value, dict):
+        for name in value:
+            if not isinstance(name, str):
+                raise TypeError(f"{where} has the key {name!r}; the keys of a parameter must be text")
+        return {name: _plain(item, f"{where}[{name!r}]") for name, item in value.items()}
+    raise TypeError(
+        f"{where} is a {type(value).__name__}, which cannot be part of a key; "
+        "give a number, text, True, False, None, or a list or dict of these"
+    )
+
+
+def artifact_key(kind: str, fingerprint: str, params: dict) -> str:
+    """Key of a result: the same for the same question asked of the same data by the same code.
+
+    Parameters
+    ----------
+    kind : str
+        What the artifact is, such as ``"runs"``: lower case letters, digits and hyphens.
+    fingerprint : str
+        Of the data, such as ``Dataset.fingerprint``.
+    params : dict
+        Everything else that decides the result. Text, numbers, bools, None, lists, tuples and dicts with text keys, as
+        deep as you like. The order of a dict's keys does not matter; a tuple equals a list; a NumPy scalar equals the
+        Python number of the same value; 10 and 10.0 are the same, True and 1 are not. Other floats count by their
+        ``repr``, so any change in the last digit is a change.
+
+    Returns
+    -------
+    str
+        32 hex digits.
+
+    Raises
+    ------
+    TypeError
+        If a parameter has no canonical text, such as an array, a set or a function.
+    """
+    _check_kind(kind)
+    if not isinstance(fingerprint, str):
+        raise TypeError(f"fingerprint must be text, not {type(fingerprint).__name__}")
+    if not isinstance(params, dict):
+        raise TypeError(f"params must be a dict, not {type(params).__name__}")
+    parts = [kind, fingerprint, _plain(params, "params"), code_version()]
+    text = json.dumps(parts, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
+
+
+def _check_kind(kind):
+    if not (isinstance(kind, str) and _KIND.fullmatch(kind)):
+        raise ValueError(f"kind must be lower case letters, digits and hyphens (at most 40), not {kind!r}")
+
+
+def _kind_folder(kind) -> Path:
+    _check_kind(kind)
+    return cache_root() / "artifacts" / kind
+
+
+def folder(kind: str, key: str) -> Path:
+    """Where an artifact is, or would be.
+
+    Parameters
+    ----------
+    kind : str
+        Lower case letters, digits and hyphens.
+    key : str
+        8 to 128 hex digits.
+
+    Returns
+    -------
+    pathlib.Path
+        Not necessarily there. Never change files in it: write a new artifact.
+
+    Raises
+    ------
+    ValueError
+        If ``kind`` or ``key`` could be anything but a plain folder name.
+    """
+    parent = _kind_folder(kind)
+    if not (isinstance(key, str) and _KEY.fullmatch(key)):
+        raise ValueError(f"key must be 8 to 128 hex digits (0-9, a-f), not {key!r}")
+    return parent / key
+
+
+def exists(kind: str, key: str) -> bool:
+    """Whether something is stored under this key."""
+    return (folder(kind, key) / META).is_file()
+
+
+def info(kind: str, key: str) -> dict:
+    """What is known about an artifact without loading it.
+
+    Returns
+    -------
+    dict
+        ``kind``, ``key``, ``created`` (ISO time, UTC), ``code_version``, ``bytes`` (of all its files except this
+        record), ``value_bytes`` (of the object alone; None without one) and whatever its writer added.
+
+    Raises
+    ------
+    MissingArtifactError
+        If nothing is stored under the key.
+    DamagedArtifactError
+        If its record cannot be read; the artifact is removed.
+    """
+    return _careful(_read_meta, kind, key)
+
+
+def _careful(read, kind, key):
+    """``read(folder)``, telling a missing artifact from a damaged one.
+
+    A second look before an artifact is called damaged: the first may have fallen into the moment when another process
+    deleted it and wrote it anew.
+    """
+    path = folder(kind, key)
+    for _ in range(2):
+        try:
+            return read(path)
+        except StoreError:
+            raise
+        except (FileNotFoundError, NotADirectoryError) as error:
+            if not path.exists():
+                raise MissingArtifactError(f"nothing is stored as {kind}/{key}; make it first") from None
+            reason = f"no {Path(error.filename or path).name}"
+        except (MemoryError, OSError):  # says nothing about the artifact
+            raise
+        except Exception as error:
+            reason = f"{type(error).__name__}: {error}"
+    delete(kind, key)
+    raise DamagedArtifactError(
+        f"the stored {kind}/{key} was damaged and has been removed ({reason}); make it again"
+    ) from None
+
+
+def _read_meta(path) -> dict:
+    meta = json.loads((path / META).read_text(encoding="utf-8"))
+    if not isinstance(meta, dict) or meta.get("kind") != path.parent.name or meta.get("key") != path.name:
+        raise ValueError(f"not the record of {path.parent.name}/{path.name}")
+    return meta
+
+
+def load(kind: str, key: str):
+    """Read a stored object back.
+
+    Returns
+    -------
+    object
+        What :func:`save` or :func:`write_value` was given.
+
+    Raises
+    ------
+    MissingArtifactError
+        If nothing is stored under the key.
+    DamagedArtifactError
+        If the file was cut short, changed, or written by code that no longer fits; the artifact is removed.
+    StoreError
+        If the artifact was written without an object.
+    """
+    return _careful(_read_value, kind, key)
+
+
+def _read_value(path):
+    import joblib
+
+    written = _read_meta(path).get("value_bytes")
+    if written is None:
+        raise StoreError(f"{path.parent.name}/{path.name} holds no object, only files; see store.folder()")
+    size = (path / VALUE).stat().st_size
+    if size != written:
+        raise ValueError(f"{VALUE} has {size} bytes where {written} were written")
+    return joblib.load(path / VALUE)
+
+
+def save(kind: str, key: str, value, **meta) -> Path:
+    """Store an object.
+
+    Parameters
+    ----------
+    kind, key : str
+        Where; see :func:`folder`.
+    value : object
+        Anything joblib can write.
+    **meta
+        JSON-able facts worth reading without loading the value, for :func:`info` and :func:`entries`.
+
+    Returns
+    -------
+    pathlib.Path
+        The artifact's folder. An artifact that is there already is kept: a key says everything about its value.
+    """
+    if not exists(kind, key):
+        with writing(kind, key, **meta) as path:
+            write_value(path, value)
+    return folder(kind, key)
+
+
+def write_value(path, value) -> None:
+    """Put the object that :func:`load` returns into a folder given by :func:`writing`."""
+    import joblib
+
+    joblib.dump(value, Path(path) / VALUE)
+
+
+@contextmanager
+def writing(kind: str, key: str, **meta):
+    """Write an artifact of several files, all or nothing.
+
+    Parameters
+    ----------
+    kind, key : str
+        Where; see :func:`folder`.
+    **meta
+        JSON-able facts for :func:`info` and :func:`entries`.
+
+    Yields
+    ------
+    pathlib.Path
+        An empty folder to fill: :func:`write_value` for the object, and any other files. It becomes the artifact when
+        the block ends, unless another process finished the same key first: then that one stays. An exception in the
+        block leaves nothing behind.
+
+    Examples
+    --------
+    >>> with writing("runs", key, model="PLT") as path:  # doctest: +SKIP
+    ...     write_value(path, run)
+    ...     model.save(path / "model")
+    """
+    target = folder(kind, key)
+    for name in _OWN_META:
+        if name in meta:
+            raise ValueError(f"{name!r} is written by the store itself; name this fact otherwise")
+    json.dumps(meta, default=_json_scalar)  # an unusable fact fails here, before the work
+    target.parent.mkdir(parents=True, exist_ok=True)
+    remove_stale(kind)
+    path = target.parent / f"{_HIDDEN[0]}{key}-{uuid.uuid4().hex[:12]}"
+    path.mkdir()
+    try:
+        yield path
+        record = {
+            "kind": kind,
+            "key": key,
+            "created": datetime.now(UTC).isoformat(timespec="microseconds"),
+            "code_version": code_version(),
+            "bytes": sum(p.stat().st_size for p in path.rglob("*") if p.is_file()),
+            "value_bytes": (path / VALUE).stat().st_size if (path / VALUE).is_file() else None,
+            **meta,
+        }
+        text = json.dumps(record, indent=1, ensure_ascii=False, default=_json_scalar)
+        (path / META).write_text(text, encoding="utf-8")
+        _force_to_disk(path)
+        _publish(path, target)
+    finally:
+        shutil.rmtree(path, ignore_errors=True)  # already gone when it was renamed
+
+
+def _publish(path, target):
+    for attempt in range(10):
+        try:
+            os.rename(path, target)
+            _sync(target.parent)
+            return
+        except OSError:
+            if attempt == 9 or not path.is_dir():
+                raise
+        try:
+            _read_meta(target)
+            return  # another process was first, and its artifact is as good as ours
+        except (FileNotFoundError, NotADirectoryError, ValueError):
+            if attempt:  # not just deleted by another process: a wreck
+                _remove(target)
+
+
+def _json_scalar(value):
+    if hasattr(value, "dtype") and getattr(value, "shape", None) == ():
+        return value.item()
+    raise TypeError(f"{value!r} ({type(value).__name__}) cannot be kept in {META}; give numbers, text, lists or dicts")
+
+
+def _force_to_disk(path):
+    for inner, _, names in os.walk(path, topdown=False):
+        for name in names:
+            _sync(Path(inner) / name)
+        _sync(Path(inner))
+
+
+def _sync(path):
+    if path.is_dir() and os.name == "nt":
+        return  # Windows cannot open a folder
+    handle = os.open(path, os.O_RDONLY if os.name != "nt" else os.O_RDWR)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def entries(kind: str) -> list[dict]:
+    """The :func:`info` of every artifact of a kind, newest first; files that are not ours are passed over."""
+    parent = _kind_folder(kind)
+    found = []
+    for path in parent.iterdir() if parent.is_dir() else ():
+        if not _KEY.fullmatch(path.name):
+            continue
+        try:
+            found.append(_read_meta(path))
+        except (OSError, ValueError):
+            continue
+    return sorted(found, key=lambda meta: (str(meta.get("created", "")), meta["key"]), reverse=True)
+
+
+def delete(kind: str, key: str) -> bool:
+    """Remove an artifact; to other processes it is there or gone, never half gone.
+
+    Returns
+    -------
+    bool
+        Whether there was one.
+    """
+    return _remove(folder(kind, key))
+
+
+def _remove(path) -> bool:
+    hidden = path.parent / f"{_HIDDEN[1]}{path.name}-{uuid.uuid4().hex[:12]}"
+    try:
+        os.rename(path, hidden)
+    except FileNotFoundError:
+        return False
+    if hidden.is_dir():
+        shutil.rmtree(hidden, ignore_errors=True)
+    else:
+        hidden.unlink(missing_ok=True)
+    return True
+
+
+def remove_stale(kind: str, older_than: float = STALE_SECONDS) -> int:
+    """Remove what killed processes left half written or half deleted.
+
+    :func:`writing` does this for its kind by itself.
+
+    Parameters
+    ----------
+    kind : str
+        Whose folder to look at.
+    older_than : float
+        Seconds since the last change to anything in it; another process may still be writing a younger one.
+
+    Returns
+    -------
+    int
+        How many folders were removed.
+    """
+    parent = _kind_folder(kind)
+    removed = 0
+    for path in parent.iterdir() if parent.is_dir() else ():
+        if not path.name.startswith(_HIDDEN):
+            continue
+        try:
+            changed = max(p.stat().st_mtime for p in (path, *path.rglob("*")))
+        except OSError:  # being written or deleted right now
+            continue
+        if time.time() - changed > older_than:
+            shutil.rmtree(path, ignore_errors=True)
+            removed += 1
+    return removed
