@@ -31,8 +31,8 @@ _ENTRIES = {
         CatalogEntry(
             "api-docs",
             "Documentation of Python functions: a row per public function, class or method, its words as features, the "
-            "names of its parameters as labels. About 5,000 rows, 9,600 words and 1,900 labels with a long tail.",
-            "Made on this machine from the installed numpy, scipy, scikit-learn and pandas, in about 10 seconds, once; "
+            "names of its parameters as labels. About 5,000 rows, 9,500 words and 1,500 labels with a long tail.",
+            "Made on this machine from the installed numpy, scipy, scikit-learn and pandas, in some 5 to 15 seconds, once; "
             "nothing is downloaded.",
         ),
         "xmlcore.datasets.api_docs",
