@@ -193,9 +193,8 @@ def fitted(loss, arity, max_leaf_labels, empty_rows, seed=0):
     Y[:, 9] = True
     if empty_rows:
         Y[::7] = False
-    model = PLT(
-        loss=loss, arity=arity, max_leaf_labels=max_leaf_labels, weight_threshold=0.02, random_state=seed, n_jobs=1
-    )
+    C = 10.0 if loss == "logistic" else 1.0
+    model = PLT(loss=loss, C=C, arity=arity, max_leaf_labels=max_leaf_labels, weight_threshold=0.02, n_jobs=1)
     return model.fit(X, Y), sparse_rows(15, 25, seed + 100)
 
 
