@@ -102,11 +102,14 @@ def labels_per_row(frame: pd.DataFrame) -> go.Figure:
             marker={"color": PART_COLORS.get(part, GREY), "line": {"width": 0}},
             hovertemplate="%{customdata:,} " + str(part) + " rows (%{y:.1f} %) have %{x} labels<extra></extra>",
         )
-    figure.update_layout(barmode="group", showlegend=True)
+    # Inside, in the headroom over the bars, so that figures side by side have plots of one height.
+    corner = {"orientation": "v", "x": 1, "xanchor": "right", "yref": "paper", "y": 1, "yanchor": "top"}
+    figure.update_layout(barmode="group", showlegend=True, legend=corner)
     figure.update_xaxes(title_text="Labels of a row", tickformat=",d", showgrid=False)
     if len(frame) and frame["labels"].max() <= 20:
         figure.update_xaxes(dtick=1)
-    figure.update_yaxes(title_text="Share of the rows, %", rangemode="tozero")
+    highest = max((max(bar.y, default=0) for bar in figure.data), default=0) or 1
+    figure.update_yaxes(title_text="Share of the rows, %", range=[0, 1.3 * float(highest)])
     return figure
 
 

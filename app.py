@@ -1,0 +1,15 @@
+"""The dashboard: streamlit run app.py."""
+
+import streamlit as st
+
+from pages.shared import frame
+
+st.set_page_config(page_title="xmlcore", page_icon="pages/shared/icon.svg", layout="wide", initial_sidebar_state="auto")
+frame.around(
+    st.navigation(
+        [
+            st.Page("pages/data.py", title="Data", default=True),
+            st.Page("pages/train.py", title="Train"),
+        ]
+    )
+)

@@ -1,0 +1,218 @@
+"""Jobs of this workspace: started, watched, stopped, and their results taken in."""
+
+import streamlit as st
+
+from pages.shared import server, state, text
+from xmlcore import datasets, experiment, store
+
+ACTIVE = ("queued", "running")
+EVERY = 0.7  # seconds between looks while something runs; nothing is asked when nothing runs
+
+
+def find(record: dict):
+    """Return the job of a workspace record, or None when this process does not know it (any more)."""
+    return server.queue().get(record["id"])
+
+
+def prepare(name: str) -> None:
+    """Have a catalog data set made (or found) by a worker and used when it is there."""
+    pending = [r for r in state.get("jobs") if r["kind"] == "prepare" and r["name"] == name]
+    if pending:
+        return
+    job = server.queue().submit(
+        datasets.load, name, title=f"Preparing {name}", owner=state.token(), key=f"prepare-{name}"
+    )
+    _remember({"id": job.id, "kind": "prepare", "name": name})
+
+
+def train(fingerprint: str, dataset_name: str, model: str, params: dict, k: int) -> bool:
+    """Show the run of these settings: at once when there is one, else a worker starts on it.
+
+    Returns whether it was there.
+    """
+    key = experiment.run_key(fingerprint, model, params, k)
+    run = {"key": key, "fingerprint": fingerprint, "model": model, "params": params, "k": k}
+    if store.exists("runs", key):
+        _add_run(run)
+        return True
+    # A failure of the same data set that is still on the page makes room for the new try.
+    for record in state.get("jobs"):
+        job = find(record)
+        if record.get("fingerprint") == fingerprint and (job is None or job.state not in ACTIVE):
+            dismiss(record["id"])
+    job = server.queue().submit(
+        experiment.run_saved,
+        fingerprint,
+        model,
+        params,
+        k,
+        title=f"Training {model} on {dataset_name}",
+        owner=state.token(),
+        key=key,
+    )
+    _remember({"id": job.id, "kind": "train", **run})
+    return False
+
+
+def collect() -> None:
+    """Take in what has finished, and start what is wanted: in each run of the script, before anything is shown."""
+    for record in state.get("jobs"):
+        job = find(record)
+        if job is None:
+            _lost(record)
+        elif job.state == "done":
+            _done(record, job)
+        elif job.state == "cancelled":
+            dismiss(record["id"])
+            _stopped(record)
+            state.notify(f"Stopped: {job.title}.")
+    wanted = state.get("wanted")
+    if wanted is not None and not any(r["kind"] == "prepare" and r["name"] == wanted for r in state.get("jobs")):
+        prepare(wanted)
+
+
+def active(kind: str | None = None, **fields) -> list:
+    """Jobs of this workspace that wait or run."""
+    return [job for _, job in _with_state(ACTIVE, kind, fields)]
+
+
+def failed(kind: str | None = None, **fields) -> list:
+    """Pairs of record and job that ended with an error nobody dismissed."""
+    return _with_state(("failed",), kind, fields)
+
+
+def watch(jobs: list, *, compact: bool = False) -> None:
+    """Show jobs while they run, without rerunning the page; when one ends, the page reruns once."""
+    if jobs:
+        st.fragment(_live, run_every=EVERY)([job.id for job in jobs], compact, [])
+
+
+def show_failures(failures: list) -> None:
+    for record, job in failures:
+        st.error(f"**{text.plain(job.title)} failed.** {text.plain(job.error or 'No reason was given.')}")
+        with st.container(horizontal=True):
+            again = record["kind"] == "prepare"
+            label = "Try again" if again else "Dismiss"
+            st.button(label, key=f"dismiss-{record['id']}", on_click=dismiss, args=(record["id"],))
+        if job.traceback:
+            with st.expander("Traceback, for a bug report"):
+                st.code(job.traceback, language="pytb")
+
+
+def dismiss(job_id: str) -> None:
+    def drop(data):
+        data["jobs"] = [r for r in data["jobs"] if r["id"] != job_id]
+
+    state.update(drop)
+
+
+def _live(ids, compact, looks):
+    looks.append(None)
+    polling = len(looks) > 1  # the first look is a part of the page's own run, which must not be cut short
+    jobs = [server.queue().get(job_id) for job_id in ids]
+    if polling and not all(job is not None and job.state in ACTIVE for job in jobs):
+        st.rerun()  # the whole page: it has a result, a failure or a note to show
+    for job in jobs:
+        if job is not None:
+            _one(job, compact)
+
+
+def _one(job, compact):
+    fraction = min(max(job.fraction, 0.0), 1.0)
+    percent = f"{100 * fraction:.0f} %"
+    if job.cancelling:
+        doing = "Stopping"
+    elif job.state == "queued":
+        doing = "Waiting for a free worker"
+    else:
+        doing = f"{job.phase}: {percent}" if job.phase else "Starting a worker"
+        doing += f" ({job.detail})" if job.detail and not compact else ""
+        doing += f", {text.seconds(job.elapsed)} so far" if job.elapsed >= 1 and not compact else ""
+    with st.container(key=f"job-{'side' if compact else 'main'}-{job.id}", gap="small" if compact else "medium"):
+        if compact:
+            st.caption(
+                text.plain(doing) if doing.startswith(job.title) else f"{text.plain(job.title)}  \n{text.plain(doing)}"
+            )
+            st.progress(fraction)
+        else:
+            st.markdown(f"**{text.plain(job.title)}**")
+            st.progress(fraction, text=text.plain(doing))
+        if state.token() in job.owners:
+            st.button(
+                "Stop",
+                key=f"stop-{'side' if compact else 'main'}-{job.id}",
+                on_click=_stop,
+                args=(job.id,),
+                disabled=job.cancelling,
+                help=f"Stop: {job.title}",
+            )
+
+
+def _stop(job_id):
+    queue = server.queue()
+    queue.cancel(job_id, owner=state.token())
+    job = queue.get(job_id)
+    if job is not None and job.active and state.token() not in job.owners:  # it goes on, for another session
+        for record in state.get("jobs"):
+            if record["id"] == job_id:
+                _stopped(record)
+        dismiss(job_id)
+
+
+def _stopped(record):
+    if record["kind"] == "prepare" and state.get("wanted") == record["name"]:
+        state.update(wanted=None)  # stopped on purpose: it does not start by itself again
+
+
+def _with_state(states, kind, fields):
+    found = []
+    for record in state.get("jobs"):
+        if kind is not None and record["kind"] != kind:
+            continue
+        if any(record.get(name) != value for name, value in fields.items()):
+            continue
+        job = find(record)
+        if job is not None and job.state in states:
+            found.append((record, job))
+    return found
+
+
+def _remember(record):
+    def add(data):
+        data["jobs"] = [r for r in data["jobs"] if r["id"] != record["id"]] + [record]
+
+    state.update(add)
+
+
+def _add_run(run):
+    run = {**run, "created": store.info("runs", run["key"])["created"]}
+
+    def add(data):
+        if run["key"] not in {r["key"] for r in data["runs"]}:
+            data["runs"].append(run)
+        data["shown"][run["fingerprint"]] = run["key"]
+
+    state.update(add)
+
+
+def _done(record, job):
+    if record["kind"] == "train":
+        run = {name: record[name] for name in ("key", "fingerprint", "model", "params", "k")}
+        # The worker's key counts: it differs from ours when the code was updated while this server kept running.
+        _add_run({**run, "key": job.result()})
+        dismiss(record["id"])
+        return
+    # The worker left it in the cache: reading it there is quick, and nothing large travels between processes.
+    fingerprint = datasets.save_dataset(datasets.load(record["name"]))
+    dismiss(record["id"])
+    state.add_dataset(fingerprint, record["name"], "catalog", use=state.get("wanted") == record["name"])
+
+
+def _lost(record):
+    """The server process is another one than the one that started the job."""
+    dismiss(record["id"])
+    if record["kind"] == "train":
+        if store.exists("runs", record["key"]):
+            _add_run({name: record[name] for name in ("key", "fingerprint", "model", "params", "k")})
+        else:
+            state.notify("The server was restarted during a training. Press Train to start it again.")

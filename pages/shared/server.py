@@ -1,0 +1,71 @@
+"""What all sessions of one server process share: the job queue and what has been read from disk.
+
+Values from here are shared objects: read them, never change them.
+"""
+
+import streamlit as st
+
+from xmlcore import datasets, experiment, jobs
+from xmlcore.store import cache_root
+
+WARM_UP = "warm-up"
+SERVER = "server"  # owner of jobs that belong to nobody's workspace
+
+
+def queue() -> jobs.Queue:
+    """Return the one job queue of this process. The first call starts compiling kernels in the background."""
+    return _queue(str(cache_root()))
+
+
+def warm_up():
+    """Return the job that compiles the kernels, or None when it was never needed or is long gone."""
+    return next(iter(queue().jobs(owner=SERVER)), None)
+
+
+def dataset(fingerprint: str) -> datasets.Dataset:
+    return _dataset(str(cache_root()), fingerprint)
+
+
+def description(fingerprint: str):
+    """Return describe(dataset)."""
+    return _description(str(cache_root()), fingerprint)
+
+
+def run(key: str) -> experiment.Run:
+    return _run(str(cache_root()), key)
+
+
+def measures(key: str) -> tuple:
+    """Return the measures and times of a run: little, where whole runs would be too much to keep many of."""
+    return _measures(str(cache_root()), key)
+
+
+# The cache's folder is part of each key: it is an environment variable, and tests change it.
+
+
+@st.cache_resource(show_spinner=False)
+def _queue(root: str) -> jobs.Queue:
+    made = jobs.Queue()
+    made.submit(jobs.warm_up, title="Compiling kernels", owner=SERVER, key=WARM_UP)
+    return made
+
+
+@st.cache_resource(show_spinner="Loading the data set", max_entries=4)
+def _dataset(root: str, fingerprint: str) -> datasets.Dataset:
+    return datasets.load_saved(fingerprint)
+
+
+@st.cache_resource(show_spinner="Counting labels", max_entries=4)
+def _description(root: str, fingerprint: str):
+    return datasets.describe(_dataset(root, fingerprint))
+
+
+@st.cache_resource(show_spinner=False, max_entries=1000)
+def _measures(root: str, key: str) -> tuple:
+    loaded = _run(root, key)
+    return loaded.measures, loaded.times
+
+
+@st.cache_resource(show_spinner="Loading the result", max_entries=12)
+def _run(root: str, key: str) -> experiment.Run:
+    return experiment.load_run(key)

@@ -1,0 +1,231 @@
+"""What a session remembers: every session_state key, and the workspace that outlives the session.
+
+A workspace is a small JSON file under ``cache/workspaces/``, found by a random token that only the page's address
+carries. So a reload, a second tab or a server that was restarted come back to the same data set and results, and nobody
+sees a workspace whose address they do not have.
+"""
+
+import json
+import os
+import re
+import secrets
+import tempfile
+import threading
+from copy import deepcopy
+from pathlib import Path
+
+import streamlit as st
+
+from xmlcore.store import cache_root
+
+# --- every key of st.session_state that is not a widget's own ---
+WORKSPACE = "workspace"  # the token
+SNAPSHOT = "workspace.snapshot"  # the workspace as this run of the script sees it
+FRAMED = "framed"  # whether the page runs inside the frame that app.py puts around it
+UPLOAD_ROUND = "upload.round"  # counts uploads: a new number gives empty upload widgets and lets go of their bytes
+UPLOAD_ASKED = "upload.asked"  # the button was pressed and the files are not read yet
+UPLOAD_ERROR = "upload.error"  # why the last upload was not read, until the next one
+DATA_CHOICE = "data.choice"  # the data set chosen on the Data page, written anew in each run
+SHOWN_RUN = "train.shown"  # the run chosen on the Train page, written anew in each run of the script
+ROW_NUMBER = "train.row"  # the test row looked at, likewise
+FROM_CACHE = "train.from_cache"  # keys of runs that were there when Train was pressed
+MADE_WITH = "made_with"  # {widget key: the value it was made with}
+NOTICE = "notice"  # one message for the next run
+CHOSEN_ROW = "row.chosen"  # {fingerprint or run: row}
+
+QUERY = "workspace"  # the name in the address
+DEFAULT_DATASET = "api-docs"
+
+_TOKEN = re.compile(r"[0-9a-f]{32}")
+_VERSION = 1
+_EMPTY = {
+    "version": _VERSION,
+    "dataset": None,  # fingerprint in use
+    "wanted": DEFAULT_DATASET,  # a catalog entry to prepare, and to use when it is ready
+    "known": {},  # what may be opened: fingerprint -> {"name", "source": "catalog" or "upload", "notes": [...]}
+    "forms": {},  # model -> {parameter: value} as last trained
+    "widgets": {},  # widget key -> value
+    "runs": [],  # {"key", "fingerprint", "model", "params", "k", "created"}, oldest first
+    "shown": {},  # fingerprint -> key of the run shown
+    "jobs": [],  # {"id", "kind": "prepare" or "train", ...} that have not been collected
+}
+_RUN = ("key", "fingerprint", "model", "params", "k")
+_lock = threading.RLock()  # writers of workspace files in this process
+
+
+def open_workspace() -> None:
+    """Find the workspace of this session, or begin one, and keep its token in the address."""
+    token = st.session_state.get(WORKSPACE)
+    if token is None:
+        asked = st.query_params.get(QUERY, "")
+        # A token that is not ours is never taken over: a guessed or planted address must not become a meeting place.
+        token = asked if _TOKEN.fullmatch(asked) and _path(asked).is_file() else _begin()
+        st.session_state[WORKSPACE] = token
+    if st.query_params.get(QUERY) != token:  # a new session, or a page switch dropped it
+        st.query_params[QUERY] = token
+    st.session_state[SNAPSHOT] = _read(token)
+
+
+def token() -> str:
+    """Return the workspace's token: the owner of its jobs."""
+    return st.session_state[WORKSPACE]
+
+
+def get(name):
+    """Return a field of the workspace; a copy, change it with :func:`update`."""
+    return deepcopy(st.session_state[SNAPSHOT][name])
+
+
+def update(change=None, /, **fields) -> None:
+    """Change the workspace, in memory and on disk.
+
+    ``change`` is a function that takes the workspace's dictionary and changes it in place. It is read anew first, so
+    that two tabs on one workspace do not undo each other.
+    """
+    with _lock:
+        data = _read(token())
+        if change is not None:
+            change(data)
+        data.update(fields)
+        _write(token(), data)
+        st.session_state[SNAPSHOT] = data
+
+
+def keep(key: str, default, allowed=None, *, options=None) -> dict:
+    """Arguments for a widget outside forms whose value outlives page switches and reloads.
+
+    Parameters
+    ----------
+    key : str
+        Of the widget.
+    default : JSON-able
+        The first value.
+    allowed : callable, optional
+        Whether a remembered value still fits.
+    options : sequence, optional
+        Of a select box or radio, which takes the position of its first value as ``index``.
+    """
+    remembered = st.session_state[SNAPSHOT]["widgets"].get(key, default)
+    value = first_value(key, remembered, default, allowed or (None if options is None else options.__contains__))
+    first = {"value": value} if options is None else {"index": list(options).index(value)}
+    return {"key": key, "on_change": _remember, "args": (key,), **first}
+
+
+def first_value(key: str, remembered, default, allowed=None):
+    """Return the value to make a widget with: the remembered one, if it fits.
+
+    It stays the same while the widget lives. Writing to st.session_state[key] instead would be undone when the run that
+    makes the widget is cut short before the browser hears of it, and would overwrite what is being typed.
+    """
+    fits = allowed or (lambda _: True)
+    made_with = st.session_state.setdefault(MADE_WITH, {})
+    if key in st.session_state and not fits(st.session_state[key]):
+        del st.session_state[key]
+    if key not in st.session_state or key not in made_with:
+        made_with[key] = remembered if fits(remembered) else default
+    return made_with[key]
+
+
+def _remember(key):
+    value = st.session_state.get(key)
+    update(lambda data: data["widgets"].__setitem__(key, value))
+
+
+def chosen_row(scope: str, default: int = 0) -> int:
+    """Return the row looked at within ``scope`` (a data set's part, or a run)."""
+    return int(st.session_state.get(CHOSEN_ROW, {}).get(scope, default))
+
+
+def choose_row(scope: str, row: int) -> None:
+    st.session_state[CHOSEN_ROW] = {**st.session_state.get(CHOSEN_ROW, {}), scope: int(row)}
+
+
+def add_dataset(fingerprint: str, name: str, source: str, *, use: bool, notes: list[str] = ()) -> None:
+    """Let the workspace open a saved data set, and use it if asked to."""
+
+    def add(data):
+        data["known"][fingerprint] = {"name": name, "source": source, "notes": list(notes)}
+        if use:
+            data["dataset"] = fingerprint
+            data["wanted"] = None
+
+    update(add)
+
+
+def forget_dataset(fingerprint: str) -> None:
+    """Take a data set that cannot be opened any more out of the workspace."""
+
+    def drop(data):
+        data["known"].pop(fingerprint, None)
+        if data["dataset"] == fingerprint:
+            data["dataset"] = None
+            data["wanted"] = DEFAULT_DATASET
+
+    update(drop)
+
+
+def notify(message: str) -> None:
+    """Say something once, on the next run of the script."""
+    st.session_state[NOTICE] = message
+
+
+def take_notice() -> str | None:
+    return st.session_state.pop(NOTICE, None)
+
+
+def _folder() -> Path:
+    return cache_root() / "workspaces"
+
+
+def _path(token: str) -> Path:
+    if not _TOKEN.fullmatch(token):
+        raise ValueError("not a workspace token")
+    return _folder() / f"{token}.json"
+
+
+def _begin() -> str:
+    token = secrets.token_hex(16)
+    with _lock:
+        _write(token, deepcopy(_EMPTY))
+    return token
+
+
+def _read(token) -> dict:
+    try:
+        data = json.loads(_path(token).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return deepcopy(_EMPTY)
+    if not isinstance(data, dict) or data.get("version") != _VERSION:
+        return deepcopy(_EMPTY)
+    # What does not fit can only come from a damaged file: less is better than a crash.
+    read = {name: data.get(name, empty) for name, empty in deepcopy(_EMPTY).items()}
+    for name, empty in deepcopy(_EMPTY).items():
+        kind = (str, type(None)) if name in ("dataset", "wanted") else type(empty)
+        if not isinstance(read[name], kind):
+            read[name] = empty
+    read["known"] = {f: entry for f, entry in read["known"].items() if _has(entry, "name", "source", "notes")}
+    read["runs"] = [run for run in read["runs"] if _has(run, *_RUN, "created")]
+    read["jobs"] = [
+        job
+        for job in read["jobs"]
+        if (_has(job, "id", "kind", "name") and job["kind"] == "prepare")
+        or (_has(job, "id", "kind", *_RUN) and job["kind"] == "train")
+    ]
+    return read
+
+
+def _has(record, *names) -> bool:
+    return isinstance(record, dict) and all(name in record for name in names)
+
+
+def _write(token, data) -> None:
+    target = _path(token)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=".tmp-", suffix=".json")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            json.dump(data, file, ensure_ascii=False, indent=1)
+        os.replace(name, target)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise

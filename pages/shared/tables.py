@@ -1,0 +1,100 @@
+"""Tables the pages show, taken from data sets and results. Names first, ids beside them."""
+
+import numpy as np
+import pandas as pd
+
+PARTS = {"training": "train", "test": "test"}
+
+
+def part(data, name: str):
+    """Return X, Y and the row names (or None) of ``"training"`` or ``"test"``."""
+    suffix = PARTS[name]
+    names = getattr(data, f"row_names_{suffix}", None)
+    return getattr(data, f"X_{suffix}"), getattr(data, f"Y_{suffix}"), names
+
+
+def ids(matrix, row: int) -> np.ndarray:
+    return matrix.indices[matrix.indptr[row] : matrix.indptr[row + 1]]
+
+
+def labels_per_row(data) -> pd.DataFrame:
+    """How many rows of each part have how many labels: ``part``, ``labels``, ``rows``."""
+    frames = []
+    for name in PARTS:
+        _, Y, _ = part(data, name)
+        rows = np.bincount(np.diff(Y.indptr))
+        frames.append(pd.DataFrame({"part": name, "labels": np.arange(rows.size), "rows": rows}))
+    frame = pd.concat(frames, ignore_index=True)
+    return frame[frame["rows"] > 0].reset_index(drop=True)
+
+
+def rows(data, part_name: str, chosen) -> pd.DataFrame:
+    """A line per row: ``row``, its ``name`` where there is one, its ``labels`` in words, its number of ``features``."""
+    X, Y, names = part(data, part_name)
+    frame = pd.DataFrame({"row": np.asarray(chosen, dtype=np.int64)})
+    if names is not None:
+        frame["name"] = [names[i] for i in frame["row"]]
+    frame["labels"] = [", ".join(label_names(data, ids(Y, i))) for i in frame["row"]]
+    frame["features"] = [int(X.indptr[i + 1] - X.indptr[i]) for i in frame["row"]]
+    return frame
+
+
+def label_names(data, labels) -> list[str]:
+    return [data.label_name(int(j)) for j in labels]
+
+
+def features(data, X, row: int) -> pd.DataFrame:
+    """The features of a row, largest weight first: ``feature``, ``id``, ``value``."""
+    columns = ids(X, row)
+    values = X.data[X.indptr[row] : X.indptr[row + 1]]
+    order = np.argsort(-np.abs(values), kind="stable")
+    return pd.DataFrame(
+        {
+            "feature": [data.feature_name(int(j)) for j in columns[order]],
+            "id": columns[order],
+            "value": values[order].astype(np.float64),
+        }
+    )
+
+
+def find_rows(data, part_name: str, query: str) -> np.ndarray:
+    """Rows whose name, labels or features contain ``query``, in order; all rows when it is empty."""
+    X, Y, names = part(data, part_name)
+    query = query.strip()
+    if not query:
+        return np.arange(X.shape[0])
+    found = np.zeros(X.shape[0], dtype=bool)
+    if names is not None:
+        found |= _contain(names, query)
+    found |= _rows_with(Y, _named(data.label_names, data.n_labels, "label", query))
+    found |= _rows_with(X, _named(data.feature_names, data.n_features, "feature", query))
+    return np.flatnonzero(found)
+
+
+def find_labels(labels: pd.DataFrame, query: str) -> pd.DataFrame:
+    """Lines of a table of labels whose ``name`` contains ``query``."""
+    query = query.strip()
+    return labels[_contain(labels["name"], query)] if query else labels
+
+
+def _contain(names, query) -> np.ndarray:
+    return pd.Series(names, dtype="str").str.contains(query, case=False, regex=False).to_numpy(dtype=bool)
+
+
+def _named(names, count, what, query) -> np.ndarray:
+    """Which of ``count`` ids have a name that contains ``query``; without names, which id it is."""
+    if names is not None:
+        return _contain(names, query)
+    mask = np.zeros(count, dtype=bool)
+    number = query.lower().removeprefix(what).strip()
+    if number.isdecimal() and int(number) < count:
+        mask[int(number)] = True
+    return mask
+
+
+def _rows_with(matrix, columns) -> np.ndarray:
+    found = np.zeros(matrix.shape[0], dtype=bool)
+    if columns.any():
+        entries = np.flatnonzero(columns[matrix.indices])
+        found[np.searchsorted(matrix.indptr, entries, side="right") - 1] = True
+    return found

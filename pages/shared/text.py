@@ -1,0 +1,49 @@
+"""Numbers and names as the pages write them."""
+
+from datetime import datetime
+
+
+def count(number: int, one: str = "", many: str | None = None) -> str:
+    """``1,234 rows``; ``1 row``."""
+    word = one if number == 1 else (many if many is not None else one + "s" if one else "")
+    return f"{number:,} {word}".rstrip()
+
+
+def seconds(value: float) -> str:
+    if value < 0.0995:
+        return f"{value * 1000:.0f} ms"
+    if value < 9.95:
+        return f"{value:.1f} s"
+    if value < 60:
+        return f"{value:.0f} s"
+    minutes, rest = divmod(round(value), 60)
+    return f"{minutes} min {rest:02d} s"
+
+
+def size(n_bytes: float) -> str:
+    for unit in ("bytes", "kB", "MB"):
+        if n_bytes < 1000:
+            return f"{n_bytes:.0f} {unit}" if unit == "bytes" or n_bytes >= 100 else f"{n_bytes:.1f} {unit}"
+        n_bytes /= 1000
+    return f"{n_bytes:.1f} GB"
+
+
+def when(iso: str) -> str:
+    """Local time of an ISO time: ``14:02`` today, ``3 May, 14:02`` before."""
+    try:
+        moment = datetime.fromisoformat(iso).astimezone()
+    except (TypeError, ValueError):
+        return str(iso)
+    today = datetime.now().astimezone().date()
+    return moment.strftime("%H:%M" if moment.date() == today else f"{moment.day} %b, %H:%M")
+
+
+def plain(text: str) -> str:
+    r"""``text`` so that Markdown shows it as it is: names come from files and may hold ``*``, ``_``, ``$`` or ``[``."""
+    return "".join("\\" + c if c in "\\`*_{}[]()<>#+-.!|~$:&" else c for c in str(text).replace("\n", " "))
+
+
+def file_name(text: str) -> str:
+    """``text`` as part of the name of a downloaded file."""
+    kept = "".join(c if c.isascii() and (c.isalnum() or c in "-_.") else "-" for c in text).strip("-.")
+    return kept[:60] or "data"

@@ -1,0 +1,385 @@
+"""Train: how well does a model predict this data set's labels?"""
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from pages.shared import export, frame, jobs_panel, predictions, server, show, state, tables, text
+from xmlcore import experiment, figures, store
+
+K = 5
+SHOWN_KS = (1, 3, 5)
+SHOWN_MEASURES = ("P@k", "nDCG@k", "PSP@k")
+MEANING = {
+    "P@k": "share of the k predicted labels that are right",
+    "nDCG@k": "the same, but the first places count more",
+    "PSP@k": "P@k with rare labels counting more, in percent of the best possible",
+}
+
+
+def main() -> None:
+    st.title("Train")
+    fingerprint = state.get("dataset")
+    if fingerprint is None:
+        _no_data()
+        return
+    data = server.dataset(fingerprint)
+    name = state.get("known").get(fingerprint, {}).get("name", data.name)
+    past = [r for r in state.get("runs") if r["fingerprint"] == fingerprint and store.exists("runs", r["key"])]
+    shown = _shown(fingerprint, past)
+    run = server.run(shown["key"]) if shown else None
+    _sentence(data, name, run)
+    answer, controls = st.columns([2, 1], gap="large")
+    with answer:
+        jobs_panel.watch(jobs_panel.active("train", fingerprint=fingerprint))
+        jobs_panel.show_failures(jobs_panel.failed("train", fingerprint=fingerprint))
+        if run is None:
+            _how_to_begin()
+        else:
+            _answer(run, shown, past)
+            _figure(run, f"{text.file_name(name)}-{run.model}-{shown['key'][:6]}")
+    with controls:
+        _controls(fingerprint, name)
+    if run is not None:
+        st.fragment(_predictions)(data, run, shown["key"], text.file_name(name))
+        _past(past, shown)
+
+
+def _no_data():
+    running = jobs_panel.active("prepare")
+    if running:
+        st.markdown("The data set is being made ready. Training can begin in a moment.")
+        jobs_panel.watch(running)
+    else:
+        st.markdown("There is no data set in use, so there is nothing to train on.")
+        st.page_link("pages/data.py", label="Choose or upload one on the Data page", icon=":material/table_rows:")
+
+
+def _shown(fingerprint, past):
+    key = state.get("shown").get(fingerprint)
+    return next((r for r in past if r["key"] == key), past[-1] if past else None)
+
+
+# --- the answer ---
+
+
+def _value(measures, measure, k) -> float:
+    value = measures.loc[(measures["measure"] == measure) & (measures["k"] == k), "value"]
+    return float(value.iloc[0]) if len(value) else float("nan")
+
+
+def _percent(value) -> str:
+    return f"{100 * value:.2f}" if np.isfinite(value) else "–"
+
+
+def _sentence(data, name, run):
+    if run is None:
+        st.markdown(
+            f"No model has been trained on **{text.plain(name)}** in this workspace yet. "
+            f"Choose one and press Train: {data.n_train:,} rows to learn from, {data.n_test:,} to test on."
+        )
+        return
+    st.markdown(
+        f"On **{text.plain(name)}**, **{text.plain(run.model)}** puts a right label first for "
+        f"**{_percent(_value(run.measures, 'P@k', 1))} %** of the {data.n_test:,} test rows (P@1)."
+    )
+
+
+def _how_to_begin():
+    if jobs_panel.active("train"):
+        st.caption("The result appears here when the training is done. You can look at other pages meanwhile.")
+        return
+    st.info("Keep the settings as they are for a first result, and press Train. It takes seconds to minutes.")
+
+
+def _answer(run, shown, past):
+    if len(past) > 1:
+        by_key = {r["key"]: r for r in reversed(past)}
+        st.session_state[state.SHOWN_RUN] = shown["key"]
+        st.selectbox(
+            "Result shown",
+            list(by_key),
+            format_func=lambda key: _title(by_key[key]),
+            key=state.SHOWN_RUN,
+            on_change=_reopen,
+            args=(run.fingerprint,),
+            help="All results of this workspace on this data set.",
+        )
+    measures = [m for m in SHOWN_MEASURES if (run.measures["measure"] == m).any()]
+    lines = ["| % | " + " | ".join(f"k = {k}" for k in SHOWN_KS) + " |", "|:--|" + "--:|" * len(SHOWN_KS)]
+    for measure in measures:
+        values = " | ".join(_percent(_value(run.measures, measure, k)) for k in SHOWN_KS)
+        lines.append(f"| **{measure}** | {values} |")
+    table, meaning = st.columns(2, vertical_alignment="center")
+    table.markdown("\n".join(lines))
+    meaning.caption("  \n".join(f"**{m}**: {MEANING[m]}." for m in measures))
+    times, size = run.times, run.size
+    cards = [
+        ("Training", text.seconds(times["fit_s"]), _compile_help(times)),
+        ("Prediction", f"{times['predict_ms_per_row']:.2g} ms/row", "Mean over all test rows, k labels each."),
+        ("Model", text.size(size["model_bytes"]), f"In memory; {size['n_weights']:,} weights that are not zero."),
+        ("Tree nodes", f"{size['n_nodes']:,}", f"Over all trees; the deepest is {size['depth']} levels deep."),
+    ]
+    show.cards(cards)
+    for warning in dict.fromkeys(run.warnings):
+        st.warning(text.plain(warning))
+    cached = shown["key"] in st.session_state.get(state.FROM_CACHE, ())
+    st.caption(
+        ("From the cache, trained at " if cached else "Trained at ")
+        + f"{text.when(run.created)} with {text.plain(_settings(run.model, run.params))}."
+    )
+
+
+def _compile_help(times):
+    compiled = times.get("compile_s") or 0.0
+    extra = f" Compiling kernels, {text.seconds(compiled)}, is not counted." if compiled > 0.05 else ""
+    return f"On this machine, in one worker process.{extra}"
+
+
+def _reopen(fingerprint):
+    key = st.session_state[state.SHOWN_RUN]
+    state.update(lambda data: data["shown"].__setitem__(fingerprint, key))
+
+
+def _title(record) -> str:
+    settings = _settings(record["model"], record["params"])
+    return f"{record['model']}, {settings} ({text.when(record['created'])})"
+
+
+def _settings(model, params) -> str:
+    """What differs from the defaults, in words."""
+    info = experiment.MODELS.get(model)
+    known = {p.name: p for p in info.parameters} if info else {}
+    changed = [
+        f"{known[name].label if name in known else name} {value}"
+        for name, value in params.items()
+        if name not in known or known[name].default != value
+    ]
+    return ", ".join(changed) if changed else "default settings"
+
+
+def _figure(run, name):
+    export.show_figure(
+        figures.measures_at_k(run.measures),
+        run.measures,
+        f"{name}-measures",
+        "Each line is a measure over the test rows as more labels per row are predicted; higher is better. "
+        "P@k usually falls with k: a row has only so many labels. R@k and PSnDCG@k appear when clicked in the legend.",
+    )
+
+
+# --- the controls ---
+
+
+def _controls(fingerprint, name):
+    models = experiment.MODELS
+    model = st.selectbox(
+        "Model",
+        list(models),
+        format_func=lambda m: f"{m}: {models[m].title}" if models[m].title != m else m,
+        **state.keep("train.model", next(iter(models)), options=list(models)),
+    )
+    info = models[model]
+    st.caption(text.plain(f"{info.summary} {info.paper}."))
+    remembered = state.get("forms").get(model, {})
+    with st.form(f"train.{model}", border=True):
+        for parameter in (p for p in info.parameters if not p.advanced):
+            _widget(model, parameter, remembered)
+        advanced = [p for p in info.parameters if p.advanced]
+        if advanced:
+            with st.expander("More settings"):
+                for parameter in advanced:
+                    _widget(model, parameter, remembered)
+        st.form_submit_button(
+            "Train",
+            type="primary",
+            width="stretch",
+            key=f"train.{model}.submit",
+            on_click=_train,
+            args=(fingerprint, name, model),
+        )
+
+
+def _train(fingerprint, name, model):
+    """Runs before the page does, so that no other event can cut it short."""
+    params = {p.name: st.session_state[_key(model, p)] for p in experiment.MODELS[model].parameters}
+    state.update(lambda data: data["forms"].__setitem__(model, params))
+    if jobs_panel.train(fingerprint, name, model, params, K):
+        key = experiment.run_key(fingerprint, model, params, K)
+        st.session_state[state.FROM_CACHE] = {*st.session_state.get(state.FROM_CACHE, ()), key}
+        state.notify("These settings were trained before: the result is from the cache.")
+
+
+def _key(model, parameter) -> str:
+    return f"form.{model}.{parameter.name}"
+
+
+def _widget(model, parameter, remembered):
+    """A widget for a parameter."""
+    key = _key(model, parameter)
+    value = remembered.get(parameter.name, parameter.default)
+    label, help = parameter.label, parameter.help
+    if parameter.kind == "choice":
+        options = list(parameter.options)
+        value = state.first_value(key, value, parameter.default, options.__contains__)
+        st.selectbox(label, options, index=options.index(value), key=key, help=help)
+    elif parameter.kind == "bool":
+        value = state.first_value(key, value, parameter.default, lambda v: isinstance(v, bool))
+        st.toggle(label, value=value, key=key, help=help)
+    else:
+        _number(key, parameter, value)
+
+
+def _number(key, parameter, value):
+    kind = int if parameter.kind == "int" else float
+    low, high = (None if bound is None else kind(bound) for bound in (parameter.minimum, parameter.maximum))
+
+    def fits(v):
+        if v is None:
+            return parameter.optional
+        number = isinstance(v, (int, float)) and not isinstance(v, bool)
+        return number and (low is None or v >= low) and (high is None or v <= high)
+
+    value = state.first_value(key, value, parameter.default, fits)
+    st.number_input(
+        parameter.label,
+        min_value=low,
+        max_value=high,
+        value=None if value is None else kind(value),
+        step=kind(parameter.step) if parameter.step else (1 if kind is int else None),
+        format="%d" if kind is int else "%g",
+        key=key,
+        help=parameter.help,
+        placeholder="automatic" if parameter.optional else None,
+    )
+
+
+# --- single predictions ---
+
+
+def _predictions(data, run, key, name):
+    st.subheader("Single predictions")
+    n = data.n_test
+    scope = f"run {key}"
+    row = min(max(state.chosen_row(scope), 0), n - 1)
+    st.session_state[state.ROW_NUMBER] = row
+    one, two, three = st.columns([2, 1, 1], vertical_alignment="bottom")
+    with one:
+        st.number_input(
+            f"Test row, 0 to {n - 1:,}",
+            min_value=0,
+            max_value=n - 1,
+            step=1,
+            key=state.ROW_NUMBER,
+            on_change=lambda: state.choose_row(scope, st.session_state[state.ROW_NUMBER]),
+        )
+    with two:
+        st.button(
+            "Random row", on_click=lambda: state.choose_row(scope, np.random.default_rng().integers(n)), width="stretch"
+        )
+    with three:
+        mistakes = predictions.worst_mistakes(run.ranking, data.Y_test)
+        st.button(
+            "A worst mistake",
+            on_click=_next_mistake,
+            args=(scope, mistakes),
+            disabled=mistakes.size == 0,
+            width="stretch",
+            help="Rows whose first label is wrong, the most confident first; each press shows the next.",
+        )
+    names = tables.part(data, "test")[2]
+    heading = f"Test row {row:,}" + (f": {text.plain(names[row])}" if names is not None else "")
+    st.markdown(f"**{heading}**")
+    left, right = st.columns([3, 2], gap="large")
+    with left:
+        _predicted(data, run, row)
+    with right:
+        frame = tables.features(data, data.X_test, row)
+        if frame.empty:
+            st.caption("This row has no features: every such row gets the same prediction.")
+        else:
+            show.features(frame, key="train.features", height=260)
+    frame = predictions.all_rows
+    export.csv_button(
+        "All predictions, CSV",
+        lambda: frame(data, run.ranking, K),
+        f"{name}-{run.model}-{key[:6]}-predictions",
+        f"Row, rank, label, name, score and whether it is right, for all {n:,} test rows",
+    )
+
+
+def _next_mistake(scope, mistakes):
+    seen = np.flatnonzero(mistakes == state.chosen_row(scope))
+    state.choose_row(scope, mistakes[(seen[0] + 1) % mistakes.size if seen.size else 0])
+
+
+def _predicted(data, run, row):
+    frame = predictions.one_row(data, run.ranking, row, K)
+    if frame.empty:
+        st.caption("The model predicts no label for this row.")
+    else:
+        st.dataframe(
+            frame,
+            hide_index=True,
+            key="train.predicted",
+            column_config={
+                "rank": st.column_config.NumberColumn("Rank", format="%d", width=50),
+                "name": st.column_config.TextColumn("Predicted label", width=180),
+                "correct": st.column_config.TextColumn("Right?", width=80),
+                "score": st.column_config.ProgressColumn(
+                    "Score", format="%.3f", min_value=0.0, max_value=1.0, width=130
+                ),
+                "label": st.column_config.NumberColumn("Id", format="%d", width=70),
+            },
+        )
+    true = tables.ids(data.Y_test, row)
+    missed = predictions.missed(data, run.ranking, row, K)
+    if true.size == 0:
+        st.markdown("This row has no true labels, so nothing can be right here.")
+    elif missed:
+        st.markdown(
+            f"**Missed, {len(missed)} of {text.count(true.size, 'true label')}:** "
+            + ", ".join(text.plain(m) for m in missed)
+        )
+    else:
+        st.markdown(f"Nothing missed: {_all(true.size)} among the predictions.")
+
+
+def _all(n):
+    return "the one true label is" if n == 1 else f"all {n} true labels are"
+
+
+# --- earlier runs ---
+
+
+def _past(past, shown):
+    if len(past) < 2:
+        return
+    st.subheader("Results on this data set")
+    lines = []
+    for record in reversed(past):
+        measures, times = server.measures(record["key"])
+        line = {"shown": "shown" if record["key"] == shown["key"] else "", "model": record["model"]}
+        line["settings"] = _settings(record["model"], record["params"])
+        line |= {f"{m[:-1]}{k}": 100 * _value(measures, m, k) for m in SHOWN_MEASURES for k in (1, 5)}
+        line |= {"training s": times["fit_s"], "trained": text.when(record["created"])}
+        lines.append(line)
+    frame = pd.DataFrame(lines)
+    numbers = [c for c in frame.columns if "@" in c]
+    st.dataframe(
+        frame,
+        hide_index=True,
+        key="train.past",
+        column_config={
+            "shown": st.column_config.TextColumn("", width="small"),
+            "model": "Model",
+            "settings": st.column_config.TextColumn("Settings that differ from the defaults", width="medium"),
+            "training s": st.column_config.NumberColumn("Training, s", format="%.2f"),
+            "trained": "Trained",
+            **{c: st.column_config.NumberColumn(c, format="%.2f") for c in numbers},
+        },
+    )
+    st.caption("Measures in percent. Open one with “Result shown” above.")
+
+
+frame.inside(main)

@@ -1,0 +1,291 @@
+"""A real browser on a real server with real worker processes."""
+
+import csv
+import io
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytestmark = pytest.mark.browser
+
+ROOT = Path(__file__).resolve().parents[2]
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+WAIT = 60_000  # ms, for what a worker does; a failing test waits so long, a passing one does not
+
+
+def find_chromium():
+    named = os.environ.get("CHROMIUM")
+    if named:
+        return named
+    return next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+
+def missing(what):
+    """Skip, or fail where a browser is required."""
+    if os.environ.get("XMLCORE_REQUIRE_BROWSER") == "1":
+        pytest.fail(f"{what}, and XMLCORE_REQUIRE_BROWSER is 1")
+    pytest.skip(what)
+
+
+@pytest.fixture(scope="module")
+def browser():
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        missing("playwright is not installed")
+    path = find_chromium()
+    if path is None or not Path(path).exists():
+        missing("no Chromium was found: name one in CHROMIUM")
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory):
+    """A dashboard of its own, with its own cache, on a free port."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    folder = tmp_path_factory.mktemp("dashboard")
+    log = folder / "log.txt"
+    environment = {**os.environ, "XMLCORE_CACHE": str(folder / "cache")}
+    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
+    with log.open("wb") as output:
+        server = subprocess.Popen(
+            [*command, "--server.headless", "true", "--server.fileWatcherType", "none"],
+            cwd=ROOT,
+            env=environment,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        )
+    try:
+        url = f"http://localhost:{port}"
+        _wait_for(server, f"{url}/_stcore/health", log)
+        yield url
+    finally:
+        server.terminate()
+        try:
+            server.wait(timeout=15)
+        except subprocess.TimeoutExpired:
+            server.kill()
+            server.wait()
+
+
+def _wait_for(server, url, log, seconds=60):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if server.poll() is not None:
+            break
+        try:
+            with urllib.request.urlopen(url, timeout=2) as answer:
+                if answer.status == 200:
+                    return
+        except OSError:
+            time.sleep(0.2)
+    pytest.fail(f"the dashboard did not start:\n{log.read_text(errors='replace')}")
+
+
+class Tab:
+    """A page of the dashboard in its own browser context, and what went wrong in it."""
+
+    def __init__(self, browser, url):
+        self.context = browser.new_context(viewport={"width": 1280, "height": 1000}, accept_downloads=True)
+        self.page = self.context.new_page()
+        self.page.set_default_timeout(WAIT)
+        self.errors = []
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.page.on("console", self._console)
+        self.page.on("request", self._request)
+        self.page.goto(url)
+
+    def _console(self, message):
+        # Streamlit looks for its server below the page's own path first, /train/_stcore, and finds it above.
+        if message.type == "error" and "/_stcore/" not in message.location.get("url", ""):
+            self.errors.append(f"{message.text} ({message.location.get('url')})")
+
+    def _request(self, request):
+        if not re.match(r"(http|ws)://localhost[:/]|data:|blob:", request.url):
+            self.errors.append(f"asked the network for {request.url}")
+
+    def text(self, what):
+        """Wait until the page says so."""
+        try:
+            self.page.get_by_text(what).first.wait_for()
+        except Exception as error:
+            said = self.page.get_by_test_id("stApp").inner_text()
+            raise AssertionError(f"{what!r} did not appear; errors: {self.errors}; the page says:\n{said}") from error
+
+    def go(self, name):
+        self.page.get_by_test_id("stSidebarNav").get_by_role("link", name=name).click()
+        self.page.get_by_role("heading", name=name, exact=True).wait_for()
+
+    def upload(self, **files):
+        """Fill the upload form: its labels' first words, and (name, bytes)."""
+        self.page.get_by_test_id("stExpander").get_by_text("Upload your own data").click()
+        for label, (name, content) in files.items():
+            chooser = self.page.get_by_test_id("stFileUploader").filter(has_text=label.replace("_", " "))
+            chooser.locator("input[type=file]").set_input_files(
+                {"name": name, "mimeType": "text/plain", "buffer": content}
+            )
+            chooser.get_by_text(name).first.wait_for()
+        button = self.page.get_by_role("button", name="Read the files")
+        self.page.wait_for_function("b => !b.disabled", arg=button.element_handle())
+        button.click()
+
+    def train(self):
+        self.go("Train")
+        self.page.get_by_role("button", name="Train", exact=True).click()
+        self.text("puts a right label first")
+
+    def measures(self):
+        """The table of measures: {"P@k": [at 1, at 3, at 5], ...} in percent."""
+        rows = self.page.get_by_role("table").first.get_by_role("row").all()
+        cells = [row.locator("th, td").all_inner_texts() for row in rows]
+        return {row[0]: [float(value) for value in row[1:]] for row in cells[1:]}
+
+    def download(self, label):
+        with self.page.expect_download() as caught:
+            self.page.get_by_role("button", name=label).click()
+        return caught.value.suggested_filename, Path(caught.value.path()).read_bytes()
+
+    def close(self):
+        self.context.close()
+        assert not self.errors
+
+
+@pytest.fixture
+def tab(browser, address):
+    opened = []
+
+    def open_tab(path="/"):
+        opened.append(Tab(browser, address + path))
+        return opened[-1]
+
+    yield open_tab
+    for one in opened:
+        one.close()
+
+
+def easy_file(n_rows=300, n_labels=12, seed=0):
+    """Label j goes with the words 2j and 2j + 1: nearly all of it can be learned."""
+    rng = np.random.default_rng(seed)
+    lines = [f"{n_rows} {2 * n_labels} {n_labels}"]
+    for _ in range(n_rows):
+        labels = np.sort(rng.choice(n_labels, rng.integers(1, 4), replace=False))
+        words = np.sort(np.concatenate([2 * labels, 2 * labels + 1]))
+        lines.append(",".join(map(str, labels)) + "".join(f" {w}:{rng.uniform(0.5, 1.5):.3f}" for w in words))
+    return ("\n".join(lines) + "\n").encode()
+
+
+def names(word, n):
+    return "".join(f"{word} {j}\n" for j in range(n)).encode()
+
+
+def test_first_visit_of_a_new_server_straight_to_a_page_has_everything_around_it(tab):
+    one = tab("/train")  # stays the first test: only an untouched server can go wrong here
+    one.page.get_by_role("heading", name="Train", exact=True).wait_for()
+    one.text("Data set in use")
+    one.page.get_by_role("button", name="Train", exact=True).wait_for()  # the data set was prepared
+    assert re.search(r"/train\?workspace=[0-9a-f]{32}$", one.page.url)
+
+
+def test_upload_train_read_measures_download_reload_and_find_it_again(tab):
+    one = tab()
+    one.upload(
+        Training_file=("fruits.txt", easy_file()),
+        Label_names=("labels.txt", names("fruit", 12)),
+        Feature_names=("words.txt", names("word", 24)),
+    )
+    one.text("300 rows, 24 features, 12 labels")
+    one.train()
+    measures = one.measures()
+    assert set(measures) == {"P@k", "nDCG@k", "PSP@k"}
+    assert measures["P@k"][0] > 95
+    assert measures["P@k"][0] > measures["P@k"][1] > measures["P@k"][2] > 30
+
+    name, content = one.download("Data, CSV")
+    assert name.startswith("fruits-PLT-") and name.endswith("-measures.csv")
+    rows = list(csv.DictReader(io.StringIO(content.decode())))
+    p_at = {int(r["k"]): float(r["value"]) for r in rows if r["measure"] == "P@k"}
+    assert sorted(p_at) == [1, 2, 3, 4, 5]
+    assert [round(100 * p_at[k], 2) for k in (1, 3, 5)] == pytest.approx(measures["P@k"])
+
+    name, content = one.download("All predictions, CSV")
+    rows = list(csv.DictReader(io.StringIO(content.decode())))
+    assert {r["row"] for r in rows} == {str(i) for i in range(60)}
+    assert all(r["name"] == f"fruit {r['label']}" for r in rows)
+    first = [r["correct"] == "True" for r in rows if r["rank"] == "1"]
+    assert 100 * sum(first) / len(first) == pytest.approx(measures["P@k"][0], abs=0.01)
+
+    name, content = one.download("Figure, HTML")
+    assert name.endswith(".html") and b"Plotly" in content and not re.search(rb"<script[^>]+src=", content)
+
+    one.page.reload()
+    one.text("puts a right label first")
+    assert one.measures() == measures
+    one.go("Data")
+    one.text("300 rows, 24 features, 12 labels")
+    one.go("Train")
+    assert one.measures() == measures
+
+    again = tab(one.page.url.removeprefix(re.match(r"https?://[^/]+", one.page.url)[0]))
+    again.text("puts a right label first")
+    assert again.measures() == measures
+
+
+def test_two_sessions_train_at_once_without_disturbing_each_other(tab):
+    tabs = [tab(), tab()]
+    for i, one in enumerate(tabs):
+        one.upload(Training_file=(f"mine{i}.txt", easy_file(400 + 100 * i, seed=i)))
+        one.text(f"{400 + 100 * i} rows, 24 features, 12 labels")
+        one.go("Train")
+    for one in tabs:
+        one.page.get_by_role("button", name="Train", exact=True).click()
+    for i, one in enumerate(tabs):
+        one.text(f"of the {80 + 20 * i} test rows")
+        assert one.measures()["P@k"][0] > 95
+        assert one.page.get_by_text(f"mine{1 - i}").count() == 0
+
+
+def test_broken_file_is_answered_with_line_and_column_and_another_try_works(tab):
+    one = tab()
+    one.upload(Training_file=("broken.txt", b"2 4 3\n0,1 0:1.0 3:0.5\n2 1:abc\n"))
+    one.text(re.compile(r"broken\.txt, line 3, column \d+"))
+    chooser = one.page.get_by_test_id("stFileUploader").filter(has_text="Training file")
+    chooser.locator("input[type=file]").set_input_files(
+        {"name": "whole.txt", "mimeType": "text/plain", "buffer": easy_file(50)}
+    )
+    chooser.get_by_text("whole.txt").first.wait_for()
+    one.page.get_by_role("button", name="Read the files").click()
+    one.text("50 rows, 24 features, 12 labels")
+
+
+def test_training_can_be_stopped(tab):
+    one = tab()
+    one.upload(Training_file=("large.txt", easy_file(30_000, 200)))
+    one.text("30,000 rows")
+    one.go("Train")
+    one.page.get_by_role("spinbutton", name="Trees").fill("50")
+    one.page.get_by_role("button", name="Train", exact=True).click()
+    one.page.get_by_test_id("stMain").get_by_role("button", name="Stop").click()
+    one.text("Stopped")
+    one.text("No model has been trained")

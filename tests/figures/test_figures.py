@@ -1,0 +1,116 @@
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+import pytest
+
+from xmlcore import figures
+
+
+def labels(counts, **columns):
+    counts = np.asarray(counts)
+    return pd.DataFrame({"n_train": counts, "name": [f"l{j}" for j in range(counts.size)], **columns})
+
+
+def curve(figure):
+    trace = figure.data[0]
+    return np.asarray(trace.x), np.asarray(trace.y)
+
+
+def test_label_frequency_draws_every_label_on_log_axes_most_frequent_first():
+    figure = figures.label_frequency(labels([3, 10, 1]))
+    x, y = curve(figure)
+    assert x.tolist() == [1, 2, 3]
+    assert y.tolist() == [10, 3, 1]
+    assert figure.data[0].customdata.tolist() == ["l1", "l0", "l2"]
+    assert figure.layout.xaxis.type == figure.layout.yaxis.type == "log"
+    assert figure.layout.meta == {"shown": 3, "total": 3, "without_rows": 0}
+
+
+def test_label_frequency_thins_many_labels_without_changing_the_curve():
+    rng = np.random.default_rng(0)
+    counts = np.sort(rng.zipf(1.6, 60_000).clip(max=5_000))[::-1]
+    figure = figures.label_frequency(labels(counts))
+    x, y = curve(figure)
+    assert x.size <= 5_000
+    assert figure.layout.meta["shown"] == x.size
+    assert figure.layout.meta["total"] == 60_000
+    between = np.interp(np.arange(1, 60_001), x, y)
+    assert np.abs(between - counts).max() < 1e-9
+    assert any("60,000" in annotation.text for annotation in figure.layout.annotations)
+
+
+def test_label_frequency_stays_drawable_when_every_count_differs():
+    figure = figures.label_frequency(labels(np.arange(40_000, 0, -1)))
+    x, y = curve(figure)
+    assert 1_000 < x.size <= 5_002
+    assert (x[0], x[-1]) == (1, 40_000)
+    assert np.all(np.diff(x) > 0)
+
+
+def test_labels_without_rows_are_counted_not_drawn():
+    figure = figures.label_frequency(labels([0, 5, 0, 2]))
+    assert curve(figure)[1].tolist() == [5, 2]
+    assert figure.layout.meta["without_rows"] == 2
+    assert figures.label_frequency(labels([0, 0])).layout.meta["shown"] == 0
+    assert figures.label_frequency(labels([])).layout.meta["total"] == 0
+
+
+def test_head_torso_and_tail_are_marked_with_their_sizes():
+    figure = figures.label_frequency(
+        labels([9, 5, 5, 1, 1, 0], bucket=["head", "torso", "torso", "tail", "tail", "tail"])
+    )
+    assert [a.text for a in figure.layout.annotations] == ["head: 1", "torso: 2", "tail: 2"]
+    assert len(figure.layout.shapes) == 2
+
+
+def test_labels_per_row_gives_shares_of_each_part():
+    frame = pd.DataFrame({"part": ["training", "training", "test"], "labels": [0, 2, 2], "rows": [1, 3, 5]})
+    figure = figures.labels_per_row(frame)
+    assert [bar.name for bar in figure.data] == ["training (4 rows)", "test (5 rows)"]
+    assert figure.data[0].y.tolist() == [25, 75]
+    assert figure.data[1].y.tolist() == [100]
+    assert figure.layout.yaxis.range[1] > 110  # room for the legend
+    assert figure.data[0].marker.color == figures.PART_COLORS["training"]
+
+
+def test_measures_are_percent_with_their_own_colour_and_mark():
+    frame = pd.DataFrame({"measure": ["P@k", "P@k", "R@k", "own"], "k": [2, 1, 1, 1], "value": [0.25, 0.5, 0.125, 1.0]})
+    figure = figures.measures_at_k(frame)
+    assert [line.name for line in figure.data] == ["P@k", "R@k", "own"]
+    assert figure.data[0].x.tolist() == [1, 2]
+    assert figure.data[0].y.tolist() == [50, 25]
+    assert figure.data[0].line.color == figures.MEASURE_COLORS["P@k"]
+    assert [line.visible for line in figure.data] == [True, "legendonly", "legendonly"]
+
+
+@pytest.mark.parametrize(
+    ("draw", "missing"),
+    [(figures.label_frequency, "n_train"), (figures.labels_per_row, "labels"), (figures.measures_at_k, "measure")],
+)
+def test_missing_columns_are_named(draw, missing):
+    with pytest.raises(ValueError, match=missing):
+        draw(pd.DataFrame({"other": [1]}))
+
+
+@pytest.mark.parametrize(
+    "figure",
+    [
+        figures.label_frequency(labels([3, 1])),
+        figures.labels_per_row(pd.DataFrame({"labels": [1], "rows": [2]})),
+        figures.measures_at_k(pd.DataFrame({"measure": ["P@k"], "k": [1], "value": [0.5]})),
+    ],
+    ids=["label_frequency", "labels_per_row", "measures_at_k"],
+)
+def test_every_figure_has_template_title_axis_titles_and_a_self_contained_page(figure):
+    assert isinstance(figure, go.Figure)
+    assert figure.layout.template.layout.colorway == figures.PALETTE
+    assert figure.layout.title.text and figure.layout.xaxis.title.text and figure.layout.yaxis.title.text
+    page = figure.to_html(include_plotlyjs=True)
+    assert '<script src="http' not in page
+    assert len(page) > 1_000_000
+
+
+def test_colours_are_told_apart():
+    for colors in (figures.MEASURE_COLORS, figures.MODEL_COLORS, figures.PART_COLORS, figures.BUCKET_COLORS):
+        assert len(set(colors.values())) == len(colors)
+        assert set(colors.values()) <= set(figures.PALETTE)

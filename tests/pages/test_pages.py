@@ -1,0 +1,286 @@
+"""Every page is opened and used, through app.py."""
+
+import importlib.util
+import threading
+from pathlib import Path
+
+import pytest
+
+_spec = importlib.util.spec_from_file_location("pages_conftest", Path(__file__).with_name("conftest.py"))
+_conftest = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(_conftest)
+small_data, xmlc = _conftest.small_data, _conftest.xmlc
+
+
+def trained(session):
+    session.go("train")
+    session.press("train.PLT.submit")
+    return session.until(lambda s: "Training" in s.metrics())
+
+
+def upload(session, train, **others):
+    """Fill the upload form and press its button; values are bytes."""
+    if not hasattr(session.at, "file_uploader"):
+        pytest.skip("this Streamlit's AppTest has no file_uploader")
+    kinds = {"test": "test", "label_names": "labels", "feature_names": "features"}
+    at = session.at
+    round_ = at.session_state["upload.round"]
+    at.file_uploader(key=f"upload.train.{round_}").set_value(("mine.txt", train, "text/plain"))
+    for name, content in others.items():
+        at.file_uploader(key=f"upload.{kinds[name]}.{round_}").set_value((f"{name}.txt", content, "text/plain"))
+    session.run()
+    return session.press("upload.read")
+
+
+def test_first_visit_prepares_a_data_set_and_shows_what_is_in_it(session):
+    page = session().until(lambda s: "Labels per row" in s.metrics())
+    assert "**api-docs**: 80 rows, 16 features, 8 labels" in page.text()
+    assert page.metrics()["Training rows"] == "60"
+    assert page.metrics()["Test rows"] == "20"
+    assert "60 training and 20 test rows, 16 features, 8 labels" in page.text(page.at.sidebar)
+
+
+def test_figures_rows_and_labels_are_shown_with_names(ready):
+    assert "topic *0*" in set(ready.frame("n_train", "inverse_propensity")["name"])
+    rows = ready.frame("row", "labels")
+    assert len(rows) == 60
+    assert rows["labels"].str.contains("topic").all()
+    assert ready.frame("feature", "value")["feature"].str.startswith("word").all()
+    assert {"Figure, HTML", "Data, CSV", "All labels, CSV"} <= ready.downloads()
+
+
+def test_search_finds_rows_and_labels_and_says_when_nothing_matches(ready):
+    ready.at.text_input(key="rows.query").set_value("TOPIC *3*")
+    ready.at.text_input(key="labels.query").set_value("topic *3*")
+    ready.run()
+    assert ready.frame("row", "labels")["labels"].str.contains("*3*", regex=False).all()
+    assert ready.frame("n_train", "inverse_propensity")["name"].tolist() == ["topic *3*"]
+    ready.at.text_input(key="rows.query").set_value("no such thing")
+    ready.run()
+    assert "No training row has" in ready.text()
+
+
+def test_random_row_changes_the_row_looked_at(ready):
+    button = next(b for b in ready.at.button if b.label == "Random row")
+    seen = set()
+    for _ in range(6):
+        button = next(b for b in ready.at.button if b.label == "Random row")
+        button.click()
+        ready.run()
+        seen.add(next(m.value for m in ready.at.markdown if m.value.startswith("**Training row")))
+    assert len(seen) > 1
+
+
+def test_upload_is_read_split_and_used(ready):
+    data = small_data("other", seed=1)
+    page = upload(
+        ready,
+        xmlc(data),
+        label_names="\n".join(f"subject {j}" for j in range(8)).encode(),
+        feature_names="\n".join(f"term {j}" for j in range(16)).encode(),
+    )
+    assert page.metrics()["Training rows"] == "48"
+    assert page.metrics()["Test rows"] == "12"
+    assert "**mine**" in page.text()
+    assert "subject 0" in set(page.frame("n_train", "inverse_propensity")["name"])
+    assert page.at.session_state["upload.round"] == 1  # empty widgets: the bytes are let go
+
+
+def test_upload_with_a_test_file_keeps_both_parts_whole(ready):
+    data = small_data("other", seed=1)
+    page = upload(ready, xmlc(data), test=xmlc(data, "test"))
+    assert page.metrics()["Training rows"] == "60"
+    assert page.metrics()["Test rows"] == "20"
+    assert "label 0" in set(page.frame("n_train", "inverse_propensity")["name"])
+
+
+def test_uploads_are_not_seen_by_another_session(ready, session):
+    upload(ready, xmlc(small_data("other", seed=1)))
+    assert any("mine" in option for option in ready.at.selectbox(key="data.choice").options)
+    stranger = session().until(lambda s: "Labels per row" in s.metrics())
+    assert stranger.token != ready.token
+    assert not any("mine" in option for option in stranger.at.selectbox(key="data.choice").options)
+    assert stranger.metrics()["Training rows"] == "60"
+
+
+def test_data_sets_are_chosen_back_and_forth(ready):
+    upload(ready, xmlc(small_data("other", seed=1)))
+    ready.at.selectbox(key="data.choice").set_value("catalog api-docs")
+    ready.run()
+    assert ready.metrics()["Training rows"] == "60"
+    known = ready.at.session_state["workspace.snapshot"]["known"]
+    mine = next(fingerprint for fingerprint, entry in known.items() if entry["name"] == "mine")
+    ready.at.selectbox(key="data.choice").set_value(f"upload {mine}")
+    ready.run()
+    assert ready.metrics()["Training rows"] == "48"
+
+
+def test_broken_file_is_refused_with_line_and_column_and_the_data_set_stays(ready):
+    page = upload(ready, b"3 4 2\n0 0:1\n1 1:zwei\n0 2:1\n")
+    said = page.at.error[0].value
+    assert "line 3" in said and "column" in said
+    assert page.metrics()["Training rows"] == "60"
+    assert "api-docs" in page.text(page.at.sidebar)
+    page = upload(page, xmlc(small_data("other", seed=1)))
+    assert not page.at.error
+
+
+def test_no_data_set_says_what_to_do(session, small_catalog):
+    hold = threading.Event()
+
+    def load(progress):
+        while not hold.is_set():
+            progress("Reading documentation", 0.25, "1 of 4 packages")
+            hold.wait(0.05)
+        return small_data("api-docs")
+
+    small_catalog.load = load
+    page = session().until(lambda s: "Reading documentation: 25 %" in s.text(s.at.main))
+    assert "is being made ready" in page.text()
+    stop = next(b for b in page.at.button if b.label == "Stop" and "main" in b.key)
+    stop.click()
+    page.run().until(lambda s: "No data set is in use" in s.text())
+    assert page.run().at.selectbox(key="data.choice").value is None  # it does not start again by itself
+    page.go("train")
+    assert "no data set in use" in page.text()
+    hold.set()
+
+
+def test_failed_preparation_shows_the_reason_and_can_be_tried_again(session, small_catalog):
+    def load(progress):
+        raise OSError("the disk is full")
+
+    works, small_catalog.load = small_catalog.load, load
+    page = session().until(lambda s: s.at.error)
+    assert "the disk is full" in page.at.error[0].value
+    assert any("the disk is full" in code.value for code in page.at.code)  # the traceback, on demand
+    small_catalog.load = works
+    next(b for b in page.at.button if b.label == "Try again").click()
+    page.run().until(lambda s: "Labels per row" in s.metrics())
+
+
+def test_training_shows_measures_times_and_predictions(ready):
+    page = trained(ready)
+    table = next(m.value for m in page.at.markdown if "| **P@k** |" in m.value)
+    assert "| **nDCG@k** |" in table and "| **PSP@k** |" in table and "k = 1 | k = 3 | k = 5" in table
+    p_at_1 = float(table.split("| **P@k** | ")[1].split(" |")[0])
+    assert p_at_1 > 80  # these labels are easy
+    assert f"**{p_at_1:.2f} %** of the 20 test rows" in page.text()
+    predicted = page.frame("rank", "name", "correct")
+    assert predicted["rank"].tolist() == [1, 2, 3, 4, 5]
+    assert set(predicted["correct"]) <= {"✓ right", "✗ wrong"}
+    assert "All predictions, CSV" in page.downloads()
+
+
+def test_single_predictions_follow_the_chosen_row(ready):
+    page = trained(ready)
+    page.at.number_input(key="train.row").set_value(7)
+    page.run()
+    assert "**Test row 7**" in page.text()
+    next(b for b in page.at.button if b.label == "Random row").click()
+    page.run()
+    assert any(m.value.startswith("**Test row") for m in page.at.markdown)
+
+
+def test_result_and_settings_survive_page_switches_and_a_reload(ready, session):
+    ready.go("train")
+    ready.at.number_input(key="form.PLT.max_leaf_labels").set_value(3)
+    ready.press("train.PLT.submit")
+    page = ready.until(lambda s: "Training" in s.metrics())
+    sentence = next(line for line in page.text().splitlines() if "puts a right label first" in line)
+    page.go("data").go("train")
+    assert sentence in page.text()
+    again = session(page.token).go("train")  # a new session at the same address
+    assert sentence in again.text()
+    assert again.at.number_input(key="form.PLT.max_leaf_labels").value == 3
+
+
+def test_same_settings_are_answered_from_the_cache(ready, server):
+    page = trained(ready)
+    before = len(server.jobs())
+    page.press("train.PLT.submit")
+    assert "From the cache" in page.text()
+    assert len(server.jobs()) == before
+
+
+def test_earlier_results_are_listed_and_reopened(ready):
+    page = trained(ready)
+    page.at.number_input(key="form.PLT.n_estimators").set_value(2)
+    page.press("train.PLT.submit").until(lambda s: "Trees 2" in s.text())
+    runs = page.frame("settings", "P@1")
+    assert runs["settings"].tolist() == ["Trees 2", "default settings"]
+    older = page.at.session_state["workspace.snapshot"]["runs"][0]["key"]
+    page.at.selectbox(key="train.shown").set_value(older)
+    page.run()
+    assert page.frame("settings", "shown")["shown"].tolist() == ["", "shown"]
+
+
+def test_failed_training_shows_reason_and_traceback_and_is_dismissed(ready):
+    from xmlcore import store
+
+    ready.go("train")
+    for entry in store.entries("datasets"):
+        store.delete("datasets", entry["key"])
+    page = ready.press("train.PLT.submit").until(lambda s: s.at.error)
+    assert "Training PLT on api-docs failed" in page.text()
+    assert "make it first" in page.text()
+    assert any("Traceback" in code.value or "File" in code.value for code in page.at.code)
+    next(b for b in page.at.button if b.label == "Dismiss").click()
+    assert not page.run().at.error
+
+
+def test_results_of_one_workspace_are_not_shown_in_another(ready, session):
+    trained(ready)
+    stranger = session().until(lambda s: "Labels per row" in s.metrics()).go("train")
+    assert "No model has been trained" in stranger.text()
+    stranger.press("train.PLT.submit")  # the same question: answered at once, and only now
+    assert "From the cache" in stranger.text()
+
+
+@pytest.mark.parametrize("asked", ["0" * 32, "../../etc/passwd", "f" * 31, "<script>", ""])
+def test_unknown_token_gives_a_fresh_workspace(session, asked):
+    page = session(asked).until(lambda s: "Labels per row" in s.metrics())
+    assert page.token != asked
+    assert len(page.token) == 32
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "",
+        "{",
+        "[]",
+        '{"version": 99}',
+        '{"version": 1, "runs": 3, "known": [], "dataset": 5, "jobs": [{}, 7, {"id": 1, "kind": []}]}',
+    ],
+)
+def test_damaged_workspace_file_is_an_empty_workspace(ready, session, content):
+    from pages.shared import state
+
+    state._path(ready.token).write_text(content)
+    page = session(ready.token).until(lambda s: "Labels per row" in s.metrics())
+    assert page.token == ready.token
+
+
+def test_data_set_that_is_gone_from_the_cache_is_made_again(ready, session):
+    import streamlit as st
+
+    from xmlcore import store
+
+    for entry in store.entries("datasets"):
+        store.delete("datasets", entry["key"])
+    st.cache_resource.clear()
+    session(ready.token).until(lambda s: "Labels per row" in s.metrics())
+
+
+def test_two_sessions_train_at_once_and_keep_their_own_results(session):
+    one = session().until(lambda s: "Labels per row" in s.metrics()).go("train")
+    two = session().until(lambda s: "Labels per row" in s.metrics()).go("train")
+    one.at.number_input(key="form.PLT.max_leaf_labels").set_value(2)
+    two.at.number_input(key="form.PLT.max_leaf_labels").set_value(4)
+    one.press("train.PLT.submit")
+    two.press("train.PLT.submit")
+    one.until(lambda s: "Training" in s.metrics())
+    two.until(lambda s: "Training" in s.metrics())
+    assert "Labels under a last node 2" in one.text()
+    assert "Labels under a last node 4" in two.text()

@@ -1,0 +1,213 @@
+"""What the pages share, without a page around it."""
+
+import json
+import threading
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+import streamlit as st
+
+from pages.shared import export, predictions, state, tables, text, uploads
+from xmlcore import Ranking
+from xmlcore.datasets import Dataset, DatasetFormatError
+
+
+@pytest.fixture
+def data():
+    X = [[0, 2.0, -3.0, 1.0], [1.0, 0, 0, 0], [0, 0, 0, 0]]
+    Y = np.array([[1, 0, 1], [0, 0, 1], [0, 0, 0]])
+    return Dataset(
+        "tiny", X, Y, X, Y, feature_names=["ant", "bee", "cat", "bear"], label_names=["North", "East", "South"]
+    )
+
+
+@pytest.fixture
+def ranking():
+    labels = np.array([[2, 1, 0], [0, 2, -1], [1, -1, -1]], np.int32)
+    return Ranking(labels, np.array([[0.9, 0.5, 0.1], [0.8, 0.3, 0], [0.7, 0, 0]], np.float32))
+
+
+def test_right_predictions_are_told_from_wrong_ones_and_from_padding(data, ranking):
+    assert predictions.correct(ranking, data.Y_test).tolist() == [
+        [True, False, True],
+        [False, True, False],
+        [False, False, False],
+    ]
+
+
+def test_right_predictions_agree_with_a_plain_loop():
+    rng = np.random.default_rng(1)
+    Y = sp.csr_array(rng.random((50, 30)) < 0.1)
+    Y.sort_indices()
+    labels = np.array([rng.permutation(30)[:7] for _ in range(50)], np.int32)
+    labels[::5, 4:] = -1
+    expected = [[bool(j >= 0 and Y[i, j]) for j in labels[i]] for i in range(50)]
+    assert predictions.correct(Ranking(labels, np.zeros(labels.shape, np.float32)), Y).tolist() == expected
+
+
+def test_all_predictions_have_a_line_each_without_padding(data, ranking):
+    frame = predictions.all_rows(data, ranking, 2)
+    assert frame.columns.tolist() == ["row", "rank", "label", "name", "score", "correct"]
+    assert frame[["row", "rank", "name", "correct"]].values.tolist() == [
+        [0, 1, "South", True],
+        [0, 2, "East", False],
+        [1, 1, "North", False],
+        [1, 2, "South", True],
+        [2, 1, "East", False],
+    ]
+
+
+def test_missed_labels_are_named(data, ranking):
+    assert predictions.missed(data, ranking, 0, 1) == ["North"]
+    assert predictions.missed(data, ranking, 0, 3) == []
+
+
+def test_worst_mistakes_are_confident_first_and_only_rows_that_could_be_right(data, ranking):
+    assert predictions.worst_mistakes(ranking, data.Y_test).tolist() == [1]
+
+
+def test_features_of_a_row_are_ordered_by_size_with_names(data):
+    frame = tables.features(data, data.X_train, 0)
+    assert frame["feature"].tolist() == ["cat", "bee", "bear"]
+    assert frame["value"].tolist() == [-3, 2, 1]
+    assert tables.features(data, data.X_train, 2).empty
+
+
+@pytest.mark.parametrize(("query", "rows"), [("", [0, 1, 2]), ("BEE", [0]), ("ant", [1]), ("south", [0, 1]), ("x", [])])
+def test_rows_are_found_by_label_or_feature_in_any_case(data, query, rows):
+    assert tables.find_rows(data, "training", query).tolist() == rows
+
+
+def test_rows_without_names_are_found_by_id(data):
+    bare = Dataset("bare", data.X_train, data.Y_train, data.X_test, data.Y_test)
+    assert tables.find_rows(bare, "training", "label 2").tolist() == [0, 1]
+    assert tables.find_rows(bare, "test", "feature 1").tolist() == [0]
+    assert tables.find_rows(bare, "test", "1").tolist() == [0]
+
+
+def test_labels_per_row_counts_each_part(data):
+    frame = tables.labels_per_row(data)
+    assert frame.values.tolist() == [[part, n, 1] for part in ("training", "test") for n in range(3)]
+
+
+@pytest.mark.parametrize(
+    ("name", "stem"), [("bibtex.txt.gz", "bibtex"), ("a.b.svm", "a.b"), (".txt", ".txt"), ("train", "train")]
+)
+def test_uploads_are_named_after_their_file(name, stem):
+    assert uploads.stem(name) == stem
+
+
+def test_format_errors_say_where_what_and_the_remedy():
+    error = DatasetFormatError("my_file.txt", "found 'x'", "Give a number.", line=1234, column=5)
+    said = uploads.explain(error).replace("\\", "")
+    assert said.startswith("**my_file.txt, line 1,234, column 5**: found 'x'.")
+    assert said.endswith("Give a number.")
+
+
+def test_markdown_in_names_is_shown_as_it_is():
+    assert text.plain("a*b_c $x$ [l](u) :red[x] <b>") == r"a\*b\_c \$x\$ \[l\]\(u\) \:red\[x\] \<b\>"
+
+
+@pytest.mark.parametrize(
+    ("value", "said"), [(0.0123, "12 ms"), (1.234, "1.2 s"), (42.4, "42 s"), (125, "2 min 05 s"), (59.6, "60 s")]
+)
+def test_durations_have_the_digits_that_mean_something(value, said):
+    assert text.seconds(value) == said
+
+
+def test_sizes_and_counts():
+    assert [text.size(v) for v in (12, 1234, 5_100_000, 250_000_000, 3.2e9)] == [
+        "12 bytes",
+        "1.2 kB",
+        "5.1 MB",
+        "250 MB",
+        "3.2 GB",
+    ]
+    assert [text.count(n, "row") for n in (0, 1, 1234)] == ["0 rows", "1 row", "1,234 rows"]
+
+
+def test_names_of_downloads_are_harmless():
+    assert text.file_name("../a b/ü.txt") == "a-b--.txt"
+    assert text.file_name("...") == "data"
+
+
+def test_csv_is_complete_and_quotes_what_needs_it():
+    frame = pd.DataFrame({"name": ['a,"b"', "c\nd"], "n": [1, 2]})
+    assert export.csv_bytes(frame).decode() == 'name,n\n"a,""b""",1\n"c\nd",2\n'
+
+
+@pytest.fixture
+def workspace(monkeypatch):
+    monkeypatch.setattr(st, "session_state", {})
+    monkeypatch.setattr(st, "query_params", {})
+    state.open_workspace()
+    return state.token()
+
+
+def test_workspace_is_kept_on_disk_and_found_by_its_address(workspace, monkeypatch):
+    state.update(dataset="abc", wanted=None)
+    monkeypatch.setattr(st, "session_state", {})
+    state.open_workspace()
+    assert state.token() == workspace
+    assert state.get("dataset") == "abc"
+
+
+def test_address_is_restored_when_a_page_switch_drops_it(workspace):
+    st.query_params.clear()
+    state.open_workspace()
+    assert st.query_params == {"workspace": workspace}
+
+
+def test_two_tabs_of_a_workspace_do_not_undo_each_other(workspace, monkeypatch):
+    first = st.session_state
+    second = {}
+    monkeypatch.setattr(st, "session_state", second)
+    state.open_workspace()
+    state.add_dataset("f1", "one", "upload", use=False)
+    monkeypatch.setattr(st, "session_state", first)
+    state.add_dataset("f2", "two", "upload", use=True)
+    assert set(state.get("known")) == {"f1", "f2"}
+
+
+def test_workspace_file_is_whole_at_every_moment(workspace):
+    path = state._path(workspace)
+    over = threading.Event()
+    broken = []
+
+    def read():
+        while not over.is_set():
+            try:
+                json.loads(path.read_text())
+            except ValueError as error:
+                broken.append(error)
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    for i in range(200):
+        state.update(lambda data, i=i: data["widgets"].__setitem__("x", "y" * (i * 50)))
+    over.set()
+    reader.join()
+    assert not broken
+    assert [p.name for p in path.parent.iterdir()] == [path.name]
+
+
+def test_kept_widget_values_come_back_and_unfit_ones_do_not(workspace, monkeypatch):
+    made = state.keep("w", 1)
+    assert made["value"] == 1
+    st.session_state["w"] = 7  # as the widget does
+    made["on_change"](*made["args"])
+    assert state.keep("w", 1)["value"] == 1  # what a living widget was made with does not change
+    monkeypatch.setattr(st, "session_state", {})
+    state.open_workspace()
+    assert state.keep("w", 1)["value"] == 7
+    assert state.keep("w", 1, options=(7, 1))["index"] == 0
+    st.session_state["w"] = 7
+    assert state.keep("w", 1, lambda v: v < 5)["value"] == 1
+    assert "w" not in st.session_state
+
+
+def test_tokens_are_not_paths():
+    with pytest.raises(ValueError, match="token"):
+        state._path("../../../../tmp/evil")
