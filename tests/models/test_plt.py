@@ -252,6 +252,18 @@ def far_child(folder):
     change(folder, "tree0.entry_child", lambda a: a + np.uint8(200))
 
 
+def circle(folder):
+    change(folder, "tree0.group_first", lambda a: np.where(np.arange(a.size) == 3, 0, a).astype(a.dtype))
+
+
+def swapped_features(folder):
+    change(folder, "tree0.features", lambda a: a[::-1].copy())
+
+
+def two_leaves_of_a_label(folder):
+    change(folder, "tree0.label", lambda a: np.where(a == 3, 4, a).astype(a.dtype))
+
+
 def pickled(folder):
     arrays = dict(np.load(folder / "arrays.npz"))
     np.savez(folder / "arrays.npz", **{**arrays, "tree0.bias": np.array([{}], dtype=object)})
@@ -284,6 +296,9 @@ def change(folder, name, how):
         cut_arrays,
         far_index,
         far_child,
+        circle,
+        swapped_features,
+        two_leaves_of_a_label,
         pickled,
         missing_array,
     ],

@@ -74,6 +74,8 @@ class PLT(MultiLabelModel):
     ----------
     n_features_in_, n_labels_ : int
     trees_ : list of LabelTree
+    fitted_ : list of TreeArrays
+        Of each tree, the classifiers as the search reads them (``xmlcore._kernels.label_tree``).
     n_weights_ : int
         Weights kept, over all trees.
     n_iter_ : int
@@ -461,51 +463,81 @@ def _assemble(tree, groups, results) -> search.TreeArrays:
     )
 
 
+DTYPES = dict(
+    parent="int32", label="int32", bias="float32", group_ptr="int64", group_first="int32", group_size="int32",
+    feature_ptr="int64", features="int32", entry_ptr="int64", entry_child="uint8", entry_value="float32",
+)  # fmt: skip
+
+
 def _check_arrays(arrays, n_features, n_labels):
-    """Raise ModelFormatError unless every index in the arrays points inside them: kernels do not check."""
-    n, g = arrays.label.size, arrays.group_first.size
-    F, w = arrays.features.size, arrays.entry_value.size
-    dtypes = dict(
-        parent="int32", label="int32", bias="float32", group_ptr="int64", group_first="int32", group_size="int32",
-        feature_ptr="int64", features="int32", entry_ptr="int64", entry_child="uint8", entry_value="float32",
-    )  # fmt: skip
-    for name, dtype in dtypes.items():
+    """Raise ModelFormatError unless the arrays are a tree and every index points inside them: kernels do not check."""
+    for name, dtype in DTYPES.items():
         array = getattr(arrays, name)
         if array.ndim != 1 or array.dtype != dtype:
             raise ModelFormatError(f"array {name} is {array.dtype} with {array.ndim} dimensions, not {dtype} with 1")
+    # Each check relies on those before it.
+    for what, holds in (
+        ("the tree", lambda: _is_tree(arrays, n_labels)),
+        ("the groups of siblings", lambda: _is_partition(arrays)),
+        ("the weights", lambda: _are_weights(arrays, n_features)),
+    ):
+        if not holds():
+            raise ModelFormatError(f"{what} in its arrays cannot be: the file was damaged or written by something else")
 
-    def pointers(ptr, count, last):
-        return ptr.size == count + 1 and ptr[0] >= 0 and ptr[-1] == last and bool((np.diff(ptr) >= 0).all())
 
-    leaves = arrays.label[arrays.label >= 0]
-    groups_of_entries = np.repeat(np.arange(g), np.diff(arrays.feature_ptr)) if arrays.feature_ptr.size == g + 1 else []
-    sound = (
+def _is_tree(arrays, n_labels):
+    n, parent = arrays.label.size, arrays.parent
+    leaves = np.flatnonzero(arrays.label >= 0)
+    return (
         n > 1
-        and arrays.parent.size == n
-        and arrays.bias.size == n
+        and parent.size == arrays.bias.size == n
+        and parent[0] == -1
+        and bool((parent[1:] >= 0).all() and (parent[1:] < np.arange(1, n)).all() and (np.diff(parent) >= 0).all())
+        and np.array_equal(np.sort(arrays.label[leaves]), np.arange(n_labels))
+        and np.array_equal(leaves, np.setdiff1d(np.arange(n), parent))  # leaves are the nodes without children
         and not np.isnan(arrays.bias).any()
-        and arrays.parent[0] == -1
-        and bool((arrays.parent[1:] >= 0).all())
-        and bool((arrays.parent[1:] < np.arange(1, n)).all())
-        and leaves.size == n_labels
-        and np.array_equal(np.sort(leaves), np.arange(n_labels))
-        and arrays.group_size.size == g
-        and pointers(arrays.group_ptr, n, g)
-        and pointers(arrays.feature_ptr, g, F)
-        and pointers(arrays.entry_ptr, F, w)
-        and arrays.entry_child.size == w
-        and bool(((arrays.group_first >= 0) & (arrays.group_size > 0)).all())
-        and bool((arrays.group_first.astype(np.int64) + arrays.group_size <= n).all())
-        and bool((arrays.group_size <= search.GROUP_LIMIT).all())
-        and (F == 0 or (arrays.features.min() >= 0 and arrays.features.max() < n_features))
-        and -1 <= arrays.root_group < g
-        and np.isfinite(arrays.entry_value).all()
     )
-    if sound and w:
-        group_of_entry = np.repeat(groups_of_entries, np.diff(arrays.entry_ptr))
-        sound = bool((arrays.entry_child < arrays.group_size[group_of_entry]).all())
-    if not sound:
-        raise ModelFormatError("its arrays do not fit together: the file was damaged or written by something else")
+
+
+def _is_partition(arrays):
+    """Every node but the root is in one group, with its siblings, and the group belongs to their parent."""
+    n, groups = arrays.label.size, arrays.group_first.size
+    root = arrays.root_group
+    if (
+        root not in (-1, 0)
+        or arrays.group_size.size != groups
+        or not _are_pointers(arrays.group_ptr, n, groups, root + 1)
+    ):
+        return False
+    sizes = arrays.group_size.astype(np.int64)
+    if not ((sizes > 0).all() and (sizes <= search.GROUP_LIMIT).all()):
+        return False
+    firsts = np.concatenate([[0] if root == 0 else [], 1 + np.cumsum(sizes[root + 1 :]) - sizes[root + 1 :]])
+    if not np.array_equal(arrays.group_first, firsts) or sizes[root + 1 :].sum() != n - 1:
+        return False
+    if root == 0 and sizes[0] != 1:
+        return False
+    owners = np.repeat(np.arange(n), np.diff(arrays.group_ptr))
+    return np.array_equal(np.repeat(owners, sizes[root + 1 :]), arrays.parent[1:])
+
+
+def _are_weights(arrays, n_features):
+    groups, F, w = arrays.group_first.size, arrays.features.size, arrays.entry_value.size
+    if not (_are_pointers(arrays.feature_ptr, groups, F) and _are_pointers(arrays.entry_ptr, F, w)):
+        return False
+    group = np.repeat(np.arange(groups), np.diff(arrays.feature_ptr))
+    rising = (np.diff(arrays.features) > 0) | (np.diff(group) > 0)
+    return (
+        arrays.entry_child.size == w
+        and (F == 0 or (arrays.features.min() >= 0 and arrays.features.max() < n_features))
+        and bool(rising.all())
+        and bool((arrays.entry_child < arrays.group_size[np.repeat(group, np.diff(arrays.entry_ptr))]).all())
+        and bool(np.isfinite(arrays.entry_value).all())
+    )
+
+
+def _are_pointers(ptr, count, last, first=0):
+    return ptr.size == count + 1 and ptr[0] == first and ptr[-1] == last and bool((np.diff(ptr) >= 0).all())
 
 
 def _blocks(n, size):
