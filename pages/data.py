@@ -124,11 +124,10 @@ def _controls(fingerprint):
         placeholder="Choose a data set",
         help="Data sets you upload are seen in this workspace only: by whoever has this page's full address.",
     )
-    error = st.session_state.get(state.UPLOAD_ERROR)
-    begun = any(st.session_state.get(key) for key in _upload_keys())
-    with st.expander("Upload your own data", expanded=begun or bool(error)):
+    with st.expander("Upload your own data", expanded=any(_chosen_files())):
         _upload_form()
-        if error:
+        files, error = st.session_state.get(state.UPLOAD_ERROR, (None, None))
+        if files == _chosen_files():  # what was wrong with other files is over
             st.error(error)
 
 
@@ -151,6 +150,11 @@ def _choose():
 def _upload_keys() -> list[str]:
     round_ = st.session_state.setdefault(state.UPLOAD_ROUND, 0)
     return [f"upload.{what}.{round_}" for what in ("train", "test", "labels", "features", "name")]
+
+
+def _chosen_files() -> list:
+    """Ids of the files in the four upload widgets."""
+    return [getattr(st.session_state.get(key), "file_id", None) for key in _upload_keys()[:4]]
 
 
 def _upload_form():
@@ -244,7 +248,7 @@ def _read(train, test, name, **options):
             fingerprint, notes = uploads.read(train, test, name, **options)
     except (ValueError, TypeError, MemoryError) as error:
         st.session_state[state.UPLOAD_ASKED] = False
-        st.session_state[state.UPLOAD_ERROR] = uploads.explain(error)
+        st.session_state[state.UPLOAD_ERROR] = (_chosen_files(), uploads.explain(error))
         st.rerun()
     st.session_state[state.UPLOAD_ASKED] = False
     st.session_state.pop(state.UPLOAD_ERROR, None)

@@ -371,9 +371,9 @@ def _past(past, shown):
         hide_index=True,
         key="train.past",
         column_config={
-            "shown": st.column_config.TextColumn("", width="small"),
+            "shown": st.column_config.TextColumn("Shown", width=60),
             "model": "Model",
-            "settings": st.column_config.TextColumn("Settings that differ from the defaults", width="medium"),
+            "settings": st.column_config.TextColumn("Settings", help="Those that differ from the defaults.", width=200),
             "training s": st.column_config.NumberColumn("Training, s", format="%.2f"),
             "trained": "Trained",
             **{c: st.column_config.NumberColumn(c, format="%.2f") for c in numbers},

@@ -20,7 +20,7 @@ def prepare(name: str) -> None:
     if pending:
         return
     job = server.queue().submit(
-        datasets.load, name, title=f"Preparing {name}", owner=state.token(), key=f"prepare-{name}"
+        datasets.prepare, name, title=f"Preparing {name}", owner=state.token(), key=f"prepare-{name}"
     )
     _remember({"id": job.id, "kind": "prepare", "name": name})
 
@@ -202,10 +202,8 @@ def _done(record, job):
         _add_run({**run, "key": job.result()})
         dismiss(record["id"])
         return
-    # The worker left it in the cache: reading it there is quick, and nothing large travels between processes.
-    fingerprint = datasets.save_dataset(datasets.load(record["name"]))
     dismiss(record["id"])
-    state.add_dataset(fingerprint, record["name"], "catalog", use=state.get("wanted") == record["name"])
+    state.add_dataset(job.result(), record["name"], "catalog", use=state.get("wanted") == record["name"])
 
 
 def _lost(record):

@@ -24,14 +24,13 @@ SNAPSHOT = "workspace.snapshot"  # the workspace as this run of the script sees 
 FRAMED = "framed"  # whether the page runs inside the frame that app.py puts around it
 UPLOAD_ROUND = "upload.round"  # counts uploads: a new number gives empty upload widgets and lets go of their bytes
 UPLOAD_ASKED = "upload.asked"  # the button was pressed and the files are not read yet
-UPLOAD_ERROR = "upload.error"  # why the last upload was not read, until the next one
+UPLOAD_ERROR = "upload.error"  # ids of files, and why they could not be read
 DATA_CHOICE = "data.choice"  # the data set chosen on the Data page, written anew in each run
 SHOWN_RUN = "train.shown"  # the run chosen on the Train page, written anew in each run of the script
 ROW_NUMBER = "train.row"  # the test row looked at, likewise
 FROM_CACHE = "train.from_cache"  # keys of runs that were there when Train was pressed
 MADE_WITH = "made_with"  # {widget key: the value it was made with}
 NOTICE = "notice"  # one message for the next run
-CHOSEN_ROW = "row.chosen"  # {fingerprint or run: row}
 
 QUERY = "workspace"  # the name in the address
 DEFAULT_DATASET = "api-docs"
@@ -47,6 +46,7 @@ _EMPTY = {
     "widgets": {},  # widget key -> value
     "runs": [],  # {"key", "fingerprint", "model", "params", "k", "created"}, oldest first
     "shown": {},  # fingerprint -> key of the run shown
+    "rows": {},  # what it belongs to -> row looked at
     "jobs": [],  # {"id", "kind": "prepare" or "train", ...} that have not been collected
 }
 _RUN = ("key", "fingerprint", "model", "params", "k")
@@ -133,11 +133,12 @@ def _remember(key):
 
 def chosen_row(scope: str, default: int = 0) -> int:
     """Return the row looked at within ``scope`` (a data set's part, or a run)."""
-    return int(st.session_state.get(CHOSEN_ROW, {}).get(scope, default))
+    row = st.session_state[SNAPSHOT]["rows"].get(scope, default)
+    return row if isinstance(row, int) else default
 
 
 def choose_row(scope: str, row: int) -> None:
-    st.session_state[CHOSEN_ROW] = {**st.session_state.get(CHOSEN_ROW, {}), scope: int(row)}
+    update(lambda data: data["rows"].__setitem__(scope, int(row)))
 
 
 def add_dataset(fingerprint: str, name: str, source: str, *, use: bool, notes: list[str] = ()) -> None:

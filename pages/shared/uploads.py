@@ -7,6 +7,9 @@ from pages.shared import text
 from xmlcore import datasets
 
 MAX_TEXT = 4 << 30  # bytes of a file once unpacked: 1 GB of gzip can hold more than any machine has
+# A header may promise what no page can show or train: a wrong one is more likely than that many labels.
+MAX_LABELS = 20_000_000
+MAX_FEATURES = 200_000_000
 _ENDINGS = (".gz", ".bz2", ".xz", ".zip", ".txt", ".svm", ".libsvm", ".dat")
 _lock = threading.Lock()  # Python records warnings per process, not per thread: one reader at a time
 
@@ -19,6 +22,12 @@ def read(train, test, name: str, **options) -> tuple[str, list[str]]:
     with _lock, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", datasets.DatasetWarning)
         data = datasets.read_dataset(train, test, name=name, max_bytes=MAX_TEXT, **options)
+        for what, count, most in (("labels", data.n_labels, MAX_LABELS), ("features", data.n_features, MAX_FEATURES)):
+            if count > most:
+                raise ValueError(
+                    f"the files have {count:,} {what}; the dashboard takes up to {most:,}. "
+                    "Is the header right? Larger data can be used from a notebook."
+                )
         fingerprint = datasets.save_dataset(data)
     return fingerprint, [str(w.message) for w in caught if issubclass(w.category, datasets.DatasetWarning)]
 

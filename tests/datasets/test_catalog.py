@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from xmlcore.datasets import api_docs, catalog, load
+from xmlcore.datasets import api_docs, catalog, load, load_saved, prepare
 from xmlcore.progress import Cancelled
 
 DOC = """Fit it.
@@ -200,3 +200,10 @@ def test_a_scan_that_dies_is_a_clear_error(monkeypatch):
     with pytest.raises(RuntimeError, match="documentation could not be read|ended with code"):
         monkeypatch.setattr(api_docs, "__file__", "/nowhere/scan.py")
         api_docs._scan_in_process(lambda *facts: None)
+
+
+def test_preparing_keeps_the_data_set_under_its_fingerprint(built):
+    dataset, _ = built
+    fingerprint = prepare("api-docs")
+    assert fingerprint == dataset.fingerprint
+    assert load_saved(fingerprint).label_names == dataset.label_names

@@ -27,7 +27,7 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-WAIT = 60_000  # ms, for what a worker does; a failing test waits so long, a passing one does not
+WAIT = 120_000  # ms, for what a worker does; a failing test waits so long, a passing one does not
 
 
 def find_chromium():
@@ -134,22 +134,32 @@ class Tab:
             said = self.page.get_by_test_id("stApp").inner_text()
             raise AssertionError(f"{what!r} did not appear; errors: {self.errors}; the page says:\n{said}") from error
 
+    def idle(self):
+        """Wait until the page has been drawn to its end."""
+        self.page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
+
     def go(self, name):
+        self.idle()
         self.page.get_by_test_id("stSidebarNav").get_by_role("link", name=name).click()
         self.page.get_by_role("heading", name=name, exact=True).wait_for()
+        self.idle()
+
+    def choose(self, label, name, content):
+        """Put a file into an upload widget."""
+        widget = self.page.get_by_test_id("stFileUploader").filter(has_text=label)
+        widget.locator("input[type=file]").set_input_files({"name": name, "mimeType": "text/plain", "buffer": content})
+        widget.get_by_text(name).first.wait_for()
+        self.idle()
 
     def upload(self, **files):
-        """Fill the upload form: its labels' first words, and (name, bytes)."""
+        """Fill the upload form: {first words of the label: (name, bytes)}, and press its button."""
         self.page.get_by_test_id("stExpander").get_by_text("Upload your own data").click()
         for label, (name, content) in files.items():
-            chooser = self.page.get_by_test_id("stFileUploader").filter(has_text=label.replace("_", " "))
-            chooser.locator("input[type=file]").set_input_files(
-                {"name": name, "mimeType": "text/plain", "buffer": content}
-            )
-            chooser.get_by_text(name).first.wait_for()
-        button = self.page.get_by_role("button", name="Read the files")
-        self.page.wait_for_function("b => !b.disabled", arg=button.element_handle())
-        button.click()
+            self.choose(label.replace("_", " "), name, content)
+        self.read()
+
+    def read(self):
+        self.page.locator("button:enabled", has_text="Read the files").click()
 
     def train(self):
         self.go("Train")
@@ -158,6 +168,7 @@ class Tab:
 
     def measures(self):
         """The table of measures: {"P@k": [at 1, at 3, at 5], ...} in percent."""
+        self.idle()
         rows = self.page.get_by_role("table").first.get_by_role("row").all()
         cells = [row.locator("th, td").all_inner_texts() for row in rows]
         return {row[0]: [float(value) for value in row[1:]] for row in cells[1:]}
@@ -270,12 +281,9 @@ def test_broken_file_is_answered_with_line_and_column_and_another_try_works(tab)
     one = tab()
     one.upload(Training_file=("broken.txt", b"2 4 3\n0,1 0:1.0 3:0.5\n2 1:abc\n"))
     one.text(re.compile(r"broken\.txt, line 3, column \d+"))
-    chooser = one.page.get_by_test_id("stFileUploader").filter(has_text="Training file")
-    chooser.locator("input[type=file]").set_input_files(
-        {"name": "whole.txt", "mimeType": "text/plain", "buffer": easy_file(50)}
-    )
-    chooser.get_by_text("whole.txt").first.wait_for()
-    one.page.get_by_role("button", name="Read the files").click()
+    one.choose("Training file", "whole.txt", easy_file(50))
+    one.page.get_by_text("broken.txt").wait_for(state="hidden")
+    one.read()
     one.text("50 rows, 24 features, 12 labels")
 
 

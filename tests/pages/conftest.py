@@ -63,7 +63,7 @@ class Session:
         self.at.switch_page(f"pages/{page}.py")
         return self.run()
 
-    def until(self, condition, seconds=60):
+    def until(self, condition, seconds=120):
         """Run again and again, as the page's own polling would, until ``condition(self)``."""
         end = time.monotonic() + seconds
         while not condition(self):

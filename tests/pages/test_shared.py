@@ -10,7 +10,7 @@ import scipy.sparse as sp
 import streamlit as st
 
 from pages.shared import export, predictions, state, tables, text, uploads
-from xmlcore import Ranking
+from xmlcore import Ranking, store
 from xmlcore.datasets import Dataset, DatasetFormatError
 
 
@@ -211,3 +211,11 @@ def test_kept_widget_values_come_back_and_unfit_ones_do_not(workspace, monkeypat
 def test_tokens_are_not_paths():
     with pytest.raises(ValueError, match="token"):
         state._path("../../../../tmp/evil")
+
+
+@pytest.mark.parametrize("header, what", [("2 5 2000000000", "labels"), ("2 2000000000 5", "features")])
+def test_a_header_that_promises_too_much_is_refused_before_anything_is_made_of_it(header, what):
+    text = f"{header}\n1 0:1\n2 1:1\n".encode()
+    with pytest.raises(ValueError, match=f"2,000,000,000 {what}; the dashboard takes up to .*Is the header right"):
+        uploads.read(text, text, "wide")
+    assert store.entries("datasets") == []

@@ -3,7 +3,7 @@
 from xmlcore.datasets.dataset import Dataset
 from xmlcore.datasets.errors import DatasetFormatError, DatasetWarning
 from xmlcore.datasets.reading import read_dataset, read_matrix, split_rows
-from xmlcore.datasets.registry import CatalogEntry, catalog, load
+from xmlcore.datasets.registry import CatalogEntry, catalog, load, prepare
 from xmlcore.datasets.saved import load_saved, save_dataset
 from xmlcore.datasets.statistics import Description, describe
 from xmlcore.datasets.writing import write_matrix
@@ -19,6 +19,7 @@ __all__ = [
     "describe",
     "load",
     "load_saved",
+    "prepare",
     "read_dataset",
     "read_matrix",
     "save_dataset",

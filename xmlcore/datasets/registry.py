@@ -68,3 +68,21 @@ def load(name: str, progress: Progress | None = None) -> Dataset:
         known = ", ".join(repr(entry) for entry in _ENTRIES)
         raise ValueError(f"there is no data set {name!r} in the catalog: it has {known}")
     return import_module(_ENTRIES[name][1]).load(progress or silent)
+
+
+def prepare(name: str, progress: Progress = silent) -> str:
+    """Load a data set of the catalog and keep it for :func:`load_saved`; for jobs, which hand back little.
+
+    Parameters
+    ----------
+    name, progress
+        As for :func:`load`.
+
+    Returns
+    -------
+    str
+        Its fingerprint.
+    """
+    from xmlcore.datasets.saved import save_dataset
+
+    return save_dataset(load(name, progress))

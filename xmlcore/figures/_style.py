@@ -13,7 +13,7 @@ MEASURE_COLORS = {
     "nDCG@k": VERMILION,
     "PSP@k": GREEN,
     "R@k": PURPLE,
-    "PSnDCG@k": SKY,
+    "PSnDCG@k": GREY,
 }
 MEASURE_MARKS = {"P@k": "circle", "nDCG@k": "square", "PSP@k": "diamond", "R@k": "triangle-up", "PSnDCG@k": "x"}
 MODEL_COLORS = {
@@ -24,8 +24,8 @@ MODEL_COLORS = {
     "FALS": ORANGE,
     "OneVsRest": GREY,
 }
-PART_COLORS = {"training": BLUE, "test": ORANGE}
-BUCKET_COLORS = {"head": BLUE, "torso": ORANGE, "tail": GREY}
+PART_COLORS = {"training": BLUE, "test": VERMILION}
+BUCKET_COLORS = {"head": BLUE, "torso": VERMILION, "tail": GREY}
 
 INK = "#1B2329"
 QUIET = "#5B6770"  # readable on white and on the dark page alike when used for thin lines
