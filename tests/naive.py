@@ -229,53 +229,63 @@ def sigmoid(margin):
     return 1.0 / (1.0 + math.exp(-margin))
 
 
-def logistic_step(margin, a, t, q, C):
-    """Change of one dual variable a, and how far it was from its optimum."""
+def logistic_steps(margins, duals, targets, q, C):
+    """Changes of the dual variables a >= 0 of one row, one per child, and how far each was from its optimum."""
+    zs = [(2 * t - 1) * margin for margin, t in zip(margins, targets)]
 
-    def equation(s):  # 0 at the optimum
-        return a + s - C * (t - sigmoid(margin + q * s))
+    def condition(c, s):  # rises with s; 0 at the optimum
+        return duals[c] + s - C * sigmoid(-(zs[c] + q * s))
 
-    p = sigmoid(margin)
-    s = -equation(0.0) / (1.0 + C * q * p * (1.0 - p))
-    if equation(s) * equation(0.0) < 0:  # too far: secant
-        s *= equation(0.0) / (equation(0.0) - equation(s))
-    return s, abs(equation(0.0))
+    def slope(c, s):
+        p = sigmoid(-(zs[c] + q * s))
+        return 1 + C * q * p * (1 - p)
+
+    children = range(len(margins))
+    brackets = [sorted([0.0, -condition(c, 0.0)]) for c in children]
+    steps = [-condition(c, 0.0) / slope(c, 0.0) for c in children]
+    last = [abs(s) for s in steps]
+    while max(q * move for move in last) > 0.1:
+        for c in children:
+            s = steps[c]
+            brackets[c][0 if condition(c, s) < 0 else 1] = s
+            low, high = brackets[c]
+            newton = s - condition(c, s) / slope(c, s)
+            good = low <= newton <= high and abs(newton - s) < last[c] / 2
+            steps[c] = newton if good else (low + high) / 2
+            last[c] = abs(steps[c] - s)
+    return [max(s, -a) for s, a in zip(steps, duals)], [abs(condition(c, 0.0)) for c in children]
 
 
-def hinge_step(margin, a, t, q, C):
-    """Change of one dual variable a (of the sign of y), and how far it was from its optimum."""
-    y = 2 * t - 1
-    size = abs(a)
-    slack = 1 - y * margin
-    distance = C * abs(size / (2 * C) - max(slack, 0))
-    new = max(size + (slack - size / (2 * C)) / (q + 1 / (2 * C)), 0)
-    return y * (new - size), distance
+def hinge_steps(margins, duals, targets, q, C):
+    """As :func:`logistic_steps`, for the squared hinge loss: one step is exact."""
+    steps, distances = [], []
+    for margin, a, t in zip(margins, duals, targets):
+        slack = 1 - (2 * t - 1) * margin
+        steps.append(max(a + (slack - a / (2 * C)) / (q + 1 / (2 * C)), 0) - a)
+        distances.append(C * abs(a / (2 * C) - max(slack, 0)))
+    return steps, distances
 
 
-def train_sibling(X, targets, loss, C, tol, max_epochs, seed, number):
-    """One child's classifier: X dense (m, F), targets (m,) -> weights (F + 1,), the bias last; epochs; violation.
-
-    The kernel's siblings share the order of the rows but nothing else, so one child at a time is the same, as long as
-    all of them run for the same number of epochs.
-    """
-    step = logistic_step if loss == "logistic" else hinge_step
+def train_siblings(X, targets, loss, C, tol, max_epochs, seed, number):
+    """X dense (m, F), targets (m, c) -> weights (F + 1, c), the biases last; epochs; violation."""
+    take = logistic_steps if loss == "logistic" else hinge_steps
     rows = [np.append(row, 1.0) for row in X]
-    w, a = np.zeros(X.shape[1] + 1), [0.0] * len(rows)
+    weights = np.zeros((X.shape[1] + 1, targets.shape[1]))
+    duals = np.zeros(targets.shape)
     order, state = list(range(len(rows))), stream(seed, number)
-    epochs = 0
-    worst = 0.0
+    epochs, worst = 0, 0.0
     while epochs < max_epochs:
         state = shuffle(order, state)
         worst = 0.0
         for i in order:
-            s, distance = step(float(w @ rows[i]), a[i], targets[i], float(rows[i] @ rows[i]), C)
-            worst = max(worst, distance / C)
-            a[i] += s
-            w = w + s * rows[i]
+            steps, distances = take(rows[i] @ weights, duals[i], targets[i], float(rows[i] @ rows[i]), C)
+            worst = max(worst, max(distances) / C)
+            duals[i] += steps
+            weights += np.outer(rows[i], steps * (2 * targets[i] - 1))
         epochs += 1
         if worst <= tol:
             break
-    return w, epochs, worst
+    return weights, epochs, worst
 
 
 def prune(weights, features, threshold):

@@ -110,7 +110,7 @@ def test_phases_are_reported_in_order(data):
         "Compiling kernels",
         "Clustering labels",
         "Training nodes",
-        "Predicting test rows",
+        "Predicting",
         "Saving",
     ]
 

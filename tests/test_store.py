@@ -5,7 +5,9 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from importlib import metadata
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -92,6 +94,28 @@ def test_code_version_follows_sources_but_not_figures(tmp_path, monkeypatch):
     assert version() == first
     (package / "a.py").write_bytes(b"x = 2\n")
     assert version() != first
+
+
+@pytest.mark.parametrize("library", ["numpy", "scipy", "numba"])
+def test_code_version_follows_the_libraries(library, monkeypatch):
+    version = store.code_version.__wrapped__
+    first = version()
+    versions = {name: metadata.version(name) for name in ("numpy", "scipy", "numba")}
+    versions[library] += ".post1"
+    monkeypatch.setattr(store, "metadata", SimpleNamespace(version=versions.__getitem__))
+    assert version() != first
+
+
+def test_code_version_tells_which_file_holds_what(tmp_path, monkeypatch):
+    package = tmp_path / "xmlcore"
+    package.mkdir()
+    monkeypatch.setattr(store, "__file__", str(package / "store.py"))
+    seen = set()
+    for a, b in (("x\n", "y\n"), ("y\n", "x\n"), ("x\ny\n", ""), ("", "x\ny\n")):
+        (package / "a.py").write_text(a)
+        (package / "b.py").write_text(b)
+        seen.add(store.code_version.__wrapped__())
+    assert len(seen) == 4
 
 
 # --- writing and reading

@@ -8,8 +8,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from xmlcore import metrics, store
 from xmlcore.progress import Progress, silent
 from xmlcore.ranking import Ranking
@@ -251,7 +249,7 @@ class Run:
     created: str = ""
 
 
-def evaluate(model, dataset: "Dataset", k: int = 5) -> dict:
+def evaluate(model, dataset: "Dataset", k: int = 5, progress: Progress | None = None) -> dict:
     """Measure a fitted model on the test rows of a data set.
 
     Parameters
@@ -261,6 +259,8 @@ def evaluate(model, dataset: "Dataset", k: int = 5) -> dict:
     dataset : Dataset
         Its training rows give the propensities (Jain et al., A = 0.55, B = 1.5).
     k : int
+    progress : callable, optional
+        Handed on to ``predict_topk`` when given.
 
     Returns
     -------
@@ -271,7 +271,8 @@ def evaluate(model, dataset: "Dataset", k: int = 5) -> dict:
     """
     k = check_count(k, "k")
     start = time.perf_counter()
-    ranking = model.predict_topk(dataset.X_test, k=max(k, LEAST_RANKED))
+    reporting = {} if progress is None else {"progress": progress}
+    ranking = model.predict_topk(dataset.X_test, k=max(k, LEAST_RANKED), **reporting)
     seconds = time.perf_counter() - start
     inv_ps = metrics.inverse_propensity(dataset.Y_train)
     return {
@@ -343,9 +344,7 @@ def _run(dataset, model, params, k, progress):
         warnings.simplefilter("always")
         estimator.fit(dataset.X_train, dataset.Y_train, progress=progress)
     fit_s = time.perf_counter() - start
-    progress("Predicting test rows", 0.0)
-    found = evaluate(estimator, dataset, k)
-    progress("Predicting test rows", 1.0)
+    found = evaluate(estimator, dataset, k, progress=progress)
     ranking = found.pop("ranking")
     times = {name: found.pop(name) for name in ("predict_s", "predict_ms_per_row")}
     measures = pd.DataFrame(
@@ -369,18 +368,11 @@ def _run(dataset, model, params, k, progress):
 
 
 def _compile(estimator) -> float:
-    """Seconds to compile, or load, the kernels that this estimator uses: a fit on a few rows."""
-    from sklearn.base import clone
+    """Seconds to compile, or load, the kernels that this estimator uses."""
+    from xmlcore.models.base import warm_up
 
     start = time.perf_counter()
-    X = np.random.default_rng(0).random((20, 6)).astype(np.float32)
-    Y = [[row % 5, 5 + row % 3] for row in range(20)]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a toy problem need not converge
-        tiny = clone(estimator)
-        if "max_leaf_labels" in tiny.get_params():
-            tiny.set_params(max_leaf_labels=2)
-        tiny.fit(X, Y).predict_topk(X, k=2)
+    warm_up(estimator)
     return time.perf_counter() - start
 
 

@@ -1,10 +1,14 @@
-"""Results kept between runs: one folder per artifact under ``cache/``, found again by a key of all that decides it.
+"""Results kept between runs: one folder per artifact under ``cache/``, found again by a key.
 
 ::
 
     cache_root()/artifacts/<kind>/<key>/value.joblib    the object
                                        /meta.json       what it is, when it was made, by which code
                                        /...             whatever else its writer put there
+
+Two sorts of key are in use. A result's, such as a run's, is :func:`artifact_key`: a hash of all that decides it, so
+results of other parameters or of older code are never found. A data set's is its fingerprint, a hash of its content
+alone: it is the same data whatever code read it.
 
 An artifact appears whole or not at all: it is written to a folder of another name, forced to disk, and renamed. So
 processes may read and write the same key at once without a lock. Everything here can be made again; deleting the

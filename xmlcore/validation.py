@@ -36,6 +36,7 @@ def check_features(X, n_features: int | None = None, *, name: str = "X") -> sp.c
         if X.ndim != 2:
             raise ValueError(f"{name} has {X.ndim} dimension(s): a matrix (rows, features) is needed")
         _check_real(X.dtype, name)
+        check_structure(X, name)
         matrix = sp.csr_array(X, dtype=np.float32, copy=True)
     else:
         try:
@@ -71,8 +72,8 @@ def check_labels(Y, n_rows: int | None = None, n_labels: int | None = None, *, n
 
     Parameters
     ----------
-    Y : sparse array or matrix, array_like of 0 and 1, shape (n, L), or list of lists of int
-        Anything else than 0, 1, False and True in a matrix is an error, not a label.
+    Y : sparse array or matrix, ndarray of 0 and 1, shape (n, L), or list of lists of int
+        Anything else than 0, 1, False and True in a matrix is an error, not a label. Lists hold label ids, each once.
     n_rows, n_labels : int, optional
         The shape that is expected. With lists of ids, ``n_labels`` also fixes L; otherwise it is the largest id + 1.
     name : str
@@ -110,6 +111,53 @@ def check_labels(Y, n_rows: int | None = None, n_labels: int | None = None, *, n
     if n_labels is not None and matrix.shape[1] != n_labels:
         raise ValueError(f"{name} has {matrix.shape[1]} labels, but {n_labels} are expected")
     return matrix
+
+
+def check_structure(matrix, name: str = "X") -> None:
+    """Refuse a sparse matrix whose index arrays do not fit together.
+
+    SciPy's constructors take them as they come, and its compiled code, like ours, then reads and writes outside of its
+    arrays.
+
+    Parameters
+    ----------
+    matrix : sparse array or matrix
+        Formats other than CSR, CSC, BSR and COO need no check.
+    name : str
+        What to call it in errors.
+
+    Raises
+    ------
+    ValueError
+        Naming the row (or column) and what is wrong with it.
+    """
+    kind = matrix.format
+    if kind == "coo":
+        for axis, (index, size) in enumerate(zip(matrix.coords, matrix.shape)):
+            if index.size and not (0 <= index.min() and index.max() < size):
+                raise ValueError(f"{name} is damaged: axis {axis} has an index outside 0 to {size - 1}")
+        return
+    if kind not in ("csr", "csc", "bsr"):
+        return
+    what = "column" if kind == "csc" else "row"
+    block = matrix.blocksize if kind == "bsr" else (1, 1)
+    n_major, n_minor = (size // length for size, length in zip(matrix.shape, block))
+    if kind == "csc":
+        n_major, n_minor = n_minor, n_major
+    indptr, indices = matrix.indptr, matrix.indices
+    if indptr.size != n_major + 1 or indptr[0] != 0:
+        raise ValueError(f"{name} is damaged: its indptr does not fit {n_major} {what}s")
+    falls = np.flatnonzero(np.diff(indptr) < 0)
+    if falls.size or indptr[-1] > min(indices.size, len(matrix.data)):
+        row = int(falls[0]) if falls.size else n_major - 1
+        raise ValueError(f"{name} is damaged: the entries of {what} {row} end before they begin or after the last one")
+    used = indices[: indptr[-1]]
+    if used.size and not (0 <= used.min() and used.max() < n_minor):
+        first = int(np.flatnonzero((used < 0) | (used >= n_minor))[0])
+        row = int(np.searchsorted(indptr, first, side="right")) - 1
+        raise ValueError(
+            f"{name} is damaged: {what} {row} has the index {int(used[first])}, but indices go from 0 to {n_minor - 1}"
+        )
 
 
 def csr_parts(matrix: sp.csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -153,6 +201,7 @@ def _canonical(matrix, name):
 
 def _from_binary_sparse(Y, name):
     _check_real(Y.dtype, name)
+    check_structure(Y, name)
     matrix = sp.csr_array(Y, copy=True)
     odd = np.flatnonzero((matrix.data != 0) & (matrix.data != 1))
     if odd.size:
@@ -168,11 +217,19 @@ def _from_binary_sparse(Y, name):
 
 
 def _is_lists(Y):
-    if not isinstance(Y, Sequence) or isinstance(Y, (str, bytes)):
-        return isinstance(Y, np.ndarray) and Y.dtype == object and Y.ndim == 1
-    return all(isinstance(row, (Sequence, set, frozenset)) or getattr(row, "ndim", None) == 1 for row in Y) and not (
-        len(Y) > 0 and all(isinstance(row, np.ndarray) and row.dtype == bool for row in Y)
-    )
+    if isinstance(Y, (str, bytes)):
+        return False
+    if isinstance(Y, Sequence):
+        rows = Y
+    elif (
+        getattr(getattr(Y, "dtype", None), "kind", None) == "O" and getattr(Y, "ndim", None) == 1
+    ):  # a pandas Series of lists, too
+        rows = list(Y)
+    else:
+        return False
+    if len(rows) > 0 and all(isinstance(row, np.ndarray) and row.dtype == bool for row in rows):
+        return False
+    return all(isinstance(row, (Sequence, set, frozenset)) or getattr(row, "ndim", None) == 1 for row in rows)
 
 
 def _from_lists(Y, n_labels, name):
@@ -183,7 +240,12 @@ def _from_lists(Y, n_labels, name):
         ids = np.asarray(values if values else np.empty(0, np.int64))
         if ids.dtype.kind not in "iu":
             raise TypeError(f"{name} row {i} is {values!r}: label ids are whole numbers")
-        ids = np.unique(ids)
+        ids, counts = np.unique(ids, return_counts=True)
+        if ids.size < len(values):
+            raise ValueError(
+                f"{name} row {i} names label {ids[np.argmax(counts)]} more than once. If its rows hold 0 and 1 for "
+                "every label, give a matrix: numpy.array(...)"
+            )
         if ids.size and ids[0] < 0:
             raise ValueError(f"{name} row {i} has the label id {ids[0]}: ids start at 0")
         if ids.size and n_labels is not None and ids[-1] >= n_labels:

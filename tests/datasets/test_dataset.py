@@ -1,15 +1,26 @@
 """What a Dataset promises, and keeping one."""
 
 import pickle
+from copy import deepcopy
 from dataclasses import FrozenInstanceError, replace
 
 import joblib
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 
-from xmlcore import store
-from xmlcore.datasets import Dataset, DatasetFormatError, load_saved, save_dataset
+from xmlcore import metrics, store
+from xmlcore.datasets import (
+    Dataset,
+    DatasetFormatError,
+    describe,
+    load_saved,
+    read_matrix,
+    save_dataset,
+    write_matrix,
+)
+from xmlcore.models import PLT
 
 
 def small(**changes):
@@ -96,6 +107,9 @@ def test_fingerprint_does_not_depend_on_how_the_content_came():
         {"X_train": np.array([[1.0, 2.0, 0.0], [0.0, 0.5, 0.0]])},
         {"Y_train": [[1, 0], [0]]},
         {"Y_train": [[], [0, 1]]},
+        {"X_test": np.array([[0.0, 0.0, 3.5]])},
+        {"Y_test": [[0]]},
+        {"Y_test": [[]]},
         {"label_names": ["a", "b"]},
         {"label_names": ["ab", ""]},
         {"feature_names": ["a", "b", "c"]},
@@ -104,6 +118,80 @@ def test_fingerprint_does_not_depend_on_how_the_content_came():
 def test_fingerprint_changes_with_the_content(changes):
     others = {small().fingerprint, small(label_names=["a", ""]).fingerprint}
     assert small(**changes).fingerprint not in others
+
+
+@pytest.mark.parametrize("field", ["label_names", "feature_names"])
+def test_fingerprint_tells_where_one_name_ends(field):
+    wide = {"X_train": np.eye(2), "Y_train": np.eye(2), "X_test": np.eye(2), "Y_test": np.eye(2)}
+    given = [["ab", "c"], ["a", "bc"], ["abc", ""], ["", "abc"]]
+    assert len({small(**wide, **{field: names}).fingerprint for names in given}) == len(given)
+    assert small(**wide, label_names=["a", "b"]).fingerprint != small(**wide, feature_names=["a", "b"]).fingerprint
+
+
+def arrays(dataset):
+    for matrix in (dataset.X_train, dataset.Y_train, dataset.X_test, dataset.Y_test):
+        yield from (matrix.indptr, matrix.indices, matrix.data)
+
+
+def test_the_arrays_are_read_only_because_the_fingerprint_is_kept(tmp_path):
+    dataset = small()
+    joblib.dump(dataset, tmp_path / "d.joblib")
+    copies = [pickle.loads(pickle.dumps(dataset)), joblib.load(tmp_path / "d.joblib"), deepcopy(dataset)]
+    for one in (dataset, *copies, replace(dataset, name="new")):
+        assert not any(array.flags.writeable for array in arrays(one))
+        assert one.fingerprint == dataset.fingerprint
+    with pytest.raises(ValueError, match="read-only"):
+        dataset.X_train.data[0] = 7
+    assert dataset.X_train[[0]].data.flags.writeable  # what is made of them is not
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array, sp.csr_matrix, sp.csc_array, sp.coo_array])
+def test_what_was_given_stays_writeable(form):
+    X, Y = form(np.eye(2, dtype=np.float32)), form(np.eye(2, dtype=bool))
+    dataset = Dataset("", X, Y, X, Y)
+    for given in (X, Y):
+        parts = [given] if isinstance(given, np.ndarray) else [given.data, *(getattr(given, "coords", ()))]
+        parts += [getattr(given, field) for field in ("indptr", "indices") if hasattr(given, field)]
+        for array in parts:
+            assert array.flags.writeable
+            assert not any(np.shares_memory(array, own) for own in arrays(dataset))
+
+
+def test_read_only_arrays_serve_for_everything(tmp_path):
+    rng = np.random.default_rng(0)
+    X, Y = rng.random((30, 6)) * (rng.random((30, 6)) < 0.5), rng.random((30, 5)) < 0.4
+    dataset = Dataset("", X[:20], Y[:20], X[20:], Y[20:])
+    model = PLT(C=1.0).fit(dataset.X_train, dataset.Y_train)
+    ranking = model.predict_topk(dataset.X_test, 3)
+    np.testing.assert_array_equal(ranking.labels, PLT(C=1.0).fit(X[:20], Y[:20]).predict_topk(X[20:], 3).labels)
+    weights = metrics.inverse_propensity(dataset.Y_train)
+    measured = metrics.measures(dataset.Y_test, ranking, 3, weights)
+    for name, values in metrics.measures(Y[20:], ranking, 3, weights).items():
+        np.testing.assert_array_equal(measured[name], values)
+    assert describe(dataset).summary["n_train"] == 20
+    np.testing.assert_array_equal(dataset.X_train[[3, 1]].toarray(), X[[3, 1]].astype(np.float32))
+    np.testing.assert_array_equal((dataset.Y_train.T @ dataset.X_train).shape, (5, 6))
+    write_matrix(tmp_path / "d.txt", dataset.X_train, dataset.Y_train)
+    assert (read_matrix(tmp_path / "d.txt")[0] != dataset.X_train).nnz == 0
+    assert load_saved(save_dataset(dataset)).fingerprint == dataset.fingerprint
+
+
+def test_labels_may_be_a_series_of_lists():
+    series = small(Y_train=pd.Series([[1, 0], []], index=[5, 5]), Y_test=pd.Series([[1]]))
+    assert series.fingerprint == small().fingerprint
+    one = np.empty(1, dtype=object)
+    one[0] = [0]
+    assert small(Y_test=one).n_labels == small(Y_test=pd.Series([[0]])).n_labels == 2  # as wide as the training labels
+    assert small(Y_train=pd.Series([[1, 0], []]), label_names=["a", "b", "c"]).n_labels == 3
+
+
+@pytest.mark.parametrize("field", ["X_train", "Y_train", "X_test", "Y_test"])
+def test_a_damaged_sparse_matrix_is_refused(field):
+    bad = sp.csr_array((np.ones(1, bool), np.array([0]), np.array([0, 1] if "test" in field else [0, 1, 1])))
+    bad.resize(bad.shape[0], 3 if field[0] == "X" else 2)
+    bad.indices[0] = 100_000_000
+    with pytest.raises(ValueError, match=f"{field} is damaged: row 0 has the index 100000000"):
+        small(**{field: bad})
 
 
 def test_fingerprint_tells_train_from_test():

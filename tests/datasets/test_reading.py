@@ -81,6 +81,109 @@ def test_ids_may_start_at_one():
     assert error.remedy.startswith("Pass first_index=0")
 
 
+def warned(call, *args, **options):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        call(*args, **options)
+    assert all(w.category is DatasetWarning and w.filename == __file__ for w in caught)
+    return [str(w.message) for w in caught]
+
+
+def test_ids_that_seem_to_start_at_one_give_one_warning_when_there_is_no_header():
+    assert warned(read_matrix, b"1,3 1:1 4:0.5\n 2:2\n2\n", name="f.txt") == [
+        "f.txt: the smallest feature id is 1 and the smallest label id is 1, so feature 0 and label 0 stay unused. "
+        "If ids start at 1, pass first_index=1."
+    ]
+    for quiet in (b"0,3 1:1\n2\n", b"1,3 1:1 0:0.5\n", b"1 0:0\n", b"1 4 4\n1,3 1:1\n"):
+        assert warned(read_matrix, quiet) == []
+    assert warned(read_matrix, b"2,3 2:1\n", first_index=1) == []
+
+
+def test_ids_from_one_are_looked_for_in_both_files_together():
+    one, two = b"1 1:1\n2 2:1\n", b"3 3:1\n"
+    (said,) = warned(read_dataset, one, two, name="d")
+    assert said.startswith("data (training) and data (test): the smallest feature id is 1")
+    assert "first_index=1" in said
+    assert warned(read_dataset, one, b"0 3:1\n 0:1\n") == []
+    assert warned(read_dataset, one, b"3 0:1\n") == []
+    assert warned(read_dataset, one, b" 3:1\n") != []
+    assert warned(read_dataset, b"2 4 4\n" + one, two) == []
+    assert warned(read_dataset, one, two, first_index=1) == []
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"2,4,3\n0,2 0:1 3:0.5\n 1:2\n",
+        b"# comment\n\n2, 4 ,3 \r\n0,2 0:1 3:0.5\r\n\r\n",
+        b"2,4,3\n1,3 1:1 4:0.5\n 1:2\n",  # its ids start at 1
+    ],
+)
+def test_a_header_with_commas_is_an_error_when_it_fits_the_file(content):
+    error = failure(content, name="f.txt")
+    assert "is separated by commas, but fits the file as its header" in error.found
+    assert "separated by spaces" in error.remedy
+    assert (error.line, error.column) == (3 if b"#" in content else 1, 1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DatasetWarning)  # of ids from 1
+        _, Y, _, _ = read_matrix(content, format="svmlight")
+    assert Y[[0]].indices.tolist() == [2, 3, 4]
+    spaced = content.replace(b"2,4,3", b"2 4 3").replace(b"2, 4 ,3", b"2 4 3")
+    assert read_matrix(spaced, first_index=int(b"4:" in content))[0].shape == (2, 4)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"2,4,3\n0,2 0:1 3:0.5\n",  # one row, not two
+        b"1,4,3\n0,2 0:1 3:0.5\n 1:2\n",  # two, not one
+        b"2,4,3\n0,2 0:1 5:0.5\n 1:2\n",  # feature 5 of 4
+        b"2,4,3\n0,9 0:1 3:0.5\n 1:2\n",  # label 9 of 3
+        b"2,0,3\n0\n1\n4 0:1",
+        b"1,4\n0 0:1\n",
+        b"1,4,3,2\n0 0:1\n",
+        b"1,4,3 0:1\n0 0:1\n",
+    ],
+)
+def test_a_first_row_of_labels_that_does_not_fit_as_a_header_is_a_row(content):
+    X, Y, _, _ = read_matrix(content)
+    assert Y[[0]].indices.tolist() == sorted(int(label) for label in content.split()[0].split(b","))
+    assert X.shape[0] == content.strip().count(b"\n") + 1
+
+
+def test_three_labels_alone_are_a_row_not_a_header_without_rows():
+    dataset = read_dataset(b"0,3 0:1\n2 1:1\n", b"0,2,3\n")
+    assert dataset.Y_test.indices.tolist() == [0, 2, 3]
+
+
+def test_a_header_with_commas_is_named_when_a_header_is_asked_for():
+    error = failure(b"9,4,3\n0 0:1\n", format="xmlc")
+    assert "'9,4,3' where the header belongs" in error.found
+    assert "separated by spaces" in error.remedy
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+@pytest.mark.parametrize("content", [TEXT, b"0 1:1\n1 2:1\n", b"# made by hand\n1 2 2\n0 1:1\n"])
+def test_lines_that_end_with_a_carriage_return_alone_are_an_error_that_says_so(content, pack):
+    error = failure(pack(content.replace(b"\n", b"\r")), name="f.txt")
+    assert "carriage return (CR) alone" in error.found
+    assert "LF or CRLF" in error.remedy
+
+
+def test_a_carriage_return_at_the_end_of_a_single_line_is_no_error():
+    for content in (b"0 0:1\r", b"0 0:1 \r\r ", b"0 0:1\r\n"):
+        assert read(content) == ([[1]], [[1]])
+    assert "holds no rows" in failure(b"\r\r").found
+    with pytest.raises(DatasetFormatError, match="names.txt: its lines end with a carriage return"):
+        read_dataset(b"0 0:1\n1 1:1\n", b"0 1:1\n", label_names=named(b"a\rb\r", "names.txt"))
+
+
+def named(content, name):
+    stream = io.BytesIO(content)
+    stream.name = name
+    return stream
+
+
 def test_repeats_are_merged_with_one_warning():
     with pytest.warns(DatasetWarning) as caught:
         X, Y = read(b"3 4 3\n0 1:1\n2,0,2 3:1 1:1 3:2\n1 2:1 2:-1\n", name="f.txt")

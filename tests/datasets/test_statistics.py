@@ -72,6 +72,19 @@ def test_the_summary_is_right_and_plain(dataset):
     )
 
 
+def buckets(counts):
+    Y = np.arange(max(counts))[:, None] < np.array(counts)
+    X = np.ones((len(Y), 1))
+    return describe(Dataset("d", X, Y, X, Y)).labels["bucket"].tolist()
+
+
+def test_a_label_that_starts_at_a_boundary_belongs_to_the_rarer_side():
+    assert buckets([2, 1, 1]) == ["head", "torso", "torso"]  # label 1 starts at just 50 %
+    assert buckets([2, 2, 1]) == ["head", "head", "tail"]  # label 2 starts at just 80 %
+    assert buckets([5, 3, 1, 1]) == ["head", "torso", "tail", "tail"]
+    assert buckets([3, 2]) == ["head", "torso"]  # label 0 straddles 50 %
+
+
 def test_data_without_any_label_can_be_described():
     empty = np.zeros((2, 3))
     summary = describe(Dataset("d", empty, empty, empty, empty)).summary

@@ -1,6 +1,7 @@
 """What the measures accept as a ranking, and what they say about the rest."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 
@@ -61,6 +62,16 @@ def test_an_array_of_lists_is_a_list_of_lists():
     ragged[:] = [[1, 2, 0], [2], []]
     padded = [[1, 2, 0], [2, -1, -1], [-1, -1, -1]]
     same(metrics.measures(Y, ragged, 3, WEIGHTS), metrics.measures(Y, padded, 3, WEIGHTS))
+
+
+def test_a_series_of_lists_is_a_list_of_lists():
+    true = pd.Series([[0, 1], [3], []], index=[7, 7, 1])
+    ranking = pd.Series(IDS.tolist(), index=[2, 1, 0])
+    same(metrics.measures(true, ranking, 3, WEIGHTS), metrics.measures(Y, IDS, 3, WEIGHTS))
+    same(metrics.measures(true, IDS, 3), metrics.measures(Y, IDS, 3))
+    np.testing.assert_array_equal(
+        metrics.inverse_propensity(true, n_labels=4), metrics.inverse_propensity([[0, 1], [3], []], n_labels=4)
+    )
 
 
 def test_short_rows_are_padded():
@@ -192,12 +203,49 @@ def test_a_label_twice_in_a_row_is_named():
         metrics.precision_at_k(Y, ids, 3)
     with pytest.raises(ValueError, match="row 2 of the ranking has label 3 twice"):
         metrics.hits(Y, ids.tolist())
-    assert metrics.precision_at_k(Y, ids, 2).shape == (2,)  # what is not measured is not looked at
+    for form in (ids, ids.tolist(), Ranking(ids, np.zeros(ids.shape))):
+        with pytest.raises(ValueError, match="row 2 of the ranking has label 3 twice, again at place 3"):
+            metrics.precision_at_k(Y, form, 1)  # also what is not measured
+
+
+def test_the_first_row_with_a_label_twice_is_named_in_ragged_lists():
+    rows = [[3, -1, -1], [], [2, 0], [1, 3, 0, 1, 3], [0, 0]]
+    with pytest.raises(ValueError, match="row 3 of the ranking has label 1 twice, again at place 4"):
+        metrics.as_ranking(rows, 2)
+    rows[3] = [1, 3, 0, 2, -3]
+    with pytest.raises(ValueError, match="row 3 of the ranking has the label id -3 at place 5"):
+        metrics.as_ranking(rows, 2)
+    rows[3:] = [[1, 3, 0]]
+    assert metrics.as_ranking(rows, 2).labels.tolist() == [[3, -1], [-1, -1], [2, 0], [1, 3]]
+
+
+@pytest.mark.parametrize("k", [1, 2, 3])
+@pytest.mark.parametrize("form", [np.asarray, np.ndarray.tolist, lambda m: Ranking(m, np.zeros(m.shape))])
+def test_whole_numbers_that_are_scores_are_an_error_at_every_k(form, k):
+    true = np.eye(4, dtype=int)
+    for scores in (
+        np.array([[7, 5, 1, 0]] * 4),  # no label has the id 7
+        np.array([[3, 2, 2, 0]] * 4),
+        np.array([[3, -7, 2, 1]] * 4),
+        np.array([[0, 1, 0, 0]] * 4),
+    ):
+        with pytest.raises(ValueError, match="row 0 of the ranking has.*scores go in an array of floats"):
+            metrics.precision_at_k(true, form(scores), k)
+
+
+def test_a_binary_matrix_as_lists_is_not_taken_for_label_ids():
+    with pytest.raises(ValueError, match="Y_true row 0 names label 0 more than once.*numpy.array"):
+        metrics.precision_at_k(np.eye(4, dtype=int).tolist(), [[0], [1], [2], [3]], 1)
+    with pytest.raises(ValueError, match="Y_true row 1 names label 1 more than once"):
+        metrics.psprecision_at_k([[0], [1, 1]], [[0], [1]], np.ones(2), 1)
+    with pytest.raises(ValueError, match="Y_train row 0 names label 0 more than once"):
+        metrics.inverse_propensity(np.eye(4, dtype=int).tolist())
 
 
 def test_a_binary_matrix_in_the_place_of_a_ranking_is_an_error():
-    with pytest.raises(ValueError, match="twice.*scores go in an array of floats"):
-        metrics.precision_at_k(Y, Y, 3)
+    for k in (1, 3):
+        with pytest.raises(ValueError, match="twice.*scores go in an array of floats"):
+            metrics.precision_at_k(Y, Y, k)
     for booleans in (Y.astype(bool), sp.csr_array(Y.astype(bool))):
         with pytest.raises(TypeError, match="booleans, which has no order"):
             metrics.precision_at_k(Y, booleans, 3)
@@ -312,6 +360,59 @@ def test_weights_that_cannot_be_used_are_refused(inv_ps, error, found):
     if inv_ps is not None:
         with pytest.raises(error, match=found):
             metrics.measures(Y, IDS, 3, inv_ps)
+
+
+def damaged(form, dtype, field, at, value):
+    """A 3 x 4 matrix with one index that does not fit; SciPy takes it as it is."""
+    parts = {"data": [1] * 4, "indices": [0, 1, 3, 2], "indptr": [0, 2, 3, 4]}
+    if form in (sp.csc_array, sp.csc_matrix):
+        parts = {"data": [1] * 4, "indices": [0, 1, 2, 2], "indptr": [0, 1, 2, 3, 4]}
+    matrix = form((np.array(parts["data"], dtype), np.array(parts["indices"]), np.array(parts["indptr"])), shape=(3, 4))
+    getattr(matrix, field)[at] = value
+    return matrix
+
+
+DAMAGE = [
+    ("indices", 2, 100_000_000),
+    ("indices", 2, -1),
+    ("indptr", 1, 4),
+    ("indptr", -1, 100_000_000),
+    ("indptr", 0, 1),
+]
+
+
+@pytest.mark.parametrize("field, at, value", DAMAGE)
+@pytest.mark.parametrize("form", [sp.csr_array, sp.csr_matrix, sp.csc_array])
+def test_a_damaged_sparse_matrix_is_an_error_not_a_crash(form, field, at, value):
+    true = damaged(form, bool, field, at, value)
+    for measure in (metrics.precision_at_k, metrics.recall_at_k, metrics.ndcg_at_k, metrics.hits, metrics.measures):
+        with pytest.raises(ValueError, match="Y_true is damaged"):
+            measure(true, IDS, k=3)
+    with pytest.raises(ValueError, match="Y_true is damaged"):
+        metrics.psprecision_at_k(true, IDS, WEIGHTS, 3)
+    for weights in (metrics.inverse_propensity, metrics.inverse_log_frequency):
+        with pytest.raises(ValueError, match="Y_train is damaged"):
+            weights(true)
+    scores = damaged(form, float, field, at, value)
+    with pytest.raises(ValueError, match="the matrix of scores is damaged"):
+        metrics.precision_at_k(Y, scores, 3)
+    with pytest.raises(ValueError, match="the matrix of scores is damaged"):
+        metrics.as_ranking(scores, 2)
+
+
+def test_the_damaged_row_is_named():
+    with pytest.raises(ValueError, match="Y_true is damaged: row 1 has the index 9"):
+        metrics.precision_at_k(damaged(sp.csr_array, bool, "indices", 2, 9), IDS, 3)
+    scores = sp.coo_array((np.ones(2), (np.array([0, 1]), np.array([0, 1]))), shape=(3, 4))
+    scores.coords[1][1] = 9
+    with pytest.raises(ValueError, match="the matrix of scores is damaged: axis 1"):
+        metrics.as_ranking(scores, 2)
+
+
+def test_room_after_the_last_entry_of_a_sparse_matrix_is_not_read():
+    scores = sp.csr_array((np.array([1.0, np.nan]), np.array([2, 3]), np.array([0, 2])), shape=(1, 4))
+    scores.indptr[1] = 1
+    assert metrics.as_ranking(scores, 1).labels.tolist() == [[2]]
 
 
 def test_true_labels_that_are_not_binary_are_refused():

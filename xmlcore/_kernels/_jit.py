@@ -1,6 +1,7 @@
 """The one decorator of every kernel, and where its compiled code is kept."""
 
 import hashlib
+import tempfile
 import warnings
 from pathlib import Path
 
@@ -30,7 +31,8 @@ CACHE_FOLDER = kernel_cache_root() / KERNELS_VERSION
 def _cache_usable() -> bool:
     try:
         CACHE_FOLDER.mkdir(parents=True, exist_ok=True)
-        return True
+        with tempfile.TemporaryFile(dir=CACHE_FOLDER):  # Numba itself would quietly use another, stale-prone place
+            return True
     except OSError as error:
         warnings.warn(
             f"compiled kernels cannot be kept in {CACHE_FOLDER} ({error}): each process compiles them anew; "

@@ -14,9 +14,9 @@ def normalise_rows(indptr, data):
         for t in range(indptr[i], indptr[i + 1]):
             total += np.float64(data[t]) * np.float64(data[t])
         if total > 0.0:
-            scale = np.float32(1.0 / np.sqrt(total))
+            scale = 1.0 / np.sqrt(total)  # may be beyond float32
             for t in range(indptr[i], indptr[i + 1]):
-                data[t] *= scale
+                data[t] = np.float32(data[t] * scale)
 
 
 @kernel

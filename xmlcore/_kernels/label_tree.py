@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from xmlcore._kernels._jit import kernel
+from xmlcore._kernels.siblings import LOGISTIC
 
-LOGISTIC = 0
 GROUP_LIMIT = 256  # children are stored as uint8 within their group
 
 
@@ -96,7 +96,7 @@ def row_scale(data, start, end):
     total = 0.0
     for t in range(start, end):
         total += np.float64(data[t]) * np.float64(data[t])
-    return np.float32(1.0 / np.sqrt(total)) if total > 0.0 else np.float32(1.0)
+    return 1.0 / np.sqrt(total) if total > 0.0 else 1.0
 
 
 @kernel
@@ -123,7 +123,7 @@ def group_log_probabilities(tree, g, loss, indices, data, start, end, scale, mar
         if at == last:
             break
         if tree.features[at] == f:
-            v = data[t] * scale
+            v = np.float32(data[t] * scale)
             for e in range(tree.entry_ptr[at], tree.entry_ptr[at + 1]):
                 margins[tree.entry_child[e]] += v * tree.entry_value[e]
             at += 1

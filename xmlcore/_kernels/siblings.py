@@ -5,6 +5,8 @@ children side by side, one pass over a row serves all of them, and the inner loo
 the compiler turns into vector instructions.
 """
 
+import math
+
 import numpy as np
 
 from xmlcore._kernels._jit import kernel
@@ -24,7 +26,9 @@ E5 = np.float32(0.0013333558146428443)
 E6 = np.float32(0.00015403530393381608)
 ZERO = np.float32(0.0)
 ONE = np.float32(1.0)
-TWO = np.float32(2.0)
+HALF = np.float32(0.5)
+SETTLED = np.float32(0.1)  # a step that moves no margin by more is as good as the last
+MOST_STEPS = 40
 LIMIT = np.float32(60.0)
 
 
@@ -117,44 +121,66 @@ def sigmoid(margins, scratch, scratch_bits, out, n):
 
 
 @kernel
-def logistic_step(margins, dual, q, C, step, worst, gap, p, scratch, scratch_bits, n):
-    """One row's visit for the logistic loss; changes ``dual`` (C t - a), sets ``step`` (the change of a).
+def logistic_step(margins, dual, q, C, step, worst, low, high, last, z, p, scratch, scratch_bits, n):
+    """One row's visit for the logistic loss; changes ``dual`` (a with the sign of y), sets ``step`` (of y a).
 
-    The row's optimality condition a + s = C (t - sigmoid(margin + q s)) has one root s. A Newton step goes towards it;
-    where it went too far the root is bracketed and a secant step goes back between the two points.
+    With z = y margin, the row's optimality condition a + s = C sigmoid(-(z + q s)) has one root s, between 0 and the
+    condition's value at 0. Newton's method goes there; where it leaves the bracket or does not halve the last step
+    (from one flat end of the sigmoid it jumps to the other), the middle of the bracket is taken. All children take as
+    many steps as the slowest needs to know its margin to within ``SETTLED``.
     """
-    sigmoid(margins, scratch, scratch_bits, p, n)
     for c in range(n):
-        g = C * p[c] - dual[c]
-        gap[c] = g
+        z[c] = -math.copysign(ONE, dual[c]) * margins[c]
+    sigmoid(z, scratch, scratch_bits, p, n)
+    move = ZERO
+    for c in range(n):
+        g = abs(dual[c]) - C * p[c]
         worst[c] = max(worst[c], abs(g))
-        s = -g / (ONE + C * q * p[c] * (ONE - p[c]))
-        step[c] = s
-        margins[c] += q * s
-    sigmoid(margins, scratch, scratch_bits, p, n)
+        low[c] = min(-g, ZERO)
+        high[c] = max(-g, ZERO)
+        step[c] = -g / (ONE + C * q * p[c] * (ONE - p[c]))
+        last[c] = abs(step[c])
+        move = max(move, q * last[c])
+    visits = 0
+    while move > SETTLED and visits < MOST_STEPS:
+        for c in range(n):
+            margins[c] = z[c] - q * step[c]
+        sigmoid(margins, scratch, scratch_bits, p, n)
+        move = ZERO
+        for c in range(n):
+            s = step[c]
+            g = abs(dual[c]) + s - C * p[c]
+            low[c] = s if g < ZERO else low[c]
+            high[c] = high[c] if g < ZERO else s
+            newton = s - g / (ONE + C * q * p[c] * (ONE - p[c]))
+            good = newton >= low[c] and newton <= high[c] and abs(newton - s) < HALF * last[c]
+            step[c] = newton if good else HALF * (low[c] + high[c])
+            last[c] = abs(step[c] - s)
+            move = max(move, q * last[c])
+        visits += 1
     for c in range(n):
-        g = C * p[c] - dual[c] + step[c]
-        s = step[c] * (gap[c] / (gap[c] - g)) if g * gap[c] < 0.0 else step[c]
-        step[c] = s
-        dual[c] -= s
+        y = math.copysign(ONE, dual[c])
+        a = max(abs(dual[c]) + step[c], ZERO)
+        step[c] = y * (a - abs(dual[c]))
+        dual[c] = math.copysign(a, dual[c])
 
 
 @kernel
 def hinge_step(margins, dual, q, C, step, worst, n):
-    """One row's visit for the squared hinge loss; changes ``dual`` (y (1 + a), a >= 0), sets ``step`` (of y a).
+    """One row's visit for the squared hinge loss; changes ``dual`` (a with the sign of y), sets ``step`` (of y a).
 
     Hsieh et al. (2008), algorithm 1, for the L2-loss: exact minimum along one dual variable.
     """
-    half = ONE / (TWO * C)
+    half = HALF / C
     inverse = ONE / (q + half)
     for c in range(n):
-        y = ONE if dual[c] > 0.0 else -ONE
-        a = y * dual[c] - ONE
+        y = math.copysign(ONE, dual[c])
+        a = abs(dual[c])
         slack = ONE - y * margins[c]
         worst[c] = max(worst[c], C * abs(a * half - max(slack, ZERO)))
-        s = max(a + (slack - a * half) * inverse, ZERO) - a
-        step[c] = y * s
-        dual[c] += y * s
+        new = max(a + (slack - a * half) * inverse, ZERO)
+        step[c] = y * (new - a)
+        dual[c] = math.copysign(new, dual[c])
 
 
 @kernel
@@ -169,7 +195,7 @@ def train_siblings(indptr, indices, data, squares, n_features, targets, loss, C,
     indptr, indices, data : CSR of the node's rows, (m, F)
     squares : float32 (m,), |x|^2 + 1
     n_features : int, F
-    targets : float32 (m, c), 0 or 1; overwritten by the state of the dual variables
+    targets : float32 (m, c), 0 or 1; overwritten by the dual variables
     loss : int, LOGISTIC or SQUARED_HINGE
     C, tol : float32
         Stop after an epoch in which no dual variable was further than ``tol`` from what its row's margin asks for,
@@ -194,7 +220,10 @@ def train_siblings(indptr, indices, data, squares, n_features, targets, loss, C,
     margins = np.empty(n, np.float32)
     step = np.empty(n, np.float32)
     worst = np.empty(n, np.float32)
-    gap = np.empty(n, np.float32)
+    low = np.empty(n, np.float32)
+    high = np.empty(n, np.float32)
+    last = np.empty(n, np.float32)
+    z = np.empty(n, np.float32)
     p = np.empty(n, np.float32)
     scratch = np.empty(n, np.float32)
     scratch_bits = scratch.view(np.int32)
@@ -202,10 +231,7 @@ def train_siblings(indptr, indices, data, squares, n_features, targets, loss, C,
     order = np.arange(m).astype(np.int32)
     for i in range(m):
         for c in range(n):
-            if loss == LOGISTIC:
-                targets[i, c] *= C
-            else:
-                targets[i, c] = TWO * targets[i, c] - ONE
+            targets[i, c] = ZERO if targets[i, c] > ZERO else -ZERO  # every a is 0, with the sign of y
     epochs = 0
     violation = ZERO
     state = stream(seed, number)
@@ -224,7 +250,9 @@ def train_siblings(indptr, indices, data, squares, n_features, targets, loss, C,
                 for c in range(n):
                     margins[c] += v * w[c]
             if loss == LOGISTIC:
-                logistic_step(margins, targets[i], squares[i], C, step, worst, gap, p, scratch, scratch_bits, n)
+                logistic_step(
+                    margins, targets[i], squares[i], C, step, worst, low, high, last, z, p, scratch, scratch_bits, n
+                )
                 n_moved = n
             else:
                 hinge_step(margins, targets[i], squares[i], C, step, worst, n)

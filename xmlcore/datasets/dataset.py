@@ -17,7 +17,8 @@ _FINGERPRINT_VERSION = b"xmlcore data set 1"
 class Dataset:
     """Training and test rows of a multi-label problem.
 
-    Everything is checked and made canonical once, here. The matrices are copies and are not to be changed.
+    Everything is checked and made canonical once, here. The matrices are copies, and their arrays are read-only: the
+    fingerprint is computed once.
 
     Parameters
     ----------
@@ -26,7 +27,8 @@ class Dataset:
     X_train, X_test : sparse or array_like, shape (n_train, D) and (n_test, D)
         Features.
     Y_train, Y_test : sparse, array_like of 0 and 1, or lists of label ids, shape (n_train, L) and (n_test, L)
-        Labels. When Y_train is lists of ids, L is the number of label names, or else the largest id + 1.
+        Labels. When Y_train is lists of ids (in a list, or in a pandas Series), L is the number of label names, or
+        else the largest id + 1.
     feature_names, label_names : sequence of str, optional
         D and L names.
     row_names_train, row_names_test : sequence of str, optional
@@ -76,9 +78,9 @@ class Dataset:
                 f"X_train has {X_train.shape[1]} features, but X_test has {X_test.shape[1]}: "
                 "both need the same features in the same order"
             )
-        width = None if hasattr(self.Y_train, "shape") or self.label_names is None else len(self.label_names)
+        width = None if _is_matrix(self.Y_train) or self.label_names is None else len(self.label_names)
         Y_train = check_labels(self.Y_train, n_labels=width, name="Y_train")
-        width = None if hasattr(self.Y_test, "shape") else Y_train.shape[1]
+        width = None if _is_matrix(self.Y_test) else Y_train.shape[1]
         Y_test = check_labels(self.Y_test, n_labels=width, name="Y_test")
         if Y_train.shape[1] != Y_test.shape[1]:
             raise ValueError(
@@ -105,6 +107,16 @@ class Dataset:
         self._set("Y_train", Y_train)
         self._set("X_test", X_test)
         self._set("Y_test", Y_test)
+        self._freeze()
+
+    def __setstate__(self, state):
+        self.__dict__.update(state)
+        self._freeze()  # pickle makes arrays that can be written to
+
+    def _freeze(self):
+        for matrix in (self.X_train, self.Y_train, self.X_test, self.Y_test):
+            for array in (matrix.indptr, matrix.indices, matrix.data):
+                array.flags.writeable = False
 
     def _set(self, field, value):
         object.__setattr__(self, field, value)  # frozen for everybody else
@@ -167,6 +179,11 @@ class Dataset:
     def feature_name(self, j: int) -> str:
         """Name of feature ``j``, or ``"feature j"`` when there are no names."""
         return _name(self.feature_names, j, self.n_features, "feature")
+
+
+def _is_matrix(Y):
+    """Whether Y has a width of its own, which lists of ids have not, nor a Series or an array of lists."""
+    return len(getattr(Y, "shape", ())) == 2
 
 
 def _name(names, j, count, what):

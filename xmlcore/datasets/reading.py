@@ -1,14 +1,15 @@
 """Files to matrices and data sets."""
 
 import os
+import warnings
 
 import numpy as np
 
 from xmlcore.datasets.dataset import Dataset
-from xmlcore.datasets.errors import DatasetFormatError
+from xmlcore.datasets.errors import DatasetFormatError, DatasetWarning
 from xmlcore.datasets.sources import read_text, source_name, stem
 from xmlcore.datasets.xmlc import FORMATS, Rows, canonical_csr, parse
-from xmlcore.validation import check_count
+from xmlcore.validation import INT32_MAX, check_count
 
 
 def read_matrix(source, format="auto", labels=None, *, first_index=0, max_bytes=None, name=None):
@@ -22,7 +23,8 @@ def read_matrix(source, format="auto", labels=None, *, first_index=0, max_bytes=
     format : {"auto", "xmlc", "svmlight"}
         ``"xmlc"``: a header ``N D L`` (rows, features, labels), then one row per line, ``l1,l2 f:v f:v``.
         ``"svmlight"``: the rows without the header; the largest ids decide D and L.
-        ``"auto"``: xmlc when the first line is three whole numbers, else svmlight.
+        ``"auto"``: xmlc when the first line is three whole numbers, else svmlight. A first line like ``2,2,3`` is a row
+        of three labels, but an error when it would fit the rest of the file as its header.
     labels : None
         For formats that do not say which columns are labels; these two do.
     first_index : {0, 1}
@@ -54,7 +56,8 @@ def read_matrix(source, format="auto", labels=None, *, first_index=0, max_bytes=
     Warns
     -----
     DatasetWarning
-        Rows that name a feature more than once (its values are summed) or a label more than once (it counts once).
+        Rows that name a feature more than once (its values are summed) or a label more than once (it counts once);
+        no header and neither a feature 0 nor a label 0, which looks like ids from 1.
 
     Notes
     -----
@@ -68,6 +71,7 @@ def read_matrix(source, format="auto", labels=None, *, first_index=0, max_bytes=
     at most 8 bytes per feature and 4 per label in it, whatever the header promises.
     """
     rows = _read_rows(source, format, labels, first_index, max_bytes, name)
+    _warn_of_ids_from_one([rows], first_index)
     for matrix, what in ((rows.X, "feature"), (rows.Y, "label")):
         if matrix.shape[1] == 0:
             raise DatasetFormatError(
@@ -89,6 +93,26 @@ def _read_rows(source, format, labels, first_index, max_bytes, name) -> Rows:
     first_index = check_count(first_index, "first_index", 0, 1)
     text = read_text(source, max_bytes=max_bytes, name=name)
     return parse(text, format, first_index, source_name(source, name))
+
+
+def _warn_of_ids_from_one(parts, first_index):
+    """One warning when the ids of all files together look as if they started at 1.
+
+    A header tells the widths, and then ids from 1 either do not fit, which is an error, or leave nothing to see.
+    """
+    least_feature = min(part.least_feature for part in parts)
+    least_label = min(part.least_label for part in parts)
+    none = INT32_MAX < max(least_feature, least_label)  # no feature or no label at all
+    if first_index or none or any(part.header_line is not None for part in parts):
+        return
+    if least_feature >= 1 and least_label >= 1:
+        sources = " and ".join(part.source for part in parts)
+        warnings.warn(
+            f"{sources}: the smallest feature id is {least_feature} and the smallest label id is {least_label}, so "
+            "feature 0 and label 0 stay unused. If ids start at 1, pass first_index=1.",
+            DatasetWarning,
+            stacklevel=3,
+        )
 
 
 def split_rows(n_rows: int, test_size: float | int = 0.2, random_state: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -184,6 +208,7 @@ def read_dataset(
     parts = [_read_rows(train, **options, name=train_label)]
     if test is not None:
         parts.append(_read_rows(test, **options, name=test_label))
+    _warn_of_ids_from_one(parts, options["first_index"])
     names = {}
     for field, given in (("feature_names", feature_names), ("label_names", label_names)):
         names[field] = None if given is None else _read_names(given, field, options["max_bytes"])

@@ -5,6 +5,7 @@ import gzip
 import io
 import lzma
 import os
+import re
 import struct
 import zipfile
 import zlib
@@ -87,7 +88,8 @@ def read_text(source, *, max_bytes: int | None = None, name: str | None = None) 
     Raises
     ------
     DatasetFormatError
-        More than ``max_bytes``, a damaged archive, a zip of several files, an empty file, or data that is not text.
+        More than ``max_bytes``, a damaged archive, a zip of several files, an empty file, data that is not text, or
+        lines that end with CR alone.
     TypeError
         A source that is none of these.
     OSError
@@ -251,4 +253,10 @@ def _check_text(text, label):
             "Give rows of text.",
             line,
             zero - head.rfind(b"\n", 0, zero),
+        )
+    if not re.search(rb"\n", text) and b"\r" in text.tobytes().strip():
+        raise DatasetFormatError(
+            label,
+            "its lines end with a carriage return (CR) alone, as on old Macs",
+            "Save it with line ends LF or CRLF.",
         )

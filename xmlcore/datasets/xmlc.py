@@ -18,7 +18,11 @@ _NOT_ROWS = re.compile(  # blank lines and comments before the first row
     rb"(?:[ \t\r]*+(?:#[^\n]*+)?+\n)*+(?:[ \t\r]*+(?:#[^\n]*+)?+\Z)?"
 )
 _HEADER = re.compile(rb"[ \t\r]*+([0-9]++)[ \t]++([0-9]++)[ \t]++([0-9]++)[ \t\r]*+(?:#[^\n]*+)?+(?=\n|\Z)")
+_COMMA_HEADER = re.compile(
+    rb"[ \t\r]*+([0-9]++)[ \t]*+,[ \t]*+([0-9]++)[ \t]*+,[ \t]*+([0-9]++)[ \t\r]*+(?:#[^\n]*+)?+(?=\n|\Z)"
+)
 _NUMBER = re.compile(rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_SPACES = "The numbers of a header are separated by spaces: rows, features, labels."
 _ONE_BASED = "If ids start at 1 in this file, pass first_index=1."
 
 
@@ -35,6 +39,8 @@ class Rows:
         Of the width the header promises, or the largest ids make.
     header_line : int or None
         Where the header is; None without one, and then the widths are only lower bounds.
+    least_feature, least_label : int
+        The smallest ids, before ``first_index`` is taken off; large where there is none.
     """
 
     source: str
@@ -42,6 +48,8 @@ class Rows:
     X: sp.csr_array
     Y: sp.csr_array
     header_line: int | None
+    least_feature: int
+    least_label: int
 
 
 def canonical_csr(indptr, indices, data, n_columns) -> sp.csr_array:
@@ -75,7 +83,16 @@ def parse(text: np.ndarray, format: str, first_index: int, source: str) -> Rows:
     if start == text.size:
         raise DatasetFormatError(source, "it holds no rows, only blank lines or comments", "Give one row per line.")
     header = _HEADER.match(text, start)
+    commas = None if header else _COMMA_HEADER.match(text, start)
     if format == "auto":
+        if commas and _fits(kernels, text, commas, line, first_index):
+            raise DatasetFormatError(
+                source,
+                f"{_shown(text, start, until_newline=True)} is separated by commas, but fits the file as its header",
+                f'{_SPACES} If it is a row with three labels, pass format="svmlight".',
+                line,
+                1,
+            )
         format = "xmlc" if header else "svmlight"
     if format == "xmlc":
         if not header:
@@ -83,7 +100,7 @@ def parse(text: np.ndarray, format: str, first_index: int, source: str) -> Rows:
             raise DatasetFormatError(
                 source,
                 f"{found} where the header belongs: three whole numbers, rows, features and labels",
-                'A file without a header is read with format="svmlight".',
+                _SPACES if commas else 'A file without a header is read with format="svmlight".',
                 line,
                 1,
             )
@@ -108,7 +125,23 @@ def parse(text: np.ndarray, format: str, first_index: int, source: str) -> Rows:
         _cut(reader.x_indptr, rows + 1), _cut(reader.x_indices, n_x), _cut(reader.x_data, n_x), n_features
     )
     Y = canonical_csr(_cut(reader.y_indptr, rows + 1), _cut(reader.y_indices, n_y), np.ones(n_y, bool), n_labels)
-    return Rows(source, format, X, Y, header_line)
+    least = (int(out[i]) + first_index for i in (kernels.MIN_FEATURE, kernels.MIN_LABEL))
+    return Rows(source, format, X, Y, header_line, *least)
+
+
+def _fits(kernels, text, header, line, first_index):
+    """Whether the rest of the file is what these three numbers promise."""
+    try:
+        n_rows, n_features, n_labels = _header(header, "", line)
+    except DatasetFormatError:
+        return False
+    if n_rows == 0:
+        return False
+    for first in {first_index, 1}:
+        reader = _Reader(kernels, text, header.end() + 1, line + 1, first, skip_blank=False)
+        if reader.run(n_rows, n_features, n_labels) == kernels.OK:
+            return True
+    return False
 
 
 class _Reader:

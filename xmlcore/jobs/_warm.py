@@ -1,7 +1,5 @@
 """Compiling ahead."""
 
-import warnings
-
 from xmlcore.progress import Progress, silent
 
 PHASE = "Compiling kernels"
@@ -19,12 +17,10 @@ def warm_up(progress: Progress = silent) -> None:
     progress : callable, optional
         See :class:`xmlcore.progress.Progress`.
     """
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a toy problem need not converge
-        done = 0
-        for percent, what in _pieces():
-            progress(PHASE, done / 100, what)
-            done += percent
+    done = 0
+    for percent, what in _pieces():
+        progress(PHASE, done / 100, what)
+        done += percent
     progress(PHASE, 1.0)
 
 
@@ -38,18 +34,11 @@ def _pieces():
     from xmlcore import metrics
 
     metrics.warm_up()
-    yield 40, "training label trees"
-    import numpy as np
-
+    yield 55, "label trees"
     from xmlcore.models import PLT
+    from xmlcore.models.base import warm_up
 
-    X = np.random.default_rng(0).random((20, 6)).astype(np.float32)
-    Y = [[row % 5, 5 + row % 3] for row in range(20)]
-    options = {"max_leaf_labels": 2, "n_jobs": 1}
-    one = PLT(**options).fit(X, Y)
-    two = PLT(loss="squared_hinge", tree="random", n_estimators=2, **options).fit(X, Y)
-    narrow = PLT(beam=2, **options).fit(X, Y)
-    yield 35, "searching label trees"
-    for model in (one, two, narrow):
-        model.predict_topk(X, k=2)
-        model.predict_proba(X, threshold=0.1)
+    warm_up(PLT())
+    yield 20, "ensembles and beams"
+    warm_up(PLT(loss="squared_hinge", tree="random", n_estimators=2))
+    warm_up(PLT(beam=2))

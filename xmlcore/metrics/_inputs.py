@@ -1,7 +1,7 @@
 """What users hand to the measures, checked and brought to one form."""
 
 from collections.abc import Sequence
-from itertools import chain, islice
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -9,18 +9,21 @@ import scipy.sparse as sp
 
 from xmlcore._kernels.ranking import first_repeat, top_k_dense, top_k_sparse
 from xmlcore.ranking import Ranking
-from xmlcore.validation import INT32_MAX, check_count, check_labels, csr_parts
+from xmlcore.validation import INT32_MAX, check_count, check_labels, check_structure, csr_parts
 
 BLOCK_VALUES = 1 << 18  # scores copied at a time: 2 MB, which stays in the processor's cache
+_WHOLE_NUMBERS = "whole numbers are read as label ids; scores go in an array of floats"
 KERNEL_READY = ("C", "A", "W")  # a kernel is compiled once for arrays like these, and again for any other kind
 
 
 class _Predictions(NamedTuple):
-    """Predictions as they came, their kind known: either ``ids`` or ``values`` is there."""
+    """Predictions as they came, their kind known: ``ids``, ``flat`` or ``values`` is there."""
 
     n_rows: int
     width: int  # labels ranked in each row at most; the number of labels for scores
-    ids: np.ndarray | None = None  # any integers, (n, width or fewer)
+    ids: np.ndarray | None = None  # any integers, (n, width)
+    flat: np.ndarray | None = None  # the same, row after row, where the rows are lists
+    lengths: np.ndarray | None = None  # of these rows
     id_scores: np.ndarray | None = None
     values: np.ndarray | sp.csr_array | None = None
 
@@ -54,7 +57,8 @@ def as_ranking(predictions, k: int, n_labels: int | None = None) -> Ranking:
     ------
     ValueError
         Fewer than k labels per row in a ranking although there are more labels (where ``n_labels`` tells so); a
-        label id below -1 or not below ``n_labels``; a label twice in a row; a score that is not a number.
+        label id below -1 or not below ``n_labels``; a label twice in a row, also after the first k; a score that is
+        not a number; a damaged sparse matrix.
     TypeError
         Ids that are not whole numbers, or predictions in a form not listed above, such as a matrix of booleans, which
         says which labels are predicted but not in which order.
@@ -66,7 +70,7 @@ def as_ranking(predictions, k: int, n_labels: int | None = None) -> Ranking:
     k = check_count(k, "k")
     if n_labels is not None:
         n_labels = check_count(n_labels, "n_labels")
-    form = _form(predictions, k)
+    form = _form(predictions)
     labels, scores = _ranked(form, k, n_labels)
     n, width = labels.shape
     ranking = Ranking(np.full((n, k), -1, dtype=np.int32), np.zeros((n, k), dtype=np.float32))
@@ -98,7 +102,7 @@ def read(Y_true, predictions, k, inv_ps=None):
     """
     if k is not None:
         k = check_count(k, "k")
-    form = _form(predictions, k)
+    form = _form(predictions)
     if k is None:
         if form.values is not None:
             raise ValueError("scores rank every label: say with k how many to look at")
@@ -124,8 +128,8 @@ def read(Y_true, predictions, k, inv_ps=None):
     return indptr, indices, labels, np.empty(0) if inv_ps is None else inv_ps
 
 
-def _form(predictions, k):
-    """Find out what the predictions are; ids are cut to the first ``k`` here (None: not cut)."""
+def _form(predictions):
+    """Find out what the predictions are."""
     if isinstance(predictions, Ranking):
         ids = np.asarray(predictions.labels)
         scores = np.asarray(predictions.scores)
@@ -136,16 +140,17 @@ def _form(predictions, k):
             )
         if scores.shape != ids.shape:
             raise ValueError(f"the ranking has labels of shape {ids.shape}, but scores of shape {scores.shape}")
-        return _Predictions(ids.shape[0], ids.shape[1], ids=ids[:, :k], id_scores=scores[:, :k])
+        return _Predictions(ids.shape[0], ids.shape[1], ids=ids, id_scores=scores)
     if sp.issparse(predictions):
         if predictions.ndim != 2:
             raise ValueError(f"the scores have {predictions.ndim} dimension(s): a matrix (rows, labels) is needed")
         _check_scores_dtype(predictions.dtype)
+        check_structure(predictions, "the matrix of scores")
         return _Predictions(*predictions.shape, values=sp.csr_array(predictions))
     if getattr(predictions, "ndim", None) == 2:
         array = np.asarray(predictions)
         if array.dtype.kind in "iu":
-            return _Predictions(*array.shape, ids=array[:, :k])
+            return _Predictions(*array.shape, ids=array)
         _check_scores_dtype(array.dtype)
         return _Predictions(*array.shape, values=array)
     one_dimension = getattr(predictions, "ndim", None) == 1
@@ -156,35 +161,29 @@ def _form(predictions, k):
             f"a ranking is a Ranking, an array of label ids or of scores, a sparse matrix of scores, or a list of "
             f"label ids for each row, not {type(predictions).__name__}"
         )
-    return _from_lists(predictions, k)
+    return _from_lists(predictions)
 
 
-def _from_lists(rows, k):
+def _from_lists(rows):
     for i, row in enumerate(rows):
         if isinstance(row, (str, bytes)) or not (isinstance(row, Sequence) or getattr(row, "ndim", None) == 1):
             raise TypeError(f"row {i} of the ranking is a {type(row).__name__}: a list of label ids, best first")
     lengths = np.fromiter((len(row) for row in rows), dtype=np.int64, count=len(rows))
-    longest = int(lengths.max(initial=0))
-    if k is not None:
-        np.minimum(lengths, k, out=lengths)
-    flat = list(chain.from_iterable(islice(row, k) for row in rows))
+    flat = list(chain.from_iterable(rows))
     try:
         values = np.asarray(flat) if flat else np.empty(0, dtype=np.int64)
     except ValueError:  # sequences of different lengths in the place of ids
         values = np.empty(0)
     if values.dtype.kind not in "iu" or values.ndim != 1:
         for i, row in enumerate(rows):
-            for label in islice(row, k):
+            for label in row:
                 if isinstance(label, (bool, np.bool_)) or not isinstance(label, (int, np.integer)):
                     raise TypeError(
                         f"row {i} of the ranking holds {label!r}: label ids are whole numbers "
                         "(scores go in an array of floats)"
                     )
         values = np.asarray(flat, dtype=object)  # whole numbers beyond 64 bits: the range check names the row
-    wide = np.int64 if np.can_cast(values.dtype, np.int64) else object
-    ids = np.full((len(rows), int(lengths.max(initial=0))), -1, dtype=wide)
-    ids[np.arange(ids.shape[1]) < lengths[:, None]] = values
-    return _Predictions(len(rows), longest, ids=ids)
+    return _Predictions(len(rows), int(lengths.max(initial=0)), flat=values, lengths=lengths)
 
 
 def _check_scores_dtype(dtype):
@@ -204,7 +203,8 @@ def _true_labels(Y_true, form, inv_ps):
         return check_labels(Y_true, n_labels=inv_ps.size, name="Y_true")
     if form.values is not None:
         return check_labels(Y_true, n_labels=form.width, name="Y_true")
-    least = max(int(form.ids.max()) + 1, 1) if form.ids.size else 1
+    ids = form.ids if form.flat is None else form.flat
+    least = max(int(ids.max()) + 1, 1) if ids.size else 1
     if least > INT32_MAX:
         least = 1  # an error that the range check will name
     if not any(len(row) for row in Y_true if hasattr(row, "__len__")):
@@ -227,29 +227,77 @@ def _ranked(form, k, n_labels):
             f"needs {min(k, n_labels)} per row. Ask the model for more labels, or, if it predicts no more, "
             "fill the rows up with -1"
         )
-    return _check_ids(form.ids, n_labels), form.id_scores
+    if form.flat is not None:
+        return _check_flat(form.flat, form.lengths, k, n_labels), None
+    labels = np.require(_check_ids(form.ids, n_labels)[:, :k], np.int32, KERNEL_READY)
+    return labels, None if form.id_scores is None else form.id_scores[:, :k]
+
+
+# Ids are checked to the last column, not to the k-th: a matrix of whole numbers that are scores, or 0 and 1, looks like
+# label ids where it is narrow.
 
 
 def _check_ids(ids, n_labels):
-    limit = INT32_MAX if n_labels is None else n_labels
-    largest = -1
-    if ids.size:
-        largest = int(ids.max())
-        if ids.min() < -1 or largest >= limit:
-            row, place = np.unravel_index(int(((ids < -1) | (ids >= limit)).argmax()), ids.shape)
-            raise ValueError(
-                f"row {row} of the ranking has the label id {ids[row, place]} at place {place + 1}: "
-                f"ids go from 0 to {limit - 1}, and -1 means no label"
-            )
+    """A matrix of label ids as int32."""
+    outside = _first_outside(ids, n_labels)
+    if outside >= 0:
+        row, place = divmod(outside, ids.shape[1])
+        raise _outside_error(row, place, ids[row, place], n_labels)
     labels = np.require(ids, np.int32, KERNEL_READY)
-    repeat = first_repeat(labels, np.zeros(largest + 1, dtype=np.int64))
+    repeat = first_repeat(labels, np.zeros(int(labels.max(initial=-1)) + 1, dtype=np.int64))
     if repeat >= 0:
         row, place = divmod(int(repeat), labels.shape[1])
-        raise ValueError(
-            f"row {row} of the ranking has label {labels[row, place]} twice, again at place {place + 1}: "
-            "a label has one place (whole numbers are read as label ids; scores go in an array of floats)"
-        )
+        raise _repeat_error(row, place, labels[row, place])
     return labels
+
+
+def _check_flat(flat, lengths, k, n_labels):
+    """Rows of label ids as an int32 matrix of k columns, or fewer where no row is as long."""
+    ends = np.cumsum(lengths)
+    outside = _first_outside(flat, n_labels)
+    if outside >= 0:
+        row = int(np.searchsorted(ends, outside, side="right"))
+        raise _outside_error(row, outside - int(ends[row] - lengths[row]), flat[outside], n_labels)
+    flat = flat.astype(np.int64)
+    rows = np.repeat(np.arange(lengths.size), lengths)
+    base = int(flat.max(initial=-1)) + 1  # below 2**31, as is the number of rows: no overflow
+    keys = np.sort((rows * base + flat)[flat >= 0])
+    repeats = keys[1:][keys[1:] == keys[:-1]]
+    if repeats.size:
+        row = int(repeats[0]) // base
+        seen = set()
+        for place, label in enumerate(flat[ends[row] - lengths[row] : ends[row]].tolist()):
+            if label >= 0 and label in seen:
+                raise _repeat_error(row, place, label)
+            seen.add(label)
+    places = np.arange(flat.size) - np.repeat(ends - lengths, lengths)
+    labels = np.full((lengths.size, min(k, int(lengths.max(initial=0)))), -1, dtype=np.int32)
+    kept = places < k
+    labels[rows[kept], places[kept]] = flat[kept]
+    return labels
+
+
+def _first_outside(ids, n_labels):
+    """Where the first id out of range is, counted through the rows; -1 when there is none."""
+    limit = INT32_MAX if n_labels is None else n_labels
+    if not ids.size or (ids.min() >= -1 and ids.max() < limit):
+        return -1
+    return int(((ids < -1) | (ids >= limit)).argmax())
+
+
+def _outside_error(row, place, label, n_labels):
+    limit = INT32_MAX if n_labels is None else n_labels
+    return ValueError(
+        f"row {row} of the ranking has the label id {label} at place {place + 1}: "
+        f"ids go from 0 to {limit - 1}, and -1 means no label ({_WHOLE_NUMBERS})"
+    )
+
+
+def _repeat_error(row, place, label):
+    return ValueError(
+        f"row {row} of the ranking has label {label} twice, again at place {place + 1}: "
+        f"a label has one place ({_WHOLE_NUMBERS})"
+    )
 
 
 def _top_k(values, k):

@@ -5,13 +5,14 @@ import json
 import os
 import shutil
 import tempfile
+import warnings
 import zipfile
 from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
 
 from xmlcore.validation import check_features
@@ -70,7 +71,8 @@ class MultiLabelModel(BaseEstimator):
         Parameters
         ----------
         path : str or path-like
-            The folder; made, or replaced when it holds a model already. It appears whole or not at all.
+            The folder; made, or replaced when it holds a saved model and nothing else. It is written beside its place
+            and moved there when it is whole.
 
         Returns
         -------
@@ -82,12 +84,12 @@ class MultiLabelModel(BaseEstimator):
         NotFittedError
             Before ``fit``.
         FileExistsError
-            ``path`` is there and is not a model.
+            ``path`` is there and is more, or other, than a saved model.
         """
         self._check_fitted()
-        target = Path(path)
-        if target.exists() and not (target / PARAMS_FILE).is_file():
-            raise FileExistsError(f"{target} exists and is not a saved model: choose another place or remove it")
+        target = Path(path).resolve()
+        if target.exists() and not _is_saved_model(target):
+            raise FileExistsError(f"{target} exists and is more than a saved model: choose another place")
         values, arrays = self._state()
         description = {
             "format": FORMAT_VERSION,
@@ -97,17 +99,52 @@ class MultiLabelModel(BaseEstimator):
         }
         target.parent.mkdir(parents=True, exist_ok=True)
         folder = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
+        old = folder.with_name(folder.name + ".old")
         try:
             os.chmod(folder, 0o755)  # mkdtemp makes it private
             (folder / PARAMS_FILE).write_text(json.dumps(description, indent=2) + "\n", encoding="utf-8")
             np.savez(folder / ARRAYS_FILE, **arrays)
             if target.exists():
-                shutil.rmtree(target)
+                os.replace(target, old)
             os.replace(folder, target)
         except BaseException:
-            shutil.rmtree(folder, ignore_errors=True)
+            if old.exists() and not target.exists():
+                os.replace(old, target)
             raise
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+            shutil.rmtree(old, ignore_errors=True)
         return target
+
+
+def _is_saved_model(folder: Path) -> bool:
+    """Whether a folder holds a model of ours and nothing else."""
+    try:
+        if {path.name for path in folder.iterdir()} != {PARAMS_FILE, ARRAYS_FILE}:
+            return False
+        description = json.loads((folder / PARAMS_FILE).read_text(encoding="utf-8"))
+        return isinstance(description, dict) and {"format", "class", "params", "values"} <= description.keys()
+    except (OSError, ValueError):
+        return False
+
+
+def warm_up(model: MultiLabelModel) -> None:
+    """Compile, or load, the kernels that a model of these parameters uses, by a fit on a few rows; takes no progress.
+
+    Parameters
+    ----------
+    model : MultiLabelModel
+        Stays as it is.
+    """
+    X = np.random.default_rng(0).random((20, 6)).astype(np.float32)
+    Y = [[row % 5, 5 + row % 3] for row in range(20)]
+    small = {"max_leaf_labels": 2, "max_iter": 2, "n_estimators": min(2, model.get_params().get("n_estimators", 1))}
+    toy = clone(model).set_params(**{name: value for name, value in small.items() if name in model.get_params()})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a toy problem need not converge
+        toy.fit(X, Y)
+        toy.predict_topk(X, k=2)
+        toy.predict_proba(X, threshold=0.1)
 
 
 def load_model(path) -> MultiLabelModel:
@@ -143,7 +180,7 @@ def load_model(path) -> MultiLabelModel:
         raise ModelFormatError(f"{folder / PARAMS_FILE} is damaged ({error!r}): save the model again") from error
     if version != FORMAT_VERSION:
         raise ModelFormatError(f"{folder} has model format {version}; this version of xmlcore reads {FORMAT_VERSION}")
-    if name not in SAVED_CLASSES:
+    if not isinstance(name, str) or name not in SAVED_CLASSES:
         raise ModelFormatError(f"{folder} holds a {name!r}; known are {', '.join(sorted(SAVED_CLASSES))}")
     cls = getattr(import_module(SAVED_CLASSES[name]), name)
     unknown = set(params) - set(inspect.signature(cls).parameters)

@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.exceptions import ConvergenceWarning
 
 from xmlcore._kernels import label_tree as search
 from xmlcore._kernels import siblings
@@ -26,10 +27,6 @@ GROUP_STATE = 1 << 25
 PREDICT_ROWS = 512  # rows per task
 
 
-class ConvergenceWarning(UserWarning):
-    """Some node classifiers stopped at ``max_iter``."""
-
-
 class PLT(MultiLabelModel):
     """Probabilistic label tree.
 
@@ -49,7 +46,7 @@ class PLT(MultiLabelModel):
         A node with at most so many labels has them as leaves. 100 is napkinXC's and Parabel's value.
     loss : {"logistic", "squared_hinge"}
         "logistic": factors are sigmoids of the margin. "squared_hinge": exp(-max(0, 1 - margin)^2), as in Parabel.
-    C : float, positive
+    C : float in [1e-6, 1e6]
         Weight of the loss against |w|^2 / 2. Larger fits the training rows closer. Published settings: 10 with the
         logistic loss (napkinXC), 1 with the squared hinge (Parabel).
     n_estimators : int
@@ -73,6 +70,8 @@ class PLT(MultiLabelModel):
     Attributes
     ----------
     n_features_in_, n_labels_ : int
+    loss_ : str
+        The loss it was fitted with.
     trees_ : list of LabelTree
     fitted_ : list of TreeArrays
         Of each tree, the classifiers as the search reads them (``xmlcore._kernels.label_tree``).
@@ -152,7 +151,7 @@ class PLT(MultiLabelModel):
 
         Warns
         -----
-        ConvergenceWarning
+        sklearn.exceptions.ConvergenceWarning
             When node classifiers stopped at ``max_iter``.
         """
         self._check_params()
@@ -160,6 +159,10 @@ class PLT(MultiLabelModel):
         Y = check_labels(Y, n_rows=X.shape[0])
         if Y.nnz == 0:
             raise ValueError("no row of Y has a label: there is nothing to learn")
+        n_features = X.shape[1]
+        # Features that never occur have no part in the training: nothing in it should cost as much as they are many.
+        used, columns = np.unique(X.indices, return_inverse=True)
+        X = sp.csr_array((X.data, columns.astype(X.indices.dtype), X.indptr), shape=(X.shape[0], max(1, used.size)))
         normalise_rows(csr_parts(X)[0], X.data)
         progress("Clustering labels", 0.0)
         representations = label_representations(X, Y) if self.tree == "kmeans" else None
@@ -180,14 +183,14 @@ class PLT(MultiLabelModel):
             )
             arrays, tree_epochs = self._train(X, Y, tree, node_seed, report)
             trees.append(tree)
-            fitted.append(arrays)
+            fitted.append(arrays._replace(features=used.astype(np.int32)[arrays.features]))
             epochs.append(tree_epochs)
-        self._set_fitted(trees, fitted, X.shape[1], Y.shape[1])
+        self._set_fitted(trees, fitted, n_features, Y.shape[1], self.loss)
         self.n_iter_ = int(max(e[:, 1].max() for e in epochs))
         self._warn_unconverged(epochs)
         return self
 
-    def predict_topk(self, X, k: int = 5) -> Ranking:
+    def predict_topk(self, X, k: int = 5, progress: Progress = silent) -> Ranking:
         """Return the k most probable labels of each row.
 
         Parameters
@@ -195,19 +198,32 @@ class PLT(MultiLabelModel):
         X : sparse or dense, shape (n, D)
         k : int
             May exceed L: rows are padded with label -1 and score 0.
+        progress : callable, optional
+            See :class:`xmlcore.progress.Progress`.
 
         Returns
         -------
         Ranking
-            Probabilities as scores. Without a ``beam`` these are exactly the k best; equal probabilities are ranked
-            by label id.
+            Probabilities as scores. Without a ``beam`` these are exactly the k best. Equal probabilities are ranked by
+            label id; they are compared before they are rounded to float32.
         """
         k = check_count(k, "k")
+        beam = None if self.beam is None else check_count(self.beam, "beam")
         X = self._check_input(X)
-        if len(self.fitted_) > 1:
-            return self._topk_of_ensemble(X, k)
-        labels, scores = self._search_topk(self.fitted_[0], X, min(k, self.n_labels_))
-        return _as_ranking(labels, np.exp(scores), k)
+        x, width = csr_parts(X), min(k, self.n_labels_)
+        labels = np.full((X.shape[0], width), -1, np.int32)
+        scores = np.zeros((X.shape[0], width))
+
+        def one_block(rows):
+            if len(self.fitted_) == 1:
+                best, logs = self._search(self.fitted_[0], x, rows, width, beam)
+                labels[rows[0] : rows[1]], scores[rows[0] : rows[1]] = best, np.exp(logs)
+            else:
+                labels[rows[0] : rows[1]], scores[rows[0] : rows[1]] = self._search_all(x, rows, width, beam)
+
+        blocks = _blocks(X.shape[0], PREDICT_ROWS)
+        run_tasks(one_block, blocks, [b - a for a, b in blocks], self.n_jobs, progress, "Predicting", "blocks of rows")
+        return _as_ranking(labels, scores, k)
 
     def predict_proba(self, X, threshold: float = 0.0) -> sp.csr_array:
         """Probabilities of all labels that reach a threshold, exactly.
@@ -226,25 +242,28 @@ class PLT(MultiLabelModel):
             raise ValueError(f"threshold must be in [0, 1], not {threshold!r}")
         X = self._check_input(X)
         n_trees = len(self.fitted_)
-        # An average reaches the threshold only if one of the trees does.
+        # An average reaches the threshold only if one of the trees does. The search is let a hair below it, and the
+        # float32 that is stored decides: a threshold read from a result finds that label again.
         with np.errstate(divide="ignore"):
-            least = float(np.log(np.float64(threshold)))
+            least = float(np.log(np.float64(threshold))) - 1e-6
 
         x = csr_parts(X)
 
         def one_block(rows):
             totals = None
             for arrays in self.fitted_:
-                counts, labels, scores = search.search_threshold(arrays, LOSSES[self.loss], *x, rows[0], rows[1], least)
+                counts, labels, scores = search.search_threshold(
+                    arrays, LOSSES[self.loss_], *x, rows[0], rows[1], least
+                )
                 indptr = np.concatenate([[0], np.cumsum(counts)])
                 part = sp.csr_array((np.exp(scores), labels, indptr), shape=(counts.size, self.n_labels_))
                 part.sort_indices()
                 totals = part if totals is None else totals + part
             if n_trees > 1:
-                totals = self._complete(X, totals, rows)
-                totals.data[totals.data < threshold] = 0.0
+                totals = self._complete(x, totals, rows)
             totals = totals.astype(np.float32)
-            totals.eliminate_zeros()  # what is too small for float32 is 0
+            totals.data[totals.data < threshold] = 0.0
+            totals.eliminate_zeros()  # also what is too small for float32
             return totals
 
         blocks = _blocks(X.shape[0], PREDICT_ROWS)
@@ -283,6 +302,8 @@ class PLT(MultiLabelModel):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, numbers.Real) or not np.isfinite(value):
                 raise TypeError(f"{name} must be a finite number, not {value!r}")
+            if name == "C" and not 1e-6 <= value <= 1e6:  # what float32 can tell apart
+                raise ValueError(f"C must be from 1e-6 to 1e6, not {value}")
             if value < 0 or (value == 0 and not zero_allowed):
                 raise ValueError(f"{name} must be {'at least' if zero_allowed else 'above'} 0, not {value}")
 
@@ -316,6 +337,8 @@ class PLT(MultiLabelModel):
                 indptr, indices, data, squares, features.size, np.ascontiguousarray(targets[:, open_]), loss,
                 np.float32(self.C), np.float32(self.tol), self.max_iter, seed, number,
             )  # fmt: skip
+            if not np.isfinite(weights).all():
+                raise FloatingPointError(f"training a node diverged with C={self.C}: use a smaller C")
             kept, ptr, child, value = siblings.prune(weights, features, np.float32(self.weight_threshold))
             bias[open_] = weights[-1]
             return kept, ptr, open_.astype(np.uint8)[child], value, bias, epochs, violation <= self.tol
@@ -341,7 +364,8 @@ class PLT(MultiLabelModel):
                 groups.append((len(groups), int(v), int(first_child[v] + start), int(size)))
         return groups
 
-    def _set_fitted(self, trees, fitted, n_features, n_labels):
+    def _set_fitted(self, trees, fitted, n_features, n_labels, loss):
+        self.loss_ = loss
         self.trees_ = trees
         self.fitted_ = fitted
         self.leaves_ = [tree.leaf_of_label for tree in trees]
@@ -363,56 +387,64 @@ class PLT(MultiLabelModel):
 
     # Prediction -----------------------------------------------------------------------------------------------------
 
-    def _search_topk(self, arrays, X, k):
-        """Top k of one tree: labels int32 (n, k), -1 where a beam found fewer; scores float64, logarithms."""
-        labels = np.full((X.shape[0], k), -1, np.int32)
-        scores = np.full((X.shape[0], k), -np.inf)
-        loss, x = LOSSES[self.loss], csr_parts(X)
-
-        def one_block(rows):
-            if self.beam is None:
-                search.search_best_first(arrays, loss, *x, rows[0], rows[1], labels, scores)
-            else:
-                search.search_beam(arrays, loss, *x, rows[0], rows[1], self.beam, labels, scores)
-
-        blocks = _blocks(X.shape[0], PREDICT_ROWS)
-        run_tasks(one_block, blocks, [b - a for a, b in blocks], self.n_jobs)
+    def _search(self, arrays, x, rows, k, beam):
+        """Top k of one tree for rows [a, b): labels int32 (n, k), -1 where a beam found fewer; logarithms (n, k)."""
+        start, end = rows
+        labels = np.full((end - start, k), -1, np.int32)
+        scores = np.full((end - start, k), -np.inf)
+        part = (x[0][start : end + 1], x[1], x[2])
+        if beam is None:
+            search.search_best_first(arrays, LOSSES[self.loss_], *part, 0, end - start, labels, scores)
+        else:
+            beam = min(beam, arrays.label.size)
+            search.search_beam(arrays, LOSSES[self.loss_], *part, 0, end - start, beam, labels, scores)
         return labels, scores
 
-    def _topk_of_ensemble(self, X, k):
-        """Top k by the mean over trees, exactly when every tree's search is exact.
+    def _search_all(self, x, rows, k, beam):
+        """Top k by the mean over trees for rows [a, b), exactly when every tree's search is exact.
 
         Each tree gives its best labels, and each of those gets its full mean. A label that no tree gave has at most
         the mean of the trees' last scores; rows whose k-th best does not beat that are searched deeper (Fagin's
         threshold algorithm, in rounds).
-        """
-        k_used = min(k, self.n_labels_)
-        labels = np.full((X.shape[0], k_used), -1, np.int32)
-        scores = np.zeros((X.shape[0], k_used))
-        open_rows = np.arange(X.shape[0])
-        depth = min(2 * k_used, self.n_labels_)
-        while open_rows.size:
-            part = X if open_rows.size == X.shape[0] else X[open_rows]
-            found = [self._search_topk(arrays, part, depth) for arrays in self.fitted_]
-            bound = np.mean([np.exp(s[:, -1]) for _, s in found], axis=0)
-            candidates = _union([found_labels for found_labels, _ in found], self.n_labels_)
-            means = self._complete(part, candidates, (0, part.shape[0]))
-            best_labels, best_scores = _top_of_csr(means, k_used)
-            closed = (best_scores[:, -1] > bound) | (depth == self.n_labels_) | (self.beam is not None)
-            labels[open_rows[closed]] = best_labels[closed]
-            scores[open_rows[closed]] = best_scores[closed]
-            open_rows = open_rows[~closed]
-            depth = min(2 * depth, self.n_labels_)
-        return _as_ranking(labels, scores, k)
 
-    def _complete(self, X, candidates, rows):
-        """Mean probability over all trees of every stored label of ``candidates`` (rows [a, b) of X)."""
-        part = X[rows[0] : rows[1]] if (rows[0], rows[1]) != (0, X.shape[0]) else X
-        x, (indptr, wanted, _) = csr_parts(part), csr_parts(candidates)
+        Returns
+        -------
+        labels int32 (n, k), scores float64 (n, k)
+        """
+        labels = np.full((rows[1] - rows[0], k), -1, np.int32)
+        scores = np.zeros((rows[1] - rows[0], k))
+        waiting = [rows]
+        depth = min(2 * k, self.n_labels_)
+        while waiting:
+            deeper = []
+            for start, end in waiting:
+                found = [self._search(arrays, x, (start, end), depth, beam) for arrays in self.fitted_]
+                bound = np.mean([np.exp(logs[:, -1]) for _, logs in found], axis=0)
+                means = self._complete(x, _union([best for best, _ in found], self.n_labels_), (start, end))
+                best_labels, best_scores = _top_of_csr(means, k)
+                if beam is None and depth < self.n_labels_:
+                    unseen = bound == 0  # every label that was not offered has probability 0
+                    _fill_with_zeros(best_labels, best_scores, np.flatnonzero(unseen & (best_scores[:, -1] == 0)))
+                    closed = (best_scores[:, -1] > bound) | unseen
+                else:
+                    closed = np.ones(end - start, bool)
+                done = start - rows[0] + np.flatnonzero(closed)
+                labels[done], scores[done] = best_labels[closed], best_scores[closed]
+                deeper += _runs(start + np.flatnonzero(~closed))
+            waiting = deeper
+            depth = min(2 * depth, self.n_labels_)
+        return labels, scores
+
+    def _complete(self, x, candidates, rows):
+        """Mean probability over all trees of every stored label of ``candidates``, for rows [a, b) of x."""
+        indptr, wanted, _ = csr_parts(candidates)
+        part = (x[0][rows[0] : rows[1] + 1], x[1], x[2])
         total = np.zeros(wanted.size)
         for arrays, leaf_of_label in zip(self.fitted_, self.leaves_):
             out = np.empty(wanted.size)
-            search.score_labels(arrays, LOSSES[self.loss], leaf_of_label, *x, 0, part.shape[0], indptr, wanted, out)
+            search.score_labels(
+                arrays, LOSSES[self.loss_], leaf_of_label, *part, 0, rows[1] - rows[0], indptr, wanted, out
+            )
             total += np.exp(out)
         return sp.csr_array((total / len(self.fitted_), wanted, indptr), shape=candidates.shape)
 
@@ -423,20 +455,29 @@ class PLT(MultiLabelModel):
         for number, fitted in enumerate(self.fitted_):
             for name, value in fitted._asdict().items():
                 arrays[f"tree{number}.{name}"] = np.asarray(value)
-        values = {"n_features": self.n_features_in_, "n_labels": self.n_labels_, "n_iter": self.n_iter_}
+        values = {
+            "n_features": self.n_features_in_,
+            "n_labels": self.n_labels_,
+            "n_iter": self.n_iter_,
+            "n_trees": len(self.fitted_),
+            "loss": self.loss_,
+        }
         return values, arrays
 
     def _restore(self, values, arrays):
-        self._check_params()
+        for name in ("n_features", "n_labels", "n_iter", "n_trees"):
+            check_count(values[name], name, least=0 if name == "n_iter" else 1)
+        if values["loss"] not in LOSSES:
+            raise ModelFormatError(f"the loss {values['loss']!r} is not one of {', '.join(LOSSES)}")
         trees, fitted = [], []
-        for number in range(self.n_estimators):
+        for number in range(values["n_trees"]):
             parts = {name: arrays[f"tree{number}.{name}"] for name in search.TreeArrays._fields}
             parts["root_group"] = int(parts["root_group"])
             tree_arrays = search.TreeArrays(**parts)
             _check_arrays(tree_arrays, values["n_features"], values["n_labels"])
             trees.append(LabelTree(tree_arrays.parent, tree_arrays.label))
             fitted.append(tree_arrays)
-        self._set_fitted(trees, fitted, values["n_features"], values["n_labels"])
+        self._set_fitted(trees, fitted, values["n_features"], values["n_labels"], values["loss"])
         self.n_iter_ = values["n_iter"]
 
 
@@ -579,6 +620,22 @@ def _top_of_csr(scores, k):
     labels[rows[keep], rank[keep]] = scores.indices[order[keep]]
     best[rows[keep], rank[keep]] = scores.data[order[keep]]
     return labels, best
+
+
+def _fill_with_zeros(labels, scores, rows):
+    """Rank the labels of probability 0 by id, behind those of positive probability."""
+    k = labels.shape[1]
+    for i in rows:
+        positive = labels[i][scores[i] > 0]
+        rest = np.setdiff1d(np.arange(k + positive.size), positive)[: k - positive.size]
+        labels[i] = np.concatenate([positive, rest])
+
+
+def _runs(numbers):
+    """Ascending numbers as ranges [a, b)."""
+    starts = np.flatnonzero(np.diff(numbers, prepend=-2) != 1)
+    ends = np.append(starts[1:], numbers.size)
+    return [(int(numbers[a]), int(numbers[b - 1]) + 1) for a, b in zip(starts, ends)]
 
 
 def _one_of(progress: Progress, number: int, count: int) -> Progress:

@@ -1,0 +1,117 @@
+"""Compiled code on disk: never stale, and where it belongs."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from xmlcore import _paths
+from xmlcore._kernels import _jit
+
+KERNELS = Path(_jit.__file__).parent
+
+
+@pytest.fixture
+def sources(tmp_path, monkeypatch):
+    """A copy of the kernel sources that kernels_version() looks at."""
+    folder = tmp_path / "_kernels"
+    folder.mkdir()
+    for path in KERNELS.glob("*.py"):
+        shutil.copy(path, folder)
+    monkeypatch.setattr(_jit, "__file__", str(folder / "_jit.py"))
+    return folder
+
+
+def test_the_version_is_that_of_the_sources_wherever_they_are(sources):
+    assert _jit.kernels_version() == _jit.KERNELS_VERSION
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in KERNELS.glob("*.py")))
+def test_a_changed_byte_in_any_kernel_source_is_another_version(sources, name):
+    before = _jit.kernels_version()
+    content = bytearray((sources / name).read_bytes())
+    content[len(content) // 2] ^= 1
+    (sources / name).write_bytes(content)
+    assert _jit.kernels_version() != before
+
+
+def test_a_new_or_renamed_source_is_another_version(sources):
+    seen = {_jit.kernels_version()}
+    (sources / "new.py").write_bytes(b"")
+    seen.add(_jit.kernels_version())
+    (sources / "new.py").rename(sources / "newer.py")
+    seen.add(_jit.kernels_version())
+    assert len(seen) == 3
+
+
+def test_another_numba_is_another_version(monkeypatch):
+    monkeypatch.setattr(_jit, "numba", SimpleNamespace(__version__="0.0.0"))
+    assert _jit.kernels_version() != _jit.KERNELS_VERSION
+
+
+CALLED = """
+from xmlcore._kernels._jit import kernel
+
+@kernel
+def called(x):
+    return x + 1
+"""
+CALLING = """
+from xmlcore._kernels._jit import kernel
+from xmlcore._kernels.called import called
+
+@kernel
+def calling(x):
+    return 10 * called(x)
+"""
+SCRIPT = """
+from numba.core import config
+before = config.CACHE_DIR
+from xmlcore._kernels import _jit
+from xmlcore._kernels.calling import calling
+assert config.CACHE_DIR == before  # the user's own kernels keep their place
+print(_jit.KERNELS_VERSION, calling(1), sum(calling.stats.cache_hits.values()))
+"""
+
+
+def run(project, cache):
+    environment = {name: value for name, value in os.environ.items() if name != "NUMBA_DISABLE_JIT"}
+    environment["XMLCORE_KERNEL_CACHE"] = str(cache)
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT], cwd=project, env=environment, capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    version, result, hits = done.stdout.split()
+    return version, int(result), int(hits)
+
+
+def test_compiled_kernels_lie_in_the_folder_of_their_version_and_are_never_stale(tmp_path):
+    project, cache = tmp_path / "project", tmp_path / "kernels"
+    kernels = project / "xmlcore" / "_kernels"
+    kernels.mkdir(parents=True)
+    (project / "xmlcore" / "__init__.py").touch()
+    shutil.copy(_paths.__file__, project / "xmlcore")
+    for name in ("__init__.py", "_jit.py"):
+        shutil.copy(KERNELS / name, kernels)
+    (kernels / "called.py").write_text(CALLED)
+    (kernels / "calling.py").write_text(CALLING)
+
+    first, result, hits = run(project, cache)
+    assert (result, hits) == (20, 0)
+    assert [path.name for path in cache.iterdir()] == [first]
+    files = {path.name for path in (cache / first).rglob("*") if path.is_file()}
+    assert any("calling" in name and name.endswith(".nbc") for name in files)
+    assert not [path for path in project.rglob("*") if path.suffix in (".nbi", ".nbc")]
+
+    assert run(project, cache) == (first, 20, 1)  # from disk
+
+    # Numba alone would miss this change: the file of `calling` is the same.
+    (kernels / "called.py").write_text(CALLED.replace("x + 1", "x + 2"))
+    second, result, hits = run(project, cache)
+    assert second != first
+    assert (result, hits) == (30, 0)
+    assert {path.name for path in cache.iterdir()} == {first, second}
