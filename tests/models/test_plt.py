@@ -552,6 +552,16 @@ def test_progress_names_its_phases_and_grows():
         assert all(0 <= f <= 1.0 + 1e-9 for f in fractions)
 
 
+def test_progress_of_several_trees_rises_once():
+    X, Y, _, _ = problem()
+    seen = []
+    PLT(max_leaf_labels=4, n_estimators=3).fit(X, Y, progress=lambda *report: seen.append(report))
+    assert {phase for phase, *_ in seen} == {"Training trees"}
+    fractions = [fraction for _, fraction, _ in (report if len(report) == 3 else (*report, "") for report in seen)]
+    assert fractions == sorted(fractions) and fractions[-1] == pytest.approx(1.0)
+    assert any("tree 2 of 3: training nodes" in report[-1] for report in seen)
+
+
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_cancelling_stops_the_training_and_keeps_the_old_model(n_jobs):
     X, Y, X_test, _ = problem()

@@ -11,6 +11,7 @@ from xmlcore._parallel import run_tasks
 from xmlcore.progress import Progress, silent
 from xmlcore.validation import csr_parts
 
+CLUSTERING = "Clustering labels"  # the phase
 KMEANS_TOLERANCE = np.float32(1e-4)
 KMEANS_ITERATIONS = 20
 
@@ -150,5 +151,5 @@ def build_tree(
             n_nodes += len(children)
             n_placed += int((leaf >= 0).sum())
         level = next_level
-        progress("Clustering labels", n_placed / n_labels, f"{n_placed:,} of {n_labels:,} labels placed")
+        progress(CLUSTERING, n_placed / n_labels, f"{n_placed:,} of {n_labels:,} labels placed")
     return LabelTree(np.concatenate(parents), np.concatenate(labels))

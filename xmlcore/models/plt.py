@@ -12,7 +12,7 @@ from xmlcore._kernels import siblings
 from xmlcore._kernels.label_clusters import normalise_rows
 from xmlcore._parallel import effective_jobs, run_tasks
 from xmlcore.models.base import ModelFormatError, MultiLabelModel
-from xmlcore.models.label_tree import LabelTree, build_tree, label_representations
+from xmlcore.models.label_tree import CLUSTERING, LabelTree, build_tree, label_representations
 from xmlcore.progress import Progress, silent
 from xmlcore.ranking import Ranking
 from xmlcore.validation import check_count, check_features, check_labels, csr_parts
@@ -164,7 +164,7 @@ class PLT(MultiLabelModel):
         used, columns = np.unique(X.indices, return_inverse=True)
         X = sp.csr_array((X.data, columns.astype(X.indices.dtype), X.indptr), shape=(X.shape[0], max(1, used.size)))
         normalise_rows(csr_parts(X)[0], X.data)
-        progress("Clustering labels", 0.0)
+        progress(CLUSTERING if self.n_estimators == 1 else "Training trees", 0.0)
         representations = label_representations(X, Y) if self.tree == "kmeans" else None
         entropy = self.random_state if self.random_state is not None else np.random.SeedSequence().entropy
         trees, fitted, epochs = [], [], []
@@ -639,7 +639,14 @@ def _runs(numbers):
 
 
 def _one_of(progress: Progress, number: int, count: int) -> Progress:
-    """Name the tree in the phase when there are several."""
+    """Progress of one tree as a part of all trees, so that it rises once from 0 to 1."""
     if count == 1:
         return progress
-    return lambda phase, fraction, detail="": progress(f"{phase}, tree {number + 1} of {count}", fraction, detail)
+    clustering = 0.2  # of a tree's time, roughly
+
+    def report(phase, fraction, detail=""):
+        part = clustering * fraction if phase == CLUSTERING else clustering + (1 - clustering) * fraction
+        said = f"tree {number + 1} of {count}: {phase[0].lower()}{phase[1:]}"
+        progress("Training trees", (number + part) / count, f"{said}, {detail}" if detail else said)
+
+    return report
