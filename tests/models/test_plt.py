@@ -559,7 +559,7 @@ def test_progress_of_several_trees_rises_once():
     assert {phase for phase, *_ in seen} == {"Training trees"}
     fractions = [fraction for _, fraction, _ in (report if len(report) == 3 else (*report, "") for report in seen)]
     assert fractions == sorted(fractions) and fractions[-1] == pytest.approx(1.0)
-    assert any("tree 2 of 3: training nodes" in report[-1] for report in seen)
+    assert any("tree 2 of 3: training nodes" in str(report[-1]) for report in seen)
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
