@@ -299,3 +299,15 @@ def test_representation_of_a_label_is_the_mean_direction_of_its_rows():
     found = label_representations(X, check_labels([[0, 1], [0], [1]], n_labels=3))
     half = np.sqrt(0.5)
     np.testing.assert_allclose(found.toarray(), [[half, half, 0], [half, 0, half], [0, 0, 0]], rtol=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_clustering_finds_groups_of_labels_wherever_it_starts(seed):
+    rng_ = np.random.default_rng(seed)
+    group = rng_.permutation(np.repeat([0, 1], 20))
+    own = np.where(group[:, None] == [0, 1], 1.0, 0.0)  # what the group shares, and noise of the label's own
+    rows = np.hstack([own, 0.8 * rng_.random((40, 30))]).astype(np.float32)
+    label_clusters.normalise_rows(np.arange(0, rows.size + 1, rows.shape[1]), rows.reshape(-1))
+    tree = build_tree("kmeans", 40, 2, 20, seed, sp.csr_array(rows))
+    halves = [set(group[tree.label[tree.parent == v]]) for v in (1, 2)]
+    assert sorted(map(sorted, halves)) == [[0], [1]]

@@ -46,6 +46,17 @@ def test_same_seed_same_model_for_1_2_and_4_workers(params):
         np.testing.assert_array_equal(one.predict_topk(X_test).scores, other.predict_topk(X_test).scores)
 
 
+def test_the_workers_asked_for_are_used(monkeypatch):
+    from xmlcore import _parallel
+
+    threads = []
+    kept = _parallel.effective_jobs
+    monkeypatch.setattr(_parallel, "effective_jobs", lambda n_jobs: threads.append(n_jobs) or kept(n_jobs))
+    X, Y, X_test, _ = problem()
+    PLT(max_leaf_labels=4, n_jobs=3).fit(X, Y).predict_topk(X_test)
+    assert len(threads) > 3 and set(threads) == {3}
+
+
 def test_another_seed_is_another_model_and_none_is_fresh():
     X, Y, _, _ = problem()
     models = [PLT(max_leaf_labels=4, random_state=s).fit(X, Y) for s in (0, 1, None, None)]
