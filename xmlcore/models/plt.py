@@ -160,9 +160,7 @@ class PLT(MultiLabelModel):
         if Y.nnz == 0:
             raise ValueError("no row of Y has a label: there is nothing to learn")
         n_features = X.shape[1]
-        # Features that never occur have no part in the training: nothing in it should cost as much as they are many.
-        used, columns = np.unique(X.indices, return_inverse=True)
-        X = sp.csr_array((X.data, columns.astype(X.indices.dtype), X.indptr), shape=(X.shape[0], max(1, used.size)))
+        X, used = _drop_unused_features(X)
         normalise_rows(csr_parts(X)[0], X.data)
         progress(CLUSTERING if self.n_estimators == 1 else "Training trees", 0.0)
         representations = label_representations(X, Y) if self.tree == "kmeans" else None
@@ -183,7 +181,7 @@ class PLT(MultiLabelModel):
             )
             arrays, tree_epochs = self._train(X, Y, tree, node_seed, report)
             trees.append(tree)
-            fitted.append(arrays._replace(features=used.astype(np.int32)[arrays.features]))
+            fitted.append(arrays._replace(features=used[arrays.features]))
             epochs.append(tree_epochs)
         self._set_fitted(trees, fitted, n_features, Y.shape[1], self.loss)
         self.n_iter_ = int(max(e[:, 1].max() for e in epochs))
@@ -579,6 +577,21 @@ def _are_weights(arrays, n_features):
 
 def _are_pointers(ptr, count, last, first=0):
     return ptr.size == count + 1 and ptr[0] == first and ptr[-1] == last and bool((np.diff(ptr) >= 0).all())
+
+
+def _drop_unused_features(X):
+    """X reduced to the features that occur, and their ids (int32): training should not cost what the others would."""
+    if X.shape[1] <= 4 * X.nnz:
+        occurs = np.zeros(X.shape[1], bool)
+        occurs[X.indices] = True
+        used = np.flatnonzero(occurs)
+        if used.size == X.shape[1]:
+            return X, used.astype(np.int32)
+        columns = (np.cumsum(occurs) - 1)[X.indices]
+    else:
+        used, columns = np.unique(X.indices, return_inverse=True)
+    reduced = (X.data, columns.astype(X.indices.dtype), X.indptr)
+    return sp.csr_array(reduced, shape=(X.shape[0], max(1, used.size))), used.astype(np.int32)
 
 
 def _blocks(n, size):
