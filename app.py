@@ -4,12 +4,16 @@ import streamlit as st
 
 from pages.shared import frame
 
-st.set_page_config(page_title="xmlcore", page_icon="pages/shared/icon.svg", layout="wide", initial_sidebar_state="auto")
-frame.around(
-    st.navigation(
-        [
-            st.Page("pages/data.py", title="Data", default=True),
-            st.Page("pages/train.py", title="Train"),
-        ]
-    )
+page = st.navigation(
+    [
+        st.Page("pages/data.py", title="Data", default=True),
+        st.Page("pages/train.py", title="Train"),
+    ]
 )
+st.set_page_config(
+    page_title=f"{page.title} – xmlcore",
+    page_icon="pages/shared/icon.svg",
+    layout="wide",
+    initial_sidebar_state="auto",
+)
+frame.around(page)

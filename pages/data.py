@@ -8,6 +8,14 @@ from xmlcore import datasets, figures
 
 SHOWN_ROWS = 200
 SHOWN_LABELS = 500
+ROWS_HEIGHT, LABELS_HEIGHT = 392, 320
+RARE = 5  # training rows
+# Before this it is no long tail but a handful: labels, and training rows of the most frequent one.
+TAIL_LABELS, TAIL_HEAD = 50, 50
+# Key of st.session_state: {"train", "test", "labels", "features": the file; "name": what was typed}. A page switch
+# takes widgets and what was chosen in them away; this stays until the files are read or cleared, or the session ends.
+CHOSEN_BEFORE = "upload.chosen"
+FILES = ("train", "test", "labels", "features")
 SOURCES = {"catalog": "comes with xmlcore", "upload": "uploaded here"}
 
 
@@ -23,7 +31,7 @@ def main() -> None:
             _nothing_yet()
         return
     data, described = server.dataset(fingerprint), server.description(fingerprint)
-    known = state.get("known").get(fingerprint, {"name": data.name, "source": "upload", "notes": []})
+    known = state.get("known").get(fingerprint, {"name": "uploaded data", "source": "upload", "notes": []})
     with answer:
         _answer(data, described, known)
         _preparing()
@@ -60,16 +68,12 @@ def _preparing():
 
 def _answer(data, described, known):
     counts = described.labels["n_train"].to_numpy()
-    share = float(np.mean(counts <= 5))
-    rare = f"{100 * share:.{0 if share >= 0.1 else 1}f} % of the labels have at most 5 training rows"
-    if share >= 0.3:
-        tail = f" with a long tail: {rare}."
-    else:
-        tail = f"; {rare}." if share > 0 else ", each with more than 5 training rows."
     st.markdown(
         f"**{text.plain(known['name'])}**: {text.count(data.n_train + data.n_test, 'row')}, "
-        f"{text.count(data.n_features, 'feature')}, {text.count(data.n_labels, 'label')}{tail}"
+        f"{text.count(data.n_features, 'feature')}, {text.count(data.n_labels, 'label')}{_tail(data, counts)}."
     )
+    if not data.Y_train.nnz:
+        st.warning("No training row has a label: nothing can be trained on it.", icon=":material/warning:")
     rows = data.n_train + data.n_test
     per_row = (data.Y_train.nnz + data.Y_test.nnz) / rows
     nonzeros = (data.X_train.nnz + data.X_test.nnz) / rows
@@ -88,10 +92,28 @@ def _answer(data, described, known):
         ),
     ]
     show.cards(cards)
-    notes = [*getattr(data, "notes", ()), *known.get("notes", ())]
+    # A saved upload may have been read by another session too: what is said about it is this workspace's own.
+    notes = data.notes if known["source"] == "catalog" else known["notes"]
     if notes:
         st.caption(" ".join(text.plain(note) for note in dict.fromkeys(notes)))
-    st.page_link("pages/train.py", label="Train a model on this data set", icon=":material/arrow_forward:")
+    if data.Y_train.nnz:
+        st.page_link("pages/train.py", label="Train a model on this data set", icon=":material/arrow_forward:")
+
+
+def _has_long_tail(counts):
+    rare = np.mean(counts <= RARE)
+    return counts.size >= TAIL_LABELS and counts.max() >= TAIL_HEAD and rare >= 0.3
+
+
+def _tail(data, counts):
+    """How rare labels are, as the end of a sentence; nothing where a handful of rows or labels says nothing."""
+    if not counts.any() or data.n_train < TAIL_HEAD:
+        return ""
+    share = float(np.mean(counts <= RARE))
+    if share == 0:
+        return f", each with more than {RARE} training rows" if counts.size > 1 else ""
+    rare = f"{100 * share:.{0 if share >= 0.1 else 1}f} % of the labels have at most {RARE} training rows"
+    return f" with a long tail: {rare}" if _has_long_tail(counts) else f"; {rare}"
 
 
 # --- the controls ---
@@ -124,10 +146,10 @@ def _controls(fingerprint):
         placeholder="Choose a data set",
         help="Data sets you upload are seen in this workspace only: by whoever has this page's full address.",
     )
-    with st.expander("Upload your own data", expanded=any(_chosen_files())):
+    with st.expander("Upload your own data", expanded=any(_file_ids())):
         _upload_form()
         files, error = st.session_state.get(state.UPLOAD_ERROR, (None, None))
-        if files == _chosen_files():  # what was wrong with other files is over
+        if files == _file_ids():  # what was wrong with other files is over
             st.error(error)
 
 
@@ -147,51 +169,85 @@ def _choose():
         state.update(dataset=name, wanted=None)
 
 
-def _upload_keys() -> list[str]:
-    round_ = st.session_state.setdefault(state.UPLOAD_ROUND, 0)
-    return [f"upload.{what}.{round_}" for what in ("train", "test", "labels", "features", "name")]
+def _upload_key(what: str) -> str:
+    return f"upload.{what}.{st.session_state.setdefault(state.UPLOAD_ROUND, 0)}"
 
 
-def _chosen_files() -> list:
-    """Ids of the files in the four upload widgets."""
-    return [getattr(st.session_state.get(key), "file_id", None) for key in _upload_keys()[:4]]
+def _chosen() -> dict:
+    return st.session_state.setdefault(CHOSEN_BEFORE, {})
+
+
+def _file(what: str):
+    """The file chosen in a widget, or before the page was left."""
+    return st.session_state.get(_upload_key(what)) or _chosen().get(what)
+
+
+def _file_ids() -> list:
+    return [getattr(_file(what), "file_id", None) for what in FILES]
+
+
+def _note_chosen(what):
+    # Called when the user changed the widget, so None means that the file was removed.
+    value = st.session_state.get(_upload_key(what))
+    if value is None:
+        _chosen().pop(what, None)
+    else:
+        _chosen()[what] = value
+
+
+def _uploader(what, label, help):
+    key = _upload_key(what)
+    file = st.file_uploader(label, key=key, on_change=_note_chosen, args=(what,), help=help)
+    if file is not None:
+        _chosen()[what] = file
+        return file
+    file = _chosen().get(what)
+    if file is not None:
+        with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+            st.caption(f"Chosen before: {text.plain(file.name)} ({text.size(file.size)})", width="content")
+            st.button(
+                "Clear",
+                key=f"{key}.clear",
+                on_click=lambda: _chosen().pop(what, None),
+                type="tertiary",
+                icon=":material/close:",
+                help=f"{label}: take no longer {text.plain(file.name)}",
+            )
+    return file
 
 
 def _upload_form():
-    keys = _upload_keys()
     # Not in a form: the test share disappears as soon as there is a test file.
-    train = st.file_uploader(
+    train = _uploader(
+        "train",
         "Training file",
-        key=keys[0],
-        help="Text, one row per line: a header `rows features labels`, then `label,label feature:value feature:value`. "
+        "Text, one row per line: a header `rows features labels`, then `label,label feature:value feature:value`. "
         "Packed with gzip, bzip2, xz or zip is fine.",
     )
-    test = st.file_uploader(
+    test = _uploader(
+        "test",
         "Test file (optional)",
-        key=keys[1],
-        help="The same format, features and labels. Without it, a random part of the training file is held out.",
+        "The same format, features and labels. Without it, a random part of the training file is held out.",
     )
     one, two = st.columns(2)
     with one:
-        label_names = st.file_uploader(
-            "Label names (optional)",
-            key=keys[2],
-            help="Text, one name per line, in the order of the ids.",
-        )
+        label_names = _uploader("labels", "Label names (optional)", "Text, one name per line, in the order of the ids.")
     with two:
-        feature_names = st.file_uploader(
-            "Feature names (optional)",
-            key=keys[3],
-            help="Text, one name per line, in the order of the ids.",
+        feature_names = _uploader(
+            "features", "Feature names (optional)", "Text, one name per line, in the order of the ids."
         )
     zeroth, first, second, third = st.columns([2, 1, 1, 1])
     with zeroth:
         name = st.text_input(
             "Name (optional)",
-            key=keys[4],
+            key=_upload_key("name"),
+            value=state.first_value(_upload_key("name"), _chosen().get("name", ""), ""),
+            on_change=_note_chosen,
+            args=("name",),
             max_chars=80,
             placeholder="as the training file",
-            help="What this data set is called on all pages and in the names of downloads.",
+            help="What this data set is called on all pages and in the names of downloads. Without one it is called as "
+            "the training file, or by its number of labels when that is only “train” or “data”.",
         )
     with first:
         first_index = st.selectbox(
@@ -242,20 +298,29 @@ def _ask_to_read():
 
 
 def _read(train, test, name, **options):
-    name = name.strip() or uploads.stem(train.name)
+    for file in (train, test, options["label_names"], options["feature_names"]):
+        if file is not None:
+            file.seek(0)  # an earlier attempt may have read it
     try:
-        with st.spinner(f"Reading {text.plain(name)}"):
-            fingerprint, notes = uploads.read(train, test, name, **options)
+        with st.spinner(f"Reading {text.plain(name.strip() or train.name)}"):
+            fingerprint, notes, name = uploads.read(train, test, name, **options)
     except (ValueError, TypeError, MemoryError) as error:
         st.session_state[state.UPLOAD_ASKED] = False
-        st.session_state[state.UPLOAD_ERROR] = (_chosen_files(), uploads.explain(error))
+        st.session_state[state.UPLOAD_ERROR] = (_file_ids(), uploads.explain(error))
         st.rerun()
     st.session_state[state.UPLOAD_ASKED] = False
     st.session_state.pop(state.UPLOAD_ERROR, None)
+    st.session_state.pop(CHOSEN_BEFORE, None)
     st.session_state[state.UPLOAD_ROUND] += 1  # empty upload widgets: the server lets go of the bytes
-    name = uploads.free_name(name, [e["name"] for fp, e in state.get("known").items() if fp != fingerprint])
-    state.add_dataset(fingerprint, name, "upload", use=True, notes=notes)
-    state.notify(f"{name} is read and in use.")
+    known = state.get("known")
+    if fingerprint in known:  # it keeps its name: results and downloads carry it
+        earlier = known[fingerprint]["name"]
+        state.update(dataset=fingerprint, wanted=None)
+        state.notify(f"{name} has the same content as {earlier}, which is in use now under that name.")
+    else:
+        name = uploads.free_name(name, [entry["name"] for entry in known.values()])
+        state.add_dataset(fingerprint, name, "upload", use=True, notes=notes)
+        state.notify(f"{name} is read and in use.")
     st.rerun()
 
 
@@ -265,17 +330,13 @@ def _read(train, test, name, **options):
 def _figures(data, described, name):
     left, right = st.columns(2, gap="medium")
     with left:
-        figure = figures.label_frequency(described.labels)
-        meta = figure.layout.meta
-        said = (
-            "Each point is a label, most frequent first. A straight fall on these axes is a long tail: "
-            "few labels with many rows (head), many with few (tail)."
-        )
-        if meta["without_rows"]:
-            said += f" {text.count(meta['without_rows'], 'label')} without a training row cannot be drawn on log axes."
-        if meta["shown"] < meta["total"]:
-            said += f" {meta['shown']:,} of {meta['total']:,} labels are drawn as points; the curve is the same."
-        export.show_figure(figure, described.labels, f"{name}-label-frequency", said)
+        if data.Y_train.nnz:
+            figure = figures.label_frequency(described.labels)
+            said = _about_frequency(figure.layout.meta, described.labels["n_train"].to_numpy())
+            export.show_figure(figure, tables.csv_safe(described.labels), f"{name}-label-frequency", said)
+        else:
+            st.markdown("**How often each label occurs**")
+            st.caption("No training row has a label, so there is nothing to draw.")
     with right:
         frame = tables.labels_per_row(data)
         export.show_figure(
@@ -287,11 +348,38 @@ def _figures(data, described, name):
         )
 
 
+def _about_frequency(meta, counts):
+    said = "Each point is a label, most frequent first."
+    if meta["flat"]:
+        if meta["least"] == meta["most"]:
+            said += f" Each has {text.count(meta['most'], 'training row')}."
+        else:
+            said += f" The counts differ little: {meta['least']:,} to {meta['most']:,} training rows."
+    elif _has_long_tail(counts):
+        said += " A straight fall on these axes is a long tail: few labels with many rows, many with few."
+    drawn = (
+        f", {text.count(meta['without_rows'], 'label')} without a training row not drawn"
+        if meta["without_rows"]
+        else ""
+    )
+    if counts.size >= TAIL_LABELS:
+        buckets = meta["buckets"]
+        said += (
+            f" Head: {text.count(buckets['head'], 'label')}, half of all training label occurrences; "
+            f"torso: {buckets['torso']:,}, the next 30 %; tail: {buckets['tail']:,}, the rest{drawn}."
+        )
+    elif drawn:
+        said += f" {drawn[2:].replace(' not drawn', ' cannot be drawn')}."
+    if meta["shown"] < meta["total"]:
+        said += f" {meta['shown']:,} of {meta['total']:,} labels are drawn as points; the curve is the same."
+    return said
+
+
 # --- rows ---
 
 
 def _rows(data, fingerprint):
-    st.subheader("Rows")
+    st.header("Rows")
     part_box, query_box, button_box = st.columns([2, 3, 1], vertical_alignment="bottom")
     with part_box:
         part = st.radio(
@@ -309,27 +397,26 @@ def _rows(data, fingerprint):
         )
     found = tables.find_rows(data, part, query)
     with button_box:
-        st.button("Random row", on_click=_random_row, args=(scope, found), disabled=found.size == 0, width="stretch")
+        shown = state.chosen_row(scope, int(found[0]) if found.size else 0)
+        st.button(
+            "Random row", on_click=_random_row, args=(scope, found, shown), disabled=found.size < 2, width="stretch"
+        )
     if found.size == 0:
         st.info(
             f"No {part} row has a label, feature or name with “{text.plain(query)}” in it. "
             "Try a shorter part of a name."
         )
         return
-    row = state.chosen_row(scope, int(found[0]))
-    if row >= X.shape[0] or row not in found:
-        row = int(found[0])
-    start = max(0, int(np.searchsorted(found, row)) - SHOWN_ROWS // 2) if found.size > SHOWN_ROWS else 0
-    listed = found[start : start + SHOWN_ROWS]
+    row, key, listed = _listed(scope, query, found)
     left, right = st.columns([3, 2], gap="medium")
     with left:
         frame = tables.rows(data, part, listed)
         st.dataframe(
             frame,
             hide_index=True,
-            height=392,
-            key=f"rows.table.{scope}",
-            on_select=lambda: _select_row(scope, listed),
+            height=tables.height(len(frame), ROWS_HEIGHT),
+            key=key,
+            on_select=lambda: _select_row(scope, key, listed),
             selection_mode="single-row",
             column_config={
                 "row": st.column_config.NumberColumn("Row", format="%d", width=60),
@@ -338,14 +425,35 @@ def _rows(data, fingerprint):
                 "features": st.column_config.NumberColumn("Features", format="%d", width=70),
             },
         )
-        of = (
-            f"of {text.count(found.size, f'matching {part} row')}"
-            if query.strip()
-            else f"of {found.size:,} {part} rows"
+        kind = f"matching {part} row" if query.strip() else f"{part} row"
+        first = f" Row {listed[0]:,}, looked at last, comes first." if listed[0] != found[0] else ""
+        st.caption(
+            f"Showing {listed.size:,} of {text.count(found.size, kind)}.{first} Tick a row to see its features; "
+            "without a tick, the first is shown."
         )
-        st.caption(f"Showing {listed.size:,} {of}. Tick a row to see its features.")
     with right:
         _one_row(data, X, Y, names, part, row)
+
+
+def _listed(scope, query, found):
+    """The row to show, the table's key, and the rows it lists.
+
+    The row shown is the ticked one, or else the first listed. Ticks belong to a table, so what it lists must not change
+    while it lives: only a table that is new (another search, a random row, a page switch) is listed anew, and then
+    begins with the row looked at last.
+    """
+    row, first = state.chosen_row(scope, -1), state.chosen_row(f"{scope} first", -1)
+
+    def key(first):
+        return f"rows.table.{scope}.{first}.{query}"
+
+    if key(first) not in st.session_state and row != first and row in found:
+        first = row
+        state.choose_row(f"{scope} first", row)
+    listed = tables.listed_rows(found, first, SHOWN_ROWS)
+    if row not in listed:
+        row = int(listed[0])
+    return row, key(first), listed
 
 
 def _one_row(data, X, Y, names, part, row):
@@ -359,24 +467,37 @@ def _one_row(data, X, Y, names, part, row):
     if frame.empty:
         st.caption("This row has no features.")
         return
-    show.features(frame, key="rows.features", height=300)
+    st.dataframe(
+        frame,
+        hide_index=True,
+        height=tables.height(len(frame), 300),
+        key="rows.features",
+        column_config={
+            "feature": st.column_config.TextColumn("Feature"),
+            "id": st.column_config.NumberColumn("Id", format="%d", width="small"),
+            "value": st.column_config.NumberColumn("Value", format=tables.value_format(frame["value"]), width="small"),
+        },
+    )
+    st.caption(tables.about_features(frame))
 
 
-def _random_row(scope, found):
-    state.choose_row(scope, int(found[np.random.default_rng().integers(found.size)]))
+def _random_row(scope, found, shown):
+    others = found[found != shown] if found.size > 1 else found
+    row = int(others[np.random.default_rng().integers(others.size)])
+    state.choose_row(scope, row)
+    state.choose_row(f"{scope} first", row)  # a new table, without the tick of the old one
 
 
-def _select_row(scope, listed):
-    chosen = st.session_state[f"rows.table.{scope}"]["selection"]["rows"]
-    if chosen:
-        state.choose_row(scope, int(listed[chosen[0]]))
+def _select_row(scope, key, listed):
+    ticked = st.session_state[key]["selection"]["rows"]
+    state.choose_row(scope, int(listed[ticked[0] if ticked and ticked[0] < listed.size else 0]))
 
 
 # --- labels ---
 
 
 def _labels(labels, name):
-    st.subheader("Labels")
+    st.header("Labels")
     query = st.text_input("Find labels by name", **state.keep("labels.query", ""), placeholder="part of a name")
     found = tables.find_labels(labels, query).sort_values("rank", kind="stable")
     if found.empty:
@@ -387,7 +508,7 @@ def _labels(labels, name):
     st.dataframe(
         shown[[c for c in columns if c in shown.columns]],
         hide_index=True,
-        height=320,
+        height=tables.height(len(shown), LABELS_HEIGHT),
         key="labels.table",
         column_config={
             "name": st.column_config.TextColumn("Label", width="medium"),
@@ -408,10 +529,17 @@ def _labels(labels, name):
     of = (
         f"{text.count(len(found), 'matching label')} ({len(labels):,} in all)"
         if query.strip()
-        else f"{len(found):,} labels"
+        else text.count(len(found), "label")
     )
-    st.caption(f"Showing {len(shown):,} of {of}, most frequent first. The CSV holds all {len(labels):,}.")
-    export.csv_button("All labels, CSV", lambda: labels, f"{name}-labels", "Every label with its counts and propensity")
+    most_first = ", most frequent first" if len(shown) > 1 else ""
+    whole = f" The CSV holds all {len(labels):,}." if len(shown) < len(labels) else ""
+    st.caption(f"Showing {len(shown):,} of {of}{most_first}.{whole}")
+    export.csv_button(
+        "All labels, CSV",
+        lambda: tables.csv_safe(labels),
+        f"{name}-labels",
+        "Every label with its counts and propensity",
+    )
 
 
 frame.inside(main)

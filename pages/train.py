@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.shared import export, frame, jobs_panel, predictions, server, show, state, tables, text
+from pages.shared import export, frame, jobs_panel, predictions, server, settings, show, state, tables, text
 from xmlcore import experiment, figures, store
 
 K = 5
@@ -31,15 +31,17 @@ def main() -> None:
     _sentence(data, name, run)
     answer, controls = st.columns([2, 1], gap="large")
     with answer:
-        jobs_panel.watch(jobs_panel.active("train", fingerprint=fingerprint))
-        jobs_panel.show_failures(jobs_panel.failed("train", fingerprint=fingerprint))
         if run is None:
             _how_to_begin()
         else:
             _answer(run, shown, past)
             _figure(run, f"{text.file_name(name)}-{run.model}-{shown['key'][:6]}")
     with controls:
-        _controls(fingerprint, name)
+        # A fragment: what is typed is taken in without drawing the results again.
+        st.fragment(_controls)(data, fingerprint, name, shown["key"] if shown else None, _mark())
+        # Here, not above the results: next to the button on a narrow page too, and nothing jumps.
+        jobs_panel.watch(jobs_panel.active("train", fingerprint=fingerprint)[::-1])  # the newest next to it
+        jobs_panel.show_failures(jobs_panel.failed("train", fingerprint=fingerprint))
     if run is not None:
         st.fragment(_predictions)(data, run, shown["key"], text.file_name(name))
         _past(past, shown)
@@ -76,12 +78,12 @@ def _sentence(data, name, run):
     if run is None:
         st.markdown(
             f"No model has been trained on **{text.plain(name)}** in this workspace yet. "
-            f"Choose one and press Train: {data.n_train:,} rows to learn from, {data.n_test:,} to test on."
+            f"Choose one and press Train: {text.count(data.n_train, 'row')} to learn from, {data.n_test:,} to test on."
         )
         return
     st.markdown(
         f"On **{text.plain(name)}**, **{text.plain(run.model)}** puts a right label first for "
-        f"**{_percent(_value(run.measures, 'P@k', 1))} %** of the {data.n_test:,} test rows (P@1)."
+        f"**{_percent(_value(run.measures, 'P@k', 1))} %** of the {text.count(data.n_test, 'test row')} (P@1)."
     )
 
 
@@ -115,8 +117,12 @@ def _answer(run, shown, past):
     meaning.caption("  \n".join(f"**{m}**: {MEANING[m]}." for m in measures))
     times, size = run.times, run.size
     cards = [
-        ("Training", text.seconds(times["fit_s"]), _compile_help(times)),
-        ("Prediction", f"{times['predict_ms_per_row']:.2g} ms/row", "Mean over all test rows, k labels each."),
+        ("Training", show.duration(times["fit_s"]), _compile_help(times)),
+        (
+            "Prediction",
+            f"{show.duration(times['predict_ms_per_row'] / 1000)}/row",
+            "Mean over all test rows, k labels each.",
+        ),
         ("Model", text.size(size["model_bytes"]), f"In memory; {size['n_weights']:,} weights that are not zero."),
         ("Tree nodes", f"{size['n_nodes']:,}", f"Over all trees; the deepest is {size['depth']} levels deep."),
     ]
@@ -132,7 +138,7 @@ def _answer(run, shown, past):
 
 def _compile_help(times):
     compiled = times.get("compile_s") or 0.0
-    extra = f" Compiling kernels, {text.seconds(compiled)}, is not counted." if compiled > 0.05 else ""
+    extra = f" Compiling kernels, {show.duration(compiled)}, is not counted." if compiled > 0.05 else ""
     return f"On this machine, in one worker process.{extra}"
 
 
@@ -148,14 +154,7 @@ def _title(record) -> str:
 
 def _settings(model, params) -> str:
     """What differs from the defaults, in words."""
-    info = experiment.MODELS.get(model)
-    known = {p.name: p for p in info.parameters} if info else {}
-    changed = [
-        f"{known[name].label if name in known else name} {value}"
-        for name, value in params.items()
-        if name not in known or known[name].default != value
-    ]
-    return ", ".join(changed) if changed else "default settings"
+    return settings.changed(model, params) or "default settings"
 
 
 def _figure(run, name):
@@ -171,7 +170,14 @@ def _figure(run, name):
 # --- the controls ---
 
 
-def _controls(fingerprint, name):
+def _mark():
+    """What the page around the controls was drawn from."""
+    return [record["id"] for record in state.get("jobs")], state.get("shown"), state.has_notice()
+
+
+def _controls(data, fingerprint, name, shown, mark):
+    if _mark() != mark:
+        st.rerun()  # Train was pressed: the page has a job or a result to show
     models = experiment.MODELS
     model = st.selectbox(
         "Model",
@@ -182,7 +188,7 @@ def _controls(fingerprint, name):
     info = models[model]
     st.caption(text.plain(f"{info.summary} {info.paper}."))
     remembered = state.get("forms").get(model, {})
-    with st.form(f"train.{model}", border=True):
+    with st.container(border=True):
         for parameter in (p for p in info.parameters if not p.advanced):
             _widget(model, parameter, remembered)
         advanced = [p for p in info.parameters if p.advanced]
@@ -190,20 +196,51 @@ def _controls(fingerprint, name):
             with st.expander("More settings"):
                 for parameter in advanced:
                     _widget(model, parameter, remembered)
-        st.form_submit_button(
+        nothing_to_learn = data.Y_train.nnz == 0
+        pressed = st.button(
             "Train",
             type="primary",
             width="stretch",
             key=f"train.{model}.submit",
             on_click=_train,
             args=(fingerprint, name, model),
+            disabled=nothing_to_learn,
         )
+        # Below the button: what comes and goes must not move it away under the pointer.
+        if nothing_to_learn:
+            st.warning("No training row has a label, so there is nothing to learn. Choose another data set.")
+        else:
+            _say_what_train_does(fingerprint, model, shown, pressed)
+
+
+def _say_what_train_does(fingerprint, model, shown, pressed):
+    params = _params(model)
+    problems = _problems(model, params)
+    if problems:
+        intro = "**The training was not started.** " if pressed else ""
+        st.error(intro + "  \n".join(text.plain(problem) for problem in problems))
+        return
+    key = experiment.run_key(fingerprint, model, params, K)
+    if key == shown:
+        st.caption("Trained already: this is the result shown.")
+    elif store.exists("runs", key):
+        st.caption("Trained already: opens at once.")
+
+
+def _params(model):
+    return {p.name: st.session_state[_key(model, p)] for p in experiment.MODELS[model].parameters}
+
+
+def _problems(model, params):
+    said = (settings.problem(p, params[p.name]) for p in experiment.MODELS[model].parameters)
+    return [problem for problem in said if problem]
 
 
 def _train(fingerprint, name, model):
     """Runs before the page does, so that no other event can cut it short."""
-    params = {p.name: st.session_state[_key(model, p)] for p in experiment.MODELS[model].parameters}
-    state.update(lambda data: data["forms"].__setitem__(model, params))
+    params = _params(model)
+    if _problems(model, params):
+        return  # said below the button
     if jobs_panel.train(fingerprint, name, model, params, K):
         key = experiment.run_key(fingerprint, model, params, K)
         st.session_state[state.FROM_CACHE] = {*st.session_state.get(state.FROM_CACHE, ()), key}
@@ -215,42 +252,40 @@ def _key(model, parameter) -> str:
 
 
 def _widget(model, parameter, remembered):
-    """A widget for a parameter."""
+    """A widget for a parameter, remembered as it changes."""
     key = _key(model, parameter)
     value = remembered.get(parameter.name, parameter.default)
     label, help = parameter.label, parameter.help
+    changes = {"on_change": _remember, "args": (model, parameter)}
     if parameter.kind == "choice":
         options = list(parameter.options)
         value = state.first_value(key, value, parameter.default, options.__contains__)
-        st.selectbox(label, options, index=options.index(value), key=key, help=help)
+        st.selectbox(label, options, index=options.index(value), key=key, help=help, **changes)
     elif parameter.kind == "bool":
         value = state.first_value(key, value, parameter.default, lambda v: isinstance(v, bool))
-        st.toggle(label, value=value, key=key, help=help)
+        st.toggle(label, value=value, key=key, help=help, **changes)
     else:
-        _number(key, parameter, value)
+        _number(key, parameter, value, changes)
 
 
-def _number(key, parameter, value):
+def _remember(model, parameter):
+    state.remember_setting(model, parameter.name, st.session_state[_key(model, parameter)])
+
+
+def _number(key, parameter, value, changes):
+    """A field without bounds: a browser keeps a number out of bounds to itself, and Train would use the one before."""
     kind = int if parameter.kind == "int" else float
-    low, high = (None if bound is None else kind(bound) for bound in (parameter.minimum, parameter.maximum))
-
-    def fits(v):
-        if v is None:
-            return parameter.optional
-        number = isinstance(v, (int, float)) and not isinstance(v, bool)
-        return number and (low is None or v >= low) and (high is None or v <= high)
-
-    value = state.first_value(key, value, parameter.default, fits)
+    allowed = settings.limits(parameter)
+    value = state.first_value(key, value, parameter.default, lambda v: settings.is_number(parameter, v))
     st.number_input(
         parameter.label,
-        min_value=low,
-        max_value=high,
         value=None if value is None else kind(value),
         step=kind(parameter.step) if parameter.step else (1 if kind is int else None),
         format="%d" if kind is int else "%g",
         key=key,
-        help=parameter.help,
-        placeholder="automatic" if parameter.optional else None,
+        help=parameter.help + (f" Allowed: {allowed}." if allowed else ""),
+        placeholder="automatic" if parameter.optional else "a number is needed",
+        **changes,
     )
 
 
@@ -258,7 +293,7 @@ def _number(key, parameter, value):
 
 
 def _predictions(data, run, key, name):
-    st.subheader("Single predictions")
+    st.header("Single predictions")
     n = data.n_test
     scope = f"run {key}"
     row = min(max(state.chosen_row(scope), 0), n - 1)
@@ -304,7 +339,7 @@ def _predictions(data, run, key, name):
         "All predictions, CSV",
         lambda: frame(data, run.ranking, K),
         f"{name}-{run.model}-{key[:6]}-predictions",
-        f"Row, rank, label, name, score and whether it is right, for all {n:,} test rows",
+        f"Row, rank, label, name, score and whether it is right, of {text.count(n, 'test row')}",
     )
 
 
@@ -355,14 +390,14 @@ def _all(n):
 def _past(past, shown):
     if len(past) < 2:
         return
-    st.subheader("Results on this data set")
+    st.header("Results on this data set")
     lines = []
     for record in reversed(past):
         measures, times = server.measures(record["key"])
         line = {"shown": "shown" if record["key"] == shown["key"] else "", "model": record["model"]}
         line["settings"] = _settings(record["model"], record["params"])
-        line |= {f"{m[:-1]}{k}": 100 * _value(measures, m, k) for m in SHOWN_MEASURES for k in (1, 5)}
-        line |= {"training s": times["fit_s"], "trained": text.when(record["created"])}
+        line |= {f"{m[:-1]}{k}": 100 * _value(measures, m, k) for m in SHOWN_MEASURES for k in SHOWN_KS}
+        line |= {"training s": show.in_seconds(times["fit_s"]), "trained": text.when(record["created"])}
         lines.append(line)
     frame = pd.DataFrame(lines)
     numbers = [c for c in frame.columns if "@" in c]
@@ -374,7 +409,7 @@ def _past(past, shown):
             "shown": st.column_config.TextColumn("Shown", width=60),
             "model": "Model",
             "settings": st.column_config.TextColumn("Settings", help="Those that differ from the defaults.", width=200),
-            "training s": st.column_config.NumberColumn("Training, s", format="%.2f"),
+            "training s": st.column_config.NumberColumn("Training, s", format="%g"),
             "trained": "Trained",
             **{c: st.column_config.NumberColumn(c, format="%.2f") for c in numbers},
         },

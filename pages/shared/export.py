@@ -1,14 +1,67 @@
 """A figure with its line of explanation, and the downloads that go with it; tables as CSV."""
 
+import html
 import inspect
+import json
+import re
 
 import pandas as pd
 import streamlit as st
 from streamlit.proto.DownloadButton_pb2 import DownloadButton
 
+from pages.shared import state
+
 # Older Streamlit wants the bytes at once; newer ones call a function when the button is pressed.
 _DEFERS = "deferred_file_id" in DownloadButton.DESCRIPTOR.fields_by_name
 _TAKES_ALT = "alt" in inspect.signature(st.plotly_chart).parameters
+
+FILE_HEIGHT = 520  # pixels of a figure in a file of its own
+
+# A downloaded figure is a page by itself. Its policy lets it load nothing from anywhere; the colours are those of
+# .streamlit/config.toml.
+_PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'unsafe-inline'; \
+style-src 'unsafe-inline'; img-src data: blob:">
+<title>{title}</title>
+<style>
+:root {{ --page: #ffffff; --ink: #1b2329; --quiet: #5b6770; }}
+@media (prefers-color-scheme: dark) {{ :root {{ --page: #14181c; --ink: #e6eaed; --quiet: #a9b4bd; }} }}
+body {{ margin: 0; padding: 1rem; background: var(--page); color: var(--ink);
+  font: 1rem/1.5 "Source Sans", "Source Sans Pro", "Helvetica Neue", Arial, sans-serif; }}
+figure {{ margin: 0 auto; max-width: 72rem; }}
+figcaption {{ max-width: 48rem; padding: 0.5rem; color: var(--quiet); }}
+</style>
+</head>
+<body>
+<figure>
+{figure}
+<figcaption>{caption}</figcaption>
+</figure>
+<script>
+(() => {{
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  const colors = {colors};
+  const paint = () => Plotly.relayout("figure", Object.fromEntries(
+    Object.entries(colors).map(([name, color]) => [name, dark.matches ? color : null])));
+  if (dark.matches) paint();
+  dark.addEventListener("change", paint);
+}})();
+</script>
+</body>
+</html>
+"""
+_AXIS_COLORS = {"gridcolor": "#323b43", "linecolor": "#a9b4bd", "tickcolor": "#a9b4bd"}
+_DARK = {
+    "font.color": "#e6eaed",
+    "paper_bgcolor": "#14181c",
+    "plot_bgcolor": "#14181c",
+    **{f"{axis}.{name}": color for axis in ("xaxis", "yaxis") for name, color in _AXIS_COLORS.items()},
+}
 
 
 def show_figure(figure, frame: pd.DataFrame, name: str, caption: str) -> None:
@@ -24,17 +77,19 @@ def show_figure(figure, frame: pd.DataFrame, name: str, caption: str) -> None:
     caption : str
         Markdown.
     """
-    config = {
-        "displaylogo": False,
-        "toImageButtonOptions": {"format": "png", "scale": 2, "filename": name},
-        "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d", "zoomIn2d", "zoomOut2d"],
-    }
     extra = {"alt": f"{figure.layout.title.text}. {caption}"} if _TAKES_ALT else {}
+    title = " – ".join(filter(None, (state.dataset_name(), figure.layout.title.text)))
     with st.container(key=f"figure-{name}"):
-        st.plotly_chart(figure, theme="streamlit", key=f"chart-{name}", config=config, **extra)
+        st.plotly_chart(figure, theme="streamlit", key=f"chart-{name}", config=_config(name), **extra)
         st.caption(caption)
         with st.container(horizontal=True, gap="small"):
-            _download("Figure, HTML", lambda: _html(figure), f"{name}.html", "text/html", "One file, works offline")
+            _download(
+                "Figure, HTML",
+                lambda: html_page(figure, title, caption, name),
+                f"{name}.html",
+                "text/html",
+                "One file, works offline",
+            )
             csv_button("Data, CSV", lambda: frame, name, "All the data behind the figure")
 
 
@@ -47,10 +102,48 @@ def csv_bytes(frame: pd.DataFrame) -> bytes:
     return frame.to_csv(index=False).encode("utf-8")
 
 
-def _html(figure) -> bytes:
+def html_page(figure, title: str, caption: str, name: str = "figure") -> bytes:
+    """Return a page of its own with the figure and its caption; it needs no network, now or later."""
+    drawn = type(figure)(figure).update_layout(height=FILE_HEIGHT)
     # A fixed id, so that the same figure gives the same file.
-    page = figure.to_html(include_plotlyjs=True, full_html=True, div_id="figure", config={"displaylogo": False})
+    inner = drawn.to_html(include_plotlyjs=True, full_html=False, div_id="figure", config=_config(name))
+    page = _PAGE.format(
+        title=html.escape(title), figure=inner, caption=_html_of_markdown(caption), colors=json.dumps(_DARK)
+    )
     return page.encode("utf-8")
+
+
+def _config(name) -> dict:
+    return {
+        "displaylogo": False,
+        "responsive": True,
+        # Newer Plotly offers to upload the chart to its makers' cloud unless told not to.
+        "showSendToCloud": False,
+        "toImageButtonOptions": {"format": "png", "scale": 2, "filename": name},
+        "modeBarButtonsToRemove": [
+            "sendChartToCloud",
+            "sendDataToCloud",
+            "select2d",
+            "lasso2d",
+            "autoScale2d",
+            "zoomIn2d",
+            "zoomOut2d",
+        ],
+    }
+
+
+def _html_of_markdown(text: str) -> str:
+    """The little Markdown that captions have: emphasis, code, and a backslash before what means itself."""
+    kept = []
+
+    def keep(match):
+        kept.append(html.escape(match[1]))
+        return f"\0{len(kept) - 1}\0"
+
+    text = html.escape(re.sub(r"\\([!-/:-@[-`{-~])", keep, text.replace("\0", "")), quote=False)
+    for mark, tag in ((r"\*\*", "strong"), (r"\*", "em"), ("`", "code")):
+        text = re.sub(f"{mark}(.+?){mark}", rf"<{tag}>\1</{tag}>", text)
+    return re.sub("\0(\\d+)\0", lambda match: kept[int(match[1])], text)
 
 
 def _download(label, make, file_name, mime, help):

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.shared import server, state, text
+from pages.shared import server, settings, state, text
 from xmlcore import datasets, experiment, store
 
 ACTIVE = ("queued", "running")
@@ -40,22 +40,19 @@ def train(fingerprint: str, dataset_name: str, model: str, params: dict, k: int)
         job = find(record)
         if record.get("fingerprint") == fingerprint and (job is None or job.state not in ACTIVE):
             dismiss(record["id"])
+    changed = settings.changed(model, params)
+    title = f"Training {model} on {dataset_name}" + (f" ({changed})" if changed else "")
     job = server.queue().submit(
-        experiment.run_saved,
-        fingerprint,
-        model,
-        params,
-        k,
-        title=f"Training {model} on {dataset_name}",
-        owner=state.token(),
-        key=key,
+        experiment.run_saved, fingerprint, model, params, k, title=title, owner=state.token(), key=key
     )
-    _remember({"id": job.id, "kind": "train", **run})
+    # Our own title: of a job shared with another session the queue knows the first one's, with its data set's name.
+    _remember({"id": job.id, "kind": "train", "title": title, **run})
     return False
 
 
 def collect() -> None:
     """Take in what has finished, and start what is wanted: in each run of the script, before anything is shown."""
+    _recover()
     for record in state.get("jobs"):
         job = find(record)
         if job is None:
@@ -65,7 +62,7 @@ def collect() -> None:
         elif job.state == "cancelled":
             dismiss(record["id"])
             _stopped(record)
-            state.notify(f"Stopped: {job.title}.")
+            state.notify(f"Stopped: {_title(job, record)}.")
     wanted = state.get("wanted")
     if wanted is not None and not any(r["kind"] == "prepare" and r["name"] == wanted for r in state.get("jobs")):
         prepare(wanted)
@@ -89,7 +86,7 @@ def watch(jobs: list, *, compact: bool = False) -> None:
 
 def show_failures(failures: list) -> None:
     for record, job in failures:
-        st.error(f"**{text.plain(job.title)} failed.** {text.plain(job.error or 'No reason was given.')}")
+        st.error(f"**{text.plain(_title(job, record))} failed.** {text.plain(job.error or 'No reason was given.')}")
         with st.container(horizontal=True):
             again = record["kind"] == "prepare"
             label = "Try again" if again else "Dismiss"
@@ -103,6 +100,7 @@ def dismiss(job_id: str) -> None:
     def drop(data):
         data["jobs"] = [r for r in data["jobs"] if r["id"] != job_id]
 
+    server.job_records().pop(_name(job_id), None)
     state.update(drop)
 
 
@@ -110,32 +108,47 @@ def _live(ids, compact, looks):
     looks.append(None)
     polling = len(looks) > 1  # the first look is a part of the page's own run, which must not be cut short
     jobs = [server.queue().get(job_id) for job_id in ids]
-    if polling and not all(job is not None and job.state in ACTIVE for job in jobs):
+    if polling and not all(job is not None and job.state in ACTIVE and _wanted(job) for job in jobs):
         st.rerun()  # the whole page: it has a result, a failure or a note to show
+    records = {record["id"]: record for record in state.get("jobs")}
     for job in jobs:
         if job is not None:
-            _one(job, compact)
+            _one(job, _title(job, records.get(job.id, {})), compact)
 
 
-def _one(job, compact):
+def _wanted(job) -> bool:
+    """Whether it still is this workspace's job, or the server's own: a shared one goes on when one owner stops it."""
+    return not {state.token(), server.SERVER}.isdisjoint(job.owners)
+
+
+def _title(job, record) -> str:
+    return record.get("title") or job.title
+
+
+def _waiting(job) -> str:
+    """Where it is in the queue, which is first come, first served."""
+    line = [other.id for other in reversed(server.queue().jobs()) if other.state == "queued"]
+    place = line.index(job.id) + 1 if job.id in line else 1
+    return "Waiting for a free worker" + (f", number {place} of {len(line)} in the queue" if len(line) > 1 else "")
+
+
+def _one(job, title, compact):
     fraction = min(max(job.fraction, 0.0), 1.0)
     percent = f"{100 * fraction:.0f} %"
     if job.cancelling:
         doing = "Stopping"
     elif job.state == "queued":
-        doing = "Waiting for a free worker"
+        doing = _waiting(job)
     else:
         doing = f"{job.phase}: {percent}" if job.phase else "Starting a worker"
         doing += f" ({job.detail})" if job.detail and not compact else ""
         doing += f", {text.seconds(job.elapsed)} so far" if job.elapsed >= 1 and not compact else ""
-    with st.container(key=f"job-{'side' if compact else 'main'}-{job.id}", gap="small" if compact else "medium"):
+    with st.container(key=f"job-{'side' if compact else 'main'}-{job.id}", gap="small"):
         if compact:
-            st.caption(
-                text.plain(doing) if doing.startswith(job.title) else f"{text.plain(job.title)}  \n{text.plain(doing)}"
-            )
+            st.caption(text.plain(doing) if doing.startswith(title) else f"{text.plain(title)}  \n{text.plain(doing)}")
             st.progress(fraction)
         else:
-            st.markdown(f"**{text.plain(job.title)}**")
+            st.markdown(f"**{text.plain(title)}**")
             st.progress(fraction, text=text.plain(doing))
         if state.token() in job.owners:
             st.button(
@@ -144,7 +157,7 @@ def _one(job, compact):
                 on_click=_stop,
                 args=(job.id,),
                 disabled=job.cancelling,
-                help=f"Stop: {job.title}",
+                help=f"Stop: {text.plain(title)}",
             )
 
 
@@ -156,6 +169,7 @@ def _stop(job_id):
         for record in state.get("jobs"):
             if record["id"] == job_id:
                 _stopped(record)
+                state.notify(f"Stopped here: {_title(job, record)}. It goes on for another session that wants it too.")
         dismiss(job_id)
 
 
@@ -177,7 +191,26 @@ def _with_state(states, kind, fields):
     return found
 
 
+def _recover():
+    """Take in jobs of ours that the workspace does not name: its file was deleted meanwhile."""
+    named = {record["id"] for record in state.get("jobs")}
+    for job in reversed(server.queue().jobs(owner=state.token())):
+        if job.id not in named and (record := server.job_records().get(_name(job.id))) is not None:
+            _remember(record)
+
+
+def _name(job_id):
+    """A job's name among the server's records; with our token: a shared job has a record in each workspace."""
+    return state.token(), job_id
+
+
 def _remember(record):
+    records = server.job_records()
+    records[_name(record["id"])] = record
+    for name in list(records):
+        if server.queue().get(name[1]) is None:
+            records.pop(name, None)
+
     def add(data):
         data["jobs"] = [r for r in data["jobs"] if r["id"] != record["id"]] + [record]
 
@@ -185,7 +218,11 @@ def _remember(record):
 
 
 def _add_run(run):
-    run = {**run, "created": store.info("runs", run["key"])["created"]}
+    try:
+        run = {**run, "created": store.info("runs", run["key"])["created"]}
+    except store.StoreError:
+        state.notify("The result is gone from the cache. Press Train to make it again.")
+        return
 
     def add(data):
         if run["key"] not in {r["key"] for r in data["runs"]}:
@@ -201,6 +238,7 @@ def _done(record, job):
         # The worker's key counts: it differs from ours when the code was updated while this server kept running.
         _add_run({**run, "key": job.result()})
         dismiss(record["id"])
+        state.notify(f"Done: {_title(job, record)}.")
         return
     dismiss(record["id"])
     state.add_dataset(job.result(), record["name"], "catalog", use=state.get("wanted") == record["name"])

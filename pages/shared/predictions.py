@@ -20,11 +20,14 @@ def correct(ranking, Y) -> np.ndarray:
 
 
 def all_rows(data, ranking, k: int) -> pd.DataFrame:
-    """A line per predicted label of every test row: ``row, rank, label, name, score, correct``."""
+    """A line per predicted label of every test row: ``row, rank, label, name, score, correct``.
+
+    After ``row`` comes ``row_name`` where rows have names. Names are as :func:`tables.csv_safe` makes them.
+    """
     labels = ranking.labels[:, :k]
     row, place = np.nonzero(labels >= 0)
     label = labels[row, place]
-    return pd.DataFrame(
+    frame = pd.DataFrame(
         {
             "row": row,
             "rank": place + 1,
@@ -34,6 +37,10 @@ def all_rows(data, ranking, k: int) -> pd.DataFrame:
             "correct": correct(ranking, data.Y_test)[:, :k][row, place],
         }
     )
+    names = tables.part(data, "test")[2]
+    if names is not None:
+        frame.insert(1, "row_name", [names[i] for i in row])
+    return tables.csv_safe(frame)
 
 
 def one_row(data, ranking, row: int, k: int) -> pd.DataFrame:

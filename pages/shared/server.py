@@ -1,6 +1,7 @@
 """What all sessions of one server process share: the job queue and what has been read from disk.
 
-Values from here are shared objects: read them, never change them.
+Values from here are shared objects: read them, never change them (but for the records of jobs, which only grow and
+lose what is over).
 """
 
 import streamlit as st
@@ -20,6 +21,11 @@ def queue() -> jobs.Queue:
 def warm_up():
     """Return the job that compiles the kernels, or None when it was never needed or is long gone."""
     return next(iter(queue().jobs(owner=SERVER)), None)
+
+
+def job_records() -> dict:
+    """Return what workspaces noted about the jobs of :func:`queue`, by id: theirs may be deleted with the cache."""
+    return _job_records(str(cache_root()))
 
 
 def dataset(fingerprint: str) -> datasets.Dataset:
@@ -48,6 +54,11 @@ def _queue(root: str) -> jobs.Queue:
     made = jobs.Queue()
     made.submit(jobs.warm_up, title="Compiling kernels", owner=SERVER, key=WARM_UP)
     return made
+
+
+@st.cache_resource(show_spinner=False)
+def _job_records(root: str) -> dict:
+    return {}
 
 
 @st.cache_resource(show_spinner="Loading the data set", max_entries=4)

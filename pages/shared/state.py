@@ -30,10 +30,11 @@ SHOWN_RUN = "train.shown"  # the run chosen on the Train page, written anew in e
 ROW_NUMBER = "train.row"  # the test row looked at, likewise
 FROM_CACHE = "train.from_cache"  # keys of runs that were there when Train was pressed
 MADE_WITH = "made_with"  # {widget key: the value it was made with}
-NOTICE = "notice"  # one message for the next run
+NOTICE = "notice"  # messages for the next run
 
 QUERY = "workspace"  # the name in the address
 DEFAULT_DATASET = "api-docs"
+NOT_FOUND = "The stored workspace was not found; started afresh."
 
 _TOKEN = re.compile(r"[0-9a-f]{32}")
 _VERSION = 1
@@ -42,7 +43,7 @@ _EMPTY = {
     "dataset": None,  # fingerprint in use
     "wanted": DEFAULT_DATASET,  # a catalog entry to prepare, and to use when it is ready
     "known": {},  # what may be opened: fingerprint -> {"name", "source": "catalog" or "upload", "notes": [...]}
-    "forms": {},  # model -> {parameter: value} as last trained
+    "forms": {},  # model -> {parameter: value} as last typed, allowed or not
     "widgets": {},  # widget key -> value
     "runs": [],  # {"key", "fingerprint", "model", "params", "k", "created"}, oldest first
     "shown": {},  # fingerprint -> key of the run shown
@@ -59,11 +60,15 @@ def open_workspace() -> None:
     if token is None:
         asked = st.query_params.get(QUERY, "")
         # A token that is not ours is never taken over: a guessed or planted address must not become a meeting place.
-        token = asked if _TOKEN.fullmatch(asked) and _path(asked).is_file() else _begin()
+        well_formed = _TOKEN.fullmatch(asked) is not None
+        known = well_formed and _path(asked).is_file()
+        token = asked if known else _begin()
         st.session_state[WORKSPACE] = token
+        if well_formed and not known:
+            notify(NOT_FOUND)
     if st.query_params.get(QUERY) != token:  # a new session, or a page switch dropped it
         st.query_params[QUERY] = token
-    st.session_state[SNAPSHOT] = _read(token)
+    st.session_state[SNAPSHOT] = _current()
 
 
 def token() -> str:
@@ -83,7 +88,7 @@ def update(change=None, /, **fields) -> None:
     that two tabs on one workspace do not undo each other.
     """
     with _lock:
-        data = _read(token())
+        data = _current()
         if change is not None:
             change(data)
         data.update(fields)
@@ -165,13 +170,28 @@ def forget_dataset(fingerprint: str) -> None:
     update(drop)
 
 
+def dataset_name() -> str | None:
+    """Return what the user calls the data set in use; None without one."""
+    workspace = st.session_state.get(SNAPSHOT, _EMPTY)
+    return workspace["known"].get(workspace["dataset"], {}).get("name")
+
+
+def remember_setting(model: str, name: str, value) -> None:
+    """Keep what was typed or chosen for a model's parameter."""
+    update(lambda data: data["forms"].setdefault(model, {}).__setitem__(name, value))
+
+
 def notify(message: str) -> None:
     """Say something once, on the next run of the script."""
-    st.session_state[NOTICE] = message
+    st.session_state[NOTICE] = [*st.session_state.get(NOTICE, ()), message]
 
 
-def take_notice() -> str | None:
-    return st.session_state.pop(NOTICE, None)
+def has_notice() -> bool:
+    return NOTICE in st.session_state
+
+
+def take_notices() -> list[str]:
+    return list(dict.fromkeys(st.session_state.pop(NOTICE, ())))
 
 
 def _folder() -> Path:
@@ -191,6 +211,22 @@ def _begin() -> str:
     return token
 
 
+def _current() -> dict:
+    """Read the workspace of this session; when its file is gone (``cache/`` was deleted), begin it anew.
+
+    The settings are still known to this session and are kept; data sets and results were deleted with the file.
+    """
+    with _lock:
+        mine = token()
+        if not _path(mine).is_file():
+            data = deepcopy(_EMPTY)
+            before = st.session_state.get(SNAPSHOT, data)
+            data.update({name: deepcopy(before[name]) for name in ("forms", "widgets")})
+            _write(mine, data)
+            notify(NOT_FOUND)
+        return _read(mine)
+
+
 def _read(token) -> dict:
     try:
         data = json.loads(_path(token).read_text(encoding="utf-8"))
@@ -204,6 +240,7 @@ def _read(token) -> dict:
         kind = (str, type(None)) if name in ("dataset", "wanted") else type(empty)
         if not isinstance(read[name], kind):
             read[name] = empty
+    read["forms"] = {model: form for model, form in read["forms"].items() if isinstance(form, dict)}
     read["known"] = {f: entry for f, entry in read["known"].items() if _has(entry, "name", "source", "notes")}
     read["runs"] = [run for run in read["runs"] if _has(run, *_RUN, "created")]
     read["jobs"] = [

@@ -3,6 +3,8 @@
 import numpy as np
 import pandas as pd
 
+from pages.shared import text
+
 PARTS = {"training": "train", "test": "test"}
 
 
@@ -39,6 +41,14 @@ def rows(data, part_name: str, chosen) -> pd.DataFrame:
     return frame
 
 
+def listed_rows(found: np.ndarray, first: int | None, most: int) -> np.ndarray:
+    """Up to ``most`` of the rows ``found``, in order, but ``first`` before all others when it is among them."""
+    listed = found[:most]
+    if first is None or first not in found:
+        return listed
+    return np.concatenate([[first], listed[listed != first][: most - 1]])
+
+
 def label_names(data, labels) -> list[str]:
     return [data.label_name(int(j)) for j in labels]
 
@@ -55,6 +65,49 @@ def features(data, X, row: int) -> pd.DataFrame:
             "value": values[order].astype(np.float64),
         }
     )
+
+
+def value_format(values) -> str:
+    """A printf format with the digits that mean something for a row's values: none after the point for counts."""
+    values = np.abs(np.asarray(values, dtype=np.float64))
+    if np.all(values == np.round(values)):
+        return "%.0f"
+    largest = float(values.max())
+    return f"%.{4 if largest < 10 else 2 if largest < 1000 else 0}f"
+
+
+def about_features(frame: pd.DataFrame) -> str:
+    """The line under a table of a row's features: how many, and their order where there is one."""
+    values, sizes = frame["value"], frame["value"].abs()
+    said = f"{text.count(len(frame), 'feature')} of this row"
+    if sizes.min() < sizes.max():
+        return f"{said}, largest {'value' if (values >= 0).all() else 'absolute value'} first."
+    if values.nunique() > 1:
+        return f"{said}."
+    return f"{said}, {'each ' if len(frame) > 1 else ''}with the value {values.iloc[0]:g}."
+
+
+def height(count: int, most: int) -> int:
+    """Pixels of a table of ``count`` lines: no empty lines under a few, scrolling above ``most`` pixels."""
+    return min(most, 35 * count + 38)
+
+
+def csv_safe(frame: pd.DataFrame) -> pd.DataFrame:
+    """The frame with an apostrophe before texts that a spreadsheet would run as a formula; numbers as they are.
+
+    Names come from files of others. A text that starts with ``=``, ``+``, ``-``, ``@``, a tab or a carriage return is
+    a formula to a spreadsheet, unless it is a plain number. Applying this twice does no more than once.
+    """
+    changed = {}
+    for column in frame.columns:
+        values = frame[column]
+        if not (pd.api.types.is_object_dtype(values) or pd.api.types.is_string_dtype(values)):
+            continue
+        words = values.astype("str")
+        runs = words.str.match(r"[=+\-@\t\r]") & ~words.str.fullmatch(r"[+-]?[0-9]+(?:\.[0-9]+)?")
+        if runs.any():
+            changed[column] = values.where(~runs, "'" + words)
+    return frame.assign(**changed) if changed else frame
 
 
 def find_rows(data, part_name: str, query: str) -> np.ndarray:

@@ -1,5 +1,7 @@
 """Uploaded files become a saved data set, or a message that says what is wrong with them."""
 
+import copy
+import re
 import threading
 import warnings
 
@@ -11,40 +13,117 @@ MAX_TEXT = 4 << 30  # bytes of a file once unpacked: 1 GB of gzip can hold more 
 MAX_LABELS = 20_000_000
 MAX_FEATURES = 200_000_000
 _ENDINGS = (".gz", ".bz2", ".xz", ".zip", ".txt", ".svm", ".libsvm", ".dat")
+_NO_NAMES = {
+    "train",
+    "training",
+    "trn",
+    "tr",
+    "test",
+    "testing",
+    "tst",
+    "te",
+    "data",
+    "dataset",
+    "set",
+    "file",
+    "upload",
+}
+_NO_NAMES |= {"x", "y", "xy", "input", "rows", "txt", "svm", "libsvm", "csv", "copy", "new", "full", "all"}
 _lock = threading.Lock()  # Python records warnings per process, not per thread: one reader at a time
 
 
-def read(train, test, name: str, **options) -> tuple[str, list[str]]:
-    """Read and save. Returns the fingerprint and what is worth knowing about the files.
+def read(train, test, name: str, **options) -> tuple[str, list[str], str]:
+    """Read and save. Returns the fingerprint, what is worth knowing about these files, and a name.
+
+    What is saved is found by its content, so another session that uploads the same content gets the same data set:
+    neither names of files nor ``name`` are saved with it. The name returned is ``name``, or when that is empty, the
+    training file's, or when that is only "train" or "data", the number of labels.
 
     Raises what ``read_dataset`` raises.
     """
     with _lock, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", datasets.DatasetWarning)
-        data = datasets.read_dataset(train, test, name=name, max_bytes=MAX_TEXT, **options)
+        data = datasets.read_dataset(train, test, name="uploaded data", max_bytes=MAX_TEXT, **options)
         for what, count, most in (("labels", data.n_labels, MAX_LABELS), ("features", data.n_features, MAX_FEATURES)):
             if count > most:
                 raise ValueError(
                     f"the files have {count:,} {what}; the dashboard takes up to {most:,}. "
                     "Is the header right? Larger data can be used from a notebook."
                 )
+        notes = [*data.notes]
+        data = copy.copy(data)  # the same matrices
+        object.__setattr__(data, "notes", ())  # frozen for everybody else
         fingerprint = datasets.save_dataset(data)
-    return fingerprint, [str(w.message) for w in caught if issubclass(w.category, datasets.DatasetWarning)]
+    notes += [on_page(str(w.message)) for w in caught if issubclass(w.category, datasets.DatasetWarning)]
+    for what, names in (("label", data.label_names), ("feature", data.feature_names)):
+        notes += _repeated(what, names)
+    return fingerprint, notes, name.strip() or stem(train.name) or _by_size(data)
+
+
+def _repeated(what: str, names: list[str] | None) -> list[str]:
+    """A note when names are not unique."""
+    if names is None:
+        return []
+    ids = {}
+    for j, name in enumerate(names):
+        ids.setdefault(name, []).append(j)
+    repeated = [(name, found) for name, found in ids.items() if len(found) > 1]
+    if not repeated:
+        return []
+    (name, found), count = repeated[0], len(repeated)
+    shown = f"“{name[:40]}{'…' if len(name) > 40 else ''}”" if name else "an empty one"
+    which = f"{what}s {', '.join(map(str, found[:3]))}{' and more' if len(found) > 3 else ''}"
+    if count == 1:
+        return [f"A {what} name is not unique: {shown} stands for the {which}. Ids tell them apart."]
+    return [f"{count:,} {what} names are not unique, such as {shown}, the {which}. Ids tell them apart."]
+
+
+def _by_size(data) -> str:
+    return f"upload of {text.count(data.n_labels, 'label')}"
 
 
 def explain(error: Exception) -> str:
-    """What went wrong, where, and what to do, as Markdown."""
+    """What went wrong, where, and what to do, as Markdown; in the words of the page's controls."""
     if isinstance(error, MemoryError):
         return "This data needs more memory than there is. Try a part of its rows."
     if not isinstance(error, datasets.DatasetFormatError):
-        return f"The files could not be read: {text.plain(error)}"
+        return f"The files could not be read: {text.plain(on_page(str(error)))}"
     place = text.plain(error.source)
     if error.line is not None:
         place += f", line {error.line:,}"
     if error.column is not None:
         place += f", column {error.column:,}"
-    said = f"**{place}**: {text.plain(error.found)}."
-    return f"{said}  \n{text.plain(error.remedy)}" if error.remedy else said
+    said = f"**{place}**: {text.plain(on_page(error.found))}."
+    return f"{said}  \n{text.plain(on_page(error.remedy))}" if error.remedy else said
+
+
+# The package speaks of its arguments, which whoever uploads a file does not have.
+_ON_PAGE = (
+    (r"\bPass first_index=([01])", r"Choose \1 at “Ids start at”"),
+    (r"\bpass first_index=([01])", r"choose \1 at “Ids start at”"),
+    (r"\bbut with first_index=1 ids start at 1", "but “Ids start at” is 1"),
+    (
+        r"If that is right( and there is memory for it)?, pass a larger max_bytes\.",
+        "The dashboard takes no more. Larger data can be used from a notebook.",
+    ),
+    (r"Give names separately, as feature_names\.", "Give names in a file of their own, at “Feature names”."),
+    (
+        r"If it is a row with three labels, pass format=\"svmlight\"\.",
+        "If it is a row with three labels, put a header above it.",
+    ),
+    (r"test_size=(0\.[0-9]+) leaves", lambda found: f"a test share of {100 * float(found[1]):.0f} % leaves"),
+    (
+        r"for the test: both need at least one",
+        "for the test, and both need at least one. Choose another “Test share”, or give more rows or a test file.",
+    ),
+)
+
+
+def on_page(message: str) -> str:
+    """A message of the package in the words of the upload form."""
+    for pattern, instead in _ON_PAGE:
+        message = re.sub(pattern, instead, message)
+    return message
 
 
 def free_name(wanted: str, taken: list[str]) -> str:
@@ -57,9 +136,10 @@ def free_name(wanted: str, taken: list[str]) -> str:
 
 
 def stem(file_name: str) -> str:
-    """``bibtex.txt.gz`` -> ``bibtex``."""
+    """``bibtex.txt.gz`` -> ``bibtex``; nothing for ``train.txt``, which is no name to find a data set by."""
     name, cut = file_name, True
     while cut:
         cut = next((ending for ending in _ENDINGS if name.lower().endswith(ending) and len(name) > len(ending)), None)
         name = name[: -len(cut)] if cut else name
-    return name[:80]
+    words = re.findall(r"[^\W\d_]+", name.lower())
+    return name[:80] if words and not set(words) <= _NO_NAMES else ""

@@ -219,7 +219,29 @@ def test_first_visit_of_a_new_server_straight_to_a_page_has_everything_around_it
     assert re.search(r"/train\?workspace=[0-9a-f]{32}$", one.page.url)
 
 
-def test_upload_train_read_measures_download_reload_and_find_it_again(tab):
+def look_at_figure_file(tab, folder, name, content):
+    """A downloaded figure draws itself from a disk without a network, and offers nothing but looking and a PNG."""
+    path = folder / name
+    path.write_bytes(content)
+    wrong = []
+    for scheme, paper in (("light", "white"), ("dark", "#14181c")):
+        page = tab.context.new_page()
+        page.emulate_media(color_scheme=scheme)
+        page.on("request", lambda request: wrong.append(request.url))
+        page.on("console", lambda message: wrong.append(message.text))
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.goto(path.as_uri())
+        page.locator("#figure .main-svg .trace").first.wait_for()
+        assert page.title() == "fruits – Measures at k"
+        page.get_by_text("Each line is a measure").wait_for()
+        buttons = [b.get_attribute("data-title") for b in page.locator(".modebar-btn").all()]
+        assert buttons and not any(word in b.lower() for b in buttons for word in ("share", "cloud", "upload", "edit"))
+        assert page.evaluate("document.getElementById('figure')._fullLayout.paper_bgcolor") == paper
+        page.close()
+    assert [what for what in wrong if not what.startswith(("file:", "data:", "blob:"))] == []
+
+
+def test_upload_train_read_measures_download_reload_and_find_it_again(tab, tmp_path):
     one = tab()
     one.upload(
         Training_file=("fruits.txt", easy_file()),
@@ -248,7 +270,8 @@ def test_upload_train_read_measures_download_reload_and_find_it_again(tab):
     assert 100 * sum(first) / len(first) == pytest.approx(measures["P@k"][0], abs=0.01)
 
     name, content = one.download("Figure, HTML")
-    assert name.endswith(".html") and b"Plotly" in content and not re.search(rb"<script[^>]+src=", content)
+    assert name.endswith(".html")
+    look_at_figure_file(one, tmp_path, name, content)
 
     one.page.reload()
     one.text("puts a right label first")
@@ -261,6 +284,49 @@ def test_upload_train_read_measures_download_reload_and_find_it_again(tab):
     again = tab(one.page.url.removeprefix(re.match(r"https?://[^/]+", one.page.url)[0]))
     again.text("puts a right label first")
     assert again.measures() == measures
+
+
+def test_settings_typed_just_before_the_page_is_left_are_kept_and_bad_ones_are_named(tab):
+    one = tab()
+    one.upload(Training_file=("few.txt", easy_file(60)))
+    one.text("60 rows, 24 features, 12 labels")
+    one.go("Train")
+    assert one.page.title() == "Train – xmlcore"
+    field = one.page.get_by_role("spinbutton", name="Labels under a last node")
+    field.fill("7")
+    one.page.get_by_test_id("stSidebarNav").get_by_role(
+        "link", name="Data"
+    ).click()  # at once: nothing else was clicked
+    one.page.get_by_role("heading", name="Data", exact=True).wait_for()
+    assert one.page.title() == "Data – xmlcore"
+    one.go("Train")
+    assert field.input_value() == "7"
+    trees = one.page.get_by_role("spinbutton", name="Trees")
+    trees.fill("0")
+    one.page.get_by_role("button", name="Train", exact=True).click()
+    one.text("The training was not started")
+    one.text("allowed: 1 to 100")
+    trees.fill("1")
+    one.page.get_by_role("button", name="Train", exact=True).click()
+    one.text("puts a right label first")
+    one.text("this is the result shown")
+
+
+def test_training_is_seen_beside_its_button_on_a_narrow_page(tab):
+    one = tab()
+    one.page.set_viewport_size({"width": 400, "height": 860})
+    one.page.get_by_text("Labels per row").first.wait_for()
+    one.page.goto(one.page.url.replace("/?", "/train?"))
+    trees = one.page.get_by_role("spinbutton", name="Trees")
+    trees.fill("40")
+    button = one.page.get_by_role("button", name="Train", exact=True)
+    button.click()
+    stop = one.page.get_by_test_id("stMain").get_by_role("button", name="Stop")
+    stop.wait_for()
+    assert 0 < stop.bounding_box()["y"] - button.bounding_box()["y"] < 350
+    assert one.page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 400
+    stop.click()
+    one.text("Stopped")
 
 
 def test_two_sessions_train_at_once_without_disturbing_each_other(tab):
@@ -297,3 +363,29 @@ def test_training_can_be_stopped(tab):
     one.page.get_by_test_id("stMain").get_by_role("button", name="Stop").click()
     one.text("Stopped")
     one.text("No model has been trained")
+
+
+@pytest.mark.real_data
+@pytest.mark.parametrize(
+    "name, facts, p1",
+    [
+        ("bibtex", "7,395 rows, 1,836 features, 159 labels", 62.5),
+        ("delicious", "16,105 rows, 500 features, 983 labels", 66.0),
+        ("wordnet-hyper", "82,109 rows, 36,865 features, 15,952 labels", 92.5),
+    ],
+)
+def test_real_data_is_uploaded_trained_and_explained_with_its_names(tab, real_data, name, facts, p1):
+    one = tab()
+    folder = real_data / name
+    files = {"Training_file": "train.txt.gz", "Test_file": "test.txt.gz", "Label_names": "labels.txt"}
+    one.upload(**{label: (file, (folder / file).read_bytes()) for label, file in files.items()})
+    one.text(facts)
+    one.train()
+    assert one.measures()["P@k"][0] > p1
+    first = (folder / "labels.txt").read_text(encoding="utf-8").splitlines()
+    with one.page.expect_download() as waiting:
+        one.page.get_by_role("button", name="All predictions, CSV").click()
+    rows = list(csv.DictReader(io.StringIO(Path(waiting.value.path()).read_text(encoding="utf-8"))))
+    assert all(row["name"].lstrip("'") == first[int(row["label"])].lstrip("'") for row in rows)
+    right = [row for row in rows if row["rank"] == "1" and row["correct"] in ("True", "true", "1", "right", "yes")]
+    assert 100 * len(right) / len({row["row"] for row in rows}) == pytest.approx(one.measures()["P@k"][0], abs=0.02)

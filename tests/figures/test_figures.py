@@ -23,7 +23,8 @@ def test_label_frequency_draws_every_label_on_log_axes_most_frequent_first():
     assert y.tolist() == [10, 3, 1]
     assert figure.data[0].customdata.tolist() == ["l1", "l0", "l2"]
     assert figure.layout.xaxis.type == figure.layout.yaxis.type == "log"
-    assert figure.layout.meta == {"shown": 3, "total": 3, "without_rows": 0}
+    expected = {"shown": 3, "total": 3, "without_rows": 0, "buckets": {}, "least": 1, "most": 10, "flat": False}
+    assert figure.layout.meta == expected
 
 
 def test_label_frequency_thins_many_labels_without_changing_the_curve():
@@ -55,12 +56,50 @@ def test_labels_without_rows_are_counted_not_drawn():
     assert figures.label_frequency(labels([])).layout.meta["total"] == 0
 
 
-def test_head_torso_and_tail_are_marked_with_their_sizes():
-    figure = figures.label_frequency(
-        labels([9, 5, 5, 1, 1, 0], bucket=["head", "torso", "torso", "tail", "tail", "tail"])
-    )
-    assert [a.text for a in figure.layout.annotations] == ["head: 1", "torso: 2", "tail: 2"]
+def test_head_torso_and_tail_are_marked_and_counted_with_the_labels_that_cannot_be_drawn():
+    buckets = ["head", "torso", "torso", "tail", "tail", "tail"]
+    figure = figures.label_frequency(labels([9, 5, 5, 1, 1, 0], bucket=buckets))
+    assert [a.text for a in figure.layout.annotations] == ["head", "torso", "tail"]
     assert len(figure.layout.shapes) == 2
+    assert figure.layout.meta["buckets"] == {"head": 1, "torso": 2, "tail": 3}
+    assert figure.layout.meta["without_rows"] == 1
+
+
+@pytest.mark.parametrize(
+    "sizes", [(488, 309, 203), (25, 130, 3800), (2, 1, 20_000), (1, 1, 1), (300, 1, 1), (1, 4000, 9)]
+)
+def test_names_of_stretches_never_meet_even_on_a_phone(sizes):
+    n = sum(sizes)
+    buckets = np.repeat(["head", "torso", "tail"], sizes)
+    figure = figures.label_frequency(labels(np.arange(n, 0, -1), bucket=buckets))
+    low, high = figure.layout.xaxis.range
+    names = [a for a in figure.layout.annotations if a.text in ("head", "torso", "tail")]
+    places = [((a.x - low) / (high - low) * 260, 7 * len(a.text)) for a in names]  # centre and width in pixels
+    assert names
+    for (one, width_one), (two, width_two) in zip(places, places[1:]):
+        assert two - one >= (width_one + width_two) / 2
+    assert all(width / 2 - 2 <= x <= 262 - width / 2 for x, width in places)
+
+
+def test_counts_that_hardly_differ_fill_a_linear_axis():
+    figure = figures.label_frequency(labels([105, 100, 87]))
+    assert figure.layout.meta["flat"]
+    assert figure.layout.yaxis.type is None and "log" not in figure.layout.yaxis.title.text
+    low, high = figure.layout.yaxis.range
+    assert 80 < low < 87 and 105 < high < 112
+    assert figures.label_frequency(labels([2, 1])).layout.yaxis.range[0] == 0
+    assert figures.label_frequency(labels([7, 7])).layout.yaxis.range[1] > 7
+
+
+def test_log_axis_spans_the_data():
+    low, high = figures.label_frequency(labels([5000, 100])).layout.yaxis.range
+    assert 1.8 < low < 2 and 3.6 < high < 3.9
+
+
+def test_the_font_is_the_systems_so_that_an_exported_image_has_it_too():
+    figure = figures.labels_per_row(pd.DataFrame({"labels": [1], "rows": [2]}))
+    for font in (figure.layout.font, figure.layout.title.font, figure.layout.template.layout.font):
+        assert font.family == "Arial, Helvetica, sans-serif"
 
 
 def test_labels_per_row_gives_shares_of_each_part():
@@ -69,8 +108,17 @@ def test_labels_per_row_gives_shares_of_each_part():
     assert [bar.name for bar in figure.data] == ["training (4 rows)", "test (5 rows)"]
     assert figure.data[0].y.tolist() == [25, 75]
     assert figure.data[1].y.tolist() == [100]
-    assert figure.layout.yaxis.range[1] > 110  # room for the legend
+    assert figure.layout.yaxis.range == (0, 100)  # more cannot be
+    assert (figure.layout.legend.y, figure.layout.legend.yanchor) == (1, "bottom")  # over the bars, not among them
     assert figure.data[0].marker.color == figures.PART_COLORS["training"]
+
+
+def test_one_value_is_a_bar_and_not_a_wall():
+    figure = figures.labels_per_row(pd.DataFrame({"labels": [1], "rows": [2]}))
+    assert figure.layout.xaxis.range == (-0.5, 4.5)
+    assert figure.data[0].name == "training (2 rows)"
+    assert figures.labels_per_row(pd.DataFrame({"labels": [1], "rows": [1]})).data[0].name == "training (1 row)"
+    assert figures.labels_per_row(pd.DataFrame({"labels": [0, 30], "rows": [2, 1]})).layout.xaxis.range is None
 
 
 def test_measures_are_percent_with_their_own_colour_and_mark():

@@ -84,7 +84,7 @@ class Session:
     def text(self, where=None):
         """All that is written, without Markdown's backslashes."""
         where = where or self.at
-        kinds = ("title", "subheader", "markdown", "caption", "info", "warning", "error", "toast")
+        kinds = ("title", "header", "subheader", "markdown", "caption", "info", "warning", "error", "toast")
         said = [element.value for kind in kinds for element in getattr(where, kind)]
         said += [element.proto.text for element in where.get("progress")]
         return "\n".join(map(str, said)).replace("\\", "")

@@ -206,9 +206,9 @@ def test_same_settings_are_answered_from_the_cache(ready, server):
 def test_earlier_results_are_listed_and_reopened(ready):
     page = trained(ready)
     page.at.number_input(key="form.PLT.n_estimators").set_value(2)
-    page.press("train.PLT.submit").until(lambda s: "Trees 2" in s.text())
+    page.press("train.PLT.submit").until(lambda s: "with Trees: 2" in s.text())
     runs = page.frame("settings", "P@1")
-    assert runs["settings"].tolist() == ["Trees 2", "default settings"]
+    assert runs["settings"].tolist() == ["Trees: 2", "default settings"]
     older = page.at.session_state["workspace.snapshot"]["runs"][0]["key"]
     page.at.selectbox(key="train.shown").set_value(older)
     page.run()
@@ -282,5 +282,146 @@ def test_two_sessions_train_at_once_and_keep_their_own_results(session):
     two.press("train.PLT.submit")
     one.until(lambda s: "Training" in s.metrics())
     two.until(lambda s: "Training" in s.metrics())
-    assert "Labels under a last node 2" in one.text()
-    assert "Labels under a last node 4" in two.text()
+    assert "Labels under a last node: 2" in one.text()
+    assert "Labels under a last node: 4" in two.text()
+
+
+@pytest.fixture
+def slow_training(monkeypatch):
+    """Trainings go on until the event is set."""
+    from xmlcore import experiment
+
+    go_on, real = threading.Event(), experiment._run
+
+    def run(dataset, model, params, k, progress):
+        while not go_on.is_set():
+            progress("Training trees", 0.5)
+            go_on.wait(0.05)
+        return real(dataset, model, params, k, progress)
+
+    monkeypatch.setattr(experiment, "_run", run)
+    yield go_on
+    go_on.set()
+
+
+def stop_buttons(page):
+    return [b for b in page.at.button if b.label == "Stop" and "main" in b.key]
+
+
+def test_what_is_typed_and_not_trained_survives_a_page_switch_and_a_reload(ready, session):
+    ready.go("train")
+    ready.at.number_input(key="form.PLT.max_leaf_labels").set_value(7)
+    ready.at.selectbox(key="form.PLT.loss").set_value("squared_hinge")
+    ready.run().go("data").go("train")
+    for page in (ready, session(ready.token).go("train")):
+        assert page.at.number_input(key="form.PLT.max_leaf_labels").value == 7
+        assert page.at.selectbox(key="form.PLT.loss").value == "squared_hinge"
+
+
+@pytest.mark.parametrize("value", [0, 101])
+def test_settings_that_are_not_allowed_are_named_and_nothing_starts(ready, server, value):
+    ready.go("train")
+    before = len(server.jobs())
+    ready.at.number_input(key="form.PLT.n_estimators").set_value(value)
+    ready.press("train.PLT.submit")
+    assert len(server.jobs()) == before
+    said = ready.at.error[0].value.replace("\\", "")
+    assert "The training was not started" in said and "Trees" in said and "1 to 100" in said
+    ready.at.number_input(key="form.PLT.n_estimators").set_value(1)
+    assert not ready.run().at.error
+
+
+def test_settings_that_are_trained_already_are_said_to_be(ready):
+    page = trained(ready)
+    assert "this is the result shown" in page.text()
+    page.at.number_input(key="form.PLT.n_estimators").set_value(2)
+    assert "Trained already" not in page.run().text()
+    page.press("train.PLT.submit").until(lambda s: "with Trees: 2" in s.text())
+    page.at.number_input(key="form.PLT.n_estimators").set_value(1)
+    assert "Trained already: opens at once" in page.run().text()
+
+
+def test_stop_of_a_shared_training_takes_it_off_this_page_only(session, slow_training):
+    one, two = (session().until(lambda s: "Labels per row" in s.metrics()).go("train") for _ in range(2))
+    for page in (one, two):
+        page.press("train.PLT.submit").until(lambda s: "Training trees: 50 %" in s.text(s.at.main))
+    stop_buttons(one)[0].click()
+    one.run()
+    assert "Stopped here: Training PLT on api-docs." in one.text()
+    assert "Training trees" not in one.text() and not stop_buttons(one)
+    assert "Stopped here" not in one.run().text()
+    assert "Training trees" in two.run().text()
+    slow_training.set()
+    two.until(lambda s: "Training" in s.metrics())
+    assert "No model has been trained" in one.run().text()
+
+
+def test_running_jobs_are_named_by_their_settings_and_place_in_the_queue(ready, slow_training):
+    ready.go("train")
+    for trees in (2, 3, 4, 5):  # two at once
+        ready.at.number_input(key="form.PLT.n_estimators").set_value(trees)
+        ready.press("train.PLT.submit")
+    ready.until(lambda s: s.text(s.at.main).count("Training trees: 50 %") == 2)
+    said = ready.text(ready.at.main)
+    assert "Training PLT on api-docs (Trees: 3)" in said
+    assert "number 1 of 2 in the queue" in said and "number 2 of 2 in the queue" in said
+
+
+def test_deleted_cache_is_said_once_and_a_running_training_is_still_there(ready, slow_training):
+    from pages.shared import state
+
+    ready.go("train")
+    ready.at.number_input(key="form.PLT.n_estimators").set_value(3)
+    ready.press("train.PLT.submit").until(lambda s: "Training trees: 50 %" in s.text(s.at.main))
+    token = ready.token
+    state._path(token).unlink()
+    ready.run()
+    assert state.NOT_FOUND in ready.text()
+    assert ready.token == token
+    assert "Training PLT on api-docs (Trees: 3)" in ready.text(ready.at.sidebar)
+    assert state.NOT_FOUND not in ready.run().text()
+    slow_training.set()
+    ready.until(lambda s: "Training" in s.metrics())
+
+
+def test_unknown_address_is_said_to_be_unknown_once(session):
+    from pages.shared import state
+
+    page = session("0" * 32)
+    assert state.NOT_FOUND in page.text()
+    assert state.NOT_FOUND not in page.run().text()
+    assert state.NOT_FOUND not in session().text()
+
+
+def test_data_without_labelled_training_rows_cannot_be_trained_on(ready):
+    from xmlcore.datasets import Dataset
+
+    data = small_data()
+    empty = Dataset("none", data.X_train, 0 * data.Y_train.toarray(), data.X_test, data.Y_test)
+    use(ready, empty)
+    ready.go("train")
+    assert ready.at.button(key="train.PLT.submit").disabled
+    assert "No training row has a label" in ready.text()
+
+
+def test_one_test_row_is_not_called_rows(ready):
+    from xmlcore.datasets import Dataset
+
+    data = small_data()
+    use(ready, Dataset("one", data.X_train, data.Y_train, data.X_test[:1], data.Y_test[:1]))
+    assert "of the 1 test row (P@1)" in trained(ready).text()
+
+
+def use(session, data):
+    """Put a data set into a session's workspace."""
+    import json
+
+    from pages.shared import state
+    from xmlcore import datasets
+
+    fingerprint = datasets.save_dataset(data)
+    path = state._path(session.token)
+    workspace = json.loads(path.read_text())
+    workspace["known"][fingerprint] = {"name": data.name, "source": "upload", "notes": []}
+    path.write_text(json.dumps({**workspace, "dataset": fingerprint}))
+    session.run()

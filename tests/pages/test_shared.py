@@ -1,5 +1,7 @@
 """What the pages share, without a page around it."""
 
+import dataclasses
+import io
 import json
 import threading
 
@@ -10,7 +12,7 @@ import scipy.sparse as sp
 import streamlit as st
 
 from pages.shared import export, predictions, state, tables, text, uploads
-from xmlcore import Ranking, store
+from xmlcore import Ranking, datasets, store
 from xmlcore.datasets import Dataset, DatasetFormatError
 
 
@@ -93,10 +95,130 @@ def test_labels_per_row_counts_each_part(data):
 
 
 @pytest.mark.parametrize(
-    ("name", "stem"), [("bibtex.txt.gz", "bibtex"), ("a.b.svm", "a.b"), (".txt", ".txt"), ("train", "train")]
+    ("name", "stem"),
+    [("bibtex.txt.gz", "bibtex"), ("a.b.svm", "a.b"), ("train-animals.txt", "train-animals"), ("Übung.txt", "Übung")]
+    + [
+        (name, "")
+        for name in ("train", "trn.txt.gz", "Training_data (2).txt", "dataset.svm", "X_train.txt", ".txt", "3")
+    ],
 )
-def test_uploads_are_named_after_their_file(name, stem):
+def test_uploads_are_named_after_their_file_if_its_name_tells_anything(name, stem):
     assert uploads.stem(name) == stem
+
+
+def file(name, content: bytes):
+    made = io.BytesIO(content)
+    made.name = name
+    return made
+
+
+FRUIT = b"10 3 2\n" + b"".join(b"%d %d:1\n" % (i % 2, i % 3) for i in range(10))
+
+
+def test_an_upload_is_saved_without_names_of_its_files():
+    one, notes, name = uploads.read(file("secret-client.txt", FRUIT), None, "")
+    two, other_notes, other_name = uploads.read(file("fruit.txt", FRUIT), None, "Fruit")
+    assert one == two  # the same content is kept once, for all sessions
+    assert (name, other_name) == ("secret-client", "Fruit")
+    assert notes == ["The test rows are 2 of the 10 rows of secret-client.txt, drawn at random with seed 0."]
+    assert other_notes == [notes[0].replace("secret-client", "fruit")]
+    saved = datasets.load_saved(one)
+    assert "secret" not in repr((saved.name, saved.notes, store.info("datasets", one)))
+
+
+def test_a_file_called_train_is_named_by_its_labels():
+    assert uploads.read(file("train.txt", FRUIT), None, " ")[2] == "upload of 2 labels"
+
+
+def test_names_that_are_not_unique_are_noted():
+    names = file("labels.txt", b"pear\npear\n")
+    notes = uploads.read(file("fruit.txt", FRUIT), None, "", label_names=names)[1]
+    assert "A label name is not unique: “pear” stands for the labels 0, 1. Ids tell them apart." in notes
+
+
+@pytest.mark.parametrize(
+    ("train", "options", "said"),
+    [
+        (b"2 2 2\n1 1:1\n2 2:1\n", {}, "choose 1 at “Ids start at”"),
+        (b"2 2 2\n0 0:1\n1 1:1\n", {"first_index": 1}, "but “Ids start at” is 1. Choose 0 at “Ids start at”"),
+        (b"1 2 2\n0 0:1\n", {"test_size": 0.2}, "a test share of 20 % leaves 1 of 1 rows for training and 0"),
+        (b"0 word:1\n", {}, "at “Feature names”"),
+        (b"1,2,1\n0 0:1\n", {}, "header"),
+        (FRUIT, {"label_names": b""}, "Give one name per line, in the order of the label ids"),
+        (FRUIT, {"label_names": b"one\n"}, "1 label names, but there are 2 labels"),
+    ],
+)
+def test_refusals_speak_of_the_controls_and_never_of_arguments(train, options, said):
+    options = {what: file(f"{what}.txt", o) if isinstance(o, bytes) else o for what, o in options.items()}
+    with pytest.raises(ValueError) as caught:
+        uploads.read(file("mine.txt", train), None, "", **options)
+    message = uploads.explain(caught.value).replace("\\", "").replace("  \n", " ")
+    assert said in message
+    for argument in ("first_index", "test_size", "max_bytes", "feature_names", "format=", "label_names="):
+        assert argument not in message
+
+
+def test_too_much_text_is_refused_in_words_of_the_page(monkeypatch):
+    monkeypatch.setattr(uploads, "MAX_TEXT", 20)
+    with pytest.raises(DatasetFormatError) as caught:
+        uploads.read(file("mine.txt", FRUIT), None, "")
+    assert "max_bytes" not in uploads.explain(caught.value).replace("\\", "")
+    assert "The dashboard takes no more" in uploads.explain(caught.value)
+
+
+def test_warnings_speak_of_the_controls_too():
+    notes = uploads.read(file("mine.txt", b"1 1:1\n2 2:1\n1 1:2\n2 2:3\n"), None, "", test_size=0.5)[1]
+    assert any("choose 1 at “Ids start at”" in note for note in notes)
+    assert not any("first_index" in note for note in notes)
+
+
+def test_the_chosen_row_is_listed_first_and_none_is_lost():
+    found = np.arange(0, 1000, 2)
+    assert tables.listed_rows(found, None, 3).tolist() == [0, 2, 4]
+    assert tables.listed_rows(found, 900, 3).tolist() == [900, 0, 2]
+    assert tables.listed_rows(found, 2, 3).tolist() == [2, 0, 4]
+    assert tables.listed_rows(found, 3, 3).tolist() == [0, 2, 4]  # not among those found
+    assert sorted(tables.listed_rows(found[:3], 4, 3)) == [0, 2, 4]
+
+
+def test_names_that_a_spreadsheet_would_run_get_an_apostrophe_and_numbers_do_not():
+    frame = pd.DataFrame(
+        {"name": ["=1+1", "+SUM(1)", "-cmd", "@x", "\tx", "-5", "+1.5", "a=b", ""], "value": [-1.0] * 9}
+    )
+    safe = tables.csv_safe(frame)
+    expected = ["'=1+1", "'+SUM(1)", "'-cmd", "'@x", "'\tx", "-5", "+1.5", "a=b", ""]
+    assert safe["name"].tolist() == expected
+    assert safe["value"].tolist() == [-1.0] * 9
+    assert tables.csv_safe(safe)["name"].tolist() == expected
+    assert frame["name"][0] == "=1+1"  # the table shown is not changed
+
+
+def test_predictions_carry_the_names_of_their_rows(data, ranking):
+    named = dataclasses.replace(data, row_names_test=["=first", "second", "third"], label_names=["@n", "e", "s"])
+    frame = predictions.all_rows(named, ranking, 1)
+    assert frame.columns.tolist() == ["row", "row_name", "rank", "label", "name", "score", "correct"]
+    assert frame["row_name"].tolist() == ["'=first", "second", "third"]
+    assert frame["name"].tolist() == ["s", "'@n", "e"]
+
+
+@pytest.mark.parametrize(
+    ("values", "shown"), [([1, 300], "%.0f"), ([0.5, 2], "%.4f"), ([12.5], "%.2f"), ([1e4, 0.5], "%.0f")]
+)
+def test_values_have_the_digits_that_mean_something(values, shown):
+    assert tables.value_format(values) == shown
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ([3, 1], "2 features of this row, largest value first."),
+        ([-3, 1], "2 features of this row, largest absolute value first."),
+        ([1, 1], "2 features of this row, each with the value 1."),
+        ([1], "1 feature of this row, with the value 1."),
+    ],
+)
+def test_an_order_is_only_spoken_of_where_there_is_one(values, said):
+    assert tables.about_features(pd.DataFrame({"value": np.array(values, float)})) == said
 
 
 def test_format_errors_say_where_what_and_the_remedy():
@@ -217,5 +339,5 @@ def test_tokens_are_not_paths():
 def test_a_header_that_promises_too_much_is_refused_before_anything_is_made_of_it(header, what):
     text = f"{header}\n1 0:1\n2 1:1\n".encode()
     with pytest.raises(ValueError, match=f"2,000,000,000 {what}; the dashboard takes up to .*Is the header right"):
-        uploads.read(text, text, "wide")
+        uploads.read(file("a.txt", text), file("b.txt", text), "wide")
     assert store.entries("datasets") == []

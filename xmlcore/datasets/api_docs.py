@@ -343,7 +343,7 @@ def build(progress):
     versions = ", ".join(f"{name} {version}" for name, version in _versions().items())
     notes = [
         f"Made from the documentation of {versions}.",
-        f"The test rows are {len(test)} of the {len(rows)} rows, drawn at random with seed {SEED}.",
+        f"The test rows are {len(test):,} of the {len(rows):,} rows, drawn at random with seed {SEED}.",
     ]
     if failed:
         notes.append(f"{len(failed)} modules could not be imported and were skipped: {', '.join(sorted(failed))}.")

@@ -7,7 +7,7 @@ import numpy as np
 
 from xmlcore.datasets.dataset import Dataset
 from xmlcore.datasets.errors import DatasetFormatError, DatasetWarning
-from xmlcore.datasets.sources import read_text, source_name, stem
+from xmlcore.datasets.sources import EMPTY, read_text, source_name, stem
 from xmlcore.datasets.xmlc import FORMATS, Rows, canonical_csr, parse
 from xmlcore.validation import INT32_MAX, check_count
 
@@ -151,8 +151,8 @@ def split_rows(n_rows: int, test_size: float | int = 0.2, random_state: int = 0)
         n_test = round(n_rows * share)
     if not 0 < n_test < n_rows:
         raise ValueError(
-            f"test_size={test_size!r} leaves {n_rows - n_test} of {n_rows} rows for training and {n_test} for the "
-            "test: both need at least one"
+            f"test_size={test_size!r} leaves {n_rows - n_test:,} of {n_rows:,} rows for training and {n_test:,} for "
+            "the test: both need at least one"
         )
     order = np.random.default_rng(check_count(random_state, "random_state", 0)).permutation(n_rows)
     return np.sort(order[n_test:]), np.sort(order[:n_test])
@@ -223,10 +223,8 @@ def read_dataset(
         X, Y = parts[0].X, parts[0].Y
         train_rows, test_rows = split_rows(X.shape[0], test_size, random_state) if X.shape[0] else ([], [])
         matrices = X[train_rows], Y[train_rows], X[test_rows], Y[test_rows]
-        notes = (
-            f"The test rows are {len(test_rows)} of the {X.shape[0]} rows of {train_label}, "
-            f"drawn at random with seed {random_state}.",
-        )
+        held_out = "The test row is 1" if len(test_rows) == 1 else f"The test rows are {len(test_rows):,}"
+        notes = (f"{held_out} of the {X.shape[0]:,} rows of {train_label}, drawn at random with seed {random_state}.",)
     for part in parts:
         if part.X.shape[0] == 0:
             raise DatasetFormatError(part.source, "it holds no rows", "Give a file with at least one row.")
@@ -291,7 +289,13 @@ def _read_names(given, field, max_bytes):
     source = source_name(given)
     if source == "data":
         source = field
-    content = read_text(given, max_bytes=max_bytes, name=source).tobytes()
+    try:
+        content = read_text(given, max_bytes=max_bytes, name=source).tobytes()
+    except DatasetFormatError as error:
+        if error.found != EMPTY:
+            raise
+        remedy = f"Give one name per line, in the order of the {field.removesuffix('_names')} ids."
+        raise DatasetFormatError(source, EMPTY, remedy) from None
     try:
         text = content.decode("utf-8")
     except UnicodeDecodeError as error:

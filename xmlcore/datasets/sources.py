@@ -20,6 +20,7 @@ from xmlcore.validation import check_count
 PATH_BOUND = 16 << 30  # bytes of text read from a path unless max_bytes says otherwise
 MEMORY_BOUND = 4 << 30  # the same for bytes and file objects, which are in memory already
 COMPRESSED = (".gz", ".bz2", ".xz", ".zip")
+EMPTY = "it is empty"
 
 _CHUNK = 1 << 20
 _XZ_MEMORY = 512 << 20  # a dictionary larger than `xz -9` makes (64 MiB) is no data set
@@ -235,7 +236,7 @@ def _zip(stream, label):
 
 def _check_text(text, label):
     if text.size == 0:
-        raise DatasetFormatError(label, "it is empty", "Give a file with one row per line.")
+        raise DatasetFormatError(label, EMPTY, "Give a file with one row per line.")
     head = text[:4096].tobytes()
     for magic, what in _NOT_TEXT:
         if head.startswith(magic):

@@ -223,8 +223,8 @@ def _warn_of_repeats(kernels, out, source):
         (kernels.REPEATED_LABEL_ROWS, kernels.REPEATED_LABEL_LINE, "label", "label counts once"),
     ):
         if out[count]:
-            rows = "1 row names" if out[count] == 1 else f"{out[count]} rows name"
-            said.append(f"{rows} a {what} more than once (first in line {out[first]}): {done}")
+            rows = "1 row names" if out[count] == 1 else f"{out[count]:,} rows name"
+            said.append(f"{rows} a {what} more than once (first in line {out[first]:,}): {done}")
     if said:
         warnings.warn(f"{source}: {'; '.join(said)}", DatasetWarning, stacklevel=4)
 

@@ -8,13 +8,16 @@ from xmlcore.figures._style import BLUE, GREY, MARK, PART_COLORS, need_columns, 
 
 MOST_POINTS = 5000
 BUCKETS = ("head", "torso", "tail")
+FLAT = 4  # below this ratio of largest to smallest count, a log axis shows nothing
+NARROWEST = 260  # pixels across the plot on a phone: texts must fit there, and only the page knows how wide it is
 
 
 def label_frequency(frame: pd.DataFrame) -> go.Figure:
     """Draw how often each label occurs against its rank, on log axes.
 
     Above 5,000 labels only the ends of each run of equally frequent labels become points (and, should that still be
-    too many, points evenly spread over the log axis), which leaves the curve as it is.
+    too many, points evenly spread over the log axis), which leaves the curve as it is. Counts that hardly differ (the
+    largest is less than 4 times the smallest) have a linear axis.
 
     Parameters
     ----------
@@ -26,7 +29,9 @@ def label_frequency(frame: pd.DataFrame) -> go.Figure:
     -------
     plotly.graph_objects.Figure
         ``layout.meta`` adds ``without_rows``: the labels that cannot be on a log axis because no training row has
-        them.
+        them; ``buckets``: how many labels of the frame are head, torso and tail, those without rows among them;
+        ``least`` and ``most``: training rows of the rarest and of the most frequent label drawn; ``flat``: whether
+        these hardly differ.
     """
     need_columns(frame, ["n_train"], "label_frequency")
     counts = frame["n_train"].to_numpy()
@@ -35,8 +40,16 @@ def label_frequency(frame: pd.DataFrame) -> go.Figure:
     n = order.size
     kept = _curve_points(counts[order])
     figure = new_figure("How often each label occurs", shown=kept.size, total=n)
-    figure.update_layout(meta={**figure.layout.meta, "without_rows": int(len(frame) - n)})
+    buckets = {}
+    if "bucket" in frame.columns:
+        buckets = {bucket: int(np.count_nonzero(frame["bucket"] == bucket)) for bucket in BUCKETS}
+    least, most = (int(counts[order[-1]]), int(counts[order[0]])) if n else (0, 0)
+    flat = most < FLAT * least
+    said = {"without_rows": int(len(frame) - n), "buckets": buckets, "least": least, "most": most, "flat": flat}
+    figure.update_layout(meta={**figure.layout.meta, **said})
     if n == 0:
+        figure.update_xaxes(title_text="Rank of the label", showticklabels=False, ticks="", showgrid=False)
+        figure.update_yaxes(title_text="Training rows", showticklabels=False, ticks="", showgrid=False)
         figure.add_annotation(
             text="No label has a training row.", showarrow=False, x=0.5, y=0.5, xref="paper", yref="paper"
         )
@@ -60,8 +73,11 @@ def label_frequency(frame: pd.DataFrame) -> go.Figure:
     )
     if "bucket" in frame.columns:
         _mark_buckets(figure, frame["bucket"].to_numpy()[order])
-    figure.update_xaxes(title_text="Rank of the label (log)", **_log_axis(n))
-    figure.update_yaxes(title_text="Training rows (log)", **_log_axis(int(count.max())))
+    figure.update_xaxes(title_text="Rank of the label (log)", **_log_axis(1, n))
+    if flat:
+        figure.update_yaxes(title_text="Training rows", **_flat_axis(least, most))
+    else:
+        figure.update_yaxes(title_text="Training rows (log)", **_log_axis(least, most))
     if kept.size < n:
         figure.add_annotation(
             text=f"{kept.size:,} of {n:,} labels drawn as points",
@@ -98,18 +114,19 @@ def labels_per_row(frame: pd.DataFrame) -> go.Figure:
             x=rows["labels"],
             y=100 * rows["rows"] / total,
             customdata=rows["rows"],
-            name=f"{part} ({total:,} rows)",
+            name=f"{part} ({total:,} {'row' if total == 1 else 'rows'})",
             marker={"color": PART_COLORS.get(part, GREY), "line": {"width": 0}},
             hovertemplate="%{customdata:,} " + str(part) + " rows (%{y:.1f} %) have %{x} labels<extra></extra>",
         )
-    # Inside, in the headroom over the bars, so that figures side by side have plots of one height.
-    corner = {"orientation": "v", "x": 1, "xanchor": "right", "yref": "paper", "y": 1, "yanchor": "top"}
-    figure.update_layout(barmode="group", showlegend=True, legend=corner)
-    figure.update_xaxes(title_text="Labels of a row", tickformat=",d", showgrid=False)
-    if len(frame) and frame["labels"].max() <= 20:
-        figure.update_xaxes(dtick=1)
+    # Between title and plot, where the figure of label frequencies names its stretches: plots side by side stay of one
+    # height, and no bar runs into it.
+    above = {"x": 0, "xanchor": "left", "yref": "paper", "y": 1, "yanchor": "bottom"}
+    figure.update_layout(barmode="group", showlegend=True, legend=above)
+    figure.update_xaxes(
+        title_text="Labels of a row", tickformat=",d", showgrid=False, **_counting_axis(frame["labels"])
+    )
     highest = max((max(bar.y, default=0) for bar in figure.data), default=0) or 1
-    figure.update_yaxes(title_text="Share of the rows, %", range=[0, 1.3 * float(highest)])
+    figure.update_yaxes(title_text="Share of the rows, %", range=[0, min(1.08 * float(highest), 100)])
     return figure
 
 
@@ -128,34 +145,57 @@ def _curve_points(counts):
 
 
 def _mark_buckets(figure, buckets):
-    """Name the stretches of the curve and draw lines where one ends."""
+    """Draw lines where a stretch of the curve ends, and name those that are wider than their name."""
     n = buckets.size
+    low, high = _log_axis(1, n)["range"]
     start = 0
     for bucket in BUCKETS:
         size = int(np.count_nonzero(buckets == bucket))
         if size == 0:
             continue
-        first, last = np.log10(start + 1), np.log10(start + size)
-        figure.add_annotation(
-            text=f"{bucket}: {size:,}",
-            showarrow=False,
-            x=(first + last) / 2,
-            y=1,
-            xref="x",
-            yref="paper",
-            yanchor="bottom",
-            font={"size": 12},
-        )
+        first, last = (np.log10(start + 0.5) if start else low), (np.log10(start + size + 0.5))
+        last = min(last, high)
+        if (last - first) / (high - low) * NARROWEST >= 7 * len(bucket):
+            figure.add_annotation(
+                text=bucket,
+                hovertext=f"{size:,} labels",
+                showarrow=False,
+                x=(first + last) / 2,
+                y=1,
+                xref="x",
+                yref="paper",
+                yanchor="bottom",
+                font={"size": 12},
+            )
         start += size
         if start < n:
             figure.add_vline(x=start + 0.5, line={"color": MARK, "width": 1, "dash": "dot"})
 
 
-def _log_axis(largest):
+def _log_axis(smallest, largest):
     """Ticks at powers of ten, and at 2 and 5 times them where there are few."""
     return {
         "type": "log",
-        "dtick": 1 if largest > 200 else "D2",
+        "dtick": 1 if largest > 200 * smallest else "D2",
         "tickformat": ",d",
-        "range": [-0.06, float(np.log10(max(largest, 2))) + 0.08],
+        "range": [float(np.log10(smallest)) - 0.06, float(np.log10(max(largest, 2 * smallest))) + 0.08],
     }
+
+
+def _flat_axis(smallest, largest):
+    """A linear axis over counts that hardly differ; from zero where they are few."""
+    low = 0 if largest <= 20 else smallest - 0.15 * max(largest - smallest, 4)
+    high = largest + 0.15 * max(largest - smallest, 4)
+    return {"range": [float(low), float(high)], "tickformat": ",d", **({"dtick": 1} if high - low < 8 else {})}
+
+
+def _counting_axis(numbers):
+    """An axis over whole numbers; wide enough that the bars of one or two values are no walls."""
+    if len(numbers) == 0:
+        return {}
+    least, most = int(numbers.min()), int(numbers.max())
+    axis = {"dtick": 1 if most - least <= 10 else 2} if most - least <= 20 else {}
+    if most - least < 4:
+        first = max(0, (least + most) // 2 - 2)
+        axis["range"] = [first - 0.5, first + 4.5]
+    return axis

@@ -33,13 +33,16 @@ GRID = "#E3E8EC"
 MARK = "rgba(128, 140, 150, 0.8)"  # reference lines inside a plot, for either background
 
 HEIGHT = 380
+# Fonts of the system: a browser draws the exported image of a figure without a page's own fonts, and with another one
+# the texts have other widths than the room that was measured for them.
+FONT = "Arial, Helvetica, sans-serif"
 
 
 def template() -> go.layout.Template:
     """Return the look of every figure on a white page.
 
-    The dashboard lays its light or dark theme over it (fonts and the colours of text, axes and background); colours
-    that mean something are set on the traces and stay.
+    The dashboard lays its light or dark theme over it (sizes and the colours of text, axes and background); colours
+    that mean something are set on the traces, and the font on the figure, and stay.
 
     Returns
     -------
@@ -58,10 +61,9 @@ def template() -> go.layout.Template:
         "title": {"standoff": 8},
         "automargin": True,
     }
-    font = "Source Sans, 'Source Sans Pro', 'Helvetica Neue', Arial, sans-serif"
     return go.layout.Template(
         layout={
-            "font": {"family": font, "size": 14, "color": INK},
+            "font": {"family": FONT, "size": 14, "color": INK},
             "title": {"font": {"size": 16}, "x": 0, "xanchor": "left", "xref": "container", "pad": {"l": 8}},
             "colorway": list(PALETTE),
             "paper_bgcolor": "white",
@@ -91,6 +93,8 @@ def template() -> go.layout.Template:
 def new_figure(title: str, *, shown: int, total: int) -> go.Figure:
     """Return an empty figure in our template that knows how much of the data it draws."""
     figure = go.Figure(layout={"template": template(), "title": {"text": title}})
+    family = {"font": {"family": FONT}}  # on the figure itself: a dashboard's theme replaces what a template says
+    figure.update_layout(**family, title=family, hoverlabel=family)
     figure.update_layout(meta={"shown": int(shown), "total": int(total)})
     return figure
 

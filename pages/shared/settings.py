@@ -1,0 +1,67 @@
+"""A model's settings in words: which differ from the defaults, which values are allowed."""
+
+import math
+
+from xmlcore import experiment
+
+_LARGEST = 2**53  # whole numbers beyond are not exact in a browser
+
+
+def changed(model: str, params: dict) -> str:
+    """What differs from the defaults, ``Trees: 3, Arity: 16``; empty when nothing does."""
+    info = experiment.MODELS.get(model)
+    known = {p.name: p for p in info.parameters} if info else {}
+    return ", ".join(
+        f"{known[name].label if name in known else name}: {_value(value)}"
+        for name, value in params.items()
+        if name not in known or known[name].default != value
+    )
+
+
+def limits(parameter) -> str:
+    """Which numbers are allowed, ``1 to 100,000``; empty when all are."""
+    low, high = parameter.minimum, parameter.maximum
+    if low is not None and high is not None:
+        return f"{_value(low)} to {_value(high)}"
+    if low is not None:
+        return f"{_value(low)} or more"
+    return "" if high is None else f"{_value(high)} or less"
+
+
+def is_number(parameter, value) -> bool:
+    """Whether a number field may show ``value``, allowed or not."""
+    if value is None:
+        return True
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        return False
+    return parameter.kind != "int" or (value == int(value) and abs(value) < _LARGEST)
+
+
+def problem(parameter, value) -> str | None:
+    """Why a model cannot be trained with ``value``, in a sentence; None when it can."""
+    if parameter.kind == "choice":
+        return None if value in parameter.options else f"{parameter.label}: choose one of the list."
+    if parameter.kind == "bool":
+        return None
+    allowed = limits(parameter)
+    if value is None:
+        return None if parameter.optional else f"{parameter.label}: a number is missing" + _of(allowed)
+    low, high = parameter.minimum, parameter.maximum
+    if is_number(parameter, value) and (low is None or value >= low) and (high is None or value <= high):
+        return None
+    return f"{parameter.label}: {_value(value)} is not allowed" + _of(allowed)
+
+
+def _of(allowed):
+    return f" (allowed: {allowed})." if allowed else "."
+
+
+def _value(value) -> str:
+    if value is None:
+        return "automatic"
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, (int, float)):
+        whole = math.isfinite(value) and value == int(value) and abs(value) < _LARGEST
+        return f"{int(value):,}" if whole else f"{value:g}"
+    return str(value)

@@ -1,0 +1,153 @@
+"""The Data page: rows that are looked at, files that are chosen, and what one session learns of another."""
+
+import importlib.util
+import json
+from pathlib import Path
+
+import pytest
+
+_spec = importlib.util.spec_from_file_location("pages_conftest", Path(__file__).with_name("conftest.py"))
+_conftest = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(_conftest)
+small_data, xmlc = _conftest.small_data, _conftest.xmlc
+
+
+def choose(session, name, content, what="train"):
+    if not hasattr(session.at, "file_uploader"):
+        pytest.skip("this Streamlit's AppTest has no file_uploader")
+    key = f"upload.{what}.{session.at.session_state['upload.round']}"
+    session.at.file_uploader(key=key).set_value((name, content, "text/plain"))
+    return session.run()
+
+
+def upload(session, name, content):
+    return choose(session, name, content).press("upload.read")
+
+
+def table(session):
+    """The table of rows."""
+    return next(t for t in session.at.dataframe if {"row", "labels"} <= set(t.value.columns))
+
+
+def shown(session):
+    """The row whose features are shown."""
+    heading = next(m.value for m in session.at.markdown if m.value.startswith("**Training row"))
+    return int(heading.removeprefix("**Training row ").split("*")[0].split(":")[0].replace(",", ""))
+
+
+def tick(session, *lines):
+    """What the browser sends when a line of the table is ticked, or no more."""
+    states = session.at._tree.get_widget_states()
+    sent = states.widgets.add()
+    sent.id = table(session).proto.id
+    sent.string_value = json.dumps({"selection": {"rows": lines, "columns": [], "cells": []}})
+    session.at._run(states)
+    assert not session.at.exception
+    return session
+
+
+def listed(session):
+    return table(session).value["row"].tolist()
+
+
+def random_row(session):
+    next(b for b in session.at.button if b.label == "Random row").click()
+    return session.run()
+
+
+def test_file_names_of_one_session_are_not_told_to_another_that_uploads_the_same(ready, session):
+    content = xmlc(small_data("other", seed=1))
+    upload(ready, "secret-client.txt", content)
+    assert "12 of the 60 rows of secret-client.txt" in ready.text()
+    stranger = session().until(lambda s: "Labels per row" in s.metrics())
+    upload(stranger, "fruit.txt", content)
+    assert "12 of the 60 rows of fruit.txt" in stranger.text()
+    assert "secret" not in stranger.text()
+    assert "fruit" not in ready.run().text()
+
+
+def test_a_ticked_row_is_shown_and_without_a_tick_the_first_one_again(ready):
+    assert (shown(ready), listed(ready)[0]) == (0, 0)
+    assert shown(tick(ready, 3)) == 3
+    assert listed(ready) == list(range(60))  # what is ticked stays where it is
+    assert shown(tick(ready)) == 0
+
+
+def test_a_random_row_takes_the_tick_away_and_is_listed_first(ready):
+    before = table(tick(ready, 3)).proto.id
+    random_row(ready)
+    assert table(ready).proto.id != before  # a new table, nothing ticked
+    row = shown(ready)
+    assert row != 3
+    assert listed(ready) == [row, *(i for i in range(60) if i != row)]
+    assert shown(tick(ready, 1)) == listed(ready)[1]
+    assert shown(tick(ready)) == row
+
+
+def test_the_row_looked_at_comes_back_first_after_a_page_switch_and_a_search(ready):
+    tick(ready, 7)
+    ready.go("train").go("data")
+    assert (shown(ready), listed(ready)[0], len(listed(ready))) == (7, 7, 60)
+    ready.at.text_input(key="rows.query").set_value("topic *3*")
+    ready.run()
+    assert shown(ready) == listed(ready)[0]
+    ready.at.text_input(key="rows.query").set_value("")
+    ready.run()
+    assert (shown(ready), listed(ready)[0]) == (7, 7)
+
+
+def test_chosen_files_outlive_a_page_switch_and_can_be_cleared(ready):
+    content = xmlc(small_data("other", seed=1))
+    choose(ready, "mine.txt", content)
+    ready.at.text_input(key="upload.name.0").set_value("Mine")
+    ready.run()
+    ready.go("train").go("data")
+    assert "Chosen before: mine.txt" in ready.text()
+    assert ready.at.text_input(key="upload.name.0").value == "Mine"
+    assert ready.press("upload.read").metrics()["Training rows"] == "48"
+    assert "**Mine**" in ready.text()
+    choose(ready, "other.txt", content)
+    ready.go("train").go("data").press("upload.train.1.clear")
+    assert "Chosen before" not in ready.text()
+    assert ready.at.button(key="upload.read").disabled
+
+
+def test_a_file_that_was_removed_does_not_come_back(ready):
+    choose(ready, "mine.txt", xmlc(small_data("other", seed=1)))
+    key = "upload.train.0"
+    ready.at.file_uploader(key=key).set_value(None)
+    ready.run().go("train").go("data")
+    assert "Chosen before" not in ready.text()
+
+
+def test_a_broken_file_can_be_read_again_after_a_page_switch(ready):
+    upload(ready, "mine.txt", b"3 4 2\n0 0:1\n1 1:zwei\n0 2:1\n")
+    ready.go("train").go("data")
+    assert "line 3" in ready.press("upload.read").at.error[0].value
+
+
+def test_the_same_content_under_another_name_keeps_its_name(ready):
+    content = xmlc(small_data("other", seed=1))
+    upload(ready, "fruit.txt", content)
+    upload(ready, "vegetables.txt", content)
+    assert "vegetables has the same content as fruit" in ready.text()
+    assert "**fruit**" in ready.text()
+    names = [entry["name"] for entry in ready.at.session_state["workspace.snapshot"]["known"].values()]
+    assert names == ["api-docs", "fruit"]
+
+
+def test_a_file_called_train_is_called_by_its_labels(ready):
+    upload(ready, "train.txt", xmlc(small_data("other", seed=1)))
+    assert "**upload of 8 labels**" in ready.text()
+
+
+def test_data_without_training_labels_says_so_and_draws_no_empty_figure(ready):
+    upload(ready, "bare.txt", b"20 3 4\n" + b"".join(b" %d:1\n" % (i % 3) for i in range(20)))
+    assert "No training row has a label: nothing can be trained on it." in [w.value for w in ready.at.warning]
+    assert len(ready.at.get("plotly_chart")) == 1
+
+
+def test_a_handful_of_rows_has_no_long_tail(ready):
+    upload(ready, "five.txt", b"5 3 4\n0,1 0:1\n1 1:1\n2 2:1\n\n3 0:1 1:2\n")
+    assert "**five**: 5 rows, 3 features, 4 labels." in ready.text()
+    assert "tail" not in ready.text()

@@ -1,0 +1,92 @@
+"""Downloaded figures: pages of their own that never ask the network."""
+
+import json
+import re
+
+import pandas as pd
+import plotly.graph_objects as go
+import pytest
+
+from pages.shared import export, settings, show
+from xmlcore import experiment, figures
+
+
+@pytest.fixture(scope="module")
+def page():
+    frame = pd.DataFrame({"measure": ["P@k"] * 2, "k": [1, 2], "value": [0.5, 0.25]})
+    caption = r"Higher is **better**; `k` of \*all\* <b>rows</b> & more."
+    return export.html_page(figures.measures_at_k(frame), "a <b> – Measures at k", caption, "a-measures").decode()
+
+
+def own_parts(page):
+    """The page without Plotly's own code."""
+    scripts = re.findall(r"<script[^>]*>.*?</script>", page, flags=re.S)
+    longest = max(scripts, key=len)
+    assert len(longest) > 1_000_000
+    return page.replace(longest, "")
+
+
+def test_figure_file_does_not_offer_to_upload_the_chart(page):
+    config = json.loads(re.search(r'Plotly\.newPlot\(\s*"figure",.*?(\{"displaylogo".*?\})\s*\)', page, flags=re.S)[1])
+    assert config["showSendToCloud"] is False
+    assert "sendChartToCloud" in config["modeBarButtonsToRemove"]
+
+
+def test_figure_file_loads_nothing_from_the_network(page):
+    own = own_parts(page)
+    assert "http:" not in own and "https:" not in own
+    assert not re.search(r"<(link|iframe|img)\b|@import|\bsrc=", own)
+    assert "default-src 'none'" in own
+
+
+def test_figure_file_is_a_whole_page_with_title_and_caption(page):
+    own = own_parts(page)
+    assert own.startswith('<!doctype html>\n<html lang="en">')
+    assert own.count("<html") == own.count("<body") == own.count("<!doctype") == 1
+    assert '<meta name="viewport"' in own and "prefers-color-scheme: dark" in own
+    assert "<title>a &lt;b&gt; – Measures at k</title>" in own
+    caption = re.search("<figcaption>(.*)</figcaption>", own)[1]
+    assert caption == "Higher is <strong>better</strong>; <code>k</code> of *all* &lt;b&gt;rows&lt;/b&gt; &amp; more."
+
+
+def test_figure_file_leaves_the_figure_as_it_was():
+    figure = go.Figure(layout={"height": 100})
+    export.html_page(figure, "t", "c")
+    assert figure.layout.height == 100
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [
+        (0, "0 s"),
+        (7.1e-6, "7.1 µs"),
+        (4e-5, "40 µs"),
+        (3.4e-4, "0.34 ms"),
+        (0.0141, "14 ms"),
+        (0.14, "0.14 s"),
+        (0.999, "1.0 s"),
+        (12.3, "12 s"),
+        (125, "2 min 05 s"),
+    ],
+)
+def test_times_have_two_digits_that_mean_something(seconds, said):
+    assert show.duration(seconds) == said
+
+
+def test_settings_are_said_where_they_differ():
+    defaults = experiment.full_params("PLT")
+    assert settings.changed("PLT", defaults) == ""
+    assert settings.changed("PLT", {**defaults, "arity": 4, "n_estimators": 3}) == "Arity: 4, Trees: 3"
+
+
+@pytest.mark.parametrize("value", [0, -1, 101, None, 1e99])
+def test_numbers_out_of_bounds_are_named_with_what_is_allowed(value):
+    trees = next(p for p in experiment.MODELS["PLT"].parameters if p.name == "n_estimators")
+    said = settings.problem(trees, value)
+    assert said.startswith("Trees:") and "1 to 100" in said
+    assert settings.problem(trees, 1) is None
+
+
+def test_an_empty_field_is_fine_where_it_means_something():
+    beam = next(p for p in experiment.MODELS["PLT"].parameters if p.name == "beam")
+    assert settings.problem(beam, None) is None
