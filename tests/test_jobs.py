@@ -5,12 +5,12 @@ import subprocess
 import sys
 import threading
 import time
-from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
-from multiprocessing import get_context
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import job_functions as work
 import pytest
+from joblib.externals import loky
 
 from xmlcore import store
 from xmlcore._paths import cache_root
@@ -462,7 +462,7 @@ def executor(request):
     if request.param == "threads":
         made = ThreadPoolExecutor(2)
     else:
-        made = ProcessPoolExecutor(2, mp_context=get_context("spawn"))
+        made = loky.ProcessPoolExecutor(2)
     with made:
         yield made
 

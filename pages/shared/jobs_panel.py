@@ -69,8 +69,8 @@ def collect() -> None:
 
 
 def active(kind: str | None = None, **fields) -> list:
-    """Jobs of this workspace that wait or run."""
-    return [job for _, job in _with_state(ACTIVE, kind, fields)]
+    """Jobs of this workspace that wait or run, or have ended since :func:`collect`: watching them brings the result."""
+    return [job for _, job in _with_state((*ACTIVE, "done", "cancelled"), kind, fields)]
 
 
 def failed(kind: str | None = None, **fields) -> list:

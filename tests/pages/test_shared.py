@@ -4,6 +4,7 @@ import dataclasses
 import io
 import json
 import threading
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -11,7 +12,7 @@ import pytest
 import scipy.sparse as sp
 import streamlit as st
 
-from pages.shared import export, predictions, state, tables, text, uploads
+from pages.shared import export, jobs_panel, predictions, state, tables, text, uploads
 from xmlcore import Ranking, datasets, store
 from xmlcore.datasets import Dataset, DatasetFormatError
 
@@ -341,3 +342,11 @@ def test_a_header_that_promises_too_much_is_refused_before_anything_is_made_of_i
     with pytest.raises(ValueError, match=f"2,000,000,000 {what}; the dashboard takes up to .*Is the header right"):
         uploads.read(file("a.txt", text), file("b.txt", text), "wide")
     assert store.entries("datasets") == []
+
+
+@pytest.mark.parametrize("ended", ["done", "cancelled"])
+def test_a_job_that_ends_while_the_page_is_drawn_is_watched_until_its_result_is_taken_in(monkeypatch, ended):
+    job = SimpleNamespace(id="a", state=ended)
+    monkeypatch.setattr(state, "get", lambda name: [{"id": "a", "kind": "train", "fingerprint": "f"}])
+    monkeypatch.setattr(jobs_panel, "find", lambda record: job)
+    assert jobs_panel.active("train", fingerprint="f") == [job]
