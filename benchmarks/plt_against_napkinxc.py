@@ -1,6 +1,6 @@
 """PLT beside napkinXC's, on the same data, threads and machine, in turns.
 
-    python benchmarks/plt_against_napkinxc.py FOLDER [--data bibtex delicious] [--runs 3] [--threads 2]
+    python -m benchmarks.plt_against_napkinxc FOLDER [--data bibtex delicious] [--runs 3] [--threads 2]
 
 FOLDER holds data sets, each a folder with train.txt.gz and test.txt.gz. Both models use their defaults, which agree:
 binary balanced k-means tree, at most 100 labels under a last node, logistic loss, C = 10, weights below 0.1 dropped.
