@@ -467,18 +467,7 @@ def _one_row(data, X, Y, names, part, row):
     if frame.empty:
         st.caption("This row has no features.")
         return
-    st.dataframe(
-        frame,
-        hide_index=True,
-        height=tables.height(len(frame), 300),
-        key="rows.features",
-        column_config={
-            "feature": st.column_config.TextColumn("Feature"),
-            "id": st.column_config.NumberColumn("Id", format="%d", width="small"),
-            "value": st.column_config.NumberColumn("Value", format=tables.value_format(frame["value"]), width="small"),
-        },
-    )
-    st.caption(tables.about_features(frame))
+    show.features(frame, key="rows.features", height=300)
 
 
 def _random_row(scope, found, shown):

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.shared import state, text
+from pages.shared import state, tables, text
 
 _UNITS = ((1, "s"), (1e3, "ms"), (1e6, "µs"))
 
@@ -15,20 +15,18 @@ def notice() -> None:
 
 def features(frame, key: str, height: int) -> None:
     """A row's features: a table made by :func:`pages.shared.tables.features`."""
-    largest = float(frame["value"].abs().max())
-    digits = 4 if largest < 10 else 2 if largest < 1000 else 0
     st.dataframe(
         frame,
         hide_index=True,
-        height=min(height, 35 * len(frame) + 38),  # no empty lines under a few features
+        height=tables.height(len(frame), height),
         key=key,
         column_config={
             "feature": st.column_config.TextColumn("Feature"),
             "id": st.column_config.NumberColumn("Id", format="%d", width="small"),
-            "value": st.column_config.NumberColumn("Value", format=f"%.{digits}f", width="small"),
+            "value": st.column_config.NumberColumn("Value", format=tables.value_format(frame["value"]), width="small"),
         },
     )
-    st.caption(f"{text.count(len(frame), 'feature')} of this row, largest value first.")
+    st.caption(tables.about_features(frame))
 
 
 def duration(seconds: float) -> str:
