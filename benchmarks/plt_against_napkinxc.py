@@ -6,6 +6,7 @@ FOLDER holds data sets, each a folder with train.txt.gz and test.txt.gz. Both mo
 binary balanced k-means tree, at most 100 labels under a last node, logistic loss, C = 10, weights below 0.1 dropped.
 Times are medians over the runs, each with another seed; precision is the mean. Reading files is not counted for either;
 compiling kernels is shown on its own line.
+napkinXC's fit writes its model to disk, and that is part of its training time; loading it again is not counted.
 """
 
 import argparse
