@@ -1,5 +1,8 @@
 """Plain-Python twins of the kernels: slow, short, and plainly right."""
 
+import functools
+import heapq
+import itertools
 import math
 
 import numpy as np
@@ -193,20 +196,21 @@ def split_labels(representations, labels, n_clusters, tol, max_iter, seed, numbe
     capacity = [n // n_clusters + (c < n % n_clusters) for c in range(n_clusters)]
     order = permutation(n, seed, number)
     order = [i for i in order if np.any(rows[i])] + [i for i in order if not np.any(rows[i])]
-    centroids = [rows[i] for i in order[:n_clusters]]
-    before = -math.inf
+    sums = [rows[i] for i in order[:n_clusters]]
+    clusters, before = None, -math.inf
     for _ in range(max_iter):
+        lengths = [math.sqrt(float(total @ total)) for total in sums]
+        if clusters is not None:
+            if sum(lengths) - before <= tol * n:
+                break
+            before = sum(lengths)
+        centroids = [total / length if length else total for total, length in zip(sums, lengths)]
         similarity = [[float(row @ centroid) for centroid in centroids] for row in rows]
-        clusters = assign_balanced(similarity, capacity)
-        total = sum(similarity[i][clusters[i]] for i in range(n))
-        if total - before <= tol * n:
+        moved = assign_balanced(similarity, capacity)
+        if moved == clusters:
             break
-        before = total
-        centroids = []
-        for c in range(n_clusters):
-            centroid = sum(rows[i] for i in range(n) if clusters[i] == c)
-            length = math.sqrt(float(centroid @ centroid))
-            centroids.append(centroid / length if length else centroid)
+        clusters = moved
+        sums = [sum(rows[i] for i in range(n) if clusters[i] == c) for c in range(n_clusters)]
     return clusters
 
 
@@ -218,10 +222,6 @@ def gather_rows(X, rows):
     part = X[list(rows)]
     features = [f for f in range(X.shape[1]) if np.any(part[:, f])]
     return features, part[:, features]
-
-
-def child_targets(rows, rows_of_children):
-    return [[1.0 if i in members else 0.0 for members in rows_of_children] for i in rows]
 
 
 def sigmoid(margin):
@@ -266,26 +266,45 @@ def hinge_steps(margins, duals, targets, q, C):
     return steps, distances
 
 
-def train_siblings(X, targets, loss, C, tol, max_epochs, seed, number):
-    """X dense (m, F), targets (m, c) -> weights (F + 1, c), the biases last; epochs; violation."""
+def descend(X, targets, loss, C, tol, max_epochs, seed, number):
+    """X dense (m, F), targets (m, c <= 16) -> weights (F + 1, c), the biases last; visits; violation."""
     take = logistic_steps if loss == "logistic" else hinge_steps
     rows = [np.append(row, 1.0) for row in X]
     weights = np.zeros((X.shape[1] + 1, targets.shape[1]))
     duals = np.zeros(targets.shape)
     order, state = list(range(len(rows))), stream(seed, number)
-    epochs, worst = 0, 0.0
-    while epochs < max_epochs:
-        state = shuffle(order, state)
-        worst = 0.0
-        for i in order:
+    awake, visits, worst = len(rows), 0, 0.0
+    while visits < max_epochs * len(rows):
+        first = order[:awake]
+        state = shuffle(first, state)
+        order[:awake] = first
+        worst, kept = 0.0, 0
+        for place in range(awake):
+            i = order[place]
             steps, distances = take(rows[i] @ weights, duals[i], targets[i], float(rows[i] @ rows[i]), C)
-            worst = max(worst, max(distances) / C)
             duals[i] += steps
             weights += np.outer(rows[i], steps * (2 * targets[i] - 1))
-        epochs += 1
-        if worst <= tol:
+            away = max(distances) / C
+            worst = max(worst, away)
+            if away > 0.3 * tol:
+                order[place], order[kept] = order[kept], i
+                kept += 1
+        visits += awake
+        if worst <= tol and awake == len(rows):
             break
-    return weights, epochs, worst
+        awake = len(rows) if worst <= tol else kept
+    return weights, visits, worst
+
+
+def train_siblings(X, targets, loss, C, tol, max_epochs, seed, number):
+    """X dense (m, F), targets (m, c) -> weights (F + 1, c), the biases last; epochs; violation."""
+    m, n = targets.shape
+    if n == 2 and (targets.sum(axis=1) == 1).all():
+        weights, epochs, worst = train_siblings(X, targets[:, :1], loss, C, tol, max_epochs, seed, number)
+        return np.hstack([weights, -weights]), epochs, worst
+    parts = [descend(X, targets[:, c : c + 16], loss, C, tol, max_epochs, seed, number) for c in range(0, n, 16)]
+    epochs = max(math.ceil(visits / m) for _, visits, _ in parts)
+    return np.hstack([weights for weights, _, _ in parts]), epochs, max(worst for _, _, worst in parts)
 
 
 def prune(weights, features, threshold):
@@ -320,18 +339,35 @@ def log_probability(margin, loss):
     return -(slack**2)
 
 
+def group_weights(tree, g):
+    """{feature: {child: weight}} of a group, however it is stored."""
+    size = int(tree.group_size[g])
+    begin, end = int(tree.feature_ptr[g]), int(tree.feature_ptr[g + 1])
+    found = {}
+    for at, feature in enumerate(tree.features[begin:end].tolist()):
+        if tree.dense_ptr[g + 1] > tree.dense_ptr[g]:
+            width = size if size <= 4 else 16 * math.ceil(size / 16)
+            row = tree.dense[tree.dense_ptr[g] + at * width :][:size]
+            found[feature] = {c: float(w) for c, w in enumerate(row) if w != 0}
+        else:
+            pointers = tree.entry_ptr[tree.entry_at[g] : tree.entry_at[g + 1]]
+            pairs = range(int(tree.sparse_ptr[g] + pointers[at]), int(tree.sparse_ptr[g] + pointers[at + 1]))
+            found[feature] = {int(tree.entry_child[e]): float(tree.entry_value[e]) for e in pairs}
+    return found
+
+
 def node_log_factors(tree, loss, x):
     """The log of every node's own factor for a dense row x, by going through all stored weights."""
     length = math.sqrt(float(x @ x))
     x = x / length if length else x
     factors = [0.0] * len(tree.label)
     for g, (first, size) in enumerate(zip(tree.group_first, tree.group_size)):
-        margins = [0.0] * size
-        for at in range(tree.feature_ptr[g], tree.feature_ptr[g + 1]):
-            for e in range(tree.entry_ptr[at], tree.entry_ptr[at + 1]):
-                margins[tree.entry_child[e]] += float(x[tree.features[at]]) * float(tree.entry_value[e])
+        margins = [float(tree.bias[first + c]) for c in range(size)]
+        for feature, row in group_weights(tree, g).items():
+            for c, w in row.items():
+                margins[c] += float(x[feature]) * w
         for c in range(size):
-            factors[first + c] = log_probability(margins[c] + float(tree.bias[first + c]), loss)
+            factors[first + c] = log_probability(margins[c], loss)
     return factors
 
 
@@ -373,3 +409,204 @@ def search_beam(tree, loss, x, beam, k):
                     inner.append((total, child))
         level = sorted(inner, key=lambda item: (-item[0], item[1]))[:beam]
     return sorted(found, key=lambda item: (-item[1], item[0]))[:k]
+
+
+# Shapes of label trees: twins of xmlcore/_kernels/tree_shapes.py and xmlcore/models/label_tree.py
+
+
+def shuffle_parts(members, starts, ends, seed, numbers):
+    for start, end, number in zip(starts, ends, numbers):
+        part = list(members[start:end])
+        shuffle(part, stream(seed, number))
+        members[start:end] = part
+
+
+def huffman_parents(counts, arity):
+    """Pad with empty leaves until every merge is full, then merge the lightest; equal ones by number."""
+    n = len(counts)
+    padding = 0 if n == 1 else -(n - 1) % (arity - 1)
+    heap = [(0, -1 - i) for i in range(padding)] + [(count, v) for v, count in enumerate(counts)]
+    heapq.heapify(heap)
+    parent = [-1] * n
+    while len(heap) > 1 or len(parent) == n:
+        taken = [heapq.heappop(heap) for _ in range(min(arity, len(heap)))]
+        for _, v in taken:
+            if v >= 0:
+                parent[v] = len(parent)
+        heapq.heappush(heap, (sum(count for count, _ in taken), len(parent)))
+        parent.append(-1)
+    return parent
+
+
+def least_path_length(weights, arity):
+    """The least sum of weights times depths of all trees of at most ``arity`` children: tries every order of merges."""
+
+    @functools.cache
+    def least(nodes):
+        if len(nodes) == 1:
+            return 0
+        best = math.inf
+        for size in range(2, arity + 1):
+            for taken in itertools.combinations(range(len(nodes)), size):
+                merged = sum(nodes[i] for i in taken)
+                rest = [nodes[i] for i in range(len(nodes)) if i not in taken]
+                best = min(best, merged + least(tuple(sorted([*rest, merged]))))
+        return best
+
+    return least(tuple(sorted(weights)))
+
+
+def breadth_first(parent):
+    order = [v for v, p in enumerate(parent) if p < 0]
+    for v in order:
+        order += [c for c, p in enumerate(parent) if p == v]
+    return order
+
+
+def balanced_tree(n_labels, arity, max_leaf_labels, split):
+    """``split(node, labels)`` sorts a node's labels into clusters -> parent and label of every node."""
+    parent, label, queue = [-1], [-1], [(0, list(range(n_labels)))]
+    for node, labels in queue:
+        if len(labels) <= max(arity, max_leaf_labels):
+            parts = [[j] for j in labels]
+        else:
+            parts = split(node, labels)
+            assert max(map(len, parts)) - min(map(len, parts)) <= 1
+        for part in parts:
+            if len(part) > 1:
+                queue.append((len(parent), part))
+            parent.append(node)
+            label.append(part[0] if len(part) == 1 else -1)
+    return parent, label
+
+
+def random_split(labels, arity, seed, node):
+    order = [labels[i] for i in permutation(len(labels), seed, node)]
+    sizes = [len(labels) // arity + (c < len(labels) % arity) for c in range(arity)]
+    return [[order.pop(0) for _ in range(size)] for size in sizes]
+
+
+def clades(parent, label):
+    """The labels under every inner node: what a tree is, however its nodes are numbered."""
+    under = {v: set() for v, j in enumerate(label) if j < 0}
+    for v, j in enumerate(label):
+        if j >= 0:
+            node = parent[v]
+            while node >= 0:
+                under[node].add(int(j))
+                node = parent[node]
+    return sorted(sorted(labels) for labels in under.values())
+
+
+def collapsed_clades(parent, label, layers, max_leaf_labels):
+    """Clades of the inner nodes that stay when layers are taken out."""
+
+    def depth(v):
+        return 0 if parent[v] < 0 else 1 + depth(parent[v])
+
+    def stays(v):
+        children = [c for c, p in enumerate(parent) if p == v]
+        cluster = all(label[c] >= 0 for c in children) and len(children) <= max_leaf_labels
+        return cluster or depth(v) % (layers + 1) == 0
+
+    out = []
+    for v, j in enumerate(label):
+        if j < 0 and stays(v):
+            queue = [v]
+            for node in queue:
+                queue += [c for c, p in enumerate(parent) if p == node]
+            out.append(sorted(int(label[c]) for c in queue if label[c] >= 0))
+    return sorted(out)
+
+
+# Made-up data sets: twins of xmlcore/_kernels/synthetic.py
+
+
+class Numbers:
+    """Numbers in [0, 1) of a random stream, one after the other."""
+
+    def __init__(self, seed, number):
+        self.state = stream(seed, number)
+
+    def __call__(self):
+        self.state = (self.state + GOLDEN) & MASK
+        return (_scramble(self.state) >> 11) / 2**53
+
+
+def zipf(law, u):
+    """The number in [0, n) below which a share u of the law's density (r + offset) ** (power - 1) lies."""
+    if law.power == 0:
+        x = law.offset * ((law.n + law.offset) / law.offset) ** u
+    else:
+        low, high = law.offset**law.power, (law.n + law.offset) ** law.power
+        x = (low + u * (high - low)) ** (1 / law.power)
+    return min(max(int(x - law.offset), 0), law.n - 1)
+
+
+def draw_place(cumulative, first, last, u):
+    sought = cumulative[first] + u * (cumulative[last] - cumulative[first])
+    return max(place for place in range(first, last) if place == first or cumulative[place] <= sought)
+
+
+def synthetic_row(problem, seed, i, label_sizes, feature_sizes):
+    """Label ids, ascending, and {feature id: value} of row i."""
+    draw = Numbers(seed, i)
+    n_own = label_sizes[int(draw() * len(label_sizes))]
+    n_features = feature_sizes[int(draw() * len(feature_sizes))]
+    n_places = len(problem.bottom)
+
+    def path(topic):
+        """A topic and those above it, up to the one of all labels."""
+        return [topic] + (path(problem.parent[topic]) if problem.parent[topic] >= 0 else [])
+
+    def climb(steps, chance):
+        """One of the steps, the first unless chance lets one go on, again and again."""
+        return climb(steps[1:], chance) if len(steps) > 1 and draw() < chance else steps[0]
+
+    own = [draw_place(problem.cumulative, 0, n_places, draw())]
+    while len(own) < n_own:
+        topic = climb(path(problem.bottom[own[0]]), 0.3)
+        misses = 0
+        place = draw_place(problem.cumulative, problem.first[topic], problem.last[topic], draw())
+        while place in own:
+            misses += problem.parent[topic] < 0
+            if misses > 32:
+                place = next(p % n_places for p in range(place, place + n_places) if p % n_places not in own)
+                break
+            topic = max(problem.parent[topic], 0)
+            place = draw_place(problem.cumulative, problem.first[topic], problem.last[topic], draw())
+        own.append(place)
+
+    def word():
+        if draw() < problem.feature_noise:
+            return zipf(problem.words, draw())
+        place = own[int(draw() * n_own)]
+        # Vocabularies: those of the topics, then those of the labels. The topic of all labels says nothing.
+        speaker = climb([len(problem.parent) + place, *path(problem.bottom[place])[:-1]], 0.5)
+        number = zipf(problem.vocabulary, draw())
+        state = (stream(problem.vocabulary_seed, int(speaker)) + number * GOLDEN) & MASK
+        return zipf(problem.words, (_scramble(state) >> 11) / 2**53)
+
+    counts = {}
+    for _ in range(4 * n_features):
+        if len(counts) < n_features:
+            f = int(problem.feature_ids[word()])
+            counts[f] = counts.get(f, 0) + 1
+    while len(counts) < n_features:
+        f = int(problem.feature_ids[zipf(problem.words, draw())])
+        while f in counts:
+            f = (f + 1) % len(problem.feature_ids)
+        counts[f] = 1
+    values = {f: (1 + math.log(counts[f])) * float(problem.idf[f]) for f in sorted(counts)}
+    length = math.sqrt(sum(value**2 for value in values.values()))
+
+    said, taken = list(own), set(own)
+    for c in range(n_own):
+        if draw() < problem.label_noise:
+            for _ in range(32):
+                place = draw_place(problem.cumulative, 0, n_places, draw())
+                if place not in taken:
+                    taken.add(place)
+                    said[c] = place
+                    break
+    return sorted(int(problem.label_ids[p]) for p in said), {f: value / length for f, value in values.items()}

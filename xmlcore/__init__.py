@@ -9,13 +9,14 @@ __version__ = "0.1.0"
 
 _NAMES = {
     "PLT": "xmlcore.models",
+    "LabelTree": "xmlcore.models",
     "load_model": "xmlcore.models",
     "Ranking": "xmlcore.ranking",
     "evaluate": "xmlcore.experiment",
 }
 _MODULES = ("datasets", "metrics", "models", "figures", "experiment", "store", "jobs")
 
-__all__ = ["PLT", "Ranking", "evaluate", "load_model", *_MODULES]
+__all__ = ["PLT", "LabelTree", "Ranking", "evaluate", "load_model", *_MODULES]
 
 
 def __getattr__(name):

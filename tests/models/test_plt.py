@@ -161,9 +161,8 @@ def test_node_classifiers_are_scikit_learns(loss, C):
     model = PLT(loss=loss, C=C, weight_threshold=0.0, tol=tol, max_iter=5000).fit(X, Y)  # one level: all labels
     arrays = model.fitted_[0]
     weights = np.zeros((30, 40))
-    for at, f in enumerate(arrays.features):
-        for e in range(arrays.entry_ptr[at], arrays.entry_ptr[at + 1]):
-            weights[arrays.entry_child[e], f] = arrays.entry_value[e]
+    for f, row in naive.group_weights(arrays, arrays.group_first.size - 1).items():
+        weights[list(row), f] = list(row.values())
     leaves = model.leaves_[0] - 1  # children of the root
     for label in range(0, 30, 6):
         if loss == "logistic":
@@ -387,10 +386,6 @@ def far_index(folder):
     change(folder, "tree0.features", lambda a: a + 1000)
 
 
-def far_child(folder):
-    change(folder, "tree0.entry_child", lambda a: a + np.uint8(200))
-
-
 def circle(folder):
     change(folder, "tree0.group_first", lambda a: np.where(np.arange(a.size) == 3, 0, a).astype(a.dtype))
 
@@ -436,7 +431,6 @@ def change(folder, name, how):
         other_parameter,
         cut_arrays,
         far_index,
-        far_child,
         circle,
         swapped_features,
         two_leaves_of_a_label,
@@ -448,6 +442,31 @@ def test_a_damaged_model_is_refused_with_the_reason(small, tmp_path, harm):
     folder = small[0].save(tmp_path / "model")
     harm(folder)
     with pytest.raises(ModelFormatError, match="model|params|arrays"):
+        load_model(folder)
+
+
+HARM_TO_WEIGHTS = {
+    "child outside its group": ("entry_child", lambda a: a + np.uint8(200)),
+    "pointers fall": ("entry_ptr", lambda a: np.concatenate([a[:2], a[:1], a[3:]])),
+    "pointers start late": ("entry_ptr", lambda a: a + np.uint32(1)),
+    "pairs of another group": ("sparse_ptr", lambda a: np.where(np.arange(a.size) == a.size - 2, a - 1, a)),
+    "pointers of another group": ("entry_at", lambda a: np.where(np.arange(a.size) == a.size - 2, a - 1, a)),
+    "row of weights missing": ("dense", lambda a: a[:-2]),
+    "rows of another group": ("dense_ptr", lambda a: np.where(a > 0, a - 2, a)),
+    "weight not a number": ("dense", lambda a: np.where(np.arange(a.size) == 1, np.float32(np.nan), a)),
+    "infinite weight": ("entry_value", lambda a: np.where(np.arange(a.size) == 1, np.float32(np.inf), a)),
+}
+
+
+@pytest.mark.parametrize("harm", list(HARM_TO_WEIGHTS))
+def test_damaged_weights_are_refused_before_a_kernel_reads_them(tmp_path, harm):
+    X, Y, _, _ = problem()
+    model = PLT(max_leaf_labels=20, weight_threshold=2.5, n_jobs=1).fit(X, Y)
+    assert model.fitted_[0].dense.size and model.fitted_[0].entry_value.size  # both ways of storing
+    folder = model.save(tmp_path / "model")
+    name, how = HARM_TO_WEIGHTS[harm]
+    change(folder, f"tree0.{name}", how)
+    with pytest.raises(ModelFormatError, match="the weights in its arrays"):
         load_model(folder)
 
 
@@ -619,9 +638,14 @@ def test_precision_is_napkinxcs(name, real_data, tmp_path):
     from xmlcore.datasets import read_dataset
 
     data = read_dataset(real_data / name / "train.txt.gz", real_data / name / "test.txt.gz")
-    ours = metrics.precision_at_k(data.Y_test, PLT().fit(data.X_train, data.Y_train).predict_topk(data.X_test), 5)
-    rival = napkinxc.PLT(str(tmp_path / "model"), seed=0, verbose=False)
-    rival.fit(sp.csr_matrix(data.X_train), sp.csr_matrix(data.Y_train.astype(np.float32)))
-    theirs = metrics.precision_at_k(data.Y_test, rival.predict(sp.csr_matrix(data.X_test), top_k=5), 5)
+    X, Y, X_test = (sp.csr_matrix(m.astype(np.float32)) for m in (data.X_train, data.Y_train, data.X_test))
+    seeds = range(1 if name == "wordnet-hyper" else 4)  # trees of the small sets differ by a point of P@1
+    ours, theirs = [], []
+    for seed in seeds:
+        model = PLT(random_state=seed).fit(data.X_train, data.Y_train)
+        ours.append(metrics.precision_at_k(data.Y_test, model.predict_topk(data.X_test), 5))
+        rival = napkinxc.PLT(str(tmp_path / f"model{seed}"), seed=seed, verbose=False)
+        rival.fit(X, Y)
+        theirs.append(metrics.precision_at_k(data.Y_test, rival.predict(X_test, top_k=5), 5))
     for at in (0, 2, 4):
-        assert ours[at] >= theirs[at] - 0.005
+        assert np.mean(ours, axis=0)[at] >= np.mean(theirs, axis=0)[at] - 0.005

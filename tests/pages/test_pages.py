@@ -331,6 +331,19 @@ def test_settings_that_are_not_allowed_are_named_and_nothing_starts(ready, serve
     assert not ready.run().at.error
 
 
+def test_another_shape_of_tree_is_trained_named_and_warned_of(ready):
+    ready.go("train")
+    ready.at.selectbox(key="form.PLT.tree").set_value("huffman")
+    ready.at.number_input(key="form.PLT.collapse_layers").set_value(31)
+    ready.press("train.PLT.submit")
+    assert "Collapsed layers: 31 is not allowed (allowed: 0 to 30)" in ready.at.error[0].value.replace("\\", "")
+    ready.at.number_input(key="form.PLT.collapse_layers").set_value(1)
+    ready.at.number_input(key="form.PLT.n_estimators").set_value(2)
+    page = ready.press("train.PLT.submit").until(lambda s: "Training" in s.metrics())
+    assert "Trees: 2, How labels are grouped: huffman, Collapsed layers: 1" in page.text()
+    assert "trees of one shape" in page.text()
+
+
 def test_settings_that_are_trained_already_are_said_to_be(ready):
     page = trained(ready)
     assert "this is the result shown" in page.text()

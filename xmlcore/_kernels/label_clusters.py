@@ -3,7 +3,9 @@
 import numpy as np
 
 from xmlcore._kernels._jit import kernel
+from xmlcore._kernels.lanes import LANES, margins_of_row
 from xmlcore._kernels.rng import shuffle, stream
+from xmlcore._kernels.siblings import gather_rows
 
 
 @kernel
@@ -58,6 +60,28 @@ def assign_balanced(similarity, capacity, clusters):
 
 
 @kernel
+def split_in_two(similarity, clusters):
+    """Cluster 0 for the half (rounded up) of the labels that are most similar, 1 for the rest; equal ones by place.
+
+    Parameters
+    ----------
+    similarity : float32 (n,), to centroid 0 rather than 1
+    clusters : int32 (n,), written
+    """
+    n = similarity.size
+    first = n - n // 2
+    bar = np.partition(similarity, n - first)[n - first]
+    room = first
+    for i in range(n):
+        clusters[i] = 0 if similarity[i] > bar else 1
+        room -= similarity[i] > bar
+    for i in range(n):
+        if room > 0 and similarity[i] == bar:
+            clusters[i] = 0
+            room -= 1
+
+
+@kernel
 def split_labels(indptr, indices, data, labels, n_features, n_clusters, tol, max_iter, seed, number):
     """Split ``labels`` into clusters whose sizes differ by at most one.
 
@@ -79,59 +103,92 @@ def split_labels(indptr, indices, data, labels, n_features, n_clusters, tol, max
 
     Notes
     -----
-    O(iterations * (k * nnz + n log n)) time, O(k (D + n)) memory. Starts from k labels drawn at random, those with a
-    representation first.
+    O(iterations * (nnz * k / 16 + n (k + log n)) + D) time, O(k F + nnz) memory for F features that occur. Starts from
+    k labels drawn at random, those with a representation first. Centroids are kept as sums, to which a label is added
+    or from which it is taken when it changes its cluster; few do after the first iterations. Two clusters need one
+    number per feature only: the difference of the centroids.
     """
     n = labels.size
     k = n_clusters
-    clusters = np.empty(n, np.int32)
+    features, local_indptr, local_indices, local_data, _ = gather_rows(indptr, indices, data, labels, n_features)
+    n_local = features.size
+    # Sums of the clusters' labels, side by side for each feature, in blocks of as many clusters as there are lanes. A
+    # block ends in a row of zeros, which takes the place of the biases of classifiers.
+    lanes = 2 if k == 2 else LANES
+    block = (n_local + 1) * lanes
+    sums = np.zeros((k + lanes - 1) // lanes * block, np.float32)
+    difference = np.zeros(n_local if k == 2 else 0, np.float32)
+    clusters = np.full(n, -1, np.int32)
     capacity = np.empty(k, np.int64)
     for c in range(k):
         capacity[c] = n // k + (c < n % k)
     order = np.arange(n).astype(np.int32)
     shuffle(order, stream(seed, number))
-    centroids = np.zeros((n_features, k), np.float32)
-    scale = np.ones(k, np.float32)
     chosen = 0
     for wanted in range(2):  # labels with a representation, then the rest
         for o in range(n):
-            j = labels[order[o]]
-            if chosen < k and (indptr[j + 1] > indptr[j]) == (wanted == 0):
-                for t in range(indptr[j], indptr[j + 1]):
-                    centroids[indices[t], chosen] = data[t]
+            i = order[o]
+            if chosen < k and (local_indptr[i + 1] > local_indptr[i]) == (wanted == 0):
+                clusters[i] = chosen
+                for t in range(local_indptr[i], local_indptr[i + 1]):
+                    sums[chosen // lanes * block + local_indices[t] * lanes + chosen % lanes] += local_data[t]
                 chosen += 1
-    similarity = np.empty((n, k), np.float32)
+    similarity = np.empty((n, 1 if k == 2 else k), np.float32)
+    margins = np.zeros(LANES, np.float32)
+    lengths = np.empty(k, np.float64)
+    scale = np.empty(k, np.float32)
+    moved = clusters.copy()
     before = -np.inf
     for _ in range(max_iter):
-        similarity[:] = 0.0
-        for i in range(n):
-            own = similarity[i]
-            for t in range(indptr[labels[i]], indptr[labels[i] + 1]):
-                v = data[t]
-                centroid = centroids[indices[t]]
-                for c in range(k):
-                    own[c] += v * centroid[c]
-            for c in range(k):
-                own[c] *= scale[c]
-        assign_balanced(similarity, capacity, clusters)
+        lengths[:] = 0.0
+        for first in range(0, k, lanes):
+            for f in range(n_local):
+                at = first // lanes * block + f * lanes
+                for c in range(first, min(k, first + lanes)):
+                    v = np.float64(sums[at + c - first])
+                    lengths[c] += v * v
         total = 0.0
-        for i in range(n):
-            total += similarity[i, clusters[i]]
-        if total - before <= tol * n:
-            break
-        before = total
-        # new centroids: touch only the features of these labels, so that a small node of a wide matrix stays cheap
-        for i in range(n):
-            for t in range(indptr[labels[i]], indptr[labels[i] + 1]):
-                for c in range(k):
-                    centroids[indices[t], c] = 0.0
-        for i in range(n):
-            for t in range(indptr[labels[i]], indptr[labels[i] + 1]):
-                centroids[indices[t], clusters[i]] += data[t]
-        squares = np.zeros(k, np.float64)
-        for i in range(n):
-            for t in range(indptr[labels[i]], indptr[labels[i] + 1]):
-                squares[clusters[i]] += np.float64(data[t]) * np.float64(centroids[indices[t], clusters[i]])
         for c in range(k):
-            scale[c] = np.float32(1.0 / np.sqrt(squares[c])) if squares[c] > 0.0 else np.float32(1.0)
+            lengths[c] = np.sqrt(lengths[c])
+            total += lengths[c]
+            scale[c] = np.float32(1.0 / lengths[c]) if lengths[c] > 0.0 else np.float32(1.0)
+        # The centroids of all labels: a member's similarities add up to the length of the sum.
+        if before > -np.inf and total - before <= tol * n:
+            break
+        if clusters.min() >= 0:
+            before = total
+        if k == 2:
+            for f in range(n_local):
+                difference[f] = sums[2 * f] * scale[0] - sums[2 * f + 1] * scale[1]
+            for i in range(n):
+                s = np.float32(0.0)
+                for t in range(local_indptr[i], local_indptr[i + 1]):
+                    s += local_data[t] * difference[local_indices[t]]
+                similarity[i, 0] = s
+            split_in_two(similarity[:, 0].copy(), moved)
+        else:
+            for first in range(0, k, lanes):
+                weights = sums[first // lanes * block : (first // lanes + 1) * block]
+                for i in range(n):
+                    margins_of_row(
+                        weights, lanes * n_local, local_indices, local_data, local_indptr[i], local_indptr[i + 1],
+                        margins,
+                    )  # fmt: skip
+                    for c in range(first, min(k, first + lanes)):
+                        similarity[i, c] = margins[c - first] * scale[c]
+            assign_balanced(similarity, capacity, moved)
+        n_moved = 0
+        for i in range(n):
+            if moved[i] != clusters[i]:
+                n_moved += 1
+                to = moved[i] // lanes * block + moved[i] % lanes
+                for t in range(local_indptr[i], local_indptr[i + 1]):
+                    sums[to + local_indices[t] * lanes] += local_data[t]
+                if clusters[i] >= 0:
+                    to = clusters[i] // lanes * block + clusters[i] % lanes
+                    for t in range(local_indptr[i], local_indptr[i + 1]):
+                        sums[to + local_indices[t] * lanes] -= local_data[t]
+                clusters[i] = moved[i]
+        if n_moved == 0:
+            break
     return clusters

@@ -1,8 +1,9 @@
-"""Linear classifiers of the children of one tree node, trained together on the rows of that node.
+"""Linear classifiers of the children of one tree node, trained on the rows of that node.
 
-All children see the same rows and differ in their targets only. So the weights stand feature by feature with the
-children side by side, one pass over a row serves all of them, and the inner loops run over contiguous children, which
-the compiler turns into vector instructions.
+All children see the same rows and differ in their targets only. So they are trained sixteen at a time: the weights of
+sixteen children stand side by side for every feature, one pass over a row serves all of them, and one vector
+instruction moves them together (``lanes.py``). One child alone, or two of which every row has exactly one, which
+makes them mirror images, are cheaper as a single classifier with scalar code.
 """
 
 import math
@@ -10,6 +11,7 @@ import math
 import numpy as np
 
 from xmlcore._kernels._jit import kernel
+from xmlcore._kernels.lanes import LANES, add_row, lane_operation, margins_of_row
 from xmlcore._kernels.rng import shuffle, stream
 
 LOGISTIC = 0
@@ -17,19 +19,16 @@ SQUARED_HINGE = 1
 
 LOG2_E = np.float32(1.4426950408889634)
 ROUND = np.float32(12582912.0)  # 1.5 * 2**23: adding and taking it away rounds a float32 to a whole number
-# Minimax-like polynomial of 2**f for f in [-0.5, 0.5] (Taylor coefficients ln(2)**i / i!, relative error 2e-7).
-E1 = np.float32(0.6931471805599453)
-E2 = np.float32(0.2402265069591007)
-E3 = np.float32(0.05550410866482158)
-E4 = np.float32(0.009618129107628477)
-E5 = np.float32(0.0013333558146428443)
-E6 = np.float32(0.00015403530393381608)
+# 2**f for f in [-0.5, 0.5]: Taylor coefficients ln(2)**i / i!, relative error 2e-7.
+EXP2 = tuple(np.float32(math.log(2) ** i / math.factorial(i)) for i in range(1, 7))
 ZERO = np.float32(0.0)
 ONE = np.float32(1.0)
 HALF = np.float32(0.5)
 SETTLED = np.float32(0.1)  # a step that moves no margin by more is as good as the last
 MOST_STEPS = 40
 LIMIT = np.float32(60.0)
+DOZE = np.float32(0.3)  # rows this near to their optimum, in units of the tolerance, rest until the others are there
+NARROW = 4  # groups of so few children are stored without padding
 
 
 @kernel
@@ -41,7 +40,7 @@ def gather_rows(indptr, indices, data, rows, n_features):
     features : int32 (F,)
         Ids of the features that occur, ascending.
     local_indptr : int64 (m + 1,)
-    local_indices : int32 (nnz,), places in ``features``
+    local_indices : uint32 (nnz,), places in ``features``
     local_data : float32 (nnz,)
     squares : float32 (m,), |x|^2 + 1 of each row (1 for the bias)
     """
@@ -64,7 +63,7 @@ def gather_rows(indptr, indices, data, rows, n_features):
             place[f] = count
             features[count] = f
             count += 1
-    local_indices = np.empty(local_indptr[m], np.int32)
+    local_indices = np.empty(local_indptr[m], np.uint32)
     local_data = np.empty(local_indptr[m], np.float32)
     squares = np.empty(m, np.float32)
     for r in range(m):
@@ -80,228 +79,331 @@ def gather_rows(indptr, indices, data, rows, n_features):
 
 
 @kernel
-def child_targets(rows, node_rows_ptr, node_rows, first_child, n_children):
-    """Which rows of a node belong to which of its children.
-
-    Parameters
-    ----------
-    rows : int32 (m,), rows of the parent, ascending
-    node_rows_ptr : int64, node_rows : int32
-        Rows of every node, ascending within a node.
-    first_child, n_children : int
-        The children have consecutive ids.
-
-    Returns
-    -------
-    targets : float32 (m, c), 0 or 1
-    """
-    targets = np.zeros((rows.size, n_children), np.float32)
-    for c in range(n_children):
-        r = 0
-        for t in range(node_rows_ptr[first_child + c], node_rows_ptr[first_child + c + 1]):
-            while rows[r] < node_rows[t]:
-                r += 1
-            targets[r, c] = ONE
-    return targets
+def mark_rows(rows, child_rows, marks, lane, width, mark):
+    """Write ``mark`` into column ``lane`` of ``marks`` (m * width,) at the places of ``child_rows`` in ``rows``."""
+    r = 0
+    for t in range(child_rows.size):
+        while rows[r] < child_rows[t]:
+            r += 1
+        marks[r * width + lane] = mark
 
 
 @kernel
-def sigmoid(margins, scratch, scratch_bits, out, n):
-    """``out[:n] = 1 / (1 + exp(-margins[:n]))`` in float32; ``scratch_bits`` is ``scratch`` seen as int32."""
-    for c in range(n):
-        z = max(min(margins[c], LIMIT), -LIMIT) * -LOG2_E
-        whole = z + ROUND
-        scratch[c] = whole
-        f = z - (whole - ROUND)
-        out[c] = ONE + f * (E1 + f * (E2 + f * (E3 + f * (E4 + f * (E5 + f * E6)))))
-    for c in range(n):
-        scratch_bits[c] = (scratch_bits[c] << np.int32(23)) + np.int32(0x3F800000)
-    for c in range(n):
-        out[c] = ONE / (ONE + out[c] * scratch[c])
+def sigmoid(z):
+    """1 / (1 + exp(-z)) in float32."""
+    return ONE / (ONE + np.float32(math.exp(-max(min(z, LIMIT), -LIMIT))))
+
+
+def sigmoid_of_lanes(ops, z):
+    """As :func:`sigmoid`, for sixteen: relative error below 1e-6 times the size of z."""
+    x = ops.maximum(ops.minimum(z, float(LIMIT)), -float(LIMIT)) * -float(LOG2_E)
+    shifted = x + float(ROUND)
+    f = x - (shifted - float(ROUND))
+    e1, e2, e3, e4, e5, e6 = (float(e) for e in EXP2)
+    power = 1.0 + f * (e1 + f * (e2 + f * (e3 + f * (e4 + f * (e5 + f * e6)))))
+    return 1.0 / (1.0 + power * ops.power_of_two(shifted))
+
+
+@lane_operation(n_arrays=7, n_scalars=2)
+def begin_logistic(ops, dual, margins, step, low, high, last, used, C, q):
+    """First Newton step of sixteen dual variables; see :func:`solve_logistic` for the bracket.
+
+    ``margins`` become z = -y * margin. ``used`` is 1 for a child and 0 for an empty lane, which stays as it is.
+    ``high - low`` is the distance from the optimum. Returns the largest change of a margin.
+    """
+    z = -ops.copysign(used, dual) * margins
+    p = sigmoid_of_lanes(ops, z)
+    g = (ops.abs(dual) - C * p) * used
+    s = -g / (1.0 + C * q * p * (1.0 - p))
+    return (dual, z, s, ops.minimum(-g, 0.0), ops.maximum(-g, 0.0), ops.abs(s)), ops.largest(q * ops.abs(s))
+
+
+@lane_operation(n_arrays=6, n_scalars=2)
+def go_on_logistic(ops, dual, z, step, low, high, last, C, q):
+    """One more step for all sixteen; see :func:`solve_logistic`. Returns the largest change of a margin."""
+    p = sigmoid_of_lanes(ops, z - q * step)
+    g = ops.abs(dual) + step - C * p
+    low = ops.where_less(g, 0.0, step, low)
+    high = ops.where_less(g, 0.0, high, step)
+    newton = step - g / (1.0 + C * q * p * (1.0 - p))
+    middle = 0.5 * (low + high)
+    new = ops.where_less(ops.abs(newton - step), 0.5 * last, newton, middle)
+    new = ops.where_less(newton, low, middle, ops.where_less(high, newton, middle, new))
+    return (dual, z, new, low, high, ops.abs(new - step)), ops.largest(q * ops.abs(new - step))
+
+
+@lane_operation(n_arrays=2, n_scalars=0)
+def end_logistic(ops, dual, step):
+    """Move the dual variables by ``step``, which becomes the change of y * a; returns the largest."""
+    a = ops.maximum(ops.abs(dual) + step, 0.0)
+    moved = ops.copysign(a, dual)
+    return (moved, moved - dual), ops.largest(ops.abs(moved - dual))
+
+
+@lane_operation(n_arrays=1, n_scalars=0)
+def largest_size(ops, values):
+    return (), ops.largest(ops.abs(values))
+
+
+@lane_operation(n_arrays=2, n_scalars=0)
+def largest_distance(ops, low, high):
+    return (), ops.largest(high - low)
+
+
+@lane_operation(n_arrays=4, n_scalars=2)
+def hinge_step(ops, dual, margins, step, used, half, inverse):
+    """One row's visit for the squared hinge: the exact minimum along sixteen dual variables.
+
+    Hsieh et al. (2008), algorithm 1, for the L2-loss. ``half`` is 1 / 2C and ``inverse`` 1 / (q + half). Returns the
+    largest distance of a dual variable from its optimum, in units of C.
+    """
+    a = ops.abs(dual)
+    slack = used - ops.copysign(used, dual) * margins  # 0 in an empty lane, as everything that follows from it
+    moved = ops.copysign(ops.maximum(a + (slack - a * half) * inverse, 0.0), dual)
+    away = ops.abs(a * half - ops.maximum(slack, 0.0))
+    return (moved, margins, moved - dual), ops.largest(away)
 
 
 @kernel
-def logistic_step(margins, dual, q, C, step, worst, low, high, last, z, p, scratch, scratch_bits, n):
-    """One row's visit for the logistic loss; changes ``dual`` (a with the sign of y), sets ``step`` (of y a).
+def solve_logistic(z, a, gradient, step, C, q):
+    """Root s of a + s = C sigmoid(-(z + q s))'s mirror image, from the first Newton step on.
 
-    With z = y margin, the row's optimality condition a + s = C sigmoid(-(z + q s)) has one root s, between 0 and the
-    condition's value at 0. Newton's method goes there; where it leaves the bracket or does not halve the last step
-    (from one flat end of the sigmoid it jumps to the other), the middle of the bracket is taken. All children take as
-    many steps as the slowest needs to know its margin to within ``SETTLED``.
+    With z = -y margin, a row's optimality condition is a + s = C sigmoid(z - q s); it has one root s, between 0 and
+    minus the condition's value at 0, ``gradient``. Newton's method goes there; where it leaves the bracket or does not
+    halve the last step (from one flat end of the sigmoid it jumps to the other), the middle of the bracket is taken.
     """
-    for c in range(n):
-        z[c] = -math.copysign(ONE, dual[c]) * margins[c]
-    sigmoid(z, scratch, scratch_bits, p, n)
-    move = ZERO
-    for c in range(n):
-        g = abs(dual[c]) - C * p[c]
-        worst[c] = max(worst[c], abs(g))
-        low[c] = min(-g, ZERO)
-        high[c] = max(-g, ZERO)
-        step[c] = -g / (ONE + C * q * p[c] * (ONE - p[c]))
-        last[c] = abs(step[c])
-        move = max(move, q * last[c])
+    low = min(-gradient, ZERO)
+    high = max(-gradient, ZERO)
+    last = abs(step)
     visits = 0
-    while move > SETTLED and visits < MOST_STEPS:
-        for c in range(n):
-            margins[c] = z[c] - q * step[c]
-        sigmoid(margins, scratch, scratch_bits, p, n)
-        move = ZERO
-        for c in range(n):
-            s = step[c]
-            g = abs(dual[c]) + s - C * p[c]
-            low[c] = s if g < ZERO else low[c]
-            high[c] = high[c] if g < ZERO else s
-            newton = s - g / (ONE + C * q * p[c] * (ONE - p[c]))
-            good = newton >= low[c] and newton <= high[c] and abs(newton - s) < HALF * last[c]
-            step[c] = newton if good else HALF * (low[c] + high[c])
-            last[c] = abs(step[c] - s)
-            move = max(move, q * last[c])
+    while q * last > SETTLED and visits < MOST_STEPS:
+        p = sigmoid(z - q * step)
+        g = a + step - C * p
+        if g < ZERO:
+            low = step
+        else:
+            high = step
+        newton = step - g / (ONE + C * q * p * (ONE - p))
+        if not (newton >= low and newton <= high and abs(newton - step) < HALF * last):
+            newton = HALF * (low + high)
+        last = abs(newton - step)
+        step = newton
         visits += 1
-    for c in range(n):
-        y = math.copysign(ONE, dual[c])
-        a = max(abs(dual[c]) + step[c], ZERO)
-        step[c] = y * (a - abs(dual[c]))
-        dual[c] = math.copysign(a, dual[c])
+    return step
 
 
 @kernel
-def hinge_step(margins, dual, q, C, step, worst, n):
-    """One row's visit for the squared hinge loss; changes ``dual`` (a with the sign of y), sets ``step`` (of y a).
+def descend(indptr, indices, data, squares, weights, bias_at, dual, used, loss, C, tol, max_epochs, seed, number):
+    """Dual coordinate descent for up to sixteen children; ``weights`` and ``dual`` come filled with zeros.
 
-    Hsieh et al. (2008), algorithm 1, for the L2-loss: exact minimum along one dual variable.
-    """
-    half = HALF / C
-    inverse = ONE / (q + half)
-    for c in range(n):
-        y = math.copysign(ONE, dual[c])
-        a = abs(dual[c])
-        slack = ONE - y * margins[c]
-        worst[c] = max(worst[c], C * abs(a * half - max(slack, ZERO)))
-        new = max(a + (slack - a * half) * inverse, ZERO)
-        step[c] = y * (new - a)
-        dual[c] = math.copysign(new, dual[c])
-
-
-@kernel
-def train_siblings(indptr, indices, data, squares, n_features, targets, loss, C, tol, max_epochs, seed, number):
-    """L2-regularised linear classifiers for all children of a node by dual coordinate descent.
-
-    Child c minimises ``(|w|^2 + b^2) / 2 + C * sum_i loss(y_ic (w.x_i + b))``. Each row has one dual variable a per
-    child, with w = sum_i a_i x_i, and is visited once per epoch in an order shared by all children.
+    Each row has one dual variable a per child, with w = sum_i a_i y_i x_i. Rows are visited in an order shared by the
+    children. A row whose dual variables are all nearly right is not visited again until the others are within ``tol``
+    as well; then all are, and the descent ends after a pass over all rows in which none was further away.
 
     Parameters
     ----------
     indptr, indices, data : CSR of the node's rows, (m, F)
     squares : float32 (m,), |x|^2 + 1
-    n_features : int, F
-    targets : float32 (m, c), 0 or 1; overwritten by the dual variables
+    weights : float32 (F + 1,) or ((F + 1) * 16,), the bias last
+    bias_at : int
+    dual : float32 (m,) or (m * 16,), zeros with the sign of y
+    used : float32 (16,), 1 for a child, 0 for an empty lane
     loss : int, LOGISTIC or SQUARED_HINGE
     C, tol : float32
-        Stop after an epoch in which no dual variable was further than ``tol`` from what its row's margin asks for,
-        in units of C (logistic: difference of probabilities; squared hinge: of slacks).
+        ``tol`` is a distance in units of C (logistic: difference of probabilities; squared hinge: of slacks).
     max_epochs : int
+        The rows are visited at most so many times on average.
     seed, number : int
         The rows are visited in the order of this random stream.
 
     Returns
     -------
-    weights : float32 (F + 1, c), the bias in the last row
-    epochs : int
-    violation : float32, the largest distance met in the last epoch, in units of C
+    visits : int, rows visited
+    violation : float32, the largest distance met in the last pass
 
     Notes
     -----
-    O(epochs * c * nnz) time, O(c (m + F)) memory.
+    O(visits * nonzeros of a row) time.
     """
-    m, n = targets.shape
-    weights = np.zeros((n_features + 1, n), np.float32)
-    bias = weights[n_features]
-    margins = np.empty(n, np.float32)
-    step = np.empty(n, np.float32)
-    worst = np.empty(n, np.float32)
-    low = np.empty(n, np.float32)
-    high = np.empty(n, np.float32)
-    last = np.empty(n, np.float32)
-    z = np.empty(n, np.float32)
-    p = np.empty(n, np.float32)
-    scratch = np.empty(n, np.float32)
-    scratch_bits = scratch.view(np.int32)
-    moved = np.empty(n, np.int64)
+    m = squares.size
     order = np.arange(m).astype(np.int32)
-    for i in range(m):
-        for c in range(n):
-            targets[i, c] = ZERO if targets[i, c] > ZERO else -ZERO  # every a is 0, with the sign of y
-    epochs = 0
+    width = dual.size // m
+    half = HALF / C
+    margins = np.zeros(LANES, np.float32)
+    low = np.zeros(LANES, np.float32)
+    high = np.zeros(LANES, np.float32)
+    last = np.zeros(LANES, np.float32)
+    step = np.zeros(LANES, np.float32)
+    awake = m
+    visits = 0
     violation = ZERO
     state = stream(seed, number)
-    while epochs < max_epochs:
-        state = shuffle(order, state)
-        worst[:] = ZERO
-        for o in range(m):
+    while visits < max_epochs * m:
+        state = shuffle(order[:awake], state)
+        violation = ZERO
+        kept = 0
+        for o in range(awake):
             i = order[o]
             start = indptr[i]
             end = indptr[i + 1]
-            for c in range(n):
-                margins[c] = bias[c]
-            for t in range(start, end):
-                v = data[t]
-                w = weights[indices[t]]
-                for c in range(n):
-                    margins[c] += v * w[c]
-            if loss == LOGISTIC:
-                logistic_step(
-                    margins, targets[i], squares[i], C, step, worst, low, high, last, z, p, scratch, scratch_bits, n
-                )
-                n_moved = n
+            q = squares[i]
+            if width == 1:
+                even = weights[bias_at]
+                odd = ZERO
+                for t in range(start, end - 1, 2):
+                    even += data[t] * weights[indices[t]]
+                    odd += data[t + 1] * weights[indices[t + 1]]
+                if (end - start) & 1:
+                    even += data[end - 1] * weights[indices[end - 1]]
+                y = math.copysign(ONE, dual[i])
+                a = abs(dual[i])
+                slack = ONE - y * (even + odd)
+                if loss == LOGISTIC:
+                    p = sigmoid(slack - ONE)
+                    g = a - C * p
+                    away = abs(g) / C
+                    change = solve_logistic(slack - ONE, a, g, -g / (ONE + C * q * p * (ONE - p)), C, q)
+                else:
+                    away = abs(a * half - max(slack, ZERO))
+                    change = (slack - a * half) / (q + half)
+                new = max(a + change, ZERO)
+                change = y * (new - a)
+                dual[i] = math.copysign(new, y)
+                if change != ZERO:
+                    weights[bias_at] += change
+                    for t in range(start, end):
+                        weights[indices[t]] += data[t] * change
             else:
-                hinge_step(margins, targets[i], squares[i], C, step, worst, n)
-                n_moved = 0
-                for c in range(n):
-                    moved[n_moved] = c
-                    n_moved += step[c] != ZERO
-            if n_moved * 8 > n:
-                for c in range(n):
-                    bias[c] += step[c]
-                for t in range(start, end):
-                    v = data[t]
-                    w = weights[indices[t]]
-                    for c in range(n):
-                        w[c] += v * step[c]
-            elif n_moved > 0:  # most rows ask few children to move
-                for k in range(n_moved):
-                    bias[moved[k]] += step[moved[k]]
-                for t in range(start, end):
-                    v = data[t]
-                    w = weights[indices[t]]
-                    for k in range(n_moved):
-                        w[moved[k]] += v * step[moved[k]]
-        epochs += 1
-        violation = ZERO
-        for c in range(n):
-            violation = max(violation, worst[c])
-        violation /= C
+                at = i * LANES
+                margins_of_row(weights, bias_at, indices, data, start, end, margins)
+                if loss == LOGISTIC:
+                    move = begin_logistic(at, dual, margins, step, low, high, last, used, C, q)
+                    away = largest_distance(0, low, high) / C
+                    steps = 0
+                    while move > SETTLED and steps < MOST_STEPS:
+                        move = go_on_logistic(at, dual, margins, step, low, high, last, C, q)
+                        steps += 1
+                    moved = end_logistic(at, dual, step)
+                else:
+                    away = hinge_step(at, dual, margins, step, used, half, ONE / (q + half))
+                    moved = largest_size(0, step)
+                if moved > ZERO:
+                    add_row(weights, bias_at, indices, data, start, end, step)
+            violation = max(violation, away)
+            if away > DOZE * tol:
+                order[o] = order[kept]
+                order[kept] = i
+                kept += 1
+        visits += awake
         if violation <= tol:
-            break
-    return weights, epochs, violation
+            if awake == m:
+                break
+            awake = m
+        else:
+            awake = kept
+    return visits, violation
 
 
 @kernel
-def prune(weights, features, threshold):
-    """Keep the weights of at least ``threshold`` in size, feature by feature.
+def train_siblings(
+    indptr, indices, data, squares, n_features, rows, rows_ptr, child_rows, children, mirrored,
+    loss, C, tol, max_epochs, seed, number,
+):  # fmt: skip
+    """L2-regularised linear classifiers for children of one node.
+
+    Child c minimises ``(|w|^2 + b^2) / 2 + C * sum_i loss(y_ic (w.x_i + b))``.
 
     Parameters
     ----------
-    weights : float32 (F + 1, c), c <= 256
+    indptr, indices, data, squares, n_features
+        The node's rows, as :func:`gather_rows` gives them.
+    rows : int32 (m,)
+        Their ids, ascending.
+    rows_ptr : int64, child_rows : int32
+        ``child_rows[rows_ptr[v]:rows_ptr[v + 1]]`` are the rows of node v, ascending.
+    children : int64 (n,), nodes
+    mirrored : bool
+        There are two children and each row has exactly one: the second is the first with its sign turned.
+    loss, C, tol, max_epochs, seed, number
+        See :func:`descend`.
+
+    Returns
+    -------
+    weights : float32 (F + 1, n), the biases in the last row
+    epochs : int, passes over all rows that the visits amount to, the most of any sixteen children
+    violation : float32, the largest distance met in a last pass, in units of C
+
+    Notes
+    -----
+    O(epochs * n / 16 * nnz) time, O(n F + 16 m) memory.
+    """
+    m = squares.size
+    n = children.size
+    weights = np.empty((n_features + 1, n), np.float32)
+    used = np.empty(LANES, np.float32)
+    epochs = 0
+    violation = ZERO
+    if n == 1 or mirrored:
+        flat = np.zeros(n_features + 1, np.float32)
+        dual = np.full(m, -ZERO, np.float32)
+        mark_rows(rows, child_rows[rows_ptr[children[0]] : rows_ptr[children[0] + 1]], dual, 0, 1, ZERO)
+        visits, violation = descend(
+            indptr, indices, data, squares, flat, n_features, dual, used, loss, C, tol, max_epochs, seed, number
+        )
+        for f in range(n_features + 1):
+            weights[f, 0] = flat[f]
+            if mirrored:
+                weights[f, 1] = -flat[f]
+        return weights, (visits + m - 1) // m, violation
+    flat = np.empty((n_features + 1) * LANES, np.float32)
+    dual = np.empty(m * LANES, np.float32)
+    for first in range(0, n, LANES):
+        here = min(LANES, n - first)
+        flat[:] = ZERO
+        dual[:] = -ZERO
+        used[:] = ZERO
+        used[:here] = ONE
+        for c in range(here):
+            v = children[first + c]
+            mark_rows(rows, child_rows[rows_ptr[v] : rows_ptr[v + 1]], dual, c, LANES, ZERO)
+        visits, worst = descend(
+            indptr, indices, data, squares, flat, LANES * n_features, dual, used, loss, C, tol, max_epochs, seed, number
+        )
+        for f in range(n_features + 1):
+            for c in range(here):
+                weights[f, first + c] = flat[f * LANES + c]
+        epochs = max(epochs, (visits + m - 1) // m)
+        violation = max(violation, worst)
+    return weights, epochs, violation
+
+
+@kernel(forceinline=True)
+def row_width(n):
+    """Places of one feature's weights in a group of n siblings that is stored densely."""
+    return n if n <= NARROW else (n + LANES - 1) // LANES * LANES
+
+
+@kernel
+def prune(weights, features, threshold, places, n_children):
+    """Keep the weights of at least ``threshold`` in size, feature by feature.
+
+    A group in which most of the possible weights are kept is stored densely, the others as 0: that takes little more
+    memory, or even less, and is read much faster.
+
+    Parameters
+    ----------
+    weights : float32 (F + 1, c)
     features : int32 (F,)
     threshold : float32
+    places : int64 (c,), place of each column among the ``n_children`` of the group, at most 256
 
     Returns
     -------
     kept : int32 (G,), features with a kept weight, ascending
-    ptr : int64 (G + 1,)
-    child : uint8 (w,)
-    value : float32 (w,)
+    ptr : uint32 (G + 1,), or of size 0 when stored densely
+    child : uint8 (w,), or of size 0
+    value : float32 (w,), or (G * row_width(n_children),)
+    n_values : int, weights kept
     """
     n_features = features.size
     n = weights.shape[1]
@@ -313,10 +415,12 @@ def prune(weights, features, threshold):
             w = abs(weights[f, c])
             n_values += w >= threshold and w > ZERO
         n_kept += n_values > before
+    width = row_width(n_children)
+    dense = 2 * 4 * width * n_kept <= 3 * (4 * n_kept + 5 * n_values)  # at most half more bytes
     kept = np.empty(n_kept, np.int32)
-    ptr = np.zeros(n_kept + 1, np.int64)
-    child = np.empty(n_values, np.uint8)
-    value = np.empty(n_values, np.float32)
+    ptr = np.empty(0 if dense else n_kept + 1, np.uint32)
+    child = np.empty(0 if dense else n_values, np.uint8)
+    value = np.zeros(n_kept * width if dense else n_values, np.float32)
     g = 0
     v = 0
     for f in range(n_features):
@@ -324,11 +428,86 @@ def prune(weights, features, threshold):
         for c in range(n):
             w = abs(weights[f, c])
             if w >= threshold and w > ZERO:
-                child[v] = c
-                value[v] = weights[f, c]
+                if dense:
+                    value[g * width + places[c]] = weights[f, c]
+                else:
+                    child[v] = places[c]
+                    value[v] = weights[f, c]
                 v += 1
         if v > before:
             kept[g] = features[f]
+            if not dense:
+                ptr[g] = before
             g += 1
-            ptr[g] = v
-    return kept, ptr, child, value
+    if not dense:
+        ptr[g] = v
+    return kept, ptr, child, value, n_values
+
+
+@kernel
+def train_group(
+    indptr, indices, data, n_features, own, rows_ptr, child_rows, first, size,
+    loss, C, tol, max_epochs, threshold, seed, number,
+):  # fmt: skip
+    """Train and prune the classifiers of ``size`` siblings from ``first`` on, whose parent's rows are ``own``.
+
+    Parameters
+    ----------
+    indptr, indices, data, n_features : CSR of all rows, of length 1
+    own : int32 (m,), ascending
+    rows_ptr, child_rows, loss, C, tol, max_epochs, seed, number
+        See :func:`train_siblings`.
+    first, size : int
+    threshold : float32
+
+    Returns
+    -------
+    kept, ptr, child, value, n_values
+        See :func:`prune`.
+    bias : float32 (size,)
+        Infinite where no classifier is needed: minus when no row has the child, plus when every row has.
+    epochs : int
+    violation : float32, not a number when the descent diverged
+    """
+    bias = np.empty(size, np.float32)
+    places = np.empty(size, np.int64)
+    n_open = 0
+    n_targets = 0
+    for c in range(size):
+        positives = rows_ptr[first + c + 1] - rows_ptr[first + c]
+        bias[c] = np.inf if positives > 0 else -np.inf
+        if 0 < positives < own.size:
+            places[n_open] = c
+            n_open += 1
+            n_targets += positives
+    places = places[:n_open]
+    if n_open == 0:
+        return (
+            np.empty(0, np.int32), np.zeros(1, np.uint32), np.empty(0, np.uint8), np.empty(0, np.float32), 0, bias, 0,
+            ZERO,
+        )  # fmt: skip
+    children = first + places
+    mirrored = False
+    if n_open == 2 and n_targets == own.size:  # as many targets as rows: mirror images unless some row has both
+        a = rows_ptr[children[0]]
+        b = rows_ptr[children[1]]
+        mirrored = True
+        while a < rows_ptr[children[0] + 1] and b < rows_ptr[children[1] + 1]:
+            if child_rows[a] == child_rows[b]:
+                mirrored = False
+                break
+            if child_rows[a] < child_rows[b]:
+                a += 1
+            else:
+                b += 1
+    features, local_indptr, local_indices, local_data, squares = gather_rows(indptr, indices, data, own, n_features)
+    weights, epochs, violation = train_siblings(
+        local_indptr, local_indices, local_data, squares, features.size, own, rows_ptr, child_rows, children, mirrored,
+        loss, C, tol, max_epochs, seed, number,
+    )  # fmt: skip
+    kept, ptr, child, value, n_values = prune(weights, features, threshold, places, size)
+    for c in range(n_open):
+        bias[places[c]] = weights[features.size, c]
+        if not np.isfinite(weights[features.size, c]):
+            violation = np.float32(np.nan)
+    return kept, ptr, child, value, n_values, bias, epochs, violation

@@ -6,10 +6,12 @@ from xmlcore.datasets.reading import read_dataset, read_matrix, split_rows
 from xmlcore.datasets.registry import CatalogEntry, catalog, load, prepare
 from xmlcore.datasets.saved import load_saved, save_dataset
 from xmlcore.datasets.statistics import Description, describe
+from xmlcore.datasets.synthetic import SYNTHETIC_SHAPES, make_synthetic
 from xmlcore.datasets.writing import write_matrix
 from xmlcore.datasets.xmlc import warm_up
 
 __all__ = [
+    "SYNTHETIC_SHAPES",
     "CatalogEntry",
     "Dataset",
     "DatasetFormatError",
@@ -19,6 +21,7 @@ __all__ = [
     "describe",
     "load",
     "load_saved",
+    "make_synthetic",
     "prepare",
     "read_dataset",
     "read_matrix",

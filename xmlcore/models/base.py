@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import tempfile
+import warnings
 import zipfile
 from importlib import import_module
 from pathlib import Path
@@ -14,11 +15,14 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
 
+from xmlcore.models.label_tree import LabelTree
 from xmlcore.validation import check_features
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 PARAMS_FILE = "params.json"
 ARRAYS_FILE = "arrays.npz"
+
+IN_ARRAYS = {"in arrays": "LabelTree"}  # in params.json, in place of a parameter that is a tree
 
 # Class name in params.json -> module. Only these are ever loaded.
 SAVED_CLASSES = {"PLT": "xmlcore.models.plt"}
@@ -90,10 +94,11 @@ class MultiLabelModel(BaseEstimator):
         if target.exists() and not _is_saved_model(target):
             raise FileExistsError(f"{target} exists and is more than a saved model: choose another place")
         values, arrays = self._state()
+        params, param_arrays = _separate(self.get_params(deep=False))
         description = {
             "format": FORMAT_VERSION,
             "class": type(self).__name__,
-            "params": _jsonable(self.get_params(deep=False)),
+            "params": params,
             "values": values,
         }
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -102,7 +107,7 @@ class MultiLabelModel(BaseEstimator):
         try:
             os.chmod(folder, 0o755)  # mkdtemp makes it private
             (folder / PARAMS_FILE).write_text(json.dumps(description, indent=2) + "\n", encoding="utf-8")
-            np.savez(folder / ARRAYS_FILE, **arrays)
+            np.savez(folder / ARRAYS_FILE, **arrays, **param_arrays)
             if target.exists():
                 os.replace(target, old)
             os.replace(folder, target)
@@ -137,9 +142,14 @@ def warm_up(model: MultiLabelModel) -> None:
     """
     X = np.random.default_rng(0).random((20, 6)).astype(np.float32)
     Y = [[row % 5, 5 + row % 3] for row in range(20)]
-    small = {"max_leaf_labels": 2, "tol": 1e6, "n_estimators": min(2, model.get_params().get("n_estimators", 1))}
-    toy = clone(model).set_params(**{name: value for name, value in small.items() if name in model.get_params()})
-    toy.fit(X, Y)
+    params = model.get_params(deep=False)
+    small = {"arity": 2, "max_leaf_labels": 2, "tol": 1e6, "n_estimators": min(2, params.get("n_estimators", 1))}
+    if isinstance(params.get("tree"), LabelTree):  # of other labels than the toy's
+        small |= {"tree": LabelTree.from_nested([[0, 1, 2], [[3, 4], [5, 6]], 7])}
+    toy = clone(model).set_params(**{name: value for name, value in small.items() if name in params})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the model's own fit will say it again
+        toy.fit(X, Y)
     toy.predict_topk(X, k=2)
     toy.predict_proba(X, threshold=0.1)
 
@@ -183,10 +193,10 @@ def load_model(path) -> MultiLabelModel:
     unknown = set(params) - set(inspect.signature(cls).parameters)
     if unknown:
         raise ModelFormatError(f"{folder / PARAMS_FILE} has unknown parameters of {name}: {sorted(unknown)}")
-    model = cls(**params)
     try:
         with np.load(folder / ARRAYS_FILE, allow_pickle=False) as stored:
             arrays = {key: stored[key] for key in stored.files}
+        model = cls(**_joined(params, arrays))
         model._restore(values, arrays)
     except ModelFormatError:
         raise
@@ -195,6 +205,23 @@ def load_model(path) -> MultiLabelModel:
     return model
 
 
-def _jsonable(params: dict) -> dict:
-    """Parameters with NumPy scalars as plain numbers."""
-    return {key: value.item() if isinstance(value, np.generic) else value for key, value in params.items()}
+def _separate(params: dict) -> tuple[dict, dict[str, np.ndarray]]:
+    """Parameters as JSON, with NumPy scalars as plain numbers, and the arrays of those that are trees."""
+    plain, arrays = {}, {}
+    for name, value in params.items():
+        if isinstance(value, LabelTree):
+            plain[name] = IN_ARRAYS
+            arrays |= {f"params.{name}.parent": value.parent, f"params.{name}.label": value.label}
+        else:
+            plain[name] = value.item() if isinstance(value, np.generic) else value
+    return plain, arrays
+
+
+def _joined(params: dict, arrays: dict[str, np.ndarray]) -> dict:
+    """Inverse of :func:`_separate`."""
+    return {
+        name: LabelTree(arrays[f"params.{name}.parent"], arrays[f"params.{name}.label"])
+        if value == IN_ARRAYS
+        else value
+        for name, value in params.items()
+    }

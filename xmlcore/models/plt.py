@@ -2,6 +2,8 @@
 
 import numbers
 import warnings
+from types import SimpleNamespace
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -18,11 +20,9 @@ from xmlcore.ranking import Ranking
 from xmlcore.validation import check_count, check_features, check_labels, csr_parts
 
 LOSSES = {"logistic": siblings.LOGISTIC, "squared_hinge": siblings.SQUARED_HINGE}
-TREES = ("kmeans", "random")
+TREES = ("kmeans", "random", "huffman")
 
-# Siblings trained in one go: as many as keep the state of their dual variables (rows x siblings, float32) in bounds.
-GROUP_SIZE = 128
-GROUP_STATE = 1 << 25
+GROUP_SIZE = 128  # most siblings trained, and looked up, in one go
 
 PREDICT_ROWS = 512  # rows per task
 
@@ -37,11 +37,13 @@ class PLT(MultiLabelModel):
 
     Parameters
     ----------
-    tree : {"kmeans", "random"}
-        How labels are grouped: balanced spherical k-means on the mean row of each label (Parabel, Prabhu et al.,
-        WWW 2018), or at random.
+    tree : {"kmeans", "random", "huffman"} or LabelTree
+        How labels are grouped: by balanced spherical k-means on the mean row of each label (Parabel, Prabhu et al.,
+        WWW 2018), at random, or by Huffman's code, which puts frequent labels near the root (Joulin et al., 2017) and
+        has one label per leaf and ``arity`` children per node, whatever ``max_leaf_labels`` is. A
+        :class:`~xmlcore.models.LabelTree` is taken as it is, such as one of ``trees_`` of another model.
     arity : int, at least 2
-        Children of an inner node.
+        Children of an inner node, any number.
     max_leaf_labels : int, at least 1
         A node with at most so many labels has them as leaves. 100 is napkinXC's and Parabel's value.
     loss : {"logistic", "squared_hinge"}
@@ -50,7 +52,8 @@ class PLT(MultiLabelModel):
         Weight of the loss against |w|^2 / 2. Larger fits the training rows closer. Published settings: 10 with the
         logistic loss (napkinXC), 1 with the squared hinge (Parabel).
     n_estimators : int
-        Trees; their probabilities are averaged. They differ by the seed of the clustering.
+        Trees; their probabilities are averaged. They differ by the seed of the clustering, so "huffman" and a tree
+        handed in gain next to nothing from more than one: a warning says so.
     beam : int, optional
         None searches exactly. Otherwise only so many nodes are kept at each depth: quicker on wide trees, and it can
         miss labels.
@@ -66,6 +69,11 @@ class PLT(MultiLabelModel):
         wants it.
     max_iter : int
         Most epochs of a node.
+    collapse_layers : int, at least 0
+        Of the inner nodes every (collapse_layers + 1)-th layer stays: the tree gets wider and shallower, with fewer
+        factors per label and more work per node. 3 makes a binary tree 16-ary. Nodes with at most
+        ``max_leaf_labels`` leaves and nothing else stay in any case (not of "huffman"), as with omikuji's
+        ``collapse_every_n_layers``. See :meth:`LabelTree.collapsed`.
 
     Attributes
     ----------
@@ -73,6 +81,7 @@ class PLT(MultiLabelModel):
     loss_ : str
         The loss it was fitted with.
     trees_ : list of LabelTree
+        As trained, after ``collapse_layers``.
     fitted_ : list of TreeArrays
         Of each tree, the classifiers as the search reads them (``xmlcore._kernels.label_tree``).
     n_weights_ : int
@@ -90,6 +99,10 @@ class PLT(MultiLabelModel):
     ----------
     K. Jasinska et al., "Extreme F-measure maximization using sparse probability estimates", ICML 2016.
     Y. Prabhu et al., "Parabel: partitioned label trees for extreme classification", WWW 2018.
+    S. Khandagale, H. Xiao, R. Babbar, "Bonsai: diverse and shallow trees for extreme multi-label classification",
+    Machine Learning 2020.
+    R. You et al., "AttentionXML", NeurIPS 2019 (compressed trees).
+    A. Joulin et al., "Bag of tricks for efficient text classification", EACL 2017 (Huffman trees).
     H.-F. Yu, F.-L. Huang, C.-J. Lin, "Dual coordinate descent methods for logistic regression", 2011.
 
     Examples
@@ -115,6 +128,7 @@ class PLT(MultiLabelModel):
         weight_threshold=0.1,
         tol=0.1,
         max_iter=100,
+        collapse_layers=0,
     ):
         self.tree = tree
         self.arity = arity
@@ -128,6 +142,7 @@ class PLT(MultiLabelModel):
         self.weight_threshold = weight_threshold
         self.tol = tol
         self.max_iter = max_iter
+        self.collapse_layers = collapse_layers
 
     def fit(self, X, Y, progress: Progress = silent) -> "PLT":
         """Train on the rows of X with the labels Y.
@@ -156,14 +171,16 @@ class PLT(MultiLabelModel):
         """
         self._check_params()
         X = check_features(X)
-        Y = check_labels(Y, n_rows=X.shape[0])
+        Y = check_labels(Y, n_rows=X.shape[0], n_labels=self._n_labels_of_tree(Y))
         if Y.nnz == 0:
             raise ValueError("no row of Y has a label: there is nothing to learn")
         n_features = X.shape[1]
         X, used = _drop_unused_features(X)
         normalise_rows(csr_parts(X)[0], X.data)
         progress(CLUSTERING if self.n_estimators == 1 else "Training trees", 0.0)
+        self._warn_equal_trees()
         representations = label_representations(X, Y) if self.tree == "kmeans" else None
+        frequencies = np.bincount(Y.indices, minlength=Y.shape[1]) if self.tree == "huffman" else None
         entropy = self.random_state if self.random_state is not None else np.random.SeedSequence().entropy
         trees, fitted, epochs = [], [], []
         for number in range(self.n_estimators):
@@ -178,10 +195,12 @@ class PLT(MultiLabelModel):
                 representations,
                 self.n_jobs,
                 report,
+                frequencies,
             )
-            arrays, tree_epochs = self._train(X, Y, tree, node_seed, report)
+            tree = tree.collapsed(self.collapse_layers, 1 if self.tree == "huffman" else self.max_leaf_labels)
+            arrays, tree_epochs = self._train(X, Y, used, tree, node_seed, report)
             trees.append(tree)
-            fitted.append(arrays._replace(features=used[arrays.features]))
+            fitted.append(arrays)
             epochs.append(tree_epochs)
         self._set_fitted(trees, fitted, n_features, Y.shape[1], self.loss)
         self.n_iter_ = int(max(e[:, 1].max() for e in epochs))
@@ -283,12 +302,13 @@ class PLT(MultiLabelModel):
     # Parameters -----------------------------------------------------------------------------------------------------
 
     def _check_params(self):
-        if self.tree not in TREES:
-            raise ValueError(f"tree must be one of {', '.join(TREES)}, not {self.tree!r}")
+        if not isinstance(self.tree, LabelTree) and not (isinstance(self.tree, str) and self.tree in TREES):
+            raise ValueError(f"tree must be one of {', '.join(TREES)}, or a LabelTree, not {self.tree!r}")
         if self.loss not in LOSSES:
             raise ValueError(f"loss must be one of {', '.join(LOSSES)}, not {self.loss!r}")
         check_count(self.arity, "arity", least=2)
         check_count(self.max_leaf_labels, "max_leaf_labels")
+        check_count(self.collapse_layers, "collapse_layers", least=0)
         check_count(self.n_estimators, "n_estimators")
         check_count(self.max_iter, "max_iter")
         if self.beam is not None:
@@ -305,10 +325,32 @@ class PLT(MultiLabelModel):
             if value < 0 or (value == 0 and not zero_allowed):
                 raise ValueError(f"{name} must be {'at least' if zero_allowed else 'above'} 0, not {value}")
 
+    def _n_labels_of_tree(self, Y) -> int | None:
+        """L when a tree was handed in; a matrix Y must have as many, lists of ids may have fewer."""
+        if not isinstance(self.tree, LabelTree):
+            return None
+        n_labels, shape = self.tree.n_labels, getattr(Y, "shape", ())
+        if len(shape) == 2 and shape[1] != n_labels:
+            raise ValueError(
+                f"the tree has {n_labels} labels, but Y has {shape[1]}: every label needs one leaf, and every leaf a "
+                "column of Y"
+            )
+        return n_labels
+
+    def _warn_equal_trees(self):
+        if self.n_estimators > 1 and self.tree not in ("kmeans", "random"):
+            which = "a tree that is handed in" if isinstance(self.tree, LabelTree) else f"tree={self.tree!r}"
+            warnings.warn(
+                f"{which} gives n_estimators={self.n_estimators} trees of one shape, which differ in nothing but the "
+                "order in which rows are visited: n_estimators=1 is as precise, in a part of the time and memory",
+                UserWarning,
+                stacklevel=3,
+            )
+
     # Training -------------------------------------------------------------------------------------------------------
 
-    def _train(self, X, Y, tree: LabelTree, seed: int, progress: Progress):
-        """Train one tree's classifiers; X has rows of length 1.
+    def _train(self, X, Y, used, tree: LabelTree, seed: int, progress: Progress):
+        """Train one tree's classifiers; X has rows of length 1, and column j is feature ``used[j]``.
 
         Returns
         -------
@@ -322,32 +364,22 @@ class PLT(MultiLabelModel):
         def train_group(group):
             number, parent, first, size = group
             own = np.arange(X.shape[0], dtype=np.int32) if parent < 0 else rows[rows_ptr[parent] : rows_ptr[parent + 1]]
-            targets = siblings.child_targets(own, rows_ptr, rows, first, size)
-            positives = np.diff(rows_ptr[first : first + size + 1])
-            # No row or every row has the child: no classifier is needed, the factor is 0 or 1.
-            bias = np.where(positives == 0, -np.inf, np.inf).astype(np.float32)
-            open_ = np.flatnonzero((positives > 0) & (positives < own.size))
-            if open_.size == 0:
-                empty = np.empty(0, np.int32)
-                return empty, np.zeros(1, np.int64), empty.astype(np.uint8), empty.astype(np.float32), bias, 0, True
-            features, indptr, indices, data, squares = siblings.gather_rows(*x, own, X.shape[1])
-            weights, epochs, violation = siblings.train_siblings(
-                indptr, indices, data, squares, features.size, np.ascontiguousarray(targets[:, open_]), loss,
-                np.float32(self.C), np.float32(self.tol), self.max_iter, seed, number,
+            result = siblings.train_group(
+                *x, X.shape[1], own, rows_ptr, rows, first, size, loss, np.float32(self.C), np.float32(self.tol),
+                self.max_iter, np.float32(self.weight_threshold), seed, number,
             )  # fmt: skip
-            if not np.isfinite(weights).all():
+            trained = GroupResult(*result)
+            if np.isnan(trained.violation):
                 raise FloatingPointError(f"training a node diverged with C={self.C}: use a smaller C")
-            kept, ptr, child, value = siblings.prune(weights, features, np.float32(self.weight_threshold))
-            bias[open_] = weights[-1]
-            return kept, ptr, open_.astype(np.uint8)[child], value, bias, epochs, violation <= self.tol
+            return trained
 
         sizes = np.diff(rows_ptr)
-        costs = [(X.shape[0] if parent < 0 else sizes[parent]) * (size + 8) for _, parent, _, size in groups]
+        costs = [(X.shape[0] if parent < 0 else sizes[parent]) * (-(-size // 16) + 1) for _, parent, _, size in groups]
         results = run_tasks(train_group, groups, costs, self.n_jobs, progress, "Training nodes", "groups of siblings")
-        arrays = _assemble(tree, groups, results)
+        arrays = _assemble(tree, groups, results, used)
         depth = tree.depth
-        stats = np.array([[depth[g[2]], r[5], r[6]] for g, r in zip(groups, results)], dtype=np.int64)
-        return arrays, stats
+        stats = [[depth[g[2]], r.epochs, r.violation <= self.tol] for g, r in zip(groups, results)]
+        return arrays, np.array(stats, dtype=np.int64)
 
     def _groups(self, tree: LabelTree, n_rows: np.ndarray, N: int) -> list[tuple[int, int, int, int]]:
         """(number, parent, first child, size) of all groups, by parent; first the root's own when it needs one."""
@@ -356,9 +388,8 @@ class PLT(MultiLabelModel):
             groups.append((0, -1, 0, 1))
         first_child, n_children = tree.first_child, tree.n_children
         for v in np.flatnonzero(n_children):
-            most = int(np.clip(GROUP_STATE // max(1, n_rows[v]), 8, GROUP_SIZE))
-            for start in range(0, n_children[v], most):
-                size = min(most, n_children[v] - start)
+            for start in range(0, n_children[v], GROUP_SIZE):
+                size = min(GROUP_SIZE, n_children[v] - start)
                 groups.append((len(groups), int(v), int(first_child[v] + start), int(size)))
         return groups
 
@@ -369,7 +400,7 @@ class PLT(MultiLabelModel):
         self.leaves_ = [tree.leaf_of_label for tree in trees]
         self.n_features_in_ = n_features
         self.n_labels_ = n_labels
-        self.n_weights_ = int(sum(arrays.entry_value.size for arrays in fitted))
+        self.n_weights_ = int(sum(_count_weights(arrays) for arrays in fitted))
 
     def _warn_unconverged(self, epochs):
         stats = np.concatenate(epochs)
@@ -451,8 +482,8 @@ class PLT(MultiLabelModel):
     def _state(self):
         arrays = {}
         for number, fitted in enumerate(self.fitted_):
-            for name, value in fitted._asdict().items():
-                arrays[f"tree{number}.{name}"] = np.asarray(value)
+            for name in SAVED:
+                arrays[f"tree{number}.{name}"] = np.asarray(getattr(fitted, name))
         values = {
             "n_features": self.n_features_in_,
             "n_labels": self.n_labels_,
@@ -469,43 +500,80 @@ class PLT(MultiLabelModel):
             raise ModelFormatError(f"the loss {values['loss']!r} is not one of {', '.join(LOSSES)}")
         trees, fitted = [], []
         for number in range(values["n_trees"]):
-            parts = {name: arrays[f"tree{number}.{name}"] for name in search.TreeArrays._fields}
+            parts = {name: arrays[f"tree{number}.{name}"] for name in SAVED}
             parts["root_group"] = int(parts["root_group"])
-            tree_arrays = search.TreeArrays(**parts)
-            _check_arrays(tree_arrays, values["n_features"], values["n_labels"])
+            _check_arrays(SimpleNamespace(**parts), values["n_features"], values["n_labels"])
+            tree_arrays = _with_index(**parts)
             trees.append(LabelTree(tree_arrays.parent, tree_arrays.label))
             fitted.append(tree_arrays)
         self._set_fitted(trees, fitted, values["n_features"], values["n_labels"], values["loss"])
         self.n_iter_ = values["n_iter"]
 
 
-def _assemble(tree, groups, results) -> search.TreeArrays:
+class GroupResult(NamedTuple):
+    """What ``siblings.train_group`` returns."""
+
+    features: np.ndarray
+    ptr: np.ndarray
+    child: np.ndarray
+    value: np.ndarray
+    n_values: int
+    bias: np.ndarray
+    epochs: int
+    violation: float
+
+
+def _assemble(tree, groups, results, used) -> search.TreeArrays:
     """One set of flat arrays from the results of the groups."""
     own = np.array([parent for _, parent, _, _ in groups], np.int64)
     bias = np.zeros(tree.n_nodes, np.float32)
     for (_, _, first, size), result in zip(groups, results):
-        bias[first : first + size] = result[4]
-    entry_counts = np.concatenate([np.diff(r[1]) for r in results])
-    return search.TreeArrays(
+        bias[first : first + size] = result.bias
+    is_sparse = [r.ptr.size > 0 for r in results]
+    return _with_index(
         parent=tree.parent,
         label=tree.label,
         bias=bias,
         group_ptr=np.searchsorted(own, np.arange(tree.n_nodes + 1), side="left").astype(np.int64),
         group_first=np.array([g[2] for g in groups], np.int32),
         group_size=np.array([g[3] for g in groups], np.int32),
-        feature_ptr=np.concatenate([[0], np.cumsum([r[0].size for r in results])]).astype(np.int64),
-        features=np.concatenate([r[0] for r in results]),
-        entry_ptr=np.concatenate([[0], np.cumsum(entry_counts)]).astype(np.int64),
-        entry_child=np.concatenate([r[2] for r in results]),
-        entry_value=np.concatenate([r[3] for r in results]),
+        feature_ptr=_pointers(r.features.size for r in results),
+        features=used[np.concatenate([r.features for r in results])],
+        dense_ptr=_pointers(0 if sparse else r.value.size for r, sparse in zip(results, is_sparse)),
+        dense=_joined([r.value for r, sparse in zip(results, is_sparse) if not sparse], np.float32),
+        sparse_ptr=_pointers(r.child.size for r in results),
+        entry_at=_pointers(r.ptr.size for r in results),
+        entry_ptr=_joined([r.ptr for r in results], np.uint32),
+        entry_child=_joined([r.child for r in results], np.uint8),
+        entry_value=_joined([r.value for r, sparse in zip(results, is_sparse) if sparse], np.float32),
         root_group=0 if own[0] < 0 else -1,
     )
 
 
+def _with_index(**arrays) -> search.TreeArrays:
+    """Add what is found out from the rest, and not saved."""
+    shift, at, start = search.index_features(arrays["feature_ptr"], arrays["features"])
+    return search.TreeArrays(**arrays, bucket_shift=shift, bucket_at=at, bucket_start=start)
+
+
+def _count_weights(arrays):
+    return arrays.entry_value.size + int(np.count_nonzero(arrays.dense))
+
+
+def _pointers(sizes):
+    return np.concatenate([[0], np.cumsum(list(sizes))]).astype(np.int64)
+
+
+def _joined(arrays, dtype):
+    return np.concatenate(arrays) if arrays else np.empty(0, dtype)
+
+
 DTYPES = dict(
     parent="int32", label="int32", bias="float32", group_ptr="int64", group_first="int32", group_size="int32",
-    feature_ptr="int64", features="int32", entry_ptr="int64", entry_child="uint8", entry_value="float32",
+    feature_ptr="int64", features="int32", dense_ptr="int64", dense="float32", sparse_ptr="int64", entry_at="int64",
+    entry_ptr="uint32", entry_child="uint8", entry_value="float32",
 )  # fmt: skip
+SAVED = (*DTYPES, "root_group")
 
 
 def _check_arrays(arrays, n_features, n_labels):
@@ -561,17 +629,42 @@ def _is_partition(arrays):
 
 
 def _are_weights(arrays, n_features):
-    groups, F, w = arrays.group_first.size, arrays.features.size, arrays.entry_value.size
-    if not (_are_pointers(arrays.feature_ptr, groups, F) and _are_pointers(arrays.entry_ptr, F, w)):
+    """Every group is stored in one of the two ways, and all it points to is there."""
+    groups, F = arrays.group_first.size, arrays.features.size
+    if not (
+        _are_pointers(arrays.feature_ptr, groups, F)
+        and _are_pointers(arrays.dense_ptr, groups, arrays.dense.size)
+        and _are_pointers(arrays.sparse_ptr, groups, arrays.entry_value.size)
+        and _are_pointers(arrays.entry_at, groups, arrays.entry_ptr.size)
+        and arrays.entry_child.size == arrays.entry_value.size
+    ):
         return False
-    group = np.repeat(np.arange(groups), np.diff(arrays.feature_ptr))
+    n_features_of = np.diff(arrays.feature_ptr)
+    group = np.repeat(np.arange(groups), n_features_of)
     rising = (np.diff(arrays.features) > 0) | (np.diff(group) > 0)
+    if F and not (arrays.features.min() >= 0 and arrays.features.max() < n_features and rising.all()):
+        return False
+    pairs, pointers = np.diff(arrays.sparse_ptr), np.diff(arrays.entry_at)
+    is_sparse = pointers > 0
+    padded = -(-arrays.group_size // siblings.LANES) * siblings.LANES
+    widths = np.where(arrays.group_size <= siblings.NARROW, arrays.group_size, padded)
+    if not (
+        np.array_equal(pointers[is_sparse], n_features_of[is_sparse] + 1)
+        and not pairs[~is_sparse].any()
+        and np.array_equal(np.diff(arrays.dense_ptr), np.where(is_sparse, 0, n_features_of * widths))
+    ):
+        return False
+    # Within a sparse group the pointers rise from 0 to the number of its pairs.
+    entry_ptr = arrays.entry_ptr.astype(np.int64)
+    starts, ends = arrays.entry_at[:-1][is_sparse], arrays.entry_at[1:][is_sparse] - 1
+    inner = np.ones(max(0, entry_ptr.size - 1), bool)
+    inner[ends[:-1]] = False
     return (
-        arrays.entry_child.size == w
-        and (F == 0 or (arrays.features.min() >= 0 and arrays.features.max() < n_features))
-        and bool(rising.all())
-        and bool((arrays.entry_child < arrays.group_size[np.repeat(group, np.diff(arrays.entry_ptr))]).all())
-        and bool(np.isfinite(arrays.entry_value).all())
+        not entry_ptr[starts].any()
+        and np.array_equal(entry_ptr[ends], pairs[is_sparse])
+        and bool((np.diff(entry_ptr)[inner] >= 0).all())
+        and bool((arrays.entry_child < np.repeat(arrays.group_size, pairs)).all())
+        and bool(np.isfinite(arrays.entry_value).all() and np.isfinite(arrays.dense).all())
     )
 
 

@@ -1,0 +1,159 @@
+"""Choose the settings of xmlcore's label tree that `benchmarks.compare` uses, on training rows alone.
+
+    python -m benchmarks.choose FOLDER [--data bibtex delicious ...] [--splits 3] [--threads 2]
+
+FOLDER is that of `benchmarks.compare`; test files are not opened. In each split a random fifth of the training rows is
+held out, every candidate below is trained on the rest, and its exact top 5 is measured on the fifth. Candidates take
+turns, so that a slow minute of the machine hits all alike. The rule is that of `choose`. Writes settings.json, which
+is what `compare` reads, and every candidate's figures to results/choice.json.
+"""
+
+import argparse
+import json
+import os
+import statistics
+import time
+from datetime import UTC, datetime
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.compare import DATA, HERE, SETTINGS, say
+from xmlcore import PLT, metrics
+from xmlcore.datasets import read_matrix
+
+CHOICE = HERE / "results" / "choice.json"
+HELD_OUT = 0.2
+TOLERANCE = 0.2  # points of precision
+AT = (1, 3, 5)
+
+LOSSES = [("logistic", C) for C in (1.0, 3.0, 10.0)] + [("squared_hinge", C) for C in (0.25, 0.5, 1.0, 2.0, 4.0)]
+CANDIDATES = {
+    "single": [
+        {"arity": arity, "max_leaf_labels": 100, "loss": loss, "C": C}
+        for arity, (loss, C) in product((2, 8, 16, 32), LOSSES)
+    ],
+    "wide": [
+        {"arity": arity, "max_leaf_labels": 100, "n_estimators": 3, "loss": loss, "C": C}
+        for arity, (loss, C) in product((32, 100, 256), LOSSES)
+        if C >= 0.5
+    ],
+}
+RULE = (
+    "A candidate's shortfall is the largest of three differences: the best P@1, P@3 and P@5 of any candidate minus its "
+    f"own. Of those whose shortfall is at most the least one plus {TOLERANCE} points, the one with the least product "
+    "of training time and prediction time."
+)
+
+
+def choose(measured):
+    """Position of the chosen candidate.
+
+    Looking at the worst of the three measures keeps each of them near the best: a mean lets a large gain in P@1 pay for
+    a loss in P@5. Where no candidate is good at all three, the least shortfall is still one of them. The product of
+    times buys neither training nor prediction with the other.
+
+    Parameters
+    ----------
+    measured : list of dict
+        With "P@1", "P@3", "P@5" in percent, "fit_s" and "ms_per_row".
+    """
+    names = [f"P@{k}" for k in AT]
+    best = {name: max(one[name] for one in measured) for name in names}
+    shortfall = [max(best[name] - one[name] for name in names) for one in measured]
+    enough = min(shortfall) + TOLERANCE + 1e-9
+    good = [i for i, short in enumerate(shortfall) if short <= enough]
+    return min(good, key=lambda i: measured[i]["fit_s"] * measured[i]["ms_per_row"])
+
+
+def held_out(n_rows, split):
+    """Row numbers to train on and to measure on."""
+    order = np.random.default_rng(split).permutation(n_rows)
+    fifth = round(HELD_OUT * n_rows)
+    return np.sort(order[fifth:]), np.sort(order[:fifth])
+
+
+def measure(X, Y, candidates, splits, threads):
+    """Figures of every candidate: medians of times, means of precision over the splits."""
+    found = [[] for _ in candidates]
+    for split in range(splits):
+        train, rest = held_out(X.shape[0], split)
+        X_train, Y_train, X_rest, Y_rest = X[train], Y[train], X[rest], Y[rest]
+        for candidate, rows in zip(candidates, found):
+            PLT(n_jobs=threads, **candidate).fit(X_train[:500], Y_train[:500]).predict_topk(X_rest[:50], 5)  # compiles
+            model = PLT(random_state=split, n_jobs=threads, **candidate)
+            start = time.perf_counter()
+            model.fit(X_train, Y_train)
+            trained = time.perf_counter()
+            ranking = model.predict_topk(X_rest, 5)
+            done = time.perf_counter()
+            precision = 100 * metrics.precision_at_k(Y_rest, ranking, 5)
+            rows.append((trained - start, 1000 * (done - trained) / rest.size, *(precision[k - 1] for k in AT)))
+    figures = []
+    for rows in found:
+        fit_s, ms_per_row, *precision = zip(*rows)
+        one = {"fit_s": statistics.median(fit_s), "ms_per_row": statistics.median(ms_per_row)}
+        one |= {f"P@{k}": statistics.fmean(values) for k, values in zip(AT, precision)}
+        figures.append({name: round(value, 5) for name, value in one.items()})
+    return figures
+
+
+def read_json(path):
+    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+
+
+def write(path, text):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(path.name + ".part")
+    part.write_text(text, encoding="utf-8")
+    os.replace(part, path)
+
+
+def lines_of(by_data):
+    """JSON of {data: {kind: list of dict}} with a line for each dict."""
+    blocks = []
+    for data, kinds in by_data.items():
+        inner = ",\n".join(
+            f"  {json.dumps(kind)}: [\n   " + ",\n   ".join(map(json.dumps, rows)) + "\n  ]"
+            for kind, rows in kinds.items()
+        )
+        blocks.append(f" {json.dumps(data)}: {{\n{inner}\n }}")
+    return "{\n" + ",\n".join(blocks) + "\n}\n"
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.choose",
+        description=__doc__.split("\n\n")[0],
+        epilog=RULE,
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
+    parser.add_argument("folder", type=Path, help="data sets: NAME/train.txt.gz")
+    parser.add_argument(
+        "--data", nargs="+", default=list(DATA), help="names of data sets; the others keep their choice"
+    )
+    parser.add_argument("--splits", type=int, default=3, help="random splits, each with a seed of its own")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--kinds", nargs="+", choices=list(CANDIDATES), default=list(CANDIDATES))
+    options = parser.parse_args()
+
+    chosen, everything = read_json(SETTINGS).get("chosen", {}), read_json(CHOICE)
+    for name in options.data:
+        X, Y, _, _ = read_matrix(options.folder / name / "train.txt.gz")
+        for kind in options.kinds:
+            candidates = CANDIDATES[kind]
+            figures = measure(X, Y, candidates, options.splits, options.threads)
+            best = choose(figures)
+            chosen.setdefault(name, {})[kind] = candidates[best]
+            rows = [candidate | one for candidate, one in zip(candidates, figures)]
+            rows[best] = rows[best] | {"chosen": True}
+            everything.setdefault(name, {})[kind] = rows
+            say(f"{name}, {kind}: {rows[best]}")
+            description = {"rule": RULE, "splits": options.splits, "date": datetime.now(UTC).strftime("%Y-%m-%d")}
+            write(SETTINGS, json.dumps(description | {"chosen": chosen}, indent=1) + "\n")
+            write(CHOICE, lines_of(everything))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,79 @@
+"""What compiling costs in a new process. `benchmarks.compare` starts it, with the kernel cache it is to use:
+
+python cold_start.py FOLDER {empty,filled}
+
+"empty": a small training and prediction, then everything else that the label tree offers, all compiled on the way.
+"filled": training and predicting twice on the whole training set; the first call has to load what was compiled.
+Prints JSON, all times in seconds.
+"""
+
+import json
+import sys
+import time
+from pathlib import Path
+
+started = time.perf_counter()
+from xmlcore import PLT  # noqa: E402
+
+imported = time.perf_counter()
+
+import numpy as np  # noqa: E402
+import scipy.sparse as sp  # noqa: E402
+from numba.core import event  # noqa: E402
+
+
+def read(folder, part, which):
+    with np.load(Path(folder) / f"{part}-{which}.npz", allow_pickle=False) as stored:
+        arrays = stored["data"], stored["indices"], stored["indptr"]
+        return sp.csr_array(arrays, shape=tuple(stored["shape"].tolist()))
+
+
+def timed(function):
+    start = time.perf_counter()
+    result = function()
+    return time.perf_counter() - start, result
+
+
+def from_empty(folder):
+    X, Y = read(folder, "toy", "X"), read(folder, "toy", "Y").astype(bool)
+    fit_s, model = timed(lambda: PLT().fit(X, Y))
+    predict_s, _ = timed(lambda: model.predict_topk(X, 5))
+
+    def everything_else():
+        model.predict_proba(X, threshold=0.1)
+        model.set_params(beam=10).predict_topk(X, 5)
+        for loss in ("logistic", "squared_hinge"):
+            for tree in ("kmeans", "random"):
+                several = PLT(tree=tree, loss=loss, n_estimators=2, arity=32).fit(X, Y)
+                several.predict_topk(X, 5)
+                several.set_params(beam=10).predict_topk(X, 5)
+                several.predict_proba(X, threshold=0.1)
+
+    rest_s, _ = timed(everything_else)
+    return {"fit_s": fit_s, "predict_s": predict_s, "rest_s": rest_s}
+
+
+def from_filled(folder):
+    X, Y = read(folder, "train", "X"), read(folder, "train", "Y").astype(bool)
+    first_fit_s, model = timed(lambda: PLT().fit(X, Y))
+    first_predict_s, _ = timed(lambda: model.predict_topk(X, 5))
+    second_fit_s, model = timed(lambda: PLT().fit(X, Y))
+    second_predict_s, _ = timed(lambda: model.predict_topk(X, 5))
+    return {
+        "first_fit_s": first_fit_s,
+        "second_fit_s": second_fit_s,
+        "first_predict_s": first_predict_s,
+        "second_predict_s": second_predict_s,
+    }
+
+
+def main():
+    compiling = event.TimingListener()
+    event.register("numba:compile", compiling)
+    found = {"empty": from_empty, "filled": from_filled}[sys.argv[2]](sys.argv[1])
+    found |= {"import_s": imported - started, "compile_s": compiling.duration if compiling.done else 0.0}
+    print(json.dumps(found))
+
+
+if __name__ == "__main__":
+    main()

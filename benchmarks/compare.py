@@ -1,0 +1,430 @@
+"""xmlcore's label trees beside napkinXC, omikuji and PECOS, on the same data, threads and machine, in turns.
+
+    python -m benchmarks.compare FOLDER [--data bibtex delicious ...] [--runs 3] [--threads 2] [--rivals PYTHON]
+    python -m benchmarks.compare --table FILE [--docs]
+
+FOLDER holds data sets, each a folder with train.txt.gz and test.txt.gz. PYTHON is the interpreter of an environment
+with the other libraries, which need an older NumPy (benchmarks/requirements-rivals.txt). docs/benchmarks.md tells what
+is measured, and how. Everything is written to a JSON file and, as tables, to a Markdown file beside it.
+"""
+
+import argparse
+import json
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from benchmarks import report
+from xmlcore import metrics
+from xmlcore.datasets import read_dataset, write_matrix
+from xmlcore.store import code_version
+
+HERE = Path(__file__).resolve().parent
+SETTINGS = HERE / "settings.json"
+DATA = ("bibtex", "delicious", "wordnet-hyper", "wordnet-class", "aloi")
+TOY_ROWS = 500  # what everybody trains on once before anything is measured
+ATTEMPTS = 3  # of a run in which a kernel was compiled: that belongs to the cold start
+
+
+class Contestant(NamedTuple):
+    name: str  # as in the tables
+    library: str  # as in contestant.LIBRARIES
+    kind: str  # "single": one tree; "ensemble": three
+    params: dict | str  # for the library; "single", "wide": as chosen for the data set
+
+
+PARABEL = {"arity": 2, "max_leaf_labels": 100, "loss": "squared_hinge", "C": 1.0}
+BONSAI = {"n_trees": 3, "cluster_balanced": False, "cluster_k": 100, "max_depth": 3}  # omikuji's README
+
+CONTESTANTS = {
+    "xmlcore": Contestant("xmlcore", "xmlcore", "single", "single"),
+    "xmlcore-parabel": Contestant("xmlcore, rivals' setting", "xmlcore", "single", PARABEL),
+    "xmlcore-default": Contestant("xmlcore, default", "xmlcore", "single", {}),
+    "napkinxc": Contestant("napkinXC PLT", "napkinxc", "single", {}),
+    "omikuji": Contestant("omikuji, 1 tree", "omikuji", "single", {"n_trees": 1}),
+    "pecos": Contestant("PECOS XR-Linear", "libpecos", "single", {}),
+    "xmlcore-wide": Contestant("xmlcore, 3 wide trees", "xmlcore", "ensemble", "wide"),
+    "omikuji-bonsai": Contestant("omikuji, Bonsai-like, 3 trees", "omikuji", "ensemble", BONSAI),
+}
+COLD_START = "cold-start"
+
+
+# Data -----------------------------------------------------------------------------------------------------------------
+
+
+def normalised(X):
+    """Rows of length 1, float32, indices sorted; rows of zeros stay."""
+    X = sp.csr_array(X, dtype=np.float32, copy=True)
+    X.sort_indices()
+    lengths = np.sqrt(np.add.reduceat(np.append(X.data.astype(np.float64) ** 2, 0), X.indptr[:-1]))
+    lengths[(np.diff(X.indptr) == 0) | (lengths == 0)] = 1
+    X.data = (X.data / np.repeat(lengths, np.diff(X.indptr))).astype(np.float32)
+    return X
+
+
+def toy_part(X, Y):
+    """The first rows with their labels, those labels only."""
+    X, Y = X[:TOY_ROWS], Y[:TOY_ROWS]
+    present = np.flatnonzero(np.bincount(Y.indices, minlength=Y.shape[1]))
+    return X, sp.csr_array(Y[:, present])
+
+
+def prepare(data, folder, texts):
+    """Write what contestants read: npz for all, text for the one that reads nothing else."""
+    folder.mkdir(parents=True)
+    train = normalised(data.X_train), sp.csr_array(data.Y_train)
+    parts = {"train": train, "toy": toy_part(*train), "test": (normalised(data.X_test), sp.csr_array(data.Y_test))}
+    for part, (X, Y) in parts.items():
+        for which, matrix in (("X", X), ("Y", Y.astype(np.float32))):
+            arrays = {"data": matrix.data, "indices": matrix.indices, "indptr": matrix.indptr}
+            np.savez(folder / f"{part}-{which}.npz", shape=np.array(matrix.shape), **arrays)
+        if texts and part != "test":
+            write_matrix(folder / f"{part}.txt", X, Y)
+
+
+def described(data):
+    n = data.n_train
+    return {
+        "n_train": n,
+        "n_test": data.n_test,
+        "n_features": data.n_features,
+        "n_labels": data.n_labels,
+        "nonzeros_per_row": data.X_train.nnz / n,
+        "labels_per_row": data.Y_train.nnz / n,
+        "fingerprint": data.fingerprint,
+    }
+
+
+# Processes ------------------------------------------------------------------------------------------------------------
+
+
+# Neither this folder nor anything of the user's on the module path; xmlcore comes from this checkout, by PYTHONPATH.
+ALONE = {True: ("-P", "-s"), False: ("-I",)}
+
+
+def environment(threads, kernels=None):
+    """Environment of a measuring process: as many threads for everything, and xmlcore only for its own."""
+    variables = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "NUMBA_DISABLE_JIT")}
+    for name in ("OMP", "OPENBLAS", "MKL", "NUMEXPR", "VECLIB_MAXIMUM", "NUMBA", "RAYON"):
+        variables[f"{name}_NUM_THREADS"] = str(threads)
+    if kernels is not None:
+        variables |= {"PYTHONPATH": str(HERE.parent), "XMLCORE_KERNEL_CACHE": str(kernels)}
+    return variables
+
+
+def without_paths(text):
+    """The text with file paths reduced to the file's name: what is written down is not about one machine."""
+    return re.sub(r"(?:/[\w.@+~-]+)+/([\w.@+~-]+)", r"\1", text)
+
+
+def complaint(done):
+    """Why a process failed, in one line."""
+    lines = [line.strip() for line in done.stderr.strip().splitlines() if line.strip()]
+    how = f"ended by signal {-done.returncode}" if done.returncode < 0 else f"exit code {done.returncode}"
+    return without_paths(f"{how}: {lines[-1][:300]}" if lines else how)
+
+
+class Clock:
+    """Processor time from now on: of the whole machine, and of the processes that were started here."""
+
+    def __init__(self):
+        self.start, self.busy, self.own = time.perf_counter(), self._busy(), self._own()
+
+    @staticmethod
+    def _busy():
+        """Seconds that the machine's processors were busy; None where the system does not tell."""
+        try:
+            user, nice, system, _, _, irq, softirq, steal = map(
+                int, Path("/proc/stat").read_text().split(maxsplit=9)[1:9]
+            )
+            return (user + nice + system + irq + softirq + steal) / os.sysconf("SC_CLK_TCK")
+        except (OSError, ValueError):
+            return None
+
+    @staticmethod
+    def _own():
+        found = os.times()
+        return found.user + found.system + found.children_user + found.children_system
+
+    def share_of_others(self):
+        """Share of the machine's processor time that went to other programs."""
+        busy = self._busy()
+        if busy is None:
+            return None
+        others = (busy - self.busy) - (self._own() - self.own)
+        return max(0.0, others / ((time.perf_counter() - self.start) * os.cpu_count()))
+
+
+def run_once(python, contestant, job, folder, options, kernels):
+    """One process; what it measured, as far as it came."""
+    folder.mkdir(parents=True)
+    paths = {name: str(folder / name) for name in ("scratch", "result", "labels.npz")}
+    Path(paths["scratch"]).mkdir()
+    job = job | {"scratch": paths["scratch"], "result": paths["result"], "labels": paths["labels.npz"]}
+    (folder / "job.json").write_text(json.dumps(job))
+    own = contestant.library == "xmlcore"
+    found, since = {}, Clock()
+    try:
+        done = subprocess.run(
+            [python, *ALONE[own], str(HERE / "contestant.py"), str(folder / "job.json")],
+            env=environment(options.threads, kernels if own else None),
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=options.timeout,
+        )
+        failed = complaint(done) if done.returncode else None
+    except subprocess.TimeoutExpired:
+        failed = f"stopped after {options.timeout} s"
+    others = since.share_of_others()
+    if Path(paths["result"]).is_file():
+        found = json.loads(Path(paths["result"]).read_text())
+    labels = {}
+    if Path(paths["labels.npz"]).is_file():
+        with np.load(paths["labels.npz"], allow_pickle=False) as stored:
+            labels = {name.replace("_", " "): stored[name] for name in stored.files}
+    shutil.rmtree(folder)
+    return found | {"failed": failed, "others_cpu": others}, labels
+
+
+def quality(data, weights, labels):
+    """The measures of a ranking, in percent."""
+    k = labels.shape[1]
+    precision = metrics.precision_at_k(data.Y_test, labels, k)
+    found = {f"P@{i}": precision[i - 1] for i in (1, 3, 5)}
+    found["nDCG@5"] = metrics.ndcg_at_k(data.Y_test, labels, k)[4]
+    found["PSP@5"] = metrics.psprecision_at_k(data.Y_test, labels, weights, k)[4]
+    return {name: 100 * float(value) for name, value in found.items()}
+
+
+def cold_start(folder, kernels, options):
+    """Compile times: one process with nothing compiled, then several with everything on disk."""
+
+    def one(state):
+        done = subprocess.run(
+            [sys.executable, *ALONE[True], str(HERE / "cold_start.py"), str(folder), state],
+            env=environment(options.threads, kernels),
+            capture_output=True,
+            text=True,
+            timeout=options.timeout,
+        )
+        if done.returncode:
+            raise SystemExit(f"the cold start failed, {complaint(done)}")
+        return json.loads(done.stdout)
+
+    return {"empty": one("empty"), "filled": [one("filled") for _ in range(options.runs)]}
+
+
+# The whole ------------------------------------------------------------------------------------------------------------
+
+
+def machine():
+    cpu = platform.processor()
+    try:
+        found = re.search(r"model name\s*:\s*(.+)", Path("/proc/cpuinfo").read_text())
+        cpu = found.group(1).strip() if found else cpu
+    except OSError:
+        pass
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    try:
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    except (ValueError, OSError, AttributeError):
+        memory = None
+    return {"cpu": cpu, "cores": cores, "memory_gib": memory, "system": f"{platform.system()} {platform.machine()}"}
+
+
+def ask_versions(python, libraries, threads, kernels=None):
+    done = subprocess.run(
+        [python, *ALONE[kernels is not None], str(HERE / "contestant.py"), "--about", *libraries],
+        env=environment(threads, kernels),
+        capture_output=True,
+        text=True,
+    )
+    if done.returncode:
+        raise SystemExit(f"the Python of --rivals does not run contestant.py, {complaint(done)}")
+    return json.loads(done.stdout)
+
+
+def line_up(options, versions, settings):
+    """Who can take part on which data, and why the others cannot.
+
+    Returns
+    -------
+    list of (key, Contestant), and dict of reasons by name
+    """
+    taking_part, missing = [], {}
+    for key in options.only:
+        if key == COLD_START:
+            continue
+        contestant = CONTESTANTS[key]
+        error = versions[contestant.library]["error"]
+        if error:
+            missing[contestant.name] = f"{contestant.library} is not there: {without_paths(error)}"
+            continue
+        if isinstance(contestant.params, str):
+            without = [name for name in options.data if contestant.params not in settings.get(name, {})]
+            if without:
+                missing[contestant.name] = f"no setting chosen for {', '.join(without)} (python -m benchmarks.choose)"
+            if len(without) == len(options.data):
+                continue
+        taking_part.append((key, contestant))
+    return taking_part, missing
+
+
+def run_data(name, data, work, taking_part, settings, pythons, kernels, options, keep):
+    """All runs on one data set, contestants in turns."""
+    weights = metrics.inverse_propensity(data.Y_train)
+    for run in range(options.runs):
+        for key, contestant in taking_part:
+            params = contestant.params
+            if isinstance(params, str):
+                params = settings.get(name, {}).get(params)
+                if params is None:
+                    continue
+            job = {"library": contestant.library, "params": params, "seed": run, "threads": options.threads}
+            job |= {"data": str(work / name), "n_labels": data.n_labels}
+            python = pythons[contestant.library]
+            for attempt in range(ATTEMPTS):
+                began = time.perf_counter()
+                found, labels = run_once(python, contestant, job, work / "run", options, kernels)
+                if found.get("extra", {}).get("compile_s", 0) == 0:
+                    break
+                if attempt + 1 < ATTEMPTS:
+                    say(f"{name}, {contestant.name}: kernels were compiled; once more with all of them on disk")
+            for search, ways in found.get("searches", {}).items():
+                found["searches"][search] = {"ways": ways, "quality": quality(data, weights, labels[search])}
+            keep({"data": name, "contestant": key, "run": run, "params": params} | found)
+            said = found["failed"] or f"training {found['train_s']:.2f} s"
+            say(f"{name}, run {run + 1} of {options.runs}, {contestant.name}: {said} "
+                f"({time.perf_counter() - began:.0f} s in all)")  # fmt: skip
+
+
+def say(text):
+    print(text, file=sys.stderr, flush=True)
+
+
+def main():
+    options = read_options()
+    if options.table is not None:
+        results = json.loads(options.table.read_text(encoding="utf-8"))
+        show(results, options.docs)
+        return
+    settings = json.loads(SETTINGS.read_text(encoding="utf-8"))["chosen"] if SETTINGS.is_file() else {}
+    rivals = sorted({c.library for c in CONTESTANTS.values()} - {"xmlcore"})
+    with tempfile.TemporaryDirectory(prefix="xmlcore-benchmark-") as temporary:
+        work, kernels = Path(temporary), Path(temporary) / "kernels"
+        versions = ask_versions(sys.executable, ["xmlcore"], options.threads, kernels)
+        ours = versions.pop("python")
+        versions |= ask_versions(options.rivals, rivals, options.threads)
+        versions |= {"python": ours, "python of the others": versions["python"]}
+        pythons = {"xmlcore": sys.executable} | dict.fromkeys(rivals, options.rivals)
+        taking_part, missing = line_up(options, versions, settings)
+        results = {
+            "format": 1,
+            "date": datetime.now(UTC).strftime("%Y-%m-%d"),
+            "machine": machine(),
+            "threads": options.threads,
+            "runs_each": options.runs,
+            "versions": versions,
+            "xmlcore_code": code_version(),
+            "missing": missing,
+            "data": {},
+            "cold_start": None,
+            "contestants": {key: contestant._asdict() for key, contestant in taking_part},
+            "runs": [],
+        }
+
+        def keep(run):
+            results["runs"].append(run)
+            write_results(results, options.out)
+
+        texts = any(contestant.library == "omikuji" for _, contestant in taking_part)
+        for name in options.data:
+            data = read_dataset(
+                options.folder / name / "train.txt.gz", options.folder / name / "test.txt.gz", name=name
+            )
+            results["data"][name] = described(data)
+            prepare(data, work / name, texts)
+            if COLD_START in options.only and results["cold_start"] is None:
+                results["cold_start"] = {"data": name} | cold_start(work / name, work / "cold", options)
+                say("cold start measured")
+            run_data(name, data, work, taking_part, settings, pythons, kernels, options, keep)
+            shutil.rmtree(work / name)
+        write_results(results, options.out)
+    show(results, options.docs)
+
+
+def write_results(results, path):
+    """The JSON file and the Markdown beside it, each whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    for target, text in (
+        (path, as_json(results)),
+        (path.with_suffix(".md"), report.markdown(results)),
+    ):
+        part = target.with_name(target.name + ".part")
+        part.write_text(text, encoding="utf-8")
+        os.replace(part, target)
+
+
+def as_json(results):
+    """JSON with a line for each run."""
+    rest = json.dumps({name: value for name, value in results.items() if name != "runs"}, indent=1)
+    runs = ",\n  ".join(json.dumps(run) for run in results["runs"])
+    return f'{rest.removesuffix("}").rstrip()},\n "runs": [\n  {runs}\n ]\n}}\n'
+
+
+def show(results, docs):
+    text = report.markdown(results)
+    if docs is not None:
+        report.write_section(docs, "compare", text)
+    print(text)
+
+
+def read_options():
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.compare",
+        description=__doc__.split("\n\n")[0],
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
+    parser.add_argument("folder", type=Path, nargs="?", help="data sets: NAME/train.txt.gz and NAME/test.txt.gz")
+    parser.add_argument("--data", nargs="+", default=list(DATA), help="names of data sets")
+    parser.add_argument("--runs", type=int, default=3, help="runs of each contestant, each with another seed")
+    parser.add_argument("--threads", type=int, default=2, help="threads of each library")
+    parser.add_argument("--rivals", default=sys.executable, help="Python that has the other libraries (default: this)")
+    every = [*CONTESTANTS, COLD_START]
+    parser.add_argument("--only", nargs="+", choices=every, default=every, metavar="NAME", help=", ".join(every))
+    parser.add_argument("--out", type=Path, default=HERE / "results" / "comparison.json", help="results, as JSON")
+    parser.add_argument("--timeout", type=float, default=3600, help="seconds that one process may take")
+    parser.add_argument("--table", type=Path, metavar="FILE", help="measure nothing: print the tables of a JSON file")
+    documentation = HERE.parent / "docs" / "benchmarks.md"
+    parser.add_argument(
+        "--docs", type=Path, nargs="?", const=documentation, help="put the tables into docs/benchmarks.md, or a file"
+    )
+    options = parser.parse_args()
+    if options.table is None:
+        if options.folder is None:
+            parser.error("name the FOLDER with the data sets, or a --table to print")
+        absent = [name for name in options.data if not (options.folder / name / "train.txt.gz").is_file()]
+        if absent:
+            parser.error(f"no train.txt.gz for {', '.join(absent)} in {options.folder}")
+        if shutil.which(options.rivals) is None:
+            parser.error(f"--rivals {options.rivals} is no program")
+    for name in ("runs", "threads"):
+        if getattr(options, name) < 1:
+            parser.error(f"--{name} must be at least 1")
+    return options
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,515 @@
+"""One library, one data set, one run, in a process of its own. `benchmarks.compare` starts it; it stands alone, because
+the other libraries live in another Python: it imports NumPy, SciPy and the one library that it measures.
+
+    python contestant.py JOB.json        measure; writes the files that the job names
+    python contestant.py --about LIBRARY...   versions as JSON
+
+All contestants go through the same steps: read the training data, train and predict once on a few rows (so that nothing
+is loaded, compiled or started for the first time inside a measurement), train, save, predict.
+"""
+
+import ctypes
+import gc
+import importlib
+import json
+import os
+import platform
+import sys
+import time
+from contextlib import contextmanager
+from importlib import metadata
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+K = 5
+BEAM = 10
+BATCH_REPEATS = 5  # at least so many predictions of the whole test set, and
+BATCH_SECONDS = 2.0  # as many as fit in this time
+BATCH_MOST = 100
+ONE_ROW_CALLS = 1000
+ONE_ROW_WARM = 50
+
+
+class Mode(NamedTuple):
+    """One way to ask a library for its top labels."""
+
+    search: str  # what is searched: "exact" or "beam 10"
+    how: str  # the library's own way of doing it; the fastest counts
+    predict: Any  # () -> its answer for all test rows, with all threads
+    labels: Any  # that answer -> int array (n, K), -1 where there is none
+    predict_one: Any  # row -> its answer for one row, with one thread; None where that is not measured
+    rows: Any  # the rows as predict_one takes them
+
+
+# Libraries ------------------------------------------------------------------------------------------------------------
+
+
+class Xmlcore:
+    library = "xmlcore"
+    needs = ("xmlcore", "numba", "numpy", "scipy", "scikit-learn")
+
+    def __init__(self, job):
+        from numba.core import event
+
+        from xmlcore import PLT
+
+        self.job, self.PLT = job, PLT
+        self.compiling, self.touched = event.TimingListener(), 0
+
+        class Count(event.Listener):
+            def on_start(_, event):
+                self.touched += 1
+
+            def on_end(_, event):
+                pass
+
+        event.register("numba:compile", self.compiling)
+        event.register("numba:compiler_lock", Count())  # taken to compile a kernel, and to load one from disk
+
+    def read(self, folder, part):
+        import scipy.sparse as sp
+
+        X, Y = sp.csr_array(matrix(folder, part, "X")), sp.csr_array(matrix(folder, part, "Y"))
+        return X, Y.astype(bool)
+
+    def fit(self, data, folder):
+        params = self.job["params"]
+        return self.PLT(random_state=self.job["seed"], n_jobs=self.job["threads"], **params).fit(*data)
+
+    def save(self, model, folder):
+        model.save(folder)
+
+    def modes(self, model, folder, X):
+        import scipy.sparse as sp
+
+        X = sp.csr_array(X)
+        rows = [X[i : i + 1] for i in some_rows(X.shape[0])]
+
+        def one(row):
+            return model.predict_topk(row, K)
+
+        def many():
+            model.n_jobs = self.job["threads"]
+            found = model.predict_topk(X, K)
+            model.n_jobs = 1
+            return found
+
+        for search, beam in (("exact", None), (f"beam {BEAM}", BEAM)):
+            model.set_params(beam=beam, n_jobs=1)
+            yield Mode(search, "predict_topk", many, lambda found: found.labels, one, rows)
+
+    def extra(self):
+        seconds = self.compiling.duration if self.compiling.done else 0.0
+        return {"compile_s": seconds, "kernels_touched": self.touched}
+
+
+class NapkinXC:
+    library = "napkinxc"
+    needs = ("napkinxc", "numpy", "scipy")
+
+    def __init__(self, job):
+        from napkinxc.models import PLT
+
+        self.job, self.PLT = job, PLT
+
+    def read(self, folder, part):
+        return matrix(folder, part, "X"), matrix(folder, part, "Y")
+
+    def fit(self, data, folder):
+        # Its fit always writes the model to its folder, and leaves nothing in memory.
+        model = self.PLT(
+            str(folder), seed=self.job["seed"], threads=self.job["threads"], verbose=False, **self.job["params"]
+        )
+        model.fit(*data)
+        return model
+
+    def save(self, model, folder):
+        pass
+
+    def modes(self, model, folder, X):
+        rows = [X[i : i + 1] for i in some_rows(X.shape[0])]
+        beam = {"tree_search_type": "beam", "beam_search_width": BEAM}
+        ways = [
+            ("exact", {}, "weights in hash maps (default)"),
+            (f"beam {BEAM}", beam, "weights in hash maps (default)"),
+        ]
+        # Last: nothing is lost if memory does not suffice. Its third way, "sparse", was never the fastest, and crashed.
+        dense_bytes = 4 * self.job["n_labels"] * X.shape[1]  # twice, for the two objects below
+        if 2 * dense_bytes <= free_memory() / 2:
+            ways.append(("exact", {"load_as": "dense"}, "dense weights"))
+        for search, options, how in ways:
+            many = self.PLT(str(folder), threads=self.job["threads"], verbose=False, **self.job["params"], **options)
+            one = self.PLT(str(folder), threads=1, verbose=False, **self.job["params"], **options)
+            many.load()
+            one.load()
+            yield Mode(
+                search,
+                how,
+                lambda model=many: model.predict(X, top_k=K),
+                from_lists,
+                lambda row, model=one: model.predict(row, top_k=K),
+                rows,
+            )
+            many.unload()
+            one.unload()
+
+    def extra(self):
+        return {}
+
+
+class Omikuji:
+    library = "omikuji"
+    needs = ("omikuji",)
+
+    def __init__(self, job):
+        with silence():
+            import omikuji
+            from omikuji._libomikuji import ffi, lib
+        self.job, self.omikuji, self.ffi, self.lib = job, omikuji, ffi, lib
+        self.pool = omikuji._ThreadPoolHandle(job["threads"])
+
+    def read(self, folder, part):
+        # It trains from a file; loading is kept apart from training, which the Python class does in one call.
+        path = str(Path(folder) / f"{part}.txt").encode()
+        with silence():
+            data = self.lib.load_omikuji_data_set(self.ffi.new("char[]", path), self.pool.ptr)
+        if data == self.ffi.NULL:
+            raise RuntimeError("omikuji cannot read its training file")
+        return self.ffi.gc(data, self.lib.free_omikuji_data_set)
+
+    def fit(self, data, folder):
+        params = self.omikuji.Model.default_hyper_param()
+        for name, value in self.job["params"].items():
+            setattr(params, name, value)
+        with silence():  # it draws progress bars, in the timed part; nobody has to wait for a terminal or a file
+            model = self.lib.train_omikuji_model(data, params, self.pool.ptr)
+        if model == self.ffi.NULL:
+            raise RuntimeError("omikuji did not train")
+        return self.omikuji.Model(model, self.pool)
+
+    def save(self, model, folder):
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        with silence():
+            model.save(str(folder))
+
+    def modes(self, model, folder, X):
+        from concurrent.futures import ThreadPoolExecutor
+
+        n, threads = X.shape[0], self.job["threads"]
+        indptr, indices, values = X.indptr.tolist(), X.indices.astype(np.uint32), X.data
+        labels, scores = np.empty((n, K), np.uint32), np.empty((n, K), np.float32)
+        counts = np.zeros(n, np.int64)
+        buffer = self.ffi.from_buffer
+        at_index, at_value = buffer("uint32_t[]", indices), buffer("float[]", values)
+        at_label, at_score = buffer("uint32_t[]", labels), buffer("float[]", scores)
+
+        # Its Python class predicts one row a call. All rows go to the C function beneath it, straight from the arrays
+        # and from several threads: quicker than anything the class offers.
+        def span(start, end):
+            for i in range(start, end):
+                first, stop = indptr[i], indptr[i + 1]
+                counts[i] = self.lib.omikuji_predict(
+                    model._model_ptr,
+                    BEAM,
+                    stop - first,
+                    at_index + first,
+                    at_value + first,
+                    K,
+                    at_label + K * i,
+                    at_score + K * i,
+                    self.pool.ptr,
+                )
+
+        def result(_):
+            return np.where(np.arange(K) < counts[:, None], labels.astype(np.int64), -1)
+
+        executor = ThreadPoolExecutor(threads)
+        block = max(1, min(256, n // (4 * threads)))
+        starts = range(0, n, block)
+
+        def from_threads():
+            list(executor.map(span, starts, [min(start + block, n) for start in starts]))
+
+        rows = [
+            list(zip(X.indices[a:b].tolist(), X.data[a:b].tolist()))
+            for a, b in ((X.indptr[i], X.indptr[i + 1]) for i in some_rows(n))
+        ]
+
+        def one(row):
+            return model.predict(row, beam_size=BEAM, top_k=K)
+
+        several, alone = self.pool, self.omikuji._ThreadPoolHandle(1)
+        for density in (None, 0.1):  # 0.1 is what its command-line program uses to predict
+            if density is not None:
+                with silence():
+                    model.densify_weights(density, threads)
+            weights = "sparse weights" if density is None else f"densified from {density:g}"
+            model._thread_pool = alone
+            yield Mode(f"beam {BEAM}", f"{weights}, C function, {threads} threads", from_threads, result, one, rows)
+            yield Mode(f"beam {BEAM}", f"{weights}, C function, one caller", lambda: span(0, n), result, None, None)
+            model._thread_pool = several
+        executor.shutdown()
+
+    def extra(self):
+        return {}
+
+
+class Pecos:
+    library = "libpecos"
+    needs = ("libpecos", "numpy", "scipy", "scikit-learn")
+
+    def __init__(self, job):
+        from pecos.xmc import Indexer, LabelEmbeddingFactory
+        from pecos.xmc.xlinear.model import XLinearModel
+
+        self.job, self.Indexer, self.Embedding, self.Model = job, Indexer, LabelEmbeddingFactory, XLinearModel
+
+    def read(self, folder, part):
+        return matrix(folder, part, "X"), matrix(folder, part, "Y").tocsc()
+
+    def fit(self, data, folder):
+        X, Y = data
+        threads = self.job["threads"]
+        embedding = self.Embedding.create(Y, X, method="pifa", threads=threads)
+        chain = self.Indexer.gen(embedding, indexer_type="hierarchicalkmeans", seed=self.job["seed"], threads=threads)
+        return self.Model.train(X, Y, C=chain, threads=threads, **self.job["params"])
+
+    def save(self, model, folder):
+        model.save(str(folder))
+
+    def modes(self, model, folder, X):
+        rows = [X[i : i + 1] for i in some_rows(X.shape[0])]
+        threads = self.job["threads"]
+        # As trained it predicts slowly; saved and loaded again for prediction only, quickly.
+        for kind in ("BINARY_SEARCH_CHUNKED", "HASH_CHUNKED"):
+            loaded = self.Model.load(str(folder), is_predict_only=True, weight_matrix_type=kind)
+
+            def ask(rows, threads, model=loaded):
+                return model.predict(rows, beam_size=BEAM, only_topk=K, threads=threads)
+
+            yield Mode(
+                f"beam {BEAM}",
+                f"predict-only, {kind}",
+                lambda ask=ask: ask(X, threads),
+                from_scores,
+                lambda row, ask=ask: ask(row, 1),
+                rows,
+            )
+
+    def extra(self):
+        return {}
+
+
+LIBRARIES = {cls.library: cls for cls in (Xmlcore, NapkinXC, Omikuji, Pecos)}
+MODULES = {"libpecos": "pecos.xmc.xlinear.model", "napkinxc": "napkinxc.models"}  # where it is not the library's name
+
+
+# Measuring ------------------------------------------------------------------------------------------------------------
+
+
+def matrix(folder, part, which):
+    """One of the matrices that were prepared for everybody, as csr_matrix float32 with sorted indices."""
+    import scipy.sparse as sp
+
+    with np.load(Path(folder) / f"{part}-{which}.npz", allow_pickle=False) as stored:
+        arrays = stored["data"], stored["indices"], stored["indptr"]
+        return sp.csr_matrix(arrays, shape=tuple(stored["shape"].tolist()))
+
+
+def some_rows(n):
+    """Row numbers for calls with one row, spread over the test set."""
+    return np.linspace(0, n - 1, min(n, ONE_ROW_CALLS)).astype(int).tolist()
+
+
+def from_lists(found):
+    """Lists of labels as an array, -1 where there is none."""
+    labels = np.full((len(found), K), -1, np.int64)
+    for row, best in zip(labels, found):
+        row[: len(best)] = best[:K]
+    return labels
+
+
+def from_scores(found):
+    """The best of each row of a sparse matrix of scores; equal scores by label id."""
+    rows = np.repeat(np.arange(found.shape[0]), np.diff(found.indptr))
+    order = np.lexsort((found.indices, -found.data, rows))
+    place = np.arange(order.size) - np.repeat(found.indptr[:-1], np.diff(found.indptr))
+    labels = np.full((found.shape[0], K), -1, np.int64)
+    kept = place < K
+    labels[rows[kept], place[kept]] = found.indices[order[kept]]
+    return labels
+
+
+@contextmanager
+def silence():
+    """Whatever a library prints, from compiled code too, goes nowhere."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    kept = os.dup(1), os.dup(2)
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, 1)
+        os.dup2(nowhere, 2)
+        yield
+    finally:
+        for number, copy in zip((1, 2), kept):
+            os.dup2(copy, number)
+            os.close(copy)
+        os.close(nowhere)
+
+
+def settle_memory():
+    """Give back what is free, so that what is in use before training does not hide what training needs."""
+    gc.collect()
+    try:
+        ctypes.CDLL(None).malloc_trim(0)
+    except (AttributeError, OSError):
+        pass
+
+
+def memory_now():
+    """Resident memory now and at most since the last reset, in bytes; None where the system does not tell."""
+    try:
+        lines = Path("/proc/self/status").read_text().splitlines()
+    except OSError:
+        return None
+    found = {line.split(":")[0]: 1024 * int(line.split()[1]) for line in lines if line.startswith(("VmHWM", "VmRSS"))}
+    return found["VmRSS"], found["VmHWM"]
+
+
+def free_memory():
+    """Bytes of memory that are free; 0 where the system does not tell."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_AVPHYS_PAGES")
+    except (ValueError, OSError, AttributeError):
+        return 0
+
+
+def reset_peak():
+    """Let the kernel forget the most memory so far; whether that worked."""
+    try:
+        Path("/proc/self/clear_refs").write_text("5")
+        return True
+    except OSError:
+        return False
+
+
+def folder_bytes(folder):
+    return sum(path.stat().st_size for path in Path(folder).rglob("*") if path.is_file())
+
+
+def time_batch(mode):
+    """Seconds of each of several predictions of the whole test set, after one that is not counted, and its labels."""
+    labels = np.array(mode.labels(mode.predict()))
+    seconds = []
+    while len(seconds) < BATCH_REPEATS or (sum(seconds) < BATCH_SECONDS and len(seconds) < BATCH_MOST):
+        start = time.perf_counter()
+        mode.predict()
+        seconds.append(time.perf_counter() - start)
+    return seconds, labels
+
+
+def time_rows(mode):
+    """Milliseconds of calls with one row each."""
+    for row in mode.rows[:ONE_ROW_WARM]:
+        mode.predict_one(row)
+    milliseconds = np.empty(len(mode.rows))
+    for i, row in enumerate(mode.rows):
+        start = time.perf_counter()
+        mode.predict_one(row)
+        milliseconds[i] = 1000 * (time.perf_counter() - start)
+    return milliseconds
+
+
+def measure(job, write):
+    scratch = Path(job["scratch"])
+    library = LIBRARIES[job["library"]](job)
+
+    toy = library.read(job["data"], "toy")
+    model = library.fit(toy, scratch / "toy")
+    library.save(model, scratch / "toy")
+    for mode in library.modes(model, scratch / "toy", matrix(job["data"], "toy", "X")):
+        mode.predict()
+        if mode.predict_one is not None:
+            mode.predict_one(mode.rows[0])
+    del toy, model, mode
+
+    data = library.read(job["data"], "train")
+    settle_memory()
+    reset = reset_peak()
+    before, touched = memory_now(), library.extra().get("kernels_touched", 0)
+    cpu, start = time.process_time(), time.perf_counter()
+    model = library.fit(data, scratch / "model")
+    train_s, cpu_s = time.perf_counter() - start, time.process_time() - cpu
+    after = memory_now()
+    result = {"train_s": train_s, "train_cpu_s": cpu_s}
+    if "kernels_touched" in library.extra():
+        result["kernels_touched_in_training"] = library.extra()["kernels_touched"] - touched
+    if reset and before and after:
+        result |= {"memory_before": before[0], "memory_peak": after[1]}
+    library.save(model, scratch / "model")
+    result["model_bytes"] = folder_bytes(scratch / "model")
+    del data
+    write(result)  # what is known stays known, should prediction fail
+
+    X = matrix(job["data"], "test", "X")
+    result["searches"], found = {}, {}
+    for mode in library.modes(model, scratch / "model", X):
+        seconds, labels = time_batch(mode)
+        ways = result["searches"].setdefault(mode.search, [])
+        way = {"how": mode.how, "ms_per_row": 1000 * float(np.median(seconds)) / X.shape[0], "repeats": len(seconds)}
+        if mode.predict_one is not None:
+            p50, p99 = np.percentile(time_rows(mode), [50, 99]).tolist()
+            way |= {"one_row_p50_ms": p50, "one_row_p99_ms": p99}
+        # Ways of one search are the same model: how many rows they rank otherwise is for the reader to see.
+        way["rows_ranked_otherwise"] = int((labels != found.setdefault(mode.search, labels)).any(axis=1).sum())
+        ways.append(way)
+        np.savez(job["labels"], **{search.replace(" ", "_"): labels for search, labels in found.items()})
+        write(result)
+    result |= {"extra": library.extra(), "done": True}
+    write(result)
+
+
+def about(names):
+    """Version of each library here, and the error where it does not work."""
+    found = {"python": platform.python_version()}
+    for name in names:
+        cls = LIBRARIES[name]
+        entry = {"version": None, "error": None, "with": {}}
+        try:
+            entry["version"] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            pass  # a checkout
+        try:
+            with silence():
+                importlib.import_module(MODULES.get(name, name))
+        except Exception as error:
+            entry["error"] = f"{type(error).__name__}: {error}".splitlines()[0]
+        for other in cls.needs:
+            if other != name:
+                try:
+                    entry["with"][other] = metadata.version(other)
+                except metadata.PackageNotFoundError:
+                    entry["with"][other] = None
+        found[name] = entry
+    return found
+
+
+def main():
+    if sys.argv[1] == "--about":
+        print(json.dumps(about(sys.argv[2:])))
+        return
+    job = json.loads(Path(sys.argv[1]).read_text())
+
+    def write(result):
+        part = Path(job["result"] + ".part")
+        part.write_text(json.dumps(result))
+        os.replace(part, job["result"])
+
+    measure(job, write)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,349 @@
+"""Tables and ratios from the results that `benchmarks.compare` keeps. Reads dicts, gives Markdown; measures nothing."""
+
+import math
+import re
+import statistics
+from pathlib import Path
+
+MEASURES = ("P@1", "P@3", "P@5", "nDCG@5", "PSP@5")
+PRECISIONS = MEASURES[:3]
+MIB = 2**20
+QUIET = 0.1  # share of the machine's processor time that other programs may take
+
+OURS = ("xmlcore", "xmlcore-parabel", "xmlcore-default")
+FAST_TRAINERS = ("omikuji", "pecos")  # training time is measured against the faster of these
+SINGLE_RIVALS = ("napkinxc", "omikuji", "pecos")
+EXACT_RIVAL, BEAM_RIVAL = "napkinxc", "pecos"
+WIDE, WIDE_RIVAL = "xmlcore-wide", "omikuji-bonsai"
+EXACT, BEAM = "exact", "beam 10"
+
+
+# Numbers --------------------------------------------------------------------------------------------------------------
+
+
+def series(results, data, contestant, value):
+    """Value of each complete run of a contestant on a data set; empty when there is none.
+
+    ``value`` takes the run; runs for which it is None are left out.
+    """
+    found = [
+        value(run)
+        for run in results["runs"]
+        if run["data"] == data and run["contestant"] == contestant and run.get("done")
+    ]
+    return [number for number in found if number is not None]
+
+
+def train_s(run):
+    return run["train_s"]
+
+
+def memory_peak(run):
+    return run.get("memory_peak")
+
+
+def memory_rise(run):
+    return run["memory_peak"] - run["memory_before"] if "memory_peak" in run else None
+
+
+def fastest_way(run, search, by="ms_per_row"):
+    """The way of searching with the smallest time; None where the search was not measured."""
+    ways = [way for way in run["searches"].get(search, {"ways": []})["ways"] if by in way]
+    return min(ways, key=lambda way: way[by], default=None)
+
+
+def searching(search, by="ms_per_row"):
+    def value(run):
+        way = fastest_way(run, search, by)
+        return None if way is None else way[by]
+
+    return value
+
+
+def main_search(run):
+    """The search whose precision stands for the model: the exact one, if there is one."""
+    return EXACT if EXACT in run["searches"] else BEAM
+
+
+def quality_of(measure, search=None):
+    def value(run):
+        found = run["searches"].get(search or main_search(run))
+        return None if found is None else found["quality"][measure]
+
+    return value
+
+
+def least_rival(results, data, rivals, value):
+    """(name, median) of the rival with the least median, or None when none has been measured."""
+    medians = [(statistics.median(found), rival) for rival in rivals if (found := series(results, data, rival, value))]
+    if not medians:
+        return None
+    median, rival = min(medians)
+    return rival, median
+
+
+def ratio(results, data, contestant, rivals, value):
+    """Median of a contestant over the least median among rivals, and the same for single runs.
+
+    Returns
+    -------
+    dict with "ratio", "low", "high" and "rival"; None when one side has not been measured
+        "low" and "high" are the extremes of run i of the one over run i of the other: runs of one number were
+        neighbours in time.
+    """
+    ours = series(results, data, contestant, value)
+    best = least_rival(results, data, rivals, value)
+    if not ours or best is None:
+        return None
+    rival, median = best
+    pairs = [a / b for a, b in zip(ours, series(results, data, rival, value))]
+    return {"ratio": statistics.median(ours) / median, "low": min(pairs), "high": max(pairs), "rival": rival}
+
+
+def difference(results, data, contestant, rivals, measure, search=None, rival_search=None):
+    """Mean of a contestant minus the best mean among rivals, in points; None when one side has not been measured."""
+    ours = series(results, data, contestant, quality_of(measure, search))
+    theirs = [series(results, data, rival, quality_of(measure, rival_search)) for rival in rivals]
+    means = [statistics.fmean(found) for found in theirs if found]
+    return statistics.fmean(ours) - max(means) if ours and means else None
+
+
+# Text -----------------------------------------------------------------------------------------------------------------
+
+
+def number(value, digits=3):
+    """So many significant digits, never in powers of ten."""
+    if value == 0:
+        return "0"
+    decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
+    text = f"{value:.{decimals}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def spread(values, middle=statistics.median, form=number):
+    """The middle, and in brackets the least and the largest where they are told apart."""
+    if not values:
+        return "–"
+    text, low, high = form(middle(values)), form(min(values)), form(max(values))
+    return text if low == high else f"{text} ({low}–{high})"
+
+
+def points(value):
+    return f"{value:.2f}"
+
+
+def as_ratio(found, names=None):
+    if found is None:
+        return "–"
+    text, low, high = f"{found['ratio']:.2f}×", f"{found['low']:.2f}", f"{found['high']:.2f}"
+    if low != high:
+        text += f" ({low}–{high})"
+    return text if names is None else f"{text} {names[found['rival']]}"
+
+
+def differences(results, data, contestant, rivals, search=None, rival_search=None):
+    found = [difference(results, data, contestant, rivals, m, search, rival_search) for m in PRECISIONS]
+    return "–" if None in found else " / ".join(f"{value:+.2f}" for value in found)
+
+
+def table(head, rows, left=1):
+    """Markdown; the first ``left`` columns are text, the others numbers."""
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * left + "--:|" * (len(head) - left)]
+    lines += ["| " + " | ".join(row) + " |" for row in rows]
+    return "\n".join(lines)
+
+
+def present(results, data, keys):
+    """Those of the contestants that took part on a data set, complete or not."""
+    there = {run["contestant"] for run in results["runs"] if run["data"] == data}
+    return [key for key in keys if key in there]
+
+
+def names_of(results):
+    return {key: contestant["name"] for key, contestant in results["contestants"].items()}
+
+
+def markdown(results):
+    """All tables of one set of results."""
+    parts = [_about(results), _troubles(results), _single(results), _wide(results), _cold_start(results)]
+    parts += [_data_set(results, name) for name in results["data"]]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _about(results):
+    machine, versions = results["machine"], results["versions"]
+    memory = "" if machine["memory_gib"] is None else f", {machine['memory_gib']:.0f} GiB"
+    said = []
+    for library, entry in versions.items():
+        if isinstance(entry, dict) and entry["error"] is None:
+            others = ", ".join(f"{name} {version}" for name, version in entry["with"].items() if version)
+            said.append(f"{library} {entry['version'] or ''}".strip() + (f" ({others})" if others else ""))
+    lines = [
+        f"Measured {results['date']}: {machine['cpu']}, {machine['cores']} cores{memory}, {machine['system']}; "
+        f"{results['threads']} threads, runs of each contestant in turns: {results['runs_each']}. "
+        f"Python {versions['python']}, for the others {versions['python of the others']}.",
+        f"Libraries: {'; '.join(said)}. Sources of xmlcore: {results['xmlcore_code']}.",
+    ]
+    others = [run["others_cpu"] for run in results["runs"] if run.get("others_cpu") is not None]
+    if others:
+        busy = max(others) > QUIET
+        lines.append(
+            f"Other programs on the machine took {100 * statistics.median(others):.0f} % of its processor time during "
+            f"the median run, {100 * max(others):.0f} % during the worst."
+            + (" **That is too much: take no times from these tables.**" if busy else "")
+        )
+    lines.append(
+        "Times and memory are medians over the runs, measures are means; least and largest in brackets. "
+        "A ratio below 1 is in favour of xmlcore; its brackets are the extremes over runs of the same number."
+    )
+    return "\n\n".join(lines)
+
+
+def _troubles(results):
+    """Who is not in the tables, or not whole, and why."""
+    names, lines = (
+        names_of(results),
+        [f"- **{name}** did not take part: {why}" for name, why in results["missing"].items()],
+    )
+    for run in results["runs"]:
+        where = f"{names[run['contestant']]} on {run['data']}, run {run['run'] + 1}"
+        if run.get("failed"):
+            came = "after training" if "train_s" in run else "before training had ended"
+            lines.append(f"- **{where}** failed {came}, and is in no table ({run['failed']})")
+        elif run.get("extra", {}).get("compile_s"):
+            lines.append(f"- **{where}**: {run['extra']['compile_s']:.1f} s of compiling in its process")
+        if run.get("kernels_touched_in_training"):
+            count = run["kernels_touched_in_training"]
+            lines.append(f"- **{where}**: its training time includes loading {count} kernels from disk")
+    return "\n".join(lines)
+
+
+def _single(results):
+    names = names_of(results)
+    rows = []
+    for data in results["data"]:
+        for key in present(results, data, OURS):
+            row = [data, names[key], as_ratio(ratio(results, data, key, FAST_TRAINERS, train_s), names)]
+            row.append(differences(results, data, key, SINGLE_RIVALS))
+            row.append(as_ratio(ratio(results, data, key, (EXACT_RIVAL,), searching(EXACT))))
+            row.append(as_ratio(ratio(results, data, key, (BEAM_RIVAL,), searching(BEAM))))
+            row.append(differences(results, data, key, (BEAM_RIVAL,), BEAM, BEAM))
+            row.append(as_ratio(ratio(results, data, key, SINGLE_RIVALS, memory_peak), names))
+            row.append(as_ratio(ratio(results, data, key, SINGLE_RIVALS, memory_rise), names))
+            rows.append(row)
+    if not rows:
+        return ""
+    head = [
+        "data", "contestant", "training / faster of omikuji and PECOS", "P@1 / P@3 / P@5 minus the best rival's",
+        "exact top 5 / napkinXC", "beam 10 / PECOS", "its P@1 / P@3 / P@5 minus PECOS'",
+        "peak memory, whole process / least rival", "peak memory, rise in training / least rival",
+    ]  # fmt: skip
+    return "**One tree, in ratios**\n\n" + table(head, rows, left=2)
+
+
+def _wide(results):
+    names = names_of(results)
+    rows = []
+    for data in results["data"]:
+        for key in present(results, data, (WIDE,)):
+            row = [data, as_ratio(ratio(results, data, key, (WIDE_RIVAL,), train_s))]
+            row.append(differences(results, data, key, (WIDE_RIVAL,)))
+            row.append(differences(results, data, key, (WIDE_RIVAL,), BEAM, BEAM))
+            row.append(as_ratio(ratio(results, data, key, (WIDE_RIVAL,), searching(BEAM))))
+            row.append(as_ratio(ratio(results, data, key, (WIDE_RIVAL,), memory_peak)))
+            rows.append(row)
+    if not rows:
+        return ""
+    head = [
+        "data", "training", "exact P@1 / P@3 / P@5 minus the rival's", "beam 10 P@1 / P@3 / P@5 minus the rival's",
+        "beam 10, ms/row", "peak memory, whole process",
+    ]  # fmt: skip
+    rival = names.get(WIDE_RIVAL, "omikuji's, which was not measured")
+    return f"**{names[WIDE]}, over {rival}**\n\n" + table(head, rows)
+
+
+def _cold_start(results):
+    found = results["cold_start"]
+    if not found:
+        return ""
+    empty, filled = found["empty"], found["filled"]
+
+    def middle(*names):
+        return statistics.median(sum(one[name] for name in names) for one in filled)
+
+    total = empty["import_s"] + empty["fit_s"] + empty["predict_s"] + empty["rest_s"]
+    return (
+        f"**Compiling.** Nothing on disk: import {empty['import_s']:.1f} s, first small training "
+        f"{empty['fit_s']:.1f} s, first prediction {empty['predict_s']:.1f} s, everything else that PLT offers "
+        f"{empty['rest_s']:.1f} s: {total:.1f} s in all, of which compiling took {empty['compile_s']:.1f} s. "
+        f"Kernels on disk, new process, {found['data']}: import {middle('import_s'):.2f} s; first training "
+        f"{middle('first_fit_s'):.2f} s, second {middle('second_fit_s'):.2f} s; first prediction "
+        f"{middle('first_predict_s'):.2f} s, second {middle('second_predict_s'):.2f} s; compiling "
+        f"{middle('compile_s'):.1f} s (medians of {len(filled)}). None of this is in the tables."
+    )
+
+
+def _data_set(results, data):
+    names, about = names_of(results), results["data"][data]
+    keys = present(results, data, names)
+    training, predicting = [], []
+    for key in keys:
+
+        def of(value, key=key):
+            return series(results, data, key, value)
+
+        row = [
+            names[key],
+            spread(of(train_s)),
+            spread(of(lambda run: run["train_cpu_s"] / run["train_s"]), form=points),
+        ]
+        row += [spread([value / MIB for value in of(value)], form=whole) for value in (memory_peak, memory_rise)]
+        row.append(spread([value / MIB for value in of(lambda run: run["model_bytes"])]))
+        row += [spread(of(quality_of(measure)), statistics.fmean, points) for measure in MEASURES]
+        training.append(row)
+        for search in (EXACT, BEAM):
+            if not of(searching(search)):
+                continue
+            row = [names[key], search, statistics.mode(of(lambda run, search=search: fastest_way(run, search)["how"]))]
+            row.append(spread(of(searching(search))))
+            row += [spread(of(searching(search, f"one_row_p{p}_ms"))) for p in (50, 99)]
+            row += [spread(of(quality_of(measure, search)), statistics.fmean, points) for measure in PRECISIONS]
+            predicting.append(row)
+    size = (
+        f"{about['n_train']:,} training and {about['n_test']:,} test rows, {about['n_features']:,} features, "
+        f"{about['n_labels']:,} labels, {number(about['nonzeros_per_row'])} nonzeros and "
+        f"{number(about['labels_per_row'])} labels per row"
+    )
+    head = ["", "training s", "cores busy", "peak MiB, whole process", "rise MiB", "model MiB on disk", *MEASURES]
+    parts = [f"### {data}", size + ".", table(head, training)]
+    head = ["", "top 5", "how", "ms/row, all rows", "one row, ms, p50", "one row, ms, p99", *PRECISIONS]
+    parts.append(table(head, predicting, left=3))
+    used = {key: settings_of(results, data, key) for key in keys if key.startswith("xmlcore")}
+    if used:
+        parts.append("Settings: " + "; ".join(f"{names[key]}: {text}" for key, text in used.items()) + ".")
+    return "\n\n".join(parts)
+
+
+def whole(value):
+    return f"{value:.0f}"
+
+
+def settings_of(results, data, key):
+    for run in results["runs"]:
+        if run["data"] == data and run["contestant"] == key:
+            return ", ".join(f"`{name}={value!r}`" for name, value in run["params"].items()) or "none"
+    return "none"
+
+
+# Documentation --------------------------------------------------------------------------------------------------------
+
+
+def write_section(path, name, text):
+    """Replace what stands between the marks ``<!-- begin: name -->`` and ``<!-- end: name -->`` of a file."""
+    path = Path(path)
+    begin, end = f"<!-- begin: {name} -->", f"<!-- end: {name} -->"
+    page = path.read_text(encoding="utf-8")
+    pattern = re.compile(re.escape(begin) + ".*?" + re.escape(end), re.DOTALL)
+    if len(pattern.findall(page)) != 1:
+        raise ValueError(f"{path.name} needs the marks {begin} and {end} once, in this order")
+    path.write_text(pattern.sub(lambda _: f"{begin}\n{text.strip()}\n{end}", page), encoding="utf-8")

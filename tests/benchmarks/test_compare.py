@@ -1,0 +1,131 @@
+"""What contestants are given, and the steps that each goes through."""
+
+import json
+import subprocess
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from benchmarks import choose, compare, contestant
+from xmlcore.datasets import Dataset, read_matrix
+
+
+@pytest.fixture
+def data():
+    rng = np.random.default_rng(0)
+    Y = np.zeros((60, 8), bool)
+    Y[np.arange(60), rng.integers(0, 8, 60)] = True
+    X = (rng.random((60, 12)) * (rng.random((60, 12)) < 0.5)).astype(np.float32)
+    X[:, :8] += 2 * Y
+    X[3] = 0
+    Y[4] = False
+    return Dataset("toy", X[:40], Y[:40], X[40:], Y[40:])
+
+
+def test_rows_are_scaled_to_length_one_and_empty_rows_stay():
+    X = sp.csr_array(np.array([[3.0, 4.0], [0.0, 0.0], [0.0, 2.0], [0.0, 0.0]], np.float32))
+    assert compare.normalised(X).toarray().ravel().tolist() == pytest.approx([0.6, 0.8, 0, 0, 0, 1, 0, 0])
+    explicit = sp.csr_array((np.zeros(1, np.float32), [0], [0, 1]), shape=(1, 2))
+    assert compare.normalised(explicit).toarray().tolist() == [[0, 0]]
+
+
+def test_all_contestants_get_the_same_matrices(data, tmp_path):
+    compare.prepare(data, tmp_path / "data", texts=True)
+    X, Y = (contestant.matrix(tmp_path / "data", "train", which) for which in "XY")
+    assert X.dtype == Y.dtype == np.float32 and X.has_sorted_indices
+    assert (Y.toarray() == data.Y_train.toarray()).all()
+    X_text, Y_text, _, _ = read_matrix(tmp_path / "data" / "train.txt")
+    assert (X_text.toarray() == X.toarray()).all() and (Y_text.toarray() == Y.toarray()).all()
+    toy = contestant.matrix(tmp_path / "data", "toy", "Y")
+    assert (toy.sum(axis=0) > 0).all()  # some libraries do not survive labels without rows
+
+
+def test_xmlcore_goes_through_all_steps_and_its_model_is_the_usual_one(data, tmp_path, monkeypatch):
+    from xmlcore import PLT
+
+    monkeypatch.setattr(contestant, "BATCH_SECONDS", 0)
+    monkeypatch.setattr(contestant, "reset_peak", lambda: False)
+    compare.prepare(data, tmp_path / "data", texts=False)
+    (tmp_path / "scratch").mkdir()
+    job = {"library": "xmlcore", "params": {"max_leaf_labels": 2, "C": 3.0}, "seed": 1, "threads": 2, "n_labels": 8}
+    job |= {"data": str(tmp_path / "data"), "scratch": str(tmp_path / "scratch"), "labels": str(tmp_path / "l.npz")}
+    written = []
+    contestant.measure(job, lambda result: written.append(json.loads(json.dumps(result))))
+
+    assert "searches" not in written[0] and written[0]["train_s"] > 0  # kept, should prediction fail
+    assert written[-1]["done"] and written[-1]["model_bytes"] > 0
+    assert list(written[-1]["searches"]) == ["exact", "beam 10"]
+    model = PLT(random_state=1, max_leaf_labels=2, C=3.0)
+    model.fit(compare.normalised(data.X_train), data.Y_train)
+    expected = model.predict_topk(compare.normalised(data.X_test), 5).labels
+    with np.load(tmp_path / "l.npz") as labels:
+        assert (labels["exact"] == expected).all() and labels["beam_10"].shape == expected.shape
+
+
+def test_answers_in_other_forms_become_the_same_array():
+    scores = sp.csr_matrix(np.array([[0.1, 0, 0.7, 0.7, 0.2, 0.3, 0.6], [0, 0.5, 0, 0, 0, 0, 0]]))
+    expected = [[2, 3, 6, 5, 4], [1, -1, -1, -1, -1]]
+    assert contestant.from_scores(scores).tolist() == expected
+    assert contestant.from_lists([[2, 3, 6, 5, 4, 0], [1]]).tolist() == expected
+
+
+def test_who_is_not_installed_or_has_no_setting_is_named():
+    options = SimpleNamespace(only=["xmlcore", "xmlcore-default", "pecos", "cold-start"], data=["a", "b"])
+    versions = {"xmlcore": {"error": None}, "libpecos": {"error": "ModuleNotFoundError: No module named 'pecos'"}}
+    taking_part, missing = compare.line_up(options, versions, {"a": {"wide": {}}})
+    assert [key for key, _ in taking_part] == ["xmlcore-default"]
+    assert "no setting chosen for a, b" in missing["xmlcore"]
+    assert "No module named 'pecos'" in missing["PECOS XR-Linear"]
+    taking_part, missing = compare.line_up(options, versions, {"a": {"single": {}}})
+    assert [key for key, _ in taking_part] == ["xmlcore", "xmlcore-default"] and "for b" in missing["xmlcore"]
+
+
+def test_a_failure_is_one_line_without_the_paths_of_the_machine():
+    done = subprocess.CompletedProcess([], 1, "", "Traceback\n  ...\nOSError: cannot read '/home/me/data/train.txt'\n")
+    assert compare.complaint(done) == "exit code 1: OSError: cannot read 'train.txt'"
+    assert compare.complaint(subprocess.CompletedProcess([], -11, "", "")) == "ended by signal 11"
+
+
+def test_results_are_json_with_a_line_for_each_run():
+    found = {"date": "today", "data": {}, "runs": [{"run": 0}, {"run": 1}]}
+    text = compare.as_json(found)
+    assert json.loads(text) == found
+    assert '\n  {"run": 0},\n  {"run": 1}\n' in text
+    assert json.loads(compare.as_json(found | {"runs": []})) == found | {"runs": []}
+
+
+def measured(p1, p3, p5, fit_s=1.0, ms=1.0):
+    return {"P@1": p1, "P@3": p3, "P@5": p5, "fit_s": fit_s, "ms_per_row": ms}
+
+
+def test_the_fastest_of_those_near_the_best_is_chosen():
+    slow, quick = measured(60, 40, 30, fit_s=9), measured(59.85, 40, 29.9, fit_s=3)
+    quickest_but_worse = measured(59, 39, 29, fit_s=0.1)
+    assert choose.choose([slow, quick, quickest_but_worse]) == 1
+
+
+def test_a_gain_in_one_measure_does_not_pay_for_a_loss_in_another():
+    lopsided = measured(64, 39, 28, fit_s=0.1)  # the best mean
+    balanced = measured(62.8, 39, 29, fit_s=1)
+    assert choose.choose([lopsided, balanced]) == 0  # 1.0 short in P@5, against 1.2 in P@1
+    assert choose.choose([lopsided, balanced | {"P@1": 63.3}]) == 1
+
+
+def test_neither_time_is_bought_with_the_other():
+    assert choose.choose([measured(60, 40, 30, 1, 9), measured(60, 40, 30, 2, 2), measured(60, 40, 30, 9, 1)]) == 1
+
+
+def test_a_fifth_is_held_out_and_every_row_is_on_one_side():
+    train, rest = choose.held_out(101, split=3)
+    assert len(rest) == 20 and sorted([*train, *rest]) == list(range(101))
+    assert not np.array_equal(rest, choose.held_out(101, split=4)[1])
+
+
+def test_candidates_are_settings_that_the_label_tree_takes(data):
+    from xmlcore import PLT
+
+    for candidate in [one for kind in choose.CANDIDATES.values() for one in kind]:
+        PLT(**candidate)._check_params()
+    assert json.loads(choose.lines_of({"a": {"single": choose.CANDIDATES["single"]}}))["a"]["single"]

@@ -1,0 +1,284 @@
+"""Sixteen float32 side by side: the vector instructions that the training and the search are made of.
+
+LLVM turns a ``<16 x float>`` into whatever vector registers the processor has. Numba's own loop vectoriser does well on
+long loops, but it unrolls one of sixteen steps into scalar code, six times slower, so these few operations say what
+they mean. Each is written once, over values that are LLVM vectors when compiled and NumPy arrays when
+``NUMBA_DISABLE_JIT`` is set.
+"""
+
+import numpy as np
+from llvmlite import ir
+from numba import config, types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+LANES = 16
+
+WEIGHTS = types.float32[::1]
+FLOAT = ir.FloatType()
+INT = ir.IntType(32)
+FLOATS = ir.VectorType(FLOAT, LANES)
+INTS = ir.VectorType(INT, LANES)
+
+
+class Vector:
+    """An LLVM vector with Python's operators; numbers and scalars are spread over the lanes."""
+
+    def __init__(self, builder, value):
+        self.builder = builder
+        self.value = value
+
+    def _other(self, other):
+        return other.value if isinstance(other, Vector) else ir.Constant(FLOATS, [float(other)] * LANES)
+
+    def _new(self, value):
+        return Vector(self.builder, value)
+
+    def __add__(self, other):
+        return self._new(self.builder.fadd(self.value, self._other(other)))
+
+    def __sub__(self, other):
+        return self._new(self.builder.fsub(self.value, self._other(other)))
+
+    def __rsub__(self, other):
+        return self._new(self.builder.fsub(self._other(other), self.value))
+
+    def __mul__(self, other):
+        return self._new(self.builder.fmul(self.value, self._other(other)))
+
+    def __truediv__(self, other):
+        return self._new(self.builder.fdiv(self.value, self._other(other)))
+
+    def __rtruediv__(self, other):
+        return self._new(self.builder.fdiv(self._other(other), self.value))
+
+    def __neg__(self):
+        return self * -1.0
+
+    __radd__ = __add__
+    __rmul__ = __mul__
+
+
+class CompiledOps:
+    """What expressions over :class:`Vector` need beside arithmetic."""
+
+    def __init__(self, builder):
+        self.builder = builder
+
+    def _bits(self, x):
+        return self.builder.bitcast(x.value, INTS)
+
+    def _floats(self, bits):
+        return Vector(self.builder, self.builder.bitcast(bits, FLOATS))
+
+    def _mask(self, number):
+        return ir.Constant(INTS, [number] * LANES)
+
+    def maximum(self, x, y):
+        y = x._other(y)
+        return Vector(self.builder, self.builder.select(self.builder.fcmp_ordered(">", x.value, y), x.value, y))
+
+    def minimum(self, x, y):
+        y = x._other(y)
+        return Vector(self.builder, self.builder.select(self.builder.fcmp_ordered("<", x.value, y), x.value, y))
+
+    def where_less(self, x, y, a, b):
+        """Take a where x < y, else b."""
+        less = self.builder.fcmp_ordered("<", x.value, x._other(y))
+        return Vector(self.builder, self.builder.select(less, a.value, b.value))
+
+    def abs(self, x):
+        return self._floats(self.builder.and_(self._bits(x), self._mask(0x7FFFFFFF)))
+
+    def copysign(self, size, sign):
+        """|size| with the sign of ``sign``."""
+        negative = self.builder.and_(self._bits(sign), self._mask(-0x80000000))
+        return self._floats(self.builder.or_(self.builder.and_(self._bits(size), self._mask(0x7FFFFFFF)), negative))
+
+    def power_of_two(self, shifted):
+        """2**n for a whole number n that was rounded by adding 1.5 * 2**23."""
+        bits = self.builder.shl(self._bits(shifted), self._mask(23))
+        return self._floats(self.builder.add(bits, self._mask(0x3F800000)))
+
+    def largest(self, x):
+        """The largest of the sixteen, as a scalar."""
+        value = x.value
+        width = LANES
+        while width > 1:
+            width //= 2
+            low = ir.Constant(ir.VectorType(INT, width), list(range(width)))
+            high = ir.Constant(ir.VectorType(INT, width), list(range(width, 2 * width)))
+            a = self.builder.shuffle_vector(value, value, low)
+            b = self.builder.shuffle_vector(value, value, high)
+            value = self.builder.select(self.builder.fcmp_ordered(">", a, b), a, b)
+        return self.builder.extract_element(value, ir.Constant(INT, 0))
+
+
+class ArrayOps:
+    """The same over NumPy arrays."""
+
+    maximum = staticmethod(np.maximum)
+    minimum = staticmethod(np.minimum)
+    abs = staticmethod(np.abs)
+    copysign = staticmethod(np.copysign)
+    largest = staticmethod(np.max)
+
+    @staticmethod
+    def where_less(x, y, a, b):
+        return np.where(x < y, a, b)
+
+    @staticmethod
+    def power_of_two(shifted):
+        return ((shifted.view(np.int32) << np.int32(23)) + np.int32(0x3F800000)).view(np.float32)
+
+
+def _pointer(context, builder, array_type, array, at=None):
+    """Address of sixteen floats: of a one-dimensional array, from place ``at`` on."""
+    data = context.make_array(array_type)(context, builder, array).data
+    if at is not None:
+        data = builder.gep(data, [at])
+    return builder.bitcast(data, FLOATS.as_pointer())
+
+
+def _load(builder, pointer):
+    return builder.load(pointer, align=4)  # NumPy promises no more than a float's alignment
+
+
+def _store(builder, value, pointer):
+    builder.store(value, pointer, align=4)
+
+
+def _spread(builder, scalar):
+    """A scalar in all lanes."""
+    one = builder.insert_element(ir.Constant(FLOATS, ir.Undefined), scalar, ir.Constant(INT, 0))
+    return builder.shuffle_vector(one, ir.Constant(FLOATS, ir.Undefined), ir.Constant(INTS, [0] * LANES))
+
+
+def lane_operation(n_arrays, n_scalars):
+    """Make a function for kernels of an expression over sixteen lanes.
+
+    The expression gets the operations (:class:`CompiledOps` or :class:`ArrayOps`), ``n_arrays`` values loaded from
+    float32 arrays, and ``n_scalars`` float32 scalars. It returns values to store, which go to the arrays in order, and
+    a float32 to return. The function is called with a place, the arrays and the scalars: of the first array, the
+    sixteen from that place on are meant, of the others the first sixteen.
+    """
+
+    def decorate(expression):
+        if config.DISABLE_JIT:
+
+            def plain(at, first, *others):
+                arrays = [first[at : at + LANES], *(a[:LANES] for a in others[: n_arrays - 1])]
+                scalars = [np.float32(s) for s in others[n_arrays - 1 :]]
+                stored, result = expression(ArrayOps, *(a.copy() for a in arrays), *scalars)
+                for array, value in zip(arrays, stored):
+                    array[:] = value
+                return result
+
+            return plain
+
+        def codegen(context, builder, signature, arguments):
+            at, arrays, scalars = arguments[0], arguments[1 : n_arrays + 1], arguments[n_arrays + 1 :]
+            pointers = [
+                _pointer(context, builder, WEIGHTS, array, None if number else at)
+                for number, array in enumerate(arrays)
+            ]
+            values = [Vector(builder, _load(builder, pointer)) for pointer in pointers]
+            values += [Vector(builder, _spread(builder, scalar)) for scalar in scalars]
+            stored, result = expression(CompiledOps(builder), *values)
+            for pointer, value in zip(pointers, stored):
+                _store(builder, value.value, pointer)
+            return result
+
+        names = [f"a{i}" for i in range(n_arrays + n_scalars)]
+        space = {"types": types, "codegen": codegen}
+        declared = ", ".join(["types.intp"] + ["types.float32[::1]"] * n_arrays + ["types.float32"] * n_scalars)
+        exec(  # an intrinsic's arguments must have names
+            f"def {expression.__name__}(typing_context, at, {', '.join(names)}):\n"
+            f"    return types.float32({declared}), codegen\n",
+            space,
+        )
+        return intrinsic(space[expression.__name__])
+
+    return decorate
+
+
+if config.DISABLE_JIT:
+
+    def margins_of_row(weights, bias_at, indices, data, start, end, out):
+        out[:LANES] = weights[bias_at : bias_at + LANES]
+        for t in range(start, end):
+            at = LANES * int(indices[t])
+            out[:LANES] += data[t] * weights[at : at + LANES]
+
+    def add_row(weights, bias_at, indices, data, start, end, step):
+        weights[bias_at : bias_at + LANES] += step[:LANES]
+        for t in range(start, end):
+            at = LANES * int(indices[t])
+            weights[at : at + LANES] += data[t] * step[:LANES]
+
+    def add_scaled(out, to, values, start, scale):
+        out[to : to + LANES] += scale * values[start : start + LANES]
+
+else:
+
+    def _each_entry(context, builder, signature, arguments, visit):
+        """Call ``visit(address of the feature's weights, value in all lanes)`` for every entry of a row."""
+        index_type, data_type = signature.args[2:4]
+        weights, _, indices, data, start, end, _ = arguments
+        index_array = context.make_array(index_type)(context, builder, indices)
+        data_array = context.make_array(data_type)(context, builder, data)
+        word = context.get_value_type(types.intp)
+        with cgutils.for_range_slice(builder, start, end, ir.Constant(word, 1), word) as (t, _):
+            feature = builder.zext(builder.load(builder.gep(index_array.data, [t])), word)
+            place = builder.mul(feature, ir.Constant(word, LANES))
+            value = _spread(builder, builder.load(builder.gep(data_array.data, [t])))
+            visit(_pointer(context, builder, WEIGHTS, weights, place), value)
+
+    @intrinsic
+    def margins_of_row(typing_context, weights, bias_at, indices, data, start, end, out):
+        """``out = weights[bias_at:][:16] + sum over t of data[t] * weights[16 * indices[t]:][:16]``; uint32 indices."""
+
+        def codegen(context, builder, signature, arguments):
+            total = cgutils.alloca_once(builder, FLOATS)
+            bias = _pointer(context, builder, WEIGHTS, arguments[0], arguments[1])
+            _store(builder, _load(builder, bias), total)
+
+            def visit(pointer, value):
+                term = builder.fmul(value, _load(builder, pointer))
+                _store(builder, builder.fadd(_load(builder, total), term), total)
+
+            _each_entry(context, builder, signature, arguments, visit)
+            _store(builder, _load(builder, total), _pointer(context, builder, WEIGHTS, arguments[6]))
+            return context.get_dummy_value()
+
+        return types.void(WEIGHTS, types.intp, types.uint32[::1], WEIGHTS, types.intp, types.intp, WEIGHTS), codegen
+
+    @intrinsic
+    def add_row(typing_context, weights, bias_at, indices, data, start, end, step):
+        """``weights[bias_at:][:16] += step``, and ``+= data[t] * step`` at ``16 * indices[t]``; uint32 indices."""
+
+        def codegen(context, builder, signature, arguments):
+            step_value = _load(builder, _pointer(context, builder, WEIGHTS, arguments[6]))
+            bias = _pointer(context, builder, WEIGHTS, arguments[0], arguments[1])
+            _store(builder, builder.fadd(_load(builder, bias), step_value), bias)
+
+            def visit(pointer, value):
+                _store(builder, builder.fadd(_load(builder, pointer), builder.fmul(value, step_value)), pointer)
+
+            _each_entry(context, builder, signature, arguments, visit)
+            return context.get_dummy_value()
+
+        return types.void(WEIGHTS, types.intp, types.uint32[::1], WEIGHTS, types.intp, types.intp, WEIGHTS), codegen
+
+    @intrinsic
+    def add_scaled(typing_context, out, to, values, start, scale):
+        """``out[to:to + 16] += scale * values[start:start + 16]``."""
+
+        def codegen(context, builder, signature, arguments):
+            target = _pointer(context, builder, WEIGHTS, arguments[0], arguments[1])
+            value = _load(builder, _pointer(context, builder, WEIGHTS, arguments[2], arguments[3]))
+            term = builder.fmul(_spread(builder, arguments[4]), value)
+            _store(builder, builder.fadd(_load(builder, target), term), target)
+            return context.get_dummy_value()
+
+        return types.void(WEIGHTS, types.intp, WEIGHTS, types.intp, types.float32), codegen

@@ -1,0 +1,247 @@
+"""Rows of a made-up XMLC problem: labels of a hidden hierarchy of topics, and words that speak of them.
+
+Every row has a random stream of its own, and so has the vocabulary of every topic and label, which is drawn again
+whenever it is needed instead of being kept. Labels are known here by their place in the hierarchy (a topic is a range
+of places), words by their rank in frequency; ids are given out at the end.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from xmlcore._kernels._jit import kernel
+from xmlcore._kernels.rng import GOLDEN, _scramble, stream
+
+S11 = np.uint64(11)
+UNIT = 2.0**-53
+
+LABEL_CLIMB = 0.3  # chance that a further label is sought one topic higher, again and again
+WORD_CLIMB = 0.5  # the same for the topic that a word speaks of
+MOST_DRAWS = 4  # draws of words per feature wanted, after which the features are filled up
+MOST_MISSES = 32  # draws of a label from all labels, after which the next free one is taken
+
+
+class Zipf(NamedTuple):
+    """Whole numbers r in [0, n) with density proportional to (r + offset) ** -(1 - power)."""
+
+    n: int
+    offset: float
+    power: float
+    low: float  # offset ** power, or log(offset) where the power is 0
+    high: float  # the same of n + offset
+
+
+class Problem(NamedTuple):
+    """What all rows have in common. L labels, D features, T topics, parents before their parts."""
+
+    bottom: np.ndarray  # int32 (L,), the lowest topic of a place
+    parent: np.ndarray  # int32 (T,), -1 for the one that holds all labels
+    first: np.ndarray  # int32 (T,), a topic's places are first to last - 1
+    last: np.ndarray  # int32 (T,)
+    cumulative: np.ndarray  # float64 (L + 1,), of the labels' probabilities by place
+    label_ids: np.ndarray  # int32 (L,), of a place
+    feature_ids: np.ndarray  # int32 (D,), of a rank
+    idf: np.ndarray  # float32 (D,), of a feature id
+    words: Zipf  # ranks of words
+    vocabulary: Zipf  # words of one topic or label
+    vocabulary_seed: int
+    feature_noise: float
+    label_noise: float
+
+
+@kernel
+def uniform(state):
+    """Number in [0, 1) that a state of a random stream stands for."""
+    return np.float64(_scramble(state) >> S11) * UNIT
+
+
+@kernel
+def zipf(law, u):
+    """The number that a law has at ``u`` in [0, 1): uniform ``u`` give numbers that follow the law."""
+    mixed = law.low + u * (law.high - law.low)
+    x = np.exp(mixed) if law.power == 0.0 else mixed ** (1.0 / law.power)
+    return min(max(np.int64(x - law.offset), 0), law.n - 1)
+
+
+@kernel
+def draw_place(cumulative, first, last, u):
+    """Place in [first, last), drawn by the labels' probabilities."""
+    sought = cumulative[first] + u * (cumulative[last] - cumulative[first])
+    low = first
+    high = last - 1
+    while low < high:  # the last place whose range begins at or before
+        middle = (low + high + 1) >> 1
+        if cumulative[middle] <= sought:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+@kernel
+def draw_sizes(seed, label_sizes, feature_sizes, n_labels, n_features):
+    """Draw every row's numbers of labels and features from two tables; the first two numbers of its stream.
+
+    Parameters
+    ----------
+    seed : int
+    label_sizes, feature_sizes : int32
+    n_labels, n_features : int64 (n,), written
+    """
+    for i in range(n_labels.size):
+        state = stream(seed, i) + GOLDEN
+        n_labels[i] = label_sizes[np.int64(uniform(state) * label_sizes.size)]
+        state += GOLDEN
+        n_features[i] = feature_sizes[np.int64(uniform(state) * feature_sizes.size)]
+
+
+@kernel
+def draw_labels(problem, state, own, seen, mark):
+    """Fill ``own`` with different places: the first from all labels, the others near it. Returns the next state.
+
+    Parameters
+    ----------
+    problem : Problem
+    state : uint64
+    own : int32 (n,), written; n is at most L
+    seen : int32 (L,)
+        Set to ``mark`` for the places drawn; has no other ``mark``.
+    mark : int
+    """
+    n_places = seen.size
+    for c in range(own.size):
+        topic = 0
+        if c > 0:
+            topic = problem.bottom[own[0]]
+            while problem.parent[topic] >= 0:
+                state += GOLDEN
+                if uniform(state) >= LABEL_CLIMB:
+                    break
+                topic = problem.parent[topic]
+        misses = 0
+        while True:
+            state += GOLDEN
+            place = draw_place(problem.cumulative, problem.first[topic], problem.last[topic], uniform(state))
+            if seen[place] != mark:
+                break
+            if problem.parent[topic] >= 0:
+                topic = problem.parent[topic]
+                continue
+            misses += 1
+            if misses > MOST_MISSES:
+                while seen[place] == mark:
+                    place = (place + 1) % n_places
+                break
+        own[c] = place
+        seen[place] = mark
+    return state
+
+
+@kernel
+def draw_word(problem, state, own):
+    """Rank of a word that speaks of one of the places ``own`` or of a topic above it, or of nothing; next state."""
+    state += GOLDEN
+    if uniform(state) < problem.feature_noise:
+        state += GOLDEN
+        return zipf(problem.words, uniform(state)), state
+    state += GOLDEN
+    place = own[np.int64(uniform(state) * own.size)]
+    speaker = problem.parent.size + place  # vocabularies: those of the topics, then those of the labels
+    topic = problem.bottom[place]
+    while problem.parent[topic] >= 0:  # the one that holds all labels says nothing
+        state += GOLDEN
+        if uniform(state) >= WORD_CLIMB:
+            break
+        speaker = topic
+        topic = problem.parent[topic]
+    state += GOLDEN
+    number = zipf(problem.vocabulary, uniform(state))
+    word = stream(problem.vocabulary_seed, speaker) + np.uint64(number) * GOLDEN
+    return zipf(problem.words, uniform(word)), state
+
+
+@kernel
+def draw_features(problem, state, own, features, counts):
+    """Fill ``features`` with different feature ids and count how often each was drawn. Returns the next state.
+
+    Parameters
+    ----------
+    problem : Problem
+    state : uint64
+    own : int32, the places whose words are drawn
+    features : int32 (m,), written; m is at most D
+    counts : int32 (D,), 0 before; written for the features drawn
+    """
+    n_features = counts.size
+    found = 0
+    draws = 0
+    while found < features.size:
+        if draws < MOST_DRAWS * features.size:
+            word, state = draw_word(problem, state, own)
+            f = problem.feature_ids[word]
+            draws += 1
+        else:  # few words are left: take the next free one
+            state += GOLDEN
+            f = problem.feature_ids[zipf(problem.words, uniform(state))]
+            while counts[f] > 0:
+                f = (f + 1) % n_features
+        if counts[f] == 0:
+            features[found] = f
+            found += 1
+        counts[f] += 1
+    return state
+
+
+@kernel
+def fill_rows(problem, seed, start, end, label_ptr, labels, feature_ptr, features, values):
+    """Make rows ``start`` to ``end - 1``, whose sizes :func:`draw_sizes` has drawn.
+
+    Parameters
+    ----------
+    problem : Problem
+    seed, start, end : int
+    label_ptr : int64 (n + 1,)
+    labels : int32, written between ``label_ptr[start]`` and ``label_ptr[end]``: ascending ids
+    feature_ptr : int64 (n + 1,)
+    features : int32, values : float32, written likewise
+        Ids ascending; values (1 + log count) * idf, scaled to Euclidean length 1.
+
+    Notes
+    -----
+    O(L + D + nonzeros * log) time, O(L + D) memory.
+    """
+    seen = np.full(problem.bottom.size, -1, np.int32)
+    counts = np.zeros(problem.feature_ids.size, np.int32)
+    for i in range(start, end):
+        state = stream(seed, i) + GOLDEN + GOLDEN  # behind the two sizes
+        mark = i - start
+        own = np.empty(label_ptr[i + 1] - label_ptr[i], np.int32)
+        state = draw_labels(problem, state, own, seen, mark)
+        row = features[feature_ptr[i] : feature_ptr[i + 1]]
+        state = draw_features(problem, state, own, row, counts)
+        row.sort()
+        out = values[feature_ptr[i] : feature_ptr[i + 1]]
+        total = 0.0
+        for t in range(row.size):
+            value = (1.0 + np.log(np.float64(counts[row[t]]))) * np.float64(problem.idf[row[t]])
+            counts[row[t]] = 0
+            out[t] = value
+            total += value * value
+        scale = 1.0 / np.sqrt(total)
+        for t in range(row.size):
+            out[t] = np.float32(out[t] * scale)
+        # The words have been said; now some labels are exchanged.
+        for c in range(own.size):
+            state += GOLDEN
+            if uniform(state) < problem.label_noise:
+                for _ in range(MOST_MISSES):
+                    state += GOLDEN
+                    place = draw_place(problem.cumulative, 0, seen.size, uniform(state))
+                    if seen[place] != mark:
+                        seen[place] = mark
+                        own[c] = place
+                        break
+        said = labels[label_ptr[i] : label_ptr[i + 1]]
+        for c in range(own.size):
+            said[c] = problem.label_ids[own[c]]
+        said.sort()

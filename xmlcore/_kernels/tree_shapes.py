@@ -1,0 +1,104 @@
+"""The shapes of label trees: random splits, Huffman's merges, and the package's numbering of nodes."""
+
+import numpy as np
+
+from xmlcore._kernels._jit import kernel
+from xmlcore._kernels.rng import shuffle, stream
+
+
+@kernel
+def shuffle_parts(members, starts, ends, seed, numbers):
+    """Shuffle ``members[starts[i]:ends[i]]`` in place, each part by the stream ``numbers[i]`` of ``seed``.
+
+    Parameters
+    ----------
+    members : int32
+    starts, ends, numbers : int64 (parts,)
+        The parts do not overlap.
+    seed : int
+    """
+    for i in range(starts.size):
+        shuffle(members[starts[i] : ends[i]], stream(seed, numbers[i]))
+
+
+@kernel
+def huffman_parents(counts, arity):
+    """Merge the lightest nodes, ``arity`` at a time, until one is left (Huffman, 1952).
+
+    The first merge takes fewer, as many as it needs for all others to be full: then the sum of counts times depths is
+    the least that any tree of this arity has. Among nodes of equal weight leaves come before merged nodes and earlier
+    before later ones, which keeps the tree shallow.
+
+    Parameters
+    ----------
+    counts : int64 (L,), ascending
+    arity : int, from 2 to max(2, L)
+
+    Returns
+    -------
+    parent : int32 (L + merges,)
+        Of the leaves in the order of ``counts``, then of the merged nodes; the last one is the root, -1.
+
+    Notes
+    -----
+    O(L): leaves wait in one queue and merged nodes, which are made in the order of their weight, in another
+    (van Leeuwen, 1976).
+    """
+    n = counts.size
+    first = 1 if n == 1 else 2 + (n - 2) % (arity - 1)
+    merges = 1 + (n - first) // (arity - 1)
+    parent = np.full(n + merges, -1, np.int32)
+    weight = np.zeros(merges, np.int64)
+    leaf = 0
+    merged = 0
+    for m in range(merges):
+        for _ in range(first if m == 0 else arity):
+            if leaf < n and (merged == m or counts[leaf] <= weight[merged]):
+                parent[leaf] = n + m
+                weight[m] += counts[leaf]
+                leaf += 1
+            else:
+                parent[n + merged] = n + m
+                weight[m] += weight[merged]
+                merged += 1
+    return parent
+
+
+@kernel
+def breadth_first(parent):
+    """Nodes in breadth-first order from the root, siblings by their number.
+
+    Parameters
+    ----------
+    parent : int32 (n,)
+        -1 for the root, the only one; circles are allowed.
+
+    Returns
+    -------
+    order : int32
+        Without the nodes that cannot be reached: those in a circle, and those under them.
+    """
+    n = parent.size
+    ptr = np.zeros(n + 1, np.int64)
+    order = np.empty(n, np.int32)
+    for v in range(n):
+        if parent[v] >= 0:
+            ptr[parent[v] + 1] += 1
+        else:
+            order[0] = v
+    for v in range(n):
+        ptr[v + 1] += ptr[v]
+    children = np.empty(n, np.int32)
+    fill = ptr[:-1].copy()
+    for v in range(n):
+        if parent[v] >= 0:
+            children[fill[parent[v]]] = v
+            fill[parent[v]] += 1
+    at = 0
+    count = 1
+    while at < count:
+        for t in range(ptr[order[at]], ptr[order[at] + 1]):
+            order[count] = children[t]
+            count += 1
+        at += 1
+    return order[:count].copy()
