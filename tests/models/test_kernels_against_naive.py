@@ -432,6 +432,17 @@ def test_beam_search_expands_the_best_nodes_of_each_depth(beam):
         np.testing.assert_allclose(found.scores[i][: len(labels)], np.exp([s for _, s in expected]), rtol=1e-5)
 
 
+def test_candidates_are_the_labels_offered_by_any_tree():
+    offered = np.array([[3, 1, 7, 1, 3, -1], [-1, -1, -1, -1, -1, -1], [5, 5, 5, 0, 2, 9]], np.int32)
+    ptr, labels = kernels.merge_candidates(offered)
+    rows = [labels[ptr[i] : ptr[i + 1]].tolist() for i in range(3)]
+    assert rows == [sorted(set(row) - {-1}) for row in offered.tolist()] == [[1, 3, 7], [], [0, 2, 5, 9]]
+    best, scores = np.full((3, 2), -1, np.int32), np.zeros((3, 2))
+    kernels.best_candidates(ptr, labels, np.array([0.5, 0.1, 0.5, 0.2, 0.3, 0.1, 0.4]), best, scores)
+    assert best.tolist() == [[1, 7], [-1, -1], [9, 2]]
+    assert scores.tolist() == [[0.5, 0.5], [0, 0], [0.4, 0.3]]
+
+
 @pytest.mark.parametrize("shape", SHAPES)
 def test_scores_of_chosen_labels_are_their_path_products(shape):
     model, X = fitted(*shape)

@@ -70,3 +70,12 @@ def kernel(function=None, **options):
         return numba.njit(**settings)(function)
     finally:
         config.CACHE_DIR = before
+
+
+def inlined(function):
+    """Compile a part of other kernels: copied into its callers, and without counting references to its arrays.
+
+    Numba counts a reference, with an atomic instruction, for nearly every array that a function is handed; in a part
+    that is called for each tree node these took more time than the work itself. Such a part must not make arrays.
+    """
+    return kernel(function, forceinline=True, _nrt=False)

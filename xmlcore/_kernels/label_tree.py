@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from xmlcore._kernels._jit import kernel
-from xmlcore._kernels.lanes import LANES, add_scaled
+from xmlcore._kernels._jit import inlined, kernel
+from xmlcore._kernels.lanes import LANES, add_scaled, lane_operation
 from xmlcore._kernels.siblings import LOGISTIC, NARROW, row_width
 
 GROUP_LIMIT = 256  # children are stored as uint8 within their group
@@ -48,6 +48,7 @@ class TreeArrays(NamedTuple):
     bucket_shift: np.ndarray  # int32 (g,)
     bucket_at: np.ndarray  # int64 (g + 1,)
     bucket_start: np.ndarray  # uint32, places in the group's features
+    depth: np.ndarray  # int32 (n,)
     root_group: int  # the group of the root's own factor, -1 when that is 1
 
 
@@ -134,7 +135,7 @@ def index_features(feature_ptr, features):
     return bucket_shift, bucket_at, bucket_start
 
 
-@kernel
+@inlined
 def log_probability(margin, loss):
     """Log of a node's factor: sigmoid(margin), or exp(-max(0, 1 - margin)^2) for the squared hinge."""
     z = np.float64(margin)
@@ -146,7 +147,7 @@ def log_probability(margin, loss):
     return -slack * slack
 
 
-@kernel
+@inlined
 def least_margin(log_factor, loss):
     """A margin below which the log of a node's factor is surely less than ``log_factor``."""
     if log_factor == -np.inf:
@@ -159,7 +160,7 @@ def least_margin(log_factor, loss):
     return least - 1e-9 * (1.0 + abs(least))
 
 
-@kernel
+@inlined
 def row_scale(data, start, end):
     """1 / |x|, and 1 for a row without entries."""
     total = 0.0
@@ -168,112 +169,128 @@ def row_scale(data, start, end):
     return 1.0 / np.sqrt(total) if total > 0.0 else 1.0
 
 
-@kernel(forceinline=True)
-def group_margins(tree, g, indices, data, start, end, scale, margins):
-    """``margins[:group size]``: of the group's children for one row; returns the group's size."""
-    n = tree.group_size[g]
+@lane_operation(n_arrays=1, n_scalars=0)
+def largest_of_lanes(ops, values):
+    return (), ops.largest(values)
+
+
+@inlined
+def group_margins(
+    g, indices, data, start, end, scale, margins,
+    bias, group_first, group_size, feature_ptr, features, dense_ptr, dense, sparse_ptr, entry_at, entry_ptr,
+    entry_child, entry_value, bucket_shift, bucket_at, bucket_start,
+):  # fmt: skip
+    """``margins[:group size]``: of the group's children for one row; returns the group's size.
+
+    The lanes that the last sixteen do not fill are minus infinity. The rest of the arguments are fields of
+    :class:`TreeArrays`, which the callers read once: reading an array out of a tuple counts a reference to it.
+    """
+    n = group_size[g]
     width = row_width(n)
-    first = tree.group_first[g]
+    first = group_first[g]
     for c in range(n):
-        margins[c] = tree.bias[first + c]
-    begin = tree.feature_ptr[g]
-    if begin == tree.feature_ptr[g + 1]:
-        return n
-    last = tree.features[tree.feature_ptr[g + 1] - 1]
-    shift = tree.bucket_shift[g]
-    buckets = tree.bucket_at[g]
-    dense = tree.dense_ptr[g]
-    is_dense = tree.dense_ptr[g + 1] > dense
-    sparse = tree.sparse_ptr[g]
-    entries = tree.entry_at[g]
+        margins[c] = bias[first + c]
+    for c in range(n, width):
+        margins[c] = -np.inf
+    begin = feature_ptr[g]
+    last = features[feature_ptr[g + 1] - 1] if feature_ptr[g + 1] > begin else -1
+    shift = bucket_shift[g]
+    buckets = bucket_at[g]
+    rows = dense_ptr[g]
+    is_dense = dense_ptr[g + 1] > rows
+    sparse = sparse_ptr[g]
+    entries = entry_at[g]
     for t in range(start, end):
         f = indices[t]
         if f > last:
             break
         b = buckets + (f >> shift)
-        at = np.int64(tree.bucket_start[b])
-        stop = np.int64(tree.bucket_start[b + 1])
-        while at < stop and tree.features[begin + at] < f:
+        at = np.int64(bucket_start[b])
+        stop = np.int64(bucket_start[b + 1])
+        while at < stop and features[begin + at] < f:
             at += 1
-        if at == stop or tree.features[begin + at] != f:
+        if at == stop or features[begin + at] != f:
             continue
         v = np.float32(data[t] * scale)
         if is_dense:
-            row = dense + at * width
+            row = rows + at * width
             if width <= NARROW:
                 for c in range(width):
-                    margins[c] += v * tree.dense[row + c]
+                    margins[c] += v * dense[row + c]
             else:
                 for c in range(0, width, LANES):
-                    add_scaled(margins, c, tree.dense, row + c, v)
+                    add_scaled(margins, c, dense, row + c, v)
         else:
-            for e in range(sparse + tree.entry_ptr[entries + at], sparse + tree.entry_ptr[entries + at + 1]):
-                margins[tree.entry_child[e]] += v * tree.entry_value[e]
+            for e in range(sparse + entry_ptr[entries + at], sparse + entry_ptr[entries + at + 1]):
+                margins[entry_child[e]] += v * entry_value[e]
     return n
 
 
-@kernel(forceinline=True)
-def leaf_bar(tree, loss, first, n, margins, k, bar, best):
+@inlined
+def leaf_bar(labels, loss, first, n, margins, k, bar, best):
     """A margin that k leaves among the group's children reach, or ``bar`` if that is more.
 
     Leaves below it need not be looked at: k siblings are surely better. ``best`` is scratch, (k,).
     """
-    if n <= k or k > SELECT_LIMIT:
-        return bar
-    for i in range(k):
-        best[i] = -np.inf
-    for c in range(n):
-        if tree.label[first + c] >= 0 and margins[c] > best[k - 1]:
-            at = k - 1
-            while at > 0 and margins[c] > best[at - 1]:
-                best[at] = best[at - 1]
-                at -= 1
-            best[at] = margins[c]
-    sure = SURE_LOGISTIC if loss == LOGISTIC else SURE_HINGE
-    return max(bar, min(np.float64(best[k - 1]), sure) - NEAR)
+    if n > k and k <= SELECT_LIMIT:
+        for i in range(k):
+            best[i] = -np.inf
+        for block in range(0, n, LANES):
+            top = largest_of_lanes(block, margins)
+            if top > best[k - 1] and top >= bar:
+                for c in range(block, min(n, block + LANES)):
+                    if margins[c] > best[k - 1] and labels[first + c] >= 0:
+                        at = k - 1
+                        while at > 0 and margins[c] > best[at - 1]:
+                            best[at] = best[at - 1]
+                            at -= 1
+                        best[at] = margins[c]
+        sure = SURE_LOGISTIC if loss == LOGISTIC else SURE_HINGE
+        bar = max(bar, min(np.float64(best[k - 1]), sure) - NEAR)
+    return bar
 
 
 @kernel
 def root_log_probability(tree, loss, indices, data, start, end, scale, margins):
-    """Log of the root's own factor: 0 unless the training data had rows without labels."""
-    if tree.root_group < 0:
-        return 0.0
-    group_margins(tree, tree.root_group, indices, data, start, end, scale, margins)
+    """Log of the root's own factor, when it has one."""
+    g = tree.root_group
+    group_margins(
+        g, indices, data, start, end, scale, margins,
+        tree.bias, tree.group_first, tree.group_size, tree.feature_ptr, tree.features, tree.dense_ptr, tree.dense,
+        tree.sparse_ptr, tree.entry_at, tree.entry_ptr, tree.entry_child, tree.entry_value, tree.bucket_shift,
+        tree.bucket_at, tree.bucket_start,
+    )  # fmt: skip
     return log_probability(margins[0], loss)
 
 
-@kernel
+@inlined
 def better(score_a, label_a, score_b, label_b):
     """Whether a comes before b in a ranking: larger score, then smaller label id."""
     return score_a > score_b or (score_a == score_b and label_a < label_b)
 
 
-@kernel
+@inlined
 def offer(best_scores, best_labels, count, k, score, label):
     """Insert a label into the sorted list of the k best; returns the new count."""
-    if count == k:
-        if not better(score, label, best_scores[k - 1], best_labels[k - 1]):
-            return count
-        at = k - 1
-    else:
-        at = count
-        count += 1
-    while at > 0 and better(score, label, best_scores[at - 1], best_labels[at - 1]):
-        best_scores[at] = best_scores[at - 1]
-        best_labels[at] = best_labels[at - 1]
-        at -= 1
-    best_scores[at] = score
-    best_labels[at] = label
+    if count < k or better(score, label, best_scores[k - 1], best_labels[k - 1]):
+        count = min(count + 1, k)
+        at = count - 1
+        while at > 0 and better(score, label, best_scores[at - 1], best_labels[at - 1]):
+            best_scores[at] = best_scores[at - 1]
+            best_labels[at] = best_labels[at - 1]
+            at -= 1
+        best_scores[at] = score
+        best_labels[at] = label
     return count
 
 
-@kernel
+@inlined
 def heap_push(scores, nodes, size, score, node):
-    """Push onto a max-heap; returns the new size."""
+    """Push onto a heap whose top is the larger score, then the smaller node; returns the new size."""
     at = size
     while at > 0:
         up = (at - 1) >> 1
-        if scores[up] >= score:
+        if better(scores[up], nodes[up], score, node):
             break
         scores[at] = scores[up]
         nodes[at] = nodes[up]
@@ -283,9 +300,9 @@ def heap_push(scores, nodes, size, score, node):
     return size + 1
 
 
-@kernel
+@inlined
 def heap_pop(scores, nodes, size):
-    """Remove the top of a max-heap (read it before); returns the new size."""
+    """Remove the top of the heap (read it before); returns the new size."""
     size -= 1
     score = scores[size]
     node = nodes[size]
@@ -294,9 +311,9 @@ def heap_pop(scores, nodes, size):
         down = 2 * at + 1
         if down >= size:
             break
-        if down + 1 < size and scores[down + 1] > scores[down]:
+        if down + 1 < size and better(scores[down + 1], nodes[down + 1], scores[down], nodes[down]):
             down += 1
-        if scores[down] <= score:
+        if better(score, node, scores[down], nodes[down]):
             break
         scores[at] = scores[down]
         nodes[at] = nodes[down]
@@ -307,11 +324,15 @@ def heap_pop(scores, nodes, size):
 
 
 @kernel
-def search_best_first(tree, loss, indptr, indices, data, first_row, last_row, out_labels, out_scores):
-    """The k labels of greatest path product for rows [first_row, last_row), exactly.
+def search_best_first(tree, loss, indptr, indices, data, first_row, last_row, beam, out_labels, out_scores):
+    """The k labels of greatest path product for rows [first_row, last_row).
 
-    A product never grows along a path, so a subtree is dropped as soon as k labels beat its root. Scores are kept as
-    logarithms, so a product of many small factors does not vanish. Equal scores are ranked by label id.
+    A product never grows along a path, so a subtree is dropped as soon as k labels beat its root: exact. Scores are
+    kept as logarithms, so a product of many small factors does not vanish. Equal scores are ranked by label id.
+
+    With a beam, only that many inner nodes are expanded at each depth. Nodes are expanded in the order of their scores,
+    and a node's parent before it, so these are the best of their depth, the same that a search level by level would
+    keep; but no node is expanded that k labels beat already. Equal nodes are ranked by id.
 
     Parameters
     ----------
@@ -319,6 +340,7 @@ def search_best_first(tree, loss, indptr, indices, data, first_row, last_row, ou
     loss : int
     indptr, indices, data : CSR of X, not normalised (the search divides by the row's length)
     first_row, last_row : int
+    beam : int, 0 for an exact search
     out_labels : int32 (n, k), out_scores : float64 (n, k)
         Written at the same rows; must come filled with -1 and 0. Scores are logarithms.
 
@@ -326,11 +348,30 @@ def search_best_first(tree, loss, indptr, indices, data, first_row, last_row, ou
     -----
     Per row, O(expanded nodes * (nonzeros + weights touched)).
     """
+    label_of = tree.label
+    group_ptr = tree.group_ptr
+    depth = tree.depth
+    bias = tree.bias
+    group_first = tree.group_first
+    group_size = tree.group_size
+    feature_ptr = tree.feature_ptr
+    features = tree.features
+    dense_ptr = tree.dense_ptr
+    dense = tree.dense
+    sparse_ptr = tree.sparse_ptr
+    entry_at = tree.entry_at
+    entry_ptr = tree.entry_ptr
+    entry_child = tree.entry_child
+    entry_value = tree.entry_value
+    bucket_shift = tree.bucket_shift
+    bucket_at = tree.bucket_at
+    bucket_start = tree.bucket_start
     k = out_labels.shape[1]
-    heap_scores = np.empty(tree.label.size, np.float64)
-    heap_nodes = np.empty(tree.label.size, np.int32)
+    heap_scores = np.empty(label_of.size, np.float64)
+    heap_nodes = np.empty(label_of.size, np.int32)
     margins = np.zeros(SCRATCH, np.float32)
     best = np.empty(SELECT_LIMIT, np.float32)
+    expanded = np.zeros(depth.max() + 1 if beam > 0 else 0, np.int32)
     for i in range(first_row, last_row):
         start = indptr[i]
         end = indptr[i + 1]
@@ -338,7 +379,10 @@ def search_best_first(tree, loss, indptr, indices, data, first_row, last_row, ou
         best_scores = out_scores[i]
         best_labels = out_labels[i]
         count = 0
-        root = root_log_probability(tree, loss, indices, data, start, end, scale, margins)
+        expanded[:] = 0
+        root = 0.0
+        if tree.root_group >= 0:
+            root = root_log_probability(tree, loss, indices, data, start, end, scale, margins)
         size = heap_push(heap_scores, heap_nodes, 0, root, 0)
         while size > 0:
             score = heap_scores[0]
@@ -346,85 +390,40 @@ def search_best_first(tree, loss, indptr, indices, data, first_row, last_row, ou
             if count == k and score < best_scores[k - 1]:
                 break
             size = heap_pop(heap_scores, heap_nodes, size)
-            for g in range(tree.group_ptr[v], tree.group_ptr[v + 1]):
-                n = group_margins(tree, g, indices, data, start, end, scale, margins)
-                first = tree.group_first[g]
+            if beam > 0:
+                if expanded[depth[v]] == beam:
+                    continue
+                expanded[depth[v]] += 1
+            for g in range(group_ptr[v], group_ptr[v + 1]):
+                n = group_margins(
+                    g, indices, data, start, end, scale, margins,
+                    bias, group_first, group_size, feature_ptr, features, dense_ptr, dense, sparse_ptr, entry_at,
+                    entry_ptr, entry_child, entry_value, bucket_shift, bucket_at, bucket_start,
+                )  # fmt: skip
+                first = group_first[g]
                 bar = -np.inf
                 leaf = -np.inf
                 if n > NARROW:
                     if count == k:
                         bar = least_margin(best_scores[k - 1] - score, loss)
-                    leaf = leaf_bar(tree, loss, first, n, margins, k, bar, best)
-                for c in range(n):
-                    if margins[c] < bar:
+                    leaf = leaf_bar(label_of, loss, first, n, margins, k, bar, best)
+                for block in range(0, n, LANES):
+                    if n > NARROW and largest_of_lanes(block, margins) < bar:
                         continue
-                    child = first + c
-                    label = tree.label[child]
-                    if label >= 0 and margins[c] < leaf:
-                        continue
-                    child_score = score + log_probability(margins[c], loss)
-                    if count == k and child_score < best_scores[k - 1]:
-                        continue
-                    if label >= 0:
-                        count = offer(best_scores, best_labels, count, k, child_score, label)
-                    else:
-                        size = heap_push(heap_scores, heap_nodes, size, child_score, child)
-
-
-@kernel
-def search_beam(tree, loss, indptr, indices, data, first_row, last_row, beam, out_labels, out_scores):
-    """As :func:`search_best_first`, but at each depth only the ``beam`` best inner nodes are expanded.
-
-    Approximate: a label under a dropped node is not found. Equal nodes are ranked by id.
-    """
-    k = out_labels.shape[1]
-    now_scores = np.empty(beam, np.float64)
-    now_nodes = np.empty(beam, np.int32)
-    next_scores = np.empty(beam, np.float64)
-    next_nodes = np.empty(beam, np.int32)
-    margins = np.zeros(SCRATCH, np.float32)
-    best = np.empty(SELECT_LIMIT, np.float32)
-    for i in range(first_row, last_row):
-        start = indptr[i]
-        end = indptr[i + 1]
-        scale = row_scale(data, start, end)
-        best_scores = out_scores[i]
-        best_labels = out_labels[i]
-        count = 0
-        now_scores[0] = root_log_probability(tree, loss, indices, data, start, end, scale, margins)
-        now_nodes[0] = 0
-        n_now = 1
-        while n_now > 0:
-            n_next = 0
-            for b in range(n_now):
-                v = now_nodes[b]
-                score = now_scores[b]
-                if count == k and score < best_scores[k - 1]:
-                    break
-                for g in range(tree.group_ptr[v], tree.group_ptr[v + 1]):
-                    n = group_margins(tree, g, indices, data, start, end, scale, margins)
-                    first = tree.group_first[g]
-                    bar = -np.inf
-                    leaf = -np.inf
-                    if n > NARROW:
-                        if count == k:
-                            bar = least_margin(best_scores[k - 1] - score, loss)
-                        leaf = leaf_bar(tree, loss, first, n, margins, k, bar, best)
-                    for c in range(n):
+                    for c in range(block, min(n, block + LANES)):
                         if margins[c] < bar:
                             continue
                         child = first + c
-                        label = tree.label[child]
+                        label = label_of[child]
                         if label >= 0 and margins[c] < leaf:
                             continue
                         child_score = score + log_probability(margins[c], loss)
+                        if count == k and child_score < best_scores[k - 1]:
+                            continue
                         if label >= 0:
                             count = offer(best_scores, best_labels, count, k, child_score, label)
                         else:
-                            n_next = offer(next_scores, next_nodes, n_next, beam, child_score, child)
-            n_now = n_next
-            now_scores[:n_now] = next_scores[:n_now]
-            now_nodes[:n_now] = next_nodes[:n_now]
+                            size = heap_push(heap_scores, heap_nodes, size, child_score, child)
 
 
 @kernel
@@ -437,11 +436,28 @@ def search_threshold(tree, loss, indptr, indices, data, first_row, last_row, log
     labels : int32, row after row, in the order of the search
     scores : float64, logarithms; labels of probability 0 are left out even at threshold 0
     """
+    label_of = tree.label
+    group_ptr = tree.group_ptr
+    bias = tree.bias
+    group_first = tree.group_first
+    group_size = tree.group_size
+    feature_ptr = tree.feature_ptr
+    features = tree.features
+    dense_ptr = tree.dense_ptr
+    dense = tree.dense
+    sparse_ptr = tree.sparse_ptr
+    entry_at = tree.entry_at
+    entry_ptr = tree.entry_ptr
+    entry_child = tree.entry_child
+    entry_value = tree.entry_value
+    bucket_shift = tree.bucket_shift
+    bucket_at = tree.bucket_at
+    bucket_start = tree.bucket_start
     counts = np.zeros(last_row - first_row, np.int64)
     labels = np.empty(1024, np.int32)
     scores = np.empty(1024, np.float64)
-    stack_scores = np.empty(tree.label.size, np.float64)
-    stack_nodes = np.empty(tree.label.size, np.int32)
+    stack_scores = np.empty(label_of.size, np.float64)
+    stack_nodes = np.empty(label_of.size, np.int32)
     margins = np.zeros(SCRATCH, np.float32)
     count = 0
     for i in range(first_row, last_row):
@@ -449,24 +465,30 @@ def search_threshold(tree, loss, indptr, indices, data, first_row, last_row, log
         end = indptr[i + 1]
         scale = row_scale(data, start, end)
         before = count
-        stack_scores[0] = root_log_probability(tree, loss, indices, data, start, end, scale, margins)
+        stack_scores[0] = 0.0
+        if tree.root_group >= 0:
+            stack_scores[0] = root_log_probability(tree, loss, indices, data, start, end, scale, margins)
         stack_nodes[0] = 0
         size = 1
         while size > 0:
             size -= 1
             score = stack_scores[size]
             v = stack_nodes[size]
-            for g in range(tree.group_ptr[v], tree.group_ptr[v + 1]):
-                n = group_margins(tree, g, indices, data, start, end, scale, margins)
+            for g in range(group_ptr[v], group_ptr[v + 1]):
+                n = group_margins(
+                    g, indices, data, start, end, scale, margins,
+                    bias, group_first, group_size, feature_ptr, features, dense_ptr, dense, sparse_ptr, entry_at,
+                    entry_ptr, entry_child, entry_value, bucket_shift, bucket_at, bucket_start,
+                )  # fmt: skip
                 bar = least_margin(log_threshold - score, loss) if n > NARROW else -np.inf
                 for c in range(n):
                     if margins[c] < bar:
                         continue
-                    child = tree.group_first[g] + c
+                    child = group_first[g] + c
                     child_score = score + log_probability(margins[c], loss)
                     if child_score < log_threshold or child_score == -np.inf:
                         continue
-                    if tree.label[child] < 0:
+                    if label_of[child] < 0:
                         stack_scores[size] = child_score
                         stack_nodes[size] = child
                         size += 1
@@ -478,7 +500,7 @@ def search_threshold(tree, loss, indptr, indices, data, first_row, last_row, log
                         more_scores[:count] = scores
                         labels = more_labels
                         scores = more_scores
-                    labels[count] = tree.label[child]
+                    labels[count] = label_of[child]
                     scores[count] = child_score
                     count += 1
         counts[i - first_row] = count - before
@@ -495,7 +517,25 @@ def score_labels(tree, loss, leaf_of_label, indptr, indices, data, first_row, la
         The labels of each row.
     out : float64, written at the places of ``wanted``
     """
-    n_nodes = tree.label.size
+    label_of = tree.label
+    group_ptr = tree.group_ptr
+    parent = tree.parent
+    bias = tree.bias
+    group_first = tree.group_first
+    group_size = tree.group_size
+    feature_ptr = tree.feature_ptr
+    features = tree.features
+    dense_ptr = tree.dense_ptr
+    dense = tree.dense
+    sparse_ptr = tree.sparse_ptr
+    entry_at = tree.entry_at
+    entry_ptr = tree.entry_ptr
+    entry_child = tree.entry_child
+    entry_value = tree.entry_value
+    bucket_shift = tree.bucket_shift
+    bucket_at = tree.bucket_at
+    bucket_start = tree.bucket_start
+    n_nodes = label_of.size
     node_margins = np.empty(n_nodes, np.float32)
     node_scores = np.empty(n_nodes, np.float64)
     known = np.full(n_nodes, -1, np.int64)  # 2 i: row i's margin; 2 i + 1: its score as well
@@ -505,7 +545,9 @@ def score_labels(tree, loss, leaf_of_label, indptr, indices, data, first_row, la
         start = indptr[i]
         end = indptr[i + 1]
         scale = row_scale(data, start, end)
-        node_scores[0] = root_log_probability(tree, loss, indices, data, start, end, scale, margins)
+        node_scores[0] = 0.0
+        if tree.root_group >= 0:
+            node_scores[0] = root_log_probability(tree, loss, indices, data, start, end, scale, margins)
         known[0] = 2 * i + 1
         for t in range(wanted_ptr[i], wanted_ptr[i + 1]):
             v = leaf_of_label[wanted[t]]
@@ -513,18 +555,65 @@ def score_labels(tree, loss, leaf_of_label, indptr, indices, data, first_row, la
             while known[v] != 2 * i + 1:
                 path[length] = v
                 length += 1
-                v = tree.parent[v]
+                v = parent[v]
             for step in range(length - 1, -1, -1):
                 child = path[step]
-                v = tree.parent[child]
+                v = parent[child]
                 if known[child] != 2 * i:
-                    g = tree.group_ptr[v]
-                    while child >= tree.group_first[g] + tree.group_size[g]:
+                    g = group_ptr[v]
+                    while child >= group_first[g] + group_size[g]:
                         g += 1
-                    n = group_margins(tree, g, indices, data, start, end, scale, margins)
+                    n = group_margins(
+                        g, indices, data, start, end, scale, margins,
+                        bias, group_first, group_size, feature_ptr, features, dense_ptr, dense, sparse_ptr, entry_at,
+                        entry_ptr, entry_child, entry_value, bucket_shift, bucket_at, bucket_start,
+                    )  # fmt: skip
                     for c in range(n):
-                        known[tree.group_first[g] + c] = 2 * i
-                        node_margins[tree.group_first[g] + c] = margins[c]
+                        known[group_first[g] + c] = 2 * i
+                        node_margins[group_first[g] + c] = margins[c]
                 node_scores[child] = node_scores[v] + log_probability(node_margins[child], loss)
                 known[child] = 2 * i + 1
             out[t] = node_scores[leaf_of_label[wanted[t]]]
+
+
+@kernel
+def merge_candidates(offered):
+    """Every label that some tree offered for a row, once, ascending.
+
+    Parameters
+    ----------
+    offered : int32 (n, t), -1 for none
+
+    Returns
+    -------
+    ptr : int64 (n + 1,), labels : int32
+    """
+    n, t = offered.shape
+    ptr = np.zeros(n + 1, np.int64)
+    labels = np.empty(n * t, np.int32)
+    count = 0
+    for i in range(n):
+        begin = count
+        for c in range(t):
+            label = offered[i, c]
+            at = count
+            while at > begin and labels[at - 1] > label:
+                at -= 1
+            if label < 0 or (at > begin and labels[at - 1] == label):
+                continue
+            for move in range(count, at, -1):
+                labels[move] = labels[move - 1]
+            labels[at] = label
+            count += 1
+        ptr[i + 1] = count
+    return ptr, labels[:count].copy()
+
+
+@kernel
+def best_candidates(ptr, labels, scores, out_labels, out_scores):
+    """Write the k best of each row's candidates into ``out_labels`` (n, k), filled with -1 before, and their scores."""
+    k = out_labels.shape[1]
+    for i in range(ptr.size - 1):
+        count = 0
+        for t in range(ptr[i], ptr[i + 1]):
+            count = offer(out_scores[i], out_labels[i], count, k, scores[t], labels[t])

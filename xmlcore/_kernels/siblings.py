@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from xmlcore._kernels._jit import kernel
+from xmlcore._kernels._jit import inlined, kernel
 from xmlcore._kernels.lanes import LANES, add_row, lane_operation, margins_of_row
 from xmlcore._kernels.rng import shuffle, stream
 
@@ -377,7 +377,7 @@ def train_siblings(
     return weights, epochs, violation
 
 
-@kernel(forceinline=True)
+@inlined
 def row_width(n):
     """Places of one feature's weights in a group of n siblings that is stored densely."""
     return n if n <= NARROW else (n + LANES - 1) // LANES * LANES

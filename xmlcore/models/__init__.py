@@ -1,7 +1,15 @@
 """The estimators, and how a saved one is read back."""
 
-from xmlcore.models.base import ModelFormatError, NotFittedError, load_model
+from xmlcore.models.base import ModelFormatError, load_model
 from xmlcore.models.label_tree import LabelTree
 from xmlcore.models.plt import PLT
 
 __all__ = ["PLT", "LabelTree", "ModelFormatError", "NotFittedError", "load_model"]
+
+
+def __getattr__(name):
+    if name == "NotFittedError":  # scikit-learn's own, and scikit-learn is slow to import
+        from sklearn.exceptions import NotFittedError
+
+        return NotFittedError
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -12,8 +12,6 @@ from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator, clone
-from sklearn.exceptions import NotFittedError
 
 from xmlcore.models.label_tree import LabelTree
 from xmlcore.validation import check_features
@@ -32,12 +30,94 @@ class ModelFormatError(ValueError):
     """A folder that does not hold a model this version can read."""
 
 
-class MultiLabelModel(BaseEstimator):
-    """Base of the estimators.
+class MultiLabelModel:
+    """Base of the estimators, which are scikit-learn's by what they offer, not by inheritance.
 
-    A subclass sets ``n_features_in_`` and ``n_labels_`` in ``fit`` and offers ``predict_topk`` and
-    ``predict_proba``; for saving, ``_state`` and ``_restore``.
+    To scikit-learn's tools they are multi-label classifiers. scikit-learn itself, with all that it imports half a
+    second and 125 MiB, is loaded only by those who use it. When Y is lists of ids, its cross-validation needs a
+    splitter, such as ``cv=KFold(5)``, where a number would do for a matrix.
+
+    A subclass keeps the parameters of its ``__init__`` as attributes of the same names, sets ``n_features_in_`` and
+    ``n_labels_`` in ``fit`` and offers ``predict_topk`` and ``predict_proba``; for saving, ``_state`` and
+    ``_restore``.
     """
+
+    _estimator_type = "classifier"  # scikit-learn 1.5 reads this, later ones the tags
+
+    @classmethod
+    def _param_names(cls) -> list[str]:
+        return sorted(inspect.signature(cls).parameters)
+
+    def get_params(self, deep: bool = True) -> dict:
+        """Return the parameters by name.
+
+        Parameters
+        ----------
+        deep : bool
+            As scikit-learn has it; without effect, as no parameter is an estimator.
+
+        Returns
+        -------
+        dict
+        """
+        return {name: getattr(self, name) for name in self._param_names()}
+
+    def set_params(self, **params):
+        """Set parameters by name.
+
+        Returns
+        -------
+        MultiLabelModel
+            Itself.
+
+        Raises
+        ------
+        ValueError
+            There is no parameter of that name; the message has those that are, and none is set.
+        """
+        names = self._param_names()
+        for name in params:
+            if name not in names:
+                raise ValueError(f"Invalid parameter {name!r} for estimator {self}. Valid parameters are: {names!r}.")
+        for name, value in params.items():
+            setattr(self, name, value)
+        return self
+
+    def __repr__(self):
+        defaults = inspect.signature(type(self)).parameters
+        changed = [
+            f"{name}={value!r}"
+            for name, value in self.get_params().items()
+            if repr(value) != repr(defaults[name].default)
+        ]
+        return f"{type(self).__name__}({', '.join(changed)})"
+
+    def _repr_html_(self) -> str:
+        """What notebooks show: scikit-learn's diagram."""
+        from sklearn.utils import estimator_html_repr
+
+        return estimator_html_repr(self)
+
+    def __sklearn_tags__(self):
+        from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags
+
+        return Tags(
+            estimator_type=self._estimator_type,
+            target_tags=TargetTags(required=True, two_d_labels=True, single_output=False),
+            transformer_tags=None,
+            classifier_tags=ClassifierTags(multi_class=False, multi_label=True),
+            regressor_tags=None,
+            input_tags=InputTags(sparse=True),
+        )
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "n_features_in_")
+
+    @property
+    def classes_(self) -> np.ndarray:
+        """Label ids, which scikit-learn's scorers ask for: ndarray of int64, shape (L,)."""
+        self._check_fitted()
+        return np.arange(self.n_labels_)
 
     def predict(self, X) -> sp.csr_array:
         """Labels of probability at least 0.5.
@@ -53,7 +133,9 @@ class MultiLabelModel(BaseEstimator):
         return self.predict_proba(X, threshold=0.5).astype(bool)
 
     def _check_fitted(self):
-        if not hasattr(self, "n_features_in_"):
+        if not self.__sklearn_is_fitted__():
+            from sklearn.exceptions import NotFittedError
+
             raise NotFittedError(f"This {type(self).__name__} is not fitted yet: call fit(X, Y) first")
 
     def _check_input(self, X) -> sp.csr_array:
@@ -146,7 +228,7 @@ def warm_up(model: MultiLabelModel) -> None:
     small = {"arity": 2, "max_leaf_labels": 2, "tol": 1e6, "n_estimators": min(2, params.get("n_estimators", 1))}
     if isinstance(params.get("tree"), LabelTree):  # of other labels than the toy's
         small |= {"tree": LabelTree.from_nested([[0, 1, 2], [[3, 4], [5, 6]], 7])}
-    toy = clone(model).set_params(**{name: value for name, value in small.items() if name in params})
+    toy = type(model)(**params | {name: value for name, value in small.items() if name in params})
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the model's own fit will say it again
         toy.fit(X, Y)

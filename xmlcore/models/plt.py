@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.exceptions import ConvergenceWarning
 
 from xmlcore._kernels import label_tree as search
 from xmlcore._kernels import siblings
@@ -277,7 +276,8 @@ class PLT(MultiLabelModel):
                 part.sort_indices()
                 totals = part if totals is None else totals + part
             if n_trees > 1:
-                totals = self._complete(x, totals, rows)
+                ptr, labels, _ = csr_parts(totals)
+                totals = sp.csr_array((self._mean_scores(x, ptr, labels, rows), labels, ptr), shape=totals.shape)
             totals = totals.astype(np.float32)
             totals.data[totals.data < threshold] = 0.0
             totals.eliminate_zeros()  # also what is too small for float32
@@ -406,6 +406,8 @@ class PLT(MultiLabelModel):
         stats = np.concatenate(epochs)
         late = stats[stats[:, 2] == 0]
         if late.size:
+            from sklearn.exceptions import ConvergenceWarning
+
             depths = ", ".join(f"{n} at depth {d}" for d, n in zip(*np.unique(late[:, 0], return_counts=True)))
             warnings.warn(
                 f"{len(late)} of {len(stats)} sibling groups stopped at max_iter={self.max_iter} before tol={self.tol} "
@@ -422,11 +424,7 @@ class PLT(MultiLabelModel):
         labels = np.full((end - start, k), -1, np.int32)
         scores = np.full((end - start, k), -np.inf)
         part = (x[0][start : end + 1], x[1], x[2])
-        if beam is None:
-            search.search_best_first(arrays, LOSSES[self.loss_], *part, 0, end - start, labels, scores)
-        else:
-            beam = min(beam, arrays.label.size)
-            search.search_beam(arrays, LOSSES[self.loss_], *part, 0, end - start, beam, labels, scores)
+        search.search_best_first(arrays, LOSSES[self.loss_], *part, 0, end - start, beam or 0, labels, scores)
         return labels, scores
 
     def _search_all(self, x, rows, k, beam):
@@ -449,8 +447,11 @@ class PLT(MultiLabelModel):
             for start, end in waiting:
                 found = [self._search(arrays, x, (start, end), depth, beam) for arrays in self.fitted_]
                 bound = np.mean([np.exp(logs[:, -1]) for _, logs in found], axis=0)
-                means = self._complete(x, _union([best for best, _ in found], self.n_labels_), (start, end))
-                best_labels, best_scores = _top_of_csr(means, k)
+                ptr, candidates = search.merge_candidates(np.concatenate([best for best, _ in found], axis=1))
+                best_labels = np.full((end - start, k), -1, np.int32)
+                best_scores = np.zeros((end - start, k))
+                means = self._mean_scores(x, ptr, candidates, (start, end))
+                search.best_candidates(ptr, candidates, means, best_labels, best_scores)
                 if beam is None and depth < self.n_labels_:
                     unseen = bound == 0  # every label that was not offered has probability 0
                     _fill_with_zeros(best_labels, best_scores, np.flatnonzero(unseen & (best_scores[:, -1] == 0)))
@@ -464,18 +465,17 @@ class PLT(MultiLabelModel):
             depth = min(2 * depth, self.n_labels_)
         return labels, scores
 
-    def _complete(self, x, candidates, rows):
-        """Mean probability over all trees of every stored label of ``candidates``, for rows [a, b) of x."""
-        indptr, wanted, _ = csr_parts(candidates)
+    def _mean_scores(self, x, ptr, labels, rows):
+        """Mean probability over all trees of each row's ``labels[ptr[i]:ptr[i + 1]]``, for rows [a, b) of x."""
         part = (x[0][rows[0] : rows[1] + 1], x[1], x[2])
-        total = np.zeros(wanted.size)
+        total = np.zeros(labels.size)
         for arrays, leaf_of_label in zip(self.fitted_, self.leaves_):
-            out = np.empty(wanted.size)
+            out = np.empty(labels.size)
             search.score_labels(
-                arrays, LOSSES[self.loss_], leaf_of_label, *part, 0, rows[1] - rows[0], indptr, wanted, out
+                arrays, LOSSES[self.loss_], leaf_of_label, *part, 0, rows[1] - rows[0], ptr, labels, out
             )
             total += np.exp(out)
-        return sp.csr_array((total / len(self.fitted_), wanted, indptr), shape=candidates.shape)
+        return total / len(self.fitted_)
 
     # Saving ---------------------------------------------------------------------------------------------------------
 
@@ -503,9 +503,8 @@ class PLT(MultiLabelModel):
             parts = {name: arrays[f"tree{number}.{name}"] for name in SAVED}
             parts["root_group"] = int(parts["root_group"])
             _check_arrays(SimpleNamespace(**parts), values["n_features"], values["n_labels"])
-            tree_arrays = _with_index(**parts)
-            trees.append(LabelTree(tree_arrays.parent, tree_arrays.label))
-            fitted.append(tree_arrays)
+            trees.append(LabelTree(parts["parent"], parts["label"]))
+            fitted.append(_with_index(trees[-1], **parts))
         self._set_fitted(trees, fitted, values["n_features"], values["n_labels"], values["loss"])
         self.n_iter_ = values["n_iter"]
 
@@ -531,6 +530,7 @@ def _assemble(tree, groups, results, used) -> search.TreeArrays:
         bias[first : first + size] = result.bias
     is_sparse = [r.ptr.size > 0 for r in results]
     return _with_index(
+        tree,
         parent=tree.parent,
         label=tree.label,
         bias=bias,
@@ -550,10 +550,10 @@ def _assemble(tree, groups, results, used) -> search.TreeArrays:
     )
 
 
-def _with_index(**arrays) -> search.TreeArrays:
+def _with_index(tree: LabelTree, **arrays) -> search.TreeArrays:
     """Add what is found out from the rest, and not saved."""
     shift, at, start = search.index_features(arrays["feature_ptr"], arrays["features"])
-    return search.TreeArrays(**arrays, bucket_shift=shift, bucket_at=at, bucket_start=start)
+    return search.TreeArrays(**arrays, bucket_shift=shift, bucket_at=at, bucket_start=start, depth=tree.depth)
 
 
 def _count_weights(arrays):
@@ -699,33 +699,6 @@ def _as_ranking(labels, scores, k):
     out_labels[:, :width] = labels
     out_scores[:, :width] = np.where(labels >= 0, scores, 0.0)
     return Ranking(out_labels, out_scores)
-
-
-def _union(label_arrays, n_labels):
-    """CSR pattern of all labels in the arrays (n, .), -1 left out."""
-    labels = np.concatenate(label_arrays, axis=1)
-    rows = np.repeat(np.arange(labels.shape[0]), labels.shape[1])
-    flat = labels.ravel()
-    pattern = sp.csr_array(
-        (np.ones((flat >= 0).sum(), np.float64), (rows[flat >= 0], flat[flat >= 0])), shape=(labels.shape[0], n_labels)
-    )
-    pattern.sum_duplicates()
-    return pattern
-
-
-def _top_of_csr(scores, k):
-    """Best k of every row, ties by label id: labels int32 (n, k), scores float64 (n, k)."""
-    n = scores.shape[0]
-    counts = np.diff(scores.indptr)
-    rows = np.repeat(np.arange(n), counts)
-    order = np.lexsort((scores.indices, -scores.data, rows))
-    rank = np.arange(order.size) - np.repeat(scores.indptr[:-1], counts)
-    keep = rank < k
-    labels = np.full((n, k), -1, np.int32)
-    best = np.zeros((n, k))
-    labels[rows[keep], rank[keep]] = scores.indices[order[keep]]
-    best[rows[keep], rank[keep]] = scores.data[order[keep]]
-    return labels, best
 
 
 def _fill_with_zeros(labels, scores, rows):

@@ -1,0 +1,139 @@
+"""The growth study: its exponents, its count of work, and a point from beginning to end."""
+
+import json
+import math
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from benchmarks import growth
+from xmlcore import PLT
+from xmlcore.datasets import make_synthetic
+
+
+def test_an_exact_power_law_has_its_exponent_and_no_error():
+    xs = [10, 1000, 100, 30]
+    found = growth.exponent(xs, [5 * x**0.7 for x in xs])
+    assert found["exponent"] == pytest.approx(0.7) and found["last"] == pytest.approx(0.7)
+    assert found["error"] == pytest.approx(0, abs=1e-9)
+    assert found["range"] == pytest.approx(100) and found["points"] == 4
+
+
+def test_exponent_and_error_are_those_of_least_squares():
+    rng = np.random.default_rng(0)
+    xs = np.geomspace(1, 1000, 8)
+    ys = xs**0.4 * np.exp(rng.normal(0, 0.2, 8))
+    coefficients, covariance = np.polyfit(np.log(xs), np.log(ys), 1, cov=True)
+    found = growth.exponent(xs, ys)
+    assert found["exponent"] == pytest.approx(coefficients[0])
+    assert found["error"] == pytest.approx(math.sqrt(covariance[0, 0]))
+
+
+def test_two_sizes_make_no_exponent():
+    assert growth.exponent([1, 2, 2], [1, 2, 3]) is None
+
+
+@pytest.mark.parametrize("arity", [2, 5])
+def test_work_is_counted_as_by_hand(arity):
+    data = make_synthetic(n_train=60, n_test=1, n_labels=40, n_features=50, features_per_row=5)
+    model = PLT(arity=arity, max_leaf_labels=4, n_jobs=1).fit(data.X_train, data.Y_train)
+    tree = model.trees_[0]
+    if arity == 5:
+        assert np.unique(tree.depth[tree.leaf_of_label]).size > 1  # leaves of several depths
+    expected = 0
+    for i in range(60):
+        labels = data.Y_train.indices[data.Y_train.indptr[i] : data.Y_train.indptr[i + 1]]
+        nodes = set()
+        for leaf in tree.leaf_of_label[labels]:
+            while (leaf := int(tree.parent[leaf])) >= 0:
+                nodes.add(leaf)
+        expected += len(nodes) * int(data.X_train.indptr[i + 1] - data.X_train.indptr[i])
+    assert growth.node_nonzeros(tree, data.X_train, data.Y_train) == expected
+
+
+@pytest.mark.parametrize("quick", [True, False])
+def test_every_axis_grows_over_two_decades_and_meets_at_the_base(quick):
+    points = growth.grid(quick)
+    base = growth.QUICK_BASE if quick else growth.BASE
+    for axis, names in growth.AXES.items():
+        on_axis = [sizes for sizes, axes in points if axis in axes]
+        assert len(on_axis) == len(growth.QUICK_STEPS if quick else growth.STEPS)
+        for name in names:
+            assert max(sizes[name] for sizes in on_axis) == 100 * min(sizes[name] for sizes in on_axis)
+        for name in base.keys() - set(names):
+            assert {sizes[name] for sizes in on_axis} == {base[name]}
+    assert [set(axes) for sizes, axes in points if sizes == base] == [set(growth.AXES)]
+
+
+def test_phases_are_timed_from_the_first_report_of_each():
+    phases = growth.Phases()
+    phases.begun = [("A", 2.0), ("B", 5.0), ("A", 9.0)]
+    assert phases.seconds(1.0, 10.0) == {"Checking the input": 1.0, "A": 4.0, "B": 4.0}
+
+
+@pytest.fixture
+def run(tmp_path):
+    """What the two processes of a point do, here in one."""
+    sizes = {"n_train": 120, "n_test": 30, "n_features": 80, "n_labels": 150, "features_per_row": 8}
+    job = {"threads": 1, "data": str(tmp_path)}
+    about = growth.make(job | {"make": sizes})
+    params = growth.PARAMS | {"arity": 2, "max_leaf_labels": 20}
+    job |= {"about": about, "params": params, "repeat": False, "limit_bytes": None, "tell_every": None}
+    found = growth.measure(job | {"count_work": True})
+    return json.loads(json.dumps({"axes": ["N"], "arity": 2, "others_cpu": 0.0} | about | found))
+
+
+def options(**more):
+    defaults = {"threads": 2, "params": {}, "quick": False, "scale": 0.1, "limit_gb": 12.0}
+    return SimpleNamespace(**defaults | more)
+
+
+def test_a_point_is_measured_from_beginning_to_end(run):
+    assert run["n_train"] == 120 and run["n_labels"] == 150 and run["depth"] >= 2
+    assert run["train_s"] > 0 and run["exact_us"] > 0 and run["beam_us"] > 0
+    assert sum(run["phases_s"].values()) == pytest.approx(run["train_s"])
+    assert growth.clustering_s(run) > 0
+    assert run["node_nonzeros"] > run["nonzeros"]
+    for name in ("exact_precision", "beam_precision", "frequency_precision"):
+        assert len(run[name]) == 3 and 0 <= min(run[name]) <= max(run[name]) <= 100
+
+
+def test_tables_of_the_study_show_points_exponents_and_failures(run):
+    results = growth.header("growth", options()) | {"quick": False, "base": growth.BASE, "compile_s": 3.0}
+    for factor in (1, 10, 100):
+        for arity in (2, 16):
+            grown = {"n_train": 100 * factor, "nonzeros": 1000 * factor, "train_s": 0.01 * factor, "arity": arity}
+            results["runs"].append(run | grown)
+    results["runs"].append({"axes": ["D"], "arity": 2, "failed": "no memory"} | dict.fromkeys(growth.SYMBOLS, 7))
+    text = growth.markdown(results)
+    assert "| training time | nonzeros × depth | N | ×100 | 1.00 ± 0.00 | 1.00 | 1.00 ± 0.00 | 1.00 | about 1 |" in text
+    assert text.count("| 10,000 |") == 2 and "rows per label shrink" not in text
+    assert "**N=7, D=7, L=7, arity 2 failed**: no memory" in text
+
+
+def test_tables_of_the_large_set_show_phases_and_say_what_is_not_full_size(run):
+    results = growth.header("amazon-670k", options()) | {"scale": 0.1, "limit_gib": 12.0, "compile_s": 3.0}
+    results |= {"data": run, "runs": [run]}
+    text = growth.markdown(results)
+    for expected in ("0.1 of the full size", "| – clustering labels, s |", "exact top 5, ms/row", "12 GiB"):
+        assert expected in text
+    failed = results | {"runs": [{"arity": 2, "failed": "too large"} | dict.fromkeys(growth.SYMBOLS, 7)]}
+    assert "too large" in growth.markdown(failed)
+
+
+def test_the_quietest_run_counts(monkeypatch):
+    runs = [{"others_cpu": 0.5}, {"others_cpu": 0.2}, {"others_cpu": 0.3}, {"others_cpu": 0.0}]
+    for attempts, expected in ((1, 0.5), (3, 0.2), (4, 0.0)):
+        waiting = iter(runs)
+        monkeypatch.setattr(growth, "run_process", lambda *_, waiting=waiting: next(waiting))
+        assert growth.quietest({}, None, options(attempts=attempts))["others_cpu"] == expected
+
+
+def test_the_page_has_a_place_for_the_tables(tmp_path):
+    page = growth.HERE.parent / "docs" / "growth.md"
+    copy = tmp_path / "growth.md"
+    copy.write_text(page.read_text(encoding="utf-8"), encoding="utf-8")
+    for name in ("growth", "amazon-670k"):
+        growth.report.write_section(copy, name, f"the tables of {name}")
+        assert f"the tables of {name}" in copy.read_text(encoding="utf-8")
