@@ -288,6 +288,8 @@ def run_data(name, data, work, taking_part, settings, pythons, kernels, options,
     for run in range(options.runs):
         for key, contestant in taking_part:
             params = contestant.params
+            if contestant.kind == "ensemble" and "wide" not in settings.get(name, {}):
+                continue  # compared where a setting of ours was chosen
             if isinstance(params, str):
                 params = settings.get(name, {}).get(params)
                 if params is None:

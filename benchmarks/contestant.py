@@ -48,7 +48,7 @@ class Mode(NamedTuple):
 
 class Xmlcore:
     library = "xmlcore"
-    needs = ("xmlcore", "numba", "numpy", "scipy", "scikit-learn")
+    needs = ("xmlcore", "numba", "numpy", "scipy")
 
     def __init__(self, job):
         from numba.core import event
