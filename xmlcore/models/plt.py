@@ -376,10 +376,9 @@ class PLT(MultiLabelModel):
         sizes = np.diff(rows_ptr)
         costs = [(X.shape[0] if parent < 0 else sizes[parent]) * (-(-size // 16) + 1) for _, parent, _, size in groups]
         results = run_tasks(train_group, groups, costs, self.n_jobs, progress, "Training nodes", "groups of siblings")
-        arrays = _assemble(tree, groups, results, used)
         depth = tree.depth
         stats = [[depth[g[2]], r.epochs, r.violation <= self.tol] for g, r in zip(groups, results)]
-        return arrays, np.array(stats, dtype=np.int64)
+        return _assemble(tree, groups, results, used), np.array(stats, dtype=np.int64)
 
     def _groups(self, tree: LabelTree, n_rows: np.ndarray, N: int) -> list[tuple[int, int, int, int]]:
         """(number, parent, first child, size) of all groups, by parent; first the root's own when it needs one."""
@@ -523,31 +522,38 @@ class GroupResult(NamedTuple):
 
 
 def _assemble(tree, groups, results, used) -> search.TreeArrays:
-    """One set of flat arrays from the results of the groups."""
+    """One set of flat arrays from the results of the groups; ``results`` is emptied, so that memory holds one of them."""
+    parts = GroupResult(*map(list, zip(*results)))
+    results.clear()
     own = np.array([parent for _, parent, _, _ in groups], np.int64)
+    sizes = np.array([size for _, _, _, size in groups], np.int32)
     bias = np.zeros(tree.n_nodes, np.float32)
-    for (_, _, first, size), result in zip(groups, results):
-        bias[first : first + size] = result.bias
-    is_sparse = [r.ptr.size > 0 for r in results]
-    return _with_index(
-        tree,
+    for (_, _, first, size), values in zip(groups, parts.bias):
+        bias[first : first + size] = values
+    is_sparse = [ptr.size > 0 for ptr in parts.ptr]
+    arrays = dict(
         parent=tree.parent,
         label=tree.label,
         bias=bias,
         group_ptr=np.searchsorted(own, np.arange(tree.n_nodes + 1), side="left").astype(np.int64),
-        group_first=np.array([g[2] for g in groups], np.int32),
-        group_size=np.array([g[3] for g in groups], np.int32),
-        feature_ptr=_pointers(r.features.size for r in results),
-        features=used[np.concatenate([r.features for r in results])],
-        dense_ptr=_pointers(0 if sparse else r.value.size for r, sparse in zip(results, is_sparse)),
-        dense=_joined([r.value for r, sparse in zip(results, is_sparse) if not sparse], np.float32),
-        sparse_ptr=_pointers(r.child.size for r in results),
-        entry_at=_pointers(r.ptr.size for r in results),
-        entry_ptr=_joined([r.ptr for r in results], np.uint32),
-        entry_child=_joined([r.child for r in results], np.uint8),
-        entry_value=_joined([r.value for r, sparse in zip(results, is_sparse) if sparse], np.float32),
+        group_first=np.array([first for _, _, first, _ in groups], np.int32),
+        group_size=sizes,
+        feature_ptr=_pointers(features.size for features in parts.features),
+        dense_ptr=_pointers(0 if sparse else value.size for value, sparse in zip(parts.value, is_sparse)),
+        sparse_ptr=_pointers(child.size for child in parts.child),
+        entry_at=_pointers(ptr.size for ptr in parts.ptr),
         root_group=0 if own[0] < 0 else -1,
     )
+    sparse = [value for value, yes in zip(parts.value, is_sparse) if yes]
+    dense = [value for value, yes in zip(parts.value, is_sparse) if not yes]
+    parts.value.clear()
+    arrays["entry_value"] = _joined(sparse, np.float32)
+    arrays["dense"] = _joined(dense, np.float32)
+    arrays["entry_child"] = _joined(parts.child, np.uint8)
+    arrays["entry_ptr"] = _joined(parts.ptr, np.uint32)
+    features = _joined(parts.features, np.int32)
+    arrays["features"] = np.take(used, features, out=features)
+    return _with_index(tree, **arrays)
 
 
 def _with_index(tree: LabelTree, **arrays) -> search.TreeArrays:
@@ -564,8 +570,11 @@ def _pointers(sizes):
     return np.concatenate([[0], np.cumsum(list(sizes))]).astype(np.int64)
 
 
-def _joined(arrays, dtype):
-    return np.concatenate(arrays) if arrays else np.empty(0, dtype)
+def _joined(arrays: list, dtype):
+    """The arrays one after another; the list is emptied."""
+    joined = np.concatenate(arrays) if arrays else np.empty(0, dtype)
+    arrays.clear()
+    return joined
 
 
 DTYPES = dict(
