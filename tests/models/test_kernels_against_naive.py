@@ -441,6 +441,10 @@ def test_candidates_are_the_labels_offered_by_any_tree():
     kernels.best_candidates(ptr, labels, np.array([0.5, 0.1, 0.5, 0.2, 0.3, 0.1, 0.4]), best, scores)
     assert best.tolist() == [[1, 7], [-1, -1], [9, 2]]
     assert scores.tolist() == [[0.5, 0.5], [0, 0], [0.4, 0.3]]
+    more = np.array([7, 2, 4, 9, 0], np.int32)  # some of them there already, in any order
+    kernels.best_candidates(np.array([0, 2, 3, 5]), more, np.array([0.5, 0.6, 0.1, 0.4, 0.35]), best, scores)
+    assert best.tolist() == [[2, 1], [4, -1], [9, 0]]
+    assert scores.tolist() == [[0.6, 0.5], [0.1, 0], [0.4, 0.35]]
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -449,7 +453,7 @@ def test_scores_of_chosen_labels_are_their_path_products(shape):
     wanted = np.array([[3, 4, 9, 0, 16]] * X.shape[0], np.int32)
     out = np.empty(wanted.size)
     kernels.score_labels(
-        model.fitted_[0], LOSSES[shape[0]], model.leaves_[0], *csr_parts(X), 0, X.shape[0],
+        model.fitted_[0], LOSSES[shape[0]], model.leaves_[0], *csr_parts(X), np.arange(X.shape[0]),
         np.arange(0, wanted.size + 1, 5), wanted.ravel(), out,
     )  # fmt: skip
     for i, x in enumerate(X.toarray().astype(float)):

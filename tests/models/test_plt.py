@@ -15,6 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from xmlcore import PLT, Ranking, load_model
 from xmlcore.models import ModelFormatError, NotFittedError
 from xmlcore.progress import Cancelled
+from xmlcore.validation import check_features, csr_parts
 
 
 def problem(n=200, d=40, n_labels=30, seed=0, n_test=25):
@@ -619,6 +620,26 @@ def test_unfinished_training_warns_with_the_depth():
 def test_one_label_and_one_feature_are_enough():
     model = PLT().fit([[1.0], [2.0], [0.0]], [[0], [0], []])
     assert model.predict_topk([[1.0]], 2).labels.tolist() == [[0, -1]]
+
+
+@pytest.mark.parametrize("trial", range(8))
+def test_an_ensembles_top_k_is_that_of_all_mean_probabilities(trial):
+    rng = np.random.default_rng(trial)
+    n_labels = int(rng.integers(3, 50))
+    X = sp.random_array((150, 30), density=0.3, rng=rng, format="csr", dtype=np.float32)
+    Y = rng.random((150, n_labels)) < rng.choice([0.02, 0.1, 0.3])  # unsure and sure, unused labels, ties
+    Y[0, 0] = True
+    model = PLT(
+        loss=["logistic", "squared_hinge"][trial % 2], C=float(rng.choice([0.01, 1, 300])), n_estimators=2 + trial % 3,
+        arity=[2, 3, 16][trial % 3], max_leaf_labels=int(rng.choice([1, 4, 20])), max_iter=300, random_state=trial,
+    ).fit(X, Y)  # fmt: skip
+    rows = sp.random_array((40, 30), density=0.2, rng=rng, format="csr", dtype=np.float32)
+    x = csr_parts(check_features(rows))
+    every = np.tile(np.arange(n_labels, dtype=np.int32), 40)
+    means = model._mean_scores(x, np.arange(40), np.arange(0, every.size + 1, n_labels), every).reshape(40, n_labels)
+    order = np.lexsort((np.broadcast_to(np.arange(n_labels), means.shape), -means), axis=1)
+    for k in (1, 3, n_labels):
+        np.testing.assert_array_equal(model.predict_topk(rows, k).labels, order[:, :k])
 
 
 def test_many_siblings_are_split_into_groups_without_a_trace():

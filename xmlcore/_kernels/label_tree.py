@@ -324,8 +324,8 @@ def heap_pop(scores, nodes, size):
 
 
 @kernel
-def search_best_first(tree, loss, indptr, indices, data, first_row, last_row, beam, out_labels, out_scores):
-    """The k labels of greatest path product for rows [first_row, last_row).
+def search_best_first(tree, loss, indptr, indices, data, rows, beam, out_labels, out_scores):
+    """The k labels of greatest path product for some rows.
 
     A product never grows along a path, so a subtree is dropped as soon as k labels beat its root: exact. Scores are
     kept as logarithms, so a product of many small factors does not vanish. Equal scores are ranked by label id.
@@ -339,10 +339,10 @@ def search_best_first(tree, loss, indptr, indices, data, first_row, last_row, be
     tree : TreeArrays
     loss : int
     indptr, indices, data : CSR of X, not normalised (the search divides by the row's length)
-    first_row, last_row : int
+    rows : int64 (n,)
     beam : int, 0 for an exact search
     out_labels : int32 (n, k), out_scores : float64 (n, k)
-        Written at the same rows; must come filled with -1 and 0. Scores are logarithms.
+        Must come filled with -1 and minus infinity. Scores are logarithms.
 
     Notes
     -----
@@ -372,12 +372,12 @@ def search_best_first(tree, loss, indptr, indices, data, first_row, last_row, be
     margins = np.zeros(SCRATCH, np.float32)
     best = np.empty(SELECT_LIMIT, np.float32)
     expanded = np.zeros(depth.max() + 1 if beam > 0 else 0, np.int32)
-    for i in range(first_row, last_row):
-        start = indptr[i]
-        end = indptr[i + 1]
+    for r in range(rows.size):
+        start = indptr[rows[r]]
+        end = indptr[rows[r] + 1]
         scale = row_scale(data, start, end)
-        best_scores = out_scores[i]
-        best_labels = out_labels[i]
+        best_scores = out_scores[r]
+        best_labels = out_labels[r]
         count = 0
         expanded[:] = 0
         root = 0.0
@@ -427,12 +427,12 @@ def search_best_first(tree, loss, indptr, indices, data, first_row, last_row, be
 
 
 @kernel
-def search_threshold(tree, loss, indptr, indices, data, first_row, last_row, log_threshold):
-    """Every label whose path product is at least a threshold, exactly: subtrees below it are dropped.
+def search_threshold(tree, loss, indptr, indices, data, rows, log_thresholds):
+    """Every label whose path product is at least the row's threshold, exactly: subtrees below it are dropped.
 
     Returns
     -------
-    counts : int64 (last_row - first_row,)
+    counts : int64, as ``rows``
     labels : int32, row after row, in the order of the search
     scores : float64, logarithms; labels of probability 0 are left out even at threshold 0
     """
@@ -453,18 +453,19 @@ def search_threshold(tree, loss, indptr, indices, data, first_row, last_row, log
     bucket_shift = tree.bucket_shift
     bucket_at = tree.bucket_at
     bucket_start = tree.bucket_start
-    counts = np.zeros(last_row - first_row, np.int64)
+    counts = np.zeros(rows.size, np.int64)
     labels = np.empty(1024, np.int32)
     scores = np.empty(1024, np.float64)
     stack_scores = np.empty(label_of.size, np.float64)
     stack_nodes = np.empty(label_of.size, np.int32)
     margins = np.zeros(SCRATCH, np.float32)
     count = 0
-    for i in range(first_row, last_row):
-        start = indptr[i]
-        end = indptr[i + 1]
+    for r in range(rows.size):
+        start = indptr[rows[r]]
+        end = indptr[rows[r] + 1]
         scale = row_scale(data, start, end)
         before = count
+        log_threshold = log_thresholds[r]
         stack_scores[0] = 0.0
         if tree.root_group >= 0:
             stack_scores[0] = root_log_probability(tree, loss, indices, data, start, end, scale, margins)
@@ -503,18 +504,19 @@ def search_threshold(tree, loss, indptr, indices, data, first_row, last_row, log
                     labels[count] = label_of[child]
                     scores[count] = child_score
                     count += 1
-        counts[i - first_row] = count - before
+        counts[r] = count - before
     return counts, labels[:count].copy(), scores[:count].copy()
 
 
 @kernel
-def score_labels(tree, loss, leaf_of_label, indptr, indices, data, first_row, last_row, wanted_ptr, wanted, out):
+def score_labels(tree, loss, leaf_of_label, indptr, indices, data, rows, wanted_ptr, wanted, out):
     """Log of the path products of chosen labels.
 
     Parameters
     ----------
+    rows : int64 (n,)
     wanted_ptr : int64 (n + 1,), wanted : int32
-        The labels of each row.
+        The labels of each of them.
     out : float64, written at the places of ``wanted``
     """
     label_of = tree.label
@@ -538,28 +540,28 @@ def score_labels(tree, loss, leaf_of_label, indptr, indices, data, first_row, la
     n_nodes = label_of.size
     node_margins = np.empty(n_nodes, np.float32)
     node_scores = np.empty(n_nodes, np.float64)
-    known = np.full(n_nodes, -1, np.int64)  # 2 i: row i's margin; 2 i + 1: its score as well
+    known = np.full(n_nodes, -1, np.int64)  # 2 r: the r-th row's margin; 2 r + 1: its score as well
     path = np.empty(n_nodes, np.int32)
     margins = np.zeros(SCRATCH, np.float32)
-    for i in range(first_row, last_row):
-        start = indptr[i]
-        end = indptr[i + 1]
+    for r in range(rows.size):
+        start = indptr[rows[r]]
+        end = indptr[rows[r] + 1]
         scale = row_scale(data, start, end)
         node_scores[0] = 0.0
         if tree.root_group >= 0:
             node_scores[0] = root_log_probability(tree, loss, indices, data, start, end, scale, margins)
-        known[0] = 2 * i + 1
-        for t in range(wanted_ptr[i], wanted_ptr[i + 1]):
+        known[0] = 2 * r + 1
+        for t in range(wanted_ptr[r], wanted_ptr[r + 1]):
             v = leaf_of_label[wanted[t]]
             length = 0
-            while known[v] != 2 * i + 1:
+            while known[v] != 2 * r + 1:
                 path[length] = v
                 length += 1
                 v = parent[v]
             for step in range(length - 1, -1, -1):
                 child = path[step]
                 v = parent[child]
-                if known[child] != 2 * i:
+                if known[child] != 2 * r:
                     g = group_ptr[v]
                     while child >= group_first[g] + group_size[g]:
                         g += 1
@@ -569,10 +571,10 @@ def score_labels(tree, loss, leaf_of_label, indptr, indices, data, first_row, la
                         entry_ptr, entry_child, entry_value, bucket_shift, bucket_at, bucket_start,
                     )  # fmt: skip
                     for c in range(n):
-                        known[group_first[g] + c] = 2 * i
+                        known[group_first[g] + c] = 2 * r
                         node_margins[group_first[g] + c] = margins[c]
                 node_scores[child] = node_scores[v] + log_probability(node_margins[child], loss)
-                known[child] = 2 * i + 1
+                known[child] = 2 * r + 1
             out[t] = node_scores[leaf_of_label[wanted[t]]]
 
 
@@ -611,9 +613,22 @@ def merge_candidates(offered):
 
 @kernel
 def best_candidates(ptr, labels, scores, out_labels, out_scores):
-    """Write the k best of each row's candidates into ``out_labels`` (n, k), filled with -1 before, and their scores."""
+    """Put each row's candidates in their places among the k best in ``out_labels`` (n, k), ``out_scores``.
+
+    Empty places have label -1. A label that is there already is left alone.
+    """
     k = out_labels.shape[1]
     for i in range(ptr.size - 1):
+        best_labels = out_labels[i]
+        best_scores = out_scores[i]
         count = 0
+        while count < k and best_labels[count] >= 0:
+            count += 1
         for t in range(ptr[i], ptr[i + 1]):
-            count = offer(out_scores[i], out_labels[i], count, k, scores[t], labels[t])
+            if count == k and not better(scores[t], labels[t], best_scores[k - 1], best_labels[k - 1]):
+                continue
+            at = 0
+            while at < count and best_labels[at] != labels[t]:
+                at += 1
+            if at == count:
+                count = offer(best_scores, best_labels, count, k, scores[t], labels[t])

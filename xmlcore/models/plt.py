@@ -24,6 +24,7 @@ TREES = ("kmeans", "random", "huffman")
 GROUP_SIZE = 128  # most siblings trained, and looked up, in one go
 
 PREDICT_ROWS = 512  # rows per task
+WORTH_SEARCHING = 0.25  # of the best score not seen yet: a search for all labels above it finds few
 
 
 class PLT(MultiLabelModel):
@@ -230,12 +231,13 @@ class PLT(MultiLabelModel):
         labels = np.full((X.shape[0], width), -1, np.int32)
         scores = np.zeros((X.shape[0], width))
 
-        def one_block(rows):
+        def one_block(block):
+            part, rows = slice(*block), np.arange(*block)
             if len(self.fitted_) == 1:
-                best, logs = self._search(self.fitted_[0], x, rows, width, beam)
-                labels[rows[0] : rows[1]], scores[rows[0] : rows[1]] = best, np.exp(logs)
+                labels[part], logs = self._search(self.fitted_[0], x, rows, width, beam)
+                scores[part] = np.exp(logs)
             else:
-                labels[rows[0] : rows[1]], scores[rows[0] : rows[1]] = self._search_all(x, rows, width, beam)
+                labels[part], scores[part] = self._search_all(x, rows, width, beam)
 
         blocks = _blocks(X.shape[0], PREDICT_ROWS)
         run_tasks(one_block, blocks, [b - a for a, b in blocks], self.n_jobs, progress, "Predicting", "blocks of rows")
@@ -265,11 +267,11 @@ class PLT(MultiLabelModel):
 
         x = csr_parts(X)
 
-        def one_block(rows):
-            totals = None
+        def one_block(block):
+            totals, rows = None, np.arange(*block)
             for arrays in self.fitted_:
                 counts, labels, scores = search.search_threshold(
-                    arrays, LOSSES[self.loss_], *x, rows[0], rows[1], least
+                    arrays, LOSSES[self.loss_], *x, rows, np.full(rows.size, least)
                 )
                 indptr = np.concatenate([[0], np.cumsum(counts)])
                 part = sp.csr_array((np.exp(scores), labels, indptr), shape=(counts.size, self.n_labels_))
@@ -277,7 +279,7 @@ class PLT(MultiLabelModel):
                 totals = part if totals is None else totals + part
             if n_trees > 1:
                 ptr, labels, _ = csr_parts(totals)
-                totals = sp.csr_array((self._mean_scores(x, ptr, labels, rows), labels, ptr), shape=totals.shape)
+                totals = sp.csr_array((self._mean_scores(x, rows, ptr, labels), labels, ptr), shape=totals.shape)
             totals = totals.astype(np.float32)
             totals.data[totals.data < threshold] = 0.0
             totals.eliminate_zeros()  # also what is too small for float32
@@ -418,61 +420,67 @@ class PLT(MultiLabelModel):
     # Prediction -----------------------------------------------------------------------------------------------------
 
     def _search(self, arrays, x, rows, k, beam):
-        """Top k of one tree for rows [a, b): labels int32 (n, k), -1 where a beam found fewer; logarithms (n, k)."""
-        start, end = rows
-        labels = np.full((end - start, k), -1, np.int32)
-        scores = np.full((end - start, k), -np.inf)
-        part = (x[0][start : end + 1], x[1], x[2])
-        search.search_best_first(arrays, LOSSES[self.loss_], *part, 0, end - start, beam or 0, labels, scores)
+        """Top k of one tree for some rows: labels int32 (n, k), -1 where a beam found fewer; logarithms (n, k)."""
+        labels = np.full((rows.size, k), -1, np.int32)
+        scores = np.full((rows.size, k), -np.inf)
+        search.search_best_first(arrays, LOSSES[self.loss_], *x, rows, beam or 0, labels, scores)
         return labels, scores
 
     def _search_all(self, x, rows, k, beam):
-        """Top k by the mean over trees for rows [a, b), exactly when every tree's search is exact.
+        """Top k by the mean over trees for some rows, exactly when every tree's search is exact.
 
         Each tree gives its best labels, and each of those gets its full mean. A label that no tree gave has at most
-        the mean of the trees' last scores; rows whose k-th best does not beat that are searched deeper (Fagin's
-        threshold algorithm, in rounds).
+        the trees' last scores; where their mean is less than the k-th best mean, the row is done (Fagin's threshold
+        algorithm). Where not, a label that could still enter must have in every tree at least what the other trees'
+        last scores leave to be made up for, so one tree is searched for all labels that have. Where that is next to
+        nothing, all trees are searched deeper first.
 
         Returns
         -------
         labels int32 (n, k), scores float64 (n, k)
         """
-        labels = np.full((rows[1] - rows[0], k), -1, np.int32)
-        scores = np.zeros((rows[1] - rows[0], k))
-        waiting = [rows]
+        labels = np.full((rows.size, k), -1, np.int32)
+        scores = np.zeros((rows.size, k))
+        waiting = np.arange(rows.size)
         depth = min(2 * k, self.n_labels_)
-        while waiting:
-            deeper = []
-            for start, end in waiting:
-                found = [self._search(arrays, x, (start, end), depth, beam) for arrays in self.fitted_]
-                bound = np.mean([np.exp(logs[:, -1]) for _, logs in found], axis=0)
-                ptr, candidates = search.merge_candidates(np.concatenate([best for best, _ in found], axis=1))
-                best_labels = np.full((end - start, k), -1, np.int32)
-                best_scores = np.zeros((end - start, k))
-                means = self._mean_scores(x, ptr, candidates, (start, end))
-                search.best_candidates(ptr, candidates, means, best_labels, best_scores)
-                if beam is None and depth < self.n_labels_:
-                    unseen = bound == 0  # every label that was not offered has probability 0
-                    _fill_with_zeros(best_labels, best_scores, np.flatnonzero(unseen & (best_scores[:, -1] == 0)))
-                    closed = (best_scores[:, -1] > bound) | unseen
-                else:
-                    closed = np.ones(end - start, bool)
-                done = start - rows[0] + np.flatnonzero(closed)
-                labels[done], scores[done] = best_labels[closed], best_scores[closed]
-                deeper += _runs(start + np.flatnonzero(~closed))
-            waiting = deeper
-            depth = min(2 * depth, self.n_labels_)
+        while waiting.size:
+            found = [self._search(arrays, x, rows[waiting], depth, beam) for arrays in self.fitted_]
+            last = np.exp([logs[:, -1] for _, logs in found])
+            ptr, offered = search.merge_candidates(np.concatenate([best for best, _ in found], axis=1))
+            best_labels = np.full((waiting.size, k), -1, np.int32)
+            best_scores = np.zeros((waiting.size, k))
+            means = self._mean_scores(x, rows[waiting], ptr, offered)
+            search.best_candidates(ptr, offered, means, best_labels, best_scores)
+            closed = np.ones(waiting.size, bool)
+            if beam is None and depth < self.n_labels_:
+                unseen = ~last.any(axis=0)  # every label that was not offered has probability 0
+                _fill_with_zeros(best_labels, best_scores, np.flatnonzero(unseen & (best_scores[:, -1] == 0)))
+                wanted, most = len(found) * best_scores[:, -1], last.max(axis=0)
+                closed = unseen | (wanted > last.sum(axis=0))
+                least = (wanted - (last.sum(axis=0) - most)) * (1 - 1e-9) - 1e-12
+                near = ~closed & (least >= WORTH_SEARCHING * most)
+                for tree in range(len(found)):
+                    own = np.flatnonzero(near & (last.argmax(axis=0) == tree))
+                    counts, more, _ = search.search_threshold(
+                        self.fitted_[tree], LOSSES[self.loss_], *x, rows[waiting[own]], np.log(least[own])
+                    )
+                    ptr = np.concatenate([[0], np.cumsum(counts)])
+                    means = self._mean_scores(x, rows[waiting[own]], ptr, more)
+                    own_labels, own_scores = best_labels[own], best_scores[own]
+                    search.best_candidates(ptr, more, means, own_labels, own_scores)
+                    best_labels[own], best_scores[own] = own_labels, own_scores
+                closed |= near
+            labels[waiting[closed]], scores[waiting[closed]] = best_labels[closed], best_scores[closed]
+            waiting = waiting[~closed]
+            depth = min(4 * depth, self.n_labels_)
         return labels, scores
 
-    def _mean_scores(self, x, ptr, labels, rows):
-        """Mean probability over all trees of each row's ``labels[ptr[i]:ptr[i + 1]]``, for rows [a, b) of x."""
-        part = (x[0][rows[0] : rows[1] + 1], x[1], x[2])
+    def _mean_scores(self, x, rows, ptr, labels):
+        """Mean probability over all trees of the labels ``labels[ptr[r]:ptr[r + 1]]`` for the r-th of some rows."""
         total = np.zeros(labels.size)
         for arrays, leaf_of_label in zip(self.fitted_, self.leaves_):
             out = np.empty(labels.size)
-            search.score_labels(
-                arrays, LOSSES[self.loss_], leaf_of_label, *part, 0, rows[1] - rows[0], ptr, labels, out
-            )
+            search.score_labels(arrays, LOSSES[self.loss_], leaf_of_label, *x, rows, ptr, labels, out)
             total += np.exp(out)
         return total / len(self.fitted_)
 
@@ -522,7 +530,7 @@ class GroupResult(NamedTuple):
 
 
 def _assemble(tree, groups, results, used) -> search.TreeArrays:
-    """One set of flat arrays from the results of the groups; ``results`` is emptied, so that memory holds one of them."""
+    """One set of flat arrays from the results of the groups; ``results`` is emptied, so memory holds one of them."""
     parts = GroupResult(*map(list, zip(*results)))
     results.clear()
     own = np.array([parent for _, parent, _, _ in groups], np.int64)
@@ -717,13 +725,6 @@ def _fill_with_zeros(labels, scores, rows):
         positive = labels[i][scores[i] > 0]
         rest = np.setdiff1d(np.arange(k + positive.size), positive)[: k - positive.size]
         labels[i] = np.concatenate([positive, rest])
-
-
-def _runs(numbers):
-    """Ascending numbers as ranges [a, b)."""
-    starts = np.flatnonzero(np.diff(numbers, prepend=-2) != 1)
-    ends = np.append(starts[1:], numbers.size)
-    return [(int(numbers[a]), int(numbers[b - 1]) + 1) for a, b in zip(starts, ends)]
 
 
 def _one_of(progress: Progress, number: int, count: int) -> Progress:
