@@ -284,7 +284,7 @@ def _number(key, parameter, value, changes):
         format="%d" if kind is int else "%g",
         key=key,
         help=parameter.help + (f" Allowed: {allowed}." if allowed else ""),
-        placeholder="automatic" if parameter.optional else "a number is needed",
+        placeholder=parameter.empty if parameter.optional else "a number is needed",
         **changes,
     )
 

@@ -273,8 +273,10 @@ def descend(X, targets, loss, C, tol, max_epochs, seed, number):
     weights = np.zeros((X.shape[1] + 1, targets.shape[1]))
     duals = np.zeros(targets.shape)
     order, state = list(range(len(rows))), stream(seed, number)
-    awake, visits, worst = len(rows), 0, 0.0
-    while visits < max_epochs * len(rows):
+    m = len(rows)
+    awake, passes, visits, worst = m, 0, 0, math.inf
+    while visits < max_epochs * m:
+        awake = min(awake, max_epochs * m - visits)
         first = order[:awake]
         state = shuffle(first, state)
         order[:awake] = first
@@ -290,9 +292,14 @@ def descend(X, targets, loss, C, tol, max_epochs, seed, number):
                 order[place], order[kept] = order[kept], i
                 kept += 1
         visits += awake
-        if worst <= tol and awake == len(rows):
-            break
-        awake = len(rows) if worst <= tol else kept
+        if awake == m:
+            if worst <= tol:
+                break
+            passes, awake = 0, kept
+        else:
+            passes += 1
+            awake = m if worst <= tol or passes == 5 else kept
+            worst = math.inf
     return weights, visits, worst
 
 

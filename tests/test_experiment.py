@@ -144,3 +144,8 @@ def test_every_form_parameter_is_the_estimators(data):
             assert parameter.help and parameter.label
             if parameter.kind == "choice":
                 assert parameter.default in parameter.options
+
+
+def test_the_form_says_what_an_empty_beam_means():
+    beam = next(p for p in experiment.MODELS["PLT"].parameters if p.name == "beam")
+    assert beam.optional and beam.empty == "exact" and beam.help.startswith("Empty searches exactly.")

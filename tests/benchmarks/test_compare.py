@@ -101,7 +101,7 @@ def measured(p1, p3, p5, fit_s=1.0, ms=1.0):
 
 
 def test_the_fastest_of_those_near_the_best_is_chosen():
-    slow, quick = measured(60, 40, 30, fit_s=9), measured(59.85, 40, 29.9, fit_s=3)
+    slow, quick = measured(60, 40, 30, fit_s=9), measured(59.95, 40, 29.9, fit_s=3)
     quickest_but_worse = measured(59, 39, 29, fit_s=0.1)
     assert choose.choose([slow, quick, quickest_but_worse]) == 1
 
@@ -129,3 +129,85 @@ def test_candidates_are_settings_that_the_label_tree_takes(data):
     for candidate in [one for kind in choose.CANDIDATES.values() for one in kind]:
         PLT(**candidate)._check_params()
     assert json.loads(choose.lines_of({"a": {"single": choose.CANDIDATES["single"]}}))["a"]["single"]
+
+
+def test_settings_of_ensembles_are_chosen_and_compared_on_their_data_sets_only():
+    name = compare.WIDE_DATA[0]
+    assert choose.kinds_on(name) == ["single", "wide"] and choose.kinds_on("bibtex") == ["single"]
+    assert choose.kinds_on("bibtex", ["wide"]) == ["wide"]
+    settings = {data: {"single": {"C": 1.0}, "wide": {"C": 2.0}} for data in compare.DATA}
+    options = SimpleNamespace(only=list(compare.EVERY), data=list(compare.DATA))
+    versions = dict.fromkeys(contestant.LIBRARIES, {"error": None})
+    settings["bibtex"] = {"single": {"C": 1.0}}
+    taking_part, missing = compare.line_up(options, versions, settings)
+    assert missing == {} and len(taking_part) == len(compare.CONTESTANTS)
+    for data in compare.DATA:
+        kinds = {one.kind for _, one, _ in compare.runners(data, taking_part, settings)}
+        assert kinds == ({"single", "ensemble"} if data in compare.WIDE_DATA else {"single"})
+    taking_part, missing = compare.line_up(options, versions, settings | {name: {"single": {}}})
+    assert missing == {"xmlcore, 3 wide trees": f"no setting chosen for {name} (python -m benchmarks.choose)"}
+    options.data = ["bibtex"]
+    taking_part, missing = compare.line_up(options, versions, settings)
+    assert missing == {} and "xmlcore-wide" not in dict(taking_part)
+
+
+def test_the_settings_in_use_cover_what_is_compared():
+    chosen = json.loads(compare.SETTINGS.read_text(encoding="utf-8"))["chosen"]
+    for data in compare.DATA:
+        assert set(choose.kinds_on(data)) <= set(chosen[data])
+
+
+@pytest.mark.parametrize("change", [{}, {"runs": 2}, {"data": ["bibtex"]}, {"only": ["xmlcore"]}])
+def test_only_the_full_line_up_replaces_the_documented_results(change, tmp_path, monkeypatch):
+    monkeypatch.setattr(compare.tempfile, "mkdtemp", lambda prefix: str(tmp_path))
+    options = {"data": list(compare.DATA), "only": list(compare.EVERY), "runs": 3} | change
+    full = compare.is_full(SimpleNamespace(**options), {})
+    assert full == (not change)
+    kept = compare.HERE / "results" / "comparison.json"
+    assert compare.default_out(full) == (kept if full else tmp_path / "comparison.json")
+    assert not compare.is_full(SimpleNamespace(**options), {"PECOS": "is not there"})
+
+
+def test_tables_of_partial_or_interrupted_results_are_not_documented(tmp_path, monkeypatch):
+    for state in ({"full": False, "complete": True}, {"full": True, "complete": False}, {}):
+        (tmp_path / "x.json").write_text(json.dumps(state))
+        monkeypatch.setattr("sys.argv", ["compare", "--table", str(tmp_path / "x.json"), "--docs"])
+        with pytest.raises(SystemExit, match="complete run of the full line-up"):
+            compare.main()
+
+
+def test_disturbed_runs_are_repeated_and_the_quietest_counts():
+    def once(*runs):
+        waiting = iter([({"failed": None} | run, number) for number, run in enumerate(runs)])
+        return lambda: next(waiting)
+
+    busy, busier, calm = {"others_cpu": 0.3}, {"others_cpu": 0.5}, {"others_cpu": 0.05}
+    told = []
+    run, labels = compare.least_disturbed(once(busy, calm), told.append)
+    assert (run["others_cpu"], run["attempts"], labels) == (0.05, 2, 1)
+    assert told == ["other programs took 30 % of the machine"]
+    run, labels = compare.least_disturbed(once(busier, busy, busier))
+    assert (run["others_cpu"], run["attempts"], labels) == (0.3, 3, 1)
+    assert compare.least_disturbed(once({"others_cpu": None}))[0]["attempts"] == 1
+    compiled = calm | {"extra": {"compile_s": 3.0}}
+    assert compare.least_disturbed(once(compiled, busy, busier))[1] == 1  # rather disturbed than with compiling in it
+    assert compare.least_disturbed(once(calm | {"failed": "too large", "others_cpu": 0.9}))[0]["failed"] == "too large"
+    assert compare.least_disturbed(once(busy, busy | {"failed": "too large"}))[0]["failed"] is None
+
+
+@pytest.mark.parametrize(("seconds", "seeds"), [(0.3, [2, 1002, 2002]), (1.5, [2])])
+def test_short_trainings_are_repeated_with_other_seeds_and_the_first_model_stays(seconds, seeds, tmp_path, monkeypatch):
+    clock, used, peaks = [0.0], [], []
+    monkeypatch.setattr(contestant.time, "perf_counter", lambda: clock[0])
+
+    def fit(data, folder):
+        used.append((library.job["seed"], folder.name))
+        clock[0] += seconds + 0.1 * len(used)
+        return f"model of seed {library.job['seed']}"
+
+    library = SimpleNamespace(job={"seed": 2}, fit=fit)
+    model, wall, cpu = contestant.train(library, None, tmp_path, lambda: peaks.append(len(used)))
+    assert model == "model of seed 2" and [seed for seed, _ in used] == seeds
+    assert len({folder for _, folder in used}) == len(used) == len(wall) == len(cpu)
+    assert wall[0] == pytest.approx(seconds + 0.1)
+    assert peaks == [1] and library.job["seed"] == 2

@@ -107,16 +107,17 @@ def test_tables_of_the_study_show_points_exponents_and_failures(run):
             results["runs"].append(run | grown)
     results["runs"].append({"axes": ["D"], "arity": 2, "failed": "no memory"} | dict.fromkeys(growth.SYMBOLS, 7))
     text = growth.markdown(results)
-    assert "| training time | nonzeros × depth | N | ×100 | 1.00 ± 0.00 | 1.00 | 1.00 ± 0.00 | 1.00 | about 1 |" in text
+    row = "| training time | nonzeros × depth | N | ×100 | 1.00 ± 0.00 | 1.00 | 1.00 ± 0.00 | 1.00 |"
+    assert f"{row} near 1 (0.85 to 1.15) | met |" in text
     assert text.count("| 10,000 |") == 2 and "rows per label shrink" not in text
     assert "**N=7, D=7, L=7, arity 2 failed**: no memory" in text
 
 
 def test_tables_of_the_large_set_show_phases_and_say_what_is_not_full_size(run):
-    results = growth.header("amazon-670k", options()) | {"scale": 0.1, "limit_gib": 12.0, "compile_s": 3.0}
+    results = growth.header("amazon-670k", options()) | {"scale": 0.1, "limit_gb": 12.0, "compile_s": 3.0}
     results |= {"data": run, "runs": [run]}
     text = growth.markdown(results)
-    for expected in ("0.1 of the full size", "| – clustering labels, s |", "exact top 5, ms/row", "12 GiB"):
+    for expected in ("0.1 of the full size", "| – clustering labels, s |", "exact top 5, ms/row", "12 GB"):
         assert expected in text
     failed = results | {"runs": [{"arity": 2, "failed": "too large"} | dict.fromkeys(growth.SYMBOLS, 7)]}
     assert "too large" in growth.markdown(failed)
@@ -137,3 +138,55 @@ def test_the_page_has_a_place_for_the_tables(tmp_path):
     for name in ("growth", "amazon-670k"):
         growth.report.write_section(copy, name, f"the tables of {name}")
         assert f"the tables of {name}" in copy.read_text(encoding="utf-8")
+
+
+def fit_of(what, against, axis, arity, exponent):
+    return {"what": what, "against": against, "axis": axis, "arity": arity, "exponent": exponent, "error": 0.01}
+
+
+def test_targets_are_met_or_missed_along_each_axis_and_for_each_arity(monkeypatch):
+    found = [fit_of(growth.EXACT, "L", "L", arity, e) for arity, e in ((2, 0.35), (16, 0.36))]
+    found.append(fit_of("training time", "nonzeros × depth", "N", 2, 0.8))
+    assert growth.verdict(growth.EXACT, "L", {2: found[0]}) == "met"
+    assert growth.verdict(growth.EXACT, "L", {2: found[0], 16: found[1]}) == "arity 2 met, arity 16 missed"
+    assert growth.verdict("training time", "nonzeros × depth", {2: found[2]}) == "missed"
+    assert growth.verdict("training time", "D", {2: found[2]}) == ""
+    monkeypatch.setattr(growth, "fits", lambda results: found)
+    text = growth.verdicts({})
+    assert "at most 0.35** — met along L at arity 2 (0.35 ± 0.01). missed along L at arity 16 (0.36 ± 0.01)." in text
+    assert "near 1 (0.85 to 1.15)** — missed along N at arity 2" in text
+
+
+def test_a_part_has_the_most_frequent_labels_and_all_test_rows():
+    Y = np.zeros((6, 3), bool)
+    Y[[0, 1, 2], 2] = Y[[2, 3], 0] = Y[4, 1] = True  # row 5 has none
+    X = np.arange(1, 13, dtype=np.float32).reshape(6, 2)
+    data = growth.Dataset("toy", X, Y, X, Y)
+    part = growth.frequent_part(data, 2)
+    assert part.X_train.toarray().tolist() == X[:4].tolist()
+    assert part.Y_train.toarray().tolist() == Y[:4][:, [0, 2]].tolist()
+    assert part.Y_test.toarray().tolist() == Y[:, [0, 2]].tolist()
+    labels = np.tile(np.array([1, 0, -1, -1, -1], np.int32), (6, 1))
+    assert growth.percent(part.Y_test, labels)[0] == pytest.approx(100 * 3 / 4)  # of the rows that have a label
+
+
+def test_real_data_is_an_axis_of_its_own(run, tmp_path, monkeypatch):
+    monkeypatch.setattr(growth, "read_real", lambda folder: SimpleNamespace(n_labels=1_000))
+    points = growth.real_points(tmp_path / "somewhere")
+    assert [sizes["n_labels"] for sizes, _ in points] == [160, 500, 1_000]
+    assert growth.real_points(None) == []
+    results = growth.header("growth", options()) | {"quick": False, "base": growth.BASE, "compile_s": 3.0}
+    results["labels_of"] = "somewhere"
+    real = run | {"axes": [growth.REAL]}
+    results["runs"] = [real | {"n_labels": n, "exact_us": n**0.5} for n in (160, 500, 1_600)]
+    assert growth.on_axis(results, growth.EVERYWHERE) == []
+    text = growth.markdown(results)
+    assert "Real data: somewhere." in text and str(tmp_path) not in text
+    assert "| exact top 5 per row | L | L, real data | ×10 | 0.50 ± 0.00 | 0.50 | at most 0.35 | missed |" in text
+
+
+def test_changed_sources_are_told_at_the_top(run):
+    results = growth.header("growth", options()) | {"quick": False, "base": growth.BASE, "compile_s": 3.0}
+    results |= {"runs": [run], "xmlcore_code": "old", "xmlcore_code_end": "new"}
+    assert growth.markdown(results).startswith("**The sources of xmlcore changed while this was measured (old, new")
+    assert "changed" not in growth.markdown(results | {"xmlcore_code_end": "old"})

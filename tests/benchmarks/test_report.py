@@ -103,9 +103,9 @@ def test_memory_is_compared_whole_and_by_its_rise():
     assert (rise["rival"], rise["ratio"]) == ("omikuji", 1.0)
 
 
-def test_a_busy_machine_is_told():
+def test_what_stayed_disturbed_is_named():
     text = report.markdown(results(run("a", "xmlcore", 0, 1.0, others_cpu=0.5)))
-    assert "take no times from these tables" in text
+    assert "take no times from: ours on a (50 %)" in text
     assert "take no times" not in report.markdown(results(run("a", "xmlcore", 0, 1.0)))
 
 
@@ -119,7 +119,7 @@ def test_tables_are_whole_markdown():
     rows = [line for line in report.markdown(found).splitlines() if line.startswith("|")]
     assert len(rows) > 15
     heads = [i for i, line in enumerate(rows) if line.startswith("|---")]
-    assert len(heads) == 4
+    assert len(heads) == 5
     for first, last in zip(heads, [h - 1 for h in heads[1:]] + [len(rows)]):
         assert len({line.count("|") for line in rows[first - 1 : last]}) == 1
 
@@ -140,3 +140,107 @@ def test_a_section_of_a_page_is_replaced_and_the_rest_stays(tmp_path):
     assert page.read_text() == "before\n<!-- begin: x -->\nnewer \\1\n<!-- end: x -->\nafter\n"
     with pytest.raises(ValueError, match="page.md needs the marks"):
         report.write_section(page, "y", "new")
+
+
+def target(found, start):
+    return next(one for one in report.targets(found) if one.point.startswith(start))
+
+
+def test_the_worst_data_set_is_held_against_the_target():
+    found = results(
+        *(run(data, "xmlcore", 0, s) for data, s in (("a", 1.0), ("b", 3.0))),
+        *(run(data, "pecos", 0, 2.0, precision=50.2, search="beam 10") for data in "ab"),
+        *(run(data, "omikuji", 0, 4.0, precision=50.4, search="beam 10") for data in "a"),
+    )
+    training = target(found, "training time")
+    assert (training.worst, training.where, training.met) == ("1.50×", "b, PECOS", False)
+    precision = target(found, "P@3")
+    assert (precision.worst, precision.where, precision.met) == ("-0.40 points", "a", False)
+    exact = target(found, "exact top 5")
+    assert exact.met is None and exact.absent == ("a", "b")
+    text = report.markdown(found)
+    assert (
+        "| training time (of the faster of omikuji, 1 tree, and PECOS) | ≤ 1.0×, aim 0.5× | 1.50× | b, PECOS | **no**"
+        in text
+    )
+    assert "one that claims are judged on" in text.splitlines()[0]
+
+
+def test_a_target_that_was_not_measured_everywhere_says_so():
+    found = results(run("a", "xmlcore", 0, 1.0), run("a", "pecos", 0, 2.0), run("b", "pecos", 0, 2.0))
+    assert target(found, "training time").met and target(found, "training time").absent == ("b",)
+    assert "| 0.50× | a, PECOS | yes; not measured on b |" in report.markdown(found)
+
+
+def test_ensembles_are_judged_on_their_data_sets_only():
+    wide = [run(data, "xmlcore-wide", 0, 1.0) for data in "ab"]
+    rival = [run(data, "omikuji-bonsai", 0, s, search="beam 10") for data, s in (("a", 2.0), ("b", 0.5))]
+    training = target(results(*wide, *rival, wide_data=["a"]), "three wide trees: training")
+    assert training.worst == "0.50×" and training.met and training.absent == ()
+    alone = results(run("a", "xmlcore", 0, 1.0), wide_data=["c"])
+    row = "| three wide trees: training time (of omikuji's, Bonsai-like) | ≤ 1.0× | – | – | not measured |"
+    assert row in report.markdown(alone)
+
+
+def test_limits_that_must_not_be_reached_are_not_met_when_they_are():
+    assert report.judge("p", "< 0.2", {"a": (0.2, "")}, report.BELOW_ONE_ROW, str).met is False
+    assert report.judge("p", "<= 2", {"a": (2.0, "")}, 2.0, str).met is True
+    cold = {"empty": {"import_s": 1, "fit_s": 1, "predict_s": 1, "rest_s": 50, "compile_s": 60.0}, "data": "a"}
+    once = {"first_fit_s": 3.0, "second_fit_s": 1.5, "first_predict_s": 1, "second_predict_s": 1, "import_s": 1}
+    cold["filled"] = [once | {"compile_s": 0.0}, once | {"first_fit_s": 4.0, "compile_s": 0.0}]
+    found = results(run("a", "xmlcore", 0, 1.0), cold_start=cold)
+    assert target(found, "new process").worst == "2.5 s" and target(found, "new process").met is False
+    assert target(found, "compiling").met is False
+
+
+def test_rivals_that_are_quicker_with_one_row_are_named():
+    def one_row(key, p50, p99, search="exact"):
+        way = {"how": "", "ms_per_row": 1.0, "one_row_p50_ms": p50, "one_row_p99_ms": p99}
+        quality = dict.fromkeys(report.MEASURES, 50.0)
+        return run("bibtex", key, 0, 1.0) | {"searches": {search: {"ways": [way], "quality": quality}}}
+
+    found = results(
+        one_row("xmlcore", 0.1, 0.3), one_row("napkinxc", 0.05, 0.08), one_row("pecos", 0.2, 0.3, "beam 10")
+    )
+    text = report.markdown(found)
+    assert "these are quicker than ours: napkinXC (exact): p50 0.05 ms, p99 0.08 ms." in text
+    assert target(found, "one row, exact, p50").met and not target(found, "one row, exact, p99").met
+
+
+def test_the_slow_model_of_a_rival_is_told_but_not_a_target():
+    found = results(
+        run("a", "xmlcore", 0, 1.0, search="beam 10"),
+        run("a", "pecos", 0, 1.0, search="beam 10", as_trained_ms_per_row=20.0),
+    )
+    assert target(found, "beam 10 (of").worst == "0.05×" and target(found, "beam 10 (of").met is None
+    assert "PECOS takes 20 ms/row" in report.markdown(found)
+
+
+def test_two_contestants_with_the_same_parameters_are_called_the_same():
+    parabel = {"arity": 2, "max_leaf_labels": 100, "loss": "squared_hinge", "C": 1.0}
+    found = results(
+        run("a", "xmlcore", 0, 1.0, params=parabel),
+        run("a", "xmlcore-parabel", 0, 1.0, params={"loss": "squared_hinge", "C": 1.0}),
+        run("b", "xmlcore", 0, 1.0, params=parabel | {"C": 2.0}),
+        run("b", "xmlcore-parabel", 0, 1.0, params=parabel),
+    )
+    found["contestants"]["xmlcore-parabel"] = {"name": "rivals' setting"}
+    assert report.name_on(found, "a", "xmlcore-parabel") == "rivals' setting (same setting as ours)"
+    assert report.name_on(found, "b", "xmlcore-parabel") == "rivals' setting"
+    assert report.name_on(found, "a", "xmlcore") == "ours"
+
+
+def test_what_is_left_out_of_settings_is_the_default_of_the_label_tree():
+    from xmlcore import PLT
+
+    assert report.DEFAULTS.items() <= PLT().get_params().items()
+
+
+def test_stopped_partial_and_mixed_results_say_so_at_the_top():
+    found = results(run("a", "xmlcore", 0, 1.0), complete=False, planned=12, full=False, xmlcore_code_end="def")
+    first, second, third = report.markdown(found).split("\n\n")[:3]
+    assert first == "**Stopped after 1 of 12 runs.**"
+    assert "Not the full line-up" in second
+    assert "changed while this was measured (abc at the start, def at the end)" in third
+    whole = results(run("a", "xmlcore", 0, 1.0), complete=True, planned=1, full=True, xmlcore_code_end="abc")
+    assert report.markdown(whole).startswith("**Targets.**")

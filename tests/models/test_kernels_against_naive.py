@@ -231,6 +231,33 @@ def test_weights_with_rest_are_as_near_to_the_optimum_as_without():
     np.testing.assert_allclose(found, every, atol=2e-3)
 
 
+@pytest.mark.parametrize("n_children", [1, 3])
+@pytest.mark.parametrize("seed", range(6))
+def test_rows_that_never_get_there_do_not_keep_the_others_at_rest(seed, n_children):
+    X = sparse_rows(30, 5, seed, density=0.5)
+    label_clusters.normalise_rows(csr_parts(X)[0], X.data)
+    targets = np.random.default_rng(seed).random((30, n_children)) < 0.4
+    tight = 1e-6  # about what float32 can tell apart: a few rows stay further away
+    _, (found, *_) = trained(X, targets, "squared_hinge", 10.0, tight, 3000)
+    _, (every, *_) = trained(X, targets, "squared_hinge", 10.0, -1.0, 3000)
+    np.testing.assert_allclose(found, every, atol=2e-3)
+
+
+@pytest.mark.parametrize("max_epochs", range(1, 30))
+def test_a_descent_that_was_cut_short_does_not_say_it_is_done(max_epochs):
+    X = sparse_rows(60, 12, 1, density=0.4)
+    label_clusters.normalise_rows(csr_parts(X)[0], X.data)
+    targets = np.random.default_rng(4).random((60, 2)) < 0.4
+    _, (weights, epochs, violation) = trained(X, targets, "logistic", 100.0, 0.2, max_epochs)
+    _, (finished, enough, _) = trained(X, targets, "logistic", 100.0, 0.2, 1000)
+    assert epochs <= max_epochs
+    if max_epochs >= enough:
+        np.testing.assert_array_equal(weights, finished)
+        assert violation <= 0.2
+    elif not np.array_equal(weights, finished):
+        assert violation > 0.2
+
+
 def test_an_empty_lane_changes_nothing():
     X = sparse_rows(30, 12, 4, density=0.4)
     label_clusters.normalise_rows(csr_parts(X)[0], X.data)

@@ -3,7 +3,9 @@
 import json
 import subprocess
 import sys
+import tracemalloc
 import warnings
+from fractions import Fraction
 
 import naive
 import numpy as np
@@ -325,7 +327,7 @@ def test_changing_parameters_after_fit_changes_neither_predictions_nor_what_is_s
     X, Y, X_test, _ = problem()
     model = PLT(max_leaf_labels=4).fit(X, Y)
     before = model.predict_topk(X_test).scores
-    model.set_params(n_estimators=3, loss="squared_hinge", tol=0)
+    model.set_params(n_estimators=3, loss="squared_hinge", tol=0.5)
     np.testing.assert_array_equal(model.predict_topk(X_test).scores, before)
     np.testing.assert_array_equal(load_model(model.save(tmp_path / "m")).predict_topk(X_test).scores, before)
 
@@ -350,7 +352,7 @@ def test_features_that_never_occur_cost_nothing_and_count_nothing():
 
 def test_a_beam_wider_than_any_tree_is_exact(small):
     model, _, _, X_test = small
-    wide = clone(model).set_params(beam=10**10).fit(small[1], small[2])
+    wide = clone(model).set_params(beam=2**31 - 1).fit(small[1], small[2])
     np.testing.assert_array_equal(wide.predict_topk(X_test).labels, model.predict_topk(X_test).labels)
 
 
@@ -506,8 +508,8 @@ def test_bad_features_are_refused(small):
     [
         ({"tree": "oak"}, "tree must be one of kmeans, random"),
         ({"loss": "hinge"}, "loss must be one of"),
-        ({"arity": 1}, "arity must be at least 2"),
-        ({"max_leaf_labels": 0}, "max_leaf_labels must be at least 1"),
+        ({"arity": 1}, "arity must be from 2 to 2147483647"),
+        ({"max_leaf_labels": 0}, "max_leaf_labels must be from 1 to 2147483647"),
         ({"C": 0}, "C must be from 1e-6 to 1e6"),
         ({"C": 1e39}, "C must be from 1e-6 to 1e6"),
         ({"C": float("nan")}, "C must be a finite number"),
@@ -642,6 +644,20 @@ def test_an_ensembles_top_k_is_that_of_all_mean_probabilities(trial):
         np.testing.assert_array_equal(model.predict_topk(rows, k).labels, order[:, :k])
 
 
+def test_a_model_mapped_from_a_file_needs_no_kernels_of_its_own(small, tmp_path):
+    joblib = pytest.importorskip("joblib")
+    from xmlcore._kernels import label_tree as kernels
+
+    model, *_, X_test = small
+    expected = model.predict_topk(X_test, 5)
+    before = len(kernels.search_best_first.signatures)
+    joblib.dump(model, tmp_path / "model.joblib")
+    for mode in (None, "r"):
+        again = joblib.load(tmp_path / "model.joblib", mmap_mode=mode)
+        np.testing.assert_array_equal(again.predict_topk(X_test, 5).labels, expected.labels)
+    assert len(kernels.search_best_first.signatures) == before
+
+
 def test_many_siblings_are_split_into_groups_without_a_trace():
     X, Y, X_test, _ = problem(n=300, n_labels=300)
     model = PLT(max_leaf_labels=300, tol=1e-4, max_iter=2000).fit(X, Y)
@@ -670,3 +686,84 @@ def test_precision_is_napkinxcs(name, real_data, tmp_path):
         theirs.append(metrics.precision_at_k(data.Y_test, rival.predict(X_test, top_k=5), 5))
     for at in (0, 2, 4):
         assert np.mean(ours, axis=0)[at] >= np.mean(theirs, axis=0)[at] - 0.005
+
+
+# Limits ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["max_iter", "beam", "n_estimators", "arity", "max_leaf_labels", "collapse_layers"])
+def test_counts_beyond_what_kernels_hold_are_refused(name):
+    for value in (2**31, 2**60, 2**70):
+        with pytest.raises(ValueError, match=rf"^{name} must be from [012] to 2147483647, not {value}$"):
+            PLT(**{name: value}).fit([[1.0], [2.0]], [[0], [1]])
+
+
+def test_the_largest_counts_train_and_predict_as_others_do(small):
+    model, X, Y, X_test = small
+    largest = PLT(max_leaf_labels=5, max_iter=2**31 - 1, beam=2**31 - 1, collapse_layers=0).fit(X, Y)
+    assert largest.n_weights_ == model.n_weights_ > 0
+    np.testing.assert_array_equal(largest.predict_topk(X_test).scores, model.predict_topk(X_test).scores)
+    most = 2**31 - 1
+    assert PLT(arity=most, max_leaf_labels=most, collapse_layers=most).fit(X, Y).size()["depth"] == 1
+
+
+def test_a_beam_set_after_fit_is_checked_at_prediction(small):
+    model, X, Y, X_test = small
+    wide = PLT(max_leaf_labels=5, n_jobs=1).fit(X, Y).set_params(beam=2**70)
+    with pytest.raises(ValueError, match=f"beam must be from 1 to 2147483647, not {2**70}"):
+        wide.predict_topk(X_test)
+
+
+def test_any_real_number_is_a_number(small, tmp_path):
+    X, Y, X_test = small[1:]
+    params = {"C": Fraction(1, 2), "tol": Fraction(1, 8), "weight_threshold": np.longdouble(0.25)}
+    model = PLT(**params).fit(X, Y)
+    expected = PLT(C=0.5, tol=0.125, weight_threshold=0.25).fit(X, Y)
+    np.testing.assert_array_equal(model.predict_topk(X_test).scores, expected.predict_topk(X_test).scores)
+    loaded = load_model(model.save(tmp_path / "m"))
+    assert loaded.get_params() == expected.get_params() and type(loaded.C) is float
+
+
+@pytest.mark.parametrize("name", ["C", "tol", "weight_threshold"])
+def test_numbers_beyond_float32_are_refused_without_a_warning(name):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for value in (1e300, 1.1e30, Fraction(10**40)):
+            with pytest.raises(ValueError, match=f"^{name} must be .*(at most 1e30|from 1e-6 to 1e6), not "):
+                PLT(**{name: value}).fit([[1.0], [2.0]], [[0], [1]])
+        for value in ("1", True, 1j, float("inf"), 10**400):
+            with pytest.raises(TypeError, match=f"^{name} must be a finite number, not "):
+                PLT(**{name: value}).fit([[1.0], [2.0]], [[0], [1]])
+
+
+def test_a_loss_that_is_no_name_is_named():
+    with pytest.raises(ValueError, match=r"loss must be one of logistic, squared_hinge, not \['logistic'\]"):
+        PLT(loss=["logistic"]).fit([[1.0]], [[0]])
+
+
+@pytest.mark.parametrize("name, least", [("n_labels", 1), ("n_features", 1), ("n_iter", 0), ("n_trees", 1)])
+def test_a_saved_number_beyond_the_format_is_refused(small, tmp_path, name, least):
+    folder = small[0].save(tmp_path / "m")
+    edit(folder, lambda d: d["values"].update({name: 2**31}))
+    with pytest.raises(ModelFormatError, match=f"{name} must be from {least} to 2147483647, not 2147483648"):
+        load_model(folder)
+
+
+def test_a_forged_number_of_labels_takes_no_memory(small, tmp_path):
+    folder = small[0].save(tmp_path / "m")
+    edit(folder, lambda d: d["values"].update(n_labels=10**8))
+    tracemalloc.start()
+    try:
+        with pytest.raises(ModelFormatError, match="the tree in its arrays cannot be"):
+            load_model(folder)
+        assert tracemalloc.get_traced_memory()[1] < 20e6
+    finally:
+        tracemalloc.stop()
+
+
+def test_pointers_whose_differences_overflow_are_refused(small, tmp_path):
+    folder = small[0].save(tmp_path / "m")
+    around = [2**63 - 1, -(2**63), -1]  # between 0 and a positive last one no difference is negative in int64
+    change(folder, "tree0.feature_ptr", lambda a: np.concatenate([a[:1], np.array(around), a[4:]]))
+    with pytest.raises(ModelFormatError, match="the weights in its arrays cannot be"):
+        load_model(folder)

@@ -438,3 +438,9 @@ def use(session, data):
     workspace["known"][fingerprint] = {"name": data.name, "source": "upload", "notes": []}
     path.write_text(json.dumps({**workspace, "dataset": fingerprint}))
     session.run()
+
+
+def test_the_empty_beam_field_says_that_the_search_is_exact(ready):
+    ready.go("train")
+    assert ready.at.number_input(key="form.PLT.beam").placeholder == "exact"
+    assert ready.at.number_input(key="form.PLT.C").placeholder == "a number is needed"

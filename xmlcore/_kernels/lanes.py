@@ -276,9 +276,14 @@ else:
 
         def codegen(context, builder, signature, arguments):
             target = _pointer(context, builder, WEIGHTS, arguments[0], arguments[1])
-            value = _load(builder, _pointer(context, builder, WEIGHTS, arguments[2], arguments[3]))
+            value = _load(builder, _pointer(context, builder, signature.args[2], arguments[2], arguments[3]))
             term = builder.fmul(_spread(builder, arguments[4]), value)
             _store(builder, builder.fadd(_load(builder, target), term), target)
             return context.get_dummy_value()
 
-        return types.void(WEIGHTS, types.intp, WEIGHTS, types.intp, types.float32), codegen
+        return types.void(WEIGHTS, types.intp, _floats_in(values), types.intp, types.float32), codegen
+
+
+def _floats_in(given):
+    """Type of an array that is only read: float32 side by side, read-only or not."""
+    return types.Array(types.float32, 1, "C", readonly=isinstance(given, types.Array) and not given.mutable)

@@ -28,6 +28,7 @@ SETTLED = np.float32(0.1)  # a step that moves no margin by more is as good as t
 MOST_STEPS = 40
 LIMIT = np.float32(60.0)
 DOZE = np.float32(0.3)  # rows this near to their optimum, in units of the tolerance, rest until the others are there
+MOST_PARTIAL = 5  # passes without them: where the others get there slowly, or never, theirs moves on meanwhile
 NARROW = 4  # groups of so few children are stored without padding
 
 
@@ -155,7 +156,7 @@ def hinge_step(ops, dual, margins, step, used, half, inverse):
     """One row's visit for the squared hinge: the exact minimum along sixteen dual variables.
 
     Hsieh et al. (2008), algorithm 1, for the L2-loss. ``half`` is 1 / 2C and ``inverse`` 1 / (q + half). Returns the
-    largest distance of a dual variable from its optimum, in units of C.
+    largest distance from an optimum, in slack.
     """
     a = ops.abs(dual)
     slack = used - ops.copysign(used, dual) * margins  # 0 in an empty lane, as everything that follows from it
@@ -166,9 +167,9 @@ def hinge_step(ops, dual, margins, step, used, half, inverse):
 
 @kernel
 def solve_logistic(z, a, gradient, step, C, q):
-    """Root s of a + s = C sigmoid(-(z + q s))'s mirror image, from the first Newton step on.
+    """Solve a row's optimality condition for one dual variable, from the first Newton step on.
 
-    With z = -y margin, a row's optimality condition is a + s = C sigmoid(z - q s); it has one root s, between 0 and
+    With z = -y margin the condition is a + s = C sigmoid(z - q s); it has one root s, between 0 and
     minus the condition's value at 0, ``gradient``. Newton's method goes there; where it leaves the bracket or does not
     halve the last step (from one flat end of the sigmoid it jumps to the other), the middle of the bracket is taken.
     """
@@ -198,7 +199,8 @@ def descend(indptr, indices, data, squares, weights, bias_at, dual, used, loss, 
 
     Each row has one dual variable a per child, with w = sum_i a_i y_i x_i. Rows are visited in an order shared by the
     children. A row whose dual variables are all nearly right is not visited again until the others are within ``tol``
-    as well; then all are, and the descent ends after a pass over all rows in which none was further away.
+    as well, or ``MOST_PARTIAL`` passes later; then all are, and the descent ends after a pass over all rows in which
+    none was further away than ``tol``.
 
     Parameters
     ----------
@@ -210,7 +212,8 @@ def descend(indptr, indices, data, squares, weights, bias_at, dual, used, loss, 
     used : float32 (16,), 1 for a child, 0 for an empty lane
     loss : int, LOGISTIC or SQUARED_HINGE
     C, tol : float32
-        ``tol`` is a distance in units of C (logistic: difference of probabilities; squared hinge: of slacks).
+        ``tol`` is a distance from the optimum: a difference of probabilities with the logistic loss (a dual variable
+        divided by C), of slacks with the squared hinge (a dual variable divided by 2 C).
     max_epochs : int
         The rows are visited at most so many times on average.
     seed, number : int
@@ -219,7 +222,7 @@ def descend(indptr, indices, data, squares, weights, bias_at, dual, used, loss, 
     Returns
     -------
     visits : int, rows visited
-    violation : float32, the largest distance met in the last pass
+    violation : float32, the largest distance met in the last pass; infinite when that was not over all rows
 
     Notes
     -----
@@ -235,10 +238,12 @@ def descend(indptr, indices, data, squares, weights, bias_at, dual, used, loss, 
     last = np.zeros(LANES, np.float32)
     step = np.zeros(LANES, np.float32)
     awake = m
+    passes = 0  # since all rows were visited
     visits = 0
-    violation = ZERO
+    violation = np.float32(np.inf)
     state = stream(seed, number)
     while visits < max_epochs * m:
+        awake = min(awake, max_epochs * m - visits)
         state = shuffle(order[:awake], state)
         violation = ZERO
         kept = 0
@@ -295,12 +300,16 @@ def descend(indptr, indices, data, squares, weights, bias_at, dual, used, loss, 
                 order[kept] = i
                 kept += 1
         visits += awake
-        if violation <= tol:
-            if awake == m:
-                break
-            awake = m
+        if awake < m:
+            passes += 1
+            wake = violation <= tol or passes == MOST_PARTIAL
+            violation = np.float32(np.inf)  # of the rows that rested nothing is known
         else:
-            awake = kept
+            if violation <= tol:
+                break
+            passes = 0
+            wake = False
+        awake = m if wake else kept
     return visits, violation
 
 
@@ -331,7 +340,7 @@ def train_siblings(
     -------
     weights : float32 (F + 1, n), the biases in the last row
     epochs : int, passes over all rows that the visits amount to, the most of any sixteen children
-    violation : float32, the largest distance met in a last pass, in units of C
+    violation : float32, the largest distance met in a last pass, see :func:`descend`
 
     Notes
     -----
@@ -416,7 +425,7 @@ def prune(weights, features, threshold, places, n_children):
             n_values += w >= threshold and w > ZERO
         n_kept += n_values > before
     width = row_width(n_children)
-    dense = 2 * 4 * width * n_kept <= 3 * (4 * n_kept + 5 * n_values)  # at most half more bytes
+    dense = 4 * width * n_kept <= 3 * (4 * n_kept + 5 * n_values)  # at most three times the bytes
     kept = np.empty(n_kept, np.int32)
     ptr = np.empty(0 if dense else n_kept + 1, np.uint32)
     child = np.empty(0 if dense else n_values, np.uint8)

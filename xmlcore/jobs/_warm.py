@@ -41,4 +41,4 @@ def _pieces():
     warm_up(PLT())
     yield 20, "ensembles and beams"
     warm_up(PLT(loss="squared_hinge", tree="random", n_estimators=2))
-    warm_up(PLT(beam=2))
+    warm_up(PLT(tree="huffman", beam=2))

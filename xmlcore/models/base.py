@@ -2,11 +2,11 @@
 
 import inspect
 import json
+import numbers
 import os
 import shutil
 import tempfile
 import warnings
-import zipfile
 from importlib import import_module
 from pathlib import Path
 
@@ -37,7 +37,8 @@ class MultiLabelModel:
     second and 125 MiB, is loaded only by those who use it. When Y is lists of ids, its cross-validation needs a
     splitter, such as ``cv=KFold(5)``, where a number would do for a matrix.
 
-    A subclass keeps the parameters of its ``__init__`` as attributes of the same names, sets ``n_features_in_`` and
+    A subclass keeps the parameters of its ``__init__`` as attributes of the same names, checks them in
+    ``_check_params``, sets ``n_features_in_`` and
     ``n_labels_`` in ``fit`` and offers ``predict_topk`` and ``predict_proba``; for saving, ``_state`` and
     ``_restore``.
     """
@@ -142,6 +143,9 @@ class MultiLabelModel:
         self._check_fitted()
         return check_features(X, self.n_features_in_)
 
+    def _check_params(self) -> None:
+        """Raise ValueError or TypeError, naming the parameter, when one is not as ``fit`` can use it."""
+
     def _state(self) -> tuple[dict, dict[str, np.ndarray]]:
         """Fitted state: JSON-able values and arrays, by name."""
         raise NotImplementedError(f"{type(self).__name__} cannot be saved")
@@ -170,8 +174,11 @@ class MultiLabelModel:
             Before ``fit``.
         FileExistsError
             ``path`` is there and is more, or other, than a saved model.
+        ValueError, TypeError
+            A parameter was set, after ``fit``, to what ``load_model`` would refuse; the message names it.
         """
         self._check_fitted()
+        self._check_params()
         target = Path(path).resolve()
         if target.exists() and not _is_saved_model(target):
             raise FileExistsError(f"{target} exists and is more than a saved model: choose another place")
@@ -261,42 +268,69 @@ def load_model(path) -> MultiLabelModel:
     for name in (PARAMS_FILE, ARRAYS_FILE):
         if not (folder / name).is_file():
             raise FileNotFoundError(f"{folder} holds no model: {name} is missing")
+    # Damaged bytes make the parsers of JSON, zip archives and arrays raise nearly anything, from RecursionError to
+    # tokenize.TokenError: whatever it is, the model cannot be read.
     try:
-        description = json.loads((folder / PARAMS_FILE).read_text(encoding="utf-8"))
-        version, name = description["format"], description["class"]
-        params, values = dict(description["params"]), dict(description["values"])
-    except (ValueError, KeyError, TypeError) as error:
-        raise ModelFormatError(f"{folder / PARAMS_FILE} is damaged ({error!r}): save the model again") from error
-    if version != FORMAT_VERSION:
-        raise ModelFormatError(f"{folder} has model format {version}; this version of xmlcore reads {FORMAT_VERSION}")
-    if not isinstance(name, str) or name not in SAVED_CLASSES:
-        raise ModelFormatError(f"{folder} holds a {name!r}; known are {', '.join(sorted(SAVED_CLASSES))}")
-    cls = getattr(import_module(SAVED_CLASSES[name]), name)
-    unknown = set(params) - set(inspect.signature(cls).parameters)
-    if unknown:
-        raise ModelFormatError(f"{folder / PARAMS_FILE} has unknown parameters of {name}: {sorted(unknown)}")
+        cls, params, values = _read_description(folder)
+    except ModelFormatError:
+        raise
+    except Exception as error:
+        raise _damaged(folder / PARAMS_FILE, error) from error
     try:
         with np.load(folder / ARRAYS_FILE, allow_pickle=False) as stored:
             arrays = {key: stored[key] for key in stored.files}
         model = cls(**_joined(params, arrays))
+    except Exception as error:
+        raise _damaged(folder / ARRAYS_FILE, error) from error
+    try:
+        model._check_params()
+    except Exception as error:
+        raise ModelFormatError(f"{folder / PARAMS_FILE} has a parameter that cannot be: {error}") from error
+    try:
         model._restore(values, arrays)
     except ModelFormatError:
         raise
-    except (ValueError, KeyError, TypeError, OSError, EOFError, zipfile.BadZipFile) as error:
-        raise ModelFormatError(f"{folder / ARRAYS_FILE} is damaged ({error!r}): save the model again") from error
+    except Exception as error:
+        raise _damaged(folder, error) from error
     return model
 
 
+def _read_description(folder: Path) -> tuple[type, dict, dict]:
+    """The class, the parameters and the values in ``params.json``."""
+    description = json.loads((folder / PARAMS_FILE).read_text(encoding="utf-8"))
+    version, name = description["format"], description["class"]
+    if version != FORMAT_VERSION:
+        raise ModelFormatError(f"{folder} has model format {version}; this version of xmlcore reads {FORMAT_VERSION}")
+    if not isinstance(name, str) or name not in SAVED_CLASSES:
+        raise ModelFormatError(f"{folder} holds a {name!r}; known are {', '.join(sorted(SAVED_CLASSES))}")
+    params, values = dict(description["params"]), dict(description["values"])
+    cls = getattr(import_module(SAVED_CLASSES[name]), name)
+    unknown = set(params) - set(inspect.signature(cls).parameters)
+    if unknown:
+        raise ModelFormatError(f"{folder / PARAMS_FILE} has unknown parameters of {name}: {sorted(unknown)}")
+    return cls, params, values
+
+
+def _damaged(path: Path, error: Exception) -> ModelFormatError:
+    return ModelFormatError(f"{path} is damaged ({error!r}): save the model again")
+
+
 def _separate(params: dict) -> tuple[dict, dict[str, np.ndarray]]:
-    """Parameters as JSON, with NumPy scalars as plain numbers, and the arrays of those that are trees."""
+    """Parameters as JSON, and the arrays of those that are trees."""
     plain, arrays = {}, {}
     for name, value in params.items():
         if isinstance(value, LabelTree):
             plain[name] = IN_ARRAYS
             arrays |= {f"params.{name}.parent": value.parent, f"params.{name}.label": value.label}
         else:
-            plain[name] = value.item() if isinstance(value, np.generic) else value
+            plain[name] = _plain(value)
     return plain, arrays
+
+
+def _plain(value):
+    """A value as JSON has it: fractions, and NumPy's numbers, as plain ones."""
+    value = value.item() if isinstance(value, np.generic) else value
+    return float(value) if isinstance(value, numbers.Real) and not isinstance(value, int) else value
 
 
 def _joined(params: dict, arrays: dict[str, np.ndarray]) -> dict:

@@ -16,7 +16,7 @@ from xmlcore.models.base import ModelFormatError, MultiLabelModel
 from xmlcore.models.label_tree import CLUSTERING, LabelTree, build_tree, label_representations
 from xmlcore.progress import Progress, silent
 from xmlcore.ranking import Ranking
-from xmlcore.validation import check_count, check_features, check_labels, csr_parts
+from xmlcore.validation import INT32_MAX, check_count, check_features, check_labels, csr_parts
 
 LOSSES = {"logistic": siblings.LOGISTIC, "squared_hinge": siblings.SQUARED_HINGE}
 TREES = ("kmeans", "random", "huffman")
@@ -43,11 +43,12 @@ class PLT(MultiLabelModel):
         has one label per leaf and ``arity`` children per node, whatever ``max_leaf_labels`` is. A
         :class:`~xmlcore.models.LabelTree` is taken as it is, such as one of ``trees_`` of another model.
     arity : int, at least 2
-        Children of an inner node, any number.
+        Children of an inner node.
     max_leaf_labels : int, at least 1
         A node with at most so many labels has them as leaves. 100 is napkinXC's and Parabel's value.
     loss : {"logistic", "squared_hinge"}
-        "logistic": factors are sigmoids of the margin. "squared_hinge": exp(-max(0, 1 - margin)^2), as in Parabel.
+        "logistic": factors are sigmoids of the margin. "squared_hinge": exp(-max(0, 1 - margin)^2), as in Parabel;
+        it wants a smaller ``C`` (1, Parabel's) than the default 10, at which it converges slowly.
     C : float in [1e-6, 1e6]
         Weight of the loss against |w|^2 / 2. Larger fits the training rows closer. Published settings: 10 with the
         logistic loss (napkinXC), 1 with the squared hinge (Parabel).
@@ -65,10 +66,10 @@ class PLT(MultiLabelModel):
         Weights smaller in size are dropped after training (the bias never): 0.1 is napkinXC's and Parabel's value.
         0 keeps all.
     tol : float, positive
-        A node stops after an epoch in which no dual variable was further than ``tol * C`` from where its row's margin
-        wants it.
+        A node is done after a pass over all its rows in which none was further than ``tol`` from where its margin
+        wants it: a difference of probabilities (logistic), of slacks (squared hinge).
     max_iter : int
-        Most epochs of a node.
+        Most passes over a node's rows, on average: rows at rest are not visited.
     collapse_layers : int, at least 0
         Of the inner nodes every (collapse_layers + 1)-th layer stays: the tree gets wider and shallower, with fewer
         factors per label and more work per node. 3 makes a binary tree 16-ary. Nodes with at most
@@ -225,7 +226,7 @@ class PLT(MultiLabelModel):
             label id; they are compared before they are rounded to float32.
         """
         k = check_count(k, "k")
-        beam = None if self.beam is None else check_count(self.beam, "beam")
+        beam = None if self.beam is None else check_count(self.beam, "beam", most=INT32_MAX)
         X = self._check_input(X)
         x, width = csr_parts(X), min(k, self.n_labels_)
         labels = np.full((X.shape[0], width), -1, np.int32)
@@ -306,26 +307,28 @@ class PLT(MultiLabelModel):
     def _check_params(self):
         if not isinstance(self.tree, LabelTree) and not (isinstance(self.tree, str) and self.tree in TREES):
             raise ValueError(f"tree must be one of {', '.join(TREES)}, or a LabelTree, not {self.tree!r}")
-        if self.loss not in LOSSES:
+        if not isinstance(self.loss, str) or self.loss not in LOSSES:
             raise ValueError(f"loss must be one of {', '.join(LOSSES)}, not {self.loss!r}")
-        check_count(self.arity, "arity", least=2)
-        check_count(self.max_leaf_labels, "max_leaf_labels")
-        check_count(self.collapse_layers, "collapse_layers", least=0)
-        check_count(self.n_estimators, "n_estimators")
-        check_count(self.max_iter, "max_iter")
+        check_count(self.arity, "arity", least=2, most=INT32_MAX)
+        check_count(self.max_leaf_labels, "max_leaf_labels", most=INT32_MAX)
+        check_count(self.collapse_layers, "collapse_layers", least=0, most=INT32_MAX)
+        check_count(self.n_estimators, "n_estimators", most=INT32_MAX)
+        check_count(self.max_iter, "max_iter", most=INT32_MAX)
         if self.beam is not None:
-            check_count(self.beam, "beam")
+            check_count(self.beam, "beam", most=INT32_MAX)
         if self.random_state is not None:
             check_count(self.random_state, "random_state", least=0)
         effective_jobs(self.n_jobs)
         for name, zero_allowed in (("C", False), ("tol", False), ("weight_threshold", True)):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, numbers.Real) or not np.isfinite(value):
-                raise TypeError(f"{name} must be a finite number, not {value!r}")
+            given = getattr(self, name)
+            value = _as_float(given)
+            if not np.isfinite(value):
+                raise TypeError(f"{name} must be a finite number, not {given!r}")
             if name == "C" and not 1e-6 <= value <= 1e6:  # what float32 can tell apart
-                raise ValueError(f"C must be from 1e-6 to 1e6, not {value}")
-            if value < 0 or (value == 0 and not zero_allowed):
-                raise ValueError(f"{name} must be {'at least' if zero_allowed else 'above'} 0, not {value}")
+                raise ValueError(f"C must be from 1e-6 to 1e6, not {given}")
+            if not 0 <= value <= 1e30 or (value == 0 and not zero_allowed):  # float32 ends at 3e38
+                least = "at least 0" if zero_allowed else "above 0"
+                raise ValueError(f"{name} must be {least} and at most 1e30, not {given}")
 
     def _n_labels_of_tree(self, Y) -> int | None:
         """L when a tree was handed in; a matrix Y must have as many, lists of ids may have fewer."""
@@ -379,7 +382,7 @@ class PLT(MultiLabelModel):
         costs = [(X.shape[0] if parent < 0 else sizes[parent]) * (-(-size // 16) + 1) for _, parent, _, size in groups]
         results = run_tasks(train_group, groups, costs, self.n_jobs, progress, "Training nodes", "groups of siblings")
         depth = tree.depth
-        stats = [[depth[g[2]], r.epochs, r.violation <= self.tol] for g, r in zip(groups, results)]
+        stats = [[depth[g[2]], r.epochs, r.violation <= np.float32(self.tol)] for g, r in zip(groups, results)]
         return _assemble(tree, groups, results, used), np.array(stats, dtype=np.int64)
 
     def _groups(self, tree: LabelTree, n_rows: np.ndarray, N: int) -> list[tuple[int, int, int, int]]:
@@ -486,6 +489,11 @@ class PLT(MultiLabelModel):
 
     # Saving ---------------------------------------------------------------------------------------------------------
 
+    def __setstate__(self, state):
+        self.__dict__.update(state)
+        for arrays in self.__dict__.get("fitted_", ()):
+            _read_only(arrays)  # which pickle does not keep
+
     def _state(self):
         arrays = {}
         for number, fitted in enumerate(self.fitted_):
@@ -502,8 +510,8 @@ class PLT(MultiLabelModel):
 
     def _restore(self, values, arrays):
         for name in ("n_features", "n_labels", "n_iter", "n_trees"):
-            check_count(values[name], name, least=0 if name == "n_iter" else 1)
-        if values["loss"] not in LOSSES:
+            check_count(values[name], name, least=0 if name == "n_iter" else 1, most=INT32_MAX)
+        if not isinstance(values["loss"], str) or values["loss"] not in LOSSES:
             raise ModelFormatError(f"the loss {values['loss']!r} is not one of {', '.join(LOSSES)}")
         trees, fitted = [], []
         for number in range(values["n_trees"]):
@@ -567,7 +575,20 @@ def _assemble(tree, groups, results, used) -> search.TreeArrays:
 def _with_index(tree: LabelTree, **arrays) -> search.TreeArrays:
     """Add what is found out from the rest, and not saved."""
     shift, at, start = search.index_features(arrays["feature_ptr"], arrays["features"])
-    return search.TreeArrays(**arrays, bucket_shift=shift, bucket_at=at, bucket_start=start, depth=tree.depth)
+    complete = search.TreeArrays(**arrays, bucket_shift=shift, bucket_at=at, bucket_start=start, depth=tree.depth)
+    return _read_only(complete)
+
+
+def _read_only(arrays: search.TreeArrays) -> search.TreeArrays:
+    """Mark all arrays as read-only.
+
+    Kernels are compiled for each mix of read-only and writable arrays, and arrays that joblib maps from a file are
+    read-only: one mix for all.
+    """
+    for array in arrays:
+        if isinstance(array, np.ndarray):
+            array.flags.writeable = False
+    return arrays
 
 
 def _count_weights(arrays):
@@ -583,6 +604,16 @@ def _joined(arrays: list, dtype):
     joined = np.concatenate(arrays) if arrays else np.empty(0, dtype)
     arrays.clear()
     return joined
+
+
+def _as_float(value) -> float:
+    """Any real number as a float; NaN for what is none, and infinity for what is too large to be one."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        return np.nan
+    try:
+        return float(value)
+    except OverflowError:
+        return np.inf
 
 
 DTYPES = dict(
@@ -614,6 +645,7 @@ def _is_tree(arrays, n_labels):
     leaves = np.flatnonzero(arrays.label >= 0)
     return (
         n > 1
+        and leaves.size == n_labels  # first: what comes takes memory in proportion to n_labels
         and parent.size == arrays.bias.size == n
         and parent[0] == -1
         and bool((parent[1:] >= 0).all() and (parent[1:] < np.arange(1, n)).all() and (np.diff(parent) >= 0).all())
@@ -686,7 +718,7 @@ def _are_weights(arrays, n_features):
 
 
 def _are_pointers(ptr, count, last, first=0):
-    return ptr.size == count + 1 and ptr[0] == first and ptr[-1] == last and bool((np.diff(ptr) >= 0).all())
+    return ptr.size == count + 1 and ptr[0] == first and ptr[-1] == last and bool((ptr[1:] >= ptr[:-1]).all())
 
 
 def _drop_unused_features(X):
