@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.compare import DATA, HERE, SETTINGS, say
+from benchmarks.compare import DATA, HERE, SETTINGS, WIDE_DATA, say
 from xmlcore import PLT, metrics
 from xmlcore.datasets import read_matrix
 
@@ -30,7 +30,7 @@ TOLERANCE = 0.1  # points of precision
 AT = (1, 3, 5)
 
 LOSSES = [("logistic", C) for C in (1.0, 3.0, 10.0)] + [("squared_hinge", C) for C in (0.25, 0.5, 1.0, 2.0, 4.0)]
-CANDIDATES = {
+CANDIDATES = {  # "single" is chosen on every data set, "wide" on WIDE_DATA
     "single": [
         {"arity": arity, "max_leaf_labels": 100, "loss": loss, "C": C}
         for arity, (loss, C) in product((2, 8, 16, 32), LOSSES)
@@ -46,6 +46,11 @@ RULE = (
     f"own. Of those whose shortfall is at most the least one plus {TOLERANCE} points, the one with the least product "
     "of training time and prediction time."
 )
+
+
+def kinds_on(name, kinds=None):
+    """Kinds to choose a setting of on a data set, unless they are named: ``wide`` where ensembles are compared."""
+    return list(kinds or (["single", "wide"] if name in WIDE_DATA else ["single"]))
 
 
 def choose(measured):
@@ -137,7 +142,9 @@ def main():
     )
     parser.add_argument("--splits", type=int, default=3, help="random splits, each with a seed of its own")
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--kinds", nargs="+", choices=list(CANDIDATES), default=list(CANDIDATES))
+    parser.add_argument(
+        "--kinds", nargs="+", choices=list(CANDIDATES), help=f"default: single; wide too on {' and '.join(WIDE_DATA)}"
+    )
     options = parser.parse_args()
     if (options.folder is None) != options.again:
         parser.error("name the FOLDER with the data sets, or --again")
@@ -158,7 +165,7 @@ def main():
         return
     for name in options.data:
         X, Y, _, _ = read_matrix(options.folder / name / "train.txt.gz")
-        for kind in options.kinds:
+        for kind in kinds_on(name, options.kinds):
             candidates = CANDIDATES[kind]
             figures = measure(X, Y, candidates, options.splits, options.threads)
             best = choose(figures)

@@ -48,6 +48,7 @@ def from_empty(folder):
                 several.predict_topk(X, 5)
                 several.set_params(beam=10).predict_topk(X, 5)
                 several.predict_proba(X, threshold=0.1)
+            PLT(tree="huffman", loss=loss).fit(X, Y).predict_topk(X, 5)
 
     rest_s, _ = timed(everything_else)
     return {"fit_s": fit_s, "predict_s": predict_s, "rest_s": rest_s}

@@ -1,10 +1,11 @@
 """How training and prediction of a label tree grow with the data, and what a set of Amazon-670K's size takes.
 
-    python -m benchmarks.growth [--quick] [--docs]
+    python -m benchmarks.growth [--quick] [--labels-of FOLDER/wordnet-hyper] [--docs]
     python -m benchmarks.growth --amazon-670k [--scale 0.1] [--test-rows 20000] [--docs]
     python -m benchmarks.growth --table FILE [--docs]
 
-The data is made up (xmlcore.datasets.make_synthetic); docs/growth.md tells what is measured, and how. Every point is
+The data is made up (xmlcore.datasets.make_synthetic), but for --labels-of: its most frequent labels, more and more of
+them; docs/growth.md tells what is measured, and how. Every point is
 measured in a process of its own. Everything is written to a JSON file and, as tables, to a Markdown file beside it.
 """
 
@@ -27,22 +28,22 @@ import scipy.sparse as sp
 from benchmarks import compare, report
 from benchmarks.contestant import memory_now, reset_peak, settle_memory
 from xmlcore import PLT, metrics
-from xmlcore.datasets import SYNTHETIC_SHAPES, make_synthetic
-from xmlcore.store import code_version
+from xmlcore.datasets import SYNTHETIC_SHAPES, Dataset, make_synthetic, read_dataset
 
 HERE = Path(__file__).resolve().parent
 GIB = 2**30
+GB = 1e9
 PARTS = ("X_train", "Y_train", "X_test", "Y_test")
 PARAMS = {"loss": "squared_hinge", "C": 1.0}  # Parabel's
 ARITIES = (2, 16)
 BEAM = 10
-FIT_SECONDS, FIT_REPEATS = 3.0, 5  # trainings are repeated, each with another seed, up to so long and so often
-PREDICT_SECONDS, PREDICT_REPEATS = 2.0, 5
+FIT_SECONDS, FIT_REPEATS = 2.0, 3  # trainings are repeated, each with another seed, up to so long and so often
+PREDICT_SECONDS, PREDICT_REPEATS = 1.0, 15
 QUIET = 0.1  # share of the processor time that other programs may take
 
 BASE = {
-    "n_train": 50_000,
-    "n_test": 5_000,
+    "n_train": 40_000,
+    "n_test": 2_000,
     "n_features": 50_000,
     "n_labels": 5_000,
     "features_per_row": 40.0,
@@ -52,6 +53,8 @@ BASE = {
 STEPS = (0.1, 0.32, 1.0, 3.2, 10.0)
 QUICK_BASE = BASE | {"n_train": 5_000, "n_test": 1_000, "n_features": 5_000, "n_labels": 2_000}
 QUICK_STEPS = (0.1, 1.0, 10.0)
+REAL = "L, real data"
+REAL_LABELS = (160, 500, 1_600, 5_000)  # the most frequent ones; and all
 AXES = {  # what grows along each
     "N": ("n_train",),
     "D": ("n_features",),
@@ -65,7 +68,9 @@ AXIS_TITLES = {
     "L": "Labels L grow, N stays: rows per label shrink",
     "L and N": "Labels and training rows grow together: rows per label stay",
     "L, N and D": "Labels, training rows and features grow together: rows and features per label stay",
+    REAL: "Real data: its most frequent labels, the training rows that have one, all test rows",
 }
+GROWING = AXES | {REAL: ("n_labels", "n_train")}
 SYMBOLS = {"n_train": "N", "n_features": "D", "n_labels": "L"}
 EVERYWHERE = "all points"
 
@@ -76,7 +81,10 @@ EVERYWHERE = "all points"
 def make(job):
     """Make a data set and write it where the other processes read it."""
     start = time.perf_counter()
-    data = make_synthetic(**job["make"], n_jobs=job["threads"])
+    if "labels_of" in job["make"]:
+        data = frequent_part(read_real(job["make"]["labels_of"]), job["make"]["n_labels"])
+    else:
+        data = make_synthetic(**job["make"], n_jobs=job["threads"])
     found = {"make_s": time.perf_counter() - start, "make_peak": memory_peak()}
     for part in PARTS:
         matrix = getattr(data, part)
@@ -91,6 +99,20 @@ def make(job):
         "labels": int(data.Y_train.nnz),
         "labels_with_rows": int(np.unique(data.Y_train.indices).size),
     }
+
+
+def read_real(folder):
+    folder = Path(folder)
+    return read_dataset(folder / "train.txt.gz", folder / "test.txt.gz", name=folder.name)
+
+
+def frequent_part(data, n_labels):
+    """The most frequent labels, with the training rows that have one of them, and all test rows."""
+    counts = np.bincount(data.Y_train.indices, minlength=data.n_labels)
+    kept = np.sort(np.argsort(-counts, kind="stable")[:n_labels])
+    Y_train, Y_test = sp.csr_array(data.Y_train[:, kept]), sp.csr_array(data.Y_test[:, kept])
+    rows = np.flatnonzero(np.diff(Y_train.indptr))
+    return Dataset(data.name, data.X_train[rows], Y_train[rows], data.X_test, Y_test)
 
 
 def memory_peak():
@@ -190,8 +212,11 @@ def measure(job):
 
 
 def percent(Y, labels):
-    """P@1, P@3 and P@5 in percent."""
-    return (100 * metrics.precision_at_k(Y, labels, 5)[[0, 2, 4]]).tolist()
+    """P@1, P@3 and P@5 in percent, over the rows that have a label."""
+    rows = np.flatnonzero(np.diff(Y.indptr))
+    if rows.size == 0:
+        return [0.0, 0.0, 0.0]
+    return (100 * metrics.precision_at_k(sp.csr_array(Y[rows]), labels[rows], 5)[[0, 2, 4]]).tolist()
 
 
 def node_nonzeros(tree, X, Y):
@@ -247,7 +272,7 @@ def run_process(job, folder, options):
         code = process.returncode
         how = f"ended by signal {-code}" if code < 0 else compare.without_paths(last[:300])
         limit = job.get("limit_bytes")
-        return found | {"failed": how + ("" if limit is None else f", with at most {limit / GIB:g} GiB")}
+        return found | {"failed": how + ("" if limit is None else f", with at most {limit / GB:g} GB")}
     return json.loads((folder / "result.json").read_text()) | found
 
 
@@ -275,6 +300,15 @@ def grid(quick):
     return sorted(points.values(), key=lambda point: point[0]["n_train"] * math.log(point[0]["n_labels"]))
 
 
+def real_points(folder):
+    """As :func:`grid`: the most frequent labels of a data set, more and more of them; none without a folder."""
+    if folder is None:
+        return []
+    every = read_real(folder).n_labels
+    sizes = [n for n in REAL_LABELS if n < every] + [every]
+    return [({"labels_of": str(folder.resolve()), "n_labels": n}, [REAL]) for n in sizes]
+
+
 def header(kind, options):
     return {
         "format": 1,
@@ -283,7 +317,8 @@ def header(kind, options):
         "machine": compare.machine(),
         "versions": {name: metadata.version(name) for name in ("numba", "numpy", "scipy")}
         | {"python": platform.python_version()},
-        "xmlcore_code": code_version(),
+        "xmlcore_code": compare.code_now(),
+        "xmlcore_code_end": None,
         "threads": options.threads,
         "params": PARAMS | options.params,
         "runs": [],
@@ -322,7 +357,9 @@ def measuring(folder, options, about, params, repeat, limit_bytes=None, tell_eve
 
 def study(options):
     results = header("growth", options) | {"quick": options.quick, "base": QUICK_BASE if options.quick else BASE}
-    points = grid(options.quick)
+    points = grid(options.quick) + real_points(options.labels_of)
+    if options.labels_of is not None:
+        results["labels_of"] = options.labels_of.name
     with tempfile.TemporaryDirectory(prefix="xmlcore-growth-") as temporary:
         folder = Path(temporary)
         results["compile_s"] = compile_kernels(folder, options)
@@ -330,7 +367,7 @@ def study(options):
         for number, (sizes, axes) in enumerate(points, start=1):
             about = make_data(folder, sizes, options)
             if "failed" in about:
-                raise SystemExit(f"making {sizes} failed: {about['failed']}")
+                raise SystemExit(f"making point {number} failed: {about['failed']}")
             for arity in options.arity:
                 params = PARAMS | options.params | {"arity": arity}
                 job = measuring(folder, options, about, params, repeat=True)
@@ -363,7 +400,7 @@ def told(run):
 
 
 def amazon(options):
-    results = header("amazon-670k", options) | {"scale": options.scale, "limit_gib": options.limit_gb}
+    results = header("amazon-670k", options) | {"scale": options.scale, "limit_gb": options.limit_gb}
     shape = SYNTHETIC_SHAPES["amazon-670k"]
     sizes = {name: round(options.scale * shape[name]) for name in ("n_train", "n_labels")}
     sizes |= {"shape": "amazon-670k", "n_test": min(options.test_rows, shape["n_test"])}
@@ -379,7 +416,7 @@ def amazon(options):
         for arity in options.arity:
             say(f"arity {arity}")
             params = PARAMS | options.params | {"arity": arity}
-            limit = None if options.limit_gb == 0 else round(options.limit_gb * GIB)
+            limit = None if options.limit_gb == 0 else round(options.limit_gb * GB)
             job = measuring(folder, options, about, params, False, limit, options.tell_every, count_work=False)
             results["runs"].append({"arity": arity} | about | run_process(job, folder, options))
             say(told(results["runs"][-1]))
@@ -435,12 +472,12 @@ AGAINST = {
     "L": lambda run: run["n_labels"],
 }
 EXACT, BEAMED = "exact top 5 per row", f"beam {BEAM} per row"
-WANTED = {
-    ("training time", "nonzeros × depth"): "about 1",
-    (EXACT, "L"): "at most 0.35",
-    (BEAMED, "L"): "at most 0.35",
+WANTED = {  # words, least, most
+    ("training time", "nonzeros × depth"): ("near 1 (0.85 to 1.15)", 0.85, 1.15),
+    (EXACT, "L"): ("at most 0.35", -math.inf, 0.35),
+    (BEAMED, "L"): ("at most 0.35", -math.inf, 0.35),
 }
-BY_LABELS = ("L", "L and N", "L, N and D")
+BY_LABELS = ("L", "L and N", "L, N and D", REAL)
 FITS = (
     ("training time", "nonzeros × depth", ("N", "L and N", "L, N and D", EVERYWHERE)),
     ("training time", "nodes' nonzeros", ("N", "L and N", "L, N and D", EVERYWHERE)),
@@ -475,8 +512,9 @@ def fits(results):
 
 def on_axis(results, axis):
     """Complete runs along an axis, by what grows."""
-    runs = [run for run in results["runs"] if "failed" not in run and (axis == EVERYWHERE or axis in run["axes"])]
-    names = AXES.get(axis, ("n_train",))
+    runs = [run for run in results["runs"] if "failed" not in run]
+    runs = [run for run in runs if (REAL not in run["axes"] if axis == EVERYWHERE else axis in run["axes"])]
+    names = GROWING.get(axis, ("n_train",))
     return sorted(runs, key=lambda run: ([run[name] for name in names], run["arity"]))
 
 
@@ -492,7 +530,11 @@ def about_text(results):
     memory = "" if machine["memory_gib"] is None else f", {machine['memory_gib']:.0f} GiB"
     params = ", ".join(f"{name}={value!r}" for name, value in results["params"].items())
     said = ", ".join(f"{name} {version}" for name, version in versions.items())
-    lines = [
+    start, end = results["xmlcore_code"], results.get("xmlcore_code_end")
+    lines = []
+    if end is not None and end != start:
+        lines += [f"**The sources of xmlcore changed while this was measured ({start}, {end} at the end).**", ""]
+    lines += [
         f"Measured {results['date']}: {machine['cpu']}, {machine['cores']} cores{memory}, {machine['system']}; "
         f"{results['threads']} threads; {said}; sources of xmlcore {results['xmlcore_code']}. One tree, `{params}`. "
         f"Compiling all kernels beforehand took {results['compile_s']:.0f} s."
@@ -519,9 +561,11 @@ def growth_markdown(results):
         about_text(results),
         f"Base point: {sizes}; {base['features_per_row']:g} nonzeros and {base['labels_per_row']:g} labels per row, "
         f"label r of the most frequent ones as often as r^-{base['label_exponent']:g}; {base['n_test']:,} test rows."
+        + (f" Real data: {results['labels_of']}." if "labels_of" in results else "")
         + (" **A trial: small data, three points to an axis, fixed costs still show.**" if results["quick"] else ""),
+        verdicts(results),
         exponents_table(results),
-        *(axis_table(results, axis) for axis in AXES),
+        *(axis_table(results, axis) for axis in GROWING),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -540,14 +584,39 @@ def exponents_table(results):
             for arity in arities:
                 fit = by_arity.get(arity)
                 row += ["–", "–"] if fit is None else [as_exponent(fit), as_last(fit)]
-            row.append(WANTED.get((what, against), ""))
-            rows.append(row)
+            rows.append([*row, WANTED.get((what, against), ("",))[0], verdict(what, against, by_arity)])
     if not rows:
         return ""
     head = ["what", "against", "along", "range"]
     for arity in arities:
         head += [f"exponent, arity {arity}", "last step"]
-    return "**Exponents** (± standard error)\n\n" + report.table([*head, "wanted"], rows, left=3)
+    return "**Exponents** (± standard error)\n\n" + report.table([*head, "target", "met"], rows, left=3)
+
+
+def verdict(what, against, by_arity):
+    """Whether exponents of one axis meet the target, for each arity where they differ; "" without a target."""
+    if (what, against) not in WANTED:
+        return ""
+    _, least, most = WANTED[what, against]
+    said = {arity: "met" if least <= fit["exponent"] <= most else "missed" for arity, fit in by_arity.items()}
+    if len(set(said.values())) == 1:
+        return next(iter(said.values()))
+    return ", ".join(f"arity {arity} {word}" for arity, word in said.items())
+
+
+def verdicts(results):
+    """Targets and outcome in words, a line for each."""
+    found, lines = fits(results), []
+    for (what, against), (wanted, _, _) in WANTED.items():
+        said = {}
+        for fit in found:
+            if (fit["what"], fit["against"]) == (what, against):
+                word = verdict(what, against, {fit["arity"]: fit})
+                said.setdefault(word, []).append(f"{fit['axis']} at arity {fit['arity']} ({as_exponent(fit)})")
+        if said:
+            parts = [f"{word} along " + "; ".join(said[word]) for word in ("met", "missed") if word in said]
+            lines.append(f"- **{what}, exponent against {against}: {wanted}** — {'. '.join(parts)}.")
+    return "\n".join(lines)
 
 
 def as_exponent(fit):
@@ -563,13 +632,13 @@ def axis_table(results, axis):
     if not runs:
         return ""
     head = [
-        *(SYMBOLS[name] for name in AXES[axis]), "arity", "rows per label", "nonzeros, M", "nodes' nonzeros, M",
+        *(SYMBOLS[name] for name in GROWING[axis]), "arity", "rows per label", "nonzeros, M", "nodes' nonzeros, M",
         "depth", "training s", "of it clustering", "peak MiB, whole process", "rise in training, MiB", "weights, M",
         "exact top 5, µs/row", f"beam {BEAM}, µs/row", "P@1", f"P@1, beam {BEAM}", "P@1 of frequency alone",
     ]  # fmt: skip
     rows = []
     for run in runs:
-        row = [f"{run[name]:,}" for name in AXES[axis]]
+        row = [f"{run[name]:,}" for name in GROWING[axis]]
         row += [str(run["arity"]), report.number(run["labels"] / run["n_labels"], 2)]
         row += [report.number(run[name] / 1e6) for name in ("nonzeros", "node_nonzeros")] + [str(run["depth"])]
         row += [report.number(run["train_s"]), report.number(clustering_s(run))]
@@ -628,10 +697,10 @@ def amazon_markdown(results):
     ]
     head = ["", *(f"arity {run['arity']}" for run in runs)]
     parts.append(report.table(head, [[title, *(value(run) for run in runs)] for title, value in lines]))
-    if results["limit_gib"]:
+    if results["limit_gb"]:
         parts.append(
-            f"The process could not have taken more than {results['limit_gib']:g} GiB of memory of its own: it would "
-            "have failed (RLIMIT_DATA, where the system has that)."
+            f"The process could not have taken more than {results['limit_gb']:g} GB (1e9 bytes) of memory of its own: "
+            "it would have failed (RLIMIT_DATA, where the system has that)."
         )
     return "\n\n".join(parts) + "\n"
 
@@ -656,9 +725,15 @@ def read_options():
     parser.add_argument("--job", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--quick", action="store_true", help="small data and three points to an axis: a trial")
     parser.add_argument("--amazon-670k", action="store_true", help="one data set of that size instead of the study")
+    parser.add_argument(
+        "--labels-of",
+        type=Path,
+        metavar="FOLDER",
+        help="with train.txt.gz and test.txt.gz: a further axis, on real data",
+    )
     parser.add_argument("--scale", type=float, default=1.0, help="of the rows and labels of --amazon-670k")
     parser.add_argument("--test-rows", type=int, default=150_000, help="of --amazon-670k")
-    parser.add_argument("--limit-gb", type=float, default=12.0, help="GiB that --amazon-670k may take; 0: no limit")
+    parser.add_argument("--limit-gb", type=float, default=12.0, help="GB (1e9 bytes) for --amazon-670k; 0: no limit")
     parser.add_argument("--tell-every", type=float, default=10.0, help="seconds between signs of life of --amazon-670k")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--attempts", type=int, default=2, help="runs of a point while other programs disturb it")
@@ -680,6 +755,11 @@ def read_options():
         parser.error("--scale must be from 0.001 to 1, --limit-gb at least 0")
     if not isinstance(options.params, dict):
         parser.error("--params must be a JSON object")
+    if options.labels_of is not None:
+        if options.amazon_670k:
+            parser.error("--labels-of is of the study, not of --amazon-670k")
+        if not all((options.labels_of / f"{part}.txt.gz").is_file() for part in ("train", "test")):
+            parser.error(f"no train.txt.gz and test.txt.gz in {options.labels_of}")
     trial = options.quick or options.scale != 1
     if options.docs is not None and options.table is None and trial:
         parser.error("--docs with --quick or --scale: trials are not documented")
@@ -699,6 +779,8 @@ def main():
         results = json.loads(options.table.read_text(encoding="utf-8"))
     else:
         results = amazon(options) if options.amazon_670k else study(options)
+        results["xmlcore_code_end"] = compare.code_now()
+        keep(results, options.out)
         say(f"written to {options.out.name} and {options.out.with_suffix('.md').name}")
     show(results, options.docs)
 
