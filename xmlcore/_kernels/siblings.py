@@ -396,8 +396,8 @@ def row_width(n):
 def prune(weights, features, threshold, places, n_children):
     """Keep the weights of at least ``threshold`` in size, feature by feature.
 
-    A group in which most of the possible weights are kept is stored densely, the others as 0: that takes little more
-    memory, or even less, and is read much faster.
+    A group in which many of the possible weights are kept is stored densely, the others as 0: at most three times the
+    bytes of pairs, fewer where nearly all are kept, and read much faster.
 
     Parameters
     ----------
@@ -412,7 +412,6 @@ def prune(weights, features, threshold, places, n_children):
     ptr : uint32 (G + 1,), or of size 0 when stored densely
     child : uint8 (w,), or of size 0
     value : float32 (w,), or (G * row_width(n_children),)
-    n_values : int, weights kept
     """
     n_features = features.size
     n = weights.shape[1]
@@ -450,7 +449,7 @@ def prune(weights, features, threshold, places, n_children):
             g += 1
     if not dense:
         ptr[g] = v
-    return kept, ptr, child, value, n_values
+    return kept, ptr, child, value
 
 
 @kernel
@@ -471,7 +470,7 @@ def train_group(
 
     Returns
     -------
-    kept, ptr, child, value, n_values
+    kept, ptr, child, value
         See :func:`prune`.
     bias : float32 (size,)
         Infinite where no classifier is needed: minus when no row has the child, plus when every row has.
@@ -492,7 +491,7 @@ def train_group(
     places = places[:n_open]
     if n_open == 0:
         return (
-            np.empty(0, np.int32), np.zeros(1, np.uint32), np.empty(0, np.uint8), np.empty(0, np.float32), 0, bias, 0,
+            np.empty(0, np.int32), np.zeros(1, np.uint32), np.empty(0, np.uint8), np.empty(0, np.float32), bias, 0,
             ZERO,
         )  # fmt: skip
     children = first + places
@@ -514,9 +513,9 @@ def train_group(
         local_indptr, local_indices, local_data, squares, features.size, own, rows_ptr, child_rows, children, mirrored,
         loss, C, tol, max_epochs, seed, number,
     )  # fmt: skip
-    kept, ptr, child, value, n_values = prune(weights, features, threshold, places, size)
+    kept, ptr, child, value = prune(weights, features, threshold, places, size)
     for c in range(n_open):
         bias[places[c]] = weights[features.size, c]
         if not np.isfinite(weights[features.size, c]):
             violation = np.float32(np.nan)
-    return kept, ptr, child, value, n_values, bias, epochs, violation
+    return kept, ptr, child, value, bias, epochs, violation

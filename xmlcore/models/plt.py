@@ -531,7 +531,6 @@ class GroupResult(NamedTuple):
     ptr: np.ndarray
     child: np.ndarray
     value: np.ndarray
-    n_values: int
     bias: np.ndarray
     epochs: int
     violation: float
