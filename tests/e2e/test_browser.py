@@ -147,7 +147,15 @@ class Tab:
     def choose(self, label, name, content):
         """Put a file into an upload widget."""
         widget = self.page.get_by_test_id("stFileUploader").filter(has_text=label)
-        widget.locator("input[type=file]").set_input_files({"name": name, "mimeType": "text/plain", "buffer": content})
+        file = {"name": name, "mimeType": "text/plain", "buffer": content}
+        self.idle()  # Streamlit forgets a file that comes while the widget is drawn anew
+        for _ in range(2):  # as a user would: once more
+            widget.locator("input[type=file]").set_input_files(file)
+            end = time.monotonic() + 10
+            while not widget.get_by_text(name).count() and time.monotonic() < end:
+                self.page.wait_for_timeout(100)
+            if widget.get_by_text(name).count():
+                break
         widget.get_by_text(name).first.wait_for()
         self.idle()
 
