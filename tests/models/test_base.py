@@ -288,8 +288,8 @@ DAMAGES = {
     "objects in objects": described('{"a":' * 200_000),
     "a list": described("[1, 2]"),
     "not text": lambda folder: (folder / "params.json").write_bytes(b"\xff\xfe\x00"),
-    "parameters without names": described('{"format": 2, "class": "PLT", "params": [[1, 2], ["C", 1]], "values": {}}'),
-    "values missing": described('{"format": 2, "class": "PLT", "params": {}, "values": {}}'),
+    "parameters without names": described('{"format": 3, "class": "PLT", "params": [[1, 2], ["C", 1]], "values": {}}'),
+    "values missing": described('{"format": 3, "class": "PLT", "params": {}, "values": {}}'),
 }
 
 

