@@ -420,7 +420,7 @@ def test_a_beam_keeps_the_best_places_of_each_row(beam):
     expanded = np.zeros((5, 3), np.int32)
     expanded[:, 1] = np.minimum([0, 1, 0, 2, 3], beam)
     before = expanded[:, 1].tolist()
-    places = as_places(triples)
+    places = as_places(triples)  # by node
     n = kernels.keep_best_of_rows(places, 60, 1, expanded, beam)
     expected = naive.keep_best_of_rows(triples, before, beam)
     assert sorted(places[:n].tolist()) == sorted(expected)

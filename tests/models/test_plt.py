@@ -695,7 +695,7 @@ def test_a_large_model_finds_the_same_with_rows_searched_together(monkeypatch, p
         lambda *args, f=kernels.search_together: searched.append(f(*args)) or searched[-1],
     )
     monkeypatch.setattr("xmlcore.models.plt.TOGETHER_BYTES", 0)
-    monkeypatch.setattr("xmlcore.models.plt.TOGETHER_WAITING", waiting)
+    monkeypatch.setattr("xmlcore.models.plt.TOGETHER_PLACES", waiting)
     for size, n_jobs in ((10, 1), (64, 2), (1000, 3)):
         monkeypatch.setattr("xmlcore.models.plt.TOGETHER_ROWS", (9, size))
         found = model.set_params(n_jobs=n_jobs).predict_topk(rows, 5)
@@ -703,6 +703,7 @@ def test_a_large_model_finds_the_same_with_rows_searched_together(monkeypatch, p
         np.testing.assert_array_equal(found.scores, expected.scores)
     assert searched and any(alone.any() for alone in searched) == (waiting == 60)
     searched.clear()
+    assert model.predict_topk(rows[:0], 5).labels.shape == (0, 5)
     few = model.predict_topk(rows[:8], 5)
     np.testing.assert_array_equal(few.labels, expected.labels[:8])
     assert not searched
@@ -721,6 +722,17 @@ def test_features_that_no_training_row_has_count_to_the_length_and_no_more():
     longer = model.predict_topk(x[None], 5)
     assert longer.labels[0].tolist() == [label for label, _ in best]
     np.testing.assert_allclose(longer.scores[0], np.exp([score for _, score in best]), rtol=1e-4)
+
+
+@pytest.mark.parametrize("n_features", [3, 5000, 10**9])
+def test_a_model_of_rows_without_features_ignores_all_features(tmp_path, n_features):
+    X = sp.csr_array((12, n_features), dtype=np.float32)
+    model = PLT(max_leaf_labels=2, tree="random").fit(X, [[i % 5] for i in range(10)] + [[0], [1]])
+    last = np.array([n_features - 1], np.int32)
+    row = sp.csr_array((np.ones(1, np.float32), last, [0, 1]), shape=(1, n_features))
+    expected = model.predict_topk(X[:1], 3)
+    assert same_scores(model.predict_topk(row, 3), expected)
+    assert same_scores(load_model(model.save(tmp_path / "model")).predict_topk(row, 3), expected)
 
 
 def test_many_siblings_are_split_into_groups_without_a_trace():

@@ -29,12 +29,13 @@ SURE_HINGE = 0.999
 NEAR = 1e-3
 HAIR = 1e-12
 
-BITMAP = -1
+BITMAP = -1  # how a group's columns are found, where it is not by a bitmap and buckets, see index_columns
 EVERY = -2
 BITMAP_WORDS = 3  # of four bytes, for each column, at most
 AT_ONCE = 128  # entries of a row that are looked up together
-BAND = math.log(4.0)  # rows that are searched together open nodes down to a quarter of the best one that waits
+FOUND = AT_ONCE + 1  # one more: a place is written before it is known whether it counts
 ZONES = 8
+BAND = math.log(4.0)  # rows that are searched together open nodes down to a quarter of the best one that waits
 RADIX_BITS = 11
 RADIX = 1 << RADIX_BITS
 PLACE = np.dtype([("score", np.float64), ("row", np.int32), ("node", np.int32)])  # a node that a row may open
@@ -192,7 +193,7 @@ def index_columns(column_ptr, columns, index_shift, index_at, index):
 def zone(column):
     """Which of eight zones a column is in, 0 with the most frequent features; each is four times as long."""
     return (
-        (column >= 32) + (column >= 128) + (column >= 512) + (column >= 2048) + (column >= 8192) + (column >= 32768)
+        0 + (column >= 32) + (column >= 128) + (column >= 512) + (column >= 2048) + (column >= 8192) + (column >= 32768)
         + (column >= 131072)
     )  # fmt: skip
 
@@ -301,11 +302,13 @@ def group_margins(
 ):  # fmt: skip
     """``margins[:group size]``: of the group's children for one row; returns the group's size.
 
-    The lanes that the last sixteen do not fill are minus infinity. ``found_*``, (AT_ONCE + 1,), are scratch. The rest
-    of the arguments are fields of :class:`TreeArrays`, which the callers read once: reading an array out of a tuple
-    counts a reference to it.
+    The lanes that the last sixteen do not fill are minus infinity. ``found_*``, (FOUND,), are scratch: the places of
+    the row's columns among the group's, where their pairs end, and the row's values there; before that, ``found_end``
+    holds the entries that have to be looked for in buckets. The rest of the arguments are fields of
+    :class:`TreeArrays`, which the callers read once: reading an array out of a tuple counts a reference to it.
 
-    The row's entries are looked up in passes, so that many reads from memory are under way at once.
+    The row's entries are looked up in passes, without branches where that can be, so that many reads from memory are
+    under way at once. Every index has an empty last word, or bucket, in which larger columns are looked for in vain.
     """
     n = group_size[g]
     width = row_width(n)
@@ -335,32 +338,32 @@ def group_margins(
             n_rare = 0
             for t in range(t0, t1):
                 word = x_columns[t] >> 5
-                rare = word >= words
+                is_rare = word >= words
                 found_end[n_rare] = t - t0
-                n_rare += rare
-                word = part + 2 * min(word, words - 1)
-                bits = index[word]
+                n_rare += is_rare
+                at = part + 2 * min(word, words - 1)
+                bits = index[at]
                 bit = np.uint32(x_columns[t] & 31)
-                found_at[hits] = index[word + 1] + count_bits(bits & ((np.uint32(1) << bit) - np.uint32(1)))
+                found_at[hits] = index[at + 1] + count_bits(bits & ((np.uint32(1) << bit) - np.uint32(1)))
                 found_value[hits] = x_values[t]
-                hits += (not rare) & ((bits >> bit) & np.uint32(1))
+                hits += (1 - is_rare) & (bits >> bit) & 1
             if shift != BITMAP:
                 starts = part + 2 * words
-                none = index_at[g + 1] - starts - 2
+                last_bucket = index_at[g + 1] - starts - 2
                 for i in range(n_rare):
-                    column = x_columns[t0 + found_end[i]]
-                    bucket = starts + min((column - 32 * words) >> shift, none)
+                    t = t0 + np.int64(found_end[i])
+                    bucket = starts + min((x_columns[t] - 32 * words) >> shift, last_bucket)
                     at = np.int64(index[bucket])
                     stop = np.int64(index[bucket + 1])
-                    while at < stop and columns[begin + at] < column:
+                    while at < stop and columns[begin + at] < x_columns[t]:
                         at += 1
                     found_at[hits] = at
-                    found_value[hits] = x_values[t0 + found_end[i]]
-                    hits += at < stop and columns[begin + at] == column
+                    found_value[hits] = x_values[t]
+                    hits += at < stop and columns[begin + at] == x_columns[t]
         if is_dense:
             for h in range(hits):
                 v = found_value[h]
-                row = rows + found_at[h] * width
+                row = rows + np.int64(found_at[h]) * width
                 if width <= NARROW:
                     for c in range(width):
                         margins[c] += v * dense[row + c]
@@ -369,12 +372,12 @@ def group_margins(
                         add_scaled(margins, c, dense, row + c, v)
         else:
             for h in range(hits):
-                at = entries + found_at[h]
+                at = entries + np.int64(found_at[h])
                 found_at[h] = entry_ptr[at]
                 found_end[h] = entry_ptr[at + 1]
             for h in range(hits):
                 v = found_value[h]
-                for e in range(sparse + found_at[h], sparse + found_end[h]):
+                for e in range(sparse + np.int64(found_at[h]), sparse + np.int64(found_end[h])):
                     margins[entry_child[e]] += v * entry_value[e]
     return n
 
@@ -423,18 +426,77 @@ def better(score_a, label_a, score_b, label_b):
 
 
 @inlined
-def offer(best_scores, best_labels, count, k, score, label):
-    """Insert a label into the sorted list of the k best; returns the new count."""
-    if count < k or better(score, label, best_scores[k - 1], best_labels[k - 1]):
+def offer(best_scores, best_labels, r, count, k, score, label):
+    """Insert a label into row r of the sorted k best; returns the row's new count."""
+    if count < k or better(score, label, best_scores[r, k - 1], best_labels[r, k - 1]):
         count = min(count + 1, k)
         at = count - 1
-        while at > 0 and better(score, label, best_scores[at - 1], best_labels[at - 1]):
-            best_scores[at] = best_scores[at - 1]
-            best_labels[at] = best_labels[at - 1]
+        while at > 0 and better(score, label, best_scores[r, at - 1], best_labels[r, at - 1]):
+            best_scores[r, at] = best_scores[r, at - 1]
+            best_labels[r, at] = best_labels[r, at - 1]
             at -= 1
-        best_scores[at] = score
-        best_labels[at] = label
+        best_scores[r, at] = score
+        best_labels[r, at] = label
     return count
+
+
+@inlined
+def open_group(
+    g, score, r, k, count, best_scores, best_labels, loss, label_of, best, inner, inner_scores,
+    x_columns, x_values, start, end, margins, found_at, found_end, found_value,
+    bias, group_first, group_size, column_ptr, columns, dense_ptr, dense, sparse_ptr, entry_at, entry_ptr,
+    entry_child, entry_value, index_shift, index_at, index,
+):  # fmt: skip
+    """Offer the labels among a group's children to row r, and list the inner nodes that may have better ones.
+
+    Parameters
+    ----------
+    score : float
+        The parent's.
+    count : int
+        Labels that the row has.
+    inner, inner_scores : int32, float64 (GROUP_LIMIT,), written
+    best : float32 (SELECT_LIMIT,), scratch
+        For the rest see :func:`group_margins`.
+
+    Returns
+    -------
+    count : int
+        Labels that the row has now.
+    n_inner : int
+    """
+    n = group_margins(
+        g, x_columns, x_values, start, end, margins, found_at, found_end, found_value,
+        bias, group_first, group_size, column_ptr, columns, dense_ptr, dense, sparse_ptr, entry_at,
+        entry_ptr, entry_child, entry_value, index_shift, index_at, index,
+    )  # fmt: skip
+    first = group_first[g]
+    bar = -np.inf
+    leaf = -np.inf
+    if n > NARROW:
+        if count == k:
+            bar = least_margin(best_scores[r, k - 1] - score, loss)
+        leaf = leaf_bar(label_of, loss, first, n, margins, k, bar, best)
+    n_inner = 0
+    for block in range(0, n, LANES):
+        if n > NARROW and largest_of_lanes(block, margins) < bar:
+            continue
+        for c in range(block, min(n, block + LANES)):
+            if margins[c] < bar:
+                continue
+            label = label_of[first + c]
+            if label >= 0 and margins[c] < leaf:
+                continue
+            child_score = score + log_probability(margins[c], loss)
+            if count == k and child_score < best_scores[r, k - 1]:
+                continue
+            if label >= 0:
+                count = offer(best_scores, best_labels, r, count, k, child_score, label)
+            else:
+                inner[n_inner] = first + c
+                inner_scores[n_inner] = child_score
+                n_inner += 1
+    return count, n_inner
 
 
 @inlined
@@ -525,16 +587,16 @@ def search_best_first(tree, loss, x_ptr, x_columns, x_values, rows, beam, out_la
     heap_scores = np.empty(label_of.size, np.float64)
     heap_nodes = np.empty(label_of.size, np.int32)
     margins = np.zeros(SCRATCH, np.float32)
-    found_at = np.empty(AT_ONCE + 1, np.uint32)
-    found_end = np.empty(AT_ONCE + 1, np.uint32)
-    found_value = np.empty(AT_ONCE + 1, np.float32)
+    found_at = np.empty(FOUND, np.uint32)
+    found_end = np.empty(FOUND, np.uint32)
+    found_value = np.empty(FOUND, np.float32)
     best = np.empty(SELECT_LIMIT, np.float32)
+    inner = np.empty(GROUP_LIMIT, np.int32)
+    inner_scores = np.empty(GROUP_LIMIT, np.float64)
     expanded = np.zeros(depth.max() + 1 if beam > 0 else 0, np.int32)
     for r in range(rows.size):
         start = x_ptr[rows[r]]
         end = x_ptr[rows[r] + 1]
-        best_scores = out_scores[r]
-        best_labels = out_labels[r]
         count = 0
         expanded[:] = 0
         root = 0.0
@@ -546,7 +608,7 @@ def search_best_first(tree, loss, x_ptr, x_columns, x_values, rows, beam, out_la
         while size > 0:
             score = heap_scores[0]
             v = heap_nodes[0]
-            if count == k and score < best_scores[k - 1]:
+            if count == k and score < out_scores[r, k - 1]:
                 break
             size = heap_pop(heap_scores, heap_nodes, size)
             if beam > 0:
@@ -554,35 +616,14 @@ def search_best_first(tree, loss, x_ptr, x_columns, x_values, rows, beam, out_la
                     continue
                 expanded[depth[v]] += 1
             for g in range(group_ptr[v], group_ptr[v + 1]):
-                n = group_margins(
-                    g, x_columns, x_values, start, end, margins, found_at, found_end, found_value,
+                count, n_inner = open_group(
+                    g, score, r, k, count, out_scores, out_labels, loss, label_of, best, inner, inner_scores,
+                    x_columns, x_values, start, end, margins, found_at, found_end, found_value,
                     bias, group_first, group_size, column_ptr, columns, dense_ptr, dense, sparse_ptr, entry_at,
                     entry_ptr, entry_child, entry_value, index_shift, index_at, index,
                 )  # fmt: skip
-                first = group_first[g]
-                bar = -np.inf
-                leaf = -np.inf
-                if n > NARROW:
-                    if count == k:
-                        bar = least_margin(best_scores[k - 1] - score, loss)
-                    leaf = leaf_bar(label_of, loss, first, n, margins, k, bar, best)
-                for block in range(0, n, LANES):
-                    if n > NARROW and largest_of_lanes(block, margins) < bar:
-                        continue
-                    for c in range(block, min(n, block + LANES)):
-                        if margins[c] < bar:
-                            continue
-                        child = first + c
-                        label = label_of[child]
-                        if label >= 0 and margins[c] < leaf:
-                            continue
-                        child_score = score + log_probability(margins[c], loss)
-                        if count == k and child_score < best_scores[k - 1]:
-                            continue
-                        if label >= 0:
-                            count = offer(best_scores, best_labels, count, k, child_score, label)
-                        else:
-                            size = heap_push(heap_scores, heap_nodes, size, child_score, child)
+                for i in range(n_inner):
+                    size = heap_push(heap_scores, heap_nodes, size, inner_scores[i], inner[i])
 
 
 @kernel
@@ -626,7 +667,8 @@ def keep_best_of_rows(places, count, level, expanded, beam):
 
     Parameters
     ----------
-    places : PLACE (count or more,), all of one level; those that stay move to the front
+    places : PLACE (count or more,)
+        All of one level, by node: of equal ones the first stays. Those that stay move to the front, in this order.
     expanded : int32 (n, levels)
 
     Returns
@@ -645,23 +687,18 @@ def keep_best_of_rows(places, count, level, expanded, beam):
     for i in range(count):
         order[fill[places[i]["row"]]] = i
         fill[places[i]["row"]] += 1
-    stays = np.zeros(count, np.bool_)
+    stays = np.ones(count, np.bool_)
     for r in range(n_rows):
-        a = ptr[r]
-        b = ptr[r + 1]
-        take = min(beam - expanded[r, level], b - a)
-        for t in range(a, a + take):
-            chosen = t
-            if take < b - a:
-                for u in range(t + 1, b):
-                    one = places[order[u]]
-                    two = places[order[chosen]]
-                    if better(one["score"], one["node"], two["score"], two["node"]):
-                        chosen = u
-            i = order[chosen]
-            order[chosen] = order[t]
-            stays[i] = True
-        expanded[r, level] += take
+        own = order[ptr[r] : ptr[r + 1]]
+        room = beam - expanded[r, level]
+        if own.size > room:
+            scores = np.empty(own.size, np.float64)
+            for i in range(own.size):
+                scores[i] = -places[own[i]]["score"]
+            worse = np.argsort(scores, kind="mergesort")[room:]  # equal ones keep their order
+            for i in worse:
+                stays[own[i]] = False
+        expanded[r, level] += min(room, own.size)
     kept = 0
     for i in range(count):
         if stays[i]:
@@ -671,53 +708,47 @@ def keep_best_of_rows(places, count, level, expanded, beam):
 
 
 @kernel
-def choose_places(waiting, count, todo, counts, least, depth, expanded, beam, most, tops, alone):
+def choose_places(waiting, count, todo, worst, depth, expanded, beam, floor, n_places, alone):
     """Which of the places that wait are opened in the next sweep: a row's best one, and those within BAND of it.
 
     Parameters
     ----------
     waiting : PLACE (count or more,); those that go on waiting move to the front
     todo : PLACE (count or more,), the first are written
-    counts, least : int64, float64 (n,)
-        How many labels a row has, and the score that another one must reach.
+    worst : float64 (n,)
+        What a label must reach to be among the row's best: places below it are dropped.
     depth, expanded, beam
         Where the beam is full, nothing is opened.
-    most : int
-        Rows with more than their share of so many places are to be searched alone.
-    tops : float64 (n,), written: the least score that is opened
-    alone : bool (n,), set where a row has too many places
+    floor : float64 (n,), written
+        The least score of each row that is opened.
+    n_places : int64 (n,), written
+        Places that each row has, waiting or opened.
+    alone : bool (n,)
+        Rows whose places are dropped.
 
     Returns
     -------
     waiting, todo : int
         How many.
     """
-    n_rows = tops.size
-    tops[:] = -np.inf
-    share = np.zeros(n_rows, np.int64)
+    floor[:] = -np.inf
+    n_places[:] = 0
     kept = 0
     for i in range(count):
         r = waiting[i]["row"]
         score = waiting[i]["score"]
-        v = waiting[i]["node"]
-        if alone[r] or score < least[r] or (beam > 0 and expanded[r, depth[v]] == beam):
+        if alone[r] or score < worst[r] or (beam > 0 and expanded[r, depth[waiting[i]["node"]]] == beam):
             continue
         waiting[kept] = waiting[i]
         kept += 1
-        share[r] += 1
-        tops[r] = max(tops[r], score)
-    for r in range(n_rows):
-        tops[r] -= BAND
-        if kept > most and share[r] > most // n_rows:
-            alone[r] = True
+        n_places[r] += 1
+        floor[r] = max(floor[r], score)
+    floor -= BAND
     count = kept
     kept = 0
     n_todo = 0
     for i in range(count):
-        r = waiting[i]["row"]
-        if alone[r]:
-            continue
-        if waiting[i]["score"] >= tops[r]:
+        if waiting[i]["score"] >= floor[waiting[i]["row"]]:
             todo[n_todo] = waiting[i]
             n_todo += 1
         else:
@@ -738,19 +769,21 @@ def search_together(tree, loss, x_ptr, x_columns, x_values, rows, beam, most, ou
     opened than one by one, best first.
 
     Scores, and so results, are those of the search one by one; so are the nodes that a beam expands: a sweep opens
-    better nodes than the next, and within a sweep all nodes of a level are there when the beam chooses.
+    better nodes than the next, and within a sweep all nodes of a level are there when the beam chooses. Nodes are
+    numbered level by level, which both rely on.
 
     Parameters
     ----------
     tree, loss, x_ptr, x_columns, x_values, rows, beam, out_labels, out_scores
         See :func:`search_best_first`.
     most : int
-        Places that may wait before rows with more than their share are left out.
+        Places of all rows, waiting or to be opened: where there are more, a row that has more than its share is given
+        up. Memory is 16 bytes for each, a few times over.
 
     Returns
     -------
     alone : bool (n,)
-        Rows that were left out: their results are incomplete.
+        Rows that were given up, and are to be searched alone: what was found for them is not complete.
 
     Notes
     -----
@@ -776,21 +809,25 @@ def search_together(tree, loss, x_ptr, x_columns, x_values, rows, beam, most, ou
     index = tree.index
     k = out_labels.shape[1]
     margins = np.zeros(SCRATCH, np.float32)
-    found_at = np.empty(AT_ONCE + 1, np.uint32)
-    found_end = np.empty(AT_ONCE + 1, np.uint32)
-    found_value = np.empty(AT_ONCE + 1, np.float32)
+    found_at = np.empty(FOUND, np.uint32)
+    found_end = np.empty(FOUND, np.uint32)
+    found_value = np.empty(FOUND, np.float32)
     best = np.empty(SELECT_LIMIT, np.float32)
+    inner = np.empty(GROUP_LIMIT, np.int32)
+    inner_scores = np.empty(GROUP_LIMIT, np.float64)
     n_rows = rows.size
     n_levels = depth.max() + 1
     counts = np.zeros(n_rows, np.int64)
-    least = np.full(n_rows, -np.inf)
-    tops = np.empty(n_rows, np.float64)
+    worst = np.full(n_rows, -np.inf)
+    floor = np.empty(n_rows, np.float64)
+    n_places = np.empty(n_rows, np.int64)
     alone = np.zeros(n_rows, np.bool_)
     expanded = np.zeros((n_rows, n_levels if beam > 0 else 0), np.int32)
+    share = most // max(1, n_rows)
     waiting = np.empty(2 * n_rows + GROUP_LIMIT, PLACE)
     todo = np.empty(waiting.size, PLACE)
-    level = np.empty(waiting.size, PLACE)
-    fresh = np.empty(waiting.size, PLACE)
+    here = np.empty(waiting.size, PLACE)
+    below = np.empty(waiting.size, PLACE)
     other = np.empty(waiting.size, PLACE)
     n_waiting = n_rows
     for r in range(n_rows):
@@ -808,82 +845,66 @@ def search_together(tree, loss, x_ptr, x_columns, x_values, rows, beam, most, ou
             todo = np.empty(waiting.size, PLACE)
             other = np.empty(waiting.size, PLACE)
         n_waiting, n_todo = choose_places(
-            waiting, n_waiting, todo, counts, least, depth, expanded, beam, most, tops, alone
+            waiting, n_waiting, todo, worst, depth, expanded, beam, floor, n_places, alone
         )
         sort_by_node(todo, n_todo, other)
         done = 0
-        n_fresh = 0
-        for d in range(n_levels):
-            level, fresh = fresh, level
-            n_level = n_fresh
-            n_fresh = 0
-            while done < n_todo and depth[todo[done]["node"]] == d:
-                if n_level == level.size:
-                    level = grown(level, n_level)
-                level[n_level] = todo[done]
-                n_level += 1
+        n_below = 0
+        for level in range(n_levels):
+            here, below = below, here
+            n_here = n_below
+            n_below = 0
+            while done < n_todo and depth[todo[done]["node"]] == level:
+                if n_here == here.size:
+                    here = grown(here, n_here)
+                here[n_here] = todo[done]
+                n_here += 1
                 done += 1
+            if other.size < n_here:
+                other = np.empty(here.size, PLACE)
+            sort_by_node(here, n_here, other)
             if beam > 0:
-                n_level = keep_best_of_rows(level, n_level, d, expanded, beam)
-            if other.size < n_level:
-                other = np.empty(level.size, PLACE)
-            sort_by_node(level, n_level, other)
+                n_here = keep_best_of_rows(here, n_here, level, expanded, beam)
             i = 0
-            while i < n_level:
-                v = level[i]["node"]
+            while i < n_here:
+                v = here[i]["node"]
                 stop = i + 1
-                while stop < n_level and level[stop]["node"] == v:
+                while stop < n_here and here[stop]["node"] == v:
                     stop += 1
                 for g in range(group_ptr[v], group_ptr[v + 1]):
-                    first = group_first[g]
-                    n = group_size[g]
                     for at in range(i, stop):
-                        r = level[at]["row"]
-                        score = level[at]["score"]
-                        if score < least[r]:
+                        r = here[at]["row"]
+                        score = here[at]["score"]
+                        if score < worst[r] or alone[r]:
                             continue
-                        while n_waiting + n > waiting.size:
-                            waiting = grown(waiting, n_waiting)
-                        while n_fresh + n > fresh.size:
-                            fresh = grown(fresh, n_fresh)
-                        group_margins(
-                            g, x_columns, x_values, x_ptr[rows[r]], x_ptr[rows[r] + 1], margins, found_at, found_end,
-                            found_value, bias, group_first, group_size, column_ptr, columns, dense_ptr, dense,
-                            sparse_ptr, entry_at, entry_ptr, entry_child, entry_value, index_shift, index_at, index,
+                        counts[r], n_inner = open_group(
+                            g, score, r, k, counts[r], out_scores, out_labels, loss, label_of, best, inner,
+                            inner_scores, x_columns, x_values, x_ptr[rows[r]], x_ptr[rows[r] + 1], margins, found_at,
+                            found_end, found_value, bias, group_first, group_size, column_ptr, columns, dense_ptr,
+                            dense, sparse_ptr, entry_at, entry_ptr, entry_child, entry_value, index_shift, index_at,
+                            index,
                         )  # fmt: skip
-                        bar = -np.inf
-                        leaf = -np.inf
-                        if n > NARROW:
-                            if counts[r] == k:
-                                bar = least_margin(least[r] - score, loss)
-                            leaf = leaf_bar(label_of, loss, first, n, margins, k, bar, best)
-                        for block in range(0, n, LANES):
-                            if n > NARROW and largest_of_lanes(block, margins) < bar:
-                                continue
-                            for c in range(block, min(n, block + LANES)):
-                                if margins[c] < bar:
-                                    continue
-                                child = first + c
-                                label = label_of[child]
-                                if label >= 0 and margins[c] < leaf:
-                                    continue
-                                child_score = score + log_probability(margins[c], loss)
-                                if child_score < least[r]:
-                                    continue
-                                if label >= 0:
-                                    counts[r] = offer(out_scores[r], out_labels[r], counts[r], k, child_score, label)
-                                    if counts[r] == k:
-                                        least[r] = out_scores[r, k - 1]
-                                elif child_score >= tops[r]:
-                                    fresh[n_fresh]["row"] = r
-                                    fresh[n_fresh]["node"] = child
-                                    fresh[n_fresh]["score"] = child_score
-                                    n_fresh += 1
-                                else:
-                                    waiting[n_waiting]["row"] = r
-                                    waiting[n_waiting]["node"] = child
-                                    waiting[n_waiting]["score"] = child_score
-                                    n_waiting += 1
+                        if counts[r] == k:
+                            worst[r] = out_scores[r, k - 1]
+                        n_places[r] += n_inner
+                        if n_places[r] > share and n_waiting + n_here + n_below > most:
+                            alone[r] = True
+                            continue
+                        while n_waiting + n_inner > waiting.size:
+                            waiting = grown(waiting, n_waiting)
+                        while n_below + n_inner > below.size:
+                            below = grown(below, n_below)
+                        for c in range(n_inner):
+                            if inner_scores[c] >= floor[r]:
+                                below[n_below]["row"] = r
+                                below[n_below]["node"] = inner[c]
+                                below[n_below]["score"] = inner_scores[c]
+                                n_below += 1
+                            else:
+                                waiting[n_waiting]["row"] = r
+                                waiting[n_waiting]["node"] = inner[c]
+                                waiting[n_waiting]["score"] = inner_scores[c]
+                                n_waiting += 1
                 i = stop
     return alone
 
@@ -921,9 +942,9 @@ def search_threshold(tree, loss, x_ptr, x_columns, x_values, rows, log_threshold
     stack_scores = np.empty(label_of.size, np.float64)
     stack_nodes = np.empty(label_of.size, np.int32)
     margins = np.zeros(SCRATCH, np.float32)
-    found_at = np.empty(AT_ONCE + 1, np.uint32)
-    found_end = np.empty(AT_ONCE + 1, np.uint32)
-    found_value = np.empty(AT_ONCE + 1, np.float32)
+    found_at = np.empty(FOUND, np.uint32)
+    found_end = np.empty(FOUND, np.uint32)
+    found_value = np.empty(FOUND, np.float32)
     count = 0
     for r in range(rows.size):
         start = x_ptr[rows[r]]
@@ -1009,9 +1030,9 @@ def score_labels(tree, loss, leaf_of_label, x_ptr, x_columns, x_values, rows, wa
     known = np.full(n_nodes, -1, np.int64)  # 2 r: the r-th row's margin; 2 r + 1: its score as well
     path = np.empty(n_nodes, np.int32)
     margins = np.zeros(SCRATCH, np.float32)
-    found_at = np.empty(AT_ONCE + 1, np.uint32)
-    found_end = np.empty(AT_ONCE + 1, np.uint32)
-    found_value = np.empty(AT_ONCE + 1, np.float32)
+    found_at = np.empty(FOUND, np.uint32)
+    found_end = np.empty(FOUND, np.uint32)
+    found_value = np.empty(FOUND, np.float32)
     for r in range(rows.size):
         start = x_ptr[rows[r]]
         end = x_ptr[rows[r] + 1]
@@ -1089,16 +1110,14 @@ def best_candidates(ptr, labels, scores, out_labels, out_scores):
     """
     k = out_labels.shape[1]
     for i in range(ptr.size - 1):
-        best_labels = out_labels[i]
-        best_scores = out_scores[i]
         count = 0
-        while count < k and best_labels[count] >= 0:
+        while count < k and out_labels[i, count] >= 0:
             count += 1
         for t in range(ptr[i], ptr[i + 1]):
-            if count == k and not better(scores[t], labels[t], best_scores[k - 1], best_labels[k - 1]):
+            if count == k and not better(scores[t], labels[t], out_scores[i, k - 1], out_labels[i, k - 1]):
                 continue
             at = 0
-            while at < count and best_labels[at] != labels[t]:
+            while at < count and out_labels[i, at] != labels[t]:
                 at += 1
             if at == count:
-                count = offer(best_scores, best_labels, count, k, scores[t], labels[t])
+                count = offer(out_scores, out_labels, i, count, k, scores[t], labels[t])

@@ -219,6 +219,9 @@ if config.DISABLE_JIT:
     def add_scaled(out, to, values, start, scale):
         out[to : to + LANES] += scale * values[start : start + LANES]
 
+    def count_bits(bits):
+        return bin(int(bits)).count("1")
+
 else:
 
     def _each_entry(context, builder, signature, arguments, visit):

@@ -23,12 +23,11 @@ TREES = ("kmeans", "random", "huffman")
 GROUP_SIZE = 128  # most siblings trained, and looked up, in one go
 
 PREDICT_ROWS = 512  # rows per task
-# Where the model is larger than the processor's caches, rows are searched together: many at once, and all of them
-# again one by one if a tree is so deep, or so many nodes wait, that there is no gain.
+# Where the model is larger than the processor's caches, rows are searched together, unless a tree is very deep.
 TOGETHER_BYTES = 16 << 20  # of one tree's arrays, at least
 TOGETHER_ROWS = (2048, 16384)  # rows per task, least and most
 TOGETHER_DEPTH = 64
-TOGETHER_WAITING = 1 << 22  # places of 16 bytes, per thread
+TOGETHER_PLACES = 1 << 23  # of 16 bytes, in each search: where more nodes wait, rows that have many go alone
 WORTH_SEARCHING = 0.25  # of the best score not seen yet: a search for all labels above it finds few
 
 
@@ -100,7 +99,7 @@ class PLT(MultiLabelModel):
     Notes
     -----
     Training takes O(epochs * nonzeros * labels per leaf * depth) time; prediction takes, per row and tree,
-    O(expanded nodes * (nonzeros * log D + kept weights touched)), where few nodes beside the path are expanded when
+    O(expanded nodes * (nonzeros + kept weights touched)), where few nodes beside the path are expanded when
     the model is sure.
 
     References
@@ -305,11 +304,12 @@ class PLT(MultiLabelModel):
     def size(self) -> dict:
         """Size of the fitted model: "n_nodes", "depth", "n_weights", "model_bytes" (of its arrays)."""
         self._check_fitted()
+        parts = [*self.fitted_, self._columns, [self.feature_of_column_]]
         return {
             "n_nodes": int(sum(tree.n_nodes for tree in self.trees_)),
             "depth": int(max(tree.depth.max() for tree in self.trees_)),
             "n_weights": self.n_weights_,
-            "model_bytes": int(sum(np.asarray(a).nbytes for arrays in self.fitted_ for a in arrays)),
+            "model_bytes": int(sum(np.asarray(a).nbytes for arrays in parts for a in arrays)),
         }
 
     # Parameters -----------------------------------------------------------------------------------------------------
@@ -409,7 +409,7 @@ class PLT(MultiLabelModel):
 
     def _set_fitted(self, trees, fitted, feature_of_column, n_features, n_labels, loss):
         self.loss_ = loss
-        self.feature_of_column_ = feature_of_column
+        self.feature_of_column_ = _read_only((feature_of_column,))[0]
         self._columns = _columns_of(feature_of_column, n_features)
         self.trees_ = trees
         self.fitted_ = fitted
@@ -437,7 +437,7 @@ class PLT(MultiLabelModel):
     def _run_rare_kernels(self, X):
         x, loss = self._take(csr_parts(check_features(X)), (0, len(X))), LOSSES[self.loss_]
         rows, labels, scores = np.arange(len(X)), np.full((len(X), 2), -1, np.int32), np.full((len(X), 2), -np.inf)
-        search.search_together(self.fitted_[0], loss, *x, rows, self.beam or 0, TOGETHER_WAITING, labels, scores)
+        search.search_together(self.fitted_[0], loss, *x, rows, self.beam or 0, TOGETHER_PLACES, labels, scores)
 
     def _is_large(self):
         """Whether rows are searched together."""
@@ -450,7 +450,7 @@ class PLT(MultiLabelModel):
             return _blocks(n, PREDICT_ROWS)
         least, most = TOGETHER_ROWS
         threads = effective_jobs(self.n_jobs)
-        tasks = threads * -(-n // (threads * most))  # all threads have as many rows
+        tasks = threads * max(1, -(-n // (threads * most)))  # all threads have as many rows
         return _blocks(n, -(-n // tasks) if n >= tasks * least else PREDICT_ROWS)
 
     def _take(self, x, block):
@@ -465,7 +465,7 @@ class PLT(MultiLabelModel):
         if rows.size < TOGETHER_ROWS[0] or not self._is_large():
             search.search_best_first(arrays, loss, *x, rows, beam, labels, scores)
             return labels, scores
-        alone = search.search_together(arrays, loss, *x, rows, beam, TOGETHER_WAITING, labels, scores)
+        alone = search.search_together(arrays, loss, *x, rows, beam, TOGETHER_PLACES, labels, scores)
         if alone.any():
             more_labels = np.full((int(alone.sum()), k), -1, np.int32)
             more_scores = np.full(more_labels.shape, -np.inf)
@@ -473,53 +473,47 @@ class PLT(MultiLabelModel):
             labels[alone], scores[alone] = more_labels, more_scores
         return labels, scores
 
-    def _search_all(self, x, rows, k, beam):
+    def _search_all(self, x, rows, k, beam, depth=None):
         """Top k by the mean over trees for some rows, exactly when every tree's search is exact.
 
-        Each tree gives its best labels, and each of those gets its full mean. A label that no tree gave has at most
-        the trees' last scores; where their mean is less than the k-th best mean, the row is done (Fagin's threshold
-        algorithm). Where not, a label that could still enter must have in every tree at least what the other trees'
-        last scores leave to be made up for, so one tree is searched for all labels that have. Where that is next to
-        nothing, all trees are searched deeper first.
+        Each tree gives its ``depth`` best labels (2 k at first), and each of those gets its full mean. A label that no
+        tree gave has at most the trees' last scores; where their mean is less than the k-th best mean, the row is done
+        (Fagin's threshold algorithm). Where not, a label that could still enter must have in every tree at least what
+        the other trees' last scores leave to be made up for, so one tree is searched for all labels that have. Where
+        that is next to nothing, all trees are searched deeper.
 
         Returns
         -------
         labels int32 (n, k), scores float64 (n, k)
         """
-        labels = np.full((rows.size, k), -1, np.int32)
-        scores = np.zeros((rows.size, k))
-        waiting = np.arange(rows.size)
-        depth = min(2 * k, self.n_labels_)
-        while waiting.size:
-            found = [self._search(arrays, x, rows[waiting], depth, beam) for arrays in self.fitted_]
-            last = np.exp([logs[:, -1] for _, logs in found])
-            ptr, offered = search.merge_candidates(np.concatenate([best for best, _ in found], axis=1))
-            best_labels = np.full((waiting.size, k), -1, np.int32)
-            best_scores = np.zeros((waiting.size, k))
-            means = self._mean_scores(x, rows[waiting], ptr, offered)
-            search.best_candidates(ptr, offered, means, best_labels, best_scores)
-            closed = np.ones(waiting.size, bool)
-            if beam is None and depth < self.n_labels_:
-                unseen = ~last.any(axis=0)  # every label that was not offered has probability 0
-                _fill_with_zeros(best_labels, best_scores, np.flatnonzero(unseen & (best_scores[:, -1] == 0)))
-                wanted, most = len(found) * best_scores[:, -1], last.max(axis=0)
-                closed = unseen | (wanted > last.sum(axis=0))
-                least = (wanted - (last.sum(axis=0) - most)) * (1 - 1e-9) - 1e-12
-                near = ~closed & (least >= WORTH_SEARCHING * most)
-                for tree in range(len(found)):
-                    own = np.flatnonzero(near & (last.argmax(axis=0) == tree))
-                    counts, more, _ = search.search_threshold(
-                        self.fitted_[tree], LOSSES[self.loss_], *x, rows[waiting[own]], np.log(least[own])
-                    )
-                    ptr = np.concatenate([[0], np.cumsum(counts)])
-                    means = self._mean_scores(x, rows[waiting[own]], ptr, more)
-                    own_labels, own_scores = best_labels[own], best_scores[own]
-                    search.best_candidates(ptr, more, means, own_labels, own_scores)
-                    best_labels[own], best_scores[own] = own_labels, own_scores
-                closed |= near
-            labels[waiting[closed]], scores[waiting[closed]] = best_labels[closed], best_scores[closed]
-            waiting = waiting[~closed]
-            depth = min(4 * depth, self.n_labels_)
+        depth = min(depth or 2 * k, self.n_labels_)
+        found = [self._search(arrays, x, rows, depth, beam) for arrays in self.fitted_]
+        last = np.exp([logs[:, -1] for _, logs in found])
+        ptr, offered = search.merge_candidates(np.concatenate([best for best, _ in found], axis=1))
+        n_trees, found = len(found), None
+        labels, scores = np.full((rows.size, k), -1, np.int32), np.zeros((rows.size, k))
+        search.best_candidates(ptr, offered, self._mean_scores(x, rows, ptr, offered), labels, scores)
+        if beam is not None or depth == self.n_labels_:
+            return labels, scores
+        unseen = ~last.any(axis=0)  # every label that was not offered has probability 0
+        _fill_with_zeros(labels, scores, np.flatnonzero(unseen & (scores[:, -1] == 0)))
+        wanted, most = n_trees * scores[:, -1], last.max(axis=0)
+        closed = unseen | (wanted > last.sum(axis=0))
+        least = (wanted - (last.sum(axis=0) - most)) * (1 - 1e-9) - 1e-12
+        near = ~closed & (least >= WORTH_SEARCHING * most)
+        for tree in range(n_trees):
+            own = np.flatnonzero(near & (last.argmax(axis=0) == tree))
+            counts, more, _ = search.search_threshold(
+                self.fitted_[tree], LOSSES[self.loss_], *x, rows[own], np.log(least[own])
+            )
+            ptr = np.concatenate([[0], np.cumsum(counts)])
+            own_labels, own_scores = labels[own], scores[own]
+            search.best_candidates(ptr, more, self._mean_scores(x, rows[own], ptr, more), own_labels, own_scores)
+            labels[own], scores[own] = own_labels, own_scores
+        still_open = np.flatnonzero(~(closed | near))
+        for start, end in _blocks(still_open.size, PREDICT_ROWS):  # rows times depth is memory
+            some = still_open[start:end]
+            labels[some], scores[some] = self._search_all(x, rows[some], k, beam, 4 * depth)
         return labels, scores
 
     def _mean_scores(self, x, rows, ptr, labels):
@@ -573,7 +567,7 @@ class PLT(MultiLabelModel):
 class GroupResult(NamedTuple):
     """What ``siblings.train_group`` returns."""
 
-    features: np.ndarray
+    columns: np.ndarray
     ptr: np.ndarray
     child: np.ndarray
     value: np.ndarray
@@ -599,7 +593,7 @@ def _assemble(tree, groups, results) -> search.TreeArrays:
         group_ptr=np.searchsorted(own, np.arange(tree.n_nodes + 1), side="left").astype(np.int64),
         group_first=np.array([first for _, _, first, _ in groups], np.int32),
         group_size=sizes,
-        column_ptr=_pointers(columns.size for columns in parts.features),
+        column_ptr=_pointers(columns.size for columns in parts.columns),
         dense_ptr=_pointers(0 if sparse else value.size for value, sparse in zip(parts.value, is_sparse)),
         sparse_ptr=_pointers(child.size for child in parts.child),
         entry_at=_pointers(ptr.size for ptr in parts.ptr),
@@ -612,7 +606,7 @@ def _assemble(tree, groups, results) -> search.TreeArrays:
     arrays["dense"] = _joined(dense, np.float32)
     arrays["entry_child"] = _joined(parts.child, np.uint8)
     arrays["entry_ptr"] = _joined(parts.ptr, np.uint32)
-    arrays["columns"] = _joined(parts.features, np.int32)
+    arrays["columns"] = _joined(parts.columns, np.int32)
     return _with_index(tree, **arrays)
 
 
@@ -783,7 +777,9 @@ def _columns_of(feature_of_column, n_features):
     A table of all features, unless most of them have no column: then those that have, in order.
     """
     n = feature_of_column.size
-    if n_features <= 8 * n + 1024:
+    if n == 0:  # one feature that has no column stands for all
+        feature_ids, column_of = np.zeros(1, np.int32), np.full(1, -1, np.int32)
+    elif n_features <= 8 * n + 1024:
         feature_ids, column_of = np.empty(0, np.int32), np.full(n_features, -1, np.int32)
         column_of[feature_of_column] = np.arange(n, dtype=np.int32)
     else:
