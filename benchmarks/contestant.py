@@ -57,6 +57,7 @@ class Xmlcore:
         from numba.core import event
 
         from xmlcore import PLT
+        from xmlcore.models.base import warm_up
 
         self.job, self.PLT = job, PLT
         self.compiling, self.touched = event.TimingListener(), 0
@@ -70,6 +71,7 @@ class Xmlcore:
 
         event.register("numba:compile", self.compiling)
         event.register("numba:compiler_lock", Count())  # taken to compile a kernel, and to load one from disk
+        warm_up(PLT(**job["params"]))  # the toy data reaches all kernels but those of large models
 
     def read(self, folder, part):
         import scipy.sparse as sp

@@ -29,6 +29,7 @@ from benchmarks import compare, report
 from benchmarks.contestant import memory_now, reset_peak, settle_memory
 from xmlcore import PLT, metrics
 from xmlcore.datasets import SYNTHETIC_SHAPES, Dataset, make_synthetic, read_dataset
+from xmlcore.models.base import warm_up
 
 HERE = Path(__file__).resolve().parent
 GIB = 2**30
@@ -161,7 +162,8 @@ class Phases:
 
 
 def train_toy(params, threads):
-    """Load, or compile, everything that is measured."""
+    """Load, or compile, everything that is measured, what only large models run included."""
+    warm_up(PLT(**params, n_jobs=threads))
     toy = make_synthetic(n_train=400, n_test=20, n_labels=300, n_jobs=threads)
     model = PLT(**params, n_jobs=threads).fit(toy.X_train, toy.Y_train)
     for beam in (None, BEAM):
