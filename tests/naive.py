@@ -151,6 +151,11 @@ def stream(seed, number):
     return _scramble(inner ^ ((number * 0x94D049BB133111EB + GOLDEN) & MASK))
 
 
+def uniform(state):
+    state = (state + GOLDEN) & MASK
+    return state, (_scramble(state) >> 11) * 2.0**-53
+
+
 def shuffle(values, state):
     for i in range(len(values) - 1, 0, -1):
         state = (state + GOLDEN) & MASK
@@ -658,3 +663,172 @@ def synthetic_row(problem, seed, i, label_sizes, feature_sizes):
                     said[c] = place
                     break
     return sorted(int(problem.label_ids[p]) for p in said), {f: value / length for f, value in values.items()}
+
+
+# LdSM ----------------------------------------------------------------------------------------------------------------
+
+
+def ldsm_objective(P, P_of, pi, integrity_weight, multiway_weight):
+    """Equation 2: (J, balance, integrity, multi-way penalty); ``P_of[i][j]`` of label i, ``pi[i]`` its share."""
+    M = len(P)
+    pairs = [(j, other) for j in range(M) for other in range(j + 1, M)]
+    balance = sum(abs(P[j] - P[other]) for j, other in pairs)
+    integrity = sum(pi[i] * abs(P_of[i][j] - P_of[i][other]) for i in pi for j, other in pairs)
+    penalty = abs(sum(P) - 1)
+    return balance - integrity_weight * integrity + multiway_weight * penalty, balance, integrity, penalty
+
+
+def ldsm_directions(P, P_of, C, met, labels, integrity_weight, multiway_weight):
+    """Algorithm 3: the set of children, as bits, of least J when a row with these labels goes there."""
+    M, best, chosen = len(P), math.inf, 0
+    for s in range(1, 2**M):
+        to = [s >> m & 1 for m in range(M)]
+        new = [((C - len(labels)) * P[m] + len(labels) * to[m]) / C for m in range(M)]
+        new_of = {k: [((met[k] - 1) * P_of[k][m] + to[m]) / met[k] for m in range(M)] for k in labels}
+        J, *_ = ldsm_objective(new, new_of, {k: met[k] / C for k in labels}, integrity_weight, multiway_weight)
+        if J < best - 1e-9:  # of equal ones the first
+            best, chosen = J, s
+    return chosen
+
+
+class LdSMRegressors:
+    """M linear regressors on {column: value}, trained one row after the other, in float64."""
+
+    def __init__(self, columns, M, spread, state, optimizer, learning_rate):
+        self.M, self.optimizer, self.learning_rate = M, optimizer, learning_rate
+        self.weights = {}
+        for column in [*columns, "bias"]:
+            self.weights[column] = []
+            for _ in range(M):
+                state, drawn = uniform(state)
+                self.weights[column].append((2 * drawn - 1) * spread)
+        self.squares = {column: [0.0] * M for column in self.weights}
+        self.scale = {"bias": 1.0}
+        self.seen, self.norm = 0, 0.0
+
+    def margin(self, row, m):
+        return self.weights["bias"][m] + sum(self.weights[f][m] * v for f, v in row.items())
+
+    def see(self, row):
+        """Scales, before the row is learnt from (normalised adaptive gradient, Ross et al., algorithm 3)."""
+        if self.optimizer == "nag":
+            for f, v in row.items():
+                old = self.scale.get(f, 0.0)
+                if abs(v) > old:
+                    if old > 0:
+                        self.weights[f] = [w * old / abs(v) for w in self.weights[f]]
+                    self.scale[f] = abs(v)
+            self.norm += 1.0 + sum((v / self.scale[f]) ** 2 for f, v in row.items())
+            self.seen += 1
+
+    def learn(self, row, m, target):
+        error = 1 / (1 + math.exp(-self.margin(row, m))) - target
+        for f, v in {**row, "bias": 1.0}.items():
+            gradient = error * v
+            if gradient == 0:
+                continue
+            if self.optimizer == "nag":
+                self.squares[f][m] += gradient**2
+                rate = self.learning_rate * math.sqrt(self.seen / self.norm)
+                self.weights[f][m] -= rate * gradient / (self.scale[f] * math.sqrt(self.squares[f][m]))
+            else:
+                self.weights[f][m] -= self.learning_rate * gradient
+
+
+def ldsm_train_node(rows, labels, M, n_epochs, learning_rate, lambdas, spread, optimizer, state):
+    """Algorithm 4: regressors, and P_m, P_m^k, C, l_k at the end, and the directions of every visit."""
+    columns = sorted({f for row in rows for f in row})
+    regressors = LdSMRegressors(columns, M, spread, state, optimizer, learning_rate)
+    P, P_of, C, met, chosen, trace = [0.0] * M, {}, 0, {}, [], []
+    for _ in range(n_epochs):
+        for row, own in zip(rows, labels):
+            C += len(own)
+            for k in own:
+                met[k] = met.get(k, 0) + 1
+                P_of.setdefault(k, [0.0] * M)
+            s = ldsm_directions(P, P_of, C, met, own, *lambdas)
+            chosen.append(s)
+            regressors.see(row)
+            for m in range(M):
+                regressors.learn(row, m, s >> m & 1)
+                p = min(max(regressors.margin(row, m), 0.0), 1.0)
+                P[m] = ((C - len(own)) * P[m] + len(own) * p) / C
+                for k in own:
+                    P_of[k][m] = ((met[k] - 1) * P_of[k][m] + p) / met[k]
+        trace.append(ldsm_objective(P, P_of, {k: met[k] / C for k in met}, *lambdas))
+    return regressors, P, P_of, C, met, chosen, trace
+
+
+def ldsm_route(weights, row, M):
+    """Children, by the margins: all that reach one half, or the first of the largest."""
+    margins = [weights["bias"][m] + sum(weights[f][m] * v for f, v in row.items() if f in weights) for m in range(M)]
+    return [m for m in range(M) if margins[m] >= 0.5] or [margins.index(max(margins))]
+
+
+def ldsm_grow(rows, labels, n_features, M, max_nodes, n_epochs, learning_rate, lambdas, seed, optimizer="nag"):
+    """Algorithm 1: (parent, first child, rows of each node, weights by node, J and parts by node)."""
+
+    def histogram(of):
+        found = {}
+        for i in of:
+            for k in labels[i]:
+                found[k] = found.get(k, 0) + 1
+        return found
+
+    def priority(of):
+        counts = histogram(of).values()
+        return sum(counts) - max(counts)
+
+    parent, first_child, rows_of, weights, stats = [-1], [-1], [list(range(len(rows)))], {}, {}
+    queue = [0] if priority(rows_of[0]) else []
+    while queue and len(parent) + M <= max_nodes:
+        v = min(queue, key=lambda u: (-priority(rows_of[u]), u))
+        queue.remove(v)
+        own = rows_of[v]
+        regressors, *_ = ldsm_train_node(
+            [rows[i] for i in own], [labels[i] for i in own], M, n_epochs, learning_rate, lambdas,
+            1 / (2 * n_features), optimizer, stream(seed, v),
+        )  # fmt: skip
+        kept = {
+            f: [w if f == "bias" or abs(w) >= 1 / n_features else 0.0 for w in ws]
+            for f, ws in regressors.weights.items()
+        }
+        sent = [ldsm_route(kept, rows[i], M) for i in own]
+        children = [[i for i, to in zip(own, sent) if m in to] for m in range(M)]
+        if any(len(child) in (0, len(own)) for child in children):
+            continue
+        first_child[v] = len(parent)
+        weights[v] = kept
+        hist, hists = histogram(own), [histogram(child) for child in children]
+        C = sum(hist.values())
+        stats[v] = ldsm_objective(
+            [sum(h.values()) / C for h in hists],
+            {k: [h.get(k, 0) / hist[k] for h in hists] for k in hist},
+            {k: hist[k] / C for k in hist},
+            *lambdas,
+        )
+        for child in children:
+            if priority(child):
+                queue.append(len(parent))
+            parent.append(v)
+            first_child.append(-1)
+            rows_of.append(child)
+    return parent, first_child, rows_of, weights, stats
+
+
+def ldsm_shares(tree, labels, row, M):
+    """Algorithm 2: mean of the normalised histograms of the leaves that a row reaches; {label: share}."""
+    _, first_child, rows_of, weights, _ = tree
+    stack, leaves = [0], []
+    while stack:
+        v = stack.pop()
+        if first_child[v] < 0:
+            leaves.append(v)
+        else:
+            stack += [first_child[v] + m for m in ldsm_route(weights[v], row, M)]
+    shares = {}
+    for v in leaves:
+        found = [k for i in rows_of[v] for k in labels[i]]
+        for k in found:
+            shares[k] = shares.get(k, 0) + 1 / (len(found) * len(leaves))
+    return shares

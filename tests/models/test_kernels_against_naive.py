@@ -10,7 +10,8 @@ from xmlcore import PLT
 from xmlcore._kernels import label_clusters, lanes, rng, siblings
 from xmlcore._kernels import label_tree as kernels
 from xmlcore.models.label_tree import LabelTree, build_tree, label_representations
-from xmlcore.models.plt import LOSSES, _columns_of
+from xmlcore.models.arrays import columns_of
+from xmlcore.models.plt import LOSSES
 from xmlcore.validation import check_labels, csr_parts
 
 
@@ -383,7 +384,7 @@ def test_rows_are_taken_in_columns_without_unknown_features(n_features):
             X[i, f] = value
     X = sp.csr_array(X)
     expected = naive.take_rows(rows[1:], feature_of_column)
-    ptr, columns, values = kernels.take_rows(*csr_parts(X), 1, 4, *_columns_of(feature_of_column, n_features))
+    ptr, columns, values = kernels.take_rows(*csr_parts(X), 1, 4, *columns_of(feature_of_column, n_features))
     assert ptr.tolist() == [0, 0, 40, 40]
     for i, pairs in enumerate(expected):
         assert columns[ptr[i] : ptr[i + 1]].tolist() == [column for column, _ in pairs]

@@ -7,6 +7,7 @@ from xmlcore._kernels._jit import kernel
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
 MIX_2 = np.uint64(0x94D049BB133111EB)
+S11 = np.uint64(11)
 S27 = np.uint64(27)
 S30 = np.uint64(30)
 S31 = np.uint64(31)
@@ -24,6 +25,13 @@ def _scramble(z):
 def stream(seed, number):
     """State (uint64) of stream ``number`` (int) under ``seed`` (int): streams of one seed are unrelated."""
     return _scramble(_scramble(np.uint64(seed) + GOLDEN) ^ (np.uint64(number) * MIX_2 + GOLDEN))
+
+
+@kernel
+def uniform(state):
+    """Next state, and a number (float64) in [0, 1)."""
+    state += GOLDEN
+    return state, np.float64(_scramble(state) >> S11) * 2.0**-53
 
 
 @kernel

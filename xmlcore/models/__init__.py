@@ -2,9 +2,10 @@
 
 from xmlcore.models.base import ModelFormatError, load_model
 from xmlcore.models.label_tree import LabelTree
+from xmlcore.models.ldsm import LdSM
 from xmlcore.models.plt import PLT
 
-__all__ = ["PLT", "LabelTree", "ModelFormatError", "NotFittedError", "load_model"]
+__all__ = ["PLT", "LabelTree", "LdSM", "ModelFormatError", "NotFittedError", "load_model"]
 
 
 def __getattr__(name):

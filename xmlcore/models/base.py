@@ -23,7 +23,7 @@ ARRAYS_FILE = "arrays.npz"
 IN_ARRAYS = {"in arrays": "LabelTree"}  # in params.json, in place of a parameter that is a tree
 
 # Class name in params.json -> module. Only these are ever loaded.
-SAVED_CLASSES = {"PLT": "xmlcore.models.plt"}
+SAVED_CLASSES = {"LdSM": "xmlcore.models.ldsm", "PLT": "xmlcore.models.plt"}
 
 
 class ModelFormatError(ValueError):

@@ -12,6 +12,7 @@ from xmlcore._kernels import label_tree as search
 from xmlcore._kernels import siblings
 from xmlcore._parallel import effective_jobs, run_tasks
 from xmlcore.models.base import ModelFormatError, MultiLabelModel
+from xmlcore.models.arrays import are_pointers, by_frequency, check_columns, columns_of, read_only
 from xmlcore.models.label_tree import CLUSTERING, LabelTree, build_tree, label_representations
 from xmlcore.progress import Progress, silent
 from xmlcore.ranking import Ranking
@@ -182,9 +183,9 @@ class PLT(MultiLabelModel):
         if Y.nnz == 0:
             raise ValueError("no row of Y has a label: there is nothing to learn")
         n_features = X.shape[1]
-        feature_of_column = _by_frequency(X)
+        feature_of_column = by_frequency(X)
         ptr, columns, values = search.take_rows(
-            *csr_parts(X), 0, X.shape[0], *_columns_of(feature_of_column, n_features)
+            *csr_parts(X), 0, X.shape[0], *columns_of(feature_of_column, n_features)
         )
         X = sp.csr_array((values, columns, ptr), shape=(X.shape[0], max(1, feature_of_column.size)))
         progress(CLUSTERING if self.n_estimators == 1 else "Training trees", 0.0)
@@ -409,8 +410,8 @@ class PLT(MultiLabelModel):
 
     def _set_fitted(self, trees, fitted, feature_of_column, n_features, n_labels, loss):
         self.loss_ = loss
-        self.feature_of_column_ = _read_only((feature_of_column,))[0]
-        self._columns = _columns_of(feature_of_column, n_features)
+        self.feature_of_column_ = read_only((feature_of_column,))[0]
+        self._columns = columns_of(feature_of_column, n_features)
         self.trees_ = trees
         self.fitted_ = fitted
         self.leaves_ = [tree.leaf_of_label for tree in trees]
@@ -530,7 +531,7 @@ class PLT(MultiLabelModel):
     def __setstate__(self, state):
         self.__dict__.update(state)
         for arrays in (*self.__dict__.get("fitted_", ()), self.__dict__.get("_columns", ())):
-            _read_only(arrays)  # which pickle does not keep
+            read_only(arrays)  # which pickle does not keep
 
     def _state(self):
         arrays = {"feature_of_column": self.feature_of_column_}
@@ -552,7 +553,7 @@ class PLT(MultiLabelModel):
         if not isinstance(values["loss"], str) or values["loss"] not in LOSSES:
             raise ModelFormatError(f"the loss {values['loss']!r} is not one of {', '.join(LOSSES)}")
         feature_of_column = arrays["feature_of_column"]
-        _check_columns(feature_of_column, values["n_features"])
+        check_columns(feature_of_column, values["n_features"])
         trees, fitted = [], []
         for number in range(values["n_trees"]):
             parts = {name: arrays[f"tree{number}.{name}"] for name in SAVED}
@@ -616,19 +617,7 @@ def _with_index(tree: LabelTree, **arrays) -> search.TreeArrays:
     index = np.zeros(at[-1], np.uint32)  # NumPy asks for huge pages, Numba does not: they are read a fifth faster
     search.index_columns(arrays["column_ptr"], arrays["columns"], shift, at, index)
     complete = search.TreeArrays(**arrays, index_shift=shift, index_at=at, index=index, depth=tree.depth)
-    return _read_only(complete)
-
-
-def _read_only(arrays: tuple) -> tuple:
-    """Mark all arrays as read-only.
-
-    Kernels are compiled for each mix of read-only and writable arrays, and arrays that joblib maps from a file are
-    read-only: one mix for all.
-    """
-    for array in arrays:
-        if isinstance(array, np.ndarray):
-            array.flags.writeable = False
-    return arrays
+    return read_only(complete)
 
 
 def _count_weights(arrays):
@@ -702,7 +691,7 @@ def _is_partition(arrays):
     if (
         root not in (-1, 0)
         or arrays.group_size.size != groups
-        or not _are_pointers(arrays.group_ptr, n, groups, root + 1)
+        or not are_pointers(arrays.group_ptr, n, groups, root + 1)
     ):
         return False
     sizes = arrays.group_size.astype(np.int64)
@@ -721,10 +710,10 @@ def _are_weights(arrays, n_columns):
     """Every group is stored in one of the two ways, and all it points to is there."""
     groups, F = arrays.group_first.size, arrays.columns.size
     if not (
-        _are_pointers(arrays.column_ptr, groups, F)
-        and _are_pointers(arrays.dense_ptr, groups, arrays.dense.size)
-        and _are_pointers(arrays.sparse_ptr, groups, arrays.entry_value.size)
-        and _are_pointers(arrays.entry_at, groups, arrays.entry_ptr.size)
+        are_pointers(arrays.column_ptr, groups, F)
+        and are_pointers(arrays.dense_ptr, groups, arrays.dense.size)
+        and are_pointers(arrays.sparse_ptr, groups, arrays.entry_value.size)
+        and are_pointers(arrays.entry_at, groups, arrays.entry_ptr.size)
         and arrays.entry_child.size == arrays.entry_value.size
     ):
         return False
@@ -755,50 +744,6 @@ def _are_weights(arrays, n_columns):
         and bool((arrays.entry_child < np.repeat(arrays.group_size, pairs)).all())
         and bool(np.isfinite(arrays.entry_value).all() and np.isfinite(arrays.dense).all())
     )
-
-
-def _are_pointers(ptr, count, last, first=0):
-    return ptr.size == count + 1 and ptr[0] == first and ptr[-1] == last and bool((ptr[1:] >= ptr[:-1]).all())
-
-
-def _by_frequency(X):
-    """The features that occur, the most frequent first: int32."""
-    if X.shape[1] <= 4 * X.nnz:
-        counts = np.bincount(X.indices, minlength=X.shape[1])
-        order = np.argsort(-counts, kind="stable")
-        return order[: np.count_nonzero(counts)].astype(np.int32)
-    ids, counts = np.unique(X.indices, return_counts=True)
-    return ids[np.argsort(-counts, kind="stable")].astype(np.int32)
-
-
-def _columns_of(feature_of_column, n_features):
-    """What ``search.take_rows`` finds a feature's column in, read-only: (feature_ids, column_of).
-
-    A table of all features, unless most of them have no column: then those that have, in order.
-    """
-    n = feature_of_column.size
-    if n == 0:  # one feature that has no column stands for all
-        feature_ids, column_of = np.zeros(1, np.int32), np.full(1, -1, np.int32)
-    elif n_features <= 8 * n + 1024:
-        feature_ids, column_of = np.empty(0, np.int32), np.full(n_features, -1, np.int32)
-        column_of[feature_of_column] = np.arange(n, dtype=np.int32)
-    else:
-        column_of = np.argsort(feature_of_column, kind="stable").astype(np.int32)
-        feature_ids = feature_of_column[column_of]
-    return _read_only((feature_ids, column_of))
-
-
-def _check_columns(feature_of_column, n_features):
-    """Raise ModelFormatError unless these are features, each once."""
-    ids = feature_of_column
-    if ids.ndim != 1 or ids.dtype != np.int32:
-        raise ModelFormatError(
-            f"feature_of_column in its arrays is {ids.dtype} with {ids.ndim} dimensions, not int32 with 1"
-        )
-    if ids.size and (ids.min() < 0 or ids.max() >= n_features or np.unique(ids).size < ids.size):
-        raise ModelFormatError(
-            "the features in its arrays cannot be: the file was damaged or written by something else"
-        )
 
 
 def _blocks(n, size):

@@ -1,0 +1,615 @@
+"""LdSM (Majzoubi and Choromanska, 2020): training a node, splitting its rows, and finding leaves.
+
+A node of a tree sends a row to one or several of its M children. It is trained on its rows in a numbering of their own:
+columns and labels that occur in them, so that a node of few rows costs nothing of the data's width.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from xmlcore._kernels._jit import inlined, kernel
+from xmlcore._kernels.label_tree import FOUND, SCRATCH, group_margins, offer
+from xmlcore._kernels.rng import stream, uniform
+
+NAG = 0
+SGD = 1
+THRESHOLD = 0.5  # a child gets the rows whose margin reaches it
+TINY = 1e-30
+EQUAL = 1e-9  # of two sets of children whose J differs by less, the first is taken
+
+
+class ForestArrays(NamedTuple):
+    """Fitted trees, flat, one after the other. n nodes, g inner nodes, F (inner node, column) pairs.
+
+    Inner nodes are groups of siblings as :class:`xmlcore._kernels.label_tree.TreeArrays` has them, all stored densely.
+    """
+
+    root: np.ndarray  # int32 (trees + 1,), the first node of each tree
+    first_child: np.ndarray  # int32 (n,), -1 for leaves
+    group: np.ndarray  # int32 (n,), the inner node's number, -1 for leaves
+    bias: np.ndarray  # float32 (n,), of the regressor that leads to the node
+    group_first: np.ndarray  # int32 (g,)
+    group_size: np.ndarray  # int32 (g,)
+    column_ptr: np.ndarray  # int64 (g + 1,)
+    columns: np.ndarray  # int32 (F,)
+    dense_ptr: np.ndarray  # int64 (g + 1,)
+    dense: np.ndarray  # float32
+    no_ptr: np.ndarray  # int64 (g + 1,), zeros: what sparse groups would have
+    no_entry_ptr: np.ndarray  # uint32 (0,)
+    no_child: np.ndarray  # uint8 (0,)
+    no_value: np.ndarray  # float32 (0,)
+    index_shift: np.ndarray  # int32 (g,)
+    index_at: np.ndarray  # int64 (g + 1,)
+    index: np.ndarray  # uint32
+    hist_ptr: np.ndarray  # int64 (n + 1,), labels of each node's rows
+    hist_labels: np.ndarray  # int32
+    hist_counts: np.ndarray  # int32
+
+
+# Training a node ------------------------------------------------------------------------------------------------------
+
+
+@kernel
+def gather_lists(ptr, ids, rows, place):
+    """Copy the lists of some rows, with ids numbered among those that occur.
+
+    Parameters
+    ----------
+    ptr, ids : lists of all rows
+    rows : int32 (m,)
+    place : int32, scratch: as many as there are ids, all -1, and -1 again afterwards
+
+    Returns
+    -------
+    own_ptr : int64 (m + 1,)
+    own : uint32, places in ``kept``
+    kept : int32, the ids that occur, ascending
+
+    Notes
+    -----
+    O(n log n) for n entries of the rows, whatever the number of ids is.
+    """
+    m = rows.size
+    own_ptr = np.zeros(m + 1, np.int64)
+    for r in range(m):
+        own_ptr[r + 1] = own_ptr[r] + ptr[rows[r] + 1] - ptr[rows[r]]
+    kept = np.empty(min(own_ptr[m], place.size), np.int32)
+    count = 0
+    for r in range(m):
+        for t in range(ptr[rows[r]], ptr[rows[r] + 1]):
+            if place[ids[t]] < 0:
+                place[ids[t]] = 0
+                kept[count] = ids[t]
+                count += 1
+    kept = np.sort(kept[:count])
+    for i in range(count):
+        place[kept[i]] = i
+    own = np.empty(own_ptr[m], np.uint32)
+    out = 0
+    for r in range(m):
+        for t in range(ptr[rows[r]], ptr[rows[r] + 1]):
+            own[out] = place[ids[t]]
+            out += 1
+    for i in range(count):
+        place[kept[i]] = -1
+    return own_ptr, own, kept
+
+
+@kernel
+def gather_values(ptr, values, rows):
+    """The values that belong to :func:`gather_lists`."""
+    size = 0
+    for r in range(rows.size):
+        size += ptr[rows[r] + 1] - ptr[rows[r]]
+    own = np.empty(size, values.dtype)
+    out = 0
+    for r in range(rows.size):
+        for t in range(ptr[rows[r]], ptr[rows[r] + 1]):
+            own[out] = values[t]
+            out += 1
+    return own
+
+
+@kernel
+def standardise(ptr, columns, values, n_columns):
+    """All columns of some rows, with mean 0 and variance 1.
+
+    Returns
+    -------
+    dense : as ``values`` (m * n_columns,)
+    means, scales : float64 (n_columns,)
+        The scale is the standard deviation, or 1 where a column is constant.
+    """
+    m = ptr.size - 1
+    means = np.zeros(n_columns)
+    scales = np.zeros(n_columns)
+    for t in range(columns.size):
+        means[columns[t]] += values[t]
+    means /= m
+    seen = np.zeros(n_columns, np.int64)
+    for t in range(columns.size):
+        difference = values[t] - means[columns[t]]
+        scales[columns[t]] += difference * difference
+        seen[columns[t]] += 1
+    for f in range(n_columns):
+        scales[f] = math.sqrt((scales[f] + (m - seen[f]) * means[f] * means[f]) / m)
+        if scales[f] == 0.0:
+            scales[f] = 1.0
+    dense = np.empty(m * n_columns, values.dtype)
+    for i in range(m):
+        for f in range(n_columns):
+            dense[i * n_columns + f] = -means[f] / scales[f]
+        for t in range(ptr[i], ptr[i + 1]):
+            dense[i * n_columns + columns[t]] = (values[t] - means[columns[t]]) / scales[columns[t]]
+    return dense, means, scales
+
+
+@kernel
+def objective(sums, total, label_sums, label_counts, integrity_weight, multiway_weight, out):
+    """J of a node and its three parts (equation 2 of the paper).
+
+    Parameters
+    ----------
+    sums : float64 (M,)
+        C P_j: label occurrences sent to each child.
+    total : int
+        C: label occurrences.
+    label_sums : float64 (K * M,)
+        l_i P_j^i, of label i from ``M * i`` on.
+    label_counts : int64 (K,)
+        l_i.
+    out : float64 (4,), written
+        J, balance, class integrity and multi-way penalty; J = balance - integrity_weight * integrity
+        + multiway_weight * penalty.
+    """
+    M = sums.size
+    balance = 0.0
+    penalty = 0.0
+    for j in range(M):
+        penalty += sums[j]
+        for other in range(j + 1, M):
+            balance += abs(sums[j] - sums[other])
+    integrity = 0.0
+    for i in range(label_counts.size):
+        for j in range(M):
+            for other in range(j + 1, M):
+                integrity += abs(label_sums[M * i + j] - label_sums[M * i + other])
+    out[1] = balance / total
+    out[2] = integrity / total
+    out[3] = abs(penalty / total - 1.0)
+    out[0] = out[1] - integrity_weight * out[2] + multiway_weight * out[3]
+
+
+@inlined
+def choose_directions(
+    sums, total, label_sums, labels, start, end, integrity_weight, multiway_weight, table
+):  # fmt: skip
+    """The set of children, as bits, that makes J least when the row goes there (the paper's algorithm 3).
+
+    The row's labels are counted already in ``total``. J of every set is a sum over pairs of children, which depends on
+    the two bits of a pair only: so each label is looked at three times a pair, not 2^M times.
+
+    Parameters
+    ----------
+    sums, label_sums
+        See :func:`objective`, without the row.
+    labels, start, end
+        The row's labels are ``labels[start:end]``.
+    table : float64 (3 * M * M,), scratch
+    """
+    M = sums.size
+    size = end - start
+    before = 0.0
+    for j in range(M):
+        before += sums[j]
+        for other in range(j + 1, M):
+            less = 0.0
+            same = 0.0
+            more = 0.0
+            for t in range(start, end):
+                difference = label_sums[M * labels[t] + j] - label_sums[M * labels[t] + other]
+                less += abs(difference - 1.0)
+                same += abs(difference)
+                more += abs(difference + 1.0)
+            difference = sums[j] - sums[other]
+            at = 3 * (M * j + other)
+            table[at] = abs(difference - size) - integrity_weight * less
+            table[at + 1] = abs(difference) - integrity_weight * same
+            table[at + 2] = abs(difference + size) - integrity_weight * more
+    best = np.inf
+    chosen = 0
+    for directions in range(1, 1 << M):
+        value = 0.0
+        count = 0
+        for j in range(M):
+            bit = (directions >> j) & 1
+            count += bit
+            for other in range(j + 1, M):
+                value += table[3 * (M * j + other) + 1 + bit - ((directions >> other) & 1)]
+        value += multiway_weight * abs(before + size * count - total)
+        if value < best - EQUAL * total:
+            best = value
+            chosen = directions
+    return chosen
+
+
+@kernel
+def train_node(
+    ptr, columns, values, n_columns, label_ptr, labels, n_labels, arity, n_epochs, learning_rate,
+    integrity_weight, multiway_weight, spread, optimizer, seed, number, trace,
+):  # fmt: skip
+    """Train the regressors of a node (the paper's algorithm 4).
+
+    Parameters
+    ----------
+    ptr, columns, values : the node's rows
+        In a numbering of their own. ``values`` gives the type of all that is computed with regressors.
+    n_columns : int
+    label_ptr, labels, n_labels : their labels, likewise
+    arity, n_epochs : int
+    learning_rate, integrity_weight, multiway_weight : float
+    spread : float
+        Weights start uniform in [-spread, spread].
+    optimizer : NAG (Ross, Mineiro and Langford, 2013) or SGD
+    seed, number : int
+        The node's stream of random numbers.
+    trace : float64 (n_epochs, 4), written
+        See :func:`objective`, of the running shares after each epoch.
+
+    Returns
+    -------
+    weights : as ``values`` ((n_columns + 1) * arity,)
+        Of column f from ``arity * f`` on; the biases last.
+    sums, label_sums : float64
+        See :func:`objective`.
+    label_counts : int64 (n_labels,)
+        Each label as often as it was met, over all epochs.
+    """
+    m = ptr.size - 1
+    M = arity
+    kind = values.dtype
+    bias = M * n_columns
+    weights = np.empty(bias + M, kind)
+    state = stream(seed, number)
+    for i in range(weights.size):
+        state, drawn = uniform(state)
+        weights[i] = (2.0 * drawn - 1.0) * spread
+    squares = np.zeros(bias + M, kind)
+    scale = np.zeros(n_columns, kind)
+    ratio = np.zeros(values.size, kind)
+    norms = np.zeros(m)
+    sums = np.zeros(M)
+    label_sums = np.zeros(n_labels * M)
+    label_counts = np.zeros(n_labels, np.int64)
+    table = np.empty(3 * M * M)
+    longest = 0
+    for i in range(m):
+        longest = max(longest, ptr[i + 1] - ptr[i])
+    own = np.empty(longest, kind)
+    own_squares = np.empty(longest, kind)
+    moves = np.empty(longest, kind)
+    tiny = kind.type(TINY)
+    total = 0
+    seen = 0
+    norm_sum = 0.0
+    for epoch in range(n_epochs):
+        for i in range(m):
+            a = ptr[i]
+            n = ptr[i + 1] - a
+            size = label_ptr[i + 1] - label_ptr[i]
+            total += size
+            for t in range(label_ptr[i], label_ptr[i + 1]):
+                label_counts[labels[t]] += 1
+            directions = choose_directions(
+                sums, total, label_sums, labels, label_ptr[i], label_ptr[i + 1], integrity_weight, multiway_weight,
+                table,
+            )  # fmt: skip
+            rate = learning_rate
+            if optimizer == NAG:
+                if epoch == 0:
+                    norms[i] = 1.0
+                    for t in range(a, a + n):
+                        f = columns[t]
+                        size_of = abs(values[t])
+                        if size_of > scale[f]:
+                            if scale[f] > 0.0:
+                                for c in range(M):
+                                    weights[M * f + c] *= scale[f] / size_of
+                            scale[f] = size_of
+                        ratio[t] = values[t] / scale[f]
+                        norms[i] += np.float64(ratio[t]) * np.float64(ratio[t])
+                norm_sum += norms[i]
+                seen += 1
+                rate *= math.sqrt(seen / norm_sum)
+            for c in range(M):
+                margin = weights[bias + c]
+                for t in range(n):
+                    own[t] = weights[M * np.int64(columns[a + t]) + c]
+                    margin += own[t] * values[a + t]
+                error = kind.type(1.0 / (1.0 + math.exp(-np.float64(margin)))) - kind.type((directions >> c) & 1)
+                if error != 0.0:
+                    step = kind.type(rate) * error
+                    if optimizer == NAG:
+                        for t in range(n):
+                            own_squares[t] = squares[M * np.int64(columns[a + t]) + c]
+                        for t in range(n):
+                            gradient = error * values[a + t]
+                            square = own_squares[t] + gradient * gradient
+                            move = step * ratio[a + t] / np.sqrt(max(square, tiny))
+                            own_squares[t] = square
+                            own[t] -= move
+                            moves[t] = move * values[a + t]
+                        for t in range(n):
+                            weights[M * np.int64(columns[a + t]) + c] = own[t]
+                            squares[M * np.int64(columns[a + t]) + c] = own_squares[t]
+                            margin -= moves[t]
+                        squares[bias + c] += error * error
+                        move = step / np.sqrt(max(squares[bias + c], tiny))
+                    else:
+                        for t in range(n):
+                            move = step * values[a + t]
+                            weights[M * np.int64(columns[a + t]) + c] = own[t] - move
+                            margin -= move * values[a + t]
+                        move = step
+                    weights[bias + c] -= move
+                    margin -= move
+                share = min(max(np.float64(margin), 0.0), 1.0)
+                sums[c] += size * share
+                for t in range(label_ptr[i], label_ptr[i + 1]):
+                    label_sums[M * np.int64(labels[t]) + c] += share
+        if epoch == 0 and optimizer == NAG:
+            for i in range(m):
+                norms[i] = 1.0
+                for t in range(ptr[i], ptr[i + 1]):
+                    ratio[t] = values[t] / scale[columns[t]]
+                    norms[i] += np.float64(ratio[t]) * np.float64(ratio[t])
+        objective(sums, total, label_sums, label_counts, integrity_weight, multiway_weight, trace[epoch])
+    return weights, sums, label_sums, label_counts
+
+
+@kernel
+def drop_small(weights, least, arity):
+    """Set weights below ``least`` in size to 0, but for the biases, in place; returns how many columns keep one."""
+    n_columns = weights.size // arity - 1
+    kept = 0
+    for f in range(n_columns):
+        any_left = False
+        for c in range(arity):
+            if abs(weights[arity * f + c]) < least:
+                weights[arity * f + c] = 0.0
+            any_left = any_left or weights[arity * f + c] != 0.0
+        kept += any_left
+    return kept
+
+
+@kernel
+def split_rows(ptr, columns, values, weights, arity, label_ptr, labels, n_labels):
+    """Where a node sends its rows (the paper's algorithm 5).
+
+    Returns
+    -------
+    directions : uint8 (m,)
+        Bit c for child c: those whose margin reaches one half, or the one of the largest margin.
+    hist : int64 (arity * n_labels,)
+        Label occurrences of each child, child after child.
+    counts : int64 (arity,)
+        Its rows.
+    """
+    m = ptr.size - 1
+    bias = weights.size - arity
+    directions = np.zeros(m, np.uint8)
+    hist = np.zeros(arity * n_labels, np.int64)
+    counts = np.zeros(arity, np.int64)
+    for i in range(m):
+        best = -np.inf
+        best_child = 0
+        sent = 0
+        for c in range(arity):
+            margin = weights[bias + c]
+            for t in range(ptr[i], ptr[i + 1]):
+                margin += weights[arity * np.int64(columns[t]) + c] * values[t]
+            if margin > best:
+                best = margin
+                best_child = c
+            if margin >= THRESHOLD:
+                sent |= 1 << c
+        if sent == 0:
+            sent = 1 << best_child
+        directions[i] = sent
+        for c in range(arity):
+            if (sent >> c) & 1:
+                counts[c] += 1
+                for t in range(label_ptr[i], label_ptr[i + 1]):
+                    hist[c * n_labels + labels[t]] += 1
+    return directions, hist, counts
+
+
+@kernel
+def rows_of_child(rows, directions, child, count):
+    """The ``count`` rows that go to a child."""
+    own = np.empty(count, np.int32)
+    out = 0
+    for i in range(rows.size):
+        if (directions[i] >> child) & 1:
+            own[out] = rows[i]
+            out += 1
+    return own
+
+
+# Prediction -----------------------------------------------------------------------------------------------------------
+
+
+@kernel
+def reach_leaves(forest, x_ptr, x_columns, x_values, n_trees, most_nodes):
+    """Leaves that rows reach, in each of the first trees.
+
+    Parameters
+    ----------
+    forest : ForestArrays
+    x_ptr, x_columns, x_values : rows in columns
+    n_trees : int
+    most_nodes : int
+        Trees are cut to their first nodes: an inner node whose children are beyond is a leaf.
+
+    Returns
+    -------
+    ptr : int64 (n * n_trees + 1,), by row, then by tree
+    leaves : int32, node numbers
+    """
+    root = forest.root
+    first_child = forest.first_child
+    group = forest.group
+    bias = forest.bias
+    group_first = forest.group_first
+    group_size = forest.group_size
+    column_ptr = forest.column_ptr
+    columns = forest.columns
+    dense_ptr = forest.dense_ptr
+    dense = forest.dense
+    sparse_ptr = forest.no_ptr
+    entry_ptr = forest.no_entry_ptr
+    entry_child = forest.no_child
+    entry_value = forest.no_value
+    index_shift = forest.index_shift
+    index_at = forest.index_at
+    index = forest.index
+    margins = np.zeros(SCRATCH, np.float32)
+    found_at = np.empty(FOUND, np.uint32)
+    found_end = np.empty(FOUND, np.uint32)
+    found_value = np.empty(FOUND, np.float32)
+    n = x_ptr.size - 1
+    ptr = np.zeros(n * n_trees + 1, np.int64)
+    leaves = np.empty(2 * n * n_trees + 16, np.int32)
+    stack = np.empty(64, np.int32)
+    count = 0
+    for i in range(n):
+        for tree in range(n_trees):
+            stack[0] = root[tree]
+            size = 1
+            beyond = np.int64(root[tree]) + most_nodes
+            while size > 0:
+                size -= 1
+                v = stack[size]
+                g = group[v]
+                if g < 0 or first_child[v] + group_size[g] > beyond:
+                    if count == leaves.size:
+                        more = np.empty(2 * count, np.int32)
+                        more[:count] = leaves
+                        leaves = more
+                    leaves[count] = v
+                    count += 1
+                    continue
+                M = group_margins(
+                    g, x_columns, x_values, x_ptr[i], x_ptr[i + 1], margins, found_at, found_end, found_value,
+                    bias, group_first, group_size, column_ptr, columns, dense_ptr, dense, sparse_ptr, sparse_ptr,
+                    entry_ptr, entry_child, entry_value, index_shift, index_at, index,
+                )  # fmt: skip
+                if size + M > stack.size:
+                    bigger = np.empty(2 * stack.size, np.int32)
+                    bigger[:size] = stack[:size]
+                    stack = bigger
+                best = 0
+                sent = False
+                for c in range(M - 1, -1, -1):
+                    if margins[c] >= margins[best]:
+                        best = c
+                    if margins[c] >= THRESHOLD:
+                        stack[size] = first_child[v] + c
+                        size += 1
+                        sent = True
+                if not sent:
+                    stack[size] = first_child[v] + best
+                    size += 1
+            ptr[i * n_trees + tree + 1] = count
+    return ptr, leaves[:count].copy()
+
+
+@kernel
+def label_shares(forest, ptr, leaves, n_labels, n_trees):
+    """Mean of the normalised histograms of the leaves that each row reached: over a tree's leaves, then over trees.
+
+    Returns
+    -------
+    out_ptr : int64 (n + 1,)
+    labels : int32, in the order in which they were met
+    shares : float64
+    """
+    hist_ptr = forest.hist_ptr
+    hist_labels = forest.hist_labels
+    hist_counts = forest.hist_counts
+    n = (ptr.size - 1) // n_trees
+    place = np.full(n_labels, -1, np.int64)
+    out_ptr = np.zeros(n + 1, np.int64)
+    labels = np.empty(1024, np.int32)
+    shares = np.empty(1024, np.float64)
+    count = 0
+    for i in range(n):
+        begin = count
+        for tree in range(n_trees):
+            a = ptr[i * n_trees + tree]
+            b = ptr[i * n_trees + tree + 1]
+            for t in range(a, b):
+                v = leaves[t]
+                size = hist_ptr[v + 1] - hist_ptr[v]
+                while count + size > labels.size:
+                    more_labels = np.empty(2 * labels.size, np.int32)
+                    more_shares = np.empty(2 * labels.size, np.float64)
+                    more_labels[:count] = labels[:count]
+                    more_shares[:count] = shares[:count]
+                    labels = more_labels
+                    shares = more_shares
+                total = 0
+                for h in range(hist_ptr[v], hist_ptr[v + 1]):
+                    total += hist_counts[h]
+                part = 1.0 / (np.float64(total) * (b - a) * n_trees)
+                for h in range(hist_ptr[v], hist_ptr[v + 1]):
+                    label = hist_labels[h]
+                    if place[label] < 0:
+                        place[label] = count
+                        labels[count] = label
+                        shares[count] = 0.0
+                        count += 1
+                    shares[place[label]] += part * hist_counts[h]
+        for t in range(begin, count):
+            place[labels[t]] = -1
+        out_ptr[i + 1] = count
+    return out_ptr, labels[:count].copy(), shares[:count].copy()
+
+
+@kernel
+def best_labels(ptr, labels, scores, out_labels, out_scores):
+    """The k best of each row's labels, equal ones by id; the rest of ``out_labels`` (n, k) stays as it is."""
+    k = out_labels.shape[1]
+    for i in range(ptr.size - 1):
+        count = 0
+        for t in range(ptr[i], ptr[i + 1]):
+            count = offer(out_scores, out_labels, i, count, k, scores[t], labels[t])
+
+
+@kernel
+def rank_again(ptr, labels, shares, x_ptr, x_columns, x_values, n_columns, mean_ptr, mean_columns, mean_values, beta, gamma):
+    """Mix a label's share with how near the row is to the mean of the label's training rows, in place.
+
+    beta * share + (1 - beta) / (1 + exp(gamma * |x - mean|^2 / 2)), as PFastreXML does (Jain et al., 2016).
+    """
+    x = np.zeros(n_columns)
+    mean_squares = np.zeros(mean_ptr.size - 1)
+    for j in range(mean_ptr.size - 1):
+        for t in range(mean_ptr[j], mean_ptr[j + 1]):
+            mean_squares[j] += np.float64(mean_values[t]) * np.float64(mean_values[t])
+    for i in range(ptr.size - 1):
+        square = 0.0
+        for t in range(x_ptr[i], x_ptr[i + 1]):
+            x[x_columns[t]] = x_values[t]
+            square += np.float64(x_values[t]) * np.float64(x_values[t])
+        for t in range(ptr[i], ptr[i + 1]):
+            j = labels[t]
+            product = 0.0
+            for u in range(mean_ptr[j], mean_ptr[j + 1]):
+                product += x[mean_columns[u]] * mean_values[u]
+            distance = max(0.0, square + mean_squares[j] - 2.0 * product)
+            shares[t] = beta * shares[t] + (1.0 - beta) / (1.0 + math.exp(min(700.0, 0.5 * gamma * distance)))
+        for t in range(x_ptr[i], x_ptr[i + 1]):
+            x[x_columns[t]] = 0.0
