@@ -784,7 +784,7 @@ def ldsm_grow(rows, labels, n_features, M, max_nodes, n_epochs, learning_rate, l
     while queue and len(parent) + M <= max_nodes:
         v = min(queue, key=lambda u: (-priority(rows_of[u]), u))
         queue.remove(v)
-        own = rows_of[v]
+        own = rows_of[v] = [rows_of[v][i] for i in permutation(len(rows_of[v]), seed, 2**32 + v)]
         regressors, *_ = ldsm_train_node(
             [rows[i] for i in own], [labels[i] for i in own], M, n_epochs, learning_rate, lambdas,
             1 / (2 * n_features), optimizer, stream(seed, v),
@@ -816,9 +816,9 @@ def ldsm_grow(rows, labels, n_features, M, max_nodes, n_epochs, learning_rate, l
     return parent, first_child, rows_of, weights, stats
 
 
-def ldsm_shares(tree, labels, row, M):
-    """Algorithm 2: mean of the normalised histograms of the leaves that a row reaches; {label: share}."""
-    _, first_child, rows_of, weights, _ = tree
+def ldsm_leaves(tree, row, M):
+    """The leaves that a row reaches."""
+    _, first_child, _, weights, _ = tree
     stack, leaves = [0], []
     while stack:
         v = stack.pop()
@@ -826,7 +826,12 @@ def ldsm_shares(tree, labels, row, M):
             leaves.append(v)
         else:
             stack += [first_child[v] + m for m in ldsm_route(weights[v], row, M)]
-    shares = {}
+    return leaves
+
+
+def ldsm_shares(tree, labels, row, M):
+    """Algorithm 2: mean of the normalised histograms of the leaves that a row reaches; {label: share}."""
+    rows_of, leaves, shares = tree[2], ldsm_leaves(tree, row, M), {}
     for v in leaves:
         found = [k for i in rows_of[v] for k in labels[i]]
         for k in found:

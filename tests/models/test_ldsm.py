@@ -139,7 +139,10 @@ def test_the_objective_is_least_exactly_where_the_split_is_balanced_and_pure():
     """Lemma 1, over all splits of four rows with a label each, two of each label."""
     labels, best = [[0], [0], [1], [1]], []
     ways = [[0], [1], [0, 1]]
-    values = {sent: objective_of([ways[s] for s in sent], labels, 2, (1.0, 1.0)) for sent in itertools.product(range(3), repeat=4)}
+    values = {
+        sent: objective_of([ways[s] for s in sent], labels, 2, (1.0, 1.0))
+        for sent in itertools.product(range(3), repeat=4)
+    }
     best = {sent for sent, J in values.items() if J == pytest.approx(-1.0)}
     assert best == {(0, 0, 1, 1), (1, 1, 0, 0)} and min(values.values()) == pytest.approx(-1.0)
 
@@ -152,7 +155,6 @@ def test_trees_are_those_of_the_paper(M):
     model.fit(X, labels)
     column_of = {int(f): c for c, f in enumerate(model.feature_of_column_)}
     rows = [{column_of[f]: v for f, v in row.items()} for row in rows]
-    values = X.data.astype(np.float32).astype(np.float64)
     for tree, seed in zip(model.trees_, model._seeds(2)):
         grown = naive.ldsm_grow(rows, labels, 12, M, 25, 5, 0.5, (2.0, 1.0), seed)
         parent, first_child, rows_of, _, stats = grown
@@ -170,13 +172,15 @@ def test_predictions_are_means_of_the_leaves_histograms():
     column_of = {int(f): c for c, f in enumerate(model.feature_of_column_)}
     rows = [{column_of[f]: float(np.float32(v)) for f, v in row.items()} for row in rows]
     trees = [naive.ldsm_grow(rows, labels, 12, 2, 25, 5, 0.5, (2.0, 1.0), seed) for seed in model._seeds(3)]
+    leaves = model.apply(X)
     found, proba = model.predict_topk(X, 6), model.predict_proba(X).toarray()
     for i, row in enumerate(rows):
         expected = np.zeros(6)
-        for tree in trees:
+        for t, tree in enumerate(trees):
+            assert sorted(leaves.of(i, t).tolist()) == sorted(naive.ldsm_leaves(tree, row, 2))
             for label, share in naive.ldsm_shares(tree, labels, row, 2).items():
                 expected[label] += share / 3
         np.testing.assert_allclose(proba[i], expected, atol=1e-6)
-        order = sorted(range(6), key=lambda j: (-round(expected[j], 9), j))
+        order = sorted(range(6), key=lambda j: (-np.float32(expected[j]), j))
         positive = [j for j in order if expected[j] > 0]
         assert found.labels[i].tolist() == positive + [-1] * (6 - len(positive))

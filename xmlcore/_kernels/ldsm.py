@@ -580,16 +580,22 @@ def label_shares(forest, ptr, leaves, n_labels, n_trees):
 
 @kernel
 def best_labels(ptr, labels, scores, out_labels, out_scores):
-    """The k best of each row's labels, equal ones by id; the rest of ``out_labels`` (n, k) stays as it is."""
+    """The k best of each row's labels, equal ones by id; the rest of ``out_labels`` (n, k) stays as it is.
+
+    Scores are compared as float32, the type of ``out_scores``: in float64, the order in which shares were added would
+    decide between equal ones.
+    """
     k = out_labels.shape[1]
     for i in range(ptr.size - 1):
         count = 0
         for t in range(ptr[i], ptr[i + 1]):
-            count = offer(out_scores, out_labels, i, count, k, scores[t], labels[t])
+            count = offer(out_scores, out_labels, i, count, k, np.float32(scores[t]), labels[t])
 
 
 @kernel
-def rank_again(ptr, labels, shares, x_ptr, x_columns, x_values, n_columns, mean_ptr, mean_columns, mean_values, beta, gamma):
+def rank_again(
+    ptr, labels, shares, x_ptr, x_columns, x_values, n_columns, mean_ptr, mean_columns, mean_values, beta, gamma
+):
     """Mix a label's share with how near the row is to the mean of the label's training rows, in place.
 
     beta * share + (1 - beta) / (1 + exp(gamma * |x - mean|^2 / 2)), as PFastreXML does (Jain et al., 2016).

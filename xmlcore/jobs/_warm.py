@@ -8,7 +8,7 @@ PHASE = "Compiling kernels"
 def warm_up(progress: Progress = silent) -> None:
     """Compile every kernel, or load it from disk, by doing a tiny piece of real work of each sort.
 
-    The first time on a machine, and after a change of kernels or of Numba, this takes some 20 seconds of one core;
+    The first time on a machine, and after a change of kernels or of Numba, this takes some 35 seconds of one core;
     later two. Run in a worker, it leaves that worker with all kernels loaded, and the others with kernels to load from
     disk.
 
@@ -34,11 +34,14 @@ def _pieces():
     from xmlcore import metrics
 
     metrics.warm_up()
-    yield 55, "label trees"
-    from xmlcore.models import PLT
+    yield 45, "label trees"
+    from xmlcore.models import PLT, LdSM
     from xmlcore.models.base import warm_up
 
     warm_up(PLT())
-    yield 20, "ensembles and beams"
+    yield 15, "ensembles and beams"
     warm_up(PLT(loss="squared_hinge", tree="random", n_estimators=2))
     warm_up(PLT(tree="huffman", beam=2))
+    yield 15, "decision trees"
+    warm_up(LdSM())
+    warm_up(LdSM(rerank_beta=0.5, optimizer="nag"))

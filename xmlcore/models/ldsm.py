@@ -10,10 +10,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from xmlcore._kernels import label_tree, ldsm
+from xmlcore._kernels.rng import permutation
 from xmlcore._kernels.siblings import row_width
 from xmlcore._parallel import effective_jobs, run_tasks
-from xmlcore.models.base import ModelFormatError, MultiLabelModel
 from xmlcore.models.arrays import are_pointers, by_frequency, check_columns, columns_of, in_columns, read_only
+from xmlcore.models.base import ModelFormatError, MultiLabelModel
 from xmlcore.progress import Progress, silent
 from xmlcore.ranking import Ranking
 from xmlcore.validation import INT32_MAX, check_count, check_features, check_labels, csr_parts
@@ -21,6 +22,7 @@ from xmlcore.validation import INT32_MAX, check_count, check_features, check_lab
 OPTIMIZERS = {"nag": ldsm.NAG, "sgd": ldsm.SGD}
 MOST_CHILDREN = 8  # 2^M - 1 sets of children are tried for each row
 DENSE = 0.5  # share of values that are not 0, from which on features are taken as dense
+ORDER = 1 << 32  # added to a node's number: the stream of its rows' order
 PHASE = "Growing trees"
 PREDICT_ROWS = 512  # rows per task
 SAVED = (
@@ -50,6 +52,19 @@ class LdSMTree(NamedTuple):
     inner: np.ndarray  # int32 (inner nodes,), their ids
     trace: np.ndarray  # float32 (inner nodes, n_epochs, 4), J and these three as estimated after each epoch
     histograms: sp.csr_array  # int32 (n_nodes, L), how many of a node's rows have each label
+
+
+class Leaves(NamedTuple):
+    """Leaves that rows reach, row by row and tree by tree."""
+
+    n_trees: int
+    ptr: np.ndarray  # int64 (n_rows * n_trees + 1,)
+    nodes: np.ndarray  # int32, in the numbering of their tree
+
+    def of(self, row: int, tree: int) -> np.ndarray:
+        """Return the leaves of one tree that a row reaches: int32, at least one."""
+        at = row * self.n_trees + tree
+        return self.nodes[self.ptr[at] : self.ptr[at + 1]]
 
 
 class LdSM(MultiLabelModel):
@@ -234,7 +249,7 @@ class LdSM(MultiLabelModel):
         def one_block(block):
             ptr, found, shares = self._shares(x, block, n_trees, max_nodes)
             best = np.full((block[1] - block[0], width), -1, np.int32)
-            best_scores = np.zeros(best.shape)
+            best_scores = np.zeros(best.shape, np.float32)
             ldsm.best_labels(ptr, found, shares, best, best_scores)
             labels[slice(*block), :width], scores[slice(*block), :width] = best, best_scores
 
@@ -273,6 +288,26 @@ class LdSM(MultiLabelModel):
         if not parts:
             return sp.csr_array((0, self.n_labels_), dtype=np.float32)
         return sp.csr_array(sp.vstack(parts, format="csr"))
+
+    def apply(self, X, n_trees: int | None = None, max_nodes: int | None = None) -> "Leaves":
+        """Return the leaves that rows reach.
+
+        Parameters
+        ----------
+        X : sparse or dense, shape (n, D)
+        n_trees, max_nodes : int, optional
+            As for :meth:`predict_topk`.
+
+        Returns
+        -------
+        Leaves
+        """
+        X = self._check_input(X)
+        n_trees, max_nodes = self._prefix(n_trees, max_nodes)
+        part = in_columns(csr_parts(X), self._columns, (0, X.shape[0]))
+        ptr, leaves = ldsm.reach_leaves(self.forest_, *part, n_trees, max_nodes)
+        tree = np.repeat(np.tile(np.arange(n_trees), X.shape[0]), np.diff(ptr))
+        return Leaves(n_trees, ptr, leaves - self.forest_.root[tree])
 
     def size(self) -> dict:
         """Size of the fitted model: "n_nodes", "depth", "n_weights", "model_bytes" (of its arrays)."""
@@ -351,15 +386,16 @@ class LdSM(MultiLabelModel):
                 continue  # a leaf, for good
             first = grown.add(v, split)
             for c in range(M):
-                rows_of[first + c] = ldsm.rows_of_child(rows, split.directions, c, split.child_rows[c])
+                rows_of[first + c] = ldsm.rows_of_child(split.rows, split.directions, c, split.child_rows[c])
                 heapq.heappush(waiting, (-grown.mixture(first + c), first + c))
         if report is not None:
             report(seed, self.max_nodes)
         return grown
 
     def _split(self, x, y, rows, v, place, n_features, seed, optimizer):
-        """Train a node on its rows; None when a child would get all rows, or none."""
+        """Train a node on its rows, in a random order; None when a child would get all rows, or none."""
         M = self.arity
+        rows = rows[permutation(rows.size, seed, ORDER + v)]
         lambdas = float(self.integrity_weight), float(self.multiway_weight)
         ptr, own, kept = ldsm.gather_lists(x[0], x[1], rows, place)
         values = ldsm.gather_values(x[0], x[2], rows)
@@ -375,7 +411,9 @@ class LdSM(MultiLabelModel):
             *lambdas, 1.0 / (2 * n_features), OPTIMIZERS[optimizer], seed, v, trace,
         )[0]  # fmt: skip
         if not np.isfinite(weights).all():
-            raise FloatingPointError(f"training a node diverged with learning_rate={self.learning_rate}: use a smaller one")
+            raise FloatingPointError(
+                f"training a node diverged with learning_rate={self.learning_rate}: use a smaller one"
+            )
         by_column = weights[:-M].reshape(-1, M)
         if optimizer == "sgd":  # weights of the features as they are
             by_column /= scales[:, None]
@@ -395,7 +433,9 @@ class LdSM(MultiLabelModel):
         used = np.flatnonzero(by_column.any(axis=1))
         dense = np.zeros((used.size, row_width(M)), np.float32)
         dense[:, :M] = by_column[used]
-        return Split(directions, child_rows, kept_labels, hist, parts, trace, kept[used], dense.ravel(), weights[-M:])
+        return Split(
+            rows, directions, child_rows, kept_labels, hist, parts, trace, kept[used], dense.ravel(), weights[-M:]
+        )
 
     def _set_fitted(self, grown, means, feature_of_column, n_features, n_labels, optimizer, unlabelled):
         self.optimizer_ = optimizer
@@ -453,10 +493,13 @@ class LdSM(MultiLabelModel):
 
     # Prediction -----------------------------------------------------------------------------------------------------
 
+    def _prefix(self, n_trees, max_nodes):
+        n_trees = len(self.trees_) if n_trees is None else min(check_count(n_trees, "n_trees"), len(self.trees_))
+        return n_trees, INT32_MAX if max_nodes is None else check_count(max_nodes, "max_nodes", most=INT32_MAX)
+
     def _shares(self, x, block, n_trees=None, max_nodes=None):
         """Labels of the leaves that some rows reach, and their scores: ptr, labels, float64."""
-        n_trees = len(self.trees_) if n_trees is None else min(check_count(n_trees, "n_trees"), len(self.trees_))
-        max_nodes = INT32_MAX if max_nodes is None else check_count(max_nodes, "max_nodes", most=INT32_MAX)
+        n_trees, max_nodes = self._prefix(n_trees, max_nodes)
         part = in_columns(x, self._columns, block)
         ptr, leaves = ldsm.reach_leaves(self.forest_, *part, n_trees, max_nodes)
         found = ldsm.label_shares(self.forest_, ptr, leaves, self.n_labels_, n_trees)
@@ -491,6 +534,7 @@ class _Report:
 class Split(NamedTuple):
     """What training a node gives."""
 
+    rows: np.ndarray  # int32 (rows,), in the order in which they were met
     directions: np.ndarray  # uint8 (rows,), bit c for child c
     child_rows: np.ndarray  # int64 (M,)
     labels: np.ndarray  # int32 (K,), of the node's rows
@@ -528,10 +572,13 @@ class Grown:
             self.n_samples.append(int(split.child_rows[c]))
             self.bias.append(float(split.bias[c]))
             self.hist.append((split.labels[present], split.hist[c][present]))
-        self.splits[v] = split._replace(directions=None, hist=None, labels=None, trace=split.trace.astype(np.float32))
+        self.splits[v] = split._replace(
+            rows=None, directions=None, hist=None, labels=None, trace=split.trace.astype(np.float32)
+        )
         return first
 
     def public(self, arrays, n_labels):
+        """The tree as users see it."""
         parts = np.full((len(self.parent), 4), np.nan)
         for v, split in self.splits.items():
             parts[v] = split.parts

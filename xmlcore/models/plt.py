@@ -11,8 +11,8 @@ import scipy.sparse as sp
 from xmlcore._kernels import label_tree as search
 from xmlcore._kernels import siblings
 from xmlcore._parallel import effective_jobs, run_tasks
-from xmlcore.models.base import ModelFormatError, MultiLabelModel
 from xmlcore.models.arrays import are_pointers, by_frequency, check_columns, columns_of, read_only
+from xmlcore.models.base import ModelFormatError, MultiLabelModel
 from xmlcore.models.label_tree import CLUSTERING, LabelTree, build_tree, label_representations
 from xmlcore.progress import Progress, silent
 from xmlcore.ranking import Ranking
