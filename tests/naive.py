@@ -694,7 +694,8 @@ def ldsm_directions(P, P_of, C, met, labels, integrity_weight, multiway_weight):
 class LdSMRegressors:
     """M linear regressors on {column: value}, trained one row after the other, in float64."""
 
-    def __init__(self, columns, M, spread, state, optimizer, learning_rate):
+    def __init__(self, columns, M, spread, state, optimizer, learning_rate, min_error=0.0, weight_decay=0.0):
+        self.min_error, self.weight_decay = min_error, weight_decay
         self.M, self.optimizer, self.learning_rate = M, optimizer, learning_rate
         self.weights = {}
         for column in [*columns, "bias"]:
@@ -723,10 +724,14 @@ class LdSMRegressors:
 
     def learn(self, row, m, target):
         error = 1 / (1 + math.exp(-self.margin(row, m))) - target
+        if abs(error) < self.min_error:
+            return
         for f, v in {**row, "bias": 1.0}.items():
             gradient = error * v
             if gradient == 0:
                 continue
+            if f != "bias":
+                self.weights[f][m] *= 1 - self.weight_decay
             if self.optimizer == "nag":
                 self.squares[f][m] += gradient**2
                 rate = self.learning_rate * math.sqrt(self.seen / self.norm)
@@ -735,10 +740,12 @@ class LdSMRegressors:
                 self.weights[f][m] -= self.learning_rate * gradient
 
 
-def ldsm_train_node(rows, labels, M, n_epochs, learning_rate, lambdas, spread, optimizer, state):
+def ldsm_train_node(
+    rows, labels, M, n_epochs, learning_rate, lambdas, spread, optimizer, state, min_error=0.0, weight_decay=0.0
+):
     """Algorithm 4: regressors, and P_m, P_m^k, C, l_k at the end, and the directions of every visit."""
     columns = sorted({f for row in rows for f in row})
-    regressors = LdSMRegressors(columns, M, spread, state, optimizer, learning_rate)
+    regressors = LdSMRegressors(columns, M, spread, state, optimizer, learning_rate, min_error, weight_decay)
     P, P_of, C, met, chosen, trace = [0.0] * M, {}, 0, {}, [], []
     for _ in range(n_epochs):
         for row, own in zip(rows, labels):

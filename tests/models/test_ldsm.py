@@ -80,16 +80,16 @@ def test_directions_are_those_of_least_objective(M):
 
 
 @pytest.mark.parametrize("optimizer", ["nag", "sgd"])
-@pytest.mark.parametrize("M", [2, 3])
-def test_a_node_is_trained_as_the_paper_says(optimizer, M):
+@pytest.mark.parametrize("M, extra", [(2, (0.0, 0.0)), (3, (0.0, 0.0)), (2, (0.3, 0.01))])
+def test_a_node_is_trained_as_the_paper_says(optimizer, M, extra):
     X, rows, labels = rows_and_labels(seed=M)
     node, kept, kept_labels = in_float64(X, labels)
     trace = np.empty((4, 4))
     weights, sums, label_sums, counts = kernels.train_node(
-        *node, M, 4, 0.3, 2.0, 1.0, 0.05, {"nag": kernels.NAG, "sgd": kernels.SGD}[optimizer], 11, 3, trace
+        *node, M, 4, 0.3, 2.0, 1.0, 0.05, {"nag": kernels.NAG, "sgd": kernels.SGD}[optimizer], 11, 3, *extra, trace
     )
     regressors, P, P_of, C, met, _, expected = naive.ldsm_train_node(
-        rows, labels, M, 4, 0.3, (2.0, 1.0), 0.05, optimizer, naive.stream(11, 3)
+        rows, labels, M, 4, 0.3, (2.0, 1.0), 0.05, optimizer, naive.stream(11, 3), *extra
     )
     twin = [regressors.weights[f] for f in [*kept.tolist(), "bias"]]
     np.testing.assert_allclose(weights.reshape(-1, M), twin, rtol=1e-8, atol=1e-10)

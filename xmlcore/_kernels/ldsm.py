@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from xmlcore._kernels._jit import inlined, kernel
-from xmlcore._kernels.label_tree import FOUND, SCRATCH, group_margins, offer
+from xmlcore._kernels.label_tree import offer
 from xmlcore._kernels.rng import stream, uniform
 
 NAG = 0
@@ -21,31 +21,19 @@ EQUAL = 1e-9  # of two sets of children whose J differs by less, the first is ta
 
 
 class ForestArrays(NamedTuple):
-    """Fitted trees, flat, one after the other. n nodes, g inner nodes, F (inner node, column) pairs.
-
-    Inner nodes are groups of siblings as :class:`xmlcore._kernels.label_tree.TreeArrays` has them, all stored densely.
-    """
+    """Fitted trees, flat, one after the other. n nodes, g inner nodes, F (inner node, column) pairs."""
 
     root: np.ndarray  # int32 (trees + 1,), the first node of each tree
     first_child: np.ndarray  # int32 (n,), -1 for leaves
     group: np.ndarray  # int32 (n,), the inner node's number, -1 for leaves
     bias: np.ndarray  # float32 (n,), of the regressor that leads to the node
-    group_first: np.ndarray  # int32 (g,)
-    group_size: np.ndarray  # int32 (g,)
     column_ptr: np.ndarray  # int64 (g + 1,)
-    columns: np.ndarray  # int32 (F,)
-    dense_ptr: np.ndarray  # int64 (g + 1,)
-    dense: np.ndarray  # float32
-    no_ptr: np.ndarray  # int64 (g + 1,), zeros: what sparse groups would have
-    no_entry_ptr: np.ndarray  # uint32 (0,)
-    no_child: np.ndarray  # uint8 (0,)
-    no_value: np.ndarray  # float32 (0,)
-    index_shift: np.ndarray  # int32 (g,)
-    index_at: np.ndarray  # int64 (g + 1,)
-    index: np.ndarray  # uint32
+    columns: np.ndarray  # int32 (F,), those that an inner node has weights of, ascending
+    weights: np.ndarray  # float32 (F * M,), of one column for the M children after another
     hist_ptr: np.ndarray  # int64 (n + 1,), labels of each node's rows
     hist_labels: np.ndarray  # int32
     hist_counts: np.ndarray  # int32
+    hist_total: np.ndarray  # int64 (n,), what counts are divided by
 
 
 # Training a node ------------------------------------------------------------------------------------------------------
@@ -238,7 +226,7 @@ def choose_directions(
 @kernel
 def train_node(
     ptr, columns, values, n_columns, label_ptr, labels, n_labels, arity, n_epochs, learning_rate,
-    integrity_weight, multiway_weight, spread, optimizer, seed, number, trace,
+    integrity_weight, multiway_weight, spread, optimizer, seed, number, min_error, weight_decay, trace,
 ):  # fmt: skip
     """Train the regressors of a node (the paper's algorithm 4).
 
@@ -255,6 +243,10 @@ def train_node(
     optimizer : NAG (Ross, Mineiro and Langford, 2013) or SGD
     seed, number : int
         The node's stream of random numbers.
+    min_error : float
+        A regressor learns from a row only if its sigmoid is at least so far from the target.
+    weight_decay : float
+        Share that the weights of a row's columns lose when it is learnt from.
     trace : float64 (n_epochs, 4), written
         See :func:`objective`, of the running shares after each epoch.
 
@@ -291,6 +283,7 @@ def train_node(
     own_squares = np.empty(longest, kind)
     moves = np.empty(longest, kind)
     tiny = kind.type(TINY)
+    decay = kind.type(weight_decay)
     total = 0
     seen = 0
     norm_sum = 0.0
@@ -329,7 +322,7 @@ def train_node(
                     own[t] = weights[M * np.int64(columns[a + t]) + c]
                     margin += own[t] * values[a + t]
                 error = kind.type(1.0 / (1.0 + math.exp(-np.float64(margin)))) - kind.type((directions >> c) & 1)
-                if error != 0.0:
+                if error != 0.0 and abs(error) >= min_error:
                     step = kind.type(rate) * error
                     if optimizer == NAG:
                         for t in range(n):
@@ -337,7 +330,7 @@ def train_node(
                         for t in range(n):
                             gradient = error * values[a + t]
                             square = own_squares[t] + gradient * gradient
-                            move = step * ratio[a + t] / np.sqrt(max(square, tiny))
+                            move = step * ratio[a + t] / np.sqrt(max(square, tiny)) + decay * own[t]
                             own_squares[t] = square
                             own[t] -= move
                             moves[t] = move * values[a + t]
@@ -349,7 +342,7 @@ def train_node(
                         move = step / np.sqrt(max(squares[bias + c], tiny))
                     else:
                         for t in range(n):
-                            move = step * values[a + t]
+                            move = step * values[a + t] + decay * own[t]
                             weights[M * np.int64(columns[a + t]) + c] = own[t] - move
                             margin -= move * values[a + t]
                         move = step
@@ -441,13 +434,27 @@ def rows_of_child(rows, directions, child, count):
 # Prediction -----------------------------------------------------------------------------------------------------------
 
 
+@inlined
+def find(columns, start, end, column):
+    """Where a column is among those from ``start`` to ``end``, or ``end``."""
+    last = end
+    while start < end:
+        middle = (start + end) >> 1
+        if columns[middle] < column:
+            start = middle + 1
+        else:
+            end = middle
+    return start if start < last and columns[start] == column else last
+
+
 @kernel
-def reach_leaves(forest, x_ptr, x_columns, x_values, n_trees, most_nodes):
+def reach_leaves(forest, arity, n_columns, x_ptr, x_columns, x_values, n_trees, most_nodes):
     """Leaves that rows reach, in each of the first trees.
 
     Parameters
     ----------
     forest : ForestArrays
+    arity, n_columns : int
     x_ptr, x_columns, x_values : rows in columns
     n_trees : int
     most_nodes : int
@@ -455,75 +462,169 @@ def reach_leaves(forest, x_ptr, x_columns, x_values, n_trees, most_nodes):
 
     Returns
     -------
-    ptr : int64 (n * n_trees + 1,), by row, then by tree
+    ptr : int64 (n_trees * n + 1,), tree by tree, then row by row
     leaves : int32, node numbers
+
+    Notes
+    -----
+    Rows go down together, node by node, so that a node's weights are read once. Where many rows are at a node, its
+    weights are laid out by column first; where few are, their columns are looked for. The sums are the same, in the
+    same order.
     """
+    M = arity
     root = forest.root
     first_child = forest.first_child
     group = forest.group
     bias = forest.bias
-    group_first = forest.group_first
-    group_size = forest.group_size
     column_ptr = forest.column_ptr
     columns = forest.columns
-    dense_ptr = forest.dense_ptr
-    dense = forest.dense
-    sparse_ptr = forest.no_ptr
-    entry_ptr = forest.no_entry_ptr
-    entry_child = forest.no_child
-    entry_value = forest.no_value
-    index_shift = forest.index_shift
-    index_at = forest.index_at
-    index = forest.index
-    margins = np.zeros(SCRATCH, np.float32)
-    found_at = np.empty(FOUND, np.uint32)
-    found_end = np.empty(FOUND, np.uint32)
-    found_value = np.empty(FOUND, np.float32)
+    weights = forest.weights
     n = x_ptr.size - 1
-    ptr = np.zeros(n * n_trees + 1, np.int64)
-    leaves = np.empty(2 * n * n_trees + 16, np.int32)
-    stack = np.empty(64, np.int32)
-    count = 0
-    for i in range(n):
-        for tree in range(n_trees):
-            stack[0] = root[tree]
-            size = 1
-            beyond = np.int64(root[tree]) + most_nodes
-            while size > 0:
-                size -= 1
-                v = stack[size]
-                g = group[v]
-                if g < 0 or first_child[v] + group_size[g] > beyond:
-                    if count == leaves.size:
-                        more = np.empty(2 * count, np.int32)
-                        more[:count] = leaves
-                        leaves = more
-                    leaves[count] = v
-                    count += 1
-                    continue
-                M = group_margins(
-                    g, x_columns, x_values, x_ptr[i], x_ptr[i + 1], margins, found_at, found_end, found_value,
-                    bias, group_first, group_size, column_ptr, columns, dense_ptr, dense, sparse_ptr, sparse_ptr,
-                    entry_ptr, entry_child, entry_value, index_shift, index_at, index,
-                )  # fmt: skip
-                if size + M > stack.size:
-                    bigger = np.empty(2 * stack.size, np.int32)
-                    bigger[:size] = stack[:size]
-                    stack = bigger
+    ptr = np.zeros(n_trees * n + 1, np.int64)
+    leaves = np.empty(n_trees * n + 16, np.int32)
+    by_column = np.zeros(M * n_columns, np.float32)
+    waiting = np.empty(2 * n + 64, np.int32)  # rows at the nodes of the stack, one node's after another's
+    sent = np.empty(n, np.uint8)
+    found_row = np.empty(n + 16, np.int32)
+    found_leaf = np.empty(n + 16, np.int32)
+    nodes = np.empty(64, np.int32)
+    starts = np.empty(64, np.int64)
+    margins = np.empty(M, np.float32)
+    counts = np.empty(M, np.int64)
+    done = 0
+    for tree in range(n_trees):
+        beyond = np.int64(root[tree]) + most_nodes
+        nodes[0] = root[tree]
+        starts[0] = 0
+        for i in range(n):
+            waiting[i] = i
+        size = 1
+        end = np.int64(n)
+        found = 0
+        while size > 0:
+            size -= 1
+            v = nodes[size]
+            start = starts[size]
+            m = end - start
+            g = group[v]
+            if m == 0:
+                continue
+            if g < 0 or first_child[v] + M > beyond:
+                if found + m > found_row.size:
+                    more_rows = np.empty(2 * (found + m), np.int32)
+                    more_leaves = np.empty(2 * (found + m), np.int32)
+                    more_rows[:found] = found_row[:found]
+                    more_leaves[:found] = found_leaf[:found]
+                    found_row = more_rows
+                    found_leaf = more_leaves
+                for r in range(start, end):
+                    found_row[found] = waiting[r]
+                    found_leaf[found] = v
+                    found += 1
+                end = start
+                continue
+            a = column_ptr[g]
+            b = column_ptr[g + 1]
+            first = first_child[v]
+            steps = 1
+            while (b - a) >> steps > 0:
+                steps += 1
+            entries = 0
+            for r in range(start, end):
+                entries += x_ptr[waiting[r] + 1] - x_ptr[waiting[r]]
+            lay_out = (steps - 1) * entries > 2 * (b - a)
+            if lay_out:
+                for q in range(a, b):
+                    at = M * np.int64(columns[q])
+                    for c in range(M):
+                        by_column[at + c] = weights[M * q + c]
+            for c in range(M):
+                counts[c] = 0
+            for r in range(start, end):
+                i = waiting[r]
+                for c in range(M):
+                    margins[c] = bias[first + c]
+                if lay_out and M == 2:
+                    left = margins[0]
+                    right = margins[1]
+                    for t in range(x_ptr[i], x_ptr[i + 1]):
+                        at = 2 * np.int64(x_columns[t])
+                        left += x_values[t] * by_column[at]
+                        right += x_values[t] * by_column[at + 1]
+                    margins[0] = left
+                    margins[1] = right
+                elif lay_out:
+                    for t in range(x_ptr[i], x_ptr[i + 1]):
+                        at = M * np.int64(x_columns[t])
+                        for c in range(M):
+                            margins[c] += x_values[t] * by_column[at + c]
+                else:
+                    for t in range(x_ptr[i], x_ptr[i + 1]):
+                        q = find(columns, a, b, x_columns[t])
+                        if q < b:
+                            for c in range(M):
+                                margins[c] += x_values[t] * weights[M * q + c]
+                bits = 0
                 best = 0
-                sent = False
-                for c in range(M - 1, -1, -1):
-                    if margins[c] >= margins[best]:
+                for c in range(M):
+                    if margins[c] > margins[best]:
                         best = c
-                    if margins[c] >= THRESHOLD:
-                        stack[size] = first_child[v] + c
-                        size += 1
-                        sent = True
-                if not sent:
-                    stack[size] = first_child[v] + best
-                    size += 1
-            ptr[i * n_trees + tree + 1] = count
-    return ptr, leaves[:count].copy()
+                    bits |= (margins[c] >= THRESHOLD) << c
+                if bits == 0:
+                    bits = 1 << best
+                sent[r - start] = bits
+                for c in range(M):
+                    counts[c] += (bits >> c) & 1
+            if lay_out:
+                for q in range(a, b):
+                    at = M * np.int64(columns[q])
+                    for c in range(M):
+                        by_column[at + c] = 0.0
+            total = 0
+            for c in range(M):
+                total += counts[c]
+            if end + total >= waiting.size:  # one more place is written to than is filled
+                more = np.empty(2 * (end + total) + 64, np.int32)
+                more[:end] = waiting[:end]
+                waiting = more
+            if size + M > nodes.size:
+                more_nodes = np.empty(2 * nodes.size, np.int32)
+                more_starts = np.empty(2 * nodes.size, np.int64)
+                more_nodes[:size] = nodes[:size]
+                more_starts[:size] = starts[:size]
+                nodes = more_nodes
+                starts = more_starts
+            # The last child's rows first, behind the node's own; then all move down over those.
+            at = end
+            for c in range(M - 1, -1, -1):
+                nodes[size] = first + c
+                starts[size] = at - m
+                size += 1
+                for r in range(m):
+                    waiting[at] = waiting[start + r]
+                    at += (sent[r] >> c) & 1
+            for r in range(end, at):
+                waiting[r - m] = waiting[r]
+            end = at - m
+        # What was found by node, row by row: a counting sort, which keeps the order of a row's leaves.
+        own = ptr[tree * n : (tree + 1) * n + 1]
+        for f in range(found):
+            own[found_row[f] + 1] += 1
+        own[0] = done
+        for i in range(n):
+            own[i + 1] += own[i]
+        if done + found > leaves.size:
+            more = np.empty(2 * (done + found), np.int32)
+            more[:done] = leaves[:done]
+            leaves = more
+        for f in range(found):
+            leaves[own[found_row[f]]] = found_leaf[f]
+            own[found_row[f]] += 1
+        for i in range(n, 0, -1):
+            own[i] = own[i - 1]
+        own[0] = done
+        done += found
+    return ptr, leaves[:done].copy()
 
 
 @kernel
@@ -539,6 +640,7 @@ def label_shares(forest, ptr, leaves, n_labels, n_trees):
     hist_ptr = forest.hist_ptr
     hist_labels = forest.hist_labels
     hist_counts = forest.hist_counts
+    hist_total = forest.hist_total
     n = (ptr.size - 1) // n_trees
     place = np.full(n_labels, -1, np.int64)
     out_ptr = np.zeros(n + 1, np.int64)
@@ -548,8 +650,8 @@ def label_shares(forest, ptr, leaves, n_labels, n_trees):
     for i in range(n):
         begin = count
         for tree in range(n_trees):
-            a = ptr[i * n_trees + tree]
-            b = ptr[i * n_trees + tree + 1]
+            a = ptr[tree * n + i]
+            b = ptr[tree * n + i + 1]
             for t in range(a, b):
                 v = leaves[t]
                 size = hist_ptr[v + 1] - hist_ptr[v]
@@ -560,10 +662,7 @@ def label_shares(forest, ptr, leaves, n_labels, n_trees):
                     more_shares[:count] = shares[:count]
                     labels = more_labels
                     shares = more_shares
-                total = 0
-                for h in range(hist_ptr[v], hist_ptr[v + 1]):
-                    total += hist_counts[h]
-                part = 1.0 / (np.float64(total) * (b - a) * n_trees)
+                part = 1.0 / (np.float64(hist_total[v]) * (b - a) * n_trees)
                 for h in range(hist_ptr[v], hist_ptr[v + 1]):
                     label = hist_labels[h]
                     if place[label] < 0:
@@ -593,12 +692,29 @@ def best_labels(ptr, labels, scores, out_labels, out_scores):
 
 
 @kernel
+def weigh(ptr, columns, values, weights, unit):
+    """Rows with each column's values times its weight, and of unit length when ``unit``: as ``values``."""
+    out = np.empty(values.size, values.dtype)
+    for i in range(ptr.size - 1):
+        square = 0.0
+        for t in range(ptr[i], ptr[i + 1]):
+            out[t] = values[t] * weights[columns[t]]
+            square += np.float64(out[t]) * np.float64(out[t])
+        if unit and square > 0.0:
+            length = math.sqrt(square)
+            for t in range(ptr[i], ptr[i + 1]):
+                out[t] = out[t] / length
+    return out
+
+
+@kernel
 def rank_again(
     ptr, labels, shares, x_ptr, x_columns, x_values, n_columns, mean_ptr, mean_columns, mean_values, beta, gamma
-):
+):  # fmt: skip
     """Mix a label's share with how near the row is to the mean of the label's training rows, in place.
 
-    beta * share + (1 - beta) / (1 + exp(gamma * |x - mean|^2 / 2)), as PFastreXML does (Jain et al., 2016).
+    beta * share + (1 - beta) / (1 + exp(gamma * |x - mean|^2 / 2)), as PFastreXML does (Jain et al., 2016). A mean of
+    many columns is searched for the row's, one of few is gone through.
     """
     x = np.zeros(n_columns)
     mean_squares = np.zeros(mean_ptr.size - 1)
@@ -612,9 +728,17 @@ def rank_again(
             square += np.float64(x_values[t]) * np.float64(x_values[t])
         for t in range(ptr[i], ptr[i + 1]):
             j = labels[t]
+            first = mean_ptr[j]
+            last = mean_ptr[j + 1]
             product = 0.0
-            for u in range(mean_ptr[j], mean_ptr[j + 1]):
-                product += x[mean_columns[u]] * mean_values[u]
+            if last - first > 16 * (x_ptr[i + 1] - x_ptr[i]):
+                for u in range(x_ptr[i], x_ptr[i + 1]):
+                    at = find(mean_columns, first, last, x_columns[u])
+                    if at < last:
+                        product += np.float64(x_values[u]) * np.float64(mean_values[at])
+            else:
+                for u in range(first, last):
+                    product += x[mean_columns[u]] * mean_values[u]
             distance = max(0.0, square + mean_squares[j] - 2.0 * product)
             shares[t] = beta * shares[t] + (1.0 - beta) / (1.0 + math.exp(min(700.0, 0.5 * gamma * distance)))
         for t in range(x_ptr[i], x_ptr[i + 1]):

@@ -44,4 +44,4 @@ def _pieces():
     warm_up(PLT(tree="huffman", beam=2))
     yield 15, "decision trees"
     warm_up(LdSM())
-    warm_up(LdSM(rerank_beta=0.5, optimizer="nag"))
+    warm_up(LdSM(rerank_beta=0.5, rerank_space="idf"))

@@ -9,9 +9,8 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from xmlcore._kernels import label_tree, ldsm
+from xmlcore._kernels import ldsm
 from xmlcore._kernels.rng import permutation
-from xmlcore._kernels.siblings import row_width
 from xmlcore._parallel import effective_jobs, run_tasks
 from xmlcore.models.arrays import are_pointers, by_frequency, check_columns, columns_of, in_columns, read_only
 from xmlcore.models.base import ModelFormatError, MultiLabelModel
@@ -21,18 +20,27 @@ from xmlcore.validation import INT32_MAX, check_count, check_features, check_lab
 
 OPTIMIZERS = {"nag": ldsm.NAG, "sgd": ldsm.SGD}
 MOST_CHILDREN = 8  # 2^M - 1 sets of children are tried for each row
+SPACES = ("raw", "idf")
 DENSE = 0.5  # share of values that are not 0, from which on features are taken as dense
 ORDER = 1 << 32  # added to a node's number: the stream of its rows' order
 PHASE = "Growing trees"
-PREDICT_ROWS = 512  # rows per task
-SAVED = (
-    "root", "first_child", "bias", "column_ptr", "columns", "dense", "hist_ptr", "hist_labels", "hist_counts"
-)  # fmt: skip
-MEANS = ("mean_ptr", "mean_columns", "mean_values")
-DTYPES = dict(
-    root="int32", first_child="int32", bias="float32", column_ptr="int64", columns="int32", dense="float32",
-    hist_ptr="int64", hist_labels="int32", hist_counts="int32", n_samples="int64", parts="float64", trace="float32",
-)  # fmt: skip
+PREDICT_ROWS, LEAST_ROWS = 4096, 256  # most and fewest rows per task
+SAVED = ("root", "first_child", "bias", "column_ptr", "columns", "weights", "hist_ptr", "hist_labels", "hist_counts")
+MEANS = ("mean_ptr", "mean_columns", "mean_values", "mean_weights")
+DTYPES = {
+    "root": "int32",
+    "first_child": "int32",
+    "bias": "float32",
+    "column_ptr": "int64",
+    "columns": "int32",
+    "weights": "float32",
+    "hist_ptr": "int64",
+    "hist_labels": "int32",
+    "hist_counts": "int32",
+    "n_samples": "int64",
+    "parts": "float64",
+    "trace": "float32",
+}
 
 
 class LdSMTree(NamedTuple):
@@ -55,15 +63,15 @@ class LdSMTree(NamedTuple):
 
 
 class Leaves(NamedTuple):
-    """Leaves that rows reach, row by row and tree by tree."""
+    """Leaves that rows reach, tree by tree and row by row."""
 
-    n_trees: int
-    ptr: np.ndarray  # int64 (n_rows * n_trees + 1,)
+    n_rows: int
+    ptr: np.ndarray  # int64 (n_trees * n_rows + 1,)
     nodes: np.ndarray  # int32, in the numbering of their tree
 
     def of(self, row: int, tree: int) -> np.ndarray:
         """Return the leaves of one tree that a row reaches: int32, at least one."""
-        at = row * self.n_trees + tree
+        at = tree * self.n_rows + row
         return self.nodes[self.ptr[at] : self.ptr[at + 1]]
 
 
@@ -102,6 +110,15 @@ class LdSM(MultiLabelModel):
         rows, for the labels of the leaves reached. 1, the default, is without; the paper has 0.8 on Amazon-670K.
     rerank_gamma : float, at least 0
         γ: how quickly distance from the mean counts; the paper has 1e-4.
+    rerank_space : {"raw", "idf"}
+        Where that distance is taken. "raw": between features as they are, as in the paper. "idf": features are weighted
+        by inverse document frequency, and rows and means have unit length, as is usual for words; γ is then of the
+        order of 1. Not in the paper.
+    min_error : float in [0, 0.5]
+        A regressor learns from a row only if its probability is at least so far from the target. 0 always learns, as
+        in the paper; 0.3 stops where the margin is beyond ±0.85, which is enough for a routing that asks for 0.5.
+    weight_decay : float in [0, 1)
+        Share that the weights of a row's features lose whenever the row is learnt from. 0 is the paper's.
 
     Attributes
     ----------
@@ -146,6 +163,9 @@ class LdSM(MultiLabelModel):
         n_jobs=None,
         rerank_beta=1.0,
         rerank_gamma=1e-4,
+        rerank_space="raw",
+        min_error=0.0,
+        weight_decay=0.0,
     ):
         self.arity = arity
         self.max_nodes = max_nodes
@@ -159,6 +179,9 @@ class LdSM(MultiLabelModel):
         self.n_jobs = n_jobs
         self.rerank_beta = rerank_beta
         self.rerank_gamma = rerank_gamma
+        self.rerank_space = rerank_space
+        self.min_error = min_error
+        self.weight_decay = weight_decay
 
     def fit(self, X, Y, progress: Progress = silent) -> "LdSM":
         """Grow the trees on the rows of X with the labels Y.
@@ -215,7 +238,7 @@ class LdSM(MultiLabelModel):
 
         seeds = self._seeds(self.n_estimators)
         grown = run_tasks(grow, seeds, [1] * len(seeds), self.n_jobs)
-        means = _label_means(x, Y, max(1, feature_of_column.size)) if self.rerank_beta < 1 else None
+        means = _label_means(x, Y, max(1, feature_of_column.size), self.rerank_space) if self.rerank_beta < 1 else None
         self._set_fitted(grown, means, feature_of_column, n_features, n_labels, optimizer, unlabelled)
         return self
 
@@ -253,7 +276,7 @@ class LdSM(MultiLabelModel):
             ldsm.best_labels(ptr, found, shares, best, best_scores)
             labels[slice(*block), :width], scores[slice(*block), :width] = best, best_scores
 
-        blocks = _blocks(X.shape[0])
+        blocks = _blocks(X.shape[0], self.n_jobs)
         run_tasks(one_block, blocks, [b - a for a, b in blocks], self.n_jobs, progress, "Predicting", "blocks of rows")
         return Ranking(labels, scores)
 
@@ -283,7 +306,7 @@ class LdSM(MultiLabelModel):
             part.eliminate_zeros()
             return part
 
-        blocks = _blocks(X.shape[0])
+        blocks = _blocks(X.shape[0], self.n_jobs)
         parts = run_tasks(one_block, blocks, [b - a for a, b in blocks], self.n_jobs)
         if not parts:
             return sp.csr_array((0, self.n_labels_), dtype=np.float32)
@@ -305,9 +328,9 @@ class LdSM(MultiLabelModel):
         X = self._check_input(X)
         n_trees, max_nodes = self._prefix(n_trees, max_nodes)
         part = in_columns(csr_parts(X), self._columns, (0, X.shape[0]))
-        ptr, leaves = ldsm.reach_leaves(self.forest_, *part, n_trees, max_nodes)
-        tree = np.repeat(np.tile(np.arange(n_trees), X.shape[0]), np.diff(ptr))
-        return Leaves(n_trees, ptr, leaves - self.forest_.root[tree])
+        ptr, leaves = self._reach(part, n_trees, max_nodes)
+        tree = np.repeat(np.repeat(np.arange(n_trees), X.shape[0]), np.diff(ptr))
+        return Leaves(X.shape[0], ptr, leaves - self.forest_.root[tree])
 
     def size(self) -> dict:
         """Size of the fitted model: "n_nodes", "depth", "n_weights", "model_bytes" (of its arrays)."""
@@ -316,7 +339,7 @@ class LdSM(MultiLabelModel):
         return {
             "n_nodes": int(self.forest_.first_child.size),
             "depth": int(max(tree.depth.max() for tree in self.trees_)),
-            "n_weights": int(np.count_nonzero(self.forest_.dense)),
+            "n_weights": int(np.count_nonzero(self.forest_.weights)),
             "model_bytes": int(sum(np.asarray(a).nbytes for arrays in parts for a in arrays)),
         }
 
@@ -336,12 +359,16 @@ class LdSM(MultiLabelModel):
         effective_jobs(self.n_jobs)
         if not isinstance(self.optimizer, str) or self.optimizer not in ("auto", *OPTIMIZERS):
             raise ValueError(f"optimizer must be one of auto, {', '.join(OPTIMIZERS)}, not {self.optimizer!r}")
+        if not isinstance(self.rerank_space, str) or self.rerank_space not in SPACES:
+            raise ValueError(f"rerank_space must be one of {', '.join(SPACES)}, not {self.rerank_space!r}")
         for name, least, most in (
             ("learning_rate", 1e-9, 1e6),
             ("integrity_weight", 0.0, 1e6),
             ("multiway_weight", 0.0, 1e6),
             ("rerank_beta", 0.0, 1.0),
             ("rerank_gamma", 0.0, 1e30),
+            ("min_error", 0.0, 0.5),
+            ("weight_decay", 0.0, 0.999),
         ):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, numbers.Real):
@@ -408,7 +435,8 @@ class LdSM(MultiLabelModel):
         trace = np.empty((self.n_epochs, 4))
         weights = ldsm.train_node(
             *given, kept.size, label_ptr, labels, kept_labels.size, M, self.n_epochs, float(self.learning_rate),
-            *lambdas, 1.0 / (2 * n_features), OPTIMIZERS[optimizer], seed, v, trace,
+            *lambdas, 1.0 / (2 * n_features), OPTIMIZERS[optimizer], seed, v, float(self.min_error),
+            float(self.weight_decay), trace,
         )[0]  # fmt: skip
         if not np.isfinite(weights).all():
             raise FloatingPointError(
@@ -431,11 +459,8 @@ class LdSM(MultiLabelModel):
             hist.sum(axis=1).astype(float), int(counts.sum()), hist.T.ravel().astype(float), counts, *lambdas, parts
         )
         used = np.flatnonzero(by_column.any(axis=1))
-        dense = np.zeros((used.size, row_width(M)), np.float32)
-        dense[:, :M] = by_column[used]
-        return Split(
-            rows, directions, child_rows, kept_labels, hist, parts, trace, kept[used], dense.ravel(), weights[-M:]
-        )
+        given = by_column[used].astype(np.float32).ravel()
+        return Split(rows, directions, child_rows, kept_labels, hist, parts, trace, kept[used], given, weights[-M:])
 
     def _set_fitted(self, grown, means, feature_of_column, n_features, n_labels, optimizer, unlabelled):
         self.optimizer_ = optimizer
@@ -497,15 +522,22 @@ class LdSM(MultiLabelModel):
         n_trees = len(self.trees_) if n_trees is None else min(check_count(n_trees, "n_trees"), len(self.trees_))
         return n_trees, INT32_MAX if max_nodes is None else check_count(max_nodes, "max_nodes", most=INT32_MAX)
 
+    def _reach(self, part, n_trees, max_nodes):
+        M, n_columns = self.trees_[0].children.shape[1], max(1, self.feature_of_column_.size)
+        return ldsm.reach_leaves(self.forest_, M, n_columns, *part, n_trees, max_nodes)
+
     def _shares(self, x, block, n_trees=None, max_nodes=None):
         """Labels of the leaves that some rows reach, and their scores: ptr, labels, float64."""
         n_trees, max_nodes = self._prefix(n_trees, max_nodes)
         part = in_columns(x, self._columns, block)
-        ptr, leaves = ldsm.reach_leaves(self.forest_, *part, n_trees, max_nodes)
+        ptr, leaves = self._reach(part, n_trees, max_nodes)
         found = ldsm.label_shares(self.forest_, ptr, leaves, self.n_labels_, n_trees)
         if self.means_ is not None:
             beta, gamma = float(self.rerank_beta), float(self.rerank_gamma)
-            ldsm.rank_again(*found, *part, max(1, self.feature_of_column_.size), *self.means_, beta, gamma)
+            weights = self.means_[3]
+            if weights.size:
+                part = (*part[:2], ldsm.weigh(*part, weights, True))
+            ldsm.rank_again(*found, *part, max(1, self.feature_of_column_.size), *self.means_[:3], beta, gamma)
         return found
 
 
@@ -542,7 +574,7 @@ class Split(NamedTuple):
     parts: np.ndarray  # float64 (4,), J, balance, integrity, multi-way
     trace: np.ndarray  # float64 (n_epochs, 4)
     columns: np.ndarray  # int32 (F,), those with a weight
-    dense: np.ndarray  # float32 (F * row_width(M),)
+    weights: np.ndarray  # float32 (F * M,)
     bias: np.ndarray  # float32 (M,)
 
 
@@ -595,7 +627,7 @@ class Grown:
             "bias": np.array(self.bias, np.float32),
             "inner": np.array(inner, np.int64),
             "columns": [self.splits[v].columns for v in inner],
-            "dense": [self.splits[v].dense for v in inner],
+            "weights": [self.splits[v].weights for v in inner],
             "hist_ptr": np.concatenate([[0], np.cumsum([labels.size for labels, _ in self.hist])]).astype(np.int64),
             "hist_labels": np.concatenate([labels for labels, _ in self.hist]).astype(np.int32),
             "hist_counts": np.concatenate([counts for _, counts in self.hist]).astype(np.int32),
@@ -632,7 +664,7 @@ def _public(arrays, n_samples, parts, trace, n_labels) -> LdSMTree:
 
 def _apart(arrays, values):
     """Arrays of all trees, tree by tree: arguments of :class:`_Stored`."""
-    M, width = values["arity"], row_width(values["arity"])
+    M = values["arity"]
     root, hist_ptr, column_ptr = arrays["root"], arrays["hist_ptr"], arrays["column_ptr"]
     trace = arrays["trace"].reshape(-1, values["n_epochs"], 4)
     trees, group = [], 0
@@ -646,7 +678,7 @@ def _apart(arrays, values):
             "bias": arrays["bias"][start:end],
             "inner": inner,
             "columns": [arrays["columns"][column_ptr[g] : column_ptr[g + 1]] for g in groups],
-            "dense": [arrays["dense"][width * column_ptr[g] : width * column_ptr[g + 1]] for g in groups],
+            "weights": [arrays["weights"][M * column_ptr[g] : M * column_ptr[g + 1]] for g in groups],
             "hist_ptr": hist_ptr[start : end + 1] - hist_ptr[start],
             "hist_labels": arrays["hist_labels"][hist_ptr[start] : hist_ptr[end]],
             "hist_counts": arrays["hist_counts"][hist_ptr[start] : hist_ptr[end]],
@@ -675,6 +707,7 @@ def _check_arrays(arrays, values, n_columns):
             arrays[MEANS[0]].size == values["n_labels"] + 1
             and _are_lists(arrays[MEANS[0]], arrays[MEANS[1]], n_columns)
             and arrays[MEANS[1]].size == arrays[MEANS[2]].size
+            and arrays[MEANS[3]].size in (0, max(1, n_columns))
             and bool(np.isfinite(arrays[MEANS[2]]).all()))),
     ):  # fmt: skip
         if not holds():
@@ -708,8 +741,8 @@ def _are_regressors(arrays, values, n_columns):
     return (
         arrays["column_ptr"].size == groups + 1
         and _are_lists(arrays["column_ptr"], arrays["columns"], n_columns)
-        and arrays["dense"].size == row_width(values["arity"]) * arrays["columns"].size
-        and bool(np.isfinite(arrays["dense"]).all() and np.isfinite(arrays["bias"]).all())
+        and arrays["weights"].size == values["arity"] * arrays["columns"].size
+        and bool(np.isfinite(arrays["weights"]).all() and np.isfinite(arrays["bias"]).all())
     )
 
 
@@ -732,47 +765,49 @@ def _forest(trees) -> ldsm.ForestArrays:
     group = np.full(first_child.size, -1, np.int32)
     group[inner] = np.arange(inner.size, dtype=np.int32)
     columns = [part for tree in trees for part in tree["columns"]]
-    dense = [part for tree in trees for part in tree["dense"]]
-    column_ptr, joined = _pointers(columns), np.concatenate([np.empty(0, np.int32), *columns])
-    shift, at = label_tree.index_layout(column_ptr, joined)
-    index = np.zeros(at[-1], np.uint32)
-    label_tree.index_columns(column_ptr, joined, shift, at, index)
+    weights = [part for tree in trees for part in tree["weights"]]
+    hist_ptr = np.concatenate([[0], np.cumsum(np.concatenate([np.diff(tree["hist_ptr"]) for tree in trees]))])
+    hist_counts = np.concatenate([tree["hist_counts"] for tree in trees])
     forest = ldsm.ForestArrays(
         root=root,
         first_child=first_child,
         group=group,
         bias=np.concatenate([tree["bias"] for tree in trees]),
-        group_first=first_child[inner],
-        group_size=np.full(inner.size, trees[0]["arity"], np.int32),
-        column_ptr=column_ptr,
-        columns=joined,
-        dense_ptr=_pointers(dense),
-        dense=np.concatenate([np.empty(0, np.float32), *dense]),
-        no_ptr=np.zeros(inner.size + 1, np.int64),
-        no_entry_ptr=np.empty(0, np.uint32),
-        no_child=np.empty(0, np.uint8),
-        no_value=np.empty(0, np.float32),
-        index_shift=shift,
-        index_at=at,
-        index=index,
-        hist_ptr=np.concatenate([[0], np.cumsum(np.concatenate([np.diff(tree["hist_ptr"]) for tree in trees]))]),
+        column_ptr=_pointers(columns),
+        columns=np.concatenate([np.empty(0, np.int32), *columns]),
+        weights=np.concatenate([np.empty(0, np.float32), *weights]),
+        hist_ptr=hist_ptr,
         hist_labels=np.concatenate([tree["hist_labels"] for tree in trees]),
-        hist_counts=np.concatenate([tree["hist_counts"] for tree in trees]),
+        hist_counts=hist_counts,
+        hist_total=np.add.reduceat(hist_counts, hist_ptr[:-1], dtype=np.int64),
     )
     return read_only(forest)
 
 
-def _label_means(x, Y, n_columns):
-    """Mean of each label's training rows, in columns: ptr, columns, values."""
-    sums = sp.csr_array(Y.T.astype(np.float32) @ sp.csr_array((x[2], x[1], x[0]), shape=(Y.shape[0], n_columns)))
+def _label_means(x, Y, n_columns, space):
+    """Mean of each label's training rows, in columns: ptr, columns, values, and the columns' weights (none if raw)."""
+    ptr, columns, values = x
+    weights = np.empty(0, np.float32)
+    if space == "idf":
+        rows_with = np.bincount(columns[values != 0], minlength=n_columns)
+        weights = (1 + np.log((1 + Y.shape[0]) / (1 + rows_with))).astype(np.float32)
+        values = ldsm.weigh(ptr, columns, values, weights, True)
+    sums = sp.csr_array(Y.T.astype(np.float32) @ sp.csr_array((values, columns, ptr), shape=(Y.shape[0], n_columns)))
+    sums.sort_indices()
     counts = np.maximum(1, np.bincount(Y.indices, minlength=Y.shape[1]))
     sums.data /= np.repeat(counts, np.diff(sums.indptr)).astype(np.float32)
-    return csr_parts(sums)
+    means = csr_parts(sums)
+    if space == "idf":
+        means = (*means[:2], ldsm.weigh(*means, np.ones(n_columns, np.float32), True))
+    return (*means, weights)
 
 
 def _pointers(arrays):
     return np.concatenate([[0], np.cumsum([array.size for array in arrays])]).astype(np.int64)
 
 
-def _blocks(n):
-    return [(start, min(start + PREDICT_ROWS, n)) for start in range(0, n, PREDICT_ROWS)]
+def _blocks(n, n_jobs):
+    """Rows per task: many share the reading of weights, but every thread gets some."""
+    jobs = effective_jobs(n_jobs)
+    rows = min(PREDICT_ROWS, max(LEAST_ROWS, -(-n // (1 if jobs == 1 else 2 * jobs))))
+    return [(start, min(start + rows, n)) for start in range(0, n, rows)]
