@@ -344,8 +344,8 @@ MODELS = {
             Parameter(
                 "rerank_space",
                 "Re-ranking, space",
-                "Where distance is taken, where β is below 1. raw: features as they are, as in the paper. idf: weighted "
-                "by inverse document frequency and of unit length, as is usual for words; with β = 0.1 and γ = 2 it "
+                "Where distance is taken, if β is below 1. raw: features as they are (the paper). idf: weighted by "
+                "inverse document frequency and of unit length, as is usual for words; with β = 0.1 and γ = 2 it "
                 "brought 5 points of P@1 on Bibtex. Not in the paper.",
                 "choice",
                 "raw",

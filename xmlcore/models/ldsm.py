@@ -21,6 +21,7 @@ from xmlcore.validation import INT32_MAX, check_count, check_features, check_lab
 OPTIMIZERS = {"nag": ldsm.NAG, "sgd": ldsm.SGD}
 MOST_CHILDREN = 8  # 2^M - 1 sets of children are tried for each row
 SPACES = ("raw", "idf")
+MOST_GAMMA = 1e30
 DENSE = 0.5  # share of values that are not 0, from which on features are taken as dense
 ORDER = 1 << 32  # added to a node's number: the stream of its rows' order
 PHASE = "Growing trees"
@@ -239,7 +240,17 @@ class LdSM(MultiLabelModel):
         seeds = self._seeds(self.n_estimators)
         grown = run_tasks(grow, seeds, [1] * len(seeds), self.n_jobs)
         means = _label_means(x, Y, max(1, feature_of_column.size), self.rerank_space) if self.rerank_beta < 1 else None
-        self._set_fitted(grown, means, feature_of_column, n_features, n_labels, optimizer, unlabelled)
+        rerank = float(self.rerank_beta), float(self.rerank_gamma)
+        self._set_fitted(grown, means, rerank, feature_of_column, n_features, n_labels, optimizer, unlabelled)
+        alone = sum(len(tree.parent) == 1 and tree.mixture(0) > 0 for tree in grown)
+        if alone and self.max_nodes > self.arity:
+            warnings.warn(
+                f"{alone:,} of {len(grown):,} trees are a root and nothing more: its regressors sent all rows one way, "
+                f"and such a split is undone. A smaller integrity_weight than {self.integrity_weight} lets balance "
+                "count for more",
+                UserWarning,
+                stacklevel=2,
+            )
         return self
 
     def predict_topk(
@@ -366,7 +377,7 @@ class LdSM(MultiLabelModel):
             ("integrity_weight", 0.0, 1e6),
             ("multiway_weight", 0.0, 1e6),
             ("rerank_beta", 0.0, 1.0),
-            ("rerank_gamma", 0.0, 1e30),
+            ("rerank_gamma", 0.0, MOST_GAMMA),
             ("min_error", 0.0, 0.5),
             ("weight_decay", 0.0, 0.999),
         ):
@@ -398,7 +409,7 @@ class LdSM(MultiLabelModel):
         M, n_rows = self.arity, x[0].size - 1
         place = np.full(max(n_columns, n_labels, 1), -1, np.int32)
         counts = np.bincount(y[1], minlength=n_labels)
-        grown = Grown(M, n_rows, np.flatnonzero(counts), counts[counts > 0])
+        grown = Grown(M, self.n_epochs, n_rows, np.flatnonzero(counts), counts[counts > 0])
         rows_of = {0: np.arange(n_rows, dtype=np.int32)}
         waiting = [(-grown.mixture(0), 0)]
         while waiting and len(grown.parent) + M <= self.max_nodes:
@@ -438,15 +449,16 @@ class LdSM(MultiLabelModel):
             *lambdas, 1.0 / (2 * n_features), OPTIMIZERS[optimizer], seed, v, float(self.min_error),
             float(self.weight_decay), trace,
         )[0]  # fmt: skip
-        if not np.isfinite(weights).all():
-            raise FloatingPointError(
-                f"training a node diverged with learning_rate={self.learning_rate}: use a smaller one"
-            )
+        ldsm.drop_small(weights, 1.0 / n_features, M)
         by_column = weights[:-M].reshape(-1, M)
         if optimizer == "sgd":  # weights of the features as they are
             by_column /= scales[:, None]
             weights[-M:] -= (by_column * means[:, None]).sum(axis=0)
-        ldsm.drop_small(weights, 1.0 / n_features, M)
+            if not np.isfinite(weights).all():
+                raise FloatingPointError(
+                    "a regressor's weights are beyond float32: some feature's values differ by less than float32 can "
+                    "tell; scale the features, or use optimizer='nag'"
+                )
         directions, hist, child_rows = ldsm.split_rows(
             ptr, own, values, weights, M, label_ptr, labels, kept_labels.size
         )
@@ -462,7 +474,7 @@ class LdSM(MultiLabelModel):
         given = by_column[used].astype(np.float32).ravel()
         return Split(rows, directions, child_rows, kept_labels, hist, parts, trace, kept[used], given, weights[-M:])
 
-    def _set_fitted(self, grown, means, feature_of_column, n_features, n_labels, optimizer, unlabelled):
+    def _set_fitted(self, grown, means, rerank, feature_of_column, n_features, n_labels, optimizer, unlabelled):
         self.optimizer_ = optimizer
         self.n_unlabelled_ = unlabelled
         self.feature_of_column_ = feature_of_column
@@ -471,7 +483,7 @@ class LdSM(MultiLabelModel):
         arrays = [tree.arrays() for tree in grown]
         self.forest_ = _forest(arrays)
         self.trees_ = [tree.public(parts, n_labels) for tree, parts in zip(grown, arrays)]
-        self.means_ = means
+        self.means_, self._rerank = means, rerank
 
     # Saving ---------------------------------------------------------------------------------------------------------
 
@@ -498,13 +510,17 @@ class LdSM(MultiLabelModel):
             "n_epochs": int(max(tree.trace.shape[1] for tree in self.trees_)),
             "optimizer": self.optimizer_,
             "n_unlabelled": self.n_unlabelled_,
+            "rerank": list(self._rerank),
         }
         return values, arrays
 
     def _restore(self, values, arrays):
-        for name, least in (("n_features", 1), ("n_labels", 1), ("n_trees", 1), ("arity", 2), ("n_epochs", 0)):
+        for name, least in (("n_features", 1), ("n_labels", 1), ("n_trees", 1), ("arity", 2), ("n_epochs", 1)):
             check_count(values[name], name, least=least, most=INT32_MAX)
         check_count(values["n_unlabelled"], "n_unlabelled", least=0)
+        beta, gamma = map(float, values["rerank"])
+        if not (0 <= beta <= 1 and 0 <= gamma <= MOST_GAMMA):
+            raise ModelFormatError(f"no model has β = {beta} and γ = {gamma}")
         if values["optimizer"] not in OPTIMIZERS or values["arity"] > MOST_CHILDREN:
             raise ModelFormatError(f"no model has optimizer {values['optimizer']!r} and arity {values['arity']}")
         check_columns(arrays["feature_of_column"], values["n_features"])
@@ -512,7 +528,7 @@ class LdSM(MultiLabelModel):
         means = tuple(arrays[name] for name in MEANS) if MEANS[0] in arrays else None
         trees = _apart(arrays, values)
         self._set_fitted(
-            [_Stored(*tree) for tree in trees], means, arrays["feature_of_column"], values["n_features"],
+            [_Stored(*tree) for tree in trees], means, (beta, gamma), arrays["feature_of_column"], values["n_features"],
             values["n_labels"], values["optimizer"], values["n_unlabelled"],
         )  # fmt: skip
 
@@ -533,11 +549,10 @@ class LdSM(MultiLabelModel):
         ptr, leaves = self._reach(part, n_trees, max_nodes)
         found = ldsm.label_shares(self.forest_, ptr, leaves, self.n_labels_, n_trees)
         if self.means_ is not None:
-            beta, gamma = float(self.rerank_beta), float(self.rerank_gamma)
             weights = self.means_[3]
             if weights.size:
                 part = (*part[:2], ldsm.weigh(*part, weights, True))
-            ldsm.rank_again(*found, *part, max(1, self.feature_of_column_.size), *self.means_[:3], beta, gamma)
+            ldsm.rank_again(*found, *part, max(1, self.feature_of_column_.size), *self.means_[:3], *self._rerank)
         return found
 
 
@@ -581,8 +596,8 @@ class Split(NamedTuple):
 class Grown:
     """A tree while it grows."""
 
-    def __init__(self, arity, n_rows, labels, counts):
-        self.arity = arity
+    def __init__(self, arity, n_epochs, n_rows, labels, counts):
+        self.arity, self.n_epochs = arity, n_epochs
         self.parent, self.depth, self.first_child, self.n_samples, self.bias = [-1], [0], [-1], [n_rows], [0.0]
         self.hist = [(labels.astype(np.int32), counts)]
         self.splits = {}
@@ -615,7 +630,7 @@ class Grown:
         for v, split in self.splits.items():
             parts[v] = split.parts
         traces = [self.splits[v].trace for v in sorted(self.splits)]
-        trace = np.stack(traces) if traces else np.empty((0, 0, 4), np.float32)
+        trace = np.stack(traces) if traces else np.empty((0, self.n_epochs, 4), np.float32)
         return _public(arrays, np.array(self.n_samples, np.int64), parts, trace, n_labels)
 
     def arrays(self):
@@ -666,7 +681,8 @@ def _apart(arrays, values):
     """Arrays of all trees, tree by tree: arguments of :class:`_Stored`."""
     M = values["arity"]
     root, hist_ptr, column_ptr = arrays["root"], arrays["hist_ptr"], arrays["column_ptr"]
-    trace = arrays["trace"].reshape(-1, values["n_epochs"], 4)
+    n_inner = int((arrays["first_child"] >= 0).sum())
+    trace = arrays["trace"].reshape(n_inner, values["n_epochs"], 4)
     trees, group = [], 0
     for start, end in zip(root[:-1], root[1:]):
         first = arrays["first_child"][start:end]
@@ -708,7 +724,7 @@ def _check_arrays(arrays, values, n_columns):
             and _are_lists(arrays[MEANS[0]], arrays[MEANS[1]], n_columns)
             and arrays[MEANS[1]].size == arrays[MEANS[2]].size
             and arrays[MEANS[3]].size in (0, max(1, n_columns))
-            and bool(np.isfinite(arrays[MEANS[2]]).all()))),
+            and bool(np.isfinite(arrays[MEANS[2]]).all() and np.isfinite(arrays[MEANS[3]]).all()))),
     ):  # fmt: skip
         if not holds():
             raise ModelFormatError(f"{what} in its arrays cannot be: the file was damaged or written by something else")
