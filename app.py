@@ -8,6 +8,7 @@ page = st.navigation(
     [
         st.Page("pages/data.py", title="Data", default=True),
         st.Page("pages/train.py", title="Train"),
+        st.Page("pages/trees.py", title="Trees"),
     ]
 )
 st.set_page_config(

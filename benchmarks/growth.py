@@ -28,7 +28,7 @@ import scipy.sparse as sp
 from benchmarks import compare, report
 from benchmarks.contestant import memory_now, reset_peak, settle_memory
 from xmlcore import PLT, metrics
-from xmlcore.datasets import SYNTHETIC_SHAPES, Dataset, make_synthetic, read_dataset
+from xmlcore.datasets import SYNTHETIC_SHAPES, Dataset, load, make_synthetic, read_dataset
 from xmlcore.models.base import warm_up
 
 HERE = Path(__file__).resolve().parent
@@ -91,7 +91,11 @@ EVERYWHERE = "all points"
 def make(job):
     """Make a data set and write it where the other processes read it."""
     start = time.perf_counter()
-    if "labels_of" in job["make"]:
+    if "read" in job["make"]:
+        data = read_real(job["make"]["read"])
+    elif "load" in job["make"]:
+        data = load(job["make"]["load"])
+    elif "labels_of" in job["make"]:
         data = frequent_part(read_real(job["make"]["labels_of"]), job["make"]["n_labels"])
     else:
         data = make_synthetic(**job["make"], n_jobs=job["threads"])
@@ -257,8 +261,8 @@ def limit_memory(most):
         say("  this system sets no limit to memory: it is measured only")
 
 
-def run_process(job, folder, options):
-    """Run one job in a new process.
+def run_process(job, folder, options, module="benchmarks.growth", kernels=None):
+    """Run one job in a new process, of a module that takes ``--job``; kernels are kept in ``folder``, or elsewhere.
 
     Returns
     -------
@@ -269,9 +273,9 @@ def run_process(job, folder, options):
     target.write_text(json.dumps(job | {"result": str(folder / "result.json")}))
     (folder / "result.json").unlink(missing_ok=True)
     clock, last = compare.Clock(), ""
-    command = [sys.executable, "-P", "-s", "-m", "benchmarks.growth", "--job", str(target)]
+    command = [sys.executable, "-P", "-s", "-m", module, "--job", str(target)]
     with subprocess.Popen(
-        command, env=compare.environment(options.threads, folder / "kernels"), stdout=subprocess.DEVNULL,
+        command, env=compare.environment(options.threads, kernels or folder / "kernels"), stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE, text=True, errors="replace",
     ) as process:  # fmt: skip
         for line in process.stderr:
@@ -389,11 +393,11 @@ def study(options):
     return results
 
 
-def quietest(job, folder, options):
+def quietest(job, folder, options, **how):
     """Run a job, and again while other programs kept the machine busy; the run that they disturbed least."""
     found = []
     for _ in range(options.attempts):
-        found.append(run_process(job, folder, options))
+        found.append(run_process(job, folder, options, **how))
         if "failed" in found[-1] or (found[-1]["others_cpu"] or 0.0) <= QUIET:
             return found[-1]
     return min(found, key=lambda run: run["others_cpu"])
@@ -536,26 +540,39 @@ def markdown(results):
     return growth_markdown(results) if results["kind"] == "growth" else amazon_markdown(results)
 
 
-def about_text(results):
+def measured_text(results):
+    """When and on what something was measured; first, whether the sources changed meanwhile."""
     machine, versions = results["machine"], results["versions"]
     memory = "" if machine["memory_gib"] is None else f", {machine['memory_gib']:.0f} GiB"
-    params = ", ".join(f"{name}={value!r}" for name, value in results["params"].items())
     said = ", ".join(f"{name} {version}" for name, version in versions.items())
     start, end = results["xmlcore_code"], results.get("xmlcore_code_end")
-    lines = []
+    changed = ""
     if end is not None and end != start:
-        lines += [f"**The sources of xmlcore changed while this was measured ({start}, {end} at the end).**", ""]
-    lines += [
-        f"Measured {results['date']}: {machine['cpu']}, {machine['cores']} cores{memory}, {machine['system']}; "
-        f"{results['threads']} threads; {said}; sources of xmlcore {results['xmlcore_code']}. One tree, `{params}`. "
+        changed = f"**The sources of xmlcore changed while this was measured ({start}, {end} at the end).**\n\n"
+    return (
+        f"{changed}Measured {results['date']}: {machine['cpu']}, {machine['cores']} cores{memory}, "
+        f"{machine['system']}; {results['threads']} threads; {said}; sources of xmlcore {start}."
+    )
+
+
+def noise_lines(results):
+    """What other programs took of the machine; no line where the system does not tell."""
+    others = [run["others_cpu"] for run in results["runs"] if run.get("others_cpu") is not None]
+    if not others:
+        return []
+    return [
+        f"Other programs took {100 * float(np.median(others)):.0f} % of the machine's processor time during the "
+        f"median run, {100 * max(others):.0f} % during the worst."
+    ]
+
+
+def about_text(results):
+    params = ", ".join(f"{name}={value!r}" for name, value in results["params"].items())
+    lines = [
+        f"{measured_text(results)} One tree, `{params}`. "
         f"Compiling all kernels beforehand took {results['compile_s']:.0f} s."
     ]
-    others = [run["others_cpu"] for run in results["runs"] if run.get("others_cpu") is not None]
-    if others:
-        lines.append(
-            f"Other programs took {100 * float(np.median(others)):.0f} % of the machine's processor time during the "
-            f"median run, {100 * max(others):.0f} % during the worst."
-        )
+    lines += noise_lines(results)
     lines += [
         f"**N={run['n_train']:,}, D={run['n_features']:,}, L={run['n_labels']:,}, arity {run['arity']} failed**: "
         f"{run['failed']}; it is in no table."

@@ -127,6 +127,8 @@ def _answer(run, shown, past):
         ("Tree nodes", f"{size['n_nodes']:,}", f"Over all trees; the deepest is {size['depth']} levels deep."),
     ]
     show.cards(cards)
+    if run.model == "LdSM":
+        st.page_link("pages/trees.py", label="Look at the trees on the Trees page", icon=":material/account_tree:")
     for warning in dict.fromkeys(run.warnings):
         st.warning(text.plain(warning))
     cached = shown["key"] in st.session_state.get(state.FROM_CACHE, ())
@@ -294,40 +296,10 @@ def _number(key, parameter, value, changes):
 
 def _predictions(data, run, key, name):
     st.header("Single predictions")
-    n = data.n_test
-    scope = f"run {key}"
-    row = min(max(state.chosen_row(scope), 0), n - 1)
-    st.session_state[state.ROW_NUMBER] = row
-    one, two, three = st.columns([2, 1, 1], vertical_alignment="bottom")
-    with one:
-        st.number_input(
-            f"Test row, 0 to {n - 1:,}",
-            min_value=0,
-            max_value=n - 1,
-            step=1,
-            key=state.ROW_NUMBER,
-            on_change=lambda: state.choose_row(scope, st.session_state[state.ROW_NUMBER]),
-        )
-    with two:
-        st.button(
-            "Random row", on_click=lambda: state.choose_row(scope, np.random.default_rng().integers(n)), width="stretch"
-        )
-    with three:
-        mistakes = predictions.worst_mistakes(run.ranking, data.Y_test)
-        st.button(
-            "A worst mistake",
-            on_click=_next_mistake,
-            args=(scope, mistakes),
-            disabled=mistakes.size == 0,
-            width="stretch",
-            help="Rows whose first label is wrong, the most confident first; each press shows the next.",
-        )
-    names = tables.part(data, "test")[2]
-    heading = f"Test row {row:,}" + (f": {text.plain(names[row])}" if names is not None else "")
-    st.markdown(f"**{heading}**")
+    row = show.choose_test_row(data, run, f"run {key}", state.ROW_NUMBER)
     left, right = st.columns([3, 2], gap="large")
     with left:
-        _predicted(data, run, row)
+        show.predicted(data, run, row, K, key="train.predicted")
     with right:
         frame = tables.features(data, data.X_test, row)
         if frame.empty:
@@ -339,49 +311,8 @@ def _predictions(data, run, key, name):
         "All predictions, CSV",
         lambda: frame(data, run.ranking, K),
         f"{name}-{run.model}-{key[:6]}-predictions",
-        f"Row, rank, label, name, score and whether it is right, of {text.count(n, 'test row')}",
+        f"Row, rank, label, name, score and whether it is right, of {text.count(data.n_test, 'test row')}",
     )
-
-
-def _next_mistake(scope, mistakes):
-    seen = np.flatnonzero(mistakes == state.chosen_row(scope))
-    state.choose_row(scope, mistakes[(seen[0] + 1) % mistakes.size if seen.size else 0])
-
-
-def _predicted(data, run, row):
-    frame = predictions.one_row(data, run.ranking, row, K)
-    if frame.empty:
-        st.caption("The model predicts no label for this row.")
-    else:
-        st.dataframe(
-            frame,
-            hide_index=True,
-            key="train.predicted",
-            column_config={
-                "rank": st.column_config.NumberColumn("Rank", format="%d", width=50),
-                "name": st.column_config.TextColumn("Predicted label", width=180),
-                "correct": st.column_config.TextColumn("Right?", width=80),
-                "score": st.column_config.ProgressColumn(
-                    "Score", format="%.3f", min_value=0.0, max_value=1.0, width=130
-                ),
-                "label": st.column_config.NumberColumn("Id", format="%d", width=70),
-            },
-        )
-    true = tables.ids(data.Y_test, row)
-    missed = predictions.missed(data, run.ranking, row, K)
-    if true.size == 0:
-        st.markdown("This row has no true labels, so nothing can be right here.")
-    elif missed:
-        st.markdown(
-            f"**Missed, {len(missed)} of {text.count(true.size, 'true label')}:** "
-            + ", ".join(text.plain(m) for m in missed)
-        )
-    else:
-        st.markdown(f"Nothing missed: {_all(true.size)} among the predictions.")
-
-
-def _all(n):
-    return "the one true label is" if n == 1 else f"all {n} true labels are"
 
 
 # --- earlier runs ---

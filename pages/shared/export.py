@@ -15,7 +15,7 @@ from pages.shared import state
 _DEFERS = "deferred_file_id" in DownloadButton.DESCRIPTOR.fields_by_name
 _TAKES_ALT = "alt" in inspect.signature(st.plotly_chart).parameters
 
-FILE_HEIGHT = 520  # pixels of a figure in a file of its own
+FILE_HEIGHT = 520  # pixels of a figure in a file of its own, unless it is higher by itself
 
 # A downloaded figure is a page by itself. Its policy lets it load nothing from anywhere; the colours are those of
 # .streamlit/config.toml.
@@ -64,23 +64,30 @@ _DARK = {
 }
 
 
-def show_figure(figure, frame: pd.DataFrame, name: str, caption: str) -> None:
+def show_figure(figure, frame, name: str, caption: str, *, key: str | None = None, on_click=None) -> None:
     """Show a figure, one line that says what it shows and how to read it, and its downloads.
 
     Parameters
     ----------
     figure : plotly Figure
-    frame : DataFrame
-        The complete data behind it, for the CSV.
+    frame : DataFrame or callable
+        The complete data behind it, for the CSV; or a function that makes it when it is asked for.
     name : str
         Of the files, without ending; also makes the widgets' keys.
     caption : str
         Markdown.
+    key : str, optional
+        Of the chart, where it is not made of ``name``.
+    on_click : callable, optional
+        Called without arguments when points are chosen: they are in ``st.session_state[key]``.
     """
+    key = key or f"chart-{name}"
     extra = {"alt": f"{figure.layout.title.text}. {caption}"} if _TAKES_ALT else {}
     title = " – ".join(filter(None, (state.dataset_name(), figure.layout.title.text)))
     with st.container(key=f"figure-{name}"):
-        st.plotly_chart(figure, theme="streamlit", key=f"chart-{name}", config=_config(name), **extra)
+        if on_click is not None:
+            extra |= {"on_select": on_click, "selection_mode": "points"}
+        st.plotly_chart(figure, theme="streamlit", key=key, config=_config(name), **extra)
         st.caption(caption)
         with st.container(horizontal=True, gap="small"):
             _download(
@@ -90,7 +97,8 @@ def show_figure(figure, frame: pd.DataFrame, name: str, caption: str) -> None:
                 "text/html",
                 "One file, works offline",
             )
-            csv_button("Data, CSV", lambda: frame, name, "All the data behind the figure")
+            make = frame if callable(frame) else lambda: frame
+            csv_button("Data, CSV", make, name, "All the data behind the figure")
 
 
 def csv_button(label: str, make, name: str, help: str) -> None:
@@ -104,7 +112,7 @@ def csv_bytes(frame: pd.DataFrame) -> bytes:
 
 def html_page(figure, title: str, caption: str, name: str = "figure") -> bytes:
     """Return a page of its own with the figure and its caption; it needs no network, now or later."""
-    drawn = type(figure)(figure).update_layout(height=FILE_HEIGHT)
+    drawn = type(figure)(figure).update_layout(height=max(FILE_HEIGHT, figure.layout.height or 0))
     # A fixed id, so that the same figure gives the same file.
     inner = drawn.to_html(include_plotlyjs=True, full_html=False, div_id="figure", config=_config(name))
     page = _PAGE.format(

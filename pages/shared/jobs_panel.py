@@ -50,6 +50,19 @@ def train(fingerprint: str, dataset_name: str, model: str, params: dict, k: int)
     return False
 
 
+def measure_prefixes(run_key: str, fingerprint: str, title: str) -> None:
+    """Have the parts of a run's model measured by a worker."""
+    key = experiment.prefixes_key(run_key)
+    for record in state.get("jobs"):
+        if record["kind"] == "prefixes" and record["run"] == run_key:
+            job = find(record)
+            if job is not None and job.state in ACTIVE:
+                return
+            dismiss(record["id"])
+    job = server.queue().submit(experiment.prefixes_saved, run_key, title=title, owner=state.token(), key=key)
+    _remember({"id": job.id, "kind": "prefixes", "run": run_key, "fingerprint": fingerprint, "title": title})
+
+
 def collect() -> None:
     """Take in what has finished, and start what is wanted: in each run of the script, before anything is shown."""
     _recover()
@@ -241,6 +254,8 @@ def _done(record, job):
         state.notify(f"Done: {_title(job, record)}.")
         return
     dismiss(record["id"])
+    if record["kind"] == "prefixes":
+        return  # its table is found by the run
     state.add_dataset(job.result(), record["name"], "catalog", use=state.get("wanted") == record["name"])
 
 
@@ -252,3 +267,5 @@ def _lost(record):
             _add_run({name: record[name] for name in ("key", "fingerprint", "model", "params", "k")})
         else:
             state.notify("The server was restarted during a training. Press Train to start it again.")
+    elif record["kind"] == "prefixes" and not store.exists("prefixes", experiment.prefixes_key(record["run"])):
+        state.notify(f"The server was restarted during: {record['title']}. The Trees page starts it again.")

@@ -7,6 +7,7 @@ lose what is over).
 import streamlit as st
 
 from xmlcore import datasets, experiment, jobs
+from xmlcore.models import tree_frames
 from xmlcore.store import cache_root
 
 WARM_UP = "warm-up"
@@ -39,6 +40,21 @@ def description(fingerprint: str):
 
 def run(key: str) -> experiment.Run:
     return _run(str(cache_root()), key)
+
+
+def model(key: str):
+    """Return the fitted model of a run."""
+    return _model(str(cache_root()), key)
+
+
+def nodes(key: str, tree: int):
+    """Return the table of a tree's nodes, without names: see xmlcore.models.tree_frames."""
+    return _nodes(str(cache_root()), key, tree)
+
+
+def prefixes(key: str):
+    """Return the measures of parts of a model, by their own key."""
+    return _prefixes(str(cache_root()), key)
 
 
 def measures(key: str) -> tuple:
@@ -80,3 +96,18 @@ def _measures(root: str, key: str) -> tuple:
 @st.cache_resource(show_spinner="Loading the result", max_entries=12)
 def _run(root: str, key: str) -> experiment.Run:
     return experiment.load_run(key)
+
+
+@st.cache_resource(show_spinner="Loading the model", max_entries=3)
+def _model(root: str, key: str):
+    return experiment.load_run_model(key)
+
+
+@st.cache_resource(show_spinner=False, max_entries=40)
+def _nodes(root: str, key: str, tree: int):
+    return tree_frames.nodes_frame(_model(root, key).trees_[tree])
+
+
+@st.cache_resource(show_spinner=False, max_entries=20)
+def _prefixes(root: str, key: str):
+    return experiment.load_prefixes(key)

@@ -1,9 +1,14 @@
 """Pieces that look the same on every page."""
 
+import inspect
+
+import numpy as np
 import streamlit as st
 
-from pages.shared import state, tables, text
+from pages.shared import predictions, state, tables, text
 
+# For tables in which some cells have no value: newer Streamlit can leave them empty.
+EMPTY_CELLS = {"placeholder": ""} if "placeholder" in inspect.signature(st.dataframe).parameters else {}
 _UNITS = ((1, "s"), (1e3, "ms"), (1e6, "µs"))
 
 
@@ -27,6 +32,107 @@ def features(frame, key: str, height: int) -> None:
         },
     )
     st.caption(tables.about_features(frame))
+
+
+def choose_test_row(data, run, scope: str, key: str) -> int:
+    """Let the user choose a test row, and head what follows with it.
+
+    Parameters
+    ----------
+    data, run
+        The data set, and the run whose worst mistakes are offered.
+    scope : str
+        What the choice belongs to: pages that share it look at the same row.
+    key : str
+        Of the number field, a key of :mod:`pages.shared.state`.
+    """
+    n = data.n_test
+    row = min(max(state.chosen_row(scope), 0), n - 1)
+    st.session_state[key] = row
+    one, two, three = st.columns([2, 1, 1], vertical_alignment="bottom")
+    with one:
+        st.number_input(
+            f"Test row, 0 to {n - 1:,}",
+            min_value=0,
+            max_value=n - 1,
+            step=1,
+            key=key,
+            on_change=lambda: state.choose_row(scope, st.session_state[key]),
+        )
+    with two:
+        st.button(
+            "Random row",
+            on_click=lambda: state.choose_row(scope, np.random.default_rng().integers(n)),
+            width="stretch",
+            key=f"{key}.random",
+        )
+    with three:
+        mistakes = predictions.worst_mistakes(run.ranking, data.Y_test)
+        st.button(
+            "A worst mistake",
+            on_click=_next_mistake,
+            args=(scope, mistakes),
+            disabled=mistakes.size == 0,
+            width="stretch",
+            key=f"{key}.mistake",
+            help="Rows whose first label is wrong, the most confident first; each press shows the next.",
+        )
+    st.markdown(f"**{test_row_name(data, row)}**")
+    return row
+
+
+def test_row_name(data, row: int) -> str:
+    """``Test row 17``, with its name where rows have names; for Markdown."""
+    names = tables.part(data, "test")[2]
+    return f"Test row {row:,}" + (f": {text.plain(names[row])}" if names is not None else "")
+
+
+def _next_mistake(scope, mistakes):
+    seen = np.flatnonzero(mistakes == state.chosen_row(scope))
+    state.choose_row(scope, mistakes[(seen[0] + 1) % mistakes.size if seen.size else 0])
+
+
+def predicted(data, run, row: int, k: int, key: str, extra=None, extra_config=None) -> None:
+    """The labels predicted for a test row beside the truth; ``extra`` adds columns to the table of labels."""
+    frame = predictions.one_row(data, run.ranking, row, k)
+    if frame.empty:
+        st.caption("The model predicts no label for this row.")
+    else:
+        st.dataframe(
+            frame if extra is None else extra(frame),
+            hide_index=True,
+            key=key,
+            column_config={
+                "rank": st.column_config.NumberColumn("Rank", format="%d", width=50),
+                "name": st.column_config.TextColumn("Predicted label", width=180),
+                "correct": st.column_config.TextColumn("Right?", width=80),
+                "score": st.column_config.ProgressColumn(
+                    "Score", format="%.3f", min_value=0.0, max_value=_longest(run, frame["score"]), width=130
+                ),
+                "label": st.column_config.NumberColumn("Id", format="%d", width=70),
+                **(extra_config or {}),
+            },
+        )
+    true = tables.ids(data.Y_test, row)
+    missed = predictions.missed(data, run.ranking, row, k)
+    if true.size == 0:
+        st.markdown("This row has no true labels, so nothing can be right here.")
+    elif missed:
+        st.markdown(
+            f"**Missed, {len(missed)} of {text.count(true.size, 'true label')}:** "
+            + ", ".join(text.plain(m) for m in missed)
+        )
+    else:
+        st.markdown(f"Nothing missed: {_all(true.size)} among the predictions.")
+
+
+def _longest(run, scores):
+    """The score of a whole bar: probabilities reach 1, shares of a leaf's label occurrences hardly ever do."""
+    return float(scores.max()) if run.model == "LdSM" and scores.max() > 0 else 1.0
+
+
+def _all(n):
+    return "the one true label is" if n == 1 else f"all {n} true labels are"
 
 
 def duration(seconds: float) -> str:

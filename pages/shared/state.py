@@ -28,6 +28,13 @@ UPLOAD_ERROR = "upload.error"  # ids of files, and why they could not be read
 DATA_CHOICE = "data.choice"  # the data set chosen on the Data page, written anew in each run
 SHOWN_RUN = "train.shown"  # the run chosen on the Train page, written anew in each run of the script
 ROW_NUMBER = "train.row"  # the test row looked at, likewise
+TREE_RUN = "trees.run"  # what is chosen on the Trees page, likewise
+TREE_NUMBER = "trees.tree"
+TREE_NODE = "trees.node"
+TREE_LEVELS = "trees.levels"
+TREE_ROW = "trees.row"
+TREE_MODE = "trees.mode"
+PREFIXES_ASKED = "trees.prefixes_asked"  # keys of runs whose parts were measured without being asked, once a session
 FROM_CACHE = "train.from_cache"  # keys of runs that were there when Train was pressed
 MADE_WITH = "made_with"  # {widget key: the value it was made with}
 NOTICE = "notice"  # messages for the next run
@@ -47,8 +54,8 @@ _EMPTY = {
     "widgets": {},  # widget key -> value
     "runs": [],  # {"key", "fingerprint", "model", "params", "k", "created"}, oldest first
     "shown": {},  # fingerprint -> key of the run shown
-    "rows": {},  # what it belongs to -> row looked at
-    "jobs": [],  # {"id", "kind": "prepare" or "train", ...} that have not been collected
+    "rows": {},  # what it belongs to -> row (or tree, or node) looked at
+    "jobs": [],  # {"id", "kind": "prepare", "train" or "prefixes", ...} that have not been collected
 }
 _RUN = ("key", "fingerprint", "model", "params", "k")
 _lock = threading.RLock()  # writers of workspace files in this process
@@ -248,6 +255,7 @@ def _read(token) -> dict:
         for job in read["jobs"]
         if (_has(job, "id", "kind", "name") and job["kind"] == "prepare")
         or (_has(job, "id", "kind", *_RUN) and job["kind"] == "train")
+        or (_has(job, "id", "kind", "run", "fingerprint", "title") and job["kind"] == "prefixes")
     ]
     return read
 

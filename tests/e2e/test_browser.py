@@ -15,6 +15,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from xmlcore import LdSM
+from xmlcore.datasets import read_dataset
+
 pytestmark = pytest.mark.browser
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -185,6 +188,25 @@ class Tab:
         with self.page.expect_download() as caught:
             self.page.get_by_role("button", name=label).click()
         return caught.value.suggested_filename, Path(caught.value.path()).read_bytes()
+
+    def click_node(self, node):
+        """Click a node in the drawing of a tree."""
+        self.idle()
+        chart = self.page.locator(".js-plotly-plot").first
+        chart.evaluate("chart => chart.scrollIntoView({block: 'center'})")
+        self.page.wait_for_timeout(500)  # until it has stopped
+        place = chart.evaluate(
+            """(chart, node) => {
+              for (const trace of chart._fullData) for (let i = 0; i < (trace.customdata || []).length; i++)
+                if (trace.customdata[i][0] === node) {
+                  const {xaxis, yaxis} = chart._fullLayout, box = chart.getBoundingClientRect();
+                  return [box.x + xaxis._offset + xaxis.d2p(trace.x[i]), box.y + yaxis._offset + yaxis.d2p(trace.y[i])];
+                }
+            }""",
+            node,
+        )
+        self.page.mouse.move(place[0] - 2, place[1])
+        self.page.mouse.click(*place)
 
     def close(self):
         self.context.close()
@@ -371,6 +393,43 @@ def test_training_can_be_stopped(tab):
     one.page.get_by_test_id("stMain").get_by_role("button", name="Stop").click()
     one.text("Stopped")
     one.text("No model has been trained")
+
+
+def test_trees_are_trained_clicked_through_and_downloaded(tab):
+    one = tab()
+    one.upload(Training_file=("groups.txt", easy_file(400)), Label_names=("labels.txt", names("fruit", 12)))
+    one.text("400 rows, 24 features, 12 labels")
+    one.go("Trees")
+    one.text("This page shows the trees of an LdSM")
+    one.page.get_by_role("button", name="Train LdSM with its default settings").click()
+    one.text("LdSM has grown")
+    one.idle()
+    one.page.get_by_role("spinbutton", name="Levels below the top").fill("1")
+    one.page.keyboard.press("Enter")
+    one.text(re.compile(r"Tree 1 below the root: 3 of \d+ nodes"))
+    one.idle()
+
+    name, content = one.download("All nodes, CSV")
+    assert name.startswith("groups-LdSM-") and name.endswith("-tree1-nodes.csv")
+    rows = list(csv.DictReader(io.StringIO(content.decode())))
+    data = read_dataset(easy_file(400))  # the page's defaults: a fifth of the rows, seed 0
+    tree = LdSM(n_estimators=1).fit(data.X_train, data.Y_train).trees_[0]
+    assert [int(r["parent"]) for r in rows] == tree.parent.tolist()
+    assert [int(r["rows"]) for r in rows] == tree.n_samples.tolist()
+    assert [float(r["objective"] or "nan") for r in rows] == pytest.approx(tree.objective.tolist(), nan_ok=True)
+    assert all(r["name_1"] == f"fruit {r['label_1']}" for r in rows)
+
+    hiding = next(r for r in rows if r["parent"] == "0" and r["kind"] == "inner")
+    one.click_node(int(hiding["node"]))
+    one.text(f"Tree 1 below node {hiding['node']}:")
+    one.page.get_by_role("heading", name=f"Node {hiding['node']} of tree 1").wait_for()
+    one.text(f"{int(hiding['rows']):,} training rows at depth 1")
+    one.page.get_by_role("button", name="Root").click()
+    one.text("Tree 1 below the root")
+    one.text("Smaller trees")  # measured by itself meanwhile
+    one.page.reload()
+    one.text("LdSM has grown")
+    one.text("Tree 1 below the root: 3 of")
 
 
 @pytest.mark.real_data

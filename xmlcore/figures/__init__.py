@@ -7,15 +7,29 @@ and ``total``, the number of points drawn and the number there are, for whoever 
 from xmlcore.figures._data import label_frequency, labels_per_row
 from xmlcore.figures._results import measures_at_k
 from xmlcore.figures._style import BUCKET_COLORS, MEASURE_COLORS, MODEL_COLORS, PALETTE, PART_COLORS, template
+from xmlcore.figures._trees import (
+    OBJECTIVE_COLORS,
+    leaf_depths,
+    measures_of_prefixes,
+    objective_by_depth,
+    objective_in_training,
+    tree,
+)
 
 __all__ = [
     "BUCKET_COLORS",
     "MEASURE_COLORS",
     "MODEL_COLORS",
+    "OBJECTIVE_COLORS",
     "PALETTE",
     "PART_COLORS",
     "label_frequency",
     "labels_per_row",
+    "leaf_depths",
     "measures_at_k",
+    "measures_of_prefixes",
+    "objective_by_depth",
+    "objective_in_training",
     "template",
+    "tree",
 ]

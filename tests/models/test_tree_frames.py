@@ -1,0 +1,236 @@
+"""Tables of trees say what the trees' arrays say."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from xmlcore import LdSM
+from xmlcore.models import tree_frames
+
+WEIGHTS = (2.0, 1.0)
+
+
+@pytest.fixture(scope="module", params=[2, 3])
+def model(request):
+    rng = np.random.default_rng(request.param)
+    group = rng.integers(0, 6, 200)
+    Y = (rng.random((200, 12)) < 0.1) | (np.arange(12) // 2 == group[:, None]) & (rng.random((200, 12)) < 0.8)
+    Y[:, 0] |= ~Y.any(axis=1)
+    X = sp.csr_array(np.repeat(Y, 2, axis=1) * rng.uniform(0.5, 1.5, (200, 24)))
+    model = LdSM(arity=request.param, n_estimators=3, max_nodes=40, n_epochs=40, learning_rate=1.0, multiway_weight=0.5)
+    model.X = X
+    model.fit(X, Y)
+    assert min(tree.inner.size for tree in model.trees_) > 4
+    return model
+
+
+@pytest.fixture
+def tree(model):
+    return model.trees_[0]
+
+
+@pytest.fixture(scope="module")
+def one_node():
+    return LdSM(n_estimators=1, max_nodes=1).fit([[1.0], [2.0]], [[0], [0, 1]]).trees_[0]
+
+
+def all_below(tree, v):
+    return [v, *(w for c in tree.children[v] if c >= 0 for w in all_below(tree, int(c)))]
+
+
+def counts(tree, v):
+    return tree.histograms[[v]].toarray()[0]
+
+
+def test_nodes_below_are_counted(tree):
+    assert tree_frames.nodes_below(tree).tolist() == [len(all_below(tree, v)) - 1 for v in range(tree.parent.size)]
+
+
+def test_top_labels_are_the_most_frequent_ones_with_their_rows(tree):
+    labels, rows = tree_frames.top_labels(tree, 4)
+    for v in range(tree.parent.size):
+        expected = sorted((-n, j) for j, n in enumerate(counts(tree, v)) if n)[:4]
+        assert [j for j in labels[v] if j >= 0] == [j for _, j in expected]
+        assert rows[v].tolist() == [-n for n, _ in expected] + [0] * (4 - len(expected))
+    some = [7, 0, 3]
+    np.testing.assert_array_equal(tree_frames.top_labels(tree, 4, some)[0], labels[some])
+
+
+def test_the_table_of_nodes_has_all_of_them_with_names(tree):
+    frame = tree_frames.nodes_frame(tree, lambda j: f"topic {j}")
+    assert len(frame) == tree.parent.size
+    assert frame["node"].tolist() == list(range(len(frame)))
+    assert frame["rows"].tolist() == tree.n_samples.tolist()
+    assert (frame["kind"] == "leaf").tolist() == (tree.children[:, 0] < 0).tolist()
+    assert frame["objective"].isna().tolist() == (frame["kind"] == "leaf").tolist()
+    for v in range(len(frame)):
+        assert frame["purity"][v] == pytest.approx(counts(tree, v).max() / tree.n_samples[v])
+        assert frame["name_1"][v] == f"topic {frame['label_1'][v]}"
+        assert frame["label_1"][v] == counts(tree, v).argmax()
+    assert (frame["name_3"] == "").tolist() == (frame["label_3"] < 0).tolist()
+    child = frame.iloc[1]
+    assert child["share_of_parent"] == tree.n_samples[1] / tree.n_samples[child["parent"]]
+
+
+def test_a_part_of_the_table_is_the_same_as_in_the_whole(tree):
+    leaf = int(np.flatnonzero(tree.children[:, 0] < 0)[0])
+    for nodes in ([5, 0, 2], [leaf]):
+        whole, part = tree_frames.nodes_frame(tree), tree_frames.nodes_frame(tree, nodes=nodes)
+        assert part.equals(whole.iloc[nodes].reset_index(drop=True).astype(part.dtypes))
+
+
+def test_levels_below_a_node(tree):
+    nodes = tree_frames.below(tree, 0, 2)
+    assert sorted(nodes) == [v for v in range(tree.parent.size) if tree.depth[v] <= 2]
+    top = int(tree.children[0, 0])
+    assert set(tree_frames.below(tree, top, 100)) == set(all_below(tree, top))
+    assert tree_frames.below(tree, top, 0).tolist() == [top]
+
+
+def test_as_many_levels_as_fit_are_found(tree):
+    for most in (1, 7, 20, 10_000):
+        levels = tree_frames.levels_that_fit(tree, 0, most)
+        assert levels == 1 or tree_frames.below(tree, 0, levels).size <= most
+        assert levels == tree.depth.max() or tree_frames.below(tree, 0, levels + 1).size > most
+
+
+def test_drawn_nodes_lie_by_depth_and_ends_of_branches_have_lines_of_their_own(tree):
+    frame = tree_frames.layout(tree, tree_frames.below(tree, 0, 3)).set_index("node")
+    assert frame["x"].tolist() == tree.depth[frame.index].tolist()
+    ends = frame[~frame.index.isin(frame["parent"])]
+    assert sorted(ends["y"]) == list(range(len(ends)))
+    for v, children in frame[frame["parent"] >= 0].groupby("parent"):
+        assert frame["y"][v] == (children["y"].min() + children["y"].max()) / 2
+        assert set(children.index) == set(tree.children[v])
+    below = tree_frames.nodes_below(tree)
+    assert frame["hidden"].tolist() == [below[v] if v in ends.index else 0 for v in frame.index]
+    assert len(frame) + frame["hidden"].sum() == tree.parent.size  # every node is drawn or counted
+
+
+def test_nodes_that_hang_together_by_nothing_cannot_be_drawn(tree):
+    with pytest.raises(ValueError, match="one top, not 2"):
+        tree_frames.layout(tree, [1, 2])
+
+
+def test_the_way_of_a_row_is_drawn_with_what_it_passes_by(model, tree):
+    applied = model.apply(model.X)
+    several = [i for i in range(model.X.shape[0]) if applied.of(i, 0).size > 1]
+    for row in [0, *several[:2]]:
+        leaves = applied.of(row, 0)
+        way = tree_frames.visited(tree, leaves)
+        expected = {0}
+        for leaf in leaves:
+            expected |= set(tree_frames.path_to(tree, int(leaf)))
+        assert set(way) == expected
+        nodes = tree_frames.with_siblings(tree, way)
+        assert set(nodes) == expected | {int(c) for v in expected for c in tree.children[v] if c >= 0}
+        frame = tree_frames.drawing_frame(tree, nodes, str, WEIGHTS, leaves=leaves)
+        assert set(frame["node"][frame["visited"]]) == expected
+        assert len(frame) + frame["hidden"].sum() == tree.parent.size
+
+
+def test_the_way_to_a_node_begins_at_the_root(tree):
+    path = tree_frames.path_to(tree, tree.parent.size - 1)
+    assert path[0] == 0 and path[-1] == tree.parent.size - 1
+    assert [tree.parent[v] for v in path[1:]] == path[:-1]
+
+
+@pytest.mark.parametrize("node", [-1, 10_000])
+def test_nodes_that_do_not_exist_are_refused(tree, node):
+    with pytest.raises(ValueError, match="node must be"):
+        tree_frames.path_to(tree, node)
+
+
+def test_a_drawing_says_what_sets_nodes_apart_and_how_j_adds_up(model, tree):
+    frame = tree_frames.drawing_frame(tree, tree_frames.below(tree, 0, 2), lambda j: f"t{j}", WEIGHTS)
+    known = tree_frames.drawing_frame(
+        tree, tree_frames.below(tree, 0, 2), lambda j: f"t{j}", WEIGHTS, all_nodes=tree_frames.nodes_frame(tree)
+    )
+    assert known.equals(frame.astype(known.dtypes))
+    root = frame.iloc[0]
+    assert root["told"] == "" and root["told_name"] == ""
+    for row in frame.iloc[1:].to_dict("records"):
+        gain = counts(tree, row["node"]) / tree.n_samples[row["node"]]
+        gain = gain - counts(tree, row["parent"]) / tree.n_samples[row["parent"]]
+        gain[counts(tree, row["node"]) == 0] = -np.inf
+        assert row["told_name"] == f"t{gain.argmax()}"
+    left, right = root["equation"].replace("−", "-").split(" = ")
+    balance, integrity, multiway = right.replace("- 2 × ", "").replace("+ 1 × ", "").split(" ")
+    assert float(left) == pytest.approx(tree.objective[0], abs=6e-4)
+    assert float(balance) == pytest.approx(tree.balance[0], abs=6e-4)
+    assert float(integrity) == pytest.approx(tree.integrity[0], abs=6e-4)
+    assert float(multiway) == pytest.approx(tree.multiway[0], abs=6e-4)
+    assert root["sent"].count("to") == model.arity
+
+
+def test_leaves_are_counted_by_depth_with_their_rows(model):
+    frame = tree_frames.depth_frame(model.trees_)
+    for t, tree in enumerate(model.trees_):
+        mine, leaf = frame[frame["tree"] == t], tree.children[:, 0] < 0
+        assert mine["leaves"].sum() == leaf.sum()
+        assert mine["rows"].sum() == tree.n_samples[leaf].sum()
+        assert mine["depth"].max() == tree.depth.max()
+
+
+def test_parts_of_j_by_depth_add_up_to_it(model):
+    weights = (model.integrity_weight, model.multiway_weight)
+    frame = tree_frames.objective_by_depth(model.trees_, weights)
+    assert ((frame["least"] <= frame["mean"] + 1e-12) & (frame["mean"] <= frame["greatest"] + 1e-12)).all()
+    means = frame.pivot(index="depth", columns="part", values="mean")
+    np.testing.assert_allclose(means["J"], means[list(tree_frames.PARTS)].sum(axis=1))
+    at_root = frame[(frame["part"] == "J") & (frame["depth"] == 0)].iloc[0]
+    roots = [tree.objective[0] for tree in model.trees_]
+    assert (at_root["least"], at_root["greatest"], at_root["nodes"]) == (min(roots), max(roots), len(roots))
+
+
+def test_parts_of_j_in_training_add_up_to_it(model, tree):
+    weights = (model.integrity_weight, model.multiway_weight)
+    for at in (0, tree.inner.size - 1):
+        node = int(tree.inner[at])
+        frame = tree_frames.training_trace(tree, node, weights)
+        table = frame.pivot(index=["stage", "epoch"], columns="part", values="value")
+        np.testing.assert_allclose(table["J"], table[list(tree_frames.PARTS)].sum(axis=1), atol=1e-6)
+        np.testing.assert_allclose(table.loc["training", "J"], tree.trace[at, :, 0], rtol=1e-6)
+        assert table.loc[("split", model.n_epochs), "J"] == tree.objective[node]
+
+
+def test_a_leaf_has_no_training(tree):
+    leaf = int(np.flatnonzero(tree.children[:, 0] < 0)[0])
+    with pytest.raises(ValueError, match=f"node {leaf} is a leaf"):
+        tree_frames.training_trace(tree, leaf, WEIGHTS)
+
+
+def test_labels_of_a_node_say_where_they_are_sent(tree):
+    frame = tree_frames.labels_of_node(tree, 0, lambda j: f"topic {j}")
+    assert frame["rows"].tolist() == sorted(counts(tree, 0)[counts(tree, 0) > 0], reverse=True)
+    for row in frame.to_dict("records"):
+        assert row["rows"] == counts(tree, 0)[row["label"]]
+        assert row["share"] == pytest.approx(row["rows"] / tree.n_samples[0])
+        assert row["name"] == f"topic {row['label']}"
+        for c, child in enumerate(tree.children[0], 1):
+            assert row[f"to_{c}"] == pytest.approx(counts(tree, child)[row["label"]] / row["rows"])
+    assert len(tree_frames.labels_of_node(tree, 0, k=2)) == 2
+    leaf = int(np.flatnonzero(tree.children[:, 0] < 0)[0])
+    assert not any(column.startswith("to_") for column in tree_frames.labels_of_node(tree, leaf))
+
+
+def test_leaves_of_a_row_with_their_weights_make_the_prediction(model):
+    rows = model.X[:20]
+    applied, expected = model.apply(rows), model.predict_proba(rows).toarray()
+    for row in range(20):
+        frame = tree_frames.leaves_frame(model.trees_, applied, row)
+        assert frame["weight"].sum() == pytest.approx(1)
+        found = np.zeros(model.n_labels_)
+        for leaf in frame.to_dict("records"):
+            hist = counts(model.trees_[leaf["tree"]], leaf["node"])
+            found += leaf["weight"] * hist / hist.sum()
+        np.testing.assert_allclose(found, expected[row], atol=1e-6)
+
+
+def test_a_tree_that_is_one_leaf_can_be_looked_at(one_node):
+    assert tree_frames.nodes_below(one_node).tolist() == [0]
+    assert tree_frames.levels_that_fit(one_node) == 1
+    frame = tree_frames.drawing_frame(one_node, tree_frames.below(one_node), str)
+    assert frame[["node", "x", "y", "hidden"]].to_numpy().tolist() == [[0, 0, 0, 0]]
+    assert tree_frames.objective_by_depth([one_node], WEIGHTS).empty
+    assert tree_frames.depth_frame([one_node]).to_numpy().tolist() == [[0, 0, 1, 2]]

@@ -1,0 +1,279 @@
+"""The Trees page, opened and used through app.py."""
+
+import base64
+import io
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from xmlcore import LdSM, datasets, experiment, store
+
+PARAMS = {"n_estimators": 3, "n_epochs": 20, "learning_rate": 1.0}
+
+
+def grouped_data():
+    """200 training and 40 test rows in six groups of two labels each: trees of more than a few nodes."""
+    rng = np.random.default_rng(2)
+    group = rng.integers(0, 6, 240)
+    Y = (rng.random((240, 12)) < 0.1) | (np.arange(12) // 2 == group[:, None]) & (rng.random((240, 12)) < 0.8)
+    Y[:, 0] |= ~Y.any(axis=1)
+    X = np.repeat(Y, 2, axis=1) * rng.uniform(0.5, 1.5, (240, 24))
+    names = [f"topic {j}" for j in range(12)]
+    return datasets.Dataset("grouped", X[:200], Y[:200], X[200:], Y[200:], label_names=names)
+
+
+def train(session, **params):
+    """Put the data set and a run into the workspace, as other pages would."""
+    from pages.shared import state
+
+    data = grouped_data()
+    fingerprint = datasets.save_dataset(data)
+    params = experiment.full_params("LdSM", {**PARAMS, **params})
+    key = experiment.run_saved(fingerprint, "LdSM", params, 5)
+    path = state._path(session.token)
+    workspace = json.loads(path.read_text())
+    workspace["known"][fingerprint] = {"name": data.name, "source": "upload", "notes": []}
+    run = {"key": key, "fingerprint": fingerprint, "model": "LdSM", "params": params, "k": 5}
+    workspace["runs"].append({**run, "created": f"2026-01-0{len(workspace['runs']) + 1}T00:00:00+00:00"})
+    path.write_text(json.dumps({**workspace, "dataset": fingerprint}))
+    return key
+
+
+@pytest.fixture
+def key(ready):
+    return train(ready)
+
+
+@pytest.fixture
+def page(ready, key):
+    return ready.go("trees")
+
+
+@pytest.fixture
+def model(key):
+    return experiment.load_run_model(key)
+
+
+def figures(page):
+    """Titles of all figures."""
+    return [json.loads(chart.proto.spec)["layout"]["title"]["text"] for chart in page.at.get("plotly_chart")]
+
+
+def numbers(values):
+    """Numbers of a figure, which Plotly may have packed."""
+    if isinstance(values, dict):
+        return np.frombuffer(base64.b64decode(values["bdata"]), np.dtype(values["dtype"])).tolist()
+    return values
+
+
+def drawing(page):
+    spec = json.loads(page.at.get("plotly_chart")[0].proto.spec)
+    nodes = [int(point[0]) for trace in spec["data"] for point in trace.get("customdata", [])]
+    return spec["layout"]["title"]["text"], sorted(nodes)
+
+
+def test_without_a_data_set_there_is_nothing_to_look_at(session, small_catalog):
+    def load(progress):
+        raise OSError("the disk is full")
+
+    small_catalog.load = load
+    page = session().until(lambda s: s.at.error).go("trees")
+    assert "There is no data set in use, so there are no trees" in page.text()
+
+
+def test_without_a_run_the_page_says_what_it_shows_and_trains_one(ready):
+    page = ready.go("trees")
+    assert "This page shows the trees of an LdSM" in page.text()
+    page.press("trees.train").until(lambda s: "Leaves per row" in s.metrics(), seconds=300)
+    assert "has grown **10 trees**" in page.text()
+    assert page.go("train").at.selectbox(key="train.model").options[1].startswith("LdSM")
+
+
+def test_the_first_sentence_has_nodes_depth_and_objective(page, model):
+    said = page.text()
+    sizes = [tree.parent.size for tree in model.trees_]
+    assert f"{min(sizes)} to {max(sizes)} nodes" in said or f"{sizes[0]} nodes each" in said
+    deepest = max(tree.depth.max() for tree in model.trees_)
+    assert f"depth **{deepest}**, {deepest / np.log2(12):.1f} times log₂ L = 3.6" in said
+    objective = np.concatenate([tree.objective for tree in model.trees_])
+    assert f"**{np.nanmean(objective):.2f}** over all splits".replace("-", "−") in said
+    leaves = sum(int((tree.children[:, 0] < 0).sum()) for tree in model.trees_)
+    assert page.metrics()["Leaves"] == f"{leaves:,}"
+
+
+def test_the_drawing_says_how_much_of_the_tree_it_shows(page, model):
+    title, nodes = drawing(page)
+    tree = model.trees_[0]
+    assert nodes == [v for v in range(tree.parent.size) if tree.depth[v] <= 4]
+    assert title == f"Tree 1 below the root: {len(nodes)} of {tree.parent.size} nodes"
+    page.at.number_input(key="trees.levels").set_value(1)
+    assert drawing(page.run())[1] == [0, 1, 2]
+
+
+def test_another_tree_is_drawn_and_the_figures_below_follow(page, model):
+    page.at.number_input(key="trees.tree").set_value(2)
+    page.at.radio(key="trees.scope").set_value("one")
+    page.run().run()
+    assert drawing(page)[0].startswith("Tree 2 below")
+    assert "Depth of the leaves, tree 2" in figures(page)
+    assert len(page.frame("node", "parent", "below")) == model.trees_[1].parent.size
+
+
+def test_a_node_is_looked_at_by_its_number_and_becomes_the_top_when_it_hides_others(page, model):
+    tree = model.trees_[0]
+    inner = int(tree.children[0].max() if tree.children[tree.children[0].max(), 0] >= 0 else tree.children[0].min())
+    page.at.number_input(key="trees.levels").set_value(1)
+    page.run()
+    page.at.number_input(key="trees.node").set_value(inner)
+    page.run()
+    assert f"below node {inner}:" in drawing(page)[0]
+    assert any(f"Node {inner} of tree 1" in s.value for s in page.at.subheader)
+    labels = page.frame("share", "to_1", "to_2")
+    assert labels["name"].str.startswith("topic").all()
+    expected = tree.histograms[[inner]].toarray()[0]
+    assert labels["rows"].tolist() == sorted(expected[expected > 0], reverse=True)
+    assert f"J while node {inner} was trained" in figures(page)
+    page.press("trees.crumb.0")
+    assert "below the root" in drawing(page)[0]
+
+
+def test_a_leaf_has_labels_and_no_training(page, model):
+    leaf = int(np.flatnonzero(model.trees_[0].children[:, 0] < 0)[-1])
+    page.at.number_input(key="trees.node").set_value(leaf)
+    page.run()
+    assert any(f"Leaf {leaf} of tree 1" in s.value for s in page.at.subheader)
+    assert "A leaf was not trained" in page.text()
+    page.press("trees.up")
+    assert any(f"Node {model.trees_[0].parent[leaf]} of tree 1" in s.value for s in page.at.subheader)
+
+
+def test_the_path_of_a_test_row_is_drawn_and_its_leaves_are_listed(page, model):
+    data = grouped_data()
+    page.at.number_input(key="trees.row").set_value(7)
+    page.run()
+    page.at.radio(key="trees.mode").set_value("Path of a test row")
+    page.run()
+    leaves = model.apply(data.X_test[[7]])
+    title, nodes = drawing(page)
+    assert title.startswith("Test row 7 in tree 1: ")
+    assert set(leaves.of(0, 0).tolist()) <= set(nodes)
+    table = page.frame("tree", "node", "weight")
+    assert table["node"].tolist() == np.concatenate([np.sort(leaves.of(0, t)) for t in range(3)]).tolist()
+    assert table["weight"].sum() == pytest.approx(100)
+    page.at.number_input(key="trees.row.path").set_value(3)  # the same row, chosen beside the drawing
+    page.run()
+    assert "**Test row 3**" in page.text() and page.at.number_input(key="trees.row").value == 3
+    predicted = page.frame("rank", "correct", "trees")
+    assert predicted["rank"].tolist() == list(range(1, len(predicted) + 1))
+    assert predicted["trees"].between(1, 3).all()
+    page.go("train")
+    assert page.at.number_input(key="train.row").value == 3  # and on the Train page
+
+
+def test_parts_of_the_model_are_measured_by_themselves_and_end_with_the_run(page, key, server):
+    page.until(lambda s: "Fewer trees" in figures(s))
+    assert {"Fewer trees", "Smaller trees"} <= set(figures(page))
+    chart = next(c for c in page.at.get("plotly_chart") if '"Fewer trees"' in c.proto.spec)
+    line = next(t for t in json.loads(chart.proto.spec)["data"] if t["name"] == "P@1")
+    run = experiment.load_run(key)
+    assert numbers(line["x"]) == [1, 2, 3]
+    assert numbers(line["y"])[-1] == pytest.approx(100 * run.measures["value"].iloc[0])
+    before = len(server.jobs())
+    page.go("data").go("trees")
+    assert len(server.jobs()) == before  # once
+
+
+def test_long_measuring_waits_for_a_button_that_says_how_long(ready, monkeypatch):
+    monkeypatch.setattr(experiment, "prefix_seconds", lambda run, model: 125.0)
+    train(ready)
+    page = ready.go("trees")
+    button = page.at.button(key="trees.measure")
+    assert "2 min 05 s" in button.label
+    page.press("trees.measure").until(lambda s: "Fewer trees" in figures(s))
+
+
+def test_failed_measuring_says_why_and_is_not_started_again_by_itself(ready, monkeypatch, server):
+    def fail(*args, **kwargs):
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr(experiment, "prefix_measures", fail)
+    train(ready)
+    page = ready.go("trees").until(lambda s: s.at.error)
+    assert "the disk is full" in page.at.error[0].value
+    before = len(server.jobs())
+    next(b for b in page.at.button if b.label == "Dismiss").click()
+    page.run().run()
+    assert not page.at.error and len(server.jobs()) == before
+    assert page.at.button(key="trees.measure")
+
+
+def test_what_is_looked_at_survives_a_page_switch_and_a_reload(page, session):
+    page.at.number_input(key="trees.tree").set_value(3)
+    page.run()
+    page.at.selectbox(key="trees.color").set_value("objective")
+    page.at.number_input(key="trees.levels").set_value(2)
+    page.at.radio(key="trees.part").set_value("balance")
+    page.run()
+    said = drawing(page)
+    for again in (page.go("data").go("trees"), session(page.token).go("trees")):
+        assert drawing(again) == said and said[0].startswith("Tree 3")
+        assert again.at.selectbox(key="trees.color").value == "objective"
+        assert again.at.radio(key="trees.part").value == "balance"
+
+
+def test_runs_are_chosen_newest_first_and_the_train_page_shows_the_same(ready):
+    older, newer = train(ready), train(ready, arity=3)
+    page = ready.go("trees")
+    choice = page.at.selectbox(key="trees.run")
+    assert choice.value == newer and "Arity: 3" in choice.options[0]
+    assert "log₃ L" in page.text()
+    choice.set_value(older)
+    page.run()
+    assert "log₂ L" in page.text()
+    page.go("train")
+    assert page.at.selectbox(key="train.shown").value == older
+    assert page.go("trees").at.selectbox(key="trees.run").value == older
+
+
+def test_a_tree_of_one_leaf_can_be_looked_at(ready, monkeypatch):
+    from pages.shared import server
+
+    key = train(ready)
+    alone = LdSM(n_estimators=1, max_nodes=1).fit(grouped_data().X_train, grouped_data().Y_train)
+    monkeypatch.setattr(server, "model", lambda asked: {key: alone}[asked])
+    monkeypatch.setattr(server, "_model", lambda root, asked: {key: alone}[asked])
+    page = ready.go("trees")
+    assert "no split was made" in page.text()
+    assert drawing(page) == ("Tree 1 below the root: 1 of 1 node", [0])
+    assert "There is no split, so there is no J" in page.text()
+    page.at.radio(key="trees.mode").set_value("Path of a test row")
+    assert "Test row 0 in tree 1" in drawing(page.run())[0]
+
+
+def test_a_model_that_cannot_be_read_is_said_to_be_so(ready):
+    key = train(ready)
+    (store.folder("runs", key) / "model" / "params.json").write_text("{")
+    page = ready.go("trees")
+    assert "cannot be read" in page.at.error[0].value and "Train it again" in page.at.error[0].value
+
+
+def test_the_csv_of_nodes_is_complete_and_has_names(page, model, monkeypatch):
+    from pages.shared import export
+
+    made = {}
+    monkeypatch.setattr(export, "csv_button", lambda label, make, *rest: made.__setitem__(label, make))
+    page.run()
+    frame = pd.read_csv(io.BytesIO(export.csv_bytes(made["All nodes, CSV"]())))
+    tree = model.trees_[0]
+    assert len(frame) == tree.parent.size
+    assert frame["parent"].tolist() == tree.parent.tolist()
+    np.testing.assert_allclose(frame["objective"], tree.objective, rtol=1e-6)
+    assert frame["name_1"].str.startswith("topic").all()
+    assert {"Leaves of the row, CSV", "Labels of the node, CSV"} <= set(made)
+
+
+def test_the_train_page_leads_from_a_result_of_ldsm_to_its_trees(ready, key):
+    page = ready.go("train")
+    assert any("Trees page" in link.proto.label for link in page.at.get("page_link"))

@@ -1,0 +1,481 @@
+"""Figures about trees over rows."""
+
+import html
+import math
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from xmlcore.figures._style import (
+    BLUE,
+    GREEN,
+    GREY,
+    MARK,
+    MEASURE_COLORS,
+    MEASURE_MARKS,
+    PURPLE,
+    VERMILION,
+    need_columns,
+    new_figure,
+)
+
+OBJECTIVE_COLORS = {"J": BLUE, "balance": VERMILION, "class integrity": GREEN, "multi-way": PURPLE}
+OBJECTIVE_MARKS = {"J": "circle", "balance": "square", "class integrity": "diamond", "multi-way": "triangle-up"}
+COLOR_TITLES = {
+    "purity": "Purity",
+    "objective": "J",
+    "balance": "Balance",
+    "integrity": "Class integrity",
+    "multiway": "Multi-way penalty",
+}
+SCALE = "Cividis"  # told apart with every common colour vision; its greys of rising lightness survive print
+LINE = 24  # pixels of a line of the drawing
+TIGHT = 15  # where there are many
+NAME = 20  # letters of a name beside a node: there is room for them on a phone
+BAR = 150  # pixels of the colour bar
+BESIDE = 168  # pixels for these
+DASHES = {1: "solid", 3: "dash", 5: "dot"}
+
+
+def tree(
+    frame: pd.DataFrame,
+    color: str = "purity",
+    *,
+    color_range: tuple[float, float] | None = None,
+    chosen: int | None = None,
+    title: str = "Tree",
+    total: int | None = None,
+) -> go.Figure:
+    """Draw nodes of a tree over rows, from left to right.
+
+    Parameters
+    ----------
+    frame : DataFrame, a row per node
+        ``node``, ``parent`` (-1 for the top), ``x``, ``y``, ``kind`` ("inner" or "leaf"), ``rows``, ``hidden`` and the
+        column named by ``color``; optional: ``depth``, ``labels``, ``equation``, ``sent``, ``purity``,
+        ``share_of_parent``, ``name_1``, ``told_name``, ``told``, and ``visited``: edges on the way are then
+        thicker, and nodes off it small. :func:`xmlcore.models.tree_frames.drawing_frame` gives all of them.
+    color : str
+        Column of numbers; nodes where it is NaN are grey.
+    color_range : pair of float, optional
+        Ends of the colour scale, so that several drawings can share one; those of the frame by default.
+    chosen : int, optional
+        A node to put a ring around.
+    title : str
+    total : int, optional
+        Nodes of the whole tree.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+        Points carry their node as ``customdata[0]``. ``layout.meta`` has ``shown`` and ``total``.
+    """
+    need_columns(frame, ["node", "parent", "x", "y", "kind", "rows", "hidden", color], "tree")
+    figure = new_figure(title, shown=len(frame), total=len(frame) if total is None else total)
+    on_path = frame["visited"].to_numpy() if "visited" in frame.columns else None
+    _edges(figure, frame, on_path)
+    sizes = 8 + 14 * np.sqrt(frame["rows"] / frame["rows"].max())
+    if on_path is not None:
+        sizes = np.where(on_path, sizes, 7)
+    values = frame[color].to_numpy(dtype=np.float64)
+    known = np.isfinite(values)
+    if color_range is None:
+        color_range = (values[known].min(), values[known].max()) if known.any() else (0.0, 1.0)
+    if chosen is not None and (frame["node"] == chosen).any():
+        mine = (frame["node"] == chosen).to_numpy()
+        figure.add_scatter(
+            x=frame["x"][mine],
+            y=frame["y"][mine],
+            mode="markers",
+            marker={"size": sizes[mine] + 9, "color": "rgba(0,0,0,0)", "line": {"color": VERMILION, "width": 3}},
+            hoverinfo="skip",
+            showlegend=False,
+            cliponaxis=False,
+        )
+    texts, hovers = _beside(frame), _hover(frame)
+    for kind, symbol in (("inner", "circle"), ("leaf", "square")):
+        for colored in (True, False):
+            mine = (frame["kind"] == kind).to_numpy() & (known == colored)
+            if not mine.any():
+                continue
+            marker = {"symbol": symbol, "size": sizes[mine], "opacity": 1, "line": {"color": MARK, "width": 1}}
+            marker |= {"color": values[mine], "coloraxis": "coloraxis"} if colored else {"color": GREY}
+            figure.add_scatter(
+                x=frame["x"][mine],
+                y=frame["y"][mine],
+                mode="markers+text",
+                marker=marker,
+                text=texts[mine],
+                textposition="middle right",
+                textfont={"size": 12},
+                cliponaxis=False,
+                customdata=np.array([frame["node"][mine], hovers[mine]], dtype=object).T,
+                hovertemplate="%{customdata[1]}<extra></extra>",
+                showlegend=False,
+                # A click chooses: nothing fades.
+                selected={"marker": {"opacity": 1}},
+                unselected={"marker": {"opacity": 1}},
+            )
+    lines = int(frame["y"].max()) + 1
+    height = (LINE if lines <= 40 else TIGHT) * lines + 144
+    figure.update_layout(
+        height=max(height, 200),
+        margin={"l": 16, "r": BESIDE, "t": 88, "b": 56},
+        dragmode="pan",
+        coloraxis={
+            "colorscale": SCALE,
+            "cmin": float(color_range[0]),
+            "cmax": float(color_range[1]),
+            "showscale": bool(known.any()),
+            "colorbar": {
+                "orientation": "h",
+                "thickness": 10,
+                "len": BAR,
+                "lenmode": "pixels",
+                "x": 0,
+                "xpad": 0,
+                "xanchor": "left",
+                "y": 0,
+                "yanchor": "top",
+                "ypad": 16,
+                "nticks": 5,
+                "tickangle": 0,
+                "tickformat": ".0%" if color == "purity" else "",
+                "tickfont": {"size": 11},
+            },
+        },
+    )
+    first, last = int(frame["x"].min()), int(frame["x"].max())
+    step = max(1, math.ceil((last - first) / 10))
+    if known.any():
+        # Not the bar's own title, which a dashboard's theme sets upon the bar.
+        figure.add_annotation(
+            text=COLOR_TITLES.get(color, color),
+            showarrow=False,
+            x=0,
+            xref="paper",
+            xanchor="left",
+            xshift=BAR + 8,
+            y=0,
+            yref="paper",
+            yanchor="middle",
+            yshift=-21,
+            font={"size": 12},
+        )
+    ticks = list(range(first, max(last, first + 1) + 1, step))
+    figure.update_xaxes(
+        side="top",
+        range=[first - 0.25, max(last, first + 1) + 0.1],
+        tickvals=ticks,
+        tickangle=0,
+        showgrid=False,
+        showline=False,
+    )
+    figure.update_yaxes(visible=False, range=[lines - 0.4, -0.6])
+    return figure
+
+
+def _edges(figure, frame, on_path):
+    """Lines from nodes to their children, in two strokes, so that none crosses another or a text."""
+    at = {v: (x, y) for v, x, y in zip(frame["node"], frame["x"], frame["y"])}
+    child = (frame["parent"] >= 0).to_numpy()
+    groups = [(child, MARK, 1.2)]
+    if on_path is not None:
+        groups = [(child & ~on_path, MARK, 1.2), (child & on_path, VERMILION, 3)]
+    for mine, line, width in groups:
+        xs, ys = [], []
+        for parent, x, y in zip(frame["parent"][mine], frame["x"][mine], frame["y"][mine]):
+            px, py = at[parent]
+            xs += [px, px + 0.5, px + 0.5, x, None]
+            ys += [py, py, y, y, None]
+        if xs:
+            figure.add_scatter(
+                x=xs, y=ys, mode="lines", line={"color": line, "width": width}, hoverinfo="skip", showlegend=False
+            )
+
+
+def _beside(frame) -> np.ndarray:
+    """What is written beside the nodes that end a branch: a label that tells them apart, and what they hide."""
+    parents = set(frame["parent"])
+    texts = []
+    for row in frame.to_dict("records"):
+        said = []
+        if row["node"] not in parents and row.get("visited", True):
+            name = str(row.get("told_name") or row.get("name_1", ""))
+            said.append(html.escape(name if len(name) <= NAME else name[: NAME - 1] + "…", quote=False))
+        if row["hidden"]:
+            said.append(f"<b>+{row['hidden']:,}</b>")
+        texts.append("  " + " ".join(filter(None, said)) if any(said) else "")
+    return np.array(texts, dtype=object)
+
+
+def _hover(frame) -> np.ndarray:
+    texts = []
+    for row in frame.to_dict("records"):
+        kind = "leaf" if row["kind"] == "leaf" else "node"
+        lines = [f"<b>{kind} {row['node']}</b>" + (f", depth {row['depth']}" if "depth" in row else "")]
+        share = row.get("share_of_parent")
+        of = f" ({100 * share:.0f} % of those of node {row['parent']})" if share and row["parent"] >= 0 else ""
+        lines.append(f"{row['rows']:,} training rows{of}")
+        if row.get("labels"):
+            lines += _wrapped(html.escape(row["labels"], quote=False))
+        if row.get("told"):
+            lines += _wrapped(html.escape(f"most gained: {row['told']}", quote=False))
+        if "purity" in row:
+            lines.append(f"purity {100 * row['purity']:.0f} %")
+        if row.get("sent"):
+            lines.append(f"sends {row['sent']}")
+        if row.get("equation"):
+            lines.append(f"J = {row['equation']}")
+        if row["hidden"]:
+            lines.append(f"{row['hidden']:,} nodes below it not drawn")
+        texts.append("<br>".join(lines))
+    return np.array(texts, dtype=object)
+
+
+def _wrapped(text, width=60):
+    lines = [""]
+    for word in text.split(", "):
+        if lines[-1] and len(lines[-1]) + len(word) > width:
+            lines.append("")
+        lines[-1] += (", " if lines[-1] else "") + word
+    return lines
+
+
+def leaf_depths(frame: pd.DataFrame, n_labels: int, arity: int, title: str = "Depth of the leaves") -> go.Figure:
+    """Draw how deep leaves are, and rows in them, beside log_M L and 3 log_M L.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        ``depth``, ``leaves``, ``rows``; lines of the same depth are added up.
+        :func:`xmlcore.models.tree_frames.depth_frame` gives it.
+    n_labels, arity : int
+        L and M.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+        ``layout.meta`` adds ``deepest`` and ``log``, log_M L.
+    """
+    need_columns(frame, ["depth", "leaves", "rows"], "leaf_depths")
+    sums = frame.groupby("depth")[["leaves", "rows"]].sum()
+    figure = new_figure(title, shown=len(sums), total=len(sums))
+    log = math.log(max(n_labels, 1)) / math.log(arity)
+    deepest = int(sums.index.max())
+    figure.update_layout(meta={**figure.layout.meta, "deepest": deepest, "log": log})
+    for column, color, name in (("leaves", BLUE, "of the leaves"), ("rows", VERMILION, "of the training rows")):
+        figure.add_bar(
+            x=sums.index,
+            y=100 * sums[column] / sums[column].sum(),
+            customdata=sums[column],
+            name=name,
+            marker={"color": color, "line": {"width": 0}},
+            hovertemplate=f"depth %{{x}}: %{{y:.1f}} % {name} (%{{customdata:,}})<extra></extra>",
+        )
+    for place, said in ((log, "log"), (3 * log, "3 log")):
+        figure.add_vline(x=place, line={"color": MARK, "width": 1.5, "dash": "dot"})
+        figure.add_annotation(
+            text=f"{said}<sub>{arity}</sub> L = {place:.1f}",
+            showarrow=False,
+            x=place,
+            y=1,
+            xanchor="center" if place == log else "right",
+            yref="paper",
+            yanchor="bottom",
+            font={"size": 12},
+        )
+    figure.update_layout(barmode="group", showlegend=True)
+    figure.update_xaxes(title_text="Depth", range=[-0.6, max(deepest, 3 * log) + 1.5], tickformat="d", showgrid=False)
+    figure.update_yaxes(title_text="Share, %", rangemode="tozero")
+    return figure
+
+
+def objective_by_depth(frame: pd.DataFrame, part: str = "J", title: str | None = None) -> go.Figure:
+    """Draw the least, mean and greatest J of the splits at each depth, or one of its parts.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        ``part``, ``depth``, ``least``, ``mean``, ``greatest``, ``nodes``.
+        :func:`xmlcore.models.tree_frames.objective_by_depth` gives it.
+    part : str
+        Which lines of the frame.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+    """
+    need_columns(frame, ["part", "depth", "least", "mean", "greatest", "nodes"], "objective_by_depth")
+    rows = frame[frame["part"] == part].sort_values("depth")
+    figure = new_figure(title or f"{_title(part)} of the splits by depth", shown=len(rows), total=len(rows))
+    color = OBJECTIVE_COLORS.get(part, GREY)
+    band = f"rgba({int(color[1:3], 16)}, {int(color[3:5], 16)}, {int(color[5:7], 16)}, 0.18)"
+    for name, dash, width, fill in (
+        ("greatest", "dot", 1.5, None),
+        ("least", "dash", 1.5, "tonexty"),
+        ("mean", "solid", 2.5, None),
+    ):
+        figure.add_scatter(
+            x=rows["depth"],
+            y=rows[name],
+            customdata=rows["nodes"],
+            name=name,
+            mode="lines+markers",
+            line={"color": color, "width": width, "dash": dash},
+            marker={"size": 7 if name == "mean" else 4, "color": color},
+            fill=fill,
+            fillcolor=band,
+            hovertemplate=f"depth %{{x}}: {name} %{{y:.3f}}, of %{{customdata:,}} splits<extra></extra>",
+        )
+    figure.update_layout(showlegend=True, legend={"traceorder": "normal"})
+    figure.update_xaxes(title_text="Depth", tickformat="d", **_whole(rows["depth"]))
+    figure.update_yaxes(title_text=_title(part))
+    return figure
+
+
+def objective_in_training(frame: pd.DataFrame, title: str = "J while the node was trained") -> go.Figure:
+    """Draw J of a node and its weighted parts after each epoch of its training.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        ``epoch``, ``part``, ``value``, and ``stage``: "training", or "split" for what the split came to in the end.
+        :func:`xmlcore.models.tree_frames.training_trace` gives it.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+    """
+    need_columns(frame, ["epoch", "part", "value", "stage"], "objective_in_training")
+    figure = new_figure(title, shown=len(frame), total=len(frame))
+    for part in dict.fromkeys(frame["part"]):
+        mine = frame[frame["part"] == part]
+        color, mark = OBJECTIVE_COLORS.get(part, GREY), OBJECTIVE_MARKS.get(part, "circle")
+        during, split = mine[mine["stage"] == "training"], mine[mine["stage"] == "split"]
+        figure.add_scatter(
+            x=during["epoch"],
+            y=during["value"],
+            name=_title(part),
+            mode="lines+markers",
+            # J lies under its parts: where all but one are near 0, it is that one.
+            line={"color": color, "width": 5 if part == "J" else 1.5},
+            marker={"symbol": mark, "size": 10 if part == "J" else 5, "color": color},
+            legendgroup=part,
+            hovertemplate=f"after epoch %{{x}}: {part} %{{y:.3f}}<extra></extra>",
+        )
+        figure.add_scatter(
+            x=split["epoch"],
+            y=split["value"],
+            name=f"{part}, as split",
+            mode="markers",
+            marker={"symbol": f"{mark}-open", "size": 13, "color": color, "line": {"width": 2}},
+            legendgroup=part,
+            showlegend=False,
+            hovertemplate=f"the split: {part} %{{y:.3f}}<extra></extra>",
+        )
+    figure.update_layout(showlegend=True)
+    figure.update_xaxes(title_text="Epoch", tickformat="d", **_whole(frame["epoch"]))
+    figure.update_yaxes(title_text="J and its parts")
+    return figure
+
+
+def measures_of_prefixes(
+    frame: pd.DataFrame, axis: str = "n_trees", measures=("P@k", "nDCG@k"), ks=(1, 3, 5), title: str | None = None
+) -> go.Figure:
+    """Draw measures against the number of trees, or against the most nodes of a tree, in percent.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        ``axis``, ``n_trees``, ``max_nodes``, ``depth``, ``measure``, ``k``, ``value`` in [0, 1].
+        :func:`xmlcore.experiment.prefix_measures` gives it.
+    axis : {"n_trees", "max_nodes"}
+        The latter has the depth of the deepest tree on an axis of its own.
+    measures, ks : sequence
+        Which lines. nDCG@1 is P@1: where both are asked for, one is drawn.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+    """
+    need_columns(frame, ["axis", "n_trees", "max_nodes", "depth", "measure", "k", "value"], "measures_of_prefixes")
+    words = {"n_trees": "Trees", "max_nodes": "Most nodes of a tree"}
+    if axis not in words:
+        raise ValueError(f"axis must be n_trees or max_nodes, not {axis!r}")
+    rows = frame[frame["axis"] == axis]
+    said = {"n_trees": "More trees", "max_nodes": "Larger trees"}[axis]
+    points = np.sort(rows[axis].unique())
+    figure = new_figure(title or said, shown=points.size, total=points.size)
+    unit = "%{x:,} " + ("trees" if axis == "n_trees" else "nodes")
+    for measure in measures:
+        for k in ks:
+            mine = rows[(rows["measure"] == measure) & (rows["k"] == k)].sort_values(axis)
+            if mine.empty or (measure == "nDCG@k" and k == 1 and "P@k" in measures):
+                continue
+            color, name = MEASURE_COLORS.get(measure, GREY), measure.replace("@k", f"@{k}")
+            figure.add_scatter(
+                x=mine[axis],
+                y=100 * mine["value"],
+                customdata=mine["depth"],
+                name=name,
+                mode="lines+markers",
+                line={"color": color, "width": 2, "dash": DASHES.get(k, "dashdot")},
+                marker={"symbol": MEASURE_MARKS.get(measure, "circle"), "size": 7, "color": color},
+                hovertemplate=f"{name} = %{{y:.2f}} %, {unit}, depth %{{customdata}}<extra></extra>",
+            )
+    if axis == "max_nodes":
+        depth = rows.drop_duplicates(axis).sort_values(axis)
+        figure.add_scatter(
+            x=depth[axis],
+            y=depth["depth"],
+            name="deepest tree (right)",
+            mode="lines+markers",
+            line={"color": GREY, "width": 1.5, "shape": "linear"},
+            marker={"symbol": "x-thin", "size": 6, "color": GREY, "line": {"color": GREY, "width": 1.5}},
+            yaxis="y2",
+            hovertemplate=f"depth %{{y}}, {unit}<extra></extra>",
+        )
+        figure.update_layout(
+            yaxis2={
+                "overlaying": "y",
+                "side": "right",
+                "title": {"text": "Depth"},
+                "rangemode": "tozero",
+                "showgrid": False,
+                "dtick": max(1, math.ceil(int(depth["depth"].max()) / 5)),
+            }
+        )
+    figure.update_layout(showlegend=True)
+    figure.update_xaxes(title_text=f"{words[axis]} (log)", **_log_ticks(points))
+    figure.update_yaxes(title_text="Percent", selector={"overlaying": None})
+    return figure
+
+
+def _title(part):
+    return part[:1].upper() + part[1:]
+
+
+def _whole(values):
+    return {"dtick": 1} if max(values, default=0) <= 12 else {}
+
+
+def _log_ticks(points):
+    """A tick at each point, as far as they are far enough from each other."""
+    if points.size == 0:
+        return {"type": "log"}
+    low, high = np.log10(points[0]), np.log10(max(points[-1], 2 * points[0]))
+    shown, last = [], np.inf
+    for point in points[::-1]:  # the whole model first
+        place = (np.log10(point) - low) / (high - low)
+        if last - place >= 0.14:  # room for a number on a phone
+            shown.append(int(point))
+            last = place
+    room = 0.04 * (high - low)
+    return {
+        "type": "log",
+        "range": [float(low - room), float(high + room)],
+        "tickvals": shown[::-1],
+        "ticktext": [f"{point:,}" for point in shown[::-1]],
+    }
