@@ -309,6 +309,17 @@ MODELS = {
                 maximum=1000.0,
             ),
             Parameter(
+                "n_attempts",
+                "Attempts at a split",
+                "A split that sends all rows one way is undone, and the node is a leaf for good: the paper's, 1. Up to "
+                "so many attempts halve the weight of class integrity each time. With few labels 5 can decide: P@1 on "
+                "tmc2007-500 went from 66 to 83. Not in the paper.",
+                "int",
+                1,
+                minimum=1,
+                maximum=64,
+            ),
+            Parameter(
                 "optimizer",
                 "Optimiser",
                 "nag: normalised adaptive gradient (Ross et al., UAI 2013), which needs no scaling of features. sgd: "
@@ -711,10 +722,14 @@ def _predict_by_leaves(model, X, k, progress, n_trees, max_nodes) -> Ranking:
     if model.rerank_beta < 1:  # the row itself counts
         return model.predict_topk(X, k, progress, n_trees=n_trees, max_nodes=max_nodes)
     leaves = model.apply(X, n_trees=n_trees, max_nodes=max_nodes)
-    ptr, widths = leaves.ptr[:: leaves.n_trees], np.diff(leaves.ptr).reshape(-1, leaves.n_trees)
+    sizes = np.diff(leaves.ptr)
+    widths = np.ascontiguousarray(sizes.reshape(leaves.n_trees, leaves.n_rows).T)  # row by row
+    row = np.repeat(np.tile(np.arange(leaves.n_rows), leaves.n_trees), sizes)
+    nodes = leaves.nodes[np.argsort(row, kind="stable")]
+    ptr = np.concatenate([[0], np.cumsum(widths.sum(axis=1))])
     seen, first, place = {}, [], np.empty(X.shape[0], np.int64)
     for i in range(X.shape[0]):
-        place[i] = seen.setdefault((leaves.nodes[ptr[i] : ptr[i + 1]].tobytes(), widths[i].tobytes()), len(seen))
+        place[i] = seen.setdefault((nodes[ptr[i] : ptr[i + 1]].tobytes(), widths[i].tobytes()), len(seen))
         if place[i] == len(first):
             first.append(i)
     once = model.predict_topk(X[np.array(first)], k, progress, n_trees=n_trees, max_nodes=max_nodes)

@@ -1,6 +1,7 @@
 """LdSM does what the paper's algorithms do, line by line, and what its lemmas say."""
 
 import itertools
+import warnings
 
 import naive
 import numpy as np
@@ -322,10 +323,33 @@ def test_rows_without_labels_are_left_out_with_a_note():
 
 def test_a_split_that_sends_all_rows_one_way_is_undone_and_said():
     X = np.ones((40, 1))
-    with pytest.warns(UserWarning, match="3 of 3 trees are a root and nothing more.*smaller integrity_weight than 2"):
+    with pytest.warns(UserWarning, match="3 splits were undone.*100% of the rows.*n_attempts=5"):
         model = small_model(optimizer="nag", integrity_weight=2.0).fit(X, [[i % 4] for i in range(40)])
     assert all(tree.parent.tolist() == [-1] and tree.trace.size == 0 for tree in model.trees_)
     np.testing.assert_allclose(model.predict_proba(X[:1]).toarray(), [[0.25] * 4])
+
+
+def test_further_attempts_split_with_less_weight_of_class_integrity():
+    """Twenty classes, one per row: with the paper's weight of 2 a label's rows follow each other all one way."""
+    random = np.random.default_rng(0)
+    X = sp.csr_array((random.random((400, 20)) < 0.1) + np.repeat(np.eye(20), 20, axis=0))
+    labels = [[i // 20] for i in range(400)]
+    params = {"n_estimators": 8, "max_nodes": 39, "optimizer": "nag", "n_epochs": 10}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        once = LdSM(**params).fit(X, labels)
+    again = LdSM(**params, n_attempts=5).fit(X, labels)
+    sizes = [np.array([tree.parent.size for tree in model.trees_]) for model in (once, again)]
+    assert sizes[0].min() < 39 and (sizes[1] == 39).all()
+    for one, two in zip(once.trees_, again.trees_):  # where the first attempt was good, there is no other
+        if one.parent.size > 1:
+            assert one.objective[0] == two.objective[0] and (one.trace[0] == two.trace[0]).all()
+    for tree in again.trees_:  # J is told with the model's weights, whatever an attempt had
+        inner = tree.inner
+        np.testing.assert_allclose(tree.objective[inner], (tree.balance - 2 * tree.integrity + tree.multiway)[inner])
+        np.testing.assert_allclose(
+            tree.trace[..., 0], tree.trace[..., 1] - 2 * tree.trace[..., 2] + tree.trace[..., 3], atol=1e-5
+        )
 
 
 def test_nodes_of_one_label_are_not_split():
@@ -479,6 +503,7 @@ def test_a_damaged_model_is_refused(harm, tmp_path):
         ({"rerank_space": "tf"}, "rerank_space must be one of raw, idf"),
         ({"min_error": 0.7}, "min_error"),
         ({"weight_decay": 1}, "weight_decay"),
+        ({"n_attempts": 0}, "n_attempts"),
         ({"random_state": -1}, "random_state"),
         ({"n_jobs": 0}, "n_jobs"),
     ],

@@ -20,10 +20,12 @@ from xmlcore.validation import INT32_MAX, check_count, check_features, check_lab
 
 OPTIMIZERS = {"nag": ldsm.NAG, "sgd": ldsm.SGD}
 MOST_CHILDREN = 8  # 2^M - 1 sets of children are tried for each row
+MOST_ATTEMPTS = 64
+MANY_UNDONE = 0.5  # share of rows in leaves whose split was undone, from which on a warning says so
 SPACES = ("raw", "idf")
 MOST_GAMMA = 1e30
 DENSE = 0.5  # share of values that are not 0, from which on features are taken as dense
-ORDER = 1 << 32  # added to a node's number: the stream of its rows' order
+ORDER, ATTEMPT = 1 << 32, 1 << 33  # added to a node's number: streams of its rows' order, and of further attempts
 PHASE = "Growing trees"
 PREDICT_ROWS, LEAST_ROWS = 4096, 256  # most and fewest rows per task
 SAVED = ("root", "first_child", "bias", "column_ptr", "columns", "weights", "hist_ptr", "hist_labels", "hist_counts")
@@ -67,6 +69,7 @@ class Leaves(NamedTuple):
     """Leaves that rows reach, tree by tree and row by row."""
 
     n_rows: int
+    n_trees: int
     ptr: np.ndarray  # int64 (n_trees * n_rows + 1,)
     nodes: np.ndarray  # int32, in the numbering of their tree
 
@@ -121,6 +124,10 @@ class LdSM(MultiLabelModel):
     weight_decay : float in [0, 1)
         Share that the weights of a row's features lose whenever the row is learnt from. 0 is the paper's.
 
+    n_attempts : int, at least 1
+        A split that sends all rows one way, or none, is undone, and tried again up to so many times in all, each time
+        with half the weight of class integrity. 1, the paper's, makes the node a leaf at once. Not in the paper.
+
     Attributes
     ----------
     n_features_in_, n_labels_ : int
@@ -167,6 +174,7 @@ class LdSM(MultiLabelModel):
         rerank_space="raw",
         min_error=0.0,
         weight_decay=0.0,
+        n_attempts=1,
     ):
         self.arity = arity
         self.max_nodes = max_nodes
@@ -183,6 +191,7 @@ class LdSM(MultiLabelModel):
         self.rerank_space = rerank_space
         self.min_error = min_error
         self.weight_decay = weight_decay
+        self.n_attempts = n_attempts
 
     def fit(self, X, Y, progress: Progress = silent) -> "LdSM":
         """Grow the trees on the rows of X with the labels Y.
@@ -208,7 +217,7 @@ class LdSM(MultiLabelModel):
         Warns
         -----
         UserWarning
-            When rows without labels were left out.
+            When rows without labels were left out; when many rows are in leaves whose split was undone.
         """
         self._check_params()
         X = check_features(X)
@@ -242,15 +251,7 @@ class LdSM(MultiLabelModel):
         means = _label_means(x, Y, max(1, feature_of_column.size), self.rerank_space) if self.rerank_beta < 1 else None
         rerank = float(self.rerank_beta), float(self.rerank_gamma)
         self._set_fitted(grown, means, rerank, feature_of_column, n_features, n_labels, optimizer, unlabelled)
-        alone = sum(len(tree.parent) == 1 and tree.mixture(0) > 0 for tree in grown)
-        if alone and self.max_nodes > self.arity:
-            warnings.warn(
-                f"{alone:,} of {len(grown):,} trees are a root and nothing more: its regressors sent all rows one way, "
-                f"and such a split is undone. A smaller integrity_weight than {self.integrity_weight} lets balance "
-                "count for more",
-                UserWarning,
-                stacklevel=2,
-            )
+        self._say_undone(grown)
         return self
 
     def predict_topk(
@@ -341,7 +342,7 @@ class LdSM(MultiLabelModel):
         part = in_columns(csr_parts(X), self._columns, (0, X.shape[0]))
         ptr, leaves = self._reach(part, n_trees, max_nodes)
         tree = np.repeat(np.repeat(np.arange(n_trees), X.shape[0]), np.diff(ptr))
-        return Leaves(X.shape[0], ptr, leaves - self.forest_.root[tree])
+        return Leaves(X.shape[0], n_trees, ptr, leaves - self.forest_.root[tree])
 
     def size(self) -> dict:
         """Size of the fitted model: "n_nodes", "depth", "n_weights", "model_bytes" (of its arrays)."""
@@ -365,6 +366,7 @@ class LdSM(MultiLabelModel):
         check_count(self.max_nodes, "max_nodes", most=INT32_MAX)
         check_count(self.n_epochs, "n_epochs", most=INT32_MAX)
         check_count(self.n_estimators, "n_estimators", most=INT32_MAX)
+        check_count(self.n_attempts, "n_attempts", most=MOST_ATTEMPTS)
         if self.random_state is not None:
             check_count(self.random_state, "random_state", least=0)
         effective_jobs(self.n_jobs)
@@ -417,10 +419,11 @@ class LdSM(MultiLabelModel):
             if mixture == 0:
                 break  # one label in each node that is left
             rows = rows_of.pop(v)
-            split = self._split(x, y, rows, v, place, n_features, seed, optimizer)
+            split = self._try_splits(x, y, rows, v, place, n_features, seed, optimizer)
             if report is not None:
                 report(seed, len(grown.parent))
             if split is None:
+                grown.undone.append(v)
                 continue  # a leaf, for good
             first = grown.add(v, split)
             for c in range(M):
@@ -430,10 +433,20 @@ class LdSM(MultiLabelModel):
             report(seed, self.max_nodes)
         return grown
 
-    def _split(self, x, y, rows, v, place, n_features, seed, optimizer):
+    def _try_splits(self, x, y, rows, v, place, n_features, seed, optimizer):
+        """Split a node; None when a child gets all rows, or none, in every attempt."""
+        for attempt in range(self.n_attempts):
+            integrity_weight = float(self.integrity_weight) / 2**attempt
+            number = v + ATTEMPT * attempt
+            split = self._split(x, y, rows, number, place, n_features, seed, optimizer, integrity_weight)
+            if split is not None:
+                return split
+        return None
+
+    def _split(self, x, y, rows, number, place, n_features, seed, optimizer, integrity_weight):
         """Train a node on its rows, in a random order; None when a child would get all rows, or none."""
         M = self.arity
-        rows = rows[permutation(rows.size, seed, ORDER + v)]
+        rows = rows[permutation(rows.size, seed, ORDER + number)]
         lambdas = float(self.integrity_weight), float(self.multiway_weight)
         ptr, own, kept = ldsm.gather_lists(x[0], x[1], rows, place)
         values = ldsm.gather_values(x[0], x[2], rows)
@@ -446,9 +459,10 @@ class LdSM(MultiLabelModel):
         trace = np.empty((self.n_epochs, 4))
         weights = ldsm.train_node(
             *given, kept.size, label_ptr, labels, kept_labels.size, M, self.n_epochs, float(self.learning_rate),
-            *lambdas, 1.0 / (2 * n_features), OPTIMIZERS[optimizer], seed, v, float(self.min_error),
-            float(self.weight_decay), trace,
+            integrity_weight, lambdas[1], 1.0 / (2 * n_features), OPTIMIZERS[optimizer], seed, number,
+            float(self.min_error), float(self.weight_decay), trace,
         )[0]  # fmt: skip
+        trace[:, 0] = trace[:, 1] - lambdas[0] * trace[:, 2] + lambdas[1] * trace[:, 3]
         ldsm.drop_small(weights, 1.0 / n_features, M)
         by_column = weights[:-M].reshape(-1, M)
         if optimizer == "sgd":  # weights of the features as they are
@@ -473,6 +487,19 @@ class LdSM(MultiLabelModel):
         used = np.flatnonzero(by_column.any(axis=1))
         given = by_column[used].astype(np.float32).ravel()
         return Split(rows, directions, child_rows, kept_labels, hist, parts, trace, kept[used], given, weights[-M:])
+
+    def _say_undone(self, grown):
+        visits = sum(sum(n for n, first in zip(tree.n_samples, tree.first_child) if first < 0) for tree in grown)
+        undone = [tree.n_samples[v] for tree in grown for v in tree.undone]
+        if sum(undone) > MANY_UNDONE * visits:
+            more = "n_attempts=5 tries again with less of it" if self.n_attempts == 1 else "more n_attempts may help"
+            warnings.warn(
+                f"{len(undone):,} splits were undone, for they sent all rows one way: {sum(undone) / visits:.0%} of "
+                f"the rows, over {len(grown):,} trees, end in leaves that should have been split. Class integrity, of "
+                f"weight {self.integrity_weight}, counted for too much there: {more}, or make integrity_weight smaller",
+                UserWarning,
+                stacklevel=3,
+            )
 
     def _set_fitted(self, grown, means, rerank, feature_of_column, n_features, n_labels, optimizer, unlabelled):
         self.optimizer_ = optimizer
@@ -601,6 +628,7 @@ class Grown:
         self.parent, self.depth, self.first_child, self.n_samples, self.bias = [-1], [0], [-1], [n_rows], [0.0]
         self.hist = [(labels.astype(np.int32), counts)]
         self.splits = {}
+        self.undone = []
 
     def mixture(self, v):
         """The node's priority: label occurrences beside those of its most frequent label."""
