@@ -24,7 +24,8 @@ def run(*fits, model="LdSM", params=None, **more):
     usual = {"data": "bibtex", "what": "test", "model": model, "n_jobs": 1, "rows": None, "others_cpu": 0.02}
     sizes = {"n_train": 100, "n_test": 20, "n_features": 50, "n_labels": 40, "labels_with_rows": 32}
     params = trees.all_params({"model": model, "params": params or {}})
-    return usual | sizes | {"params": params, "fits": list(fits) or [fit()]} | more
+    fits = list(fits) or [fit()]
+    return usual | sizes | {"params": params, "fits": fits, "full": fits, "chosen": 513} | more
 
 
 def part(name, *runs, **more):
@@ -128,8 +129,8 @@ def test_speed_up_is_of_medians_and_other_predictions_are_told():
     ("depth", "said"), [(5, "1.00 | yes"), (15, "3.00 | yes"), (16, "3.20 | **no**"), (0, "0.00 | **no**")]
 )
 def test_depth_is_held_against_the_labels_that_occur(depth, said):
-    text = trees.table_depth(part("depth", run(fit(depths=[depth, min(depth, 3)]))))
-    assert f"| 32 | 5.0 | {depth} | {said} | {min(depth, 3)} | 9 | 60.00 |" in text and whole(text)
+    text = trees.table_depth(part("depth", run(fit(depths=[depth, min(depth, 3)]), full=[fit(depths=[20])])))
+    assert f"| 32 | 5.0 | 513 | {depth} | {said} | 60.00 | 1,000 | 20 | 4.00 | 60.00 |" in text and whole(text)
 
 
 def test_ldsm_stands_beside_plt():
