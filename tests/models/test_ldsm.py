@@ -233,10 +233,11 @@ def test_trees_of_an_ensemble_differ_and_another_seed_is_another_model():
     assert len({str(root) for root in roots}) > 1 and not np.array_equal(one[0].objective, two[0].objective)
 
 
-def test_a_batch_is_predicted_as_its_rows_are_one_by_one(monkeypatch):
+@pytest.mark.parametrize("M", [2, 3, 4])
+def test_a_batch_is_predicted_as_its_rows_are_one_by_one(M, monkeypatch):
     """However many rows are at a node: its weights are laid out by column or searched, with the same sums."""
     X, labels = small_data(n=300)
-    model = small_model(max_nodes=60).fit(X, labels)
+    model = small_model(arity=M, max_nodes=60).fit(X, labels)
     proba = model.predict_proba(X)
     one_by_one = [model.predict_proba(X[[i]]).toarray()[0] for i in range(40)]
     np.testing.assert_array_equal(proba.toarray()[:40], one_by_one)

@@ -553,6 +553,21 @@ def reach_leaves(forest, arity, n_columns, x_ptr, x_columns, x_values, n_trees, 
                         right += x_values[t] * by_column[at + 1]
                     margins[0] = left
                     margins[1] = right
+                elif lay_out and M == 4:
+                    sum_0 = margins[0]
+                    sum_1 = margins[1]
+                    sum_2 = margins[2]
+                    sum_3 = margins[3]
+                    for t in range(x_ptr[i], x_ptr[i + 1]):
+                        at = 4 * np.int64(x_columns[t])
+                        sum_0 += x_values[t] * by_column[at]
+                        sum_1 += x_values[t] * by_column[at + 1]
+                        sum_2 += x_values[t] * by_column[at + 2]
+                        sum_3 += x_values[t] * by_column[at + 3]
+                    margins[0] = sum_0
+                    margins[1] = sum_1
+                    margins[2] = sum_2
+                    margins[3] = sum_3
                 elif lay_out:
                     for t in range(x_ptr[i], x_ptr[i + 1]):
                         at = M * np.int64(x_columns[t])
