@@ -772,6 +772,18 @@ def ldsm_route(weights, row, M):
     return [m for m in range(M) if margins[m] >= 0.5] or [margins.index(max(margins))]
 
 
+def ldsm_standardise(rows):
+    """Rows with all columns of any of them, with mean 0 and variance 1; constant ones with mean 0."""
+    out = [{} for _ in rows]
+    for f in sorted({f for row in rows for f in row}):
+        values = [row.get(f, 0.0) for row in rows]
+        mean = sum(values) / len(values)
+        scale = math.sqrt(sum((v - mean) ** 2 for v in values) / len(values)) or 1.0
+        for row, v in zip(out, values):
+            row[f] = (v - mean) / scale
+    return out
+
+
 def ldsm_grow(rows, labels, n_features, M, max_nodes, n_epochs, learning_rate, lambdas, seed, optimizer="nag"):
     """Algorithm 1: (parent, first child, rows of each node, weights by node, J and parts by node)."""
 
@@ -792,15 +804,18 @@ def ldsm_grow(rows, labels, n_features, M, max_nodes, n_epochs, learning_rate, l
         v = min(queue, key=lambda u: (-priority(rows_of[u]), u))
         queue.remove(v)
         own = rows_of[v] = [rows_of[v][i] for i in permutation(len(rows_of[v]), seed, 2**32 + v)]
+        met = [rows[i] for i in own]
+        if optimizer == "sgd":
+            met = ldsm_standardise(met)
         regressors, *_ = ldsm_train_node(
-            [rows[i] for i in own], [labels[i] for i in own], M, n_epochs, learning_rate, lambdas,
+            met, [labels[i] for i in own], M, n_epochs, learning_rate, lambdas,
             1 / (2 * n_features), optimizer, stream(seed, v),
         )  # fmt: skip
         kept = {
             f: [w if f == "bias" or abs(w) >= 1 / n_features else 0.0 for w in ws]
             for f, ws in regressors.weights.items()
         }
-        sent = [ldsm_route(kept, rows[i], M) for i in own]
+        sent = [ldsm_route(kept, row, M) for row in met]
         children = [[i for i, to in zip(own, sent) if m in to] for m in range(M)]
         if any(len(child) in (0, len(own)) for child in children):
             continue

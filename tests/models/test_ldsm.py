@@ -149,18 +149,19 @@ def test_the_objective_is_least_exactly_where_the_split_is_balanced_and_pure():
     assert best == {(0, 0, 1, 1), (1, 1, 0, 0)} and min(values.values()) == pytest.approx(-1.0)
 
 
-@pytest.mark.parametrize("M", [2, 3])
-def test_trees_are_those_of_the_paper(M):
+@pytest.mark.parametrize("M, optimizer", [(2, "nag"), (3, "nag"), (4, "nag"), (2, "sgd"), (3, "sgd")])
+def test_trees_are_those_of_the_paper(M, optimizer):
     X, rows, labels = rows_and_labels(n=60, seed=20 + M)
     rows = [{f: float(np.float32(v)) for f, v in row.items()} for row in rows]
     model = LdSM(
-        arity=M, max_nodes=25, n_epochs=5, n_estimators=2, learning_rate=0.5, integrity_weight=1.0, random_state=1
-    )
+        arity=M, max_nodes=25, n_epochs=5, n_estimators=2, learning_rate=0.5, integrity_weight=1.0, random_state=1,
+        optimizer=optimizer,
+    )  # fmt: skip
     model.fit(X, labels)
     column_of = {int(f): c for c, f in enumerate(model.feature_of_column_)}
     rows = [{column_of[f]: v for f, v in row.items()} for row in rows]
     for tree, seed in zip(model.trees_, model._seeds(2)):
-        grown = naive.ldsm_grow(rows, labels, 12, M, 25, 5, 0.5, (1.0, 1.0), seed)
+        grown = naive.ldsm_grow(rows, labels, 12, M, 25, 5, 0.5, (1.0, 1.0), seed, optimizer)
         parent, first_child, rows_of, _, stats = grown
         assert tree.parent.tolist() == parent
         assert tree.n_samples.tolist() == [len(own) for own in rows_of]

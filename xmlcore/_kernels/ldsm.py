@@ -11,10 +11,11 @@ import numpy as np
 
 from xmlcore._kernels._jit import inlined, kernel
 from xmlcore._kernels.label_tree import offer
-from xmlcore._kernels.rng import stream, uniform
+from xmlcore._kernels.rng import permutation, stream, uniform
 
 NAG = 0
 SGD = 1
+MADE, UNDONE, BEYOND = 0, 1, 2  # what became of a split
 THRESHOLD = 0.5  # a child gets the rows whose margin reaches it
 TINY = 1e-30
 EQUAL = 1e-9  # of two sets of children whose J differs by less, the first is taken
@@ -420,15 +421,140 @@ def split_rows(ptr, columns, values, weights, arity, label_ptr, labels, n_labels
 
 
 @kernel
-def rows_of_child(rows, directions, child, count):
-    """The ``count`` rows that go to a child."""
-    own = np.empty(count, np.int32)
+def to_features(weights, means, scales, arity):
+    """Weights of standardised columns as weights of the columns as they are, in place; whether all are finite."""
+    n_columns = weights.size // arity - 1
+    finite = True
+    for c in range(arity):
+        shift = 0.0
+        for f in range(n_columns):
+            weights[arity * f + c] = weights[arity * f + c] / scales[f]
+            shift += weights[arity * f + c] * means[f]
+            finite = finite and np.isfinite(weights[arity * f + c])
+        weights[arity * n_columns + c] -= shift
+        finite = finite and np.isfinite(weights[arity * n_columns + c])
+    return finite
+
+
+@kernel
+def split_node(
+    x_ptr, x_columns, x_values, y_ptr, y_labels, rows, place, arity, n_epochs, learning_rate, integrity_weight,
+    trained_weight, multiway_weight, spread, least, optimizer, seed, number, order, min_error, weight_decay, trace,
+    parts,
+):  # fmt: skip
+    """Train a node on its rows, met in a random order, and split them: all steps without the interpreter between.
+
+    Parameters
+    ----------
+    x_ptr, x_columns, x_values, y_ptr, y_labels : all rows, and their labels
+    rows : int32 (m,), the node's
+    place : int32, scratch
+        See :func:`gather_lists`.
+    integrity_weight, trained_weight : float
+        Weights of class integrity: the model's, which J is told with, and that of this attempt.
+    spread, least : float
+        See :func:`train_node` and :func:`drop_small`.
+    seed, number, order : int
+        Streams of the node: of its start, and of its rows' order.
+    trace : float64 (n_epochs, 4), written
+    parts : float64 (4,), written
+        J and its parts of the split as it was made, see :func:`objective`.
+
+    Returns
+    -------
+    status : MADE, UNDONE (a child would get all rows, or none) or BEYOND (weights are no numbers of their type)
+    child_ptr : int64 (M + 1,)
+    child_rows : int32
+    hist_ptr : int64 (M + 1,)
+    hist_labels : int32, hist_counts : int64
+        Labels of each child's rows, ascending.
+    columns : int32 (F,)
+        Those with a weight.
+    weights : as ``x_values`` (F * M,)
+    bias : likewise (M,)
+    """
+    M = arity
+    rows = rows[permutation(rows.size, seed, order)]
+    ptr, own, kept = gather_lists(x_ptr, x_columns, rows, place)
+    values = gather_values(x_ptr, x_values, rows)
+    label_ptr, labels, kept_labels = gather_lists(y_ptr, y_labels, rows, place)
+    m = rows.size
+    n_columns = kept.size
+    n_labels = kept_labels.size
+    status = MADE
+    if optimizer == SGD:
+        dense, means, scales = standardise(ptr, own, values, n_columns)
+        every_ptr = np.arange(m + 1) * n_columns
+        every = np.empty(m * n_columns, np.uint32)
+        for i in range(m):
+            for f in range(n_columns):
+                every[i * n_columns + f] = f
+        weights = train_node(
+            every_ptr, every, dense, n_columns, label_ptr, labels, n_labels, M, n_epochs, learning_rate,
+            trained_weight, multiway_weight, spread, optimizer, seed, number, min_error, weight_decay, trace,
+        )[0]  # fmt: skip
+        drop_small(weights, least, M)
+        if not to_features(weights, means, scales, M):
+            status = BEYOND
+    else:
+        weights = train_node(
+            ptr, own, values, n_columns, label_ptr, labels, n_labels, M, n_epochs, learning_rate,
+            trained_weight, multiway_weight, spread, optimizer, seed, number, min_error, weight_decay, trace,
+        )[0]  # fmt: skip
+        drop_small(weights, least, M)
+    for e in range(n_epochs):
+        trace[e, 0] = trace[e, 1] - integrity_weight * trace[e, 2] + multiway_weight * trace[e, 3]
+    directions, hist, counts = split_rows(ptr, own, values, weights, M, label_ptr, labels, n_labels)
+    child_ptr = np.zeros(M + 1, np.int64)
+    for c in range(M):
+        if counts[c] == 0 or counts[c] == m:
+            status = max(status, UNDONE)
+        child_ptr[c + 1] = child_ptr[c] + counts[c]
+    child_rows = np.empty(child_ptr[M], np.int32)
     out = 0
-    for i in range(rows.size):
-        if (directions[i] >> child) & 1:
-            own[out] = rows[i]
-            out += 1
-    return own
+    for c in range(M):
+        for i in range(m):
+            if (directions[i] >> c) & 1:
+                child_rows[out] = rows[i]
+                out += 1
+    # Histograms, of the node for its J and of each child.
+    label_counts = np.zeros(n_labels, np.int64)
+    for t in range(labels.size):
+        label_counts[labels[t]] += 1
+    sums = np.zeros(M)
+    label_sums = np.zeros(M * n_labels)
+    hist_ptr = np.zeros(M + 1, np.int64)
+    filled = 0
+    for c in range(M):
+        for i in range(n_labels):
+            sums[c] += hist[c * n_labels + i]
+            label_sums[M * i + c] = hist[c * n_labels + i]
+            filled += hist[c * n_labels + i] > 0
+        hist_ptr[c + 1] = filled
+    hist_labels = np.empty(filled, np.int32)
+    hist_counts = np.empty(filled, np.int64)
+    filled = 0
+    for c in range(M):
+        for i in range(n_labels):
+            if hist[c * n_labels + i] > 0:
+                hist_labels[filled] = kept_labels[i]
+                hist_counts[filled] = hist[c * n_labels + i]
+                filled += 1
+    objective(sums, labels.size, label_sums, label_counts, integrity_weight, multiway_weight, parts)
+    columns = np.empty(n_columns, np.int32)
+    used = np.empty(n_columns * M, weights.dtype)
+    n_used = 0
+    for f in range(n_columns):
+        any_left = False
+        for c in range(M):
+            used[M * n_used + c] = weights[M * f + c]
+            any_left = any_left or weights[M * f + c] != 0.0
+        columns[n_used] = kept[f]
+        n_used += any_left
+    return (
+        status, child_ptr, child_rows, hist_ptr, hist_labels, hist_counts, columns[:n_used].copy(),
+        used[: M * n_used].copy(), weights[M * n_columns :].copy(),
+    )  # fmt: skip
 
 
 # Prediction -----------------------------------------------------------------------------------------------------------

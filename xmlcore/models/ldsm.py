@@ -10,7 +10,6 @@ import numpy as np
 import scipy.sparse as sp
 
 from xmlcore._kernels import ldsm
-from xmlcore._kernels.rng import permutation
 from xmlcore._parallel import effective_jobs, run_tasks
 from xmlcore.models.arrays import are_pointers, by_frequency, check_columns, columns_of, in_columns, read_only
 from xmlcore.models.base import ModelFormatError, MultiLabelModel
@@ -419,7 +418,7 @@ class LdSM(MultiLabelModel):
             if mixture == 0:
                 break  # one label in each node that is left
             rows = rows_of.pop(v)
-            split = self._try_splits(x, y, rows, v, place, n_features, seed, optimizer)
+            split = self._split(x, y, rows, v, place, n_features, seed, optimizer)
             if report is not None:
                 report(seed, len(grown.parent))
             if split is None:
@@ -427,66 +426,31 @@ class LdSM(MultiLabelModel):
                 continue  # a leaf, for good
             first = grown.add(v, split)
             for c in range(M):
-                rows_of[first + c] = ldsm.rows_of_child(split.rows, split.directions, c, split.child_rows[c])
+                rows_of[first + c] = split.rows[split.row_ptr[c] : split.row_ptr[c + 1]]
                 heapq.heappush(waiting, (-grown.mixture(first + c), first + c))
         if report is not None:
             report(seed, self.max_nodes)
         return grown
 
-    def _try_splits(self, x, y, rows, v, place, n_features, seed, optimizer):
-        """Split a node; None when a child gets all rows, or none, in every attempt."""
+    def _split(self, x, y, rows, v, place, n_features, seed, optimizer):
+        """Train node v on its rows, and split them; None when a child gets all rows, or none, in every attempt."""
+        weights = float(self.integrity_weight), float(self.multiway_weight)
+        rest = 1.0 / (2 * n_features), 1.0 / n_features, OPTIMIZERS[optimizer], seed
         for attempt in range(self.n_attempts):
-            integrity_weight = float(self.integrity_weight) / 2**attempt
-            number = v + ATTEMPT * attempt
-            split = self._split(x, y, rows, number, place, n_features, seed, optimizer, integrity_weight)
-            if split is not None:
-                return split
-        return None
-
-    def _split(self, x, y, rows, number, place, n_features, seed, optimizer, integrity_weight):
-        """Train a node on its rows, in a random order; None when a child would get all rows, or none."""
-        M = self.arity
-        rows = rows[permutation(rows.size, seed, ORDER + number)]
-        lambdas = float(self.integrity_weight), float(self.multiway_weight)
-        ptr, own, kept = ldsm.gather_lists(x[0], x[1], rows, place)
-        values = ldsm.gather_values(x[0], x[2], rows)
-        label_ptr, labels, kept_labels = ldsm.gather_lists(y[0], y[1], rows, place)
-        given = (ptr, own, values)
-        if optimizer == "sgd":
-            dense, means, scales = ldsm.standardise(ptr, own, values, kept.size)
-            every = np.tile(np.arange(kept.size, dtype=np.uint32), rows.size)
-            given = (np.arange(rows.size + 1, dtype=np.int64) * kept.size, every, dense)
-        trace = np.empty((self.n_epochs, 4))
-        weights = ldsm.train_node(
-            *given, kept.size, label_ptr, labels, kept_labels.size, M, self.n_epochs, float(self.learning_rate),
-            integrity_weight, lambdas[1], 1.0 / (2 * n_features), OPTIMIZERS[optimizer], seed, number,
-            float(self.min_error), float(self.weight_decay), trace,
-        )[0]  # fmt: skip
-        trace[:, 0] = trace[:, 1] - lambdas[0] * trace[:, 2] + lambdas[1] * trace[:, 3]
-        ldsm.drop_small(weights, 1.0 / n_features, M)
-        by_column = weights[:-M].reshape(-1, M)
-        if optimizer == "sgd":  # weights of the features as they are
-            by_column /= scales[:, None]
-            weights[-M:] -= (by_column * means[:, None]).sum(axis=0)
-            if not np.isfinite(weights).all():
+            number, trace, parts = v + ATTEMPT * attempt, np.empty((self.n_epochs, 4)), np.empty(4)
+            status, *found = ldsm.split_node(
+                *x, *y, rows, place, self.arity, self.n_epochs, float(self.learning_rate), weights[0],
+                weights[0] / 2**attempt, weights[1], *rest, number, ORDER + number, float(self.min_error),
+                float(self.weight_decay), trace, parts,
+            )  # fmt: skip
+            if status == ldsm.BEYOND:
                 raise FloatingPointError(
                     "a regressor's weights are beyond float32: some feature's values differ by less than float32 can "
                     "tell; scale the features, or use optimizer='nag'"
                 )
-        directions, hist, child_rows = ldsm.split_rows(
-            ptr, own, values, weights, M, label_ptr, labels, kept_labels.size
-        )
-        if (child_rows == 0).any() or (child_rows == rows.size).any():
-            return None
-        hist = hist.reshape(M, -1)
-        counts = np.bincount(labels, minlength=kept_labels.size)
-        parts = np.empty(4)
-        ldsm.objective(
-            hist.sum(axis=1).astype(float), int(counts.sum()), hist.T.ravel().astype(float), counts, *lambdas, parts
-        )
-        used = np.flatnonzero(by_column.any(axis=1))
-        given = by_column[used].astype(np.float32).ravel()
-        return Split(rows, directions, child_rows, kept_labels, hist, parts, trace, kept[used], given, weights[-M:])
+            if status == ldsm.MADE:
+                return Split(*found, parts, trace.astype(np.float32))
+        return None
 
     def _say_undone(self, grown):
         visits = sum(sum(n for n, first in zip(tree.n_samples, tree.first_child) if first < 0) for tree in grown)
@@ -608,16 +572,16 @@ class _Report:
 class Split(NamedTuple):
     """What training a node gives."""
 
-    rows: np.ndarray  # int32 (rows,), in the order in which they were met
-    directions: np.ndarray  # uint8 (rows,), bit c for child c
-    child_rows: np.ndarray  # int64 (M,)
-    labels: np.ndarray  # int32 (K,), of the node's rows
-    hist: np.ndarray  # int64 (M, K), label occurrences of each child
-    parts: np.ndarray  # float64 (4,), J, balance, integrity, multi-way
-    trace: np.ndarray  # float64 (n_epochs, 4)
+    row_ptr: np.ndarray  # int64 (M + 1,)
+    rows: np.ndarray  # int32, of each child
+    hist_ptr: np.ndarray  # int64 (M + 1,)
+    hist_labels: np.ndarray  # int32, of each child's rows
+    hist_counts: np.ndarray  # int64
     columns: np.ndarray  # int32 (F,), those with a weight
     weights: np.ndarray  # float32 (F * M,)
     bias: np.ndarray  # float32 (M,)
+    parts: np.ndarray  # float64 (4,), J, balance, integrity, multi-way
+    trace: np.ndarray  # float32 (n_epochs, 4)
 
 
 class Grown:
@@ -640,16 +604,14 @@ class Grown:
         first = len(self.parent)
         self.first_child[v] = first
         for c in range(self.arity):
-            present = np.flatnonzero(split.hist[c])
+            own = slice(split.hist_ptr[c], split.hist_ptr[c + 1])
             self.parent.append(v)
             self.depth.append(self.depth[v] + 1)
             self.first_child.append(-1)
-            self.n_samples.append(int(split.child_rows[c]))
+            self.n_samples.append(int(split.row_ptr[c + 1] - split.row_ptr[c]))
             self.bias.append(float(split.bias[c]))
-            self.hist.append((split.labels[present], split.hist[c][present]))
-        self.splits[v] = split._replace(
-            rows=None, directions=None, hist=None, labels=None, trace=split.trace.astype(np.float32)
-        )
+            self.hist.append((split.hist_labels[own], split.hist_counts[own]))
+        self.splits[v] = split._replace(row_ptr=None, rows=None, hist_labels=None, hist_counts=None)
         return first
 
     def public(self, arrays, n_labels):
