@@ -500,7 +500,7 @@ def _node(view, files):
                 key=f"trees.trace.{view.key[:8]}",
             )
         elif not inner:
-            st.caption("A leaf was not trained, so there is no J to draw. Go up to see the split that made it.")
+            st.caption("A leaf has no split, so there is no J to draw. Go up to see the split that made it.")
 
 
 def _labels_of_node(view, inner, files):
@@ -687,7 +687,9 @@ def _shape(data, model, key, files):
             st.caption("There is no split, so there is no J.")
             return
         lambdas = _weights(model)
-        best = f" At best J is −{lambdas[0] * (_arity(model) - 1):g}, of a balanced and pure split."
+        best = ""
+        if lambdas[1] > lambdas[0] * (_arity(model) - 3):  # Lemma 2; otherwise rows that go several ways are better yet
+            best = f" At best J is −{lambdas[0] * (_arity(model) - 1):g}, of a balanced and pure split."
         weight = {
             tree_frames.OBJECTIVE: best,
             tree_frames.PARTS[1]: f" It counts −{lambdas[0]:g} times in J, as drawn.",

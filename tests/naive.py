@@ -716,8 +716,8 @@ class LdSMRegressors:
             for f, v in row.items():
                 old = self.scale.get(f, 0.0)
                 if abs(v) > old:
-                    if old > 0:
-                        self.weights[f] = [w * old / abs(v) for w in self.weights[f]]
+                    if old > 0 or abs(v) > 1:  # the first value leaves the start as it is, unless it is large
+                        self.weights[f] = [w * (old or 1.0) / abs(v) for w in self.weights[f]]
                     self.scale[f] = abs(v)
             self.norm += 1.0 + sum((v / self.scale[f]) ** 2 for f, v in row.items())
             self.seen += 1
@@ -811,8 +811,9 @@ def ldsm_grow(rows, labels, n_features, M, max_nodes, n_epochs, learning_rate, l
             met, [labels[i] for i in own], M, n_epochs, learning_rate, lambdas,
             1 / (2 * n_features), optimizer, stream(seed, v),
         )  # fmt: skip
+        sizes = {f: regressors.scale.get(f, 0.0) for f in regressors.weights}
         kept = {
-            f: [w if f == "bias" or abs(w) >= 1 / n_features else 0.0 for w in ws]
+            f: [w if f == "bias" or abs(w) * max(1, sizes[f]) >= 1 / max(n_features, 100) else 0.0 for w in ws]
             for f, ws in regressors.weights.items()
         }
         sent = [ldsm_route(kept, row, M) for row in met]
@@ -851,13 +852,16 @@ def ldsm_leaves(tree, row, M):
     return leaves
 
 
-def ldsm_shares(tree, labels, row, M):
-    """Algorithm 2: mean of the normalised histograms of the leaves that a row reaches; {label: share}."""
+def ldsm_shares(tree, labels, row, M, of_rows=False):
+    """Algorithm 2: mean of the normalised histograms of the leaves that a row reaches; {label: share}.
+
+    Normalised by the sum of their counts; ``of_rows``: by the leaf's rows.
+    """
     rows_of, leaves, shares = tree[2], ldsm_leaves(tree, row, M), {}
     for v in leaves:
         found = [k for i in rows_of[v] for k in labels[i]]
         for k in found:
-            shares[k] = shares.get(k, 0) + 1 / (len(found) * len(leaves))
+            shares[k] = shares.get(k, 0) + 1 / ((len(rows_of[v]) if of_rows else len(found)) * len(leaves))
     return shares
 
 

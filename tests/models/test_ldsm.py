@@ -87,7 +87,7 @@ def test_a_node_is_trained_as_the_paper_says(optimizer, M, extra):
     X, rows, labels = rows_and_labels(seed=M)
     node, kept, kept_labels = in_float64(X, labels)
     trace = np.empty((4, 4))
-    weights, sums, label_sums, counts = kernels.train_node(
+    weights, sums, label_sums, counts, _ = kernels.train_node(
         *node, M, 4, 0.3, 2.0, 1.0, 0.05, {"nag": kernels.NAG, "sgd": kernels.SGD}[optimizer], 11, 3, *extra, trace
     )
     regressors, P, P_of, C, met, _, expected = naive.ldsm_train_node(
@@ -180,12 +180,15 @@ def test_predictions_are_means_of_the_leaves_histograms():
     leaves = model.apply(X)
     found, proba = model.predict_topk(X, 6), model.predict_proba(X).toarray()
     for i, row in enumerate(rows):
-        expected = np.zeros(6)
+        expected, probability = np.zeros(6), np.zeros(6)
         for t, tree in enumerate(trees):
             assert sorted(leaves.of(i, t).tolist()) == sorted(naive.ldsm_leaves(tree, row, 2))
             for label, share in naive.ldsm_shares(tree, labels, row, 2).items():
                 expected[label] += share / 3
-        np.testing.assert_allclose(proba[i], expected, atol=1e-6)
+            for label, share in naive.ldsm_shares(tree, labels, row, 2, of_rows=True).items():
+                probability[label] += share / 3
+        np.testing.assert_allclose(proba[i], probability, atol=1e-6)
+        np.testing.assert_allclose(found.scores[i], sorted(expected, reverse=True), atol=1e-6)
         order = sorted(range(6), key=lambda j: (-np.float32(expected[j]), j))
         positive = [j for j in order if expected[j] > 0]
         assert found.labels[i].tolist() == positive + [-1] * (6 - len(positive))
@@ -203,6 +206,13 @@ def small_model(**params):
     """Class integrity counts no more than balance, or few rows with many labels would all go one way."""
     small = {"max_nodes": 25, "n_epochs": 5, "n_estimators": 3, "learning_rate": 0.5, "integrity_weight": 1.0}
     return LdSM(**small | params)
+
+
+def as_matrix(ranking, n_labels=6):
+    scores = np.zeros((ranking.labels.shape[0], n_labels), np.float32)
+    for i, (labels, found) in enumerate(zip(*ranking)):
+        scores[i, labels[labels >= 0]] = found[labels >= 0]
+    return sp.csr_array(scores)
 
 
 def assert_same_model(one, two, X):
@@ -267,7 +277,8 @@ def test_reranking_mixes_shares_with_nearness_to_the_labels_mean(space, monkeypa
     means = naive.ldsm_means(rows, labels)
     if space == "idf":
         means = dict(zip(means, naive.ldsm_idf_unit(means.values(), np.ones(12))))
-    shares, scores = plain.predict_proba(X), model.predict_proba(X)
+    shares, scores = as_matrix(plain.predict_topk(X, 6)), as_matrix(model.predict_topk(X, 6))
+    assert (plain.predict_proba(X) != model.predict_proba(X)).nnz == 0
     for i, row in enumerate(rows):
         own = dict(zip(shares[[i]].indices.tolist(), shares[[i]].data.tolist()))
         expected = naive.ldsm_rerank(own, row, means, 0.3, 0.7)
@@ -283,9 +294,10 @@ def test_nearness_is_the_same_whether_a_mean_is_searched_or_gone_through():
     short = sp.csr_array(X[:, :].multiply(np.arange(400) < 12))
     short.eliminate_zeros()
     assert (np.diff(model.means_[0]) > 16 * np.diff(short.indptr).max()).all()
-    plain = small_model().fit(X, labels).predict_proba(short).toarray()
-    found = model.predict_proba(short).toarray()
+    plain = as_matrix(small_model().fit(X, labels).predict_topk(short, 3)).toarray()
+    found = as_matrix(model.predict_topk(short, 3)).toarray()
     means = np.stack([X[np.arange(30) % 3 == j].mean(axis=0) for j in range(3)])
+    plain, found = plain[:, :3], found[:, :3]
     distance = ((short.toarray()[:, None, :] - means[None]) ** 2).sum(axis=2)
     expected = np.where(plain > 0, 0.5 * plain + 0.5 / (1 + np.exp(0.05 * distance)), 0)
     np.testing.assert_allclose(found, expected, atol=1e-5)
@@ -373,9 +385,41 @@ def test_no_rows_and_rows_without_features_are_predicted():
         model.predict_topk(np.ones((1, 13)))
 
 
-def test_shares_of_the_leaves_sum_to_one():
+def test_shares_sum_to_one_and_probabilities_to_the_labels_of_a_row():
     X, labels = small_data()
-    np.testing.assert_allclose(small_model().fit(X, labels).predict_proba(X).sum(axis=1), 1, atol=1e-5)
+    model = small_model().fit(X, labels)
+    np.testing.assert_allclose(model.predict_topk(X, 6).scores.sum(axis=1), 1, atol=1e-5)
+    together = small_model().fit(X, [[0, 1, 2]] * 60)
+    assert together.predict(X[:1]).toarray().tolist() == [[True] * 3]
+    assert together.predict_topk(X[:1], 3).scores == pytest.approx(1 / 3)
+
+
+def test_few_rows_at_a_time_are_predicted_as_all(monkeypatch):
+    """Shares of many labels are not held for all rows of a block."""
+    X, labels = small_data()
+    for params in ({}, {"rerank_beta": 0.5, "rerank_space": "idf"}):
+        model = small_model(**params).fit(X, labels)
+        found, proba = model.predict_topk(X, 4), model.predict_proba(X)
+        with monkeypatch.context() as patch:
+            patch.setattr(ldsm, "AT_ONCE", 11)
+            for a, b in zip(found, model.predict_topk(X, 4)):
+                np.testing.assert_array_equal(a, b)
+            assert (proba != model.predict_proba(X)).nnz == 0
+
+
+def test_the_size_of_features_does_not_matter_to_nag():
+    """Weights of large features are small, and not dropped for it."""
+    X, labels = small_data()
+    X = sp.csr_array(abs(X))
+    one, two = (small_model(optimizer="nag").fit(X * factor, labels) for factor in (1.0, 1024.0))
+    assert [tree.n_samples.size for tree in one.trees_] == [tree.n_samples.size for tree in two.trees_]
+    assert max(tree.n_samples.size for tree in two.trees_) > 5
+
+
+def test_more_dense_rows_than_memory_are_refused_with_what_to_do(monkeypatch):
+    monkeypatch.setattr(ldsm, "MOST_DENSE", 1000)
+    with pytest.raises(ValueError, match="60 rows x 12 features.*use optimizer='nag'"):
+        small_model(optimizer="sgd").fit(*small_data())
 
 
 def test_what_a_tree_tells_of_its_nodes_fits_together():

@@ -144,7 +144,7 @@ def test_a_leaf_has_labels_and_no_training(page, model):
     page.at.number_input(key="trees.node").set_value(leaf)
     page.run()
     assert any(f"Leaf {leaf} of tree 1" in s.value for s in page.at.subheader)
-    assert "A leaf was not trained" in page.text()
+    assert "A leaf has no split" in page.text()
     page.press("trees.up")
     assert any(f"Node {model.trees_[0].parent[leaf]} of tree 1" in s.value for s in page.at.subheader)
 

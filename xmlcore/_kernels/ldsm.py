@@ -34,7 +34,8 @@ class ForestArrays(NamedTuple):
     hist_ptr: np.ndarray  # int64 (n + 1,), labels of each node's rows
     hist_labels: np.ndarray  # int32
     hist_counts: np.ndarray  # int32
-    hist_total: np.ndarray  # int64 (n,), what counts are divided by
+    hist_total: np.ndarray  # int64 (n,), the sum of its counts
+    n_rows: np.ndarray  # int64 (n,), training rows
 
 
 # Training a node ------------------------------------------------------------------------------------------------------
@@ -259,6 +260,8 @@ def train_node(
         See :func:`objective`.
     label_counts : int64 (n_labels,)
         Each label as often as it was met, over all epochs.
+    scale : as ``values`` (n_columns,)
+        NAG: the largest value of each column, in size; else zeros.
     """
     m = ptr.size - 1
     M = arity
@@ -308,9 +311,10 @@ def train_node(
                         f = columns[t]
                         size_of = abs(values[t])
                         if size_of > scale[f]:
-                            if scale[f] > 0.0:
+                            before = scale[f] if scale[f] > 0.0 else kind.type(1.0)
+                            if scale[f] > 0.0 or size_of > 1.0:
                                 for c in range(M):
-                                    weights[M * f + c] *= scale[f] / size_of
+                                    weights[M * f + c] *= before / size_of
                             scale[f] = size_of
                         ratio[t] = values[t] / scale[f]
                         norms[i] += np.float64(ratio[t]) * np.float64(ratio[t])
@@ -360,18 +364,21 @@ def train_node(
                     ratio[t] = values[t] / scale[columns[t]]
                     norms[i] += np.float64(ratio[t]) * np.float64(ratio[t])
         objective(sums, total, label_sums, label_counts, integrity_weight, multiway_weight, trace[epoch])
-    return weights, sums, label_sums, label_counts
+    return weights, sums, label_sums, label_counts, scale
 
 
 @kernel
-def drop_small(weights, least, arity):
-    """Set weights below ``least`` in size to 0, but for the biases, in place; returns how many columns keep one."""
+def drop_small(weights, scale, least, arity):
+    """Set weights to 0, in place, that add less than ``least`` to a margin; returns how many columns keep one.
+
+    A weight is taken times its column's scale, or times 1 if that is larger; biases stay.
+    """
     n_columns = weights.size // arity - 1
     kept = 0
     for f in range(n_columns):
         any_left = False
         for c in range(arity):
-            if abs(weights[arity * f + c]) < least:
+            if abs(weights[arity * f + c]) * max(1.0, np.float64(scale[f])) < least:
                 weights[arity * f + c] = 0.0
             any_left = any_left or weights[arity * f + c] != 0.0
         kept += any_left
@@ -489,19 +496,19 @@ def split_node(
         for i in range(m):
             for f in range(n_columns):
                 every[i * n_columns + f] = f
-        weights = train_node(
+        weights, _, _, _, scale = train_node(
             every_ptr, every, dense, n_columns, label_ptr, labels, n_labels, M, n_epochs, learning_rate,
             trained_weight, multiway_weight, spread, optimizer, seed, number, min_error, weight_decay, trace,
-        )[0]  # fmt: skip
-        drop_small(weights, least, M)
+        )  # fmt: skip
+        drop_small(weights, scale, least, M)
         if not to_features(weights, means, scales, M):
             status = BEYOND
     else:
-        weights = train_node(
+        weights, _, _, _, scale = train_node(
             ptr, own, values, n_columns, label_ptr, labels, n_labels, M, n_epochs, learning_rate,
             trained_weight, multiway_weight, spread, optimizer, seed, number, min_error, weight_decay, trace,
-        )[0]  # fmt: skip
-        drop_small(weights, least, M)
+        )  # fmt: skip
+        drop_small(weights, scale, least, M)
     for e in range(n_epochs):
         trace[e, 0] = trace[e, 1] - integrity_weight * trace[e, 2] + multiway_weight * trace[e, 3]
     directions, hist, counts = split_rows(ptr, own, values, weights, M, label_ptr, labels, n_labels)
@@ -769,26 +776,50 @@ def reach_leaves(forest, arity, n_columns, x_ptr, x_columns, x_values, n_trees, 
 
 
 @kernel
-def label_shares(forest, ptr, leaves, n_labels, n_trees):
-    """Mean of the normalised histograms of the leaves that each row reached: over a tree's leaves, then over trees.
+def most_labels(forest, ptr, leaves, n_labels, n_trees):
+    """For each row, no fewer than the labels that the leaves it reached have: int64 (n,)."""
+    hist_ptr = forest.hist_ptr
+    n = (ptr.size - 1) // n_trees
+    out = np.zeros(n, np.int64)
+    for tree in range(n_trees):
+        for i in range(n):
+            for t in range(ptr[tree * n + i], ptr[tree * n + i + 1]):
+                out[i] += hist_ptr[leaves[t] + 1] - hist_ptr[leaves[t]]
+    return np.minimum(out, n_labels)
+
+
+@kernel
+def label_shares(forest, ptr, leaves, n_labels, n_trees, first_row, end_row, of_rows):
+    """Mean of the normalised histograms of the leaves that rows reached: over a tree's leaves, then over trees.
+
+    Parameters
+    ----------
+    forest : ForestArrays
+    ptr, leaves
+        Of :func:`reach_leaves`.
+    n_labels, n_trees : int
+    first_row, end_row : int
+        Rows ``first_row`` to ``end_row - 1``.
+    of_rows : bool
+        Counts are divided by a leaf's rows; otherwise by the sum of its counts, as the paper does.
 
     Returns
     -------
-    out_ptr : int64 (n + 1,)
+    out_ptr : int64 (end_row - first_row + 1,)
     labels : int32, in the order in which they were met
     shares : float64
     """
     hist_ptr = forest.hist_ptr
     hist_labels = forest.hist_labels
     hist_counts = forest.hist_counts
-    hist_total = forest.hist_total
+    hist_total = forest.n_rows if of_rows else forest.hist_total
     n = (ptr.size - 1) // n_trees
     place = np.full(n_labels, -1, np.int64)
-    out_ptr = np.zeros(n + 1, np.int64)
+    out_ptr = np.zeros(end_row - first_row + 1, np.int64)
     labels = np.empty(1024, np.int32)
     shares = np.empty(1024, np.float64)
     count = 0
-    for i in range(n):
+    for i in range(first_row, end_row):
         begin = count
         for tree in range(n_trees):
             a = ptr[tree * n + i]
@@ -814,7 +845,7 @@ def label_shares(forest, ptr, leaves, n_labels, n_trees):
                     shares[place[label]] += part * hist_counts[h]
         for t in range(begin, count):
             place[labels[t]] = -1
-        out_ptr[i + 1] = count
+        out_ptr[i - first_row + 1] = count
     return out_ptr, labels[:count].copy(), shares[:count].copy()
 
 

@@ -27,6 +27,9 @@ DENSE = 0.5  # share of values that are not 0, from which on features are taken 
 ORDER, ATTEMPT = 1 << 32, 1 << 33  # added to a node's number: streams of its rows' order, and of further attempts
 PHASE = "Growing trees"
 PREDICT_ROWS, LEAST_ROWS = 4096, 256  # most and fewest rows per task
+AT_ONCE = 1 << 21  # (row, label) pairs whose shares are in memory at once, per thread
+LEAST_WIDTH = 100  # features, of fewer the least weight would be one that matters
+MOST_DENSE = 8 * 2**30  # bytes that rows may take when they are standardised
 SAVED = ("root", "first_child", "bias", "column_ptr", "columns", "weights", "hist_ptr", "hist_labels", "hist_counts")
 MEANS = ("mean_ptr", "mean_columns", "mean_values", "mean_weights")
 DTYPES = {
@@ -57,7 +60,9 @@ class LdSMTree(NamedTuple):
     n_samples: np.ndarray  # int64 (n_nodes,), training rows that reach the node
     objective: np.ndarray  # float64 (n_nodes,), J of the split as it was made; NaN for leaves, as the next three
     balance: np.ndarray  # float64 (n_nodes,), the balancing term: 0 is balanced
-    integrity: np.ndarray  # float64 (n_nodes,), the class integrity term, without its weight: M - 1 at most
+    integrity: (
+        np.ndarray
+    )  # float64 (n_nodes,), the class integrity term, without its weight: at most M²/4, rounded down
     multiway: np.ndarray  # float64 (n_nodes,), the multi-way penalty, without its weight: 0 when no row goes two ways
     inner: np.ndarray  # int32 (inner nodes,), their ids
     trace: np.ndarray  # float32 (inner nodes, n_epochs, 4), J and these three as estimated after each epoch
@@ -240,6 +245,15 @@ class LdSM(MultiLabelModel):
         optimizer = self.optimizer
         if optimizer == "auto":
             optimizer = "sgd" if X.nnz > DENSE * X.shape[0] * n_features else "nag"
+        if optimizer == "sgd":
+            threads = min(effective_jobs(self.n_jobs), self.n_estimators)
+            needed = 12 * X.shape[0] * feature_of_column.size * threads
+            if needed > MOST_DENSE:
+                raise ValueError(
+                    f"optimizer='sgd' would lay out {X.shape[0]:,} rows x {feature_of_column.size:,} features, "
+                    f"{needed / 2**30:.0f} GiB with {threads} threads: use optimizer='nag', which keeps them sparse, "
+                    "fewer threads (n_jobs) or fewer features"
+                )
         report = _Report(progress, self.n_estimators, self.max_nodes)
 
         def grow(seed):
@@ -281,18 +295,22 @@ class LdSM(MultiLabelModel):
         scores = np.zeros((X.shape[0], k), np.float32)
 
         def one_block(block):
-            ptr, found, shares = self._shares(x, block, n_trees, max_nodes)
-            best = np.full((block[1] - block[0], width), -1, np.int32)
-            best_scores = np.zeros(best.shape, np.float32)
-            ldsm.best_labels(ptr, found, shares, best, best_scores)
-            labels[slice(*block), :width], scores[slice(*block), :width] = best, best_scores
+            for rows, *shares in self._shares(x, block, n_trees, max_nodes):
+                best = np.full((rows.stop - rows.start, width), -1, np.int32)
+                best_scores = np.zeros(best.shape, np.float32)
+                ldsm.best_labels(*shares, best, best_scores)
+                labels[rows, :width], scores[rows, :width] = best, best_scores
 
         blocks = _blocks(X.shape[0], self.n_jobs)
         run_tasks(one_block, blocks, [b - a for a, b in blocks], self.n_jobs, progress, "Predicting", "blocks of rows")
         return Ranking(labels, scores)
 
     def predict_proba(self, X, threshold: float = 0.0) -> sp.csr_array:
-        """Scores of all labels that reach a threshold.
+        """Probabilities of labels, those that reach a threshold.
+
+        A label's probability is the share of a leaf's training rows that have it, averaged over the leaves of a tree
+        and over trees. ``predict_topk`` ranks by shares of label occurrences instead, as the paper does, in which a row
+        of many labels counts less for each; and re-ranking changes its scores, but no probability.
 
         Parameters
         ----------
@@ -310,12 +328,14 @@ class LdSM(MultiLabelModel):
         x = csr_parts(X)
 
         def one_block(block):
-            ptr, labels, shares = self._shares(x, block)
-            part = sp.csr_array((shares.astype(np.float32), labels, ptr), shape=(ptr.size - 1, self.n_labels_))
-            part.sort_indices()
-            part.data[part.data < threshold] = 0.0
-            part.eliminate_zeros()
-            return part
+            parts = []
+            for _, ptr, labels, shares in self._shares(x, block, probabilities=True):
+                part = sp.csr_array((shares.astype(np.float32), labels, ptr), shape=(ptr.size - 1, self.n_labels_))
+                part.sort_indices()
+                part.data[part.data < threshold] = 0.0
+                part.eliminate_zeros()
+                parts.append(part)
+            return sp.csr_array(sp.vstack(parts, format="csr"))
 
         blocks = _blocks(X.shape[0], self.n_jobs)
         parts = run_tasks(one_block, blocks, [b - a for a, b in blocks], self.n_jobs)
@@ -435,7 +455,7 @@ class LdSM(MultiLabelModel):
     def _split(self, x, y, rows, v, place, n_features, seed, optimizer):
         """Train node v on its rows, and split them; None when a child gets all rows, or none, in every attempt."""
         weights = float(self.integrity_weight), float(self.multiway_weight)
-        rest = 1.0 / (2 * n_features), 1.0 / n_features, OPTIMIZERS[optimizer], seed
+        rest = 1.0 / (2 * n_features), 1.0 / max(n_features, LEAST_WIDTH), OPTIMIZERS[optimizer], seed
         for attempt in range(self.n_attempts):
             number, trace, parts = v + ATTEMPT * attempt, np.empty((self.n_epochs, 4)), np.empty(4)
             status, *found = ldsm.split_node(
@@ -459,8 +479,8 @@ class LdSM(MultiLabelModel):
             more = "n_attempts=5 tries again with less of it" if self.n_attempts == 1 else "more n_attempts may help"
             warnings.warn(
                 f"{len(undone):,} splits were undone, for they sent all rows one way: {sum(undone) / visits:.0%} of "
-                f"the rows, over {len(grown):,} trees, end in leaves that should have been split. Class integrity, of "
-                f"weight {self.integrity_weight}, counted for too much there: {more}, or make integrity_weight smaller",
+                f"the rows, over {len(grown):,} trees, end in leaves with several labels. Often class integrity, of "
+                f"weight {self.integrity_weight}, counts for too much there: {more}, or make integrity_weight smaller",
                 UserWarning,
                 stacklevel=3,
             )
@@ -533,18 +553,30 @@ class LdSM(MultiLabelModel):
         M, n_columns = self.trees_[0].children.shape[1], max(1, self.feature_of_column_.size)
         return ldsm.reach_leaves(self.forest_, M, n_columns, *part, n_trees, max_nodes)
 
-    def _shares(self, x, block, n_trees=None, max_nodes=None):
-        """Labels of the leaves that some rows reach, and their scores: ptr, labels, float64."""
+    def _shares(self, x, block, n_trees=None, max_nodes=None, probabilities=False):
+        """Labels of the leaves that some rows reach, and their scores, some rows at a time.
+
+        Yields slices of rows, ptr, labels, and float64 scores: shares of label occurrences, re-ranked where that was
+        asked for; or ``probabilities``.
+        """
         n_trees, max_nodes = self._prefix(n_trees, max_nodes)
         part = in_columns(x, self._columns, block)
         ptr, leaves = self._reach(part, n_trees, max_nodes)
-        found = ldsm.label_shares(self.forest_, ptr, leaves, self.n_labels_, n_trees)
-        if self.means_ is not None:
-            weights = self.means_[3]
-            if weights.size:
-                part = (*part[:2], ldsm.weigh(*part, weights, True))
-            ldsm.rank_again(*found, *part, max(1, self.feature_of_column_.size), *self.means_[:3], *self._rerank)
-        return found
+        rerank = self.means_ is not None and not probabilities
+        if rerank and self.means_[3].size:
+            part = (*part[:2], ldsm.weigh(*part, self.means_[3], True))
+        sizes = np.cumsum(ldsm.most_labels(self.forest_, ptr, leaves, self.n_labels_, n_trees))
+        first, n = 0, block[1] - block[0]
+        while first < n:
+            before = sizes[first - 1] if first else 0
+            end = max(first + 1, int(np.searchsorted(sizes, before + AT_ONCE, side="right")))
+            found = ldsm.label_shares(self.forest_, ptr, leaves, self.n_labels_, n_trees, first, end, probabilities)
+            if rerank:
+                own = (part[0][first : end + 1], *part[1:])
+                n_columns = max(1, self.feature_of_column_.size)
+                ldsm.rank_again(*found, *own, n_columns, *self.means_[:3], *self._rerank)
+            yield slice(block[0] + first, block[0] + end), *found
+            first = end
 
 
 class _Report:
@@ -631,6 +663,7 @@ class Grown:
             "first_child": np.array(self.first_child, np.int32),
             "bias": np.array(self.bias, np.float32),
             "inner": np.array(inner, np.int64),
+            "n_rows": np.array(self.n_samples, np.int64),
             "columns": [self.splits[v].columns for v in inner],
             "weights": [self.splits[v].weights for v in inner],
             "hist_ptr": np.concatenate([[0], np.cumsum([labels.size for labels, _ in self.hist])]).astype(np.int64),
@@ -683,6 +716,7 @@ def _apart(arrays, values):
             "first_child": np.where(first >= 0, first - start, -1).astype(np.int32),
             "bias": arrays["bias"][start:end],
             "inner": inner,
+            "n_rows": arrays["n_samples"][start:end],
             "columns": [arrays["columns"][column_ptr[g] : column_ptr[g + 1]] for g in groups],
             "weights": [arrays["weights"][M * column_ptr[g] : M * column_ptr[g + 1]] for g in groups],
             "hist_ptr": hist_ptr[start : end + 1] - hist_ptr[start],
@@ -712,6 +746,7 @@ def _check_arrays(arrays, values, n_columns):
         ("the labels' means", lambda: MEANS[0] not in arrays or (
             arrays[MEANS[0]].size == values["n_labels"] + 1
             and _are_lists(arrays[MEANS[0]], arrays[MEANS[1]], n_columns)
+            and [arrays[name].dtype for name in MEANS] == ["int64", "int32", "float32", "float32"]
             and arrays[MEANS[1]].size == arrays[MEANS[2]].size
             and arrays[MEANS[3]].size in (0, max(1, n_columns))
             and bool(np.isfinite(arrays[MEANS[2]]).all() and np.isfinite(arrays[MEANS[3]]).all()))),
@@ -786,6 +821,7 @@ def _forest(trees) -> ldsm.ForestArrays:
         hist_labels=np.concatenate([tree["hist_labels"] for tree in trees]),
         hist_counts=hist_counts,
         hist_total=np.add.reduceat(hist_counts, hist_ptr[:-1], dtype=np.int64),
+        n_rows=np.concatenate([tree["n_rows"] for tree in trees]).astype(np.int64),
     )
     return read_only(forest)
 
