@@ -519,6 +519,8 @@ def _cut(name):
         _cut("mean_weights"),
         _cut("hist_counts"),
         lambda arrays: arrays.pop("hist_ptr"),
+        lambda arrays: arrays.update(mean_values=arrays["mean_values"][:, None]),
+        lambda arrays: arrays.update(mean_ptr=arrays["mean_ptr"].astype(float)),
         lambda arrays: arrays.update(columns=arrays["columns"].astype(np.int64)),
     ],
 )  # fmt: skip

@@ -32,6 +32,7 @@ LEAST_WIDTH = 100  # features, of fewer the least weight would be one that matte
 MOST_DENSE = 8 * 2**30  # bytes that rows may take when they are standardised
 SAVED = ("root", "first_child", "bias", "column_ptr", "columns", "weights", "hist_ptr", "hist_labels", "hist_counts")
 MEANS = ("mean_ptr", "mean_columns", "mean_values", "mean_weights")
+MEAN_TYPES = [("int64", 1), ("int32", 1), ("float32", 1), ("float32", 1)]
 DTYPES = {
     "root": "int32",
     "first_child": "int32",
@@ -744,9 +745,9 @@ def _check_arrays(arrays, values, n_columns):
             and bool((np.diff(arrays["hist_ptr"]) > 0).all() and (arrays["hist_counts"] > 0).all())
             and arrays["hist_counts"].size == arrays["hist_labels"].size),
         ("the labels' means", lambda: MEANS[0] not in arrays or (
-            arrays[MEANS[0]].size == values["n_labels"] + 1
+            [(arrays[name].dtype, arrays[name].ndim) for name in MEANS] == MEAN_TYPES
+            and arrays[MEANS[0]].size == values["n_labels"] + 1
             and _are_lists(arrays[MEANS[0]], arrays[MEANS[1]], n_columns)
-            and [arrays[name].dtype for name in MEANS] == ["int64", "int32", "float32", "float32"]
             and arrays[MEANS[1]].size == arrays[MEANS[2]].size
             and arrays[MEANS[3]].size in (0, max(1, n_columns))
             and bool(np.isfinite(arrays[MEANS[2]]).all() and np.isfinite(arrays[MEANS[3]]).all()))),
