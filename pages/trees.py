@@ -449,7 +449,7 @@ def _about_drawing(view, color):
         "multiway": "Colour is the multi-way penalty without its weight, 0 is every row in one child; leaves, which "
         "have none, are grey. ",
     }[color]
-    said += "The scale ends at the 5th and the 95th percentile of the tree's nodes. "
+    said += "Lighter is better. The scale ends at the 5th and the 95th percentile of the tree's nodes. "
     said += "Beside a node is the label whose share has grown most from its parent; **+37** are 37 nodes below it that "
     said += "are not drawn. "
     if view.mode == PATH:

@@ -171,3 +171,11 @@ def test_smaller_trees_have_their_depth_on_the_other_axis():
 def test_frames_without_what_is_drawn_are_refused_by_name(draw):
     with pytest.raises(ValueError, match="needs the column"):
         draw(pd.DataFrame({"x": [1]}))
+
+
+def test_lighter_is_better_whatever_the_colour_is():
+    scales = {
+        color: figures.tree(nodes(integrity=0.5), color=color, title="Tree 1").layout.coloraxis.reversescale
+        for color in ("purity", "objective", "integrity")
+    }
+    assert scales == {"purity": False, "objective": True, "integrity": False}

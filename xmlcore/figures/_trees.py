@@ -29,6 +29,7 @@ COLOR_TITLES = {
     "integrity": "Class integrity",
     "multiway": "Multi-way penalty",
 }
+LESS_IS_BETTER = ("objective", "balance", "multiway")
 SCALE = "Cividis"  # told apart with every common colour vision; its greys of rising lightness survive print
 LINE = 24  # pixels of a line of the drawing
 TIGHT = 15  # where there are many
@@ -125,6 +126,7 @@ def tree(
         dragmode="pan",
         coloraxis={
             "colorscale": SCALE,
+            "reversescale": color in LESS_IS_BETTER,  # lighter is better
             "cmin": float(color_range[0]),
             "cmax": float(color_range[1]),
             "showscale": bool(known.any()),
