@@ -62,6 +62,8 @@ def main() -> None:
         _choose_run(fingerprint, runs, key)
     else:
         st.caption(_about(runs[0]))
+    for warning in dict.fromkeys(run.warnings):
+        st.warning(text.plain(warning))
     _training(fingerprint)
     files = f"{text.file_name(name)}-{MODEL}-{key[:6]}"
     # Fragments: a click in the drawing does not draw the figures below again.

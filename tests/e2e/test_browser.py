@@ -323,6 +323,8 @@ def test_settings_typed_just_before_the_page_is_left_are_kept_and_bad_ones_are_n
     one.go("Train")
     assert one.page.title() == "Train – xmlcore"
     field = one.page.get_by_role("spinbutton", name="Labels under a last node")
+    drawn = one.page.locator("[data-testid=stApp][data-test-script-state=notRunning]")
+    drawn.wait_for()  # what is typed into a page that is still being drawn may be drawn over
     field.fill("7")
     one.page.get_by_test_id("stSidebarNav").get_by_role(
         "link", name="Data"
@@ -330,6 +332,7 @@ def test_settings_typed_just_before_the_page_is_left_are_kept_and_bad_ones_are_n
     one.page.get_by_role("heading", name="Data", exact=True).wait_for()
     assert one.page.title() == "Data – xmlcore"
     one.go("Train")
+    drawn.wait_for()
     assert field.input_value() == "7"
     trees = one.page.get_by_role("spinbutton", name="Trees")
     trees.fill("0")
