@@ -83,6 +83,17 @@ class ModelInfo:
         return getattr(import_module(module), name)
 
 
+SEED = Parameter(
+    "random_state",
+    "Seed",
+    "The same seed gives the same model, whatever the number of workers.",
+    "int",
+    0,
+    minimum=0,
+    maximum=2**32 - 1,
+    advanced=True,
+)
+
 MODELS = {
     "PLT": ModelInfo(
         location="xmlcore.models.plt:PLT",
@@ -218,16 +229,7 @@ MODELS = {
                 maximum=100_000,
                 advanced=True,
             ),
-            Parameter(
-                "random_state",
-                "Seed",
-                "The same seed gives the same model, whatever the number of workers.",
-                "int",
-                0,
-                minimum=0,
-                maximum=2**32 - 1,
-                advanced=True,
-            ),
+            SEED,
         ),
     ),
     "LdSM": ModelInfo(
@@ -386,16 +388,7 @@ MODELS = {
                 maximum=0.5,
                 advanced=True,
             ),
-            Parameter(
-                "random_state",
-                "Seed",
-                "The same seed gives the same model, whatever the number of workers.",
-                "int",
-                0,
-                minimum=0,
-                maximum=2**32 - 1,
-                advanced=True,
-            ),
+            SEED,
         ),
     ),
 }

@@ -8,7 +8,7 @@ PHASE = "Compiling kernels"
 def warm_up(progress: Progress = silent) -> None:
     """Compile every kernel, or load it from disk, by doing a tiny piece of real work of each sort.
 
-    The first time on a machine, and after a change of kernels or of Numba, this takes some 35 seconds of one core;
+    The first time on a machine, and after a change of kernels or of Numba, this takes some 40 seconds of one core;
     later two. Run in a worker, it leaves that worker with all kernels loaded, and the others with kernels to load from
     disk.
 
@@ -26,22 +26,22 @@ def warm_up(progress: Progress = silent) -> None:
 
 def _pieces():
     """Do the work, saying before each piece what it is and how much of the whole it takes."""
-    yield 15, "reading files"
+    yield 7, "reading files"
     from xmlcore import datasets
 
     datasets.warm_up()
-    yield 10, "measures"
+    yield 4, "measures"
     from xmlcore import metrics
 
     metrics.warm_up()
-    yield 45, "label trees"
+    yield 55, "label trees"
     from xmlcore.models import PLT, LdSM
     from xmlcore.models.base import warm_up
 
     warm_up(PLT())
-    yield 15, "ensembles and beams"
+    yield 5, "ensembles and beams"
     warm_up(PLT(loss="squared_hinge", tree="random", n_estimators=2))
     warm_up(PLT(tree="huffman", beam=2))
-    yield 15, "decision trees"
+    yield 29, "decision trees"
     warm_up(LdSM())
     warm_up(LdSM(rerank_beta=0.5, rerank_space="idf"))
