@@ -14,6 +14,7 @@ from xmlcore._parallel import effective_jobs, run_tasks
 from xmlcore.models.arrays import are_pointers, by_frequency, check_columns, columns_of, read_only
 from xmlcore.models.base import ModelFormatError, MultiLabelModel
 from xmlcore.models.label_tree import CLUSTERING, LabelTree, build_tree, label_representations
+from xmlcore.models.linear_nodes import LinearNodes, linear_nodes
 from xmlcore.progress import Progress, silent
 from xmlcore.ranking import Ranking
 from xmlcore.validation import INT32_MAX, check_count, check_features, check_labels, csr_parts
@@ -301,6 +302,25 @@ class PLT(MultiLabelModel):
         if not parts:
             return sp.csr_array((0, self.n_labels_), dtype=np.float32)
         return sp.csr_array(sp.vstack(parts, format="csr"))
+
+    def linear_nodes(self, tree: int = 0) -> LinearNodes:
+        """The node classifiers of one tree as a matrix, in features: made for reading, not for predicting.
+
+        Parameters
+        ----------
+        tree : int
+            Which of ``trees_``.
+
+        Returns
+        -------
+        xmlcore.models.linear_nodes.LinearNodes
+            Copied from the model at every call, about as large as it.
+        """
+        self._check_fitted()
+        tree = check_count(tree, "tree", least=0, most=len(self.trees_) - 1)
+        return linear_nodes(
+            self.fitted_[tree], self.leaves_[tree], self.feature_of_column_, self.n_features_in_, self.loss_
+        )
 
     def size(self) -> dict:
         """Size of the fitted model: "n_nodes", "depth", "n_weights", "model_bytes" (of its arrays)."""

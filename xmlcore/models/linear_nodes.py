@@ -1,0 +1,73 @@
+"""A label tree's node classifiers as one matrix: what gradients, certificates and explanations read."""
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from xmlcore._kernels.siblings import NARROW, row_width
+
+
+class LinearNodes(NamedTuple):
+    """The node classifiers of one tree. n nodes, D features.
+
+    The margin of node v for a row x is ``weights[v] @ (x / |x|) + bias[v]`` (a row of zeros is taken as it is), the log
+    of its factor is what ``xmlcore._kernels.label_tree.log_probability`` makes of it, and log P(label | x) is the sum
+    over ``path(label)``.
+    """
+
+    parent: np.ndarray  # int32 (n,), -1 for the root, which is node 0; parents come before their children
+    label: np.ndarray  # int32 (n,), -1 for inner nodes
+    leaf_of_label: np.ndarray  # int32 (L,)
+    weights: sp.csr_array  # float32 (n, D)
+    bias: np.ndarray  # float32 (n,), may be infinite: a factor that is always 0 or 1
+    loss: str  # "logistic" or "squared_hinge"
+    root_has_factor: bool  # whether the root has a classifier of its own
+
+    def path(self, label: int) -> np.ndarray:
+        """Nodes that have a factor in the label's probability, from the root down: int64."""
+        nodes = [int(self.leaf_of_label[label])]
+        while nodes[-1] > 0:
+            nodes.append(int(self.parent[nodes[-1]]))
+        return np.array(nodes[::-1] if self.root_has_factor else nodes[-2::-1], np.int64)
+
+
+def linear_nodes(arrays, leaf_of_label, feature_of_column, n_features: int, loss: str) -> LinearNodes:
+    """Bring a tree's groups of siblings, in columns, into a row of weights per node, in features.
+
+    Parameters
+    ----------
+    arrays : TreeArrays
+    leaf_of_label : int32 (L,)
+    feature_of_column : int32
+    n_features : int
+    loss : str
+    """
+    n, sizes = arrays.label.size, arrays.group_size.astype(np.int64)
+    n_columns = np.diff(arrays.column_ptr)
+    is_sparse = np.diff(arrays.entry_at) > 0
+    # Groups stored as pairs (child, value), column by column.
+    group = np.repeat(np.arange(sizes.size), n_columns)
+    sparse_columns = np.flatnonzero(is_sparse[group])
+    first_entry = np.arange(group.size) + np.cumsum(is_sparse)[group] - 1  # a sparse group has one pointer more
+    skipped = np.cumsum(np.where(is_sparse, 0, n_columns))  # and a dense one has none
+    first_entry = (first_entry - skipped[group])[sparse_columns]
+    counts = arrays.entry_ptr[first_entry + 1].astype(np.int64) - arrays.entry_ptr[first_entry]
+    pair_group = np.repeat(group[sparse_columns], counts)
+    nodes = [arrays.group_first[pair_group].astype(np.int64) + arrays.entry_child]
+    columns = [np.repeat(arrays.columns[sparse_columns], counts)]
+    values = [arrays.entry_value]
+    for g in np.flatnonzero(~is_sparse & (n_columns > 0)):
+        size = int(sizes[g])
+        width = size if size <= NARROW else row_width(size)
+        block = arrays.dense[arrays.dense_ptr[g] : arrays.dense_ptr[g + 1]].reshape(-1, width)[:, :size]
+        at, child = np.nonzero(block)
+        nodes.append(arrays.group_first[g] + child)
+        columns.append(arrays.columns[arrays.column_ptr[g] + at])
+        values.append(block[at, child])
+    nodes, columns = np.concatenate(nodes), np.concatenate(columns)
+    weights = sp.csr_array((np.concatenate(values), (nodes, feature_of_column[columns])), shape=(n, n_features))
+    weights.sort_indices()
+    return LinearNodes(
+        arrays.parent, arrays.label, leaf_of_label, weights, arrays.bias, loss, bool(arrays.root_group >= 0)
+    )
