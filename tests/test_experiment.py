@@ -8,6 +8,7 @@ import scipy.sparse as sp
 
 from xmlcore import PLT, LdSM, evaluate, experiment, jobs, metrics, store
 from xmlcore.datasets import Dataset, save_dataset
+from xmlcore.parameters import NOISE
 from xmlcore.progress import Cancelled
 
 
@@ -139,8 +140,10 @@ def test_unknown_models_and_parameters_are_named(data, model, params, message):
 def test_every_form_parameter_is_the_estimators(data):
     for name, info in experiment.MODELS.items():
         defaults = info.cls().get_params()
+        assert {p.name for p in NOISE} <= {p.name for p in info.parameters}
         for parameter in info.parameters:
-            assert parameter.default == defaults[parameter.name], (name, parameter.name)
+            if parameter not in NOISE:
+                assert parameter.default == defaults[parameter.name], (name, parameter.name)
             assert parameter.help and parameter.label
             if parameter.kind == "choice":
                 assert parameter.default in parameter.options

@@ -9,6 +9,7 @@ __version__ = "0.1.0"
 
 _NAMES = {
     "PLT": "xmlcore.models",
+    "ExtendedPLT": "xmlcore.models",
     "LdSM": "xmlcore.models",
     "LabelTree": "xmlcore.models",
     "load_model": "xmlcore.models",
@@ -17,7 +18,7 @@ _NAMES = {
 }
 _MODULES = ("datasets", "metrics", "models", "figures", "experiment", "store", "jobs")
 
-__all__ = ["PLT", "LabelTree", "LdSM", "Ranking", "evaluate", "load_model", *_MODULES]
+__all__ = ["ExtendedPLT", "PLT", "LabelTree", "LdSM", "Ranking", "evaluate", "load_model", *_MODULES]
 
 
 def __getattr__(name):

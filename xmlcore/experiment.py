@@ -4,11 +4,11 @@ import time
 import warnings
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xmlcore import metrics, store
+from xmlcore.parameters import MODELS, NOISE, ModelInfo, Parameter
 from xmlcore.progress import Progress, silent
 from xmlcore.ranking import Ranking
 from xmlcore.validation import check_count
@@ -18,380 +18,40 @@ if TYPE_CHECKING:
 
     from xmlcore.datasets import Dataset
 
+__all__ = [
+    "MODELS",
+    "Explanations",
+    "ModelInfo",
+    "Parameter",
+    "Robustness",
+    "Run",
+    "estimator",
+    "evaluate",
+    "explanations_key",
+    "explanations_saved",
+    "full_params",
+    "load_explanations",
+    "load_prefixes",
+    "load_robustness",
+    "load_run",
+    "load_run_model",
+    "prefix_measures",
+    "prefix_points",
+    "prefix_seconds",
+    "prefixes_key",
+    "prefixes_saved",
+    "robustness_key",
+    "robustness_saved",
+    "run",
+    "run_key",
+    "run_saved",
+]
+
 RUNS = "runs"
 PREFIXES = "prefixes"
+ROBUSTNESS = "robustness"
+EXPLANATIONS = "explanations"
 LEAST_RANKED = 5  # labels kept per test row, even when fewer are measured
-
-
-@dataclass(frozen=True)
-class Parameter:
-    """One parameter of a model, as a form shows it.
-
-    Attributes
-    ----------
-    name, label, help : str
-        ``help`` says what a larger value or another choice does.
-    kind : {"int", "float", "choice", "bool"}
-    default : object
-    options : tuple
-        For "choice".
-    minimum, maximum, step : number or None
-    advanced : bool
-        Seldom worth changing.
-    optional : bool
-        None is allowed, and means what ``help`` says.
-    empty : str
-        A word for None, where ``optional``: a form shows it in the empty field.
-    """
-
-    name: str
-    label: str
-    help: str
-    kind: str
-    default: Any
-    options: tuple = ()
-    minimum: float | None = None
-    maximum: float | None = None
-    step: float | None = None
-    advanced: bool = False
-    optional: bool = False
-    empty: str = "automatic"
-
-
-@dataclass(frozen=True)
-class ModelInfo:
-    """A model that can be run: where its class is, and what a user should know.
-
-    Attributes
-    ----------
-    location : str
-        ``"module:Class"``; :attr:`cls` imports it.
-    title, summary, paper : str
-    parameters : tuple of Parameter
-    """
-
-    location: str
-    title: str
-    summary: str
-    paper: str
-    parameters: tuple[Parameter, ...]
-
-    @property
-    def cls(self) -> type:
-        """The estimator."""
-        module, name = self.location.split(":")
-        return getattr(import_module(module), name)
-
-
-SEED = Parameter(
-    "random_state",
-    "Seed",
-    "The same seed gives the same model, whatever the number of workers.",
-    "int",
-    0,
-    minimum=0,
-    maximum=2**32 - 1,
-    advanced=True,
-)
-
-MODELS = {
-    "PLT": ModelInfo(
-        location="xmlcore.models.plt:PLT",
-        title="Probabilistic label tree",
-        summary=(
-            "The labels are the leaves of a tree with a linear classifier at every node; the probability of a label "
-            "is the product along its path. Quick to train and to search, exact top-k."
-        ),
-        paper="Jasinska et al., ICML 2016; Prabhu et al., WWW 2018",
-        parameters=(
-            Parameter(
-                "loss",
-                "Loss of the node classifiers",
-                "logistic: each factor is a sigmoid. squared_hinge (Parabel): exp(-max(0, 1 - margin)²); it trains "
-                "quicker and leaves a third fewer weights, with P@k within a point either way. Use it with C = 1.",
-                "choice",
-                "logistic",
-                options=("logistic", "squared_hinge"),
-            ),
-            Parameter(
-                "C",
-                "C, weight of the loss",
-                "Larger fits the training rows closer; smaller smooths, which helps where labels are noisy and "
-                "hurts where they are many and rare. "
-                "Published: 10 with the logistic loss (napkinXC), 1 with the squared hinge (Parabel).",
-                "float",
-                10.0,
-                minimum=1e-3,
-                maximum=1e4,
-            ),
-            Parameter(
-                "max_leaf_labels",
-                "Labels under a last node",
-                "A node with at most so many labels has them as leaves. Larger makes a shallower tree with fewer "
-                "factors per label, slower to train; smaller makes a deeper one with larger models.",
-                "int",
-                100,
-                minimum=1,
-                maximum=100_000,
-            ),
-            Parameter(
-                "arity",
-                "Arity",
-                "Children of an inner node. 2 is Parabel's binary tree; 16 and more make the wide, shallow trees of "
-                "Bonsai (Khandagale et al., 2020): fewer factors per label, often more precise on the tail.",
-                "int",
-                2,
-                minimum=2,
-                maximum=1024,
-            ),
-            Parameter(
-                "n_estimators",
-                "Trees",
-                "Trees with different clusterings whose probabilities are averaged. Three bring up to half a point of "
-                "P@k for three times the time and memory. Huffman trees have nothing to differ in: one is enough.",
-                "int",
-                1,
-                minimum=1,
-                maximum=100,
-            ),
-            Parameter(
-                "tree",
-                "How labels are grouped",
-                "kmeans puts labels with similar rows together (Parabel, Prabhu et al., 2018). huffman puts frequent "
-                "labels near the root and rare ones deep down (fastText, Joulin et al., 2017); it has one label per "
-                "leaf, whatever “Labels under a last node” says. Binary, its models are 2.6 to 3.3 times as large as "
-                "those of binary kmeans and 0.4 to 2.7 points of P@5 worse; with arity 16 they are about 1.1 times as "
-                "large (up to 1.6 times those of kmeans with arity 16), and within a point. "
-                "random is the control: what the tree costs in precision when the grouping knows nothing (up to "
-                "1.5 points of P@5 on 16,000 labels).",
-                "choice",
-                "kmeans",
-                options=("kmeans", "random", "huffman"),
-                advanced=True,
-            ),
-            Parameter(
-                "collapse_layers",
-                "Collapsed layers",
-                "Takes so many layers of inner nodes out after each one that stays: 3 makes a binary tree 16-ary "
-                "(AttentionXML, You et al., 2019; much as Bonsai, Khandagale et al., 2020). Fewer factors per label: "
-                "on 16,000 labels, 3 brought half a point of P@5 in about half the time to train and to predict. Nodes "
-                "with at most “Labels under a last node” stay, so trees of two layers do not change.",
-                "int",
-                0,
-                minimum=0,
-                maximum=30,
-                advanced=True,
-            ),
-            Parameter(
-                "weight_threshold",
-                "Drop weights below",
-                "Weights smaller in size are dropped after training: 0.1 makes models up to four times smaller at no "
-                "loss of precision that we could measure, 0 keeps all.",
-                "float",
-                0.1,
-                minimum=0.0,
-                maximum=10.0,
-                step=0.05,
-                advanced=True,
-            ),
-            Parameter(
-                "beam",
-                "Beam",
-                "Empty searches exactly. A number opens only so many nodes at each depth, and never more than the "
-                "exact search: as quick where the model is sure, about twice as quick where it is not, and it can "
-                "miss labels.",
-                "int",
-                None,
-                minimum=1,
-                maximum=10_000,
-                advanced=True,
-                optional=True,
-                empty="exact",
-            ),
-            Parameter(
-                "tol",
-                "Tolerance",
-                "A node stops when no row wants to move its probability by more than this. Smaller trains longer; "
-                "below 0.1 precision rarely changes.",
-                "float",
-                0.1,
-                minimum=1e-6,
-                maximum=1.0,
-                advanced=True,
-            ),
-            Parameter(
-                "max_iter",
-                "Most epochs",
-                "A node also stops after so many passes over its rows; a warning says when that happened.",
-                "int",
-                100,
-                minimum=1,
-                maximum=100_000,
-                advanced=True,
-            ),
-            SEED,
-        ),
-    ),
-    "LdSM": ModelInfo(
-        location="xmlcore.models.ldsm:LdSM",
-        title="Log-depth streaming multi-label trees",
-        summary=(
-            "Decision trees over rows: every node learns on the fly where to send them, by an objective J that wants "
-            "children of equal weight and labels that stay together. A leaf predicts what its training rows had. The "
-            "Trees page shows the trees and J."
-        ),
-        paper="Majzoubi and Choromanska, AISTATS 2020",
-        parameters=(
-            Parameter(
-                "n_estimators",
-                "Trees",
-                "Trees that differ by their random start; predictions are averaged. Time, memory and the model grow "
-                "with it. The paper uses 50 and finds that most is gained by 10 (20 on Bibtex).",
-                "int",
-                10,
-                minimum=1,
-                maximum=1000,
-            ),
-            Parameter(
-                "max_nodes",
-                "Most nodes of a tree",
-                "T_max, leaves included. More nodes make leaves of fewer rows: finer, until they are too few to count "
-                "labels by. The Trees page shows what fewer nodes would have brought, without training again.",
-                "int",
-                1000,
-                minimum=1,
-                maximum=10_000_000,
-            ),
-            Parameter(
-                "arity",
-                "Arity",
-                "M, children of an inner node. 4 makes shallower trees, and rows more often go several ways; each row "
-                "is tried in 2^M - 1 sets of children while training.",
-                "int",
-                2,
-                minimum=2,
-                maximum=8,
-            ),
-            Parameter(
-                "n_epochs",
-                "Epochs",
-                "Passes over a node's rows. Training time grows with it; the paper uses up to 20.",
-                "int",
-                20,
-                minimum=1,
-                maximum=1000,
-            ),
-            Parameter(
-                "learning_rate",
-                "Learning rate",
-                "Steps of the node regressors. The paper looks between 0.001 and 1.",
-                "float",
-                0.1,
-                minimum=1e-6,
-                maximum=100.0,
-            ),
-            Parameter(
-                "integrity_weight",
-                "Weight of class integrity, λ1",
-                "Larger keeps the rows of a label together, at the cost of balance: trees get deeper. The paper tries "
-                "0.5 to 4.",
-                "float",
-                2.0,
-                minimum=0.0,
-                maximum=1000.0,
-            ),
-            Parameter(
-                "multiway_weight",
-                "Weight of the multi-way penalty, λ2",
-                "Larger sends fewer rows to several children; smaller makes leaves overlap, and training and "
-                "prediction slower. The paper tries 0.5 to 4.",
-                "float",
-                1.0,
-                minimum=0.0,
-                maximum=1000.0,
-            ),
-            Parameter(
-                "n_attempts",
-                "Attempts at a split",
-                "A split that sends all rows one way is undone, and the node is a leaf for good: the paper's, 1. Up to "
-                "so many attempts halve the weight of class integrity each time. With few labels 5 can decide: P@1 on "
-                "tmc2007-500 went from 66 to 83. Not in the paper.",
-                "int",
-                1,
-                minimum=1,
-                maximum=64,
-            ),
-            Parameter(
-                "optimizer",
-                "Optimiser",
-                "nag: normalised adaptive gradient (Ross et al., UAI 2013), which needs no scaling of features. sgd: "
-                "plain steps on features standardised in every node, for dense data. auto takes sgd when more than "
-                "half of all feature values are not zero.",
-                "choice",
-                "auto",
-                options=("auto", "nag", "sgd"),
-                advanced=True,
-            ),
-            Parameter(
-                "rerank_beta",
-                "Re-ranking, β",
-                "1 is without. Smaller mixes a label's share in the leaves with how near the row is to the mean of "
-                "the label's training rows, which favours rare labels. The paper has 0.8 on Amazon-670K.",
-                "float",
-                1.0,
-                minimum=0.0,
-                maximum=1.0,
-                step=0.05,
-                advanced=True,
-            ),
-            Parameter(
-                "rerank_gamma",
-                "Re-ranking, γ",
-                "How quickly distance from the mean counts, where β is below 1. The paper has 0.0001; with the space "
-                "idf, 1 to 8.",
-                "float",
-                1e-4,
-                minimum=0.0,
-                maximum=1e6,
-                advanced=True,
-            ),
-            Parameter(
-                "rerank_space",
-                "Re-ranking, space",
-                "Where distance is taken, if β is below 1. raw: features as they are (the paper). idf: weighted by "
-                "inverse document frequency and of unit length, as is usual for words; with β = 0.1 and γ = 2 it "
-                "brought 4 points of P@1 on Bibtex. Not in the paper.",
-                "choice",
-                "raw",
-                options=("raw", "idf"),
-                advanced=True,
-            ),
-            Parameter(
-                "min_error",
-                "Learn from errors of at least",
-                "A regressor leaves a row alone once its probability is so near the target. 0 is the paper's; 0.3 "
-                "trained in three quarters of the time on Bibtex and was a point of P@1 better. Not in the paper.",
-                "float",
-                0.0,
-                minimum=0.0,
-                maximum=0.5,
-                step=0.05,
-                advanced=True,
-            ),
-            Parameter(
-                "weight_decay",
-                "Weight decay",
-                "Share that weights lose when they are learnt with: smooths the regressors. Not in the paper.",
-                "float",
-                0.0,
-                minimum=0.0,
-                maximum=0.5,
-                advanced=True,
-            ),
-            SEED,
-        ),
-    ),
-}
 
 
 @dataclass
@@ -492,6 +152,35 @@ def full_params(model: str, params: dict | None = None) -> dict:
     return {**defaults, **(params or {})}
 
 
+def estimator(model: str, params: dict | None = None):
+    """Make the estimator of a run, not fitted.
+
+    Parameters
+    ----------
+    model, params
+        See :func:`full_params`.
+
+    Returns
+    -------
+    estimator
+        Of the model's class; within :class:`xmlcore.robustness.AdversarialTraining` where ``noise_sigma`` is above 0.
+    """
+    params = full_params(model, params)
+    noise = {p.name: params.pop(p.name) for p in NOISE}
+    made = MODELS[model].cls(**params)
+    if noise["noise_sigma"] == 0:
+        return made
+    from xmlcore.robustness import AdversarialTraining
+
+    return AdversarialTraining(
+        made,
+        sigma=noise["noise_sigma"],
+        augment_ratio=noise["noise_ratio"],
+        noise_support=noise["noise_support"],
+        random_state=params["random_state"],
+    )
+
+
 def run(
     dataset: "Dataset", model: str = "PLT", params: dict | None = None, k: int = 5, progress: Progress = silent
 ) -> Run:
@@ -522,14 +211,15 @@ def _run(dataset, model, params, k, progress):
     k = check_count(k, "k")
     params = full_params(model, params)
     progress("Compiling kernels", 0.0)
-    estimator = MODELS[model].cls(**params)
-    compile_s = _compile(estimator)
+    unfitted = estimator(model, params)
+    compile_s = _compile(unfitted)
     start = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        estimator.fit(dataset.X_train, dataset.Y_train, progress=progress)
+        unfitted.fit(dataset.X_train, dataset.Y_train, progress=progress)
     fit_s = time.perf_counter() - start
-    found = evaluate(estimator, dataset, k, progress=progress)
+    fitted = getattr(unfitted, "model_", unfitted)  # what training on noisy rows has made is a model like others
+    found = evaluate(fitted, dataset, k, progress=progress)
     ranking = found.pop("ranking")
     times = {name: found.pop(name) for name in ("predict_s", "predict_ms_per_row")}
     measures = pd.DataFrame(
@@ -544,20 +234,20 @@ def _run(dataset, model, params, k, progress):
         k=k,
         measures=measures,
         times={"fit_s": fit_s, "compile_s": compile_s, **times},
-        size=estimator.size(),
+        size=fitted.size(),
         ranking=ranking,
         warnings=[str(w.message) for w in caught],
         created=datetime.now(UTC).isoformat(timespec="seconds"),
     )
-    return result, estimator
+    return result, fitted
 
 
-def _compile(estimator) -> float:
+def _compile(unfitted) -> float:
     """Seconds to compile, or load, the kernels that this estimator uses."""
     from xmlcore.models.base import warm_up
 
     start = time.perf_counter()
-    warm_up(estimator)
+    warm_up(getattr(unfitted, "model", unfitted))
     return time.perf_counter() - start
 
 
@@ -588,11 +278,11 @@ def run_saved(fingerprint: str, model: str, params: dict | None = None, k: int =
         return key
     progress("Reading data", 0.0)
     dataset = load_saved(fingerprint)
-    result, estimator = _run(dataset, model, params, k, progress)
+    result, fitted = _run(dataset, model, params, k, progress)
     progress("Saving", 0.0)
     with store.writing(RUNS, key, model=model, fingerprint=fingerprint, dataset=dataset.name) as folder:
         store.write_value(folder, result)
-        estimator.save(Path(folder) / "model")
+        fitted.save(Path(folder) / "model")
     return key
 
 
@@ -769,3 +459,250 @@ def prefixes_saved(run_key: str, progress: Progress = silent) -> str:
 def load_prefixes(key: str) -> "pd.DataFrame":
     """Read a table that :func:`prefixes_saved` kept; StoreError when there is none."""
     return store.load(PREFIXES, key)
+
+
+# Noise and attacks ----------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Robustness:
+    """How a kept run's model holds up under noise or an attack.
+
+    Attributes
+    ----------
+    run_key : str
+    kind : {"gaussian", "words", "fgsm", "pgd"}
+    levels : list of float
+        Standard deviations, rates or budgets, as :func:`xmlcore.robustness.perturbation` takes them.
+    options : dict
+        Further arguments of the perturbation.
+    n_repeats, seed : int
+    n_rows, n_test : int
+        Test rows measured, of how many.
+    frame : DataFrame
+        See :func:`xmlcore.robustness.evaluate`.
+    surrogate : str or None
+        The model that an attack was computed on, where it was not the run's own.
+    seconds : float
+        For all of it.
+    """
+
+    run_key: str
+    kind: str
+    levels: list[float]
+    options: dict
+    n_repeats: int
+    seed: int
+    n_rows: int
+    n_test: int
+    frame: "pd.DataFrame"
+    surrogate: str | None = None
+    seconds: float = 0.0
+
+
+def robustness_key(
+    run_key: str, kind: str, levels, options: dict | None = None, n_repeats: int = 3, seed: int = 0, n_rows=None
+) -> str:
+    """Key under which :func:`robustness_saved` keeps its result."""
+    asked = {
+        "kind": kind,
+        "levels": sorted({float(level) for level in levels}),
+        "options": options or {},
+        "n_repeats": n_repeats,
+        "seed": seed,
+        "n_rows": n_rows,
+    }
+    return store.artifact_key(ROBUSTNESS, run_key, asked)
+
+
+def robustness_saved(
+    run_key: str,
+    kind: str,
+    levels,
+    options: dict | None = None,
+    n_repeats: int = 3,
+    seed: int = 0,
+    n_rows: int | None = None,
+    progress: Progress = silent,
+) -> str:
+    """Measure a kept run's model under noise or an attack and keep the result; at once when it is there already.
+
+    Parameters
+    ----------
+    run_key : str
+        Of a run that :func:`run_saved` kept. Test rows of its data set are perturbed.
+    kind, levels, options
+        See :func:`xmlcore.robustness.evaluate`. Word noise draws its words from the training rows.
+    n_repeats, seed : int
+    n_rows : int, optional
+        Measure a random sample of so many test rows; by default all.
+    progress : callable, optional
+
+    Returns
+    -------
+    str
+        The key, for :func:`load_robustness`.
+
+    Notes
+    -----
+    Where the model has no gradient, attacks are computed on a PLT with default settings, trained on the same rows (and
+    kept as a run), and transferred.
+    """
+    from xmlcore import robustness
+    from xmlcore.datasets import load_saved
+
+    options = dict(options or {})
+    key = robustness_key(run_key, kind, levels, options, n_repeats, seed, n_rows)
+    if store.exists(ROBUSTNESS, key):
+        return key
+    progress("Reading the model", 0.0)
+    start = time.perf_counter()
+    found = load_run(run_key)
+    model, dataset = load_run_model(run_key), load_saved(found.fingerprint)
+    surrogate, said = None, None
+    if kind in ("fgsm", "pgd") and not hasattr(model, "log_proba_gradient"):
+        surrogate = load_run_model(run_saved(found.fingerprint, "PLT", None, found.k, progress))
+        said = "PLT with default settings, trained on the same rows"
+    rows = _sampled(dataset.n_test, n_rows, seed)
+    frame = robustness.evaluate(
+        model,
+        dataset.X_test[rows],
+        dataset.Y_test[rows],
+        sigmas=levels,
+        n_repeats=n_repeats,
+        random_state=seed,
+        perturbation=kind,
+        options=options | ({"reference": dataset.X_train} if kind == "words" else {}),
+        Y_train=dataset.Y_train,
+        surrogate=surrogate,
+        progress=progress,
+    )
+    result = Robustness(
+        run_key=run_key,
+        kind=kind,
+        levels=sorted({float(level) for level in levels}),
+        options=options,
+        n_repeats=n_repeats,
+        seed=seed,
+        n_rows=rows.size,
+        n_test=dataset.n_test,
+        frame=frame,
+        surrogate=said,
+        seconds=time.perf_counter() - start,
+    )
+    store.save(ROBUSTNESS, key, result, run=run_key)
+    return key
+
+
+def load_robustness(key: str) -> Robustness:
+    """Read what :func:`robustness_saved` kept; StoreError when there is none."""
+    return store.load(ROBUSTNESS, key)
+
+
+# Explanations ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Explanations:
+    """What features do in a kept run's model, over many test rows.
+
+    Attributes
+    ----------
+    run_key : str
+    rows : ndarray of int64
+        The test rows looked at.
+    n_test : int
+        Of how many.
+    deletion : DataFrame
+        See :func:`xmlcore.explain.deletion_curve`; ``row`` is a test row. Each row's label is its top-1.
+    importance : DataFrame
+        See :func:`xmlcore.explain.importance`, all features.
+    stability : DataFrame
+        row, sigma, repeat, spearman, overlap: contributions on the clean row against those on the row with Gaussian
+        noise on its present features, whose standard deviation is ``sigma`` times the mean size of the rows' values.
+    """
+
+    run_key: str
+    rows: Any
+    n_test: int
+    deletion: "pd.DataFrame"
+    importance: "pd.DataFrame"
+    stability: "pd.DataFrame"
+
+
+NOISE_OF_VALUES = (0.1, 0.3, 1.0)  # of the mean size of a value, when stability is measured
+STABILITY_REPEATS = 5
+
+
+def explanations_key(run_key: str, n_rows: int = 200, seed: int = 0) -> str:
+    """Key under which :func:`explanations_saved` keeps its result."""
+    return store.artifact_key(EXPLANATIONS, run_key, {"n_rows": n_rows, "seed": seed})
+
+
+def explanations_saved(run_key: str, n_rows: int = 200, seed: int = 0, progress: Progress = silent) -> str:
+    """Explain a sample of a kept run's test rows and keep the result; at once when it is there already.
+
+    Parameters
+    ----------
+    run_key : str
+        Of a run that :func:`run_saved` kept.
+    n_rows : int
+        Test rows with features, drawn at random; all when there are fewer.
+    seed : int
+    progress : callable, optional
+
+    Returns
+    -------
+    str
+        The key, for :func:`load_explanations`.
+    """
+    import numpy as np
+    import pandas as pd
+
+    from xmlcore import explain, robustness
+    from xmlcore.datasets import load_saved
+
+    key = explanations_key(run_key, n_rows, seed)
+    if store.exists(EXPLANATIONS, key):
+        return key
+    progress("Reading the model", 0.0)
+    found = load_run(run_key)
+    model, dataset = load_run_model(run_key), load_saved(found.fingerprint)
+    filled = np.flatnonzero(np.diff(dataset.X_test.indptr))
+    rows = filled[_sampled(filled.size, n_rows, seed)]
+    X, labels = dataset.X_test[rows], found.ranking.labels[rows, 0]
+    known = labels >= 0
+    rows, X, labels = rows[known], X[known], labels[known]
+    deletion = explain.deletion_curve(model, X, labels, seed=seed, progress=progress)
+    deletion["row"] = rows[deletion["row"].to_numpy()]
+    importance = explain.importance(model, X, labels, n=dataset.n_features, progress=progress)
+    size = float(np.abs(X.data).mean()) if X.nnz else 0.0
+    parts = []
+    for i, row in enumerate(rows):
+        progress("Explaining noisy rows", i / rows.size, f"row {i + 1:,} of {rows.size:,}")
+        for share in NOISE_OF_VALUES:
+            noise = robustness.GaussianNoise(share * size, "nonzero")
+            part = explain.stability(model, X[[i]], labels[i], noise, STABILITY_REPEATS, seed=seed)
+            parts.append(part.assign(row=row, sigma=share))
+    stability = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=["row", "sigma", "repeat"])
+    store.save(
+        EXPLANATIONS,
+        key,
+        Explanations(run_key, rows, dataset.n_test, deletion, importance, stability),
+        run=run_key,
+    )
+    return key
+
+
+def load_explanations(key: str) -> Explanations:
+    """Read what :func:`explanations_saved` kept; StoreError when there is none."""
+    return store.load(EXPLANATIONS, key)
+
+
+def _sampled(n: int, n_rows: int | None, seed: int):
+    """Which rows are looked at, in order: all, or a random sample."""
+    import numpy as np
+
+    if n_rows is None or check_count(n_rows, "n_rows") >= n:
+        return np.arange(n)
+    return np.sort(np.random.default_rng([seed, 1]).permutation(n)[:n_rows])

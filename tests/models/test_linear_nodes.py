@@ -8,7 +8,6 @@ from xmlcore import PLT
 from xmlcore._kernels.label_tree import log_probability
 from xmlcore.models.plt import LOSSES
 
-
 pytestmark = pytest.mark.filterwarnings("ignore:.*sibling groups stopped")
 
 

@@ -1,11 +1,12 @@
 """The estimators, and how a saved one is read back."""
 
 from xmlcore.models.base import ModelFormatError, load_model
+from xmlcore.models.extended_plt import ExtendedPLT
 from xmlcore.models.label_tree import LabelTree
 from xmlcore.models.ldsm import LdSM
 from xmlcore.models.plt import PLT
 
-__all__ = ["PLT", "LabelTree", "LdSM", "ModelFormatError", "NotFittedError", "load_model"]
+__all__ = ["ExtendedPLT", "PLT", "LabelTree", "LdSM", "ModelFormatError", "NotFittedError", "load_model"]
 
 
 def __getattr__(name):

@@ -23,7 +23,11 @@ ARRAYS_FILE = "arrays.npz"
 IN_ARRAYS = {"in arrays": "LabelTree"}  # in params.json, in place of a parameter that is a tree
 
 # Class name in params.json -> module. Only these are ever loaded.
-SAVED_CLASSES = {"LdSM": "xmlcore.models.ldsm", "PLT": "xmlcore.models.plt"}
+SAVED_CLASSES = {
+    "ExtendedPLT": "xmlcore.models.extended_plt",
+    "LdSM": "xmlcore.models.ldsm",
+    "PLT": "xmlcore.models.plt",
+}
 
 
 class ModelFormatError(ValueError):

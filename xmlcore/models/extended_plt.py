@@ -1,0 +1,264 @@
+"""A probabilistic label tree with adversarial training, evaluation under noise, and explanations."""
+
+import time
+
+import numpy as np
+
+from xmlcore.models.base import ModelFormatError
+from xmlcore.models.plt import PLT
+from xmlcore.progress import Progress, silent
+from xmlcore.validation import INT32_MAX, check_count, check_features, check_labels
+
+
+class ExtendedPLT(PLT):
+    """Probabilistic label tree, trained on clean rows or on noisy copies too, and evaluated under noise.
+
+    The model of Date and Mehar (2025). All of :class:`PLT` is here; what the paper adds, under its names, is
+    :meth:`fit_for_adversarial_examples`, :meth:`explain` and :meth:`adversarial_evaluation`. Other models are trained
+    the same way by :class:`xmlcore.robustness.AdversarialTraining`; :func:`xmlcore.robustness.evaluate` measures more,
+    for every model, and :mod:`xmlcore.explain` explains what the model does with a row's features.
+
+    Parameters
+    ----------
+    tree, arity, max_leaf_labels, loss, C, n_estimators, beam, random_state, n_jobs, weight_threshold, tol, max_iter, \
+collapse_layers
+        As of :class:`PLT`.
+    sigma : float, positive
+        Standard deviation of the noise in :meth:`fit_for_adversarial_examples`, in the units of the feature values.
+    augment_ratio : float, positive
+        Noisy copies for each training row: m = round(N * augment_ratio).
+    noise_support : {"all", "nonzero"}
+        "all": every feature of a copy gets noise (the paper). "nonzero": those that the row has, so copies stay sparse.
+
+    Attributes
+    ----------
+    label_counts_ : ndarray of int64, shape (L,)
+        Clean training rows that have the label.
+    n_augmented_ : int
+        Noisy copies trained on: 0 after :meth:`fit`.
+
+    References
+    ----------
+    A. Date, S. Mehar, "Adversarial robustness and explainability in extreme multi-label classification with extended
+    probabilistic label trees", 2025.
+
+    Examples
+    --------
+    >>> from xmlcore import ExtendedPLT
+    >>> X = [[1.0, 0.0], [1.0, 0.1], [0.0, 1.0], [0.1, 1.0]]
+    >>> model = ExtendedPLT(sigma=0.05).fit_for_adversarial_examples(X, [[0], [0], [1, 2], [1, 2]])
+    >>> model.explain([[0.25, -2.0]], n=1)
+    [(1, -2.0)]
+    """
+
+    def __init__(
+        self,
+        tree="kmeans",
+        arity=2,
+        max_leaf_labels=100,
+        loss="logistic",
+        C=10.0,
+        n_estimators=1,
+        beam=None,
+        random_state=0,
+        n_jobs=None,
+        weight_threshold=0.1,
+        tol=0.1,
+        max_iter=100,
+        collapse_layers=0,
+        sigma=0.05,
+        augment_ratio=1.0,
+        noise_support="all",
+    ):
+        super().__init__(
+            tree,
+            arity,
+            max_leaf_labels,
+            loss,
+            C,
+            n_estimators,
+            beam,
+            random_state,
+            n_jobs,
+            weight_threshold,
+            tol,
+            max_iter,
+            collapse_layers,
+        )
+        self.sigma = sigma
+        self.augment_ratio = augment_ratio
+        self.noise_support = noise_support
+
+    def fit(self, X, Y, progress: Progress = silent) -> "ExtendedPLT":
+        """Train on the clean rows alone: see :meth:`PLT.fit`."""
+        return self._fit(X, Y, X, Y, 0, progress)
+
+    def fit_for_adversarial_examples(self, X, Y, progress: Progress = silent) -> "ExtendedPLT":
+        """Train on the rows and on noisy copies of them (section 3.1 of the paper).
+
+        m = round(N * augment_ratio) rows get Gaussian noise of standard deviation ``sigma``, keep their labels and are
+        stacked under the clean ones.
+
+        Parameters
+        ----------
+        X, Y, progress
+            See :meth:`PLT.fit`.
+
+        Returns
+        -------
+        ExtendedPLT
+            Itself, the same model as ``AdversarialTraining(PLT(...))`` makes with the same settings and seed.
+
+        Raises
+        ------
+        ValueError, TypeError
+            Bad parameters or data; the message names them.
+
+        Notes
+        -----
+        With ``noise_support="all"`` copies have D values each, and training time and memory are those of m * D values:
+        :func:`xmlcore.robustness.augmented_bytes` estimates the latter.
+        """
+        from xmlcore.robustness import GaussianNoise, augment
+
+        self._check_params()
+        X = check_features(X)
+        Y = check_labels(Y, n_rows=X.shape[0], n_labels=self._n_labels_of_tree(Y))
+        progress("Making noisy rows", 0.0)
+        noise = GaussianNoise(self.sigma, self.noise_support)
+        seed = 0 if self.random_state is None else self.random_state
+        both = augment(X, Y, noise, self.augment_ratio, seed)
+        return self._fit(X, Y, both.X, both.Y, both.rows.size, progress)
+
+    def explain(self, x, n: int = 5) -> list[tuple[int, float]]:
+        """The n features of largest size in a row, with their values (section 3.1 of the paper).
+
+        Parameters
+        ----------
+        x : sparse or dense, one row
+        n : int
+
+        Returns
+        -------
+        list of (feature, value)
+            Largest first; equal ones by feature id.
+
+        Notes
+        -----
+        This looks at the row only, never at the model: :func:`xmlcore.explain.contributions` says what the model makes
+        of each feature.
+        """
+        from xmlcore.explain import magnitude
+
+        return magnitude(x, n)
+
+    def adversarial_evaluation(
+        self,
+        X,
+        Y,
+        inv_ps=None,
+        noise_levels=(0.0, 0.01, 0.05, 0.1),
+        k_values=(1, 3, 5),
+        random_state: int = 0,
+        progress: Progress = silent,
+    ) -> dict:
+        """Measure top-k predictions on noisy rows (Algorithm 1 of the paper).
+
+        Parameters
+        ----------
+        X : sparse or dense, shape (n, D)
+        Y : sparse or dense binary, shape (n, L), or lists of label ids
+        inv_ps : array_like of float, shape (L,), optional
+            Weights of labels in PSDCG@k: by default the paper's, 1 / ln(1 + count) of the clean training rows, where a
+            label without rows counts as one with a single row.
+        noise_levels : sequence of float
+            Standard deviations of the noise on all features; 0 is the clean rows.
+        k_values : sequence of int
+        random_state : int
+            Of the noise: the same rows for every k.
+        progress : callable, optional
+            See :class:`xmlcore.progress.Progress`.
+
+        Returns
+        -------
+        dict
+            ``results[k][sigma]`` is a dict of "P@k", "nDCG@k", "PSDCG@k" (in [0, 1]) and "pred_time": the seconds that
+            predicting k labels for all rows took, without the making of the noise.
+
+        Raises
+        ------
+        ValueError, TypeError
+            Bad data, levels or k; the message names them.
+
+        See Also
+        --------
+        xmlcore.robustness.evaluate : any model and noise, with repeats, intervals and label buckets.
+        """
+        from xmlcore import metrics
+        from xmlcore.robustness import GaussianNoise
+        from xmlcore.robustness.evaluation import row_blocks
+
+        X = self._check_input(X)
+        Y = check_labels(Y, n_rows=X.shape[0], n_labels=self.n_labels_)
+        if X.shape[0] == 0:
+            raise ValueError("X has no rows: there is nothing to measure")
+        inv_ps = self._inverse_log_frequency() if inv_ps is None else inv_ps
+        k_values = [check_count(k, "each of k_values") for k in k_values]
+        noises = [GaussianNoise(level) for level in noise_levels]
+        results = {k: {} for k in k_values}
+        for at, noise in enumerate(noises):
+            parts = {k: [] for k in k_values}
+            seconds = dict.fromkeys(k_values, 0.0)
+            blocks = row_blocks(X.shape[0], X.shape[1])
+            for number, (start, end) in enumerate(blocks):
+                done = (at + number / len(blocks)) / len(noises)
+                progress("Predicting noisy rows", done, f"sigma {noise.sigma:g}: row {start + 1:,} of {X.shape[0]:,}")
+                rows = np.arange(start, end)
+                noisy = noise.apply(X[start:end], rows=rows, seed=random_state, n_jobs=self.n_jobs)
+                for k in k_values:
+                    begin = time.perf_counter()
+                    parts[k].append(self.predict_topk(noisy, k).labels)
+                    seconds[k] += time.perf_counter() - begin
+            for k in k_values:
+                labels = np.concatenate(parts[k])
+                results[k][noise.sigma] = {
+                    "P@k": float(metrics.precision_at_k(Y, labels, k)[-1]),
+                    "nDCG@k": float(metrics.ndcg_at_k(Y, labels, k)[-1]),
+                    "PSDCG@k": float(metrics.psdcg_at_k(Y, labels, inv_ps, k)[-1]),
+                    "pred_time": seconds[k],
+                }
+        return results
+
+    def _fit(self, X, Y, X_both, Y_both, n_augmented, progress):
+        super().fit(X_both, Y_both, progress=progress)
+        Y = check_labels(Y, n_labels=self.n_labels_)
+        self.label_counts_ = np.bincount(Y.indices, minlength=self.n_labels_).astype(np.int64)
+        self.n_augmented_ = int(n_augmented)
+        return self
+
+    def _inverse_log_frequency(self):
+        return 1 / np.log1p(np.maximum(self.label_counts_, 1))
+
+    def _check_params(self):
+        from xmlcore.robustness import GaussianNoise
+        from xmlcore.robustness.training import check_ratio
+
+        super()._check_params()
+        if GaussianNoise(self.sigma, self.noise_support).sigma == 0:
+            raise ValueError("sigma must be positive, not 0: fit(X, Y) trains without noise")
+        check_ratio(self.augment_ratio)
+
+    def _state(self):
+        values, arrays = super()._state()
+        return values | {"n_augmented": self.n_augmented_}, arrays | {"label_counts": self.label_counts_}
+
+    def _restore(self, values, arrays):
+        super()._restore(values, arrays)
+        counts = arrays["label_counts"]
+        check_count(values["n_augmented"], "n_augmented", least=0, most=INT32_MAX)
+        if counts.dtype != np.int64 or counts.shape != (self.n_labels_,) or (counts < 0).any():
+            raise ModelFormatError(
+                f"label_counts in its arrays is {counts.dtype} of shape {counts.shape}, not counts of "
+                f"{self.n_labels_} labels"
+            )
+        self.label_counts_, self.n_augmented_ = counts, values["n_augmented"]

@@ -1,0 +1,414 @@
+"""The models that can be run, and their parameters as a form shows them."""
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of a model, as a form shows it.
+
+    Attributes
+    ----------
+    name, label, help : str
+        ``help`` says what a larger value or another choice does.
+    kind : {"int", "float", "choice", "bool"}
+    default : object
+    options : tuple
+        For "choice".
+    minimum, maximum, step : number or None
+    advanced : bool
+        Seldom worth changing.
+    optional : bool
+        None is allowed, and means what ``help`` says.
+    empty : str
+        A word for None, where ``optional``: a form shows it in the empty field.
+    """
+
+    name: str
+    label: str
+    help: str
+    kind: str
+    default: Any
+    options: tuple = ()
+    minimum: float | None = None
+    maximum: float | None = None
+    step: float | None = None
+    advanced: bool = False
+    optional: bool = False
+    empty: str = "automatic"
+
+
+@dataclass(frozen=True)
+class ModelInfo:
+    """A model that can be run: where its class is, and what a user should know.
+
+    Attributes
+    ----------
+    location : str
+        ``"module:Class"``; :attr:`cls` imports it.
+    title, summary, paper : str
+    parameters : tuple of Parameter
+    """
+
+    location: str
+    title: str
+    summary: str
+    paper: str
+    parameters: tuple[Parameter, ...]
+
+    @property
+    def cls(self) -> type:
+        """The estimator."""
+        module, name = self.location.split(":")
+        return getattr(import_module(module), name)
+
+
+SEED = Parameter(
+    "random_state",
+    "Seed",
+    "The same seed gives the same model, whatever the number of workers.",
+    "int",
+    0,
+    minimum=0,
+    maximum=2**32 - 1,
+    advanced=True,
+)
+
+# Training on noisy rows beside the clean ones, which every model can (xmlcore.robustness.AdversarialTraining).
+NOISE = (
+    Parameter(
+        "noise_sigma",
+        "Noise in training, σ",
+        "0 trains on the rows as they are. More adds copies of rows with Gaussian noise of this standard deviation, in "
+        "the units of the feature values: the model holds up better under such noise, and is often a little worse "
+        "without it. The paper (Date and Mehar) has 0.05, for values between 0 and 1.",
+        "float",
+        0.0,
+        minimum=0.0,
+        maximum=1e6,
+        advanced=True,
+    ),
+    Parameter(
+        "noise_ratio",
+        "Noise in training, copies per row",
+        "How many noisy copies are added, as a share of the training rows. 1 doubles them, the paper's.",
+        "float",
+        1.0,
+        minimum=0.01,
+        maximum=100.0,
+        advanced=True,
+    ),
+    Parameter(
+        "noise_support",
+        "Noise in training, on",
+        "all: every feature of a row gets noise, also those that are 0 (the paper): training takes memory and time for "
+        "rows times features. nonzero: only the features that a row has, at about twice the time of clean training.",
+        "choice",
+        "all",
+        options=("all", "nonzero"),
+        advanced=True,
+    ),
+)
+
+MODELS = {
+    "PLT": ModelInfo(
+        location="xmlcore.models.plt:PLT",
+        title="Probabilistic label tree",
+        summary=(
+            "The labels are the leaves of a tree with a linear classifier at every node; the probability of a label "
+            "is the product along its path. Quick to train and to search, exact top-k."
+        ),
+        paper="Jasinska et al., ICML 2016; Prabhu et al., WWW 2018",
+        parameters=(
+            Parameter(
+                "loss",
+                "Loss of the node classifiers",
+                "logistic: each factor is a sigmoid. squared_hinge (Parabel): exp(-max(0, 1 - margin)²); it trains "
+                "quicker and leaves a third fewer weights, with P@k within a point either way. Use it with C = 1.",
+                "choice",
+                "logistic",
+                options=("logistic", "squared_hinge"),
+            ),
+            Parameter(
+                "C",
+                "C, weight of the loss",
+                "Larger fits the training rows closer; smaller smooths, which helps where labels are noisy and "
+                "hurts where they are many and rare. "
+                "Published: 10 with the logistic loss (napkinXC), 1 with the squared hinge (Parabel).",
+                "float",
+                10.0,
+                minimum=1e-3,
+                maximum=1e4,
+            ),
+            Parameter(
+                "max_leaf_labels",
+                "Labels under a last node",
+                "A node with at most so many labels has them as leaves. Larger makes a shallower tree with fewer "
+                "factors per label, slower to train; smaller makes a deeper one with larger models.",
+                "int",
+                100,
+                minimum=1,
+                maximum=100_000,
+            ),
+            Parameter(
+                "arity",
+                "Arity",
+                "Children of an inner node. 2 is Parabel's binary tree; 16 and more make the wide, shallow trees of "
+                "Bonsai (Khandagale et al., 2020): fewer factors per label, often more precise on the tail.",
+                "int",
+                2,
+                minimum=2,
+                maximum=1024,
+            ),
+            Parameter(
+                "n_estimators",
+                "Trees",
+                "Trees with different clusterings whose probabilities are averaged. Three bring up to half a point of "
+                "P@k for three times the time and memory. Huffman trees have nothing to differ in: one is enough.",
+                "int",
+                1,
+                minimum=1,
+                maximum=100,
+            ),
+            Parameter(
+                "tree",
+                "How labels are grouped",
+                "kmeans puts labels with similar rows together (Parabel, Prabhu et al., 2018). huffman puts frequent "
+                "labels near the root and rare ones deep down (fastText, Joulin et al., 2017); it has one label per "
+                "leaf, whatever “Labels under a last node” says. Binary, its models are 2.6 to 3.3 times as large as "
+                "those of binary kmeans and 0.4 to 2.7 points of P@5 worse; with arity 16 they are about 1.1 times as "
+                "large (up to 1.6 times those of kmeans with arity 16), and within a point. "
+                "random is the control: what the tree costs in precision when the grouping knows nothing (up to "
+                "1.5 points of P@5 on 16,000 labels).",
+                "choice",
+                "kmeans",
+                options=("kmeans", "random", "huffman"),
+                advanced=True,
+            ),
+            Parameter(
+                "collapse_layers",
+                "Collapsed layers",
+                "Takes so many layers of inner nodes out after each one that stays: 3 makes a binary tree 16-ary "
+                "(AttentionXML, You et al., 2019; much as Bonsai, Khandagale et al., 2020). Fewer factors per label: "
+                "on 16,000 labels, 3 brought half a point of P@5 in about half the time to train and to predict. Nodes "
+                "with at most “Labels under a last node” stay, so trees of two layers do not change.",
+                "int",
+                0,
+                minimum=0,
+                maximum=30,
+                advanced=True,
+            ),
+            Parameter(
+                "weight_threshold",
+                "Drop weights below",
+                "Weights smaller in size are dropped after training: 0.1 makes models up to four times smaller at no "
+                "loss of precision that we could measure, 0 keeps all.",
+                "float",
+                0.1,
+                minimum=0.0,
+                maximum=10.0,
+                step=0.05,
+                advanced=True,
+            ),
+            Parameter(
+                "beam",
+                "Beam",
+                "Empty searches exactly. A number opens only so many nodes at each depth, and never more than the "
+                "exact search: as quick where the model is sure, about twice as quick where it is not, and it can "
+                "miss labels.",
+                "int",
+                None,
+                minimum=1,
+                maximum=10_000,
+                advanced=True,
+                optional=True,
+                empty="exact",
+            ),
+            Parameter(
+                "tol",
+                "Tolerance",
+                "A node stops when no row wants to move its probability by more than this. Smaller trains longer; "
+                "below 0.1 precision rarely changes.",
+                "float",
+                0.1,
+                minimum=1e-6,
+                maximum=1.0,
+                advanced=True,
+            ),
+            Parameter(
+                "max_iter",
+                "Most epochs",
+                "A node also stops after so many passes over its rows; a warning says when that happened.",
+                "int",
+                100,
+                minimum=1,
+                maximum=100_000,
+                advanced=True,
+            ),
+            *NOISE,
+            SEED,
+        ),
+    ),
+    "LdSM": ModelInfo(
+        location="xmlcore.models.ldsm:LdSM",
+        title="Log-depth streaming multi-label trees",
+        summary=(
+            "Decision trees over rows: every node learns on the fly where to send them, by an objective J that wants "
+            "children of equal weight and labels that stay together. A leaf predicts what its training rows had. The "
+            "Trees page shows the trees and J."
+        ),
+        paper="Majzoubi and Choromanska, AISTATS 2020",
+        parameters=(
+            Parameter(
+                "n_estimators",
+                "Trees",
+                "Trees that differ by their random start; predictions are averaged. Time, memory and the model grow "
+                "with it. The paper uses 50 and finds that most is gained by 10 (20 on Bibtex).",
+                "int",
+                10,
+                minimum=1,
+                maximum=1000,
+            ),
+            Parameter(
+                "max_nodes",
+                "Most nodes of a tree",
+                "T_max, leaves included. More nodes make leaves of fewer rows: finer, until they are too few to count "
+                "labels by. The Trees page shows what fewer nodes would have brought, without training again.",
+                "int",
+                1000,
+                minimum=1,
+                maximum=10_000_000,
+            ),
+            Parameter(
+                "arity",
+                "Arity",
+                "M, children of an inner node. 4 makes shallower trees, and rows more often go several ways; each row "
+                "is tried in 2^M - 1 sets of children while training.",
+                "int",
+                2,
+                minimum=2,
+                maximum=8,
+            ),
+            Parameter(
+                "n_epochs",
+                "Epochs",
+                "Passes over a node's rows. Training time grows with it; the paper uses up to 20.",
+                "int",
+                20,
+                minimum=1,
+                maximum=1000,
+            ),
+            Parameter(
+                "learning_rate",
+                "Learning rate",
+                "Steps of the node regressors. The paper looks between 0.001 and 1.",
+                "float",
+                0.1,
+                minimum=1e-6,
+                maximum=100.0,
+            ),
+            Parameter(
+                "integrity_weight",
+                "Weight of class integrity, λ1",
+                "Larger keeps the rows of a label together, at the cost of balance: trees get deeper. The paper tries "
+                "0.5 to 4.",
+                "float",
+                2.0,
+                minimum=0.0,
+                maximum=1000.0,
+            ),
+            Parameter(
+                "multiway_weight",
+                "Weight of the multi-way penalty, λ2",
+                "Larger sends fewer rows to several children; smaller makes leaves overlap, and training and "
+                "prediction slower. The paper tries 0.5 to 4.",
+                "float",
+                1.0,
+                minimum=0.0,
+                maximum=1000.0,
+            ),
+            Parameter(
+                "n_attempts",
+                "Attempts at a split",
+                "A split that sends all rows one way is undone, and the node is a leaf for good: the paper's, 1. Up to "
+                "so many attempts halve the weight of class integrity each time. With few labels 5 can decide: P@1 on "
+                "tmc2007-500 went from 66 to 83. Not in the paper.",
+                "int",
+                1,
+                minimum=1,
+                maximum=64,
+            ),
+            Parameter(
+                "optimizer",
+                "Optimiser",
+                "nag: normalised adaptive gradient (Ross et al., UAI 2013), which needs no scaling of features. sgd: "
+                "plain steps on features standardised in every node, for dense data. auto takes sgd when more than "
+                "half of all feature values are not zero.",
+                "choice",
+                "auto",
+                options=("auto", "nag", "sgd"),
+                advanced=True,
+            ),
+            Parameter(
+                "rerank_beta",
+                "Re-ranking, β",
+                "1 is without. Smaller mixes a label's share in the leaves with how near the row is to the mean of "
+                "the label's training rows, which favours rare labels. The paper has 0.8 on Amazon-670K.",
+                "float",
+                1.0,
+                minimum=0.0,
+                maximum=1.0,
+                step=0.05,
+                advanced=True,
+            ),
+            Parameter(
+                "rerank_gamma",
+                "Re-ranking, γ",
+                "How quickly distance from the mean counts, where β is below 1. The paper has 0.0001; with the space "
+                "idf, 1 to 8.",
+                "float",
+                1e-4,
+                minimum=0.0,
+                maximum=1e6,
+                advanced=True,
+            ),
+            Parameter(
+                "rerank_space",
+                "Re-ranking, space",
+                "Where distance is taken, if β is below 1. raw: features as they are (the paper). idf: weighted by "
+                "inverse document frequency and of unit length, as is usual for words; with β = 0.1 and γ = 2 it "
+                "brought 4 points of P@1 on Bibtex. Not in the paper.",
+                "choice",
+                "raw",
+                options=("raw", "idf"),
+                advanced=True,
+            ),
+            Parameter(
+                "min_error",
+                "Learn from errors of at least",
+                "A regressor leaves a row alone once its probability is so near the target. 0 is the paper's; 0.3 "
+                "trained in three quarters of the time on Bibtex and was a point of P@1 better. Not in the paper.",
+                "float",
+                0.0,
+                minimum=0.0,
+                maximum=0.5,
+                step=0.05,
+                advanced=True,
+            ),
+            Parameter(
+                "weight_decay",
+                "Weight decay",
+                "Share that weights lose when they are learnt with: smooths the regressors. Not in the paper.",
+                "float",
+                0.0,
+                minimum=0.0,
+                maximum=0.5,
+                advanced=True,
+            ),
+            *NOISE,
+            SEED,
+        ),
+    ),
+}
