@@ -16,23 +16,20 @@ Every point is measured in a process of its own, which trains and predicts on ma
 to benchmarks/results/trees.json and, as tables, to trees.md beside it.
 """
 
-import argparse
 import json
 import math
 import statistics
-import tempfile
 import time
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
-from benchmarks import choose, compare, growth, report
-from benchmarks.growth import say
+from benchmarks import compare, growth, report, studies
+from benchmarks.studies import Part, Point, Study, done, read_rows, source
 from xmlcore import PLT, LdSM, metrics
-from xmlcore._paths import kernel_cache_root
 from xmlcore.datasets import make_synthetic
 from xmlcore.models.base import warm_up
 
@@ -102,16 +99,6 @@ WIDE = {"D": 1_000_000, "L": 100_000}  # the same rows with their ids spread ove
 
 
 # One point, in a process of its own -----------------------------------------------------------------------------------
-
-
-def run_job(path):
-    job = json.loads(path.read_text())
-    Path(job["result"]).write_text(json.dumps(JOBS[job["what"]](job)))
-
-
-def read_rows(job, which):
-    X, Y = growth.read_part(job, f"X_{which}"), growth.read_part(job, f"Y_{which}")
-    return (X, Y) if job["rows"] is None else (X[: job["rows"]], Y[: job["rows"]])
 
 
 def model_of(job, **params):
@@ -278,21 +265,9 @@ JOBS = {
 # Points of the parts --------------------------------------------------------------------------------------------------
 
 
-class Point(NamedTuple):
-    """One process: what it reads, what it does, and what its run is called."""
-
-    make: dict  # as :func:`growth.make` takes it
-    job: dict
-    named: dict
-
-
 def point(make, params, what="test", model="LdSM", n_jobs=1, seeds=SEEDS, repeat=True, named=None, **more):
     job = {"what": what, "model": model, "params": params, "n_jobs": n_jobs, "seeds": list(seeds), "repeat": repeat}
     return Point(make, job | {"rows": None} | more, {"data": data_name(make)} | (named or {}))
-
-
-def source(name, options):
-    return {"load": name} if name == PACKAGED else {"read": str((options.folder / name).resolve())}
 
 
 def data_name(make):
@@ -418,68 +393,7 @@ def all_params(job):
     return {name: value for name, value in params.items() if name not in ("random_state", "n_jobs")}
 
 
-def there(one):
-    return "read" not in one.make or (Path(one.make["read"]) / "train.txt.gz").is_file()
-
-
-def run_part(name, options, keep=lambda part: None):
-    """Measure all points of a part; ``keep`` gets it after each."""
-    part = growth.header(name, SimpleNamespace(threads=options.threads, params={})) | {"quick": options.quick}
-    del part["params"]  # each run has its own
-    points = PARTS[name].plan(options)
-    part["absent"] = sorted({one.named["data"] for one in points if not there(one)})
-    points = [one for one in points if there(one)]
-    part |= {"planned": len(points), "complete": False}
-    if name == "growth":
-        part["base"] = QUICK_BASE if options.quick else BASE
-    began = time.perf_counter()
-    with tempfile.TemporaryDirectory(prefix="xmlcore-trees-") as temporary:
-        folder, made, about = Path(temporary), None, {}
-        for number, one in enumerate(points, start=1):
-            one = trial(one) if options.quick else one
-            if one.make != made:
-                made, about = one.make, growth.make_data(folder, one.make, options)
-                if "failed" in about:
-                    raise SystemExit(f"{name}: making the data of point {number} failed: {about['failed']}")
-            start = time.perf_counter()
-            job = one.job | {"data": str(folder / "data"), "about": about}
-            found = growth.quietest(job, folder, options, module="benchmarks.trees", kernels=kernel_cache_root())
-            run = one.named | {key: one.job[key] for key in ("what", "model", "n_jobs", "rows")}
-            run["params"] = all_params(one.job)
-            part["runs"].append(run | about | found)
-            seconds = time.perf_counter() - start
-            failed = f"FAILED, {found['failed']}, " if "failed" in found else ""
-            say(f"{name}, point {number} of {len(points)}, {one.named['data']}: {failed}{seconds:.0f} s in all")
-            keep(part)
-    part |= {"complete": True, "xmlcore_code_end": compare.code_now(), "seconds": time.perf_counter() - began}
-    keep(part)
-    return part
-
-
-def merged(results, name, part):
-    """The results with a part in the place of what stood under its name; in the order of PARTS."""
-    parts = results.get("parts", {}) | {name: part}
-    return {"format": 1, "parts": {one: parts[one] for one in PARTS if one in parts}}
-
-
-def as_json(results):
-    """JSON with a line for each run."""
-    parts = ",\n".join(
-        f"{json.dumps(name)}: {compare.as_json(part).rstrip()}" for name, part in results["parts"].items()
-    )
-    return f'{{"format": {results["format"]}, "parts": {{\n{parts}\n}}}}\n'
-
-
 # Tables ---------------------------------------------------------------------------------------------------------------
-
-
-def done(part, **named):
-    """Runs that did not fail and have these names."""
-    return [
-        run
-        for run in part["runs"]
-        if "failed" not in run and all(run.get(name) == value for name, value in named.items())
-    ]
 
 
 def of_fits(run, name):
@@ -741,12 +655,6 @@ def table_depth(part):
     )
 
 
-class Part(NamedTuple):
-    title: str
-    plan: Any  # options -> list of Point
-    table: Any  # part -> Markdown
-
-
 PARTS = {
     "reference": Part("The published program's settings", plan_reference, table_reference),
     "settings": Part("Chosen settings", plan_settings, table_settings),
@@ -757,111 +665,37 @@ PARTS = {
 }
 
 
-def mark(name):
-    """Name of a part's marks in a page."""
-    return f"trees-{name}"
+def begin(part, options):
+    if part["kind"] == "growth":
+        part["base"] = QUICK_BASE if options.quick else BASE
 
 
-def part_markdown(name, part):
-    """All that is said about one part."""
-    lines = [] if part["complete"] else [f"**Stopped after {len(part['runs'])} of {part['planned']} points.**"]
-    if part["quick"] and name != "growth":
-        lines.append(f"**A trial: {TRIAL['rows']:,} rows, few and small trees.**")
-    lines.append("\n".join([growth.measured_text(part), *growth.noise_lines(part)]))
-    if part["absent"]:
-        lines.append(f"Not there, so not measured: {', '.join(part['absent'])}.")
-    lines += [f"**A point on {run['data']} failed**: {run['failed']}" for run in part["runs"] if "failed" in run]
-    return "\n\n".join([*lines, PARTS[name].table(part)])
-
-
-def markdown(results):
-    return "\n\n".join(
-        f"## {PARTS[name].title}\n\n{part_markdown(name, part)}" for name, part in results["parts"].items()
-    ) + ("\n" if results["parts"] else "")
-
-
-def document(results, page):
-    """Put the parts into a page, between their marks; what is no full measurement stays out."""
-    for name, part in results["parts"].items():
-        if part["complete"] and not part["quick"]:
-            report.write_section(page, mark(name), part_markdown(name, part))
-        else:
-            say(f"{name} is a trial, or was stopped: it is not documented")
-
-
-# The whole ------------------------------------------------------------------------------------------------------------
+STUDY = Study(
+    name="trees",
+    about=__doc__.split("\n\n")[0],
+    parts=PARTS,
+    page="ldsm.md",
+    trial=f"{TRIAL['rows']:,} rows, few and small trees",
+    shorten=trial,
+    described=lambda job: {"n_jobs": job["n_jobs"], "params": all_params(job)},
+    begun=begin,
+    without_trial_line=("growth",),
+)
 
 
 def read_options(arguments=None):
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.trees",
-        description=__doc__.split("\n\n")[0],
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-    )
-    parser.add_argument("folder", type=Path, nargs="?", help="data sets: NAME/train.txt.gz and NAME/test.txt.gz")
-    parser.add_argument("--job", type=Path, help=argparse.SUPPRESS)
-    parser.add_argument(
-        "--part", nargs="+", choices=list(PARTS), default=list(PARTS), metavar="NAME", help=f"{', '.join(PARTS)}"
-    )
-    parser.add_argument("--quick", action="store_true", help="few rows, trees and passes: a trial, to a temporary file")
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--attempts", type=int, default=2, help="runs of a point while other programs disturb it")
-    parser.add_argument("--settings", type=Path, default=SETTINGS, help="steps and chosen settings, as JSON")
-    parser.add_argument("--out", type=Path, help="results, as JSON (default: benchmarks/results/trees.json)")
-    parser.add_argument("--table", type=Path, metavar="FILE", help="measure nothing: print the tables of a JSON file")
-    documentation = HERE.parent / "docs" / "ldsm.md"
-    parser.add_argument(
-        "--docs", type=Path, nargs="?", const=documentation, help="put the tables into docs/ldsm.md, or a file"
-    )
-    options = parser.parse_args(arguments)
-    if options.job is not None or options.table is not None:
-        return options
-    if options.folder is None or not options.folder.is_dir():
-        parser.error("name the FOLDER with the data sets, or a --table to print")
-    if min(options.threads, options.attempts) < 1:
-        parser.error("--threads and --attempts must be at least 1")
-    if options.docs is not None:
-        if options.quick:
-            parser.error("--docs with --quick: trials are not documented")
-        page = options.docs.read_text(encoding="utf-8")
-        without = [mark(name) for name in options.part if f"<!-- begin: {mark(name)} -->" not in page]
-        if without:
-            parser.error(f"{options.docs.name} has no marks {', '.join(without)}")
-    if "settings" in options.part:
-        try:
-            read_settings(options.settings)
-        except (OSError, ValueError, KeyError) as error:
-            parser.error(f"part settings: {error}")
-    if options.out is None:
-        folder = Path(tempfile.gettempdir()) if options.quick else HERE / "results"
-        options.out = folder / ("trees-trial.json" if options.quick else "trees.json")
-    return options
+    def more(parser):
+        parser.add_argument("--settings", type=Path, default=SETTINGS, help="steps and chosen settings, as JSON")
 
+    def check(parser, options):
+        if "settings" in options.part:
+            try:
+                read_settings(options.settings)
+            except (OSError, ValueError, KeyError) as error:
+                parser.error(f"part settings: {error}")
 
-def main():
-    options = read_options()
-    if options.job is not None:
-        run_job(options.job)
-        return
-    if options.table is not None:
-        results = json.loads(options.table.read_text(encoding="utf-8"))
-        print(markdown(results))
-    else:
-        results = choose.read_json(options.out)
-        for name in options.part:
-
-            def keep(part, name=name):
-                nonlocal results
-                results = merged(results, name, part)
-                choose.write(options.out, as_json(results))
-                choose.write(options.out.with_suffix(".md"), markdown(results))
-
-            part = run_part(name, options, keep)
-            print(f"## {PARTS[name].title}\n\n{part_markdown(name, part)}\n", flush=True)
-        say(f"written to {options.out.name} and {options.out.with_suffix('.md').name}")
-    if options.docs is not None:
-        document(results, options.docs)
+    return studies.read_options(STUDY, arguments, more, check)
 
 
 if __name__ == "__main__":
-    main()
+    studies.main(STUDY, JOBS, read_options())

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from benchmarks import choose_trees, growth, trees
+from benchmarks import choose_trees, growth, studies, trees
 from xmlcore import LdSM
 from xmlcore.datasets import make_synthetic, write_matrix
 
@@ -52,16 +52,16 @@ def test_every_training_row_is_held_out_once_and_folds_are_seeded():
 
 def test_a_part_takes_the_place_of_its_former_self_alone():
     old = {"format": 1, "parts": {"depth": {"runs": [1]}, "reference": {"runs": [2]}}}
-    new = trees.merged(old, "depth", {"runs": [3]})
+    new = studies.merged(trees.STUDY, old, "depth", {"runs": [3]})
     assert new["parts"] == {"reference": {"runs": [2]}, "depth": {"runs": [3]}}
     assert list(new["parts"]) == ["reference", "depth"] and old["parts"]["depth"] == {"runs": [1]}
-    assert list(trees.merged({}, "growth", {})["parts"]) == ["growth"]
+    assert list(studies.merged(trees.STUDY, {}, "growth", {})["parts"]) == ["growth"]
 
 
 def test_json_has_a_line_for_each_run_and_comes_back_the_same():
-    results = trees.merged({}, "depth", part("depth", run(), run(data="yeast")))
-    results = trees.merged(results, "workers", part("workers"))
-    text = trees.as_json(results)
+    results = studies.merged(trees.STUDY, {}, "depth", part("depth", run(), run(data="yeast")))
+    results = studies.merged(trees.STUDY, results, "workers", part("workers"))
+    text = studies.as_json(results)
     assert json.loads(text) == results
     assert sum(line.lstrip().startswith('{"data"') for line in text.splitlines()) == 2
 
@@ -201,29 +201,33 @@ def test_widened_rows_are_the_same_rows():
 
 
 def test_what_was_stopped_is_told_and_not_documented(tmp_path, capsys):
-    page = tmp_path / "page.md"
-    page.write_text("".join(f"<!-- begin: {m} -->\n<!-- end: {m} -->\n" for m in map(trees.mark, trees.PARTS)))
+    page, marks = tmp_path / "page.md", [studies.mark(trees.STUDY, name) for name in trees.PARTS]
+    page.write_text("".join(f"<!-- begin: {m} -->\n<!-- end: {m} -->\n" for m in marks))
     stopped = part("depth", run(), complete=False, planned=4)
     workers = part("workers", run(seconds={"1": [1.0], "2": [1.0]}, same=True), absent=["aloi"])
-    results = trees.merged(trees.merged({}, "depth", stopped), "workers", workers)
-    text = trees.markdown(results)
+    results = studies.merged(trees.STUDY, studies.merged(trees.STUDY, {}, "depth", stopped), "workers", workers)
+    text = studies.markdown(trees.STUDY, results)
     assert "**Stopped after 1 of 4 points.**" in text and "Not there, so not measured: aloi." in text
     assert "2 % of the machine's processor time" in text
-    trees.document(results, page)
+    studies.document(trees.STUDY, results, page)
     assert "depth is a trial, or was stopped" in capsys.readouterr().err
     assert "speed-up" in page.read_text() and "log_M" not in page.read_text()
 
 
 def test_a_failed_point_is_in_no_table_but_is_told():
     failed = {"data": "aloi", "what": "test", "failed": "no memory"}
-    text = trees.part_markdown("depth", part("depth", run(), failed))
+    text = studies.part_markdown(trees.STUDY, "depth", part("depth", run(), failed))
     assert "**A point on aloi failed**: no memory" in text and text.count("| aloi |") == 0
 
 
 def test_marks_stand_once_in_the_documentation():
     page = (trees.HERE.parent / "docs" / "ldsm.md").read_text(encoding="utf-8")
     for name in trees.PARTS:
-        assert page.count(f"<!-- begin: {trees.mark(name)} -->") == page.count(f"<!-- end: {trees.mark(name)} -->") == 1
+        assert (
+            page.count(f"<!-- begin: {studies.mark(trees.STUDY, name)} -->")
+            == page.count(f"<!-- end: {studies.mark(trees.STUDY, name)} -->")
+            == 1
+        )
 
 
 @pytest.fixture
@@ -249,13 +253,19 @@ def options(tmp_path, monkeypatch):
 @pytest.mark.parametrize(("name", "points"), [("reference", 3), ("settings", 4), ("workers", 1)])
 def test_parts_are_measured_from_beginning_to_end(options, name, points):
     kept = []
-    found = trees.run_part(name, options, lambda part: kept.append((len(part["runs"]), part["complete"])))
+    found = studies.run_part(
+        trees.STUDY, name, options, lambda part: kept.append((len(part["runs"]), part["complete"]))
+    )
     assert len(found["runs"]) == found["planned"] == points and found["complete"]
     assert kept == [(n, False) for n in range(1, points + 1)] + [(points, True)]
     assert found["xmlcore_code"] == found["xmlcore_code_end"] and not any("failed" in one for one in found["runs"])
     assert ("delicious" in found["absent"]) == (name != "settings")
-    text = trees.part_markdown(name, json.loads(json.dumps(found)))
-    assert whole(text) and "A trial" in text and str(options.folder) not in trees.as_json(trees.merged({}, name, found))
+    text = studies.part_markdown(trees.STUDY, name, json.loads(json.dumps(found)))
+    assert (
+        whole(text)
+        and "A trial" in text
+        and str(options.folder) not in studies.as_json(studies.merged(trees.STUDY, {}, name, found))
+    )
     for one in found["runs"]:
         assert one["params"].items() >= {"n_epochs": 2, "max_nodes": 100, "n_estimators": 2}.items()
     if name == "workers":
@@ -270,7 +280,7 @@ def test_spread_ids_and_own_ids_are_timed_alike(options):
     part_of = trees.PARTS["growth"]._replace(plan=lambda options: points)
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(trees.PARTS, "growth", part_of)
-        found = trees.run_part("growth", options)
+        found = studies.run_part(trees.STUDY, "growth", options)
     own, wide = found["runs"]
     assert (own["n_features"], wide["n_features"], wide["n_labels"]) == (60, 5000, 5000)
     assert all(one["fits"][0]["few_nodes"] > 10 and one["fits"][0]["few_s"] > 0 for one in (own, wide))
