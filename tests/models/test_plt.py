@@ -709,6 +709,27 @@ def test_a_large_model_finds_the_same_with_rows_searched_together(monkeypatch, p
     assert not searched
 
 
+def test_dense_rows_are_searched_together_sooner_and_find_the_same(monkeypatch):
+    X, Y, _, _ = problem(n_labels=60)
+    model = PLT(max_leaf_labels=3, n_jobs=1).fit(X, Y)
+    rng = np.random.default_rng(0)
+    dense = sp.csr_array(rng.standard_normal((70, X.shape[1])).astype(np.float32))
+    sparse = sp.csr_array(np.where(np.arange(X.shape[1]) < 2, dense.toarray(), 0))
+    expected = [model.predict_topk(rows, 5) for rows in (dense, sparse)]
+    sizes = []
+    monkeypatch.setattr(
+        "xmlcore._kernels.label_tree.search_together",
+        lambda *args, f=kernels.search_together: sizes.append(args[5].size) or f(*args),
+    )
+    monkeypatch.setattr("xmlcore.models.plt.TOGETHER_BYTES", 0)
+    for rows, before, searched in ((dense, expected[0], [70]), (sparse, expected[1], [])):
+        sizes.clear()
+        found = model.predict_topk(rows, 5)
+        np.testing.assert_array_equal(found.labels, before.labels)
+        np.testing.assert_array_equal(found.scores, before.scores)
+        assert sizes == searched
+
+
 def test_features_that_no_training_row_has_count_to_the_length_and_no_more():
     X, Y, X_test, _ = problem()
     wide = sp.csr_array((X.data, X.indices + 1000 * (X.indices > 5), X.indptr), shape=(X.shape[0], 10**6))

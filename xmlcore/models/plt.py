@@ -28,6 +28,8 @@ PREDICT_ROWS = 512  # rows per task
 # Where the model is larger than the processor's caches, rows are searched together, unless a tree is very deep.
 TOGETHER_BYTES = 16 << 20  # of one tree's arrays, at least
 TOGETHER_ROWS = (2048, 16384)  # rows per task, least and most
+TOGETHER_DENSE_ROWS = 64  # least, of rows with a quarter of all columns: each reads a node's weights whole
+DENSE = 0.25
 TOGETHER_DEPTH = 64
 TOGETHER_PLACES = 1 << 23  # of 16 bytes, in each search: where more nodes wait, rows that have many go alone
 WORTH_SEARCHING = 0.25  # of the best score not seen yet: a search for all labels above it finds few
@@ -251,7 +253,7 @@ class PLT(MultiLabelModel):
             else:
                 labels[part], scores[part] = self._search_all(taken, rows, width, beam)
 
-        blocks = self._blocks(X.shape[0])
+        blocks = self._blocks(X.shape[0], X.nnz)
         run_tasks(one_block, blocks, [b - a for a, b in blocks], self.n_jobs, progress, "Predicting", "blocks of rows")
         return _as_ranking(labels, scores, k)
 
@@ -465,11 +467,16 @@ class PLT(MultiLabelModel):
         largest = max(sum(np.asarray(a).nbytes for a in arrays) for arrays in self.fitted_)
         return largest >= TOGETHER_BYTES and all(arrays.depth[-1] <= TOGETHER_DEPTH for arrays in self.fitted_)
 
-    def _blocks(self, n):
-        """(first row, last row + 1) of each task of a prediction."""
+    def _least_together(self, n, nnz):
+        """So many rows, like these, are searched together at the least."""
+        is_dense = nnz >= DENSE * self.feature_of_column_.size * n
+        return TOGETHER_DENSE_ROWS if is_dense else TOGETHER_ROWS[0]
+
+    def _blocks(self, n, nnz):
+        """(first row, last row + 1) of each task of a prediction for n rows with nnz values in all."""
         if not self._is_large():
             return _blocks(n, PREDICT_ROWS)
-        least, most = TOGETHER_ROWS
+        least, most = self._least_together(n, nnz), TOGETHER_ROWS[1]
         threads = effective_jobs(self.n_jobs)
         tasks = threads * max(1, -(-n // (threads * most)))  # all threads have as many rows
         return _blocks(n, -(-n // tasks) if n >= tasks * least else PREDICT_ROWS)
@@ -483,7 +490,8 @@ class PLT(MultiLabelModel):
         labels = np.full((rows.size, k), -1, np.int32)
         scores = np.full((rows.size, k), -np.inf)
         loss, beam = LOSSES[self.loss_], beam or 0
-        if rows.size < TOGETHER_ROWS[0] or not self._is_large():
+        least = self._least_together(x[0].size - 1, x[0][-1])
+        if rows.size < least or not self._is_large():
             search.search_best_first(arrays, loss, *x, rows, beam, labels, scores)
             return labels, scores
         alone = search.search_together(arrays, loss, *x, rows, beam, TOGETHER_PLACES, labels, scores)
