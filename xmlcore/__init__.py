@@ -16,7 +16,7 @@ _NAMES = {
     "Ranking": "xmlcore.ranking",
     "evaluate": "xmlcore.experiment",
 }
-_MODULES = ("datasets", "metrics", "models", "figures", "experiment", "store", "jobs")
+_MODULES = ("datasets", "metrics", "models", "robustness", "explain", "figures", "experiment", "store", "jobs")
 
 __all__ = ["ExtendedPLT", "PLT", "LabelTree", "LdSM", "Ranking", "evaluate", "load_model", *_MODULES]
 

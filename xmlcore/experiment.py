@@ -568,7 +568,7 @@ def robustness_saved(
         model,
         dataset.X_test[rows],
         dataset.Y_test[rows],
-        sigmas=levels,
+        sigmas=sorted({float(level) for level in levels}),
         n_repeats=n_repeats,
         random_state=seed,
         perturbation=kind,

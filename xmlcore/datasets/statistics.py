@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 HEAD_SHARE = 0.5
 TORSO_SHARE = 0.8
 RARE = 5
+BUCKETS = ("head", "torso", "tail")
 
 
 @dataclass(frozen=True)
@@ -75,10 +76,9 @@ def describe(dataset: Dataset) -> Description:
     n_labels = dataset.n_labels
     n_train = np.bincount(Y_train.indices, minlength=n_labels).astype(np.int64)
     n_test = np.bincount(Y_test.indices, minlength=n_labels).astype(np.int64)
-    order = np.lexsort((np.arange(n_labels), -n_train))
     rank = np.empty(n_labels, np.int64)
-    rank[order] = np.arange(1, n_labels + 1)
-    bucket, occurrences = _buckets(n_train, order)
+    rank[_most_frequent_first(n_train)] = np.arange(1, n_labels + 1)
+    bucket, occurrences = label_buckets(n_train), int(n_train.sum())
     frame = pd.DataFrame(
         {
             "label": np.arange(n_labels, dtype=np.int64),
@@ -116,7 +116,7 @@ def describe(dataset: Dataset) -> Description:
         "n_rows_without_features_train": int(np.count_nonzero(x_lengths == 0)),
         "n_rows_without_features_test": int(np.count_nonzero(x_lengths_test == 0)),
     }
-    for name in ("head", "torso", "tail"):
+    for name in BUCKETS:
         summary[f"n_labels_{name}"] = int(np.count_nonzero(bucket == name))
         summary[f"share_occurrences_{name}"] = (
             float(n_train[bucket == name].sum() / occurrences) if occurrences else 0.0
@@ -134,15 +134,32 @@ def describe(dataset: Dataset) -> Description:
     return Description(summary, frame)
 
 
-def _buckets(n_train, order):
-    """The bucket of each label, and the number of label occurrences."""
+def label_buckets(n_train: np.ndarray) -> np.ndarray:
+    """Head, torso or tail: how frequent each label is in training.
+
+    Parameters
+    ----------
+    n_train : ndarray of int, shape (L,)
+        Training rows that carry each label.
+
+    Returns
+    -------
+    ndarray of object, shape (L,)
+        ``"head"``, ``"torso"`` or ``"tail"``, by the rule of :func:`describe`.
+    """
+    order = _most_frequent_first(n_train)
     occurrences = int(n_train.sum())
     sorted_counts = n_train[order]
     before = np.cumsum(sorted_counts) - sorted_counts  # occurrences of all more frequent labels
     bucket = np.full(n_train.size, "tail", dtype=object)
     bucket[order[(before < TORSO_SHARE * occurrences) & (sorted_counts > 0)]] = "torso"
     bucket[order[(before < HEAD_SHARE * occurrences) & (sorted_counts > 0)]] = "head"
-    return bucket, occurrences
+    return bucket
+
+
+def _most_frequent_first(n_train):
+    """Label ids by training rows, ties by id."""
+    return np.lexsort((np.arange(n_train.size), -n_train))
 
 
 def _label_sets(Y):

@@ -209,7 +209,7 @@ collapse_layers
         for at, noise in enumerate(noises):
             parts = {k: [] for k in k_values}
             seconds = dict.fromkeys(k_values, 0.0)
-            blocks = row_blocks(X.shape[0], X.shape[1])
+            blocks = row_blocks(X, "gaussian", "all")
             for number, (start, end) in enumerate(blocks):
                 done = (at + number / len(blocks)) / len(noises)
                 progress("Predicting noisy rows", done, f"sigma {noise.sigma:g}: row {start + 1:,} of {X.shape[0]:,}")

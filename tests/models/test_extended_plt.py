@@ -1,0 +1,133 @@
+"""The paper's model: trained on clean or noisy rows, evaluated by Algorithm 1, saved and read."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+
+from xmlcore import PLT, ExtendedPLT, load_model, metrics
+from xmlcore.models import ModelFormatError
+from xmlcore.progress import Cancelled
+from xmlcore.robustness import GaussianNoise
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*sibling groups stopped")
+
+
+def problem(n=80, D=15, L=9, seed=0):
+    rng = np.random.default_rng(seed)
+    Y = rng.random((n, L)) < 0.15
+    Y[np.arange(n), rng.integers(0, L, n)] = True
+    X = np.where(rng.random((n, D)) < 0.1, rng.random((n, D)), 0.0)
+    X[:, :L] += Y
+    return sp.csr_array(X.astype(np.float32)), sp.csr_array(Y)
+
+
+def test_without_noise_it_is_a_plt():
+    X, Y = problem()
+    ours, plain = ExtendedPLT(max_leaf_labels=3).fit(X, Y), PLT(max_leaf_labels=3).fit(X, Y)
+    np.testing.assert_array_equal(ours.predict_topk(X).scores, plain.predict_topk(X).scores)
+    assert ours.n_augmented_ == 0
+    np.testing.assert_array_equal(ours.label_counts_, Y.sum(axis=0))
+
+
+def test_noisy_copies_count_for_the_model_and_not_for_the_label_counts():
+    X, Y = problem()
+    model = ExtendedPLT(sigma=0.3, augment_ratio=1.5).fit_for_adversarial_examples(X, Y)
+    assert model.n_augmented_ == 120
+    np.testing.assert_array_equal(model.label_counts_, Y.sum(axis=0))
+    assert (model.predict_topk(X).scores != ExtendedPLT().fit(X, Y).predict_topk(X).scores).any()
+
+
+def test_the_evaluation_is_algorithm_1():
+    X, Y = problem()
+    model = ExtendedPLT(max_leaf_labels=3).fit(X[:50], Y[:50])
+    results = model.adversarial_evaluation(X[50:], Y[50:], random_state=4)
+    assert list(results) == [1, 3, 5]
+    weights = metrics.inverse_log_frequency(Y[:50])
+    for k, by_level in results.items():
+        assert list(by_level) == [0.0, 0.01, 0.05, 0.1]
+        for sigma, found in by_level.items():
+            noisy = GaussianNoise(sigma).apply(X[50:], seed=4)
+            ranking = model.predict_topk(noisy, k)
+            assert found["P@k"] == pytest.approx(metrics.precision_at_k(Y[50:], ranking, k)[-1])
+            assert found["nDCG@k"] == pytest.approx(metrics.ndcg_at_k(Y[50:], ranking, k)[-1])
+            assert found["PSDCG@k"] == pytest.approx(metrics.psdcg_at_k(Y[50:], ranking, weights, k)[-1])
+            assert found["pred_time"] > 0
+    own = model.adversarial_evaluation(X[50:], Y[50:], np.ones(9), [0.1], [2], random_state=4)
+    assert own[2][0.1]["PSDCG@k"] != results[3][0.1]["PSDCG@k"]
+
+
+def test_rows_are_worked_through_in_blocks_without_a_difference(monkeypatch):
+    X, Y = problem()
+    model = ExtendedPLT().fit(X, Y)
+    whole = model.adversarial_evaluation(X, Y)
+    monkeypatch.setattr("xmlcore.robustness.evaluation.row_blocks", lambda X, *_: [(0, 7), (7, 8), (8, X.shape[0])])
+    parts = model.adversarial_evaluation(X, Y)
+    for k in whole:
+        for sigma in whole[k]:
+            for measure in ("P@k", "nDCG@k", "PSDCG@k"):
+                assert parts[k][sigma][measure] == whole[k][sigma][measure]
+
+
+def test_the_evaluation_can_be_stopped_and_refuses_what_it_cannot_measure():
+    X, Y = problem()
+    model = ExtendedPLT().fit(X, Y)
+
+    def stop(phase, fraction, detail=""):
+        raise Cancelled
+
+    with pytest.raises(Cancelled):
+        model.adversarial_evaluation(X, Y, progress=stop)
+    for arguments, said in (
+        ({"noise_levels": [-0.1]}, "sigma"),
+        ({"k_values": [0]}, "each of k_values"),
+        ({"inv_ps": np.ones(3)}, "inv_ps"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            model.adversarial_evaluation(X, Y, **arguments)
+    with pytest.raises(ValueError, match="no rows"):
+        model.adversarial_evaluation(X[:0], Y[:0])
+
+
+def test_explain_gives_the_largest_features_of_the_row():
+    X, Y = problem()
+    model = ExtendedPLT().fit(X, Y)
+    row = np.zeros((1, 15), np.float32)
+    row[0, [3, 7, 9, 11]] = [0.5, -2.0, 1.5, 0.5]
+    assert model.explain(row, n=3) == [(7, -2.0), (9, 1.5), (3, 0.5)]
+    assert model.explain(sp.csr_array(row)) == [(7, -2.0), (9, 1.5), (3, 0.5), (11, 0.5)]
+
+
+def test_saved_and_read_it_is_the_same(tmp_path):
+    X, Y = problem()
+    model = ExtendedPLT(sigma=0.2, noise_support="nonzero").fit_for_adversarial_examples(X, Y)
+    again = load_model(model.save(tmp_path / "m"))
+    assert type(again) is ExtendedPLT and again.get_params() == model.get_params() and again.n_augmented_ == 80
+    np.testing.assert_array_equal(again.label_counts_, model.label_counts_)
+    np.testing.assert_array_equal(again.predict_topk(X).scores, model.predict_topk(X).scores)
+    with np.load(tmp_path / "m" / "arrays.npz") as stored:
+        arrays = {name: stored[name] for name in stored.files}
+    for damaged in (arrays["label_counts"][:-1], arrays["label_counts"].astype(np.int32), -arrays["label_counts"]):
+        np.savez(tmp_path / "m" / "arrays.npz", **arrays | {"label_counts": damaged})
+        with pytest.raises(ModelFormatError, match="label_counts"):
+            load_model(tmp_path / "m")
+
+
+@pytest.mark.parametrize(
+    "params, said",
+    [
+        ({"sigma": 0}, "sigma must be positive"),
+        ({"sigma": -1}, "sigma"),
+        ({"noise_support": "both"}, "support"),
+        ({"augment_ratio": 0}, "augment_ratio must be positive"),
+    ],
+)
+def test_bad_parameters_are_refused(params, said):
+    with pytest.raises(ValueError, match=said):
+        ExtendedPLT(**params).fit_for_adversarial_examples(*problem())
+
+
+def test_it_is_cloned_like_other_estimators():
+    model = ExtendedPLT(C=2.0, sigma=0.1, augment_ratio=0.5)
+    assert clone(model).get_params() == model.get_params()
+    assert set(PLT().get_params()) < set(model.get_params())

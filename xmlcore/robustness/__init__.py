@@ -1,0 +1,41 @@
+"""How predictions hold up when rows are changed: by noise, by other words, by an adversary."""
+
+from importlib import import_module
+
+_NAMES = {
+    "GaussianNoise": "xmlcore.robustness.perturbations",
+    "WordNoise": "xmlcore.robustness.perturbations",
+    "perturbation": "xmlcore.robustness.perturbations",
+    "FGSM": "xmlcore.robustness.attacks",
+    "PGD": "xmlcore.robustness.attacks",
+    "AdversarialTraining": "xmlcore.robustness.training",
+    "augment": "xmlcore.robustness.training",
+    "augmented_bytes": "xmlcore.robustness.training",
+    "certified_radius": "xmlcore.robustness.certificates",
+    "evaluate": "xmlcore.robustness.evaluation",
+    "summarise": "xmlcore.robustness.evaluation",
+}
+
+__all__ = [
+    "FGSM",
+    "PGD",
+    "AdversarialTraining",
+    "GaussianNoise",
+    "WordNoise",
+    "augment",
+    "augmented_bytes",
+    "certified_radius",
+    "evaluate",
+    "perturbation",
+    "summarise",
+]
+
+
+def __getattr__(name):
+    if name in _NAMES:
+        return getattr(import_module(_NAMES[name]), name)
+    raise AttributeError(f"module 'xmlcore.robustness' has no attribute {name!r}")
+
+
+def __dir__():
+    return sorted([*globals(), *__all__])
