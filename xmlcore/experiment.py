@@ -177,7 +177,7 @@ def estimator(model: str, params: dict | None = None):
         sigma=noise["noise_sigma"],
         augment_ratio=noise["noise_ratio"],
         noise_support=noise["noise_support"],
-        random_state=params["random_state"],
+        random_state=params.get("random_state", 0),
     )
 
 

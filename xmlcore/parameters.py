@@ -411,4 +411,65 @@ MODELS = {
             SEED,
         ),
     ),
+    "OneVsRest": ModelInfo(
+        location="xmlcore.models.one_vs_rest:OneVsRest",
+        title="One classifier per label",
+        summary=(
+            "A linear classifier for every label, each trained on all rows: the baseline where labels are few. Training "
+            "time grows with rows times labels, so thousands of labels take minutes to hours."
+        ),
+        paper="Fan et al., JMLR 2008 (liblinear); Babbar and Schölkopf, WSDM 2017",
+        parameters=(
+            Parameter(
+                "loss",
+                "Loss",
+                "logistic: probabilities are sigmoids of margins. squared_hinge: support vector machines; ranks as well, "
+                "but its probabilities are no estimates.",
+                "choice",
+                "logistic",
+                options=("logistic", "squared_hinge"),
+            ),
+            Parameter(
+                "C",
+                "C, weight of the loss",
+                "Larger fits the training rows closer; smaller smooths.",
+                "float",
+                1.0,
+                minimum=1e-3,
+                maximum=1e4,
+            ),
+            Parameter(
+                "weight_threshold",
+                "Drop weights below",
+                "Weights smaller in size are dropped after training: 0.01 is DiSMEC's, 0 keeps all.",
+                "float",
+                0.01,
+                minimum=0.0,
+                maximum=10.0,
+                step=0.01,
+                advanced=True,
+            ),
+            Parameter(
+                "tol",
+                "Tolerance",
+                "A label is done when its gradient has shrunk to this share of what it was. Smaller trains longer.",
+                "float",
+                0.01,
+                minimum=1e-6,
+                maximum=1.0,
+                advanced=True,
+            ),
+            Parameter(
+                "max_iter",
+                "Most Newton steps",
+                "A label also stops after so many; a warning says when that happened.",
+                "int",
+                1000,
+                minimum=1,
+                maximum=100_000,
+                advanced=True,
+            ),
+            *NOISE,
+        ),
+    ),
 }

@@ -4,9 +4,10 @@ from xmlcore.models.base import ModelFormatError, load_model
 from xmlcore.models.extended_plt import ExtendedPLT
 from xmlcore.models.label_tree import LabelTree
 from xmlcore.models.ldsm import LdSM
+from xmlcore.models.one_vs_rest import OneVsRest
 from xmlcore.models.plt import PLT
 
-__all__ = ["ExtendedPLT", "PLT", "LabelTree", "LdSM", "ModelFormatError", "NotFittedError", "load_model"]
+__all__ = ["ExtendedPLT", "PLT", "LabelTree", "LdSM", "ModelFormatError", "NotFittedError", "OneVsRest", "load_model"]
 
 
 def __getattr__(name):

@@ -26,6 +26,7 @@ IN_ARRAYS = {"in arrays": "LabelTree"}  # in params.json, in place of a paramete
 SAVED_CLASSES = {
     "ExtendedPLT": "xmlcore.models.extended_plt",
     "LdSM": "xmlcore.models.ldsm",
+    "OneVsRest": "xmlcore.models.one_vs_rest",
     "PLT": "xmlcore.models.plt",
 }
 

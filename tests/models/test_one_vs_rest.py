@@ -1,0 +1,379 @@
+"""OneVsRest is scikit-learn's liblinear per label, and behaves as the other estimators do."""
+
+import copy
+import json
+import pickle
+
+import joblib
+import naive
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import cross_val_score
+from sklearn.preprocessing import normalize
+from sklearn.svm import LinearSVC
+
+from xmlcore import OneVsRest, load_model, metrics
+from xmlcore._kernels import one_vs_rest as kernels
+from xmlcore.models import ModelFormatError
+from xmlcore.models.base import warm_up
+from xmlcore.progress import Cancelled
+from xmlcore.validation import csr_parts
+
+
+def problem(n=80, D=20, L=7, seed=0):
+    rng = np.random.default_rng(seed)
+    Y = rng.random((n, L)) < 0.3
+    X = np.where(rng.random((n, D)) < 0.2, rng.random((n, D)), 0.0)
+    X[:, :L] += 0.5 * Y
+    return sp.csr_array(X.astype(np.float32)), Y
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return OneVsRest(n_jobs=1).fit(*problem())
+
+
+def same(one, two, X):
+    a, b = one.predict_topk(X, 4), two.predict_topk(X, 4)
+    np.testing.assert_array_equal(a.labels, b.labels)
+    np.testing.assert_array_equal(a.scores, b.scores)
+    assert (one.predict_proba(X) != two.predict_proba(X)).nnz == 0
+
+
+@pytest.mark.parametrize("loss, C", [("logistic", 1.0), ("logistic", 30.0), ("squared_hinge", 0.5)])
+def test_classifiers_are_scikit_learns_on_rows_of_length_1(loss, C):
+    X, Y = problem()
+    model = OneVsRest(C=C, loss=loss, weight_threshold=0, tol=1e-8).fit(X, Y)
+    unit = normalize(X.toarray().astype(np.float64))
+    for label in range(7):
+        if loss == "logistic":
+            peer = LogisticRegression(C=C, solver="liblinear", tol=1e-8)
+        else:
+            peer = LinearSVC(C=C, dual=False, tol=1e-8)
+        peer.fit(unit, Y[:, label])
+        np.testing.assert_allclose(model.coef_[[label]].toarray(), peer.coef_, atol=1e-5)
+        assert model.intercept_[label] == pytest.approx(peer.intercept_[0], abs=1e-5)
+        margins = peer.decision_function(unit)
+        expected = 1 / (1 + np.exp(-margins))
+        np.testing.assert_allclose(model.predict_proba(X).toarray()[:, label], expected, atol=1e-5)
+        if loss == "logistic":
+            np.testing.assert_allclose(peer.predict_proba(unit)[:, 1], expected)
+
+
+@pytest.mark.parametrize("loss", ["logistic", "squared_hinge"])
+def test_the_model_is_the_same_for_1_2_and_4_workers(loss):
+    X, Y = problem()
+    one = OneVsRest(loss=loss, n_jobs=1).fit(X, Y)
+    for n_jobs in (2, 4):
+        other = OneVsRest(loss=loss, n_jobs=n_jobs).fit(X, Y)
+        assert (one.coef_ != other.coef_).nnz == 0
+        np.testing.assert_array_equal(one.intercept_, other.intercept_)
+        same(one, other, X)
+
+
+def test_labels_of_no_row_are_never_probable_and_labels_of_all_rows_always_are():
+    X, Y = problem()
+    Y[:, 2], Y[:, 4] = False, True
+    model = OneVsRest().fit(X, Y)
+    proba = model.predict_proba(X).toarray()
+    assert (proba[:, 2] == 0).all() and (proba[:, 4] == 1).all()
+    assert np.isneginf(model.intercept_[2]) and np.isposinf(model.intercept_[4])
+    ranking = model.predict_topk(X, 7)
+    assert (ranking.labels[:, 0] == 4).all() and (ranking.labels[:, 6] == 2).all()
+    assert (ranking.scores[:, 0] == 1).all() and (ranking.scores[:, 6] == 0).all()
+    log_proba, gradient = model.log_proba_gradient(X[:2], [2, 4])
+    assert log_proba.tolist() == [-np.inf, 0.0] and gradient.nnz == 0
+
+
+def test_the_ranking_is_that_of_all_probabilities_with_ties_by_id(fitted):
+    X, _ = problem(seed=1)
+    proba = fitted.predict_proba(X).toarray()
+    ranking = fitted.predict_topk(X, 9)
+    order = np.argsort(-proba, axis=1, kind="stable")
+    np.testing.assert_array_equal(ranking.labels[:, :7], order)
+    np.testing.assert_array_equal(ranking.scores[:, :7], np.take_along_axis(proba, order, axis=1))
+    assert (ranking.labels[:, 7:] == -1).all() and (ranking.scores[:, 7:] == 0).all()
+    tied = OneVsRest().fit([[1.0], [1.0]], np.array([[1, 1, 0], [1, 1, 1]]))
+    assert tied.predict_topk([[1.0]], 2).labels.tolist() == [[0, 1]]
+
+
+def test_kernels_sum_as_their_twin():
+    rng = np.random.default_rng(0)
+    X = sp.random_array((9, 12), density=0.4, rng=rng, dtype=np.float32, format="csr")
+    W = sp.random_array((5, 12), density=0.5, rng=rng, dtype=np.float32, format="csr")
+    bias = rng.standard_normal(5).astype(np.float32)
+    by_column = csr_parts(sp.csc_array(W))
+    out = np.empty((9, 5))
+    kernels.all_margins(*csr_parts(X), *by_column, bias, out)
+    weights = [dict(zip(W[[j]].indices.tolist(), W[[j]].data.tolist())) for j in range(5)]
+    rows = [dict(zip(X[[i]].indices.tolist(), X[[i]].data.tolist())) for i in range(9)]
+    expected = [naive.label_margins(row, weights, bias.tolist()) for row in rows]
+    np.testing.assert_allclose(out, expected, rtol=1e-12)
+    labels, margins = np.full((9, 3), -1, np.int32), np.full((9, 3), -np.inf)
+    kernels.best_margins(*csr_parts(X), *by_column, bias, labels, margins)
+    best = [naive.top_k(list(enumerate(row)), 3) for row in out.tolist()]
+    assert labels.tolist() == [[label for label, _ in row] for row in best]
+    assert margins.tolist() == [[margin for _, margin in row] for row in best]
+
+
+def test_rows_are_predicted_alike_alone_in_batches_dense_and_scaled(fitted, monkeypatch):
+    X, _ = problem(n=700, seed=2)
+    whole = fitted.predict_topk(X, 3)
+    parts = [fitted.predict_topk(X[[i]], 3) for i in (0, 511, 512, 699)]
+    np.testing.assert_array_equal(np.concatenate([p.labels for p in parts]), whole.labels[[0, 511, 512, 699]])
+    np.testing.assert_array_equal(np.concatenate([p.scores for p in parts]), whole.scores[[0, 511, 512, 699]])
+    proba = fitted.predict_proba(X)
+    monkeypatch.setattr("xmlcore.models.one_vs_rest.MARGINS_AT_ONCE", 20)
+    assert (fitted.predict_proba(X) != proba).nnz == 0
+    np.testing.assert_allclose(fitted.predict_topk(8 * X.toarray(), 3).scores, whole.scores)
+
+
+def test_no_rows_and_rows_without_features_are_predicted(fitted):
+    assert fitted.predict_topk(sp.csr_array((0, 20)), 3).labels.shape == (0, 3)
+    assert fitted.predict_proba(sp.csr_array((0, 20))).shape == (0, 7)
+    found = fitted.predict_proba(np.zeros((1, 20))).toarray()[0]
+    np.testing.assert_allclose(found, 1 / (1 + np.exp(-fitted.intercept_)), rtol=1e-6)
+
+
+def test_a_feature_of_no_training_row_counts_to_the_length_and_no_more():
+    X, Y = problem()
+    model = OneVsRest().fit(sp.csr_array(sp.hstack([X, sp.csr_array((80, 1))])), Y)
+    row = np.zeros((1, 21), np.float32)
+    row[0, [0, 20]] = 3.0, 4.0
+    alone = np.zeros((1, 20))
+    alone[0, 0] = 1.0
+    margins = model.coef_.toarray()[:, 0] * 0.6 + model.intercept_
+    np.testing.assert_allclose(model.predict_proba(row).toarray()[0], 1 / (1 + np.exp(-margins)), rtol=1e-5)
+
+
+def test_a_threshold_keeps_what_reaches_it_and_predict_is_one_half(fitted):
+    X, _ = problem()
+    proba = fitted.predict_proba(X).toarray()
+    at = float(np.sort(proba.ravel())[-40])
+    kept = fitted.predict_proba(X, threshold=at).toarray()
+    np.testing.assert_array_equal(kept, np.where(proba >= at, proba, 0))
+    np.testing.assert_array_equal(fitted.predict(X).toarray(), proba >= 0.5)
+    with pytest.raises(ValueError, match="threshold must be"):
+        fitted.predict_proba(X, threshold=1.5)
+
+
+def test_small_weights_are_dropped_and_the_bias_never_is():
+    X, Y = problem()
+    full, cut = (OneVsRest(weight_threshold=least).fit(X, Y) for least in (0, 0.2))
+    dense = full.coef_.toarray()
+    np.testing.assert_array_equal(cut.coef_.toarray(), np.where(np.abs(dense) >= np.float32(0.2), dense, 0))
+    np.testing.assert_array_equal(full.intercept_, cut.intercept_)
+    assert cut.size()["n_weights"] == cut.n_weights_ == cut.coef_.nnz < full.coef_.nnz
+    assert cut.size()["model_bytes"] < full.size()["model_bytes"]
+
+
+def test_gradient_is_that_of_finite_differences(fitted):
+    X, _ = problem(n=6, seed=3)
+    labels = np.array([0, 1, 2, 3, 6, 0])
+    log_proba, gradient = fitted.log_proba_gradient(X, labels)
+    assert log_proba.dtype == np.float64 and gradient.dtype == np.float32 and gradient.shape == X.shape
+    W, b = fitted.coef_.toarray().astype(float), fitted.intercept_.astype(float)
+
+    def log_p(x, label):
+        return -np.log1p(np.exp(-(W[label] @ x / np.linalg.norm(x) + b[label])))
+
+    for i, label in enumerate(labels):
+        x = X.toarray()[i].astype(float)
+        assert log_proba[i] == pytest.approx(log_p(x, label), rel=1e-9)
+        steps = 1e-6 * np.eye(20)
+        expected = [(log_p(x + step, label) - log_p(x - step, label)) / 2e-6 for step in steps]
+        np.testing.assert_allclose(gradient.toarray()[i], expected, atol=1e-5)
+    assert fitted.log_proba_gradient(np.zeros((1, 20)), [0])[1].nnz == 0
+    with pytest.raises(ValueError, match="ids go from 0 to 6"):
+        fitted.log_proba_gradient(X[:1], [7])
+    with pytest.raises(ValueError, match="2 rows: give one"):
+        fitted.log_proba_gradient(X[:2], [1])
+    with pytest.raises(TypeError, match="whole numbers"):
+        fitted.log_proba_gradient(X[:1], [1.0])
+
+
+# As every estimator ---------------------------------------------------------------------------------------------------
+
+
+def test_it_is_an_estimator_of_scikit_learn():
+    X, Y = problem()
+    model = OneVsRest(C=3.0).fit(X, Y)
+    assert repr(model) == "OneVsRest(C=3.0)" and clone(model).get_params() == model.get_params()
+    with pytest.raises(NotFittedError):
+        clone(model).predict(X)
+    with pytest.raises(ValueError, match="Invalid parameter 'c'"):
+        model.set_params(c=1)
+    scores = cross_val_score(model, X, Y, cv=2, scoring="f1_micro", error_score="raise")
+    assert (scores > 0.3).all()
+
+
+def test_lists_of_ids_sparse_and_dense_labels_agree():
+    X, Y = problem()
+    one = OneVsRest().fit(X, Y)
+    for other in (sp.csr_array(Y), [np.flatnonzero(row).tolist() for row in Y]):
+        same(one, OneVsRest().fit(X.toarray(), other), X)
+
+
+@pytest.mark.parametrize("loss", ["logistic", "squared_hinge"])
+def test_a_saved_model_is_the_same_when_it_is_read(loss, tmp_path):
+    X, Y = problem()
+    X = sp.csr_array(sp.hstack([X, sp.csr_array((80, 3))]))
+    Y[:, 3] = False
+    model = OneVsRest(loss=loss, C=2.0).fit(X, Y)
+    other_loss = "logistic" if loss == "squared_hinge" else "squared_hinge"
+    model.set_params(loss=other_loss)  # which is of the next fit
+    again = load_model(model.save(tmp_path / "model"))
+    assert again.get_params() == model.get_params() and again.loss_ == loss and again.n_iter_ == model.n_iter_
+    assert again.size() == model.size() and (again.coef_ != model.coef_).nnz == 0
+    same(model, again, X)
+
+
+def test_pickles_joblib_files_and_copies_predict_as_the_model_does(fitted, tmp_path):
+    X, _ = problem()
+    joblib.dump(fitted, tmp_path / "model.joblib")
+    mapped = joblib.load(tmp_path / "model.joblib", mmap_mode="r")
+    for other in (pickle.loads(pickle.dumps(fitted)), mapped, copy.deepcopy(fitted)):
+        same(fitted, other, X)
+
+
+def _set(name, at, value):
+    def harm(arrays):
+        arrays[name] = arrays[name].copy()
+        arrays[name][at] = value
+
+    return harm
+
+
+def _cut(name):
+    def harm(arrays):
+        arrays[name] = arrays[name][:-1]
+
+    return harm
+
+
+@pytest.mark.parametrize(
+    "harm",
+    [
+        _set("weight_ptr", 0, 1),
+        _set("weight_ptr", 2, -5),
+        _set("weight_ptr", -1, 10**9),
+        _set("weight_columns", 0, 20),
+        _set("weight_columns", 0, -1),
+        lambda arrays: _set("weight_columns", 0, arrays["weight_columns"][1])(arrays),
+        _set("weights", 0, np.nan),
+        _set("weights", 0, np.inf),
+        _set("intercept", 0, np.nan),
+        _set("feature_of_column", 0, 10**6),
+        _cut("weight_ptr"),
+        _cut("weight_columns"),
+        _cut("weights"),
+        _cut("intercept"),
+        lambda arrays: arrays.pop("weights"),
+        lambda arrays: arrays.update(weight_ptr=arrays["weight_ptr"][:0], intercept=arrays["intercept"][:0]),
+        lambda arrays: arrays.update(weights=arrays["weights"].astype(float)),
+        lambda arrays: arrays.update(intercept=arrays["intercept"][:, None]),
+    ],
+)
+def test_a_damaged_model_is_refused(fitted, harm, tmp_path):
+    folder = fitted.save(tmp_path / "model")
+    with np.load(folder / "arrays.npz") as stored:
+        arrays = dict(stored)
+    harm(arrays)
+    np.savez(folder / "arrays.npz", **arrays)
+    with pytest.raises(ModelFormatError):
+        load_model(folder)
+
+
+@pytest.mark.parametrize("part, name, value", [
+    ("values", "loss", "hinge"), ("values", "n_features", -1), ("values", "n_iter", "x"), ("params", "C", -1),
+    ("params", "loss", 3), ("params", "n_jobs", 0),
+])  # fmt: skip
+def test_a_damaged_description_is_refused(fitted, part, name, value, tmp_path):
+    folder = fitted.save(tmp_path / "model")
+    description = json.loads((folder / "params.json").read_text())
+    description[part][name] = value
+    (folder / "params.json").write_text(json.dumps(description))
+    with pytest.raises(ModelFormatError):
+        load_model(folder)
+
+
+@pytest.mark.parametrize(
+    "params, message",
+    [
+        ({"loss": "hinge"}, "loss must be one of logistic, squared_hinge, not 'hinge'"),
+        ({"loss": ["logistic"]}, "loss must be one of"),
+        ({"C": 0}, "C must be from"),
+        ({"C": "x"}, "C must be a number"),
+        ({"C": float("nan")}, "C must be from"),
+        ({"tol": 0}, "tol must be from"),
+        ({"weight_threshold": -0.1}, "weight_threshold must be from"),
+        ({"max_iter": 0}, "max_iter must be"),
+        ({"max_iter": 2**40}, "max_iter must be"),
+        ({"n_jobs": 0}, "n_jobs must be"),
+        ({"n_jobs": "x"}, "n_jobs must be"),
+    ],
+)
+def test_bad_parameters_are_named(params, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        OneVsRest(**params).fit(*problem())
+
+
+def test_bad_data_is_refused():
+    X, Y = problem()
+    with pytest.raises(ValueError, match="no row of Y has a label"):
+        OneVsRest().fit(X, np.zeros((80, 3), bool))
+    with pytest.raises(ValueError, match="79 rows, but the features have 80"):
+        OneVsRest().fit(X, Y[:79])
+    with pytest.raises(ValueError, match="19 features"):
+        OneVsRest().fit(X, Y).predict(X[:, :19])
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_progress_rises_to_the_end_and_stopping_keeps_the_old_model(n_jobs):
+    X, Y = problem()
+    said = []
+    model = OneVsRest(n_jobs=n_jobs).fit(X, Y, progress=lambda *report: said.append(report))
+    assert {phase for phase, _, _ in said} == {"Training labels"}
+    fractions = [fraction for _, fraction, _ in said]
+    assert fractions == sorted(fractions) and fractions[-1] == 1 and said[-1][2] == "7 of 7 labels"
+    before = model.predict_topk(X, 3)
+
+    def stop(phase, fraction, detail=""):
+        if fraction > 0.3:
+            raise Cancelled
+
+    with pytest.raises(Cancelled):
+        model.set_params(C=50.0).fit(X, Y, progress=stop)
+    np.testing.assert_array_equal(before.scores, model.predict_topk(X, 3).scores)
+
+
+def test_labels_that_did_not_converge_are_counted_in_one_warning():
+    X, Y = problem()
+    with pytest.warns(ConvergenceWarning, match="7 of 7 labels stopped at max_iter=1") as caught:
+        OneVsRest(max_iter=1, tol=1e-10).fit(X, Y)
+    assert len(caught) == 1
+
+
+def test_warming_up_leaves_the_model_as_it_is():
+    model = OneVsRest(C=3.0)
+    warm_up(model)
+    assert not hasattr(model, "coef_")
+
+
+def test_rows_without_any_feature_are_enough():
+    model = OneVsRest().fit(np.zeros((4, 3)), [[0], [0], [1], [0]])
+    assert model.n_weights_ == 0 and model.predict_topk(np.ones((1, 3)), 1).labels.tolist() == [[0]]
+
+
+@pytest.mark.real_data
+def test_precision_on_bibtex(real_data):
+    from xmlcore.datasets import read_dataset
+
+    data = read_dataset(real_data / "bibtex" / "train.txt.gz", real_data / "bibtex" / "test.txt.gz", name="bibtex")
+    ranking = OneVsRest(C=10.0).fit(data.X_train, data.Y_train).predict_topk(data.X_test, 5)
+    found = 100 * metrics.precision_at_k(data.Y_test, ranking, 5)[[0, 2, 4]]
+    np.testing.assert_allclose(found, [63.3, 39.3, 28.7], atol=0.3)

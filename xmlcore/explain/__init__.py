@@ -1,0 +1,24 @@
+"""Why this label for this row: what each feature of a row adds to a label's score, and whether that can be trusted.
+
+One row: :func:`contributions`, :func:`path`, :func:`magnitude`. Two explanations: :func:`agreement`. An explanation
+under noise: :func:`stability`. Whether removing the features that it names takes the label away:
+:func:`deletion_curve`. Many rows: :func:`importance`.
+"""
+
+from xmlcore.explain._attribution import Attributions, attributions, can_explain
+from xmlcore.explain._many_rows import deletion_curve, importance, label_scores
+from xmlcore.explain._one_row import agreement, contributions, magnitude, path, stability
+
+__all__ = [
+    "Attributions",
+    "agreement",
+    "attributions",
+    "can_explain",
+    "contributions",
+    "deletion_curve",
+    "importance",
+    "label_scores",
+    "magnitude",
+    "path",
+    "stability",
+]

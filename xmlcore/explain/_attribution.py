@@ -1,0 +1,227 @@
+"""What each feature of many rows adds to one label's score each, for every kind of model.
+
+Models are told apart by what they offer, not by their class, so a subclass or a model of another package is explained
+as well:
+
+==========================  =================================================  =========================
+a model with                is explained as                                    the score (``kind``)
+==========================  =================================================  =========================
+``linear_nodes``            a label tree (:class:`xmlcore.PLT`)                "log_proba"
+``linear_margins``          a linear classifier per label (``OneVsRest``)      "margin"
+``forest_`` and ``apply``   decision trees over rows (:class:`xmlcore.LdSM`)   "share"
+``pair_features``           a linear function of pairs (``DoubleSampling``)    "score"
+==========================  =================================================  =========================
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from xmlcore._kernels import explain as kernels
+from xmlcore.models.arrays import in_columns
+from xmlcore.models.one_vs_rest import check_label_ids
+from xmlcore.validation import check_features, csr_parts
+
+LOSSES = {"logistic": kernels.LOGISTIC, "squared_hinge": kernels.SQUARED_HINGE}
+KINDS = ("log_proba", "margin", "share", "score")
+
+
+class Attributions(NamedTuple):
+    """What features add to the scores of n rows, for one label each."""
+
+    values: sp.csr_array  # float64 (n, D): the features' values; for "score" (n, number of pair features)
+    contributions: sp.csr_array  # float64, of the same structure: zeros are stored
+    baseline: np.ndarray  # float64 (n,), the score without features
+    total: np.ndarray  # float64 (n,), the score: the baseline plus the row's contributions
+    kind: str  # "log_proba", "margin", "share" or "score"
+    names: list | None  # of pair features; None where features are those of X
+
+
+def kind_of(model) -> str:
+    """How a model is explained: "log_proba", "margin", "share" or "score"; TypeError for one that is none of these."""
+    if hasattr(model, "linear_nodes"):
+        return "log_proba"
+    if hasattr(model, "linear_margins"):
+        return "margin"
+    if hasattr(model, "forest_") and hasattr(model, "apply"):
+        return "share"
+    if hasattr(model, "pair_features"):
+        return "score"
+    raise TypeError(
+        f"{type(model).__name__} cannot be explained: it has no linear_nodes (as PLT), linear_margins (OneVsRest), "
+        "forest_ and apply (LdSM, once fitted) or pair_features (DoubleSampling)"
+    )
+
+
+def can_explain(model) -> bool:
+    """Whether :func:`attributions` knows this fitted model."""
+    try:
+        kind_of(model)
+    except TypeError:
+        return False
+    return True
+
+
+def attributions(model, X, labels) -> Attributions:
+    """What each feature of each row adds to the score of one label.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    X : sparse or dense, shape (n, D)
+    labels : array of int, shape (n,)
+        The label of each row.
+
+    Returns
+    -------
+    Attributions
+        ``baseline + contributions.sum(axis=1) == total``, up to rounding in float64, for every kind. Features that a
+        row does not have contribute nothing and are not stored.
+
+    Raises
+    ------
+    TypeError
+        A model that cannot be explained.
+    ValueError
+        X does not fit the model, or labels are not n of its labels.
+
+    Notes
+    -----
+    *Label tree.* The score is log P(label | x), a sum over the nodes of the label's path. The row is scaled to length
+    1, u = x / |x|, and node v has the margin m = b + sum of w_f u_f. What v adds beyond the empty row, log P_v(m) - log
+    P_v(b), is shared out in proportion to w_f u_f. That is exactly the integrated gradient (Sundararajan, Taly and Yan,
+    ICML 2017) along the straight line from the empty row to u, as the factor depends on the row by one number. A factor
+    that is always 0 or 1 (infinite bias) adds nothing.
+
+    *Several label trees.* The score is the log of the mean probability. With the logarithmic mean L(a, b) =
+    (a - b) / (log a - log b), the change of a sum A of probabilities p_t has log A - log A0 = sum over t of
+    L(p_t, p_t0) / L(A, A0) * (log p_t - log p_t0), without a rest (the decomposition of Ang, Energy Policy 2005): so
+    tree t's contributions count L(p_t, p_t0) / L(A, A0). Trees that give the label more count more. For one tree it is
+    the above; for several it is near the integrated gradient, not equal.
+
+    *OneVsRest.* The score is the margin: w_f u_f each, exactly.
+
+    *LdSM.* The score is the label's mean share of the rows in the leaves reached, that of ``predict_proba``. Each step
+    from a node to a child changes the share; the change (times the part of the tree's leaves that are reached through
+    the child) is given to the features that pulled towards the step, in proportion to w_f x_f in the margin that
+    decided it: the child's own where it reached the threshold, its difference to the second largest where none did. The
+    sum is exact, the split approximate, as in Saabas' path method for decision trees: what would have happened on
+    another way is not asked, and features that pulled against the step get nothing. (Sharing out by size, |w_f x_f|,
+    these included, names features whose removal changes the label less: see :func:`deletion_curve`.) Steps that no
+    feature pulled towards, which biases decided, count as baseline.
+
+    *DoubleSampling.* The score is the linear function of the pair of row and class: weight times value of each of its
+    features, baseline 0.
+    """
+    return Explainer(model).rows(X, labels)
+
+
+class Explainer:
+    """A model made ready for many rows: what is read from it is kept between calls of :meth:`rows`."""
+
+    def __init__(self, model):
+        self.model, self.kind = model, kind_of(model)
+        if self.kind == "log_proba":
+            kept = getattr(model, "_all_linear_nodes", None)
+            trees = kept() if kept else [model.linear_nodes(t) for t in range(len(model.trees_))]
+            self.trees = [(tree, csr_parts(tree.weights)) for tree in trees]
+
+    def rows(self, X, labels) -> Attributions:
+        """As :func:`attributions`."""
+        X = check_features(X, self.model.n_features_in_)
+        labels = check_label_ids(labels, X.shape[0], self.model.n_labels_)
+        return getattr(self, "_" + self.kind)(X, labels)
+
+    def _log_proba(self, X, labels):
+        x, n = _unit_rows(X), X.shape[0]
+        found = [self._one_tree(tree, weights, x, labels) for tree, weights in self.trees]
+        if len(found) == 1:
+            return _as_attributions(X, *found[0], self.kind)
+        before, after = (np.stack([part[which] for part in found]) for which in (1, 2))
+        log_before, log_after = _log_sum(before), _log_sum(after)
+        whole = _log_of_log_mean(log_before, log_after)
+        total = np.zeros(X.nnz)
+        row = np.repeat(np.arange(n), np.diff(X.indptr))
+        for parts, start, end in found:
+            own = _log_of_log_mean(start, end)
+            with np.errstate(invalid="ignore"):
+                weight = np.where(np.isneginf(own), 0.0, np.exp(own - whole))
+            total += weight[row] * parts
+        count = np.log(len(found))
+        return _as_attributions(X, total, log_before - count, log_after - count, self.kind)
+
+    def _one_tree(self, tree, weights, x, labels):
+        distinct, which = np.unique(labels, return_inverse=True)
+        paths = [tree.path(label) for label in distinct.tolist()]
+        ptr = np.concatenate([[0], np.cumsum([path.size for path in paths])[which]]) if len(paths) else np.zeros(1)
+        sizes = np.array([path.size for path in paths], np.int64)[which] if len(paths) else np.empty(0, np.int64)
+        ptr = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        nodes = np.concatenate([paths[i] for i in which]) if len(paths) else np.empty(0, np.int64)
+        return _along_paths(x, ptr, nodes, weights, tree.bias, LOSSES[tree.loss])
+
+    def _margin(self, X, labels):
+        distinct, which = np.unique(labels, return_inverse=True)
+        weights, bias = self.model.linear_margins(distinct)
+        ptr = np.arange(labels.size + 1, dtype=np.int64)
+        nodes = which.astype(np.int64)
+        return _as_attributions(
+            X, *_along_paths(_unit_rows(X), ptr, nodes, csr_parts(weights), bias, kernels.MARGIN), self.kind
+        )
+
+    def _share(self, X, labels):
+        model = self.model
+        ptr, features, values = csr_parts(X)
+        own_ptr, columns, place = in_columns((ptr, features, np.arange(X.nnz)), model._columns)
+        parts, before, after = np.zeros(X.nnz), np.empty(X.shape[0]), np.empty(X.shape[0])
+        kernels.share_along_ways(
+            model.forest_, model.trees_[0].children.shape[1], own_ptr, columns, values[place], place,
+            labels.astype(np.int32), parts, before, after,
+        )  # fmt: skip
+        return _as_attributions(X, parts, before, after, self.kind)
+
+    def _score(self, X, labels):
+        model = self.model
+        values = np.asarray(model.pair_features(X, labels[:, None]), np.float64)[:, 0, :]
+        names, n = list(model.feature_names_), X.shape[0]
+        parts = values * np.asarray(model.weights_, np.float64)
+        ptr = len(names) * np.arange(n + 1)
+        ids = np.tile(np.arange(len(names)), n)
+        values, found = (sp.csr_array((part.ravel(), ids, ptr), shape=(n, len(names))) for part in (values, parts))
+        return Attributions(values, found, np.zeros(n), parts.sum(axis=1), self.kind, names)
+
+
+def _unit_rows(X):
+    """Rows of length 1 in float64: ptr, features, values. Rows of zeros stay."""
+    ptr, features, values = csr_parts(X)
+    values = values.astype(np.float64)
+    row = np.repeat(np.arange(X.shape[0]), np.diff(ptr))
+    length = np.sqrt(np.bincount(row, weights=values * values, minlength=X.shape[0]))
+    length[length == 0] = 1.0
+    return ptr, features, values / length[row]
+
+
+def _along_paths(x, ptr, nodes, weights, bias, loss):
+    """Contributions (as the values of x), the score without features, the score."""
+    parts, before, after = np.zeros(x[1].size), np.empty(x[0].size - 1), np.empty(x[0].size - 1)
+    kernels.share_along_paths(*x, ptr, nodes, *weights, bias, loss, parts, before, after)
+    return parts, before, after
+
+
+def _as_attributions(X, parts, before, after, kind):
+    contributions = sp.csr_array((parts, X.indices, X.indptr), shape=X.shape)
+    return Attributions(X.astype(np.float64), contributions, before, after, kind, None)
+
+
+def _log_sum(logs):
+    """Log of the sum of exponentials over the first axis."""
+    return np.logaddexp.reduce(logs, axis=0)
+
+
+def _log_of_log_mean(a, b):
+    """Log of the logarithmic mean of exp(a) and exp(b); -inf where one of them is -inf."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        half = np.abs(a - b) / 2
+        # log(sinh(h) / h), which is near h^2 / 6 for small h
+        far = half - np.log(2 * half) + np.log1p(-np.exp(-2 * half))
+        return np.where(np.isinf(a) | np.isinf(b), -np.inf, (a + b) / 2 + np.where(half > 1e-3, far, half**2 / 6))

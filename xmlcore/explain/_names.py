@@ -1,0 +1,26 @@
+"""Names beside ids, in every frame."""
+
+
+def feature_names(dataset, names, n_features):
+    """Names of features, of the data set unless they are given; None when there are none."""
+    if names is None and dataset is not None:
+        names = dataset.feature_names
+    if names is not None and len(names) != n_features:
+        raise ValueError(f"feature_names has {len(names)} names, but there are {n_features} features")
+    return names
+
+
+def label_names(dataset, names, n_labels):
+    """As :func:`feature_names`, of labels."""
+    if names is None and dataset is not None:
+        names = dataset.label_names
+    if names is not None and len(names) != n_labels:
+        raise ValueError(f"label_names has {len(names)} names, but there are {n_labels} labels")
+    return names
+
+
+def with_names(frame, names, ids="feature", column="name"):
+    """Insert the names behind the ids; empty text for id -1."""
+    if names is not None:
+        frame.insert(frame.columns.get_loc(ids) + 1, column, [names[i] if i >= 0 else "" for i in frame[ids].tolist()])
+    return frame
