@@ -1016,3 +1016,83 @@ def share_along_ways(trees, row, label):
                     parts[f] += weight * change * size / sum(sizes.values())
             total += weight * before
     return parts, baseline, total
+
+
+# Double sampling: twins of xmlcore/_kernels/double_sampling.py. Rows are {term: value}, labels a list per row.
+
+
+def ds_classes(rows, labels):
+    """Mega-documents {class: {term: y_t}}, {term: rows with it} and the rows of each class, a row once per label."""
+    documents, holding, size = {}, {}, {}
+    for row, own in zip(rows, labels):
+        for k in own:
+            size[k] = size.get(k, 0) + 1
+            document = documents.setdefault(k, {})
+            for t, x in row.items():
+                document[t] = document.get(t, 0.0) + x
+                holding[t] = holding.get(t, 0) + 1
+    return documents, holding, size
+
+
+def ds_idf(rows, labels):
+    _, holding, size = ds_classes(rows, labels)
+    return {t: 1 + math.log((1 + sum(size.values())) / (1 + n)) for t, n in holding.items()}
+
+
+def ds_distance(row, document, size, idf, distance="cosine", weighting="tfidf"):
+    """Of a row to the mean of a class's rows."""
+    weight = idf if weighting == "tfidf" else dict.fromkeys(idf, 1.0)
+    x = {t: v * weight[t] for t, v in row.items() if t in idf}
+    centre = {t: v * weight[t] / size for t, v in document.items()} if size else {}
+    if distance == "cosine":
+        x, centre = ({t: v / math.hypot(*a.values()) for t, v in a.items()} for a in (x, centre))
+    return math.sqrt(sum((x.get(t, 0.0) - centre.get(t, 0.0)) ** 2 for t in set(x) | set(centre)))
+
+
+def ds_features(row, k, rows, labels, without=None, **space):
+    """The ten features of Table 1; ``without``: the place of a row that is taken out of class k."""
+    documents, _, size = ds_classes(rows, labels)
+    idf, lengths = ds_idf(rows, labels), [sum(document.values()) for document in documents.values()]
+    F = {t: sum(document.get(t, 0.0) for document in documents.values()) for t in idf}
+    own_rows = [r for i, (r, own) in enumerate(zip(rows, labels)) if k in own and i != without]
+    y = {}
+    for r in own_rows:
+        for t, x in r.items():
+            y[t] = y.get(t, 0.0) + x
+    length, total, common = sum(y.values()), sum(F.values()), [t for t in row if t in y]
+    middle = 0.25 + 0.75 * length / (sum(lengths) / len(lengths))
+    return [
+        sum(math.log(1 + y[t]) for t in common),
+        sum(math.log(1 + total / F[t]) for t in common),
+        sum(idf[t] for t in common),
+        sum(y[t] / length * idf[t] for t in common),
+        sum(math.log(1 + y[t] / length) for t in common),
+        sum(math.log(1 + y[t] / length * idf[t]) for t in common),
+        sum(math.log(1 + y[t] / length * total / F[t]) for t in common),
+        float(len(common)),
+        ds_distance(row, y, len(own_rows), idf, **space),
+        sum(idf[t] * 2 * y[t] / (y[t] + middle) for t in common),
+    ]
+
+
+def ds_nearest(row, rows, labels, q, **space):
+    """The q classes of least distance between the row and the centroid, the smaller id among equals."""
+    documents, _, size = ds_classes(rows, labels)
+    idf = ds_idf(rows, labels)
+    return sorted(size, key=lambda k: (round(ds_distance(row, documents[k], size[k], idf, **space), 9), k))[:q]
+
+
+def ds_pairs(examples, features):
+    """The transformation T: (first features, second features, sign) for (row, class, adversaries) in order."""
+    out = []
+    for row, y, adversaries in examples:
+        for k in adversaries:
+            own, other = features(row, y), features(row, k)
+            out.append((other, own, -1) if k < y else (own, other, 1))
+    return out
+
+
+def ds_risk(examples, f):
+    """Equation (7), from its last form."""
+    wrong = [f(row, y) - f(row, k) <= 0 for row, y, adversaries in examples for k in adversaries]
+    return sum(wrong) / len(wrong)

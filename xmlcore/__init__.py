@@ -11,6 +11,7 @@ _NAMES = {
     "PLT": "xmlcore.models",
     "ExtendedPLT": "xmlcore.models",
     "LdSM": "xmlcore.models",
+    "DoubleSampling": "xmlcore.models",
     "OneVsRest": "xmlcore.models",
     "LabelTree": "xmlcore.models",
     "load_model": "xmlcore.models",
@@ -19,7 +20,18 @@ _NAMES = {
 }
 _MODULES = ("datasets", "metrics", "models", "robustness", "explain", "figures", "experiment", "store", "jobs")
 
-__all__ = ["ExtendedPLT", "PLT", "LabelTree", "LdSM", "OneVsRest", "Ranking", "evaluate", "load_model", *_MODULES]
+__all__ = [
+    "DoubleSampling",
+    "ExtendedPLT",
+    "PLT",
+    "LabelTree",
+    "LdSM",
+    "OneVsRest",
+    "Ranking",
+    "evaluate",
+    "load_model",
+    *_MODULES,
+]
 
 
 def __getattr__(name):

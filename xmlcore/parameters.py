@@ -415,16 +415,16 @@ MODELS = {
         location="xmlcore.models.one_vs_rest:OneVsRest",
         title="One classifier per label",
         summary=(
-            "A linear classifier for every label, each trained on all rows: the baseline where labels are few. Training "
-            "time grows with rows times labels, so thousands of labels take minutes to hours."
+            "A linear classifier for every label, each trained on all rows: the baseline where labels are few. "
+            "Training time grows with rows times labels, so thousands of labels take minutes to hours."
         ),
         paper="Fan et al., JMLR 2008 (liblinear); Babbar and Schölkopf, WSDM 2017",
         parameters=(
             Parameter(
                 "loss",
                 "Loss",
-                "logistic: probabilities are sigmoids of margins. squared_hinge: support vector machines; ranks as well, "
-                "but its probabilities are no estimates.",
+                "logistic: probabilities are sigmoids of margins. squared_hinge: support vector machines; ranks as "
+                "well, but its probabilities are no estimates.",
                 "choice",
                 "logistic",
                 options=("logistic", "squared_hinge"),

@@ -1,9 +1,11 @@
 """How good a ranking of labels is: measures at 1..k, and the label weights the propensity-scored ones need.
 
-All follow the conventions of napkinXC 0.7.2, and agree with it in the tests.
+These follow the conventions of napkinXC 0.7.2, and agree with it in the tests. ``accuracy`` and ``macro_f1`` measure
+one class per row.
 """
 
 from xmlcore.metrics._inputs import as_ranking
+from xmlcore.metrics.multiclass import accuracy, macro_f1
 from xmlcore.metrics.propensity import inverse_log_frequency, inverse_propensity
 from xmlcore.metrics.ranking import (
     hits,
@@ -19,10 +21,12 @@ from xmlcore.metrics.ranking import (
 )
 
 __all__ = [
+    "accuracy",
     "as_ranking",
     "hits",
     "inverse_log_frequency",
     "inverse_propensity",
+    "macro_f1",
     "measures",
     "ndcg_at_k",
     "precision_at_k",

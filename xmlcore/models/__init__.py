@@ -1,13 +1,24 @@
 """The estimators, and how a saved one is read back."""
 
 from xmlcore.models.base import ModelFormatError, load_model
+from xmlcore.models.double_sampling import DoubleSampling
 from xmlcore.models.extended_plt import ExtendedPLT
 from xmlcore.models.label_tree import LabelTree
 from xmlcore.models.ldsm import LdSM
 from xmlcore.models.one_vs_rest import OneVsRest
 from xmlcore.models.plt import PLT
 
-__all__ = ["ExtendedPLT", "PLT", "LabelTree", "LdSM", "ModelFormatError", "NotFittedError", "OneVsRest", "load_model"]
+__all__ = [
+    "DoubleSampling",
+    "ExtendedPLT",
+    "PLT",
+    "LabelTree",
+    "LdSM",
+    "ModelFormatError",
+    "NotFittedError",
+    "OneVsRest",
+    "load_model",
+]
 
 
 def __getattr__(name):

@@ -24,6 +24,7 @@ IN_ARRAYS = {"in arrays": "LabelTree"}  # in params.json, in place of a paramete
 
 # Class name in params.json -> module. Only these are ever loaded.
 SAVED_CLASSES = {
+    "DoubleSampling": "xmlcore.models.double_sampling",
     "ExtendedPLT": "xmlcore.models.extended_plt",
     "LdSM": "xmlcore.models.ldsm",
     "OneVsRest": "xmlcore.models.one_vs_rest",

@@ -1,0 +1,105 @@
+"""Accuracy and macro F1 are what they say, and scikit-learn's where both are defined."""
+
+import math
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.metrics import accuracy_score, f1_score, precision_score, recall_score
+
+from xmlcore import Ranking, metrics
+
+
+def random_classes(n=300, n_classes=12, seed=0):
+    random = np.random.default_rng(seed)
+    true = random.integers(0, n_classes, n)
+    return true, np.where(random.random(n) < 0.5, true, random.integers(0, n_classes + 3, n))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_they_agree_with_scikit_learn(seed):
+    true, predicted = random_classes(seed=seed)
+    assert metrics.accuracy(true, predicted) == pytest.approx(accuracy_score(true, predicted))
+    options = {"labels": np.unique(true), "average": "macro", "zero_division": 0}
+    P, R = precision_score(true, predicted, **options), recall_score(true, predicted, **options)
+    assert metrics.macro_f1(true, predicted) == pytest.approx(2 * P * R / (P + R))
+    assert metrics.macro_f1(true, predicted) >= f1_score(true, predicted, **options)
+
+
+def test_macro_f1_by_hand():
+    # Class 0: precision 1/2, recall 1/2. Class 1: never predicted, 0 and 0. Class 2: 1 and 1. Class 9 has no example.
+    true, predicted = [0, 0, 1, 2], [0, 9, 0, 2]
+    assert metrics.macro_f1(true, predicted) == pytest.approx(0.5)
+    assert metrics.accuracy(true, predicted) == 0.5
+    # Precisions 1/1 and 1/2, recalls 1/2 and 1/1: both means are 3/4, of which the mean of the classes' F1 is 2/3.
+    assert metrics.macro_f1([0, 0, 1], [0, 1, 1]) == pytest.approx(0.75)
+
+
+def test_predictions_of_a_class_without_examples_count_only_as_misses():
+    assert metrics.macro_f1([0, 1, 1], [0, 1, 7]) == metrics.macro_f1([0, 1, 1], [0, 1, -1])
+    assert metrics.macro_f1([0, 1, 1], [0, 1, 7]) == pytest.approx(2 * 1 * 0.75 / 1.75)
+
+
+def test_a_row_with_several_classes_is_an_example_of_each_and_one_without_is_none():
+    lists, predicted = [[0, 2], [1], [], [2]], [2, 1, 0, 0]
+    replicated = metrics.accuracy([0, 2, 1, 2], [2, 2, 1, 0]), metrics.macro_f1([0, 2, 1, 2], [2, 2, 1, 0])
+    assert (metrics.accuracy(lists, predicted), metrics.macro_f1(lists, predicted)) == replicated
+    assert replicated[0] == 0.5
+
+
+def test_all_forms_give_the_same():
+    true, predicted = random_classes(n_classes=15)
+    predicted = np.minimum(predicted, 14)
+    Y = sp.csr_array((np.ones(300, bool), true, np.arange(301)), shape=(300, 15))
+    P = sp.csr_array((np.ones(300, bool), predicted, np.arange(301)), shape=(300, 15))
+    second = (predicted + 1) % 15
+    ranking = Ranking(np.stack([predicted, second], 1).astype(np.int32), np.ones((300, 2), np.float32))
+    trues = [true, true.tolist(), true.astype(np.uint8), [[k] for k in true.tolist()], Y, Y.toarray()]
+    forms = [predicted, predicted.tolist(), P, P.toarray(), P.astype(float), P.toarray().astype(float), ranking,
+             ranking.labels, [[k] for k in predicted.tolist()]]  # fmt: skip
+    expected = metrics.accuracy(true, predicted), metrics.macro_f1(true, predicted)
+    for Y_true in trues:
+        for form in forms:
+            assert (metrics.accuracy(Y_true, form), metrics.macro_f1(Y_true, form)) == expected
+
+
+def test_accuracy_is_precision_at_1_of_rows_with_one_class():
+    true, predicted = random_classes()
+    ranking = predicted[:, None]
+    assert metrics.accuracy(true, predicted) == pytest.approx(
+        metrics.precision_at_k([[k] for k in true.tolist()], ranking, 1)[0]
+    )
+
+
+def test_no_prediction_is_wrong_and_no_examples_are_nan():
+    assert metrics.accuracy([0, 1], [-1, 1]) == 0.5 and metrics.macro_f1([0, 1], [-1, 1]) == 0.5
+    assert metrics.macro_f1([0, 1], [1, 0]) == 0.0 == metrics.macro_f1([0, 1], [-1, -1])
+    none = np.zeros((2, 3), bool)
+    assert metrics.accuracy([0, 1], none) == 0.0
+    for true in (none, np.empty(0, int)):
+        predictions = np.zeros(true.shape[0], int)
+        assert math.isnan(metrics.accuracy(true, predictions)) and math.isnan(metrics.macro_f1(true, predictions))
+
+
+def test_large_class_ids_take_no_memory():
+    assert metrics.macro_f1([2**31 - 2, 0], [2**31 - 2, 0]) == 1.0
+
+
+@pytest.mark.parametrize(
+    "true, predicted, error, message",
+    [
+        ([0, 1], [0], ValueError, "predictions for 1 rows, but Y_true has 2 rows"),
+        ([0, -1], [0, 0], ValueError, "Y_true has the class id -1 in row 1"),
+        ([0, 1], [0, -2], ValueError, "predictions has the class id -2 in row 1.*-1 means no class"),
+        ([0, 2**70], [0, 0], ValueError, "beyond 64 bits"),
+        (np.eye(3), [0, 1, 3], ValueError, "predictions has the class id 3 in row 2: ids go from 0 to 2"),
+        ([0, 1], np.ones((2, 3), bool), ValueError, "predictions has 3 classes in row 0: at most one"),
+        (np.eye(2), np.eye(3, dtype=bool)[:2], ValueError, "3 labels, but 2 are expected"),
+        ([0.5, 1.0], [0, 1], ValueError, "binary matrix"),
+        ([0, 1], [0.5, 1.0], TypeError, "list of label ids"),
+    ],
+)
+def test_bad_input_is_named(true, predicted, error, message):
+    for measure in (metrics.accuracy, metrics.macro_f1):
+        with pytest.raises(error, match=message):
+            measure(true, predicted)

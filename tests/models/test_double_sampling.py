@@ -1,0 +1,589 @@
+"""Double sampling does what the paper says: features, sampling, pairs, candidates; and keeps the house's promises."""
+
+import json
+import pickle
+import warnings
+from collections import Counter
+
+import joblib
+import naive
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MaxAbsScaler
+
+from xmlcore import DoubleSampling, load_model, metrics
+from xmlcore._kernels import double_sampling as kernels
+from xmlcore.models import ModelFormatError, double_sampling
+from xmlcore.models.base import warm_up
+from xmlcore.progress import Cancelled
+from xmlcore.validation import check_labels, csr_parts
+
+SPACES = [(d, w) for d in ("cosine", "euclidean") for w in ("tfidf", "counts")]
+
+
+def problem(n=40, n_terms=15, n_classes=7, most=1, seed=0, real=False, skip=()):
+    """Counts (or amounts), rows as dicts, and a list of classes per row; classes in ``skip`` have no rows."""
+    random = np.random.default_rng(seed)
+    X = random.poisson(0.5, (n, n_terms)).astype(np.float32)
+    if real:
+        X *= random.random(X.shape).astype(np.float32)
+    pool = [k for k in range(n_classes) if k not in skip]
+    labels = [sorted(random.choice(pool, random.integers(1, most + 1), replace=False).tolist()) for _ in range(n)]
+    for k, row in zip(pool, labels):  # every class has a row
+        row[:] = sorted({k, *row[1:]})
+    for row, own in zip(X, labels):
+        row[own[0] % n_terms] += 2
+    return X, as_dicts(X), labels
+
+
+def as_dicts(X):
+    return [{t: float(v) for t, v in enumerate(row) if v} for row in X]
+
+
+def binary(labels, n_classes=7):
+    return check_labels(labels, n_labels=n_classes)
+
+
+# Features -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("distance, weighting", SPACES)
+@pytest.mark.parametrize("most, real", [(1, False), (3, True)])
+def test_the_ten_features_are_those_of_table_1(distance, weighting, most, real):
+    X, rows, labels = problem(most=most, real=real)
+    model = DoubleSampling(distance=distance, weighting=weighting).fit(X, binary(labels))
+    new, new_rows = (problem(6, seed=1)[i] for i in (0, 1))
+    classes = np.random.default_rng(2).permuted(np.tile(np.arange(7), (6, 1)), axis=1)[:, :5]
+    found = model.pair_features(new, classes)
+    expected = [
+        [naive.ds_features(row, k, rows, labels, distance=distance, weighting=weighting) for k in own]
+        for row, own in zip(new_rows, classes.tolist())
+    ]
+    assert found.shape == (6, 5, 10) and found.dtype == np.float64 and len(model.feature_names_) == 10
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
+
+
+def test_features_of_no_class_are_nan_and_those_of_a_class_without_rows_are_of_an_empty_one():
+    X, rows, labels = problem(skip=(2,))
+    model = DoubleSampling().fit(X, binary(labels))
+    found = model.pair_features(X[:2], [[-1, 2, 2], [2, -1, 0]])
+    assert np.isnan(found[0, 0]).all() and np.isnan(found[1, 1]).all()
+    assert np.array_equal(found[0, 1], [0.0] * 8 + [1.0, 0.0]) and np.array_equal(found[0, 1], found[0, 2])
+    np.testing.assert_allclose(found[1, 2], naive.ds_features(rows[1], 0, rows, labels), atol=1e-5)
+
+
+@pytest.mark.parametrize("distance, weighting", SPACES)
+def test_left_out_examples_are_not_in_their_class(distance, weighting):
+    X, rows, labels = problem(n=25, most=2)
+    model = DoubleSampling(distance=distance, weighting=weighting).fit(X, binary(labels))
+    index, (ptr, terms, values) = model._index_, model._rows(X)
+    size, space = model.class_size_, {"distance": distance, "weighting": weighting}
+    out, checked = np.empty((7, 10)), 0
+    for i, own in enumerate(labels):
+        for k in own:
+            a, b = ptr[i], ptr[i + 1]
+            kernels.row_features(terms[a:b], values[a:b], np.arange(7, dtype=np.int32), k, size, index, out)
+            if size[k] > 1:
+                np.testing.assert_allclose(out[k], naive.ds_features(rows[i], k, rows, labels, i, **space), atol=1e-5)
+                checked += 1
+            other = (k + 1) % 7
+            np.testing.assert_allclose(out[other], naive.ds_features(rows[i], other, rows, labels, **space), atol=1e-5)
+    assert checked > 20
+
+
+def test_f_is_the_product_of_weights_and_features_and_orders_the_ranking():
+    X, _, labels = problem(most=2)
+    model = DoubleSampling(n_candidates=4).fit(X, binary(labels))
+    ranking = model.predict_topk(X, k=4)
+    f = model.pair_features(X, ranking.labels) @ model.weights_
+    assert (np.diff(f, axis=1) <= 1e-9).all()
+    shares = np.exp(f) / np.exp(f).sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(ranking.scores, shares, rtol=1e-5)
+
+
+# Candidates -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("distance, weighting", SPACES)
+@pytest.mark.parametrize("sparse", [1, 10**6], ids=["touched classes", "all classes"])
+def test_candidates_are_the_nearest_centroids(distance, weighting, sparse, monkeypatch):
+    X, rows, labels = problem(n=60, n_terms=40, n_classes=20, skip=(3, 11))
+    model = DoubleSampling(distance=distance, weighting=weighting).fit(X, binary(labels, 20))
+    new = problem(10, 40, 20, seed=1)[0]
+    new[0] = 0.0
+    new[1] *= np.arange(40) == 7
+    for q in (1, 4, 18):
+        expected = [naive.ds_nearest(row, rows, labels, q, distance=distance, weighting=weighting)
+                    for row in as_dicts(new)]  # fmt: skip
+        assert model.candidates(new, q).tolist() == expected
+    assert model.candidates(new, 50).shape == (10, 18)
+
+
+@pytest.mark.parametrize("distance", ["cosine", "euclidean"])
+def test_few_postings_among_many_classes_give_the_same_candidates_as_a_pass_over_all(distance):
+    """Rows of one or two rare terms leave most classes untouched: those come by their own length and id."""
+    random = np.random.default_rng(0)
+    n_classes = 300
+    X = sp.csr_array((random.integers(1, 4, 600).astype(np.float32),
+                      (np.repeat(np.arange(300), 2), random.integers(0, 150, 600))), shape=(300, 150))  # fmt: skip
+    labels = [[i] for i in random.permutation(n_classes).tolist()]
+    model = DoubleSampling(distance=distance).fit(X, binary(labels, n_classes))
+    rows = as_dicts(X.toarray())
+    for i in range(0, 40, 5):
+        assert model.candidates(X[[i]], 12).tolist() == [naive.ds_nearest(rows[i], rows, labels, 12, distance=distance)]
+
+
+def test_equal_distances_go_to_the_smaller_class():
+    X = np.eye(4)[[0, 1, 2, 3, 0, 1, 2, 3]]
+    labels = [5, 4, 3, 2, 1, 0, 6, 7]  # classes 5 and 1 are the same, and so on
+    model = DoubleSampling().fit(X, labels)
+    assert model.candidates([[1, 0, 0, 0], [0, 0, 0, 0]], 4).tolist() == [[1, 5, 0, 2], [0, 1, 2, 3]]
+    assert model.predict_topk([[0, 1, 0, 0]], k=3).labels.tolist() == [[0, 4, 1]]
+
+
+def test_another_number_of_candidates_needs_no_training():
+    X, _, labels = problem(n=60, n_classes=12)
+    model = DoubleSampling(n_candidates=3).fit(X, binary(labels, 12))
+    other = DoubleSampling(n_candidates=9).fit(X, binary(labels, 12))
+    found, expected = model.predict_topk(X, k=9, n_candidates=9), other.predict_topk(X, k=9)
+    assert np.array_equal(found.labels, expected.labels) and np.array_equal(found.scores, expected.scores)
+    few = model.predict_topk(X, k=5)
+    assert (few.labels[:, 3:] == -1).all() and (few.scores[:, 3:] == 0).all() and (few.labels[:, :3] >= 0).all()
+
+
+# Sampling and pairs ---------------------------------------------------------------------------------------------------
+
+
+def sampled(labels, n_classes, **params):
+    Y = binary(labels, n_classes)
+    size = np.bincount(Y.indices, minlength=n_classes).astype(np.int64)
+    return DoubleSampling(**params)._sample(csr_parts(Y)[:2], size, lambda *_: None)
+
+
+@pytest.mark.parametrize("per_class", [0.5, 1, 2, 3.7])
+def test_every_class_gives_the_same_expected_number_of_examples(per_class):
+    labels = [[k] for k, n in enumerate([1, 2, 3, 10, 50]) for _ in range(n)]
+    counts = np.zeros(5)
+    for seed in range(400):
+        try:
+            counts += np.bincount(
+                sampled(labels, 5, examples_per_class=per_class, random_state=seed).classes, minlength=5
+            )
+        except ValueError:
+            assert per_class == 0.5  # nothing drawn
+    # A class's number is a sum of Bernoulli variables on top of a constant: variance at most per_class.
+    assert np.abs(counts / 400 - per_class).max() < 4 * np.sqrt(per_class / 400)
+
+
+def test_each_copy_of_a_row_is_an_example_of_one_of_its_classes():
+    _, _, labels = problem(most=3)
+    sample = sampled(labels, 7, examples_per_class=4)
+    assert all(k in labels[i] for i, k in zip(sample.rows.tolist(), sample.classes.tolist()))
+    whole = sampled([[0, 1, 2]] * 3, 3, examples_per_class=6, n_adversarial=1)
+    assert Counter(zip(whole.rows.tolist(), whole.classes.tolist())) == {(i, k): 2 for i in range(3) for k in range(3)}
+
+
+def test_adversaries_are_drawn_uniformly_without_replacement_from_the_other_classes_that_have_rows():
+    labels, n = [[k] for k in (0, 1, 3, 4, 5, 6, 7)] * 2, 9  # classes 2 and 8 have no rows
+    sample = sampled(labels, n, examples_per_class=2000, n_adversarial=3)
+    for k in (0, 4, 7):
+        sets = sample.adversaries[sample.classes == k]
+        assert (np.diff(sets, axis=1) > 0).all()
+        others = sorted({0, 1, 3, 4, 5, 6, 7} - {k})
+        drawn = Counter(map(tuple, sets.tolist()))
+        assert len(drawn) == 20 and set(sets.ravel().tolist()) == set(others)  # 6 choose 3
+        chi = sum((c - 100) ** 2 / 100 for c in drawn.values())
+        assert chi < 43.8  # 0.1 % of a chi-squared variable of 19 degrees of freedom
+
+
+def test_copies_of_an_example_have_adversaries_of_their_own():
+    sample = sampled([[k] for k in range(30)], 30, examples_per_class=2, n_adversarial=5)
+    pairs = sample.adversaries.reshape(30, 2, 5)
+    assert (pairs[:, 0] != pairs[:, 1]).any(axis=1).all()
+
+
+def test_with_all_classes_the_pairs_are_the_full_transformation():
+    X, rows, labels = problem(n=14, n_classes=5)
+    size = Counter(k for own in labels for k in own)
+    model = DoubleSampling(n_adversarial=100).fit(X, binary(labels, 5))
+    index, x = model._index_, model._rows(X)
+    sample = double_sampling.Sample(
+        np.arange(14), np.array([own[0] for own in labels], np.int32),
+        np.array([[k for k in range(5) if k != own[0]] for own in labels], np.int32),
+    )  # fmt: skip
+    everyone = sampled(labels, 5, n_adversarial=100, examples_per_class=max(size.values()) * 1.0)
+    assert all(np.array_equal(a, sample.adversaries[i]) for i, a in zip(everyone.rows, everyone.adversaries))
+    pairs, signs = model._pairs(x, sample, model.class_size_, index, lambda *_: None)
+
+    expected = []  # equation (4), pair by pair
+    for row, (y,) in zip(rows, labels):
+        phi = [np.array(naive.ds_features(row, k, rows, labels)) for k in range(5)]
+        for k in range(5):
+            if k < y:
+                expected.append((phi[k] - phi[y], -1))
+            elif k > y:
+                expected.append((phi[y] - phi[k], 1))
+    assert len(expected) == 14 * 4 and signs.tolist() == [sign for _, sign in expected]
+    np.testing.assert_allclose(pairs, [z for z, _ in expected], atol=1e-5)
+
+
+@pytest.mark.parametrize("leave_one_out", [False, True])
+def test_the_empirical_risk_is_that_of_equation_7(leave_one_out):
+    X, rows, labels = problem(n=50, seed=3)
+    X = np.where(np.random.default_rng(0).random(X.shape) < 0.5, 0, X)  # hard enough to be wrong at times
+    rows = as_dicts(X)
+    model = DoubleSampling(n_adversarial=3, examples_per_class=4, leave_one_out=leave_one_out).fit(X, binary(labels))
+    sample = sampled(labels, 7, n_adversarial=3, examples_per_class=4, leave_one_out=leave_one_out)
+    known = {}
+
+    def f(i, k):
+        if (i, k) not in known:
+            out = i if leave_one_out and k in labels[i] else None
+            known[i, k] = np.dot(model.weights_, naive.ds_features(rows[i], k, rows, labels, out))
+        return known[i, k]
+
+    examples = list(zip(sample.rows.tolist(), sample.classes.tolist(), sample.adversaries.tolist()))
+    risk = naive.ds_risk(examples, f)
+    assert model.n_pairs_ == 3 * len(examples) and 0 < risk < 0.5
+    assert model.empirical_risk_ == pytest.approx(risk, abs=1e-9)
+
+
+def test_f_is_the_linear_classifier_of_the_scaled_differences():
+    X, rows, labels = problem(n=30, n_classes=5)
+    model = DoubleSampling(n_adversarial=2, C=0.7).fit(X, binary(labels, 5))
+    sample = sampled(labels, 5, n_adversarial=2)
+    examples = list(zip(sample.rows.tolist(), sample.classes.tolist(), sample.adversaries.tolist()))
+    pairs = naive.ds_pairs(examples, lambda i, k: np.array(naive.ds_features(rows[i], k, rows, labels)))
+    Z, signs = np.array([a - b for a, b, _ in pairs]), [sign for *_, sign in pairs]
+    scale = np.sqrt((Z**2).mean(axis=0))
+    oracle = LogisticRegression(C=0.7, fit_intercept=False, tol=1e-10, max_iter=10_000).fit(Z / scale, signs)
+    np.testing.assert_allclose(model.feature_scale_, scale, rtol=1e-4)
+    np.testing.assert_allclose(model.weights_ * scale, oracle.coef_[0], atol=2e-3)
+
+
+@pytest.mark.parametrize("loss", ["logistic", "squared_hinge"])
+def test_pairs_of_one_sign_are_learnt_from_too(loss):
+    X = [[3, 0], [0, 3]]
+    for seed in range(5):  # one example, of class 0 or of class 1
+        model = DoubleSampling(examples_per_class=0.5, n_adversarial=1, loss=loss, random_state=seed)
+        try:
+            model.fit(X, [0, 1])
+        except ValueError as error:
+            assert "no example was drawn" in str(error)  # noqa: PT017
+            continue
+        assert model.predict_topk(X, k=1).labels.ravel().tolist() == [0, 1]
+
+
+# What is handed in ----------------------------------------------------------------------------------------------------
+
+
+def test_classes_may_be_ids_lists_or_a_matrix():
+    X, _, labels = problem()
+    ids = [own[0] for own in labels]
+    expected = DoubleSampling().fit(X, binary(labels)).predict_topk(X)
+    for Y in (ids, np.array(ids), np.array(ids, np.uint8), labels, binary(labels).toarray()):
+        found = DoubleSampling().fit(sp.coo_array(X), Y).predict_topk(X)
+        assert np.array_equal(found.labels, expected.labels) and np.array_equal(found.scores, expected.scores)
+
+
+@pytest.mark.parametrize(
+    "Y, message",
+    [
+        ([0, 1], "2 class ids, but the features have 3 rows"),
+        ([0, -1, 1], "row 1 has the class id -1"),
+        ([0, 2**40, 1], "row 1 has the class id 1099511627776"),
+        ([2, 2, 2], "at least two classes"),
+        (np.zeros((3, 4)), "no row of Y has a label"),
+        ([0.5, 1.0, 2.0], "binary matrix"),
+        ([True, False, True], "binary matrix"),
+    ],
+)
+def test_bad_classes_are_refused_with_what_to_do(Y, message):
+    with pytest.raises(ValueError, match=message):
+        DoubleSampling().fit(np.eye(3), Y)
+
+
+def test_a_model_of_multi_class_data_predicts_one_class_and_others_those_of_half_the_share():
+    X, _, labels = problem()
+    model = DoubleSampling().fit(X, binary(labels))
+    assert model.multiclass_ and np.array_equal(model.predict(X).indices, model.predict_topk(X, 1).labels.ravel())
+    assert np.array_equal(np.diff(model.predict(X).indptr), np.ones(40))
+    X, _, labels = problem(most=3)
+    model = DoubleSampling().fit(X, binary(labels))
+    assert not model.multiclass_
+    assert (model.predict(X) != (model.predict_proba(X) >= 0.5)).nnz == 0
+
+
+def test_probabilities_are_shares_of_the_candidates():
+    X, _, labels = problem(n_classes=12)
+    model = DoubleSampling(n_candidates=4).fit(X, binary(labels, 12))
+    proba, ranking = model.predict_proba(X), model.predict_topk(X, 12)
+    assert proba.shape == (40, 12) and proba.dtype == np.float32 and proba.has_canonical_format
+    np.testing.assert_allclose(proba.sum(axis=1), 1.0, rtol=1e-5)
+    for row, own, scores in zip(proba.toarray(), ranking.labels, ranking.scores):
+        assert np.array_equal(row[own[:4]], scores[:4]) and np.count_nonzero(row) <= 4
+    high = model.predict_proba(X, 0.3)
+    assert np.array_equal(high.toarray(), np.where(proba.toarray() >= 0.3, proba.toarray(), 0))
+    with pytest.raises(ValueError, match="threshold"):
+        model.predict_proba(X, 1.5)
+
+
+def test_negative_values_are_refused_in_training_unless_told_otherwise_and_nothing_when_predicting():
+    X, _, labels = problem()
+    noisy = X.copy()
+    noisy[3, 4], noisy[5, 6] = -1.5, -2.0
+    with pytest.raises(ValueError, match=r"2 negative value\(s\), the first -1.5 at row 3, column 4.*negative='zero'"):
+        DoubleSampling().fit(noisy, binary(labels))
+    with pytest.warns(UserWarning, match="2 negative"):
+        model = DoubleSampling(negative="zero").fit(noisy, binary(labels))
+    clean = np.maximum(noisy, 0)
+    same = DoubleSampling().fit(clean, binary(labels))
+    assert np.array_equal(model.weights_, same.weights_) and noisy[3, 4] == -1.5
+    found, expected = same.predict_topk(noisy), same.predict_topk(clean)
+    assert np.array_equal(found.labels, expected.labels) and np.array_equal(found.scores, expected.scores)
+
+
+def test_rows_without_labels_are_left_out_with_a_note():
+    X, _, labels = problem()
+    more = np.vstack([X[:10], np.ones((3, 15)), X[10:]])
+    with pytest.warns(UserWarning, match="3 of 43 training rows have no label"):
+        model = DoubleSampling().fit(more, binary([*labels[:10], [], [], [], *labels[10:]]))
+    assert np.array_equal(model.weights_, DoubleSampling().fit(X, binary(labels)).weights_)
+    assert model.n_unlabelled_ == 3 and model.multiclass_
+
+
+def test_features_that_no_training_row_had_and_rows_without_any_do_not_matter():
+    X, _, labels = problem()
+    wide = np.hstack([X[:, :7], np.zeros((40, 1)), X[:, 7:]])
+    model = DoubleSampling().fit(wide, binary(labels))
+    other = wide.copy()
+    other[:, 7] = 9
+    found, expected = model.predict_topk(other), DoubleSampling().fit(X, binary(labels)).predict_topk(X)
+    assert np.array_equal(found.labels, expected.labels)
+    np.testing.assert_allclose(found.scores, expected.scores, rtol=1e-4)
+    empty = model.predict_topk(np.zeros((2, 16)), k=3)
+    assert empty.labels.tolist() == [[0, 1, 2]] * 2
+    assert model.predict_topk(np.zeros((0, 16)), k=3).labels.shape == (0, 3)
+    assert model.predict_proba(np.zeros((0, 16))).shape == (0, 7) == model.predict(np.zeros((0, 16))).shape
+
+
+def test_data_without_any_feature_can_be_trained_on():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = DoubleSampling().fit(np.zeros((4, 3)), [0, 1, 2, 2])
+    assert model.predict_topk(np.ones((1, 3)), k=2).labels.tolist() == [[0, 1]] and model.empirical_risk_ == 1.0
+
+
+@pytest.mark.parametrize("scale", [1e-38, 1e30])
+def test_values_at_the_ends_of_float32_stay_finite(scale):
+    X, _, labels = problem()
+    for distance in ("cosine", "euclidean"):
+        model = DoubleSampling(distance=distance).fit(X * scale, binary(labels))
+        assert np.isfinite(model.weights_).all() and np.isfinite(model.predict_topk(X * scale).scores).all()
+    with pytest.raises(ValueError, match="beyond float32: scale X"):
+        DoubleSampling().fit(np.full((4, 2), 3e38), [0, 0, 1, 1])
+
+
+def test_pair_features_say_what_is_wrong_with_classes():
+    X, _, labels = problem()
+    model = DoubleSampling().fit(X, binary(labels))
+    for classes, error, message in (
+        ([[0]], ValueError, "a row of class ids for each of the 40 rows"),
+        (np.zeros((40, 2)), TypeError, "whole numbers"),
+        (np.full((40, 1), 7), ValueError, "from 0 to 6"),
+        (np.full((40, 1), -2), ValueError, "-2"),
+    ):
+        with pytest.raises(error, match=message):
+            model.pair_features(X, classes)
+
+
+@pytest.mark.parametrize(
+    "params, message",
+    [
+        ({"examples_per_class": 0}, "examples_per_class must be from 1e-06"),
+        ({"examples_per_class": "2"}, "examples_per_class must be a number"),
+        ({"n_adversarial": 0}, "n_adversarial must be"),
+        ({"n_candidates": 1.5}, "n_candidates must be a whole number"),
+        ({"random_state": -1}, "random_state"),
+        ({"loss": "hinge"}, "loss must be one of logistic, squared_hinge, not 'hinge'"),
+        ({"C": 0}, "C must be from"),
+        ({"distance": "l1"}, "distance must be one of cosine, euclidean"),
+        ({"weighting": None}, "weighting must be one of tfidf, counts"),
+        ({"leave_one_out": 1}, "leave_one_out must be True or False"),
+        ({"negative": "drop"}, "negative must be one of refuse, zero"),
+        ({"n_jobs": 0}, "n_jobs"),
+    ],
+)
+def test_bad_parameters_are_named(params, message):
+    X, _, labels = problem()
+    with pytest.raises((ValueError, TypeError), match=message):
+        DoubleSampling(**params).fit(X, binary(labels))
+
+
+def test_classes_of_one_row_only_cannot_be_left_out():
+    with pytest.raises(ValueError, match="leave_one_out, which needs classes of two rows"):
+        DoubleSampling(leave_one_out=True).fit(np.eye(3), [0, 1, 2])
+
+
+# The house's promises -------------------------------------------------------------------------------------------------
+
+
+def test_same_seed_same_model_for_1_2_and_4_workers_and_any_block_of_rows(monkeypatch):
+    X, _, labels = problem(n=90, n_classes=30, n_terms=40, most=2)
+    models = [DoubleSampling(n_jobs=n).fit(X, binary(labels, 30)) for n in (1, 2, 4)]
+    monkeypatch.setattr(double_sampling, "BLOCK", 7)
+    models += [DoubleSampling(n_jobs=n).fit(X, binary(labels, 30)) for n in (1, 3)]
+    expected = models[0].predict_topk(X, 10)
+    for model in models[1:]:
+        assert np.array_equal(model.weights_, models[0].weights_)
+        found = model.predict_topk(X, 10)
+        assert np.array_equal(found.labels, expected.labels) and np.array_equal(found.scores, expected.scores)
+    other = DoubleSampling(random_state=1).fit(X, binary(labels, 30))
+    assert not np.array_equal(other.weights_, models[0].weights_)
+    single = np.concatenate([models[0].predict_topk(X[[i]], 10).labels for i in range(90)])
+    assert np.array_equal(single, expected.labels)
+
+
+@pytest.mark.parametrize("params", [{}, {"distance": "euclidean", "weighting": "counts", "loss": "squared_hinge"}])
+def test_a_saved_model_is_the_same_when_it_is_read(params, tmp_path):
+    X, _, labels = problem(skip=(2,), most=2)
+    model = DoubleSampling(**params).fit(X, binary(labels))
+    loaded = load_model(model.save(tmp_path / "model"))
+    assert loaded.get_params() == model.get_params() and loaded.size() == model.size()
+    for name in ("n_pairs_", "empirical_risk_", "multiclass_", "n_unlabelled_", "feature_names_"):
+        assert getattr(loaded, name) == getattr(model, name)
+    for name in ("weights_", "feature_scale_", "class_size_"):
+        assert np.array_equal(getattr(loaded, name), getattr(model, name))
+    found, expected = loaded.predict_topk(X), model.predict_topk(X)
+    assert np.array_equal(found.labels, expected.labels) and np.array_equal(found.scores, expected.scores)
+    assert np.array_equal(loaded.pair_features(X, found.labels), model.pair_features(X, found.labels), equal_nan=True)
+
+
+@pytest.mark.parametrize(
+    "harm",
+    [
+        lambda a: a.pop("sums"),
+        lambda a: a.update(sums=-a["sums"]),
+        lambda a: a.update(sums=a["sums"] * np.float32(np.nan)),
+        lambda a: a.update(sums=a["sums"].astype(np.float64)),
+        lambda a: a.update(classes=a["classes"] + np.int32(7)),
+        lambda a: a.update(classes=a["classes"][::-1].copy()),
+        lambda a: a.update(classes=a["classes"] - np.int32(1)),
+        lambda a: a.update(classes=a["classes"][:-1]),
+        lambda a: a.update(ptr=a["ptr"][:-1]),
+        lambda a: a.update(ptr=a["ptr"][::-1].copy()),
+        lambda a: a.update(ptr=a["ptr"] * 2),
+        lambda a: a.update(class_size=a["class_size"] * 0),
+        lambda a: a.update(class_size=a["class_size"] - 1),
+        lambda a: a.update(class_size=a["class_size"][:-1]),
+        lambda a: a.update(document_counts=a["document_counts"] - 100),
+        lambda a: a.update(document_counts=a["document_counts"] + 10**6),
+        lambda a: a.update(weights=a["weights"][:9]),
+        lambda a: a.update(weights=a["weights"] * np.inf),
+        lambda a: a.update(scale=a["scale"][None]),
+        lambda a: a.update(feature_of_column=a["feature_of_column"] * 0),
+        lambda a: a.update(feature_of_column=a["feature_of_column"][:-1]),
+    ],
+)
+def test_a_damaged_model_is_refused(harm, tmp_path):
+    X, _, labels = problem()
+    folder = DoubleSampling().fit(X, binary(labels)).save(tmp_path / "model")
+    with np.load(folder / "arrays.npz") as stored:
+        arrays = dict(stored)
+    harm(arrays)
+    np.savez(folder / "arrays.npz", **arrays)
+    with pytest.raises(ModelFormatError):
+        load_model(folder)
+
+
+@pytest.mark.parametrize(
+    "name, value",
+    [
+        ("n_features", 3), ("n_features", "x"), ("n_labels", 6), ("n_labels", 8), ("n_rows", 0), ("n_pairs", -1),
+        ("distance", "l1"), ("weighting", 3), ("empirical_risk", 2.0), ("empirical_risk", None), ("n_unlabelled", None),
+    ],
+)  # fmt: skip
+def test_values_that_cannot_be_are_refused(name, value, tmp_path):
+    X, _, labels = problem()
+    folder = DoubleSampling().fit(X, binary(labels)).save(tmp_path / "model")
+    description = json.loads((folder / "params.json").read_text())
+    description["values"][name] = value
+    (folder / "params.json").write_text(json.dumps(description))
+    with pytest.raises(ModelFormatError):
+        load_model(folder)
+
+
+def test_changing_parameters_after_fit_does_not_change_what_was_fitted(tmp_path):
+    X, _, labels = problem()
+    model = DoubleSampling().fit(X, binary(labels))
+    expected = model.predict_topk(X)
+    model.set_params(distance="euclidean", weighting="counts")
+    loaded = load_model(model.save(tmp_path / "model"))
+    for other in (model, loaded):
+        assert np.array_equal(other.predict_topk(X).scores, expected.scores)
+
+
+@pytest.mark.parametrize("phase", ["Adding up classes", "Drawing pairs", "Features of pairs", "Learning f"])
+def test_stopping_keeps_the_old_model(phase):
+    X, _, labels = problem()
+    model = DoubleSampling().fit(X, binary(labels))
+    before = model.weights_
+
+    def stop(now, *_):
+        if now == phase:
+            raise Cancelled
+
+    with pytest.raises(Cancelled):
+        model.set_params(random_state=5).fit(X[:30], binary(labels[:30]), progress=stop)
+    assert model.weights_ is before
+
+
+def test_progress_rises_to_the_end_of_each_phase():
+    X, _, labels = problem()
+    seen = {}
+    model = DoubleSampling().fit(X, binary(labels), progress=lambda p, f, d: seen.setdefault(p, []).append(f))
+    model.predict_topk(X, progress=lambda p, f, d: seen.setdefault(p, []).append(f))
+    assert list(seen) == ["Adding up classes", "Drawing pairs", "Features of pairs", "Learning f", "Predicting"]
+    assert all(fractions == sorted(fractions) and fractions[-1] == 1.0 for fractions in seen.values())
+
+
+def test_scikit_learn_clones_searches_and_copies_it(tmp_path):
+    X, _, labels = problem()
+    Y = binary(labels).toarray()
+    model = DoubleSampling(n_candidates=4).fit(X, Y)
+    assert clone(model).get_params() == model.get_params() and not hasattr(clone(model), "weights_")
+    search = GridSearchCV(make_pipeline(MaxAbsScaler(), DoubleSampling()), {"doublesampling__n_candidates": [1, 5]},
+                          scoring="f1_micro", cv=2, error_score="raise")  # fmt: skip
+    assert search.fit(X, Y).predict(X).shape == Y.shape
+    joblib.dump(model, tmp_path / "model.joblib")
+    for other in (pickle.loads(pickle.dumps(model)), joblib.load(tmp_path / "model.joblib")):
+        assert np.array_equal(other.predict_topk(X).scores, model.predict_topk(X).scores)
+    with pytest.raises(NotFittedError, match="This DoubleSampling is not fitted yet"):
+        DoubleSampling().predict(X)
+
+
+def test_warming_up_runs_and_leaves_the_model_alone():
+    model = DoubleSampling(leave_one_out=True, distance="euclidean")
+    warm_up(model)
+    assert not hasattr(model, "weights_")
+
+
+# Figures --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.real_data
+def test_accuracy_on_wordnet_is_what_it_was(real_data):
+    from xmlcore.datasets import read_matrix
+
+    X, Y, *_ = read_matrix(real_data / "wordnet-class" / "train.txt.gz")
+    X_test, Y_test, *_ = read_matrix(real_data / "wordnet-class" / "test.txt.gz")
+    ranking = DoubleSampling().fit(X, Y).predict_topk(X_test, k=10)
+    assert metrics.accuracy(Y_test, ranking) == pytest.approx(0.414, abs=0.01)
+    assert metrics.macro_f1(Y_test, ranking) == pytest.approx(0.318, abs=0.01)
+    assert metrics.recall_at_k(Y_test, ranking, 10)[-1] == pytest.approx(0.756, abs=0.005)

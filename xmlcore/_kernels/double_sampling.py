@@ -1,0 +1,472 @@
+"""Double sampling: sums of classes' terms, nearest centroids, and ten features of (row, class) pairs.
+
+Terms are numbered by columns, classes by their label ids. All of a class that is kept is how much of each term its
+rows have, by term (:class:`ClassIndex`): the centroids are these sums, weighted and scaled. Rows are CSR parts with
+positive values.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from xmlcore._kernels._jit import kernel
+from xmlcore._kernels.rng import GOLDEN, _scramble, stream, uniform
+
+N_FEATURES = 10
+S11 = np.uint64(11)
+SPARSE = 8  # of so many classes, one with a posting of the row makes a pass over all of them worth while
+LEAST_LEFT = 1e-5  # share of a sum, below which taking a row's part out of it leaves nothing but rounding
+
+
+class ClassIndex(NamedTuple):
+    """Which classes have a term, and how much of it; V terms, K classes."""
+
+    ptr: np.ndarray  # int64 (V + 1,), term t's postings are ptr[t] to ptr[t + 1]
+    classes: np.ndarray  # int32, rising within a term
+    sums: np.ndarray  # float32, y_t > 0
+    weight: np.ndarray  # float64 (V,), of a term in the space of centroids
+    idf: np.ndarray  # float64 (V,), I_t
+    rarity: np.ndarray  # float64 (V,), l_S / F_t
+    length: np.ndarray  # float64 (K,), |y|
+    mean_length: float  # mean of |y| over classes that have rows
+    scale: np.ndarray  # float64 (K,), the centroid is y_t * weight[t] * scale
+    square: np.ndarray  # float64 (K,), the centroid's squared length; infinite where a class has no rows
+    order: np.ndarray  # int32, classes that have rows, by (square, class id)
+    unit: bool  # rows are scaled to length 1
+
+
+# Classes ----------------------------------------------------------------------------------------------------------
+
+
+@kernel
+def sum_terms(ptr, rows, values, first, last, label_ptr, labels, n_classes):
+    """Add up, for terms first to last - 1, the values of the rows of each class.
+
+    Parameters
+    ----------
+    ptr : int64 (V + 1,), rows : int32, values : float32
+        By term: its rows.
+    label_ptr : int64 (N + 1,), labels : int32
+        Classes of the rows.
+
+    Returns
+    -------
+    sizes : int64 (last - first,), postings of each term
+    classes : int32, sums : float32, most : float64 (the largest sum before it was rounded)
+    """
+    bound = 0
+    for t in range(first, last):
+        own = 0
+        for p in range(ptr[t], ptr[t + 1]):
+            own += label_ptr[rows[p] + 1] - label_ptr[rows[p]]
+        bound += min(own, n_classes)
+    sizes = np.zeros(last - first, np.int64)
+    classes, sums = np.empty(bound, np.int32), np.empty(bound, np.float32)
+    total, seen, touched = np.zeros(n_classes), np.zeros(n_classes, np.bool_), np.empty(n_classes, np.int32)
+    n, most = 0, 0.0
+    for t in range(first, last):
+        count = 0
+        for p in range(ptr[t], ptr[t + 1]):
+            for j in range(label_ptr[rows[p]], label_ptr[rows[p] + 1]):
+                k = labels[j]
+                if not seen[k]:
+                    seen[k] = True
+                    touched[count] = k
+                    count += 1
+                total[k] += values[p]
+        if count * 16 > n_classes:
+            count = 0
+            for k in range(n_classes):
+                if seen[k]:
+                    touched[count] = k
+                    count += 1
+        else:
+            touched[:count].sort()
+        for i in range(count):
+            k = touched[i]
+            classes[n + i], sums[n + i] = k, total[k]
+            most = max(most, total[k])
+            total[k], seen[k] = 0.0, False
+        sizes[t - first] = count
+        n += count
+    return sizes, classes[:n].copy(), sums[:n].copy(), most
+
+
+@kernel
+def class_totals(ptr, classes, sums, weight, n_classes):
+    """Sum of a class's terms, |y|, and of their weighted squares: two float64 (K,)."""
+    length, square = np.zeros(n_classes), np.zeros(n_classes)
+    for t in range(ptr.size - 1):
+        for p in range(ptr[t], ptr[t + 1]):
+            y = np.float64(sums[p])
+            length[classes[p]] += y
+            square[classes[p]] += (weight[t] * y) ** 2
+    return length, square
+
+
+# Sampling ---------------------------------------------------------------------------------------------------------
+
+
+@kernel
+def draw_copies(labels, class_size, per_class, seed, first, last, copies):
+    """How often each example is taken: its class's share of ``per_class``, rounded up or down at random.
+
+    Parameters
+    ----------
+    labels : int32 (m,), the class of each example; class_size : int64 (K,)
+    copies : int64 (m,)
+        Filled from first to last - 1. Example i draws from stream i under ``seed``.
+    """
+    for i in range(first, last):
+        share = per_class / class_size[labels[i]]
+        whole = math.floor(share)
+        _, u = uniform(stream(seed, i))
+        copies[i] = np.int64(whole) + (1 if u < share - whole else 0)
+
+
+@kernel
+def draw_adversaries(labels, start, candidates, place, seed, first, last, out):
+    """Draw, for each copy of examples first to last - 1, classes other than its own: Floyd's algorithm.
+
+    Parameters
+    ----------
+    labels : int32 (m,); start : int64 (m + 1,), copies of example i are start[i] to start[i + 1]
+    candidates : int32 (C,), classes to draw from; place : int32 (K,), where they are in it
+    out : int32 (copies, kappa)
+        kappa is at most C - 1; each row a set drawn uniformly, rising.
+    """
+    n, kappa = candidates.size - 1, out.shape[1]
+    taken = np.full(n, -1, np.int64)
+    for i in range(first, last):
+        state, own = stream(seed, i), place[labels[i]]
+        for copy in range(start[i], start[i + 1]):
+            for j in range(n - kappa, n):
+                state += GOLDEN
+                at = np.int64(np.float64(_scramble(state) >> S11) * 2.0**-53 * (j + 1))
+                if taken[at] == copy:
+                    at = j
+                taken[at] = copy
+                out[copy, j - n + kappa] = candidates[at if at < own else at + 1]
+            out[copy].sort()
+
+
+# Rows and classes -------------------------------------------------------------------------------------------------
+
+
+@kernel
+def row_square(terms, values, weight):
+    """Squared length of a row in the space of centroids."""
+    total = 0.0
+    for a in range(terms.size):
+        total += (weight[terms[a]] * values[a]) ** 2
+    return total
+
+
+@kernel
+def _better(score, k, other, other_k):
+    return score > other or (score == other and k < other_k)
+
+
+@kernel
+def _sink(scores, ids, n, i):
+    """Restore a heap, its worst first, from place i on."""
+    while True:
+        worst, left = i, 2 * i + 1
+        for child in (left, left + 1):
+            if child < n and _better(scores[worst], ids[worst], scores[child], ids[child]):
+                worst = child
+        if worst == i:
+            return
+        scores[i], scores[worst] = scores[worst], scores[i]
+        ids[i], ids[worst] = ids[worst], ids[i]
+        i = worst
+
+
+@kernel
+def _sort_best_first(scores, ids, n):
+    for i in range(n // 2 - 1, -1, -1):
+        _sink(scores, ids, n, i)
+    for end in range(n - 1, 0, -1):
+        scores[0], scores[end] = scores[end], scores[0]
+        ids[0], ids[end] = ids[end], ids[0]
+        _sink(scores, ids, end, 0)
+
+
+@kernel
+def nearest(terms, values, index, product, touched, scores, ids):
+    """Classes of the nearest centroids of one row, exactly.
+
+    One pass over the postings of the row's terms adds up its products with all centroids that share a term with it;
+    the others are known by their length alone.
+
+    Parameters
+    ----------
+    terms : int32, values : float32
+        The row.
+    index : ClassIndex
+    product : float64 (K,), zeros, and zeros again afterwards; touched : int32 (K,)
+        Scratch.
+    scores : float64 (q,), ids : int32 (q,)
+        Filled: |x|² minus the squared distance, and the class, nearest first and the smaller id among equals. q is
+        at most the number of classes that have rows.
+    """
+    # Read from the tuple inside a loop, an array costs more than the work that is done with it.
+    ptr, classes, sums, weight = index.ptr, index.classes, index.sums, index.weight
+    scale, square, order = index.scale, index.square, index.order
+    length = row_square(terms, values, weight)
+    twice = 2.0 / math.sqrt(length) if index.unit and length > 0 else 2.0
+    q, work = ids.size, 0
+    for a in range(terms.size):
+        work += ptr[terms[a] + 1] - ptr[terms[a]]
+    kept, worst = 0, -np.inf
+    if work * SPARSE > product.size:
+        for a in range(terms.size):
+            t = terms[a]
+            x = np.float64(values[a]) * weight[t] * weight[t]
+            for p in range(ptr[t], ptr[t + 1]):
+                product[classes[p]] += x * sums[p]
+        for k in range(product.size):
+            score = twice * product[k] * scale[k] - square[k]
+            if score >= worst and square[k] < np.inf:
+                kept = _offer(score, k, scores, ids, kept)
+                if kept == q:
+                    worst = scores[0]
+            product[k] = 0.0
+    else:
+        count, left = 0, q
+        for a in range(terms.size):
+            t = terms[a]
+            x = np.float64(values[a]) * weight[t] * weight[t]
+            for p in range(ptr[t], ptr[t + 1]):
+                k = classes[p]
+                if product[k] == 0.0:
+                    touched[count] = k
+                    count += 1
+                product[k] += x * sums[p]
+        for i in range(count):
+            k = touched[i]
+            kept = _offer(twice * product[k] * scale[k] - square[k], k, scores, ids, kept)
+        for i in range(order.size):
+            k = order[i]
+            if left == 0:
+                break
+            if product[k] == 0.0:
+                kept = _offer(-square[k], k, scores, ids, kept)
+                left -= 1
+        for i in range(count):
+            product[touched[i]] = 0.0
+    _sort_best_first(scores, ids, q)
+
+
+@kernel
+def _offer(score, k, scores, ids, kept):
+    """Keep a class if it is among the q best so far; returns how many are kept."""
+    q = ids.size
+    if kept < q:
+        scores[kept], ids[kept] = score, k
+        kept += 1
+        if kept == q:
+            for i in range(q // 2 - 1, -1, -1):
+                _sink(scores, ids, q, i)
+    elif _better(score, k, scores[0], ids[0]):
+        scores[0], ids[0] = score, k
+        _sink(scores, ids, q, 0)
+    return kept
+
+
+@kernel
+def row_features(terms, values, classes, own, class_size, index, out):
+    """The ten features of a row with some classes.
+
+    Parameters
+    ----------
+    terms : int32, values : float32
+        The row.
+    classes : int32 (q,), rising
+    own : int
+        The place of a class whose sums are taken without this row; -1 for none.
+    class_size : int64 (K,)
+        Rows of each class; read only for ``own``.
+    index : ClassIndex
+    out : float64 (q, 10)
+    """
+    ptr, class_ids, sums, weights = index.ptr, index.classes, index.sums, index.weight
+    idfs, rarities, lengths, mean_length = index.idf, index.rarity, index.length, index.mean_length
+    q = classes.size
+    out[:q] = 0.0
+    square = row_square(terms, values, weights)
+    shrink = 1.0 / math.sqrt(square) if index.unit and square > 0 else 1.0
+    own_length, own_square = 0.0, 0.0
+    if own >= 0:
+        own_length, own_square = _without(terms, values, classes[own], index)
+    for a in range(terms.size):
+        t, x = terms[a], np.float64(values[a])
+        low, end = ptr[t], ptr[t + 1]
+        idf, rarity, weight = idfs[t], rarities[t], weights[t]
+        log_rarity = math.log1p(rarity)
+        for c in range(q):
+            k = classes[c]
+            high = end
+            while low < high:
+                middle = (low + high) >> 1
+                if class_ids[middle] < k:
+                    low = middle + 1
+                else:
+                    high = middle
+            if low == end:
+                break
+            if class_ids[low] != k:
+                continue
+            y, length = np.float64(sums[low]), lengths[k]
+            if c == own:
+                length = own_length
+                y = _left(y, x)
+                if y == 0.0:
+                    continue
+            share = y / length
+            out[c, 0] += math.log1p(y)
+            out[c, 1] += log_rarity
+            out[c, 2] += idf
+            out[c, 3] += share * idf
+            out[c, 4] += math.log1p(share)
+            out[c, 5] += math.log1p(share * idf)
+            out[c, 6] += math.log1p(share * rarity)
+            out[c, 7] += 1.0
+            out[c, 8] += x * weight * weight * y
+            out[c, 9] += idf * 2.0 * y / (y + 0.25 + 0.75 * length / mean_length)
+    row = square * shrink * shrink
+    for c in range(q):
+        scale, centre = index.scale[classes[c]], index.square[classes[c]]
+        if c == own:
+            left = class_size[classes[c]] - 1
+            if index.unit:
+                scale = 1.0 / math.sqrt(own_square) if own_square > 0 else 0.0
+            else:
+                scale = 1.0 / left if left > 0 else 0.0
+            centre = own_square * scale * scale
+        elif centre == np.inf:
+            centre = 0.0
+        out[c, 8] = math.sqrt(max(0.0, row + centre - 2.0 * out[c, 8] * shrink * scale))
+
+
+@kernel
+def _left(y, x):
+    """What is left of a sum when a row's part is taken out; 0 when that can be rounding."""
+    return y - x if y - x > LEAST_LEFT * y else 0.0
+
+
+@kernel
+def _without(terms, values, k, index):
+    """|y| and the weighted squares of a class without a row that it has."""
+    length, scale = index.length[k], index.scale[k]
+    total = index.square[k] / (scale * scale) if scale > 0 else 0.0
+    square = total
+    for a in range(terms.size):
+        t = terms[a]
+        low, end = index.ptr[t], index.ptr[t + 1]
+        at = low + np.searchsorted(index.classes[low:end], k)
+        if at < end and index.classes[at] == k:
+            y = np.float64(index.sums[at])
+            left = _left(y, np.float64(values[a]))
+            length -= y - left
+            square -= index.weight[t] ** 2 * (y * y - left * left)
+    if length <= LEAST_LEFT * index.length[k] or square <= LEAST_LEFT**2 * total:
+        return max(length, 0.0), 0.0
+    return length, square
+
+
+@kernel
+def feature_block(ptr, terms, values, classes, index, out):
+    """Ten features of rows with classes: ``classes`` int32 (n, q), ``out`` float64 (n, q, 10), nan for class -1."""
+    q = classes.shape[1]
+    sorted_classes, found = np.empty(q, np.int32), np.empty((q, N_FEATURES))
+    nobody = np.empty(0, np.int64)
+    for i in range(ptr.size - 1):
+        order = np.argsort(classes[i], kind="mergesort")
+        none = 0
+        for c in range(q):
+            sorted_classes[c] = classes[i, order[c]]
+            none += sorted_classes[c] < 0
+        a, b = ptr[i], ptr[i + 1]
+        row_features(terms[a:b], values[a:b], sorted_classes[none:], -1, nobody, index, found)
+        for c in range(q):
+            if c < none:
+                out[i, order[c]] = np.nan
+            else:
+                out[i, order[c]] = found[c - none]
+
+
+@kernel
+def pair_block(ptr, terms, values, example_row, example_class, start, adversaries, first, last, leave_out, class_size,
+               index, pairs, signs):  # fmt: skip
+    """Pairs of the copies of examples first to last - 1: the transformation T, as differences of features.
+
+    Parameters
+    ----------
+    example_row : int64 (m,), example_class : int32 (m,)
+    start : int64 (m + 1,), copies of example i are start[i] to start[i + 1]
+    adversaries : int32 (copies, kappa), rising in each row
+    leave_out : bool
+        Take the sums of the example's own class without the example.
+    pairs : float64 (copies * kappa, 10)
+        Filled: features of the smaller class minus those of the larger.
+    signs : int8 (copies * kappa,)
+        Filled: -1 when the adversary is the smaller class, else 1.
+    """
+    kappa = adversaries.shape[1]
+    classes, found = np.empty(kappa + 1, np.int32), np.empty((kappa + 1, N_FEATURES))
+    for i in range(first, last):
+        a, b, y = ptr[example_row[i]], ptr[example_row[i] + 1], example_class[i]
+        for copy in range(start[i], start[i + 1]):
+            own = 0
+            while own < kappa and adversaries[copy, own] < y:
+                classes[own] = adversaries[copy, own]
+                own += 1
+            classes[own] = y
+            classes[own + 1 :] = adversaries[copy, own:]
+            row_features(terms[a:b], values[a:b], classes, own if leave_out else -1, class_size, index, found)
+            for j in range(kappa):
+                at = copy * kappa + j
+                if j < own:
+                    pairs[at] = found[j] - found[own]
+                    signs[at] = -1
+                else:
+                    pairs[at] = found[own] - found[j + 1]
+                    signs[at] = 1
+
+
+@kernel
+def nearest_block(ptr, terms, values, index, out):
+    """Classes of the nearest centroids of rows: ``out`` int32 (n, q), nearest first."""
+    n_classes, q = index.length.size, out.shape[1]
+    product, touched, scores = np.zeros(n_classes), np.empty(n_classes, np.int32), np.empty(q)
+    for i in range(ptr.size - 1):
+        a, b = ptr[i], ptr[i + 1]
+        nearest(terms[a:b], values[a:b], index, product, touched, scores, out[i])
+
+
+@kernel
+def rank_block(ptr, terms, values, index, w, labels, scores):
+    """Candidates of rows, ranked by f.
+
+    Parameters
+    ----------
+    w : float64 (10,)
+    labels : int32 (n, q), scores : float64 (n, q)
+        Filled: the q classes of nearest centroids by f, best first and the smaller id among equals; and f.
+    """
+    n_classes, q = index.length.size, labels.shape[1]
+    product, touched, near = np.zeros(n_classes), np.empty(n_classes, np.int32), np.empty(q)
+    found, nobody = np.empty((q, N_FEATURES)), np.empty(0, np.int64)
+    for i in range(ptr.size - 1):
+        a, b, own = ptr[i], ptr[i + 1], labels[i]
+        nearest(terms[a:b], values[a:b], index, product, touched, near, own)
+        own.sort()
+        row_features(terms[a:b], values[a:b], own, -1, nobody, index, found)
+        for c in range(q):
+            total = 0.0
+            for j in range(N_FEATURES):
+                total += w[j] * found[c, j]
+            scores[i, c] = total
+        _sort_best_first(scores[i], own, q)

@@ -1,0 +1,173 @@
+r"""Measures of one predicted class per row.
+
+Notation: an example is a row with one of its true classes c; the row's predicted class is :math:`\hat c`.
+
+- A row with several true classes is an example for each of them, all with the same prediction, as when multi-label data
+  are replicated into multi-class data. At most one of them can be right.
+- A row without true classes is no example.
+- A row without a predicted class is wrong.
+
+References
+----------
+Joshi, Amini, Partalas, Iutzeler, Maximov: Aggressive sampling for multi-class to binary reduction with applications to
+text classification. NIPS 2017, section 3.2.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import scipy.sparse as sp
+
+from xmlcore.metrics._inputs import as_ranking
+from xmlcore.validation import INT32_MAX, check_labels, csr_parts
+
+
+def accuracy(Y_true, predictions) -> float:
+    r"""Share of examples whose class is predicted.
+
+    Parameters
+    ----------
+    Y_true : sparse or dense binary matrix, shape (n, L), list of lists of int, or one class id per row, shape (n,)
+        The true classes.
+    predictions : Ranking, ndarray, sparse matrix or list
+        One class per row: class ids of shape (n,), -1 where there is none; a matrix of booleans with at most one True
+        in a row, as ``predict`` gives; or a ranking or scores, of which the first place counts, in the forms of
+        :func:`as_ranking`.
+
+    Returns
+    -------
+    float
+        In [0, 1]; nan when there are no examples. P@1 where every row has one class.
+
+    Raises
+    ------
+    ValueError
+        Different numbers of rows or classes, class ids out of range, several predicted classes in a row of a matrix of
+        booleans.
+    TypeError
+        Class ids that are not whole numbers.
+
+    Examples
+    --------
+    >>> from xmlcore import metrics
+    >>> metrics.accuracy([0, 1, 1, 2], [0, 1, 2, 0])
+    0.5
+    """
+    true, predicted = _examples(Y_true, predictions)
+    return float(np.mean(true == predicted)) if true.size else float("nan")
+
+
+def macro_f1(Y_true, predictions) -> float:
+    r"""Harmonic mean of macro precision and macro recall.
+
+    .. math:: MaF_1 = \frac{2 P R}{P + R}, \quad
+        P = \frac{1}{|C|} \sum_{c \in C} \frac{tp_c}{pred_c}, \quad R = \frac{1}{|C|} \sum_{c \in C} \frac{tp_c}{true_c}
+
+    C are the classes that have an example. Of these a class that is never predicted has the precision 0. Predictions of
+    a class that has no example lower the recall of the classes they should have been, and nothing else.
+
+    This is the paper's measure. The mean of the classes' own F1, which is also called macro F1 (scikit-learn's
+    ``f1_score(average="macro")``), is another and never larger.
+
+    Parameters
+    ----------
+    Y_true, predictions
+        As for :func:`accuracy`.
+
+    Returns
+    -------
+    float
+        In [0, 1]; 0 when nothing is right, nan when there are no examples.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As for :func:`accuracy`.
+
+    Examples
+    --------
+    >>> from xmlcore import metrics
+    >>> metrics.macro_f1([0, 0, 1], [0, 1, 1])
+    0.75
+    """
+    true, predicted = _examples(Y_true, predictions)
+    if true.size == 0:
+        return float("nan")
+    classes, own = np.unique(true, return_inverse=True)
+    right = np.bincount(own[true == predicted], minlength=classes.size)
+    at = np.minimum(np.searchsorted(classes, predicted), classes.size - 1)
+    n_predicted = np.bincount(at[classes[at] == predicted], minlength=classes.size)
+    precision = float(np.mean(right / np.maximum(n_predicted, 1)))
+    recall = float(np.mean(right / np.bincount(own)))
+    return 2 * precision * recall / (precision + recall) if right.any() else 0.0
+
+
+def _examples(Y_true, predictions):
+    """True and predicted class of each example: two arrays of int64."""
+    ids = _class_ids(Y_true)
+    if ids is None:
+        width = predictions.shape[1] if _is_binary(predictions) else None
+        as_lists = isinstance(Y_true, Sequence) or getattr(Y_true, "ndim", None) == 1
+        Y = check_labels(Y_true, n_labels=width if as_lists else None, name="Y_true")
+        ptr, true, _ = csr_parts(Y)
+        rows, n, n_labels = np.repeat(np.arange(Y.shape[0]), np.diff(ptr)), Y.shape[0], Y.shape[1]
+        n_labels = None if as_lists and width is None else n_labels
+    else:
+        true, rows, n, n_labels = ids, np.arange(ids.size), ids.size, None
+        _check_range(ids, 0, None, "Y_true")
+    predicted = _predicted(predictions, n_labels)
+    if predicted.size != n:
+        raise ValueError(f"there are predictions for {predicted.size} rows, but Y_true has {n} rows")
+    return true.astype(np.int64), predicted[rows]
+
+
+def _predicted(predictions, n_labels):
+    """The predicted class of each row, int64, -1 where there is none."""
+    ids = _class_ids(predictions)
+    if ids is not None:
+        _check_range(ids, -1, n_labels, "predictions")
+        return ids
+    if _is_binary(predictions):
+        ptr, labels, _ = csr_parts(check_labels(predictions, n_labels=n_labels, name="predictions"))
+        many = np.flatnonzero(np.diff(ptr) > 1)
+        if many.size:
+            raise ValueError(
+                f"predictions has {int(np.diff(ptr)[many[0]])} classes in row {int(many[0])}: at most one is needed. "
+                "Give a ranking, whose first place counts"
+            )
+        predicted = np.full(ptr.size - 1, -1, np.int64)
+        predicted[np.diff(ptr) == 1] = labels
+        return predicted
+    return as_ranking(predictions, 1, n_labels).labels[:, 0].astype(np.int64)
+
+
+def _class_ids(values):
+    """Whole numbers in one dimension as int64; None when they are something else."""
+    if sp.issparse(values) or isinstance(values, (str, bytes)):
+        return None
+    if isinstance(values, Sequence):
+        if isinstance(values, tuple) and hasattr(values, "labels"):
+            return None  # a Ranking
+        if any(isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)) for value in values):
+            return None
+        try:
+            return np.array(values, np.int64)
+        except OverflowError as error:
+            raise ValueError("a class id is beyond 64 bits") from error
+    if getattr(values, "ndim", None) == 1 and getattr(getattr(values, "dtype", None), "kind", "") in "iu":
+        return np.asarray(values).astype(np.int64)
+    return None
+
+
+def _is_binary(values):
+    return getattr(getattr(values, "dtype", None), "kind", "") == "b" and getattr(values, "ndim", None) == 2
+
+
+def _check_range(ids, least, n_labels, name):
+    limit = INT32_MAX if n_labels is None else n_labels
+    bad = np.flatnonzero((ids < least) | (ids >= limit))
+    if bad.size:
+        none = ", and -1 means no class" if least < 0 else ""
+        raise ValueError(
+            f"{name} has the class id {ids[bad[0]]} in row {int(bad[0])}: ids go from 0 to {limit - 1}{none}"
+        )

@@ -1,0 +1,761 @@
+"""Double sampling: one linear function of (row, class) features, learnt from sampled pairs, ranks nearby classes."""
+
+import numbers
+import warnings
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from xmlcore._kernels import double_sampling as kernels
+from xmlcore._parallel import effective_jobs, run_tasks
+from xmlcore.models.arrays import are_pointers, by_frequency, check_columns, columns_of, in_columns, read_only
+from xmlcore.models.base import ModelFormatError, MultiLabelModel
+from xmlcore.progress import Progress, silent
+from xmlcore.ranking import Ranking
+from xmlcore.validation import INT32_MAX, check_count, check_features, check_labels, csr_parts
+
+FEATURES = (
+    "log count",
+    "log rarity",
+    "idf",
+    "share x idf",
+    "log share",
+    "log share x idf",
+    "log share x rarity",
+    "common terms",
+    "distance",
+    "BM25",
+)
+LOSSES = ("logistic", "squared_hinge")
+DISTANCES = ("cosine", "euclidean")
+WEIGHTINGS = ("tfidf", "counts")
+NEGATIVE = ("refuse", "zero")
+COPIES, DRAWS = 1, 2  # streams of random numbers: how often examples are taken, and their adversaries
+TERM_BLOCKS = 16
+BLOCK = 1024  # rows or examples per task
+MAX_ITER, TOLERANCE = 1000, 1e-6
+DTYPES = {
+    "feature_of_column": ("int32", 1),
+    "ptr": ("int64", 1),
+    "classes": ("int32", 1),
+    "sums": ("float32", 1),
+    "document_counts": ("int64", 1),
+    "class_size": ("int64", 1),
+    "weights": ("float64", 1),
+    "scale": ("float64", 1),
+}
+
+
+class Sample(NamedTuple):
+    """What double sampling draws, M copies of examples."""
+
+    rows: np.ndarray  # int64 (M,), rows of the labelled training rows
+    classes: np.ndarray  # int32 (M,), the class that stands for the row in this copy
+    adversaries: np.ndarray  # int32 (M, kappa), rising
+
+
+class DoubleSampling(MultiLabelModel):
+    """Multi-class classification as a binary problem over pairs, doubly sampled: (π, κ)-DS with candidate selection.
+
+    A row x and a class y have ten features φ(x, y), sums over the terms that both have and the distance of x to the
+    class's centroid. One linear function f of these ten ranks classes. It is learnt from pairs: a sampled example
+    (x, y) should have a larger f with its own class than with each of κ classes drawn at random. A prediction ranks
+    the q classes of nearest centroid by f.
+
+    The size of the model, and the time for a row, do not grow with classes times features, but with what rows and
+    classes have in common.
+
+    Parameters
+    ----------
+    examples_per_class : float
+        Expected number of examples that each class gives: example i of a class with n rows is taken
+        examples_per_class / n times, rounded up or down at random. Small classes are oversampled, large ones cut.
+        The paper takes 1 or 2.
+    n_adversarial : int
+        κ, classes drawn for each example, uniformly, all different and not the example's own; all others where there
+        are no more. The paper takes 5 to 122.
+    n_candidates : int
+        q, classes ranked for a row; a row's own class can be found only among them. All where there are no more.
+    random_state : int or None
+        Seed. The same seed gives the same model, whatever the number of threads; None draws one.
+    loss : {"logistic", "squared_hinge"}
+        Of the binary problem. The paper does not name its learner.
+    C : float
+        Weight of the loss, against half the squared length of the weights of the scaled features.
+    distance : {"cosine", "euclidean"}
+        To centroids: between directions, or |x - μ|. See Notes.
+    weighting : {"tfidf", "counts"}
+        What vectors hold from which centroids and distances are made: x_t I_t, or x_t.
+    leave_one_out : bool
+        Take an example's own part out of its class before training on it, as it will not be there when new rows come;
+        examples that are the only one of their class then teach nothing and are left out. Not in the paper.
+    negative : {"refuse", "zero"}
+        What ``fit`` does about negative values: raises ValueError, or takes them as 0.
+    n_jobs : int or None
+        Threads; all cores when None or -1.
+
+    Attributes
+    ----------
+    weights_ : ndarray of float64, shape (10,)
+        f(φ) is the product of ``weights_`` with the features as :meth:`pair_features` has them, not scaled.
+    feature_scale_ : ndarray of float64, shape (10,)
+        Root mean square of each feature's difference over the training pairs; f was learnt on differences divided by
+        it. ``weights_ * feature_scale_`` compares features.
+    feature_names_ : list of str
+        Short names of the ten features.
+    empirical_risk_ : float
+        The paper's equation (7): share of training pairs in which the own class does not have the larger f.
+    n_pairs_ : int
+        κM, pairs it was learnt from.
+    n_unlabelled_ : int
+        Training rows that were left out.
+    multiclass_ : bool
+        Whether each training row had exactly one class, apart from those left out.
+    class_size_ : ndarray of int64, shape (L,)
+        Training rows of each class.
+    n_features_in_, n_labels_ : int
+
+    Notes
+    -----
+    The ten features, from the paper's Table 1. Sums go over terms t that the row has and the class has; y_t is the sum
+    of x_t over the class's rows, |y| that over all its terms, F_t that over all rows, l_S the sum of all F_t.
+
+    1. ``log count``: Σ log(1 + y_t)
+    2. ``log rarity``: Σ log(1 + l_S / F_t)
+    3. ``idf``: Σ I_t
+    4. ``share x idf``: Σ (y_t / |y|) I_t
+    5. ``log share``: Σ log(1 + y_t / |y|)
+    6. ``log share x idf``: Σ log(1 + (y_t / |y|) I_t)
+    7. ``log share x rarity``: Σ log(1 + (y_t / |y|) (l_S / F_t))
+    8. ``common terms``: Σ 1
+    9. ``distance``: of the row to the class's centroid
+    10. ``BM25``: Σ I_t 2 y_t / (y_t + 0.25 + 0.75 |y| / mean |y|)
+
+    Where the paper leaves a choice open:
+
+    - I_t is 1 + log((1 + N) / (1 + N_t)), with N_t of the N training rows having the term.
+    - A class's length, in feature 10, is |y|; the mean is over classes that have rows.
+    - The paper speaks of a distance to the average of the class's vectors and does not say which. Here rows are vectors
+      of x_t I_t (or x_t); the average is taken over the class's rows; the distance is Euclidean between the two scaled
+      to length 1, which ranks as the cosine does (or between them as they are, ``distance="euclidean"``).
+    - π is said to be a probability and to be proportional to 1 / μ; examples of small classes would then have one above
+      1, and they are taken several times, each time with other adversaries.
+    - A row with several classes is an example of each, as in the paper's data. As in the paper, its adversaries are
+      drawn from all other classes, its own among them.
+    - Classes without training rows are never drawn and never predicted.
+
+    Values are amounts: counts, or weights such as tf-idf, whose sums then take the place of counts. Negative values
+    mean nothing as amounts; when predicting they are taken as 0. Features that no training row had are ignored.
+
+    References
+    ----------
+    B. Joshi, M.-R. Amini, I. Partalas, F. Iutzeler, Y. Maximov, "Aggressive sampling for multi-class to binary
+    reduction with applications to text classification", NIPS 2017.
+
+    Examples
+    --------
+    >>> from xmlcore import DoubleSampling
+    >>> X = [[2, 0, 1, 0], [1, 0, 0, 1], [0, 3, 1, 0], [0, 1, 0, 1]]
+    >>> model = DoubleSampling().fit(X, [0, 0, 1, 1])
+    >>> model.predict_topk([[1, 0, 1, 0]], k=1).labels.tolist()
+    [[0]]
+    """
+
+    def __init__(
+        self,
+        examples_per_class=2,
+        n_adversarial=10,
+        n_candidates=10,
+        random_state=0,
+        loss="logistic",
+        C=1.0,
+        distance="cosine",
+        weighting="tfidf",
+        leave_one_out=False,
+        negative="refuse",
+        n_jobs=None,
+    ):
+        self.examples_per_class = examples_per_class
+        self.n_adversarial = n_adversarial
+        self.n_candidates = n_candidates
+        self.random_state = random_state
+        self.loss = loss
+        self.C = C
+        self.distance = distance
+        self.weighting = weighting
+        self.leave_one_out = leave_one_out
+        self.negative = negative
+        self.n_jobs = n_jobs
+
+    def fit(self, X, Y, progress: Progress = silent) -> "DoubleSampling":
+        """Learn f on sampled pairs of the rows of X with the classes Y.
+
+        Parameters
+        ----------
+        X : sparse or dense, shape (N, D)
+            Counts, or other amounts of at least 0.
+        Y : sparse or dense binary, shape (N, L), lists of class ids, or one class id per row, shape (N,)
+        progress : callable, optional
+            See :class:`xmlcore.progress.Progress`; an exception from it stops the training.
+
+        Returns
+        -------
+        DoubleSampling
+            Itself. When training is stopped, it stays as it was.
+
+        Raises
+        ------
+        ValueError, TypeError
+            Bad parameters or data; the message names them.
+
+        Warns
+        -----
+        UserWarning
+            When rows without labels were left out, or negative values taken as 0.
+        """
+        self._check_params()
+        X = check_features(X)
+        Y = _class_matrix(Y, X.shape[0])
+        X = self._amounts(X)
+        n_features, n_rows = X.shape[1], X.shape[0]
+        labelled = np.flatnonzero(np.diff(Y.indptr))
+        if labelled.size == 0:
+            raise ValueError("no row of Y has a label: there is nothing to learn")
+        if labelled.size < n_rows:
+            warnings.warn(
+                f"{n_rows - labelled.size:,} of {n_rows:,} training rows have no label and are left out",
+                UserWarning,
+                stacklevel=2,
+            )
+            X, Y = X[labelled], Y[labelled]
+        fitted = _Classes.of(X, Y, self.n_jobs, progress)
+        if np.count_nonzero(fitted.class_size) < 2:
+            raise ValueError("all rows of Y have the same class: at least two classes are needed")
+        index = self._index(fitted)
+        x = in_columns(csr_parts(X), columns_of(fitted.feature_of_column, n_features))
+        y = csr_parts(Y)[:2]
+        sample = self._sample(y, fitted.class_size, progress)
+        pairs, signs = self._pairs(x, sample, fitted.class_size, index, progress)
+        progress("Learning f", 0.0, f"{signs.size:,} pairs")
+        weights, scale, risk = self._learn(pairs, signs)
+        progress("Learning f", 1.0, f"{signs.size:,} pairs")
+        values = {
+            "n_features": n_features,
+            "n_labels": Y.shape[1],
+            "n_rows": labelled.size,
+            "n_unlabelled": n_rows - labelled.size,
+            "n_pairs": signs.size,
+            "empirical_risk": risk,
+            "distance": self.distance,
+            "weighting": self.weighting,
+        }
+        self._set_fitted(fitted, index, weights, scale, values)
+        return self
+
+    def candidates(self, X, n: int | None = None, progress: Progress = silent) -> np.ndarray:
+        """Return the classes whose centroids are nearest, among all classes that have training rows.
+
+        Parameters
+        ----------
+        X : sparse or dense, shape (n_rows, D)
+        n : int, optional
+            How many; ``n_candidates`` when None, and never more than there are.
+        progress : callable, optional
+
+        Returns
+        -------
+        ndarray of int32, shape (n_rows, q)
+            Nearest first, the smaller id among equals.
+        """
+        x = self._rows(X)
+        out = np.empty((x[0].size - 1, self._width(n)), np.int32)
+
+        def one_block(block):
+            part = _slice(x, *block)
+            kernels.nearest_block(*part, self._index_, out[slice(*block)])
+
+        self._in_blocks(one_block, out.shape[0], progress, "Finding candidates")
+        return out
+
+    def predict_topk(self, X, k: int = 5, progress: Progress = silent, *, n_candidates: int | None = None) -> Ranking:
+        """Return the k candidates of largest f.
+
+        Parameters
+        ----------
+        X : sparse or dense, shape (n, D)
+        k : int
+            May exceed the candidates: rows are padded with label -1 and score 0.
+        progress : callable, optional
+            See :class:`xmlcore.progress.Progress`.
+        n_candidates : int, optional
+            Predict as with another q; nothing need be trained for it.
+
+        Returns
+        -------
+        Ranking
+            Scores as :meth:`predict_proba` has them. Equal f is ranked by class id.
+        """
+        k = check_count(k, "k")
+        labels, f = self._ranked(X, n_candidates, progress)
+        width = min(k, labels.shape[1])
+        best, scores = np.full((labels.shape[0], k), -1, np.int32), np.zeros((labels.shape[0], k), np.float32)
+        best[:, :width], scores[:, :width] = labels[:, :width], _softmax(f)[:, :width]
+        return Ranking(best, scores)
+
+    def predict_proba(self, X, threshold: float = 0.0) -> sp.csr_array:
+        """Share each row out over its candidates: exp(f) over the sum of exp(f).
+
+        With the logistic loss 1 / (1 + exp(f' - f)) is the model's probability that one class is right rather than
+        another, and these shares are in that proportion. They are no calibrated probabilities: f is learnt against
+        random classes, the candidates are alike. They sum to 1 also where a row has several classes, or one that is
+        not among the candidates.
+
+        Parameters
+        ----------
+        X : sparse or dense, shape (n, D)
+        threshold : float in [0, 1]
+
+        Returns
+        -------
+        scipy.sparse.csr_array of float32, shape (n, L)
+            Classes that are no candidates are 0.
+        """
+        if not isinstance(threshold, numbers.Real) or not 0 <= threshold <= 1:
+            raise ValueError(f"threshold must be in [0, 1], not {threshold!r}")
+        labels, f = self._ranked(X)
+        shares = _softmax(f)
+        shares[shares < threshold] = 0.0
+        return self._matrix(labels, shares)
+
+    def predict(self, X) -> sp.csr_array:
+        """Classes of rows.
+
+        Parameters
+        ----------
+        X : sparse or dense, shape (n, D)
+
+        Returns
+        -------
+        scipy.sparse.csr_array of bool, shape (n, L)
+            The best candidate of each row when each training row had one class; else the classes that have at least
+            half of :meth:`predict_proba`, so one or none.
+        """
+        if not self.__sklearn_is_fitted__() or not self.multiclass_:
+            return super().predict(X)
+        labels, _ = self._ranked(X)
+        return self._matrix(labels[:, :1], np.ones((labels.shape[0], 1), bool))
+
+    def pair_features(self, X, classes) -> np.ndarray:
+        """Ten features of each row with some classes.
+
+        Parameters
+        ----------
+        X : sparse or dense, shape (n, D)
+        classes : ndarray of int, shape (n, q)
+            Class ids; -1 where there is none, as in a ranking. A class without training rows has the features of an
+            empty one.
+
+        Returns
+        -------
+        ndarray of float64, shape (n, q, 10)
+            As ``feature_names_`` names them, not scaled; nan for -1. Their product with ``weights_`` is f.
+
+        Raises
+        ------
+        ValueError, TypeError
+            Classes that are no ids, or not one row of them for each row of X.
+        """
+        x = self._rows(X)
+        classes = np.asarray(classes)
+        if classes.dtype.kind not in "iu":
+            raise TypeError(f"classes holds {classes.dtype} values: class ids are whole numbers")
+        if classes.ndim != 2 or classes.shape[0] != x[0].size - 1:
+            raise ValueError(
+                f"classes has the shape {classes.shape}: a row of class ids for each of the {x[0].size - 1} rows of X"
+            )
+        if classes.size and not (classes.min() >= -1 and classes.max() < self.n_labels_):
+            raise ValueError(
+                f"classes holds {classes.min()} to {classes.max()}: ids go from 0 to {self.n_labels_ - 1}, -1 is none"
+            )
+        classes = np.array(classes, np.int32, order="C")
+        out = np.empty((*classes.shape, kernels.N_FEATURES))
+
+        def one_block(block):
+            own = slice(*block)
+            kernels.feature_block(*_slice(x, *block), classes[own], self._index_, out[own])
+
+        self._in_blocks(one_block, out.shape[0])
+        return out
+
+    def size(self) -> dict:
+        """Size of the fitted model: "n_classes" with rows, "n_postings", "n_weights", "model_bytes" (of its arrays)."""
+        self._check_fitted()
+        arrays = [*self._index_, *self._columns, self.feature_of_column_, self.class_size_, self.document_counts_]
+        return {
+            "n_classes": int(np.count_nonzero(self.class_size_)),
+            "n_postings": int(self._index_.classes.size),
+            "n_weights": int(np.count_nonzero(self.weights_)),
+            "model_bytes": int(sum(a.nbytes for a in arrays if isinstance(a, np.ndarray))),
+        }
+
+    # Parameters -----------------------------------------------------------------------------------------------------
+
+    def _check_params(self):
+        check_count(self.n_adversarial, "n_adversarial", most=INT32_MAX)
+        check_count(self.n_candidates, "n_candidates", most=INT32_MAX)
+        if self.random_state is not None:
+            check_count(self.random_state, "random_state", least=0)
+        effective_jobs(self.n_jobs)
+        for name, least, most in (("examples_per_class", 1e-6, 1e6), ("C", 1e-9, 1e9)):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, numbers.Real):
+                raise TypeError(f"{name} must be a number, not {value!r}")
+            if not least <= value <= most:
+                raise ValueError(f"{name} must be from {least:g} to {most:g}, not {value}")
+        for name, options in (
+            ("loss", LOSSES),
+            ("distance", DISTANCES),
+            ("weighting", WEIGHTINGS),
+            ("negative", NEGATIVE),
+        ):
+            value = getattr(self, name)
+            if not isinstance(value, str) or value not in options:
+                raise ValueError(f"{name} must be one of {', '.join(options)}, not {value!r}")
+        if not isinstance(self.leave_one_out, (bool, np.bool_)):
+            raise TypeError(f"leave_one_out must be True or False, not {self.leave_one_out!r}")
+
+    def _amounts(self, X):
+        """X with values of at least 0, or an error that names the first that is not."""
+        negative = np.flatnonzero(X.data < 0)
+        if negative.size == 0:
+            return X
+        row = int(np.searchsorted(X.indptr, negative[0], side="right")) - 1
+        where = (
+            f"X holds {negative.size:,} negative value(s), the first {X.data[negative[0]]} at row {row}, "
+            f"column {int(X.indices[negative[0]])}"
+        )
+        if self.negative == "refuse":
+            raise ValueError(
+                f"{where}: the features of this model are sums of amounts. Scale each feature to start at 0, or, when "
+                "negative values are noise, say negative='zero'"
+            )
+        warnings.warn(f"{where}: negative values are taken as 0", UserWarning, stacklevel=3)
+        X.data[negative] = 0
+        X.eliminate_zeros()
+        return X
+
+    # Training -------------------------------------------------------------------------------------------------------
+
+    def _index(self, fitted):
+        return fitted.index(self.distance, self.weighting)
+
+    def _sample(self, y, class_size, progress) -> Sample:
+        """Draw examples, and adversaries of each."""
+        label_ptr, labels = y
+        entropy = self.random_state if self.random_state is not None else np.random.SeedSequence().entropy
+        seeds = [int(np.random.SeedSequence([entropy, s]).generate_state(1, np.uint32)[0]) for s in (COPIES, DRAWS)]
+        m, blocks = labels.size, _blocks(labels.size)
+        copies = np.zeros(m, np.int64)
+
+        def one_count(block):
+            kernels.draw_copies(labels, class_size, float(self.examples_per_class), seeds[0], *block, copies)
+
+        run_tasks(one_count, blocks, [b - a for a, b in blocks], self.n_jobs)
+        if self.leave_one_out:
+            copies[class_size[labels] == 1] = 0
+        if not copies.any():
+            raise ValueError(
+                f"no example was drawn with examples_per_class={self.examples_per_class}"
+                + (" and leave_one_out, which needs classes of two rows" if self.leave_one_out else "")
+                + ": make it larger"
+            )
+        start = np.concatenate([[0], np.cumsum(copies)]).astype(np.int64)
+        present = np.flatnonzero(class_size).astype(np.int32)
+        place = np.full(class_size.size, -1, np.int32)
+        place[present] = np.arange(present.size, dtype=np.int32)
+        rows = np.repeat(np.arange(label_ptr.size - 1), np.diff(label_ptr))
+        kappa = min(self.n_adversarial, present.size - 1)
+        adversaries = np.empty((int(start[-1]), kappa), np.int32)
+
+        def one_draw(block):
+            kernels.draw_adversaries(labels, start, present, place, seeds[1], *block, adversaries)
+
+        costs = [start[b] - start[a] + 1 for a, b in blocks]
+        run_tasks(one_draw, blocks, costs, self.n_jobs, progress, "Drawing pairs", "blocks of examples")
+        return Sample(np.repeat(rows, copies), np.repeat(labels, copies), adversaries)
+
+    def _pairs(self, x, sample, class_size, index, progress):
+        """Differences of features, float64 (pairs, 10), and signs, int8."""
+        m, kappa = sample.adversaries.shape
+        pairs, signs = np.empty((m * kappa, kernels.N_FEATURES)), np.empty(m * kappa, np.int8)
+        start = np.arange(m + 1)
+
+        def one_block(block):
+            kernels.pair_block(
+                *x, sample.rows, sample.classes, start, sample.adversaries, *block, bool(self.leave_one_out),
+                class_size, index, pairs, signs,
+            )  # fmt: skip
+
+        blocks = _blocks(m)
+        costs = [b - a for a, b in blocks]
+        run_tasks(one_block, blocks, costs, self.n_jobs, progress, "Features of pairs", "blocks of examples")
+        return pairs, signs
+
+    def _learn(self, pairs, signs):
+        """Learn f; scales the pairs in place.
+
+        Returns weights for features as they are, the scale of each feature, and the empirical risk.
+        """
+        scale = np.sqrt(np.einsum("ij,ij->j", pairs, pairs) / signs.size)
+        scale[~(scale > 0)] = 1.0
+        pairs /= scale
+        Z, target, share = pairs, signs, None
+        if (signs == signs[0]).all():  # scikit-learn wants both kinds; a pair turned round is the same pair
+            Z, target = np.concatenate([pairs, -pairs]), np.concatenate([signs, -signs])
+            share = np.full(target.size, 0.5)
+        if self.loss == "logistic":
+            from sklearn.linear_model import LogisticRegression
+
+            learner = LogisticRegression(C=float(self.C), fit_intercept=False, max_iter=MAX_ITER, tol=TOLERANCE)
+        else:
+            from sklearn.svm import LinearSVC
+
+            learner = LinearSVC(C=float(self.C), fit_intercept=False, dual=False, max_iter=MAX_ITER, tol=TOLERANCE)
+        w = learner.fit(Z, target, sample_weight=share).coef_[0].astype(np.float64)
+        return w / scale, scale, float(np.mean(signs * (pairs @ w) <= 0))
+
+    def _set_fitted(self, fitted, index, weights, scale, values):
+        self.feature_of_column_ = fitted.feature_of_column
+        self.document_counts_, self.class_size_ = fitted.document_counts, fitted.class_size
+        self._columns = columns_of(fitted.feature_of_column, values["n_features"])
+        self._index_ = index
+        self.weights_, self.feature_scale_, self.feature_names_ = weights, scale, list(FEATURES)
+        self.n_rows_, self.n_unlabelled_, self.n_pairs_ = values["n_rows"], values["n_unlabelled"], values["n_pairs"]
+        self.empirical_risk_ = values["empirical_risk"]
+        self.multiclass_ = bool(int(fitted.class_size.sum()) == values["n_rows"])
+        self._space = values["distance"], values["weighting"]
+        self.n_features_in_, self.n_labels_ = values["n_features"], values["n_labels"]
+
+    # Saving ---------------------------------------------------------------------------------------------------------
+
+    def __setstate__(self, state):
+        self.__dict__.update(state)
+        for arrays in (self.__dict__.get("_index_", ()), self.__dict__.get("_columns", ())):
+            read_only(arrays)  # which pickle does not keep
+
+    def _state(self):
+        arrays = {
+            "feature_of_column": self.feature_of_column_,
+            "ptr": self._index_.ptr,
+            "classes": self._index_.classes,
+            "sums": self._index_.sums,
+            "document_counts": self.document_counts_,
+            "class_size": self.class_size_,
+            "weights": self.weights_,
+            "scale": self.feature_scale_,
+        }
+        values = {
+            "n_features": self.n_features_in_,
+            "n_labels": self.n_labels_,
+            "n_rows": self.n_rows_,
+            "n_unlabelled": self.n_unlabelled_,
+            "n_pairs": self.n_pairs_,
+            "empirical_risk": self.empirical_risk_,
+            "distance": self._space[0],
+            "weighting": self._space[1],
+        }
+        return values, arrays
+
+    def _restore(self, values, arrays):
+        for name in ("n_features", "n_labels", "n_rows"):
+            check_count(values[name], name, most=INT32_MAX)
+        for name in ("n_unlabelled", "n_pairs"):
+            check_count(values[name], name, least=0)
+        if values["distance"] not in DISTANCES or values["weighting"] not in WEIGHTINGS:
+            raise ModelFormatError(f"no model has distances {values['distance']!r} of {values['weighting']!r}")
+        if not 0 <= float(values["empirical_risk"]) <= 1:
+            raise ModelFormatError(f"no model has an empirical risk of {values['empirical_risk']}")
+        for name, (dtype, ndim) in DTYPES.items():
+            if arrays[name].dtype != dtype or arrays[name].ndim != ndim:
+                raise ModelFormatError(
+                    f"{name} in its arrays is {arrays[name].dtype} with {arrays[name].ndim} dimensions, not {dtype}"
+                )
+        check_columns(arrays["feature_of_column"], values["n_features"])
+        _check_postings(arrays, values)
+        fitted = _Classes(*(arrays[name] for name in _Classes._fields[:-1]), n_rows=values["n_rows"])
+        index = fitted.index(values["distance"], values["weighting"])
+        self._set_fitted(fitted, index, arrays["weights"], arrays["scale"], values)
+
+    # Prediction -----------------------------------------------------------------------------------------------------
+
+    def _rows(self, X):
+        """Rows in columns; negative values and features that no training row had are left out."""
+        X = self._check_input(X)
+        if (X.data < 0).any():
+            X.data[X.data < 0] = 0
+            X.eliminate_zeros()
+        return in_columns(csr_parts(X), self._columns)
+
+    def _width(self, n):
+        n = self.n_candidates if n is None else check_count(n, "n_candidates")
+        return min(n, self._index_.order.size)
+
+    def _ranked(self, X, n_candidates=None, progress=silent):
+        """Candidates by f: int32 (n, q), and f, float64."""
+        x = self._rows(X)
+        labels = np.empty((x[0].size - 1, self._width(n_candidates)), np.int32)
+        f = np.empty(labels.shape)
+
+        def one_block(block):
+            own = slice(*block)
+            kernels.rank_block(*_slice(x, *block), self._index_, self.weights_, labels[own], f[own])
+
+        self._in_blocks(one_block, labels.shape[0], progress)
+        return labels, f
+
+    def _in_blocks(self, function, n, progress=silent, phase="Predicting"):
+        blocks = _blocks(n)
+        run_tasks(function, blocks, [b - a for a, b in blocks], self.n_jobs, progress, phase, "blocks of rows")
+
+    def _matrix(self, labels, values):
+        """CSR (n, L) of the labels of each row."""
+        ptr = np.arange(0, labels.size + 1, labels.shape[1])
+        matrix = sp.csr_array((values.ravel(), labels.ravel(), ptr), shape=(labels.shape[0], self.n_labels_))
+        matrix.sort_indices()
+        matrix.eliminate_zeros()
+        return matrix
+
+
+class _Classes(NamedTuple):
+    """What is kept of the training rows."""
+
+    feature_of_column: np.ndarray  # int32 (V,)
+    ptr: np.ndarray  # int64 (V + 1,), postings by term
+    classes: np.ndarray  # int32
+    sums: np.ndarray  # float32
+    document_counts: np.ndarray  # int64 (V,), rows that have the term, once per class of theirs
+    class_size: np.ndarray  # int64 (L,)
+    n_rows: int
+
+    @classmethod
+    def of(cls, X, Y, n_jobs, progress):
+        feature_of_column = by_frequency(X)
+        x = in_columns(csr_parts(X), columns_of(feature_of_column, X.shape[1]))
+        ptr, rows, values = csr_parts(
+            sp.csc_array(sp.csr_array((x[2], x[1], x[0]), (X.shape[0], feature_of_column.size)))
+        )
+        label_ptr, labels, _ = csr_parts(Y)
+        bounds = np.unique(np.searchsorted(ptr, np.linspace(0, ptr[-1], TERM_BLOCKS + 1)))
+        blocks = list(zip(bounds[:-1].tolist(), bounds[1:].tolist()))
+
+        def one_block(block):
+            return kernels.sum_terms(ptr, rows, values, *block, label_ptr, labels, Y.shape[1])
+
+        costs = [ptr[b] - ptr[a] for a, b in blocks]
+        parts = run_tasks(one_block, blocks, costs, n_jobs, progress, "Adding up classes", "blocks of terms")
+        if max((part[3] for part in parts), default=0.0) > float(np.finfo(np.float32).max):
+            raise ValueError("the values of a feature, added up over the rows of a class, are beyond float32: scale X")
+        sizes, classes, sums = (np.concatenate([part[i] for part in parts] or [np.empty(0, t)])
+                                for i, t in enumerate((np.int64, np.int32, np.float32)))  # fmt: skip
+        n_classes_of = np.diff(label_ptr)
+        counts = np.add.reduceat(n_classes_of[rows], ptr[:-1]) if rows.size else np.empty(0, np.int64)
+        return cls(
+            feature_of_column,
+            np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+            classes,
+            sums,
+            counts.astype(np.int64),
+            np.bincount(labels, minlength=Y.shape[1]).astype(np.int64),
+            X.shape[0],
+        )
+
+    def index(self, distance, weighting) -> kernels.ClassIndex:
+        """All that kernels need, from what is kept."""
+        n_classes, n_examples = self.class_size.size, int(self.class_size.sum())
+        totals = np.add.reduceat(self.sums, self.ptr[:-1], dtype=np.float64) if self.sums.size else np.empty(0)
+        idf = 1.0 + np.log((1.0 + n_examples) / (1.0 + self.document_counts))
+        weight = idf if weighting == "tfidf" else np.ones(idf.size)
+        length, square = kernels.class_totals(self.ptr, self.classes, self.sums, weight, n_classes)
+        present = np.flatnonzero(self.class_size)
+        scale = np.zeros(n_classes)
+        if distance == "cosine":
+            scale[square > 0] = 1.0 / np.sqrt(square[square > 0])
+            centre = (square > 0).astype(np.float64)
+        else:
+            scale[present] = 1.0 / self.class_size[present]
+            centre = square * scale**2
+        centre[self.class_size == 0] = np.inf
+        mean_length = float(length[present].mean()) or 1.0
+        order = present[np.argsort(centre[present], kind="stable")].astype(np.int32)
+        return read_only(
+            kernels.ClassIndex(
+                self.ptr, self.classes, self.sums, weight, idf, totals.sum() / totals, length, mean_length, scale,
+                centre, order, distance == "cosine",
+            )
+        )  # fmt: skip
+
+
+def _class_matrix(Y, n_rows):
+    """Y as :func:`~xmlcore.validation.check_labels` has it; one class id per row will do."""
+    one_dimension = getattr(Y, "ndim", None) == 1 and getattr(Y.dtype, "kind", "") in "iu"
+    plain = isinstance(Y, Sequence) and len(Y) > 0 and all(isinstance(k, (int, np.integer)) for k in Y)
+    if not (one_dimension or plain) or (plain and any(isinstance(k, bool) for k in Y)):
+        return check_labels(Y, n_rows=n_rows)
+    ids = np.asarray(Y)
+    if ids.size != n_rows:
+        raise ValueError(f"Y has {ids.size} class ids, but the features have {n_rows} rows: one id each")
+    if ids.min(initial=0) < 0 or ids.max(initial=0) >= INT32_MAX:
+        bad = int(np.flatnonzero((ids < 0) | (ids >= INT32_MAX))[0])
+        raise ValueError(f"Y row {bad} has the class id {ids[bad]}: ids go from 0 to {INT32_MAX - 1}")
+    shape = (ids.size, int(ids.max(initial=0)) + 1)
+    return sp.csr_array((np.ones(ids.size, bool), ids.astype(np.int32), np.arange(ids.size + 1)), shape=shape)
+
+
+def _softmax(f):
+    """Shares of each row, float32."""
+    if f.size == 0:
+        return np.empty(f.shape, np.float32)
+    shares = np.exp(f - f.max(axis=1, keepdims=True))
+    return (shares / shares.sum(axis=1, keepdims=True)).astype(np.float32)
+
+
+def _blocks(n):
+    return [(start, min(start + BLOCK, n)) for start in range(0, n, BLOCK)]
+
+
+def _slice(x, first, last):
+    """Rows first to last - 1 of CSR parts."""
+    ptr, terms, values = x
+    a, b = ptr[first], ptr[last]
+    return ptr[first : last + 1] - a, terms[a:b], values[a:b]
+
+
+def _check_postings(arrays, values):
+    """Raise ModelFormatError unless the arrays fit together and every index points inside: kernels do not check."""
+    ptr, classes, sums, size = (arrays[name] for name in ("ptr", "classes", "sums", "class_size"))
+    n_terms, K = arrays["feature_of_column"].size, values["n_labels"]
+    if not (
+        are_pointers(ptr, n_terms, classes.size)
+        and bool((np.diff(ptr) > 0).all())
+        and size.size == K
+        and bool((size >= 0).all() and (size <= values["n_rows"]).all())
+        and np.count_nonzero(size) >= 2
+        and size.sum() >= values["n_rows"]
+        and sums.size == classes.size
+        and bool(np.isfinite(sums).all() and (sums > 0).all())
+        and arrays["document_counts"].size == n_terms
+        and bool((arrays["document_counts"] > 0).all() and (arrays["document_counts"] <= size.sum()).all())
+        and arrays["weights"].size == arrays["scale"].size == kernels.N_FEATURES
+        and bool(np.isfinite(arrays["weights"]).all() and np.isfinite(arrays["scale"]).all())
+    ):
+        raise ModelFormatError("its arrays do not fit together: the file was damaged or written by something else")
+    inside = np.ones(max(0, classes.size - 1), bool)
+    inside[ptr[1:-1] - 1] = False
+    if classes.size and not (
+        classes.min() >= 0 and classes.max() < K and (np.diff(classes)[inside] > 0).all() and (size[classes] > 0).all()
+    ):
+        raise ModelFormatError(
+            "the postings in its arrays cannot be: the file was damaged or written by something else"
+        )
