@@ -1,12 +1,17 @@
 """The matrix of a tree's node classifiers says what the model predicts by."""
 
+import pickle
+
+import naive
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 from xmlcore import PLT
+from xmlcore._kernels import linear_nodes as kernels
 from xmlcore._kernels.label_tree import log_probability
 from xmlcore.models.plt import LOSSES
+from xmlcore.validation import csr_parts
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*sibling groups stopped")
 
@@ -50,3 +55,126 @@ def test_a_tree_that_is_not_there_is_refused():
     model = PLT().fit(*data(2))
     with pytest.raises(ValueError, match="tree must be"):
         model.linear_nodes(1)
+
+
+def exact_proba(model, x):
+    """P of all labels for a dense row, in float64 throughout."""
+    length = np.linalg.norm(x)
+    total = 0.0
+    for tree in range(len(model.trees_)):
+        nodes = model.linear_nodes(tree)
+        margins = nodes.weights.astype(np.float64) @ (x / length if length else x) + nodes.bias
+        logs = np.array([naive.log_probability(float(m), model.loss_) for m in margins])
+        total = total + np.exp([logs[nodes.path(label)].sum() for label in range(model.n_labels_)])
+    return total / len(model.trees_)
+
+
+@pytest.mark.parametrize("unlabelled", [False, True])
+@pytest.mark.parametrize("n_estimators", [1, 3])
+@pytest.mark.parametrize("loss", ["logistic", "squared_hinge"])
+def test_gradient_is_that_of_finite_differences(loss, n_estimators, unlabelled):
+    X, Y = data(3, unlabelled=unlabelled)
+    model = PLT(loss=loss, n_estimators=n_estimators, max_leaf_labels=3, weight_threshold=0.05).fit(X, Y)
+    rng = np.random.default_rng(0)
+    X = sp.csr_array(sp.vstack([X[:6], sp.csr_array(4 * rng.standard_normal((2, 30)).astype(np.float32))]))
+    labels = rng.integers(0, 14, 8)
+    log_proba, gradient = model.log_proba_gradient(X, labels)
+    step = 1e-5
+    for i, label in enumerate(labels):
+        x = X[[i]].toarray()[0].astype(np.float64)
+        assert log_proba[i] == pytest.approx(np.log(exact_proba(model, x)[label]), rel=1e-12)
+        ahead, behind = (
+            np.array([np.log(exact_proba(model, x + side * step * unit)[label]) for unit in np.eye(30)])
+            for side in (1, -1)
+        )
+        expected = (ahead - behind) / (2 * step)
+        np.testing.assert_allclose(gradient[[i]].toarray()[0], expected, rtol=1e-5, atol=1e-5 * abs(expected).max())
+
+
+def test_gradient_stores_only_features_of_the_path_and_of_the_row():
+    X, Y = data(4, D=60)
+    model = PLT(max_leaf_labels=2, weight_threshold=2.0).fit(X, Y)
+    nodes = model.linear_nodes()
+    dense = model.log_proba_gradient(X.toarray(), np.arange(60) % 14)[1]
+    _, gradient = model.log_proba_gradient(X, np.arange(60) % 14)
+    assert gradient.dtype == np.float32 and gradient.has_canonical_format
+    np.testing.assert_array_equal(gradient.toarray(), dense.toarray())
+    for i in range(60):
+        may = set(nodes.weights[nodes.path(i % 14)].indices) | set(X[[i]].indices)
+        assert set(gradient[[i]].indices) <= may
+    assert gradient.nnz < 0.9 * 60 * 60
+
+
+def test_log_probability_is_the_predicted_one():
+    X, Y = data(5)
+    model = PLT(n_estimators=2).fit(X, Y)
+    labels = np.arange(60) % 14
+    found = np.exp(model.log_proba_gradient(X, labels)[0])
+    np.testing.assert_allclose(found, model.predict_proba(X).toarray()[np.arange(60), labels], rtol=1e-4, atol=1e-7)
+
+
+def test_rows_of_zeros_and_factors_that_are_fixed_have_gradient_zero():
+    X, Y = data(6)
+    Y = Y.tolil()
+    Y[:, 2] = False  # no row has label 2: a factor of 0 at its leaf, or above
+    model = PLT(n_estimators=2, max_leaf_labels=2).fit(X, Y.tocsr())
+    assert np.isneginf(model.linear_nodes().bias).any()
+    log_proba, gradient = model.log_proba_gradient(X[:1], [2])
+    assert np.isneginf(log_proba[0]) and gradient.nnz == 0
+    log_proba, gradient = model.log_proba_gradient(np.zeros((1, 30)), [1])
+    assert np.isfinite(log_proba[0]) and gradient.nnz == 0
+    assert np.isfinite(
+        model.log_proba_gradient(X, np.where(np.arange(60) % 14 == 2, 0, np.arange(60) % 14))[1].data
+    ).all()
+
+
+def test_the_classifiers_are_made_once_dropped_by_fit_and_not_pickled():
+    X, Y = data(7)
+    model = PLT(max_leaf_labels=2).fit(X, Y)
+    before = len(pickle.dumps(model))
+    first = model.log_proba_gradient(X, np.zeros(60, int))[1]
+    assert model._all_linear_nodes()[0] is model._all_linear_nodes()[0]
+    assert len(pickle.dumps(model)) == before
+    again = pickle.loads(pickle.dumps(model)).log_proba_gradient(X, np.zeros(60, int))[1]
+    np.testing.assert_array_equal(first.toarray(), again.toarray())
+    model.fit(X[30:], Y[30:])
+    fresh = PLT(max_leaf_labels=2).fit(X[30:], Y[30:])
+    np.testing.assert_array_equal(
+        model.log_proba_gradient(X, np.zeros(60, int))[1].toarray(),
+        fresh.log_proba_gradient(X, np.zeros(60, int))[1].toarray(),
+    )
+
+
+@pytest.mark.parametrize("loss", ["logistic", "squared_hinge"])
+@pytest.mark.parametrize("n_features", [30, 400])  # where touched features are looked through, and sorted
+def test_the_kernel_does_what_its_twin_does(loss, n_features):
+    X, Y = data(8, n=12, D=n_features)
+    X = sp.csr_array(X.multiply(sp.random_array(X.shape, density=0.05, rng=np.random.default_rng(1)) > 0), dtype="f4")
+    nodes = PLT(loss=loss, max_leaf_labels=2).fit(X, Y).linear_nodes()
+    weights = nodes.weights[:, :].tolil()
+    weights[:, 10:] = 0 if n_features == 400 else weights[:, 10:]
+    nodes = nodes._replace(weights=sp.csr_array(weights))
+    labels = np.arange(12, dtype=np.int32)
+    log_p, ptr, features, values = kernels.path_gradients(
+        nodes.parent, nodes.leaf_of_label, nodes.root_has_factor, *csr_parts(nodes.weights), nodes.bias, LOSSES[loss],
+        *csr_parts(X), labels, n_features,
+    )  # fmt: skip
+    for i in range(12):
+        row = dict(zip(X[[i]].indices.tolist(), X[[i]].data.tolist()))
+        expected, gradient = naive.path_gradient(nodes, row, i)
+        assert log_p[i] == pytest.approx(expected, rel=1e-12)
+        found = dict(zip(features[ptr[i] : ptr[i + 1]].tolist(), values[ptr[i] : ptr[i + 1]].tolist()))
+        assert list(found) == sorted(found)
+        assert {f for f, value in found.items() if value} == {f for f, value in gradient.items() if value}
+        assert found == pytest.approx({f: gradient.get(f, 0.0) for f in found}, rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    "labels, error", [([0, 14], "from 0 to 13"), ([0], "shape"), ([-1, 0], "row 0"), ([[0, 1]], "s")]
+)
+def test_labels_that_cannot_be_are_refused(labels, error):
+    X, Y = data(9)
+    with pytest.raises(ValueError, match=error):
+        PLT().fit(X, Y).log_proba_gradient(X[:2], labels)
+    with pytest.raises(TypeError, match="whole numbers"):
+        PLT().fit(X, Y).log_proba_gradient(X[:2], [0.0, 1.0])

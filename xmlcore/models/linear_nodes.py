@@ -5,7 +5,11 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from xmlcore._kernels.siblings import NARROW, row_width
+from xmlcore._kernels import linear_nodes as kernels
+from xmlcore._kernels.siblings import LOGISTIC, NARROW, SQUARED_HINGE, row_width
+from xmlcore.validation import csr_parts
+
+LOSS_NUMBERS = {"logistic": LOGISTIC, "squared_hinge": SQUARED_HINGE}
 
 
 class LinearNodes(NamedTuple):
@@ -71,3 +75,87 @@ def linear_nodes(arrays, leaf_of_label, feature_of_column, n_features: int, loss
     return LinearNodes(
         arrays.parent, arrays.label, leaf_of_label, weights, arrays.bias, loss, bool(arrays.root_group >= 0)
     )
+
+
+def check_label_ids(labels, n_rows: int, n_labels: int) -> np.ndarray:
+    """One label id per row as int32, or an error that says what is wrong with them.
+
+    Parameters
+    ----------
+    labels : array_like of int, shape (n_rows,)
+    n_rows, n_labels : int
+
+    Returns
+    -------
+    ndarray of int32, shape (n_rows,)
+
+    Raises
+    ------
+    ValueError, TypeError
+    """
+    ids = np.asarray(labels)
+    if ids.size == 0 and n_rows == 0:
+        return np.zeros(0, np.int32)
+    if ids.dtype.kind not in "iu":
+        raise TypeError(f"labels holds {ids.dtype} values: label ids are whole numbers")
+    if ids.shape != (n_rows,):
+        raise ValueError(f"labels has shape {ids.shape}, but X has {n_rows} rows: give one label id for each row")
+    bad = np.flatnonzero((ids < 0) | (ids >= n_labels))
+    if bad.size:
+        raise ValueError(f"labels has the id {ids[bad[0]]} at row {bad[0]}: ids go from 0 to {n_labels - 1}")
+    return ids.astype(np.int32)
+
+
+def path_gradients(nodes: LinearNodes, x_ptr, x_features, x_values, labels) -> tuple[np.ndarray, sp.csr_array]:
+    """Log P(label | row) of one tree and its gradient by the row: see :meth:`xmlcore.PLT.log_proba_gradient`.
+
+    Parameters
+    ----------
+    nodes : LinearNodes
+    x_ptr, x_features, x_values : arrays of a canonical CSR matrix, see ``csr_parts``
+    labels : int32 (n,)
+
+    Returns
+    -------
+    log_proba : float64 (n,)
+    gradient : csr_array of float64 (n, D)
+    """
+    n_features = nodes.weights.shape[1]
+    log_proba, ptr, features, values = kernels.path_gradients(
+        nodes.parent, nodes.leaf_of_label, nodes.root_has_factor, *csr_parts(nodes.weights), nodes.bias,
+        LOSS_NUMBERS[nodes.loss], x_ptr, x_features, x_values, labels, n_features,
+    )  # fmt: skip
+    return log_proba, sp.csr_array((values, features, ptr), shape=(labels.size, n_features))
+
+
+def log_mean_gradient(found) -> tuple[np.ndarray, sp.csr_array]:
+    """Log of the mean of several probabilities, and its gradient, from their logarithms' gradients.
+
+    Parameters
+    ----------
+    found : list of (log_proba float64 (n,), gradient csr_array (n, D))
+        One for each tree.
+
+    Returns
+    -------
+    log_proba : float64 (n,)
+    gradient : csr_array of float32 (n, D)
+        Without stored zeros.
+    """
+    if len(found) == 1:
+        log_proba, total = found[0]
+    else:
+        logs = np.stack([log_proba for log_proba, _ in found])
+        largest = logs.max(axis=0)
+        shares = np.exp(logs - np.where(np.isfinite(largest), largest, 0.0))
+        sums = shares.sum(axis=0)
+        with np.errstate(divide="ignore"):
+            log_proba = largest + np.log(sums / len(found))
+        shares /= np.where(sums > 0, sums, 1.0)
+        total = None
+        for share, (_, gradient) in zip(shares, found):
+            gradient.data *= np.repeat(share, np.diff(gradient.indptr))
+            total = gradient if total is None else total + gradient
+    total = total.astype(np.float32)
+    total.eliminate_zeros()
+    return log_proba, total

@@ -1,6 +1,7 @@
 """Probabilistic label trees."""
 
 import numbers
+import threading
 import warnings
 from types import SimpleNamespace
 from typing import NamedTuple
@@ -14,7 +15,7 @@ from xmlcore._parallel import effective_jobs, run_tasks
 from xmlcore.models.arrays import are_pointers, by_frequency, check_columns, columns_of, read_only
 from xmlcore.models.base import ModelFormatError, MultiLabelModel
 from xmlcore.models.label_tree import CLUSTERING, LabelTree, build_tree, label_representations
-from xmlcore.models.linear_nodes import LinearNodes, linear_nodes
+from xmlcore.models.linear_nodes import LinearNodes, check_label_ids, linear_nodes, log_mean_gradient, path_gradients
 from xmlcore.progress import Progress, silent
 from xmlcore.ranking import Ranking
 from xmlcore.validation import INT32_MAX, check_count, check_features, check_labels, csr_parts
@@ -32,6 +33,7 @@ TOGETHER_DENSE_ROWS = 64  # least, of rows with a quarter of all columns: each r
 DENSE = 0.25
 TOGETHER_DEPTH = 64
 TOGETHER_PLACES = 1 << 23  # of 16 bytes, in each search: where more nodes wait, rows that have many go alone
+_MAKING_NODES = threading.Lock()  # of any model: a lock of its own could not be pickled
 WORTH_SEARCHING = 0.25  # of the best score not seen yet: a search for all labels above it finds few
 
 
@@ -124,6 +126,8 @@ class PLT(MultiLabelModel):
     >>> model.predict_topk([[1.0, 0.05]], k=1).labels.tolist()
     [[0]]
     """
+
+    _linear_nodes = None  # made when asked for, see _all_linear_nodes
 
     def __init__(
         self,
@@ -324,6 +328,60 @@ class PLT(MultiLabelModel):
             self.fitted_[tree], self.leaves_[tree], self.feature_of_column_, self.n_features_in_, self.loss_
         )
 
+    def log_proba_gradient(self, X, labels) -> tuple[np.ndarray, sp.csr_array]:
+        """Log of one label's probability for each row, and its gradient by the row: what attacks follow.
+
+        Parameters
+        ----------
+        X : sparse or dense, shape (n, D)
+        labels : array_like of int, shape (n,)
+            The label of each row.
+
+        Returns
+        -------
+        log_proba : ndarray of float64, shape (n,)
+            -inf where the probability is 0 for every row.
+        gradient : scipy.sparse.csr_array of float32, shape (n, D)
+            By the row as it is handed in, through its scaling to length 1: (I - u u^T) g / |x|, where u = x / |x| and
+            g is, for one tree, the sum over the label's path of the slope of the factor's logarithm times the node's
+            weights. Several trees: gradient of the logarithm of the mean, to which each adds by its share. Stored are
+            features with weights along the path and features of the row. A row of zeros has no direction, and a factor
+            that is always 0 or 1 (infinite bias) no slope: both give 0.
+
+        Raises
+        ------
+        ValueError, TypeError
+            X does not fit the model, or labels are not n ids below L.
+
+        Notes
+        -----
+        O(weights along the path) time per row and tree, in float64. The classifiers are brought into features at the
+        first call and kept, which takes about as much memory as the model; they are not saved.
+        """
+        X = self._check_input(X)
+        labels = check_label_ids(labels, X.shape[0], self.n_labels_)
+        x, trees, shape = csr_parts(X), self._all_linear_nodes(), X.shape
+
+        def one_block(block):
+            ptr = x[0][block[0] : block[1] + 1]
+            rows = (ptr - ptr[0], *(part[ptr[0] : ptr[-1]] for part in x[1:]))
+            found = [path_gradients(nodes, *rows, labels[slice(*block)]) for nodes in trees]
+            return log_mean_gradient(found)
+
+        blocks = _blocks(shape[0], PREDICT_ROWS)
+        parts = run_tasks(one_block, blocks, [b - a for a, b in blocks], self.n_jobs)
+        if not parts:
+            return np.zeros(0), sp.csr_array(shape, dtype=np.float32)
+        log_proba, gradients = zip(*parts)
+        return np.concatenate(log_proba), sp.csr_array(sp.vstack(gradients, format="csr"))
+
+    def _all_linear_nodes(self) -> list[LinearNodes]:
+        """``linear_nodes`` of all trees, made once; threads that need them at the same time wait for the first."""
+        with _MAKING_NODES:
+            if self._linear_nodes is None:
+                self._linear_nodes = [self.linear_nodes(tree) for tree in range(len(self.trees_))]
+            return self._linear_nodes
+
     def size(self) -> dict:
         """Size of the fitted model: "n_nodes", "depth", "n_weights", "model_bytes" (of its arrays)."""
         self._check_fitted()
@@ -440,6 +498,7 @@ class PLT(MultiLabelModel):
         self.n_features_in_ = n_features
         self.n_labels_ = n_labels
         self.n_weights_ = int(sum(_count_weights(arrays) for arrays in fitted))
+        self._linear_nodes = None
 
     def _warn_unconverged(self, epochs):
         stats = np.concatenate(epochs)
@@ -555,6 +614,9 @@ class PLT(MultiLabelModel):
         return total / len(self.fitted_)
 
     # Saving ---------------------------------------------------------------------------------------------------------
+
+    def __getstate__(self):
+        return {name: value for name, value in self.__dict__.items() if name != "_linear_nodes"}
 
     def __setstate__(self, state):
         self.__dict__.update(state)

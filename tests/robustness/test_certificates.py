@@ -1,0 +1,236 @@
+"""Certified radii hold, against attacks and against the truth where it can be computed, and are not much too small."""
+
+import math
+
+import naive
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from xmlcore import PLT, LdSM
+from xmlcore._kernels import certificates as kernels
+from xmlcore.datasets import read_dataset
+from xmlcore.robustness import certificates
+from xmlcore.robustness.attacks import PGD
+from xmlcore.robustness.certificates import certified_radius
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*sibling groups stopped")
+
+SHAPES = [
+    dict(arity=2, max_leaf_labels=2),
+    dict(arity=2, max_leaf_labels=100),
+    dict(arity=3, max_leaf_labels=1, tree="random"),
+    dict(tree="huffman"),
+    dict(arity=2, max_leaf_labels=1, collapse_layers=1, weight_threshold=0),
+]
+
+
+def problem(seed, n=50, D=12, L=9, unlabelled=0):
+    rng = np.random.default_rng(seed)
+    X = sp.random_array((n, D), density=0.5, rng=rng, dtype=np.float32, format="csr")
+    X = X.multiply(rng.choice([1.0, -1.0, 3.0], (n, 1))).tocsr().astype(np.float32)
+    Y = rng.random((n, L)) < 0.08
+    Y[np.arange(n), rng.integers(0, L, n)] = True
+    Y[:unlabelled] = False
+    return X, sp.csr_array(Y)
+
+
+def models(count, **more):
+    for seed in range(count):
+        loss = ("logistic", "squared_hinge")[seed % 2]
+        X, Y = problem(seed, unlabelled=3 * (seed % 3 == 0))
+        C = (10.0, 1.0, 100.0)[seed % 3]
+        yield X, PLT(loss=loss, C=C, random_state=seed, **SHAPES[seed % len(SHAPES)], **more).fit(X, Y)
+
+
+def scaled_to(X, lengths):
+    """Rows brought to other lengths: neither predictions nor relative radii change."""
+    norms = np.sqrt(X.power(2).sum(axis=1))
+    return sp.csr_array(X.multiply((lengths / norms)[:, None]).tocsr().astype(np.float32))
+
+
+def attacked(model, X, epsilon, seed, n_steps=20):
+    return PGD(epsilon, n_steps=n_steps, random_start=seed > 0).apply(X, seed=seed, model=model, n_jobs=1)
+
+
+def test_no_attack_within_the_radius_changes_the_first_label():
+    n_rows = 0
+    for X, model in models(10):
+        found = certified_radius(model, X, n_jobs=1)
+        some = np.flatnonzero(found.relative > 1e-5)
+        X = scaled_to(X[some], 1 / found.relative[some])  # now every radius is 1, but for rounding
+        epsilon = 0.9999 * certified_radius(model, X, n_jobs=1).radius.min()
+        assert epsilon > 0.99
+        for seed in range(2):
+            moved = attacked(model, X, epsilon, seed)
+            assert model.predict_topk(moved, k=1).labels[:, 0].tolist() == found.label[some].tolist()
+        n_rows += some.size
+    assert n_rows > 400
+
+
+def test_attacks_succeed_not_far_beyond_the_radius():
+    beaten = []
+    for X, model in models(10):
+        found = certified_radius(model, X, n_jobs=1)
+        some = np.flatnonzero((found.relative > 1e-4) & (found.relative < 0.3))
+        X = scaled_to(X[some], 1 / found.relative[some])
+        moved = attacked(model, X, 1.6, 0)
+        beaten.append(model.predict_topk(moved, k=1).labels[:, 0] != found.label[some])
+    assert np.concatenate(beaten).mean() > 0.5
+
+
+@pytest.mark.parametrize("loss", ["logistic", "squared_hinge"])
+@pytest.mark.parametrize("shape", range(len(SHAPES)))
+def test_in_two_dimensions_the_true_radius_is_larger(shape, loss):
+    rng = np.random.default_rng(shape)
+    X = rng.standard_normal((60, 2)).astype(np.float32)
+    Y = [[int(4 * (math.atan2(y, x) / math.pi + 1)) % 7] for x, y in X]
+    model = PLT(loss=loss, C=100.0, **SHAPES[shape]).fit(X, Y)
+    found = certified_radius(model, X, n_jobs=1)
+    turns = np.linspace(0, math.pi / 2, 4001)
+    at = np.arctan2(X[:, 1], X[:, 0]).astype(float)
+    ratios = []
+    for i in range(60):
+        first = np.full(2, math.pi / 2)
+        for side, sign in enumerate((1, -1)):
+            ring = np.stack([np.cos(at[i] + sign * turns), np.sin(at[i] + sign * turns)], axis=1)
+            other = np.flatnonzero(model.predict_topk(ring, k=1).labels[:, 0] != found.label[i])
+            first[side] = turns[other[0]] if other.size else math.pi / 2
+        truth = math.sin(first.min())
+        assert found.relative[i] <= truth + 1e-6
+        ratios.append(found.relative[i] / max(truth, 1e-3))
+    assert np.median(ratios) > 0.6
+
+
+@pytest.mark.parametrize("loss", ["logistic", "squared_hinge"])
+def test_with_two_labels_the_bound_is_exact_to_first_order(loss):
+    X, Y = problem(1, n=80, D=6, L=2)
+    model = PLT(loss=loss, C=1.0, weight_threshold=0).fit(X, Y)
+    logs, gradients = zip(*(model.log_proba_gradient(X, np.full(80, label)) for label in (0, 1)))
+    # From both ends towards the border between the two labels, by bisection, to gaps of all sizes.
+    first = logs[0] > logs[1]
+    assert first.any() and not first.all()
+    low, high = (X[[int(np.flatnonzero(first == side)[0])]].toarray() for side in (True, False))
+    shares = np.linspace(0, 1, 20001)[:, None]
+    line = ((1 - shares) * low + shares * high).astype(np.float32)
+    logs, gradients = zip(*(model.log_proba_gradient(line, np.full(len(line), label)) for label in (0, 1)))
+    gap, slope = np.abs(logs[0] - logs[1]), np.sqrt((gradients[0] - gradients[1]).power(2).sum(axis=1))
+    expected, found = gap / slope, certified_radius(model, line)
+    near = (found.relative > 2e-4) & (found.relative < 2e-3)
+    assert near.sum() > 5
+    np.testing.assert_allclose(found.radius[near], expected[near], rtol=1e-2)
+
+
+def test_rows_without_a_sure_first_label_have_radius_zero():
+    X, Y = problem(3)
+    model = PLT(max_leaf_labels=2).fit(X, Y)
+    found = certified_radius(model, np.zeros((1, 12)))
+    assert (found.radius[0], found.relative[0], found.rival[0]) == (0.0, 0.0, -1)
+    twins = PLT(max_leaf_labels=9, tol=1e-3, C=1.0).fit([[1.0, 0.0]] * 4, [[0, 1]] * 4)  # two labels, one classifier
+    found = certified_radius(twins, [[1.0, 0.0], [0.3, 0.4]])
+    assert not found.radius.any()
+
+
+def test_the_radius_grows_with_the_row_and_stays_below_its_length():
+    X, model = next(models(1))
+    one, ten = certified_radius(model, X), certified_radius(model, 10 * X)
+    np.testing.assert_allclose(ten.radius, 10 * one.radius, rtol=1e-3)
+    lengths = np.sqrt(X.power(2).sum(axis=1))
+    assert (one.radius < lengths).all() and (one.relative < 1).all()
+    alone = PLT().fit([[1.0, 2.0], [0.0, 1.0]], [[0], [0]])  # no other label to fear
+    found = certified_radius(alone, [[3.0, 4.0]])
+    assert 4.999 < found.radius[0] < 5 and found.rival[0] == -1
+
+
+def test_factors_that_are_always_0_or_1_are_no_obstacle():
+    X, Y = problem(4, L=12)
+    Y = Y.tolil()
+    Y[:, [2, 5, 7]] = False
+    Y[:, 0] = True
+    model = PLT(max_leaf_labels=3, tree="random").fit(X, Y.tocsr())
+    assert np.isneginf(model.linear_nodes().bias).any() and np.isposinf(model.linear_nodes().bias).any()
+    found = certified_radius(model, X)
+    assert np.isfinite(found.radius).all() and not np.isin(found.rival, [2, 5, 7]).any()
+    assert found.radius.max() > 0
+
+
+def test_results_do_not_depend_on_neighbours_or_threads(monkeypatch):
+    X, model = next(models(1))
+    whole = certified_radius(model, X, n_jobs=1)
+    monkeypatch.setattr(certificates, "TASK_ROWS", 7)
+    other = certified_radius(model, X, n_jobs=3)
+    for a, b in zip(whole, other):
+        np.testing.assert_array_equal(a, b)
+    alone = [certified_radius(model, X[[i]]).radius[0] for i in range(10)]
+    np.testing.assert_array_equal(alone, whole.radius[:10])
+    assert whole.label.dtype == np.int32 and whole.radius.dtype == np.float64
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_the_kernel_finds_what_its_twin_finds(seed):
+    X, model = list(models(seed + 1))[-1]
+    nodes, rounding = certificates._nodes(model)
+    found = certified_radius(model, X[:8])
+    angles = np.arcsin(found.relative)
+    for i, x in enumerate(X[:8].toarray().astype(float)):
+        expected = naive.certified_angle(model.linear_nodes(), nodes.error, x, int(found.label[i]), kernels.ATTEMPTS)
+        assert angles[i] == pytest.approx(expected, rel=2e-3, abs=1e-7)
+
+
+def test_products_with_ancestors_are_those_of_dense_vectors():
+    for _, model in models(5):
+        nodes, _ = certificates._nodes(model)
+        weights = model.linear_nodes().weights.toarray().astype(float)
+        for v in range(len(nodes.depth)):
+            line = [v]
+            while nodes.parent[line[-1]] > 0:
+                line.append(int(nodes.parent[line[-1]]))
+            expected = [weights[u] @ weights[v] for u in line[::-1]] if v else []
+            np.testing.assert_allclose(nodes.gram[nodes.gram_ptr[v] : nodes.gram_ptr[v + 1]], expected, rtol=1e-12)
+
+
+def test_the_largest_value_within_an_angle_is_found():
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        c, u = rng.standard_normal(2), rng.standard_normal(2)
+        u /= np.linalg.norm(u)
+        angle = rng.uniform(0, math.pi / 2)
+        turns = np.linspace(-angle, angle, 2001)
+        ring = np.stack([u[0] * np.cos(turns) - u[1] * np.sin(turns), u[0] * np.sin(turns) + u[1] * np.cos(turns)])
+        best = (c @ ring).max()
+        assert naive.cap_maximum(c, u, angle) == pytest.approx(best, rel=1e-5, abs=1e-5)
+        found = kernel_cap_maximum(c @ u, c @ c, math.cos(angle), math.sin(angle), 0.0)
+        assert found == pytest.approx(naive.cap_maximum(c, u, angle), rel=1e-9, abs=1e-9)
+
+
+def kernel_cap_maximum(*arguments):
+    """The part of the kernel as Python runs it: such parts are compiled into their callers only."""
+    function = kernels.cap_maximum
+    return getattr(function, "py_func", function)(*arguments)
+
+
+@pytest.mark.parametrize(
+    "params, error", [({"n_estimators": 2}, "mean of 2 trees"), ({"beam": 3}, "beam=3, which may miss")]
+)
+def test_models_that_cannot_be_certified_are_refused(params, error):
+    X, Y = problem(5)
+    with pytest.raises(ValueError, match=f"{error}.*certified are PLTs of one tree"):
+        certified_radius(PLT(**params).fit(X, Y), X)
+    with pytest.raises(ValueError, match="a LdSM cannot be certified"):
+        certified_radius(LdSM(), X)
+
+
+@pytest.mark.real_data
+@pytest.mark.parametrize("name", ["scene", "eurlex4k-dev"])
+def test_no_attack_within_the_radius_succeeds_on_real_rows(real_data, name):
+    data = read_dataset(real_data / name / "train.txt.gz", real_data / name / "test.txt.gz")
+    model = PLT().fit(data.X_train, data.Y_train)
+    X = data.X_test[:30]
+    found = certified_radius(model, X)
+    some = np.flatnonzero(found.relative > 1e-4)
+    assert some.size > 25
+    X = scaled_to(X[some], 1 / found.relative[some])
+    moved = attacked(model, X, 0.99, 0)
+    assert model.predict_topk(moved, k=1).labels[:, 0].tolist() == found.label[some].tolist()
+    moved = attacked(model, X, 2.0, 0)
+    assert (model.predict_topk(moved, k=1).labels[:, 0] != found.label[some]).mean() > 0.5
