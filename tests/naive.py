@@ -933,9 +933,9 @@ def word_noise(row, n_rate, seed, row_id, drop, swap, insert, reference):
         else:
             new[other[0]] = row[feature]
     if insert:
-        _, u = uniform(stream(state, -1))
+        _, u = uniform(stream(state, 2**31))
         for slot in range(int(len(row) * n_rate + u)):
-            word = draw(stream(state, -2 - slot))
+            word = draw(stream(state, 2**31 + 1 + slot))
             if word is not None:
                 new[word[0]] = word[1]
     return left | new

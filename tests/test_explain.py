@@ -10,10 +10,13 @@ import pytest
 import scipy.sparse as sp
 from scipy.stats import spearmanr
 
-from xmlcore import PLT, LdSM, OneVsRest, explain
+from xmlcore import PLT, DoubleSampling, LdSM, OneVsRest, explain
 from xmlcore._kernels import explain as kernels
 from xmlcore.explain import _many_rows
+from xmlcore.models.arrays import read_only
 from xmlcore.progress import Cancelled
+from xmlcore.robustness import GaussianNoise
+from xmlcore.robustness.training import AdversarialTraining
 from xmlcore.validation import csr_parts
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*sibling groups stopped", "ignore:.*splits were undone")
@@ -260,6 +263,7 @@ def test_what_cannot_be_explained_is_refused_with_the_reason(models):
     with pytest.raises(TypeError, match="SimpleNamespace cannot be explained: it has no linear_nodes"):
         explain.attributions(SimpleNamespace(n_features_in_=D, n_labels_=L), X, [0, 1])
     assert explain.can_explain(models["LdSM"]) and not explain.can_explain(object())
+    assert explain.explains_features(models["LdSM"]) and not explain.explains_features(object())
     with pytest.raises(ValueError, match="x has 2 rows"):
         explain.contributions(models["PLT"], X, 0)
     with pytest.raises(ValueError, match="label must be from 0 to 13"):
@@ -270,6 +274,36 @@ def test_what_cannot_be_explained_is_refused_with_the_reason(models):
         explain.contributions(models["PLT"], X[[0]], 0, feature_names=["a", "b"])
     with pytest.raises(ValueError, match="labels has the id 14 at row 1"):
         explain.attributions(models["PLT"], X, [0, 14])
+
+
+def test_a_wrapped_model_is_explained_as_the_model_inside():
+    X, Y = data()
+    wrapped = AdversarialTraining(plt(), sigma=0.1).fit(X, Y)
+    inner = wrapped.model_
+    pd.testing.assert_frame_equal(explain.contributions(wrapped, X[[0]], 3), explain.contributions(inner, X[[0]], 3))
+    pd.testing.assert_frame_equal(explain.path(wrapped, X[[0]], 3), explain.path(inner, X[[0]], 3))
+    pd.testing.assert_frame_equal(explain.importance(wrapped, X), explain.importance(inner, X))
+    pd.testing.assert_frame_equal(
+        explain.deletion_curve(wrapped, X[:3], [0, 1, 2]), explain.deletion_curve(inner, X[:3], [0, 1, 2])
+    )
+    assert len(explain.stability(wrapped, X[[0]], 3, GaussianNoise(0.1), n_repeats=2)) == 2
+
+
+def test_double_sampling_is_explained_by_its_pair_features():
+    rng = np.random.default_rng(0)
+    classes = rng.integers(0, 5, 60)
+    X = rng.poisson(0.4, (60, 20)) + 3 * np.eye(5, 20, dtype=int)[classes]
+    model = DoubleSampling(n_candidates=5, random_state=0).fit(X, [[c] for c in classes.tolist()])
+    frame = explain.contributions(model, X[7], 2)
+    phi = model.pair_features(X[[7]], np.array([[2]]))[0, 0]
+    assert sorted(frame["feature"]) == list(range(10)) and set(frame["name"]) == set(model.feature_names_)
+    np.testing.assert_allclose(frame.sort_values("feature")["contribution"], phi * model.weights_)
+    assert frame.attrs["total"] == pytest.approx(phi @ model.weights_) and frame.attrs["kind"] == "score"
+    assert len(explain.importance(model, X, n=None)) == 10
+    found = explain.deletion_curve(model, X[:4], classes[:4], methods=("magnitude", "random"), counts=(0, 2))
+    proba = model.predict_proba(X[:4]).toarray()[np.arange(4), classes[:4]]
+    np.testing.assert_allclose(found["score"][:4], proba, rtol=1e-6)
+    assert explain.can_explain(model) and not explain.explains_features(model)
 
 
 # Kernels --------------------------------------------------------------------------------------------------------------
@@ -352,6 +386,25 @@ def test_sharing_out_along_ways_is_as_its_twin_does(arity, multiway):
         )
         np.testing.assert_allclose(found.contributions[[i]].data, list(parts.values()), rtol=1e-6, atol=1e-9)
         np.testing.assert_allclose([found.baseline[i], found.total[i]], [baseline, total], rtol=1e-9)
+
+
+def test_a_row_is_followed_to_all_leaves_however_many():
+    """What the kernel knows of the nodes on a row's ways outgrows the room that it starts with."""
+    model = ldsm(max_nodes=200, n_attempts=10, n_estimators=2)
+    (bias,) = read_only((np.full_like(model.forest_.bias, 50.0),))
+    model.forest_ = model.forest_._replace(bias=bias)  # every child's regressor reaches the threshold
+    X, _ = data(16, n=20)
+    labels = np.arange(20) % L
+    n_leaves = [int((tree.children[:, 0] < 0).sum()) for tree in model.trees_]
+    assert sum(explain.path(model, X[[0]], 0).groupby("tree")["leaf"].nunique() == n_leaves) == 2
+    assert max(tree.parent.size for tree in model.trees_) > 100
+    found = explain.attributions(model, X, labels)
+    expected = model.predict_proba(X).toarray()[np.arange(20), labels]
+    np.testing.assert_allclose(found.total, expected, rtol=1e-5, atol=1e-8)
+    np.testing.assert_allclose(found.baseline + found.contributions.sum(axis=1), found.total, atol=1e-12)
+    for i in (0, 7):
+        alone = explain.attributions(model, X[[i]], labels[[i]])
+        np.testing.assert_array_equal(alone.contributions.toarray()[0], found.contributions[[i]].toarray()[0])
 
 
 # Paths ----------------------------------------------------------------------------------------------------------------

@@ -143,57 +143,67 @@ def share_along_ways(forest, arity, x_ptr, x_columns, x_values, x_place, labels,
         Written: the mean share in the leaves.
     """
     M = arity
-    n_trees = forest.root.size - 1
+    root = forest.root
+    first_child = forest.first_child
+    group = forest.group
+    bias = forest.bias
+    column_ptr = forest.column_ptr
+    columns = forest.columns
+    weights = forest.weights
+    n_trees = root.size - 1
     longest = 0
     for r in range(x_ptr.size - 1):
         longest = max(longest, x_ptr[r + 1] - x_ptr[r])
-    products = np.empty(M * longest, np.float64)
+    most = 0
+    for tree in range(n_trees):
+        most = max(most, root[tree + 1] - root[tree])
+    products = np.empty(longest, np.float64)
     margins = np.empty(M, np.float32)
-    node = np.empty(64, np.int32)  # visited, parents before their children
-    above = np.empty(64, np.int64)  # place of the parent among these
-    leaves = np.empty(64, np.int64)  # leaves reached through each
-    rival = np.empty(64, np.int64)  # the child of second largest margin where none reached the threshold, or -1
+    # Of the nodes that a row visits in a tree, parents before their children:
+    node = np.empty(most, np.int32)
+    above = np.empty(most, np.int64)  # place of the parent among these
+    rival = np.empty(most, np.int64)  # the child of second largest margin where none reached the threshold, or -1
+    leaves = np.empty(most, np.int64)  # leaves reached through it
+    shares = np.empty(most, np.float64)  # of its rows that have the label
+    at = np.empty(64 * longest, np.int64)  # where the weights of the row's columns are, -1 for none
     for r in range(x_ptr.size - 1):
         start = x_ptr[r]
         size = x_ptr[r + 1] - start
-        label = labels[r]
         score = 0.0
         fixed = 0.0
         for tree in range(n_trees):
-            node[0] = forest.root[tree]
+            node[0] = root[tree]
             above[0] = -1
             rival[0] = -1
             count = 1
             done = 0
             while done < count:
                 v = node[done]
-                leaves[done] = 0
-                g = forest.group[v]
+                g = group[v]
+                shares[done] = share_of(
+                    forest.hist_ptr, forest.hist_labels, forest.hist_counts, forest.n_rows, v, labels[r]
+                )
+                leaves[done] = g < 0
                 if g < 0:
-                    leaves[done] = 1
                     done += 1
                     continue
-                if count + M > node.size:
-                    more_nodes = np.empty(2 * node.size, np.int32)
-                    more_above = np.empty(2 * node.size, np.int64)
-                    more_rivals = np.empty(2 * node.size, np.int64)
-                    more_nodes[:count] = node[:count]
-                    more_above[:count] = above[:count]
-                    more_rivals[:count] = rival[:count]
-                    more_leaves = np.empty(2 * node.size, np.int64)
-                    more_leaves[:count] = leaves[:count]
-                    node = more_nodes
-                    above = more_above
-                    rival = more_rivals
-                    leaves = more_leaves
-                first = forest.first_child[v]
+                own = done * longest
+                if own + size > at.size:
+                    more = np.empty(2 * (own + size), np.int64)
+                    more[: at.size] = at
+                    at = more
+                first = first_child[v]
                 for c in range(M):
-                    margins[c] = forest.bias[first + c]
-                for t in range(start, start + size):
-                    q = place_of(forest.columns, forest.column_ptr[g], forest.column_ptr[g + 1], x_columns[t])
+                    margins[c] = bias[first + c]
+                low = column_ptr[g]
+                high = column_ptr[g + 1]
+                for t in range(size):
+                    column = x_columns[start + t]
+                    q = place_of(columns, low, min(high, low + column + 1), column)  # the i-th is at least column i
+                    at[own + t] = q
                     if q >= 0:
                         for c in range(M):
-                            margins[c] += x_values[t] * forest.weights[M * q + c]
+                            margins[c] += x_values[start + t] * weights[M * q + c]
                 entered = 0
                 best = 0
                 for c in range(M):
@@ -217,34 +227,30 @@ def share_along_ways(forest, arity, x_ptr, x_columns, x_values, x_place, labels,
                 done += 1
             for i in range(count - 1, 0, -1):
                 leaves[above[i]] += leaves[i]
-            fixed += share_of(forest.hist_ptr, forest.hist_labels, forest.hist_counts, forest.n_rows, node[0], label)
+            fixed += shares[0]
             for i in range(count):
-                share = share_of(forest.hist_ptr, forest.hist_labels, forest.hist_counts, forest.n_rows, node[i], label)
-                if forest.group[node[i]] < 0:
-                    score += share / leaves[0]
-                if i == 0:
-                    continue
-                v = node[above[i]]
-                before = share_of(forest.hist_ptr, forest.hist_labels, forest.hist_counts, forest.n_rows, v, label)
-                change = (share - before) * leaves[i] / leaves[0]
+                if group[node[i]] < 0:
+                    score += shares[i] / leaves[0]
+            for i in range(1, count):
+                change = (shares[i] - shares[above[i]]) * leaves[i] / leaves[0]
                 if change == 0.0:
                     continue
-                g = forest.group[v]
-                c = node[i] - forest.first_child[v]
-                weight = 0.0
+                c = node[i] - first_child[node[above[i]]]
+                own = above[i] * longest
+                pull = 0.0
                 for t in range(size):
-                    q = place_of(forest.columns, forest.column_ptr[g], forest.column_ptr[g + 1], x_columns[start + t])
+                    q = at[own + t]
                     products[t] = 0.0
                     if q >= 0:
-                        w = np.float64(forest.weights[M * q + c])
+                        w = np.float64(weights[M * q + c])
                         if rival[i] >= 0:
-                            w -= np.float64(forest.weights[M * q + rival[i]])
+                            w -= np.float64(weights[M * q + rival[i]])
                         products[t] = max(0.0, w * np.float64(x_values[start + t]))
-                        weight += products[t]
-                if weight == 0.0:
+                        pull += products[t]
+                if pull == 0.0:
                     fixed += change
                     continue
                 for t in range(size):
-                    out[x_place[start + t]] += change / n_trees * products[t] / weight
+                    out[x_place[start + t]] += change / n_trees * products[t] / pull
         baseline[r] = fixed / n_trees
         total[r] = score / n_trees

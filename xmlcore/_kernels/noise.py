@@ -14,6 +14,8 @@ from xmlcore._kernels.rng import GOLDEN, _scramble, stream, uniform
 GAUSSIAN = np.uint64(0x6A09E667F3BCC909)  # tells this use of a seed from the next one, and both from other kernels'
 WORDS = np.uint64(0xBB67AE8584CAA73B)
 MOST_DRAWS = 64  # of a word for one place
+# Features of a row have the random streams below this one, which says how many words it gets; the next are these.
+INSERTIONS = 1 << 31
 
 S24 = np.uint64(24)
 ANGLE_BITS = np.uint64(0xFFFFFF)
@@ -195,7 +197,7 @@ def insert_sorted(added, values, n_added, feature, value):
 @kernel
 def n_inserted(n, row_state, rate):
     """New words that a row of n features gets: ``n * rate`` in the mean, rounded up or down at random."""
-    _, u = uniform(stream(row_state, -1))
+    _, u = uniform(stream(row_state, INSERTIONS))
     return np.int64(np.floor(n * rate + u))
 
 
@@ -216,8 +218,9 @@ def change_words(
 ):  # fmt: skip
     """Rows ``first`` to ``last`` with words dropped, swapped for others and inserted.
 
-    Feature f of a row has the random stream f, its s-th insertion the stream -2 - s, under the row's own state. The
-    features come first, ascending, each dropped, or else swapped, or else kept; then the insertions.
+    Feature f of a row has the random stream f under the row's own state, and its s-th insertion, from 0, the stream
+    ``INSERTIONS + 1 + s``. The features come first, ascending, each dropped, or else swapped, or else kept; then the
+    insertions.
 
     Parameters
     ----------
@@ -261,7 +264,7 @@ def change_words(
             kept += 1
         if insert:
             for slot in range(n_inserted(end - start, row_state, rate)):
-                state = stream(row_state, -2 - slot)
+                state = stream(row_state, INSERTIONS + 1 + slot)
                 entry = draw_word(state, indices, start, end, added, n_added, reference)
                 if entry >= 0:
                     n_added = insert_sorted(added, values, n_added, reference[entry], reference_values[entry])

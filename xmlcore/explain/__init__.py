@@ -5,7 +5,7 @@ under noise: :func:`stability`. Whether removing the features that it names take
 :func:`deletion_curve`. Many rows: :func:`importance`.
 """
 
-from xmlcore.explain._attribution import Attributions, attributions, can_explain
+from xmlcore.explain._attribution import Attributions, attributions, can_explain, explains_features
 from xmlcore.explain._many_rows import deletion_curve, importance, label_scores
 from xmlcore.explain._one_row import agreement, contributions, magnitude, path, stability
 
@@ -16,6 +16,7 @@ __all__ = [
     "can_explain",
     "contributions",
     "deletion_curve",
+    "explains_features",
     "importance",
     "label_scores",
     "magnitude",

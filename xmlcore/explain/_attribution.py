@@ -11,6 +11,9 @@ a model with                is explained as                                    t
 ``forest_`` and ``apply``   decision trees over rows (:class:`xmlcore.LdSM`)   "share"
 ``pair_features``           a linear function of pairs (``DoubleSampling``)    "score"
 ==========================  =================================================  =========================
+
+A wrapper that keeps the fitted model as ``model_``, such as :class:`xmlcore.robustness.AdversarialTraining`, is
+explained as that model.
 """
 
 from typing import NamedTuple
@@ -38,29 +41,42 @@ class Attributions(NamedTuple):
     names: list | None  # of pair features; None where features are those of X
 
 
-def kind_of(model) -> str:
-    """How a model is explained: "log_proba", "margin", "share" or "score"; TypeError for one that is none of these."""
+def unwrapped(model):
+    """The fitted model itself, inside of what keeps it as ``model_``."""
+    while _kind(model) is None and hasattr(model, "model_"):
+        model = model.model_
+    return model
+
+
+def _kind(model):
     if hasattr(model, "linear_nodes"):
         return "log_proba"
     if hasattr(model, "linear_margins"):
         return "margin"
     if hasattr(model, "forest_") and hasattr(model, "apply"):
         return "share"
-    if hasattr(model, "pair_features"):
-        return "score"
-    raise TypeError(
-        f"{type(model).__name__} cannot be explained: it has no linear_nodes (as PLT), linear_margins (OneVsRest), "
-        "forest_ and apply (LdSM, once fitted) or pair_features (DoubleSampling)"
-    )
+    return "score" if hasattr(model, "pair_features") else None
+
+
+def kind_of(model) -> str:
+    """How a model is explained: "log_proba", "margin", "share" or "score"; TypeError for one that is none of these."""
+    kind = _kind(unwrapped(model))
+    if kind is None:
+        raise TypeError(
+            f"{type(model).__name__} cannot be explained: it has no linear_nodes (as PLT), linear_margins (OneVsRest), "
+            "forest_ and apply (LdSM, once fitted) or pair_features (DoubleSampling)"
+        )
+    return kind
 
 
 def can_explain(model) -> bool:
     """Whether :func:`attributions` knows this fitted model."""
-    try:
-        kind_of(model)
-    except TypeError:
-        return False
-    return True
+    return _kind(unwrapped(model)) is not None
+
+
+def explains_features(model) -> bool:
+    """Whether contributions are those of the features of X, which can be removed: not so for pairs of row and class."""
+    return _kind(unwrapped(model)) not in (None, "score")
 
 
 def attributions(model, X, labels) -> Attributions:
@@ -121,7 +137,8 @@ class Explainer:
     """A model made ready for many rows: what is read from it is kept between calls of :meth:`rows`."""
 
     def __init__(self, model):
-        self.model, self.kind = model, kind_of(model)
+        self.kind = kind_of(model)
+        self.model = model = unwrapped(model)
         if self.kind == "log_proba":
             kept = getattr(model, "_all_linear_nodes", None)
             trees = kept() if kept else [model.linear_nodes(t) for t in range(len(model.trees_))]

@@ -3,7 +3,7 @@
 import numpy as np
 import scipy.sparse as sp
 
-from xmlcore.explain._attribution import Explainer
+from xmlcore.explain._attribution import Explainer, unwrapped
 from xmlcore.explain._names import feature_names as names_of_features
 from xmlcore.explain._names import with_names
 from xmlcore.models.one_vs_rest import check_label_ids
@@ -30,6 +30,7 @@ def label_scores(model, X, labels) -> np.ndarray:
     -------
     ndarray of float64, shape (n,)
     """
+    model = unwrapped(model)
     X = check_features(X, model.n_features_in_)
     labels = check_label_ids(labels, X.shape[0], model.n_labels_)
     if hasattr(model, "_label_scores"):
@@ -87,7 +88,7 @@ def deletion_curve(
     ------
     ValueError, TypeError
         Unknown methods, bad counts, labels that are not one per row, a model whose contributions are not those of the
-        features of X (DoubleSampling).
+        features of X (DoubleSampling; :func:`explains_features` says which).
     """
     import pandas as pd
 
@@ -99,7 +100,7 @@ def deletion_curve(
     if explainer is not None and explainer.kind == "score":
         raise ValueError(
             f"contributions to {type(model).__name__}'s score are those of pairs of row and class, not of the features "
-            "of X, so these cannot be removed by them: use methods=('magnitude', 'random')"
+            "of X, so these cannot be removed by them (explains_features): use methods=('magnitude', 'random')"
         )
     n = X.shape[0]
     scores = np.empty((len(methods), len(counts), n))
@@ -203,6 +204,7 @@ def importance(
     names = names_of_features(dataset, feature_names, model.n_features_in_)
     n = None if n is None else check_count(n, "n")
     explainer = Explainer(model)
+    model = unwrapped(model)
     rows, ids = _pairs(model, X, labels, progress)
     size = X.shape[1] if explainer.kind != "score" else len(model.feature_names_)
     sums = np.zeros((3, size))

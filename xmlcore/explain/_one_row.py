@@ -5,7 +5,7 @@ import scipy.sparse as sp
 
 from xmlcore._kernels.label_tree import log_probability
 from xmlcore._kernels.ldsm import THRESHOLD
-from xmlcore.explain._attribution import LOSSES, Explainer, attributions, kind_of
+from xmlcore.explain._attribution import LOSSES, Explainer, attributions, kind_of, unwrapped
 from xmlcore.explain._names import feature_names as names_of_features
 from xmlcore.explain._names import label_names as names_of_labels
 from xmlcore.explain._names import with_names
@@ -125,6 +125,7 @@ def path(model, x, label: int, *, dataset=None, label_names=None):
     kind = kind_of(model)
     if kind == "score":
         raise TypeError(f"{type(model).__name__} scores pairs of row and class: there is no path; see contributions")
+    model = unwrapped(model)
     x = check_features(_one_row(x), model.n_features_in_)
     label = check_count(label, "label", least=0, most=model.n_labels_ - 1)
     names = names_of_labels(dataset, label_names, model.n_labels_)

@@ -27,6 +27,7 @@ ATTACKS = ("fgsm", "pgd")
 BLOCK_BYTES = 64 << 20  # of perturbed rows
 ENTRY_BYTES = 8  # a value and its column
 WHOLE_ROWS = 1024  # a block has a multiple of so many rows, when it can: models work through rows in parts like these
+ATTACK_ROWS = 512  # at most: an attack takes long for a row, and progress is said after every block
 ALL = "all"
 TIMES = ("predict_s", "perturb_s")
 COLUMNS = ["perturbation", "sigma", "k", "repeat", "bucket", "measure", "value", "drop"]
@@ -290,6 +291,8 @@ def row_blocks(X, kind: str, support: str | None) -> list[tuple[int, int]]:
     else:  # an attack, too, may have a gradient on every feature
         entries = D
     rows = max(1, int(BLOCK_BYTES / (ENTRY_BYTES * entries)))
+    if kind in ATTACKS:
+        rows = min(rows, ATTACK_ROWS)
     if rows > WHOLE_ROWS:
         rows -= rows % WHOLE_ROWS
     return [(start, min(start + rows, n)) for start in range(0, n, rows)]
