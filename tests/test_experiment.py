@@ -229,3 +229,99 @@ def test_measures_of_parts_are_kept_end_with_those_of_the_run_and_can_be_stopped
 def test_only_models_of_trees_over_rows_have_parts(data):
     with pytest.raises(TypeError, match="not PLT"):
         experiment.prefix_measures(PLT().fit(data.X_train, data.Y_train), data)
+
+
+# Noise, attacks and explanations --------------------------------------------------------------------------------------
+
+
+def test_noise_in_training_makes_a_twin_of_the_same_class(data):
+    from xmlcore.robustness import AdversarialTraining
+
+    params = {"max_leaf_labels": 3, "noise_sigma": 0.2, "noise_ratio": 0.5, "noise_support": "nonzero"}
+    key = experiment.run_saved(save_dataset(data), "PLT", params)
+    expected = AdversarialTraining(PLT(max_leaf_labels=3), 0.2, 0.5, "nonzero", 0).fit(data.X_train, data.Y_train)
+    model = experiment.load_run_model(key)
+    assert type(model) is PLT
+    found = experiment.load_run(key).ranking
+    np.testing.assert_array_equal(found.scores, expected.predict_topk(data.X_test, 5).scores)
+    np.testing.assert_array_equal(model.predict_topk(data.X_test, 5).scores, found.scores)
+
+
+def test_a_kept_run_is_measured_under_noise_once(data):
+    from xmlcore import robustness
+
+    key = experiment.run_saved(save_dataset(data), "PLT")
+    asked = (key, "gaussian", [0.1, 0.05, 0.1], {"support": "nonzero"}, 2, 7)
+    stored = experiment.robustness_saved(*asked)
+    assert stored == experiment.robustness_key(*asked)
+    assert stored == experiment.robustness_key(key, "gaussian", (0.05, 0.1), {"support": "nonzero"}, 2, 7)
+    found = experiment.load_robustness(stored)
+    model = experiment.load_run_model(key)
+    expected = robustness.evaluate(
+        model,
+        data.X_test,
+        data.Y_test,
+        (0.05, 0.1),
+        support="nonzero",
+        n_repeats=2,
+        random_state=7,
+        Y_train=data.Y_train,
+    )
+    times = expected["measure"].isin(["predict_s", "perturb_s"])
+    assert expected[~times].equals(found.frame[~times])
+    assert (found.kind, found.levels, found.n_rows, found.n_test, found.surrogate) == (
+        "gaussian", [0.05, 0.1], 30, 30, None,
+    )  # fmt: skip
+
+    def stop(phase, fraction, detail=""):
+        raise Cancelled
+
+    assert experiment.robustness_saved(*asked, progress=stop) == stored  # at once
+    with pytest.raises(Cancelled):
+        experiment.robustness_saved(key, "gaussian", [0.3], progress=stop)
+
+
+def test_a_sample_of_test_rows_is_measured_when_asked_and_the_seed_draws_it(data):
+    key = experiment.run_saved(save_dataset(data), "PLT")
+    found = experiment.load_robustness(experiment.robustness_saved(key, "words", [0.2], n_repeats=1, n_rows=11))
+    assert (found.n_rows, found.n_test) == (11, 30)
+    rows = [experiment._sampled(30, 11, seed).tolist() for seed in (0, 0, 1)]
+    assert rows[0] == rows[1] != rows[2] and len(set(rows[0])) == 11
+    assert experiment._sampled(30, 99, 0).size == experiment._sampled(30, None, 0).size == 30
+
+
+@pytest.mark.filterwarnings("ignore:.*splits were undone")
+def test_a_model_without_a_gradient_is_attacked_through_a_plt_and_the_result_says_so(data):
+    fingerprint = save_dataset(data)
+    own = experiment.run_saved(fingerprint, "PLT")
+    for model, said in (("PLT", None), ("OneVsRest", None), ("LdSM", "PLT with default settings")):
+        key = experiment.run_saved(fingerprint, model, {"n_estimators": 2} if model == "LdSM" else {})
+        found = experiment.load_robustness(experiment.robustness_saved(key, "fgsm", [2.0], n_repeats=1))
+        assert (found.surrogate or "").startswith(said or "") and (found.surrogate is None) == (said is None)
+        at_1 = found.frame[
+            (found.frame["measure"] == "P@k") & (found.frame["k"] == 1) & (found.frame["bucket"] == "all")
+        ]
+        assert at_1["value"].iloc[-1] < at_1["value"].iloc[0]
+    assert experiment.run_saved(fingerprint, "PLT") == own
+
+
+@pytest.mark.parametrize("model", ["PLT", "OneVsRest", "LdSM", "DoubleSampling"])
+@pytest.mark.filterwarnings("ignore:.*splits were undone")
+def test_explanations_of_a_kept_run_are_made_once_for_a_sample_of_test_rows(easy, model):
+    key = experiment.run_saved(save_dataset(easy), model, {"n_estimators": 2} if model == "LdSM" else {})
+    stored = experiment.explanations_saved(key, n_rows=12, seed=3)
+    assert stored == experiment.explanations_key(key, 12, 3)
+    found = experiment.load_explanations(stored)
+    assert found.rows.size == 12 and found.n_test == 60 and (np.diff(easy.X_test[found.rows].indptr) > 0).all()
+    assert set(found.deletion["row"]) == set(found.rows)
+    methods = {"magnitude", "random"} | ({"contributions"} if model != "DoubleSampling" else set())
+    assert set(found.deletion["method"]) == methods
+    assert set(found.stability["row"]) == set(found.rows) and set(found.stability["sigma"]) == {0.1, 0.3, 1.0}
+    assert found.importance["mean_abs"].is_monotonic_decreasing and len(found.importance)
+
+    def stop(phase, fraction, detail=""):
+        raise Cancelled
+
+    assert experiment.explanations_saved(key, n_rows=12, seed=3, progress=stop) == stored
+    with pytest.raises(Cancelled):
+        experiment.explanations_saved(key, n_rows=13, progress=stop)

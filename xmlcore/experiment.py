@@ -614,7 +614,8 @@ class Explanations:
     n_test : int
         Of how many.
     deletion : DataFrame
-        See :func:`xmlcore.explain.deletion_curve`; ``row`` is a test row. Each row's label is its top-1.
+        See :func:`xmlcore.explain.deletion_curve`; ``row`` is a test row. Each row's label is its top-1. Without
+        contributions where the model's are not those of features (DoubleSampling).
     importance : DataFrame
         See :func:`xmlcore.explain.importance`, all features.
     stability : DataFrame
@@ -673,9 +674,11 @@ def explanations_saved(run_key: str, n_rows: int = 200, seed: int = 0, progress:
     X, labels = dataset.X_test[rows], found.ranking.labels[rows, 0]
     known = labels >= 0
     rows, X, labels = rows[known], X[known], labels[known]
-    deletion = explain.deletion_curve(model, X, labels, seed=seed, progress=progress)
+    of_features = explain.explains_features(model)
+    methods = ("contributions", "magnitude", "random") if of_features else ("magnitude", "random")
+    deletion = explain.deletion_curve(model, X, labels, methods, seed=seed, progress=progress)
     deletion["row"] = rows[deletion["row"].to_numpy()]
-    importance = explain.importance(model, X, labels, n=dataset.n_features, progress=progress)
+    importance = explain.importance(model, X, labels, n=None, progress=progress)
     size = float(np.abs(X.data).mean()) if X.nnz else 0.0
     parts = []
     for i, row in enumerate(rows):

@@ -84,11 +84,12 @@ def test_left_out_examples_are_not_in_their_class(distance, weighting):
     model = DoubleSampling(distance=distance, weighting=weighting).fit(X, binary(labels))
     index, (ptr, terms, values) = model._index_, model._rows(X)
     size, space = model.class_size_, {"distance": distance, "weighting": weighting}
-    out, checked = np.empty((7, 10)), 0
+    out, found, everyone, checked = np.empty((7, 10)), np.empty((7, 15)), np.arange(7, dtype=np.int32), 0
     for i, own in enumerate(labels):
         for k in own:
             a, b = ptr[i], ptr[i + 1]
-            kernels.row_features(terms[a:b], values[a:b], np.arange(7, dtype=np.int32), k, size, index, out)
+            kernels.sums_by_term(terms[a:b], everyone, index, found)
+            kernels.row_features(terms[a:b], values[a:b], everyone, found, k, size, index, out)
             if size[k] > 1:
                 np.testing.assert_allclose(out[k], naive.ds_features(rows[i], k, rows, labels, i, **space), atol=1e-5)
                 checked += 1
@@ -200,6 +201,15 @@ def test_adversaries_are_drawn_uniformly_without_replacement_from_the_other_clas
         assert len(drawn) == 20 and set(sets.ravel().tolist()) == set(others)  # 6 choose 3
         chi = sum((c - 100) ** 2 / 100 for c in drawn.values())
         assert chi < 43.8  # 0.1 % of a chi-squared variable of 19 degrees of freedom
+
+
+@pytest.mark.parametrize("kappa", [1, 2, 3, 7, 50, 98, 99, 200])
+def test_any_number_of_adversaries_is_a_set_of_others(kappa):
+    sample = sampled([[k] for k in range(100)], 100, examples_per_class=1, n_adversarial=kappa)
+    assert sample.adversaries.shape == (100, min(kappa, 99))
+    assert (np.diff(sample.adversaries, axis=1) > 0).all()
+    assert (sample.adversaries != sample.classes[:, None]).all()
+    assert sample.adversaries.min() >= 0 and sample.adversaries.max() < 100
 
 
 def test_copies_of_an_example_have_adversaries_of_their_own():

@@ -137,16 +137,25 @@ def draw_adversaries(labels, start, candidates, place, seed, first, last, out):
         kappa is at most C - 1; each row a set drawn uniformly, rising.
     """
     n, kappa = candidates.size - 1, out.shape[1]
-    taken = np.full(n, -1, np.int64)
+    size = 4
+    while size < 2 * kappa:
+        size *= 2
+    drawn, drawn_for = np.empty(size, np.int64), np.full(size, -1, np.int64)  # a hash table, emptied by its stamps
     for i in range(first, last):
         state, own = stream(seed, i), place[labels[i]]
         for copy in range(start[i], start[i + 1]):
             for j in range(n - kappa, n):
                 state += GOLDEN
                 at = np.int64(np.float64(_scramble(state) >> S11) * 2.0**-53 * (j + 1))
-                if taken[at] == copy:
-                    at = j
-                taken[at] = copy
+                slot = at & (size - 1)
+                while drawn_for[slot] == copy and drawn[slot] != at:
+                    slot = (slot + 1) & (size - 1)
+                if drawn_for[slot] == copy:
+                    at = j  # not drawn so far: all before it are smaller
+                    slot = at & (size - 1)
+                    while drawn_for[slot] == copy:
+                        slot = (slot + 1) & (size - 1)
+                drawn[slot], drawn_for[slot] = at, copy
                 out[copy, j - n + kappa] = candidates[at if at < own else at + 1]
             out[copy].sort()
 
@@ -276,78 +285,100 @@ def _offer(score, k, scores, ids, kept):
 
 
 @kernel
-def row_features(terms, values, classes, own, class_size, index, out):
+def sums_by_term(terms, classes, index, found):
+    """Look up, in the postings of a row's terms, how much of them some classes have: quick when they share terms.
+
+    Parameters
+    ----------
+    terms : int32 (m,), classes : int32 (q,), rising
+    found : float64 (q, at least m)
+        Filled: y_t of each class, 0 where it has none.
+    """
+    ptr, class_ids, sums = index.ptr, index.classes, index.sums
+    for a in range(terms.size):
+        low, end = ptr[terms[a]], ptr[terms[a] + 1]
+        for c in range(classes.size):
+            low = _search(class_ids, low, end, classes[c])
+            found[c, a] = sums[low] if low < end and class_ids[low] == classes[c] else 0.0
+
+
+@kernel
+def sums_by_class(terms, classes, class_ptr, class_terms, class_sums, found):
+    """As :func:`sums_by_term`, from the terms of each class, rising: quick for any classes."""
+    for c in range(classes.size):
+        first, end = class_ptr[classes[c]], class_ptr[classes[c] + 1]
+        for a in range(terms.size):
+            at = _search(class_terms, first, end, terms[a])
+            found[c, a] = class_sums[at] if at < end and class_terms[at] == terms[a] else 0.0
+
+
+@kernel
+def _search(ids, low, high, wanted):
+    """The first place from low to high whose id is not below ``wanted``."""
+    while low < high:
+        middle = (low + high) >> 1
+        if ids[middle] < wanted:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@kernel
+def row_features(terms, values, classes, found, own, class_size, index, out):
     """The ten features of a row with some classes.
 
     Parameters
     ----------
-    terms : int32, values : float32
+    terms : int32 (m,), values : float32 (m,)
         The row.
-    classes : int32 (q,), rising
+    classes : int32 (q,)
+    found : float64 (q, at least m)
+        y_t of each class, as :func:`sums_by_term` has it.
     own : int
         The place of a class whose sums are taken without this row; -1 for none.
     class_size : int64 (K,)
         Rows of each class; read only for ``own``.
     index : ClassIndex
-    out : float64 (q, 10)
+    out : float64 (at least q, 10)
     """
-    ptr, class_ids, sums, weights = index.ptr, index.classes, index.sums, index.weight
-    idfs, rarities, lengths, mean_length = index.idf, index.rarity, index.length, index.mean_length
-    q = classes.size
-    out[:q] = 0.0
+    weights, idfs, rarities, mean_length = index.weight, index.idf, index.rarity, index.mean_length
     square = row_square(terms, values, weights)
     shrink = 1.0 / math.sqrt(square) if index.unit and square > 0 else 1.0
-    own_length, own_square = 0.0, 0.0
-    if own >= 0:
-        own_length, own_square = _without(terms, values, classes[own], index)
-    for a in range(terms.size):
-        t, x = terms[a], np.float64(values[a])
-        low, end = ptr[t], ptr[t + 1]
-        idf, rarity, weight = idfs[t], rarities[t], weights[t]
-        log_rarity = math.log1p(rarity)
-        for c in range(q):
-            k = classes[c]
-            high = end
-            while low < high:
-                middle = (low + high) >> 1
-                if class_ids[middle] < k:
-                    low = middle + 1
-                else:
-                    high = middle
-            if low == end:
-                break
-            if class_ids[low] != k:
-                continue
-            y, length = np.float64(sums[low]), lengths[k]
+    row = square * shrink * shrink
+    for c in range(classes.size):
+        k = classes[c]
+        length, scale, centre = index.length[k], index.scale[k], index.square[k]
+        if c == own:
+            length, total = _without(terms, values, k, found[c], index)
+            left = class_size[k] - 1
+            if index.unit:
+                scale = 1.0 / math.sqrt(total) if total > 0 else 0.0
+            else:
+                scale = 1.0 / left if left > 0 else 0.0
+            centre = total * scale * scale
+        elif centre == np.inf:
+            centre = 0.0
+        out[c] = 0.0
+        product = 0.0
+        for a in range(terms.size):
+            y, t = found[c, a], terms[a]
             if c == own:
-                length = own_length
-                y = _left(y, x)
-                if y == 0.0:
-                    continue
-            share = y / length
+                y = _left(y, values[a])
+            if y == 0.0:
+                continue
+            share, idf, rarity = y / length, idfs[t], rarities[t]
             out[c, 0] += math.log1p(y)
-            out[c, 1] += log_rarity
+            out[c, 1] += math.log1p(rarity)
             out[c, 2] += idf
             out[c, 3] += share * idf
             out[c, 4] += math.log1p(share)
             out[c, 5] += math.log1p(share * idf)
             out[c, 6] += math.log1p(share * rarity)
             out[c, 7] += 1.0
-            out[c, 8] += x * weight * weight * y
+            product += np.float64(values[a]) * weights[t] * weights[t] * y
             out[c, 9] += idf * 2.0 * y / (y + 0.25 + 0.75 * length / mean_length)
-    row = square * shrink * shrink
-    for c in range(q):
-        scale, centre = index.scale[classes[c]], index.square[classes[c]]
-        if c == own:
-            left = class_size[classes[c]] - 1
-            if index.unit:
-                scale = 1.0 / math.sqrt(own_square) if own_square > 0 else 0.0
-            else:
-                scale = 1.0 / left if left > 0 else 0.0
-            centre = own_square * scale * scale
-        elif centre == np.inf:
-            centre = 0.0
-        out[c, 8] = math.sqrt(max(0.0, row + centre - 2.0 * out[c, 8] * shrink * scale))
+        out[c, 8] = math.sqrt(max(0.0, row + centre - 2.0 * product * shrink * scale))
 
 
 @kernel
@@ -357,83 +388,95 @@ def _left(y, x):
 
 
 @kernel
-def _without(terms, values, k, index):
+def _without(terms, values, k, found, index):
     """|y| and the weighted squares of a class without a row that it has."""
     length, scale = index.length[k], index.scale[k]
     total = index.square[k] / (scale * scale) if scale > 0 else 0.0
     square = total
     for a in range(terms.size):
-        t = terms[a]
-        low, end = index.ptr[t], index.ptr[t + 1]
-        at = low + np.searchsorted(index.classes[low:end], k)
-        if at < end and index.classes[at] == k:
-            y = np.float64(index.sums[at])
-            left = _left(y, np.float64(values[a]))
-            length -= y - left
-            square -= index.weight[t] ** 2 * (y * y - left * left)
+        y = found[a]
+        left = _left(y, values[a])
+        length -= y - left
+        square -= index.weight[terms[a]] ** 2 * (y * y - left * left)
     if length <= LEAST_LEFT * index.length[k] or square <= LEAST_LEFT**2 * total:
         return max(length, 0.0), 0.0
     return length, square
 
 
 @kernel
+def longest(ptr):
+    """The most terms that a row has."""
+    most = 0
+    for i in range(ptr.size - 1):
+        most = max(most, ptr[i + 1] - ptr[i])
+    return most
+
+
+@kernel
 def feature_block(ptr, terms, values, classes, index, out):
     """Ten features of rows with classes: ``classes`` int32 (n, q), ``out`` float64 (n, q, 10), nan for class -1."""
     q = classes.shape[1]
-    sorted_classes, found = np.empty(q, np.int32), np.empty((q, N_FEATURES))
+    own, features, found = np.empty(q, np.int32), np.empty((q, N_FEATURES)), np.empty((q, longest(ptr)))
     nobody = np.empty(0, np.int64)
     for i in range(ptr.size - 1):
         order = np.argsort(classes[i], kind="mergesort")
         none = 0
         for c in range(q):
-            sorted_classes[c] = classes[i, order[c]]
-            none += sorted_classes[c] < 0
+            own[c] = classes[i, order[c]]
+            none += own[c] < 0
         a, b = ptr[i], ptr[i + 1]
-        row_features(terms[a:b], values[a:b], sorted_classes[none:], -1, nobody, index, found)
+        sums_by_term(terms[a:b], own[none:], index, found)
+        row_features(terms[a:b], values[a:b], own[none:], found, -1, nobody, index, features)
         for c in range(q):
             if c < none:
                 out[i, order[c]] = np.nan
             else:
-                out[i, order[c]] = found[c - none]
+                out[i, order[c]] = features[c - none]
 
 
 @kernel
-def pair_block(ptr, terms, values, example_row, example_class, start, adversaries, first, last, leave_out, class_size,
-               index, pairs, signs):  # fmt: skip
-    """Pairs of the copies of examples first to last - 1: the transformation T, as differences of features.
+def pair_block(ptr, terms, values, rows, own_class, adversaries, first, last, leave_out, class_size, by_class, index,
+               pairs, signs):  # fmt: skip
+    """Pairs of copies first to last - 1 of examples: the transformation T, as differences of features.
 
     Parameters
     ----------
-    example_row : int64 (m,), example_class : int32 (m,)
-    start : int64 (m + 1,), copies of example i are start[i] to start[i + 1]
-    adversaries : int32 (copies, kappa), rising in each row
+    rows : int64 (M,), own_class : int32 (M,)
+    adversaries : int32 (M, kappa), rising in each row
     leave_out : bool
         Take the sums of the example's own class without the example.
-    pairs : float64 (copies * kappa, 10)
+    by_class : int64 (K + 1,), int32, float32
+        The terms of each class, rising, and their sums.
+    pairs : float64 (M * kappa, 10)
         Filled: features of the smaller class minus those of the larger.
-    signs : int8 (copies * kappa,)
+    signs : int8 (M * kappa,)
         Filled: -1 when the adversary is the smaller class, else 1.
     """
     kappa = adversaries.shape[1]
-    classes, found = np.empty(kappa + 1, np.int32), np.empty((kappa + 1, N_FEATURES))
+    class_ptr, class_terms, class_sums = by_class
+    classes, features = np.empty(kappa + 1, np.int32), np.empty((kappa + 1, N_FEATURES))
+    most = 0
     for i in range(first, last):
-        a, b, y = ptr[example_row[i]], ptr[example_row[i] + 1], example_class[i]
-        for copy in range(start[i], start[i + 1]):
-            own = 0
-            while own < kappa and adversaries[copy, own] < y:
-                classes[own] = adversaries[copy, own]
-                own += 1
-            classes[own] = y
-            classes[own + 1 :] = adversaries[copy, own:]
-            row_features(terms[a:b], values[a:b], classes, own if leave_out else -1, class_size, index, found)
-            for j in range(kappa):
-                at = copy * kappa + j
-                if j < own:
-                    pairs[at] = found[j] - found[own]
-                    signs[at] = -1
-                else:
-                    pairs[at] = found[own] - found[j + 1]
-                    signs[at] = 1
+        most = max(most, ptr[rows[i] + 1] - ptr[rows[i]])
+    found = np.empty((kappa + 1, most))
+    for i in range(first, last):
+        a, b, y = ptr[rows[i]], ptr[rows[i] + 1], own_class[i]
+        own = 0
+        while own < kappa and adversaries[i, own] < y:
+            classes[own] = adversaries[i, own]
+            own += 1
+        classes[own] = y
+        classes[own + 1 :] = adversaries[i, own:]
+        sums_by_class(terms[a:b], classes, class_ptr, class_terms, class_sums, found)
+        row_features(terms[a:b], values[a:b], classes, found, own if leave_out else -1, class_size, index, features)
+        for j in range(kappa):
+            at = i * kappa + j
+            if j < own:
+                pairs[at] = features[j] - features[own]
+                signs[at] = -1
+            else:
+                pairs[at] = features[own] - features[j + 1]
+                signs[at] = 1
 
 
 @kernel
@@ -458,15 +501,16 @@ def rank_block(ptr, terms, values, index, w, labels, scores):
     """
     n_classes, q = index.length.size, labels.shape[1]
     product, touched, near = np.zeros(n_classes), np.empty(n_classes, np.int32), np.empty(q)
-    found, nobody = np.empty((q, N_FEATURES)), np.empty(0, np.int64)
+    features, found, nobody = np.empty((q, N_FEATURES)), np.empty((q, longest(ptr))), np.empty(0, np.int64)
     for i in range(ptr.size - 1):
         a, b, own = ptr[i], ptr[i + 1], labels[i]
         nearest(terms[a:b], values[a:b], index, product, touched, near, own)
         own.sort()
-        row_features(terms[a:b], values[a:b], own, -1, nobody, index, found)
+        sums_by_term(terms[a:b], own, index, found)
+        row_features(terms[a:b], values[a:b], own, found, -1, nobody, index, features)
         for c in range(q):
             total = 0.0
             for j in range(N_FEATURES):
-                total += w[j] * found[c, j]
+                total += w[j] * features[c, j]
             scores[i, c] = total
         _sort_best_first(scores[i], own, q)

@@ -26,22 +26,45 @@ def warm_up(progress: Progress = silent) -> None:
 
 def _pieces():
     """Do the work, saying before each piece what it is and how much of the whole it takes."""
-    yield 7, "reading files"
+    yield 8, "reading files"
     from xmlcore import datasets
 
     datasets.warm_up()
-    yield 4, "measures"
+    yield 6, "measures"
     from xmlcore import metrics
 
     metrics.warm_up()
-    yield 55, "label trees"
-    from xmlcore.models import PLT, LdSM
+    yield 41, "label trees"
+    from xmlcore.models import PLT, DoubleSampling, LdSM, OneVsRest
     from xmlcore.models.base import warm_up
 
     warm_up(PLT())
-    yield 5, "ensembles and beams"
+    yield 2, "ensembles and beams"
     warm_up(PLT(loss="squared_hinge", tree="random", n_estimators=2))
     warm_up(PLT(tree="huffman", beam=2))
-    yield 29, "decision trees"
+    yield 14, "decision trees"
     warm_up(LdSM())
     warm_up(LdSM(rerank_beta=0.5, rerank_space="idf"))
+    yield 10, "baselines, double sampling"
+    warm_up(OneVsRest())
+    warm_up(DoubleSampling())
+    yield 19, "noise and explanations"
+    _perturb_and_explain()
+
+
+def _perturb_and_explain():
+    import numpy as np
+
+    from xmlcore import explain, robustness
+    from xmlcore.models import PLT, LdSM, OneVsRest
+
+    X = np.random.default_rng(0).random((12, 6)).astype(np.float32)
+    Y = [[row % 4] for row in range(12)]
+    model = PLT(tol=1.0).fit(X, Y)
+    for kind, options in (("gaussian", {}), ("words", {"reference": X}), ("pgd", {"n_steps": 1})):
+        robustness.evaluate(model, X, Y, (0.1,), (1,), n_repeats=1, perturbation=kind, options=options, Y_train=Y)
+    robustness.perturbation("gaussian", 0.1, support="nonzero").apply(X)
+    robustness.certified_radius(model, X[:2])
+    for explained in (model, OneVsRest().fit(X, Y), LdSM(n_estimators=1, max_nodes=5, n_epochs=1).fit(X, Y)):
+        explain.contributions(explained, X[:1], 0)
+        explain.path(explained, X[:1], 0)

@@ -490,13 +490,12 @@ class DoubleSampling(MultiLabelModel):
         """Differences of features, float64 (pairs, 10), and signs, int8."""
         m, kappa = sample.adversaries.shape
         pairs, signs = np.empty((m * kappa, kernels.N_FEATURES)), np.empty(m * kappa, np.int8)
-        start = np.arange(m + 1)
+        n_classes = class_size.size
+        by_term = sp.csc_array((index.sums, index.classes, index.ptr), shape=(n_classes, index.ptr.size - 1))
+        by_class = csr_parts(sp.csr_array(by_term))
 
         def one_block(block):
-            kernels.pair_block(
-                *x, sample.rows, sample.classes, start, sample.adversaries, *block, bool(self.leave_one_out),
-                class_size, index, pairs, signs,
-            )  # fmt: skip
+            kernels.pair_block(*x, *sample, *block, bool(self.leave_one_out), class_size, by_class, index, pairs, signs)
 
         blocks = _blocks(m)
         costs = [b - a for a, b in blocks]
