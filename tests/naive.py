@@ -1141,6 +1141,7 @@ def certifies(weights, bias, error, loss, u, ours, theirs, angle, attempts):
     """Whether the nodes ``ours`` of the best label have, within the angle, a larger product than ``theirs``."""
     reach = {v: cap_maximum(weights[v], u, angle) for v in (*ours, *theirs)}
     drop = {v: -cap_maximum(-weights[v], u, angle) for v in ours}
+    error = {v: error[v] * margin_size(weights[v], bias[v], u, angle) for v in (*ours, *theirs)}
     constant, linear, least = 0.0, 0.0 * u, 0.0
     for v in ours:
         low, high = bias[v] + drop[v] - error[v], bias[v] + reach[v] + error[v]
@@ -1175,6 +1176,14 @@ def certifies(weights, bias, error, loss, u, ours, theirs, angle, attempts):
             return False
         touching = {v: bias[v] + weights[v] @ worst for v in theirs}
     return False
+
+
+def margin_size(w, b, u, angle):
+    """At most the sum of the sizes of a margin's terms, of any unit vector within the angle; 0 of a fixed margin."""
+    if math.isinf(b):
+        return 0.0
+    length = math.sqrt(w @ w)
+    return abs(b) + min(length, np.abs(w * u).sum() + 2 * math.sin(angle / 2) * length)
 
 
 def certified_angle(nodes, error, x, top, attempts, halvings=40):

@@ -121,6 +121,24 @@ def test_with_two_labels_the_bound_is_exact_to_first_order(loss):
     np.testing.assert_allclose(found.radius[near], expected[near], rtol=1e-2)
 
 
+@pytest.mark.parametrize("loss", ["logistic", "squared_hinge"])
+def test_a_row_that_rounding_could_decide_has_radius_zero(loss):
+    X, Y = problem(1, n=80, D=6, L=2)
+    model = PLT(loss=loss, C=1.0, weight_threshold=0).fit(X, Y)
+
+    def gap(x):
+        logs = [model.log_proba_gradient(x, [label])[0][0] for label in (0, 1)]
+        return logs[0] - logs[1]
+
+    rows = [X[[i]].toarray() for i in range(80)]
+    low, high = next(x for x in rows if gap(x) > 0), next(x for x in rows if gap(x) < 0)
+    for _ in range(60):
+        middle = (low + high) / 2  # in float32: they end up side by side
+        low, high = (middle, high) if gap(middle) > 0 else (low, middle)
+    assert 0 < abs(gap(low)) < 1e-5
+    assert certified_radius(model, low).radius[0] == 0
+
+
 def test_rows_without_a_sure_first_label_have_radius_zero():
     X, Y = problem(3)
     model = PLT(max_leaf_labels=2).fit(X, Y)

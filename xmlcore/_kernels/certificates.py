@@ -20,7 +20,7 @@ Factors are at most 1, so the beginning of b's path, from the common ancestor do
 beside a's path are searched best first, and only those are opened that are not certified as a whole.
 
 The prediction is made of float32 margins and float64 logarithms. Every margin is therefore widened by what float32 can
-do to it at worst, whatever the row (``error``), and every comparison by what float64 can (``ROUNDING``).
+do to it at worst (:func:`margin_error`), and every comparison by what float64 can (``ROUNDING``).
 """
 
 from typing import NamedTuple
@@ -47,7 +47,7 @@ class Nodes(NamedTuple):
     n_children: np.ndarray  # int32 (n,)
     depth: np.ndarray  # int32 (n,)
     bias: np.ndarray  # float64 (n,), may be infinite
-    error: np.ndarray  # float64 (n,), how far a margin in float32 may be off, for any row of length 1
+    error: np.ndarray  # float64 (n,), how far a margin in float32 may be off, in parts of the sum of its terms' sizes
     weight_ptr: np.ndarray  # int64 (n + 1,)
     weight_features: np.ndarray  # int32
     weight_values: np.ndarray  # float32
@@ -59,8 +59,9 @@ class Cap(NamedTuple):
     """The path of the best label, d nodes below the root, and its bounds over all rows within an angle."""
 
     path: np.ndarray  # int64 (d,), nodes at depth 1 to d
-    angle: np.ndarray  # float64 (2,): cosine and sine
+    angle: np.ndarray  # float64 (3,): cosine, sine, and how far apart unit vectors at that angle are
     margin: np.ndarray  # float64 (n,), of every node that was looked at, for the row itself
+    terms: np.ndarray  # float64 (n,), likewise: sum of the sizes of weight times value
     slope: np.ndarray  # float64 (d,), of each node's chord
     # From each node of the path down to the leaf, float64 (d + 1,):
     least: np.ndarray  # sum of the log factors' least values
@@ -134,6 +135,17 @@ def cap_maximum(along, square, cosine, sine, rounding):
     return along * cosine + across * sine
 
 
+@inlined
+def margin_error(error, bias, terms, square, chord):
+    """How far a node's margin in float32 may be off, for all rows in the cap.
+
+    The sizes of the products add up to at most ``terms``, those of the row itself, and |w| times ``chord``, the
+    distance of the unit vectors; and to at most |w| (both: Cauchy, Schwarz).
+    """
+    length = np.sqrt(square)
+    return error * (abs(bias) + min(length, terms + chord * length))
+
+
 @kernel
 def narrow(nodes, cap, loss, root_margin, root_range, rounding, angle):
     """Bound the factors of the best label's path over all rows within ``angle``, into ``cap``.
@@ -149,6 +161,7 @@ def narrow(nodes, cap, loss, root_margin, root_range, rounding, angle):
     sine = np.sin(angle)
     cap.angle[0] = cosine
     cap.angle[1] = sine
+    cap.angle[2] = 2.0 * np.sin(0.5 * angle)
     depth = cap.path.size
     cap.least[depth] = 0.0
     cap.constant[depth] = 0.0
@@ -172,7 +185,7 @@ def narrow(nodes, cap, loss, root_margin, root_range, rounding, angle):
             square = nodes.gram[nodes.gram_ptr[v + 1] - 1]
             low = bias - cap_maximum(-along, square, cosine, sine, rounding * square)
             high = bias + cap_maximum(along, square, cosine, sine, rounding * square)
-            error = nodes.error[v]
+            error = margin_error(nodes.error[v], bias, cap.terms[v], square, cap.angle[2])
             lowest = log_probability(low - error, loss)
             highest = log_probability(high + error, loss)
             width = high - low + 2.0 * error
@@ -236,7 +249,7 @@ def is_beaten(nodes, cap, loss, cross, cross_at, chain, tangent, slopes, roundin
                 continue
             part = cap.margin[s] - bias
             own = nodes.gram[nodes.gram_ptr[s + 1] - 1]
-            error = nodes.error[s]
+            error = margin_error(nodes.error[s], bias, cap.terms[s], own, cap.angle[2])
             if attempt == 0:
                 high = bias + cap_maximum(part, own, cosine, sine, rounding * own)
                 most += log_probability(high + error, loss)
@@ -321,6 +334,7 @@ def certify_rows(nodes, leaf_of_label, root_has_factor, loss, x_ptr, x_features,
     tangent = np.empty(deepest + 1, np.float64)
     slopes = np.empty(deepest + 1, np.float64)
     margin = np.zeros(n, np.float64)
+    terms = np.zeros(n, np.float64)
     score = np.zeros(n, np.float64)
     heap_scores = np.empty(n, np.float64)
     heap_nodes = np.empty(n, np.int32)
@@ -329,8 +343,8 @@ def certify_rows(nodes, leaf_of_label, root_has_factor, loss, x_ptr, x_features,
     path_weights = np.zeros((1, 1), np.float32)
     path = np.empty(0, np.int64)
     cap = Cap(
-        path, np.empty(2), margin, np.empty(0), np.empty(1), np.empty(1), np.empty(1), np.empty(1), np.empty(1),
-        np.empty(1), np.empty(1),
+        path, np.empty(3), margin, terms, np.empty(0), np.empty(1), np.empty(1), np.empty(1), np.empty(1),
+        np.empty(1), np.empty(1), np.empty(1),
     )  # fmt: skip
     n_cross = 0
     top = -1
@@ -367,7 +381,7 @@ def certify_rows(nodes, leaf_of_label, root_has_factor, loss, x_ptr, x_features,
             cross_at[:] = -1
             n_cross = 0
             cap = Cap(
-                path, np.empty(2), margin, np.empty(depth), np.empty(depth + 1), np.empty(depth + 1),
+                path, np.empty(3), margin, terms, np.empty(depth), np.empty(depth + 1), np.empty(depth + 1),
                 np.empty(depth + 1), np.empty(depth + 1), np.empty(depth + 1), np.empty(depth + 1), np.empty(1),
             )  # fmt: skip
         depth = path.size
@@ -385,14 +399,19 @@ def certify_rows(nodes, leaf_of_label, root_has_factor, loss, x_ptr, x_features,
             for e in range(nodes.weight_ptr[0], nodes.weight_ptr[1]):
                 root_margin += row[nodes.weight_features[e]] * nodes.weight_values[e]
                 total += np.float64(nodes.weight_values[e]) * nodes.weight_values[e]
-            root_range = 2.0 * np.sqrt(total) + nodes.error[0]
+            root_range = 2.0 * np.sqrt(total)
+            if np.isfinite(root_margin):
+                root_range += margin_error(nodes.error[0], nodes.bias[0], 0.0, total, 1.0)
         is_possible = root_margin > -np.inf
         score[0] = 0.0
         for k in range(depth):
             v = path[k]
             margin[v] = nodes.bias[v]
+            terms[v] = 0.0
             for e in range(nodes.weight_ptr[v], nodes.weight_ptr[v + 1]):
-                margin[v] += row[nodes.weight_features[e]] * nodes.weight_values[e]
+                product = row[nodes.weight_features[e]] * nodes.weight_values[e]
+                margin[v] += product
+                terms[v] += abs(product)
             is_possible = is_possible and margin[v] > -np.inf
             score[v] = score[nodes.parent[v]] + log_probability(margin[v], loss)
         if is_possible:
@@ -448,9 +467,13 @@ def certify_rows(nodes, leaf_of_label, root_has_factor, loss, x_ptr, x_features,
                                     cross[n_cross, k] += np.float64(nodes.weight_values[e]) * path_weights[at, k]
                         n_cross += 1
                     total = nodes.bias[child]
+                    size = 0.0
                     for e in range(nodes.weight_ptr[child], nodes.weight_ptr[child + 1]):
-                        total += row[nodes.weight_features[e]] * nodes.weight_values[e]
+                        product = row[nodes.weight_features[e]] * nodes.weight_values[e]
+                        total += product
+                        size += abs(product)
                     margin[child] = total
+                    terms[child] = size
                     score[child] = score[v] + log_probability(total, loss)
                     if not is_beaten(nodes, cap, loss, cross, cross_at, chain, tangent, slopes, rounding, 1, child):
                         waiting = heap_push(heap_scores, heap_nodes, waiting, score[child], child)

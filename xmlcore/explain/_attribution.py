@@ -23,8 +23,7 @@ import scipy.sparse as sp
 
 from xmlcore._kernels import explain as kernels
 from xmlcore.models.arrays import in_columns
-from xmlcore.models.one_vs_rest import check_label_ids
-from xmlcore.validation import check_features, csr_parts
+from xmlcore.validation import check_features, check_label_ids, csr_parts
 
 LOSSES = {"logistic": kernels.LOGISTIC, "squared_hinge": kernels.SQUARED_HINGE}
 KINDS = ("log_proba", "margin", "share", "score")

@@ -6,9 +6,8 @@ import scipy.sparse as sp
 from xmlcore.explain._attribution import Explainer, unwrapped
 from xmlcore.explain._names import feature_names as names_of_features
 from xmlcore.explain._names import with_names
-from xmlcore.models.one_vs_rest import check_label_ids
 from xmlcore.progress import Progress, silent
-from xmlcore.validation import check_count, check_features, check_labels, csr_parts
+from xmlcore.validation import check_count, check_features, check_label_ids, check_labels, csr_parts
 
 METHODS = ("contributions", "supporting", "magnitude", "random")
 PROBA_ROWS = 512  # rows whose probabilities of all labels are in memory at once

@@ -77,35 +77,6 @@ def linear_nodes(arrays, leaf_of_label, feature_of_column, n_features: int, loss
     )
 
 
-def check_label_ids(labels, n_rows: int, n_labels: int) -> np.ndarray:
-    """One label id per row as int32, or an error that says what is wrong with them.
-
-    Parameters
-    ----------
-    labels : array_like of int, shape (n_rows,)
-    n_rows, n_labels : int
-
-    Returns
-    -------
-    ndarray of int32, shape (n_rows,)
-
-    Raises
-    ------
-    ValueError, TypeError
-    """
-    ids = np.asarray(labels)
-    if ids.size == 0 and n_rows == 0:
-        return np.zeros(0, np.int32)
-    if ids.dtype.kind not in "iu":
-        raise TypeError(f"labels holds {ids.dtype} values: label ids are whole numbers")
-    if ids.shape != (n_rows,):
-        raise ValueError(f"labels has shape {ids.shape}, but X has {n_rows} rows: give one label id for each row")
-    bad = np.flatnonzero((ids < 0) | (ids >= n_labels))
-    if bad.size:
-        raise ValueError(f"labels has the id {ids[bad[0]]} at row {bad[0]}: ids go from 0 to {n_labels - 1}")
-    return ids.astype(np.int32)
-
-
 def path_gradients(nodes: LinearNodes, x_ptr, x_features, x_values, labels) -> tuple[np.ndarray, sp.csr_array]:
     """Log P(label | row) of one tree and its gradient by the row: see :meth:`xmlcore.PLT.log_proba_gradient`.
 

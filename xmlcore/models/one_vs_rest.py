@@ -13,7 +13,7 @@ from xmlcore.models.arrays import are_pointers, by_frequency, check_columns, col
 from xmlcore.models.base import ModelFormatError, MultiLabelModel
 from xmlcore.progress import Progress, silent
 from xmlcore.ranking import Ranking
-from xmlcore.validation import INT32_MAX, check_count, check_features, check_labels, csr_parts
+from xmlcore.validation import INT32_MAX, check_count, check_features, check_label_ids, check_labels, csr_parts
 
 LOSSES = ("logistic", "squared_hinge")
 PHASE = "Training labels"
@@ -399,21 +399,6 @@ class OneVsRest(MultiLabelModel):
             raise ModelFormatError("the weights cannot be: the file was damaged or written by something else")
         self._set_fitted(ptr, columns, weights, intercept, feature_of_column, values["n_features"], values["loss"])
         self.n_iter_ = values["n_iter"]
-
-
-def check_label_ids(labels, n_rows: int, n_labels: int) -> np.ndarray:
-    """Return one label id per row as int64, or say what is wrong with them."""
-    ids = np.asarray(labels)
-    if ids.size == 0 and n_rows == 0:
-        return np.zeros(0, np.int64)
-    if ids.dtype.kind not in "iu":
-        raise TypeError(f"labels holds {ids.dtype} values: label ids are whole numbers")
-    if ids.shape != (n_rows,):
-        raise ValueError(f"labels has shape {ids.shape}, but X has {n_rows} rows: give one label id for each row")
-    bad = np.flatnonzero((ids < 0) | (ids >= n_labels))
-    if bad.size:
-        raise ValueError(f"labels has the id {ids[bad[0]]} at row {bad[0]}: ids go from 0 to {n_labels - 1}")
-    return ids.astype(np.int64)
 
 
 def sigmoid(margins):

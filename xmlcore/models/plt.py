@@ -15,10 +15,10 @@ from xmlcore._parallel import effective_jobs, run_tasks
 from xmlcore.models.arrays import are_pointers, by_frequency, check_columns, columns_of, read_only
 from xmlcore.models.base import ModelFormatError, MultiLabelModel
 from xmlcore.models.label_tree import CLUSTERING, LabelTree, build_tree, label_representations
-from xmlcore.models.linear_nodes import LinearNodes, check_label_ids, linear_nodes, log_mean_gradient, path_gradients
+from xmlcore.models.linear_nodes import LinearNodes, linear_nodes, log_mean_gradient, path_gradients
 from xmlcore.progress import Progress, silent
 from xmlcore.ranking import Ranking
-from xmlcore.validation import INT32_MAX, check_count, check_features, check_labels, csr_parts
+from xmlcore.validation import INT32_MAX, check_count, check_features, check_label_ids, check_labels, csr_parts
 
 LOSSES = {"logistic": siblings.LOGISTIC, "squared_hinge": siblings.SQUARED_HINGE}
 TREES = ("kmeans", "random", "huffman")

@@ -118,15 +118,14 @@ def _nodes(model) -> tuple[kernels.Nodes, float]:
     gram_ptr, gram = kernels.ancestor_products(
         tree.first_child, tree.n_children, depth, ptr, features, values, linear.weights.shape[1]
     )
-    n_weights, bias = np.diff(ptr), linear.bias.astype(np.float64)
-    squares = np.bincount(np.repeat(np.arange(depth.size), n_weights), values.astype(np.float64) ** 2, depth.size)
     # A sum of n products and the bias in float32, in any order, is off by at most n + 1 roundings of the sum of their
-    # sizes, at most |w| + |bias| for a row of length 1 (Cauchy, Schwarz); one more is that of the row's values.
-    error = 1.01 * FLOAT32_ROUNDING * (n_weights + 3) * (np.abs(bias) + np.sqrt(squares))
-    error[~np.isfinite(error)] = 0.0
+    # sizes; one more is that of the row's values.
+    n_weights = np.diff(ptr)
+    roundings = np.minimum(FLOAT32_ROUNDING * (n_weights + 3), 0.5)  # one half would be 8 million weights
+    error = roundings / (1.0 - roundings)
     rounding = 4 * FLOAT64_ROUNDING * (int(n_weights.max(initial=0)) + 4 * (int(depth.max()) + 4) ** 2)
     nodes = kernels.Nodes(
-        linear.parent, linear.label, tree.first_child, tree.n_children, depth, bias, error, ptr, features, values,
-        gram_ptr, gram,
+        linear.parent, linear.label, tree.first_child, tree.n_children, depth, linear.bias.astype(np.float64), error,
+        ptr, features, values, gram_ptr, gram,
     )  # fmt: skip
     return nodes, rounding
