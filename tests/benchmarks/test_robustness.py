@@ -1,0 +1,97 @@
+"""The study of noise, attacks and explanations: parts from beginning to end, and what the tables say."""
+
+import gzip
+import json
+import math
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from benchmarks import robustness, studies
+from xmlcore.datasets import make_synthetic, write_matrix
+
+STUDY = robustness.STUDY
+
+
+def whole(text):
+    """No table row is torn, and no figure is missing without a word."""
+    tables = [line for line in text.splitlines() if line.startswith("|")]
+    return bool(tables) and all(line.endswith("|") for line in tables) and "nan" not in text
+
+
+def test_intervals_are_students_over_seeds():
+    assert robustness.interval([1.0, 2.0, 3.0]) == "2.00 ± 2.48"  # 4.303 * 1 / sqrt(3)
+    assert robustness.interval([1.0]) == "1.00"
+    assert robustness.interval([math.nan]) == "–"
+
+
+def test_drops_are_relative_to_the_same_seeds_clean_rows():
+    measures = [{"P@k": {"1": {"0": clean, "0.1": noisy}}} for clean, noisy in ((0.8, 0.6), (0.5, 0.5))]
+    run = {"fits": [{"measures": one} for one in measures]}
+    assert robustness.drops_of(run, "P@k", 1) == pytest.approx([25.0, 0.0])
+
+
+@pytest.mark.parametrize("negative", [False, True])
+def test_features_are_brought_to_0_to_1_by_the_training_rows(tmp_path, negative):
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 9, (40, 6)) * (rng.random((40, 6)) < 0.6) - (3.0 if negative else 0.0)
+    Y = rng.random((40, 3)) < 0.5
+    (tmp_path / "data").mkdir()
+    for part, matrix in (("X_train", X[:30]), ("X_test", X[30:]), ("Y_train", Y[:30]), ("Y_test", Y[30:])):
+        matrix = sp.csr_array(matrix.astype(np.float32) if part[0] == "X" else matrix)
+        for name in ("data", "indices", "indptr"):
+            np.save(tmp_path / "data" / f"{part}.{name}.npy", getattr(matrix, name))
+    about = {"n_train": 30, "n_test": 10, "n_features": 6, "n_labels": 3}
+    job = {"data": str(tmp_path / "data"), "about": about, "rows": None, "scaled": True}
+    (scaled, _), (test, _) = robustness.read_scaled(job)
+    low, high = X[:30].min(axis=0), X[:30].max(axis=0)
+    np.testing.assert_allclose(scaled.toarray(), (X[:30] - low) / (high - low), atol=1e-6)
+    np.testing.assert_allclose(test.toarray(), (X[30:] - low) / (high - low), atol=1e-6)
+    assert scaled.toarray().min() == 0 and scaled.toarray().max() == 1
+
+
+def test_the_page_has_a_place_for_every_part():
+    page = (studies.HERE.parent / "docs" / STUDY.page).read_text(encoding="utf-8")
+    for name in STUDY.parts:
+        found = [page.count(f"<!-- {end}: {studies.mark(STUDY, name)} -->") for end in ("begin", "end")]
+        assert found == [1, 1], name
+
+
+@pytest.fixture(scope="module")
+def options(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("data")
+    for name, D in (("scene", 12), ("eurlex4k-dev", 40), ("bibtex", 40)):
+        data = make_synthetic(
+            n_train=120, n_test=40, n_features=D, n_labels=6, features_per_row=8.0, labels_per_row=1.5, n_jobs=1
+        )
+        (folder / name).mkdir()
+        for part in ("train", "test"):
+            path = folder / name / f"{part}.txt"
+            write_matrix(path, getattr(data, f"X_{part}"), getattr(data, f"Y_{part}"))
+            with gzip.open(f"{path}.gz", "wb") as packed:
+                packed.write(path.read_bytes())
+    return SimpleNamespace(folder=folder, threads=1, quick=True, attempts=1, part=[])
+
+
+@pytest.mark.parametrize(
+    "name, keep", [("study", "scene"), ("attacks", "scene"), ("certificates", "eurlex4k-dev"), ("explain", "bibtex")]
+)
+def test_parts_are_measured_from_beginning_to_end(options, monkeypatch, name, keep):
+    part = STUDY.parts[name]
+    few = part._replace(plan=lambda given: [one for one in part.plan(given) if one.named["data"] == keep][:3])
+    study = STUDY._replace(parts=STUDY.parts | {name: few})
+    found = json.loads(json.dumps(studies.run_part(study, name, options)))
+    assert found["complete"] and found["runs"] and not any("failed" in run for run in found["runs"])
+    text = studies.part_markdown(study, name, found)
+    assert whole(text) and "A trial" in text and str(options.folder) not in text
+
+
+def test_speed_and_training_are_measured_on_made_up_data(options, monkeypatch):
+    small = {"n_train": 100, "n_test": 30, "n_features": 50, "n_labels": 12, "features_per_row": 6.0}
+    monkeypatch.setattr(robustness, "made", lambda name, options: robustness.EURLEX | small)
+    for name in ("speed", "training"):
+        found = json.loads(json.dumps(studies.run_part(STUDY, name, options)))
+        text = studies.part_markdown(STUDY, name, found)
+        assert whole(text) and not any("failed" in run for run in found["runs"])
