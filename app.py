@@ -8,6 +8,8 @@ page = st.navigation(
     [
         st.Page("pages/data.py", title="Data", default=True),
         st.Page("pages/train.py", title="Train"),
+        st.Page("pages/robustness.py", title="Robustness"),
+        st.Page("pages/explain.py", title="Explain"),
         st.Page("pages/trees.py", title="Trees"),
     ]
 )

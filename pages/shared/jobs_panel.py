@@ -53,14 +53,31 @@ def train(fingerprint: str, dataset_name: str, model: str, params: dict, k: int)
 def measure_prefixes(run_key: str, fingerprint: str, title: str) -> None:
     """Have the parts of a run's model measured by a worker."""
     key = experiment.prefixes_key(run_key)
+    _measure("prefixes", experiment.prefixes_saved, (run_key,), key, run_key, fingerprint, title)
+
+
+def measure_robustness(run_key: str, fingerprint: str, asked: tuple, title: str) -> None:
+    """Have a run measured under noise by a worker; ``asked`` are the arguments of robustness_saved after the run."""
+    key = experiment.robustness_key(run_key, *asked)
+    _measure("robustness", experiment.robustness_saved, (run_key, *asked), key, run_key, fingerprint, title)
+
+
+def measure_explanations(run_key: str, fingerprint: str, asked: tuple, title: str) -> None:
+    """Have rows of a run explained by a worker; ``asked`` are the arguments of explanations_saved after the run."""
+    key = experiment.explanations_key(run_key, *asked)
+    _measure("explanations", experiment.explanations_saved, (run_key, *asked), key, run_key, fingerprint, title)
+
+
+def _measure(kind, function, arguments, key, run_key, fingerprint, title):
+    """Start a measurement of a run unless it goes on already; a failed one makes room for it."""
     for record in state.get("jobs"):
-        if record["kind"] == "prefixes" and record["run"] == run_key:
+        if record["kind"] == kind and record["key"] == key:
             job = find(record)
             if job is not None and job.state in ACTIVE:
                 return
             dismiss(record["id"])
-    job = server.queue().submit(experiment.prefixes_saved, run_key, title=title, owner=state.token(), key=key)
-    _remember({"id": job.id, "kind": "prefixes", "run": run_key, "fingerprint": fingerprint, "title": title})
+    job = server.queue().submit(function, *arguments, title=title, owner=state.token(), key=key)
+    _remember({"id": job.id, "kind": kind, "run": run_key, "key": key, "fingerprint": fingerprint, "title": title})
 
 
 def collect() -> None:
@@ -254,8 +271,8 @@ def _done(record, job):
         state.notify(f"Done: {_title(job, record)}.")
         return
     dismiss(record["id"])
-    if record["kind"] == "prefixes":
-        return  # its table is found by the run
+    if record["kind"] in state.MEASUREMENTS:
+        return  # what was measured is found by the run
     state.add_dataset(job.result(), record["name"], "catalog", use=state.get("wanted") == record["name"])
 
 
@@ -267,5 +284,6 @@ def _lost(record):
             _add_run({name: record[name] for name in ("key", "fingerprint", "model", "params", "k")})
         else:
             state.notify("The server was restarted during a training. Press Train to start it again.")
-    elif record["kind"] == "prefixes" and not store.exists("prefixes", experiment.prefixes_key(record["run"])):
-        state.notify(f"The server was restarted during: {record['title']}. The Trees page starts it again.")
+    elif record["kind"] in state.MEASUREMENTS and not store.exists(record["kind"], record["key"]):
+        again = "The Trees page starts it again." if record["kind"] == "prefixes" else "Its page can start it again."
+        state.notify(f"The server was restarted during: {record['title']}. {again}")

@@ -4,9 +4,11 @@ Values from here are shared objects: read them, never change them (but for the r
 lose what is over).
 """
 
+import numpy as np
 import streamlit as st
 
-from xmlcore import datasets, experiment, jobs
+from pages.shared import noise
+from xmlcore import datasets, experiment, explain, jobs
 from xmlcore.models import tree_frames
 from xmlcore.store import cache_root
 
@@ -55,6 +57,44 @@ def nodes(key: str, tree: int):
 def prefixes(key: str):
     """Return the measures of parts of a model, by their own key."""
     return _prefixes(str(cache_root()), key)
+
+
+def contributions(key: str, row: int, label: int):
+    """Return what each feature of a test row adds to a label's score, without names: see xmlcore.explain."""
+    return _contributions(str(cache_root()), key, row, label)
+
+
+def path(key: str, row: int, label: int):
+    """Return the nodes on a test row's way to a label."""
+    return _path(str(cache_root()), key, row, label)
+
+
+def label_importance(key: str, label: int, at_most: int) -> tuple:
+    """Return the features that contribute most to a label, over rows that have it.
+
+    Also how many rows these are, of how many, and whether they are "test" or, where none has it, "training" rows.
+    """
+    return _label_importance(str(cache_root()), key, label, at_most)
+
+
+def label_names(fingerprint: str):
+    """Return a table of all labels, most frequent first: ``label``, ``name``."""
+    return _label_names(str(cache_root()), fingerprint)
+
+
+def robustness(key: str):
+    """Return what noise did to a run, by its own key."""
+    return _robustness(str(cache_root()), key)
+
+
+def explanations(key: str):
+    """Return what was measured of a run's explanations, by its own key."""
+    return _explanations(str(cache_root()), key)
+
+
+def scale(fingerprint: str) -> noise.Scale:
+    """Return how large the values of the test rows are."""
+    return _scale(str(cache_root()), fingerprint)
 
 
 def measures(key: str) -> tuple:
@@ -111,3 +151,50 @@ def _nodes(root: str, key: str, tree: int):
 @st.cache_resource(show_spinner=False, max_entries=20)
 def _prefixes(root: str, key: str):
     return experiment.load_prefixes(key)
+
+
+@st.cache_resource(show_spinner=False, max_entries=60)
+def _robustness(root: str, key: str):
+    return experiment.load_robustness(key)
+
+
+@st.cache_resource(show_spinner=False, max_entries=20)
+def _explanations(root: str, key: str):
+    return experiment.load_explanations(key)
+
+
+@st.cache_resource(show_spinner=False, max_entries=20)
+def _scale(root: str, fingerprint: str) -> noise.Scale:
+    return noise.Scale.of(_dataset(root, fingerprint).X_test)
+
+
+@st.cache_resource(show_spinner=False, max_entries=100)
+def _contributions(root: str, key: str, row: int, label: int):
+    data = _dataset(root, _run(root, key).fingerprint)
+    return explain.contributions(_model(root, key), data.X_test[[row]], label)
+
+
+@st.cache_resource(show_spinner=False, max_entries=100)
+def _path(root: str, key: str, row: int, label: int):
+    data = _dataset(root, _run(root, key).fingerprint)
+    return explain.path(_model(root, key), data.X_test[[row]], label)
+
+
+@st.cache_resource(show_spinner="Explaining rows with the label", max_entries=60)
+def _label_importance(root: str, key: str, label: int, at_most: int) -> tuple:
+    data = _dataset(root, _run(root, key).fingerprint)
+    part, X, having = "test", data.X_test, _rows_with(data.Y_test, label)
+    if having.size == 0:
+        part, X, having = "training", data.X_train, _rows_with(data.Y_train, label)
+    rows = np.sort(np.random.default_rng(0).permutation(having)[:at_most])
+    found = explain.importance(_model(root, key), X[rows], np.full(rows.size, label), n=None)
+    return found, rows.size, having.size, part
+
+
+@st.cache_resource(show_spinner=False, max_entries=4)
+def _label_names(root: str, fingerprint: str):
+    return _description(root, fingerprint).labels.sort_values("rank", kind="stable")[["label", "name"]]
+
+
+def _rows_with(Y, label):
+    return np.flatnonzero(np.diff(Y[:, [label]].indptr))

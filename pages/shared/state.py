@@ -35,6 +35,13 @@ TREE_LEVELS = "trees.levels"
 TREE_ROW = "trees.row"
 TREE_MODE = "trees.mode"
 PREFIXES_ASKED = "trees.prefixes_asked"  # keys of runs whose parts were measured without being asked, once a session
+ROBUSTNESS_RUNS = "robustness.runs"  # what is chosen on the Robustness page, likewise
+ROBUSTNESS_ASKED = "robustness.asked"  # keys of measurements that were started without being asked, once a session
+EXPLAIN_RUN = "explain.run"  # what is chosen on the Explain page, likewise
+EXPLAIN_SECOND = "explain.second"
+EXPLAIN_ROW = "explain.row"
+EXPLAIN_LABEL = "explain.label"
+EXPLAIN_ASKED = "explain.asked"
 FROM_CACHE = "train.from_cache"  # keys of runs that were there when Train was pressed
 MADE_WITH = "made_with"  # {widget key: the value it was made with}
 NOTICE = "notice"  # messages for the next run
@@ -55,8 +62,9 @@ _EMPTY = {
     "runs": [],  # {"key", "fingerprint", "model", "params", "k", "created"}, oldest first
     "shown": {},  # fingerprint -> key of the run shown
     "rows": {},  # what it belongs to -> row (or tree, or node) looked at
-    "jobs": [],  # {"id", "kind": "prepare", "train" or "prefixes", ...} that have not been collected
+    "jobs": [],  # {"id", "kind": "prepare", "train" or one of MEASUREMENTS, ...} that have not been collected
 }
+MEASUREMENTS = ("prefixes", "robustness", "explanations")  # jobs that measure a run; what they find has this kind
 _RUN = ("key", "fingerprint", "model", "params", "k")
 _lock = threading.RLock()  # writers of workspace files in this process
 
@@ -255,7 +263,7 @@ def _read(token) -> dict:
         for job in read["jobs"]
         if (_has(job, "id", "kind", "name") and job["kind"] == "prepare")
         or (_has(job, "id", "kind", *_RUN) and job["kind"] == "train")
-        or (_has(job, "id", "kind", "run", "fingerprint", "title") and job["kind"] == "prefixes")
+        or (_has(job, "id", "kind", "run", "key", "fingerprint", "title") and job["kind"] in MEASUREMENTS)
     ]
     return read
 

@@ -5,7 +5,18 @@ and ``total``, the number of points drawn and the number there are, for whoever 
 """
 
 from xmlcore.figures._data import label_frequency, labels_per_row
+from xmlcore.figures._explain import (
+    contribution_bars,
+    contributions_compared,
+    deletion_curves,
+    importance_bars,
+    magnitude_bars,
+    path_products,
+    path_shares,
+    stability_curves,
+)
 from xmlcore.figures._results import measures_at_k
+from xmlcore.figures._robustness import buckets_under_noise, noisy_features, prediction_times, robustness_curves
 from xmlcore.figures._style import BUCKET_COLORS, MEASURE_COLORS, MODEL_COLORS, PALETTE, PART_COLORS, template
 from xmlcore.figures._trees import (
     OBJECTIVE_COLORS,
@@ -23,13 +34,25 @@ __all__ = [
     "OBJECTIVE_COLORS",
     "PALETTE",
     "PART_COLORS",
+    "buckets_under_noise",
+    "contribution_bars",
+    "contributions_compared",
+    "deletion_curves",
+    "importance_bars",
     "label_frequency",
     "labels_per_row",
     "leaf_depths",
+    "magnitude_bars",
     "measures_at_k",
     "measures_of_prefixes",
+    "noisy_features",
     "objective_by_depth",
     "objective_in_training",
+    "path_products",
+    "path_shares",
+    "prediction_times",
+    "robustness_curves",
+    "stability_curves",
     "template",
     "tree",
 ]

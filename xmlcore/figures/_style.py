@@ -1,5 +1,7 @@
 """What all figures share: colours that keep their meaning, and one template."""
 
+import html
+
 import plotly.graph_objects as go
 
 # Okabe and Ito's colours, told apart with every common colour vision, without the yellow and the black that vanish on
@@ -24,8 +26,22 @@ MODEL_COLORS = {
     "FALS": ORANGE,
     "OneVsRest": GREY,
 }
+MODEL_MARKS = {
+    "PLT": "circle",
+    "ExtendedPLT": "diamond",
+    "LdSM": "square",
+    "DoubleSampling": "triangle-up",
+    "FALS": "x",
+    "OneVsRest": "cross",
+}
+RUN_DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
 PART_COLORS = {"training": BLUE, "test": VERMILION}
 BUCKET_COLORS = {"head": BLUE, "torso": VERMILION, "tail": GREY}
+BUCKET_MARKS = {"head": "circle", "torso": "square", "tail": "diamond"}
+# How features are ranked, and which way they push.
+RANKING_COLORS = {"contributions": BLUE, "supporting": GREEN, "magnitude": ORANGE, "random": GREY}
+RANKING_MARKS = {"contributions": "circle", "supporting": "diamond", "magnitude": "square", "random": "x"}
+FOR, AGAINST = BLUE, VERMILION
 
 INK = "#1B2329"
 QUIET = "#5B6770"  # readable on white and on the dark page alike when used for thin lines
@@ -97,6 +113,33 @@ def new_figure(title: str, *, shown: int, total: int) -> go.Figure:
     figure.update_layout(**family, title=family, hoverlabel=family)
     figure.update_layout(meta={"shown": int(shown), "total": int(total)})
     return figure
+
+
+def run_style(model: str, before: int = 0) -> dict:
+    """Colour and mark of a model, and the dash that tells a run of it from ``before`` others in the same figure."""
+    return {
+        "color": MODEL_COLORS.get(model, PURPLE),
+        "mark": MODEL_MARKS.get(model, "star"),
+        "dash": RUN_DASHES[before % len(RUN_DASHES)],
+    }
+
+
+def shade(color: str, opacity: float = 0.18) -> str:
+    """Return ``#rrggbb`` as a colour to fill bands with: what lies under it stays in sight."""
+    return f"rgba({int(color[1:3], 16)}, {int(color[3:5], 16)}, {int(color[5:7], 16)}, {opacity})"
+
+
+def add_band(figure: go.Figure, x, low, high, color: str, group: str, **trace) -> None:
+    """Fill between two lines; it comes and goes with the lines of its ``group``, a click in the legend away."""
+    edge = {"mode": "lines", "line": {"width": 0}, "hoverinfo": "skip", "showlegend": False, "legendgroup": group}
+    figure.add_scatter(x=x, y=high, **edge, **trace)
+    figure.add_scatter(x=x, y=low, fill="tonexty", fillcolor=shade(color), **edge, **trace)
+
+
+def short(name: str, letters: int = 20) -> str:
+    """A name as it is written beside a mark: no mark-up of its own, and not longer than there is room for."""
+    name = str(name)
+    return html.escape(name if len(name) <= letters else name[: letters - 1] + "…", quote=False)
 
 
 def need_columns(frame, columns, function: str) -> None:

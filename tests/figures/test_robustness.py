@@ -1,0 +1,136 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from xmlcore import figures
+from xmlcore.figures import MODEL_COLORS
+
+
+def summary(runs=(("PLT", "PLT"),), measures=("P@k",), buckets=("all",), sigmas=(0.0, 0.05, 0.1)):
+    """What summarise gives: run number r loses r + 1 points per hundredth of noise; the intervals are 2 points wide."""
+    lines = []
+    for place, (run, model) in enumerate(runs):
+        for sigma in sigmas:
+            for bucket in buckets:
+                for measure in measures:
+                    for k in (1, 3):
+                        value = 0.8 - sigma * (place + 1)
+                        half = 0.0 if sigma == 0 else 0.01
+                        line = {"run": run, "model": model, "sigma": sigma, "k": k, "bucket": bucket}
+                        line |= {"measure": measure, "n": 3, "rows": 100}
+                        line |= {"mean": value, "low": value - half, "high": value + half}
+                        drop = 1 - value / 0.8
+                        line |= {"drop_mean": drop, "drop_low": drop - half, "drop_high": drop + half}
+                        lines.append(line)
+    return pd.DataFrame(lines)
+
+
+def lines(figure):
+    """Traces with points, without the bands, by name."""
+    return {trace.name: trace for trace in figure.data if trace.mode and "markers" in trace.mode}
+
+
+def bands(figure):
+    return [trace for trace in figure.data if trace.fill == "tonexty"]
+
+
+def test_a_run_has_its_models_colour_and_a_second_run_of_it_is_dashed():
+    runs = [("PLT", "PLT"), ("PLT (C: 1)", "PLT"), ("PLT trained with noise", "ExtendedPLT")]
+    drawn = lines(figures.robustness_curves(summary(runs)))
+    assert list(drawn) == [name for name, _ in runs]
+    assert [trace.line.color for trace in drawn.values()] == [MODEL_COLORS[model] for _, model in runs]
+    assert [trace.line.dash for trace in drawn.values()] == ["solid", "dash", "solid"]
+    assert len({(trace.line.color, trace.line.dash, trace.marker.symbol) for trace in drawn.values()}) == 3
+
+
+def test_curves_are_in_percent_with_the_interval_as_a_band():
+    figure = figures.robustness_curves(summary(), "P@k", 3)
+    line = lines(figure)["PLT"]
+    np.testing.assert_allclose(line.x, [0, 0.05, 0.1])
+    np.testing.assert_allclose(line.y, [80, 75, 70])
+    (band,) = bands(figure)
+    np.testing.assert_allclose(band.y, [80, 74, 69])
+    assert band.legendgroup == line.legendgroup
+    assert figure.layout.yaxis.title.text == "P@3, %" and figure.layout.meta == {"shown": 3, "total": 3}
+
+
+def test_what_is_lost_can_be_drawn_instead():
+    figure = figures.robustness_curves(summary(), drop=True)
+    np.testing.assert_allclose(lines(figure)["PLT"].y, [0, 6.25, 12.5])
+    assert "lost" in figure.layout.yaxis.title.text
+
+
+def test_one_repeat_has_no_band():
+    figure = figures.robustness_curves(summary().assign(low=np.nan, high=np.nan, n=1))
+    assert not bands(figure)
+    assert lines(figure)["PLT"].customdata[1][0] == ""
+
+
+def test_names_of_runs_are_no_mark_up():
+    drawn = lines(figures.robustness_curves(summary([("<b>PLT</b>", "PLT")])))
+    assert list(drawn) == ["&lt;b&gt;PLT&lt;/b&gt;"]
+
+
+def test_every_level_that_has_room_has_a_tick_and_no_noise_always_has():
+    axis = figures.robustness_curves(summary(sigmas=(0.0, 0.001, 0.01, 0.05, 0.1))).layout.xaxis
+    assert list(axis.ticktext) == ["0", "0.05", "0.1"]
+    axis = figures.robustness_curves(summary(sigmas=(0.0, 0.5))).layout.xaxis
+    assert list(axis.ticktext) == ["0", "0.5"]
+
+
+def test_times_are_per_row_in_a_unit_that_fits():
+    frame = summary(measures=("predict_s",))
+    figure = figures.prediction_times(frame[frame["k"] == 3])
+    assert figure.layout.yaxis.title.text == "Prediction, ms per row"
+    np.testing.assert_allclose(lines(figure)["PLT"].y, [8, 7.5, 7])
+    quick = frame[frame["k"] == 3].assign(rows=100_000)
+    assert figures.prediction_times(quick).layout.yaxis.title.text == "Prediction, µs per row"
+
+
+def test_parts_of_precision_are_stacked_and_recalls_of_buckets_are_not():
+    frame = summary(measures=("P@k", "R@k"), buckets=("all", "head", "torso", "tail"))
+    stacked = figures.buckets_under_noise(frame, "P@k", 3)
+    assert [trace.name for trace in stacked.data] == ["head", "torso", "tail"]
+    assert {trace.stackgroup for trace in stacked.data} == {"parts"}
+    apart = figures.buckets_under_noise(frame, "R@k", 3)
+    assert list(lines(apart)) == ["head", "torso", "tail"] and len(bands(apart)) == 3
+    assert not any(trace.stackgroup for trace in apart.data)
+
+
+def test_each_row_has_a_part_with_its_features_first_on_top():
+    frame = pd.DataFrame(
+        {
+            "row": [4, 4, 7],
+            "row_name": ["Test row 4: <i>x</i>", "Test row 4: <i>x</i>", "Test row 7"],
+            "name": ["a <b>name</b>", "a feature with a very long name", "c"],
+            "clean": [2.0, 1.0, 0.0],
+            "noisy": [2.5, 0.5, 0.3],
+        }
+    )
+    figure = figures.noisy_features(frame)
+    clean = [trace for trace in figure.data if trace.name == "without noise"]
+    noisy = [trace for trace in figure.data if trace.name == "with noise"]
+    assert [list(trace.x) for trace in clean] == [[2, 1], [0]] and [list(trace.x) for trace in noisy] == [
+        [2.5, 0.5],
+        [0.3],
+    ]
+    assert list(clean[0].y) == [1, 0]
+    assert list(figure.layout.yaxis.ticktext) == ["a &lt;b&gt;name&lt;/b&gt;", "a feature with a ve…"]
+    assert [trace.showlegend for trace in clean] == [True, False]
+    said = [annotation.text for annotation in figure.layout.annotations]
+    assert said == ["<b>Test row 4: &lt;i&gt;x&lt;/i&gt;</b>", "<b>Test row 7</b>"]
+
+
+def test_a_single_row_and_no_rows_can_be_drawn():
+    frame = pd.DataFrame({"row": [1], "row_name": ["one"], "name": ["a"], "clean": [1.0], "noisy": [2.0]})
+    assert figures.noisy_features(frame).layout.meta["shown"] == 1
+    assert figures.noisy_features(frame.iloc[:0]).layout.meta == {"shown": 0, "total": 0}
+
+
+@pytest.mark.parametrize(
+    "function",
+    [figures.robustness_curves, figures.prediction_times, figures.buckets_under_noise, figures.noisy_features],
+)
+def test_a_missing_column_is_named(function):
+    with pytest.raises(ValueError, match="needs the column"):
+        function(pd.DataFrame({"row": [0], "sigma": [0.0]}))

@@ -1,0 +1,255 @@
+"""The Explain page, opened and used through app.py."""
+
+import importlib.util
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from xmlcore import datasets, experiment, explain, store
+
+_spec = importlib.util.spec_from_file_location("pages_robustness", Path(__file__).with_name("test_robustness.py"))
+_robustness = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(_robustness)
+train, word_data, figure = _robustness.train, _robustness.word_data, _robustness.figure
+
+
+def bars(spec):
+    """Lengths of all bars of a figure, from the top down."""
+    found = {}
+    for trace in spec["data"]:
+        if trace["type"] == "bar":
+            found |= dict(zip(numbers(trace["y"]), numbers(trace["x"])))
+    return [found[place] for place in sorted(found, reverse=True)]
+
+
+def numbers(values):
+    import base64
+
+    if isinstance(values, dict):
+        return np.frombuffer(base64.b64decode(values["bdata"]), np.dtype(values["dtype"])).tolist()
+    return values
+
+
+def whole_model(page):
+    return figure(page, "Do the features that are named matter?") is not None
+
+
+@pytest.fixture
+def key(ready):
+    return train(ready)
+
+
+@pytest.fixture
+def page(ready, key):
+    return ready.go("explain")
+
+
+@pytest.fixture
+def model(key):
+    return experiment.load_run_model(key)
+
+
+def test_without_a_data_set_there_is_nothing_to_explain(session, small_catalog):
+    def load(progress):
+        raise OSError("the disk is full")
+
+    small_catalog.load = load
+    page = session().until(lambda s: s.at.error).go("explain")
+    assert "There is no data set in use, so there is nothing to explain" in page.text()
+
+
+def test_without_a_run_the_page_says_what_it_shows_and_trains_one(ready):
+    page = ready.go("explain")
+    assert "This page shows which features made a model predict a label" in page.text()
+    page.press("explain.train").until(lambda s: figure(s, "Contributions to"), seconds=300)
+    assert "**PLT** ranks **topic" in page.text()
+
+
+def test_bars_add_up_from_the_empty_row_to_the_score(page, model):
+    data = word_data()
+    label = int(model.predict_topk(data.X_test[[0]], 1).labels[0, 0])
+    found = explain.contributions(model, data.X_test[[0]], label)
+    assert f"ranks **topic *{label}*** 1st for test row 0" in page.text()
+    drawn = bars(figure(page, f"Contributions to topic *{label}*"))
+    assert sum(drawn) == pytest.approx(found.attrs["total"] - found.attrs["baseline"], abs=1e-6)
+    assert f"P = {100 * np.exp(found.attrs['total']):.3g} %" in page.text()
+    sizes = np.abs(bars(figure(page, "Largest values")))
+    assert (np.diff(sizes) <= 0).all()  # the paper's ranking stands beside it
+    assert {"Figure, HTML", "Data, CSV", "Noisy copies, CSV"} <= page.downloads()
+
+
+def test_another_label_is_explained_and_belongs_to_its_row(page, model):
+    choice = page.at.selectbox(key="explain.label")
+    assert "predicted 1st" in choice.options[0] and "predicted 2nd" in choice.options[1]
+    second = int(model.predict_topk(word_data().X_test[[0]], 2).labels[0, 1])
+    choice.set_value(second)
+    page.run()
+    assert f"ranks **topic *{second}*** 2nd for test row 0" in page.text()
+    page.go("data").go("explain")
+    assert page.at.selectbox(key="explain.label").value == second
+    page.at.number_input(key="explain.row").set_value(3)
+    page.run()
+    assert "1st for test row 3" in page.text()
+
+
+def test_a_true_label_that_was_missed_can_be_explained(page):
+    data, run = word_data(), experiment.load_run(next(iter(json.loads(workspace(page))["runs"]))["key"])
+    missed = [
+        (row, int(j)) for row in range(30) for j in data.Y_test[[row]].indices if j not in run.ranking.labels[row]
+    ]
+    if not missed:
+        pytest.skip("this model misses nothing")
+    row, label = missed[0]
+    page.at.number_input(key="explain.row").set_value(row)
+    page.run()
+    page.at.selectbox(key="explain.label").set_value(label)
+    page.run()
+    assert f"does not have **topic *{label}*** among its first 5" in page.text() and "a miss" in page.text()
+
+
+def workspace(page):
+    from pages.shared import state
+
+    return state._path(page.token).read_text()
+
+
+def test_the_path_ends_at_the_probability(page, model):
+    data = word_data()
+    label = int(model.predict_topk(data.X_test[[0]], 1).labels[0, 0])
+    table = page.frame("depth", "node", "factor", "product")
+    way = explain.path(model, data.X_test[[0]], label)
+    assert table["node"].tolist() == way["node"].tolist()
+    assert table["product"].iloc[-1] == pytest.approx(100 * np.exp(way["log_proba"].iloc[-1]), rel=1e-6)
+    assert figure(page, f"Path to topic *{label}*")
+
+
+def test_rows_are_found_by_a_label_and_looked_at(page):
+    page.at.text_input(key="explain.query").set_value("topic *7*")
+    page.run()
+    found = page.at.selectbox(key="explain.found topic *7*")
+    data = word_data()
+    assert len(found.options) == int(data.Y_test[:, [7]].sum())
+    row = int(found.options[0].split(":")[0])
+    found.set_value(row)
+    page.run()
+    assert f"**Test row {row}**" in page.text() and page.at.number_input(key="explain.row").value == row
+    page.at.text_input(key="explain.query").set_value("no such thing")
+    assert "No test row has" in page.run().text()
+
+
+def test_noise_changes_contributions_and_none_does_not(page):
+    assert figure(page, "Contributions without and with noise")
+    field = next(n.key for n in page.at.number_input if n.key.startswith("explain.sigma"))
+    page.at.number_input(key=field).set_value(0.0)
+    page.run()
+    assert "Without noise everything stays as it is" in page.text()
+    spec = figure(page, "Contributions without and with noise")
+    one, two = (numbers(t["x"]) for t in spec["data"] if t["mode"] == "markers")
+    assert one == pytest.approx(two)
+    labels = page.frame("before", "after")
+    assert labels["before"].tolist() == labels["after"].tolist()
+    page.at.number_input(key=field).set_value(0.5)
+    page.run()
+    metrics = page.metrics()
+    assert {"Spearman", "Overlap"} <= set(metrics)
+    before = figure(page, "Contributions without and with noise")
+    page.press("explain.noise.again")
+    assert figure(page, "Contributions without and with noise") != before
+
+
+def test_two_models_explain_the_same_label_side_by_side(ready):
+    train(ready, "LdSM", n_estimators=2)
+    train(ready, noise_sigma=0.1)
+    train(ready)
+    page = ready.go("explain")
+    assert page.at.selectbox(key="explain.second").value == train(ready, noise_sigma=0.1)  # its twin comes first
+    assert "Rank of the label" in page.metrics()
+    ends = [figure(page, title)["layout"]["xaxis"]["range"] for title in ("PLT", "PLT trained with noise")]
+    assert ends[0] == ends[1]
+    page.at.selectbox(key="explain.second").set_value("none")
+    assert "Rank of the label" not in page.run().metrics()
+    page.at.selectbox(key="explain.run").set_value(train(ready, "LdSM", n_estimators=2))
+    page.run()
+    assert "**LdSM** ranks" in page.text()
+    assert {"leaf", "share", "change"} <= set(page.frame("depth", "node", "share").columns)
+    assert figure(page, "Ways to topic")
+    assert "the label’s share without features" in page.text()
+
+
+def test_features_of_a_label_are_searched_for(page):
+    page.at.text_input(key="explain.label.query").set_value("*5*")
+    page.run()
+    assert figure(page, "Features of topic *5*")
+    assert "Contributions to **topic *5***" in page.text()
+    page.at.text_input(key="explain.label.query").set_value("no such thing")
+    assert "No label has" in page.run().text()
+
+
+def test_the_whole_model_is_explained_by_itself_once(page, key, server):
+    page.until(whole_model)
+    found = experiment.load_explanations(experiment.explanations_key(key, 30, 0))
+    assert figure(page, "Do explanations stay the same") and figure(page, "Features that decide most")
+    filled = np.flatnonzero(np.diff(word_data().X_test.indptr))
+    assert found.rows.tolist() == filled.tolist()
+    said = "all 30" if filled.size == 30 else f"{filled.size} of 30"
+    assert f"Means over {said} test rows" in page.text()
+    before = len(server.jobs())
+    page.go("data").go("explain")
+    assert len(server.jobs()) == before
+
+
+def test_long_explaining_waits_for_a_button_that_says_how_long(ready, monkeypatch):
+    from pages.shared import explained
+
+    monkeypatch.setattr(explained, "seconds", lambda *args: 125.0)
+    train(ready)
+    page = ready.go("explain")
+    assert "2 min 05 s" in page.at.button(key="explain.measure").label
+    page.press("explain.measure").until(whole_model)
+
+
+def test_failed_explaining_says_why_and_is_not_started_again_by_itself(ready, monkeypatch, server):
+    def fail(*args, **kwargs):
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr(explain, "deletion_curve", fail)
+    train(ready)
+    page = ready.go("explain").until(lambda s: s.at.error)
+    assert "the disk is full" in page.at.error[0].value
+    before = len(server.jobs())
+    next(b for b in page.at.button if b.label == "Dismiss").click()
+    page.run().run()
+    assert not page.at.error and len(server.jobs()) == before
+
+
+def test_a_row_without_features_has_no_contributions(ready, monkeypatch):
+    data = word_data()
+    X = data.X_test.toarray()
+    X[0] = 0
+    empty = datasets.Dataset("words", data.X_train, data.Y_train, X, data.Y_test, label_names=data.label_names)
+    monkeypatch.setattr(_robustness, "word_data", lambda: empty)
+    train(ready)
+    page = ready.go("explain")
+    assert "This row has no features, so nothing contributes" in page.text()
+
+
+def test_a_model_that_cannot_be_read_is_said_to_be_so(ready):
+    key = train(ready)
+    (store.folder("runs", key) / "model" / "params.json").write_text("{")
+    page = ready.go("explain")
+    assert "cannot be read" in page.at.error[0].value and "Train it again" in page.at.error[0].value
+
+
+@pytest.mark.parametrize("model", [name for name in experiment.MODELS if name != "PLT"])
+def test_every_model_is_explained(ready, model):
+    train(ready, model)
+    page = ready.go("explain").until(whole_model)
+    assert f"**{model}** ranks" in page.text() and "Features that decide most" in str(titles(page))
+    page.go("robustness").until(_robustness.measured)
+    assert f"takes P@1 of **{model}**" in page.text()
+
+
+def titles(page):
+    return [json.loads(chart.proto.spec)["layout"]["title"]["text"] for chart in page.at.get("plotly_chart")]

@@ -1,0 +1,234 @@
+"""The Robustness page, opened and used through app.py."""
+
+import json
+
+import numpy as np
+import pytest
+
+from xmlcore import datasets, experiment, robustness, store
+
+
+def word_data():
+    """120 training and 30 test rows of 8 labels; label j goes with the words 3j to 3j + 2. Each part has its labels."""
+    rng = np.random.default_rng(4)
+    Y = rng.random((150, 8)) < np.linspace(0.5, 0.08, 8)
+    Y[:, 0] |= ~Y.any(axis=1)
+    X = np.repeat(Y, 3, axis=1) * rng.uniform(0.2, 1.0, (150, 24)) * (rng.random((150, 24)) < 0.7)
+    names = [f"topic *{j}*" for j in range(8)], [f"word_{j}" for j in range(24)]
+    return datasets.Dataset("words", X[:120], Y[:120], X[120:], Y[120:], label_names=names[0], feature_names=names[1])
+
+
+def train(session, model="PLT", **params):
+    """Put the data set and a run into the workspace, as other pages would."""
+    from pages.shared import state
+
+    data = word_data()
+    fingerprint = datasets.save_dataset(data)
+    params = experiment.full_params(model, params)
+    key = experiment.run_saved(fingerprint, model, params, 5)
+    path = state._path(session.token)
+    workspace = json.loads(path.read_text())
+    workspace["known"][fingerprint] = {"name": data.name, "source": "upload", "notes": []}
+    run = {"key": key, "fingerprint": fingerprint, "model": model, "params": params, "k": 5}
+    workspace["runs"].append({**run, "created": f"2026-01-0{len(workspace['runs']) + 1}T00:00:00+00:00"})
+    path.write_text(json.dumps({**workspace, "dataset": fingerprint}))
+    return key
+
+
+def figure(page, start):
+    """The first figure whose title begins so."""
+    for chart in page.at.get("plotly_chart"):
+        spec = json.loads(chart.proto.spec)
+        if spec["layout"]["title"]["text"].startswith(start):
+            return spec
+    return None
+
+
+def legend(spec):
+    return [trace["name"] for trace in spec["data"] if trace.get("name") and "markers" in trace.get("mode", "")]
+
+
+def measured(page):
+    return figure(page, "P@1 under") is not None
+
+
+@pytest.fixture
+def key(ready):
+    return train(ready)
+
+
+@pytest.fixture
+def page(ready, key):
+    return ready.go("robustness").until(measured)
+
+
+def test_without_a_data_set_there_is_nothing_to_measure(session, small_catalog):
+    def load(progress):
+        raise OSError("the disk is full")
+
+    small_catalog.load = load
+    page = session().until(lambda s: s.at.error).go("robustness")
+    assert "There is no data set in use, so there is nothing to measure" in page.text()
+
+
+def test_without_a_run_the_page_says_what_it_shows_and_trains_one(ready):
+    page = ready.go("robustness")
+    assert "This page shows how predictions suffer" in page.text()
+    page.press("robustness.train").until(measured, seconds=300)
+    assert "takes P@1 of **PLT** from" in page.text()
+
+
+def test_the_paper_s_noise_is_measured_by_itself_and_the_sentence_says_what_it_does(page, key, server):
+    stored = experiment.robustness_key(key, "gaussian", [0.01, 0.05, 0.1], {"support": "all"}, 3, 0, None)
+    found = experiment.load_robustness(stored)
+    summary = robustness.summarise(found.frame)
+    p1 = summary[(summary["measure"] == "P@k") & (summary["k"] == 1) & (summary["bucket"] == "all")].set_index("sigma")
+    said = page.text().replace("\u00a0", " ")
+    assert "On **words**, Gaussian noise of σ = 0.1 on all features takes P@1 of **PLT**" in said
+    assert f"from {100 * p1['mean'][0.0]:.1f} % to **{100 * p1['mean'][0.1]:.1f} %**" in said
+    assert "On all 30 test rows" in said
+    before = len(server.jobs())
+    page.go("data").go("robustness")
+    assert len(server.jobs()) == before  # once
+
+
+def test_the_table_has_each_measure_without_and_with_noise_and_what_is_lost(page):
+    table = page.frame("run", "k", "P@k clean", "P@k", "P@k drop", "PSDCG@k (1/log)")
+    assert table["k"].tolist() == [1, 3, 5]
+    np.testing.assert_allclose(table["nDCG@k"].iloc[0], table["P@k"].iloc[0])  # at 1 they are the same
+    lost = 100 * (1 - table["P@k"] / table["P@k clean"])
+    np.testing.assert_allclose(table["P@k drop"], lost, atol=0.5)  # a mean of drops is near the drop of means
+    assert (table["ms per row"] > 0).all()
+    page.at.select_slider(key="robustness.level").set_value(0.01)
+    page.run()
+    assert abs(page.frame("run", "k", "P@k drop")["P@k drop"]).max() <= abs(table["P@k drop"]).max() + 1e-9
+    assert {"Table, CSV", "All measurements, CSV", "Figure, HTML", "Data, CSV"} <= page.downloads()
+
+
+def test_measure_k_and_share_lost_are_chosen(page):
+    page.at.selectbox(key="robustness.measure").set_value("nDCG@k")
+    page.at.selectbox(key="robustness.k").set_value(3)
+    page.at.selectbox(key="robustness.drawn").set_value("drop")
+    page.run()
+    spec = figure(page, "nDCG@3 under Gaussian noise")
+    assert "lost" in spec["layout"]["yaxis"]["title"]["text"]
+
+
+def test_several_models_are_on_one_axis_and_one_is_taken_away(ready):
+    train(ready, "LdSM", n_estimators=2)
+    keys = [train(ready), train(ready, noise_sigma=0.1)]
+    page = ready.go("robustness").until(lambda s: measured(s) and len(legend(figure(s, "P@1 under"))) == 3)
+    assert legend(figure(page, "P@1 under")) == ["PLT trained with noise", "PLT", "LdSM"]
+    page.at.multiselect(key="robustness.runs").set_value(keys)
+    page.run()
+    assert sorted(legend(figure(page, "P@1 under"))) == ["PLT", "PLT trained with noise"]
+    page.go("data").go("robustness")
+    assert page.at.multiselect(key="robustness.runs").value == keys
+    page.at.multiselect(key="robustness.runs").set_value([])
+    assert "Choose at least one result" in page.run().text()
+
+
+def test_a_twin_is_trained_by_one_press_and_joins_the_figure(page, key):
+    page.press("robustness.twin.train")
+    page.until(lambda s: measured(s) and len(legend(figure(s, "P@1 under"))) == 2, seconds=300)
+    assert legend(figure(page, "P@1 under")) == ["PLT", "PLT trained with noise"]
+    assert "Compared above: PLT and PLT trained with noise." in page.text()
+    assert page.at.button(key="robustness.twin.train").disabled
+    run = experiment.load_run(page.at.multiselect(key="robustness.runs").value[1])
+    assert run.params["noise_sigma"] == 0.05 and run.params["noise_support"] == "all"
+    assert {**run.params, "noise_sigma": 0.0} == experiment.load_run(key).params
+
+
+def test_other_noise_is_measured_when_it_is_chosen(page):
+    page.at.selectbox(key="robustness.kind").set_value("words")
+    page.run().until(lambda s: figure(s, "P@1 under changed words"))
+    assert "changed words (dropped, swapped, inserted) at a rate of 0.4 take P@1" in page.text()
+    page.at.selectbox(key="robustness.kind").set_value("gaussian")
+    page.run()
+    page.at.selectbox(key="robustness.support gaussian").set_value("nonzero")
+    page.run().until(lambda s: figure(s, "P@1 under Gaussian noise on present features"))
+
+
+@pytest.mark.parametrize("kind", ["fgsm", "pgd"])
+def test_attacks_say_on_which_model_they_were_computed(ready, kind):
+    train(ready, "LdSM", n_estimators=2)
+    train(ready)
+    page = ready.go("robustness")
+    page.at.selectbox(key="robustness.kind").set_value(kind)
+    page.run().until(lambda s: figure(s, f"P@1 under the {kind.upper()} attack (L2)"))
+    page.until(lambda s: len(legend(figure(s, "P@1 under"))) == 2)
+    said = page.text()
+    assert "Computed on the gradient of each model itself: PLT." in said
+    assert "LdSM has no gradient: attacks were computed on PLT with default settings" in said
+    assert "attacked on PLT" in said  # the rows below
+
+
+def test_levels_that_cannot_be_read_are_said_to_be_so(page):
+    field = next(t.key for t in page.at.text_input if t.key.startswith("robustness.levels"))
+    page.at.text_input(key=field).set_value("0.1, much")
+    assert "“much” is not a number" in page.run().at.error[0].value
+    page.at.text_input(key=field).set_value("0")
+    assert "At least one level above 0" in page.run().at.error[0].value
+    page.at.text_input(key=field).set_value("0.2; 0.2, 0.02")
+    page.run().until(lambda s: measured(s))
+    assert list(page.at.select_slider(key="robustness.level").options) == ["σ = 0.02", "σ = 0.2"]
+
+
+def test_a_sample_of_rows_is_said_to_be_one(page):
+    field = next(n.key for n in page.at.number_input if n.key.startswith("robustness.rows "))
+    page.at.number_input(key=field).set_value(10)
+    page.run().until(measured)
+    assert "On 10 of 30 test rows, drawn at random" in page.text()
+
+
+def test_long_measuring_waits_for_a_button_that_says_how_long(ready, monkeypatch):
+    from pages.shared import noise
+
+    monkeypatch.setattr(noise, "seconds", lambda *args: 125.0)
+    train(ready)
+    page = ready.go("robustness")
+    assert "2 min 05 s" in page.at.button(key="robustness.measure").label and not measured(page)
+    page.press("robustness.measure").until(measured)
+
+
+def test_failed_measuring_says_why_and_is_not_started_again_by_itself(ready, monkeypatch, server):
+    def fail(*args, **kwargs):
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr(robustness, "evaluate", fail)
+    train(ready)
+    page = ready.go("robustness").until(lambda s: s.at.error)
+    assert "the disk is full" in page.at.error[0].value
+    before = len(server.jobs())
+    next(b for b in page.at.button if b.label == "Dismiss").click()
+    page.run().run()
+    assert not page.at.error and len(server.jobs()) == before
+    assert page.at.button(key="robustness.measure")
+
+
+def test_parts_of_buckets_add_up_to_precision(page):
+    page.at.selectbox(key="robustness.buckets.k").set_value(5)
+    page.run()
+    spec = figure(page, "P@5 by bucket")
+    assert legend(spec) == ["head", "torso", "tail"]
+    assert legend(figure(page, "R@5 by bucket")) == ["head", "torso", "tail"]
+    assert figure(page, "Prediction time")
+
+
+def test_three_rows_are_shown_without_and_with_noise(page):
+    page.at.number_input(key="robustness.row").set_value(29)
+    page.run()
+    spec = figure(page, "Feature values at σ = 0.1")
+    said = [annotation["text"] for annotation in spec["layout"]["annotations"]]
+    assert said == [f"<b>Test row {row}</b>" for row in (0, 1, 29)]
+    assert "Lengths (L2)" in page.text()
+
+
+def test_a_damaged_result_is_measured_again(page, key):
+    import streamlit as st
+
+    stored = experiment.robustness_key(key, "gaussian", [0.01, 0.05, 0.1], {"support": "all"}, 3, 0, None)
+    (store.folder("robustness", stored) / "value.joblib").write_bytes(b"no pickle")
+    st.cache_resource.clear()
+    page.at.session_state["robustness.asked"] = set()
+    page.run().until(measured)
