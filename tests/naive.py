@@ -386,6 +386,28 @@ def take_rows(rows, feature_of_column):
     return taken
 
 
+def lay_out(row, feature_of_column):
+    """A row {feature: value} as one float32 value per column; None where it has less than a quarter of them."""
+    length = math.sqrt(sum(value**2 for value in row.values())) or 1.0
+    known = [column for column, feature in enumerate(feature_of_column) if int(feature) in row]
+    if len(known) < max(1, len(feature_of_column) / 4):
+        return None
+    laid = np.zeros(len(feature_of_column), np.float32)
+    for column in known:
+        laid[column] = row[int(feature_of_column[column])] / length
+    return laid
+
+
+def laid_margins(tree, g, laid):
+    """Margins of a group's children for a row laid out: float32, rounded after each product and sum, by columns."""
+    first, size = int(tree.group_first[g]), int(tree.group_size[g])
+    margins = tree.bias[first : first + size].copy()
+    for column, row in group_weights(tree, g).items():
+        for c, w in row.items():
+            margins[c] += laid[column] * np.float32(w)
+    return margins
+
+
 def find_column(part, shift, columns, column):
     """Place of a column among those of its group, by the group's part of the index; None when it is not there."""
     if shift == -2:

@@ -9,9 +9,9 @@ from numba import njit
 from xmlcore import PLT
 from xmlcore._kernels import label_clusters, lanes, rng, siblings
 from xmlcore._kernels import label_tree as kernels
-from xmlcore.models.arrays import columns_of
+from xmlcore.models.arrays import columns_of, read_only
 from xmlcore.models.label_tree import LabelTree, build_tree, label_representations
-from xmlcore.models.plt import LOSSES
+from xmlcore.models.plt import DTYPES, LOSSES
 from xmlcore.validation import check_labels, csr_parts
 
 
@@ -132,6 +132,21 @@ def add_scaled(out, to, values, start, scale):
     lanes.add_scaled(out, to, values, start, scale)
 
 
+@njit
+def add_rows(*arguments):
+    lanes.add_rows(*arguments)
+
+
+@njit
+def add_one_row(*arguments):
+    lanes.add_one_row(*arguments)
+
+
+@njit
+def add_one_row_wide(*arguments):
+    lanes.add_one_row_wide(*arguments)
+
+
 def sixteen(values):
     return np.resize(np.asarray(values, np.float32), 16)
 
@@ -173,6 +188,25 @@ def test_a_scaled_row_is_added_at_its_place():
     add_scaled(out, 16, values, 7, np.float32(2))
     assert out[16:32].tolist() == [16 + c + 2 * (7 + c) for c in range(16)]
     assert out[:16].tolist() == list(range(16)) and out[32:].tolist() == list(range(32, 48))
+
+
+@pytest.mark.parametrize(
+    "add, n_rows, n_lanes", [(add_rows, lanes.TILE_ROWS, 16), (add_one_row, 1, 16), (add_one_row_wide, 1, lanes.WIDE)]
+)
+def test_a_tile_adds_products_in_the_order_of_columns_and_nothing_beside(add, n_rows, n_lanes):
+    rng_ = np.random.default_rng(n_lanes)
+    laid, out = rng_.standard_normal((9, 50), np.float32), rng_.standard_normal(n_rows * 90 + 7, np.float32)
+    weights = rng_.standard_normal((40, 83), np.float32)
+    columns = np.sort(rng_.choice(50, 38, replace=False)).astype(np.int32)
+    places, expected = rng_.integers(0, 9, 3 + n_rows), out.copy()
+    for i in range(n_rows):
+        own = expected[7 + 90 * i :][:n_lanes]
+        for t in range(4, 33):
+            own += laid[places[3 + i], columns[t]] * weights[2 + t - 4, 5 : 5 + n_lanes]
+    add(out, 7, 90, weights.ravel(), 2 * 83 + 5, 83, columns, 4, 33, laid, places, 3)
+    np.testing.assert_array_equal(out, expected)
+    add(out, 7, 90, weights.ravel(), 0, 83, columns, 4, 4, laid, places, 3)
+    np.testing.assert_array_equal(out, expected)
 
 
 def trained(X, targets, loss, C, tol, max_epochs, seed=9, number=3):
@@ -397,6 +431,95 @@ def test_zones_come_one_after_the_other():
     values = np.ones(indices.size, np.float32)
     _, columns, _ = kernels.take_rows(np.array([0, 11]), indices, values, 0, 1, feature_ids, column_of)
     assert columns.tolist() == [3, 5, 1, 40, 33, 130, 600, 3000, 9000, 40_000, 200_000]
+
+
+@pytest.mark.parametrize("n_features", [60, 1_000_000])
+def test_rows_with_a_quarter_of_all_columns_are_laid_out(n_features):
+    rng_ = np.random.default_rng(0)
+    ids = np.sort(rng_.choice(n_features, 50, replace=False))
+    feature_of_column = rng_.permutation(ids)[:40].astype(np.int32)
+    unknown = np.setdiff1d(ids, feature_of_column)
+    rows = [{int(f): float(rng_.normal()) for f in feature_of_column[:size]} for size in (40, 9, 10, 0, 11, 3)]
+    for row in rows[1:]:
+        row.update({int(f): 1.0 for f in unknown})  # which make it longer, and count for nothing else
+    X = sp.lil_array((6, n_features), dtype=np.float32)
+    for i, row in enumerate(rows):
+        for f, value in row.items():
+            X[i, f] = value
+    columns = columns_of(feature_of_column, n_features)
+    ptr, taken, values, laid_at, laid = kernels.take_and_lay_out(*csr_parts(sp.csr_array(X)), 1, 6, *columns, 40, 10)
+    assert laid_at.tolist() == [-1, 0, -1, 1, -1] and laid.shape == (2, 40)
+    for row, at in zip(rows[1:], laid_at):
+        expected = naive.lay_out(row, feature_of_column)
+        assert (expected is None) == (at < 0)
+        if at >= 0:
+            np.testing.assert_allclose(laid[at], expected, rtol=1e-6)
+    rest = sp.csr_array(X)[[1, 2, 3, 4, 5]]
+    rest = sp.csr_array(sp.diags_array((laid_at < 0).astype(np.float32)) @ rest)
+    rest.eliminate_zeros()
+    rest.sort_indices()
+    for found, expected in zip((ptr, taken, values), kernels.take_rows(*csr_parts(rest), 0, 5, *columns)):
+        np.testing.assert_array_equal(found, expected)
+
+
+def tree_of_groups(groups, seed):
+    """Columns, and arrays as far as margins need them, for groups of (children, columns, share of weights, dense)."""
+    rng_ = np.random.default_rng(seed)
+    most = 60 + max(n_columns for _, n_columns, _, _ in groups)
+    arrays = {name: [] for name in ("columns", "dense", "entry_ptr", "entry_child", "entry_value")}
+    ptrs = {name: [0] for name in ("column_ptr", "dense_ptr", "sparse_ptr", "entry_at")}
+    for size, n_columns, share, is_dense in groups:
+        width = size if size <= 4 else -(-size // 16) * 16
+        weights = rng_.standard_normal((n_columns, size), np.float32) * (rng_.random((n_columns, size)) < share)
+        arrays["columns"].append(np.sort(rng_.choice(most, n_columns, replace=False)))
+        column, child = np.nonzero(weights)
+        arrays["dense"].append(np.pad(weights, [(0, 0), (0, width - size)]).ravel() if is_dense else [])
+        arrays["entry_child"].append([] if is_dense else child)
+        arrays["entry_value"].append([] if is_dense else weights[column, child])
+        arrays["entry_ptr"].append([] if is_dense else np.searchsorted(column, np.arange(n_columns + 1)))
+        for ptr, name in zip(ptrs, ("columns", "dense", "entry_child", "entry_ptr")):
+            ptrs[ptr].append(ptrs[ptr][-1] + len(arrays[name][-1]))
+    sizes = np.array([size for size, *_ in groups], np.int32)
+    n, firsts = 1 + int(sizes.sum()), 1 + np.cumsum(sizes) - sizes
+    empty = np.zeros(0, np.int64)
+    joined = {name: np.concatenate(parts).astype(DTYPES[name]) for name, parts in arrays.items()}
+    return most, read_only(
+        kernels.TreeArrays(
+            **joined,
+            **{name: np.array(ptr, np.int64) for name, ptr in ptrs.items()},
+            parent=np.zeros(n, np.int32),
+            label=np.zeros(n, np.int32),
+            bias=rng_.standard_normal(n, np.float32),
+            group_ptr=empty,
+            group_first=firsts.astype(np.int32),
+            group_size=sizes,
+            index_shift=np.zeros(0, np.int32),
+            index_at=empty,
+            index=np.zeros(0, np.uint32),
+            depth=np.zeros(n, np.int32),
+            root_group=-1,
+        )  # fmt: skip
+    )
+
+
+@pytest.mark.parametrize("n_rows", [1, 2, 6, 13, kernels.LAID_ROWS])
+@pytest.mark.parametrize("share, is_dense", [(1.0, True), (0.1, True), (0.1, False)])
+def test_margins_of_rows_laid_out_are_the_same_bits_alone_and_beside_others(n_rows, share, is_dense):
+    shapes = [(1, 7), (2, 1100), (3, 20), (4, 1), (5, 2049), (16, 0), (17, 600), (64, 257), (80, 300), (128, 129)]
+    groups = [(size, n_columns, share, is_dense) for size, n_columns in [*shapes, (256, 70)]]
+    n_columns, tree = tree_of_groups(groups, n_rows)
+    rng_ = np.random.default_rng(n_rows)
+    laid = rng_.standard_normal((9, n_columns), np.float32) * (rng_.random((9, n_columns)) < 0.9)
+    part = rng_.standard_normal(kernels.PART, np.float32)
+    for g, (size, _, _, _) in enumerate(groups):
+        places = rng_.integers(0, 9, 3 + kernels.LAID_ROWS)
+        asked, out = places[3 : 3 + n_rows].copy(), np.full((kernels.LAID_ROWS, kernels.SCRATCH), np.nan, np.float32)
+        assert kernels.laid_margins(tree, g, laid, places, 3, 3 + n_rows, out.ravel(), part) == size
+        for i in [*range(min(n_rows, 3)), n_rows - 1]:
+            np.testing.assert_array_equal(out[i, :size], naive.laid_margins(tree, g, laid[asked[i]]))
+            assert (out[i, size : siblings.row_width(size)] == -np.inf).all()
+        tiles = n_rows if n_rows == 1 else -(-n_rows // lanes.TILE_ROWS) * lanes.TILE_ROWS
+        assert np.isnan(out[tiles:]).all()
 
 
 def as_places(triples):

@@ -709,25 +709,95 @@ def test_a_large_model_finds_the_same_with_rows_searched_together(monkeypatch, p
     assert not searched
 
 
-def test_dense_rows_are_searched_together_sooner_and_find_the_same(monkeypatch):
-    X, Y, _, _ = problem(n_labels=60)
-    model = PLT(max_leaf_labels=3, n_jobs=1).fit(X, Y)
+@pytest.fixture(scope="module")
+def mixed():
+    """A model with groups of many and few weights, and rows without values up to rows full of them, in any order."""
     rng = np.random.default_rng(0)
-    dense = sp.csr_array(rng.standard_normal((70, X.shape[1])).astype(np.float32))
-    sparse = sp.csr_array(np.where(np.arange(X.shape[1]) < 2, dense.toarray(), 0))
-    expected = [model.predict_topk(rows, 5) for rows in (dense, sparse)]
+    X, Y, _, _ = problem(n=400, d=700, n_labels=150)
+    density = rng.permutation(np.repeat([0, 0.01, 0.2, 0.24, 0.26, 0.6, 1.0], 12))
+    values = X[: density.size].toarray() + 0.2 * rng.standard_normal((density.size, 700), np.float32)
+    return X, Y, sp.csr_array(values * (rng.random(values.shape) < density[:, None]))
+
+
+MIXED_PARAMS = [
+    {},
+    {"beam": 3},
+    {"n_estimators": 3},
+    {"n_estimators": 2, "beam": 2},
+    {"tree": "huffman", "max_leaf_labels": 1},
+    {"loss": "squared_hinge", "C": 1.0, "max_leaf_labels": 150, "arity": 20},
+]
+
+
+@pytest.mark.parametrize("params", MIXED_PARAMS)
+def test_a_rows_result_does_not_depend_on_the_rows_beside_it_nor_on_the_search(monkeypatch, mixed, params):
+    X, Y, rows = mixed
+    model = PLT(**{"max_leaf_labels": 40, "weight_threshold": 0.05, "n_jobs": 1} | params).fit(X, Y)
+    assert {(np.diff(a.dense_ptr) > 0).any() for a in model.fitted_} == {True}
+    laid_at = model._take(csr_parts(rows), (0, rows.shape[0]))[3]
+    assert 24 < (laid_at >= 0).sum() <= 48
+    alone = [model.predict_topk(rows[[i]], 4) for i in range(rows.shape[0])]
+    expected = Ranking(*(np.concatenate([getattr(one, name) for one in alone]) for name in ("labels", "scores")))
+    proba = [sp.csr_array(sp.vstack([model.predict_proba(rows[[i]], t) for i in range(30)])) for t in (0.0, 0.05)]
+    for together, places, most, n_jobs in (
+        ((10**6, 10**6), 10**6, 64 << 20, 2), ((9, 1000), 2, 64 << 20, 1), ((9, 30), 2, 64 << 20, 3),
+        ((9, 1000), 2, 700 * 4 * 3, 2), ((9, 1000), 2, 1, 2),
+    ):  # fmt: skip
+        monkeypatch.setattr("xmlcore.models.plt.TOGETHER_ROWS", together)
+        monkeypatch.setattr("xmlcore.models.plt.TOGETHER_BYTES", 0)
+        monkeypatch.setattr("xmlcore.models.plt.TOGETHER_DENSE", places)
+        monkeypatch.setattr("xmlcore.models.plt.LAID_BYTES", most)
+        assert same_scores(model.set_params(n_jobs=n_jobs).predict_topk(rows, 4), expected)
+        for threshold, before in zip((0.0, 0.05), proba):
+            found = model.predict_proba(rows[:30], threshold)
+            for name in ("indptr", "indices", "data"):
+                np.testing.assert_array_equal(getattr(found, name), getattr(before, name))
+
+
+def test_dense_rows_find_what_brute_force_finds(mixed):
+    X, Y, rows = mixed
+    rows = rows[np.flatnonzero(np.diff(rows.indptr) > 300)]
+    model = PLT(max_leaf_labels=40, weight_threshold=0.05).fit(X, Y)
+    assert (np.diff(model.fitted_[0].entry_at) > 0).any()  # groups of either kind
+    found, proba = model.predict_topk(rows, 4), model.predict_proba(rows)
+    for i in range(0, rows.shape[0], 5):
+        x = naive.in_columns(rows[[i]].toarray()[0].astype(float), model.feature_of_column_)
+        expected = naive.search_best_first(model.fitted_[0], "logistic", x, 150)
+        assert found.labels[i].tolist() == [label for label, _ in expected[:4]]
+        np.testing.assert_allclose(found.scores[i], np.exp([score for _, score in expected[:4]]), rtol=1e-4)
+        every = proba[[i]].toarray()[0]
+        np.testing.assert_allclose(every[[label for label, _ in expected]], np.exp([s for _, s in expected]), rtol=1e-4)
+
+
+def test_dense_rows_are_searched_together_in_any_model_and_sparse_rows_in_large_ones(monkeypatch, mixed):
+    X, Y, rows = mixed
+    model = PLT(max_leaf_labels=40, n_jobs=1).fit(X, Y)
+    n_laid = int((model._take(csr_parts(rows), (0, rows.shape[0]))[3] >= 0).sum())
     sizes = []
     monkeypatch.setattr(
         "xmlcore._kernels.label_tree.search_together",
-        lambda *args, f=kernels.search_together: sizes.append(args[5].size) or f(*args),
+        lambda *args, f=kernels.search_together: sizes.append(args[7].size) or f(*args),
     )
+    model.predict_topk(rows, 5)
+    assert sizes == [n_laid]
     monkeypatch.setattr("xmlcore.models.plt.TOGETHER_BYTES", 0)
-    for rows, before, searched in ((dense, expected[0], [70]), (sparse, expected[1], [])):
-        sizes.clear()
-        found = model.predict_topk(rows, 5)
-        np.testing.assert_array_equal(found.labels, before.labels)
-        np.testing.assert_array_equal(found.scores, before.scores)
-        assert sizes == searched
+    monkeypatch.setattr("xmlcore.models.plt.TOGETHER_ROWS", (20, 10**6))
+    model.predict_topk(rows, 5)
+    assert sizes == [n_laid, n_laid, rows.shape[0] - n_laid]
+
+
+@pytest.mark.parametrize("together", [True, False])
+def test_rows_laid_out_take_bounded_memory(monkeypatch, mixed, together):
+    X, Y, rows = mixed
+    model = PLT(max_leaf_labels=40, n_jobs=2).fit(X, Y)
+    dense = np.diff(rows.indptr) >= model._least_laid()
+    monkeypatch.setattr("xmlcore.models.plt.LAID_BYTES", 4 * model.feature_of_column_.size * 5 + 3)
+    blocks = model._blocks(rows.indptr, together)
+    assert [start for start, _ in blocks] == [0, *(end for _, end in blocks[:-1])] and blocks[-1][1] == rows.shape[0]
+    sizes = [dense[start:end].sum() for start, end in blocks]
+    assert max(sizes) == 5 and len(blocks) <= dense.sum() // 5 + 2
+    empty = rows[:0]
+    assert model._blocks(empty.indptr, together) == [] and model.predict_topk(empty, 2).labels.shape == (0, 2)
 
 
 def test_features_that_no_training_row_has_count_to_the_length_and_no_more():

@@ -222,6 +222,18 @@ if config.DISABLE_JIT:
     def count_bits(bits):
         return bin(int(bits)).count("1")
 
+    def _tile(n_rows, n_vectors):
+        lanes = LANES * n_vectors
+
+        def add(out, out_at, out_step, weights, at, step, columns, begin, end, rows, places, first):
+            for i in range(n_rows):
+                total = out[out_at + i * out_step :][:lanes]
+                row = rows[places[first + i]]
+                for t in range(begin, end):
+                    total += row[columns[t]] * weights[at + (t - begin) * step :][:lanes]
+
+        return add
+
 else:
 
     def _each_entry(context, builder, signature, arguments, visit):
@@ -295,7 +307,71 @@ else:
 
         return types.void(WEIGHTS, types.intp, _floats_in(values), types.intp, types.float32), codegen
 
+    def _tile(n_rows, n_vectors):
+        def codegen(context, builder, signature, arguments):
+            out, out_at, out_step, weights, at, step, columns, begin, end, rows, places, first = arguments
+            word = context.get_value_type(types.intp)
+            row_array = context.make_array(signature.args[9])(context, builder, rows)
+            columns = context.make_array(signature.args[6])(context, builder, columns).data
+            places = context.make_array(signature.args[10])(context, builder, places).data
+            length = builder.extract_value(row_array.shape, 1)
+
+            def vectors_from(array_type, array, place):
+                return [
+                    _pointer(context, builder, array_type, array, builder.add(place, ir.Constant(word, LANES * number)))
+                    for number in range(n_vectors)
+                ]
+
+            starts, targets, totals = [], [], []
+            for i in range(n_rows):
+                number = ir.Constant(word, i)
+                place = builder.load(builder.gep(places, [builder.add(first, number)]))
+                starts.append(builder.gep(row_array.data, [builder.mul(place, length)]))
+                targets.append(vectors_from(WEIGHTS, out, builder.add(out_at, builder.mul(out_step, number))))
+                totals.append([cgutils.alloca_once(builder, FLOATS) for _ in targets[i]])
+                for target, total in zip(targets[i], totals[i]):
+                    _store(builder, _load(builder, target), total)
+            with cgutils.for_range_slice(builder, begin, end, ir.Constant(word, 1), word) as (t, _):
+                column = builder.zext(builder.load(builder.gep(columns, [t])), word)
+                own = builder.add(at, builder.mul(builder.sub(t, begin), step))
+                values = [_load(builder, pointer) for pointer in vectors_from(signature.args[3], weights, own)]
+                for start, row_totals in zip(starts, totals):
+                    of_row = _spread(builder, builder.load(builder.gep(start, [column])))
+                    for value, total in zip(values, row_totals):
+                        _store(builder, builder.fadd(_load(builder, total), builder.fmul(of_row, value)), total)
+            for row_targets, row_totals in zip(targets, totals):
+                for target, total in zip(row_targets, row_totals):
+                    _store(builder, _load(builder, total), target)
+            return context.get_dummy_value()
+
+        @intrinsic
+        def add(typing_context, out, out_at, out_step, weights, at, step, columns, begin, end, rows, places, first):
+            words = [types.intp] * 2
+            declared = types.void(
+                WEIGHTS, *words, _floats_in(weights), *words, _whole_numbers_in(columns), *words,
+                types.float32[:, ::1], types.int64[::1], types.intp,
+            )  # fmt: skip
+            return declared, codegen
+
+        return add
+
 
 def _floats_in(given):
     """Type of an array that is only read: float32 side by side, read-only or not."""
     return types.Array(types.float32, 1, "C", readonly=isinstance(given, types.Array) and not given.mutable)
+
+
+def _whole_numbers_in(given):
+    """The same for int32."""
+    return types.Array(types.int32, 1, "C", readonly=isinstance(given, types.Array) and not given.mutable)
+
+
+# For row i of some rows, and 16 lanes or more: ``out[out_at + i * out_step:][:lanes] += sum over t from begin to end of
+# rows[places[first + i], columns[t]] * weights[at + (t - begin) * step:][:lanes]``. The sums stay in registers: six are
+# what those of AVX2 have room for, in two halves each. Products and sums are rounded one by one, in the order of t, so
+# a row's results are the same bits in any tile, and on every machine.
+TILE_ROWS = 6
+WIDE = 4 * LANES
+add_rows = _tile(TILE_ROWS, 1)
+add_one_row = _tile(1, 1)
+add_one_row_wide = _tile(1, WIDE // LANES)

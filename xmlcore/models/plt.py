@@ -1,5 +1,6 @@
 """Probabilistic label trees."""
 
+import math
 import numbers
 import threading
 import warnings
@@ -29,9 +30,10 @@ PREDICT_ROWS = 512  # rows per task
 # Where the model is larger than the processor's caches, rows are searched together, unless a tree is very deep.
 TOGETHER_BYTES = 16 << 20  # of one tree's arrays, at least
 TOGETHER_ROWS = (2048, 16384)  # rows per task, least and most
-TOGETHER_DENSE_ROWS = 64  # least, of rows with a quarter of all columns: each reads a node's weights whole
-DENSE = 0.25
 TOGETHER_DEPTH = 64
+DENSE = 0.25  # of the model's columns: a row with so many is laid out
+TOGETHER_DENSE = 16  # rows laid out, at least, and in any model: they share the work on a node
+LAID_BYTES = 64 << 20  # that the rows of a task may take, laid out
 TOGETHER_PLACES = 1 << 23  # of 16 bytes, in each search: where more nodes wait, rows that have many go alone
 _MAKING_NODES = threading.Lock()  # of any model: a lock of its own could not be pickled
 WORTH_SEARCHING = 0.25  # of the best score not seen yet: a search for all labels above it finds few
@@ -106,7 +108,8 @@ class PLT(MultiLabelModel):
     -----
     Training takes O(epochs * nonzeros * labels per leaf * depth) time; prediction takes, per row and tree,
     O(expanded nodes * (nonzeros + kept weights touched)), where few nodes beside the path are expanded when
-    the model is sure.
+    the model is sure. A row with values of a quarter of all columns or more takes O(expanded nodes * columns *
+    children) instead, without looking anything up, and memory of 4 bytes per column.
 
     References
     ----------
@@ -257,7 +260,7 @@ class PLT(MultiLabelModel):
             else:
                 labels[part], scores[part] = self._search_all(taken, rows, width, beam)
 
-        blocks = self._blocks(X.shape[0], X.nnz)
+        blocks = self._blocks(X.indptr)
         run_tasks(one_block, blocks, [b - a for a, b in blocks], self.n_jobs, progress, "Predicting", "blocks of rows")
         return _as_ranking(labels, scores, k)
 
@@ -303,7 +306,7 @@ class PLT(MultiLabelModel):
             totals.eliminate_zeros()  # also what is too small for float32
             return totals
 
-        blocks = _blocks(X.shape[0], PREDICT_ROWS)
+        blocks = self._blocks(X.indptr, together=False)
         parts = run_tasks(one_block, blocks, [b - a for a, b in blocks], self.n_jobs)
         if not parts:
             return sp.csr_array((0, self.n_labels_), dtype=np.float32)
@@ -521,36 +524,56 @@ class PLT(MultiLabelModel):
         rows, labels, scores = np.arange(len(X)), np.full((len(X), 2), -1, np.int32), np.full((len(X), 2), -np.inf)
         search.search_together(self.fitted_[0], loss, *x, rows, self.beam or 0, TOGETHER_PLACES, labels, scores)
 
-    def _is_large(self):
-        """Whether rows are searched together."""
-        largest = max(sum(np.asarray(a).nbytes for a in arrays) for arrays in self.fitted_)
-        return largest >= TOGETHER_BYTES and all(arrays.depth[-1] <= TOGETHER_DEPTH for arrays in self.fitted_)
+    def _goes_together(self, n, laid):
+        """Whether n rows, all laid out or none, are searched together rather than one by one."""
+        if n < (TOGETHER_DENSE if laid else TOGETHER_ROWS[0]):
+            return False
+        is_large = any(sum(np.asarray(a).nbytes for a in arrays) >= TOGETHER_BYTES for arrays in self.fitted_)
+        return (laid or is_large) and all(arrays.depth[-1] <= TOGETHER_DEPTH for arrays in self.fitted_)
 
-    def _least_together(self, n, nnz):
-        """So many rows, like these, are searched together at the least."""
-        is_dense = nnz >= DENSE * self.feature_of_column_.size * n
-        return TOGETHER_DENSE_ROWS if is_dense else TOGETHER_ROWS[0]
+    def _least_laid(self):
+        """A row with values of so many columns is laid out."""
+        return max(1, math.ceil(DENSE * self.feature_of_column_.size))
 
-    def _blocks(self, n, nnz):
-        """(first row, last row + 1) of each task of a prediction for n rows with nnz values in all."""
-        if not self._is_large():
-            return _blocks(n, PREDICT_ROWS)
-        least, most = self._least_together(n, nnz), TOGETHER_ROWS[1]
-        threads = effective_jobs(self.n_jobs)
-        tasks = threads * max(1, -(-n // (threads * most)))  # all threads have as many rows
-        return _blocks(n, -(-n // tasks) if n >= tasks * least else PREDICT_ROWS)
+    def _blocks(self, ptr, together=True):
+        """(first row, last row + 1) of each task of a prediction for the rows of ``ptr``.
+
+        Laid out, those of a task take LAID_BYTES at most: rows that have enough values count, known features or not.
+        """
+        n, dense = ptr.size - 1, np.flatnonzero(np.diff(ptr) >= self._least_laid())
+        size = PREDICT_ROWS
+        if together and n >= TOGETHER_DENSE:
+            threads = effective_jobs(self.n_jobs)
+            tasks = threads * max(1, -(-n // (threads * TOGETHER_ROWS[1])))  # all threads have as many rows
+            if self._goes_together(-(-n // tasks), 2 * dense.size >= n):
+                size = -(-n // tasks)
+        blocks = _blocks(n, size)
+        most = max(1, LAID_BYTES // (4 * max(1, self.feature_of_column_.size)))
+        if dense.size > most:
+            cuts = [dense[(dense >= start) & (dense < end)][most::most].tolist() for start, end in blocks]
+            blocks = [part for (start, end), at in zip(blocks, cuts) for part in zip([start, *at], [*at, end])]
+        return blocks
 
     def _take(self, x, block):
         """Some rows of the CSR arrays x as the searches read them."""
-        return search.take_rows(*x, *block, *self._columns)
+        return search.take_and_lay_out(*x, *block, *self._columns, self.feature_of_column_.size, self._least_laid())
 
     def _search(self, arrays, x, rows, k, beam):
         """Top k of one tree for some rows: labels int32 (n, k), -1 where a beam found fewer; logarithms (n, k)."""
+        laid = x[3][rows] >= 0
+        if laid.all() or not laid.any():
+            return self._search_alike(arrays, x, rows, k, beam, rows.size and laid[0])
+        labels, scores = np.empty((rows.size, k), np.int32), np.empty((rows.size, k))
+        for which in (laid, ~laid):
+            labels[which], scores[which] = self._search_alike(arrays, x, rows[which], k, beam, which is laid)
+        return labels, scores
+
+    def _search_alike(self, arrays, x, rows, k, beam, laid):
+        """The same for rows that are all laid out, or none."""
         labels = np.full((rows.size, k), -1, np.int32)
         scores = np.full((rows.size, k), -np.inf)
         loss, beam = LOSSES[self.loss_], beam or 0
-        least = self._least_together(x[0].size - 1, x[0][-1])
-        if rows.size < least or not self._is_large():
+        if not self._goes_together(rows.size, laid):
             search.search_best_first(arrays, loss, *x, rows, beam, labels, scores)
             return labels, scores
         alone = search.search_together(arrays, loss, *x, rows, beam, TOGETHER_PLACES, labels, scores)
