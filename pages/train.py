@@ -8,6 +8,7 @@ from pages.shared import export, frame, jobs_panel, predictions, server, setting
 from xmlcore import experiment, figures, store
 
 K = 5
+OF_TREES = ("PLT", "LdSM")
 SHOWN_KS = (1, 3, 5)
 SHOWN_MEASURES = ("P@k", "nDCG@k", "PSP@k")
 MEANING = {
@@ -124,11 +125,16 @@ def _answer(run, shown, past):
             "Mean over all test rows, k labels each.",
         ),
         ("Model", text.size(size["model_bytes"]), f"In memory; {size['n_weights']:,} weights that are not zero."),
-        ("Tree nodes", f"{size['n_nodes']:,}", f"Over all trees; the deepest is {size['depth']} levels deep."),
     ]
+    if run.model in OF_TREES:
+        said = f"Over all trees; the deepest is {size['depth']} levels deep."
+        cards.append(("Tree nodes", f"{size['n_nodes']:,}", said))
     show.cards(cards)
-    if run.model == "LdSM":
-        st.page_link("pages/trees.py", label="Look at the trees on the Trees page", icon=":material/account_tree:")
+    with st.container(horizontal=True):
+        if run.model == "LdSM":
+            st.page_link("pages/trees.py", label="Look at the trees", icon=":material/account_tree:")
+        st.page_link("pages/explain.py", label="Why these labels", icon=":material/search_insights:")
+        st.page_link("pages/robustness.py", label="Under noise", icon=":material/ssid_chart:")
     for warning in dict.fromkeys(run.warnings):
         st.warning(text.plain(warning))
     cached = shown["key"] in st.session_state.get(state.FROM_CACHE, ())

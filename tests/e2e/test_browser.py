@@ -435,6 +435,29 @@ def test_trees_are_trained_clicked_through_and_downloaded(tab):
     one.text("Tree 1 below the root: 3 of")
 
 
+def test_noise_is_measured_and_a_prediction_explained_by_the_words_that_make_it(tab):
+    one = tab()
+    words = names("word", 24)
+    one.upload(
+        Training_file=("fruit.txt", easy_file(400, seed=5)),
+        Feature_names=("words.txt", words),
+        Label_names=("labels.txt", names("fruit", 12)),
+    )
+    one.text("400 rows, 24 features, 12 labels")
+    one.train()
+    one.go("Robustness")
+    one.text(re.compile("takes P@1 of PLT from"))  # measured by itself
+    rows = list(csv.DictReader(io.StringIO(one.download("All measurements, CSV")[1].decode())))
+    clean = [float(r["value"]) for r in rows if r["measure"] == "P@k" and r["k"] == "1" and float(r["sigma"]) == 0]
+    assert min(clean) == max(clean) > 0.9
+
+    one.go("Explain")
+    one.idle()
+    said = one.page.get_by_test_id("stMain").inner_text()
+    label = re.search(r"fruit (\d+)", said).group(1)
+    assert f"word {2 * int(label)}" in said or f"word {2 * int(label) + 1}" in said
+
+
 @pytest.mark.real_data
 @pytest.mark.parametrize(
     "name, facts, p1",

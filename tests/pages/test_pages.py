@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from xmlcore import experiment
+
 _spec = importlib.util.spec_from_file_location("pages_conftest", Path(__file__).with_name("conftest.py"))
 _conftest = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(_conftest)
@@ -170,6 +172,14 @@ def test_training_shows_measures_times_and_predictions(ready):
     assert predicted["rank"].tolist() == [1, 2, 3, 4, 5]
     assert set(predicted["correct"]) <= {"✓ right", "✗ wrong"}
     assert "All predictions, CSV" in page.downloads()
+
+
+@pytest.mark.parametrize("model", [name for name in experiment.MODELS if name != "PLT"])
+def test_every_model_is_trained_and_its_result_shown(ready, model):
+    ready.go("train").at.selectbox(key="train.model").select(model)
+    page = ready.run().press(f"train.{model}.submit").until(lambda s: "puts a right label first" in s.text())
+    assert ("Tree nodes" in page.metrics()) == (model == "LdSM")
+    assert "Training" in page.metrics() and "Model" in page.metrics()
 
 
 def test_single_predictions_follow_the_chosen_row(ready):

@@ -136,5 +136,5 @@ def test_what_cannot_be_is_refused_before_anything_is_trained(params, error, sai
 
 
 def test_the_estimate_of_memory_counts_dense_copies_whole():
-    assert augmented_bytes(1000, 500, 20_000, 1.0, "nonzero") == 4 * 8 * 40_000
-    assert augmented_bytes(1000, 500, 20_000, 0.5, "all") == 4 * 8 * (20_000 + 500 * 500)
+    assert augmented_bytes(1000, 500, 20_000, 1.0, "nonzero") == 6 * 8 * 40_000
+    assert augmented_bytes(1000, 500, 20_000, 0.5, "all") == 6 * 8 * (20_000 + 500 * 500)

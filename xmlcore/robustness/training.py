@@ -12,7 +12,7 @@ from xmlcore.ranking import Ranking
 from xmlcore.validation import check_count, check_features, check_labels
 
 BYTES_PER_VALUE = 8  # of a CSR matrix: float32 and int32
-COPIES = 4  # of the training rows while a model trains: as given, as the model reads them, and in two threads
+COPIES = 6  # of the training rows while a label tree trains: as made, stacked, as it reads them, and what threads hold
 
 
 class Augmented(NamedTuple):
@@ -80,8 +80,8 @@ def augmented_bytes(n_rows: int, n_features: int, nnz: int, augment_ratio: float
     Returns
     -------
     int
-        Four copies of clean and noisy values: those handed to the model, those it reads, and what two threads hold of
-        them. The model itself comes on top.
+        Six copies of clean and noisy values, as was measured of a label tree on two threads: rows as they are made and
+        stacked, as the model reads them, and what threads hold of them. The model itself comes on top.
     """
     copies = round(n_rows * augment_ratio) * n_features if support == "all" else round(nnz * augment_ratio)
     return COPIES * BYTES_PER_VALUE * (nnz + copies)
