@@ -638,14 +638,15 @@ def test_warm_up_leaves_nothing_to_compile(tmp_path):
     before = compiled()
 
     random = np.random.default_rng(0)
-    lines = [f"{i % 7},{7 + i % 4} {i % 5}:1 {5 + i % 3}:{random.random():.3f}" for i in range(60)]
-    X, Y, *_ = read_matrix(("60 8 11\n" + "\n".join(lines) + "\n").encode())
+    lines = [f"{i % 7},{7 + i % 4} {i % 9}:1 {9 + i % 3}:{random.random():.3f}" for i in range(60)]
+    X, Y, *_ = read_matrix(("60 12 11\n" + "\n".join(lines) + "\n").encode())
     every = [{}, {"loss": "squared_hinge"}, {"tree": "random", "arity": 4}, {"n_estimators": 2}, {"beam": 3}]
     for options in [*every, {"tree": "huffman"}]:
         model = PLT(max_leaf_labels=3, max_iter=200, **options).fit(X, Y)
         metrics.measures(Y, model.predict_topk(X, k=5), 5, metrics.inverse_propensity(Y))
         model.predict_proba(X, threshold=0.2)
         model.predict(X)
+        model.predict_topk(X.toarray() + 1, k=5)  # every row has every feature
     assert compiled() == before
 
 
