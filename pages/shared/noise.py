@@ -32,7 +32,7 @@ PAPER_LEVELS = (0.01, 0.05, 0.1)
 WORD_LEVELS = (0.1, 0.2, 0.4)
 MOST_LEVELS = 12
 ROWS = (5000, 2000, 1000, 500, 200, 100)  # samples offered when all rows would take too long
-SECONDS_PER_VALUE = 3e-7  # that a PLT reads of a dense row
+SECONDS_PER_VALUE = 5e-8  # that a PLT reads of a dense row
 GRADIENT_STEPS = {"fgsm": 1, "pgd": 21}
 
 
