@@ -35,9 +35,11 @@ def label_scores(model, X, labels) -> np.ndarray:
     if hasattr(model, "_label_scores"):
         return model._label_scores(X, labels)
     if hasattr(model, "_mean_scores"):  # PLT
-        x = model._take(csr_parts(X), (0, X.shape[0]))
-        ptr = np.arange(labels.size + 1, dtype=np.int64)
-        return model._mean_scores(x, ptr[:-1], ptr, labels.astype(np.int32))
+        x, out = csr_parts(X), np.empty(labels.size)
+        for start, end in model._blocks(x[0], together=False):
+            ptr = np.arange(end - start + 1, dtype=np.int64)
+            out[start:end] = model._mean_scores(model._take(x, (start, end)), ptr[:-1], ptr, labels[start:end])
+        return out
     out = np.empty(labels.size)
     for start in range(0, labels.size, PROBA_ROWS):
         part = slice(start, min(start + PROBA_ROWS, labels.size))
