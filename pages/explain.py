@@ -6,7 +6,20 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.shared import explained, export, frame, jobs_panel, noise, predictions, server, show, state, tables, text
+from pages.shared import (
+    begin,
+    explained,
+    export,
+    frame,
+    jobs_panel,
+    noise,
+    predictions,
+    server,
+    show,
+    state,
+    tables,
+    text,
+)
 from xmlcore import experiment, explain, figures, robustness, store
 from xmlcore.models import ModelFormatError
 
@@ -25,13 +38,15 @@ def main() -> None:
     st.title("Explain")
     fingerprint = state.get("dataset")
     if fingerprint is None:
-        _no_data()
+        begin.no_data("Models can be trained on it and explained in a moment.", "so there is nothing to explain.")
         return
     data = server.dataset(fingerprint)
     name = state.get("known").get(fingerprint, {}).get("name", data.name)
     runs = [r for r in state.get("runs") if r["fingerprint"] == fingerprint and store.exists("runs", r["key"])][::-1]
     if not runs:
-        _no_run(data, fingerprint, name)
+        said = "This page shows which features made a model predict a label, and whether that can be trusted. "
+        said += begin.not_trained(name)
+        begin.no_run(said, data, fingerprint, name, "explain", "PLT", K, "Other models on the Train page")
         return
     key = _chosen_run(fingerprint, runs)
     by_key = {r["key"]: r for r in runs}
@@ -69,39 +84,6 @@ def main() -> None:
             _two_models(view, second, by_key[second], titles[second])
     st.fragment(_label_features)(view)
     _whole_model(view, fingerprint, name)
-
-
-# --- without data, without a run ---
-
-
-def _no_data():
-    running = jobs_panel.active("prepare")
-    if running:
-        st.markdown("The data set is being made ready. Models can be trained on it and explained in a moment.")
-        jobs_panel.watch(running)
-    else:
-        st.markdown("There is no data set in use, so there is nothing to explain.")
-        st.page_link("pages/data.py", label="Choose or upload one on the Data page", icon=":material/table_rows:")
-
-
-def _no_run(data, fingerprint, name):
-    st.markdown(
-        "This page shows which features made a model predict a label, and whether that can be trusted. No model has "
-        f"been trained on **{text.plain(name)}** in this workspace yet."
-    )
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.button(
-            "Train PLT with its default settings",
-            type="primary",
-            key="explain.train",
-            on_click=lambda: jobs_panel.train(fingerprint, name, "PLT", experiment.full_params("PLT"), K),
-            disabled=data.Y_train.nnz == 0 or bool(jobs_panel.active("train", fingerprint=fingerprint)),
-        )
-        st.page_link("pages/train.py", label="Other models on the Train page", icon=":material/tune:")
-    if data.Y_train.nnz == 0:
-        st.warning("No training row has a label, so there is nothing to learn. Choose another data set.")
-    jobs_panel.watch(jobs_panel.active("train", fingerprint=fingerprint)[::-1])
-    jobs_panel.show_failures(jobs_panel.failed("train", fingerprint=fingerprint))
 
 
 # --- what is looked at ---

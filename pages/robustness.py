@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.shared import export, frame, jobs_panel, noise, server, state, tables, text
+from pages.shared import begin, export, frame, jobs_panel, noise, server, state, tables, text
 from xmlcore import experiment, figures, robustness, store
 from xmlcore.models import ModelFormatError
 
@@ -32,13 +32,17 @@ def main() -> None:
     st.title("Robustness")
     fingerprint = state.get("dataset")
     if fingerprint is None:
-        _no_data()
+        begin.no_data("Models can be trained on it and measured in a moment.", "so there is nothing to measure.")
         return
     data = server.dataset(fingerprint)
     name = state.get("known").get(fingerprint, {}).get("name", data.name)
     past = [r for r in state.get("runs") if r["fingerprint"] == fingerprint and store.exists("runs", r["key"])][::-1]
     if not past:
-        _no_run(data, fingerprint, name)
+        said = (
+            "This page shows how predictions suffer when feature values are noisy or attacked, and what training on "
+            f"noisy rows helps. {begin.not_trained(name)}"
+        )
+        begin.no_run(said, data, fingerprint, name, "robustness", "PLT", K, "Other models on the Train page")
         return
     chosen = _chosen(fingerprint, past)
     answer = st.container()
@@ -59,8 +63,7 @@ def main() -> None:
     with left:
         found = _measured(data, fingerprint, name, chosen, titles, asked)
     with right:
-        jobs_panel.watch(jobs_panel.active("train", fingerprint=fingerprint)[::-1])
-        jobs_panel.show_failures(jobs_panel.failed("train", fingerprint=fingerprint))
+        begin.watch_training(fingerprint)
     files = f"{text.file_name(name)}-robustness-{asked.kind}"
     if not found:
         sentence.markdown(
@@ -78,39 +81,6 @@ def main() -> None:
         st.fragment(_buckets)(whole, asked, files, data.n_labels)
         _times(whole, asked, files)
     st.fragment(_rows)(data, fingerprint, chosen, asked, files)
-
-
-# --- without data, without a run ---
-
-
-def _no_data():
-    running = jobs_panel.active("prepare")
-    if running:
-        st.markdown("The data set is being made ready. Models can be trained on it and measured in a moment.")
-        jobs_panel.watch(running)
-    else:
-        st.markdown("There is no data set in use, so there is nothing to measure.")
-        st.page_link("pages/data.py", label="Choose or upload one on the Data page", icon=":material/table_rows:")
-
-
-def _no_run(data, fingerprint, name):
-    st.markdown(
-        "This page shows how predictions suffer when feature values are noisy or attacked, and what training on noisy "
-        f"rows helps. No model has been trained on **{text.plain(name)}** in this workspace yet."
-    )
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.button(
-            "Train PLT with its default settings",
-            type="primary",
-            key="robustness.train",
-            on_click=lambda: jobs_panel.train(fingerprint, name, "PLT", experiment.full_params("PLT"), K),
-            disabled=data.Y_train.nnz == 0 or bool(jobs_panel.active("train", fingerprint=fingerprint)),
-        )
-        st.page_link("pages/train.py", label="Other models on the Train page", icon=":material/tune:")
-    if data.Y_train.nnz == 0:
-        st.warning("No training row has a label, so there is nothing to learn. Choose another data set.")
-    jobs_panel.watch(jobs_panel.active("train", fingerprint=fingerprint)[::-1])
-    jobs_panel.show_failures(jobs_panel.failed("train", fingerprint=fingerprint))
 
 
 # --- what is measured ---

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import streamlit as st
 
-from pages.shared import export, frame, jobs_panel, server, settings, show, state, tables, text
+from pages.shared import begin, export, frame, jobs_panel, server, settings, show, state, tables, text
 from xmlcore import experiment, figures, store
 from xmlcore.models import ModelFormatError, tree_frames
 
@@ -36,7 +36,7 @@ def main() -> None:
     st.title("Trees")
     fingerprint = state.get("dataset")
     if fingerprint is None:
-        _no_data()
+        begin.no_data("Trees can be trained on it in a moment.", "so there are no trees to look at.")
         return
     data = server.dataset(fingerprint)
     name = state.get("known").get(fingerprint, {}).get("name", data.name)
@@ -46,7 +46,12 @@ def main() -> None:
         if r["fingerprint"] == fingerprint and r["model"] == MODEL and store.exists("runs", r["key"])
     ][::-1]
     if not runs:
-        _no_run(data, fingerprint, name)
+        said = (
+            "This page shows the trees of an LdSM, what their objective J came to in training, and how they predict a "
+            f"row. {begin.not_trained(name, 'None has')}"
+        )
+        link = "Other settings on the Train page"
+        begin.no_run(said, data, fingerprint, name, "trees", MODEL, K, link, model=MODEL)
         return
     key = _chosen_run(fingerprint, runs)
     try:
@@ -64,50 +69,13 @@ def main() -> None:
         st.caption(_about(runs[0]))
     for warning in dict.fromkeys(run.warnings):
         st.warning(text.plain(warning))
-    _training(fingerprint)
+    begin.watch_training(fingerprint, model=MODEL)
     files = f"{text.file_name(name)}-{MODEL}-{key[:6]}"
     # Fragments: a click in the drawing does not draw the figures below again.
     st.fragment(_explore)(data, run, model, key, files, _mark(key))
     st.fragment(_shape)(data, model, key, files)
     _parts(run, model, key, name, fingerprint, files)
     st.fragment(_all_nodes)(data, model, key, files)
-
-
-# --- without data, without a run ---
-
-
-def _no_data():
-    running = jobs_panel.active("prepare")
-    if running:
-        st.markdown("The data set is being made ready. Trees can be trained on it in a moment.")
-        jobs_panel.watch(running)
-    else:
-        st.markdown("There is no data set in use, so there are no trees to look at.")
-        st.page_link("pages/data.py", label="Choose or upload one on the Data page", icon=":material/table_rows:")
-
-
-def _no_run(data, fingerprint, name):
-    st.markdown(
-        "This page shows the trees of an LdSM, what their objective J came to in training, and how they predict a row. "
-        f"None has been trained on **{text.plain(name)}** in this workspace yet."
-    )
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.button(
-            "Train LdSM with its default settings",
-            type="primary",
-            key="trees.train",
-            on_click=lambda: jobs_panel.train(fingerprint, name, MODEL, experiment.full_params(MODEL), K),
-            disabled=data.Y_train.nnz == 0 or bool(jobs_panel.active("train", fingerprint=fingerprint, model=MODEL)),
-        )
-        st.page_link("pages/train.py", label="Other settings on the Train page", icon=":material/tune:")
-    if data.Y_train.nnz == 0:
-        st.warning("No training row has a label, so there is nothing to learn. Choose another data set.")
-    _training(fingerprint)
-
-
-def _training(fingerprint):
-    jobs_panel.watch(jobs_panel.active("train", fingerprint=fingerprint, model=MODEL)[::-1])
-    jobs_panel.show_failures(jobs_panel.failed("train", fingerprint=fingerprint, model=MODEL))
 
 
 # --- the run ---

@@ -274,6 +274,6 @@ def test_the_csv_of_nodes_is_complete_and_has_names(page, model, monkeypatch):
     assert {"Leaves of the row, CSV", "Labels of the node, CSV"} <= set(made)
 
 
-def test_the_train_page_leads_from_a_result_of_ldsm_to_its_trees(ready, key):
+def test_the_train_page_leads_from_a_result_to_its_trees_its_reasons_and_its_robustness(ready, key):
     page = ready.go("train")
-    assert any("Trees page" in link.proto.label for link in page.at.get("page_link"))
+    assert [link.proto.page for link in page.at.get("page_link")][-3:] == ["trees", "explain", "robustness"]
