@@ -333,7 +333,7 @@ def _why(view):
     left, right = st.columns(2, gap="large")
     magnitude = explained.by_magnitude(view.x, view.data)
     own = view.kind != "score"  # else the features explained are those of the pair of row and label
-    top = found["feature"].head(min(BARS, len(magnitude))).tolist() if own else []
+    top = found.loc[found["contribution"] != 0, "feature"].head(min(BARS, len(magnitude))).tolist() if own else []
     with left:
         figure = figures.contribution_bars(
             found, BARS, unit=view.unit, title=f"Contributions to {explained.in_title(view.name)}"
@@ -511,7 +511,7 @@ def _stability(view, gaussian, seed):
     if gaussian.sigma == 0:
         st.caption("Without noise everything stays as it is.")
         return
-    found = explain.stability(view.model, view.x, view.label, gaussian, REPEATS, TOP, seed=seed)
+    found = explain.stability(view.model, view.x, view.label, gaussian, REPEATS, TOP, seed=seed, row=view.row)
     means = found[["spearman", "overlap"]].mean()
     show.cards(
         [
@@ -655,6 +655,9 @@ def _whole_model(view, fingerprint, name):
         found = server.explanations(key)
     except (store.StoreError, OSError):
         _measure(view, fingerprint, name, key, asked)
+        return
+    if found.deletion.empty:
+        st.caption("No test row has features, so there is nothing to explain about the whole model.")
         return
     n, rows = len(found.rows), text.count(found.n_test, "test row")
     rows = f"all {rows}" if n == found.n_test else f"{n:,} of {rows}"

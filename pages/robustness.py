@@ -144,7 +144,7 @@ class _Asked:
     @property
     def rows(self) -> str:
         if self.n_rows >= self.n_test:
-            return f"all {text.count(self.n_test, 'test row')}"
+            return "the one test row" if self.n_test == 1 else f"all {self.n_test:,} test rows"
         return f"{self.n_rows:,} of {text.count(self.n_test, 'test row')}, drawn at random"
 
 
@@ -326,6 +326,8 @@ class _Whole:
 def _sentence(name, whole, asked) -> str:
     level = asked.levels[-1]
     runs = list(whole.found)
+    if not np.isfinite(whole.value(runs[0], "PSP@k", 1, 0.0)):
+        return f"No test row of **{text.plain(name)}** that was measured has a label, so no prediction can be right."
     what = text.plain(noise.noise_said(asked.kind, asked.options, level))
     said = f"On **{text.plain(name)}**, {what} {'take' if asked.kind == 'words' else 'takes'} P@1 "
     parts = []

@@ -698,3 +698,18 @@ def test_on_bibtex_removing_what_contributes_takes_the_label_away_soonest(make, 
     mean = found.groupby(["method", "removed"])["score"].mean()
     for count, left in ((3, 0.8), (10, 0.6)):
         assert mean["contributions", count] < left * min(mean["magnitude", count], mean["random", count])
+
+
+def test_rows_looked_at_with_one_seed_have_noise_of_their_own():
+    X, Y = np.eye(6, dtype=np.float32) + 0.1, [[i % 3] for i in range(6)]
+    model = PLT(tol=1.0).fit(X, Y)
+    noise = GaussianNoise(0.3)
+    totals = [explain.stability(model, X[:1], 0, noise, 4, row=row)["total"].tolist() for row in (0, 0, 1)]
+    assert totals[0] == totals[1] and not set(totals[0]) & set(totals[2])
+
+
+def test_a_model_that_is_not_fitted_says_so():
+    from sklearn.exceptions import NotFittedError
+
+    with pytest.raises(NotFittedError):
+        explain.stability(PLT(), np.ones((1, 3)), 0, GaussianNoise(0.1))

@@ -685,7 +685,7 @@ def explanations_saved(run_key: str, n_rows: int = 200, seed: int = 0, progress:
         progress("Explaining noisy rows", i / rows.size, f"row {i + 1:,} of {rows.size:,}")
         for share in NOISE_OF_VALUES:
             noise = robustness.GaussianNoise(share * size, "nonzero")
-            part = explain.stability(model, X[[i]], labels[i], noise, STABILITY_REPEATS, seed=seed)
+            part = explain.stability(model, X[[i]], labels[i], noise, STABILITY_REPEATS, seed=seed, row=int(row))
             parts.append(part.assign(row=row, sigma=share))
     stability = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=["row", "sigma", "repeat"])
     store.save(

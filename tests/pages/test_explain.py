@@ -253,3 +253,13 @@ def test_every_model_is_explained(ready, model):
 
 def titles(page):
     return [json.loads(chart.proto.spec)["layout"]["title"]["text"] for chart in page.at.get("plotly_chart")]
+
+
+def test_test_rows_without_features_are_said_to_leave_nothing_to_explain(session, small_catalog):
+    data = small_catalog.load(lambda *report: None)
+    empty = datasets.Dataset("empty", data.X_train, data.Y_train, np.zeros(data.X_test.shape), data.Y_test)
+    small_catalog.load = lambda progress: empty
+    page = session().until(lambda s: "Labels per row" in s.metrics())
+    train(page)
+    page.go("explain").until(lambda s: "nothing to explain about the whole model" in s.text())
+    assert "This row has no features, so nothing contributes" in page.text()

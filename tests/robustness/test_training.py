@@ -6,7 +6,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 
-from xmlcore import PLT, ExtendedPLT, LdSM, load_model
+from xmlcore import PLT, DoubleSampling, ExtendedPLT, LdSM, load_model
 from xmlcore.robustness import AdversarialTraining, GaussianNoise, WordNoise, augment, augmented_bytes
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*splits were undone", "ignore:.*sibling groups stopped")
@@ -80,7 +80,7 @@ def test_adversarial_training_of_a_plt_is_the_extended_plt():
 def test_words_are_drawn_from_the_training_rows():
     X, Y = problem()
     wrapped = AdversarialTraining(PLT(), sigma=0.3, kind="words").fit(X, Y)
-    both = augment(X, Y, WordNoise(0.3, reference=X))
+    both = augment(X, Y, WordNoise(0.3, reference=X), 1.0, 0)
     expected = PLT().fit(both.X, both.Y)
     np.testing.assert_array_equal(wrapped.predict_topk(X, 3).scores, expected.predict_topk(X, 3).scores)
 
@@ -138,3 +138,47 @@ def test_what_cannot_be_is_refused_before_anything_is_trained(params, error, sai
 def test_the_estimate_of_memory_counts_dense_copies_whole():
     assert augmented_bytes(1000, 500, 20_000, 1.0, "nonzero") == 6 * 8 * 40_000
     assert augmented_bytes(1000, 500, 20_000, 0.5, "all") == 6 * 8 * (20_000 + 500 * 500)
+
+
+def test_noise_in_training_is_not_the_noise_of_a_test_with_the_same_seed():
+    X, Y = problem(200)
+    for seed in (0, 5):
+        trained = augment(X, Y, GaussianNoise(0.05), 1.0, seed).X[200:].toarray() - X.toarray()
+        tested = GaussianNoise(0.05).apply(X, seed=seed).toarray() - X.toarray()
+        assert abs(np.corrcoef(trained.ravel(), tested.ravel())[0, 1]) < 0.1
+
+
+def test_too_few_rows_for_a_copy_and_too_much_for_the_memory_are_refused_with_what_to_do(monkeypatch):
+    X, Y = problem()
+    with pytest.raises(ValueError, match="0.001 of 60 rows makes no copy"):
+        ExtendedPLT(augment_ratio=0.001).fit_for_adversarial_examples(X, Y)
+    with pytest.raises(MemoryError, match="noise_support='nonzero'"):
+        AdversarialTraining(PLT(), augment_ratio=1e12).fit(X, Y)
+    monkeypatch.setattr("xmlcore.robustness.training._free_bytes", lambda: 10)
+    with pytest.raises(MemoryError, match="12 features of 60 rows"):
+        augment(X, Y, GaussianNoise(0.05))
+    augment(X, Y, GaussianNoise(0.05, "nonzero"))
+
+
+def test_the_wrapper_shows_itself():
+    assert repr(AdversarialTraining(PLT(C=3.0))) == "AdversarialTraining(model=PLT(C=3.0))"
+    assert "AdversarialTraining" in AdversarialTraining(PLT())._repr_html_()
+
+
+def test_a_model_of_amounts_takes_what_noise_made_negative_as_nothing():
+    X, Y = problem()
+    first = [[row[0]] for row in np.split(Y.indices, Y.indptr[1:-1])]
+    with pytest.warns(UserWarning, match="negative"):
+        model = AdversarialTraining(DoubleSampling(), sigma=0.3).fit(X, first)
+    assert model.model_.negative == "zero" and model.model.negative == "refuse"
+    with pytest.raises(ValueError, match="negative"):
+        AdversarialTraining(DoubleSampling(), sigma=0.3).fit(-1.0 * X, first)  # the user's own are not hidden
+
+
+@pytest.mark.parametrize(
+    "params, error, said",
+    [({"options": [1]}, TypeError, "options must be a dict"), ({"surrogate": PLT()}, ValueError, "surrogate is for")],
+)
+def test_what_is_not_used_is_not_taken_in_silence(params, error, said):
+    with pytest.raises(error, match=said):
+        AdversarialTraining(PLT(), **params).fit(*problem())

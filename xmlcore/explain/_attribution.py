@@ -136,6 +136,9 @@ class Explainer:
     """A model made ready for many rows: what is read from it is kept between calls of :meth:`rows`."""
 
     def __init__(self, model):
+        fitted = getattr(model, "_check_fitted", None)
+        if fitted is not None:
+            fitted()
         self.kind = kind_of(model)
         self.model = model = unwrapped(model)
         if self.kind == "log_proba":

@@ -280,7 +280,7 @@ def _mean_ranks(values):
     return (ends - (counts - 1) / 2)[which]
 
 
-def stability(model, x, label: int, perturbation, n_repeats: int = 10, n: int = 10, seed: int = 0):
+def stability(model, x, label: int, perturbation, n_repeats: int = 10, n: int = 10, seed: int = 0, row: int = 0):
     """How much an explanation changes when the row is perturbed.
 
     Parameters
@@ -291,12 +291,14 @@ def stability(model, x, label: int, perturbation, n_repeats: int = 10, n: int = 
     label : int
     perturbation : object
         With ``apply(X, rows, seed, model=..., Y=...)``, such as :class:`xmlcore.robustness.GaussianNoise`. It is called
-        once with the row ``n_repeats`` times, as rows 0 to ``n_repeats`` - 1; an attack, which is not random, gives the
-        same row each time.
+        once with the row ``n_repeats`` times, as rows ``row * n_repeats`` and the following; an attack, which is not
+        random, gives the same row each time.
     n_repeats : int
     n : int
         Features that count as the top ones.
     seed : int
+    row : int, at least 0
+        The row's number among others that are looked at with this seed: each has noise of its own.
 
     Returns
     -------
@@ -307,17 +309,17 @@ def stability(model, x, label: int, perturbation, n_repeats: int = 10, n: int = 
     """
     import pandas as pd
 
+    explainer = Explainer(model)
     x = check_features(_one_row(x), model.n_features_in_)
     label = check_count(label, "label", least=0, most=model.n_labels_ - 1)
-    n_repeats, n = check_count(n_repeats, "n_repeats"), check_count(n, "n")
-    rows = np.arange(n_repeats, dtype=np.int64)
+    n_repeats, n, row = check_count(n_repeats, "n_repeats"), check_count(n, "n"), check_count(row, "row", least=0)
+    repeats = np.arange(n_repeats, dtype=np.int64)
     X = sp.csr_array(sp.vstack([x] * n_repeats, format="csr"))
     Y = sp.csr_array(
         (np.ones(n_repeats, bool), np.full(n_repeats, label), np.arange(n_repeats + 1)),
         shape=(n_repeats, model.n_labels_),
     )
-    perturbed = perturbation.apply(X, rows=rows, seed=seed, model=model, Y=Y)
-    explainer = Explainer(model)
+    perturbed = perturbation.apply(X, rows=row * n_repeats + repeats, seed=seed, model=model, Y=Y)
     clean = explainer.rows(x, np.array([label]))
     found = explainer.rows(perturbed, np.full(n_repeats, label))
     ptr, ids, parts = csr_parts(found.contributions)
@@ -326,7 +328,7 @@ def stability(model, x, label: int, perturbation, n_repeats: int = 10, n: int = 
         _agreement(*own, ids[ptr[i] : ptr[i + 1]], np.abs(parts[ptr[i] : ptr[i + 1]]), n) for i in range(n_repeats)
     ]
     frame = pd.DataFrame(lines, columns=["spearman", "overlap"])
-    frame.insert(0, "repeat", rows)
+    frame.insert(0, "repeat", repeats)
     frame["total"] = found.total
     frame.attrs = {"total": float(clean.total[0]), "kind": clean.kind}
     return frame

@@ -461,6 +461,8 @@ def _depths(first, last):
 def _spaced(points):
     """A tick at each point that is far enough from the last one."""
     points = np.asarray(points, dtype=np.float64)
+    if points.size == 0:
+        return {"zeroline": False}
     span = float(points[-1] - points[0]) or 1.0
     shown = [points[0]]
     for point in points[1:]:

@@ -94,7 +94,7 @@ class MultiLabelModel:
         defaults = inspect.signature(type(self)).parameters
         changed = [
             f"{name}={value!r}"
-            for name, value in self.get_params().items()
+            for name, value in self.get_params(deep=False).items()
             if repr(value) != repr(defaults[name].default)
         ]
         return f"{type(self).__name__}({', '.join(changed)})"

@@ -293,6 +293,8 @@ class OneVsRest(MultiLabelModel):
             log_proba = -np.logaddexp(0.0, -margins)
             slope = np.where(np.isinf(margins), 0.0, np.exp(-np.logaddexp(0.0, margins))) / length
         gradient = sp.csr_array(sp.diags_array(slope) @ weights - sp.diags_array(slope * along) @ unit)
+        most = np.finfo(np.float32).max  # beyond on rows of nearly no length
+        np.clip(gradient.data, -most, most, out=gradient.data)
         gradient = gradient.astype(np.float32)
         gradient.eliminate_zeros()
         return log_proba, gradient

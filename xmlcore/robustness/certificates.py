@@ -49,7 +49,7 @@ def certified_radius(model, X, n_jobs: int | None = None, progress: Progress = s
     Parameters
     ----------
     model : PLT
-        Fitted, of one tree, searched exactly.
+        Fitted, of one tree, searched exactly; or an :class:`AdversarialTraining` of one.
     X : sparse or dense, shape (n, D)
     n_jobs : int, optional
         Threads; all cores when None. Without effect on the result.
@@ -74,6 +74,7 @@ def certified_radius(model, X, n_jobs: int | None = None, progress: Progress = s
     milliseconds for thousands of labels. Memory beside the model's: the weights once more, in features, and per thread
     O(features of the label's path * depth + nodes * depth).
     """
+    model = getattr(model, "model_", model)
     _check_model(model)
     X = model._check_input(X)
     labels = model.predict_topk(X, k=1).labels[:, 0]

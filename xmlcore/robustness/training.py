@@ -36,7 +36,8 @@ def augment(X, Y, perturbation, augment_ratio: float = 1.0, random_state: int = 
         Up to 1, rows are drawn without repetition. Beyond, every row is copied as often as it goes, and the rest is
         drawn; copies of one row have different noise.
     random_state : int
-        Same value, same copies.
+        Same value, same copies. Their noise is not that which ``perturbation.apply`` gives other rows with this seed:
+        models are tested on noise that they have not seen.
     model : fitted estimator, optional
         What attacks are computed on.
 
@@ -47,19 +48,55 @@ def augment(X, Y, perturbation, augment_ratio: float = 1.0, random_state: int = 
     Raises
     ------
     ValueError, TypeError
-        A ratio that is not positive, or bad data; the message says which.
+        A ratio that is not positive or makes no copy, or bad data; the message says which.
+    MemoryError
+        Noise on all features would take more memory than there is.
     """
     X = check_features(X)
     Y = check_labels(Y, n_rows=X.shape[0])
+    _check_memory(X, perturbation, check_ratio(augment_ratio))
     ratio, n = check_ratio(augment_ratio), X.shape[0]
     m = round(n * ratio)
     rounds, rest = divmod(m, n) if n else (0, 0)
+    if m == 0:
+        raise ValueError(
+            f"augment_ratio={ratio:g} of {n:,} rows makes no copy: nothing would be trained on noise; give more than "
+            f"{0.5 / max(1, n):.2g}"
+        )
     drawn = np.random.default_rng([random_state, 0]).permutation(n)[:rest]
     rows = np.concatenate([np.tile(np.arange(n), rounds), np.sort(drawn)]).astype(np.int64)
     streams = rows + n * np.repeat(np.arange(rounds + 1), [n] * rounds + [rest])
-    copies = perturbation.apply(X[rows], rows=streams, seed=random_state, model=model, Y=Y[rows])
+    copies = perturbation.apply(X[rows], rows=streams, seed=_own_seed(random_state), model=model, Y=Y[rows])
     both = sp.vstack([X, copies], format="csr", dtype=np.float32)
     return Augmented(sp.csr_array(both), sp.csr_array(sp.vstack([Y, Y[rows]], format="csr")), rows)
+
+
+def _own_seed(random_state) -> int:
+    """A seed of training's own: rows that are tested under ``random_state`` have other noise."""
+    check_count(random_state, "random_state", least=0)
+    return int(np.random.SeedSequence([random_state, 0xC0B1]).generate_state(1, np.uint64)[0] >> np.uint64(1))
+
+
+def _check_memory(X, perturbation, ratio):
+    """Raise MemoryError when dense copies do not fit into what is free; say nothing where the system does not tell."""
+    if getattr(perturbation, "support", None) != "all" or perturbation.name != "gaussian":
+        return
+    needed, free = augmented_bytes(*X.shape, X.nnz, ratio, "all"), _free_bytes()
+    if free is not None and needed > free:
+        raise MemoryError(
+            f"noise on all {X.shape[1]:,} features of {X.shape[0]:,} rows, {ratio:g} times, takes about "
+            f"{needed / 2**30:.1f} GiB, and {free / 2**30:.1f} GiB are free: use noise_support='nonzero', or a smaller "
+            "augment_ratio"
+        )
+
+
+def _free_bytes() -> int | None:
+    try:
+        with open("/proc/meminfo", encoding="ascii") as lines:
+            found = next(line for line in lines if line.startswith("MemAvailable:"))
+        return int(found.split()[1]) * 1024
+    except (OSError, StopIteration, ValueError):
+        return None
 
 
 def check_ratio(value) -> float:
@@ -120,7 +157,8 @@ class AdversarialTraining(MultiLabelModel):
     Attributes
     ----------
     model_ : estimator
-        Fitted to clean and perturbed rows.
+        Fitted to clean and perturbed rows. A model that refuses negative values (:class:`xmlcore.DoubleSampling`) takes
+        those that noise has made as 0.
     n_augmented_ : int
         Perturbed copies it was fitted to.
 
@@ -201,6 +239,8 @@ class AdversarialTraining(MultiLabelModel):
         progress("Making noisy rows", 0.0)
         both = augment(X, Y, self._perturbation(X), self.augment_ratio, self.random_state, attacked)
         fresh = type(self.model)(**self.model.get_params(deep=False))
+        if fresh.get_params(deep=False).get("negative") == "refuse" and _least(both.X) < 0 <= _least(X):
+            fresh.set_params(negative="zero")
         self.model_ = fresh.fit(both.X, both.Y, progress=progress)
         self.n_augmented_ = both.rows.size
         self.n_features_in_, self.n_labels_ = self.model_.n_features_in_, self.model_.n_labels_
@@ -263,6 +303,14 @@ class AdversarialTraining(MultiLabelModel):
         check_count(self.random_state, "random_state", least=0)
         if self.kind not in ("gaussian", "words", "fgsm", "pgd"):
             raise ValueError(f"kind must be 'gaussian', 'words', 'fgsm' or 'pgd', not {self.kind!r}")
+        if self.options is not None and not isinstance(self.options, dict):
+            raise TypeError(f"options must be a dict of the perturbation's further arguments, not {self.options!r}")
+        if self.surrogate is not None and self.kind not in ("fgsm", "pgd"):
+            raise ValueError(f"surrogate is for the attacks, fgsm and pgd: kind={self.kind!r} follows no gradient")
+
+
+def _least(X) -> float:
+    return float(X.data.min()) if X.nnz else 0.0
 
 
 def _positive(value, name: str) -> float:
