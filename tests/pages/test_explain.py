@@ -255,11 +255,10 @@ def titles(page):
     return [json.loads(chart.proto.spec)["layout"]["title"]["text"] for chart in page.at.get("plotly_chart")]
 
 
-def test_test_rows_without_features_are_said_to_leave_nothing_to_explain(session, small_catalog):
-    data = small_catalog.load(lambda *report: None)
-    empty = datasets.Dataset("empty", data.X_train, data.Y_train, np.zeros(data.X_test.shape), data.Y_test)
-    small_catalog.load = lambda progress: empty
-    page = session().until(lambda s: "Labels per row" in s.metrics())
-    train(page)
-    page.go("explain").until(lambda s: "nothing to explain about the whole model" in s.text())
+def test_test_rows_without_features_are_said_to_leave_nothing_to_explain(ready, monkeypatch):
+    data = word_data()
+    empty = datasets.Dataset("words", data.X_train, data.Y_train, np.zeros(data.X_test.shape), data.Y_test)
+    monkeypatch.setattr(_robustness, "word_data", lambda: empty)
+    train(ready)
+    page = ready.go("explain").until(lambda s: "nothing to explain about the whole model" in s.text(), seconds=60)
     assert "This row has no features, so nothing contributes" in page.text()
