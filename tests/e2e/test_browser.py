@@ -325,6 +325,7 @@ def test_settings_typed_just_before_the_page_is_left_are_kept_and_bad_ones_are_n
     field = one.page.get_by_role("spinbutton", name="Labels under a last node")
     drawn = one.page.locator("[data-testid=stApp][data-test-script-state=notRunning]")
     drawn.wait_for()  # what is typed into a page that is still being drawn may be drawn over
+    one.page.wait_for_timeout(1000)  # which takes longer where the machine is busy
     field.fill("7")
     one.page.get_by_test_id("stSidebarNav").get_by_role(
         "link", name="Data"
@@ -333,6 +334,7 @@ def test_settings_typed_just_before_the_page_is_left_are_kept_and_bad_ones_are_n
     assert one.page.title() == "Data – xmlcore"
     one.go("Train")
     drawn.wait_for()
+    one.page.wait_for_timeout(1000)
     assert field.input_value() == "7"
     trees = one.page.get_by_role("spinbutton", name="Trees")
     trees.fill("0")
