@@ -8,7 +8,7 @@ PHASE = "Compiling kernels"
 def warm_up(progress: Progress = silent) -> None:
     """Compile every kernel, or load it from disk, by doing a tiny piece of real work of each sort.
 
-    The first time on a machine, and after a change of kernels or of Numba, this takes some 40 seconds of one core;
+    The first time on a machine, and after a change of kernels or of Numba, this takes some 70 seconds of one core;
     later two. Run in a worker, it leaves that worker with all kernels loaded, and the others with kernels to load from
     disk.
 
@@ -26,26 +26,26 @@ def warm_up(progress: Progress = silent) -> None:
 
 def _pieces():
     """Do the work, saying before each piece what it is and how much of the whole it takes."""
-    yield 8, "reading files"
+    yield 5, "reading files"
     from xmlcore import datasets
 
     datasets.warm_up()
-    yield 6, "measures"
+    yield 2, "measures"
     from xmlcore import metrics
 
     metrics.warm_up()
-    yield 41, "label trees"
+    yield 42, "label trees"
     from xmlcore.models import PLT, DoubleSampling, LdSM, OneVsRest
     from xmlcore.models.base import warm_up
 
     warm_up(PLT())
-    yield 2, "ensembles and beams"
+    yield 3, "ensembles and beams"
     warm_up(PLT(loss="squared_hinge", tree="random", n_estimators=2))
     warm_up(PLT(tree="huffman", beam=2))
-    yield 14, "decision trees"
+    yield 17, "decision trees"
     warm_up(LdSM())
     warm_up(LdSM(rerank_beta=0.5, rerank_space="idf"))
-    yield 10, "baselines, double sampling"
+    yield 12, "baselines, double sampling"
     warm_up(OneVsRest())
     warm_up(DoubleSampling())
     yield 19, "noise and explanations"
