@@ -16,6 +16,7 @@ import time
 
 import numpy as np
 import scipy.sparse as sp
+from scipy import stats
 
 from benchmarks import growth, report, studies
 from benchmarks.studies import Part, Point, Study, done, read_rows, source
@@ -320,17 +321,15 @@ def plan_explain(options):
 
 # Tables ---------------------------------------------------------------------------------------------------------------
 
-T_95 = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 9: 2.262}  # Student's t, two-sided 95 %, by degrees of freedom
-
 
 def interval(values, form=lambda value: f"{value:.2f}"):
     """Mean and half width of the 95 % interval over seeds."""
     values = [value for value in values if value is not None and math.isfinite(value)]
     if not values:
         return "–"
-    if len(values) == 1 or len(values) - 1 not in T_95:
+    if len(values) == 1:
         return form(statistics.fmean(values))
-    half = T_95[len(values) - 1] * statistics.stdev(values) / math.sqrt(len(values))
+    half = stats.t.ppf(0.975, len(values) - 1) * statistics.stdev(values) / math.sqrt(len(values))
     return f"{form(statistics.fmean(values))} ± {form(half)}"
 
 

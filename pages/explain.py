@@ -8,6 +8,7 @@ import streamlit as st
 
 from pages.shared import (
     begin,
+    chosen_runs,
     explained,
     export,
     frame,
@@ -48,7 +49,7 @@ def main() -> None:
         said += begin.not_trained(name)
         begin.no_run(said, data, fingerprint, name, "explain", "PLT", K, "Other models on the Train page")
         return
-    key = _chosen_run(fingerprint, runs)
+    key = chosen_runs.chosen(state.EXPLAIN_RUN, fingerprint, runs)
     by_key = {r["key"]: r for r in runs}
     titles = noise.names(runs)
     sentence = st.empty()
@@ -56,7 +57,7 @@ def main() -> None:
         run, model = server.run(key), server.model(key)
     except (store.StoreError, OSError, ModelFormatError) as error:
         st.error(f"The model of this result cannot be read: {text.plain(error)}. Train it again on the Train page.")
-        _choose_run(fingerprint, by_key, titles, key)
+        _choose_run(fingerprint, titles, key)
         return
     top = st.container()
     left, right = st.columns([2, 3], gap="large")
@@ -89,34 +90,9 @@ def main() -> None:
 # --- what is looked at ---
 
 
-def _chosen_run(fingerprint, runs) -> str:
-    """The result shown on the Train page; else the one looked at last; else the newest."""
-    keys = [r["key"] for r in runs]
-    wanted = (state.get("shown").get(fingerprint), state.get("widgets").get(f"{state.EXPLAIN_RUN} {fingerprint}"))
-    return next((key for key in wanted if key in keys), keys[0])
-
-
-def _choose_run(fingerprint, by_key, titles, key):
-    st.session_state[state.EXPLAIN_RUN] = key
-    st.selectbox(
-        "Result explained",
-        list(by_key),
-        format_func=titles.get,
-        key=state.EXPLAIN_RUN,
-        on_change=_open_run,
-        args=(fingerprint,),
-        help="All results of this workspace on this data set, newest first.",
-    )
-
-
-def _open_run(fingerprint):
-    key = st.session_state[state.EXPLAIN_RUN]
-
-    def change(data):
-        data["widgets"][f"{state.EXPLAIN_RUN} {fingerprint}"] = key
-        data["shown"][fingerprint] = key
-
-    state.update(change)
+def _choose_run(fingerprint, titles, key):
+    said = "All results of this workspace on this data set, newest first."
+    chosen_runs.choose(state.EXPLAIN_RUN, fingerprint, titles, key, "Result explained", said)
 
 
 def _second_run(fingerprint, by_key, titles, key) -> str | None:
@@ -150,7 +126,7 @@ def _controls(data, run, fingerprint, by_key, titles, key):
     with st.container(border=True):
         one, two = st.columns(2, vertical_alignment="bottom")
         with one:
-            _choose_run(fingerprint, by_key, titles, key)
+            _choose_run(fingerprint, titles, key)
         second = None
         if len(by_key) > 1:
             with two:

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import streamlit as st
 
-from pages.shared import begin, export, frame, jobs_panel, server, settings, show, state, tables, text
+from pages.shared import begin, chosen_runs, export, frame, jobs_panel, server, settings, show, state, tables, text
 from xmlcore import experiment, figures, store
 from xmlcore.models import ModelFormatError, tree_frames
 
@@ -53,7 +53,7 @@ def main() -> None:
         link = "Other settings on the Train page"
         begin.no_run(said, data, fingerprint, name, "trees", MODEL, K, link, model=MODEL)
         return
-    key = _chosen_run(fingerprint, runs)
+    key = chosen_runs.chosen(state.TREE_RUN, fingerprint, runs)
     try:
         run, model = server.run(key), server.model(key)
     except (store.StoreError, OSError, ModelFormatError) as error:
@@ -81,35 +81,10 @@ def main() -> None:
 # --- the run ---
 
 
-def _chosen_run(fingerprint, runs) -> str:
-    """The result shown on the Train page, when it has trees; else the one looked at last; else the newest."""
-    keys = [r["key"] for r in runs]
-    wanted = (state.get("shown").get(fingerprint), state.get("widgets").get(f"{state.TREE_RUN} {fingerprint}"))
-    return next((key for key in wanted if key in keys), keys[0])
-
-
 def _choose_run(fingerprint, runs, key):
-    by_key = {r["key"]: r for r in runs}
-    st.session_state[state.TREE_RUN] = key
-    st.selectbox(
-        "Result shown",
-        list(by_key),
-        format_func=lambda key: _about(by_key[key]),
-        key=state.TREE_RUN,
-        on_change=_open_run,
-        args=(fingerprint,),
-        help="All LdSM results of this workspace on this data set, newest first.",
-    )
-
-
-def _open_run(fingerprint):
-    key = st.session_state[state.TREE_RUN]
-
-    def change(data):
-        data["widgets"][f"{state.TREE_RUN} {fingerprint}"] = key
-        data["shown"][fingerprint] = key
-
-    state.update(change)
+    said = "All LdSM results of this workspace on this data set, newest first."
+    titles = {r["key"]: _about(r) for r in runs}
+    chosen_runs.choose(state.TREE_RUN, fingerprint, titles, key, "Result shown", said)
 
 
 def _about(record):

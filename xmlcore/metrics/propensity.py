@@ -72,6 +72,11 @@ def inverse_log_frequency(Y_train, *, n_labels: int | None = None) -> np.ndarray
         No training rows, or what :func:`xmlcore.validation.check_labels` finds wrong.
     """
     counts, _ = _counts(Y_train, n_labels)
+    return inverse_log_counts(counts)
+
+
+def inverse_log_counts(counts) -> np.ndarray:
+    """:func:`inverse_log_frequency` from the training rows of each label."""
     return 1 / np.log1p(np.maximum(counts, 1))
 
 

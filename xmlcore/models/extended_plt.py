@@ -91,7 +91,7 @@ collapse_layers
 
     def fit(self, X, Y, progress: Progress = silent) -> "ExtendedPLT":
         """Train on the clean rows alone: see :meth:`PLT.fit`."""
-        return self._fit(X, Y, X, Y, 0, progress)
+        return self._fit(Y, X, Y, 0, progress)
 
     def fit_for_adversarial_examples(self, X, Y, progress: Progress = silent) -> "ExtendedPLT":
         """Train on the rows and on noisy copies of them (section 3.1 of the paper).
@@ -128,7 +128,7 @@ collapse_layers
         noise = GaussianNoise(self.sigma, self.noise_support)
         seed = 0 if self.random_state is None else self.random_state
         both = augment(X, Y, noise, self.augment_ratio, seed)
-        return self._fit(X, Y, both.X, both.Y, both.rows.size, progress)
+        return self._fit(Y, both.X, both.Y, both.rows.size, progress)
 
     def explain(self, x, n: int = 5) -> list[tuple[int, float]]:
         """The n features of largest size in a row, with their values (section 3.1 of the paper).
@@ -202,7 +202,7 @@ collapse_layers
         Y = check_labels(Y, n_rows=X.shape[0], n_labels=self.n_labels_)
         if X.shape[0] == 0:
             raise ValueError("X has no rows: there is nothing to measure")
-        inv_ps = self._inverse_log_frequency() if inv_ps is None else inv_ps
+        inv_ps = metrics.propensity.inverse_log_counts(self.label_counts_) if inv_ps is None else inv_ps
         k_values = [check_count(k, "each of k_values") for k in k_values]
         noises = [GaussianNoise(level) for level in noise_levels]
         results = {k: {} for k in k_values}
@@ -231,15 +231,12 @@ collapse_layers
                 }
         return results
 
-    def _fit(self, X, Y, X_both, Y_both, n_augmented, progress):
+    def _fit(self, Y, X_both, Y_both, n_augmented, progress):
         super().fit(X_both, Y_both, progress=progress)
         Y = check_labels(Y, n_labels=self.n_labels_)
         self.label_counts_ = np.bincount(Y.indices, minlength=self.n_labels_).astype(np.int64)
         self.n_augmented_ = int(n_augmented)
         return self
-
-    def _inverse_log_frequency(self):
-        return 1 / np.log1p(np.maximum(self.label_counts_, 1))
 
     def _check_params(self):
         from xmlcore.robustness import GaussianNoise

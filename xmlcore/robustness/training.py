@@ -54,8 +54,8 @@ def augment(X, Y, perturbation, augment_ratio: float = 1.0, random_state: int = 
     """
     X = check_features(X)
     Y = check_labels(Y, n_rows=X.shape[0])
-    _check_memory(X, perturbation, check_ratio(augment_ratio))
     ratio, n = check_ratio(augment_ratio), X.shape[0]
+    _check_memory(X, perturbation, ratio)
     m = round(n * ratio)
     rounds, rest = divmod(m, n) if n else (0, 0)
     if m == 0:

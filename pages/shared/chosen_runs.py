@@ -1,0 +1,45 @@
+"""Which result a page about one result shows."""
+
+import streamlit as st
+
+from pages.shared import state
+
+
+def chosen(widget: str, fingerprint: str, runs: list) -> str:
+    """The result shown on the Train page, when it is one of these; else the one looked at last; else the newest.
+
+    Parameters
+    ----------
+    widget : str
+        Key of the page's select box, of ``state``.
+    fingerprint : str
+    runs : list of dict
+        Newest first.
+    """
+    keys = [r["key"] for r in runs]
+    wanted = (state.get("shown").get(fingerprint), state.get("widgets").get(f"{widget} {fingerprint}"))
+    return next((key for key in wanted if key in keys), keys[0])
+
+
+def choose(widget: str, fingerprint: str, titles: dict, key: str, label: str, help: str) -> None:
+    """A select box of results, ``titles`` by key; what is picked is shown from then on, on the Train page too."""
+    st.session_state[widget] = key
+    st.selectbox(
+        label,
+        list(titles),
+        format_func=titles.get,
+        key=widget,
+        on_change=_open,
+        args=(widget, fingerprint),
+        help=help,
+    )
+
+
+def _open(widget, fingerprint):
+    key = st.session_state[widget]
+
+    def change(data):
+        data["widgets"][f"{widget} {fingerprint}"] = key
+        data["shown"][fingerprint] = key
+
+    state.update(change)
