@@ -195,7 +195,7 @@ def test_points_reach_from_one_to_the_whole_model(forest):
 def test_rows_of_the_same_leaves_share_their_prediction_only_where_that_is_exact(easy, beta):
     model = LdSM(n_estimators=3, max_nodes=9, learning_rate=1.0, rerank_beta=beta).fit(easy.X_train, easy.Y_train)
     for trees, most in ((3, 9), (2, 5), (1, 1)):
-        found = experiment._predict_by_leaves(model, easy.X_test, 5, lambda *_: None, trees, most)
+        found = experiment._prefixes._predict_by_leaves(model, easy.X_test, 5, lambda *_: None, trees, most)
         expected = model.predict_topk(easy.X_test, 5, n_trees=trees, max_nodes=most)
         np.testing.assert_array_equal(found.labels, expected.labels)
         np.testing.assert_array_equal(found.scores, expected.scores)
@@ -285,9 +285,9 @@ def test_a_sample_of_test_rows_is_measured_when_asked_and_the_seed_draws_it(data
     key = experiment.run_saved(save_dataset(data), "PLT")
     found = experiment.load_robustness(experiment.robustness_saved(key, "words", [0.2], n_repeats=1, n_rows=11))
     assert (found.n_rows, found.n_test) == (11, 30)
-    rows = [experiment._sampled(30, 11, seed).tolist() for seed in (0, 0, 1)]
+    rows = [experiment._runs.sampled_rows(30, 11, seed).tolist() for seed in (0, 0, 1)]
     assert rows[0] == rows[1] != rows[2] and len(set(rows[0])) == 11
-    assert experiment._sampled(30, 99, 0).size == experiment._sampled(30, None, 0).size == 30
+    assert experiment._runs.sampled_rows(30, 99, 0).size == experiment._runs.sampled_rows(30, None, 0).size == 30
 
 
 @pytest.mark.filterwarnings("ignore:.*splits were undone")
@@ -325,3 +325,56 @@ def test_explanations_of_a_kept_run_are_made_once_for_a_sample_of_test_rows(easy
     assert experiment.explanations_saved(key, n_rows=12, seed=3, progress=stop) == stored
     with pytest.raises(Cancelled):
         experiment.explanations_saved(key, n_rows=13, progress=stop)
+
+
+@pytest.fixture(scope="module")
+def classes():
+    """One class per row, some frequent and most rare."""
+    rng = np.random.default_rng(1)
+    means = rng.poisson(0.4, (40, 60)) * rng.integers(1, 4, (40, 60))
+    of = np.minimum(rng.zipf(1.4, 700) - 1, 39)
+    X = sp.csr_array(rng.poisson(0.05 + means[of]).astype(np.float32))
+    Y = sp.csr_array((np.ones(700, bool), of, np.arange(701)), shape=(700, 40))
+    return Dataset("classes", X[:500], Y[:500], X[500:], Y[500:])
+
+
+def test_double_sampling_with_other_numbers_is_what_training_with_them_gives(classes):
+    from xmlcore import DoubleSampling
+
+    key = experiment.run_saved(save_dataset(classes), "DoubleSampling", {"random_state": 3})
+    asked = {"n_adversarial": (2, 5), "examples_per_class": (1.0,), "n_candidates": (3, 10, 100), "n_repeats": 2}
+    stored = experiment.sampling_saved(key, **asked)
+    assert stored == experiment.sampling_key(key, **(asked | {"n_adversarial": [5, 2, 2]}))
+    found = experiment.load_sampling(stored)
+    assert found.sweep[["axis", "n_adversarial", "examples_per_class", "seed"]].to_numpy().tolist() == [
+        ["n_adversarial", 2, 2.0, 3], ["n_adversarial", 2, 2.0, 4],
+        ["n_adversarial", 5, 2.0, 3], ["n_adversarial", 5, 2.0, 4],
+        ["examples_per_class", 10, 1.0, 3], ["examples_per_class", 10, 1.0, 4],
+    ]  # fmt: skip
+    model = DoubleSampling(n_adversarial=5, random_state=4).fit(classes.X_train, classes.Y_train)
+    ranking = model.predict_topk(classes.X_test, 1)
+    line = found.sweep.iloc[3]
+    assert line["accuracy"] == metrics.accuracy(classes.Y_test, ranking)
+    assert line["macro_f1"] == metrics.macro_f1(classes.Y_test, ranking)
+    assert line["n_pairs"] == model.n_pairs_ and line["empirical_risk"] == model.empirical_risk_
+    own, true = experiment.load_run_model(key), classes.Y_test.indices
+    recall = [(own.candidates(classes.X_test, q) == true[:, None]).any(axis=1).mean() for q in (3, 10, 100)]
+    np.testing.assert_allclose(found.candidates["recall"], recall)
+    fewer = own.predict_topk(classes.X_test, 1, n_candidates=3)
+    assert found.candidates["accuracy"].iloc[0] == metrics.accuracy(classes.Y_test, fewer)
+    assert found.buckets["n_rows"].sum() == classes.n_test
+    whole = metrics.accuracy(classes.Y_test, own.predict_topk(classes.X_test, 1))
+    shares = (found.buckets["accuracy"].fillna(0) * found.buckets["n_rows"]).sum()
+    assert shares / classes.n_test == pytest.approx(whole)
+
+    def stop(phase, fraction, detail=""):
+        raise Cancelled
+
+    assert experiment.sampling_saved(key, **asked, progress=stop) == stored
+    with pytest.raises(Cancelled):
+        experiment.sampling_saved(key, n_adversarial=(3,), progress=stop)
+
+
+def test_only_runs_of_double_sampling_have_its_numbers(data):
+    with pytest.raises(TypeError, match="not of PLT"):
+        experiment.sampling_saved(experiment.run_saved(save_dataset(data), "PLT"))

@@ -103,3 +103,24 @@ def test_bad_input_is_named(true, predicted, error, message):
     for measure in (metrics.accuracy, metrics.macro_f1):
         with pytest.raises(error, match=message):
             measure(true, predicted)
+
+
+@pytest.mark.parametrize("as_ids", [False, True])
+def test_only_the_classes_asked_for_count_but_all_predictions_of_them_do(as_ids):
+    true, predicted = random_classes(seed=4)
+    wanted = np.array([1, 5, 6])
+    classes = wanted if as_ids else np.isin(np.arange(20), wanted)
+    options = {"labels": wanted, "average": "macro", "zero_division": 0}
+    P, R = precision_score(true, predicted, **options), recall_score(true, predicted, **options)
+    assert metrics.macro_f1(true, predicted, classes) == pytest.approx(2 * P * R / (P + R))
+    own = np.isin(true, wanted)
+    assert metrics.accuracy(true, predicted, classes) == pytest.approx(np.mean(true[own] == predicted[own]))
+    assert metrics.macro_f1(true, predicted, np.arange(20)) == metrics.macro_f1(true, predicted)
+    assert math.isnan(metrics.macro_f1(true, predicted, [19])) and math.isnan(metrics.accuracy(true, predicted, [19]))
+
+
+def test_classes_that_are_no_classes_are_refused():
+    with pytest.raises(TypeError, match="float64 of shape"):
+        metrics.accuracy([0, 1], [0, 1], [0.5])
+    with pytest.raises(ValueError, match="1 booleans, but Y_true has the class 1"):
+        metrics.macro_f1([0, 1], [0, 1], np.array([True]))

@@ -22,7 +22,7 @@ from xmlcore.metrics._inputs import as_ranking
 from xmlcore.validation import INT32_MAX, check_labels, csr_parts
 
 
-def accuracy(Y_true, predictions) -> float:
+def accuracy(Y_true, predictions, classes=None) -> float:
     r"""Share of examples whose class is predicted.
 
     Parameters
@@ -33,6 +33,8 @@ def accuracy(Y_true, predictions) -> float:
         One class per row: class ids of shape (n,), -1 where there is none; a matrix of booleans with at most one True
         in a row, as ``predict`` gives; or a ranking or scores, of which the first place counts, in the forms of
         :func:`as_ranking`.
+    classes : ndarray of bool, shape (L,), or ids, optional
+        Only examples of these classes count; all when None.
 
     Returns
     -------
@@ -54,10 +56,11 @@ def accuracy(Y_true, predictions) -> float:
     0.5
     """
     true, predicted = _examples(Y_true, predictions)
-    return float(np.mean(true == predicted)) if true.size else float("nan")
+    counts = _counting(true, classes)
+    return float(np.mean((true == predicted)[counts])) if counts.any() else float("nan")
 
 
-def macro_f1(Y_true, predictions) -> float:
+def macro_f1(Y_true, predictions, classes=None) -> float:
     r"""Harmonic mean of macro precision and macro recall.
 
     .. math:: MaF_1 = \frac{2 P R}{P + R}, \quad
@@ -73,6 +76,8 @@ def macro_f1(Y_true, predictions) -> float:
     ----------
     Y_true, predictions
         As for :func:`accuracy`.
+    classes : ndarray of bool, shape (L,), or ids, optional
+        C has only these classes; what is predicted for examples of other classes still counts in their precision.
 
     Returns
     -------
@@ -91,15 +96,36 @@ def macro_f1(Y_true, predictions) -> float:
     0.75
     """
     true, predicted = _examples(Y_true, predictions)
-    if true.size == 0:
+    counts = _counting(true, classes)
+    if not counts.any():
         return float("nan")
-    classes, own = np.unique(true, return_inverse=True)
-    right = np.bincount(own[true == predicted], minlength=classes.size)
-    at = np.minimum(np.searchsorted(classes, predicted), classes.size - 1)
-    n_predicted = np.bincount(at[classes[at] == predicted], minlength=classes.size)
-    precision = float(np.mean(right / np.maximum(n_predicted, 1)))
-    recall = float(np.mean(right / np.bincount(own)))
+    present, own = np.unique(true, return_inverse=True)
+    right = np.bincount(own[true == predicted], minlength=present.size)
+    at = np.minimum(np.searchsorted(present, predicted), present.size - 1)
+    n_predicted = np.bincount(at[present[at] == predicted], minlength=present.size)
+    which = np.unique(own[counts])
+    precision = float(np.mean((right / np.maximum(n_predicted, 1))[which]))
+    recall = float(np.mean((right / np.bincount(own))[which]))
+    right = right[which]
     return 2 * precision * recall / (precision + recall) if right.any() else 0.0
+
+
+def _counting(true, classes):
+    """Which examples are of the classes asked for: an array of booleans."""
+    if classes is None:
+        return np.ones(true.size, bool)
+    classes = np.asarray(classes)
+    if classes.ndim != 1 or (classes.size and classes.dtype.kind not in "biu"):
+        raise TypeError(
+            "classes must be class ids, or a boolean per class, in one dimension, not "
+            f"{classes.dtype} of shape {classes.shape}"
+        )
+    if classes.dtype.kind == "b":
+        beyond = true[true >= classes.size]
+        if beyond.size:
+            raise ValueError(f"classes has {classes.size} booleans, but Y_true has the class {int(beyond[0])}")
+        return classes[true]
+    return np.isin(true, classes)
 
 
 def _examples(Y_true, predictions):

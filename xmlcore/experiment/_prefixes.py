@@ -1,0 +1,176 @@
+"""Smaller models out of one: what fewer, or smaller, trees of a fitted ensemble predict."""
+
+from typing import TYPE_CHECKING
+
+from xmlcore import metrics, store
+from xmlcore.experiment._runs import LEAST_RANKED, Run, load_run, load_run_model
+from xmlcore.progress import Progress, silent
+from xmlcore.ranking import Ranking
+from xmlcore.validation import check_count
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from xmlcore.datasets import Dataset
+
+PREFIXES = "prefixes"
+
+
+def prefix_points(model) -> tuple[list[int], list[int]]:
+    """Return the numbers of trees, and the most nodes of a tree, at which :func:`prefix_measures` measures by itself.
+
+    Parameters
+    ----------
+    model : fitted LdSM
+
+    Returns
+    -------
+    n_trees : list of int
+        1, 2, 3, 5, 10, 20, 30, 50, ... and all.
+    max_nodes : list of int
+        Powers of two, without those that give the same trees as a smaller one, and the model's own ``max_nodes``.
+    """
+    full = len(model.trees_)
+    n_trees = sorted({n * 10**e for n in (1, 2, 3, 5) for e in range(10) if n * 10**e < full} | {full})
+    largest, arity = max(tree.parent.size for tree in model.trees_), model.trees_[0].children.shape[1]
+    powers = [2**e for e in range(31) if 2**e < min(largest, model.max_nodes)]
+    grown = [1 + arity * ((most - 1) // arity) for most in powers]  # nodes of a tree come arity at a time
+    first = [at for at, nodes in enumerate(grown) if at == 0 or nodes != grown[at - 1]]
+    return n_trees, [*(powers[at] for at in first), model.max_nodes]
+
+
+def prefix_measures(
+    model,
+    dataset: "Dataset",
+    k: int = 5,
+    n_trees: list[int] | None = None,
+    max_nodes: list[int] | None = None,
+    progress: Progress = silent,
+) -> "pd.DataFrame":
+    """Measure what fewer trees, and smaller trees, of a fitted ensemble predict, without training again.
+
+    Parameters
+    ----------
+    model : fitted LdSM
+        Trees do not depend on each other, and nodes have the order in which they were made: a part of the ensemble, or
+        of its trees, is the model that training with these settings would have given.
+    dataset : Dataset
+        Its test rows are predicted; its training rows give the propensities.
+    k : int
+    n_trees, max_nodes : list of int, optional
+        Where to measure; by default :func:`prefix_points`.
+    progress : callable, optional
+        See :class:`xmlcore.progress.Progress`; an exception from it stops the work.
+
+    Returns
+    -------
+    DataFrame
+        Tidy: ``axis`` ("n_trees" or "max_nodes", what is varied while the other is the model's own), ``n_trees``,
+        ``max_nodes``, ``depth`` (of the deepest tree), ``measure``, ``k``, ``value`` (in [0, 1]).
+
+    Raises
+    ------
+    TypeError
+        A model without trees over rows.
+    """
+    import numpy as np
+    import pandas as pd
+
+    from xmlcore.models import LdSM
+
+    if not isinstance(model, LdSM):
+        raise TypeError(f"prefix_measures is for LdSM, whose trees are grown node by node, not {type(model).__name__}")
+    k = check_count(k, "k")
+    points = prefix_points(model)
+    n_trees = points[0] if n_trees is None else [check_count(n, "n_trees") for n in n_trees]
+    max_nodes = points[1] if max_nodes is None else [check_count(n, "max_nodes") for n in max_nodes]
+    all_trees, arity = len(model.trees_), model.trees_[0].children.shape[1]
+    inv_ps = metrics.inverse_propensity(dataset.Y_train)
+    asked = [("n_trees", min(n, all_trees), model.max_nodes) for n in n_trees]
+    asked += [("max_nodes", all_trees, most) for most in max_nodes]
+    work = np.array([trees * np.log2(1 + most) for _, trees, most in asked])
+    lines = []
+    for i, (axis, trees, most) in enumerate(asked):
+        what = f"{trees:,} trees" if axis == "n_trees" else f"{most:,} nodes"
+        done, part = work[:i].sum() / work.sum(), work[i] / work.sum()
+
+        def report(phase, fraction, detail="", *, what=what, done=done, part=part):
+            progress("Predicting with parts of the model", float(done + fraction * part), what)
+
+        ranking = _predict_by_leaves(model, dataset.X_test, max(k, LEAST_RANKED), report, trees, most)
+        nodes = 1 + arity * ((most - 1) // arity)
+        depth = max(int(tree.depth[:nodes].max()) for tree in model.trees_[:trees])
+        found = metrics.measures(dataset.Y_test, ranking, k, inv_ps=inv_ps)
+        lines += [
+            (axis, trees, most, depth, measure, at + 1, float(values[at]))
+            for measure, values in found.items()
+            for at in range(k)
+        ]
+    return pd.DataFrame(lines, columns=["axis", "n_trees", "max_nodes", "depth", "measure", "k", "value"])
+
+
+def _predict_by_leaves(model, X, k, progress, n_trees, max_nodes) -> Ranking:
+    """Predict as ``predict_topk`` does, but once for all rows that reach the same leaves.
+
+    A small tree has few leaves with nearly all labels in each: merging these for every row would take far longer than
+    the prediction of the whole model.
+    """
+    import numpy as np
+
+    if model.means_ is not None:  # re-ranking: the row itself counts
+        return model.predict_topk(X, k, progress, n_trees=n_trees, max_nodes=max_nodes)
+    leaves = model.apply(X, n_trees=n_trees, max_nodes=max_nodes)
+    sizes = np.diff(leaves.ptr)
+    widths = np.ascontiguousarray(sizes.reshape(leaves.n_trees, leaves.n_rows).T)  # row by row
+    row = np.repeat(np.tile(np.arange(leaves.n_rows), leaves.n_trees), sizes)
+    nodes = leaves.nodes[np.argsort(row, kind="stable")]
+    ptr = np.concatenate([[0], np.cumsum(widths.sum(axis=1))])
+    seen, first, place = {}, [], np.empty(X.shape[0], np.int64)
+    for i in range(X.shape[0]):
+        place[i] = seen.setdefault((nodes[ptr[i] : ptr[i + 1]].tobytes(), widths[i].tobytes()), len(seen))
+        if place[i] == len(first):
+            first.append(i)
+    once = model.predict_topk(X[np.array(first)], k, progress, n_trees=n_trees, max_nodes=max_nodes)
+    return Ranking(once.labels[place], once.scores[place])
+
+
+def prefix_seconds(run: Run, model) -> float:
+    """Estimate how long :func:`prefix_measures` takes, from the run's own prediction time."""
+    n_trees, max_nodes = prefix_points(model)
+    return run.times["predict_s"] * (sum(n_trees) / n_trees[-1] + len(max_nodes))
+
+
+def prefixes_key(run_key: str) -> str:
+    """Key under which :func:`prefixes_saved` keeps its table."""
+    return store.artifact_key(PREFIXES, run_key, {})
+
+
+def prefixes_saved(run_key: str, progress: Progress = silent) -> str:
+    """Have :func:`prefix_measures` of a kept run in the store; at once when it is there already.
+
+    Parameters
+    ----------
+    run_key : str
+        Of a run that :func:`run_saved` kept.
+    progress : callable, optional
+
+    Returns
+    -------
+    str
+        The key, for :func:`load_prefixes`.
+    """
+    from xmlcore.datasets import load_saved
+
+    key = prefixes_key(run_key)
+    if store.exists(PREFIXES, key):
+        return key
+    progress("Reading the model", 0.0)
+    found = load_run(run_key)
+    model, dataset = load_run_model(run_key), load_saved(found.fingerprint)
+    store.save(PREFIXES, key, prefix_measures(model, dataset, found.k, progress=progress), run=run_key)
+    return key
+
+
+def load_prefixes(key: str) -> "pd.DataFrame":
+    """Read a table that :func:`prefixes_saved` kept; StoreError when there is none."""
+    return store.load(PREFIXES, key)

@@ -1,0 +1,275 @@
+"""Runs: one model with its parameters, trained and measured on one data set."""
+
+import time
+import warnings
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from xmlcore import metrics, store
+from xmlcore.parameters import MODELS, NOISE
+from xmlcore.progress import Progress, silent
+from xmlcore.ranking import Ranking
+from xmlcore.validation import check_count
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from xmlcore.datasets import Dataset
+
+RUNS = "runs"
+LEAST_RANKED = 5  # labels kept per test row, even when fewer are measured
+
+
+@dataclass
+class Run:
+    """What one run found.
+
+    Attributes
+    ----------
+    model : str
+        A key of :data:`MODELS`.
+    params : dict
+        All parameters, those left at their defaults too.
+    dataset_name, fingerprint : str
+    k : int
+    measures : DataFrame
+        Tidy: measure ("P@k", "R@k", "nDCG@k", "PSP@k", "PSnDCG@k"), k (1 to ``k``), value (in [0, 1]).
+    times : dict
+        Seconds: "fit_s", "predict_s", "compile_s" (of the kernels, before anything is timed); and
+        "predict_ms_per_row".
+    size : dict
+        "n_nodes", "depth", "n_weights" (over all trees; depth of the deepest) and "model_bytes" (in memory).
+    ranking : Ranking
+        Of the test rows, max(k, 5) labels each.
+    warnings : list of str
+        What the training warned of.
+    created : str
+        ISO 8601, UTC.
+    """
+
+    model: str
+    params: dict
+    dataset_name: str
+    fingerprint: str
+    k: int
+    measures: "pd.DataFrame"
+    times: dict
+    size: dict
+    ranking: Ranking
+    warnings: list[str] = field(default_factory=list)
+    created: str = ""
+
+
+def evaluate(model, dataset: "Dataset", k: int = 5, progress: Progress | None = None) -> dict:
+    """Measure a fitted model on the test rows of a data set.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        Anything with ``predict_topk(X, k)``.
+    dataset : Dataset
+        Its training rows give the propensities (Jain et al., A = 0.55, B = 1.5).
+    k : int
+    progress : callable, optional
+        Handed on to ``predict_topk`` when given.
+
+    Returns
+    -------
+    dict
+        "P@k", "R@k", "nDCG@k", "PSP@k", "PSnDCG@k": ndarray (k,), the value at 1 to k, in [0, 1];
+        "predict_s": seconds for all test rows; "predict_ms_per_row"; "ranking": the Ranking measured, with
+        max(k, 5) labels.
+    """
+    k = check_count(k, "k")
+    start = time.perf_counter()
+    reporting = {} if progress is None else {"progress": progress}
+    ranking = model.predict_topk(dataset.X_test, k=max(k, LEAST_RANKED), **reporting)
+    seconds = time.perf_counter() - start
+    inv_ps = metrics.inverse_propensity(dataset.Y_train)
+    return {
+        **metrics.measures(dataset.Y_test, ranking, k, inv_ps=inv_ps),
+        "predict_s": seconds,
+        "predict_ms_per_row": 1000 * seconds / dataset.n_test,
+        "ranking": ranking,
+    }
+
+
+def full_params(model: str, params: dict | None = None) -> dict:
+    """Parameters of a run with the defaults filled in.
+
+    Parameters
+    ----------
+    model : str
+        A key of :data:`MODELS`.
+    params : dict, optional
+        Those that differ from the defaults.
+
+    Raises
+    ------
+    ValueError
+        Unknown model or parameter.
+    """
+    if model not in MODELS:
+        raise ValueError(f"unknown model {model!r}: known are {', '.join(MODELS)}")
+    defaults = {p.name: p.default for p in MODELS[model].parameters}
+    unknown = set(params or {}) - set(defaults)
+    if unknown:
+        raise ValueError(f"{model} has no parameter {', '.join(sorted(unknown))}: it has {', '.join(defaults)}")
+    return {**defaults, **(params or {})}
+
+
+def estimator(model: str, params: dict | None = None):
+    """Make the estimator of a run, not fitted.
+
+    Parameters
+    ----------
+    model, params
+        See :func:`full_params`.
+
+    Returns
+    -------
+    estimator
+        Of the model's class; within :class:`xmlcore.robustness.AdversarialTraining` where ``noise_sigma`` is above 0.
+    """
+    params = full_params(model, params)
+    noise = {p.name: params.pop(p.name) for p in NOISE}
+    made = MODELS[model].cls(**params)
+    if noise["noise_sigma"] == 0:
+        return made
+    from xmlcore.robustness import AdversarialTraining
+
+    return AdversarialTraining(
+        made,
+        sigma=noise["noise_sigma"],
+        augment_ratio=noise["noise_ratio"],
+        noise_support=noise["noise_support"],
+        random_state=params.get("random_state", 0),
+    )
+
+
+def run(
+    dataset: "Dataset", model: str = "PLT", params: dict | None = None, k: int = 5, progress: Progress = silent
+) -> Run:
+    """Train a model on a data set, and measure it.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    model : str
+        A key of :data:`MODELS`.
+    params : dict, optional
+        Parameters that differ from the defaults.
+    k : int
+        Measures are taken at 1 to k.
+    progress : callable, optional
+        See :class:`xmlcore.progress.Progress`.
+
+    Returns
+    -------
+    Run
+    """
+    return _run(dataset, model, params, k, progress)[0]
+
+
+def _run(dataset, model, params, k, progress):
+    import pandas as pd
+
+    k = check_count(k, "k")
+    params = full_params(model, params)
+    progress("Compiling kernels", 0.0)
+    unfitted = estimator(model, params)
+    compile_s = compile_kernels(unfitted)
+    start = time.perf_counter()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        unfitted.fit(dataset.X_train, dataset.Y_train, progress=progress)
+    fit_s = time.perf_counter() - start
+    fitted = getattr(unfitted, "model_", unfitted)  # what training on noisy rows has made is a model like others
+    found = evaluate(fitted, dataset, k, progress=progress)
+    ranking = found.pop("ranking")
+    times = {name: found.pop(name) for name in ("predict_s", "predict_ms_per_row")}
+    measures = pd.DataFrame(
+        [(name, at + 1, float(values[at])) for name, values in found.items() for at in range(k)],
+        columns=["measure", "k", "value"],
+    )
+    result = Run(
+        model=model,
+        params=params,
+        dataset_name=dataset.name,
+        fingerprint=dataset.fingerprint,
+        k=k,
+        measures=measures,
+        times={"fit_s": fit_s, "compile_s": compile_s, **times},
+        size=fitted.size(),
+        ranking=ranking,
+        warnings=[str(w.message) for w in caught],
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+    )
+    return result, fitted
+
+
+def compile_kernels(unfitted) -> float:
+    """Seconds to compile, or load, the kernels that this estimator uses."""
+    from xmlcore.models.base import warm_up
+
+    start = time.perf_counter()
+    warm_up(getattr(unfitted, "model", unfitted))
+    return time.perf_counter() - start
+
+
+def run_key(fingerprint: str, model: str, params: dict | None = None, k: int = 5) -> str:
+    """Key under which :func:`run_saved` keeps a run: data, model, all parameters, k and the code's version."""
+    return store.artifact_key(RUNS, fingerprint, {"model": model, "params": full_params(model, params), "k": k})
+
+
+def run_saved(fingerprint: str, model: str, params: dict | None = None, k: int = 5, progress: Progress = silent) -> str:
+    """Run on a data set of the store and keep the result there; at once when it is there already.
+
+    Parameters
+    ----------
+    fingerprint : str
+        Of a data set kept by :func:`xmlcore.datasets.save_dataset`.
+    model, params, k, progress
+        See :func:`run`.
+
+    Returns
+    -------
+    str
+        The key, for :func:`load_run` and :func:`load_run_model`.
+    """
+    from xmlcore.datasets import load_saved
+
+    key = run_key(fingerprint, model, params, k)
+    if store.exists(RUNS, key):
+        return key
+    progress("Reading data", 0.0)
+    dataset = load_saved(fingerprint)
+    result, fitted = _run(dataset, model, params, k, progress)
+    progress("Saving", 0.0)
+    with store.writing(RUNS, key, model=model, fingerprint=fingerprint, dataset=dataset.name) as folder:
+        store.write_value(folder, result)
+        fitted.save(Path(folder) / "model")
+    return key
+
+
+def load_run(key: str) -> Run:
+    """Read a run that :func:`run_saved` kept; StoreError when there is none."""
+    return store.load(RUNS, key)
+
+
+def load_run_model(key: str):
+    """Read the fitted model of a kept run."""
+    from xmlcore.models import load_model
+
+    return load_model(store.folder(RUNS, key) / "model")
+
+
+def sampled_rows(n: int, n_rows: int | None, seed: int):
+    """Which rows are looked at, in order: all, or a random sample."""
+    import numpy as np
+
+    if n_rows is None or check_count(n_rows, "n_rows") >= n:
+        return np.arange(n)
+    return np.sort(np.random.default_rng([seed, 1]).permutation(n)[:n_rows])

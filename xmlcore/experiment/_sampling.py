@@ -1,0 +1,299 @@
+"""What double sampling's numbers change: examples per class, adversaries and candidates, around a kept run."""
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from xmlcore import metrics, store
+from xmlcore.experiment._runs import compile_kernels, estimator, load_run, load_run_model
+from xmlcore.progress import Progress, silent
+from xmlcore.ranking import Ranking
+from xmlcore.validation import check_count, csr_parts
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from xmlcore.datasets import Dataset
+
+SAMPLING = "sampling"
+
+
+@dataclass
+class Sampling:
+    """How a kept run of DoubleSampling changes with its numbers.
+
+    Attributes
+    ----------
+    run_key : str
+    params : dict
+        Of the run.
+    sweep : DataFrame
+        A row per training: ``axis`` ("n_adversarial" or "examples_per_class", what is varied while the rest is the
+        run's own), ``n_adversarial``, ``examples_per_class``, ``seed``; ``accuracy``, ``macro_f1`` and
+        ``candidate_recall`` of the test rows, in [0, 1]; ``fit_s`` and ``predict_ms_per_row``; ``n_pairs``;
+        ``pair_bytes``, the pairs that f is learnt from, and ``model_bytes``, what is kept; ``empirical_risk``.
+    candidates : DataFrame
+        Of the run's own model: ``n_candidates``; ``recall``, the share of (test row, class) with the class among the
+        candidates; ``accuracy``, ``macro_f1``, ``predict_ms_per_row``.
+    buckets : DataFrame
+        Of the run's own model: ``bucket`` ("head", "torso", "tail"), ``n_classes`` with a test row, ``n_rows`` (pairs
+        of test row and class), ``accuracy``, ``macro_f1``, ``candidate_recall``.
+    n_repeats : int
+        Trainings per point of the sweep, with seeds of their own.
+    n_rows, n_test : int
+        Training and test rows.
+    seconds : float
+        For all of it.
+    """
+
+    run_key: str
+    params: dict
+    sweep: "pd.DataFrame"
+    candidates: "pd.DataFrame"
+    buckets: "pd.DataFrame"
+    n_repeats: int
+    n_rows: int
+    n_test: int
+    seconds: float = 0.0
+
+
+def sampling_study(
+    dataset: "Dataset",
+    params: dict,
+    n_adversarial=(),
+    examples_per_class=(),
+    n_candidates=(),
+    n_repeats: int = 1,
+    *,
+    model=None,
+    progress: Progress = silent,
+) -> "tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]":
+    """Measure double sampling with other numbers of adversaries, examples per class and candidates.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Models are trained on its training rows and measured on its test rows.
+    params : dict
+        Of a run of DoubleSampling.
+    n_adversarial, examples_per_class : sequence
+        Values to train with, one varied at a time.
+    n_candidates : sequence of int
+        Values to predict with, which needs no training.
+    n_repeats : int
+        Trainings per value; the first has the seed of ``params``, the others the next ones.
+    model : fitted DoubleSampling, optional
+        With ``params``; trained when not given.
+    progress : callable, optional
+        See :class:`xmlcore.progress.Progress`; an exception from it stops the work.
+
+    Returns
+    -------
+    sweep, candidates, buckets : DataFrame
+        See :class:`Sampling`.
+    """
+    import pandas as pd
+
+    n_repeats = check_count(n_repeats, "n_repeats")
+    seed = params.get("random_state") or 0
+    points = [("n_adversarial", value, repeat) for value in n_adversarial for repeat in range(n_repeats)]
+    points += [("examples_per_class", value, repeat) for value in examples_per_class for repeat in range(n_repeats)]
+    progress("Compiling kernels", 0.0)
+    compile_kernels(estimator("DoubleSampling", params))
+    own = model
+    if own is None:
+        own = estimator("DoubleSampling", params).fit(dataset.X_train, dataset.Y_train, progress=progress)
+        own = getattr(own, "model_", own)
+    # A training goes through its pairs; what it does beside them counts like some more.
+    costs = np.array([_pairs_said(params | {axis: value}) + 5 for axis, value, _ in points] or [1.0])
+    lines = []
+    for i, (axis, value, repeat) in enumerate(points):
+        what = f"{_AXES[axis]} {value:g}, training {i + 1:,} of {len(points):,}"
+        done, part = costs[:i].sum() / costs.sum(), costs[i] / costs.sum()
+
+        def report(phase, fraction, detail="", *, what=what, done=done, part=part):
+            progress("Training with other numbers", float(done + fraction * part), what)
+
+        changed = params | {axis: value, "random_state": seed + repeat}
+        start = time.perf_counter()
+        fitted = estimator("DoubleSampling", changed).fit(dataset.X_train, dataset.Y_train, progress=report)
+        seconds = time.perf_counter() - start
+        fitted = getattr(fitted, "model_", fitted)
+        found = _measured(fitted, dataset)
+        lines.append(
+            {
+                "axis": axis,
+                "n_adversarial": changed["n_adversarial"],
+                "examples_per_class": float(changed["examples_per_class"]),
+                "seed": seed + repeat,
+                **{name: found[name] for name in ("accuracy", "macro_f1", "candidate_recall")},
+                "fit_s": seconds,
+                "predict_ms_per_row": found["predict_ms_per_row"],
+                "n_pairs": fitted.n_pairs_,
+                "pair_bytes": fitted.n_pairs_ * (8 * len(fitted.feature_names_) + 1),  # float64 and a sign
+                "model_bytes": fitted.size()["model_bytes"],
+                "empirical_risk": fitted.empirical_risk_,
+            }
+        )
+    rows = []
+    for i, q in enumerate(n_candidates):
+        progress("Predicting with other candidates", i / len(n_candidates), f"{q:,} candidates")
+        found = _measured(own, dataset, q)
+        rows.append({"n_candidates": q, "recall": found.pop("candidate_recall"), **found})
+    buckets = _by_frequency(own, dataset)
+    return (
+        pd.DataFrame(lines, columns=SWEEP),
+        pd.DataFrame(rows, columns=["n_candidates", "recall", "accuracy", "macro_f1", "predict_ms_per_row"]),
+        buckets,
+    )
+
+
+SWEEP = [
+    "axis",
+    "n_adversarial",
+    "examples_per_class",
+    "seed",
+    "accuracy",
+    "macro_f1",
+    "candidate_recall",
+    "fit_s",
+    "predict_ms_per_row",
+    "n_pairs",
+    "pair_bytes",
+    "model_bytes",
+    "empirical_risk",
+]
+_AXES = {"n_adversarial": "κ =", "examples_per_class": "examples per class:"}
+
+
+def _pairs_said(params):
+    return float(params["n_adversarial"]) * float(params["examples_per_class"])
+
+
+def _measured(model, dataset, n_candidates=None) -> dict:
+    """Accuracy, macro-F1, candidate recall and time of the test rows."""
+    start = time.perf_counter()
+    ranking = model.predict_topk(dataset.X_test, 1, n_candidates=n_candidates)
+    seconds = time.perf_counter() - start
+    found = _found(dataset.Y_test, model.candidates(dataset.X_test, n_candidates))[2]
+    return {
+        "accuracy": metrics.accuracy(dataset.Y_test, ranking),
+        "macro_f1": metrics.macro_f1(dataset.Y_test, ranking),
+        "candidate_recall": float(found.mean()) if found.size else float("nan"),
+        "predict_ms_per_row": 1000 * seconds / max(1, dataset.n_test),
+    }
+
+
+def _found(Y, candidates):
+    """Row and class of each pair that is true, and whether the class is among the row's candidates."""
+    ptr, classes, _ = csr_parts(Y)
+    rows = np.repeat(np.arange(ptr.size - 1), np.diff(ptr))
+    found = np.zeros(rows.size, bool)
+    step = max(1, (1 << 24) // max(1, candidates.shape[1]))
+    for start in range(0, rows.size, step):
+        part = slice(start, start + step)
+        found[part] = (candidates[rows[part]] == classes[part, None]).any(axis=1)
+    return rows, classes, found
+
+
+def _by_frequency(model, dataset) -> "pd.DataFrame":
+    """Measures of the classes of each bucket."""
+    import pandas as pd
+
+    from xmlcore.datasets.statistics import BUCKETS, label_buckets
+
+    bucket = label_buckets(np.bincount(dataset.Y_train.indices, minlength=dataset.n_labels))
+    ranking = Ranking(*(part[:, :1] for part in model.predict_topk(dataset.X_test, 1)))
+    _, classes, found = _found(dataset.Y_test, model.candidates(dataset.X_test))
+    lines = []
+    for name in BUCKETS:
+        mine = np.flatnonzero(bucket == name)
+        own = np.isin(classes, mine)
+        lines.append(
+            {
+                "bucket": name,
+                "n_classes": int(np.unique(classes[own]).size),
+                "n_rows": int(own.sum()),
+                "accuracy": metrics.accuracy(dataset.Y_test, ranking, classes=mine),
+                "macro_f1": metrics.macro_f1(dataset.Y_test, ranking, classes=mine),
+                "candidate_recall": float(found[own].mean()) if own.any() else float("nan"),
+            }
+        )
+    return pd.DataFrame(lines)
+
+
+def sampling_key(run_key: str, n_adversarial=(), examples_per_class=(), n_candidates=(), n_repeats: int = 1) -> str:
+    """Key under which :func:`sampling_saved` keeps its result."""
+    return store.artifact_key(SAMPLING, run_key, _asked(n_adversarial, examples_per_class, n_candidates, n_repeats))
+
+
+def _asked(n_adversarial, examples_per_class, n_candidates, n_repeats):
+    return {
+        "n_adversarial": sorted({int(n) for n in n_adversarial}),
+        "examples_per_class": sorted({float(n) for n in examples_per_class}),
+        "n_candidates": sorted({int(n) for n in n_candidates}),
+        "n_repeats": n_repeats,
+    }
+
+
+def sampling_saved(
+    run_key: str,
+    n_adversarial=(),
+    examples_per_class=(),
+    n_candidates=(),
+    n_repeats: int = 1,
+    progress: Progress = silent,
+) -> str:
+    """Have :func:`sampling_study` around a kept run in the store; at once when it is there already.
+
+    Parameters
+    ----------
+    run_key : str
+        Of a run of DoubleSampling that :func:`xmlcore.experiment.run_saved` kept.
+    n_adversarial, examples_per_class, n_candidates, n_repeats
+        See :func:`sampling_study`.
+    progress : callable, optional
+
+    Returns
+    -------
+    str
+        The key, for :func:`load_sampling`.
+
+    Raises
+    ------
+    TypeError
+        A run of another model.
+    """
+    from xmlcore.datasets import load_saved
+
+    asked = _asked(n_adversarial, examples_per_class, n_candidates, n_repeats)
+    key = store.artifact_key(SAMPLING, run_key, asked)
+    if store.exists(SAMPLING, key):
+        return key
+    progress("Reading the model", 0.0)
+    start = time.perf_counter()
+    found = load_run(run_key)
+    if found.model != "DoubleSampling":
+        raise TypeError(f"sampling_saved is for runs of DoubleSampling, not of {found.model}")
+    model, dataset = load_run_model(run_key), load_saved(found.fingerprint)
+    sweep, candidates, buckets = sampling_study(dataset, found.params, **asked, model=model, progress=progress)
+    result = Sampling(
+        run_key=run_key,
+        params=found.params,
+        sweep=sweep,
+        candidates=candidates,
+        buckets=buckets,
+        n_repeats=n_repeats,
+        n_rows=dataset.n_train,
+        n_test=dataset.n_test,
+        seconds=time.perf_counter() - start,
+    )
+    store.save(SAMPLING, key, result, run=run_key)
+    return key
+
+
+def load_sampling(key: str) -> Sampling:
+    """Read what :func:`sampling_saved` kept; StoreError when there is none."""
+    return store.load(SAMPLING, key)
