@@ -1,0 +1,532 @@
+"""Double sampling: its numbers and extensions, beside other methods, by class frequency, and as classes grow.
+
+    python -m benchmarks.sampling FOLDER [--part NAME ...] [--rivals PYTHON] [--quick] [--docs]
+    python -m benchmarks.sampling --table FILE [--docs]
+
+FOLDER holds data sets of classes, each a folder with train.txt.gz and test.txt.gz. Parts: choose (adversaries, examples
+per class and candidates, on held-out training rows), extensions (what is not in the paper, there too), beside (test
+rows, with what "choose" and "extensions" found), speed and growth; each is measured on its own and replaces what stood
+under its name in the results. PYTHON is the interpreter of an environment with the other libraries, as for
+benchmarks.compare. Every point is measured in a process of its own. Everything is written to
+benchmarks/results/sampling.json and, as tables, to sampling.md beside it.
+"""
+
+import math
+import statistics
+import tempfile
+import time
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import scipy.sparse as sp
+
+from benchmarks import choose, compare, growth, report, studies
+from benchmarks.contestant import memory_now, reset_peak, settle_memory
+from benchmarks.studies import Part, Point, Study, done, read_rows, source
+from xmlcore import PLT, DoubleSampling, LdSM, OneVsRest, metrics
+from xmlcore.datasets import Dataset
+from xmlcore.models.base import warm_up
+
+MODELS = {"DoubleSampling": DoubleSampling, "PLT": PLT, "LdSM": LdSM, "OneVsRest": OneVsRest}
+DATA = ("wordnet-class", "aloi", "20ng")
+COUNTS_OF_WORDS = ("wordnet-class", "20ng")  # linear models get tf-idf there
+SPLITS = (0, 1)
+SEEDS = (0, 1, 2)
+HELD_OUT = 0.2
+KAPPAS = (1, 3, 10, 30, 122)  # 122 is the paper's largest
+PER_CLASS = (1.0, 2.0, 5.0)
+QS = (1, 3, 5, 10, 20)
+MOST_PAIRS_PER_CLASS = 300  # of the grid: kappa times examples per class
+FREQUENCIES = ((1, 1), (2, 3), (4, 9), (10, 29), (30, math.inf))  # training rows of a class
+EXTENSIONS = {
+    "the paper's": {},
+    "leave one out": {"leave_one_out": True},
+    "more features": {"features": "extended"},
+    "more features, leave one out": {"features": "extended", "leave_one_out": True},
+    "candidates from a PLT": {"candidates_from": "plt"},
+    "PLT, leave one out": {"candidates_from": "plt", "leave_one_out": True},
+    "PLT, more features": {"candidates_from": "plt", "features": "extended"},
+    "PLT, more features, leave one out": {"candidates_from": "plt", "features": "extended", "leave_one_out": True},
+    "counts instead of tf-idf": {"weighting": "counts"},
+    "the literal distance": {"weighting": "counts", "distance": "euclidean"},
+    "linear SVM": {"loss": "squared_hinge"},
+}
+NOT_PAPER = tuple(name for name, params in EXTENSIONS.items() if {"features", "candidates_from"} & set(params)) + (
+    "leave one out",
+)
+RIVALS = {
+    "napkinXC PLT": ("napkinxc", {}),
+    "omikuji, 1 tree": ("omikuji", {"n_trees": 1}),
+    "omikuji, 3 wide trees": ("omikuji", compare.BONSAI),
+    "PECOS XR-Linear": ("libpecos", {}),
+}
+ONE_VS_REST = {"loss": "squared_hinge", "C": 1.0}
+LDSM = {"max_nodes": 20_000, "n_epochs": 5, "n_attempts": 5}  # leaves for as many classes
+GROWN = (1_000, 3_200, 10_000, 32_000, 100_000)
+GROWN_QUICK = (300, 600, 1_200)
+GROWING = {"features_per_row": 20.0, "labels_per_row": 1.0, "label_exponent": 0.6}
+ROWS_PER_CLASS = 4
+TRIAL_ROWS = 800
+
+
+# One point, in a process of its own -----------------------------------------------------------------------------------
+
+
+def tf_idf(X, X_test):
+    """Counts times inverse document frequency, by the training rows; rows of length 1."""
+    from sklearn.feature_extraction.text import TfidfTransformer
+
+    scale = TfidfTransformer().fit(X)
+    return tuple(sp.csr_array(scale.transform(sp.csr_matrix(x)).astype(np.float32)) for x in (X, X_test))
+
+
+def read_data(job):
+    (X, Y), (X_test, Y_test) = read_rows(job, "train"), read_rows(job, "test")
+    if job.get("tf_idf"):
+        X, X_test = tf_idf(X, X_test)
+    return X, Y, X_test, Y_test
+
+
+def warmed(job, **params):
+    warm_up(model_of(job, **params))
+
+
+def model_of(job, **params):
+    return MODELS[job["model"]](**job["params"] | {"n_jobs": job["threads"]} | params)
+
+
+def quality(Y_test, predicted):
+    """Accuracy and macro-F1, in percent, of one class per row."""
+    return {
+        "accuracy": 100 * metrics.accuracy(Y_test, predicted),
+        "macro_f1": 100 * metrics.macro_f1(Y_test, predicted),
+    }
+
+
+def by_frequency(Y, Y_test, predicted):
+    """The same for classes of few and of many training rows; and how many test rows, and classes, those are."""
+    n_train = np.bincount(Y.indices, minlength=Y.shape[1])
+    in_test = np.bincount(Y_test.indices, minlength=Y.shape[1])
+    found = []
+    for least, most in FREQUENCIES:
+        mine = (n_train >= least) & (n_train <= most)
+        one = {"rows": int(in_test[mine].sum()), "classes": int(np.count_nonzero(in_test[mine]))}
+        if one["rows"]:
+            one["accuracy"] = 100 * metrics.accuracy(Y_test, predicted, mine)
+            one["macro_f1"] = 100 * metrics.macro_f1(Y_test, predicted, mine)
+        found.append(one)
+    return found
+
+
+def recall(model, X, Y, q):
+    """Share of (row, class) whose class is among the candidates, in percent."""
+    candidates = model.candidates(X, q)
+    rows = np.repeat(np.arange(Y.shape[0]), np.diff(Y.indptr))
+    return 100 * float((candidates[rows] == Y.indices[:, None]).any(axis=1).mean())
+
+
+def held_out(X, Y, split):
+    """Training rows parted at random: some to learn from, some to judge by."""
+    order = np.random.default_rng([7, split]).permutation(X.shape[0])
+    n = round(HELD_OUT * X.shape[0])
+    mine, others = np.sort(order[n:]), np.sort(order[:n])
+    return X[mine], Y[mine], X[others], Y[others]
+
+
+def measure_grid(job):
+    """Settings on held-out training rows, each with several numbers of candidates."""
+    X, Y, _, _ = read_data(job)
+    fits = []
+    for params in job["grid"]:
+        warmed(job, **params)
+        for split in job["splits"]:
+            X_fit, Y_fit, X_held, Y_held = held_out(X, Y, split)
+            model = model_of(job, random_state=split, **params)
+            start = time.perf_counter()
+            model.fit(X_fit, Y_fit)
+            seconds = time.perf_counter() - start
+            for q in job["qs"]:
+                start = time.perf_counter()
+                predicted = model.predict_topk(X_held, 1, n_candidates=q).labels[:, 0]
+                ms = 1000 * (time.perf_counter() - start) / X_held.shape[0]
+                one = {"params": params, "split": split, "q": q, "train_s": seconds, "ms": ms}
+                one |= {"recall": recall(model, X_held, Y_held, q), "risk": model.empirical_risk_}
+                fits.append(one | quality(Y_held, predicted))
+    return {"fits": fits}
+
+
+def measure_test(job):
+    """Train on all training rows; the test rows."""
+    warmed(job)
+    X, Y, X_test, Y_test = read_data(job)
+    fits = []
+    for seed in job["seeds"]:
+        model = model_of(job, **({} if job["model"] == "OneVsRest" else {"random_state": seed}))
+        settle_memory()
+        reset, before = reset_peak(), memory_now()
+        start = time.perf_counter()
+        model.fit(X, Y)
+        seconds = time.perf_counter() - start
+        model.predict_topk(X_test[:50], 1)
+        start = time.perf_counter()
+        predicted = model.predict_topk(X_test, 1).labels[:, 0]
+        ms = 1000 * (time.perf_counter() - start) / X_test.shape[0]
+        after = memory_now()
+        one = {"seed": seed, "train_s": seconds, "ms": ms, "model_bytes": model.size().get("model_bytes")}
+        if reset and before and after:
+            one["memory"] = after[1] - before[0]
+        if job["model"] == "DoubleSampling":
+            one |= {"recall": recall(model, X_test, Y_test, model.n_candidates), "risk": model.empirical_risk_}
+            one["weights"] = dict(zip(model.feature_names_, (model.weights_ * model.feature_scale_).tolist()))
+        fits.append(one | quality(Y_test, predicted) | {"frequencies": by_frequency(Y, Y_test, predicted)})
+    return {"fits": fits}
+
+
+def measure_rival(job):
+    """Another library, in its own Python: it gets rows of length 1, as text or npz."""
+    X, Y, X_test, Y_test = read_data(job)
+    data = Dataset("data", X, Y, X_test, Y_test)
+    library, params = RIVALS[job["model"]]
+    options = SimpleNamespace(threads=job["threads"], timeout=3600)
+    contestant = compare.Contestant(job["model"], library, "single", params)
+    with tempfile.TemporaryDirectory(prefix="xmlcore-sampling-") as temporary:
+        folder = Path(temporary)
+        compare.prepare(data, folder / "data", texts=library == "omikuji")
+        asked = {
+            "library": library, "params": params, "seed": 0, "threads": job["threads"],
+            "data": str(folder / "data"), "n_labels": Y.shape[1],
+        }  # fmt: skip
+        found, labels = compare.run_once(job["rivals"], contestant, asked, folder / "run", options, None)
+    if found["failed"]:
+        raise SystemExit(f"{job['model']}: {found['failed']}")
+    search = "exact" if "exact" in labels else next(iter(labels))
+    predicted = labels[search][:, 0]
+    one = {"train_s": found["train_s"], "ms": min(way["ms_per_row"] for way in found["searches"][search])}
+    if "memory_peak" in found:
+        one["memory"] = found["memory_peak"] - found["memory_before"]
+    one |= quality(Y_test, predicted) | {"frequencies": by_frequency(Y, Y_test, predicted)}
+    return {"fits": [one]}
+
+
+JOBS = {"grid": measure_grid, "test": measure_test, "rival": measure_rival}
+
+
+# All points -----------------------------------------------------------------------------------------------------------
+
+
+def point(what, name, options, model="DoubleSampling", params=None, setting="", **more):
+    job = {"what": what, "model": model, "params": params or {}, "threads": options.threads} | more
+    job |= {"rows": TRIAL_ROWS if options.quick else None}
+    job["tf_idf"] = what == "rival" or model in ("PLT", "OneVsRest", "LdSM")
+    job["tf_idf"] = job["tf_idf"] and name in COUNTS_OF_WORDS
+    return Point(source(name, options), job, {"data": name, "setting": setting})
+
+
+def plan_choose(options):
+    kappas, per_class = (KAPPAS[:3], PER_CLASS[:2]) if options.quick else (KAPPAS, PER_CLASS)
+    grid = [
+        {"n_adversarial": kappa, "examples_per_class": examples}
+        for kappa in kappas
+        for examples in per_class
+        if kappa * examples <= MOST_PAIRS_PER_CLASS
+    ]
+    return [point("grid", name, options, grid=[params], splits=SPLITS, qs=QS) for name in DATA for params in grid]
+
+
+def plan_extensions(options):
+    return [
+        point("grid", name, options, setting=setting, grid=[params], splits=SPLITS, qs=QS)
+        for name in DATA
+        for setting, params in EXTENSIONS.items()
+    ]
+
+
+def chosen(options):
+    """{data: {"chosen": params, "extended": params}} by what was measured on held-out rows, where it was."""
+    parts = choose.read_json(options.out).get("parts", {})
+    found = {}
+    for kind, name in (("chosen", "choose"), ("extended", "extensions")):
+        for data in DATA:
+            runs = done(parts[name], data=data) if name in parts else []
+            runs = [run for run in runs if kind == "chosen" or run["setting"] in NOT_PAPER]
+            if runs:
+                best = max(settings_of(runs), key=lambda one: one["accuracy"] + one["macro_f1"])
+                found.setdefault(data, {})[kind] = best["params"] | {"n_candidates": best["q"]}
+    return found
+
+
+def settings_of(runs):
+    """Every setting and number of candidates, with means over the splits."""
+    groups = {}
+    for run in runs:
+        for fit in run["fits"]:
+            groups.setdefault((run["setting"], str(fit["params"]), fit["q"]), []).append(fit)
+    numbers = ("accuracy", "macro_f1", "recall", "train_s", "ms", "risk")
+    return [
+        {"setting": setting, "q": q, "params": fits[0]["params"], "splits": len(fits)}
+        | {name: statistics.fmean(fit[name] for fit in fits) for name in numbers}
+        for (setting, _, q), fits in groups.items()
+    ]
+
+
+def plan_beside(options):
+    found = chosen(options)
+    points = []
+    for name in DATA:
+        both = found.get(name, {})
+        points.append(point("test", name, options, setting="default", seeds=SEEDS))
+        points += [
+            point("test", name, options, params=both[kind], setting=kind, seeds=SEEDS)
+            for kind in ("chosen", "extended")
+            if kind in both
+        ]
+        points.append(point("test", name, options, "PLT", setting="default", seeds=SEEDS[:1]))
+        wide = {"n_estimators": 3, "arity": 16}
+        points.append(point("test", name, options, "PLT", wide, "3 trees of arity 16", seeds=SEEDS[:1]))
+        points.append(point("test", name, options, "LdSM", LDSM, "20,000 nodes", seeds=SEEDS[:1]))
+        points.append(point("test", name, options, "OneVsRest", ONE_VS_REST, "liblinear, C = 1", seeds=SEEDS[:1]))
+        if options.rivals is not None:
+            points += [point("rival", name, options, rival, rivals=str(options.rivals)) for rival in RIVALS]
+    return points
+
+
+def plan_speed(options):
+    name, both = "wordnet-class", chosen(options).get("wordnet-class", {})
+    points = [point("test", name, options, setting="default", seeds=SEEDS)]
+    points += [
+        point("test", name, options, params=both[kind], setting=kind, seeds=SEEDS)
+        for kind in ("chosen", "extended")
+        if kind in both
+    ]
+    points.append(point("test", name, options, "PLT", setting="default", seeds=SEEDS[:1]))
+    points.append(point("test", name, options, "OneVsRest", ONE_VS_REST, "liblinear, C = 1", seeds=SEEDS[:1]))
+    return points
+
+
+def plan_growth(options):
+    points = []
+    for K in GROWN_QUICK if options.quick else GROWN:
+        make = GROWING | {
+            "n_train": ROWS_PER_CLASS * K, "n_test": 2_000, "n_labels": K, "n_features": max(1000, 2 * K),
+        }  # fmt: skip
+        one = point("test", "wordnet-class", options, seeds=SEEDS[:2], setting="default")
+        points.append(Point(make, one.job | {"rows": None}, {"data": f"synthetic {K}", "setting": "default", "K": K}))
+    return points
+
+
+# Tables ---------------------------------------------------------------------------------------------------------------
+
+
+def percent(value):
+    return "–" if value is None or not math.isfinite(value) else f"{value:.1f}"
+
+
+def mean_of(run, name):
+    values = [fit[name] for fit in run["fits"] if fit.get(name) is not None]
+    return statistics.fmean(values) if values else None
+
+
+def spread(run, name):
+    """Mean, and least to greatest where they differ."""
+    values = [fit[name] for fit in run["fits"] if fit.get(name) is not None]
+    if not values:
+        return "–"
+    low, high = percent(min(values)), percent(max(values))
+    return low if low == high else f"{percent(statistics.fmean(values))} ({low} to {high})"
+
+
+def table_choose(part):
+    parts = []
+    for data in DATA:
+        found = settings_of(done(part, data=data))
+        if not found:
+            continue
+        best = max(found, key=lambda one: one["accuracy"] + one["macro_f1"])
+        head = ["κ", "examples per class", *(f"q = {q}" for q in QS), "training s"]
+        groups = {}
+        for one in found:
+            groups.setdefault(str(one["params"]), []).append(one)
+        rows = []
+        for ones in groups.values():
+            ones.sort(key=lambda one: one["q"])
+            row = [str(ones[0]["params"]["n_adversarial"]), f"{ones[0]['params']['examples_per_class']:g}"]
+            for one in ones:
+                cell = f"{percent(one['accuracy'])} / {percent(one['macro_f1'])}"
+                row.append(f"**{cell}**" if one is best else cell)
+            rows.append([*row, report.seconds(ones[0]["train_s"])])
+        recalls = ", ".join(
+            f"{percent(one['recall'])} % among {one['q']}" for one in sorted(groups[str(best["params"])], key=by_q)
+        )
+        parts.append(
+            f"**{data}**: accuracy / macro-F1 on a held-out fifth of the training rows, percent, mean of "
+            f"{best['splits']} splits. Own class: {recalls}. Bold: largest sum, taken.\n\n{report.table(head, rows)}"
+        )
+    return "\n\n".join(parts)
+
+
+def by_q(one):
+    return one["q"]
+
+
+def table_extensions(part):
+    parts = []
+    for data in DATA:
+        found = settings_of(done(part, data=data))
+        if not found:
+            continue
+        mine = [one for one in found if one["setting"] in NOT_PAPER]
+        best = max(mine, key=lambda one: one["accuracy"] + one["macro_f1"]) if mine else None
+        rows = []
+        for setting in EXTENSIONS:
+            ones = sorted((one for one in found if one["setting"] == setting), key=by_q)
+            if not ones:
+                continue
+            row = [setting]
+            for one in ones:
+                cell = f"{percent(one['accuracy'])} / {percent(one['macro_f1'])}"
+                row.append(f"**{cell}**" if one is best else cell)
+            at_10 = next((one for one in ones if one["q"] == 10), ones[-1])
+            row += [percent(at_10["recall"]), f"{100 * at_10['risk']:.2g}"]
+            rows.append([*row, report.seconds(at_10["train_s"]), f"{at_10['ms']:.2f}"])
+        head = ["setting", *(f"q = {q}" for q in QS), "own class among 10, %", "training pairs wrong, %"]
+        head += ["training s", "ms per row, q = 10"]
+        parts.append(
+            f"**{data}**: accuracy / macro-F1 on a held-out fifth of the training rows, percent, mean of "
+            f"{found[0]['splits']} splits. Bold: largest sum among what is not in the paper, taken as “extended”.\n\n"
+            f"{report.table(head, rows)}"
+        )
+    return "\n\n".join(parts)
+
+
+def named(run):
+    if run["what"] == "rival":
+        return run["model"]
+    return f"{run['model']}, {run['setting']}" if run["setting"] else run["model"]
+
+
+def params_said(part):
+    """What "chosen" and "extended" stand for."""
+    said = []
+    for run in done(part):
+        if run["setting"] in ("chosen", "extended"):
+            params = ", ".join(f"{name}={value!r}" for name, value in run["params"].items())
+            said.append(f"- {run['data']}, {run['setting']}: {params}")
+    return "\n".join(said)
+
+
+def table_beside(part):
+    parts = []
+    for data in DATA:
+        rows = []
+        for run in done(part, data=data):
+            memory = mean_of(run, "memory")
+            row = [named(run), spread(run, "accuracy"), spread(run, "macro_f1"), spread(run, "recall")]
+            row += [report.seconds(mean_of(run, "train_s")), f"{mean_of(run, 'ms'):.3f}"]
+            rows.append([*row, "–" if memory is None else growth.mebibytes(memory)])
+        if rows:
+            head = ["", "accuracy, %", "macro-F1, %", "own class among candidates, %", "training s", "ms per row"]
+            parts.append(f"**{data}**\n\n{report.table([*head, 'memory, MiB'], rows)}")
+    return "\n\n".join(
+        [
+            "Test rows; mean (least to greatest) over seeds where there are several. Memory: peak beyond what the "
+            "data take. Linear models and trees get tf-idf where the data are counts of words; double sampling gets "
+            "the counts.",
+            params_said(part),
+            *parts,
+            frequency_tables(part),
+        ]
+    )
+
+
+def frequency_tables(part):
+    runs = [run for run in done(part, data="wordnet-class") if "frequencies" in run["fits"][0]]
+    if not runs:
+        return ""
+    head = ["training rows of the class", *(frequency_said(*one) for one in FREQUENCIES)]
+    parts = []
+    for name, said in (("accuracy", "Accuracy"), ("macro_f1", "Macro-F1")):
+        rows = [["classes / rows in test", *(f"{f['classes']:,} / {f['rows']:,}" for f in frequencies(runs[0], 0))]]
+        for run in runs:
+            values = [
+                [f.get(name) for f in column if f.get(name) is not None]
+                for column in zip(*(fit["frequencies"] for fit in run["fits"]))
+            ]
+            rows.append([named(run), *(percent(statistics.fmean(v)) if v else "–" for v in values)])
+        parts.append(f"**{said} by how many training rows a class has**, wordnet-class, percent:\n\n"
+                     f"{report.table(head, rows)}")  # fmt: skip
+    return "\n\n".join(parts)
+
+
+def frequencies(run, at):
+    return run["fits"][at]["frequencies"]
+
+
+def frequency_said(least, most):
+    if least == most:
+        return str(least)
+    return f"{least} and more" if most == math.inf else f"{least} to {most}"
+
+
+def table_speed(part):
+    runs = done(part)
+    base = next((run for run in runs if run["model"] == "OneVsRest"), None)
+    rows = []
+    for run in runs:
+        seconds, ms, memory = mean_of(run, "train_s"), mean_of(run, "ms"), mean_of(run, "memory")
+        row = [named(run), spread(run, "accuracy"), report.seconds(seconds), f"{ms:.3f}"]
+        row += ["–" if memory is None else growth.mebibytes(memory)]
+        if base is not None:
+            row += [f"{mean_of(base, 'train_s') / seconds:,.1f}×", f"{mean_of(base, 'ms') / ms:.2f}×"]
+        rows.append(row)
+    head = ["", "accuracy, %", "training s", "ms per row", "memory, MiB"]
+    head += ["training, times faster than one-vs-rest", "prediction"] if base is not None else []
+    return f"wordnet-class, all in this run.\n\n{report.table(head, rows)}"
+
+
+def table_growth(part):
+    runs = sorted(done(part), key=lambda run: run["K"])
+    rows = []
+    for run in runs:
+        memory = mean_of(run, "memory")
+        row = [f"{run['K']:,}", f"{run['labels_with_rows']:,}", f"{run['n_train']:,}", f"{run['nonzeros']:,}"]
+        row += [report.seconds(mean_of(run, "train_s")), f"{mean_of(run, 'ms'):.3f}"]
+        row += ["–" if memory is None else growth.mebibytes(memory), growth.mebibytes(mean_of(run, "model_bytes"))]
+        rows.append([*row, percent(mean_of(run, "accuracy")), percent(mean_of(run, "recall"))])
+    head = ["classes", "with rows", "rows", "nonzeros", "training s", "ms per row, q = 10", "memory, MiB"]
+    head += ["model, MiB", "accuracy, %", "own class among 10, %"]
+    fits = []
+    for said, name in (("training time", "train_s"), ("time per row", "ms"), ("memory", "memory")):
+        fit = growth.exponent([run["K"] for run in runs], [mean_of(run, name) or math.nan for run in runs])
+        if fit is not None and math.isfinite(fit["exponent"]):
+            fits.append(f"{said} grows with classes to the power {fit['exponent']:.2f} ± {fit['error']:.2f}, "
+                        f"{fit['last']:.2f} in the last step")  # fmt: skip
+    said = f"; {ROWS_PER_CLASS} rows of about {GROWING['features_per_row']:g} terms per class, 2 terms of D per class."
+    return f"Made-up data{said} {'; '.join(fits)}.\n\n{report.table(head, rows)}"
+
+
+PARTS = {
+    "choose": Part("Adversaries, examples per class and candidates", plan_choose, table_choose),
+    "extensions": Part("What is not in the paper", plan_extensions, table_extensions),
+    "beside": Part("Beside other methods", plan_beside, table_beside),
+    "speed": Part("Speed and memory", plan_speed, table_speed),
+    "growth": Part("As classes grow", plan_growth, table_growth),
+}
+
+
+STUDY = Study(
+    name="sampling",
+    about=__doc__.split("\n\n")[0],
+    parts=PARTS,
+    page="double_sampling.md",
+    trial=f"{TRIAL_ROWS} rows and fewer settings",
+    described=lambda job: {"params": job["params"]},
+)
+
+
+def more(parser):
+    parser.add_argument("--rivals", type=Path, metavar="PYTHON", help="Python of an environment with other libraries")
+
+
+if __name__ == "__main__":
+    studies.main(STUDY, JOBS, studies.read_options(STUDY, more=more))
