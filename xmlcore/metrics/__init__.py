@@ -1,10 +1,12 @@
 """How good a ranking of labels is: measures at 1..k, and the label weights the propensity-scored ones need.
 
 These follow the conventions of napkinXC 0.7.2, and agree with it in the tests. ``accuracy`` and ``macro_f1`` measure
-one class per row.
+one class per row; ``hamming_loss`` sets of labels; ``one_error``, ``ranking_loss``, ``average_precision`` and
+``micro_auc`` scores for all labels, as scikit-learn does where it has them.
 """
 
 from xmlcore.metrics._inputs import as_ranking
+from xmlcore.metrics.bipartition import average_precision, hamming_loss, micro_auc, one_error, ranking_loss
 from xmlcore.metrics.multiclass import accuracy, macro_f1
 from xmlcore.metrics.propensity import inverse_log_frequency, inverse_propensity
 from xmlcore.metrics.ranking import (
@@ -23,17 +25,22 @@ from xmlcore.metrics.ranking import (
 __all__ = [
     "accuracy",
     "as_ranking",
+    "average_precision",
+    "hamming_loss",
     "hits",
     "inverse_log_frequency",
     "inverse_propensity",
     "macro_f1",
     "measures",
+    "micro_auc",
     "ndcg_at_k",
+    "one_error",
     "precision_at_k",
     "psdcg_at_k",
     "psndcg_at_k",
     "psprecision_at_k",
     "psrecall_at_k",
+    "ranking_loss",
     "recall_at_k",
     "warm_up",
 ]

@@ -1,0 +1,208 @@
+"""Hamming loss, one-error, ranking loss, average precision and micro-AUC are what they say; scikit-learn's, too."""
+
+import math
+
+import naive
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.metrics import (
+    coverage_error,
+    label_ranking_average_precision_score,
+    label_ranking_loss,
+    roc_auc_score,
+)
+from sklearn.metrics import hamming_loss as sklearn_hamming_loss
+
+from xmlcore import Ranking, metrics
+from xmlcore._kernels import bipartition as kernels
+
+OF_SCORES = (metrics.one_error, metrics.ranking_loss, metrics.average_precision, metrics.micro_auc)
+
+
+def random_case(seed, n=60, n_labels=9, levels=None):
+    """Labels and scores; with few levels most scores are tied. Rows with no label and with all are among them."""
+    random = np.random.default_rng(seed)
+    Y = random.random((n, n_labels)) < random.choice([0.1, 0.4], (n, 1))
+    Y[0], Y[1] = False, True
+    S = random.normal(size=(n, n_labels)) + Y
+    if levels:
+        S = np.round(S * levels) / levels
+    return Y, S.astype(np.float32)
+
+
+@pytest.mark.parametrize("levels", [None, 3, 0.5])
+@pytest.mark.parametrize("seed", range(3))
+def test_they_agree_with_scikit_learn_ties_and_empty_rows_included(seed, levels):
+    Y, S = random_case(seed, levels=levels)
+    assert metrics.hamming_loss(Y, S > 0.5) == pytest.approx(sklearn_hamming_loss(Y, S > 0.5))
+    assert metrics.ranking_loss(Y, S) == pytest.approx(label_ranking_loss(Y, S))
+    assert metrics.average_precision(Y, S) == pytest.approx(label_ranking_average_precision_score(Y, S))
+    assert metrics.micro_auc(Y, S) == pytest.approx(roc_auc_score(Y, S, average="micro"))
+
+
+def test_coverage_follows_from_the_counted_pairs_where_a_row_has_one_label():
+    # Coverage is the rank of the last true label: with one label, 1 + the pairs lost by it.
+    _, S = random_case(5, levels=2)
+    n, n_labels = S.shape
+    Y = np.eye(n_labels, dtype=bool)[np.arange(n) % n_labels]
+    lost = metrics.ranking_loss(Y, S, ties="worst") * (n_labels - 1)
+    assert 1 + lost == pytest.approx(coverage_error(Y, S))
+
+
+@pytest.mark.parametrize("levels", [None, 1])
+@pytest.mark.parametrize("zeros", [0.0, 0.7])
+def test_the_kernel_counts_as_its_naive_twin_for_dense_and_sparse_scores(levels, zeros):
+    Y, S = random_case(7, n=20, n_labels=6, levels=levels)
+    S[np.random.default_rng(8).random(S.shape) < zeros] = 0.0
+    S[2], S[3] = 0.0, -1.0
+    expected = [naive.score_counts(set(np.flatnonzero(y).tolist()), s.tolist()) for y, s in zip(Y, S)]
+    ptr, ids = sp.csr_array(Y).indptr.astype(np.int64), sp.csr_array(Y).indices.astype(np.int32)
+    n, n_labels = S.shape
+    counts = np.full((n, kernels.N_COUNTS), np.nan)
+    dense_ptr = np.arange(n + 1, dtype=np.int64) * n_labels
+    kernels.count_rows(
+        ptr, ids, dense_ptr, np.zeros(0, np.int32), S.astype(np.float64).ravel(), n_labels, counts
+    )  # fmt: skip
+    np.testing.assert_allclose(counts, expected)
+    sparse = sp.csr_array(S.astype(np.float64))
+    counts[:] = np.nan
+    kernels.count_rows(
+        ptr, ids, sparse.indptr.astype(np.int64), sparse.indices.astype(np.int32), sparse.data, n_labels, counts
+    )  # fmt: skip
+    np.testing.assert_allclose(counts, expected)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_micro_auc_is_its_naive_twins_with_absent_scores_above_and_below_the_others(seed):
+    Y, S = random_case(seed, n=12, levels=2)
+    S[np.random.default_rng(seed).random(S.shape) < 0.5] = 0.0
+    assert metrics.micro_auc(Y, S) == pytest.approx(naive.micro_auc(Y.tolist(), S.tolist()))
+    assert metrics.micro_auc(Y, sp.csr_array(S)) == metrics.micro_auc(Y, S)
+
+
+def test_all_by_hand():
+    Y = [[0, 2], [1]]
+    S = [[0.9, 0.5, 0.5, 0.1], [0.3, 0.2, 0.3, 0.0]]
+    # Row 0: pairs (0,1) (0,3) (2,3) right, (2,1) tied. Row 1: (1,0) (1,2) wrong, (1,3) right.
+    assert metrics.ranking_loss(Y, S) == pytest.approx((1 / 4 + 2 / 3) / 2)
+    assert metrics.ranking_loss(Y, S, ties="mean") == pytest.approx((0.5 / 4 + 2 / 3) / 2)
+    assert metrics.ranking_loss(Y, S, ties="paper") == pytest.approx((0 / 4 + 2 / 3) / 2)
+    assert metrics.average_precision(Y, S) == pytest.approx(((1 / 1 + 2 / 3) / 2 + 1 / 3) / 2)
+    # Random order: row 0, label 2 is at place 2 or 3; row 1, label 1 always at 3.
+    assert metrics.average_precision(Y, S, ties="mean") == pytest.approx(((1 + (2 / 2 + 2 / 3) / 2) / 2 + 1 / 3) / 2)
+    assert metrics.average_precision(Y, S, ties="paper") == pytest.approx(((0 / 1 + 1 / 2) / 2 + 0 / 3) / 2)
+    assert metrics.one_error(Y, S) == 0.5
+    # True: 0.9 0.5 0.2; others: 0.5 0.1 0.3 0.3 0.0: won 5 + 4.5 + 2 of 15.
+    assert metrics.micro_auc(Y, S) == pytest.approx(11.5 / 15)
+    assert metrics.hamming_loss(Y, np.array(S) > 0.4) == pytest.approx(2 / 8)
+
+
+def test_tied_tops_go_to_the_first_label_or_count_by_share():
+    Y = [[1], [0, 2], [2]]
+    S = [[1.0, 1.0, 0.0], [2.0, 2.0, 2.0], [0.0, 0.0, 0.0]]
+    assert metrics.one_error(Y, S) == pytest.approx(2 / 3)
+    assert metrics.one_error(Y, S, ties="mean") == pytest.approx((1 / 2 + 1 / 3 + 2 / 3) / 3)
+    assert metrics.one_error(Y, S) == pytest.approx(1 - metrics.precision_at_k(Y, np.array(S), 1)[0])
+
+
+def test_absent_scores_are_zeros_and_beat_negative_ones():
+    Y = np.array([[0, 1, 0], [1, 0, 0]])
+    S = sp.csr_array(np.array([[-1.0, 0.0, -2.0], [0.0, -3.0, 0.0]]))
+    assert metrics.one_error(Y, S) == 0.0
+    assert metrics.ranking_loss(Y, S) == pytest.approx((0 + 1 / 2) / 2)
+
+
+@pytest.mark.parametrize("measure", OF_SCORES)
+def test_dense_and_sparse_scores_and_all_forms_of_labels_agree(measure):
+    Y, S = random_case(3, levels=2)
+    S[S < 0.3] = 0.0
+    lists = [np.flatnonzero(row).tolist() for row in Y]
+    doubled = sp.csr_array(S)
+    doubled = sp.csr_array(
+        (
+            np.repeat(doubled.data / 2, 2),
+            np.repeat(doubled.indices, 2),
+            2 * doubled.indptr,
+        ),
+        shape=S.shape,
+    )
+    expected = measure(Y, S)
+    for labels in (Y, sp.csr_array(Y), lists, Y.astype(float)):
+        for scores in (S, S.tolist(), S.astype(np.float64), np.asfortranarray(S), sp.csr_array(S), sp.csc_matrix(S)):
+            assert measure(labels, scores) == expected
+    assert measure(Y, doubled) == expected
+    assert doubled.nnz == 2 * np.count_nonzero(S)  # what is handed in stays as it is
+
+
+@pytest.mark.parametrize("measure", OF_SCORES)
+@pytest.mark.parametrize("sparse", [False, True])
+def test_blocks_do_not_change_the_value(measure, sparse, monkeypatch):
+    from xmlcore.metrics import bipartition
+
+    Y, S = random_case(4, n=101, levels=2)
+    S[np.random.default_rng(4).random(S.shape) < 0.5] = 0.0
+    S[50:60] = 0.0
+    S = sp.csr_array(S) if sparse else S
+    expected = measure(Y, S)
+    for size in (1, 30, 100):
+        monkeypatch.setattr(bipartition, "BLOCK_VALUES", size)
+        assert measure(Y, S) == pytest.approx(expected, rel=1e-12)
+
+
+def test_rows_without_labels_or_with_all_count_as_scikit_learn_has_it_and_not_at_all_with_the_papers_words():
+    Y, S = [[], [0, 1], [0]], [[0.1, 0.2], [0.1, 0.2], [0.1, 0.2]]
+    assert metrics.ranking_loss(Y, S) == pytest.approx((0 + 0 + 1) / 3)
+    assert metrics.ranking_loss(Y, S, ties="paper") == 1.0
+    assert metrics.average_precision(Y, S) == pytest.approx((1 + 1 + 1 / 2) / 3)
+    assert metrics.average_precision(Y, S, ties="paper") == pytest.approx(((0 + 1 / 2) / 2 + 0) / 2)
+    assert metrics.one_error(Y, S) == pytest.approx(2 / 3)
+
+
+def test_undefined_values_are_nan():
+    none, scores = np.zeros((0, 3), bool), np.zeros((0, 3))
+    assert all(math.isnan(measure(none, scores)) for measure in (*OF_SCORES, metrics.hamming_loss))
+    assert math.isnan(metrics.micro_auc(np.zeros((2, 3)), np.zeros((2, 3))))
+    assert math.isnan(metrics.micro_auc(np.ones((2, 3)), np.zeros((2, 3))))
+    assert math.isnan(metrics.ranking_loss(np.zeros((2, 3)), np.zeros((2, 3)), ties="paper"))
+
+
+def test_large_sparse_scores_take_memory_for_what_is_stored():
+    n, n_labels = 1000, 2_000_000
+    random = np.random.default_rng(0)
+    Y = sp.csr_array((np.ones(n, bool), random.integers(0, n_labels, n), np.arange(n + 1)), shape=(n, n_labels))
+    S = sp.csr_array((np.full(n, 0.5), Y.indices, np.arange(n + 1)), shape=Y.shape)
+    assert metrics.micro_auc(Y, S) == 1.0 == metrics.average_precision(Y, S)
+    assert metrics.ranking_loss(Y, S) == 0.0 == metrics.one_error(Y, S)
+
+
+@pytest.mark.parametrize("measure", OF_SCORES)
+@pytest.mark.parametrize(
+    "labels, scores, error, message",
+    [
+        (np.eye(2), np.ones((2, 3)), ValueError, "3 columns, but there are 2 labels"),
+        (np.eye(2), np.ones((3, 2)), ValueError, "scores has 3 rows, but Y_true has 2"),
+        (np.eye(2), [[0.1, np.nan], [0, 0]], ValueError, "row 0, label 1 is not a number"),
+        (np.eye(2), sp.csr_array([[0.1, 0], [0, np.nan]]), ValueError, "row 1, label 1 is not a number"),
+        (np.eye(2), np.ones(2), ValueError, "1 dimension"),
+        (np.eye(2), [[1.0], [1.0, 2.0]], ValueError, "different lengths"),
+        (np.eye(2), [["a", "b"], ["c", "d"]], TypeError, "real numbers"),
+        (np.full((2, 2), 3), np.ones((2, 2)), ValueError, "labels are 0 or 1"),
+        (np.eye(2), Ranking(np.zeros((2, 1), np.int32), np.ones((2, 1), np.float32)), TypeError, "predict_proba"),
+    ],
+)
+def test_bad_input_is_named(measure, labels, scores, error, message):
+    with pytest.raises(error, match=message):
+        measure(labels, scores)
+
+
+def test_scores_are_no_predictions_and_ties_must_be_known():
+    with pytest.raises(ValueError, match="predictions holds 0.5"):
+        metrics.hamming_loss(np.eye(2), np.full((2, 2), 0.5))
+    with pytest.raises(ValueError, match="predictions has 3 labels, but 2 are expected"):
+        metrics.hamming_loss(np.eye(2), np.ones((2, 3)))
+    with pytest.raises(ValueError, match="3 rows"):
+        metrics.hamming_loss(np.eye(2), np.ones((3, 2)))
+    for measure in OF_SCORES[:3]:
+        with pytest.raises(ValueError, match="ties must be one of"):
+            measure(np.eye(2), np.eye(2), ties="best")

@@ -1,0 +1,218 @@
+"""Selections by forests, LASSO, chi-squared and mutual information: scikit-learn's scores, the best k of each label."""
+
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.feature_selection import chi2, mutual_info_classif
+from sklearn.linear_model import Lasso
+
+from xmlcore.progress import Cancelled
+from xmlcore.selection import (
+    ChiSquaredSelection,
+    LassoSelection,
+    MutualInformationSelection,
+    RandomForestSelection,
+    rivals,
+    trees,
+)
+
+FEW_TREES = {"n_estimators": 3}
+ALL = [(RandomForestSelection, FEW_TREES), (LassoSelection, {}), (ChiSquaredSelection, {}),
+       (MutualInformationSelection, {})]  # fmt: skip
+
+
+def data(seed=0, n=150, n_features=20, n_labels=4):
+    """Label l is features l and l + 4 together, with noise."""
+    random = np.random.default_rng(seed)
+    X = (random.random((n, n_features)) < 0.4) * random.integers(1, 4, (n, n_features))
+    Y = (X[:, :n_labels] + X[:, n_labels : 2 * n_labels] + 0.3 * random.normal(size=(n, n_labels))) > 2.5
+    return X.astype(np.float32), Y
+
+
+@pytest.mark.parametrize("selection, params", ALL)
+def test_the_features_a_label_is_made_of_come_first(selection, params):
+    X, Y = data()
+    found = selection(n_features=4, **params).fit(sp.csr_array(X), Y)
+    assert found.selected_.shape == (4, 4) and found.selected_.dtype == np.int32 and found.n_selected_ == 4
+    assert found.scores_.shape == (4, 20) and found.scores_.dtype == np.float32
+    for label in range(4):
+        assert set(found.selected_[label, :2].tolist()) == {label, label + 4}
+        chosen = found.scores_[label, found.selected_[label]]
+        assert (np.diff(chosen) <= 0).all()
+        assert chosen[-1] >= np.delete(found.scores_[label], found.selected_[label]).max()
+
+
+@pytest.mark.parametrize("selection, params", ALL)
+def test_one_set_for_all_labels_on_demand(selection, params):
+    X, Y = data()
+    shared = selection(n_features=8, per_label=False, **params).fit(X, Y)
+    assert shared.selected_.shape == (4, 8) and shared.scores_.shape == (4, 20)
+    assert (shared.selected_ == shared.selected_[0]).all() and (shared.scores_ == shared.scores_[0]).all()
+    assert len(set(shared.selected_[0].tolist()) & set(range(8))) >= 7
+    if selection is not RandomForestSelection:
+        own = selection(n_features=8, **params).fit(X, Y)
+        np.testing.assert_allclose(shared.scores_[0], own.scores_.sum(axis=0), rtol=1e-5)
+
+
+@pytest.mark.parametrize("per_label", [True, False])
+def test_forests_are_scikit_learns(per_label):
+    X, Y = data()
+    found = RandomForestSelection(n_estimators=5, per_label=per_label).fit(X, Y)
+    if per_label:
+        for label in range(4):
+            forest = RandomForestClassifier(5, random_state=trees.label_seed(0, label)).fit(X, Y[:, label])
+            np.testing.assert_allclose(found.scores_[label], forest.feature_importances_, rtol=1e-5)
+    else:
+        each = [
+            RandomForestClassifier(1, random_state=trees.label_seed(0, tree)).fit(X, Y).feature_importances_
+            for tree in range(5)
+        ]
+        np.testing.assert_allclose(found.scores_[0], np.mean(each, axis=0), rtol=1e-5)
+
+
+@pytest.mark.parametrize("per_label", [True, False])
+def test_forests_and_lasso_do_not_depend_on_threads_and_forests_depend_on_the_seed(per_label):
+    X, Y = data()
+    one, three = (RandomForestSelection(0.5, per_label, 4, n_jobs=n).fit(X, Y) for n in (1, 3))
+    assert np.array_equal(one.scores_, three.scores_) and np.array_equal(one.selected_, three.selected_)
+    assert not np.array_equal(one.scores_, RandomForestSelection(0.5, per_label, 4, random_state=1).fit(X, Y).scores_)
+    one, three = (LassoSelection(0.5, per_label, n_jobs=n).fit(X, Y) for n in (1, 3))
+    assert np.array_equal(one.scores_, three.scores_) and np.array_equal(one.selected_, three.selected_)
+
+
+def test_lasso_is_scikit_learns_with_a_penalty_relative_to_the_least_that_leaves_nothing():
+    X, Y = data()
+    found = LassoSelection(n_features=20, alpha=0.3).fit(X, Y)
+    for label in range(4):
+        y = Y[:, label] - Y[:, label].mean()
+        least = np.abs((X - X.mean(axis=0)).T @ y / y.size).max()
+        assert not Lasso(alpha=1.001 * least).fit(X, y).coef_.any()
+        assert Lasso(alpha=0.99 * least, tol=1e-8).fit(X, y).coef_.any()
+        expected = Lasso(alpha=0.3 * least).fit(X, y).coef_
+        np.testing.assert_allclose(found.scores_[label], np.abs(expected), atol=1e-5)
+        assert found.n_nonzero_[label] == np.count_nonzero(expected)
+
+
+def test_lassos_features_without_weight_follow_by_what_they_would_explain():
+    X, Y = data()
+    found = LassoSelection(n_features=20, alpha=1.0).fit(X, Y)  # no weights at all
+    assert (found.n_nonzero_ == 0).all() and not found.scores_.any()
+    for label in range(4):
+        slope = np.abs((X - X.mean(axis=0)).T @ (Y[:, label] - Y[:, label].mean()))
+        assert np.array_equal(found.selected_[label], np.argsort(-slope, kind="stable"))
+
+
+def test_lasso_says_how_many_labels_it_did_not_finish():
+    X, Y = data()
+    with pytest.warns(ConvergenceWarning, match="4 of 4 labels stopped at max_iter=1"):
+        LassoSelection(alpha=0.001, max_iter=1).fit(X, Y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        LassoSelection().fit(X, Y)
+
+
+def test_chi_squared_is_scikit_learns():
+    X, Y = data()
+    found = ChiSquaredSelection().fit(X, Y)
+    for label in range(4):
+        np.testing.assert_allclose(found.scores_[label], chi2(X, Y[:, label])[0], rtol=1e-5)
+
+
+def test_mutual_information_is_scikit_learns_for_features_above_their_medians():
+    X, Y = data()
+    X[:, 3] = np.random.default_rng(0).normal(size=150)  # all values differ
+    X[:, 5] -= 2
+    X[:100, 6] = 2.0
+    found = MutualInformationSelection().fit(X, Y)
+    above = np.asarray(X > np.median(X, axis=0), np.int64)
+    assert np.array_equal(rivals.above_median(sp.csr_array(X)).toarray(), above)
+    for label in range(4):
+        expected = mutual_info_classif(above, Y[:, label], discrete_features=True)
+        np.testing.assert_allclose(found.scores_[label], expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("selection, params", ALL)
+@pytest.mark.parametrize("per_label", [True, False])
+def test_empty_features_and_labels_of_one_class_have_no_score(selection, params, per_label):
+    X, Y = data()
+    X[:, 2] = 0.0
+    Y[:, 1], Y[:, 2] = False, True
+    found = selection(n_features=20, per_label=per_label, **params).fit(X, Y)
+    assert np.isfinite(found.scores_).all() and not found.scores_[:, 2].any()
+    if per_label:
+        assert not found.scores_[1:3].any()
+    assert all(sorted(row) == list(range(20)) for row in found.selected_.tolist())
+    nothing = selection(per_label=per_label, **params).fit(X, Y[:, 1:3])
+    assert not nothing.scores_.any()
+
+
+@pytest.mark.parametrize("selection, params", ALL)
+def test_blocks_and_forms_do_not_change_anything(selection, params, monkeypatch):
+    X, Y = data()
+    expected = selection(**params).fit(X, Y)
+    before = sp.csr_array(X)
+    kept = before.copy()
+    monkeypatch.setattr(rivals, "BLOCK_SCORES", 1)
+    for form in (before, sp.csc_matrix(X), X.astype(np.float64)):
+        again = selection(**params).fit(form, [np.flatnonzero(row).tolist() for row in Y])
+        assert np.array_equal(again.selected_, expected.selected_) and np.array_equal(again.scores_, expected.scores_)
+    assert (before != kept).nnz == 0
+
+
+@pytest.mark.parametrize("n_features, total, expected", [(0.1, 1006, 101), (1.0, 7, 7), (0.001, 20, 1), (7, 20, 7)])
+def test_features_are_a_share_or_a_count(n_features, total, expected):
+    assert rivals.selected_count(n_features, total) == expected
+
+
+@pytest.mark.parametrize("selection, params", ALL)
+def test_progress_is_told_and_may_stop_it(selection, params):
+    X, Y = data()
+    told = []
+    selection(**params).fit(X, Y, progress=lambda *words: told.append(words))
+    assert told[0][1] == 0.0 and told[-1][1] == pytest.approx(1.0)
+
+    def stop(phase, fraction, detail=""):
+        raise Cancelled
+
+    stopped = selection(**params)
+    with pytest.raises(Cancelled):
+        stopped.fit(X, Y, progress=stop)
+    assert not hasattr(stopped, "selected_")
+
+
+@pytest.mark.parametrize(
+    "make, error, message",
+    [
+        (lambda: ChiSquaredSelection(n_features=0.0), ValueError, "above 0 and at most 1"),
+        (lambda: ChiSquaredSelection(n_features=1.5), ValueError, "above 0 and at most 1"),
+        (lambda: ChiSquaredSelection(n_features=21), ValueError, "n_features must be from 1 to 20"),
+        (lambda: ChiSquaredSelection(n_features="all"), TypeError, "n_features"),
+        (lambda: ChiSquaredSelection(per_label=1), TypeError, "per_label"),
+        (lambda: LassoSelection(alpha=0.0), ValueError, "alpha"),
+        (lambda: LassoSelection(alpha="a"), TypeError, "alpha"),
+        (lambda: LassoSelection(max_iter=0), ValueError, "max_iter"),
+        (lambda: RandomForestSelection(n_estimators=0), ValueError, "n_estimators"),
+        (lambda: RandomForestSelection(n_jobs=-2), ValueError, "n_jobs"),
+        (lambda: RandomForestSelection(trees=3), TypeError, "no parameter trees"),
+    ],
+)
+def test_bad_parameters_are_named(make, error, message):
+    X, Y = data()
+    with pytest.raises(error, match=message):
+        make().fit(X, Y)
+
+
+def test_bad_data_is_named():
+    X, Y = data()
+    with pytest.raises(ValueError, match="Y has 149 rows"):
+        ChiSquaredSelection().fit(X, Y[1:])
+    with pytest.raises(ValueError, match="no rows"):
+        ChiSquaredSelection().fit(X[:0], Y[:0])
+    X[7, 3] = -2
+    with pytest.raises(ValueError, match="X holds -2.0 in row 7"):
+        ChiSquaredSelection().fit(X, Y)
+    assert repr(ChiSquaredSelection(5)) == "ChiSquaredSelection(n_features=5, per_label=True)"

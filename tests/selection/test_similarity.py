@@ -1,0 +1,113 @@
+"""Jaccard, Spearman, agreement of methods and seeds, Wilcoxon: by hand and by scipy."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from xmlcore.selection import ChiSquaredSelection, agreement, jaccard, significance_graph, spearman, wilcoxon
+
+
+def scored(seed, n_labels=3, n_features=30, k=6):
+    scores = np.random.default_rng(seed).random((n_labels, n_features)).astype(np.float32)
+    return SimpleNamespace(scores_=scores, selected_=np.argsort(-scores, axis=1)[:, :k].astype(np.int32))
+
+
+def test_jaccard_by_hand_and_for_sets_of_different_sizes():
+    assert jaccard([[0, 1], [2, 3], [4, 5]], [[1, 0], [3, 9], [6, 7]]).tolist() == [1.0, 1 / 3, 0.0]
+    assert jaccard([[0, 1, 2]], [[2]]).tolist() == [1 / 3]
+    assert jaccard([[0, 1]], [[0, 1], [1, 2]]).tolist() == [1.0, 1 / 3]  # shared by all labels
+
+
+def test_spearman_is_the_papers_formula_without_ties_and_scipys_with_them():
+    a, b = scored(0), scored(1)
+    found = spearman(a.scores_, a.selected_, b.scores_, b.selected_)
+    for label in range(3):
+        union = sorted({*a.selected_[label].tolist(), *b.selected_[label].tolist()})
+        ranks = [stats.rankdata(one.scores_[label, union]) for one in (a, b)]
+        n = len(union)
+        assert found[label] == pytest.approx(1 - 6 * ((ranks[0] - ranks[1]) ** 2).sum() / (n * (n**2 - 1)))
+    a.scores_, b.scores_ = np.round(a.scores_, 1), np.round(b.scores_, 1)
+    found = spearman(a.scores_, a.selected_, b.scores_, b.selected_)
+    for label in range(3):
+        union = sorted({*a.selected_[label].tolist(), *b.selected_[label].tolist()})
+        expected = stats.spearmanr(a.scores_[label, union], b.scores_[label, union]).statistic
+        assert found[label] == pytest.approx(expected)
+
+
+def test_spearman_without_ranks_is_nan_and_features_outside_the_union_do_not_matter():
+    assert np.isnan(spearman([[1.0, 1.0, 0.0]], [[0, 1]], [[1.0, 0.5, 0.0]], [[0, 1]])).all()
+    assert np.isnan(spearman([[1.0, 0.0]], [[0]], [[1.0, 0.0]], [[0]])).all()
+    one = spearman([[3.0, 2.0, 1.0, 0.0]], [[0, 1]], [[3.0, 2.0, 0.0, 1.0]], [[0, 1]])
+    assert one.tolist() == [1.0]
+
+
+def test_agreement_has_every_pair_once_with_means_over_labels():
+    runs = {"A": [scored(0), scored(1)], "B": scored(2)}
+    found = agreement(runs)
+    assert found[["a", "seed_a", "b", "seed_b"]].values.tolist() == [
+        ["A", 0, "A", 1],
+        ["A", 0, "B", 0],
+        ["A", 1, "B", 0],
+    ]
+    first, second = runs["A"]
+    assert found["jaccard"][0] == pytest.approx(jaccard(first.selected_, second.selected_).mean())
+    both = spearman(first.scores_, first.selected_, second.scores_, second.selected_)
+    assert found["spearman"][0] == pytest.approx(both.mean())
+    each = agreement(runs, per_label=True)
+    assert len(each) == 9 and each["label"].tolist() == [0, 1, 2] * 3
+    assert each["spearman"][:3].tolist() == both.tolist()
+
+
+def test_agreement_takes_fitted_selections_and_does_without_scores():
+    random = np.random.default_rng(0)
+    X, Y = random.integers(0, 3, (40, 20)), random.random((40, 3)) < 0.4
+    own = ChiSquaredSelection().fit(X, Y)
+    found = agreement({"own": own, "shared": ChiSquaredSelection(per_label=False).fit(X, Y)})
+    assert len(found) == 1 and 0 <= found["jaccard"][0] <= 1
+    unscored = SimpleNamespace(selected_=own.selected_)
+    found = agreement({"own": own, "unscored": unscored})
+    assert found["jaccard"][0] == 1.0 and np.isnan(found["spearman"][0])
+    assert agreement({"own": own}).empty
+
+
+def test_wilcoxon_is_scipys_for_each_pair():
+    random = np.random.default_rng(0)
+    frame = pd.DataFrame(random.random((8, 3)), columns=["A", "B", "C"])
+    frame["D"] = frame["A"]
+    found = wilcoxon(frame)
+    assert found.loc["A", "B"] == stats.wilcoxon(frame["A"], frame["B"]).pvalue == found.loc["B", "A"]
+    assert found.loc["A", "D"] == 1.0 and (np.diag(found) == 1.0).all()
+
+
+def test_the_graph_joins_what_a_test_does_not_tell_apart():
+    p = pd.DataFrame([[1.0, 0.3, 0.07], [0.3, 1.0, 0.01], [0.07, 0.01, 1.0]], list("ABC"), list("ABC"))
+    nodes, edges = significance_graph(p)
+    assert edges.values.tolist() == [["A", "B", 0.3, "thick"], ["A", "C", 0.07, "thin"]]
+    assert nodes["method"].tolist() == list("ABC")
+    np.testing.assert_allclose(nodes[["x", "y"]].iloc[0], [0, 1], atol=1e-12)
+    np.testing.assert_allclose(nodes["x"] ** 2 + nodes["y"] ** 2, 1)
+    assert significance_graph(p * 0).edges.empty
+    assert significance_graph(p.where(p != 0.07, 0.1)).edges["line"].tolist() == ["thick", "thick"]
+
+
+@pytest.mark.parametrize(
+    "call, error, message",
+    [
+        (lambda: jaccard([[0], [1]], [[0], [1], [2]]), ValueError, "a has 2 labels, but b has 3"),
+        (lambda: jaccard([[0, 0]], [[0, 1]]), ValueError, "a has feature 0 twice for label 0"),
+        (lambda: jaccard([[0, 1]], [[0, -1]]), ValueError, "b holds -1"),
+        (lambda: jaccard([[0.5]], [[0]]), TypeError, "whole numbers"),
+        (lambda: jaccard([0, 1], [[0]]), ValueError, "a has shape"),
+        (lambda: spearman([[1.0]], [[1]], [[1.0, 2.0]], [[1]]), ValueError, "1 features, but feature 1 is selected"),
+        (lambda: spearman([[1.0, 2]], [[1]], [[1.0, 2, 3]], [[1]]), ValueError, "scores_b has 3"),
+        (lambda: spearman([1.0, 2], [[1]], [[1.0, 2]], [[1]]), ValueError, "scores_a has shape"),
+        (lambda: wilcoxon(pd.DataFrame({"A": [1.0]})), ValueError, "at least two methods"),
+        (lambda: wilcoxon(pd.DataFrame({"A": [1.0], "B": [np.nan]})), ValueError, "no value for B on 0"),
+    ],
+)
+def test_bad_input_is_named(call, error, message):
+    with pytest.raises(error, match=message):
+        call()

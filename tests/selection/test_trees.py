@@ -1,0 +1,177 @@
+"""A tree per label on its features: scikit-learn's trees, whatever the form of X and the number of threads."""
+
+import naive
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.exceptions import NotFittedError
+from sklearn.tree import DecisionTreeClassifier
+
+from xmlcore._kernels import decision_trees as kernels
+from xmlcore.progress import Cancelled
+from xmlcore.selection import BRDT, trees
+
+
+def data(seed=0, n=200, n_features=12, n_labels=5, density=0.4):
+    random = np.random.default_rng(seed)
+    X = np.where(random.random((n, n_features)) < density, random.integers(1, 5, (n, n_features)), 0).astype(np.float32)
+    Y = (X[:, :n_labels] + random.normal(size=(n, n_labels))) > 2
+    return X, Y
+
+
+def of_scikit_learn(X, Y, selected, X_test, **params):
+    """What scikit-learn's own trees predict, on dense columns."""
+    found = np.empty((X_test.shape[0], Y.shape[1]))
+    for label in range(Y.shape[1]):
+        columns = np.unique(selected[label])
+        seed = trees.label_seed(0, label)
+        tree = DecisionTreeClassifier(random_state=seed, **params).fit(X[:, columns], Y[:, label])
+        found[:, label] = tree.predict_proba(X_test[:, columns])[:, 1]
+    return found
+
+
+@pytest.mark.parametrize(
+    "params", [{}, {"max_depth": 3}, {"max_leaf_nodes": 6}, {"class_weight": "balanced", "min_samples_leaf": 5}]
+)
+@pytest.mark.parametrize("density", [0.05, 0.5])
+def test_predictions_are_those_of_scikit_learns_trees_on_the_labels_features(params, density):
+    (X, Y), (X_test, _) = data(density=density), data(1, density=density)
+    selected = np.array([np.random.default_rng(label).permutation(12)[:4] for label in range(5)])
+    model = BRDT(selected, **params).fit(sp.csr_array(X), Y)
+    expected = of_scikit_learn(X, Y, selected, X_test, **params)
+    found = model.predict_proba(X_test)
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
+    assert np.array_equal(model.predict(X_test).toarray(), expected > 0.5)
+
+
+def test_the_kernel_walks_as_its_naive_twin():
+    X, Y = data()
+    tree = DecisionTreeClassifier(random_state=0).fit(X, Y[:, 0]).tree_
+    feature = np.where(tree.children_left >= 0, tree.feature, -1).astype(np.int32)
+    nodes = feature, tree.threshold, tree.children_left.astype(np.int32), tree.children_right.astype(np.int32)
+    leaves = np.arange(feature.size, dtype=np.float32)
+    rows, out = sp.csr_array(X), np.empty((200, 2), np.float32)
+    nodes_of_two = [np.concatenate([part, part]) for part in (*nodes, leaves)]
+    ptr = np.array([0, feature.size, 2 * feature.size])
+    kernels.predict(rows.indptr.astype(np.int64), rows.indices.astype(np.int32), rows.data, 12, ptr, *nodes_of_two, out)
+    expected = [naive.tree_leaf(row, *nodes) for row in X]
+    assert np.array_equal(out, np.stack([expected, expected], axis=1))
+
+
+@pytest.mark.parametrize("density", [0.03, 0.2])
+def test_sparse_and_dense_columns_grow_the_same_trees(density, monkeypatch):
+    X, Y = data(n=400, n_features=40, density=density)
+    X_test, _ = data(2, n=400, n_features=40, density=density)
+    found = []
+    for dense_from in (0.0, 2.0):
+        monkeypatch.setattr(trees, "DENSE_FROM", dense_from)
+        found.append(BRDT().fit(X, Y).predict_proba(X_test))
+    assert np.array_equal(*found)
+
+
+def test_columns_are_dense_when_filled_and_small():
+    full, thin = sp.csc_array(np.ones((10, 4), np.float32)), sp.csc_array((100, 4), dtype=np.float32)
+    assert isinstance(trees.tree_columns(full), np.ndarray) and sp.issparse(trees.tree_columns(thin))
+
+
+def test_threads_and_the_order_of_features_do_not_matter():
+    X, Y = data()
+    selected = np.array([np.random.default_rng(label).permutation(12)[:6] for label in range(5)])
+    first = BRDT(selected, n_jobs=1).fit(X, Y).predict_proba(X)
+    assert np.array_equal(first, BRDT(selected[:, ::-1], n_jobs=3).fit(X, Y).predict_proba(X))
+
+
+def test_seeds_decide_between_splits_of_equal_worth():
+    X = np.zeros((40, 2))
+    X[:20] = 1.0  # two features that say the same in training
+    Y = X[:, :1] > 0
+    test = np.array([[1.0, 0.0]])
+    assert len({BRDT(random_state=seed).fit(X, Y).predict_proba(test).item() for seed in range(8)}) == 2
+
+
+def test_labels_have_random_numbers_of_their_own():
+    X, Y = data()
+    alone = BRDT().fit(X, Y[:, :1]).predict_proba(X)
+    assert np.array_equal(alone, BRDT().fit(X, Y).predict_proba(X)[:, :1])
+
+
+def test_a_label_that_all_rows_have_or_none_is_predicted_so():
+    X, Y = data()
+    Y[:, 0], Y[:, 1] = False, True
+    model = BRDT().fit(X, Y)
+    found = model.predict_proba(X[:7])
+    assert (found[:, 0] == 0).all() and (found[:, 1] == 1).all() and model.n_nodes_[:2].tolist() == [1, 1]
+
+
+def test_one_row_of_features_is_for_all_labels():
+    X, Y = data()
+    shared = BRDT([[3, 1, 2]]).fit(X, Y).predict_proba(X)
+    assert np.array_equal(shared, BRDT(np.tile([1, 2, 3], (5, 1))).fit(X, Y).predict_proba(X))
+    assert np.array_equal(BRDT().fit(X, Y).predict_proba(X), BRDT([range(12)]).fit(X, Y).predict_proba(X))
+
+
+def test_blocks_of_rows_do_not_change_predictions(monkeypatch):
+    X, Y = data()
+    model = BRDT().fit(X, Y)
+    proba, labels = model.predict_proba(X), model.predict(X).toarray()
+    monkeypatch.setattr(trees, "PREDICT_ROWS", 7)
+    monkeypatch.setattr(trees, "PREDICT_VALUES", 11)
+    assert np.array_equal(model.predict_proba(X), proba) and np.array_equal(model.predict(X).toarray(), labels)
+    assert model.predict(X[:0]).shape == (0, 5) == model.predict_proba(X[:0]).shape
+
+
+def test_forms_of_input_agree_and_stay_as_they_are():
+    X, Y = data()
+    lists = [np.flatnonzero(row).tolist() for row in Y]
+    expected = BRDT().fit(X, Y).predict_proba(X)
+    for matrix in (sp.csr_array(X), sp.csc_matrix(X), X.astype(np.float64)):
+        assert np.array_equal(BRDT().fit(matrix, lists).predict_proba(matrix), expected)
+
+
+def test_progress_is_told_and_may_stop_it():
+    X, Y = data()
+    told = []
+    model = BRDT(n_jobs=1).fit(X, Y, progress=lambda *words: told.append(words))
+    assert told[0][:2] == ("Growing trees", 0.0) and told[-1] == ("Growing trees", 1.0, "5 of 5 labels")
+
+    def stop(phase, fraction, detail=""):
+        raise Cancelled
+
+    before = model.predict_proba(X)
+    with pytest.raises(Cancelled):
+        model.fit(X, ~Y, progress=stop)
+    assert np.array_equal(model.predict_proba(X), before)
+
+
+@pytest.mark.parametrize(
+    "params, error, message",
+    [
+        ({"selected": [[0, 12]]}, ValueError, "feature id 12 for label 0: ids go from 0 to 11"),
+        ({"selected": [[0], [1]]}, ValueError, "a row of feature ids for each of 5 labels"),
+        ({"selected": [0, 1]}, ValueError, "or one row for all"),
+        ({"selected": [[0], [1, 2]]}, ValueError, "different lengths"),
+        ({"selected": [[0.5]]}, TypeError, "whole numbers"),
+        ({"random_state": -1}, ValueError, "random_state"),
+        ({"random_state": None}, TypeError, "random_state"),
+        ({"n_jobs": 0}, ValueError, "n_jobs"),
+        ({"max_deep": 3}, TypeError, "no parameter max_deep"),
+    ],
+)
+def test_bad_parameters_are_named(params, error, message):
+    X, Y = data()
+    with pytest.raises(error, match=message):
+        BRDT(**params).fit(X, Y)
+
+
+def test_bad_data_is_named():
+    X, Y = data()
+    with pytest.raises(ValueError, match="Y has 199 rows"):
+        BRDT().fit(X, Y[1:])
+    with pytest.raises(ValueError, match="no rows"):
+        BRDT().fit(X[:0], Y[:0])
+    with pytest.raises(NotFittedError):
+        BRDT().predict(X)
+    with pytest.raises(ValueError, match="11 features"):
+        BRDT().fit(X, Y).predict(X[:, 1:])
+    assert repr(BRDT([[1, 2]], max_depth=3)) == "BRDT(2 features per label, random_state=0, max_depth=3)"

@@ -1,0 +1,140 @@
+"""Compiled part of the measures of scores for all labels: how each row orders its true labels against the others.
+
+Scores come as CSR: an entry that is not stored is a 0. Ids of a row are sorted; where all are stored, none are given.
+"""
+
+import numpy as np
+
+from xmlcore._kernels._jit import kernel
+
+# Columns of what count_rows fills, of each row.
+MISORDERED = 0  # (true, other) pairs in which the other label has the larger score
+TIED = 1  # (true, other) pairs of equal score
+PRECISION = 2  # sum over true labels: true labels of at least its score / labels of at least its score
+MEAN_PRECISION = 3  # sum over true labels: true labels to its place / its place, expected when ties are in random order
+STRICT_PRECISION = 4  # sum over true labels: true labels of larger score / (1 + labels of larger score)
+TOP = 5  # labels of the largest score
+TOP_TRUE = 6  # true labels among them
+FIRST_TRUE = 7  # 1 when the first of them, by id, is a true label
+N_COUNTS = 8
+
+
+@kernel
+def _first_at_least(values, n, value):
+    """Where the first of n ascending values is that is not below ``value``; n when there is none."""
+    low, high = 0, n
+    while low < high:
+        middle = (low + high) // 2
+        if values[middle] < value:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@kernel
+def _own_scores(true, ids, scores, own):
+    """Scores of the true labels; both lists of ids ascend, and no ids mean all labels."""
+    at = 0
+    for i in range(true.size):
+        if ids.size == 0 and scores.size > 0:
+            own[i] = scores[true[i]]
+            continue
+        while at < ids.size and ids[at] < true[i]:
+            at += 1
+        own[i] = scores[at] if at < ids.size and ids[at] == true[i] else 0.0
+
+
+@kernel
+def _first_of_score(ids, scores, score, n_labels):
+    """The smallest label id of a score that some label has."""
+    if ids.size == 0 and scores.size > 0:
+        for label in range(scores.size):
+            if scores[label] == score:
+                return label
+    expected = 0
+    for i in range(ids.size):
+        if score == 0.0 and ids[i] > expected:
+            return expected  # not stored
+        if scores[i] == score:
+            return ids[i]
+        expected = ids[i] + 1
+    return expected
+
+
+@kernel
+def count_rows(y_ptr, y_ids, ptr, ids, scores, n_labels, counts):
+    """Fill a row of ``counts``, float64 (n, N_COUNTS), for each row; n_labels is at least 1.
+
+    A row's true labels are put in order by their scores; every label then finds its place among them, in
+    O(stored + true log true) per row.
+    """
+    most = 1
+    for row in range(y_ptr.size - 1):
+        most = max(most, y_ptr[row + 1] - y_ptr[row])
+    own = np.empty(most)
+    level = np.empty(most)  # distinct scores of true labels, ascending
+    true_at = np.empty(most, np.int64)
+    all_at = np.empty(most, np.int64)
+    below = np.empty(most + 1, np.int64)  # labels between this level and the one before it; last: above all levels
+    harmonic = np.zeros(n_labels + 1)  # 1 + 1/2 + ... + 1/i
+    for i in range(1, n_labels + 1):
+        harmonic[i] = harmonic[i - 1] + 1.0 / i
+    for row in range(y_ptr.size - 1):
+        true = y_ids[y_ptr[row] : y_ptr[row + 1]]
+        mine = scores[ptr[row] : ptr[row + 1]]
+        mine_ids = ids[ptr[row] : ptr[row + 1]] if ids.size > 0 else ids
+        n_zero = n_labels - mine.size
+        top = 0.0 if n_zero > 0 else mine[0]
+        for i in range(mine.size):
+            top = max(top, mine[i])
+        _own_scores(true, mine_ids, mine, own)
+        ordered = np.sort(own[: true.size])
+        n_levels = 0
+        for i in range(true.size):
+            if n_levels == 0 or ordered[i] != level[n_levels - 1]:
+                level[n_levels] = ordered[i]
+                true_at[n_levels] = 0
+                n_levels += 1
+            true_at[n_levels - 1] += 1
+        all_at[:n_levels] = 0
+        below[: n_levels + 1] = 0
+        n_top = 0
+        for i in range(mine.size + 1):
+            value = mine[i] if i < mine.size else 0.0
+            times = 1 if i < mine.size else n_zero
+            place = _first_at_least(level, n_levels, value)
+            if place < n_levels and level[place] == value:
+                all_at[place] += times
+            else:
+                below[place] += times
+            if value == top:
+                n_top += times
+        above, true_above = below[n_levels], 0
+        misordered = tied = 0
+        precision = expected = strict = 0.0
+        for i in range(n_levels - 1, -1, -1):
+            misordered += true_at[i] * (above - true_above)
+            tied += true_at[i] * (all_at[i] - true_at[i])
+            precision += true_at[i] * ((true_above + true_at[i]) / (above + all_at[i]))
+            # At each of the n places of this level is a true label with probability t / n; before it, within the level,
+            # others with probability (t - 1) / (n - 1) each.
+            n, t = all_at[i], true_at[i]
+            inverse = harmonic[above + n] - harmonic[above]
+            others = (t - 1) / (n - 1) * (n - (above + 1) * inverse) if n > 1 else 0.0
+            expected += t / n * ((true_above + 1) * inverse + others)
+            strict += true_at[i] * (true_above / (above + 1))
+            above += all_at[i] + below[i]
+            true_above += true_at[i]
+        counts[row, MISORDERED] = misordered
+        counts[row, TIED] = tied
+        counts[row, PRECISION] = precision
+        counts[row, MEAN_PRECISION] = expected
+        counts[row, STRICT_PRECISION] = strict
+        counts[row, TOP] = n_top
+        counts[row, TOP_TRUE] = true_at[n_levels - 1] if n_levels > 0 and level[n_levels - 1] == top else 0
+        first = _first_of_score(mine_ids, mine, top, n_labels)
+        counts[row, FIRST_TRUE] = 0
+        for i in range(true.size):
+            if true[i] == first:
+                counts[row, FIRST_TRUE] = 1

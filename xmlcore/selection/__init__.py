@@ -1,0 +1,28 @@
+"""Which features matter for which label: selections, trees to compare them with, how alike they are."""
+
+from importlib import import_module
+
+_NAMES = {
+    "BRDT": "xmlcore.selection.trees",
+    "ChiSquaredSelection": "xmlcore.selection.rivals",
+    "LassoSelection": "xmlcore.selection.rivals",
+    "MutualInformationSelection": "xmlcore.selection.rivals",
+    "RandomForestSelection": "xmlcore.selection.rivals",
+    "jaccard": "xmlcore.selection.similarity",
+    "agreement": "xmlcore.selection.similarity",
+    "significance_graph": "xmlcore.selection.similarity",
+    "spearman": "xmlcore.selection.similarity",
+    "wilcoxon": "xmlcore.selection.similarity",
+}
+
+__all__ = list(_NAMES)
+
+
+def __getattr__(name):
+    if name in _NAMES:
+        return getattr(import_module(_NAMES[name]), name)
+    raise AttributeError(f"module 'xmlcore.selection' has no attribute {name!r}")
+
+
+def __dir__():
+    return sorted([*globals(), *__all__])

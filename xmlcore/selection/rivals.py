@@ -1,0 +1,453 @@
+"""Selections to compare with: by random forests, LASSO, chi-squared and mutual information.
+
+All score every feature for every label and keep the k best. With ``per_label=False`` all labels share one set: that of
+a forest which predicts all labels together, or of the largest sums of scores over labels.
+"""
+
+import numbers
+import warnings
+
+import numpy as np
+import scipy.sparse as sp
+
+from xmlcore._parallel import effective_jobs, run_tasks
+from xmlcore.progress import Progress, silent
+from xmlcore.selection.trees import label_seed, tree_columns
+from xmlcore.validation import INT32_MAX, check_count, check_features, check_labels
+
+BLOCK_SCORES = 1 << 22  # scores computed at a time, as float64: 32 MiB
+
+
+class _Selection:
+    """What the rivals share: parameters, checks, the best k of each label.
+
+    A subclass offers ``_score(X, Y, progress, keep)``, which calls ``keep(first, scores)`` with the scores of labels
+    from ``first`` on, float64 (labels, D), for all labels; a third argument, ``later``, orders what has equal scores.
+    """
+
+    def __repr__(self):
+        names = [name for name in vars(self) if not name.endswith("_")]
+        return f"{type(self).__name__}({', '.join(f'{name}={getattr(self, name)!r}' for name in names)})"
+
+    def fit(self, X, Y, progress: Progress = silent):
+        """Score the features of X for the labels Y, and select.
+
+        Parameters
+        ----------
+        X : sparse or dense, shape (N, D)
+        Y : sparse or dense binary, shape (N, L), or lists of label ids
+        progress : callable, optional
+            See :class:`xmlcore.progress.Progress`; an exception from it stops the work.
+
+        Returns
+        -------
+        The selection itself. When the work is stopped, it stays as it was.
+
+        Raises
+        ------
+        ValueError, TypeError
+            Bad parameters or data; the message names them.
+        """
+        self._check_params()
+        X = check_features(X)
+        Y = check_labels(Y, n_rows=X.shape[0])
+        if X.shape[0] == 0:
+            raise ValueError("X has no rows to select features by")
+        n_labels, n_features = Y.shape[1], X.shape[1]
+        k = selected_count(self.n_features, n_features)
+        shared = not self.per_label
+        scores = np.zeros((1 if shared else n_labels, n_features), np.float64 if shared else np.float32)
+        selected = np.empty((n_labels, k), np.int32)
+
+        def keep(first, found, later=None):  # on any thread, but for sums, whose order matters
+            if shared:
+                scores[0] += found.sum(axis=0)
+                return
+            scores[first : first + found.shape[0]] = found
+            for at in range(found.shape[0]):
+                selected[first + at] = best(found[at], k, None if later is None else later[at])
+
+        self._score(X, Y, progress, keep)
+        if shared:
+            selected[:] = best(scores[0], k)
+            scores = np.broadcast_to(scores.astype(np.float32), (n_labels, n_features))
+        self.scores_, self.selected_, self.n_selected_ = scores, selected, k
+        self.n_features_in_, self.n_labels_ = n_features, n_labels
+        return self
+
+    def _check_params(self):
+        if not isinstance(self.per_label, (bool, np.bool_)):
+            raise TypeError(f"per_label must be True or False, not {self.per_label!r}")
+        selected_count(self.n_features, INT32_MAX)
+
+
+class RandomForestSelection(_Selection):
+    """Features by the importances of random forests (mean decrease in impurity).
+
+    Parameters
+    ----------
+    n_features : float in (0, 1] or int
+        Features to keep for each label: a share of all, or a count.
+    per_label : bool
+        True: a forest for each label, as the paper on FALS has it ("perform feature selection separately for label
+        individuals"). False: one forest whose trees predict all labels together, so that all labels share their
+        features; quicker where labels are many.
+    n_estimators : int
+        Trees of a forest.
+    random_state : int
+        Each label, and each tree of a shared forest, has random numbers of its own.
+    n_jobs : int, optional
+        Threads; None and -1 mean all cores this process may use. The result does not depend on it.
+    **forest_params
+        Parameters of :class:`sklearn.ensemble.RandomForestClassifier`; its defaults when not given.
+
+    Attributes
+    ----------
+    scores_ : ndarray of float32, shape (L, D)
+        Importances; the rows are the same, and read-only, with ``per_label=False``. 0 for a label that all training
+        rows have, or none.
+    selected_ : ndarray of int32, shape (L, k)
+        Features of each label, best first; equal scores: the smaller id first.
+    n_selected_, n_features_in_, n_labels_ : int
+
+    Notes
+    -----
+    A shared forest is grown tree by tree, and no tree is kept: each node of one holds two numbers for every label. Its
+    labels take n * L bytes times 8 in dense form.
+
+    References
+    ----------
+    L. Breiman, "Random forests", Machine Learning 2001. FALS: Feature attribution for label-specific feature selection
+    in multi-label learning, sections 3.3 and 4.1.
+    """
+
+    def __init__(
+        self, n_features=0.1, per_label=True, n_estimators=100, random_state=0, n_jobs=None, **forest_params
+    ):  # fmt: skip
+        self.n_features = n_features
+        self.per_label = per_label
+        self.n_estimators = n_estimators
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.forest_params = forest_params
+
+    def _check_params(self):
+        from sklearn.ensemble import RandomForestClassifier
+
+        super()._check_params()
+        check_count(self.n_estimators, "n_estimators")
+        check_count(self.random_state, "random_state", least=0, most=INT32_MAX)
+        effective_jobs(self.n_jobs)
+        unknown = sorted(set(self.forest_params) - set(RandomForestClassifier().get_params()))
+        if unknown:
+            raise TypeError(f"RandomForestClassifier has no parameter {', '.join(unknown)}")
+
+    def _score(self, X, Y, progress, keep):
+        columns = tree_columns(sp.csc_array(X))
+        if self.per_label:
+            self._score_labels(columns, sp.csc_array(Y), progress, keep)
+        else:
+            self._score_together(columns, Y, progress, keep)
+
+    def _forest(self, n_estimators, seed):
+        from sklearn.ensemble import RandomForestClassifier
+
+        params = self.forest_params | {"n_estimators": n_estimators, "random_state": seed, "n_jobs": 1}
+        return RandomForestClassifier(**params)
+
+    def _score_labels(self, columns, Y, progress, keep):
+        n = columns.shape[0]
+
+        def one_label(label):
+            y = binary_column(Y, label)
+            if 0 < y.sum() < n:
+                forest = self._forest(self.n_estimators, label_seed(self.random_state, label)).fit(columns, y)
+                found = forest.feature_importances_
+            else:
+                found = np.zeros(columns.shape[1])
+            keep(label, found[None, :])
+
+        n_true = np.diff(Y.indptr)
+        costs = 1 + np.minimum(n_true, n - n_true)
+        run_tasks(one_label, range(Y.shape[1]), costs, self.n_jobs, progress, "Growing forests", "labels")
+
+    def _score_together(self, columns, Y, progress, keep):
+        y = Y.toarray().astype(np.float64)
+        y = y[:, (y.min(axis=0) < y.max(axis=0))]  # the others split nothing
+        if y.shape[1] == 0:
+            return
+        y = y.ravel() if y.shape[1] == 1 else y
+
+        def one_tree(tree):
+            forest = self._forest(1, label_seed(self.random_state, tree)).fit(columns, y)
+            return forest.feature_importances_
+
+        trees = range(self.n_estimators)
+        found = run_tasks(one_tree, trees, [1] * len(trees), self.n_jobs, progress, "Growing the forest", "trees")
+        total = np.sum(found, axis=0)
+        keep(0, (total / (total.sum() or 1.0))[None, :])
+
+
+class LassoSelection(_Selection):
+    """Features by the size of their weights in a linear least-squares model with L1 penalty, one for each label.
+
+    Parameters
+    ----------
+    n_features : float in (0, 1] or int
+        Features to keep for each label: a share of all, or a count.
+    per_label : bool
+        False: one set for all labels, by the sum of the weights' sizes.
+    alpha : float in (0, 1]
+        Penalty, as a share of the least one at which the label's weights are all 0: one for all labels would leave rare
+        labels without any weight. The paper names none.
+    max_iter : int
+        Most rounds of coordinate descent for a label.
+    n_jobs : int, optional
+        Threads; None and -1 mean all cores this process may use. The result does not depend on it.
+
+    Attributes
+    ----------
+    scores_ : ndarray of float32, shape (L, D)
+        Sizes of the weights; the rows are the same, and read-only, with ``per_label=False``.
+    selected_ : ndarray of int32, shape (L, k)
+        Features of each label, best first. Where fewer than k weights are not 0, those follow that a smaller penalty
+        would be likeliest to let in: of the largest product with what the model leaves unexplained.
+    n_nonzero_ : ndarray of int64, shape (L,)
+        Weights that are not 0.
+    n_selected_, n_features_in_, n_labels_ : int
+
+    Warns
+    -----
+    sklearn.exceptions.ConvergenceWarning
+        When labels stopped at ``max_iter``, once, with their number.
+
+    References
+    ----------
+    R. Tibshirani, "Regression shrinkage and selection via the lasso", JRSS B 1996.
+    """
+
+    def __init__(self, n_features=0.1, per_label=True, alpha=0.1, max_iter=1000, n_jobs=None):
+        self.n_features = n_features
+        self.per_label = per_label
+        self.alpha = alpha
+        self.max_iter = max_iter
+        self.n_jobs = n_jobs
+
+    def _check_params(self):
+        super()._check_params()
+        if isinstance(self.alpha, bool) or not isinstance(self.alpha, numbers.Real):
+            raise TypeError(f"alpha must be a number, not {self.alpha!r}")
+        if not 0 < self.alpha <= 1:
+            raise ValueError(f"alpha must be above 0 and at most 1, not {self.alpha}")
+        check_count(self.max_iter, "max_iter")
+        effective_jobs(self.n_jobs)
+
+    def _score(self, X, Y, progress, keep):
+        from sklearn.exceptions import ConvergenceWarning
+        from sklearn.linear_model import Lasso
+
+        columns, Y = sp.csc_array(X, dtype=np.float64), sp.csc_array(Y)
+        columns = sp.csc_matrix((columns.data, columns.indices.astype(np.int32), columns.indptr.astype(np.int32)),
+                                shape=columns.shape)  # fmt: skip
+        n, n_labels = Y.shape
+        mean = np.asarray(columns.mean(axis=0)).ravel()
+        nonzero, stopped = np.zeros(n_labels, np.int64), np.zeros(n_labels, bool)
+
+        def one_label(label):
+            y = binary_column(Y, label)
+            left = y - y.mean()
+            slope = columns.T @ left / n  # left sums to 0: centring the columns changes nothing
+            least = np.abs(slope).max()
+            weights = np.zeros(columns.shape[1])
+            if least > 0:
+                model = Lasso(alpha=self.alpha * least, max_iter=self.max_iter).fit(columns, left)
+                weights, stopped[label] = model.coef_, model.n_iter_ >= self.max_iter
+                left = left - columns @ weights
+                slope = columns.T @ left / n - mean * left.mean()
+            used = np.flatnonzero(weights)
+            nonzero[label] = used.size
+            if self.per_label:
+                keep(label, np.abs(weights)[None, :], np.abs(slope)[None, :])
+            return used, np.abs(weights[used])
+
+        costs = 1 + np.diff(Y.indptr)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            found = run_tasks(one_label, range(n_labels), costs, self.n_jobs, progress, "Fitting labels", "labels")
+        if not self.per_label:
+            used, sizes = (np.concatenate(parts) for parts in zip(*found))
+            keep(0, np.bincount(used, sizes, minlength=X.shape[1])[None, :])
+        if stopped.any():
+            warnings.warn(
+                f"{int(stopped.sum()):,} of {n_labels:,} labels stopped at max_iter={self.max_iter}: raise max_iter or "
+                "alpha when the selection does not change much",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        self.n_nonzero_ = nonzero
+
+
+class ChiSquaredSelection(_Selection):
+    """Features by the chi-squared statistic between their sums over the rows with a label and over those without.
+
+    Parameters
+    ----------
+    n_features : float in (0, 1] or int
+        Features to keep for each label: a share of all, or a count.
+    per_label : bool
+        False: one set for all labels, by the sum of the statistics.
+
+    Attributes
+    ----------
+    scores_ : ndarray of float32, shape (L, D)
+        Those of :func:`sklearn.feature_selection.chi2`, but 0 where it has nan: for features that do not occur, and
+        labels that all rows have, or none. The rows are the same, and read-only, with ``per_label=False``.
+    selected_ : ndarray of int32, shape (L, k)
+        Features of each label, best first; equal scores: the smaller id first.
+    n_selected_, n_features_in_, n_labels_ : int
+
+    Notes
+    -----
+    Features must not be negative. All labels take one product of the two sparse matrices.
+    """
+
+    def __init__(self, n_features=0.1, per_label=True):
+        self.n_features = n_features
+        self.per_label = per_label
+
+    def _score(self, X, Y, progress, keep):
+        if X.nnz and X.data.min() < 0:
+            row = int(np.searchsorted(X.indptr, X.data.argmin(), side="right")) - 1
+            raise ValueError(
+                f"X holds {X.data.min()} in row {row}: chi-squared takes features that are not negative, such as "
+                "counts; shift them, or select by mutual information"
+            )
+        X = X.astype(np.float64)
+        total = np.asarray(X.sum(axis=0)).ravel()
+        share = np.asarray(Y.sum(axis=0)).ravel() / Y.shape[0]
+
+        def score(labels, together):
+            expected = share[labels, None] * total
+            difference = together - expected
+            rest = (1 - share[labels, None]) * total
+            return _quotient(difference**2, expected) + _quotient(difference**2, rest)
+
+        _by_products(X, Y, score, progress, keep)
+
+
+class MutualInformationSelection(_Selection):
+    """Features by the mutual information, in nats, between a label and the feature being above its median.
+
+    Parameters
+    ----------
+    n_features : float in (0, 1] or int
+        Features to keep for each label: a share of all, or a count.
+    per_label : bool
+        False: one set for all labels, by the sum over labels.
+
+    Attributes
+    ----------
+    scores_ : ndarray of float32, shape (L, D)
+        The rows are the same, and read-only, with ``per_label=False``.
+    selected_ : ndarray of int32, shape (L, k)
+        Features of each label, best first; equal scores: the smaller id first.
+    n_selected_, n_features_in_, n_labels_ : int
+
+    Notes
+    -----
+    The median, over training rows, of a feature that most rows do not have is 0: what counts is then whether a row has
+    it. For features of two values these are the values of :func:`sklearn.feature_selection.mutual_info_classif`, which
+    takes minutes where this takes one product of two sparse matrices.
+    """
+
+    def __init__(self, n_features=0.1, per_label=True):
+        self.n_features = n_features
+        self.per_label = per_label
+
+    def _score(self, X, Y, progress, keep):
+        X = above_median(X)
+        n = Y.shape[0]
+        n_above = np.asarray(X.sum(axis=0)).ravel()
+        n_true = np.asarray(Y.sum(axis=0, dtype=np.int64)).ravel()
+
+        def score(labels, both):
+            label, other = n_true[labels, None], n - n_true[labels, None]
+            found = np.zeros(both.shape)
+            for count, row, column in (
+                (both, label, n_above),
+                (label - both, label, n - n_above),
+                (n_above - both, other, n_above),
+                (other - n_above + both, other, n - n_above),
+            ):
+                ratio = np.where(count > 0, count * float(n), 1.0) / np.where(count > 0, row * column, 1.0)
+                found += count / n * np.log(ratio)
+            return np.maximum(found, 0.0)
+
+        _by_products(X, Y, score, progress, keep)
+
+
+# What they share ------------------------------------------------------------------------------------------------------
+
+
+def selected_count(n_features, total: int) -> int:
+    """How many features a share, or a count, of ``total`` is; at least 1.
+
+    Raises
+    ------
+    ValueError, TypeError
+    """
+    if isinstance(n_features, numbers.Real) and not isinstance(n_features, (bool, np.bool_, numbers.Integral)):
+        if not 0 < n_features <= 1:
+            raise ValueError(f"n_features is a share above 0 and at most 1, or a whole number, not {n_features}")
+        return max(1, round(float(n_features) * total))
+    return check_count(n_features, "n_features", most=total)
+
+
+def best(scores, k, later=None):
+    """Ids of the k largest scores, best first; equal scores by ``later``, larger first, then by smaller id: int32."""
+    order = np.argsort(-scores, kind="stable") if later is None else np.lexsort((-later, -scores))
+    return order[:k].astype(np.int32)
+
+
+def binary_column(Y: sp.csc_array, label):
+    """One label of all rows: float64 zeros and ones."""
+    y = np.zeros(Y.shape[0])
+    y[Y.indices[Y.indptr[label] : Y.indptr[label + 1]]] = 1.0
+    return y
+
+
+def above_median(X: sp.csr_array) -> sp.csr_array:
+    """Whether each value is larger than the median of its feature: float64 ones."""
+    X = sp.csc_array(X)
+    n = X.shape[0]
+    parts, counts = [], np.zeros(X.shape[1], np.int64)
+    for feature in range(X.shape[1]):
+        rows = X.indices[X.indptr[feature] : X.indptr[feature + 1]]
+        values = X.data[X.indptr[feature] : X.indptr[feature + 1]]
+        if 2 * rows.size < n:  # the median is 0
+            found = rows[values > 0]
+        else:
+            column = np.zeros(n, np.float32)
+            column[rows] = values
+            found = np.flatnonzero(column > np.median(column))
+        parts.append(found)
+        counts[feature] = found.size
+    indices = np.concatenate(parts) if parts else np.zeros(0, np.int64)
+    ptr = np.concatenate([[0], np.cumsum(counts)])
+    return sp.csr_array(sp.csc_array((np.ones(indices.size), indices, ptr), shape=X.shape))
+
+
+def _by_products(X, Y, score, progress, keep):
+    """Scores that need no more than each label's sums over its rows, in blocks of labels."""
+    of_label = sp.csr_array(Y.T.astype(np.float64))
+    n_labels, size = Y.shape[1], max(1, BLOCK_SCORES // X.shape[1])
+    for first in range(0, n_labels, size):
+        progress("Scoring features", first / n_labels, f"{first:,} of {n_labels:,} labels")
+        labels = slice(first, min(first + size, n_labels))
+        keep(first, score(labels, (of_label[labels] @ X).toarray()))
+    progress("Scoring features", 1.0, f"{n_labels:,} of {n_labels:,} labels")
+
+
+def _quotient(above, below):
+    """0 where there is nothing to divide by."""
+    return np.divide(above, below, out=np.zeros(above.shape), where=np.broadcast_to(below, above.shape) > 0)
