@@ -39,22 +39,27 @@ PER_CLASS = (1.0, 2.0, 5.0)
 QS = (1, 3, 5, 10, 20)
 MOST_PAIRS_PER_CLASS = 300  # of the grid: kappa times examples per class
 FREQUENCIES = ((1, 1), (2, 3), (4, 9), (10, 29), (30, math.inf))  # training rows of a class
-EXTENSIONS = {
-    "the paper's": {},
-    "leave one out": {"leave_one_out": True},
-    "more features": {"features": "extended"},
-    "more features, leave one out": {"features": "extended", "leave_one_out": True},
-    "candidates from a PLT": {"candidates_from": "plt"},
-    "PLT, leave one out": {"candidates_from": "plt", "leave_one_out": True},
-    "PLT, more features": {"candidates_from": "plt", "features": "extended"},
-    "PLT, more features, leave one out": {"candidates_from": "plt", "features": "extended", "leave_one_out": True},
-    "counts instead of tf-idf": {"weighting": "counts"},
-    "the literal distance": {"weighting": "counts", "distance": "euclidean"},
+CANDIDATES, EXTENDED, FROM_PLT = {"adversaries": "candidates"}, {"features": "extended"}, {"candidates_from": "plt"}
+LARGE_COUNT = {"balanced": False}
+VARIANTS = {  # within what the paper leaves open
+    "default": {},
     "linear SVM": {"loss": "squared_hinge"},
+    "counts instead of tf-idf": {"weighting": "counts"},
+    "Euclidean, counts": {"weighting": "counts", "distance": "euclidean"},
 }
-NOT_PAPER = tuple(name for name, params in EXTENSIONS.items() if {"features", "candidates_from"} & set(params)) + (
-    "leave one out",
-)
+EXTENSIONS = {
+    "leave one out": {"leave_one_out": True},
+    "adversaries from candidates": CANDIDATES,
+    "adversaries from candidates, not balanced": CANDIDATES | LARGE_COUNT,
+    "more features": EXTENDED,
+    "more features, leave one out": EXTENDED | {"leave_one_out": True},
+    "more features, adversaries from candidates": EXTENDED | CANDIDATES,
+    "more features, adversaries from candidates, not balanced": EXTENDED | CANDIDATES | LARGE_COUNT,
+    "PLT": FROM_PLT,
+    "PLT, adversaries from candidates": FROM_PLT | CANDIDATES,
+    "PLT, more features, adversaries from candidates": FROM_PLT | EXTENDED | CANDIDATES,
+    "PLT, more features, adversaries from candidates, not balanced": FROM_PLT | EXTENDED | CANDIDATES | LARGE_COUNT,
+}
 RIVALS = {
     "napkinXC PLT": ("napkinxc", {}),
     "omikuji, 1 tree": ("omikuji", {"n_trees": 1}),
@@ -238,7 +243,7 @@ def plan_extensions(options):
     return [
         point("grid", name, options, setting=setting, grid=[params], splits=SPLITS, qs=QS)
         for name in DATA
-        for setting, params in EXTENSIONS.items()
+        for setting, params in (VARIANTS | EXTENSIONS).items()
     ]
 
 
@@ -249,7 +254,7 @@ def chosen(options):
     for kind, name in (("chosen", "choose"), ("extended", "extensions")):
         for data in DATA:
             runs = done(parts[name], data=data) if name in parts else []
-            runs = [run for run in runs if kind == "chosen" or run["setting"] in NOT_PAPER]
+            runs = [run for run in runs if kind == "chosen" or run["setting"] in EXTENSIONS]
             if runs:
                 best = max(settings_of(runs), key=lambda one: one["accuracy"] + one["macro_f1"])
                 found.setdefault(data, {})[kind] = best["params"] | {"n_candidates": best["q"]}
@@ -375,10 +380,10 @@ def table_extensions(part):
         found = settings_of(done(part, data=data))
         if not found:
             continue
-        mine = [one for one in found if one["setting"] in NOT_PAPER]
+        mine = [one for one in found if one["setting"] in EXTENSIONS]
         best = max(mine, key=lambda one: one["accuracy"] + one["macro_f1"]) if mine else None
         rows = []
-        for setting in EXTENSIONS:
+        for setting in VARIANTS | EXTENSIONS:
             ones = sorted((one for one in found if one["setting"] == setting), key=by_q)
             if not ones:
                 continue

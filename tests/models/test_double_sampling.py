@@ -19,7 +19,7 @@ from sklearn.preprocessing import MaxAbsScaler
 
 from xmlcore import DoubleSampling, load_model, metrics
 from xmlcore._kernels import double_sampling as kernels
-from xmlcore.models import ModelFormatError, double_sampling
+from xmlcore.models import ModelFormatError, double_sampling, tree_candidates
 from xmlcore.models.base import warm_up
 from xmlcore.progress import Cancelled
 from xmlcore.validation import check_labels, csr_parts
@@ -69,6 +69,34 @@ def test_the_ten_features_are_those_of_table_1(distance, weighting, most, real):
     np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.parametrize("weighting", ["tfidf", "counts"])
+@pytest.mark.parametrize("most, real", [(1, False), (3, True)])
+def test_the_features_beside_the_papers_are_what_their_formulas_say(weighting, most, real):
+    X, rows, labels = problem(most=most, real=real)
+    model = DoubleSampling(features="extended", weighting=weighting).fit(X, binary(labels))
+    new, new_rows = (problem(6, seed=1)[i] for i in (0, 1))
+    new[0], new_rows[0] = 0.0, {}
+    classes = np.random.default_rng(2).permuted(np.tile(np.arange(7), (6, 1)), axis=1)[:, :5]
+    found = model.pair_features(new, classes)
+    assert found.shape == (6, 5, 18) and model.feature_names_ == list(double_sampling.MEANINGS)[:18]
+    assert model.weights_.shape == model.feature_scale_.shape == (18,)
+    plain = DoubleSampling(weighting=weighting).fit(X, binary(labels))
+    assert np.array_equal(found[:, :, :10], plain.pair_features(new, classes))
+    expected = [
+        [naive.ds_more_features(row, k, rows, labels, weighting=weighting) for k in own]
+        for row, own in zip(new_rows, classes.tolist())
+    ]
+    np.testing.assert_allclose(found[:, :, 10:], expected, rtol=1e-5, atol=1e-5)
+
+
+def test_every_feature_has_a_meaning_in_one_sentence():
+    assert all(
+        text.endswith(".") and ". " not in text and "\n" not in text for text in double_sampling.MEANINGS.values()
+    )
+    names = double_sampling.FEATURES + double_sampling.MORE_FEATURES + (double_sampling.TREE_FEATURE,)
+    assert tuple(double_sampling.MEANINGS) == names and len(names) == 19
+
+
 def test_features_of_no_class_are_nan_and_those_of_a_class_without_rows_are_of_an_empty_one():
     X, rows, labels = problem(skip=(2,))
     model = DoubleSampling().fit(X, binary(labels))
@@ -81,26 +109,40 @@ def test_features_of_no_class_are_nan_and_those_of_a_class_without_rows_are_of_a
 @pytest.mark.parametrize("distance, weighting", SPACES)
 def test_left_out_examples_are_not_in_their_class(distance, weighting):
     X, rows, labels = problem(n=25, most=2)
-    model = DoubleSampling(distance=distance, weighting=weighting).fit(X, binary(labels))
+    model = DoubleSampling(distance=distance, weighting=weighting, features="extended").fit(X, binary(labels))
     index, (ptr, terms, values) = model._index_, model._rows(X)
     size, space = model.class_size_, {"distance": distance, "weighting": weighting}
-    out, found, everyone, checked = np.empty((7, 10)), np.empty((7, 15)), np.arange(7, dtype=np.int32), 0
+    out, found, everyone, checked = np.empty((7, 18)), np.empty((7, 15)), np.arange(7, dtype=np.int32), 0
     for i, own in enumerate(labels):
         for k in own:
             a, b = ptr[i], ptr[i + 1]
             kernels.sums_by_term(terms[a:b], everyone, index, found)
             kernels.row_features(terms[a:b], values[a:b], everyone, found, k, size, index, out)
-            if size[k] > 1:
-                np.testing.assert_allclose(out[k], naive.ds_features(rows[i], k, rows, labels, i, **space), atol=1e-5)
-                checked += 1
+            kernels.more_features(terms[a:b], values[a:b], everyone, found, k, index, model._more, out)
             other = (k + 1) % 7
-            np.testing.assert_allclose(out[other], naive.ds_features(rows[i], other, rows, labels, **space), atol=1e-5)
+            for c, without in ((k, i), (other, None)):
+                if c == k and size[k] == 1:
+                    continue
+                expected = naive.ds_features(rows[i], c, rows, labels, without, **space)
+                expected += naive.ds_more_features(rows[i], c, rows, labels, without, weighting=weighting)
+                np.testing.assert_allclose(out[c], expected, atol=2e-5)
+                checked += c == k
     assert checked > 20
 
 
-def test_f_is_the_product_of_weights_and_features_and_orders_the_ranking():
+EXTENSIONS = [
+    {"features": "extended"},
+    {"candidates_from": "plt"},
+    {"features": "extended", "candidates_from": "plt"},
+    {"adversaries": "candidates", "balanced": False},
+    {"features": "extended", "candidates_from": "plt", "adversaries": "candidates"},
+]
+
+
+@pytest.mark.parametrize("params", [{}, *EXTENSIONS], ids=str)
+def test_f_is_the_product_of_weights_and_features_and_orders_the_ranking(params):
     X, _, labels = problem(most=2)
-    model = DoubleSampling(n_candidates=4).fit(X, binary(labels))
+    model = DoubleSampling(n_candidates=4, **params).fit(X, binary(labels))
     ranking = model.predict_topk(X, k=4)
     f = model.pair_features(X, ranking.labels) @ model.weights_
     assert (np.diff(f, axis=1) <= 1e-9).all()
@@ -241,6 +283,186 @@ def test_with_all_classes_the_pairs_are_the_full_transformation():
                 expected.append((phi[y] - phi[k], 1))
     assert len(expected) == 14 * 4 and signs.tolist() == [sign for _, sign in expected]
     np.testing.assert_allclose(pairs, [z for z, _ in expected], atol=1e-5)
+
+
+def test_the_copies_that_were_trained_on_are_counted_by_class(tmp_path):
+    X, _, labels = problem(n=60, most=2, skip=(2,))
+    for params in ({}, {"leave_one_out": True}, {"balanced": False, "examples_per_class": 3}):
+        model = DoubleSampling(**params).fit(X, binary(labels))
+        drawn = np.bincount(sampled(labels, 7, **params).classes, minlength=7)
+        assert model.sampled_size_.dtype == np.int64 and np.array_equal(model.sampled_size_, drawn)
+        assert model.n_pairs_ == drawn.sum() * 5 and model.sampled_size_[2] == 0
+    assert np.array_equal(load_model(model.save(tmp_path / "model")).sampled_size_, model.sampled_size_)
+
+
+def test_unbalanced_sampling_takes_all_examples_equally_often():
+    labels = [[k] for k, n in enumerate([1, 2, 3, 10, 50]) for _ in range(n)] + [[1, 3]] * 4
+    size, counts = np.array([1, 6, 3, 14, 50]), np.zeros(5)
+    for seed in range(400):
+        counts += np.bincount(
+            sampled(labels, 5, examples_per_class=3, balanced=False, random_state=seed).classes, minlength=5
+        )
+    share = 3 * 5 / 74  # of a copy per example
+    deviation = np.sqrt(size * share * (1 - share) / 400)
+    assert (np.abs(counts / 400 - size * share) < 4 * deviation).all()
+
+
+# Adversaries that are candidates --------------------------------------------------------------------------------------
+
+
+def recorded(monkeypatch, X, Y, **params):
+    """A fitted model, and the examples that its pairs were made of."""
+    seen, pairs = [], DoubleSampling._pairs
+    monkeypatch.setattr(
+        DoubleSampling, "_pairs", lambda self, x, sample, *rest: seen.append(sample) or pairs(self, x, sample, *rest)
+    )
+    return DoubleSampling(**params).fit(X, Y), seen[0]
+
+
+@pytest.mark.parametrize("distance, weighting", SPACES)
+@pytest.mark.parametrize("q", [2, 4, 30])
+def test_adversaries_are_the_other_candidates_and_the_own_class_is_one_without_the_example(
+    q, distance, weighting, monkeypatch
+):
+    space = {"distance": distance, "weighting": weighting}
+    X, rows, labels = problem(n=50, n_terms=30, n_classes=12, most=2)
+    params = {"adversaries": "candidates", "n_candidates": q, "examples_per_class": 30, "n_adversarial": 50} | space
+    model, sample = recorded(monkeypatch, X, binary(labels, 12), **params)
+    found = {
+        (i, k): own for i, k, own in zip(sample.rows.tolist(), sample.classes.tolist(), sample.adversaries.tolist())
+    }
+    expected = {}
+    for i, own in enumerate(labels):
+        for k in own:
+            others, is_near = naive.ds_other_candidates(i, k, rows, labels, q, **space)
+            if is_near and model.class_size_[k] > 1:
+                expected[i, k] = sorted(others)
+    assert found == expected and len(found) > 5 and (q == 30 or len(found) < sum(map(len, labels)))
+    assert np.array_equal(model.sampled_size_, np.bincount(sample.classes, minlength=12))
+    assert model.n_pairs_ == sample.adversaries.size
+
+
+def test_fewer_adversaries_than_candidates_are_drawn_from_them(monkeypatch):
+    X, rows, labels = problem(n=50, n_terms=30, n_classes=12)
+    params = {"adversaries": "candidates", "n_candidates": 6, "examples_per_class": 40, "n_adversarial": 2}
+    _, sample = recorded(monkeypatch, X, binary(labels, 12), **params)
+    drawn = {}
+    for i, k, own in zip(sample.rows.tolist(), sample.classes.tolist(), sample.adversaries.tolist()):
+        assert own[0] < own[1] and set(own) <= set(naive.ds_other_candidates(i, k, rows, labels, 6)[0])
+        drawn.setdefault((i, k), []).extend(own)
+    assert np.mean([len(set(own)) for own in drawn.values()]) > 4  # of 5, over some ten copies each
+
+
+def test_pairs_of_candidates_leave_the_example_out_of_its_class(monkeypatch):
+    X, rows, labels = problem(n=40, n_terms=20)
+    params = {"adversaries": "candidates", "n_candidates": 4, "features": "extended"}
+    model, sample = recorded(monkeypatch, X, binary(labels), **params)
+    naive_f = {}
+
+    def f(i, k):
+        if (i, k) not in naive_f:
+            out = i if k in labels[i] else None
+            phi = naive.ds_features(rows[i], k, rows, labels, out) + naive.ds_more_features(
+                rows[i], k, rows, labels, out
+            )
+            naive_f[i, k] = np.dot(model.weights_, phi)
+        return naive_f[i, k]
+
+    examples = list(zip(sample.rows.tolist(), sample.classes.tolist(), sample.adversaries.tolist()))
+    assert model.empirical_risk_ == pytest.approx(naive.ds_risk(examples, f), abs=1e-9)
+
+
+def test_no_example_among_candidates_and_too_few_candidates_are_said():
+    with pytest.raises(ValueError, match="n_candidates of at least 2"):
+        DoubleSampling(adversaries="candidates", n_candidates=1).fit(np.eye(4), [0, 0, 1, 1])
+    with pytest.raises(ValueError, match="raise n_candidates or examples_per_class"):
+        # Each row is as far from the rest of its class as can be.
+        X = [[9, 0, 1, 0], [0, 9, 0, 1], [9, 0, 0, 1], [0, 9, 1, 0], [9, 0, 0, 0], [0, 9, 0, 0]]
+        DoubleSampling(adversaries="candidates", n_candidates=2).fit(X, [0, 0, 1, 1, 2, 2])
+    with pytest.raises(ValueError, match="adversaries='candidates', which needs classes of two rows"):
+        DoubleSampling(adversaries="candidates").fit(np.eye(3), [0, 1, 2])
+
+
+# Candidates from a label tree -----------------------------------------------------------------------------------------
+
+
+def tree_problem(n=90):
+    return problem(n=n, n_classes=20, n_terms=40, most=2, skip=(3, 11))
+
+
+def test_candidates_from_a_label_tree_are_its_best_classes_that_have_rows():
+    X, _, labels = tree_problem()
+    model = DoubleSampling(candidates_from="plt", features="extended").fit(X, binary(labels, 20))
+    tree, vectors = model._tree, tree_candidates.as_vectors(model._rows(X), model._index_.weight)
+    present = np.flatnonzero(model.class_size_)
+    for q in (1, 5, 50):
+        found = model.candidates(X, q)
+        expected = tree.plt.predict_topk(vectors, min(q, 18))
+        assert np.array_equal(found, present[expected.labels])
+    ranking = model.predict_topk(X, 10)
+    assert np.array_equal(np.sort(ranking.labels), np.sort(model.candidates(X, 10)))
+    proba = tree.plt.predict_proba(vectors).toarray()
+    features = model.pair_features(X, np.tile([-1, 3, *present], (len(X), 1)))
+    assert features.shape == (90, 20, 19) and model.feature_names_[-1] == "tree log probability"
+    assert np.isnan(features[:, 0]).all() and (features[:, 1, -1] == tree_candidates.LEAST).all()
+    np.testing.assert_allclose(features[:, 2:, -1], np.log(np.maximum(proba, np.exp(-20))), rtol=1e-4, atol=1e-5)
+
+
+def test_the_tree_sees_rows_as_the_centroids_do():
+    X, _, labels = tree_problem()
+    for weighting in ("tfidf", "counts"):
+        model = DoubleSampling(candidates_from="plt", weighting=weighting).fit(X, binary(labels, 20))
+        x = model._rows(X)
+        found = tree_candidates.as_vectors(x, model._index_.weight).toarray()
+        dense = sp.csr_array((x[2] * model._index_.weight[x[1]], x[1], x[0])).toarray()
+        np.testing.assert_allclose(found, dense / dense.max(axis=1, keepdims=True), rtol=1e-6)
+
+
+def test_cross_fitted_trees_judge_rows_they_were_not_trained_on(monkeypatch):
+    X, _, labels = tree_problem()
+    seen = []
+    monkeypatch.setattr(tree_candidates, "_trained", lambda X, Y, *rest: seen.append((X, Y)) or object())
+    vectors = sp.csr_array(np.arange(90.0)[:, None] + 1)
+    cross = tree_candidates.CrossFitted.fit(vectors, binary(labels, 20), 0, 1)
+    assert np.bincount(cross.fold).tolist() == [30, 30, 30]
+    for f, (part, Y) in enumerate(seen):
+        rows = part.toarray().ravel().astype(int) - 1
+        assert not set(rows) & set(np.flatnonzero(cross.fold == f)) and rows.size == 60 and Y.shape == (60, 18)
+        assert (Y != binary(labels, 20)[rows][:, np.delete(np.arange(20), [3, 11])]).nnz == 0
+
+
+def test_pairs_have_the_log_probability_of_the_tree_without_the_row(monkeypatch):
+    X, _, labels = tree_problem()
+    params = {"candidates_from": "plt", "features": "extended", "n_adversarial": 4}
+    logs, pairs = [], DoubleSampling._pairs
+
+    def noted(self, x, sample, size, index, progress, more, found):
+        logs.extend((x, index, sample, found))
+        return pairs(self, x, sample, size, index, progress, more, found)
+
+    monkeypatch.setattr(DoubleSampling, "_pairs", noted)
+    model = DoubleSampling(**params).fit(X, binary(labels, 20))
+    x, index, sample, found = logs
+    vectors = tree_candidates.as_vectors(x, index.weight)
+    cross = tree_candidates.CrossFitted.fit(
+        vectors, binary(labels, 20), double_sampling._seed(0, double_sampling.CROSS), 1
+    )
+    for m in range(0, sample.rows.size, 5):
+        i, asked = int(sample.rows[m]), [int(sample.classes[m]), *sample.adversaries[m].tolist()]
+        tree = cross.trees[cross.fold[i]]
+        proba = tree.plt.predict_proba(vectors[[i]]).toarray()[0]
+        expected = [np.log(max(proba[np.flatnonzero(tree.classes == k)[0]], np.exp(-20))) for k in asked]
+        np.testing.assert_allclose(found[m], expected, rtol=1e-4, atol=1e-5)
+    pairs_made, signs = pairs(model, x, sample, model.class_size_, index, lambda *_: None, model._more, found)
+    difference = (found[:, :1] - found[:, 1:]).ravel()
+    np.testing.assert_allclose(pairs_made[:, -1] * signs, difference)
+
+
+def test_label_trees_need_two_rows_to_judge_one_without_itself():
+    Y = [[0, 1]]
+    DoubleSampling(candidates_from="plt").fit([[1.0, 2.0]], Y)
+    with pytest.raises(ValueError, match="two training rows at least"):
+        DoubleSampling(candidates_from="plt", features="extended").fit([[1.0, 2.0]], Y)
 
 
 @pytest.mark.parametrize("leave_one_out", [False, True])
@@ -426,6 +648,10 @@ def test_pair_features_say_what_is_wrong_with_classes():
         ({"distance": "l1"}, "distance must be one of cosine, euclidean"),
         ({"weighting": None}, "weighting must be one of tfidf, counts"),
         ({"leave_one_out": 1}, "leave_one_out must be True or False"),
+        ({"features": "all"}, "features must be one of paper, extended"),
+        ({"candidates_from": "tree"}, "candidates_from must be one of centroids, plt"),
+        ({"adversaries": 3}, "adversaries must be one of random, candidates"),
+        ({"balanced": None}, "balanced must be True or False"),
         ({"negative": "drop"}, "negative must be one of refuse, zero"),
         ({"n_jobs": 0}, "n_jobs"),
     ],
@@ -444,23 +670,27 @@ def test_classes_of_one_row_only_cannot_be_left_out():
 # The house's promises -------------------------------------------------------------------------------------------------
 
 
-def test_same_seed_same_model_for_1_2_and_4_workers_and_any_block_of_rows(monkeypatch):
+@pytest.mark.parametrize("params", [{}, EXTENSIONS[3], EXTENSIONS[4]], ids=str)
+def test_same_seed_same_model_for_1_2_and_4_workers_and_any_block_of_rows(params, monkeypatch):
     X, _, labels = problem(n=90, n_classes=30, n_terms=40, most=2)
-    models = [DoubleSampling(n_jobs=n).fit(X, binary(labels, 30)) for n in (1, 2, 4)]
+    models = [DoubleSampling(n_jobs=n, **params).fit(X, binary(labels, 30)) for n in (1, 2, 4)]
     monkeypatch.setattr(double_sampling, "BLOCK", 7)
-    models += [DoubleSampling(n_jobs=n).fit(X, binary(labels, 30)) for n in (1, 3)]
+    monkeypatch.setattr(tree_candidates, "BLOCK", 5)
+    models += [DoubleSampling(n_jobs=n, **params).fit(X, binary(labels, 30)) for n in (1, 3)]
     expected = models[0].predict_topk(X, 10)
     for model in models[1:]:
         assert np.array_equal(model.weights_, models[0].weights_)
         found = model.predict_topk(X, 10)
         assert np.array_equal(found.labels, expected.labels) and np.array_equal(found.scores, expected.scores)
-    other = DoubleSampling(random_state=1).fit(X, binary(labels, 30))
+    other = DoubleSampling(random_state=1, **params).fit(X, binary(labels, 30))
     assert not np.array_equal(other.weights_, models[0].weights_)
     single = np.concatenate([models[0].predict_topk(X[[i]], 10).labels for i in range(90)])
     assert np.array_equal(single, expected.labels)
 
 
-@pytest.mark.parametrize("params", [{}, {"distance": "euclidean", "weighting": "counts", "loss": "squared_hinge"}])
+@pytest.mark.parametrize(
+    "params", [{}, {"distance": "euclidean", "weighting": "counts", "loss": "squared_hinge"}, *EXTENSIONS], ids=str
+)
 def test_a_saved_model_is_the_same_when_it_is_read(params, tmp_path):
     X, _, labels = problem(skip=(2,), most=2)
     model = DoubleSampling(**params).fit(X, binary(labels))
@@ -468,10 +698,11 @@ def test_a_saved_model_is_the_same_when_it_is_read(params, tmp_path):
     assert loaded.get_params() == model.get_params() and loaded.size() == model.size()
     for name in ("n_pairs_", "empirical_risk_", "multiclass_", "n_unlabelled_", "feature_names_"):
         assert getattr(loaded, name) == getattr(model, name)
-    for name in ("weights_", "feature_scale_", "class_size_"):
+    for name in ("weights_", "feature_scale_", "class_size_", "sampled_size_"):
         assert np.array_equal(getattr(loaded, name), getattr(model, name))
     found, expected = loaded.predict_topk(X), model.predict_topk(X)
     assert np.array_equal(found.labels, expected.labels) and np.array_equal(found.scores, expected.scores)
+    assert np.array_equal(loaded.candidates(X, 6), model.candidates(X, 6))
     assert np.array_equal(loaded.pair_features(X, found.labels), model.pair_features(X, found.labels), equal_nan=True)
 
 
@@ -497,13 +728,19 @@ def test_a_saved_model_is_the_same_when_it_is_read(params, tmp_path):
         lambda a: a.update(weights=a["weights"][:9]),
         lambda a: a.update(weights=a["weights"] * np.inf),
         lambda a: a.update(scale=a["scale"][None]),
+        lambda a: a.pop("sampled_size"),
+        lambda a: a.update(sampled_size=a["sampled_size"][1:]),
+        lambda a: a.update(sampled_size=-a["sampled_size"]),
+        lambda a: a.update({"plt.classes": a["plt.classes"] + np.int32(1)}),
+        lambda a: a.update({"plt.classes": a["plt.classes"][1:]}),
+        lambda a: a.pop("plt.tree0.columns"),
         lambda a: a.update(feature_of_column=a["feature_of_column"] * 0),
         lambda a: a.update(feature_of_column=a["feature_of_column"][:-1]),
     ],
 )
 def test_a_damaged_model_is_refused(harm, tmp_path):
     X, _, labels = problem()
-    folder = DoubleSampling().fit(X, binary(labels)).save(tmp_path / "model")
+    folder = DoubleSampling(candidates_from="plt").fit(X, binary(labels)).save(tmp_path / "model")
     with np.load(folder / "arrays.npz") as stored:
         arrays = dict(stored)
     harm(arrays)
@@ -517,6 +754,7 @@ def test_a_damaged_model_is_refused(harm, tmp_path):
     [
         ("n_features", 3), ("n_features", "x"), ("n_labels", 6), ("n_labels", 8), ("n_rows", 0), ("n_pairs", -1),
         ("distance", "l1"), ("weighting", 3), ("empirical_risk", 2.0), ("empirical_risk", None), ("n_unlabelled", None),
+        ("features", "all"), ("features", "extended"), ("tree", {}), ("tree", 3),
     ],
 )  # fmt: skip
 def test_values_that_cannot_be_are_refused(name, value, tmp_path):
@@ -576,6 +814,41 @@ def test_scikit_learn_clones_searches_and_copies_it(tmp_path):
         assert np.array_equal(other.predict_topk(X).scores, model.predict_topk(X).scores)
     with pytest.raises(NotFittedError, match="This DoubleSampling is not fitted yet"):
         DoubleSampling().predict(X)
+
+
+@pytest.mark.parametrize("params", EXTENSIONS, ids=str)
+def test_extensions_warm_up_report_and_stop(params):
+    X, _, labels = problem(n=60)
+    warm_up(DoubleSampling(**params))
+    seen = {}
+    model = DoubleSampling(**params)
+    model.fit(X, binary(labels), progress=lambda p, f, d: seen.setdefault(p, []).append(f))
+    assert all(fractions == sorted(fractions) and fractions[-1] == 1.0 for fractions in seen.values()), seen
+    assert ("Training label trees" in seen) == ("candidates_from" in params)
+    before = model.weights_
+    for phase in seen:
+
+        def stop(now, *_, phase=phase):
+            if now == phase:
+                raise Cancelled
+
+        with pytest.raises(Cancelled):
+            model.set_params(random_state=5).fit(X[:40], binary(labels[:40]), progress=stop)
+        assert model.weights_ is before
+
+
+@pytest.mark.parametrize("params", EXTENSIONS, ids=str)
+def test_extensions_predict_rows_without_features_and_no_rows_and_values_at_the_ends_of_float32(params):
+    X, _, labels = problem(n=60)
+    model = DoubleSampling(**params).fit(X * 1e30, binary(labels))
+    assert np.isfinite(model.weights_).all() and np.isfinite(model.predict_topk(X * 1e30).scores).all()
+    assert np.isfinite(DoubleSampling(**params).fit(X * 1e-38, binary(labels)).weights_).all()
+    empty = model.predict_topk(np.zeros((2, 15)), k=3)
+    assert (empty.labels[0] == empty.labels[1]).all() and np.isfinite(empty.scores).all()
+    assert model.predict_topk(np.zeros((0, 15)), k=3).labels.shape == (0, 3)
+    assert model.candidates(np.zeros((0, 15)), 3).shape == (0, 3)
+    for other in (pickle.loads(pickle.dumps(model)), clone(model).fit(X * 1e30, binary(labels))):
+        assert np.array_equal(other.predict_topk(X).scores, model.predict_topk(X).scores)
 
 
 def test_warming_up_runs_and_leaves_the_model_alone():

@@ -13,7 +13,8 @@ import numpy as np
 from xmlcore._kernels._jit import kernel
 from xmlcore._kernels.rng import GOLDEN, _scramble, stream, uniform
 
-N_FEATURES = 10
+N_FEATURES = 10  # of the paper's Table 1
+N_MORE = 8  # those of more_features
 S11 = np.uint64(11)
 SPARSE = 8  # of so many classes, one with a posting of the row makes a pass over all of them worth while
 LEAST_LEFT = 1e-5  # share of a sum, below which taking a row's part out of it leaves nothing but rounding
@@ -34,6 +35,15 @@ class ClassIndex(NamedTuple):
     square: np.ndarray  # float64 (K,), the centroid's squared length; infinite where a class has no rows
     order: np.ndarray  # int32, classes that have rows, by (square, class id)
     unit: bool  # rows are scaled to length 1
+
+
+class MoreOfClasses(NamedTuple):
+    """What :func:`more_features` needs beside the index; arrays of no classes and no terms where it is not wanted."""
+
+    weight: np.ndarray  # float64 (V,), of a term in the other space: 1 where centroids are weighted, else I_t
+    size: np.ndarray  # float64 (K,), rows
+    other: np.ndarray  # float64 (K,), squared length of the class's sums in the other space
+    damped: np.ndarray  # float64 (K,), that of log(1 + y_t) I_t
 
 
 # Classes ----------------------------------------------------------------------------------------------------------
@@ -105,21 +115,31 @@ def class_totals(ptr, classes, sums, weight, n_classes):
     return length, square
 
 
+@kernel
+def damped_squares(ptr, classes, sums, idf, n_classes):
+    """Sum of (log(1 + y_t) I_t)² over the terms of each class: float64 (K,)."""
+    square = np.zeros(n_classes)
+    for t in range(ptr.size - 1):
+        for p in range(ptr[t], ptr[t + 1]):
+            square[classes[p]] += (math.log1p(np.float64(sums[p])) * idf[t]) ** 2
+    return square
+
+
 # Sampling ---------------------------------------------------------------------------------------------------------
 
 
 @kernel
-def draw_copies(labels, class_size, per_class, seed, first, last, copies):
-    """How often each example is taken: its class's share of ``per_class``, rounded up or down at random.
+def draw_copies(labels, expected, seed, first, last, copies):
+    """How often each example is taken: the number that is expected, rounded up or down at random.
 
     Parameters
     ----------
-    labels : int32 (m,), the class of each example; class_size : int64 (K,)
+    labels : int32 (m,), the class of each example; expected : float64 (K,), copies of an example of each class
     copies : int64 (m,)
         Filled from first to last - 1. Example i draws from stream i under ``seed``.
     """
     for i in range(first, last):
-        share = per_class / class_size[labels[i]]
+        share = expected[labels[i]]
         whole = math.floor(share)
         _, u = uniform(stream(seed, i))
         copies[i] = np.int64(whole) + (1 if u < share - whole else 0)
@@ -340,7 +360,8 @@ def row_features(terms, values, classes, found, own, class_size, index, out):
     class_size : int64 (K,)
         Rows of each class; read only for ``own``.
     index : ClassIndex
-    out : float64 (at least q, 10)
+    out : float64 (at least q, at least 10)
+        Places 0 to 9 are filled.
     """
     weights, idfs, rarities, mean_length = index.weight, index.idf, index.rarity, index.mean_length
     square = row_square(terms, values, weights)
@@ -359,7 +380,7 @@ def row_features(terms, values, classes, found, own, class_size, index, out):
             centre = total * scale * scale
         elif centre == np.inf:
             centre = 0.0
-        out[c] = 0.0
+        out[c, :N_FEATURES] = 0.0
         product = 0.0
         for a in range(terms.size):
             y, t = found[c, a], terms[a]
@@ -404,6 +425,70 @@ def _without(terms, values, k, found, index):
 
 
 @kernel
+def more_features(terms, values, classes, found, own, index, more, out):
+    """The features that the paper does not have, of a row with some classes, behind the ten.
+
+    Parameters
+    ----------
+    terms, values, classes, found, own, index
+        As :func:`row_features` has them.
+    more : MoreOfClasses
+    out : float64 (at least q, at least 18)
+        Places 10 to 17 are filled.
+    """
+    idfs, rarities, weights, mean_length = index.idf, index.rarity, more.weight, index.mean_length
+    row_idf, row_length, row_other, row_tfidf = 0.0, 0.0, 0.0, 0.0
+    for a in range(terms.size):
+        x, idf = np.float64(values[a]), idfs[terms[a]]
+        row_idf += idf
+        row_length += x
+        row_other += (x * weights[terms[a]]) ** 2
+        row_tfidf += (x * idf) ** 2
+    for c in range(classes.size):
+        k = classes[c]
+        length, size, other, damped = index.length[k], more.size[k], more.other[k], more.damped[k]
+        if c == own:
+            length, size = _without(terms, values, k, found[c], index)[0], size - 1.0
+            for a in range(terms.size):
+                t, y = terms[a], found[c, a]
+                left = _left(y, values[a])
+                other -= weights[t] ** 2 * (y * y - left * left)
+                damped -= idfs[t] ** 2 * (math.log1p(y) ** 2 - math.log1p(left) ** 2)
+            other = other if other > LEAST_LEFT**2 * more.other[k] else 0.0
+            damped = damped if damped > LEAST_LEFT**2 * more.damped[k] else 0.0
+        covered, rarest, lift, likelihood, by_other, by_damped = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+        for a in range(terms.size):
+            y, t, x = found[c, a], terms[a], np.float64(values[a])
+            if c == own:
+                y = _left(y, values[a])
+            if y == 0.0:
+                continue
+            idf, rarity = idfs[t], rarities[t]
+            covered += idf
+            rarest = max(rarest, idf)
+            lift = max(lift, math.log1p(y / length * rarity))
+            likelihood += x * math.log1p(y / mean_length * rarity)
+            by_other += x * weights[t] ** 2 * y
+            by_damped += x * idf * idf * math.log1p(y)
+        out[c, 10] = math.log(size) if size > 0 else 0.0
+        out[c, 11] = math.log1p(length)
+        out[c, 12] = covered / row_idf if row_idf > 0 else 0.0
+        out[c, 13] = rarest
+        out[c, 14] = lift
+        out[c, 15] = likelihood - row_length * math.log1p(length / mean_length)
+        out[c, 16] = _between(row_tfidf, damped, by_damped)
+        out[c, 17] = _between(row_other, other, by_other)
+
+
+@kernel
+def _between(square, other, product):
+    """Distance of two vectors, scaled to length 1 unless they are zero, by their squared lengths and product."""
+    if square > 0 and other > 0:
+        return math.sqrt(max(0.0, 2.0 - 2.0 * (product / math.sqrt(square) / math.sqrt(other))))
+    return 1.0 if square > 0 or other > 0 else 0.0
+
+
+@kernel
 def longest(ptr):
     """The most terms that a row has."""
     most = 0
@@ -413,10 +498,13 @@ def longest(ptr):
 
 
 @kernel
-def feature_block(ptr, terms, values, classes, index, out):
-    """Ten features of rows with classes: ``classes`` int32 (n, q), ``out`` float64 (n, q, 10), nan for class -1."""
+def feature_block(ptr, terms, values, classes, index, more, out):
+    """Features of rows with classes: ``classes`` int32 (n, q), ``out`` float64 (n, q, p), nan for class -1.
+
+    The ten, and where p has room for them those of :func:`more_features`; places behind these are left as they are.
+    """
     q = classes.shape[1]
-    own, features, found = np.empty(q, np.int32), np.empty((q, N_FEATURES)), np.empty((q, longest(ptr)))
+    own, features, found = np.empty(q, np.int32), np.empty((q, out.shape[2])), np.empty((q, longest(ptr)))
     nobody = np.empty(0, np.int64)
     for i in range(ptr.size - 1):
         order = np.argsort(classes[i], kind="mergesort")
@@ -426,17 +514,25 @@ def feature_block(ptr, terms, values, classes, index, out):
             none += own[c] < 0
         a, b = ptr[i], ptr[i + 1]
         sums_by_term(terms[a:b], own[none:], index, found)
-        row_features(terms[a:b], values[a:b], own[none:], found, -1, nobody, index, features)
+        filled = _all_features(terms[a:b], values[a:b], own[none:], found, -1, nobody, index, more, features)
         for c in range(q):
-            if c < none:
-                out[i, order[c]] = np.nan
-            else:
-                out[i, order[c]] = features[c - none]
+            for j in range(filled):
+                out[i, order[c], j] = np.nan if c < none else features[c - none, j]
+
+
+@kernel
+def _all_features(terms, values, classes, found, own, class_size, index, more, out):
+    """The ten features, and more where ``out`` has room; returns how many."""
+    row_features(terms, values, classes, found, own, class_size, index, out)
+    if out.shape[1] < N_FEATURES + N_MORE:
+        return N_FEATURES
+    more_features(terms, values, classes, found, own, index, more, out)
+    return N_FEATURES + N_MORE
 
 
 @kernel
 def pair_block(ptr, terms, values, rows, own_class, adversaries, first, last, leave_out, class_size, by_class, index,
-               pairs, signs):  # fmt: skip
+               more, tree, pairs, signs):  # fmt: skip
     """Pairs of copies first to last - 1 of examples: the transformation T, as differences of features.
 
     Parameters
@@ -447,14 +543,16 @@ def pair_block(ptr, terms, values, rows, own_class, adversaries, first, last, le
         Take the sums of the example's own class without the example.
     by_class : int64 (K + 1,), int32, float32
         The terms of each class, rising, and their sums.
-    pairs : float64 (M * kappa, 10)
+    tree : float64 (M, kappa + 1) or (0, 0)
+        The last feature, of the own class and of the adversaries, when it does not come from sums of terms.
+    pairs : float64 (M * kappa, p)
         Filled: features of the smaller class minus those of the larger.
     signs : int8 (M * kappa,)
         Filled: -1 when the adversary is the smaller class, else 1.
     """
-    kappa = adversaries.shape[1]
+    kappa, n_features = adversaries.shape[1], pairs.shape[1]
     class_ptr, class_terms, class_sums = by_class
-    classes, features = np.empty(kappa + 1, np.int32), np.empty((kappa + 1, N_FEATURES))
+    classes, features = np.empty(kappa + 1, np.int32), np.empty((kappa + 1, n_features))
     most = 0
     for i in range(first, last):
         most = max(most, ptr[rows[i] + 1] - ptr[rows[i]])
@@ -468,7 +566,12 @@ def pair_block(ptr, terms, values, rows, own_class, adversaries, first, last, le
         classes[own] = y
         classes[own + 1 :] = adversaries[i, own:]
         sums_by_class(terms[a:b], classes, class_ptr, class_terms, class_sums, found)
-        row_features(terms[a:b], values[a:b], classes, found, own if leave_out else -1, class_size, index, features)
+        left = own if leave_out else -1
+        _all_features(terms[a:b], values[a:b], classes, found, left, class_size, index, more, features)
+        if tree.size:
+            for j in range(kappa):
+                features[j if j < own else j + 1, n_features - 1] = tree[i, j + 1]
+            features[own, n_features - 1] = tree[i, 0]
         for j in range(kappa):
             at = i * kappa + j
             if j < own:
@@ -490,27 +593,73 @@ def nearest_block(ptr, terms, values, index, out):
 
 
 @kernel
-def rank_block(ptr, terms, values, index, w, labels, scores):
+def near_others(ptr, terms, values, rows, own_class, first, last, class_size, by_class, index, others, kept):
+    """The other candidates of copies first to last - 1 of examples, were the example not in its own class.
+
+    Parameters
+    ----------
+    rows, own_class, class_size, by_class, index
+        As :func:`pair_block` has them.
+    others : int32 (M, q - 1)
+        Filled: the nearest classes but the own, nearest first.
+    kept : bool (M,)
+        Filled: whether the own class, without the example, is among the q nearest.
+    """
+    n_classes, q = index.length.size, others.shape[1] + 1
+    class_ptr, class_terms, class_sums = by_class
+    width = min(q + 1, index.order.size)
+    product, touched, scores = np.zeros(n_classes), np.empty(n_classes, np.int32), np.empty(width)
+    near, features, most = np.empty(width, np.int32), np.empty((2, N_FEATURES)), 0
+    for i in range(first, last):
+        most = max(most, ptr[rows[i] + 1] - ptr[rows[i]])
+    found, two = np.empty((2, most)), np.empty(2, np.int32)
+    for i in range(first, last):
+        a, b, y = ptr[rows[i]], ptr[rows[i] + 1], own_class[i]
+        nearest(terms[a:b], values[a:b], index, product, touched, scores, near)
+        n = 0
+        for c in range(width):
+            if near[c] != y and n < q:
+                near[n] = near[c]
+                n += 1
+        others[i] = near[: q - 1]
+        kept[i] = n < q
+        if n == q:  # the q-th other class is the one to beat
+            two[0], two[1] = y, near[q - 1]
+            sums_by_class(terms[a:b], two, class_ptr, class_terms, class_sums, found)
+            row_features(terms[a:b], values[a:b], two, found, 0, class_size, index, features)
+            kept[i] = features[0, 8] < features[1, 8] or (features[0, 8] == features[1, 8] and y < two[1])
+
+
+@kernel
+def rank_block(ptr, terms, values, index, more, given, tree, w, labels, scores):
     """Candidates of rows, ranked by f.
 
     Parameters
     ----------
-    w : float64 (10,)
+    given : bool
+        Whether ``labels`` holds the candidates already, rising; else they are the classes of nearest centroid.
+    tree : float64 (n, q) or (0, 0)
+        The last feature of given candidates, when it does not come from sums of terms.
+    w : float64 (p,)
     labels : int32 (n, q), scores : float64 (n, q)
-        Filled: the q classes of nearest centroids by f, best first and the smaller id among equals; and f.
+        Filled: the candidates by f, best first and the smaller id among equals; and f.
     """
     n_classes, q = index.length.size, labels.shape[1]
-    product, touched, near = np.zeros(n_classes), np.empty(n_classes, np.int32), np.empty(q)
-    features, found, nobody = np.empty((q, N_FEATURES)), np.empty((q, longest(ptr))), np.empty(0, np.int64)
+    size = 0 if given else n_classes
+    product, touched, near = np.zeros(size), np.empty(size, np.int32), np.empty(q)
+    features, found, nobody = np.empty((q, w.size)), np.empty((q, longest(ptr))), np.empty(0, np.int64)
     for i in range(ptr.size - 1):
         a, b, own = ptr[i], ptr[i + 1], labels[i]
-        nearest(terms[a:b], values[a:b], index, product, touched, near, own)
-        own.sort()
+        if not given:
+            nearest(terms[a:b], values[a:b], index, product, touched, near, own)
+            own.sort()
         sums_by_term(terms[a:b], own, index, found)
-        row_features(terms[a:b], values[a:b], own, found, -1, nobody, index, features)
+        filled = _all_features(terms[a:b], values[a:b], own, found, -1, nobody, index, more, features)
+        if filled < w.size:
+            features[:, filled] = tree[i]
         for c in range(q):
             total = 0.0
-            for j in range(N_FEATURES):
+            for j in range(w.size):
                 total += w[j] * features[c, j]
             scores[i, c] = total
         _sort_best_first(scores[i], own, q)

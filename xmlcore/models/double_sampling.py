@@ -10,30 +10,50 @@ import scipy.sparse as sp
 
 from xmlcore._kernels import double_sampling as kernels
 from xmlcore._parallel import effective_jobs, run_tasks
-from xmlcore.models.arrays import are_pointers, by_frequency, check_columns, columns_of, in_columns, read_only
+from xmlcore.models.arrays import check_columns, columns_of, in_columns, read_only
 from xmlcore.models.base import ModelFormatError, MultiLabelModel
+from xmlcore.models.class_terms import NO_MORE, ClassTerms, check_postings
+from xmlcore.models.tree_candidates import CrossFitted, TreeCandidates, as_vectors
 from xmlcore.progress import Progress, silent
 from xmlcore.ranking import Ranking
 from xmlcore.validation import INT32_MAX, check_count, check_features, check_labels, csr_parts
 
-FEATURES = (
-    "log count",
-    "log rarity",
-    "idf",
-    "share x idf",
-    "log share",
-    "log share x idf",
-    "log share x rarity",
-    "common terms",
-    "distance",
-    "BM25",
-)
+MEANINGS = {
+    "log count": "Sum of log(1 + count in the class) over the terms that the row and the class have in common.",
+    "log rarity": "Sum of log(1 + all counts / counts of the term) over the common terms: rare terms in common.",
+    "idf": "Sum of the inverse document frequencies of the common terms.",
+    "share x idf": "Sum over the common terms of their share of the class's counts x inverse document frequency.",
+    "log share": "Sum of log(1 + share of the class's counts) over the common terms.",
+    "log share x idf": "Sum of log(1 + share of the class's counts x inverse document frequency), over common terms.",
+    "log share x rarity": "Sum over the common terms of log(1 + lift): how much more frequent the class has the term "
+    "than all rows together.",
+    "common terms": "Number of terms that the row and the class have in common.",
+    "distance": "Distance of the row to the class's centroid: small means alike.",
+    "BM25": "Score of the class for the row by BM25, the rule that search engines rank documents by.",
+    "log rows": "Logarithm of the number of training rows that the class has.",
+    "log length": "Logarithm of 1 + the sum of all the class's counts.",
+    "idf covered": "Share of the row's inverse document frequencies that terms in common with the class make up.",
+    "rarest term": "Largest inverse document frequency of a common term.",
+    "largest lift": "Largest log(1 + lift) of a common term: the one that points to the class most.",
+    "log likelihood": "How much likelier the row's terms are in the class, smoothed, than in all rows together, as a "
+    "logarithm.",
+    "damped distance": "Distance of the row to the class's direction when its counts enter by their logarithms.",
+    "other distance": "Distance of the row to the class's direction with the other weights of terms: counts where "
+    "centroids use tf-idf, and the reverse.",
+    "tree log probability": "Logarithm of the probability that the label tree gives the class.",
+}  # a sentence each, by the short names of features
+FEATURES = tuple(MEANINGS)[: kernels.N_FEATURES]
+MORE_FEATURES = tuple(MEANINGS)[kernels.N_FEATURES : -1]
+TREE_FEATURE = tuple(MEANINGS)[-1]
 LOSSES = ("logistic", "squared_hinge")
 DISTANCES = ("cosine", "euclidean")
 WEIGHTINGS = ("tfidf", "counts")
 NEGATIVE = ("refuse", "zero")
-COPIES, DRAWS = 1, 2  # streams of random numbers: how often examples are taken, and their adversaries
-TERM_BLOCKS = 16
+FEATURE_SETS = ("paper", "extended")
+SOURCES = ("centroids", "plt")
+ADVERSARIES = ("random", "candidates")
+# Streams of random numbers: how often examples are taken, their adversaries, the label tree, those of cross-fitting.
+COPIES, DRAWS, TREE, CROSS = 1, 2, 3, 4
 BLOCK = 1024  # rows or examples per task
 MAX_ITER, TOLERANCE = 1000, 1e-6
 DTYPES = {
@@ -43,6 +63,7 @@ DTYPES = {
     "sums": ("float32", 1),
     "document_counts": ("int64", 1),
     "class_size": ("int64", 1),
+    "sampled_size": ("int64", 1),
     "weights": ("float64", 1),
     "scale": ("float64", 1),
 }
@@ -91,6 +112,18 @@ class DoubleSampling(MultiLabelModel):
     leave_one_out : bool
         Take an example's own part out of its class before training on it, as it will not be there when new rows come;
         examples that are the only one of their class then teach nothing and are left out. Not in the paper.
+    features : {"paper", "extended"}
+        "extended" adds eight features, and the label tree's log probability when candidates come from it. They want
+        ``leave_one_out`` or ``adversaries="candidates"``. Not in the paper. See Notes.
+    candidates_from : {"centroids", "plt"}
+        "plt" takes the q most probable classes of a :class:`~xmlcore.PLT` that is trained beside. Not in the paper.
+    adversaries : {"random", "candidates"}
+        "candidates" compares an example with up to κ of the other candidates that a prediction would have, drawn at
+        random; its own class is taken without it, and examples whose class would be no candidate are left out: f is
+        learnt on what it will be asked. Not in the paper.
+    balanced : bool
+        False takes all examples equally often, ``examples_per_class`` times the number of classes in all: large classes
+        then count for more, which serves accuracy at the cost of small classes. Not in the paper.
     negative : {"refuse", "zero"}
         What ``fit`` does about negative values: raises ValueError, or takes them as 0.
     n_jobs : int or None
@@ -98,13 +131,14 @@ class DoubleSampling(MultiLabelModel):
 
     Attributes
     ----------
-    weights_ : ndarray of float64, shape (10,)
+    weights_ : ndarray of float64, shape (p,)
         f(φ) is the product of ``weights_`` with the features as :meth:`pair_features` has them, not scaled.
-    feature_scale_ : ndarray of float64, shape (10,)
+    feature_scale_ : ndarray of float64, shape (p,)
         Root mean square of each feature's difference over the training pairs; f was learnt on differences divided by
         it. ``weights_ * feature_scale_`` compares features.
     feature_names_ : list of str
-        Short names of the ten features.
+        Short names of the p features, 10 unless ``features="extended"``; ``MEANINGS`` of this module has a sentence on
+        each.
     empirical_risk_ : float
         The paper's equation (7): share of training pairs in which the own class does not have the larger f.
     n_pairs_ : int
@@ -115,6 +149,8 @@ class DoubleSampling(MultiLabelModel):
         Whether each training row had exactly one class, apart from those left out.
     class_size_ : ndarray of int64, shape (L,)
         Training rows of each class.
+    sampled_size_ : ndarray of int64, shape (L,)
+        Copies of examples of each class that were trained on.
     n_features_in_, n_labels_ : int
 
     Notes
@@ -132,6 +168,20 @@ class DoubleSampling(MultiLabelModel):
     8. ``common terms``: Σ 1
     9. ``distance``: of the row to the class's centroid
     10. ``BM25``: Σ I_t 2 y_t / (y_t + 0.25 + 0.75 |y| / mean |y|)
+
+    Those that ``features="extended"`` adds; n_y is the number of the class's rows, m the mean of |y|:
+
+    11. ``log rows``: log n_y
+    12. ``log length``: log(1 + |y|)
+    13. ``idf covered``: Σ I_t, over that of all the row's terms
+    14. ``rarest term``: max I_t
+    15. ``largest lift``: max log(1 + (y_t / |y|) (l_S / F_t))
+    16. ``log likelihood``: Σ x_t log(1 + (y_t / m) (l_S / F_t)) - |x| log(1 + |y| / m), the log likelihood ratio of the
+        row's terms between the class, smoothed by a Dirichlet prior of mass m, and all rows
+    17. ``damped distance``: between the directions of x_t I_t and of log(1 + y_t) I_t
+    18. ``other distance``: between directions, of x_t and y_t, or of x_t I_t and y_t I_t with ``weighting="counts"``
+    19. ``tree log probability``, with ``candidates_from="plt"``: at least -20. In training it comes from three trees,
+        each asked about the third of the rows that it was not trained on.
 
     Where the paper leaves a choice open:
 
@@ -176,6 +226,10 @@ class DoubleSampling(MultiLabelModel):
         leave_one_out=False,
         negative="refuse",
         n_jobs=None,
+        features="paper",
+        candidates_from="centroids",
+        adversaries="random",
+        balanced=True,
     ):
         self.examples_per_class = examples_per_class
         self.n_adversarial = n_adversarial
@@ -188,6 +242,10 @@ class DoubleSampling(MultiLabelModel):
         self.leave_one_out = leave_one_out
         self.negative = negative
         self.n_jobs = n_jobs
+        self.features = features
+        self.candidates_from = candidates_from
+        self.adversaries = adversaries
+        self.balanced = balanced
 
     def fit(self, X, Y, progress: Progress = silent) -> "DoubleSampling":
         """Learn f on sampled pairs of the rows of X with the classes Y.
@@ -230,14 +288,27 @@ class DoubleSampling(MultiLabelModel):
                 stacklevel=2,
             )
             X, Y = X[labelled], Y[labelled]
-        fitted = _Classes.of(X, Y, self.n_jobs, progress)
-        if np.count_nonzero(fitted.class_size) < 2:
+        classes = ClassTerms.of(X, Y, self.n_jobs, progress)
+        if np.count_nonzero(classes.class_size) < 2:
             raise ValueError("all rows of Y have the same class: at least two classes are needed")
-        index = self._index(fitted)
-        x = in_columns(csr_parts(X), columns_of(fitted.feature_of_column, n_features))
+        entropy = self.random_state if self.random_state is not None else np.random.SeedSequence().entropy
+        index = classes.index(self.distance, self.weighting)
+        more = classes.more(index, self.weighting) if self.features == "extended" else NO_MORE
+        x = in_columns(csr_parts(X), columns_of(classes.feature_of_column, n_features))
         y = csr_parts(Y)[:2]
-        sample = self._sample(y, fitted.class_size, progress)
-        pairs, signs = self._pairs(x, sample, fitted.class_size, index, progress)
+        tree = cross = vectors = None
+        if self.candidates_from == "plt":
+            vectors = as_vectors(x, index.weight)
+            tree, cross = self._trees(vectors, Y, entropy, progress)
+        sample = self._sample(y, classes.class_size, progress, entropy)
+        if self.adversaries == "candidates":
+            sample = self._among_candidates(x, sample, classes.class_size, index, vectors, cross, entropy, progress)
+        logs = None
+        if self.features == "extended" and tree is not None:
+            asked = np.concatenate([sample.classes[:, None], sample.adversaries], axis=1)
+            logs = cross.log_proba(vectors, sample.rows, asked, self.n_jobs)
+        del vectors, cross
+        pairs, signs = self._pairs(x, sample, classes.class_size, index, progress, more, logs)
         progress("Learning f", 0.0, f"{signs.size:,} pairs")
         weights, scale, risk = self._learn(pairs, signs)
         progress("Learning f", 1.0, f"{signs.size:,} pairs")
@@ -250,12 +321,14 @@ class DoubleSampling(MultiLabelModel):
             "empirical_risk": risk,
             "distance": self.distance,
             "weighting": self.weighting,
+            "features": self.features,
         }
-        self._set_fitted(fitted, index, weights, scale, values)
+        sampled_size = np.bincount(sample.classes, minlength=Y.shape[1]).astype(np.int64)
+        self._set_fitted(classes, index, more, tree, sampled_size, weights, scale, values)
         return self
 
     def candidates(self, X, n: int | None = None, progress: Progress = silent) -> np.ndarray:
-        """Return the classes whose centroids are nearest, among all classes that have training rows.
+        """Return the classes that a prediction ranks, from those that have training rows.
 
         Parameters
         ----------
@@ -267,9 +340,12 @@ class DoubleSampling(MultiLabelModel):
         Returns
         -------
         ndarray of int32, shape (n_rows, q)
-            Nearest first, the smaller id among equals.
+            Those of the nearest centroids, nearest first, or with ``candidates_from="plt"`` the most probable, in the
+            order of their probability; the smaller id among equals.
         """
         x = self._rows(X)
+        if self._tree is not None:
+            return self._tree.top(as_vectors(x, self._index_.weight), self._width(n), self.n_jobs, progress)
         out = np.empty((x[0].size - 1, self._width(n)), np.int32)
 
         def one_block(block):
@@ -348,7 +424,7 @@ class DoubleSampling(MultiLabelModel):
         return self._matrix(labels[:, :1], np.ones((labels.shape[0], 1), bool))
 
     def pair_features(self, X, classes) -> np.ndarray:
-        """Ten features of each row with some classes.
+        """The features of each row with some classes.
 
         Parameters
         ----------
@@ -359,7 +435,7 @@ class DoubleSampling(MultiLabelModel):
 
         Returns
         -------
-        ndarray of float64, shape (n, q, 10)
+        ndarray of float64, shape (n, q, p)
             As ``feature_names_`` names them, not scaled; nan for -1. Their product with ``weights_`` is f.
 
         Raises
@@ -380,24 +456,28 @@ class DoubleSampling(MultiLabelModel):
                 f"classes holds {classes.min()} to {classes.max()}: ids go from 0 to {self.n_labels_ - 1}, -1 is none"
             )
         classes = np.array(classes, np.int32, order="C")
-        out = np.empty((*classes.shape, kernels.N_FEATURES))
+        out = np.empty((*classes.shape, self.weights_.size))
 
         def one_block(block):
             own = slice(*block)
-            kernels.feature_block(*_slice(x, *block), classes[own], self._index_, out[own])
+            kernels.feature_block(*_slice(x, *block), classes[own], self._index_, self._more, out[own])
 
         self._in_blocks(one_block, out.shape[0])
+        if self._asks_tree:
+            out[..., -1] = self._tree.log_proba(as_vectors(x, self._index_.weight), classes, self.n_jobs)
         return out
 
     def size(self) -> dict:
         """Size of the fitted model: "n_classes" with rows, "n_postings", "n_weights", "model_bytes" (of its arrays)."""
         self._check_fitted()
         arrays = [*self._index_, *self._columns, self.feature_of_column_, self.class_size_, self.document_counts_]
+        arrays += [*self._more, self.sampled_size_]
+        tree_bytes = self._tree.plt.size()["model_bytes"] if self._tree is not None else 0
         return {
             "n_classes": int(np.count_nonzero(self.class_size_)),
             "n_postings": int(self._index_.classes.size),
             "n_weights": int(np.count_nonzero(self.weights_)),
-            "model_bytes": int(sum(a.nbytes for a in arrays if isinstance(a, np.ndarray))),
+            "model_bytes": int(tree_bytes + sum(a.nbytes for a in arrays if isinstance(a, np.ndarray))),
         }
 
     # Parameters -----------------------------------------------------------------------------------------------------
@@ -419,12 +499,18 @@ class DoubleSampling(MultiLabelModel):
             ("distance", DISTANCES),
             ("weighting", WEIGHTINGS),
             ("negative", NEGATIVE),
+            ("features", FEATURE_SETS),
+            ("candidates_from", SOURCES),
+            ("adversaries", ADVERSARIES),
         ):
             value = getattr(self, name)
             if not isinstance(value, str) or value not in options:
                 raise ValueError(f"{name} must be one of {', '.join(options)}, not {value!r}")
-        if not isinstance(self.leave_one_out, (bool, np.bool_)):
-            raise TypeError(f"leave_one_out must be True or False, not {self.leave_one_out!r}")
+        for name in ("leave_one_out", "balanced"):
+            if not isinstance(getattr(self, name), (bool, np.bool_)):
+                raise TypeError(f"{name} must be True or False, not {getattr(self, name)!r}")
+        if self.adversaries == "candidates" and self.n_candidates < 2:
+            raise ValueError("adversaries='candidates' needs n_candidates of at least 2: the own class and another")
 
     def _amounts(self, X):
         """X with values of at least 0, or an error that names the first that is not."""
@@ -448,27 +534,39 @@ class DoubleSampling(MultiLabelModel):
 
     # Training -------------------------------------------------------------------------------------------------------
 
-    def _index(self, fitted):
-        return fitted.index(self.distance, self.weighting)
+    @property
+    def _leaves_out(self):
+        """Whether an example is taken out of its class."""
+        return bool(self.leave_one_out) or self.adversaries == "candidates"
 
-    def _sample(self, y, class_size, progress) -> Sample:
+    def _trees(self, vectors, Y, entropy, progress):
+        """The label tree, and those that judge training rows where it takes them."""
+        if self.features == "paper" and self.adversaries == "random":
+            return TreeCandidates.fit(vectors, Y, _seed(entropy, TREE), self.n_jobs, progress), None
+        cross = CrossFitted.fit(vectors, Y, _seed(entropy, CROSS), self.n_jobs, lambda p, f, d: progress(p, 0.7 * f, d))
+        report = lambda p, f, d: progress(p, 0.7 + 0.3 * f, d)  # noqa: E731
+        return TreeCandidates.fit(vectors, Y, _seed(entropy, TREE), self.n_jobs, report), cross
+
+    def _sample(self, y, class_size, progress, entropy=None) -> Sample:
         """Draw examples, and adversaries of each."""
+        entropy = self.random_state if entropy is None else entropy
         label_ptr, labels = y
-        entropy = self.random_state if self.random_state is not None else np.random.SeedSequence().entropy
-        seeds = [int(np.random.SeedSequence([entropy, s]).generate_state(1, np.uint32)[0]) for s in (COPIES, DRAWS)]
         m, blocks = labels.size, _blocks(labels.size)
         copies = np.zeros(m, np.int64)
+        n_present = np.count_nonzero(class_size)
+        size = np.maximum(class_size, 1) if self.balanced else np.full(class_size.size, m / n_present)
+        expected, seed = self.examples_per_class / size, _seed(entropy, COPIES)
 
         def one_count(block):
-            kernels.draw_copies(labels, class_size, float(self.examples_per_class), seeds[0], *block, copies)
+            kernels.draw_copies(labels, expected, seed, *block, copies)
 
         run_tasks(one_count, blocks, [b - a for a, b in blocks], self.n_jobs)
-        if self.leave_one_out:
+        if self._leaves_out:
             copies[class_size[labels] == 1] = 0
         if not copies.any():
             raise ValueError(
                 f"no example was drawn with examples_per_class={self.examples_per_class}"
-                + (" and leave_one_out, which needs classes of two rows" if self.leave_one_out else "")
+                + (f" and {self._leaving_out}, which needs classes of two rows" if self._leaves_out else "")
                 + ": make it larger"
             )
         start = np.concatenate([[0], np.cumsum(copies)]).astype(np.int64)
@@ -477,25 +575,65 @@ class DoubleSampling(MultiLabelModel):
         place[present] = np.arange(present.size, dtype=np.int32)
         rows = np.repeat(np.arange(label_ptr.size - 1), np.diff(label_ptr))
         kappa = min(self.n_adversarial, present.size - 1)
-        adversaries = np.empty((int(start[-1]), kappa), np.int32)
+        if self.adversaries == "candidates":
+            return Sample(np.repeat(rows, copies), np.repeat(labels, copies), np.empty((int(start[-1]), 0), np.int32))
+        adversaries, seed = np.empty((int(start[-1]), kappa), np.int32), _seed(entropy, DRAWS)
 
         def one_draw(block):
-            kernels.draw_adversaries(labels, start, present, place, seeds[1], *block, adversaries)
+            kernels.draw_adversaries(labels, start, present, place, seed, *block, adversaries)
 
         costs = [start[b] - start[a] + 1 for a, b in blocks]
         run_tasks(one_draw, blocks, costs, self.n_jobs, progress, "Drawing pairs", "blocks of examples")
         return Sample(np.repeat(rows, copies), np.repeat(labels, copies), adversaries)
 
-    def _pairs(self, x, sample, class_size, index, progress):
-        """Differences of features, float64 (pairs, 10), and signs, int8."""
+    @property
+    def _leaving_out(self):
+        return "adversaries='candidates'" if self.adversaries == "candidates" else "leave_one_out"
+
+    def _among_candidates(self, x, sample, class_size, index, vectors, cross, entropy, progress) -> Sample:
+        """Examples whose class is a candidate even without them, against up to κ of the other candidates."""
+        m, q = sample.rows.size, min(self.n_candidates, index.order.size)
+        blocks = _blocks(m)
+        if cross is None:
+            others, kept, by_class = np.empty((m, q - 1), np.int32), np.empty(m, bool), _by_class(index)
+
+            def one_block(block):
+                kernels.near_others(*x, sample.rows, sample.classes, *block, class_size, by_class, index, others, kept)
+
+            costs = [b - a for a, b in blocks]
+            run_tasks(one_block, blocks, costs, self.n_jobs, progress, "Finding adversaries", "blocks of examples")
+        else:
+            top = cross.top(vectors, sample.rows, q, self.n_jobs)
+            own = top == sample.classes[:, None]
+            kept = own.any(axis=1)
+            own[~kept, -1] = True
+            others = top[~own].reshape(m, q - 1)
+        rows, classes, others = sample.rows[kept], sample.classes[kept], others[kept]
+        if rows.size == 0:
+            raise ValueError(
+                f"no example's own class is among its {q} candidates without it: raise n_candidates or "
+                "examples_per_class, or say adversaries='random'"
+            )
+        if self.n_adversarial < q - 1:
+            random = np.random.default_rng(_seed(entropy, DRAWS))
+            drawn = np.argsort(random.random(others.shape), axis=1, kind="stable")[:, : self.n_adversarial]
+            others = np.take_along_axis(others, drawn, axis=1)
+        return Sample(rows, classes, np.sort(others, axis=1))
+
+    def _pairs(self, x, sample, class_size, index, progress, more=NO_MORE, logs=None):
+        """Differences of features, float64 (pairs, p), and signs, int8.
+
+        ``logs`` are the tree's of the own class and the adversaries, float64 (M, kappa + 1).
+        """
         m, kappa = sample.adversaries.shape
-        pairs, signs = np.empty((m * kappa, kernels.N_FEATURES)), np.empty(m * kappa, np.int8)
-        n_classes = class_size.size
-        by_term = sp.csc_array((index.sums, index.classes, index.ptr), shape=(n_classes, index.ptr.size - 1))
-        by_class = csr_parts(sp.csr_array(by_term))
+        n_features = kernels.N_FEATURES + (kernels.N_MORE if more is not NO_MORE else 0) + (logs is not None)
+        pairs, signs = np.empty((m * kappa, n_features)), np.empty(m * kappa, np.int8)
+        by_class, logs = _by_class(index), np.empty((0, 0)) if logs is None else logs
 
         def one_block(block):
-            kernels.pair_block(*x, *sample, *block, bool(self.leave_one_out), class_size, by_class, index, pairs, signs)
+            kernels.pair_block(
+                *x, *sample, *block, self._leaves_out, class_size, by_class, index, more, logs, pairs, signs
+            )
 
         blocks = _blocks(m)
         costs = [b - a for a, b in blocks]
@@ -525,15 +663,18 @@ class DoubleSampling(MultiLabelModel):
         w = learner.fit(Z, target, sample_weight=share).coef_[0].astype(np.float64)
         return w / scale, scale, float(np.mean(signs * (pairs @ w) <= 0))
 
-    def _set_fitted(self, fitted, index, weights, scale, values):
-        self.feature_of_column_ = fitted.feature_of_column
-        self.document_counts_, self.class_size_ = fitted.document_counts, fitted.class_size
-        self._columns = columns_of(fitted.feature_of_column, values["n_features"])
-        self._index_ = index
-        self.weights_, self.feature_scale_, self.feature_names_ = weights, scale, list(FEATURES)
+    def _set_fitted(self, classes, index, more, tree, sampled_size, weights, scale, values):
+        self.feature_of_column_ = classes.feature_of_column
+        self.document_counts_, self.class_size_ = classes.document_counts, classes.class_size
+        self.sampled_size_ = sampled_size
+        self._columns = columns_of(classes.feature_of_column, values["n_features"])
+        self._index_, self._more, self._tree = index, more, tree
+        self._features = values["features"]
+        self.weights_, self.feature_scale_ = weights, scale
+        self.feature_names_ = _names(values["features"], tree is not None)
         self.n_rows_, self.n_unlabelled_, self.n_pairs_ = values["n_rows"], values["n_unlabelled"], values["n_pairs"]
         self.empirical_risk_ = values["empirical_risk"]
-        self.multiclass_ = bool(int(fitted.class_size.sum()) == values["n_rows"])
+        self.multiclass_ = bool(int(classes.class_size.sum()) == values["n_rows"])
         self._space = values["distance"], values["weighting"]
         self.n_features_in_, self.n_labels_ = values["n_features"], values["n_labels"]
 
@@ -541,7 +682,7 @@ class DoubleSampling(MultiLabelModel):
 
     def __setstate__(self, state):
         self.__dict__.update(state)
-        for arrays in (self.__dict__.get("_index_", ()), self.__dict__.get("_columns", ())):
+        for arrays in (self.__dict__.get(name, ()) for name in ("_index_", "_more", "_columns")):
             read_only(arrays)  # which pickle does not keep
 
     def _state(self):
@@ -552,6 +693,7 @@ class DoubleSampling(MultiLabelModel):
             "sums": self._index_.sums,
             "document_counts": self.document_counts_,
             "class_size": self.class_size_,
+            "sampled_size": self.sampled_size_,
             "weights": self.weights_,
             "scale": self.feature_scale_,
         }
@@ -564,7 +706,12 @@ class DoubleSampling(MultiLabelModel):
             "empirical_risk": self.empirical_risk_,
             "distance": self._space[0],
             "weighting": self._space[1],
+            "features": self._features,
+            "tree": None,
         }
+        if self._tree is not None:
+            values["tree"], own = self._tree.state()
+            arrays |= own
         return values, arrays
 
     def _restore(self, values, arrays):
@@ -574,18 +721,38 @@ class DoubleSampling(MultiLabelModel):
             check_count(values[name], name, least=0)
         if values["distance"] not in DISTANCES or values["weighting"] not in WEIGHTINGS:
             raise ModelFormatError(f"no model has distances {values['distance']!r} of {values['weighting']!r}")
+        if values["features"] not in FEATURE_SETS:
+            raise ModelFormatError(f"no model has the features {values['features']!r}")
         if not 0 <= float(values["empirical_risk"]) <= 1:
             raise ModelFormatError(f"no model has an empirical risk of {values['empirical_risk']}")
         for name, (dtype, ndim) in DTYPES.items():
+            if name not in arrays:
+                raise ModelFormatError(f"{name} is missing from its arrays: an older version wrote it. Train it anew")
             if arrays[name].dtype != dtype or arrays[name].ndim != ndim:
                 raise ModelFormatError(
                     f"{name} in its arrays is {arrays[name].dtype} with {arrays[name].ndim} dimensions, not {dtype}"
                 )
         check_columns(arrays["feature_of_column"], values["n_features"])
-        _check_postings(arrays, values)
-        fitted = _Classes(*(arrays[name] for name in _Classes._fields[:-1]), n_rows=values["n_rows"])
-        index = fitted.index(values["distance"], values["weighting"])
-        self._set_fitted(fitted, index, arrays["weights"], arrays["scale"], values)
+        check_postings(arrays, values)
+        n_weights = len(_names(values["features"], values["tree"] is not None))
+        if not (
+            arrays["weights"].size == arrays["scale"].size == n_weights
+            and bool(np.isfinite(arrays["weights"]).all() and np.isfinite(arrays["scale"]).all())
+            and arrays["sampled_size"].size == values["n_labels"]
+            and bool(
+                (arrays["sampled_size"] >= 0).all() and not arrays["sampled_size"][arrays["class_size"] == 0].any()
+            )
+        ):
+            raise ModelFormatError("its weights do not fit its features or classes: the file was damaged")
+        classes = ClassTerms(*(arrays[name] for name in ClassTerms._fields[:-1]), n_rows=values["n_rows"])
+        index = classes.index(values["distance"], values["weighting"])
+        more = classes.more(index, values["weighting"]) if values["features"] == "extended" else NO_MORE
+        tree = values["tree"]
+        if tree is not None:
+            tree = TreeCandidates.restored(tree, arrays, classes.class_size)
+            if tree.plt.n_features_in_ != max(1, classes.feature_of_column.size):
+                raise ModelFormatError("its label tree is of other features: the file was damaged")
+        self._set_fitted(classes, index, more, tree, *(arrays[n] for n in ("sampled_size", "weights", "scale")), values)
 
     # Prediction -----------------------------------------------------------------------------------------------------
 
@@ -601,15 +768,28 @@ class DoubleSampling(MultiLabelModel):
         n = self.n_candidates if n is None else check_count(n, "n_candidates")
         return min(n, self._index_.order.size)
 
+    @property
+    def _asks_tree(self):
+        """Whether the last feature is the label tree's."""
+        return self._tree is not None and self._features == "extended"
+
     def _ranked(self, X, n_candidates=None, progress=silent):
         """Candidates by f: int32 (n, q), and f, float64."""
         x = self._rows(X)
         labels = np.empty((x[0].size - 1, self._width(n_candidates)), np.int32)
-        f = np.empty(labels.shape)
+        f, given, logs = np.empty(labels.shape), self._tree is not None, np.empty((0, 0))
+        if given:
+            vectors = as_vectors(x, self._index_.weight)
+            labels = np.sort(self._tree.top(vectors, labels.shape[1], self.n_jobs, progress), axis=1)
+            progress = silent  # all but the search of the tree is little
+        if self._asks_tree:
+            logs = self._tree.log_proba(vectors, labels, self.n_jobs)
 
         def one_block(block):
             own = slice(*block)
-            kernels.rank_block(*_slice(x, *block), self._index_, self.weights_, labels[own], f[own])
+            kernels.rank_block(
+                *_slice(x, *block), self._index_, self._more, given, logs[own], self.weights_, labels[own], f[own]
+            )
 
         self._in_blocks(one_block, labels.shape[0], progress)
         return labels, f
@@ -627,75 +807,6 @@ class DoubleSampling(MultiLabelModel):
         return matrix
 
 
-class _Classes(NamedTuple):
-    """What is kept of the training rows."""
-
-    feature_of_column: np.ndarray  # int32 (V,)
-    ptr: np.ndarray  # int64 (V + 1,), postings by term
-    classes: np.ndarray  # int32
-    sums: np.ndarray  # float32
-    document_counts: np.ndarray  # int64 (V,), rows that have the term, once per class of theirs
-    class_size: np.ndarray  # int64 (L,)
-    n_rows: int
-
-    @classmethod
-    def of(cls, X, Y, n_jobs, progress):
-        feature_of_column = by_frequency(X)
-        x = in_columns(csr_parts(X), columns_of(feature_of_column, X.shape[1]))
-        ptr, rows, values = csr_parts(
-            sp.csc_array(sp.csr_array((x[2], x[1], x[0]), (X.shape[0], feature_of_column.size)))
-        )
-        label_ptr, labels, _ = csr_parts(Y)
-        bounds = np.unique(np.searchsorted(ptr, np.linspace(0, ptr[-1], TERM_BLOCKS + 1)))
-        blocks = list(zip(bounds[:-1].tolist(), bounds[1:].tolist()))
-
-        def one_block(block):
-            return kernels.sum_terms(ptr, rows, values, *block, label_ptr, labels, Y.shape[1])
-
-        costs = [ptr[b] - ptr[a] for a, b in blocks]
-        parts = run_tasks(one_block, blocks, costs, n_jobs, progress, "Adding up classes", "blocks of terms")
-        if max((part[3] for part in parts), default=0.0) > float(np.finfo(np.float32).max):
-            raise ValueError("the values of a feature, added up over the rows of a class, are beyond float32: scale X")
-        sizes, classes, sums = (np.concatenate([part[i] for part in parts] or [np.empty(0, t)])
-                                for i, t in enumerate((np.int64, np.int32, np.float32)))  # fmt: skip
-        n_classes_of = np.diff(label_ptr)
-        counts = np.add.reduceat(n_classes_of[rows], ptr[:-1]) if rows.size else np.empty(0, np.int64)
-        return cls(
-            feature_of_column,
-            np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
-            classes,
-            sums,
-            counts.astype(np.int64),
-            np.bincount(labels, minlength=Y.shape[1]).astype(np.int64),
-            X.shape[0],
-        )
-
-    def index(self, distance, weighting) -> kernels.ClassIndex:
-        """All that kernels need, from what is kept."""
-        n_classes, n_examples = self.class_size.size, int(self.class_size.sum())
-        totals = np.add.reduceat(self.sums, self.ptr[:-1], dtype=np.float64) if self.sums.size else np.empty(0)
-        idf = 1.0 + np.log((1.0 + n_examples) / (1.0 + self.document_counts))
-        weight = idf if weighting == "tfidf" else np.ones(idf.size)
-        length, square = kernels.class_totals(self.ptr, self.classes, self.sums, weight, n_classes)
-        present = np.flatnonzero(self.class_size)
-        scale = np.zeros(n_classes)
-        if distance == "cosine":
-            scale[square > 0] = 1.0 / np.sqrt(square[square > 0])
-            centre = (square > 0).astype(np.float64)
-        else:
-            scale[present] = 1.0 / self.class_size[present]
-            centre = square * scale**2
-        centre[self.class_size == 0] = np.inf
-        mean_length = float(length[present].mean()) or 1.0
-        order = present[np.argsort(centre[present], kind="stable")].astype(np.int32)
-        return read_only(
-            kernels.ClassIndex(
-                self.ptr, self.classes, self.sums, weight, idf, totals.sum() / totals, length, mean_length, scale,
-                centre, order, distance == "cosine",
-            )
-        )  # fmt: skip
-
-
 def _class_matrix(Y, n_rows):
     """Y as :func:`~xmlcore.validation.check_labels` has it; one class id per row will do."""
     one_dimension = getattr(Y, "ndim", None) == 1 and getattr(Y.dtype, "kind", "") in "iu"
@@ -710,6 +821,22 @@ def _class_matrix(Y, n_rows):
         raise ValueError(f"Y row {bad} has the class id {ids[bad]}: ids go from 0 to {INT32_MAX - 1}")
     shape = (ids.size, int(ids.max(initial=0)) + 1)
     return sp.csr_array((np.ones(ids.size, bool), ids.astype(np.int32), np.arange(ids.size + 1)), shape=shape)
+
+
+def _seed(entropy, stream):
+    return int(np.random.SeedSequence([entropy, stream]).generate_state(1, np.uint32)[0])
+
+
+def _names(features, has_tree):
+    """Short names of the features of a model."""
+    more = (*MORE_FEATURES, *([TREE_FEATURE] if has_tree else [])) if features == "extended" else ()
+    return [*FEATURES, *more]
+
+
+def _by_class(index):
+    """The terms of each class, rising, and their sums: CSR parts."""
+    by_term = sp.csc_array((index.sums, index.classes, index.ptr), shape=(index.length.size, index.ptr.size - 1))
+    return csr_parts(sp.csr_array(by_term))
 
 
 def _softmax(f):
@@ -729,32 +856,3 @@ def _slice(x, first, last):
     ptr, terms, values = x
     a, b = ptr[first], ptr[last]
     return ptr[first : last + 1] - a, terms[a:b], values[a:b]
-
-
-def _check_postings(arrays, values):
-    """Raise ModelFormatError unless the arrays fit together and every index points inside: kernels do not check."""
-    ptr, classes, sums, size = (arrays[name] for name in ("ptr", "classes", "sums", "class_size"))
-    n_terms, K = arrays["feature_of_column"].size, values["n_labels"]
-    if not (
-        are_pointers(ptr, n_terms, classes.size)
-        and bool((np.diff(ptr) > 0).all())
-        and size.size == K
-        and bool((size >= 0).all() and (size <= values["n_rows"]).all())
-        and np.count_nonzero(size) >= 2
-        and size.sum() >= values["n_rows"]
-        and sums.size == classes.size
-        and bool(np.isfinite(sums).all() and (sums > 0).all())
-        and arrays["document_counts"].size == n_terms
-        and bool((arrays["document_counts"] > 0).all() and (arrays["document_counts"] <= size.sum()).all())
-        and arrays["weights"].size == arrays["scale"].size == kernels.N_FEATURES
-        and bool(np.isfinite(arrays["weights"]).all() and np.isfinite(arrays["scale"]).all())
-    ):
-        raise ModelFormatError("its arrays do not fit together: the file was damaged or written by something else")
-    inside = np.ones(max(0, classes.size - 1), bool)
-    inside[ptr[1:-1] - 1] = False
-    if classes.size and not (
-        classes.min() >= 0 and classes.max() < K and (np.diff(classes)[inside] > 0).all() and (size[classes] > 0).all()
-    ):
-        raise ModelFormatError(
-            "the postings in its arrays cannot be: the file was damaged or written by something else"
-        )

@@ -1,0 +1,120 @@
+"""How much of each term each class has: all that double sampling keeps of its training rows."""
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from xmlcore._kernels import double_sampling as kernels
+from xmlcore._parallel import run_tasks
+from xmlcore.models.arrays import are_pointers, by_frequency, columns_of, in_columns, read_only
+from xmlcore.models.base import ModelFormatError
+from xmlcore.validation import csr_parts
+
+TERM_BLOCKS = 16
+NO_MORE = read_only(kernels.MoreOfClasses(*(np.empty(0) for _ in kernels.MoreOfClasses._fields)))
+
+
+class ClassTerms(NamedTuple):
+    """What double sampling keeps of the training rows: how much of each term each class has."""
+
+    feature_of_column: np.ndarray  # int32 (V,)
+    ptr: np.ndarray  # int64 (V + 1,), postings by term
+    classes: np.ndarray  # int32
+    sums: np.ndarray  # float32
+    document_counts: np.ndarray  # int64 (V,), rows that have the term, once per class of theirs
+    class_size: np.ndarray  # int64 (L,)
+    n_rows: int
+
+    @classmethod
+    def of(cls, X, Y, n_jobs, progress) -> "ClassTerms":
+        """Add up the rows of each class; X and Y are CSR, each row has a class."""
+        feature_of_column = by_frequency(X)
+        x = in_columns(csr_parts(X), columns_of(feature_of_column, X.shape[1]))
+        ptr, rows, values = csr_parts(
+            sp.csc_array(sp.csr_array((x[2], x[1], x[0]), (X.shape[0], feature_of_column.size)))
+        )
+        label_ptr, labels, _ = csr_parts(Y)
+        bounds = np.unique(np.searchsorted(ptr, np.linspace(0, ptr[-1], TERM_BLOCKS + 1)))
+        blocks = list(zip(bounds[:-1].tolist(), bounds[1:].tolist()))
+
+        def one_block(block):
+            return kernels.sum_terms(ptr, rows, values, *block, label_ptr, labels, Y.shape[1])
+
+        costs = [ptr[b] - ptr[a] for a, b in blocks]
+        parts = run_tasks(one_block, blocks, costs, n_jobs, progress, "Adding up classes", "blocks of terms")
+        if max((part[3] for part in parts), default=0.0) > float(np.finfo(np.float32).max):
+            raise ValueError("the values of a feature, added up over the rows of a class, are beyond float32: scale X")
+        sizes, classes, sums = (np.concatenate([part[i] for part in parts] or [np.empty(0, t)])
+                                for i, t in enumerate((np.int64, np.int32, np.float32)))  # fmt: skip
+        n_classes_of = np.diff(label_ptr)
+        counts = np.add.reduceat(n_classes_of[rows], ptr[:-1]) if rows.size else np.empty(0, np.int64)
+        return cls(
+            feature_of_column,
+            np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+            classes,
+            sums,
+            counts.astype(np.int64),
+            np.bincount(labels, minlength=Y.shape[1]).astype(np.int64),
+            X.shape[0],
+        )
+
+    def index(self, distance, weighting) -> kernels.ClassIndex:
+        """All that kernels need, from what is kept."""
+        n_classes, n_examples = self.class_size.size, int(self.class_size.sum())
+        totals = np.add.reduceat(self.sums, self.ptr[:-1], dtype=np.float64) if self.sums.size else np.empty(0)
+        idf = 1.0 + np.log((1.0 + n_examples) / (1.0 + self.document_counts))
+        weight = idf if weighting == "tfidf" else np.ones(idf.size)
+        length, square = kernels.class_totals(self.ptr, self.classes, self.sums, weight, n_classes)
+        present = np.flatnonzero(self.class_size)
+        scale = np.zeros(n_classes)
+        if distance == "cosine":
+            scale[square > 0] = 1.0 / np.sqrt(square[square > 0])
+            centre = (square > 0).astype(np.float64)
+        else:
+            scale[present] = 1.0 / self.class_size[present]
+            centre = square * scale**2
+        centre[self.class_size == 0] = np.inf
+        mean_length = float(length[present].mean()) or 1.0
+        order = present[np.argsort(centre[present], kind="stable")].astype(np.int32)
+        return read_only(
+            kernels.ClassIndex(
+                self.ptr, self.classes, self.sums, weight, idf, totals.sum() / totals, length, mean_length, scale,
+                centre, order, distance == "cosine",
+            )
+        )  # fmt: skip
+
+    def more(self, index, weighting) -> kernels.MoreOfClasses:
+        """What the features beside the paper's need."""
+        n_classes = self.class_size.size
+        weight = np.ones(index.idf.size) if weighting == "tfidf" else index.idf
+        other = kernels.class_totals(self.ptr, self.classes, self.sums, weight, n_classes)[1]
+        damped = kernels.damped_squares(self.ptr, self.classes, self.sums, index.idf, n_classes)
+        return read_only(kernels.MoreOfClasses(weight, self.class_size.astype(np.float64), other, damped))
+
+
+def check_postings(arrays, values):
+    """Raise ModelFormatError unless the arrays fit together and every index points inside: kernels do not check."""
+    ptr, classes, sums, size = (arrays[name] for name in ("ptr", "classes", "sums", "class_size"))
+    n_terms, K = arrays["feature_of_column"].size, values["n_labels"]
+    if not (
+        are_pointers(ptr, n_terms, classes.size)
+        and bool((np.diff(ptr) > 0).all())
+        and size.size == K
+        and bool((size >= 0).all() and (size <= values["n_rows"]).all())
+        and np.count_nonzero(size) >= 2
+        and size.sum() >= values["n_rows"]
+        and sums.size == classes.size
+        and bool(np.isfinite(sums).all() and (sums > 0).all())
+        and arrays["document_counts"].size == n_terms
+        and bool((arrays["document_counts"] > 0).all() and (arrays["document_counts"] <= size.sum()).all())
+    ):
+        raise ModelFormatError("its arrays do not fit together: the file was damaged or written by something else")
+    inside = np.ones(max(0, classes.size - 1), bool)
+    inside[ptr[1:-1] - 1] = False
+    if classes.size and not (
+        classes.min() >= 0 and classes.max() < K and (np.diff(classes)[inside] > 0).all() and (size[classes] > 0).all()
+    ):
+        raise ModelFormatError(
+            "the postings in its arrays cannot be: the file was damaged or written by something else"
+        )
