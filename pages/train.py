@@ -133,6 +133,8 @@ def _answer(run, shown, past):
     with st.container(horizontal=True):
         if run.model == "LdSM":
             st.page_link("pages/trees.py", label="Look at the trees", icon=":material/account_tree:")
+        if run.model == "DoubleSampling":
+            st.page_link("pages/sampling.py", label="What was sampled", icon=":material/filter_alt:")
         st.page_link("pages/explain.py", label="Why these labels", icon=":material/search_insights:")
         st.page_link("pages/robustness.py", label="Under noise", icon=":material/ssid_chart:")
     for warning in dict.fromkeys(run.warnings):

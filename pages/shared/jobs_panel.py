@@ -68,6 +68,12 @@ def measure_explanations(run_key: str, fingerprint: str, asked: tuple, title: st
     _measure("explanations", experiment.explanations_saved, (run_key, *asked), key, run_key, fingerprint, title)
 
 
+def measure_sampling(run_key: str, fingerprint: str, asked: tuple, title: str) -> None:
+    """Have other numbers of a run of DoubleSampling tried by a worker; ``asked`` are those of sampling_saved."""
+    key = experiment.sampling_key(run_key, *asked)
+    _measure("sampling", experiment.sampling_saved, (run_key, *asked), key, run_key, fingerprint, title)
+
+
 def _measure(kind, function, arguments, key, run_key, fingerprint, title):
     """Start a measurement of a run unless it goes on already; a failed one makes room for it."""
     for record in state.get("jobs"):

@@ -7,8 +7,8 @@ lose what is over).
 import numpy as np
 import streamlit as st
 
-from pages.shared import noise
-from xmlcore import datasets, experiment, explain, jobs
+from pages.shared import noise, sampled
+from xmlcore import datasets, experiment, explain, jobs, metrics
 from xmlcore.models import tree_frames
 from xmlcore.store import cache_root
 
@@ -92,6 +92,21 @@ def explanations(key: str):
     return _explanations(str(cache_root()), key)
 
 
+def sampling(key: str):
+    """Return what other numbers of double sampling bring, by their own key."""
+    return _sampling(str(cache_root()), key)
+
+
+def one_class(key: str) -> tuple[float, float]:
+    """Return accuracy and macro-F1 of a run's first predictions."""
+    return _one_class(str(cache_root()), key)
+
+
+def by_bucket(key: str):
+    """Return accuracy and macro-F1 of a run's first predictions of head, torso and tail classes."""
+    return _by_bucket(str(cache_root()), key)
+
+
 def scale(fingerprint: str) -> noise.Scale:
     """Return how large the values of the test rows are."""
     return _scale(str(cache_root()), fingerprint)
@@ -161,6 +176,24 @@ def _robustness(root: str, key: str):
 @st.cache_resource(show_spinner=False, max_entries=20)
 def _explanations(root: str, key: str):
     return experiment.load_explanations(key)
+
+
+@st.cache_resource(show_spinner=False, max_entries=20)
+def _sampling(root: str, key: str):
+    return experiment.load_sampling(key)
+
+
+@st.cache_resource(show_spinner=False, max_entries=100)
+def _one_class(root: str, key: str) -> tuple[float, float]:
+    found = _run(root, key)
+    Y, first = _dataset(root, found.fingerprint).Y_test, found.ranking.labels[:, 0]
+    return metrics.accuracy(Y, first), metrics.macro_f1(Y, first)
+
+
+@st.cache_resource(show_spinner=False, max_entries=100)
+def _by_bucket(root: str, key: str):
+    found = _run(root, key)
+    return sampled.by_bucket(_dataset(root, found.fingerprint), found.ranking)
 
 
 @st.cache_resource(show_spinner=False, max_entries=20)

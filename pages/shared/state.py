@@ -42,6 +42,9 @@ EXPLAIN_SECOND = "explain.second"
 EXPLAIN_ROW = "explain.row"
 EXPLAIN_LABEL = "explain.label"
 EXPLAIN_ASKED = "explain.asked"
+SAMPLING_RUN = "sampling.run"  # what is chosen on the Sampling page, likewise
+SAMPLING_ROW = "sampling.row"
+SAMPLING_ASKED = "sampling.asked"
 FROM_CACHE = "train.from_cache"  # keys of runs that were there when Train was pressed
 MADE_WITH = "made_with"  # {widget key: the value it was made with}
 NOTICE = "notice"  # messages for the next run
@@ -64,7 +67,8 @@ _EMPTY = {
     "rows": {},  # what it belongs to -> row (or tree, or node) looked at
     "jobs": [],  # {"id", "kind": "prepare", "train" or one of MEASUREMENTS, ...} that have not been collected
 }
-MEASUREMENTS = ("prefixes", "robustness", "explanations")  # jobs that measure a run; what they find has this kind
+# Jobs that measure a run; what they find has this kind.
+MEASUREMENTS = ("prefixes", "robustness", "explanations", "sampling")
 _RUN = ("key", "fingerprint", "model", "params", "k")
 _lock = threading.RLock()  # writers of workspace files in this process
 

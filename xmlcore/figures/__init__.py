@@ -17,6 +17,14 @@ from xmlcore.figures._explain import (
 )
 from xmlcore.figures._results import measures_at_k
 from xmlcore.figures._robustness import buckets_under_noise, noisy_features, prediction_times, robustness_curves
+from xmlcore.figures._sampling import (
+    bucket_bars,
+    candidate_curves,
+    candidate_features,
+    feature_weights,
+    sampled_classes,
+    sampling_sweep,
+)
 from xmlcore.figures._style import BUCKET_COLORS, MEASURE_COLORS, MODEL_COLORS, PALETTE, PART_COLORS, template
 from xmlcore.figures._trees import (
     OBJECTIVE_COLORS,
@@ -34,10 +42,14 @@ __all__ = [
     "OBJECTIVE_COLORS",
     "PALETTE",
     "PART_COLORS",
+    "bucket_bars",
     "buckets_under_noise",
+    "candidate_curves",
+    "candidate_features",
     "contribution_bars",
     "contributions_compared",
     "deletion_curves",
+    "feature_weights",
     "importance_bars",
     "label_frequency",
     "labels_per_row",
@@ -52,6 +64,8 @@ __all__ = [
     "path_shares",
     "prediction_times",
     "robustness_curves",
+    "sampled_classes",
+    "sampling_sweep",
     "stability_curves",
     "template",
     "tree",

@@ -1,0 +1,192 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from xmlcore import figures
+from xmlcore.figures import MODEL_COLORS
+
+
+def trace(figure, name):
+    """The line with marks, or the bars, of this name."""
+    return next(t for t in figure.data if t.name == name and t.fill != "tonexty" and t.hoverinfo != "skip")
+
+
+def bands(figure):
+    return [t for t in figure.data if t.fill == "tonexty"]
+
+
+def sizes(n=1000):
+    """A long tail of classes, of which each gives two copies; the last but one none, the last has no rows."""
+    before = np.maximum(n // np.arange(1, n + 1), 1)
+    after = np.full(n, 2)
+    before[-1] = after[-1] = after[-2] = 0
+    return pd.DataFrame({"name": [f"<b>{i}</b>" for i in range(n)], "class_size": before, "sampled_size": after})
+
+
+def sweep(seeds=3):
+    lines = []
+    for axis, values in (("n_adversarial", (1, 10, 100)), ("examples_per_class", (0.5, 2.0))):
+        for value in values:
+            for seed in range(seeds):
+                line = {"axis": axis, "n_adversarial": 10, "examples_per_class": 2.0, "seed": seed, axis: value}
+                line |= {"accuracy": 0.4 + 0.01 * seed, "macro_f1": 0.3, "fit_s": 0.2 * value}
+                lines.append(line | {"pair_bytes": 1_000_000 * value, "model_bytes": 500_000})
+    return pd.DataFrame(lines)
+
+
+def candidates():
+    return pd.DataFrame(
+        {
+            "n_candidates": [10, 1, 100],
+            "recall": [0.75, 0.4, 0.9],
+            "accuracy": [0.42, 0.4, 0.38],
+            "macro_f1": [0.32, 0.35, 0.28],
+            "predict_ms_per_row": [0.05, 0.02, 0.4],
+        }
+    )
+
+
+def contributions(n=3):
+    """Class 1 is true and leads; the last is a true class that is no candidate."""
+    rng = np.random.default_rng(0)
+    lines = []
+    for label in range(n):
+        for feature in ("idf", "distance"):
+            line = {"label": label, "name": f"<i>class {label}</i>", "right": label != 1, "candidate": label < n - 1}
+            line |= {"f": 3.0 - label, "feature": feature, "value": 1.0, "contribution": rng.normal()}
+            lines.append(line)
+    return pd.DataFrame(lines)
+
+
+def test_a_long_tail_before_sampling_is_flat_after_it():
+    figure = figures.sampled_classes(sizes())
+    before, after = trace(figure, "training rows"), trace(figure, "sampled copies, mean")
+    assert (before.x[0], before.y[0]) == (1, 1000) and before.y[-1] == 1 and before.x[-1] == 999
+    assert set(np.round(after.y[:-1], 6)) == {2.0} and 1.9 < after.y[-1] < 2  # one class of the last stretch gave none
+    assert figure.layout.xaxis.type == figure.layout.yaxis.type == "log"
+    meta = figure.layout.meta
+    assert (meta["total"], meta["without_rows"], meta["without_copies"]) == (999, 1, 1)
+    assert meta["stretches"] == len(after.x) and before.customdata[0] == "&lt;b&gt;0&lt;/b&gt;"
+
+
+def test_copies_are_averaged_over_all_classes_of_a_stretch_and_no_class_is_lost():
+    rng = np.random.default_rng(3)
+    frame = sizes(5000).assign(sampled_size=rng.poisson(2, 5000)).iloc[:-1]
+    figure = figures.sampled_classes(frame)
+    after = trace(figure, "sampled copies, mean")
+    ranks = [said.replace(",", "").removeprefix("ranks ").removeprefix("rank ") for said in after.customdata]
+    ends = [tuple(int(part) for part in said.split(" to ")) for said in ranks]
+    first, last = [pair[0] for pair in ends], [pair[-1] for pair in ends]
+    assert first[0] == 1 and last[-1] == 4999 and first[1:] == [end + 1 for end in last[:-1]]
+    total = sum((b - a + 1) * (0 if np.isnan(y) else y) for a, b, y in zip(first, last, after.y))
+    assert total == pytest.approx(frame["sampled_size"].sum())
+    assert len(bands(figure)) == 1 and min(bands(figure)[0].y) >= 0.5  # no copies at all: the end of the log axis
+
+
+@pytest.mark.parametrize("frame", [sizes(3), sizes(3).iloc[:1], sizes(3).iloc[2:], sizes(3).iloc[:0]])
+def test_a_few_classes_or_none_can_be_drawn(frame):
+    assert figures.sampled_classes(frame).layout.meta["total"] == (frame["class_size"] > 0).sum()
+
+
+def test_candidates_are_in_order_in_percent_and_the_own_q_is_marked():
+    figure = figures.candidate_curves(candidates(), 10)
+    recall = trace(figure, "candidate recall")
+    assert list(recall.x) == [1, 10, 100] and list(recall.y) == pytest.approx([40, 75, 90])
+    times = trace(figure, "time per row")
+    assert list(times.y) == pytest.approx([20, 50, 400]) and times.yaxis == "y2"
+    assert figure.layout.yaxis2.title.text == "µs per row"
+    assert {shape.x0 for shape in figure.layout.shapes} == {10.0} and len(figure.layout.shapes) == 2
+    (mark,) = figure.layout.annotations
+    assert mark.text == "as trained: 10" and mark.x == pytest.approx(1.0)
+    assert list(figure.layout.xaxis2.ticktext) == ["1", "10", "100"]
+
+
+def test_a_sweep_has_means_over_seeds_and_their_intervals():
+    figure = figures.sampling_sweep(sweep(), "n_adversarial", 10)
+    accuracy = trace(figure, "accuracy")
+    assert list(accuracy.x) == [1, 10, 100] and list(accuracy.y) == pytest.approx([41, 41, 41])
+    (band,) = bands(figure)  # nothing else differs between seeds
+    reach = 4.302653 * 1.0 / np.sqrt(3)  # Student's t, two degrees of freedom
+    np.testing.assert_allclose(band.y, 41 - reach, rtol=1e-6)
+    assert list(trace(figure, "training").y) == pytest.approx([0.2, 2, 20]) and figure.layout.meta["seeds"] == 3
+    assert list(trace(figure, "memory").y) == pytest.approx([1.5, 10.5, 100.5])
+    assert figure.layout.yaxis3.title.text == "Memory, MB"
+
+
+def test_one_training_has_no_band_and_the_other_axis_its_own_values():
+    figure = figures.sampling_sweep(sweep(1), "examples_per_class")
+    assert not bands(figure) and list(trace(figure, "accuracy").x) == [0.5, 2.0]
+    assert not figure.layout.shapes and figure.layout.xaxis3.title.text == "Examples per class (log)"
+    with pytest.raises(ValueError, match="n_adversarial or examples_per_class"):
+        figures.sampling_sweep(sweep(1), "q")
+
+
+def test_bars_of_buckets_have_the_colours_of_models_and_a_second_run_is_hatched():
+    line = {"n_classes": 2, "n_rows": 3, "accuracy": 0.5, "macro_f1": 0.25}
+    runs = (("DoubleSampling", "DoubleSampling"), ("PLT", "PLT"), ("PLT (C: 1)", "PLT"))
+    frame = pd.DataFrame(
+        [{"run": run, "model": model, "bucket": b, **line} for run, model in runs for b in ("tail", "head")]
+    )
+    figure = figures.bucket_bars(frame, "macro_f1")
+    assert [bar.marker.color for bar in figure.data] == [MODEL_COLORS[model] for _, model in runs]
+    assert [bar.marker.pattern.shape for bar in figure.data] == ["", "", "/"]
+    assert list(figure.data[0].x) == ["head", "tail"] and list(figure.data[0].y) == [25, 25]
+    assert figure.layout.yaxis.title.text == "Macro-F1, %"
+
+
+def test_weights_keep_their_order_and_say_what_features_mean():
+    frame = pd.DataFrame({"name": ["distance", "idf", "x"], "value": [-3.0, 2.0, 0.0], "weight": 1.0, "scale": 2.0})
+    figure = figures.feature_weights(frame.assign(meaning="between the row and the centroid of the class " * 2))
+    drawn = {bar.name: bar for bar in figure.data}
+    assert list(drawn["larger is against it"].x) == [-3] and list(drawn["larger is against it"].y) == [2]
+    assert list(figure.layout.yaxis.ticktext) == ["distance", "idf", "x"]
+    hover = drawn["larger is for the class"].customdata[0]
+    assert "centroid" in hover and max(len(line) for line in hover.split("<br>")) < 50
+    assert len(figures.feature_weights(frame).data) == 3  # without meanings too
+
+
+def test_contributions_add_up_to_the_last_column_and_what_is_no_candidate_is_marked():
+    frame = contributions()
+    figure = figures.candidate_features(frame)
+    heat, pale, strong = figure.data
+    np.testing.assert_allclose(heat.z[:, -1], heat.z[:, :-1].sum(axis=1))
+    np.testing.assert_allclose(heat.z[:, :-1].ravel(), frame["contribution"])
+    assert list(figure.layout.yaxis.ticktext) == [
+        "✓ &lt;i&gt;class 0&lt;/i&gt;",
+        "&lt;i&gt;class 1&lt;/i&gt;",
+        "✓ &lt;i&gt;class 2&lt;/i&gt; *",
+    ]
+    assert list(figure.layout.xaxis.ticktext) == ["idf", "distance", "f − mean"]
+    assert not any("-" in text for text in pale.text + strong.text)
+    reach = np.abs(heat.z[:, :-1]).max()
+    assert all(abs(heat.z[y, x]) >= reach / 2 for x, y in zip(strong.x, strong.y)) and len(strong.x)
+    assert len(pale.x) + len(strong.x) == heat.z.size
+
+
+def test_the_colours_of_contributions_are_steps_of_two_hues_that_meet_at_nothing():
+    scale = figures.candidate_features(contributions()).data[0].colorscale
+    at = [place for place, _ in scale]
+    assert at == sorted(at) and at[0] == 0 and at[-1] == 1
+    assert all(color.endswith(" 0.0)") for place, color in scale if 0.45 < place < 0.55)
+    assert scale[0][1].endswith(" 1.0)") and scale[-1][1].endswith(" 1.0)")
+
+
+def test_equal_candidates_and_none_can_be_drawn():
+    assert set(figures.candidate_features(contributions(1).assign(contribution=0.0)).data[1].text) == {"0"}
+    assert figures.candidate_features(contributions().iloc[:0]).layout.meta["shown"] == 0
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        figures.sampled_classes,
+        figures.candidate_curves,
+        figures.sampling_sweep,
+        figures.bucket_bars,
+        figures.feature_weights,
+        figures.candidate_features,
+    ],
+)
+def test_a_missing_column_is_named(function):
+    with pytest.raises(ValueError, match="needs the column"):
+        function(pd.DataFrame({"name": ["a"]}))

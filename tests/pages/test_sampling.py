@@ -1,0 +1,387 @@
+"""The Sampling page, opened and used through app.py."""
+
+import base64
+import io
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from xmlcore import datasets, experiment, metrics, store
+
+MODEL = "DoubleSampling"
+
+
+def tailed_data(several=False):
+    """400 training and 100 test rows of 30 classes, the first ones frequent; each class has two words of its own."""
+    rng = np.random.default_rng(5)
+    share = 1.0 / np.arange(1, 31)
+    y = np.concatenate([np.arange(30), rng.choice(30, 470, p=share / share.sum())])
+    X = rng.poisson(0.08, (500, 80)).astype(np.float32)
+    for word in (0, 1):
+        X[np.arange(500), 2 * y + word] += rng.random(500) < 0.7
+    X[0] += X.sum(axis=0) == 0
+    Y = np.zeros((500, 30), bool)
+    Y[np.arange(500), y] = True
+    if several:
+        Y[np.arange(500), (y + 1) % 30] |= rng.random(500) < 0.3
+    names = [f"class *{j}*" for j in range(30)]
+    return datasets.Dataset("tailed", X[:400], Y[:400], X[400:], Y[400:], label_names=names)
+
+
+def train(session, model=MODEL, several=False, **params):
+    """Put the data set and a run into the workspace, as other pages would."""
+    from pages.shared import state
+
+    data = tailed_data(several)
+    fingerprint = datasets.save_dataset(data)
+    params = experiment.full_params(model, params)
+    key = experiment.run_saved(fingerprint, model, params, 5)
+    path = state._path(session.token)
+    workspace = json.loads(path.read_text())
+    workspace["known"][fingerprint] = {"name": data.name, "source": "upload", "notes": []}
+    run = {"key": key, "fingerprint": fingerprint, "model": model, "params": params, "k": 5}
+    workspace["runs"].append({**run, "created": f"2026-01-0{len(workspace['runs']) + 1}T00:00:00+00:00"})
+    path.write_text(json.dumps({**workspace, "dataset": fingerprint}))
+    return key
+
+
+@pytest.fixture(autouse=True)
+def few_values(monkeypatch):
+    """Few trainings at first: what is measured is the same with more."""
+    from pages.shared import sampled
+
+    monkeypatch.setattr(sampled, "CANDIDATES", (1, 5))
+    monkeypatch.setattr(sampled, "ADVERSARIAL", (2,))
+    monkeypatch.setattr(sampled, "EXAMPLES", (1.0,))
+    monkeypatch.setattr(sampled, "REPEATS", 2)
+
+
+@pytest.fixture
+def key(ready):
+    return train(ready)
+
+
+@pytest.fixture
+def page(ready, key):
+    return ready.go("sampling")
+
+
+@pytest.fixture
+def measured(page):
+    return page.until(everything)
+
+
+def titles(page):
+    return [json.loads(chart.proto.spec)["layout"]["title"]["text"] for chart in page.at.get("plotly_chart")]
+
+
+def everything(page):
+    return {"What more candidates bring", "More adversarial classes", "Accuracy by class frequency"} <= set(
+        titles(page)
+    )
+
+
+def line(page, title, name):
+    """x and y of a trace with this name in the figure of this title."""
+    specs = (json.loads(chart.proto.spec) for chart in page.at.get("plotly_chart"))
+    spec = next(spec for spec in specs if spec["layout"]["title"]["text"] == title)
+    found = next(t for t in spec["data"] if t.get("name") == name)
+    return numbers(found["x"]), numbers(found["y"])
+
+
+def numbers(values):
+    """Numbers of a figure, which Plotly may have packed."""
+    if isinstance(values, dict):
+        return np.frombuffer(base64.b64decode(values["bdata"]), np.dtype(values["dtype"])).tolist()
+    return values
+
+
+def percent(value):
+    return f"{100 * value:.1f} %"
+
+
+def test_without_a_data_set_there_is_nothing_to_sample(session, small_catalog):
+    def load(progress):
+        raise OSError("the disk is full")
+
+    small_catalog.load = load
+    page = session().until(lambda s: s.at.error).go("sampling")
+    assert "There is no data set in use, so there is nothing to sample" in page.text()
+
+
+def test_without_a_run_the_page_says_what_it_shows_and_trains_one(ready):
+    page = ready.go("sampling")
+    assert "(π, κ)-double sampling" in page.text() and "No DoubleSampling has been trained on" in page.text()
+    page.press("sampling.train").until(lambda s: "Macro-F1" in s.metrics(), seconds=300)
+    assert "double sampling finds the class of" in page.text()
+
+
+def test_the_first_sentence_has_accuracy_candidates_and_what_was_drawn(measured, key):
+    data, model = tailed_data(), experiment.load_run_model(key)
+    ranking = model.predict_topk(data.X_test, 1)
+    accuracy, macro = metrics.accuracy(data.Y_test, ranking), metrics.macro_f1(data.Y_test, ranking)
+    among = np.mean((model.candidates(data.X_test) == data.Y_test.indices[:, None]).any(axis=1))
+    said = measured.text()
+    assert f"finds the class of **{percent(accuracy)}** of the test rows (macro-F1 **{percent(macro)}**)" in said
+    assert f"among the 10 candidates of **{percent(among)}**" in said
+    assert f"**{model.sampled_size_.sum()}** sampled copies of 400 training examples" in said
+    assert "each against 10 other classes" in said
+    cards = measured.metrics()
+    assert cards["Accuracy"] == percent(accuracy) and cards["Own class among 10"] == percent(among)
+    assert cards["Pairs"] == f"{model.n_pairs_:,}"
+
+
+def test_candidates_and_samples_are_measured_by_themselves_once_and_hold_the_runs_own_result(measured, key, server):
+    run = experiment.load_run(key)
+    accuracy = 100 * metrics.accuracy(tailed_data().Y_test, run.ranking.labels[:, 0])
+    q, values = line(measured, "What more candidates bring", "accuracy")
+    assert q == [1, 5, 10] and values[2] == pytest.approx(accuracy)
+    recall = line(measured, "What more candidates bring", "candidate recall")[1]
+    assert recall == sorted(recall) and all(a >= b for a, b in zip(recall, values))
+    kappa, values = line(measured, "More adversarial classes", "accuracy")
+    assert kappa == [2, 10]
+    own = experiment.load_sampling(experiment.sampling_key(key, (2, 10), (1, 2), (), 2)).sweep
+    seeds = own[(own["axis"] == "n_adversarial") & (own["n_adversarial"] == 10)]
+    assert len(seeds) == 2 and values[1] == pytest.approx(100 * seeds["accuracy"].mean())
+    assert 100 * seeds["accuracy"].iloc[0] == pytest.approx(accuracy)
+    assert line(measured, "More examples per class", "memory")[0] == [1, 2]
+    assert "With κ from 2 to 10 accuracy is between" in measured.text()
+    before = len(server.jobs())
+    measured.go("data").go("sampling")
+    assert len(server.jobs()) == before
+
+
+def test_long_measuring_waits_for_buttons_that_say_how_long(ready, monkeypatch):
+    from pages.shared import sampled
+
+    monkeypatch.setattr(sampled, "candidates_seconds", lambda *args: 125.0)
+    monkeypatch.setattr(sampled, "sweep_seconds", lambda *args: 245.0)
+    train(ready)
+    page = ready.go("sampling")
+    assert "2 min 05 s" in page.at.button(key="sampling.measure.candidates").label
+    assert "4 min 05 s" in page.at.button(key="sampling.measure.sweep").label
+    assert page.metrics()["Own class among 10"] == "–"
+    page.press("sampling.measure.candidates").until(lambda s: "What more candidates bring" in titles(s))
+    assert "More adversarial classes" not in titles(page)
+    page.press("sampling.measure.sweep").until(everything)
+
+
+def test_a_failed_measurement_says_why_and_is_not_started_again_by_itself(ready, monkeypatch, server):
+    from xmlcore.experiment import _sampling
+
+    def fail(*args, **kwargs):
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr(_sampling, "sampling_study", fail)
+    train(ready)
+    page = ready.go("sampling").until(lambda s: len(s.at.error) == 2)
+    assert "the disk is full" in page.at.error[0].value
+    before = len(server.jobs())
+    for _ in range(2):
+        next(b for b in page.at.button if b.label == "Dismiss").click()
+        page.run().run()
+    assert not page.at.error and len(server.jobs()) == before
+    assert page.at.button(key="sampling.measure.sweep") and page.at.button(key="sampling.measure.candidates")
+
+
+def test_other_values_are_measured_and_outlive_a_page_switch(measured, key):
+    short = key[:8]
+    measured.at.text_input(key=f"sampling.candidates {short}").set_value("3; 7, 3")
+    measured.at.text_input(key=f"sampling.kappa {short}").set_value("4")
+    measured.at.text_input(key=f"sampling.examples {short}").set_value("0.25")
+    measured.at.number_input(key=f"sampling.repeats {short}").set_value(1)
+    measured.run()
+
+    def there(page):
+        return everything(page) and line(page, "More adversarial classes", "accuracy")[0] == [4, 10]
+
+    measured.until(there)
+    assert line(measured, "What more candidates bring", "accuracy")[0] == [3, 7, 10]
+    assert line(measured, "More examples per class", "accuracy")[0] == [0.25, 2]
+    assert "no intervals" in measured.text()
+    again = measured.go("data").go("sampling")
+    assert again.at.text_input(key=f"sampling.candidates {short}").value == "3; 7, 3" and there(again)
+
+
+def test_values_that_cannot_be_read_are_said_to_be_so_and_the_rest_of_the_page_stays(measured, key):
+    measured.at.text_input(key=f"sampling.kappa {key[:8]}").set_value("1, many")
+    measured.at.text_input(key=f"sampling.candidates {key[:8]}").set_value("31")
+    measured.run()
+    said = [error.value.replace("\\", "") for error in measured.at.error]
+    assert any("“many” is not a number" in error for error in said)
+    assert any("cannot be 31" in error and "1 to 30" in error for error in said)
+    assert {"Class sizes before and after sampling", "Accuracy by class frequency"} <= set(titles(measured))
+    assert measured.metrics()["Own class among 10"] != "–"
+
+
+@pytest.mark.parametrize(
+    ("typed", "values", "problem"),
+    [
+        ("1, 2,5", [1, 2, 5], None),
+        ("5; 1, 5,", [1, 5], None),
+        ("", [], "At least one"),
+        ("2.5", [], "whole number"),
+        ("nan", [], "whole number"),
+        ("inf", [], "whole number"),
+        ("0", [], "from 1 to 100"),
+        ("101", [], "from 1 to 100"),
+        ("a", [], "not a number"),
+        (", ".join(map(str, range(1, 14))), [], "13 values are more than"),
+    ],
+)
+def test_values_are_read(typed, values, problem):
+    from pages.shared import sampled
+
+    found, said = sampled.parse_values(typed, "κ", whole=True, least=1, most=100)
+    assert found == values and (said is None if problem is None else problem in said)
+
+
+def test_what_is_tried_first_fits_into_the_time_there_is(monkeypatch):
+    from pages.shared import sampled
+
+    monkeypatch.undo()
+
+    quick = {"fit_s": 0.1, "predict_s": 0.1}
+    assert sampled.first_sweep(quick, (10, 2.0), 29, 20) == ((1, 2, 5, 10, 20), (0.5, 1, 2, 5, 10), 3)
+    slower = {"fit_s": 1.0, "predict_s": 0.7}
+    adversarial, examples, repeats = sampled.first_sweep(slower, (10, 2.0), 1000, 20)
+    assert repeats == 1 and 10 in adversarial and 2.0 in examples
+    assert sampled.sweep_seconds(slower, (10, 2.0), adversarial, examples, repeats) <= 20
+    never = {"fit_s": 100.0, "predict_s": 10.0}
+    assert sampled.first_sweep(never, (7, 3.0), 1000, 20)[0] == (1, 2, 5, 7, 10, 20, 50)
+    assert sampled.first_candidates(never, 7, 1000, 20) == (7,)
+    assert sampled.first_candidates(quick, 7, 30, 20) == (1, 2, 5, 7, 10, 20)
+
+
+def test_buckets_are_those_of_the_study_with_other_models_beside_them(ready):
+    from pages.shared import sampled
+
+    other, key = train(ready, "PLT"), train(ready)
+    page = ready.go("sampling").until(everything)
+    run = experiment.load_run(key)
+    q = experiment.sampling_key(key, (), (), (1, 5, 10), 1)
+    study = experiment.load_sampling(q).buckets
+    own = sampled.by_bucket(tailed_data(), run.ranking)
+    pd.testing.assert_frame_equal(own, study[list(own.columns)], check_dtype=False)
+    buckets, values = line(page, "Accuracy by class frequency", "DoubleSampling")
+    assert buckets == study["bucket"].tolist() and values == pytest.approx(100 * study["accuracy"])
+    theirs = sampled.by_bucket(tailed_data(), experiment.load_run(other).ranking)
+    assert line(page, "Macro-F1 by class frequency", "PLT")[1] == pytest.approx(100 * theirs["macro_f1"])
+    assert own["n_rows"].sum() == 100
+    table = page.frame("bucket", "candidate_recall")
+    assert table["candidate_recall"].tolist() == pytest.approx(100 * study["candidate_recall"])
+
+
+def test_weights_are_shown_with_the_meaning_of_each_feature(page, key):
+    from xmlcore.models.double_sampling import MEANINGS
+
+    model, said = experiment.load_run_model(key), page.text()
+    assert all(f"| **{name}** | {MEANINGS[name]} |" in said for name in model.feature_names_)
+    scaled = model.weights_ * model.feature_scale_
+    x = [line(page, "Weights of the features", f"larger is {way}") for way in ("for the class", "against it")]
+    assert sorted(x[0][0] + x[1][0]) == pytest.approx(sorted(scaled))
+
+
+def test_a_row_has_its_candidates_by_f_with_their_features(page, key):
+    data, model = tailed_data(), experiment.load_run_model(key)
+    nearest = model.candidates(data.X_test)
+    row = int(np.flatnonzero((nearest == data.Y_test.indices[:, None]).any(axis=1))[3])
+    page.at.number_input(key="sampling.row").set_value(row)
+    page.run()
+    table = page.frame("rank", "f", *model.feature_names_)
+    ranked = model.predict_topk(data.X_test[[row]], 10)
+    assert table["label"].tolist() == ranked.labels[0].tolist()
+    assert table["share"].tolist() == pytest.approx(ranked.scores[0].tolist(), abs=1e-6)
+    features = model.pair_features(data.X_test[[row]], ranked.labels)[0]
+    np.testing.assert_allclose(table[model.feature_names_], features)
+    np.testing.assert_allclose(table["f"], features @ model.weights_)
+    assert nearest[row][table["nearness"].to_numpy(int) - 1].tolist() == table["label"].tolist()
+    best, true = ranked.labels[0, 0], data.Y_test.indices[row]
+    assert f"**class *{best}*** has the largest f" in page.text()
+    assert (": right." if best == true else ": wrong. The true class is a candidate") in page.text()
+    page.go("train")
+    assert page.at.number_input(key="train.row").value == row
+
+
+def test_an_own_class_that_is_no_candidate_is_said_to_be_none(ready):
+    key = train(ready, n_candidates=2)
+    data, model = tailed_data(), experiment.load_run_model(key)
+    row = int(np.flatnonzero(~(model.candidates(data.X_test) == data.Y_test.indices[:, None]).any(axis=1))[0])
+    page = ready.go("sampling")
+    page.at.number_input(key="sampling.row").set_value(row)
+    page.run()
+    true = data.Y_test.indices[row]
+    assert f"**class *{true}***, is **not among the candidates**, so it cannot be found" in page.text()
+    assert f"class *{true}* (no candidate)" in page.text()
+    table = page.frame("rank", "f", "nearness")
+    assert table["label"].tolist()[2:] == [true] and table["true"].iloc[2] == "✓ no candidate"
+    f = model.pair_features(data.X_test[[row]], np.array([[true]]))[0, 0] @ model.weights_
+    assert table["f"].iloc[2] == pytest.approx(f)
+    assert ("its f would have won." in page.text()) == (f > table["f"].iloc[0])
+
+
+def test_rows_of_several_classes_and_none_can_be_looked_at(ready):
+    key = train(ready, several=True)
+    page = ready.go("sampling").until(everything)
+    data, model = tailed_data(several=True), experiment.load_run_model(key)
+    assert "test examples, a row with each of its classes" in page.text()
+    assert f"sampled copies of {data.Y_train.nnz} training examples" in page.text()
+    nearest = model.candidates(data.X_test)
+    counts = np.diff(data.Y_test.indptr)
+    lost = [i for i in range(100) if counts[i] == 2 and not np.isin(data.Y_test[[i]].indices, nearest[i]).all()]
+    page.at.number_input(key="sampling.row").set_value(lost[0])
+    page.run()
+    assert "of 2 true classes" in page.text() and "**True classes:**" in page.text()
+
+
+def test_runs_are_chosen_newest_first_and_the_train_page_shows_the_same(ready):
+    older, newer = train(ready), train(ready, n_adversarial=5)
+    page = ready.go("sampling")
+    choice = page.at.selectbox(key="sampling.run")
+    assert choice.value == newer and "each against 5 other classes" in page.text()
+    choice.set_value(older)
+    page.run()
+    assert "each against 10 other classes" in page.text()
+    page.go("train")
+    assert page.at.selectbox(key="train.shown").value == older
+    assert page.go("sampling").at.selectbox(key="sampling.run").value == older
+
+
+def test_more_than_there_are_is_as_many_as_there_are(ready):
+    train(ready, n_adversarial=100, n_candidates=100)
+    page = ready.go("sampling").until(everything)
+    assert "each against 29 other classes" in page.text() and "Own class among 30" in page.metrics()
+    assert line(page, "More adversarial classes", "accuracy")[0] == [2, 29]
+    assert page.metrics()["Own class among 30"] == "100.0 %"
+
+
+def test_a_model_that_cannot_be_read_is_said_to_be_so(ready):
+    key = train(ready)
+    (store.folder("runs", key) / "model" / "params.json").write_text("{")
+    page = ready.go("sampling")
+    assert "cannot be read" in page.at.error[0].value and "Train it again" in page.at.error[0].value
+
+
+def test_the_csvs_are_complete_and_have_names(measured, monkeypatch, key):
+    from pages.shared import export
+
+    made = {}
+    monkeypatch.setattr(export, "csv_button", lambda label, make, name, *rest: made.__setitem__(name[26:], make))
+    measured.run()
+    frames = {name.split("-", 1)[-1]: pd.read_csv(io.BytesIO(export.csv_bytes(make()))) for name, make in made.items()}
+    sizes = next(frame for frame in frames.values() if "sampled_size" in frame)
+    model = experiment.load_run_model(key)
+    assert sizes["class_size"].sum() == 400 and sizes["sampled_size"].sum() == model.sampled_size_.sum()
+    assert sizes["name"].str.startswith("class").all() and len(sizes) == 30
+    weights = next(frame for frame in frames.values() if "meaning" in frame)
+    assert len(weights) == len(model.feature_names_) and weights["meaning"].notna().all()
+    assert sum("pair_bytes" in frame for frame in frames.values()) == 2
+    pairs = next(frame for frame in frames.values() if "contribution" in frame)
+    assert len(pairs) % len(model.feature_names_) == 0 and pairs["name"].notna().all()
+
+
+def test_the_train_page_leads_from_a_result_to_this_page(ready, key):
+    page = ready.go("train")
+    assert [link.proto.page for link in page.at.get("page_link")][-3:] == ["sampling", "explain", "robustness"]

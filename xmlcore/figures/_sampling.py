@@ -1,0 +1,511 @@
+"""Figures about double sampling: what is drawn, which candidates are ranked, and what the features say."""
+
+import textwrap
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from xmlcore.figures._data import _curve_points, _log_axis
+from xmlcore.figures._style import (
+    AGAINST,
+    BLUE,
+    BUCKET_COLORS,
+    FOR,
+    GREY,
+    MARK,
+    ORANGE,
+    PURPLE,
+    VERMILION,
+    add_band,
+    need_columns,
+    new_figure,
+    run_style,
+    shade,
+    short,
+)
+
+BUCKETS = tuple(BUCKET_COLORS)
+# Accuracy is P@1 where rows have one class, and the recall of candidates a recall: they have these colours.
+SHARES = {
+    "recall": ("candidate recall", PURPLE, "triangle-up"),
+    "candidate_recall": ("candidate recall", PURPLE, "triangle-up"),
+    "accuracy": ("accuracy", BLUE, "circle"),
+    "macro_f1": ("macro-F1", ORANGE, "diamond"),
+}
+AXES = {"n_adversarial": "Adversarial classes, κ", "examples_per_class": "Examples per class"}
+SIGNS = {"n_adversarial": "κ", "examples_per_class": "examples per class", "n_candidates": "q"}
+STRETCHES = 24  # of the axis of ranks, over which sampled copies are averaged
+LEAST_COPIES = 0.5  # where the axis of copies ends: no copies at all have no place on a log axis
+LEVEL = 0.95  # of intervals over seeds
+LINE = 24  # pixels of a bar or of a candidate's line
+AROUND = 150  # pixels above and below them
+MEAN = "f − mean"
+STEPS = ((0.0, 0.0), (0.1, 0.12), (0.25, 0.26), (0.5, 1.0))  # opacity of a cell from which share of the largest on
+
+
+def sampled_classes(frame: pd.DataFrame, *, title: str = "Class sizes before and after sampling") -> go.Figure:
+    """Draw training rows and sampled copies of each class against its rank by training rows, on log axes.
+
+    Copies are drawn at random, class by class: the line is their mean over stretches of ranks of equal width on the
+    axis, the band goes from the 5th to the 95th percentile within a stretch.
+
+    Parameters
+    ----------
+    frame : DataFrame, a line per class
+        ``class_size``: training rows; ``sampled_size``: copies of its examples that sampling drew. Optional: ``name``.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+        ``layout.meta`` adds ``without_rows``: classes without training rows, which are not drawn; ``without_copies``:
+        classes with rows of which nothing was drawn; ``stretches``: points of the line of copies.
+    """
+    need_columns(frame, ["class_size", "sampled_size"], "sampled_classes")
+    size = frame["class_size"].to_numpy(np.int64)
+    order = np.argsort(-size, kind="stable")
+    order = order[size[order] > 0]
+    n, before, after = order.size, size[order], frame["sampled_size"].to_numpy(np.int64)[order]
+    kept = _curve_points(before)
+    figure = new_figure(title, shown=kept.size, total=n)
+    start, place, mean, low, high = _stretches(after)
+    said = {"without_rows": int(size.size - n), "without_copies": int((after == 0).sum()), "stretches": place.size}
+    figure.update_layout(meta={**figure.layout.meta, **said}, showlegend=True)
+    figure.update_xaxes(title_text="Rank of the class by training rows (log)")
+    figure.update_yaxes(title_text="Rows or copies (log)")
+    if n == 0:
+        return figure
+    if (high > low).any():
+        floor = np.maximum(low, LEAST_COPIES)
+        add_band(figure, place, floor, np.maximum(high, floor), VERMILION, "after")
+    names = frame["name"].to_numpy()[order][kept] if "name" in frame.columns else None
+    figure.add_scatter(
+        x=kept + 1,
+        y=before[kept],
+        customdata=None if names is None else [short(name, 60) for name in names],
+        mode="lines+markers",
+        line={"color": BLUE, "width": 2},
+        marker={"size": 4, "color": BLUE},
+        name="training rows",
+        hovertemplate=("" if names is None else "<b>%{customdata}</b><br>")
+        + "rank %{x:,}<br>%{y:,} training rows<extra></extra>",
+    )
+    ends = np.append(start[1:], n)
+    ranks = [f"rank {a + 1:,}" if b == a + 1 else f"ranks {a + 1:,} to {b:,}" for a, b in zip(start, ends)]
+    figure.add_scatter(
+        x=place,
+        y=np.where(mean > 0, mean, np.nan),
+        customdata=ranks,
+        mode="lines+markers",
+        legendgroup="after",
+        line={"color": VERMILION, "width": 2},
+        marker={"size": 6, "color": VERMILION, "symbol": "square"},
+        name="sampled copies, mean",
+        hovertemplate="%{customdata}<br>%{y:.3~g} copies per class<extra></extra>",
+    )
+    figure.update_xaxes(**_log_axis(1, n))
+    least = LEAST_COPIES if said["without_copies"] else max(min(before.min(), low.min()), LEAST_COPIES)
+    figure.update_yaxes(**_log_axis(least, max(before.max(), high.max())), tickvals=None)
+    return figure
+
+
+def candidate_curves(
+    frame: pd.DataFrame, own: int | None = None, *, title: str = "What more candidates bring"
+) -> go.Figure:
+    """Draw how often the own class is among the candidates, accuracy, macro-F1, and time, against their number q.
+
+    Parameters
+    ----------
+    frame : DataFrame, a line per q
+        ``n_candidates``, ``recall``, ``accuracy``, ``macro_f1`` (in [0, 1]), ``predict_ms_per_row``.
+    own : int, optional
+        The model's own q, which is marked.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+    """
+    columns = ["n_candidates", "recall", "accuracy", "macro_f1", "predict_ms_per_row"]
+    need_columns(frame, columns, "candidate_curves")
+    rows = frame.sort_values("n_candidates")
+    figure = _panels(new_figure(title, shown=len(rows), total=len(rows)), 2)
+    x = rows["n_candidates"].to_numpy()
+    for column in ("recall", "accuracy", "macro_f1"):
+        said, color, mark = SHARES[column]
+        hover = f"q = %{{x:,}}: {said} %{{y:.2f}} %<extra></extra>"
+        _points(figure, x, 100 * rows[column], said, color, mark, hover, 1)
+    factor, unit = _time_unit(rows["predict_ms_per_row"].max() / 1000 if len(rows) else 0.0)
+    times = rows["predict_ms_per_row"] / 1000 * factor
+    hover = f"q = %{{x:,}}: %{{y:.3~g}} {unit} per row<extra></extra>"
+    _points(figure, x, times, "time per row", GREY, "x", hover, 2)
+    figure.update_yaxes(title_text="Percent", rangemode="tozero", row=1, col=1)
+    figure.update_yaxes(title_text=f"{unit} per row", rangemode="tozero", row=2, col=1)
+    _swept_axis(figure, x, "Candidates, q (log)", "n_candidates", own, 2)
+    figure.update_layout(showlegend=True, height=500)
+    return figure
+
+
+def sampling_sweep(
+    frame: pd.DataFrame, axis: str = "n_adversarial", own: float | None = None, *, title: str | None = None
+) -> go.Figure:
+    """Draw accuracy and macro-F1, training time and memory against κ, or against examples per class.
+
+    Parameters
+    ----------
+    frame : DataFrame, a line per training
+        ``axis`` (which of the two is varied), ``n_adversarial``, ``examples_per_class``, ``seed``, ``accuracy``,
+        ``macro_f1`` (in [0, 1]), ``fit_s``, ``pair_bytes``, ``model_bytes``. Lines, times and bytes are means over
+        seeds; the bands are their 95 % intervals (Student's t).
+    axis : {"n_adversarial", "examples_per_class"}
+    own : float, optional
+        The value of the model that all others are compared with, which is marked.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+        ``layout.meta`` adds ``seeds``: trainings per point.
+
+    Raises
+    ------
+    ValueError
+        Another axis, or columns that are missing.
+    """
+    if axis not in AXES:
+        raise ValueError(f"axis must be {' or '.join(AXES)}, not {axis!r}")
+    columns = ["axis", axis, "seed", "accuracy", "macro_f1", "fit_s", "pair_bytes", "model_bytes"]
+    need_columns(frame, columns, "sampling_sweep")
+    rows = frame[frame["axis"] == axis].sort_values(axis)
+    rows = rows.assign(bytes=rows["pair_bytes"] + rows["model_bytes"])
+    x = np.sort(rows[axis].unique())
+    figure = _panels(new_figure(title or f"More {_plural(axis)}", shown=x.size, total=x.size), 3)
+    seeds = int(rows.groupby(axis)["seed"].nunique().max()) if x.size else 0
+    figure.update_layout(meta={**figure.layout.meta, "seeds": seeds}, showlegend=True, height=620)
+    sign = SIGNS[axis]
+    seconds, time_unit = _time_unit(rows["fit_s"].max() if x.size else 0.0)
+    size, size_unit = _size_unit(rows["bytes"].max() if x.size else 0.0)
+    for column, said, color, mark, factor, unit, panel in (
+        ("accuracy", *SHARES["accuracy"], 100.0, "%", 1),
+        ("macro_f1", *SHARES["macro_f1"], 100.0, "%", 1),
+        ("fit_s", "training", GREY, "x", seconds, time_unit, 2),
+        ("bytes", "memory", GREY, "square", size, size_unit, 3),
+    ):
+        mean, low, high = (factor * part for part in _over_seeds(rows, axis, column))
+        if (high > low).any():
+            low = np.maximum(low, 0.0)
+            add_band(figure, x, low, high, color, column, xaxis=_name("x", panel), yaxis=_name("y", panel))
+        digits = ".2f" if unit == "%" else ".3~g"
+        ranges = [
+            f" ({a:{digits.replace('~', '')}} to {b:{digits.replace('~', '')}})" if b > a else ""
+            for a, b in zip(low, high)
+        ]
+        hover = f"{sign} = %{{x:~g}}: {said} %{{y:{digits}}} {unit}%{{customdata}}<extra></extra>"
+        _points(figure, x, mean, said, color, mark, hover, panel, customdata=ranges, legendgroup=column)
+    figure.update_yaxes(title_text="Percent", row=1, col=1)
+    figure.update_yaxes(title_text=f"Training, {time_unit}", rangemode="tozero", row=2, col=1)
+    figure.update_yaxes(title_text=f"Memory, {size_unit}", rangemode="tozero", row=3, col=1)
+    _swept_axis(figure, x, f"{AXES[axis]} (log)", axis, own, 3)
+    return figure
+
+
+def bucket_bars(frame: pd.DataFrame, measure: str = "accuracy", *, title: str | None = None) -> go.Figure:
+    """Draw a measure of head, torso and tail classes, a bar for each run.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        ``run`` (a name for the legend), ``model``, ``bucket`` ("head", "torso", "tail"), ``n_classes``, ``n_rows``
+        and ``measure``, in [0, 1].
+    measure : {"accuracy", "macro_f1"}
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+        A run's colour is its model's; the second run of a model is hatched.
+    """
+    need_columns(frame, ["run", "model", "bucket", "n_classes", "n_rows", measure], "bucket_bars")
+    said = SHARES[measure][0]
+    figure = new_figure(title or f"{said[:1].upper()}{said[1:]} by class frequency", shown=len(frame), total=len(frame))
+    present = [bucket for bucket in BUCKETS if (frame["bucket"] == bucket).any()]
+    seen = {}
+    for run, mine in frame.groupby("run", sort=False):
+        model = mine["model"].iloc[0]
+        mine = mine.set_index("bucket").reindex(present)
+        before = seen.get(model, 0)
+        seen[model] = before + 1
+        values = 100 * mine[measure].to_numpy(np.float64)
+        figure.add_bar(
+            x=present,
+            y=values,
+            name=short(run, 60),
+            marker={
+                "color": run_style(model)["color"],
+                "line": {"width": 0},
+                "pattern": {"shape": ("", "/", "x", ".")[before % 4]},
+            },
+            text=[f"{value:.1f}" if np.isfinite(value) else "" for value in values],
+            textposition="outside",
+            textfont={"size": 11},
+            cliponaxis=False,
+            customdata=mine[["n_classes", "n_rows"]].to_numpy(),
+            hovertemplate=f"<b>{short(run, 60)}</b><br>%{{x}}: {said} %{{y:.2f}} %<br>%{{customdata[0]:,}} classes, "
+            "%{customdata[1]:,} test rows<extra></extra>",
+        )
+    figure.update_layout(barmode="group", showlegend=True)
+    figure.update_xaxes(title_text="Classes by training rows", showgrid=False)
+    figure.update_yaxes(title_text=f"{said[:1].upper()}{said[1:]}, %", rangemode="tozero")
+    return figure
+
+
+def feature_weights(frame: pd.DataFrame, *, title: str = "Weights of the features") -> go.Figure:
+    """Draw what a typical difference of each feature between two classes adds to the difference of their f.
+
+    Parameters
+    ----------
+    frame : DataFrame, a line per feature, drawn in this order from the top
+        ``name``, ``value`` (weight times scale), ``weight``, ``scale``. Optional: ``meaning``.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+    """
+    need_columns(frame, ["name", "value", "weight", "scale"], "feature_weights")
+    figure = new_figure(title, shown=len(frame), total=len(frame))
+    values = frame["value"].to_numpy(np.float64)
+    meanings = frame["meaning"] if "meaning" in frame.columns else [""] * len(frame)
+    hover = [
+        f"<b>{short(name, 60)}</b><br>weight {weight:.4g} × scale {scale:.4g}"
+        + "".join(f"<br>{short(line, 60)}" for line in textwrap.wrap(str(meaning), 42))
+        for name, weight, scale, meaning in zip(frame["name"], frame["weight"], frame["scale"], meanings)
+    ]
+    y = np.arange(len(frame))[::-1]
+    for said, mine, color in (
+        ("larger is for the class", values > 0, FOR),
+        ("larger is against it", values < 0, AGAINST),
+        ("no influence", values == 0, GREY),
+    ):
+        if mine.any():
+            figure.add_bar(
+                x=values[mine],
+                y=y[mine],
+                orientation="h",
+                name=said,
+                marker={"color": color, "line": {"width": 0}},
+                customdata=[text for text, own in zip(hover, mine) if own],
+                hovertemplate="%{customdata}<br>%{x:+.4~f}<extra></extra>",
+            )
+    figure.update_yaxes(
+        tickvals=y, ticktext=[short(name) for name in frame["name"]], range=[-0.7, len(frame) - 0.3], showgrid=False
+    )
+    figure.update_xaxes(
+        title_text="Weight × scale of the feature", zeroline=True, zerolinecolor=MARK, zerolinewidth=1.5
+    )
+    figure.update_layout(showlegend=True, height=LINE * len(frame) + AROUND, bargap=0.25)
+    return figure
+
+
+def candidate_features(frame: pd.DataFrame, *, title: str = "What each feature adds to f") -> go.Figure:
+    """Draw what each feature adds to each candidate's f, against the mean of the candidates.
+
+    Parameters
+    ----------
+    frame : DataFrame, a line per candidate and feature, candidates in the order in which they are drawn
+        ``label``, ``name``, ``right`` (whether it is a true class), ``candidate`` (false for a true class that was no
+        candidate), ``f``, ``feature``, ``value`` and ``contribution``: weight times what the value is above the mean
+        of the candidates.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+        The last column has the sum of a line, which is f above the mean of the candidates.
+    """
+    columns = ["label", "name", "right", "candidate", "f", "feature", "value", "contribution"]
+    need_columns(frame, columns, "candidate_features")
+    features = list(dict.fromkeys(frame["feature"]))
+    classes = frame.drop_duplicates("label")
+    n = len(classes)
+    figure = new_figure(title, shown=n, total=n)
+    if n == 0:
+        return figure
+    shape = (n, len(features))
+    added = frame["contribution"].to_numpy(np.float64).reshape(shape)
+    values = frame["value"].to_numpy(np.float64).reshape(shape)
+    total = added.sum(axis=1, keepdims=True)
+    names = [short(name, 60) for name in classes["name"]]
+    hover = [
+        [
+            f"<b>{name}</b><br>{feature}: {value:.4g}<br>adds {_signed(part)}"
+            for feature, value, part in zip(features, line, parts)
+        ]
+        + [f"<b>{name}</b><br>f = {_signed(f)}<br>{_signed(whole)} against the mean"]
+        for name, line, parts, f, whole in zip(names, values, added, classes["f"], total[:, 0])
+    ]
+    z = np.concatenate([added, total], axis=1)
+    reach = float(np.nanmax(np.abs(added))) or 1.0  # sums may be beyond: they have the full colour
+    figure.add_heatmap(
+        x=np.arange(z.shape[1]),
+        y=np.arange(n),
+        z=z,
+        zmin=-reach,
+        zmax=reach,
+        colorscale=_steps(),
+        customdata=hover,
+        hovertemplate="%{customdata}<extra></extra>",
+        xgap=2,
+        ygap=2,
+        showscale=False,
+    )
+    # Numbers of their own: a heat map's choose their colour by the cell alone, whatever page is below it.
+    digits = 0 if reach >= 9.5 else 1 if reach >= 0.5 else 2
+    x, y = np.tile(np.arange(z.shape[1]), n), np.repeat(np.arange(n), z.shape[1])
+    strong = np.abs(z.ravel()) >= STEPS[-1][0] * reach
+    for mine, font in ((~strong, {}), (strong, {"color": "white"})):
+        figure.add_scatter(
+            x=x[mine],
+            y=y[mine],
+            mode="text",
+            text=[_rounded(value, digits) for value in z.ravel()[mine]],
+            textfont={"size": 10, **font},
+            hoverinfo="skip",
+            showlegend=False,
+        )
+    marks = [
+        ("✓ " if r.right else "") + short(r.name, 15) + ("" if r.candidate else " *") for r in classes.itertuples()
+    ]
+    figure.add_vline(x=len(features) - 0.5, line={"color": MARK, "width": 2})
+    figure.update_xaxes(
+        tickvals=np.arange(z.shape[1]),
+        ticktext=[*(short(feature) for feature in features), MEAN],
+        tickangle=-45,
+        showgrid=False,
+        showline=False,
+        ticks="",
+    )
+    figure.update_yaxes(
+        tickvals=np.arange(n), ticktext=marks, autorange="reversed", showgrid=False, showline=False, ticks=""
+    )
+    figure.update_layout(height=LINE * 1.4 * n + AROUND + 60, showlegend=False)
+    return figure
+
+
+def _stretches(counts):
+    """Means and percentiles of counts over stretches of ranks that are equally wide on a log axis."""
+    n = counts.size
+    if n == 0:
+        return (np.empty(0),) * 5
+    start = np.unique(np.geomspace(1, n + 1, STRETCHES + 1).astype(np.int64))[:-1] - 1
+    parts = np.split(counts, start[1:])
+    ends = np.append(start[1:], n)
+    place = np.sqrt((start + 1.0) * ends)
+    mean = np.array([part.mean() for part in parts])
+    low, high = np.array([np.percentile(part, [5, 95]) for part in parts]).T
+    return start, place, mean, low, high
+
+
+def _over_seeds(rows, axis, column):
+    """Mean of each point of an axis, and its interval over seeds; the mean itself where there is one."""
+    from scipy import stats
+
+    found = rows.groupby(axis, sort=True)[column].agg(["count", "mean", "std"])
+    n, mean = found["count"].to_numpy(), found["mean"].to_numpy(np.float64)
+    reach = np.zeros(n.size)
+    several = n > 1
+    reach[several] = (
+        stats.t.ppf(0.5 + LEVEL / 2, n[several] - 1) * found["std"].to_numpy()[several] / np.sqrt(n[several])
+    )
+    return mean, mean - reach, mean + reach
+
+
+def _panels(figure, n):
+    """Plots above each other with one axis of x; the first has the most room."""
+    from plotly.subplots import make_subplots
+
+    heights = [2.0, *([1.0] * (n - 1))]
+    return make_subplots(rows=n, cols=1, shared_xaxes=True, row_heights=heights, vertical_spacing=0.06, figure=figure)
+
+
+def _points(figure, x, y, name, color, mark, hover, panel, **trace):
+    figure.add_scatter(
+        x=x,
+        y=y,
+        name=name,
+        mode="lines+markers",
+        line={"color": color, "width": 2},
+        marker={"symbol": mark, "size": 8, "color": color},
+        hovertemplate=hover,
+        row=panel,
+        col=1,
+        **trace,
+    )
+
+
+def _swept_axis(figure, x, said, name, own, n):
+    """The shared log axis: a tick at each value that has room, and the model's own value marked."""
+    figure.update_xaxes(type="log")
+    figure.update_xaxes(title_text=said, row=n, col=1)
+    if len(x) == 0:
+        return
+    logs = np.log10(np.asarray(x, np.float64))
+    span = max(logs[-1] - logs[0], 0.3)
+    ticks, last = [], np.inf
+    for value, at in zip(x[::-1], logs[::-1]):
+        if last - at >= 0.1 * span:
+            ticks.append(float(value))
+            last = at
+    figure.update_xaxes(
+        tickvals=ticks[::-1],
+        ticktext=[f"{value:,.10g}" for value in ticks[::-1]],
+        range=[float(logs[0] - 0.06 * span), float(logs[-1] + 0.06 * span)],
+    )
+    if own is None or not own > 0:
+        return
+    figure.add_vline(x=float(own), line={"color": MARK, "width": 1.5, "dash": "dot"}, row="all", col=1)
+    at = float(np.log10(own))
+    figure.add_annotation(
+        text=f"as trained: {own:g}",
+        showarrow=False,
+        x=at,
+        xref="x",
+        xanchor="left" if at < logs[0] + 0.5 * span else "right",
+        y=1,
+        yref="paper",
+        yanchor="bottom",
+        font={"size": 12},
+    )
+
+
+def _name(axis, panel):
+    return axis if panel == 1 else f"{axis}{panel}"
+
+
+def _plural(axis):
+    return "adversarial classes" if axis == "n_adversarial" else "examples per class"
+
+
+def _time_unit(seconds):
+    return (1e6, "µs") if seconds < 1e-3 else (1e3, "ms") if seconds < 1.0 else (1.0, "s")
+
+
+def _size_unit(n_bytes):
+    return (1e-3, "kB") if n_bytes < 1e6 else (1e-6, "MB") if n_bytes < 1e9 else (1e-9, "GB")
+
+
+def _steps():
+    """The colour scale from -1 to 1 in steps: pale ones let the page's own text be read, full ones a white text."""
+    ends = [share for share, _ in STEPS] + [1.0]
+    scale = [[(1 + sign * at) / 2, shade(color, opacity)]
+             for sign, color in ((-1, AGAINST), (1, FOR))
+             for (_, opacity), pair in zip(STEPS, zip(ends, ends[1:]))
+             for at in pair]  # fmt: skip
+    half = len(scale) // 2
+    return scale[:half][::-1] + scale[half:]
+
+
+def _signed(value):
+    return f"{value:+.2f}".replace("-", "−") if abs(value) < 99.5 else f"{value:+.0f}".replace("-", "−")
+
+
+def _rounded(value, digits):
+    if not np.isfinite(value):
+        return "–"
+    said = f"{value:.{digits}f}"
+    return "0" if float(said) == 0 else said.replace("-", "−")
