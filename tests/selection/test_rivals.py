@@ -50,8 +50,8 @@ def test_the_features_a_label_is_made_of_come_first(selection, params):
 def test_one_set_for_all_labels_on_demand(selection, params):
     X, Y = data()
     shared = selection(n_features=8, per_label=False, **params).fit(X, Y)
-    assert shared.selected_.shape == (4, 8) and shared.scores_.shape == (4, 20)
-    assert (shared.selected_ == shared.selected_[0]).all() and (shared.scores_ == shared.scores_[0]).all()
+    assert shared.selected_.shape == (4, 8) and shared.scores_.shape == (1, 20)
+    assert (shared.selected_ == shared.selected_[0]).all()
     assert len(set(shared.selected_[0].tolist()) & set(range(8))) >= 7
     if selection is not RandomForestSelection:
         own = selection(n_features=8, **params).fit(X, Y)
@@ -91,7 +91,7 @@ def test_lasso_is_scikit_learns_with_a_penalty_relative_to_the_least_that_leaves
         y = Y[:, label] - Y[:, label].mean()
         least = np.abs((X - X.mean(axis=0)).T @ y / y.size).max()
         assert not Lasso(alpha=1.001 * least).fit(X, y).coef_.any()
-        assert Lasso(alpha=0.99 * least, tol=1e-8).fit(X, y).coef_.any()
+        assert Lasso(alpha=0.99 * least, tol=1e-6).fit(X.astype(float), y).coef_.any()
         expected = Lasso(alpha=0.3 * least).fit(X, y).coef_
         np.testing.assert_allclose(found.scores_[label], np.abs(expected), atol=1e-5)
         assert found.n_nonzero_[label] == np.count_nonzero(expected)

@@ -70,7 +70,7 @@ class _Selection:
         self._score(X, Y, progress, keep)
         if shared:
             selected[:] = best(scores[0], k)
-            scores = np.broadcast_to(scores.astype(np.float32), (n_labels, n_features))
+            scores = scores.astype(np.float32)
         self.scores_, self.selected_, self.n_selected_ = scores, selected, k
         self.n_features_in_, self.n_labels_ = n_features, n_labels
         return self
@@ -103,11 +103,11 @@ class RandomForestSelection(_Selection):
 
     Attributes
     ----------
-    scores_ : ndarray of float32, shape (L, D)
-        Importances; the rows are the same, and read-only, with ``per_label=False``. 0 for a label that all training
-        rows have, or none.
+    scores_ : ndarray of float32, shape (L, D), or (1, D) with ``per_label=False``
+        Importances; 0 for a label that all training rows have, or none.
     selected_ : ndarray of int32, shape (L, k)
-        Features of each label, best first; equal scores: the smaller id first.
+        Features of each label, best first; equal scores: the smaller id first. The rows are the same with
+        ``per_label=False``.
     n_selected_, n_features_in_, n_labels_ : int
 
     Notes
@@ -207,8 +207,8 @@ class LassoSelection(_Selection):
 
     Attributes
     ----------
-    scores_ : ndarray of float32, shape (L, D)
-        Sizes of the weights; the rows are the same, and read-only, with ``per_label=False``.
+    scores_ : ndarray of float32, shape (L, D), or (1, D) with ``per_label=False``
+        Sizes of the weights.
     selected_ : ndarray of int32, shape (L, k)
         Features of each label, best first. Where fewer than k weights are not 0, those follow that a smaller penalty
         would be likeliest to let in: of the largest product with what the model leaves unexplained.
@@ -299,11 +299,12 @@ class ChiSquaredSelection(_Selection):
 
     Attributes
     ----------
-    scores_ : ndarray of float32, shape (L, D)
+    scores_ : ndarray of float32, shape (L, D), or (1, D) with ``per_label=False``
         Those of :func:`sklearn.feature_selection.chi2`, but 0 where it has nan: for features that do not occur, and
-        labels that all rows have, or none. The rows are the same, and read-only, with ``per_label=False``.
+        labels that all rows have, or none.
     selected_ : ndarray of int32, shape (L, k)
-        Features of each label, best first; equal scores: the smaller id first.
+        Features of each label, best first; equal scores: the smaller id first. The rows are the same with
+        ``per_label=False``.
     n_selected_, n_features_in_, n_labels_ : int
 
     Notes
@@ -347,10 +348,10 @@ class MutualInformationSelection(_Selection):
 
     Attributes
     ----------
-    scores_ : ndarray of float32, shape (L, D)
-        The rows are the same, and read-only, with ``per_label=False``.
+    scores_ : ndarray of float32, shape (L, D), or (1, D) with ``per_label=False``
     selected_ : ndarray of int32, shape (L, k)
-        Features of each label, best first; equal scores: the smaller id first.
+        Features of each label, best first; equal scores: the smaller id first. The rows are the same with
+        ``per_label=False``.
     n_selected_, n_features_in_, n_labels_ : int
 
     Notes

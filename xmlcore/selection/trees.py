@@ -101,6 +101,8 @@ class BRDT:
             raise ValueError("X has no rows to train on")
         n_labels = Y.shape[1]
         selected = check_selection(self.selected, X.shape[1], n_labels)
+        if selected is not None and (selected == selected[0]).all():
+            selected = selected[:1]  # columns are taken once for all labels
         X, columns = sp.csc_array(X), sp.csc_array(Y)
         shared = None
         if selected is None:

@@ -1,0 +1,806 @@
+"""Feature selection for labels: FALS beside its rivals and the paper, its time, its variants, how stable it is.
+
+    python -m benchmarks.features FOLDER [--part NAME ...] [--quick] [--docs]
+    python -m benchmarks.features --table FILE [--docs]
+
+FOLDER holds data sets, each a folder with train.txt.gz and test.txt.gz, whose rows are joined and split anew, 2:1, by
+each seed. Parts: reproduction (the paper's table 3, and its significance test), time (its table 4), growth (time and
+memory as data grows), patterns (figures 2 and 3), share (figure 8), similarity (figure 4), leaves (with other
+trees); each is measured on its own and replaces what stood under its name in the results. Every point is measured
+in a process of its own. Everything is written to benchmarks/results/features.json and, as tables, to features.md beside
+it.
+"""
+
+import itertools
+import statistics
+import time
+
+import numpy as np
+import scipy.sparse as sp
+
+from benchmarks import growth, report, studies
+from benchmarks.contestant import memory_now, reset_peak, settle_memory
+from benchmarks.robustness import interval
+from benchmarks.studies import Part, Point, Study, done, source
+from xmlcore import metrics, selection
+from xmlcore.datasets import make_synthetic
+from xmlcore.selection import similarity
+
+DATA = ("20ng", "corel5k", "ohsumed", "tmc2007-500", "bibtex", "delicious")
+SEEDS = (0, 1, 2, 3, 4)
+FEW_SEEDS = (0, 1, 2)
+SHARE = 0.1  # of the features, the paper's
+FOREST = 100  # trees, scikit-learn's default, for time
+SMALL_FOREST = 10  # of the forests whose selections are judged
+SAMPLED_LABELS, SAMPLED_TREES = 20, 20  # forests are timed on so many, at most
+TRIAL_ROWS = 400  # with --quick, of the joined rows
+ALL = "all features"
+
+METHODS = {  # class in xmlcore.selection, its parameters
+    ALL: None,
+    "RF": ("RandomForestSelection", {"n_estimators": SMALL_FOREST}),
+    "RF, one set": ("RandomForestSelection", {"n_estimators": SMALL_FOREST, "per_label": False}),
+    "LASSO": ("LassoSelection", {}),
+    "LASSO, one set": ("LassoSelection", {"per_label": False}),
+    "chi²": ("ChiSquaredSelection", {}),
+    "MI": ("MutualInformationSelection", {}),
+    "FALS": ("FALS", {}),
+}
+SEEDED = ("FALS", "RandomForestSelection")
+VARIANTS = {
+    "FALS": {},
+    "FAMS": {"pattern": "FAMS"},
+    "FILS": {"pattern": "FILS"},
+    "FIMS": {"pattern": "FIMS"},
+    "20 epochs": {"n_epochs": 20},
+    "50 epochs": {"n_epochs": 50},
+    "100 epochs": {"n_epochs": 100},
+    "L2": {"l2": 1e-4},
+    "dropout": {"dropout": 0.5},
+    "FALSb": {"binary": True},
+    "integrated gradients": {"attribution": "integrated_gradients"},
+    "DeepLIFT": {"attribution": "deeplift"},
+    "LRP": {"attribution": "lrp"},
+}
+PATTERN_DATA = ("20ng", "corel5k", "bibtex")
+SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7)
+SHARE_METHODS = {
+    "FALS": ("FALS", {}),
+    "FAMS": ("FALS", {"pattern": "FAMS"}),
+    "MI": ("MutualInformationSelection", {}),
+}
+TREES = {  # parameters of the trees that judge selections
+    "until leaves are pure": {},
+    "at least 5 rows in a leaf": {"min_samples_leaf": 5},
+    "the same, balanced classes": {"min_samples_leaf": 5, "class_weight": "balanced"},
+}
+CUT = ("wordnet-hyper", 2_000)  # its most frequent labels
+MOST_S = {"delicious": 15.0, CUT[0]: 600.0}  # asked of FALS
+MOST_GB = {CUT[0]: 8.0}
+MOST_OF_FOREST = 0.1
+
+BASE = {
+    "n_train": 8_000, "n_test": 10, "n_features": 1_000, "n_labels": 100, "features_per_row": 30.0,
+    "labels_per_row": 3.0,
+}  # fmt: skip
+QUICK_BASE = BASE | {"n_train": 600, "n_features": 100, "n_labels": 20, "features_per_row": 10.0}
+STEPS = (0.25, 0.5, 1.0, 2.0, 4.0)
+AXES = {"N": "n_train", "D": "n_features", "L": "n_labels", "H": "n_hidden"}
+AXIS_TITLES = {
+    "N": "Training rows N grow",
+    "D": "Features D grow, nonzeros per row stay",
+    "L": "Labels L grow, labels per row stay",
+    "H": "Hidden units H grow, data stays",
+}
+
+# Measures: how they are computed, and whether more is better. The first four and the micro-AUC break ties at random.
+MEASURES = {
+    "HL": (lambda Y, S, P: metrics.hamming_loss(Y, P), False),
+    "OE": (lambda Y, S, P: metrics.one_error(Y, S, ties="mean"), False),
+    "RL": (lambda Y, S, P: metrics.ranking_loss(Y, S, ties="mean"), False),
+    "AP": (lambda Y, S, P: metrics.average_precision(Y, S, ties="mean"), True),
+    "micro-AUC": (lambda Y, S, P: metrics.micro_auc(Y, S), True),
+    "OE, first": (lambda Y, S, P: metrics.one_error(Y, S), False),
+    "RL, worst": (lambda Y, S, P: metrics.ranking_loss(Y, S), False),
+    "AP, worst": (lambda Y, S, P: metrics.average_precision(Y, S), True),
+    "RL, paper": (lambda Y, S, P: metrics.ranking_loss(Y, S, ties="paper"), False),
+    "AP, paper": (lambda Y, S, P: metrics.average_precision(Y, S, ties="paper"), True),
+}
+FOUR = ("HL", "OE", "RL", "AP")
+FOUR_OF_SCIKIT_LEARN = ("HL", "OE, first", "RL, worst", "AP, worst")
+PAPER_METHODS = (ALL, "RF", "LASSO", "FALS")
+PAPER = {  # its table 3
+    "20ng": {"HL": (0.0742, 0.0791, 0.0782, 0.0719), "OE": (0.3659, 0.3756, 0.3650, 0.3704),
+             "RL": (0.2988, 0.3023, 0.2770, 0.2281), "AP": (0.5710, 0.5625, 0.5858, 0.6193)},
+    "corel5k": {"HL": (0.0149, 0.0139, 0.0109, 0.0104), "OE": (0.8537, 0.8507, 0.7518, 0.7416),
+                "RL": (0.3384, 0.2835, 0.2066, 0.2243), "AP": (0.1067, 0.1544, 0.2088, 0.2144)},
+    "ohsumed": {"HL": (0.0538, 0.0569, 0.0562, 0.0533), "OE": (0.7248, 0.7265, 0.7097, 0.7175),
+                "RL": (0.4614, 0.4658, 0.4561, 0.4432), "AP": (0.3205, 0.3172, 0.3295, 0.3334)},
+    "tmc2007-500": {"HL": (0.0583, 0.0627, 0.0661, 0.0710), "OE": (0.2569, 0.2704, 0.2737, 0.2501),
+                    "RL": (0.1223, 0.1295, 0.1018, 0.0789), "AP": (0.7474, 0.7352, 0.7630, 0.7720)},
+    "bibtex": {"HL": (0.0198, 0.0189, 0.0210, 0.0207), "OE": (0.6328, 0.6178, 0.6280, 0.6170),
+               "RL": (0.3130, 0.3127, 0.3012, 0.3095), "AP": (0.3385, 0.3381, 0.3443, 0.3465)},
+    "delicious": {"HL": (0.0335, 0.0288, 0.0237, 0.0213), "OE": (0.6580, 0.6471, 0.5877, 0.5214),
+                  "RL": (0.3097, 0.2889, 0.2391, 0.2066), "AP": (0.1990, 0.2181, 0.2561, 0.2790)},
+}  # fmt: skip
+PAPER_SECONDS = {  # its table 4: RF, LASSO, FALS, all on a processor
+    "20ng": (79, 1.1, 5.8), "corel5k": (87.4, 1.9, 5.4), "ohsumed": (45.4, 1.1, 4.0), "tmc2007-500": (58.8, 1.5, 6.7),
+    "bibtex": (16.5, 6.8, 6.3), "delicious": (162, 23, 91),
+}  # fmt: skip
+
+
+# One point, in a process of its own -----------------------------------------------------------------------------------
+
+
+def joined(job):
+    """All rows of a data set, training and test; with "n_labels", its most frequent labels and rows that have one."""
+    X, Y = (
+        sp.csr_array(sp.vstack([growth.read_part(job, f"{name}_{which}") for which in ("train", "test")], format="csr"))
+        for name in ("X", "Y")
+    )
+    if job["rows"] is not None:
+        X, Y = X[: job["rows"]], Y[: job["rows"]]
+    if job.get("n_labels"):
+        counts = np.bincount(Y.indices, minlength=Y.shape[1])
+        kept = np.sort(np.argsort(-counts, kind="stable")[: job["n_labels"]])
+        Y = sp.csr_array(Y[:, kept])
+        rows = np.flatnonzero(np.diff(Y.indptr))
+        X, Y = X[rows], Y[rows]
+    return X, Y
+
+
+def split(X, Y, seed):
+    """Two thirds to train on, a third to measure on: X, Y, X, Y."""
+    order = np.random.default_rng(seed).permutation(X.shape[0])
+    cut = round(2 * X.shape[0] / 3)
+    train, test = np.sort(order[:cut]), np.sort(order[cut:])
+    return X[train], Y[train], X[test], Y[test]
+
+
+def made(how, seed, job, n_features=SHARE):
+    """A selection as METHODS has it, not yet fitted."""
+    name, params = how
+    more = {"n_features": n_features} | ({"random_state": seed} if name in SEEDED else {})
+    if name in ("FALS", "RandomForestSelection", "LassoSelection"):
+        more["n_jobs"] = job["threads"]
+    return getattr(selection, name)(**more | params)
+
+
+def warmed(job):
+    """Load, or compile, everything that is measured."""
+    toy = make_synthetic(n_train=200, n_test=20, n_features=30, n_labels=6, features_per_row=8.0, n_jobs=1)
+    for how in METHODS.values():
+        found = None if how is None else made(how, 0, job).fit(toy.X_train, toy.Y_train).selected_
+    judged(job, toy.X_train, toy.Y_train, toy.X_test, toy.Y_test, found, 0)
+
+
+def judged(job, X, Y, X_test, Y_test, selected, seed):
+    """Trees on a selection: all measures, seconds."""
+    start = time.perf_counter()
+    trees = selection.BRDT(selected, n_jobs=job["threads"], random_state=seed, **job.get("trees", {})).fit(X, Y)
+    middle = time.perf_counter()
+    scores, labels = trees.predict_proba(X_test), trees.predict(X_test)
+    end = time.perf_counter()
+    return {
+        "trees_s": middle - start,
+        "predict_s": end - middle,
+        "nodes": int(trees.n_nodes_.sum()),
+        "measures": {name: how(Y_test, scores, labels) for name, (how, _) in MEASURES.items()},
+    }
+
+
+def measure_judge(job):
+    """Select by each split's training rows, train trees, measure on its test rows."""
+    warmed(job)
+    rows, fits = joined(job), []
+    for seed in job["seeds"]:
+        X, Y, X_test, Y_test = split(*rows, seed)
+        start, selected = time.perf_counter(), None
+        if job["how"] is not None:
+            selected = made(job["how"], seed, job).fit(X, Y).selected_
+        seconds = time.perf_counter() - start
+        fits.append({"seed": seed, "select_s": seconds} | judged(job, X, Y, X_test, Y_test, selected, seed))
+    return {"fits": fits, "n_rows": rows[0].shape[0]}
+
+
+def measure_share(job):
+    """As :func:`measure_judge`, with the first features of one selection, more and more of them."""
+    warmed(job)
+    rows, fits = joined(job), []
+    for seed in job["seeds"]:
+        X, Y, X_test, Y_test = split(*rows, seed)
+        found = {}
+        if job["how"] is None:
+            found["1"] = judged(job, X, Y, X_test, Y_test, None, seed)["measures"]
+        else:
+            selected = made(job["how"], seed, job, max(job["shares"])).fit(X, Y).selected_
+            for share in job["shares"]:
+                k = max(1, round(share * X.shape[1]))
+                found[f"{share:g}"] = judged(job, X, Y, X_test, Y_test, selected[:, :k], seed)["measures"]
+        fits.append({"seed": seed, "shares": found})
+    return {"fits": fits}
+
+
+def selected_in(how, job, X, Y, seed=0):
+    """A fitted selection and its seconds."""
+    made_one = made(how, seed, job)
+    start = time.perf_counter()
+    made_one.fit(X, Y)
+    return made_one, time.perf_counter() - start
+
+
+def measure_time(job):
+    """Selections in turns with FALS; forests on some labels, or some trees, in proportion."""
+    warmed(job)
+    X, Y, _, _ = split(*joined(job), 0)
+    fals = [selected_in(("FALS", {}), job, X, Y, seed)[1] for seed in job["seeds"]]
+    seconds = {name: selected_in(METHODS[name], job, X, Y)[1] for name in ("LASSO", "chi²", "MI")}
+    counts = np.asarray(Y.sum(axis=0)).ravel()
+    order = np.argsort(-counts, kind="stable")
+    n_sampled = min(job["n_sampled"], order.size)
+    at = (np.arange(n_sampled) + 0.5) * order.size / n_sampled  # from the most to the least frequent
+    some = np.sort(order[at.astype(int)])
+    forest = ("RandomForestSelection", {"n_estimators": job["n_trees"]})
+    seconds["RF"] = selected_in(forest, job, X, Y[:, some])[1] * order.size / n_sampled
+    n_trees = min(job["n_sampled_trees"], job["n_trees"])
+    together = ("RandomForestSelection", {"n_estimators": n_trees, "per_label": False})
+    seconds["RF, one set"] = selected_in(together, job, X, Y)[1] * job["n_trees"] / n_trees
+    fals += [selected_in(("FALS", {}), job, X, Y, seed)[1] for seed in job["seeds"]]
+    return {"fals_s": fals, "seconds": seconds, "labels_timed": n_sampled, "trees_timed": n_trees}
+
+
+def measure_fals(job):
+    """Training and scoring of FALS, by phases, and memory at the peak beyond that before."""
+    warmed(job)
+    X, Y = joined(job) if job["joined"] else (growth.read_part(job, f"{name}_train") for name in ("X", "Y"))
+    settle_memory()
+    reset, before = reset_peak(), memory_now()
+    fits = []
+    for seed in job["seeds"]:
+        one = selection.FALS(SHARE, random_state=seed, n_jobs=job["threads"], **job["params"])
+        phases = growth.Phases()
+        start = time.perf_counter()
+        one.fit(X, Y, progress=phases)
+        end = time.perf_counter()
+        fits.append({"seed": seed, "s": end - start, "phases": phases.seconds(start, end)})
+        fits[-1] |= {"order": one.order_, "scoring": one.scoring_, "n_hidden": one.layer_sizes_[1]}
+    found = {"fits": fits, "n_rows": X.shape[0], "D": X.shape[1], "L": Y.shape[1]}
+    if before is not None and reset:
+        found |= {"memory_before": before[0], "memory_peak": memory_now()[1]}
+    return found
+
+
+def measure_similarity(job):
+    """Selections of one split's training rows by FALS with several seeds, its variants and rivals; who agrees."""
+    warmed(job)
+    X, Y, _, _ = split(*joined(job), 0)
+    fitted = {"FALS": [selected_in(("FALS", {}), job, X, Y, seed)[0] for seed in job["seeds"]]}
+    found = {}
+    others = {name: ("FALS", params) for name, params in VARIANTS.items() if params} | {
+        name: how for name, how in METHODS.items() if how is not None and name != "FALS"
+    }
+    for name, how in {"FALS": None, **others}.items():
+        if how is not None:
+            fitted[name] = [selected_in(how, job, X, Y, seed=len(job["seeds"]))[0]]  # a seed that FALS has not
+        frame = selection.agreement({one: fitted[one] for one in {"FALS", name}}, per_label=True)
+        pairs = frame[(frame["a"] == "FALS") != (frame["b"] == "FALS")] if how is not None else frame
+        found[name] = {
+            what: pairs[what].dropna().quantile([0.05, 0.25, 0.5, 0.75, 0.95]).tolist() + [pairs[what].mean()]
+            for what in ("jaccard", "spearman")
+        }
+        if how is not None:
+            del fitted[name]
+    return {"methods": found, "k": int(fitted["FALS"][0].n_selected_)}
+
+
+JOBS = {
+    "judge": measure_judge,
+    "share": measure_share,
+    "time": measure_time,
+    "fals": measure_fals,
+    "similarity": measure_similarity,
+}
+
+
+# All points -----------------------------------------------------------------------------------------------------------
+
+
+def point(what, make, options, seeds, named, **more):
+    job = {"what": what, "model": "FALS", "rows": None, "threads": options.threads, "seeds": list(seeds)} | more
+    return Point(make, job, named)
+
+
+def some(names, options):
+    """The data sets of a part; two of them in a trial."""
+    return names[:2] if options.quick else names
+
+
+def plan_reproduction(options):
+    return [
+        point("judge", source(name, options), options, SEEDS, {"data": name, "method": method}, how=how)
+        for name in some(DATA, options)
+        for method, how in METHODS.items()
+    ]
+
+
+def plan_time(options):
+    more = {"n_trees": FOREST, "n_sampled": SAMPLED_LABELS, "n_sampled_trees": SAMPLED_TREES}
+    points = [
+        point("time", source(name, options), options, (0, 1), {"data": name}, **more) for name in some(DATA, options)
+    ]
+    cut = {"params": {}, "joined": True, "n_labels": CUT[1]}
+    return [*points, point("fals", source(CUT[0], options), options, (0,), {"data": CUT[0]}, **cut)]
+
+
+def plan_growth(options):
+    base, points = QUICK_BASE if options.quick else BASE, {}
+    hidden = round((base["n_features"] * base["n_labels"]) ** 0.5)
+    for axis, name in AXES.items():
+        for step in STEPS:
+            sizes, params = dict(base), {"n_hidden": hidden, "scoring": "exact"}
+            target = params if axis == "H" else sizes
+            target[name] = round(step * target[name])
+            key = tuple(sizes.values()) + tuple(params.values())
+            if key not in points:
+                points[key] = point(
+                    "fals", sizes, options, FEW_SEEDS, {"data": "made up", "axes": []}, params=params, joined=False
+                )
+            points[key].named["axes"].append(axis)
+    return sorted(points.values(), key=lambda one: one.make != base)
+
+
+def plan_patterns(options):
+    return [
+        point(
+            "judge", source(name, options), options, FEW_SEEDS, {"data": name, "method": variant}, how=("FALS", params)
+        )
+        for name in some(PATTERN_DATA, options)
+        for variant, params in VARIANTS.items()
+    ]
+
+
+def plan_share(options):
+    return [
+        point(
+            "share", source(name, options), options, FEW_SEEDS, {"data": name, "method": method}, how=how,
+            shares=list(SHARES),
+        )
+        for name in some(PATTERN_DATA, options)
+        for method, how in {ALL: None, **SHARE_METHODS}.items()
+    ]  # fmt: skip
+
+
+def plan_leaves(options):
+    return [
+        point(
+            "judge", source(name, options), options, FEW_SEEDS, {"data": name, "method": method, "trees": trees},
+            how=METHODS[method], trees=params,
+        )
+        for name in some(PATTERN_DATA, options)
+        for trees, params in TREES.items()
+        for method in (ALL, "MI", "FALS")
+    ]  # fmt: skip
+
+
+def plan_similarity(options):
+    return [point("similarity", source(name, options), options, SEEDS, {"data": name}) for name in ("20ng", "bibtex")]
+
+
+def trial(one):
+    """A point made small: few rows, two seeds, few trees."""
+    job = one.job | {"rows": TRIAL_ROWS, "seeds": one.job["seeds"][:2]}
+    if one.job["what"] == "time":
+        job |= {"n_trees": 4, "n_sampled": 5, "n_sampled_trees": 2}
+    if one.job["what"] == "share":
+        job["shares"] = [0.1, 0.7]
+    if one.job.get("n_labels"):
+        job["n_labels"] = 50
+    return one._replace(job=job)
+
+
+# Tables ---------------------------------------------------------------------------------------------------------------
+
+
+def values_of(run, measure):
+    return [fit["measures"][measure] for fit in run["fits"]]
+
+
+def mean_of(run, measure):
+    return statistics.fmean(values_of(run, measure))
+
+
+def measured(part):
+    """{data: {method: run}}, in the order of the points."""
+    found = {}
+    for run in done(part):
+        found.setdefault(run["data"], {})[run["method"]] = run
+    return found
+
+
+def seeds_text(part):
+    counts = sorted({len(run["fits"]) for run in done(part)})
+    return " or ".join(str(n) for n in counts) if counts else "no"
+
+
+def paper_value(data, measure, method):
+    if data not in PAPER or method not in PAPER_METHODS:
+        return None
+    return PAPER[data][measure][PAPER_METHODS.index(method)]
+
+
+def four(value):
+    return f"{value:.4f}"
+
+
+def complete(found, methods):
+    """Data sets on which all of the methods came to an end."""
+    return [data for data, runs in found.items() if all(method in runs for method in methods)]
+
+
+def averages(found, names, methods, measure):
+    return {method: statistics.fmean(mean_of(found[data][method], measure) for data in names) for method in methods}
+
+
+def verdict(found, methods, measures):
+    """In which measures FALS is better than all features, on average over data sets."""
+    names = complete(found, (*methods, ALL, "FALS"))
+    if not names:
+        return ""
+    won, words = 0, []
+    for measure in measures:
+        mean, more = averages(found, names, (ALL, "FALS"), measure), MEASURES[measure][1]
+        better = mean["FALS"] != mean[ALL] and (mean["FALS"] > mean[ALL]) == more
+        won += better
+        words.append(f"{measure} {four(mean['FALS'])} against {four(mean[ALL])}{'' if better else ' (**not**)'}")
+    return (
+        f"FALS is better than all features, on average over {len(names)} data sets, in **{won} of {len(measures)}** "
+        f"measures: {', '.join(words)}."
+    )
+
+
+def table_reproduction(part):
+    found = measured(part)
+    methods = [method for method in METHODS if any(method in runs for runs in found.values())]
+    texts = [
+        f"Trees (BRDT) on {SHARE:.0%} of the features, selected in the training rows of random 2:1 splits of all rows; "
+        f"mean and 95 % interval over {seeds_text(part)} splits, which are the seeds of everything else, too. In "
+        "brackets: the paper's value, of one stratified split. HL: Hamming loss; OE: one-error; RL: ranking loss; AP: "
+        f"average precision. RF: a forest of {SMALL_FOREST} trees for each label (the paper does not say how many); "
+        "LASSO: a model for each label. “One set”: one forest that predicts all labels, or the sum of the weights' "
+        "sizes; all labels share the features then.",
+        '**Ties broken at random** (OE, RL and AP with `ties="mean"`). ' + verdict(found, methods, FOUR),
+        "**As scikit-learn has it**: of labels tied at the top the first counts, other ties are lost. "
+        + verdict(found, methods, FOUR_OF_SCIKIT_LEARN),
+    ]
+    texts[1] += "\n\n" + "\n\n".join(measure_table(found, methods, measure) for measure in (*FOUR, "micro-AUC"))
+    texts[2] += "\n\n" + "\n\n".join(measure_table(found, methods, measure) for measure in FOUR_OF_SCIKIT_LEARN[1:])
+    texts.append(
+        "**With the paper's words** (`ties=\"paper\"`): tied pairs lose nothing, and a label is not counted at its own "
+        "rank.\n\n" + "\n\n".join(measure_table(found, methods, measure) for measure in ("RL, paper", "AP, paper"))
+    )  # fmt: skip
+    texts += [differences_text(found), seconds_table(found, methods), significance_text(found, methods)]
+    return "\n\n".join(text for text in texts if text)
+
+
+def measure_table(found, methods, measure):
+    best = max if MEASURES[measure][1] else min
+    rows = []
+    for data, runs in found.items():
+        row, means = [data], {method: mean_of(runs[method], measure) for method in methods if method in runs}
+        for method in methods:
+            if method not in runs:
+                row.append("–")
+                continue
+            text = interval(values_of(runs[method], measure), four)
+            text = f"**{text}**" if means[method] == best(means.values()) else text
+            theirs = paper_value(data, measure.split(",")[0], method) if measure != "micro-AUC" else None
+            row.append(text if theirs is None else f"{text} ({four(theirs)})")
+        rows.append(row)
+    names = complete(found, methods)
+    if names:
+        mean = averages(found, names, methods, measure)
+        theirs = {
+            method: [paper_value(data, measure.split(",")[0], method) for data in names]
+            for method in (PAPER_METHODS if measure != "micro-AUC" else ())
+        }
+        row = ["average"]
+        for method in methods:
+            values = theirs.get(method, [None])
+            known = None not in values
+            row.append(four(mean[method]) + (f" ({four(statistics.fmean(values))})" if known else ""))
+        rows.append(row)
+    arrow = "more is better" if MEASURES[measure][1] else "less is better"
+    return report.table([f"{measure} ({arrow})", *methods], rows)
+
+
+def differences_text(found):
+    """How far our values are from the paper's, by the way ties are broken."""
+    lines = []
+    ways = {"at random": FOUR, "as scikit-learn": FOUR_OF_SCIKIT_LEARN}
+    rows = []
+    for way, measures in ways.items():
+        row = [way]
+        for measure in measures:
+            gaps = [
+                abs(mean_of(found[data][method], measure) - paper_value(data, measure.split(",")[0], method))
+                for data in found
+                for method in PAPER_METHODS
+                if method in found[data]
+            ]
+            row.append(four(statistics.fmean(gaps)) if gaps else "–")
+        rows.append(row)
+    lines.append(
+        "**How far from the paper's values**: mean absolute difference over its methods and data sets.\n\n"
+        + report.table(["ties", *FOUR], rows)
+    )
+    return "\n\n".join(lines)
+
+
+def seconds_table(found, methods):
+    rows = []
+    for data, runs in found.items():
+        row = [data]
+        for method in methods:
+            row.append("–" if method not in runs else report.spread([fit["select_s"] for fit in runs[method]["fits"]]))
+        for method in (ALL, "FALS"):
+            row.append("–" if method not in runs else report.spread([fit["trees_s"] for fit in runs[method]["fits"]]))
+        rows.append(row)
+    head = ["", *methods, f"trees, {ALL}", "trees, FALS"]
+    keep = [0, *(1 + i for i, method in enumerate(methods) if method != ALL), len(head) - 2, len(head) - 1]
+    rows = [[row[i] for i in keep] for row in rows]
+    return "**Seconds** of selecting, and of training the trees\n\n" + report.table([head[i] for i in keep], rows)
+
+
+def significance_text(found, methods):
+    """Wilcoxon's test between methods over data sets, as the paper's Figure 7."""
+    import pandas as pd
+
+    names = complete(found, methods)
+    if len(names) < 2 or len(methods) < 2:
+        return ""
+    rows, own = [], []
+    for measure in (*FOUR, "micro-AUC"):
+        frame = pd.DataFrame({m: [mean_of(found[data][m], measure) for data in names] for m in methods}, index=names)
+        p = selection.wilcoxon(frame)
+        edges = selection.significance_graph(p).edges
+        lines = {
+            line: "; ".join(f"{e.a} – {e.b} ({e.p:.2f})" for e in edges.itertuples() if e.line == line) or "none"
+            for line in ("thick", "thin")
+        }
+        rows.append([measure, lines["thick"], lines["thin"]])
+        if "FALS" in methods:
+            own.append([measure, *(f"{p.loc['FALS', m]:.3f}" for m in methods if m != "FALS")])
+    text = (
+        f"**Significance** (the paper's Figure 7): Wilcoxon's signed-rank test over {len(names)} data sets, two-sided, "
+        f"without correction for the number of tests; the least p-value that so many data sets can give is "
+        f"{2 / 2 ** len(names):.3f}. FALS against the others:\n\n"
+        + report.table(["p", *(m for m in methods if m != "FALS")], own)
+    )
+    return (
+        f"{text}\n\nEdges of the diagram: thick from p = {similarity.THICK:g} on, thin from "
+        f"{similarity.THIN:g} on.\n\n" + report.table(["", "thick: not told apart", "thin"], rows, left=3)
+    )
+
+
+def table_time(part):
+    rows, notes = [], []
+    for run in done(part, what="time"):
+        fals = statistics.median(run["fals_s"])
+        paper = PAPER_SECONDS[run["data"]]
+        row = [run["data"], report.spread(run["fals_s"])]
+        for name in ("RF", "RF, one set"):
+            ratio = fals / run["seconds"][name]
+            text = f"{ratio:.3f}"
+            row += [report.number(run["seconds"][name]), text if ratio <= MOST_OF_FOREST else f"**{text}**"]
+        row += [report.number(run["seconds"][name]) for name in ("LASSO", "chi²", "MI")]
+        row += [" / ".join(f"{value:g}" for value in paper), f"{paper[2] / paper[0]:.2f}"]
+        rows.append(row)
+        if run["labels_timed"] < run["n_labels"]:
+            notes.append(f"{run['data']} {run['labels_timed']} of {run['n_labels']:,}")
+    head = ["", "FALS, s", "RF, s", "FALS / RF", "RF one set, s", "FALS / RF one set", "LASSO, s", "chi², s", "MI, s"]
+    head += ["paper: RF / LASSO / FALS, s", "FALS / RF"]
+    timed = done(part, what="time")
+    texts = []
+    if timed:
+        labels = f" (labels timed, evenly by frequency: {', '.join(notes)})" if notes else ""
+        texts.append(
+            f"Seconds of a whole selection, training and scores, with {part['threads']} threads, all methods of a row "
+            f"in one process, FALS before and after the others: median and range of {len(timed[0]['fals_s'])}. RF: "
+            f"{FOREST if not part['quick'] else 4} trees for each label{labels}, seconds in proportion; one set: one "
+            f"forest for all labels, {timed[0]['trees_timed']} trees timed, in proportion. Asked: at most "
+            f"{MOST_OF_FOREST:g} of RF; what is above is bold.\n\n" + report.table([*head], rows)
+        )
+    texts += [limit_text(run) for run in done(part)]
+    return "\n\n".join(text for text in texts if text)
+
+
+def limit_text(run):
+    """What was asked of FALS on this data, and whether it is so."""
+    most = MOST_S.get(run["data"])
+    if most is None:
+        return ""
+    if run["what"] == "time":
+        seconds = statistics.median(run["fals_s"])
+        return f"- {run['data']}: {seconds:.1f} s, asked at most {most:g} s: {'yes' if seconds <= most else '**no**'}."
+    fit = run["fits"][0]
+    text = (
+        f"- {run['data']}, its {run['L']:,} most frequent labels: {run['n_rows']:,} rows, {run['D']:,} features, "
+        f"H = {fit['n_hidden']:,}: {fit['s']:.0f} s (scores {fit['scoring']}, order {fit['order']}; "
+        + ", ".join(f"{phase} {seconds:.0f} s" for phase, seconds in fit["phases"].items() if seconds >= 0.5)
+        + f"), asked at most {most:g} s: {'yes' if fit['s'] <= most else '**no**'}"
+    )
+    if "memory_peak" in run:
+        gigabytes = run["memory_peak"] / growth.GB
+        asked = MOST_GB[run["data"]]
+        text += f"; {gigabytes:.1f} GB at the peak of the process, asked at most {asked:g}"
+        text += f": {'yes' if gigabytes <= asked else '**no**'}"
+    return text + "."
+
+
+def phase_medians(run):
+    """Seconds of each phase, medians over seeds."""
+    names = list(dict.fromkeys(itertools.chain.from_iterable(fit["phases"] for fit in run["fits"])))
+    return {name: statistics.median(fit["phases"].get(name, 0.0) for fit in run["fits"]) for name in names}
+
+
+def size_on(run, axis):
+    return {
+        "N": run["n_rows"], "D": run["D"], "L": run["L"], "H": run["fits"][0]["n_hidden"],
+    }[axis]  # fmt: skip
+
+
+def table_growth(part):
+    runs = done(part)
+    if not runs:
+        return ""
+    base = runs[0]
+    names = list(dict.fromkeys(name for run in runs for name in phase_medians(run)))
+    names = [name for name in names if max(phase_medians(run).get(name, 0.0) for run in runs) >= 0.005]
+    texts = [
+        f"FALS with exact scores on made-up data: N = {base['n_rows']:,}, D = {base['D']:,}, L = {base['L']:,}, "
+        f"H = {base['fits'][0]['n_hidden']:,} where they do not grow; medians over {seeds_text(part)} seeds, "
+        f"{part['threads']} threads. H does not follow D and L here, as it does by default."
+    ]
+    rows, tables = [], []
+    for axis, title in AXIS_TITLES.items():
+        own = sorted((run for run in runs if axis in run["axes"]), key=lambda run: size_on(run, axis))
+        if not own:
+            continue
+        sizes = [size_on(run, axis) for run in own]
+        ways = {"all": [statistics.median(fit["s"] for fit in run["fits"]) for run in own]}
+        ways |= {name: [phase_medians(run).get(name, 0.0) for run in own] for name in names}
+        for what, seconds in ways.items():
+            fit = growth.exponent(sizes, seconds) if min(seconds) > 0 else None
+            if fit is not None:
+                rows.append([axis, what, f"×{report.number(fit['range'], 2)}", growth.as_exponent(fit),
+                             growth.as_last(fit)])  # fmt: skip
+        lines = []
+        for i, run in enumerate(own):
+            line = [f"{sizes[i]:,}", *(report.number(seconds[i]) for seconds in ways.values())]
+            rise = run["memory_peak"] - run["memory_before"] if "memory_peak" in run else None
+            lines.append([*line, "–" if rise is None else growth.mebibytes(rise), run["fits"][0]["order"]])
+        head = [axis, "seconds, all", *names, "memory, MiB", "order of computation"]
+        tables.append(f"**{title}**\n\n" + report.table(head, lines, left=0))
+    if rows:
+        head = ["along", "seconds of", "range", "exponent", "last step"]
+        texts.append("**Exponents** (± standard error)\n\n" + report.table(head, rows, left=2))
+    return "\n\n".join([*texts, *tables])
+
+
+def table_patterns(part):
+    found = measured(part)
+    variants = [name for name in VARIANTS if any(name in runs for runs in found.values())]
+    measures = (*FOUR, "micro-AUC")
+    texts = [
+        f"Trees on {SHARE:.0%} of the features, ties broken at random: mean and 95 % interval over {seeds_text(part)} "
+        f"random 2:1 splits. L2: weight {VARIANTS['L2']['l2']:g}; dropout: {VARIANTS['dropout']['dropout']:g} of the "
+        "hidden units (the paper gives neither)."
+    ]
+    for data, runs in found.items():
+        rows = [
+            [name, *(interval(values_of(runs[name], measure), four) for measure in measures),
+             report.spread([fit["select_s"] for fit in runs[name]["fits"]])]
+            for name in variants if name in runs
+        ]  # fmt: skip
+        texts.append(f"**{data}**\n\n" + report.table(["", *measures, "selection, s"], rows))
+    names = complete(found, variants)
+    if "FALS" in variants and names:
+        rows = []
+        for name in variants:
+            row = [name]
+            for measure in measures:
+                gaps = [mean_of(found[data][name], measure) - mean_of(found[data]["FALS"], measure) for data in names]
+                row.append(f"{statistics.fmean(gaps):+.4f}")
+            rows.append(row)
+        texts.append(
+            f"**Difference from FALS**, mean over {len(names)} data sets\n\n" + report.table(["", *measures], rows)
+        )
+    return "\n\n".join(texts)
+
+
+def table_share(part):
+    texts = [
+        f"Trees on the first features of one selection, ties broken at random: means over {seeds_text(part)} random "
+        "2:1 splits. MI: mutual information."
+    ]
+    for data, runs in measured(part).items():
+        shares = list(dict.fromkeys(s for run in runs.values() for fit in run["fits"] for s in fit["shares"]))
+        shares.sort(key=float)
+        for measure in (*FOUR, "micro-AUC"):
+            rows = []
+            for method, run in runs.items():
+                row = [method]
+                for share in shares:
+                    values = [fit["shares"][share][measure] for fit in run["fits"] if share in fit["shares"]]
+                    row.append(four(statistics.fmean(values)) if values else "")
+                rows.append(row)
+            texts.append(report.table([f"{data}, {measure}", *(f"k/D = {share}" for share in shares)], rows))
+    return "\n\n".join(texts)
+
+
+def table_similarity(part):
+    texts = [
+        "How alike selections of the same training rows are, label by label (the paper's Figure 4): FALS with one seed "
+        "and with another, and FALS against variants and rivals; median, and the middle half of the values over labels "
+        "and pairs of seeds. Spearman over the features that either selects, where two rankings that share few "
+        "features disagree by construction."
+    ]
+    for run in done(part):
+        rows = []
+        for name, both in run["methods"].items():
+            row = ["FALS, another seed" if name == "FALS" else name]
+            for what in ("jaccard", "spearman"):
+                _, low, middle, high, _, _ = both[what]
+                row.append(f"{middle:.2f} ({low:.2f} to {high:.2f})")
+            rows.append(row)
+        head = [f"{run['data']}, k = {run['k']}", "Jaccard", "Spearman"]
+        texts.append(report.table(head, rows))
+    return "\n\n".join(texts)
+
+
+def table_leaves(part):
+    texts = [
+        f"The trees above grow until leaves are pure, as scikit-learn's do by default; the paper says nothing about "
+        f"its own. Ties broken at random; mean and 95 % interval over {seeds_text(part)} random 2:1 splits."
+    ]
+    measures = (*FOUR, "micro-AUC")
+    runs = done(part)
+    for data in dict.fromkeys(run["data"] for run in runs):
+        rows = [
+            [run["trees"], run["method"], *(interval(values_of(run, measure), four) for measure in measures)]
+            for run in runs
+            if run["data"] == data
+        ]
+        if data in PAPER:
+            for method in (ALL, "FALS"):
+                values = [four(paper_value(data, measure, method)) for measure in FOUR]
+                rows.append(["the paper's", method, *values, ""])
+        texts.append(f"**{data}**\n\n" + report.table(["trees", "features", *measures], rows, left=2))
+    return "\n\n".join(texts)
+
+
+PARTS = {
+    "reproduction": Part("FALS beside all features and rivals", plan_reproduction, table_reproduction),
+    "time": Part("Seconds", plan_time, table_time),
+    "growth": Part("As data grows", plan_growth, table_growth),
+    "patterns": Part("Patterns and variants", plan_patterns, table_patterns),
+    "share": Part("More features", plan_share, table_share),
+    "similarity": Part("How alike selections are", plan_similarity, table_similarity),
+    "leaves": Part("Other trees", plan_leaves, table_leaves),
+}
+
+STUDY = Study(
+    name="features",
+    about=__doc__.split("\n\n")[0],
+    parts=PARTS,
+    page="fals.md",
+    trial=f"{TRIAL_ROWS:,} rows of two data sets, two seeds, small forests",
+    shorten=trial,
+    described=lambda job: {
+        key: value for key, value in job.items() if key in ("how", "params", "shares", "n_trees", "n_labels")
+    },
+)
+
+
+if __name__ == "__main__":
+    studies.main(STUDY, JOBS, studies.read_options(STUDY))

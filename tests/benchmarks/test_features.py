@@ -1,0 +1,132 @@
+"""The study of feature selection: parts from beginning to end, fair splits, and what the tables say."""
+
+import gzip
+import json
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from benchmarks import features, studies
+from xmlcore.datasets import make_synthetic, write_matrix
+
+STUDY = features.STUDY
+
+
+def whole(text):
+    """No table row is torn, and no figure is missing without a word."""
+    tables = [line for line in text.splitlines() if line.startswith("|")]
+    return bool(tables) and all(line.endswith("|") for line in tables) and "nan" not in text
+
+
+@pytest.fixture(scope="module")
+def options(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("data")
+    for seed, name in enumerate((*features.DATA[:2], features.CUT[0], "bibtex")):
+        data = make_synthetic(
+            n_train=90, n_test=30, n_features=40, n_labels=6, features_per_row=8.0, labels_per_row=1.5,
+            random_state=seed, n_jobs=1,
+        )  # fmt: skip
+        (folder / name).mkdir()
+        for part in ("train", "test"):
+            path = folder / name / f"{part}.txt"
+            write_matrix(path, getattr(data, f"X_{part}"), getattr(data, f"Y_{part}"))
+            with gzip.open(f"{path}.gz", "wb") as packed:
+                packed.write(path.read_bytes())
+    return SimpleNamespace(folder=folder, threads=1, quick=True, attempts=1, part=[])
+
+
+def measured(name, options, keep):
+    """A part of which some points are measured, as read from its file; and the study with these points alone."""
+    part = STUDY.parts[name]
+    study = STUDY._replace(
+        parts=STUDY.parts | {name: part._replace(plan=lambda given: [one for one in part.plan(given) if keep(one)])}
+    )
+    found = json.loads(json.dumps(studies.run_part(study, name, options)))
+    assert found["complete"] and found["runs"] and not any("failed" in run for run in found["runs"])
+    for n in range(len(found["runs"])):  # tables are written after every point
+        studies.part_markdown(study, name, found | {"runs": found["runs"][:n], "complete": False})
+    return study, found
+
+
+def test_the_page_has_a_place_for_every_part():
+    page = (studies.HERE.parent / "docs" / STUDY.page).read_text(encoding="utf-8")
+    for name in STUDY.parts:
+        found = [page.count(f"<!-- {end}: {studies.mark(STUDY, name)} -->") for end in ("begin", "end")]
+        assert found == [1, 1], name
+
+
+def test_splits_are_two_to_one_and_nothing_is_measured_on_what_was_learnt():
+    X, Y = sp.csr_array(np.arange(1, 61, dtype=np.float32)[:, None]), sp.csr_array(np.ones((60, 1), bool))
+    train, _, test, _ = features.split(X, Y, 0)
+    assert train.shape[0] == 40 and test.shape[0] == 20
+    assert sorted([*train.data, *test.data]) == sorted(X.data)
+    assert set(train.data) != set(features.split(X, Y, 1)[0].data)
+
+
+def test_rows_are_joined_and_labels_cut_to_the_most_frequent(tmp_path):
+    Y = np.array([[1, 0, 1], [0, 0, 1], [1, 1, 1], [0, 0, 0], [1, 0, 0]], bool)
+    for part, matrix in (("X_train", np.eye(5)[:3]), ("X_test", np.eye(5)[3:]), ("Y_train", Y[:3]), ("Y_test", Y[3:])):
+        matrix = sp.csr_array(matrix)
+        for name in ("data", "indices", "indptr"):
+            np.save(tmp_path / f"{part}.{name}.npy", getattr(matrix, name))
+    job = {"data": str(tmp_path), "rows": None, "about": {"n_features": 5, "n_labels": 3}}
+    joined, labels = features.joined(job)
+    assert np.array_equal(joined.toarray(), np.eye(5)) and np.array_equal(labels.toarray(), Y)
+    cut, labels = features.joined(job | {"n_labels": 2})
+    assert np.array_equal(labels.toarray(), Y[[0, 1, 2, 4]][:, [0, 2]]) and cut.shape[0] == 4
+
+
+def test_every_method_of_the_plan_is_there():
+    for how in [*features.METHODS.values(), *features.SHARE_METHODS.values()]:
+        assert how is None or features.made(how, 3, {"threads": 1}).n_features == features.SHARE
+    assert set(features.PAPER) == set(features.DATA) == set(features.PAPER_SECONDS)
+    for values in features.PAPER.values():
+        assert set(values) == set(features.FOUR) and all(len(v) == len(features.PAPER_METHODS) for v in values.values())
+
+
+def test_the_verdict_counts_measures_by_their_direction():
+    def run(values):
+        return {"fits": [{"measures": dict(zip(features.FOUR, values))}]}
+
+    found = {"one": {features.ALL: run((0.1, 0.5, 0.3, 0.6)), "FALS": run((0.2, 0.4, 0.3, 0.7))}}
+    text = features.verdict(found, [features.ALL, "FALS"], features.FOUR)
+    assert "in **2 of 4** measures" in text
+    assert [part.split()[0] for part in text.split(": ", 1)[1].split(", ") if "not" in part] == ["HL", "RL"]
+    assert features.verdict({"one": {"FALS": run((0, 0, 0, 0))}}, [features.ALL, "FALS"], features.FOUR) == ""
+
+
+def test_the_reproduction_is_measured_from_beginning_to_end(options):
+    study, found = measured("reproduction", options, lambda one: one.named["method"] in (features.ALL, "FALS"))
+    text = studies.part_markdown(study, "reproduction", found)
+    assert whole(text) and "A trial" in text and str(options.folder) not in text
+    assert "average over 2 data sets" in text and "Wilcoxon" in text and "(0.6193)" in text
+    fit = found["runs"][0]["fits"][0]
+    assert set(fit["measures"]) == set(features.MEASURES) and found["runs"][0]["n_rows"] == 120
+
+
+def test_times_of_forests_are_in_proportion_and_limits_are_judged(options):
+    study, found = measured("time", options, lambda one: one.named["data"] in ("20ng", features.CUT[0]))
+    run, cut = found["runs"]
+    assert run["labels_timed"] == 5 and len(run["fals_s"]) == 4 and set(run["seconds"]) >= {"RF", "RF, one set"}
+    text = studies.part_markdown(study, "time", found)
+    assert whole(text) and "20ng 5 of 6" in text and "asked at most 600 s: yes" in text and cut["L"] == 6
+
+
+@pytest.mark.parametrize(
+    "name, keep",
+    [
+        ("growth", lambda one: one.named["axes"] == ["H"]),
+        ("patterns", lambda one: one.named["data"] == "20ng" and one.named["method"] in ("FALS", "FIMS")),
+        ("share", lambda one: one.named["data"] == "20ng" and one.named["method"] in (features.ALL, "FAMS")),
+        ("similarity", lambda one: one.named["data"] == "20ng"),
+        ("leaves", lambda one: one.named["data"] == "20ng" and one.named["method"] == "MI"),
+    ],
+)
+def test_parts_are_measured_from_beginning_to_end(options, monkeypatch, name, keep):
+    small = features.BASE | {"n_train": 150, "n_features": 30, "n_labels": 5, "features_per_row": 6.0}
+    monkeypatch.setattr(features, "QUICK_BASE", small)
+    study, found = measured(name, options, keep)
+    text = studies.part_markdown(study, name, found)
+    assert whole(text) and "A trial" in text and str(options.folder) not in text
