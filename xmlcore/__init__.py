@@ -13,16 +13,29 @@ _NAMES = {
     "LdSM": "xmlcore.models",
     "DoubleSampling": "xmlcore.models",
     "OneVsRest": "xmlcore.models",
+    "FALS": "xmlcore.selection",
     "LabelTree": "xmlcore.models",
     "load_model": "xmlcore.models",
     "Ranking": "xmlcore.ranking",
     "evaluate": "xmlcore.experiment",
 }
-_MODULES = ("datasets", "metrics", "models", "robustness", "explain", "figures", "experiment", "store", "jobs")
+_MODULES = (
+    "datasets",
+    "metrics",
+    "models",
+    "selection",
+    "robustness",
+    "explain",
+    "figures",
+    "experiment",
+    "store",
+    "jobs",
+)
 
 __all__ = [
     "DoubleSampling",
     "ExtendedPLT",
+    "FALS",
     "PLT",
     "LabelTree",
     "LdSM",

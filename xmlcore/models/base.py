@@ -26,6 +26,7 @@ IN_ARRAYS = {"in arrays": "LabelTree"}  # in params.json, in place of a paramete
 SAVED_CLASSES = {
     "DoubleSampling": "xmlcore.models.double_sampling",
     "ExtendedPLT": "xmlcore.models.extended_plt",
+    "FALS": "xmlcore.selection.fals",
     "LdSM": "xmlcore.models.ldsm",
     "OneVsRest": "xmlcore.models.one_vs_rest",
     "PLT": "xmlcore.models.plt",

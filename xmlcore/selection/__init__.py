@@ -1,10 +1,14 @@
-"""Which features matter for which label: selections, trees to compare them with, how alike they are."""
+"""Which features matter for which label: selections, trees to compare them with, how alike they are.
+
+A selection is an int32 array (L, k) of feature ids, a row for each label, best first; one row stands for all labels.
+"""
 
 from importlib import import_module
 
 _NAMES = {
     "BRDT": "xmlcore.selection.trees",
     "ChiSquaredSelection": "xmlcore.selection.rivals",
+    "FALS": "xmlcore.selection.fals",
     "LassoSelection": "xmlcore.selection.rivals",
     "MutualInformationSelection": "xmlcore.selection.rivals",
     "RandomForestSelection": "xmlcore.selection.rivals",

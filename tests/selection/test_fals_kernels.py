@@ -1,0 +1,136 @@
+"""Kernels of FALS do what their plain twins do."""
+
+import math
+
+import naive
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from xmlcore._kernels import fals as kernels
+from xmlcore.selection._network import Settings, Training, Workers, first_weights, step_sizes
+from xmlcore.validation import csr_parts
+
+
+def sparse(n=12, d=7, density=0.4, seed=0):
+    random = np.random.default_rng(seed)
+    X = (random.random((n, d)) < density) * random.normal(size=(n, d))
+    return sp.csr_array(X.astype(np.float32))
+
+
+def test_entries_are_grouped_by_feature():
+    X = sparse()
+    rows, place = np.array([3, 0, 9, 4]), np.zeros(7, np.int32)
+    features, ptr, entry_rows, values = kernels.by_feature(*csr_parts(X), rows, place)
+    expected = naive.by_feature([dict(zip(X[[r]].indices.tolist(), X[[r]].data.tolist())) for r in rows])
+    found = {
+        int(f): list(zip(entry_rows[a:b].tolist(), values[a:b].tolist()))
+        for f, a, b in zip(features, ptr[:-1], ptr[1:])
+    }
+    assert list(found) == list(expected) and found == expected
+    assert not place.any()
+
+
+def test_the_first_layer_is_a_product_whatever_the_columns_at_once():
+    X, random = sparse(), np.random.default_rng(1)
+    weight, bias = random.normal(size=(7, 5)), random.normal(size=5)
+    out = np.empty((3, 5))
+    rows = np.array([2, 2, 11])
+    for first, last in ((0, 2), (2, 5)):
+        kernels.first_layer(*csr_parts(X.astype(np.float64)), rows, weight, bias, first, last, out)
+    np.testing.assert_allclose(out, X.toarray()[rows] @ weight + bias)
+
+
+@pytest.mark.parametrize("present", [[1, 1, 1, 1, 1], [1, 0, 0, 1, 0], [0, 0, 1, 0, 0, 0, 0, 0, 0, 1], [1] + [0] * 40])
+def test_steps_that_a_feature_missed_are_caught_up_as_adam_makes_them(present):
+    random = np.random.default_rng(0)
+    gradients = [float(random.normal()) * p for p in present]
+    weights, mean, square = np.array([[0.5, 0.5]]), np.zeros((1, 2)), np.zeros((1, 2))
+    rates, tail = step_sizes(len(present), 0.01)
+    done, feature = np.zeros(1, np.int32), np.zeros(1, np.int32)
+    for step, (gradient, there) in enumerate(zip(gradients, present)):
+        if there:
+            for h in range(2):
+                kernels.catch_up(feature, done, step, tail, weights, mean, square, h, h + 1)
+            entry = np.array([0, 1]), np.zeros(1, np.int32), np.ones(1)
+            kernels.sparse_step(
+                feature, *entry, np.full((1, 2), gradient), rates[step], 0.0, weights, mean, square, 0, 2
+            )
+            done[0] = step + 1
+    kernels.catch_up(feature, done, len(present), tail, weights, mean, square, 0, 2)
+    np.testing.assert_allclose(weights, naive.adam(0.5, gradients, 0.01), rtol=1e-7)
+
+
+def test_a_dense_step_is_adam():
+    gradients = np.random.default_rng(0).normal(size=(6, 2, 3))
+    weights, mean, square = np.full((2, 3), 0.3), np.zeros((2, 3)), np.zeros((2, 3))
+    rates, _ = step_sizes(6, 0.01)
+    for rate, gradient in zip(rates, gradients):
+        kernels.dense_step(gradient, rate, 0.0, weights, mean, square)
+    for place in np.ndindex(2, 3):
+        assert math.isclose(weights[place], naive.adam(0.3, gradients[:, place[0], place[1]].tolist(), 0.01))
+
+
+def test_labels_are_taken_off():
+    Y = np.array([[0, 1, 1], [0, 0, 0], [1, 0, 0]])
+    ptr, labels, _ = csr_parts(sp.csr_array(Y))
+    delta = np.full((2, 3), 0.25)
+    kernels.take_labels(ptr, labels, np.array([2, 0]), 0.5, delta)
+    np.testing.assert_allclose(delta, (0.25 - Y[[2, 0]]) * 0.5)
+
+
+def test_rows_as_differences_from_a_reference_have_the_squares_of_the_rows():
+    random = np.random.default_rng(0)
+    active = random.random((9, 6)) < 0.5
+    reference = random.random(6) < 0.5
+    active[4] = reference  # a row without differences
+    into, out_of = (random.normal(size=(6, m)).astype(np.float32) for m in (5, 3))
+    weight = random.random((9, 3)).astype(np.float32)
+    parts = kernels.deviations(active, reference)
+    expected = naive.deviations(active, reference)
+    assert [list(zip(parts[1][a:b], parts[2][a:b])) for a, b in zip(parts[0][:-1], parts[0][1:])] == expected
+    sums, total = np.zeros((3, 5), np.float32), np.ones((3, 5))
+    kernels.reference_squares(*parts, into, out_of, out_of[reference].T @ into[reference], weight, sums)
+    np.testing.assert_allclose(sums, naive.reference_squares(active, into, out_of, weight), rtol=1e-5, atol=1e-6)
+    before = sums.copy()
+    kernels.flush(sums, total)
+    assert not sums.any()
+    np.testing.assert_allclose(total, 1 + before.astype(np.float64))
+
+
+def test_rows_are_drawn_in_proportion_to_their_weights_in_however_many_parts():
+    weight = np.array([[1, 0, 3, 4], [0, 0, 0, 0], [5, 5, 0, 0]], np.float32)
+    for bounds in ([0, 4], [0, 1, 2, 4]):
+        drawn, so_far = np.full((3, 20_000), -1), np.zeros(3)
+        for number, (a, b) in enumerate(zip(bounds[:-1], bounds[1:])):
+            part = np.ascontiguousarray(weight[:, a:b])
+            kernels.draw_rows(part, a, so_far, 7, np.arange(3) * 10 + number, drawn)
+        np.testing.assert_allclose(so_far, weight.sum(axis=1))
+        assert (drawn[1] == -1).all()  # nothing to draw
+        for c in (0, 2):
+            share = np.bincount(drawn[c], minlength=4) / drawn.shape[1]
+            np.testing.assert_allclose(share, weight[c] / weight[c].sum(), atol=0.015)  # more than 4 deviations
+            assert (share[weight[c] == 0] == 0).all()
+
+
+@pytest.mark.parametrize("activation, l2", [("relu", 0.0), ("sigmoid", 0.0), ("relu", 0.01)])
+def test_a_network_of_one_label_trains_as_the_general_one_does(activation, l2):
+    X, member = sparse(n=50, d=8, seed=3), np.random.default_rng(1).random(50) < 0.3
+    settings = Settings(activation, 4, 16, 0.01, l2, 0.0, 5)
+    Y = sp.csr_array(member[:, None])
+    with Workers(1) as workers:
+        training = Training(csr_parts(X), csr_parts(Y)[:2], [8, 3, 1], settings, workers, np.float64)
+        assert training.dense is not None
+        expected = training.run()
+    (into, out_of), (bias, last) = first_weights([8, 3, 1], 5, np.float64)
+    out_of = np.ascontiguousarray(out_of[:, 0])
+    rates, tail = step_sizes(16, 0.01)
+    order = np.stack([np.random.default_rng([5, 2, epoch]).permutation(50) for epoch in range(4)])
+    ptr, columns, values = csr_parts(X.astype(np.float64))
+    kernels.train_binary(
+        ptr, columns, values, order, 16, member, tail, rates, l2, 0.0, activation == "relu", np.uint64(0), into, bias,
+        out_of, last,
+    )  # fmt: skip
+    wanted = (expected.weights[0], expected.biases[0], expected.weights[1][:, 0], expected.biases[1])
+    for own, other in zip((into, bias, out_of, last), wanted):
+        np.testing.assert_allclose(own, other, rtol=1e-5, atol=1e-7)

@@ -1,0 +1,141 @@
+"""How much each feature has to do with each output of a perceptron: gradients and three methods beyond them.
+
+Every method here is a product along the layers, the paper's equations 4, 15, 19 and 21:
+
+    attribution[n, c, d] = x[n, d] * out[n, c] * (W_1 diag(m_1[n]) W_2 diag(m_2[n]) ... W_K)[d, c]
+
+with factors m of the hidden units and ``out`` of the outputs that depend on the row. The gradient has no x[n, d];
+integrated gradients are the mean of such products over points between 0 and the row.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from xmlcore.selection._network import Network, activate, product, sigmoid, slope
+
+METHODS = ("gradient", "integrated_gradients", "deeplift", "lrp")
+IG_STEPS = 50
+LRP_EPSILON = 1e-6
+NEAR = 1e-6  # differences below this are taken as none: the slope takes their ratio's place
+
+
+class Factors(NamedTuple):
+    """What a method multiplies along the layers, for n rows."""
+
+    weights: tuple  # one matrix per layer
+    hidden: list  # (n, H) for each hidden layer
+    out: np.ndarray  # (n, L)
+    probabilities: np.ndarray  # (n, L), the network's outputs
+
+
+def factors(network: Network, X, method: str, labels: slice = slice(None)) -> Factors:
+    """Factors of a method that is one product; of integrated gradients, those of the gradient.
+
+    Parameters
+    ----------
+    network : Network
+    X : CSR or dense, shape (n, D)
+    method : {"gradient", "integrated_gradients", "deeplift", "lrp"}
+    labels : slice
+        Outputs that are wanted.
+
+    Returns
+    -------
+    Factors
+    """
+    weights = (*network.weights[:-1], network.weights[-1][:, labels])
+    biases = (*network.biases[:-1], network.biases[-1][labels])
+    if method == "deeplift":
+        return _deeplift(weights, biases, X, network.activation)
+    if method == "lrp":
+        return _lrp(weights, biases, X, network.activation)
+    hidden = network.hidden(X)
+    probabilities = sigmoid(product(hidden[-1] if hidden else X, weights[-1]) + biases[-1])
+    slopes = [slope(values, network.activation) for values in hidden]
+    return Factors(weights, slopes, probabilities * (1 - probabilities), probabilities)
+
+
+def _deeplift(weights, biases, X, activation):
+    """Rescale rule against a row of zeros: ratios of differences in place of slopes."""
+    values, base = X, np.zeros((1, weights[0].shape[0]), weights[0].dtype)
+    ratios = []
+    for level, (weight, bias) in enumerate(zip(weights, biases)):
+        before, before_base = product(values, weight) + bias, base @ weight + bias
+        change = before - before_base
+        if level < len(weights) - 1:
+            values, base = activate(before, activation), activate(before_base, activation)
+            own = slope(values, activation)
+        else:
+            values, base = sigmoid(before), sigmoid(before_base)
+            own = values * (1 - values)
+        far = np.abs(change) > NEAR
+        ratios.append(np.where(far, (values - base) / np.where(far, change, 1), own).astype(weight.dtype))
+    return Factors(weights, ratios[:-1], ratios[-1], values)
+
+
+def _lrp(weights, biases, X, activation):
+    """Relevance goes back in proportion to what came along positive weights."""
+    positive = tuple(np.maximum(weight, 0) for weight in weights)
+    values, shares = X, []
+    for level, (weight, bias) in enumerate(zip(weights, biases)):
+        sums = product(values, positive[level])
+        before = product(values, weight) + bias
+        values = activate(before, activation) if level < len(weights) - 1 else sigmoid(before)
+        epsilon = np.where(sums < 0, -LRP_EPSILON, LRP_EPSILON).astype(weight.dtype)  # away from 0, as negative x may
+        shares.append(values / (sums + epsilon))
+    return Factors(positive, shares[:-1], shares[-1], values)
+
+
+def along(parts: Factors, rows, features) -> np.ndarray:
+    """The product of all weights and hidden factors for pairs of a row and a feature.
+
+    Parameters
+    ----------
+    parts : Factors
+    rows, features : ndarray of int, shape (E,)
+
+    Returns
+    -------
+    ndarray, shape (E, L)
+    """
+    values = parts.weights[0][features]
+    for own, weight in zip(parts.hidden, parts.weights[1:]):
+        values = (values * own[rows]) @ weight
+    return values
+
+
+def attributions(network: Network, X, method: str = "gradient", n_steps: int = IG_STEPS) -> np.ndarray:
+    """Attributions of every feature to every label, for a few rows.
+
+    Parameters
+    ----------
+    network : Network
+    X : CSR or dense, shape (n, D)
+    method : {"gradient", "integrated_gradients", "deeplift", "lrp"}
+    n_steps : int
+        Points of the integral of integrated gradients.
+
+    Returns
+    -------
+    ndarray, shape (n, L, D)
+        Not squared: positive where the feature speaks for the label.
+    """
+    n, n_features, n_labels = X.shape[0], network.weights[0].shape[0], network.weights[-1].shape[1]
+    out = np.zeros((n, n_labels, n_features), network.weights[0].dtype)
+    everything = np.arange(n_features)
+    points = [X] if method != "integrated_gradients" else [X * (k / n_steps) for k in range(1, n_steps + 1)]
+    for point in points:
+        parts = factors(network, _as_weights(point, network), method)
+        for row in range(n):
+            values = along(parts, np.full(n_features, row), everything)
+            out[row] += (values * parts.out[row]).T
+    if method == "gradient":
+        return out
+    dense = X.toarray() if sp.issparse(X) else np.asarray(X)
+    return out * (dense / len(points)).astype(out.dtype)[:, None, :]
+
+
+def _as_weights(X, network):
+    return X.astype(network.weights[0].dtype, copy=False)
