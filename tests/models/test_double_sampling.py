@@ -2,6 +2,7 @@
 
 import json
 import pickle
+import tracemalloc
 import warnings
 from collections import Counter
 
@@ -16,6 +17,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
+from sklearn.svm import LinearSVC
 
 from xmlcore import DoubleSampling, load_model, metrics
 from xmlcore._kernels import double_sampling as kernels
@@ -154,8 +156,7 @@ def test_f_is_the_product_of_weights_and_features_and_orders_the_ranking(params)
 
 
 @pytest.mark.parametrize("distance, weighting", SPACES)
-@pytest.mark.parametrize("sparse", [1, 10**6], ids=["touched classes", "all classes"])
-def test_candidates_are_the_nearest_centroids(distance, weighting, sparse, monkeypatch):
+def test_candidates_are_the_nearest_centroids(distance, weighting):
     X, rows, labels = problem(n=60, n_terms=40, n_classes=20, skip=(3, 11))
     model = DoubleSampling(distance=distance, weighting=weighting).fit(X, binary(labels, 20))
     new = problem(10, 40, 20, seed=1)[0]
@@ -180,6 +181,63 @@ def test_few_postings_among_many_classes_give_the_same_candidates_as_a_pass_over
     rows = as_dicts(X.toarray())
     for i in range(0, 40, 5):
         assert model.candidates(X[[i]], 12).tolist() == [naive.ds_nearest(rows[i], rows, labels, 12, distance=distance)]
+
+
+def many_classes(distance, weighting):
+    """A model of 3,000 classes, some of them equal and some without rows, and rows of rare and of frequent terms."""
+    random = np.random.default_rng(0)
+    rare = random.integers(6, 2000, (3000, 3))
+    rare[1000:1400] = rare[:400]
+    frequent = np.where(np.arange(3000) < 1400, 1, random.integers(0, 4, (6, 3000))).T
+    X = sp.lil_array((3000, 2000), dtype=np.float32)
+    X[:, :6] = frequent
+    X = X.tocsr() + sp.csr_array((np.ones(9000, np.float32), rare.ravel(), np.arange(0, 9001, 3)), (3000, 2000))
+    ids = random.permutation(3100)[:3000]
+    model = DoubleSampling(n_adversarial=1, distance=distance, weighting=weighting).fit(
+        X, binary(ids[:, None].tolist(), 3100)
+    )
+    return model, X, ids
+
+
+@pytest.mark.parametrize("distance, weighting", SPACES)
+def test_leaving_frequent_terms_for_later_finds_the_same_candidates(distance, weighting):
+    model, X, ids = many_classes(distance, weighting)
+    index, new = model._index_, sp.csr_array(X[::100])
+    x = model._rows(new)
+    room, q = kernels.scratch(3100), 9
+    scores, found, pruned = np.empty(q), np.empty(q, np.int32), 0
+    # All distances, from the definition: the space's weights, then directions or means of one row each.
+    idf = np.ones(2000)
+    idf[model.feature_of_column_] = index.weight
+    rows, centres = (A.toarray().astype(np.float64) * idf for A in (new, X))
+    if distance == "cosine":
+        rows, centres = (A / np.linalg.norm(A, axis=1, keepdims=True) for A in (rows, centres))
+    for i, row in enumerate(rows):
+        order = np.lexsort((ids, np.round(((centres - row) ** 2).sum(axis=1), 9)))[:q]
+        expected = ids[order].tolist()
+        assert model.candidates(new[[i]], q).tolist() == [expected]
+        part = tuple(a[x[0][i] : x[0][i + 1]] for a in x[1:])
+        twice = 2 / np.sqrt(kernels.row_square(*part, index.weight)) if index.unit else 2.0
+        for most in (q - 1 + 40, 10**6):
+            kernels._add_products(*part, index, index.head, index.ptr.size - 1, room.product)
+            if kernels._nearest_of_survivors(*part, index, twice, most, room, scores, found):
+                kernels._sort_best_first(scores, found, q)
+                assert found.tolist() == expected
+                pruned += most < 100
+            room.product[:] = 0
+    # Few classes may be looked up where the weights of frequent terms are small, else none is ruled out.
+    assert 0 < index.head < 10 and (pruned > 10) == (weighting == "tfidf")
+
+
+def test_no_class_has_more_of_the_frequent_terms_than_its_reach():
+    model, X, ids = many_classes("euclidean", "tfidf")
+    index = model._index_
+    columns = model.feature_of_column_[: index.head]
+    parts = X[:, columns].toarray().astype(np.float64) * index.weight[: index.head]
+    np.testing.assert_allclose(index.reach[ids], np.linalg.norm(parts, axis=1), rtol=1e-6)
+    assert index.far.tolist() == [index.reach[g : g + kernels.GROUP].max() for g in range(0, 3100, kernels.GROUP)]
+    work = model.document_counts_ * np.diff(index.ptr)
+    assert work[: index.head].sum() >= kernels.HEAD * work.sum() > work[: index.head - 1].sum()
 
 
 def test_equal_distances_go_to_the_smaller_class():
@@ -486,17 +544,40 @@ def test_the_empirical_risk_is_that_of_equation_7(leave_one_out):
     assert model.empirical_risk_ == pytest.approx(risk, abs=1e-9)
 
 
-def test_f_is_the_linear_classifier_of_the_scaled_differences():
+@pytest.mark.parametrize(
+    "loss, oracle",
+    [
+        ("logistic", LogisticRegression(C=0.7, fit_intercept=False, tol=1e-10, max_iter=10_000)),
+        ("squared_hinge", LinearSVC(C=0.7, fit_intercept=False, dual=False, tol=1e-10, max_iter=10_000)),
+    ],
+)
+def test_f_is_the_linear_classifier_of_the_scaled_differences(loss, oracle):
     X, rows, labels = problem(n=30, n_classes=5)
-    model = DoubleSampling(n_adversarial=2, C=0.7).fit(X, binary(labels, 5))
+    model = DoubleSampling(n_adversarial=2, C=0.7, loss=loss).fit(X, binary(labels, 5))
     sample = sampled(labels, 5, n_adversarial=2)
     examples = list(zip(sample.rows.tolist(), sample.classes.tolist(), sample.adversaries.tolist()))
     pairs = naive.ds_pairs(examples, lambda i, k: np.array(naive.ds_features(rows[i], k, rows, labels)))
     Z, signs = np.array([a - b for a, b, _ in pairs]), [sign for *_, sign in pairs]
     scale = np.sqrt((Z**2).mean(axis=0))
-    oracle = LogisticRegression(C=0.7, fit_intercept=False, tol=1e-10, max_iter=10_000).fit(Z / scale, signs)
+    oracle.fit(Z / scale, signs)
     np.testing.assert_allclose(model.feature_scale_, scale, rtol=1e-4)
     np.testing.assert_allclose(model.weights_ * scale, oracle.coef_[0], atol=2e-3)
+
+
+def test_training_keeps_the_pairs_once():
+    """κM·10 numbers: neither their making nor the learner copies them."""
+    X, _, labels = problem(n=1200, n_terms=60, n_classes=400)
+    Y = binary(labels, 400)
+    model = DoubleSampling(n_adversarial=200)
+    warm_up(model)
+    tracemalloc.start()
+    try:
+        model.fit(X, Y)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert model.n_pairs_ > 150_000
+    assert peak < 1.7 * 80 * model.n_pairs_  # a number per pair is a tenth; a copy would make it more than 2
 
 
 @pytest.mark.parametrize("loss", ["logistic", "squared_hinge"])

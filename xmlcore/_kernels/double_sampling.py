@@ -17,6 +17,10 @@ N_FEATURES = 10  # of the paper's Table 1
 N_MORE = 8  # those of more_features
 S11 = np.uint64(11)
 SPARSE = 8  # of so many classes, one with a posting of the row makes a pass over all of them worth while
+GROUP = 64  # classes that are passed over together
+HEAD = 0.8  # of the work on postings that rows like the training rows make, in the frequent terms at least
+LOOKED_UP = 64  # postings gone through in the time that one is looked up
+ROUNDING = 1e-9  # relative, far above that of any sum
 LEAST_LEFT = 1e-5  # share of a sum, below which taking a row's part out of it leaves nothing but rounding
 
 
@@ -35,6 +39,9 @@ class ClassIndex(NamedTuple):
     square: np.ndarray  # float64 (K,), the centroid's squared length; infinite where a class has no rows
     order: np.ndarray  # int32, classes that have rows, by (square, class id)
     unit: bool  # rows are scaled to length 1
+    head: int  # terms before this one are frequent: most of the work is in their postings
+    reach: np.ndarray  # float64 (K,), length of the centroid's part in these terms
+    far: np.ndarray  # float64, the largest of these in each group of GROUP classes
 
 
 class MoreOfClasses(NamedTuple):
@@ -113,6 +120,16 @@ def class_totals(ptr, classes, sums, weight, n_classes):
             length[classes[p]] += y
             square[classes[p]] += (weight[t] * y) ** 2
     return length, square
+
+
+@kernel
+def head_lengths(ptr, classes, sums, weight, scale, head):
+    """Length of each centroid's part in the terms before ``head``: float64 (K,)."""
+    square = np.zeros(scale.size)
+    for t in range(head):
+        for p in range(ptr[t], ptr[t + 1]):
+            square[classes[p]] += (np.float64(sums[p]) * weight[t] * scale[classes[p]]) ** 2
+    return np.sqrt(square)
 
 
 @kernel
@@ -222,70 +239,179 @@ def _sort_best_first(scores, ids, n):
         _sink(scores, ids, end, 0)
 
 
+class Scratch(NamedTuple):
+    """What :func:`nearest` writes to; K classes, G groups of them."""
+
+    product: np.ndarray  # float64 (K,), zeros, and zeros again afterwards
+    touched: np.ndarray  # int32 (K,)
+    partial: np.ndarray  # float64 (K,)
+    tops: np.ndarray  # float64 (G,)
+
+
 @kernel
-def nearest(terms, values, index, product, touched, scores, ids):
+def scratch(n_classes):
+    return Scratch(
+        np.zeros(n_classes), np.empty(n_classes, np.int32), np.empty(n_classes), np.empty(-(-n_classes // GROUP))
+    )
+
+
+@kernel
+def nearest(terms, values, index, room, scores, ids):
     """Classes of the nearest centroids of one row, exactly.
 
-    One pass over the postings of the row's terms adds up its products with all centroids that share a term with it;
-    the others are known by their length alone.
+    The postings of the row's terms add up its products with all centroids that share a term with it; the others are
+    known by their length alone. Of frequent terms, most of the postings, only what can matter is read: what they can
+    add to a class is at most the row's length in them times the centroid's.
 
     Parameters
     ----------
     terms : int32, values : float32
         The row.
     index : ClassIndex
-    product : float64 (K,), zeros, and zeros again afterwards; touched : int32 (K,)
-        Scratch.
+    room : Scratch
     scores : float64 (q,), ids : int32 (q,)
         Filled: |x|² minus the squared distance, and the class, nearest first and the smaller id among equals. q is
         at most the number of classes that have rows.
     """
     # Read from the tuple inside a loop, an array costs more than the work that is done with it.
-    ptr, classes, sums, weight = index.ptr, index.classes, index.sums, index.weight
-    scale, square, order = index.scale, index.square, index.order
+    ptr, weight, head, product = index.ptr, index.weight, index.head, room.product
     length = row_square(terms, values, weight)
     twice = 2.0 / math.sqrt(length) if index.unit and length > 0 else 2.0
-    q, work = ids.size, 0
+    work, head_work, n_head = 0, 0, 0  # postings in all, those of frequent terms, and these
     for a in range(terms.size):
-        work += ptr[terms[a] + 1] - ptr[terms[a]]
-    kept, worst = 0, -np.inf
-    if work * SPARSE > product.size:
-        for a in range(terms.size):
-            t = terms[a]
+        size = ptr[terms[a] + 1] - ptr[terms[a]]
+        work += size
+        if terms[a] < head:
+            head_work += size
+            n_head += 1
+    if work * SPARSE <= product.size:
+        _nearest_of_touched(terms, values, index, twice, room, scores, ids)
+        return
+    _add_products(terms, values, index, head, ptr.size - 1, product)
+    # Every class that can be among the nearest is looked up in each frequent term: so many are worth it.
+    most = head_work // (2 * LOOKED_UP * max(1, n_head))
+    if most < 2 * ids.size or not _nearest_of_survivors(terms, values, index, twice, most, room, scores, ids):
+        _add_products(terms, values, index, 0, head, product)
+        group_scores(product, index.scale, index.square, twice, room.partial, room.tops)
+        _best(room, scores, ids)
+    product[:] = 0.0
+    _sort_best_first(scores, ids, ids.size)
+
+
+@kernel
+def _add_products(terms, values, index, first, last, product):
+    """Add the products of a row's terms from ``first`` to last - 1 with all centroids."""
+    ptr, classes, sums, weight = index.ptr, index.classes, index.sums, index.weight
+    for a in range(terms.size):
+        t = terms[a]
+        if first <= t < last:
             x = np.float64(values[a]) * weight[t] * weight[t]
             for p in range(ptr[t], ptr[t + 1]):
                 product[classes[p]] += x * sums[p]
-        for k in range(product.size):
+
+
+@kernel(fastmath={"nnan", "nsz"})  # for vector instructions; no sum is reordered
+def group_scores(product, scale, square, twice, scores, tops):
+    """|x|² minus the squared distance, by the products, for all classes; and the largest of each group."""
+    for g in range(tops.size):
+        last, top = min(product.size, (g + 1) * GROUP), -np.inf
+        for k in range(g * GROUP, last):
             score = twice * product[k] * scale[k] - square[k]
-            if score >= worst and square[k] < np.inf:
-                kept = _offer(score, k, scores, ids, kept)
-                if kept == q:
+            scores[k] = score
+            top = score if score > top else top
+        tops[g] = top
+
+
+@kernel
+def _best(room, scores, ids):
+    """The classes of largest ``room.partial``, as a heap; classes without rows have -inf there."""
+    partial, tops, kept, worst = room.partial, room.tops, 0, -np.inf
+    for g in range(tops.size):
+        if tops[g] < worst or tops[g] == -np.inf:
+            continue
+        for k in range(g * GROUP, min(partial.size, (g + 1) * GROUP)):
+            if partial[k] >= worst and partial[k] > -np.inf:
+                kept = _offer(partial[k], k, scores, ids, kept)
+                if kept == ids.size:
                     worst = scores[0]
-            product[k] = 0.0
-    else:
-        count, left = 0, q
-        for a in range(terms.size):
-            t = terms[a]
-            x = np.float64(values[a]) * weight[t] * weight[t]
-            for p in range(ptr[t], ptr[t + 1]):
-                k = classes[p]
-                if product[k] == 0.0:
-                    touched[count] = k
-                    count += 1
-                product[k] += x * sums[p]
-        for i in range(count):
-            k = touched[i]
-            kept = _offer(twice * product[k] * scale[k] - square[k], k, scores, ids, kept)
-        for i in range(order.size):
-            k = order[i]
-            if left == 0:
-                break
+
+
+@kernel
+def _nearest_of_survivors(terms, values, index, twice, most, room, scores, ids):
+    """The nearest centroids, by products without the head; False when more than ``most`` classes can be among them."""
+    partial, tops, reach, far, q = room.partial, room.tops, index.reach, index.far, ids.size
+    group_scores(room.product, index.scale, index.square, twice, partial, tops)
+    _best(room, scores, ids)
+    # Scores can only rise: what the q best of now have, once complete, is needed to be among the nearest.
+    first, kept = ids.copy(), 0
+    for i in range(q):
+        kept = _offer(_complete(terms, values, first[i], index, twice, room.product), first[i], scores, ids, kept)
+        partial[first[i]] = -np.inf
+    x_head, x_all = 0.0, 0.0
+    for a in range(terms.size):
+        part = (np.float64(values[a]) * index.weight[terms[a]]) ** 2
+        x_all += part
+        if terms[a] < index.head:
+            x_head += part
+    add = twice * math.sqrt(x_head) * (1.0 + ROUNDING)
+    largest = math.sqrt(index.square[index.order[-1]])
+    error = ROUNDING * (twice * math.sqrt(x_all) * largest + largest * largest)
+    least, count = scores[0] - error, q
+    for g in range(tops.size):
+        if tops[g] + add * far[g] < least:
+            continue
+        for k in range(g * GROUP, min(partial.size, (g + 1) * GROUP)):
+            if partial[k] + add * reach[k] >= least:
+                if count == most:
+                    return False
+                kept = _offer(_complete(terms, values, k, index, twice, room.product), k, scores, ids, kept)
+                least = scores[0] - error
+                count += 1
+    return True
+
+
+@kernel
+def _complete(terms, values, k, index, twice, product):
+    """The score of a class whose product lacks the head, added in the order of :func:`_add_products`."""
+    ptr, classes = index.ptr, index.classes
+    total = product[k]
+    for a in range(terms.size):
+        t = terms[a]
+        if t < index.head:
+            at = _search(classes, ptr[t], ptr[t + 1], k)
+            if at < ptr[t + 1] and classes[at] == k:
+                total += np.float64(values[a]) * index.weight[t] * index.weight[t] * index.sums[at]
+    return twice * total * index.scale[k] - index.square[k]
+
+
+@kernel
+def _nearest_of_touched(terms, values, index, twice, room, scores, ids):
+    """The nearest centroids where few classes share a term with the row: only these are passed over."""
+    ptr, classes, sums, weight = index.ptr, index.classes, index.sums, index.weight
+    scale, square, order, product, touched = index.scale, index.square, index.order, room.product, room.touched
+    count, left, kept = 0, ids.size, 0
+    for a in range(terms.size):
+        t = terms[a]
+        x = np.float64(values[a]) * weight[t] * weight[t]
+        for p in range(ptr[t], ptr[t + 1]):
+            k = classes[p]
             if product[k] == 0.0:
-                kept = _offer(-square[k], k, scores, ids, kept)
-                left -= 1
-        for i in range(count):
-            product[touched[i]] = 0.0
-    _sort_best_first(scores, ids, q)
+                touched[count] = k
+                count += 1
+            product[k] += x * sums[p]
+    for i in range(count):
+        k = touched[i]
+        kept = _offer(twice * product[k] * scale[k] - square[k], k, scores, ids, kept)
+    for i in range(order.size):
+        k = order[i]
+        if left == 0:
+            break
+        if product[k] == 0.0:
+            kept = _offer(-square[k], k, scores, ids, kept)
+            left -= 1
+    for i in range(count):
+        product[touched[i]] = 0.0
+    _sort_best_first(scores, ids, ids.size)
 
 
 @kernel
@@ -585,11 +711,10 @@ def pair_block(ptr, terms, values, rows, own_class, adversaries, first, last, le
 @kernel
 def nearest_block(ptr, terms, values, index, out):
     """Classes of the nearest centroids of rows: ``out`` int32 (n, q), nearest first."""
-    n_classes, q = index.length.size, out.shape[1]
-    product, touched, scores = np.zeros(n_classes), np.empty(n_classes, np.int32), np.empty(q)
+    room, scores = scratch(index.length.size), np.empty(out.shape[1])
     for i in range(ptr.size - 1):
         a, b = ptr[i], ptr[i + 1]
-        nearest(terms[a:b], values[a:b], index, product, touched, scores, out[i])
+        nearest(terms[a:b], values[a:b], index, room, scores, out[i])
 
 
 @kernel
@@ -605,17 +730,17 @@ def near_others(ptr, terms, values, rows, own_class, first, last, class_size, by
     kept : bool (M,)
         Filled: whether the own class, without the example, is among the q nearest.
     """
-    n_classes, q = index.length.size, others.shape[1] + 1
+    q = others.shape[1] + 1
     class_ptr, class_terms, class_sums = by_class
     width = min(q + 1, index.order.size)
-    product, touched, scores = np.zeros(n_classes), np.empty(n_classes, np.int32), np.empty(width)
+    room, scores = scratch(index.length.size), np.empty(width)
     near, features, most = np.empty(width, np.int32), np.empty((2, N_FEATURES)), 0
     for i in range(first, last):
         most = max(most, ptr[rows[i] + 1] - ptr[rows[i]])
     found, two = np.empty((2, most)), np.empty(2, np.int32)
     for i in range(first, last):
         a, b, y = ptr[rows[i]], ptr[rows[i] + 1], own_class[i]
-        nearest(terms[a:b], values[a:b], index, product, touched, scores, near)
+        nearest(terms[a:b], values[a:b], index, room, scores, near)
         n = 0
         for c in range(width):
             if near[c] != y and n < q:
@@ -644,14 +769,13 @@ def rank_block(ptr, terms, values, index, more, given, tree, w, labels, scores):
     labels : int32 (n, q), scores : float64 (n, q)
         Filled: the candidates by f, best first and the smaller id among equals; and f.
     """
-    n_classes, q = index.length.size, labels.shape[1]
-    size = 0 if given else n_classes
-    product, touched, near = np.zeros(size), np.empty(size, np.int32), np.empty(q)
+    q = labels.shape[1]
+    room, near = scratch(0 if given else index.length.size), np.empty(q)
     features, found, nobody = np.empty((q, w.size)), np.empty((q, longest(ptr))), np.empty(0, np.int64)
     for i in range(ptr.size - 1):
         a, b, own = ptr[i], ptr[i + 1], labels[i]
         if not given:
-            nearest(terms[a:b], values[a:b], index, product, touched, near, own)
+            nearest(terms[a:b], values[a:b], index, room, near, own)
             own.sort()
         sums_by_term(terms[a:b], own, index, found)
         filled = _all_features(terms[a:b], values[a:b], own, found, -1, nobody, index, more, features)

@@ -77,12 +77,20 @@ class ClassTerms(NamedTuple):
         centre[self.class_size == 0] = np.inf
         mean_length = float(length[present].mean()) or 1.0
         order = present[np.argsort(centre[present], kind="stable")].astype(np.int32)
+        head = self.head()
+        reach = kernels.head_lengths(self.ptr, self.classes, self.sums, weight, scale, head)
+        far = np.maximum.reduceat(reach, np.arange(0, n_classes, kernels.GROUP))
         return read_only(
             kernels.ClassIndex(
                 self.ptr, self.classes, self.sums, weight, idf, totals.sum() / totals, length, mean_length, scale,
-                centre, order, distance == "cosine",
+                centre, order, distance == "cosine", head, reach, far,
             )
         )  # fmt: skip
+
+    def head(self) -> int:
+        """The number of frequent terms: the fewest whose postings make up ``HEAD`` of the work for training rows."""
+        work = np.cumsum(self.document_counts * np.diff(self.ptr).astype(np.float64))
+        return int(np.searchsorted(work, kernels.HEAD * work[-1])) + 1 if work.size else 0
 
     def more(self, index, weighting) -> kernels.MoreOfClasses:
         """What the features beside the paper's need."""
