@@ -411,8 +411,9 @@ def table_extensions(part):
         head = ["setting", *(f"q = {q}" for q in QS), "own class among 10, %", "training pairs wrong, %"]
         head += ["training s", "ms per row, q = 10"]
         parts.append(
-            f"**{data}**, {EXTENSIONS_PER_CLASS[data]:g} examples per class: accuracy / macro-F1 on a held-out fifth of "
-            f"the training rows, percent, mean of {found[0]['splits']} splits. Bold: largest sum among what is not in the paper, taken as “extended”.\n\n"
+            f"**{data}**, {EXTENSIONS_PER_CLASS[data]:g} examples per class: accuracy / macro-F1 on a held-out fifth "
+            f"of the training rows, percent, mean of {found[0]['splits']} splits. Bold: largest sum among what is not "
+            "in the paper, taken as “extended”.\n\n"
             f"{report.table(head, rows)}"
         )
     return "\n\n".join(parts)
