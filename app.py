@@ -11,6 +11,7 @@ page = st.navigation(
         st.Page("pages/robustness.py", title="Robustness"),
         st.Page("pages/explain.py", title="Explain"),
         st.Page("pages/trees.py", title="Trees"),
+        st.Page("pages/features.py", title="Features"),
         st.Page("pages/sampling.py", title="Sampling"),
     ]
 )

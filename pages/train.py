@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.shared import export, frame, jobs_panel, predictions, server, settings, show, state, tables, text
+from pages.shared import export, forms, frame, jobs_panel, predictions, server, settings, show, state, tables, text
 from xmlcore import experiment, figures, store
 
 K = 5
@@ -197,15 +197,8 @@ def _controls(data, fingerprint, name, shown, mark):
     )
     info = models[model]
     st.caption(text.plain(f"{info.summary} {info.paper}."))
-    remembered = state.get("forms").get(model, {})
     with st.container(border=True):
-        for parameter in (p for p in info.parameters if not p.advanced):
-            _widget(model, parameter, remembered)
-        advanced = [p for p in info.parameters if p.advanced]
-        if advanced:
-            with st.expander("More settings"):
-                for parameter in advanced:
-                    _widget(model, parameter, remembered)
+        forms.show(model, info)
         nothing_to_learn = data.Y_train.nnz == 0
         pressed = st.button(
             "Train",
@@ -238,12 +231,11 @@ def _say_what_train_does(fingerprint, model, shown, pressed):
 
 
 def _params(model):
-    return {p.name: st.session_state[_key(model, p)] for p in experiment.MODELS[model].parameters}
+    return forms.values(model, experiment.MODELS[model])
 
 
 def _problems(model, params):
-    said = (settings.problem(p, params[p.name]) for p in experiment.MODELS[model].parameters)
-    return [problem for problem in said if problem]
+    return forms.problems(experiment.MODELS[model], params)
 
 
 def _train(fingerprint, name, model):
@@ -255,48 +247,6 @@ def _train(fingerprint, name, model):
         key = experiment.run_key(fingerprint, model, params, K)
         st.session_state[state.FROM_CACHE] = {*st.session_state.get(state.FROM_CACHE, ()), key}
         state.notify("These settings were trained before: the result is from the cache.")
-
-
-def _key(model, parameter) -> str:
-    return f"form.{model}.{parameter.name}"
-
-
-def _widget(model, parameter, remembered):
-    """A widget for a parameter, remembered as it changes."""
-    key = _key(model, parameter)
-    value = remembered.get(parameter.name, parameter.default)
-    label, help = parameter.label, parameter.help
-    changes = {"on_change": _remember, "args": (model, parameter)}
-    if parameter.kind == "choice":
-        options = list(parameter.options)
-        value = state.first_value(key, value, parameter.default, options.__contains__)
-        st.selectbox(label, options, index=options.index(value), key=key, help=help, **changes)
-    elif parameter.kind == "bool":
-        value = state.first_value(key, value, parameter.default, lambda v: isinstance(v, bool))
-        st.toggle(label, value=value, key=key, help=help, **changes)
-    else:
-        _number(key, parameter, value, changes)
-
-
-def _remember(model, parameter):
-    state.remember_setting(model, parameter.name, st.session_state[_key(model, parameter)])
-
-
-def _number(key, parameter, value, changes):
-    """A field without bounds: a browser keeps a number out of bounds to itself, and Train would use the one before."""
-    kind = int if parameter.kind == "int" else float
-    allowed = settings.limits(parameter)
-    value = state.first_value(key, value, parameter.default, lambda v: settings.is_number(parameter, v))
-    st.number_input(
-        parameter.label,
-        value=None if value is None else kind(value),
-        step=kind(parameter.step) if parameter.step else (1 if kind is int else None),
-        format="%d" if kind is int else "%g",
-        key=key,
-        help=parameter.help + (f" Allowed: {allowed}." if allowed else ""),
-        placeholder=parameter.empty if parameter.optional else "a number is needed",
-        **changes,
-    )
 
 
 # --- single predictions ---

@@ -611,3 +611,249 @@ MODELS = {
         ),
     ),
 }
+
+# --- selections of features ---
+
+KEPT = Parameter(
+    "n_features",
+    "Features kept per label",
+    "A share of all features, or a count. Fewer are quicker to learn from and to read; too few lose what the label "
+    "depends on. The paper keeps a tenth.",
+    "float",
+    0.1,
+    minimum=1e-6,
+    maximum=1.0,
+    step=0.05,
+)
+
+PER_LABEL = Parameter(
+    "per_label",
+    "A set for each label",
+    "Off: one set for all labels, of the features that matter most to all of them together.",
+    "bool",
+    True,
+)
+
+# The classes of xmlcore.selection, as MODELS: their n_features may also be a whole number, a count.
+SELECTORS = {
+    "FALS": ModelInfo(
+        location="xmlcore.selection.fals:FALS",
+        title="Label-specific selection by attribution",
+        summary=(
+            "Trains one small network for all labels, and keeps for each label the features to which the label's "
+            "output is most sensitive, on average over the training rows."
+        ),
+        paper="FALS: Feature attribution for label-specific feature selection in multi-label learning",
+        parameters=(
+            Parameter(
+                "pattern",
+                "Pattern",
+                "FALS: squared gradients of the label's output, a set for each label. FILS: the same, but of the "
+                "Fisher information: rows of which the network is sure count more than in FALS. FAMS and FIMS are "
+                "their sums over labels: one set for all labels.",
+                "choice",
+                "FALS",
+                options=("FALS", "FAMS", "FILS", "FIMS"),
+            ),
+            KEPT,
+            Parameter(
+                "n_epochs",
+                "Epochs",
+                "Passes over the training rows. The paper finds 10 enough; more fit the training rows closer, and take "
+                "longer.",
+                "int",
+                10,
+                minimum=1,
+                maximum=1000,
+            ),
+            Parameter(
+                "attribution",
+                "Attribution",
+                "How much of an output is due to a feature. gradient: its slope, which alone can be computed without "
+                "going over every row, label and feature. integrated_gradients, deeplift and lrp attribute the output "
+                "itself, against a row without features: slower, and without Fisher information (FILS, FIMS).",
+                "choice",
+                "gradient",
+                options=("gradient", "integrated_gradients", "deeplift", "lrp"),
+            ),
+            Parameter(
+                "scoring",
+                "Scores from",
+                "exact: all training rows. sampled: a few rows drawn for each label, with a standard error for each "
+                "score. auto: exact unless that takes minutes.",
+                "choice",
+                "auto",
+                options=("auto", "exact", "sampled"),
+                advanced=True,
+            ),
+            Parameter(
+                "n_scored_rows",
+                "Rows of sampled scores",
+                "More make standard errors smaller, and take longer. Empty draws 16 for each label, or 1,000 for all "
+                "labels where the attribution is not the gradient.",
+                "int",
+                None,
+                minimum=2,
+                maximum=10_000_000,
+                advanced=True,
+                optional=True,
+            ),
+            Parameter(
+                "n_hidden",
+                "Hidden units",
+                "Empty takes the square root of features times labels, the paper's. More can fit more, and cost more.",
+                "int",
+                None,
+                minimum=1,
+                maximum=1_000_000,
+                advanced=True,
+                optional=True,
+                empty="√(features × labels)",
+            ),
+            Parameter(
+                "n_layers",
+                "Layers",
+                "2 is one hidden layer, the paper's; 1 is logistic regression for each label. Only 2 have the quicker "
+                "orders of computation.",
+                "int",
+                2,
+                minimum=1,
+                maximum=5,
+                advanced=True,
+            ),
+            Parameter(
+                "activation",
+                "Activation",
+                "Of the hidden units: relu is the paper's, with gradients that are quicker to sum up.",
+                "choice",
+                "relu",
+                options=("relu", "sigmoid"),
+                advanced=True,
+            ),
+            Parameter(
+                "binary",
+                "A network for each label (FALSb)",
+                "Labels then share nothing: training takes as many small networks as there are labels.",
+                "bool",
+                False,
+                advanced=True,
+            ),
+            Parameter(
+                "l2",
+                "Weight of the L2 penalty",
+                "More keeps weights smaller and scores more even between features.",
+                "float",
+                0.0,
+                minimum=0.0,
+                maximum=10.0,
+                advanced=True,
+            ),
+            Parameter(
+                "dropout",
+                "Dropout",
+                "Share of hidden units left out in each step of the training: smooths the network.",
+                "float",
+                0.0,
+                minimum=0.0,
+                maximum=0.95,
+                advanced=True,
+            ),
+            Parameter(
+                "batch_size",
+                "Rows per step",
+                "Smaller makes more and noisier steps per epoch, and takes longer. Empty makes 100 steps per epoch.",
+                "int",
+                None,
+                minimum=1,
+                maximum=1_000_000,
+                advanced=True,
+                optional=True,
+            ),
+            Parameter(
+                "learning_rate",
+                "Step size",
+                "Of Adam. Larger learns faster, until it does not learn at all.",
+                "float",
+                1e-3,
+                minimum=1e-6,
+                maximum=1.0,
+                advanced=True,
+            ),
+            SEED,
+        ),
+    ),
+    "ChiSquared": ModelInfo(
+        location="xmlcore.selection.rivals:ChiSquaredSelection",
+        title="Chi-squared",
+        summary=(
+            "Keeps the features whose sums over rows with the label and over rows without differ most from what chance "
+            "would give. One sparse product for all labels; values must not be negative."
+        ),
+        paper="As scikit-learn's chi2",
+        parameters=(KEPT, PER_LABEL),
+    ),
+    "MutualInformation": ModelInfo(
+        location="xmlcore.selection.rivals:MutualInformationSelection",
+        title="Mutual information",
+        summary=(
+            "Keeps the features that say most about the label by being above or below their median. One sparse product "
+            "for all labels."
+        ),
+        paper="As scikit-learn's mutual_info_classif for features of two values",
+        parameters=(KEPT, PER_LABEL),
+    ),
+    "Lasso": ModelInfo(
+        location="xmlcore.selection.rivals:LassoSelection",
+        title="LASSO",
+        summary="Keeps the features of largest weight in a linear least-squares model with L1 penalty for each label.",
+        paper="Tibshirani, JRSS B 1996",
+        parameters=(
+            KEPT,
+            PER_LABEL,
+            Parameter(
+                "alpha",
+                "Penalty",
+                "As a share of the least one at which all weights of the label are 0. Larger leaves fewer weights, and "
+                "is quicker.",
+                "float",
+                0.1,
+                minimum=1e-4,
+                maximum=1.0,
+                advanced=True,
+            ),
+            Parameter(
+                "max_iter",
+                "Most rounds",
+                "Of coordinate descent for a label; a warning says when that was not enough.",
+                "int",
+                1000,
+                minimum=1,
+                maximum=1_000_000,
+                advanced=True,
+            ),
+        ),
+    ),
+    "RandomForest": ModelInfo(
+        location="xmlcore.selection.rivals:RandomForestSelection",
+        title="Random forest",
+        summary=(
+            "Keeps the features that lower impurity most in the trees of a random forest, one for each label: the "
+            "paper's rival, and by far the slowest."
+        ),
+        paper="Breiman, Machine Learning 2001",
+        parameters=(
+            KEPT,
+            PER_LABEL,
+            Parameter(
+                "n_estimators",
+                "Trees",
+                "Of each forest. More give steadier importances, and take longer.",
+                "int",
+                100,
+                minimum=1,
+                maximum=10_000,
+            ),
+            SEED,
+        ),
+    ),
+}

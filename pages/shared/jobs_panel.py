@@ -50,6 +50,48 @@ def train(fingerprint: str, dataset_name: str, model: str, params: dict, k: int)
     return False
 
 
+def select(fingerprint: str, dataset_name: str, method: str, params: dict) -> bool:
+    """Show the selection of these settings: at once when there is one, else a worker starts on it.
+
+    Returns whether it was there.
+    """
+    key = experiment.selection_key(fingerprint, method, params)
+    selection = {"key": key, "fingerprint": fingerprint, "method": method, "params": params}
+    if store.exists("selections", key):
+        _add_selection(selection)
+        return True
+    for record in state.get("jobs"):
+        job = find(record)
+        if (record["kind"], record.get("fingerprint")) == ("select", fingerprint):
+            if job is None or job.state not in ACTIVE:
+                dismiss(record["id"])
+    changed = settings.changed(method, params)
+    name = experiment.SELECTORS[method].title if method != "FALS" else method
+    title = f"Selecting features of {dataset_name} by {name}" + (f" ({changed})" if changed else "")
+    arguments = (experiment.selection_saved, fingerprint, method, params)
+    job = server.queue().submit(*arguments, title=title, owner=state.token(), key=key)
+    _remember({"id": job.id, "kind": "select", "title": title, **selection})
+    return False
+
+
+def judge(fingerprint: str, asked: tuple, title: str) -> None:
+    """Have selections judged by decision trees; ``asked`` are the arguments of judged_saved after the data set."""
+    key = experiment.judged_key(fingerprint, *asked)
+    _measure("judged", experiment.judged_saved, (fingerprint, *asked), key, "", fingerprint, title)
+
+
+def measure_stability(fingerprint: str, asked: tuple, title: str) -> None:
+    """Have a selection made with several seeds; ``asked`` are the arguments of stability_saved after the data set."""
+    key = experiment.stability_key(fingerprint, *asked)
+    _measure("stability", experiment.stability_saved, (fingerprint, *asked), key, "", fingerprint, title)
+
+
+def train_reduced(selection_key: str, fingerprint: str, asked: tuple, title: str) -> None:
+    """Have a model trained on selected features and on all; ``asked`` are reduced_saved's after the selection."""
+    key = experiment.reduced_key(selection_key, *asked)
+    _measure("reduced", experiment.reduced_saved, (selection_key, *asked), key, selection_key, fingerprint, title)
+
+
 def measure_prefixes(run_key: str, fingerprint: str, title: str) -> None:
     """Have the parts of a run's model measured by a worker."""
     key = experiment.prefixes_key(run_key)
@@ -268,7 +310,22 @@ def _add_run(run):
     state.update(add)
 
 
+def _add_selection(selection):
+    try:
+        created = store.info("selections", selection["key"])["created"]
+    except store.StoreError:
+        state.notify("The selection is gone from the cache. Make it again.")
+        return
+    state.add_selection({**selection, "created": created})
+
+
 def _done(record, job):
+    if record["kind"] == "select":
+        selection = {name: record[name] for name in ("fingerprint", "method", "params")}
+        _add_selection({**selection, "key": job.result()})  # the worker's key counts, as for runs
+        dismiss(record["id"])
+        state.notify(f"Done: {_title(job, record)}.")
+        return
     if record["kind"] == "train":
         run = {name: record[name] for name in ("key", "fingerprint", "model", "params", "k")}
         # The worker's key counts: it differs from ours when the code was updated while this server kept running.
@@ -277,7 +334,7 @@ def _done(record, job):
         state.notify(f"Done: {_title(job, record)}.")
         return
     dismiss(record["id"])
-    if record["kind"] in state.MEASUREMENTS:
+    if record["kind"] in (*state.MEASUREMENTS, *state.SELECTION_MEASUREMENTS):
         return  # what was measured is found by the run
     state.add_dataset(job.result(), record["name"], "catalog", use=state.get("wanted") == record["name"])
 
@@ -290,6 +347,13 @@ def _lost(record):
             _add_run({name: record[name] for name in ("key", "fingerprint", "model", "params", "k")})
         else:
             state.notify("The server was restarted during a training. Press Train to start it again.")
-    elif record["kind"] in state.MEASUREMENTS and not store.exists(record["kind"], record["key"]):
+    elif record["kind"] == "select":
+        if store.exists("selections", record["key"]):
+            _add_selection({name: record[name] for name in ("key", "fingerprint", "method", "params")})
+        else:
+            state.notify("The server was restarted during a selection of features. Its page can start it again.")
+    elif record["kind"] in (*state.MEASUREMENTS, *state.SELECTION_MEASUREMENTS) and not store.exists(
+        record["kind"], record["key"]
+    ):
         again = "The Trees page starts it again." if record["kind"] == "prefixes" else "Its page can start it again."
         state.notify(f"The server was restarted during: {record['title']}. {again}")

@@ -153,11 +153,11 @@ def seconds(
     return 1.0 + n_rows * (per_row + len(levels) * n_repeats * noisy)
 
 
-def default_rows(estimate, n_test: int, within: float) -> int:
-    """All test rows when that is quick, else the largest sample that is; ``estimate`` takes a number of rows."""
-    if estimate(n_test) <= within:
-        return n_test
-    return next((n for n in ROWS if n < n_test and estimate(n) <= within), min(n_test, ROWS[-1]))
+def default_rows(estimate, n_rows: int, within: float, sizes=ROWS) -> int:
+    """All rows when that is quick, else the largest sample that is; ``estimate`` takes a number of rows."""
+    if estimate(n_rows) <= within:
+        return n_rows
+    return next((n for n in sizes if n < n_rows and estimate(n) <= within), min(n_rows, sizes[-1]))
 
 
 # --- names of runs, and pairs trained without and with noise ---

@@ -4,12 +4,15 @@ Values from here are shared objects: read them, never change them (but for the r
 lose what is over).
 """
 
+import json
+
 import numpy as np
 import streamlit as st
 
 from pages.shared import noise, sampled
 from xmlcore import datasets, experiment, explain, jobs, metrics
 from xmlcore.models import tree_frames
+from xmlcore.selection import frames as selected_frames
 from xmlcore.store import cache_root
 
 WARM_UP = "warm-up"
@@ -117,6 +120,52 @@ def measures(key: str) -> tuple:
     return _measures(str(cache_root()), key)
 
 
+def selection(key: str) -> experiment.Selection:
+    return _selection(str(cache_root()), key)
+
+
+def selection_estimate(fingerprint: str, method: str, params: dict) -> dict:
+    """Return what a selection is about to take: see xmlcore.experiment. ValueError for settings it cannot have."""
+    return _selection_estimate(str(cache_root()), fingerprint, method, json.dumps(params, sort_keys=True))
+
+
+def label_features(key: str, label: int):
+    """Return the features that a label keeps, without names: see xmlcore.selection.frames."""
+    return _label_features(str(cache_root()), key, label)
+
+
+def selection_heat(key: str, labels: tuple, most_features: int):
+    """Return how much features matter to some labels, without names."""
+    return _selection_heat(str(cache_root()), key, labels, most_features)
+
+
+def selection_groups(key: str, n_groups: int) -> tuple:
+    """Return groups of labels and features, without names, and how many of both are in them."""
+    return _selection_groups(str(cache_root()), key, n_groups)
+
+
+def closest_labels(key: str) -> tuple:
+    """Return pairs of labels with most features in common, how many labels were compared, and the mean overlap."""
+    return _closest_labels(str(cache_root()), key)
+
+
+def selection_union(key: str) -> int:
+    """Return how many features are kept by any label."""
+    return _selection_union(str(cache_root()), key)
+
+
+def judged(key: str) -> experiment.Judged:
+    return _judged(str(cache_root()), key)
+
+
+def stability(key: str) -> experiment.Stability:
+    return _stability(str(cache_root()), key)
+
+
+def reduced(key: str) -> experiment.Reduced:
+    return _reduced(str(cache_root()), key)
+
+
 # The cache's folder is part of each key: it is an environment variable, and tests change it.
 
 
@@ -222,6 +271,65 @@ def _label_importance(root: str, key: str, label: int, at_most: int) -> tuple:
     rows = np.sort(np.random.default_rng(0).permutation(having)[:at_most])
     found = explain.importance(_model(root, key), X[rows], np.full(rows.size, label), n=None)
     return found, rows.size, having.size, part
+
+
+@st.cache_resource(show_spinner="Loading the selection", max_entries=6)
+def _selection(root: str, key: str) -> experiment.Selection:
+    return experiment.load_selection(key)
+
+
+@st.cache_resource(show_spinner=False, max_entries=200)
+def _selection_estimate(root: str, fingerprint: str, method: str, params: str) -> dict:
+    return experiment.selection_estimate(_dataset(root, fingerprint), method, json.loads(params))
+
+
+@st.cache_resource(show_spinner=False, max_entries=100)
+def _label_features(root: str, key: str, label: int):
+    found = _selection(root, key)
+    data = _dataset(root, found.fingerprint)
+    parts = (found.selected, found.selected_scores, found.standard_error)
+    return selected_frames.label_frame(*parts, label, data.X_train, data.Y_train)
+
+
+@st.cache_resource(show_spinner="Ordering labels and features", max_entries=12)
+def _selection_heat(root: str, key: str, labels: tuple, most_features: int):
+    found = _selection(root, key)
+    parts = (found.selected, found.selected_scores, found.n_features)
+    return selected_frames.heat_frame(*parts, labels, most_features)
+
+
+@st.cache_resource(show_spinner="Grouping labels and features", max_entries=12)
+def _selection_groups(root: str, key: str, n_groups: int) -> tuple:
+    found = _selection(root, key)
+    order = _label_names(root, found.fingerprint)["label"].to_numpy()
+    return selected_frames.group_frame(found.selected, found.n_features, order, n_groups)
+
+
+@st.cache_resource(show_spinner="Comparing labels", max_entries=12)
+def _closest_labels(root: str, key: str) -> tuple:
+    found = _selection(root, key)
+    order = _label_names(root, found.fingerprint)["label"].to_numpy()
+    return selected_frames.closest_pairs(found.selected, found.n_features, order=order)
+
+
+@st.cache_resource(show_spinner=False, max_entries=50)
+def _selection_union(root: str, key: str) -> int:
+    return experiment.union_of(_selection(root, key).selected).size
+
+
+@st.cache_resource(show_spinner=False, max_entries=40)
+def _judged(root: str, key: str) -> experiment.Judged:
+    return experiment.load_judged(key)
+
+
+@st.cache_resource(show_spinner=False, max_entries=40)
+def _stability(root: str, key: str) -> experiment.Stability:
+    return experiment.load_stability(key)
+
+
+@st.cache_resource(show_spinner=False, max_entries=40)
+def _reduced(root: str, key: str) -> experiment.Reduced:
+    return experiment.load_reduced(key)
 
 
 @st.cache_resource(show_spinner=False, max_entries=4)

@@ -1,4 +1,4 @@
-"""A model's settings in words: which differ from the defaults, which values are allowed."""
+"""Settings of a model, or of a selection, in words: which differ from the defaults, which values are allowed."""
 
 import math
 
@@ -9,7 +9,7 @@ _LARGEST = 2**53  # whole numbers beyond are not exact in a browser
 
 def changed(model: str, params: dict) -> str:
     """What differs from the defaults, ``Trees: 3, Arity: 16``; empty when nothing does."""
-    info = experiment.MODELS.get(model)
+    info = (experiment.MODELS | experiment.SELECTORS).get(model)
     known = {p.name: p for p in info.parameters} if info else {}
     return ", ".join(
         f"{known[name].label if name in known else name}: {_value(value)}"

@@ -35,6 +35,9 @@ TREE_LEVELS = "trees.levels"
 TREE_ROW = "trees.row"
 TREE_MODE = "trees.mode"
 PREFIXES_ASKED = "trees.prefixes_asked"  # keys of runs whose parts were measured without being asked, once a session
+FEATURES_SELECTION = "features.selection"  # what is chosen on the Features page, likewise
+FEATURES_LABEL = "features.label"
+FEATURES_ASKED = "features.asked"
 ROBUSTNESS_RUNS = "robustness.runs"  # what is chosen on the Robustness page, likewise
 ROBUSTNESS_ASKED = "robustness.asked"  # keys of measurements that were started without being asked, once a session
 EXPLAIN_RUN = "explain.run"  # what is chosen on the Explain page, likewise
@@ -63,13 +66,16 @@ _EMPTY = {
     "forms": {},  # model -> {parameter: value} as last typed, allowed or not
     "widgets": {},  # widget key -> value
     "runs": [],  # {"key", "fingerprint", "model", "params", "k", "created"}, oldest first
+    "selections": [],  # {"key", "fingerprint", "method", "params", "created"}, oldest first
     "shown": {},  # fingerprint -> key of the run shown
     "rows": {},  # what it belongs to -> row (or tree, or node) looked at
-    "jobs": [],  # {"id", "kind": "prepare", "train" or one of MEASUREMENTS, ...} that have not been collected
+    "jobs": [],  # {"id", "kind": "prepare", "train", "select" or one of MEASUREMENTS, ...} that have not been collected
 }
 # Jobs that measure a run; what they find has this kind.
 MEASUREMENTS = ("prefixes", "robustness", "explanations", "sampling")
 _RUN = ("key", "fingerprint", "model", "params", "k")
+SELECTION_MEASUREMENTS = ("judged", "stability", "reduced")  # jobs that measure selections, likewise
+_SELECTION = ("key", "fingerprint", "method", "params")
 _lock = threading.RLock()  # writers of workspace files in this process
 
 
@@ -200,6 +206,17 @@ def remember_setting(model: str, name: str, value) -> None:
     update(lambda data: data["forms"].setdefault(model, {}).__setitem__(name, value))
 
 
+def add_selection(selection: dict) -> None:
+    """Keep a selection, with ``created``, and show it from then on."""
+
+    def add(data):
+        if selection["key"] not in {one["key"] for one in data["selections"]}:
+            data["selections"].append(selection)
+        data["widgets"][f"{FEATURES_SELECTION} {selection['fingerprint']}"] = selection["key"]
+
+    update(add)
+
+
 def notify(message: str) -> None:
     """Say something once, on the next run of the script."""
     st.session_state[NOTICE] = [*st.session_state.get(NOTICE, ()), message]
@@ -262,11 +279,14 @@ def _read(token) -> dict:
     read["forms"] = {model: form for model, form in read["forms"].items() if isinstance(form, dict)}
     read["known"] = {f: entry for f, entry in read["known"].items() if _has(entry, "name", "source", "notes")}
     read["runs"] = [run for run in read["runs"] if _has(run, *_RUN, "created")]
+    read["selections"] = [one for one in read["selections"] if _has(one, *_SELECTION, "created")]
     read["jobs"] = [
         job
         for job in read["jobs"]
         if (_has(job, "id", "kind", "name") and job["kind"] == "prepare")
         or (_has(job, "id", "kind", *_RUN) and job["kind"] == "train")
+        or (_has(job, "id", "kind", *_SELECTION) and job["kind"] == "select")
+        or (_has(job, "id", "kind", "key", "fingerprint", "title") and job["kind"] in SELECTION_MEASUREMENTS)
         or (_has(job, "id", "kind", "run", "key", "fingerprint", "title") and job["kind"] in MEASUREMENTS)
     ]
     return read

@@ -1,6 +1,20 @@
 """One run: data set x model x parameters -> results, measured the same way everywhere; and what more is asked of it."""
 
 from xmlcore.experiment._explanations import Explanations, explanations_key, explanations_saved, load_explanations
+from xmlcore.experiment._judged import (
+    Judged,
+    Stability,
+    judge,
+    judged_key,
+    judged_saved,
+    judged_seconds,
+    judged_titles,
+    load_judged,
+    load_stability,
+    stability,
+    stability_key,
+    stability_saved,
+)
 from xmlcore.experiment._prefixes import (
     load_prefixes,
     prefix_measures,
@@ -8,6 +22,15 @@ from xmlcore.experiment._prefixes import (
     prefix_seconds,
     prefixes_key,
     prefixes_saved,
+)
+from xmlcore.experiment._reduced import (
+    PerLabelOneVsRest,
+    Reduced,
+    fitting_depth,
+    load_reduced,
+    reduced_key,
+    reduced_saved,
+    union_of,
 )
 from xmlcore.experiment._robustness import Robustness, load_robustness, robustness_key, robustness_saved
 from xmlcore.experiment._runs import (
@@ -28,32 +51,63 @@ from xmlcore.experiment._sampling import (
     sampling_saved,
     sampling_study,
 )
-from xmlcore.parameters import MODELS, ModelInfo, Parameter
+from xmlcore.experiment._selection import (
+    Selection,
+    is_shared,
+    load_selection,
+    select,
+    selection_estimate,
+    selection_key,
+    selection_params,
+    selection_saved,
+    selection_title,
+    selector,
+)
+from xmlcore.parameters import MODELS, SELECTORS, ModelInfo, Parameter
 
 __all__ = [
     "MODELS",
+    "SELECTORS",
     "Explanations",
+    "Judged",
     "ModelInfo",
     "Parameter",
+    "PerLabelOneVsRest",
+    "Reduced",
     "Robustness",
     "Run",
     "Sampling",
+    "Selection",
+    "Stability",
     "estimator",
     "evaluate",
     "explanations_key",
     "explanations_saved",
+    "fitting_depth",
     "full_params",
+    "is_shared",
+    "judge",
+    "judged_key",
+    "judged_saved",
+    "judged_seconds",
+    "judged_titles",
     "load_explanations",
+    "load_judged",
     "load_prefixes",
+    "load_reduced",
     "load_robustness",
     "load_run",
     "load_run_model",
     "load_sampling",
+    "load_selection",
+    "load_stability",
     "prefix_measures",
     "prefix_points",
     "prefix_seconds",
     "prefixes_key",
     "prefixes_saved",
+    "reduced_key",
+    "reduced_saved",
     "robustness_key",
     "robustness_saved",
     "run",
@@ -62,4 +116,15 @@ __all__ = [
     "sampling_key",
     "sampling_saved",
     "sampling_study",
+    "select",
+    "selection_estimate",
+    "selection_key",
+    "selection_params",
+    "selection_saved",
+    "selection_title",
+    "selector",
+    "stability",
+    "stability_key",
+    "stability_saved",
+    "union_of",
 ]

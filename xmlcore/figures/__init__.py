@@ -15,6 +15,15 @@ from xmlcore.figures._explain import (
     path_shares,
     stability_curves,
 )
+from xmlcore.figures._features import (
+    feature_bars,
+    group_heat,
+    overlap_heat,
+    patterns_compared,
+    score_against_share,
+    selection_heat,
+    stability_boxes,
+)
 from xmlcore.figures._results import measures_at_k
 from xmlcore.figures._robustness import buckets_under_noise, noisy_features, prediction_times, robustness_curves
 from xmlcore.figures._sampling import (
@@ -49,7 +58,9 @@ __all__ = [
     "contribution_bars",
     "contributions_compared",
     "deletion_curves",
+    "feature_bars",
     "feature_weights",
+    "group_heat",
     "importance_bars",
     "label_frequency",
     "labels_per_row",
@@ -60,12 +71,17 @@ __all__ = [
     "noisy_features",
     "objective_by_depth",
     "objective_in_training",
+    "overlap_heat",
     "path_products",
     "path_shares",
+    "patterns_compared",
     "prediction_times",
     "robustness_curves",
     "sampled_classes",
     "sampling_sweep",
+    "score_against_share",
+    "selection_heat",
+    "stability_boxes",
     "stability_curves",
     "template",
     "tree",

@@ -1,0 +1,142 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from xmlcore import figures
+
+
+def test_feature_bars_are_the_best_with_intervals_where_scores_are_estimates():
+    frame = pd.DataFrame({"name": ["a <b>", "b", "c"], "score": [3.0, 2.0, 1.0], "standard_error": [0.1, 0.2, 0.3]})
+    figure = figures.feature_bars(frame, 2)
+    bar = figure.data[0]
+    assert list(bar.x) == [3, 2] and list(bar.y) == [1, 0]
+    assert list(bar.error_x.array) == pytest.approx([1.96 * 0.1, 1.96 * 0.2])
+    assert figure.layout.yaxis.ticktext[0] == "a &lt;b&gt;"
+    assert figure.layout.meta == {"shown": 2, "total": 3}
+    assert figures.feature_bars(frame[["name", "score"]]).data[0].error_x.array is None
+
+
+def test_feature_bars_say_how_often_a_feature_occurs():
+    frame = pd.DataFrame({"name": ["a"], "score": [1.0], "with_label": [0.5], "without_label": [0.01]})
+    assert (
+        "in 50 % of the rows with the label, in 1 % of the others" in figures.feature_bars(frame).data[0].customdata[0]
+    )
+    unknown = figures.feature_bars(frame.assign(with_label=np.nan))
+    assert "rows" not in unknown.data[0].customdata[0]
+
+
+def heat():
+    return pd.DataFrame(
+        {
+            "label": [4, 4, 7, 7],
+            "feature": [9, 2, 9, 2],
+            "label_name": ["same", "same", "same", "same"],
+            "name": ["<i>", "two", "<i>", "two"],
+            "value": [1.0, np.nan, 0.5, 0.25],
+            "rank": [1, 0, 10, 100],
+        }
+    )
+
+
+def test_selection_heat_colours_ranks_and_leaves_out_what_is_not_kept():
+    figure = figures.selection_heat(heat(), n_labels=50, n_features=100)
+    cells = figure.data[0]
+    np.testing.assert_allclose(cells.z, [[0, np.nan], [-1, -2]])
+    assert len(set(cells.y)) == 2 and [name.strip("\u200b") for name in cells.y] == ["same", "same"]
+    assert cells.x[0] == "&lt;i&gt;"
+    assert "not kept" in cells.customdata[0][1] and "rank 10, 50 %" in cells.customdata[1][0]
+    assert figure.layout.meta == {"shown": 4, "total": 5000}
+    assert list(figure.layout.coloraxis.colorbar.ticktext) == ["1", "10", "100"]
+
+
+def test_group_heat_names_groups_by_what_stands_for_them():
+    frame = pd.DataFrame(
+        {
+            "label_group": [0, 0],
+            "feature_group": [0, 1],
+            "value": [0.5, 0.0],
+            "label_name": ["a name that is rather long", "a name that is rather long"],
+            "name": ["x", "y"],
+            "n_labels": [12, 12],
+            "n_features": [1, 3],
+        }
+    )
+    figure = figures.group_heat(frame, n_labels=12, n_features=4)
+    assert list(figure.data[0].x) == ["x", "y +2"] and figure.data[0].y[0].endswith("… +11")
+    assert "and 11 more labels" in figure.data[0].customdata[0][0] and "50 % of their pairs" in str(
+        figure.data[0].customdata[0][0]
+    )
+
+
+def test_overlap_heat_leaves_out_the_diagonal():
+    frame = pd.DataFrame(
+        {
+            "a": [1, 1, 2, 2],
+            "b": [1, 2, 1, 2],
+            "a_name": ["a", "a", "b", "b"],
+            "b_name": ["a", "b", "a", "b"],
+            "jaccard": [1.0, 0.2, 0.2, 1.0],
+        }
+    )
+    figure = figures.overlap_heat(frame, n_labels=9)
+    np.testing.assert_allclose(figure.data[0].z, [[np.nan, 0.2], [0.2, np.nan]])
+    assert figure.layout.coloraxis.cmax == pytest.approx(0.2) and figure.layout.coloraxis.cmin == 0
+    assert figure.layout.meta == {"shown": 2, "total": 9}
+
+
+def judged():
+    lines = [("all features", 1.0, s, "average precision", 0.3) for s in (0, 1)]
+    for method, base in (("FALS", 0.35), ("FIMS", 0.2), ("FALS (lrp)", 0.25)):
+        for share in (0.1, 0.5):
+            lines += [(method, share, s, "average precision", base + share / 10 + 0.01 * s) for s in (0, 1)]
+            lines += [(method, share, s, "Hamming loss", base) for s in (0, 1)]
+    lines += [("all features", 1.0, s, "Hamming loss", 0.3) for s in (0, 1)]
+    return pd.DataFrame(lines, columns=["method", "share", "seed", "measure", "value"])
+
+
+def test_patterns_compared_has_a_box_per_method_and_knows_the_best():
+    figure = figures.patterns_compared(judged(), "average precision", share=0.1)
+    assert list(figure.layout.yaxis.ticktext)[::-1] == ["all features", "FALS", "FIMS", "FALS (lrp)"]
+    boxes = {trace.name: list(trace.x) for trace in figure.data}
+    assert boxes["FALS"] == pytest.approx([0.36, 0.37]) and boxes["all features"] == [0.3, 0.3]
+    assert figure.layout.meta["best"] == "FALS"
+    assert figure.layout.shapes[0].x0 == pytest.approx(0.3)
+    assert figures.patterns_compared(judged(), "Hamming loss").layout.meta["best"] == "FIMS"  # smaller is better
+    assert "smaller is better" in figures.patterns_compared(judged(), "Hamming loss").layout.xaxis.title.text
+
+
+def test_score_against_share_draws_means_and_all_features_as_a_level():
+    figure = figures.score_against_share(judged())
+    lines = {trace.name: trace for trace in figure.data if trace.showlegend is not False}
+    assert list(lines["FALS"].x) == [0.1, 0.5] and list(lines["FALS"].y) == pytest.approx([0.365, 0.405])
+    assert list(lines["all features"].y) == [0.3, 0.3] and list(lines["all features"].x) == [0.1, 0.5]
+    bands = [trace for trace in figure.data if trace.legendgroup == "FALS" and trace.showlegend is False]
+    assert list(bands[0].y) == pytest.approx([0.37, 0.41]) and list(bands[1].y) == pytest.approx([0.36, 0.40])
+    assert lines["FALS"].line.color == lines["FALS (lrp)"].line.color  # a variant has its method's colour
+    assert lines["FALS"].line.dash != lines["FALS (lrp)"].line.dash
+
+
+def test_stability_boxes_have_a_point_per_label_and_what_chance_gives():
+    frame = pd.DataFrame({"name": ["a", "b"], "jaccard": [0.5, 0.7], "spearman": [-0.1, 0.9]})
+    figure = figures.stability_boxes(frame, chance=0.05)
+    assert {trace.name: list(trace.x) for trace in figure.data} == {"Jaccard": [0.5, 0.7], "Spearman": [-0.1, 0.9]}
+    assert figure.layout.shapes[0].x0 == 0.05 and figure.layout.xaxis.range[0] < -0.1
+    unknown = figures.stability_boxes(frame.assign(spearman=np.nan))
+    assert [trace.name for trace in unknown.data] == ["Jaccard"]
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        figures.feature_bars,
+        lambda frame: figures.selection_heat(frame, n_labels=1, n_features=1),
+        lambda frame: figures.group_heat(frame, n_labels=1, n_features=1),
+        lambda frame: figures.overlap_heat(frame, n_labels=1),
+        figures.patterns_compared,
+        figures.score_against_share,
+        figures.stability_boxes,
+    ],
+)
+def test_frames_without_what_is_drawn_are_refused_by_name(draw):
+    with pytest.raises(ValueError, match="needs the column"):
+        draw(pd.DataFrame({"x": [1]}))

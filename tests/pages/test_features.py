@@ -1,0 +1,266 @@
+"""The Features page, opened and used through app.py."""
+
+import importlib.util
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from xmlcore import datasets, experiment, store
+
+_spec = importlib.util.spec_from_file_location("pages_robustness", Path(__file__).with_name("test_robustness.py"))
+_robustness = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(_robustness)
+word_data, figure, train = _robustness.word_data, _robustness.figure, _robustness.train
+
+FEW = {"n_epochs": 3, "n_features": 4}
+
+
+def select(session, method="FALS", **params):
+    """Put the data set and a selection into the workspace, as the page would."""
+    from pages.shared import state
+
+    data = word_data()
+    fingerprint = datasets.save_dataset(data)
+    params = experiment.selection_params(method, (FEW if method == "FALS" else {"n_features": 4}) | params)
+    key = experiment.selection_saved(fingerprint, method, params)
+    path = state._path(session.token)
+    workspace = json.loads(path.read_text())
+    workspace["known"][fingerprint] = {"name": data.name, "source": "upload", "notes": []}
+    one = {"key": key, "fingerprint": fingerprint, "method": method, "params": params}
+    place = len(workspace["selections"]) + 1
+    workspace["selections"].append({**one, "created": f"2026-01-0{place}T00:00:00+00:00"})
+    path.write_text(json.dumps({**workspace, "dataset": fingerprint}))
+    return key
+
+
+def titles(page):
+    return [json.loads(c.proto.spec)["layout"]["title"]["text"] for c in page.at.get("plotly_chart")]
+
+
+@pytest.fixture(autouse=True)
+def nothing_by_itself(monkeypatch):
+    """Selections are not compared without being asked: a test asks."""
+    monkeypatch.setattr(experiment, "judged_seconds", lambda *_: 100.0)
+
+
+@pytest.fixture
+def key(ready):
+    return select(ready)
+
+
+@pytest.fixture
+def page(ready, key):
+    return ready.go("features")
+
+
+@pytest.fixture
+def found(key):
+    return experiment.load_selection(key)
+
+
+def test_without_a_data_set_there_is_nothing_to_select(session, small_catalog):
+    def load(progress):
+        raise OSError("the disk is full")
+
+    small_catalog.load = load
+    page = session().until(lambda s: s.at.error).go("features")
+    assert "There is no data set in use, so there are no features to select" in page.text()
+
+
+def test_the_first_selection_says_what_it_will_take_and_is_shown_when_done(ready):
+    page = ready.go("features")
+    assert "This page shows which features matter for which label" in page.text()
+    assert "of memory beside the data" in page.text() and "Scores: exact" in page.text()
+    page.press("features.begin").until(lambda s: figure(s, "Features of topic"), seconds=300)
+    assert "FALS keeps **2 of 16 features** for each of 8 labels" in page.text()
+
+
+def test_the_page_names_the_features_of_a_label_that_is_searched_for(page, found):
+    data = word_data()
+    page.at.text_input(key="features.query").set_value("*5*")
+    page.run()
+    assert page.at.selectbox(key="features.label").value == 5
+    best = [data.feature_name(int(j)) for j in found.selected[5]]
+    assert f"to **topic *5*** is **{best[0]}**, **{best[1]}** and **{best[2]}**" in page.text()
+    bars = figure(page, "Features of topic *5*")
+    assert bars["layout"]["yaxis"]["ticktext"] == best
+    table = page.frame("rank", "name", "with_label")
+    assert table["name"].tolist() == best
+    page.at.text_input(key="features.query").set_value("no such label")
+    assert "No label has" in page.run().text()
+
+
+def test_the_label_looked_at_outlives_a_page_switch(page):
+    page.at.selectbox(key="features.label").set_value(3)
+    page.run()
+    page.go("data").go("features")
+    assert page.at.selectbox(key="features.label").value == 3 and figure(page, "Features of topic *3*")
+
+
+def test_the_form_selects_by_another_method_and_a_count(page):
+    page.at.selectbox(key="features.method").set_value("ChiSquared")
+    page.run()
+    page.at.selectbox(key="features.way").set_value("count")
+    page.run()
+    page.at.number_input(key="features.count 24").set_value(3)
+    page.run()
+    page.press("features.select").until(lambda s: "Chi-squared keeps **3 of 24 features**" in s.text())
+    choice = page.at.selectbox(key="features.selection")
+    assert len(choice.options) == 2 and choice.options[0].startswith("Chi-squared")
+    choice.set_value(page_key(page, "FALS"))
+    page.run()
+    assert "FALS keeps **4 of 24 features**" in page.text()
+    page.go("data").go("features")
+    assert page.at.selectbox(key="features.selection").value == page_key(page, "FALS")
+
+
+def page_key(page, method):
+    from pages.shared import state
+
+    workspace = json.loads(state._path(page.token).read_text())
+    return next(one["key"] for one in workspace["selections"] if one["method"] == method)
+
+
+def test_settings_that_do_not_go_together_are_said_before_anything_starts(page):
+    page.at.selectbox(key="form.FALS.pattern").set_value("FILS")
+    page.run()
+    page.at.selectbox(key="form.FALS.attribution").set_value("lrp")
+    page.run()
+    assert any("Fisher information" in error.value for error in page.at.error)
+    page.press("features.select")
+    assert "The selection was not started" in page.text()
+
+
+def test_one_set_for_all_labels_has_nothing_to_compare_between_labels(ready):
+    select(ready, pattern="FAMS")
+    page = ready.go("features")
+    assert "the same for all 8 labels" in page.text() and "nothing to compare between labels" in page.text()
+    assert figure(page, "Features of all labels") and not figure(page, "Features in common")
+
+
+def test_heat_maps_show_labels_and_groups(page):
+    assert figure(page, "Labels and their features") and figure(page, "Features in common")
+    assert "8 of 8 labels" in page.text()
+    page.at.selectbox(key="features.heat").set_value("All labels, in groups")
+    page.run()
+    assert figure(page, "Groups of labels and of features") and "All labels in 8 groups" in page.text()
+    page.at.selectbox(key="features.heat").set_value("Labels with most in common")
+    page.run()
+    page.at.number_input(key="features.heat.n 8").set_value(3)
+    page.run()
+    assert "3 of 8 labels" in page.text() and "3 most alike" in page.text()
+    assert len(page.frame("a_name", "b_name", "common")) == 28
+
+
+def test_methods_are_compared_when_asked_and_the_table_has_all_measures(page):
+    page.at.multiselect(key="features.methods").set_value(["all features", "FALS", "Chi-squared"])
+    page.at.number_input(key="features.seeds").set_value(2)
+    page.run()
+    assert "Compare these methods (about 1 min 40 s)" in [b.label for b in page.at.button]
+    page.press("features.compare").until(lambda s: figure(s, "Average precision by method"))
+    table = page.frame("method", "average precision", "select_s")
+    assert table["method"].tolist() == ["all features", "FALS", "Chi-squared"]
+    assert "is best here" in page.text() and "all 120 training and 30 test rows" in page.text()
+    page.at.selectbox(key="features.measure").set_value("Hamming loss")
+    assert figure(page.run(), "Hamming loss by method")
+    page.press("features.curve").until(lambda s: figure(s, "Hamming loss against k/D"))
+
+
+def test_what_is_quick_is_compared_by_itself(page, monkeypatch):
+    monkeypatch.setattr(experiment, "judged_seconds", lambda *_: 1.0)
+    page.at.multiselect(key="features.methods").set_value(["Chi-squared"])
+    page.run()
+    page.until(lambda s: figure(s, "Average precision by method") and figure(s, "Average precision against k/D"))
+
+
+def test_fewer_rows_are_taken_where_all_would_take_long():
+    from pages.shared.noise import default_rows
+
+    sizes = (5000, 2000, 1000, 500)
+    assert default_rows(lambda n: 0.001 * n, 12_000, 20.0, sizes) == 12_000
+    assert default_rows(lambda n: 0.01 * n, 12_000, 20.0, sizes) == 2_000
+    assert default_rows(lambda n: 10.0 * n, 12_000, 20.0, sizes) == 500
+    assert default_rows(lambda n: 10.0 * n, 120, 20.0, sizes) == 120
+
+
+def test_stability_is_measured_and_names_the_least_stable_labels(page):
+    page.until(lambda s: figure(s, "Agreement between seeds"))  # short enough to start by itself
+    assert "Of the 4 features that a label keeps, another seed keeps" in page.text()
+    assert page.metrics()["Jaccard"] and len(page.frame("name", "rows", "jaccard")) == 8
+
+
+def test_what_has_no_seed_is_said_to_be_stable(ready):
+    select(ready, "ChiSquared")
+    assert "has no chance in it" in ready.go("features").text()
+
+
+def test_a_model_is_trained_on_the_union_and_compared_in_one_click(page, found):
+    union = experiment.union_of(found.selected, experiment.fitting_depth(found.selected, 12)).size
+    assert f"PLT learns from the union, **{union} of 24 features**" in page.text()
+    page.press("features.train").until(lambda s: "On the selected features **PLT** has a P@1" in s.text(), seconds=300)
+    table = page.frame("measure", "all", "selected", "difference")
+    assert table["measure"].tolist() == [f"{m}@{k}" for m in ("P", "nDCG", "PSP") for k in (1, 3, 5)]
+    np.testing.assert_allclose(table["difference"], table["selected"] - table["all"])
+    assert "Both results, CSV" in page.downloads()
+
+
+def test_labels_may_learn_from_their_own_features(page):
+    page.at.selectbox(key=model_key(page)).set_value("OneVsRest")
+    page.run()
+    assert "each label on its own" in page.text()
+    page.press("features.train").until(lambda s: "On the selected features **OneVsRest**" in s.text(), seconds=300)
+    assert "Each label learned from its own" in page.text()
+
+
+def model_key(page):
+    return next(box.key for box in page.at.selectbox if str(box.key).startswith("features.model"))
+
+
+def test_results_of_the_train_page_are_offered(ready):
+    run = train(ready, C=3.0)
+    select(ready)
+    page = ready.go("features")
+    box = page.at.selectbox(key=model_key(page))
+    assert box.value == run and box.options[0] == "PLT, C, weight of the loss: 3, trained already"
+    assert "Train PLT on them and compare (about" in " ".join(b.label for b in page.at.button)
+
+
+def test_the_csv_has_everything_that_is_kept(page, found, monkeypatch):
+    from pages.shared import export
+
+    made = {}
+    monkeypatch.setattr(export, "csv_button", lambda label, make, *rest: made.__setitem__(label, make))
+    page.run()
+    frame = pd.read_csv(io.BytesIO(export.csv_bytes(made["All selected features, CSV"]())))
+    assert frame["feature"].tolist() == found.selected.ravel().tolist()
+    np.testing.assert_allclose(frame["score"], found.selected_scores.ravel(), rtol=1e-5)
+    assert {"label", "label_name", "rank", "name"} <= set(frame.columns)
+    assert frame["name"].iloc[0] == f"word_{found.selected[0, 0]}"
+
+
+def test_a_selection_that_cannot_be_read_is_said_to_be_so(ready):
+    key = select(ready)
+    (store.folder("selections", key) / "value.joblib").write_bytes(b"no")
+    page = ready.go("features")
+    assert "cannot be read" in page.at.error[0].value
+
+
+def test_data_without_names_shows_numbers(session):
+    from pages.shared import state
+
+    page = session().until(lambda s: "Labels per row" in s.metrics())
+    data = word_data()
+    bare = datasets.Dataset("bare", data.X_train, data.Y_train, data.X_test, data.Y_test)
+    fingerprint = datasets.save_dataset(bare)
+    key = experiment.selection_saved(fingerprint, "ChiSquared", {"n_features": 2})
+    path = state._path(page.token)
+    workspace = json.loads(path.read_text())
+    workspace["known"][fingerprint] = {"name": "bare", "source": "upload", "notes": []}
+    params = experiment.selection_params("ChiSquared", {"n_features": 2})
+    one = {"key": key, "fingerprint": fingerprint, "method": "ChiSquared", "params": params, "created": "2026-01-01"}
+    path.write_text(json.dumps({**workspace, "dataset": fingerprint, "selections": [one]}))
+    assert "keeps **2 of 24 features** for each of 8 labels" in page.go("features").text()

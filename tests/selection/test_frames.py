@@ -1,0 +1,124 @@
+"""Tables of selections: against sets and loops in plain Python."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from xmlcore.selection import frames
+
+
+def some_selection(n_labels=12, n_features=30, k=6, seed=0):
+    rng = np.random.default_rng(seed)
+    selected = np.array([rng.permutation(n_features)[:k] for _ in range(n_labels)], dtype=np.int32)
+    selected[1] = selected[0][::-1]  # the same set in another order
+    return selected, -np.sort(-rng.random((n_labels, k)), axis=1).astype(np.float32)
+
+
+def jaccard(a, b):
+    return len(set(a) & set(b)) / len(set(a) | set(b))
+
+
+def test_the_frame_of_a_selection_is_complete_and_in_order():
+    selected, scores = some_selection()
+    table = frames.selection_frame(selected, scores, lambda j: f"label {j}", lambda j: f"word {j}")
+    assert table.columns.tolist() == ["label", "label_name", "rank", "feature", "name", "score"]
+    assert len(table) == selected.size
+    line = table.iloc[2 * 6 + 3]
+    assert (line["label"], line["label_name"], line["rank"]) == (2, "label 2", 4)
+    assert (line["feature"], line["name"]) == (selected[2, 3], f"word {selected[2, 3]}")
+    assert line["score"] == scores[2, 3]
+
+
+def test_overlap_is_the_jaccard_similarity_of_sets():
+    selected, _ = some_selection()
+    labels = [3, 0, 1]
+    expected = [[jaccard(selected[a], selected[b]) for b in labels] for a in labels]
+    np.testing.assert_allclose(frames.overlap(selected, 30, labels), expected, rtol=1e-6)
+
+
+def test_closest_pairs_are_those_of_all_pairs_whatever_the_blocks(monkeypatch):
+    selected, _ = some_selection()
+    pairs = [(a, b) for a in range(12) for b in range(a + 1, 12)]
+    common = sorted(((len(set(selected[a]) & set(selected[b])), -a, -b) for a, b in pairs), reverse=True)
+    mean = np.mean([jaccard(selected[a], selected[b]) for a, b in pairs])
+    for cells in (frames.BLOCK_CELLS, 24):
+        monkeypatch.setattr(frames, "BLOCK_CELLS", cells)
+        table, compared, found = frames.closest_pairs(selected, 30, n=5)
+        assert compared == 12 and found == pytest.approx(mean)
+        assert table["common"].tolist() == [count for count, _, _ in common[:5]]
+        assert (table["a"][0], table["b"][0], table["jaccard"][0]) == (0, 1, 1.0)
+    everything = frames.closest_pairs(selected, 30, n=1000)[0]
+    assert len(everything) == len(pairs) == len(set(zip(everything["a"], everything["b"])))
+
+
+def test_too_many_labels_are_compared_as_far_as_there_is_time(monkeypatch):
+    selected, _ = some_selection()
+    monkeypatch.setattr(frames, "MOST_WORK", 100.0)
+    order = np.arange(12)[::-1]
+    table, compared, _ = frames.closest_pairs(selected, 30, order=order)
+    assert 2 <= compared < 12
+    assert set(table["a"]) | set(table["b"]) <= set(order[:compared].tolist())
+
+
+def test_a_single_label_has_no_pairs():
+    table, compared, mean = frames.closest_pairs(np.array([[1, 2]]), 5)
+    assert table.empty and compared == 1 and np.isnan(mean)
+
+
+def test_label_frame_counts_rows_and_labels():
+    X = sp.csr_array(np.array([[1, 0, 2], [0, 3, 0], [1, 1, 0], [0, 0, 0.0]]))
+    Y = sp.csr_array(np.array([[1, 0], [1, 1], [0, 1], [0, 0]], dtype=bool))
+    selected, scores = np.array([[0, 1], [1, 2]]), np.array([[2.0, 1.0], [5.0, 4.0]])
+    table = frames.label_frame(selected, scores, None, 0, X, Y)
+    assert table["feature"].tolist() == [0, 1] and table["n_labels"].tolist() == [1, 2]
+    assert table["with_label"].tolist() == [0.5, 0.5] and table["without_label"].tolist() == [0.5, 0.5]
+    assert "standard_error" not in table.columns
+    with_errors = frames.label_frame(selected, scores, scores / 10, 1, X, Y)
+    assert with_errors["standard_error"].tolist() == [0.5, 0.4]
+
+
+def test_a_label_without_rows_has_no_shares():
+    X, Y = sp.csr_array(np.eye(2)), sp.csr_array((2, 1), dtype=bool)
+    table = frames.label_frame(np.array([[0, 1]]), np.ones((1, 2)), None, 0, X, Y)
+    assert table["with_label"].isna().all() and table["without_label"].tolist() == [0.5, 0.5]
+
+
+def test_heat_frame_has_every_label_once_and_says_what_is_kept():
+    selected, scores = some_selection()
+    labels = [0, 1, 5, 7]
+    table = frames.heat_frame(selected, scores, 30, labels, most_features=10)
+    assert len(table) == 4 * 10 and sorted(set(table["label"])) == labels
+    assert table.attrs["n_kept"] == np.unique(selected[labels]).size
+    for line in table.to_dict("records"):
+        place = np.flatnonzero(selected[line["label"]] == line["feature"])
+        if place.size:
+            assert line["rank"] == place[0] + 1
+            assert line["value"] == pytest.approx(scores[line["label"], place[0]] / scores[line["label"], 0])
+        else:
+            assert line["rank"] == 0 and np.isnan(line["value"])
+
+
+def test_alike_rows_are_neighbours():
+    matrix = np.array([[1, 0, 0], [0, 1, 0], [1, 0.1, 0], [0, 1, 0.1], [0, 0, 1.0]])
+    place = np.argsort(frames.alike_order(matrix))
+    assert abs(place[0] - place[2]) == 1 and abs(place[1] - place[3]) == 1
+
+
+def test_groups_hold_all_and_their_shares_add_up():
+    selected, _ = some_selection()
+    order = np.arange(12)[::-1]
+    table, n_labels, n_kept = frames.group_frame(selected, 30, order, n_groups=4)
+    assert n_labels == 12 and n_kept == np.unique(selected).size
+    assert table["label_group"].nunique() <= 4 and table["feature_group"].nunique() <= 4
+    pairs = table["value"] * table["n_labels"] * table["n_features"]
+    assert pairs.sum() == pytest.approx(selected.size)
+    assert table.drop_duplicates("label_group")["n_labels"].sum() == 12
+    first = table.loc[table["label"] == 11, "label_group"]
+    assert len(first)  # the first of the order stands for its group
+    alone = frames.group_frame(selected, 30, order, n_groups=50)[0]
+    assert set(alone["n_labels"]) == {1} and set(alone["value"]) <= {0.0, 1.0}
+
+
+def test_together_is_the_share_of_the_rarer_labels_rows():
+    Y = sp.csr_array(np.array([[1, 1, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]], dtype=bool))
+    np.testing.assert_allclose(frames.together(Y, [0, 0], [1, 2]), [2 / 3, np.nan])

@@ -1,0 +1,305 @@
+"""A model trained on the features that a selection keeps, beside the same model on all of them."""
+
+import time
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import scipy.sparse as sp
+
+from xmlcore import store
+from xmlcore.experiment._runs import _run, compile_kernels, estimator, evaluate, full_params, load_run, run_saved
+from xmlcore.experiment._selection import load_selection
+from xmlcore.parameters import NOISE
+from xmlcore.progress import Progress, silent
+from xmlcore.ranking import Ranking
+from xmlcore.validation import check_count
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from xmlcore.datasets import Dataset
+
+REDUCED = "reduced"
+PER_LABEL_MODEL = "OneVsRest"
+ROWS = 512  # predicted at a time
+
+
+@dataclass
+class Reduced:
+    """A model on selected features beside the same one on all features.
+
+    Attributes
+    ----------
+    selection_key, model : str
+    params : dict
+        Of the model.
+    per_label : bool
+        Whether each label learned from its own features only.
+    n_per_label : int
+        Features taken of each label, its best.
+    n_used, n_features : int
+        Features that are used by any label, of how many.
+    k : int
+    run_key : str
+        Of the run on all features.
+    measures : DataFrame
+        Tidy: features ("all", "selected"), measure, k, value (in [0, 1]).
+    numbers : DataFrame
+        Lines "all" and "selected": fit_s, predict_ms_per_row, model_bytes, n_weights, n_features.
+    select_s : float
+        What the selection had taken.
+    """
+
+    selection_key: str
+    model: str
+    params: dict
+    per_label: bool
+    n_per_label: int
+    n_used: int
+    n_features: int
+    k: int
+    run_key: str
+    measures: "pd.DataFrame"
+    numbers: "pd.DataFrame"
+    select_s: float
+
+
+class PerLabelOneVsRest:
+    """A linear classifier for each label on that label's features: :class:`xmlcore.OneVsRest`, one label at a time.
+
+    Parameters
+    ----------
+    selected : ndarray of int, shape (L, k)
+    **params
+        Of OneVsRest. Rows are scaled to length 1 over the label's own features.
+    """
+
+    def __init__(self, selected, **params):
+        self.selected = selected
+        self.params = params
+
+    def fit(self, X, Y, progress: Progress = silent) -> "PerLabelOneVsRest":
+        """Train. Labels that no row has are never predicted; those that all rows have always are."""
+        from xmlcore import OneVsRest
+
+        columns, Y = sp.csc_array(X), sp.csc_array(Y)
+        n_labels, parts = Y.shape[1], []
+        bias = np.full(n_labels, -np.inf)
+        for label in range(n_labels):
+            if label % 8 == 0:
+                progress("Training labels", label / n_labels, f"{label:,} of {n_labels:,} labels")
+            n_true = Y.indptr[label + 1] - Y.indptr[label]
+            own = np.sort(self.selected[label])
+            weights = np.zeros(own.size, np.float32)
+            if n_true == Y.shape[0]:
+                bias[label] = np.inf
+            elif n_true:
+                model = OneVsRest(**self.params).fit(sp.csr_array(columns[:, own]), sp.csr_array(Y[:, [label]]))
+                coef = model.coef_
+                weights[coef.indices] = coef.data
+                bias[label] = model.intercept_[0]
+            parts.append((own, weights))
+        progress("Training labels", 1.0, f"{n_labels:,} of {n_labels:,} labels")
+        ids, values = (np.concatenate(part) for part in zip(*parts))
+        of_label = np.repeat(np.arange(n_labels), [own.size for own, _ in parts])
+        shape = (X.shape[1], n_labels)
+        self._kept = sp.csc_array((np.ones(ids.size), (ids, of_label)), shape=shape)
+        self._weights = sp.csc_array((values.astype(np.float64), (ids, of_label)), shape=shape)
+        self._bias = bias
+        return self
+
+    def predict_topk(self, X, k: int = 5, progress: Progress = silent) -> Ranking:
+        """The k labels of largest margin of each row; sigmoids of the margins as scores."""
+        n, n_labels = X.shape[0], self._bias.size
+        labels = np.full((n, k), -1, np.int32)
+        scores = np.zeros((n, k), np.float32)
+        width = min(k, n_labels)
+        for start in range(0, n, ROWS):
+            progress("Predicting", start / n, f"{start:,} of {n:,} rows")
+            rows = sp.csr_array(X[start : start + ROWS], dtype=np.float64)
+            margins = (rows @ self._weights).toarray()
+            length = np.sqrt((rows.power(2) @ self._kept).toarray())
+            np.divide(margins, length, out=margins, where=length > 0)
+            margins += self._bias
+            best = np.argsort(-margins, axis=1, kind="stable")[:, :width]
+            own = np.take_along_axis(margins, best, axis=1)
+            labels[start : start + ROWS, :width] = np.where(np.isneginf(own), -1, best)
+            scores[start : start + ROWS, :width] = np.exp(-np.logaddexp(0.0, -own))
+        return Ranking(labels, scores)
+
+    def size(self) -> dict:
+        """As the models' own."""
+        n_weights = int(np.count_nonzero(self._weights.data))
+        n_bytes = sum(a.nbytes for a in (self._weights.indptr, self._weights.indices, self._weights.data, self._bias))
+        return {"n_nodes": self._bias.size, "depth": 1, "n_weights": n_weights, "model_bytes": int(n_bytes)}
+
+
+def union_of(selected: np.ndarray, n_per_label: int | None = None) -> np.ndarray:
+    """Features among the ``n_per_label`` best of any label, in order; all that are selected when None."""
+    return np.unique(selected[:, :n_per_label])
+
+
+def fitting_depth(selected: np.ndarray, most: int) -> int:
+    """Return how many of each label's best features have a union of at most ``most`` features; at least 1."""
+    low, high = 1, selected.shape[1]
+    while low < high:
+        middle = (low + high + 1) // 2
+        if union_of(selected, middle).size <= most:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def reduced_key(
+    selection_key: str, model: str, params=None, per_label: bool = False, n_per_label: int | None = None, k: int = 5
+) -> str:
+    """Key under which :func:`reduced_saved` keeps its result."""
+    asked = {"model": model, "params": full_params(model, params), "per_label": per_label}
+    return store.artifact_key(REDUCED, selection_key, asked | {"n_per_label": n_per_label, "k": k})
+
+
+def reduced_saved(
+    selection_key: str,
+    model: str = "PLT",
+    params: dict | None = None,
+    per_label: bool = False,
+    n_per_label: int | None = None,
+    k: int = 5,
+    progress: Progress = silent,
+) -> str:
+    """Train a model on selected features, and the same one on all of them, and keep both's measures.
+
+    Parameters
+    ----------
+    selection_key : str
+        Of a selection that :func:`xmlcore.experiment.selection_saved` kept.
+    model : str
+        A key of :data:`MODELS`.
+    params : dict, optional
+        Parameters of the model that differ from the defaults.
+    per_label : bool
+        Each label learns from its own features only: for OneVsRest, whose labels do not depend on each other. Else all
+        labels learn from the union of what labels keep.
+    n_per_label : int, optional
+        Take only so many of each label's features, the best; by default all.
+    k : int
+        Measures are taken at 1 to k.
+    progress : callable, optional
+
+    Returns
+    -------
+    str
+        The key, for :func:`load_reduced`. The model on all features is kept as a run of its own, or is one that was.
+
+    Raises
+    ------
+    ValueError
+        ``per_label`` with another model, or with noise in the training.
+    """
+    from xmlcore.datasets import load_saved
+
+    params = full_params(model, params)
+    if per_label and model != PER_LABEL_MODEL:
+        raise ValueError(f"{model} learns all labels together: per_label is for {PER_LABEL_MODEL}")
+    if per_label and params["noise_sigma"] > 0:
+        raise ValueError("noise in training is not offered with a set of features for each label: set it to 0")
+    k = check_count(k, "k")
+    key = reduced_key(selection_key, model, params, per_label, n_per_label, k)
+    if store.exists(REDUCED, key):
+        return key
+    progress("Reading data", 0.0)
+    found = load_selection(selection_key)
+    if n_per_label is not None:
+        check_count(n_per_label, "n_per_label", most=found.n_selected)
+    dataset = load_saved(found.fingerprint)
+
+    def part(number):
+        def report(phase, fraction, detail=""):
+            which = ("on all features", "on selected features")[number]
+            progress(f"{phase}, {which}", (number + fraction) / 2, detail)
+
+        return report
+
+    run_key = run_saved(found.fingerprint, model, params, k, progress=part(0))
+    whole = load_run(run_key)
+    n_per_label = found.n_selected if n_per_label is None else n_per_label
+    used = union_of(found.selected, n_per_label)
+    if per_label:
+        own = found.selected[:, :n_per_label]
+        measures, times, size = _per_label(dataset, own, params, k, part(1))
+    else:
+        run = _run(on_features(dataset, used), model, params, k, part(1))[0]
+        measures, times, size = run.measures, run.times, run.size
+    result = Reduced(
+        selection_key=selection_key,
+        model=model,
+        params=params,
+        per_label=per_label,
+        n_per_label=n_per_label,
+        n_used=used.size,
+        n_features=dataset.n_features,
+        k=k,
+        run_key=run_key,
+        measures=_both(whole.measures, measures),
+        numbers=_numbers(whole, times, size, used.size, dataset.n_features),
+        select_s=found.times["fit_s"],
+    )
+    store.save(REDUCED, key, result, selection=selection_key)
+    return key
+
+
+def on_features(dataset: "Dataset", features: np.ndarray) -> "Dataset":
+    """Return the data set with some of its features only."""
+    names = dataset.feature_names
+    return replace(
+        dataset,
+        X_train=dataset.X_train[:, features],
+        X_test=dataset.X_test[:, features],
+        feature_names=None if names is None else [names[j] for j in features],
+    )
+
+
+def _per_label(dataset, selected, params, k, progress):
+    import pandas as pd
+
+    own = {name: value for name, value in params.items() if name not in {p.name for p in NOISE}}
+    compile_kernels(estimator(PER_LABEL_MODEL, params))
+    start = time.perf_counter()
+    model = PerLabelOneVsRest(selected, **own).fit(dataset.X_train, dataset.Y_train, progress)
+    fit_s = time.perf_counter() - start
+    found = evaluate(model, dataset, k, progress)
+    del found["ranking"]
+    times = {"fit_s": fit_s, **{name: found.pop(name) for name in ("predict_s", "predict_ms_per_row")}}
+    lines = [(name, at + 1, float(values[at])) for name, values in found.items() for at in range(k)]
+    return pd.DataFrame(lines, columns=["measure", "k", "value"]), times, model.size()
+
+
+def _both(whole, part):
+    import pandas as pd
+
+    return pd.concat([whole.assign(features="all"), part.assign(features="selected")], ignore_index=True)[
+        ["features", "measure", "k", "value"]
+    ]
+
+
+def _numbers(whole, times, size, n_used, n_features):
+    import pandas as pd
+
+    lines = [
+        {
+            "fit_s": t["fit_s"],
+            "predict_ms_per_row": t["predict_ms_per_row"],
+            "model_bytes": s["model_bytes"],
+            "n_weights": s["n_weights"],
+            "n_features": n,
+        }
+        for t, s, n in ((whole.times, whole.size, n_features), (times, size, n_used))
+    ]
+    return pd.DataFrame(lines, index=["all", "selected"])
+
+
+def load_reduced(key: str) -> Reduced:
+    """Read what :func:`reduced_saved` kept; StoreError when there is none."""
+    return store.load(REDUCED, key)

@@ -1,0 +1,359 @@
+"""Selections as tables: what each label keeps, how alike labels are, which features go with which labels.
+
+A selection is an int32 array (L, k) of feature ids, a row for each label, best first.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+import scipy.sparse as sp
+
+BLOCK_CELLS = 1 << 23  # pairs of labels at a time
+MOST_WORK = 4e9  # multiply-adds that comparing all labels may take; about ten seconds
+MOST_CLUSTERED = 3000  # labels, or features, that are put into order by how alike they are
+
+
+def kept(selected, n_features: int) -> sp.csr_array:
+    """Which features each label keeps.
+
+    Parameters
+    ----------
+    selected : ndarray of int, shape (L, k)
+    n_features : int
+
+    Returns
+    -------
+    scipy.sparse.csr_array of float32 ones, shape (L, D)
+    """
+    selected = np.asarray(selected)
+    n_labels, k = selected.shape
+    ptr = np.arange(n_labels + 1, dtype=np.int64) * k
+    ids = np.sort(selected, axis=1).ravel().astype(np.int64)
+    return sp.csr_array((np.ones(ids.size, np.float32), ids, ptr), shape=(n_labels, n_features))
+
+
+def selection_frame(selected, scores, label_name: Callable, feature_name: Callable):
+    """Return everything that is selected, a line per label and feature.
+
+    Parameters
+    ----------
+    selected, scores : ndarray, shape (L, k)
+    label_name, feature_name : callable
+        The name of an id.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``label``, ``label_name``, ``rank`` (from 1), ``feature``, ``name``, ``score``.
+    """
+    import pandas as pd
+
+    n_labels, k = selected.shape
+    ids, place = np.unique(selected, return_inverse=True)
+    names = np.array([feature_name(int(j)) for j in ids], dtype=object)
+    labels = np.array([label_name(j) for j in range(n_labels)], dtype=object)
+    return pd.DataFrame(
+        {
+            "label": np.repeat(np.arange(n_labels), k),
+            "label_name": np.repeat(labels, k),
+            "rank": np.tile(np.arange(1, k + 1), n_labels),
+            "feature": selected.ravel(),
+            "name": names[place.ravel()],
+            "score": np.asarray(scores).ravel(),
+        }
+    )
+
+
+def label_frame(selected, scores, errors, label: int, X, Y):
+    """Return the features of a label, best first, with how common they are.
+
+    Parameters
+    ----------
+    selected, scores : ndarray, shape (L, k)
+    errors : ndarray, shape (L, k), or None
+        Standard errors of the scores.
+    label : int
+    X, Y : csr_array
+        The training rows.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``rank``, ``feature``, ``score``, ``standard_error`` (where there is one), ``n_labels`` (labels that keep it),
+        ``with_label`` and ``without_label`` (share of the rows with, and without, the label that have the feature).
+    """
+    import pandas as pd
+
+    own = selected[label]
+    rows = np.zeros(Y.shape[0], bool)
+    rows[sp.csc_array(Y[:, [label]]).indices] = True
+    counts = np.bincount(X.indices, minlength=X.shape[1])[own]
+    among = np.bincount(X[np.flatnonzero(rows)].indices, minlength=X.shape[1])[own]
+    n_true = int(rows.sum())
+    columns = {"rank": np.arange(1, own.size + 1), "feature": own, "score": scores[label].astype(np.float64)}
+    if errors is not None:
+        columns["standard_error"] = errors[label].astype(np.float64)
+    columns |= {
+        "n_labels": np.bincount(selected.ravel(), minlength=X.shape[1])[own],
+        "with_label": among / n_true if n_true else np.full(own.size, np.nan),
+        "without_label": (counts - among) / (rows.size - n_true) if n_true < rows.size else np.full(own.size, np.nan),
+    }
+    return pd.DataFrame(columns)
+
+
+def overlap(selected, n_features: int, labels=None) -> np.ndarray:
+    """Jaccard similarity of what labels keep, each with each.
+
+    Parameters
+    ----------
+    selected : ndarray of int, shape (L, k)
+    n_features : int
+    labels : sequence of int, optional
+        All when None: then L * L numbers.
+
+    Returns
+    -------
+    ndarray of float32, shape (n, n)
+    """
+    mine = kept(selected if labels is None else np.asarray(selected)[np.asarray(labels)], n_features)
+    common = (mine @ mine.T).toarray()
+    return common / (2 * np.asarray(selected).shape[1] - common)
+
+
+def closest_pairs(selected, n_features: int, n: int = 200, order=None):
+    """Return the pairs of labels that have most features in common.
+
+    Parameters
+    ----------
+    selected : ndarray of int, shape (L, k)
+    n_features : int
+    n : int
+        Pairs at most.
+    order : sequence of int, optional
+        Labels, those first that are to be compared when comparing all would take too long.
+
+    Returns
+    -------
+    frame : pandas.DataFrame
+        ``a``, ``b`` (labels), ``common`` (features), ``jaccard``; most first.
+    n_compared : int
+        Labels that were compared, each with each.
+    mean : float
+        Jaccard similarity, mean over all their pairs; nan for a single label.
+    """
+    import pandas as pd
+
+    selected = np.asarray(selected)
+    n_labels, k = selected.shape
+    order = np.arange(n_labels) if order is None else np.asarray(order)
+    count = np.bincount(selected.ravel(), minlength=n_features).astype(np.float64)
+    work = float((count**2).sum())
+    if work > MOST_WORK:
+        order = order[: max(2, int(n_labels * np.sqrt(MOST_WORK / work)))]
+    order = np.sort(order)
+    mine = kept(selected[order], n_features)
+    step = max(1, BLOCK_CELLS // max(1, order.size))
+    found, total, pairs = [], 0.0, 0
+    for start in range(0, order.size, step):
+        common = (mine[start : start + step] @ mine.T).toarray()
+        row = np.arange(start, start + common.shape[0])[:, None]
+        common[np.arange(order.size)[None, :] <= row] = -1  # each pair once
+        known = common >= 0
+        pairs += int(known.sum())
+        total += float((common[known] / (2 * k - common[known])).sum())
+        flat = common.ravel()
+        best = np.argpartition(-flat, min(n, flat.size) - 1)[:n]
+        best = best[flat[best] >= 0]
+        found.append(np.column_stack([best // order.size + start, best % order.size, flat[best]]))
+    found = np.concatenate(found) if found else np.zeros((0, 3))
+    found = found[np.lexsort((found[:, 1], found[:, 0], -found[:, 2]))][:n]
+    common = found[:, 2].astype(np.int64)
+    frame = pd.DataFrame(
+        {
+            "a": order[found[:, 0].astype(np.int64)],
+            "b": order[found[:, 1].astype(np.int64)],
+            "common": common,
+            "jaccard": common / (2 * k - common),
+        }
+    )
+    return frame, order.size, total / pairs if pairs else float("nan")
+
+
+def alike_order(matrix) -> np.ndarray:
+    """Order of the rows of a matrix in which neighbours are alike: the leaves of an average-linkage clustering.
+
+    Parameters
+    ----------
+    matrix : ndarray, shape (n, d)
+
+    Returns
+    -------
+    ndarray of int, shape (n,)
+    """
+    from scipy.cluster.hierarchy import leaves_list, linkage
+
+    if matrix.shape[0] < 3:
+        return np.arange(matrix.shape[0])
+    return leaves_list(linkage(_unit(matrix), "average", optimal_ordering=matrix.shape[0] <= 200))
+
+
+def groups_of(matrix, n_groups: int) -> np.ndarray:
+    """Group the rows of a matrix by how alike they are (Ward's clustering), alike groups next to each other.
+
+    Parameters
+    ----------
+    matrix : ndarray, shape (n, d)
+    n_groups : int
+
+    Returns
+    -------
+    ndarray of int, shape (n,)
+        The group of each row, from 0.
+    """
+    from scipy.cluster.hierarchy import fcluster, leaves_list, linkage
+
+    n = matrix.shape[0]
+    if n <= n_groups:
+        place = np.empty(n, np.int64)
+        place[alike_order(matrix)] = np.arange(n)
+        return place
+    tree = linkage(_unit(matrix), "ward")
+    group = fcluster(tree, n_groups, "maxclust")
+    first = {}
+    for leaf in leaves_list(tree):
+        first.setdefault(int(group[leaf]), len(first))
+    return np.array([first[int(g)] for g in group])
+
+
+def _unit(matrix):
+    matrix = np.asarray(matrix, dtype=np.float64)
+    length = np.sqrt((matrix**2).sum(axis=1, keepdims=True))
+    return matrix / np.where(length > 0, length, 1.0)
+
+
+def heat_frame(selected, scores, n_features: int, labels, most_features: int = 60):
+    """Return how much features matter to some labels, alike labels and alike features next to each other.
+
+    Parameters
+    ----------
+    selected, scores : ndarray, shape (L, k)
+    n_features : int
+    labels : sequence of int
+    most_features : int
+        Features that are shown: of largest sum of relative scores over these labels.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A line per label and feature, in order: ``label``, ``feature``, ``value`` (the score as a share of the label's
+        largest; nan where the label does not keep the feature), ``rank`` (0 where it does not).
+        ``attrs["n_kept"]``: features that these labels keep.
+    """
+    import pandas as pd
+
+    labels = np.asarray(labels)
+    ids, own = selected[labels], np.maximum(np.asarray(scores, dtype=np.float64)[labels], 0)
+    largest = own[:, :1]
+    share = np.divide(own, largest, out=np.zeros_like(own), where=largest > 0)
+    total = np.bincount(ids.ravel(), share.ravel(), minlength=n_features)
+    n_kept = np.unique(ids).size
+    features = np.argsort(-total, kind="stable")[: min(most_features, n_kept)]
+    place = np.full(n_features, -1)
+    place[features] = np.arange(features.size)
+    values = np.full((labels.size, features.size), np.nan)
+    ranks = np.zeros(values.shape, np.int64)
+    row, column = np.nonzero(place[ids] >= 0)
+    at = place[ids[row, column]]
+    values[row, at], ranks[row, at] = share[row, column], column + 1
+    filled = np.sqrt(np.nan_to_num(values))
+    rows, columns = alike_order(filled), alike_order(filled.T)
+    frame = pd.DataFrame(
+        {
+            "label": np.repeat(labels[rows], features.size),
+            "feature": np.tile(features[columns], labels.size),
+            "value": values[rows][:, columns].ravel(),
+            "rank": ranks[rows][:, columns].ravel(),
+        }
+    )
+    frame.attrs["n_kept"] = int(n_kept)
+    return frame
+
+
+def group_frame(selected, n_features: int, order, n_groups: int = 40):
+    """Return all labels and features in groups of alike ones, and which groups of features go with which of labels.
+
+    Parameters
+    ----------
+    selected : ndarray, shape (L, k)
+    n_features : int
+    order : sequence of int
+        Labels, most important first: their name stands for their group, and they are taken first where there are more
+        than :data:`MOST_CLUSTERED`.
+    n_groups : int
+        Of labels, and of features, at most.
+
+    Returns
+    -------
+    frame : pandas.DataFrame
+        A line per pair of groups, in order: ``label_group``, ``feature_group``, ``value`` (share of their pairs of
+        label and feature in which the label keeps the feature), ``label`` and ``feature`` (of each group, the first in
+        ``order`` and the one most labels keep), ``n_labels``, ``n_features`` (in the group).
+    n_labels, n_kept : int
+        Labels and features that are in it.
+    """
+    import pandas as pd
+
+    order = np.asarray(order)[:MOST_CLUSTERED]
+    mine = kept(np.asarray(selected)[order], n_features)
+    count = np.asarray(mine.sum(axis=0)).ravel()
+    features = np.argsort(-count, kind="stable")[: min(MOST_CLUSTERED, int(np.count_nonzero(count)))]
+    dense = mine[:, features].toarray()
+    rows, columns = groups_of(dense, n_groups), groups_of(dense.T, n_groups)
+    n_rows, n_columns = np.bincount(rows), np.bincount(columns)
+    by_row = np.zeros((n_rows.size, features.size))
+    np.add.at(by_row, rows, dense)
+    sums = np.zeros((n_rows.size, n_columns.size))
+    np.add.at(sums.T, columns, by_row.T)
+    label = np.array([order[np.flatnonzero(rows == g)[0]] for g in range(n_rows.size)])
+    feature = np.array([features[np.flatnonzero(columns == g)[0]] for g in range(n_columns.size)])
+    i, j = (index.ravel() for index in np.indices(sums.shape))
+    frame = pd.DataFrame(
+        {
+            "label_group": i,
+            "feature_group": j,
+            "value": (sums / (n_rows[:, None] * n_columns[None, :])).ravel(),
+            "label": label[i],
+            "feature": feature[j],
+            "n_labels": n_rows[i],
+            "n_features": n_columns[j],
+        }
+    )
+    return frame, order.size, features.size
+
+
+def together(Y, a, b) -> np.ndarray:
+    """How often pairs of labels occur together: rows with both, as a share of the rows of the rarer one.
+
+    Parameters
+    ----------
+    Y : csr_array of bool, shape (N, L)
+    a, b : sequence of int
+        Labels of each pair.
+
+    Returns
+    -------
+    ndarray of float64
+        nan where one of the two has no row.
+    """
+    columns = sp.csc_array(Y)
+    found = np.full(len(a), np.nan)
+    for at, pair in enumerate(zip(a, b)):
+        one, other = (columns.indices[columns.indptr[j] : columns.indptr[j + 1]] for j in pair)
+        if one.size and other.size:
+            found[at] = np.intersect1d(one, other, assume_unique=True).size / min(one.size, other.size)
+    return found
+
+
+def best_names(selected, labels, feature_name: Callable, n: int = 5) -> list[str]:
+    """Names of the best features of some labels, with commas between them: list of str."""
+    return [", ".join(feature_name(int(j)) for j in selected[label, :n]) for label in labels]
