@@ -5,7 +5,7 @@
 
 FOLDER holds data sets of classes, each a folder with train.txt.gz and test.txt.gz. Parts: choose (adversaries, examples
 per class and candidates, on held-out training rows), extensions (what is not in the paper, there too), beside (test
-rows, with what "choose" and "extensions" found), speed and growth; each is measured on its own and replaces what stood
+rows, with what "choose" and "extensions" found) and growth; each is measured on its own and replaces what stood
 under its name in the results. PYTHON is the interpreter of an environment with the other libraries, as for
 benchmarks.compare. Every point is measured in a process of its own. Everything is written to
 benchmarks/results/sampling.json and, as tables, to sampling.md beside it.
@@ -312,19 +312,6 @@ def plan_beside(options):
     return points
 
 
-def plan_speed(options):
-    name, both = "wordnet-class", chosen(options).get("wordnet-class", {})
-    points = [point("test", name, options, setting="default", seeds=SEEDS)]
-    points += [
-        point("test", name, options, params=both[kind], setting=kind, seeds=SEEDS)
-        for kind in ("chosen", "extended")
-        if kind in both
-    ]
-    points.append(point("test", name, options, "PLT", setting="default", seeds=SEEDS[:1]))
-    points.append(point("test", name, options, "OneVsRest", ONE_VS_REST, "liblinear, C = 1", seeds=SEEDS[:1]))
-    return points
-
-
 def plan_growth(options):
     points = []
     for K in GROWN_QUICK if options.quick else GROWN:
@@ -440,20 +427,25 @@ def params_said(part):
 def table_beside(part):
     parts = []
     for data in DATA:
+        runs = done(part, data=data)
+        base = next((run for run in runs if run["model"] == "OneVsRest"), None)
         rows = []
-        for run in done(part, data=data):
-            memory = mean_of(run, "memory")
+        for run in runs:
+            seconds, ms, memory = (mean_of(run, name) for name in ("train_s", "ms", "memory"))
             row = [named(run), spread(run, "accuracy"), spread(run, "macro_f1"), spread(run, "recall")]
-            row += [report.seconds(mean_of(run, "train_s")), f"{mean_of(run, 'ms'):.3f}"]
-            rows.append([*row, "–" if memory is None else growth.mebibytes(memory)])
+            row += [report.seconds(seconds), f"{ms:.3f}", "–" if memory is None else growth.mebibytes(memory)]
+            if base is not None:
+                row += [f"{mean_of(base, 'train_s') / seconds:,.1f}×", f"{mean_of(base, 'ms') / ms:.2f}×"]
+            rows.append(row)
         if rows:
             head = ["", "accuracy, %", "macro-F1, %", "own class among candidates, %", "training s", "ms per row"]
-            parts.append(f"**{data}**\n\n{report.table([*head, 'memory, MiB'], rows)}")
+            head += ["memory, MiB", *(["training, times faster", "prediction"] if base is not None else [])]
+            parts.append(f"**{data}**\n\n{report.table(head, rows)}")
     return "\n\n".join(
         [
             "Test rows; mean (least to greatest) over seeds where there are several. Memory: peak beyond what the "
             "data take. Linear models and trees get tf-idf where the data are counts of words; double sampling gets "
-            "the counts.",
+            "the counts. The last two columns: how many times faster than one-vs-rest, in this run.",
             params_said(part),
             *parts,
             frequency_tables(part),
@@ -490,22 +482,6 @@ def frequency_said(least, most):
     return f"{least} and more" if most == math.inf else f"{least} to {most}"
 
 
-def table_speed(part):
-    runs = done(part)
-    base = next((run for run in runs if run["model"] == "OneVsRest"), None)
-    rows = []
-    for run in runs:
-        seconds, ms, memory = mean_of(run, "train_s"), mean_of(run, "ms"), mean_of(run, "memory")
-        row = [named(run), spread(run, "accuracy"), report.seconds(seconds), f"{ms:.3f}"]
-        row += ["–" if memory is None else growth.mebibytes(memory)]
-        if base is not None:
-            row += [f"{mean_of(base, 'train_s') / seconds:,.1f}×", f"{mean_of(base, 'ms') / ms:.2f}×"]
-        rows.append(row)
-    head = ["", "accuracy, %", "training s", "ms per row", "memory, MiB"]
-    head += ["training, times faster than one-vs-rest", "prediction"] if base is not None else []
-    return f"wordnet-class, all in this run.\n\n{report.table(head, rows)}"
-
-
 def table_growth(part):
     runs = sorted(done(part), key=lambda run: run["K"])
     rows = []
@@ -531,7 +507,6 @@ PARTS = {
     "choose": Part("Adversaries, examples per class and candidates", plan_choose, table_choose),
     "extensions": Part("What is not in the paper", plan_extensions, table_extensions),
     "beside": Part("Beside other methods", plan_beside, table_beside),
-    "speed": Part("Speed and memory", plan_speed, table_speed),
     "growth": Part("As classes grow", plan_growth, table_growth),
 }
 
