@@ -50,6 +50,8 @@ def _pieces():
     warm_up(DoubleSampling())
     yield 19, "noise and explanations"
     _perturb_and_explain()
+    yield 10, "feature selection"
+    _select()
 
 
 def _perturb_and_explain():
@@ -68,3 +70,22 @@ def _perturb_and_explain():
     for explained in (model, OneVsRest().fit(X, Y), LdSM(n_estimators=1, max_nodes=5, n_epochs=1).fit(X, Y)):
         explain.contributions(explained, X[:1], 0)
         explain.path(explained, X[:1], 0)
+
+
+def _select():
+    import numpy as np
+    import scipy.sparse as sp
+
+    from xmlcore import metrics
+    from xmlcore.selection import BRDT, FALS
+
+    random = np.random.default_rng(0)
+    X = random.random((40, 6)).astype(np.float32)
+    Y = [[row % 4] for row in range(40)]
+    for scoring in ("exact", "sampled"):
+        FALS(n_epochs=1, scoring=scoring).fit(X, Y)
+    FALS(n_epochs=1).fit(sp.csr_array(X * (random.random(X.shape) < 0.1)), Y)  # sparse rows train by other kernels
+    trees = BRDT().fit(X, Y)
+    scores = trees.predict_proba(X)
+    for measure in (metrics.one_error, metrics.ranking_loss, metrics.average_precision, metrics.micro_auc):
+        measure(Y, scores)
