@@ -347,10 +347,49 @@ def test_the_copies_that_were_trained_on_are_counted_by_class(tmp_path):
     X, _, labels = problem(n=60, most=2, skip=(2,))
     for params in ({}, {"leave_one_out": True}, {"balanced": False, "examples_per_class": 3}):
         model = DoubleSampling(**params).fit(X, binary(labels))
-        drawn = np.bincount(sampled(labels, 7, **params).classes, minlength=7)
+        sample = sampled(labels, 7, **params)
+        others = [
+            [k for k in drawn if k not in labels[i]] for i, drawn in zip(sample.rows, sample.adversaries.tolist())
+        ]
+        drawn = np.bincount([k for k, left in zip(sample.classes, others) if left], minlength=7)
         assert model.sampled_size_.dtype == np.int64 and np.array_equal(model.sampled_size_, drawn)
-        assert model.n_pairs_ == drawn.sum() * 5 and model.sampled_size_[2] == 0
+        assert model.n_pairs_ == sum(map(len, others)) < sample.adversaries.size and model.sampled_size_[2] == 0
     assert np.array_equal(load_model(model.save(tmp_path / "model")).sampled_size_, model.sampled_size_)
+
+
+@pytest.mark.parametrize("adversaries", ["random", "candidates"])
+def test_classes_of_one_row_are_not_compared_with_each_other(adversaries, monkeypatch):
+    X, _, labels = problem(n=50, n_terms=30, n_classes=12, most=3)
+    made, learnt, learn = [], [], DoubleSampling._learn
+    pairs = DoubleSampling._pairs
+    monkeypatch.setattr(
+        DoubleSampling,
+        "_pairs",
+        lambda self, x, sample, *rest: made.append((sample, pairs(self, x, sample, *rest))) or made[0][1],
+    )
+    monkeypatch.setattr(
+        DoubleSampling, "_learn", lambda self, *given: learnt.append([g.copy() for g in given]) or learn(self, *given)
+    )
+    DoubleSampling(adversaries=adversaries, n_adversarial=6, examples_per_class=5).fit(X, binary(labels, 12))
+    (sample, (differences, signs)), (learnt_pairs, learnt_signs) = made[0], learnt[0]
+    apart = [k not in labels[i] for i, own in zip(sample.rows, sample.adversaries.tolist()) for k in own]
+    assert 0 < len(learnt_signs) < len(signs) and np.array_equal(learnt_signs, signs[apart])
+    np.testing.assert_array_equal(learnt_pairs, differences[apart])
+
+
+def test_classes_that_all_rows_share_leave_nothing_to_learn():
+    with pytest.raises(ValueError, match="another class of the same row"):
+        DoubleSampling().fit([[1.0, 2.0], [2.0, 1.0]], [[0, 1], [0, 1]])
+
+
+def test_the_size_of_a_class_does_not_tell_which_was_left_out():
+    """Of classes of equal size, the one without the example would be the smaller one."""
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(20), 6)
+    X = rng.poisson(0.2 + 2.0 * (rng.random((20, 40)) < 0.1)[y])
+    model = DoubleSampling(features="extended", leave_one_out=True).fit(X, y)
+    weight = dict(zip(model.feature_names_, model.weights_ * model.feature_scale_))
+    assert weight["log rows"] == 0 and model.empirical_risk_ > 0
 
 
 def test_unbalanced_sampling_takes_all_examples_equally_often():
@@ -396,8 +435,9 @@ def test_adversaries_are_the_other_candidates_and_the_own_class_is_one_without_t
             if is_near and model.class_size_[k] > 1:
                 expected[i, k] = sorted(others)
     assert found == expected and len(found) > 5 and (q == 30 or len(found) < sum(map(len, labels)))
-    assert np.array_equal(model.sampled_size_, np.bincount(sample.classes, minlength=12))
-    assert model.n_pairs_ == sample.adversaries.size
+    left = [sum(k not in labels[i] for k in own) for i, own in zip(sample.rows, sample.adversaries.tolist())]
+    assert np.array_equal(model.sampled_size_, np.bincount(sample.classes, np.array(left) > 0, minlength=12))
+    assert model.n_pairs_ == sum(left)
 
 
 def test_fewer_adversaries_than_candidates_are_drawn_from_them(monkeypatch):
@@ -518,7 +558,6 @@ def test_pairs_have_the_log_probability_of_the_tree_without_the_row(monkeypatch)
 
 def test_label_trees_need_two_rows_to_judge_one_without_itself():
     Y = [[0, 1]]
-    DoubleSampling(candidates_from="plt").fit([[1.0, 2.0]], Y)
     with pytest.raises(ValueError, match="two training rows at least"):
         DoubleSampling(candidates_from="plt", features="extended").fit([[1.0, 2.0]], Y)
 
@@ -620,6 +659,18 @@ def test_classes_may_be_ids_lists_or_a_matrix():
 def test_bad_classes_are_refused_with_what_to_do(Y, message):
     with pytest.raises(ValueError, match=message):
         DoubleSampling().fit(np.eye(3), Y)
+
+
+@pytest.mark.parametrize("params", [{}, {"candidates_from": "plt", "features": "extended"}])
+def test_many_rows_and_candidates_are_ranked_in_parts(params, monkeypatch):
+    X, _, labels = problem(n=60, n_terms=30, n_classes=12)
+    model = DoubleSampling(**params).fit(X, binary(labels, 12))
+    whole, reports = model.predict_topk(X, 4), []
+    monkeypatch.setattr(double_sampling, "BLOCK", 16)
+    monkeypatch.setattr(double_sampling, "MOST_RANKED", 100)
+    parts = model.predict_topk(X, 4, lambda phase, fraction, *rest: reports.append(fraction))
+    assert np.array_equal(parts.labels, whole.labels) and np.array_equal(parts.scores, whole.scores)
+    assert reports == sorted(reports) and reports[-1] == 1.0 and len(reports) >= 4
 
 
 def test_a_model_of_multi_class_data_predicts_one_class_and_others_those_of_half_the_share():

@@ -560,7 +560,7 @@ def more_features(terms, values, classes, found, own, index, more, out):
         As :func:`row_features` has them.
     more : MoreOfClasses
     out : float64 (at least q, at least 18)
-        Places 10 to 17 are filled.
+        Places 10 to 17 are filled; 10 and 11, the class's size, are those of the whole class also for ``own``.
     """
     idfs, rarities, weights, mean_length = index.idf, index.rarity, more.weight, index.mean_length
     row_idf, row_length, row_other, row_tfidf = 0.0, 0.0, 0.0, 0.0
@@ -573,8 +573,10 @@ def more_features(terms, values, classes, found, own, index, more, out):
     for c in range(classes.size):
         k = classes[c]
         length, size, other, damped = index.length[k], more.size[k], more.other[k], more.damped[k]
-        if c == own:
-            length, size = _without(terms, values, k, found[c], index)[0], size - 1.0
+        out[c, 10] = math.log(size) if size > 0 else 0.0
+        out[c, 11] = math.log1p(length)
+        if c == own:  # but for its size: of equal classes the own would be known as the one that lacks a row
+            length = _without(terms, values, k, found[c], index)[0]
             for a in range(terms.size):
                 t, y = terms[a], found[c, a]
                 left = _left(y, values[a])
@@ -596,8 +598,6 @@ def more_features(terms, values, classes, found, own, index, more, out):
             likelihood += x * math.log1p(y / mean_length * rarity)
             by_other += x * weights[t] ** 2 * y
             by_damped += x * idf * idf * math.log1p(y)
-        out[c, 10] = math.log(size) if size > 0 else 0.0
-        out[c, 11] = math.log1p(length)
         out[c, 12] = covered / row_idf if row_idf > 0 else 0.0
         out[c, 13] = rarest
         out[c, 14] = lift

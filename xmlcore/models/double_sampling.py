@@ -55,6 +55,7 @@ ADVERSARIES = ("random", "candidates")
 # Streams of random numbers: how often examples are taken, their adversaries, the label tree, those of cross-fitting.
 COPIES, DRAWS, TREE, CROSS = 1, 2, 3, 4
 BLOCK = 1024  # rows or examples per task
+MOST_RANKED = 1 << 21  # candidates ranked at a time: some 60 MB
 MAX_ITER, TOLERANCE = 1000, 1e-6
 DTYPES = {
     "feature_of_column": ("int32", 1),
@@ -142,7 +143,7 @@ class DoubleSampling(MultiLabelModel):
     empirical_risk_ : float
         The paper's equation (7): share of training pairs in which the own class does not have the larger f.
     n_pairs_ : int
-        κM, pairs it was learnt from.
+        Pairs it was learnt from: κM, less those of a row's classes among each other.
     n_unlabelled_ : int
         Training rows that were left out.
     multiclass_ : bool
@@ -192,8 +193,8 @@ class DoubleSampling(MultiLabelModel):
       to length 1, which ranks as the cosine does (or between them as they are, ``distance="euclidean"``).
     - π is said to be a probability and to be proportional to 1 / μ; examples of small classes would then have one above
       1, and they are taken several times, each time with other adversaries.
-    - A row with several classes is an example of each, as in the paper's data. As in the paper, its adversaries are
-      drawn from all other classes, its own among them.
+    - A row with several classes is an example of each, as in the paper's data. Where one of its classes is drawn
+      against another, the pair is left out: neither should have the larger f. The paper has no word on that.
     - Classes without training rows are never drawn and never predicted.
 
     Values are amounts: counts, or weights such as tf-idf, whose sums then take the place of counts. Negative values
@@ -309,6 +310,15 @@ class DoubleSampling(MultiLabelModel):
             logs = cross.log_proba(vectors, sample.rows, asked, self.n_jobs)
         del vectors, cross
         pairs, signs = self._pairs(x, sample, classes.class_size, index, progress, more, logs)
+        theirs = _own_classes(sample, Y)
+        if theirs is not None:
+            pairs, signs = pairs[~theirs.ravel()], signs[~theirs.ravel()]
+            sample = Sample(*(part[~theirs.all(axis=1)] for part in sample))
+            if signs.size == 0:
+                raise ValueError(
+                    "every class drawn against an example is another class of the same row: make n_adversarial larger, "
+                    "or leave out the classes that all rows have"
+                )
         progress("Learning f", 0.0, f"{signs.size:,} pairs")
         weights, scale, risk = self._learn(pairs, signs)
         progress("Learning f", 1.0, f"{signs.size:,} pairs")
@@ -374,10 +384,14 @@ class DoubleSampling(MultiLabelModel):
             Scores as :meth:`predict_proba` has them. Equal f is ranked by class id.
         """
         k = check_count(k, "k")
-        labels, f = self._ranked(X, n_candidates, progress)
-        width = min(k, labels.shape[1])
-        best, scores = np.full((labels.shape[0], k), -1, np.int32), np.zeros((labels.shape[0], k), np.float32)
-        best[:, :width], scores[:, :width] = labels[:, :width], _softmax(f)[:, :width]
+        x, width = self._rows(X), min(k, self._width(n_candidates))
+        n = x[0].size - 1
+        best, scores = np.full((n, k), -1, np.int32), np.zeros((n, k), np.float32)
+        step = max(BLOCK, MOST_RANKED // self._width(n_candidates))  # so that all candidates of all rows never are
+        for first in range(0, max(n, 1), step):
+            last = min(first + step, n)
+            labels, f = self._ranked(_slice(x, first, last), n_candidates, _part(progress, first, last, n))
+            best[first:last, :width], scores[first:last, :width] = labels[:, :width], _softmax(f)[:, :width]
         return Ranking(best, scores)
 
     def predict_proba(self, X, threshold: float = 0.0) -> sp.csr_array:
@@ -400,7 +414,7 @@ class DoubleSampling(MultiLabelModel):
         """
         if not isinstance(threshold, numbers.Real) or not 0 <= threshold <= 1:
             raise ValueError(f"threshold must be in [0, 1], not {threshold!r}")
-        labels, f = self._ranked(X)
+        labels, f = self._ranked(self._rows(X))
         shares = _softmax(f)
         shares[shares < threshold] = 0.0
         return self._matrix(labels, shares)
@@ -420,8 +434,8 @@ class DoubleSampling(MultiLabelModel):
         """
         if not self.__sklearn_is_fitted__() or not self.multiclass_:
             return super().predict(X)
-        labels, _ = self._ranked(X)
-        return self._matrix(labels[:, :1], np.ones((labels.shape[0], 1), bool))
+        labels = self.predict_topk(X, 1).labels
+        return self._matrix(labels, np.ones(labels.shape, bool))
 
     def pair_features(self, X, classes) -> np.ndarray:
         """The features of each row with some classes.
@@ -782,9 +796,8 @@ class DoubleSampling(MultiLabelModel):
         """Whether the last feature is the label tree's."""
         return self._tree is not None and self._features == "extended"
 
-    def _ranked(self, X, n_candidates=None, progress=silent):
-        """Candidates by f: int32 (n, q), and f, float64."""
-        x = self._rows(X)
+    def _ranked(self, x, n_candidates=None, progress=silent):
+        """Candidates of rows in columns by f: int32 (n, q), and f, float64."""
         labels = np.empty((x[0].size - 1, self._width(n_candidates)), np.int32)
         f, given, logs = np.empty(labels.shape), self._tree is not None, np.empty((0, 0))
         if given:
@@ -832,6 +845,19 @@ def _class_matrix(Y, n_rows):
     return sp.csr_array((np.ones(ids.size, bool), ids.astype(np.int32), np.arange(ids.size + 1)), shape=shape)
 
 
+def _own_classes(sample, Y):
+    """Which adversaries are other classes of the same row, bool (M, kappa); None where there are none."""
+    several = np.flatnonzero(np.diff(Y.indptr)[sample.rows] > 1)
+    keys = np.repeat(np.arange(Y.shape[0]), np.diff(Y.indptr)) * np.int64(Y.shape[1]) + Y.indices  # rising
+    found = np.zeros(sample.adversaries.shape, bool)
+    for first in range(0, several.size, BLOCK):
+        part = several[first : first + BLOCK]
+        wanted = sample.rows[part, None] * np.int64(Y.shape[1]) + sample.adversaries[part]
+        at = np.minimum(np.searchsorted(keys, wanted), keys.size - 1)
+        found[part] = keys[at] == wanted
+    return found if found.any() else None
+
+
 def _seed(entropy, stream):
     return int(np.random.SeedSequence([entropy, stream]).generate_state(1, np.uint32)[0])
 
@@ -846,6 +872,15 @@ def _by_class(index):
     """The terms of each class, rising, and their sums: CSR parts."""
     by_term = sp.csc_array((index.sums, index.classes, index.ptr), shape=(index.length.size, index.ptr.size - 1))
     return csr_parts(sp.csr_array(by_term))
+
+
+def _part(progress, first, last, n):
+    """Progress of rows first to last - 1 as that of all n."""
+
+    def report(phase, fraction, detail=""):
+        progress(phase, (first + fraction * (last - first)) / n, detail)
+
+    return report if (first, last) != (0, n) else progress
 
 
 def _softmax(f):
