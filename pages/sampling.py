@@ -13,6 +13,7 @@ from pages.shared import (
     jobs_panel,
     noise,
     sampled,
+    sampled_text,
     server,
     settings,
     show,
@@ -21,6 +22,7 @@ from pages.shared import (
     text,
 )
 from pages.shared.sampled import MODEL
+from pages.shared.sampled_text import percent
 from xmlcore import experiment, figures, store
 from xmlcore.models import ModelFormatError
 from xmlcore.models.double_sampling import MEANINGS
@@ -47,8 +49,9 @@ def main() -> None:
     runs = [r for r in past if r["model"] == MODEL]
     if not runs:
         said = (
-            "This page shows what (π, κ)-double sampling draws from many classes, how candidates and samples decide "
-            f"what comes out, and why a row gets its class. {begin.not_trained(name, f'No {MODEL} has')}"
+            "This page shows what (π, κ)-double sampling draws from many classes (π: how often an example is taken; κ: "
+            "other classes that it is then compared with), how candidates and samples decide what comes out, and why "
+            f"a row gets its class. {begin.not_trained(name, f'No {MODEL} has')}"
         )
         link = "Other settings on the Train page"
         begin.no_run(said, data, fingerprint, name, "sampling", MODEL, K, link, model=MODEL)
@@ -91,14 +94,23 @@ class _View:
         self.files = f"{text.file_name(name)}-{MODEL}-{key[:6]}"
         self.n_present = int(np.count_nonzero(model.class_size_))
         # What was asked for may be more than there is.
-        self.kappa = min(run.params["n_adversarial"], self.n_present - 1)
+        self.most_kappa = experiment.most_adversaries(run.params, self.n_present)
+        self.kappa = min(run.params["n_adversarial"], self.most_kappa)
         self.q = min(run.params["n_candidates"], self.n_present)
         self.examples = float(run.params["examples_per_class"])
+        self.near = run.params.get("adversaries") == "candidates"
+        self.balanced = bool(run.params.get("balanced", True))
+        self.by_tree = run.params.get("candidates_from") == "plt"
 
     @property
     def n_examples(self) -> int:
-        """Training examples: a row with several classes is one of each."""
-        return int(self.model.class_size_.sum())
+        """Training examples, the data's own: a row with several classes is one of each."""
+        return int(self.data.Y_train.nnz)
+
+    @property
+    def n_noisy(self) -> int:
+        """Noisy copies of training examples that sampling drew from, too."""
+        return int(self.model.class_size_.sum()) - self.n_examples
 
     @property
     def n_copies(self) -> int:
@@ -128,14 +140,11 @@ def _about_model(view, named) -> str:
     title = f"{_about(view.record)}: " if named else ""
     risk = 100 * view.model.empirical_risk_
     said = (
-        f"{title}the model takes {text.size(view.run.size['model_bytes'])}. In {risk:.2g} % of the training pairs the "
-        "own class does not have the larger f (the paper’s empirical risk)."
+        f"{title}the model takes {text.size(view.run.size['model_bytes'])}. It ranks classes by f, a weighted sum of "
+        f"features of a row and a class; in {risk:.2g} % of the training pairs the own class does not have the larger "
+        "f (the paper’s empirical risk)."
     )
     return said[:1].upper() + said[1:]
-
-
-def _percent(value) -> str:
-    return f"{100 * value:.1f} %" if np.isfinite(value) else "–"
 
 
 def _recall(own, q) -> float:
@@ -146,6 +155,14 @@ def _recall(own, q) -> float:
     return float(at.iloc[0]) if len(at) else float("nan")
 
 
+def _against(view) -> str:
+    """How many other classes a copy was compared with: examples may have had fewer than κ."""
+    most = text.count(view.kappa, "other class", "other classes")
+    if view.model.n_pairs_ == view.n_copies * view.kappa:
+        return most
+    return f"up to {most} (about {view.model.n_pairs_ / max(1, view.n_copies):.1f} on average)"
+
+
 def _sentence(view, own) -> str:
     accuracy, macro = server.one_class(view.key)
     name, several = text.plain(view.name), not view.model.multiclass_
@@ -153,21 +170,21 @@ def _sentence(view, own) -> str:
         said = f"No test row of **{name}** has a class, so no prediction can be right. "
     else:
         said = (
-            f"On **{name}** double sampling finds the class of **{_percent(accuracy)}** of the test "
-            f"{'examples, a row with each of its classes' if several else 'rows'} (macro-F1 **{_percent(macro)}**)"
+            f"On **{name}** double sampling finds the class of **{percent(accuracy)}** of the test "
+            f"{'examples, a row with each of its classes' if several else 'rows'} (macro-F1 **{percent(macro)}**)"
         )
         recall = _recall(own, view.q)
         if np.isfinite(recall):
             said += (
-                f"; the own class is among the {text.count(view.q, 'candidate')} of **{_percent(recall)}**, and what "
+                f"; the own class is among the {text.count(view.q, 'candidate')} of **{percent(recall)}**, and what "
                 "is no candidate cannot be found"
             )
         said += ". "
     return (
         said
-        + f"It learned from **{view.n_copies:,}** sampled copies of {text.count(view.n_examples, 'training example')}, "
-        f"each against {text.count(view.kappa, 'other class', 'other classes')}, in "
-        f"**{show.duration(view.run.times['fit_s'])}**."
+        + f"It learned from **{view.n_copies:,}** sampled copies of {text.count(view.n_examples, 'training example')}"
+        + (f" and {text.count(view.n_noisy, 'noisy copy', 'noisy copies')} of these" if view.n_noisy > 0 else "")
+        + f", each against {_against(view)}, in **{show.duration(view.run.times['fit_s'])}**."
     )
 
 
@@ -177,18 +194,23 @@ def _cards(view, own):
     several = "" if model.multiclass_ else " Rows with several classes are an example for each, with one prediction."
     show.cards(
         [
-            ("Accuracy", _percent(accuracy), f"Share of test examples whose class is predicted first.{several}"),
+            ("Accuracy", percent(accuracy), f"Share of test examples whose class is predicted first.{several}"),
             (
                 "Macro-F1",
-                _percent(macro),
+                percent(macro),
                 "Harmonic mean of precision and recall, each a mean over classes: the paper’s.",
             ),
             (
                 f"Own class among {view.q:,}",
-                _percent(_recall(own, view.q)),
+                percent(_recall(own, view.q)),
                 "Share of test examples whose class is among the candidates: the most that accuracy can be.",
             ),
-            ("Pairs", f"{model.n_pairs_:,}", "Copies times κ, from which f was learnt."),
+            (
+                "Pairs",
+                f"{model.n_pairs_:,}",
+                f"Comparisons that f was learnt from: {text.count(view.n_copies, 'copy', 'copies')} of examples, each "
+                f"against {_against(view)}. κ is {view.kappa:,}.",
+            ),
             ("Training", show.duration(times["fit_s"]), "On this machine, in one worker process."),
             ("Prediction", f"{show.duration(times['predict_ms_per_row'] / 1000)}/row", "Mean over all test rows."),
         ]
@@ -209,14 +231,25 @@ def _found(view, asked):
         return None  # it was damaged, and has been removed: measured again
 
 
-def _measured(view, asked, seconds, what, button, widget):
-    """What was measured; while it is not there, the job or the button that starts it."""
+def _measured(view, asked, seconds, needed, remedy, what, button, widget):
+    """What was measured; while it is not there, the job or the button that starts it.
+
+    It is not started when ``needed`` bytes are too many; ``remedy`` says what to do then.
+    """
     found = _found(view, asked)
     if found is not None:
         return found
     key = experiment.sampling_key(view.key, *asked)
     title = f"{what} of {MODEL} on {view.name}"
     running, failures = jobs_panel.active("sampling", key=key), jobs_panel.failed("sampling", key=key)
+    free = sampled.too_large(needed)
+    if free is not None and not running:
+        st.error(
+            f"This is not started: it needs about {text.size(needed)} of memory, {text.size(free)} are free, and half "
+            f"of that is the most it may take. {remedy}"
+        )
+        jobs_panel.show_failures(failures)
+        return None
     tried = st.session_state.setdefault(state.SAMPLING_ASKED, set())
     start = (view.key, view.record["fingerprint"], asked, title)
     if not running and not failures and seconds <= AUTOMATIC and key not in tried:
@@ -258,11 +291,11 @@ def _class_sizes(view):
     largest, copies = int(present["class_size"].max()), int(present["sampled_size"].max())
     said = (
         f"Training rows of each class, from {int(present['class_size'].min()):,} to {largest:,}, and copies of its "
-        f"examples that sampling drew: {view.examples:g} expected of each class, {copies:,} at most. The line of "
-        "copies is the mean over neighbouring ranks, the band their 5th to 95th percentile."
+        f"examples that f was learnt from. {_drawn(view)} The largest number is {copies:,}. The line of copies is the "
+        "mean over neighbouring ranks, the band their 5th to 95th percentile."
     )
     if meta["without_copies"]:
-        said += f" Of {meta['without_copies']:,} of {meta['total']:,} classes no example was drawn."
+        said += f" Of {meta['without_copies']:,} of {meta['total']:,} classes there is none."
     if meta["without_rows"]:
         said += f" {text.count(meta['without_rows'], 'class', 'classes')} without training rows are not drawn here."
     if meta["shown"] < meta["total"]:
@@ -270,6 +303,25 @@ def _class_sizes(view):
     export.show_figure(
         figure, lambda: tables.csv_safe(sizes), f"{view.files}-class-sizes", said, key="sampling.class_sizes"
     )
+
+
+def _drawn(view) -> str:
+    """How many copies are expected of a class, and which examples are left out."""
+    if view.balanced:
+        said = f"Sampling draws {view.examples:g} of each class on average"
+    else:
+        each = view.examples * view.n_present / max(1, view.n_examples + view.n_noisy)
+        said = f"Sampling takes every example equally often, {each:.2g} times on average: copies go with class size"
+    if view.n_noisy > 0:
+        said += f", and draws from {text.count(view.n_noisy, 'noisy copy', 'noisy copies')} of examples as well"
+    if view.near:
+        return (
+            f"{said}. Examples are left out that are alone in their class or whose class would be no candidate "
+            "without them, so some classes give fewer or none."
+        )
+    if view.run.params.get("leave_one_out"):
+        return f"{said}. Examples that are alone in their class are left out, so classes of one row give none."
+    return f"{said}."
 
 
 # --- candidates ---
@@ -293,21 +345,33 @@ def _candidates(view):
         return own
     asked = (*view.base[:2], sampled.with_own(values, view.q), 1)
     seconds = sampled.candidates_seconds(view.run.times, view.q, asked[2])
+    most = max(asked[2])
+    needed = experiment.candidate_bytes(view.data.n_test, most)
+    remedy = f"Ask for fewer than {most:,} candidates, or free memory."
+    if most == view.q:
+        remedy = "Free memory, or train with fewer candidates, q: the result’s own are always measured."
     with place:
-        found = _measured(view, asked, seconds, "Other candidates", "Measure other numbers of candidates", "candidates")
+        found = _measured(
+            view,
+            asked,
+            seconds,
+            needed,
+            remedy,
+            "Other candidates",
+            "Measure other numbers of candidates",
+            "candidates",
+        )
         if found is None:
-            st.caption("How often the own class is among the q candidates, for other q: predictions only, no training.")
+            st.caption(
+                "How often the own class is among the q candidates, for other q: predictions only, no training, and "
+                f"about {text.size(needed)} of memory."
+            )
             return own
         own = own or found
         table = found.candidates
-        first, last = table.iloc[0], table.iloc[-1]
-        best = table.loc[table["accuracy"].idxmax()] if table["accuracy"].notna().any() else last
-        qs = f"{first.n_candidates:,.0f} to {last.n_candidates:,.0f}"
         said = (
-            f"From q = {qs} the own class is among the candidates of {_percent(first.recall)} to "
-            f"{_percent(last.recall)} (candidate recall); accuracy is best at q = {best.n_candidates:,.0f}, "
-            f"{_percent(best.accuracy)}. The gap between the two is what f gets wrong. Times are of this machine, with "
-            "whatever else it did."
+            f"{sampled_text.candidates_sentence(table, view.q)} The gap between candidate recall and accuracy is what "
+            "f gets wrong. Times are of this machine, with whatever else it did."
         )
         export.show_figure(
             figures.candidate_curves(table, view.q), table, f"{view.files}-candidates", said, key="sampling.candidates"
@@ -321,19 +385,20 @@ def _candidates(view):
 def _sweep(view):
     st.header("How much sampling is enough")
     times, own = view.run.times, (view.kappa, view.examples)
-    first = sampled.first_sweep(times, own, view.n_present - 1, AUTOMATIC)
+    first = sampled.first_sweep(times, own, view.most_kappa, AUTOMATIC)
     answer = st.container()
     short = view.key[:8]
     one, two, three = st.columns([2, 2, 1], vertical_alignment="top")
     with one:
         adversarial = _values(
-            f"Adversarial classes, κ, up to {view.n_present - 1:,}",
+            f"Adversarial classes, κ, up to {view.most_kappa:,}",
             f"sampling.kappa {short}",
             first[0],
-            "With commas between them; the result’s own is always measured. The paper takes 5 to 122.",
+            "Other classes that each copy of an example is compared with. With commas between them; the result’s own "
+            "is always measured. The paper takes 5 to 122.",
             whole=True,
             least=1,
-            most=view.n_present - 1,
+            most=view.most_kappa,
         )
     with two:
         examples = _values(
@@ -356,6 +421,9 @@ def _sweep(view):
             ),
             help="Trainings per value, with seeds of their own. The bands are 95 % intervals over them; one has none.",
         )
+    limit = _kappa_limit(view)
+    if limit:
+        st.caption(limit)
     if adversarial is None or examples is None:
         with answer:
             st.caption("The figures are here once the values can be read.")
@@ -363,19 +431,33 @@ def _sweep(view):
     asked = sampled.with_own(adversarial, view.kappa), sampled.with_own(examples, view.examples), (), int(n_repeats)
     seconds = sampled.sweep_seconds(times, own, *asked[:2], asked[3])
     trainings = asked[3] * (len(asked[0]) + len(asked[1]))
-    needed = sampled.pair_bytes(view.model.n_pairs_, len(view.model.feature_names_), own, *asked[:2])
+    needed = sampled.pair_bytes(view.n_copies * view.kappa, len(view.model.feature_names_), own, *asked[:2])
     st.caption(
         f"{text.count(trainings, 'training')}, one of the two varied at a time: about {text.seconds(seconds)}, once, "
         f"as it is kept. The largest needs about {text.size(needed)} for its pairs."
     )
-    if needed > LARGE:
+    if needed > LARGE and sampled.too_large(needed) is None:
         st.warning(f"The largest of these trainings takes about {text.size(needed)} of memory for its pairs.")
     with answer:
-        found = _measured(view, asked, seconds, "Other samples", f"Train {text.count(trainings, 'time')}", "sweep")
+        found = _measured(
+            view,
+            asked,
+            seconds,
+            needed,
+            "Take smaller values of κ and of examples per class: memory grows with both. Or free memory.",
+            "Other samples",
+            f"Train {text.count(trainings, 'time')}",
+            "sweep",
+        )
         if found is None:
             st.caption("Accuracy, macro-F1, training time and memory with other κ and other examples per class.")
             return
-        st.markdown(_sweep_sentence(found.sweep))
+        for said in sampled_text.failures(found):
+            st.warning(said)
+        sweep = found.sweep[found.sweep["failed"] == ""]
+        if sweep.empty:
+            return
+        st.markdown(sampled_text.sweep_sentence(sweep))
         left, right = st.columns(2, gap="large")
         bands = " Bands are 95 % intervals over seeds." if found.n_repeats > 1 else " One training each: no intervals."
         for place, axis, value, said in (
@@ -392,17 +474,19 @@ def _sweep(view):
                 )
 
 
-def _sweep_sentence(sweep) -> str:
-    parts = []
-    for axis, said in (("n_adversarial", "κ"), ("examples_per_class", "examples per class")):
-        rows = sweep[sweep["axis"] == axis].groupby(axis)[["accuracy", "macro_f1", "fit_s"]].mean()
-        low, high = rows["accuracy"].min(), rows["accuracy"].max()
-        times = " to ".join(show.duration(rows["fit_s"].iloc[at]) for at in (0, -1))
-        parts.append(
-            f"With {said} from {rows.index[0]:g} to {rows.index[-1]:g} accuracy is between **{_percent(low)}** and "
-            f"**{_percent(high)}**, for {times} of training."
+def _kappa_limit(view) -> str | None:
+    """Why κ ends where it does, when that is not plain."""
+    asked, most = view.run.params["n_adversarial"], view.most_kappa
+    if view.near:
+        said = (
+            f"Adversaries are other candidates of the example, so with q = {view.q:,} there are {most:,} at most: a "
+            "larger κ is the same training."
         )
-    return " ".join(parts)
+    elif asked > most:
+        said = f"There are {text.count(most, 'other class', 'other classes')}: a larger κ is the same training."
+    else:
+        return None
+    return said + (f" The result was asked for {asked:,}, which is {most:,} here." if asked > most else "")
 
 
 # --- head, torso and tail ---
@@ -597,7 +681,11 @@ def _candidate_table(view, found, row):
                 "Score", format="%.3f", width=65, help="exp f over the sum of the candidates’."
             ),
             "nearness": st.column_config.NumberColumn(
-                "Nearest", format="%d", width=70, help="Place among the candidates before f ranks them."
+                "By tree" if view.by_tree else "Nearest",
+                format="%d",
+                width=70,
+                help="Place among the candidates before f ranks them: by "
+                + ("the label tree’s probability." if view.by_tree else "distance to the class’s centroid."),
             ),
             "label": st.column_config.NumberColumn("Id", format="%d", width=70),
             **{

@@ -3,6 +3,7 @@
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 
@@ -373,6 +374,47 @@ def test_double_sampling_with_other_numbers_is_what_training_with_them_gives(cla
     assert experiment.sampling_saved(key, **asked, progress=stop) == stored
     with pytest.raises(Cancelled):
         experiment.sampling_saved(key, n_adversarial=(3,), progress=stop)
+
+
+def test_values_of_kappa_above_the_other_candidates_are_one_training(classes):
+    params = experiment.full_params("DoubleSampling", {"adversaries": "candidates", "n_candidates": 4})
+    sweep = experiment.sampling_study(classes, params, (2, 3, 5, 50), (1.0,))[0]
+    assert sweep["n_adversarial"].tolist() == [2, 3, 3]  # the last one is of the other axis
+    assert experiment.most_adversaries(params, 40) == 3 and experiment.most_adversaries(params, 3) == 2
+    assert experiment.most_adversaries(params | {"adversaries": "random"}, 40) == 39
+
+
+def test_a_value_that_cannot_be_trained_with_leaves_the_others(classes):
+    rows = np.flatnonzero(np.isin(classes.Y_train.indices, (0, 1)))
+    two = Dataset("two", classes.X_train[rows], classes.Y_train[rows], classes.X_test, classes.Y_test)
+    params = experiment.full_params("DoubleSampling")
+    sweep = experiment.sampling_study(two, params, (), (1e-5, 2.0), (1, 2))[0]
+    assert "no example was drawn" in sweep["failed"].iloc[0] and sweep["failed"].iloc[1] == ""
+    assert np.isnan(sweep["accuracy"].iloc[0]) and np.isfinite(sweep["accuracy"].iloc[1])
+
+
+@pytest.mark.parametrize("params", [{}, {"candidates_from": "plt"}])
+def test_predicting_in_blocks_of_rows_changes_nothing_but_memory(classes, monkeypatch, params):
+    from xmlcore.experiment import _sampling
+
+    params = experiment.full_params("DoubleSampling", params)
+    model = experiment.estimator("DoubleSampling", params).fit(classes.X_train, classes.Y_train)
+    timed = "predict_ms_per_row"
+    whole = experiment.sampling_study(classes, params, n_candidates=(3, 40), model=model)[1:]
+    assert experiment.candidate_bytes(200, 40) == 40 * 200 * 40
+    monkeypatch.setattr(_sampling, "CANDIDATES_AT_ONCE", 100)
+    assert experiment.candidate_bytes(200, 40) == 40 * 2 * 40 and experiment.candidate_bytes(200, 500) == 40 * 500
+    taken, predict = [], model.predict_topk
+
+    def watched(X, *args, **kwargs):
+        taken.append(X.shape[0])
+        return predict(X, *args, **kwargs)
+
+    monkeypatch.setattr(model, "predict_topk", watched)
+    parts = experiment.sampling_study(classes, params, n_candidates=(3, 40), model=model)[1:]
+    pd.testing.assert_frame_equal(parts[0].drop(columns=timed), whole[0].drop(columns=timed))
+    pd.testing.assert_frame_equal(parts[1], whole[1])
+    assert max(taken) == 33 and taken.count(2) >= 98
 
 
 def test_only_runs_of_double_sampling_have_its_numbers(data):

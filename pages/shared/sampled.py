@@ -8,6 +8,7 @@ import pandas as pd
 from pages.shared import tables
 from xmlcore import metrics
 from xmlcore.datasets.statistics import BUCKETS, label_buckets
+from xmlcore.robustness import training
 
 MODEL = "DoubleSampling"
 CANDIDATES = (1, 2, 5, 10, 20, 50, 100)
@@ -16,6 +17,7 @@ EXAMPLES = (0.5, 1.0, 2.0, 5.0, 10.0)
 FEWER = 2  # the largest values left out where all would take too long: they take most of the time
 MOST_VALUES = 12
 REPEATS = 3
+AXES = ("n_adversarial", "examples_per_class")
 
 
 def parse_values(text: str, what: str, *, whole: bool, least: float, most: float) -> tuple[list, str | None]:
@@ -82,22 +84,45 @@ def first_sweep(times: dict, own: tuple, most_adversarial: int, within: float) -
 
 
 def pair_bytes(n_pairs: int, n_features: int, own: tuple, adversarial, examples) -> float:
-    """Memory of the pairs of the largest training of a sweep: their features, float64, and signs."""
+    """Memory of the pairs of the largest training of a sweep: their features, float64, and signs.
+
+    ``n_pairs`` are those that the run made, before it left any out. ``own`` are its κ, capped at the
+    adversaries that an example can have, and its examples per class.
+    """
     share = max([value / own[0] for value in adversarial] + [value / own[1] for value in examples], default=1.0)
     return n_pairs * share * (8.0 * n_features + 1.0)
+
+
+def too_large(needed: float) -> int | None:
+    """Free memory, in bytes, when ``needed`` is more than half of it; else None, or where the system does not tell."""
+    free = training.free_bytes()
+    return free if free is not None and needed > free / 2 else None
+
+
+def failures(sweep: pd.DataFrame) -> list[tuple[str, float, str, int]]:
+    """What could not be trained: axis, value, why, and how many trainings of it, in the order of the sweep."""
+    failed, found = sweep[sweep["failed"] != ""], {}
+    for axis, kappa, examples, why in zip(*(failed[name] for name in ("axis", *AXES, "failed"))):
+        value = float(kappa if axis == AXES[0] else examples)
+        found[axis, value, why] = found.get((axis, value, why), 0) + 1
+    return [(*what, n) for what, n in found.items()]
 
 
 # --- tables ---
 
 
 def class_sizes(data, model) -> pd.DataFrame:
-    """A line per class, most training rows first: ``label, name, class_size, sampled_size``."""
-    order = np.argsort(-model.class_size_, kind="stable")
+    """A line per class, most training rows first: ``label, name, class_size, sampled_size``.
+
+    ``class_size`` are the data's own rows: a model that was trained with noise has counted noisy copies, too.
+    """
+    class_size = np.bincount(data.Y_train.indices, minlength=data.n_labels)
+    order = np.argsort(-class_size, kind="stable")
     return pd.DataFrame(
         {
             "label": order,
             "name": tables.label_names(data, order),
-            "class_size": model.class_size_[order],
+            "class_size": class_size[order],
             "sampled_size": model.sampled_size_[order],
         }
     )

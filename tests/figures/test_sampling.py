@@ -121,6 +121,18 @@ def test_one_training_has_no_band_and_the_other_axis_its_own_values():
         figures.sampling_sweep(sweep(1), "q")
 
 
+def test_trainings_that_failed_are_not_drawn_and_the_others_are():
+    frame = sweep().assign(failed="")
+    frame.loc[frame["n_adversarial"] == 100, "failed"] = "too large"
+    measures = ["accuracy", "macro_f1", "fit_s", "pair_bytes", "model_bytes"]
+    frame.loc[frame["failed"] != "", measures] = np.nan
+    figure = figures.sampling_sweep(frame, "n_adversarial", 10)
+    assert list(trace(figure, "accuracy").x) == [1, 10] and list(trace(figure, "training").y) == pytest.approx([0.2, 2])
+    assert figure.layout.meta["failed"] == 3 and figure.layout.meta["total"] == 2
+    none = figures.sampling_sweep(frame.assign(failed="too large"), "n_adversarial", 10)
+    assert none.layout.meta["total"] == 0 and none.layout.meta["failed"] == 9
+
+
 def test_bars_of_buckets_have_the_colours_of_models_and_a_second_run_is_hatched():
     line = {"n_classes": 2, "n_rows": 3, "accuracy": 0.5, "macro_f1": 0.25}
     runs = (("DoubleSampling", "DoubleSampling"), ("PLT", "PLT"), ("PLT (C: 1)", "PLT"))

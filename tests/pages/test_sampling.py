@@ -328,6 +328,8 @@ def test_rows_of_several_classes_and_none_can_be_looked_at(ready):
     data, model = tailed_data(several=True), experiment.load_run_model(key)
     assert "test examples, a row with each of its classes" in page.text()
     assert f"sampled copies of {data.Y_train.nnz} training examples" in page.text()
+    assert model.n_pairs_ < 10 * model.sampled_size_.sum()  # none of a row's classes among each other
+    assert f"up to 10 other classes (about {model.n_pairs_ / model.sampled_size_.sum():.1f} on average)" in page.text()
     nearest = model.candidates(data.X_test)
     counts = np.diff(data.Y_test.indptr)
     lost = [i for i in range(100) if counts[i] == 2 and not np.isin(data.Y_test[[i]].indices, nearest[i]).all()]
@@ -347,6 +349,125 @@ def test_runs_are_chosen_newest_first_and_the_train_page_shows_the_same(ready):
     page.go("train")
     assert page.at.selectbox(key="train.shown").value == older
     assert page.go("sampling").at.selectbox(key="sampling.run").value == older
+
+
+def figure_caption(page, start):
+    return next(caption.value for caption in page.at.caption if caption.value.startswith(start))
+
+
+def test_adversaries_among_candidates_are_as_many_as_there_were(ready):
+    key = train(ready, adversaries="candidates")
+    model, page = experiment.load_run_model(key), ready.go("sampling").until(everything)
+    assert model.n_pairs_ == 9 * model.sampled_size_.sum()
+    assert "each against 9 other classes" in page.text() and "against 10 other" not in page.text()
+    pairs = next(metric for metric in page.at.metric if metric.label == "Pairs")
+    assert "against 9 other classes. κ is 9." in pairs.help
+    assert "with q = 10 there are 9 at most" in page.text() and "was asked for 10, which is 9 here" in page.text()
+    assert line(page, "More adversarial classes", "accuracy")[0] == [2, 9]
+    assert page.at.text_input(key=f"sampling.kappa {key[:8]}").label.endswith("up to 9")
+    page.at.text_input(key=f"sampling.kappa {key[:8]}").set_value("2, 10")
+    page.run()
+    assert any("cannot be 10" in error.value for error in page.at.error)
+
+
+def test_fewer_pairs_than_copies_times_kappa_are_said_to_be_up_to_kappa(ready, monkeypatch):
+    from pages.shared import server
+
+    model = experiment.load_run_model(train(ready))
+    model.n_pairs_ = 10 * int(model.sampled_size_.sum()) - 30
+    monkeypatch.setattr(server, "model", lambda key: model)
+    average = model.n_pairs_ / model.sampled_size_.sum()
+    assert f"each against up to 10 other classes (about {average:.1f} on average)" in ready.go("sampling").text()
+
+
+@pytest.mark.parametrize(
+    ("params", "said", "missing"),
+    [
+        ({}, "draws 2 of each class on average.", "left out"),
+        ({"examples_per_class": 0.3}, "draws 0.3 of each class on average.", "left out"),
+        ({"balanced": False}, "equally often, 0.15 times on average: copies go with class size.", "of each class on"),
+        ({"leave_one_out": True}, "classes of one row give none", "be no candidate"),
+        ({"adversaries": "candidates"}, "whose class would be no candidate without them", "classes of one row"),
+    ],
+)
+def test_what_is_drawn_of_each_class_is_said_as_it_was_drawn(ready, params, said, missing):
+    train(ready, **params)
+    caption = figure_caption(ready.go("sampling"), "Training rows of each class")
+    assert said in caption and missing not in caption
+
+
+@pytest.mark.filterwarnings("ignore:X holds .* negative")
+def test_after_training_with_noise_noisy_copies_are_counted_apart(ready, key):
+    noisy = train(ready, noise_sigma=0.05, noise_ratio=0.5)
+    assert experiment.load_run_model(noisy).class_size_.sum() == 600
+    page = ready.go("sampling")
+    assert "copies of 400 training examples and 200 noisy copies of these" in page.text()
+    sizes = line(page, "Class sizes before and after sampling", "training rows")[1]
+    assert sum(sizes) == 400  # the data's own
+    assert "draws from 200 noisy copies of examples as well" in figure_caption(page, "Training rows of each class")
+
+
+def test_what_needs_too_much_memory_is_not_started_and_says_what_to_do(ready, monkeypatch, server):
+    key = train(ready)
+    monkeypatch.setattr("xmlcore.robustness.training.free_bytes", lambda: 50_000)
+    page = ready.go("sampling")
+    said = [error.value for error in page.at.error]
+    assert len(said) == 2 and all("half of that is the most" in error and "50.0 kB" in error for error in said)
+    assert "train with fewer candidates" in said[0] and "smaller values of κ" in said[1]
+    assert not any(b.key and b.key.startswith("sampling.measure") for b in page.at.button)
+    page.at.text_input(key=f"sampling.candidates {key[:8]}").set_value("30")
+    page.run()
+    assert "120 kB" in page.at.error[0].value and "Ask for fewer than 30 candidates" in page.at.error[0].value
+    assert not [job for job in server.jobs() if "other" in job.title.lower()]
+
+
+def test_memory_is_too_much_from_half_of_what_is_free_on(monkeypatch):
+    from pages.shared import sampled
+
+    monkeypatch.setattr("xmlcore.robustness.training.free_bytes", lambda: 100)
+    assert sampled.too_large(50) is None and sampled.too_large(51) == 100
+    monkeypatch.setattr("xmlcore.robustness.training.free_bytes", lambda: None)
+    assert sampled.too_large(1e18) is None
+
+
+def test_a_value_that_cannot_be_trained_with_is_named_and_the_others_are_shown(measured, key, monkeypatch):
+    from xmlcore.models import DoubleSampling
+
+    fit = DoubleSampling.fit
+
+    def picky(self, *args, **kwargs):
+        if self.examples_per_class == 0.25 or (self.n_adversarial == 4 and self.random_state == 1):
+            raise ValueError("no example was drawn: make it larger")
+        return fit(self, *args, **kwargs)
+
+    monkeypatch.setattr(DoubleSampling, "fit", picky)
+    measured.at.text_input(key=f"sampling.kappa {key[:8]}").set_value("4")
+    measured.at.text_input(key=f"sampling.examples {key[:8]}").set_value("0.25, 1")
+    measured.run()
+    measured.until(lambda page: everything(page) and len(page.at.warning) == 2)
+    said = [warning.value.replace("\\", "") for warning in measured.at.warning]
+    assert said[0] == "No result with κ = 4 (1 of 2 trainings): no example was drawn: make it larger."
+    assert said[1] == "No result with 0.25 examples per class: no example was drawn: make it larger."
+    assert line(measured, "More adversarial classes", "accuracy")[0] == [4, 10]
+    assert line(measured, "More examples per class", "accuracy")[0] == [1, 2]
+
+
+def test_one_value_is_no_range_and_a_better_q_is_one_of_these_rows():
+    from pages.shared import sampled_text as said_of
+
+    lines = {"axis": ["n_adversarial", "examples_per_class"], "n_adversarial": [1, 1], "examples_per_class": [2.0, 2.0]}
+    sweep = pd.DataFrame({**lines, "accuracy": 0.5, "macro_f1": 0.4, "fit_s": 2.0})
+    assert said_of.sweep_sentence(sweep) == (
+        "With κ = 1 accuracy is **50.0 %**, for 2.0 s of training. "
+        "With 2 examples per class accuracy is **50.0 %**, for 2.0 s of training."
+    )
+    table = pd.DataFrame({"n_candidates": [5, 10], "recall": [0.6, 0.7], "accuracy": [0.42, 0.4]})
+    said = said_of.candidates_sentence(table, 10)
+    assert "On these test rows q = 5 had the better accuracy, 42.0 % instead of 40.0 %" in said
+    assert "choose q by held-out rows" in said
+    said = said_of.candidates_sentence(table, 5)
+    assert "From q = 5 to 10" in said and "better" not in said and "q = 5 is 42.0 %, the best of these." in said
+    assert "With q = 10 the own class" in said_of.candidates_sentence(table.tail(1), 10)
 
 
 def test_more_than_there_are_is_as_many_as_there_are(ready):

@@ -154,7 +154,7 @@ def test_too_few_rows_for_a_copy_and_too_much_for_the_memory_are_refused_with_wh
         ExtendedPLT(augment_ratio=0.001).fit_for_adversarial_examples(X, Y)
     with pytest.raises(MemoryError, match="noise_support='nonzero'"):
         AdversarialTraining(PLT(), augment_ratio=1e12).fit(X, Y)
-    monkeypatch.setattr("xmlcore.robustness.training._free_bytes", lambda: 10)
+    monkeypatch.setattr("xmlcore.robustness.training.free_bytes", lambda: 10)
     with pytest.raises(MemoryError, match="12 features of 60 rows"):
         augment(X, Y, GaussianNoise(0.05))
     augment(X, Y, GaussianNoise(0.05, "nonzero"))

@@ -46,7 +46,9 @@ from xmlcore.experiment._runs import (
 )
 from xmlcore.experiment._sampling import (
     Sampling,
+    candidate_bytes,
     load_sampling,
+    most_adversaries,
     sampling_key,
     sampling_saved,
     sampling_study,
@@ -79,6 +81,7 @@ __all__ = [
     "Sampling",
     "Selection",
     "Stability",
+    "candidate_bytes",
     "estimator",
     "evaluate",
     "explanations_key",
@@ -101,6 +104,7 @@ __all__ = [
     "load_sampling",
     "load_selection",
     "load_stability",
+    "most_adversaries",
     "prefix_measures",
     "prefix_points",
     "prefix_seconds",

@@ -9,7 +9,6 @@ import numpy as np
 from xmlcore import metrics, store
 from xmlcore.experiment._runs import compile_kernels, estimator, load_run, load_run_model
 from xmlcore.progress import Progress, silent
-from xmlcore.ranking import Ranking
 from xmlcore.validation import check_count, csr_parts
 
 if TYPE_CHECKING:
@@ -18,6 +17,8 @@ if TYPE_CHECKING:
     from xmlcore.datasets import Dataset
 
 SAMPLING = "sampling"
+CANDIDATES_AT_ONCE = 1 << 24  # of test rows that are predicted together: 64 MB of class ids
+BYTES_PER_CANDIDATE = 40  # class, f and what becomes of f, while rows are predicted
 
 
 @dataclass
@@ -33,7 +34,9 @@ class Sampling:
         A row per training: ``axis`` ("n_adversarial" or "examples_per_class", what is varied while the rest is the
         run's own), ``n_adversarial``, ``examples_per_class``, ``seed``; ``accuracy``, ``macro_f1`` and
         ``candidate_recall`` of the test rows, in [0, 1]; ``fit_s`` and ``predict_ms_per_row``; ``n_pairs``;
-        ``pair_bytes``, the pairs that f is learnt from, and ``model_bytes``, what is kept; ``empirical_risk``.
+        ``pair_bytes``, the pairs that f is learnt from, and ``model_bytes``, what is kept; ``empirical_risk``;
+        ``failed``, why this training could not be made (its measures are nan then), else "". ``n_adversarial`` is what
+        was compared with at most: values above :func:`most_adversaries` are the same training, which is made once.
     candidates : DataFrame
         Of the run's own model: ``n_candidates``; ``recall``, the share of (test row, class) with the class among the
         candidates; ``accuracy``, ``macro_f1``, ``predict_ms_per_row``.
@@ -93,11 +96,19 @@ def sampling_study(
     -------
     sweep, candidates, buckets : DataFrame
         See :class:`Sampling`.
+
+    Notes
+    -----
+    A training that fails (ValueError, MemoryError) has its reason in ``sweep["failed"]``; the others are measured all
+    the same. Test rows are predicted in blocks; :func:`candidate_bytes` says what that takes.
     """
     import pandas as pd
 
     n_repeats = check_count(n_repeats, "n_repeats")
     seed = params.get("random_state") or 0
+    most = most_adversaries(params, np.unique(dataset.Y_train.indices).size)
+    params = params | {"n_adversarial": min(params["n_adversarial"], most)}
+    n_adversarial = sorted({min(value, most) for value in n_adversarial})
     points = [("n_adversarial", value, repeat) for value in n_adversarial for repeat in range(n_repeats)]
     points += [("examples_per_class", value, repeat) for value in examples_per_class for repeat in range(n_repeats)]
     progress("Compiling kernels", 0.0)
@@ -117,30 +128,37 @@ def sampling_study(
             progress("Training with other numbers", float(done + fraction * part), what)
 
         changed = params | {axis: value, "random_state": seed + repeat}
+        line = {
+            "axis": axis,
+            "n_adversarial": changed["n_adversarial"],
+            "examples_per_class": float(changed["examples_per_class"]),
+            "seed": seed + repeat,
+            "failed": "",
+        }
+        lines.append(line)
         start = time.perf_counter()
-        fitted = estimator("DoubleSampling", changed).fit(dataset.X_train, dataset.Y_train, progress=report)
-        seconds = time.perf_counter() - start
+        try:
+            fitted = estimator("DoubleSampling", changed).fit(dataset.X_train, dataset.Y_train, progress=report)
+        except (ValueError, MemoryError) as error:
+            # One value that cannot be trained with is no reason to lose the others.
+            line["failed"] = str(error) or "more memory would be needed than there is"
+            continue
+        line["fit_s"] = time.perf_counter() - start
         fitted = getattr(fitted, "model_", fitted)
-        found = _measured(fitted, dataset)
-        lines.append(
-            {
-                "axis": axis,
-                "n_adversarial": changed["n_adversarial"],
-                "examples_per_class": float(changed["examples_per_class"]),
-                "seed": seed + repeat,
-                **{name: found[name] for name in ("accuracy", "macro_f1", "candidate_recall")},
-                "fit_s": seconds,
-                "predict_ms_per_row": found["predict_ms_per_row"],
-                "n_pairs": fitted.n_pairs_,
-                "pair_bytes": fitted.n_pairs_ * (8 * len(fitted.feature_names_) + 1),  # float64 and a sign
-                "model_bytes": fitted.size()["model_bytes"],
-                "empirical_risk": fitted.empirical_risk_,
-            }
-        )
+        line |= {
+            **_measured(fitted, dataset),
+            "n_pairs": fitted.n_pairs_,
+            "pair_bytes": fitted.n_pairs_ * (8 * len(fitted.feature_names_) + 1),  # float64 and a sign
+            "model_bytes": fitted.size()["model_bytes"],
+            "empirical_risk": fitted.empirical_risk_,
+        }
     rows = []
     for i, q in enumerate(n_candidates):
-        progress("Predicting with other candidates", i / len(n_candidates), f"{q:,} candidates")
-        found = _measured(own, dataset, q)
+
+        def report(share, *, i=i, q=q):
+            progress("Predicting with other candidates", (i + share) / len(n_candidates), f"{q:,} candidates")
+
+        found = _measured(own, dataset, q, report)
         rows.append({"n_candidates": q, "recall": found.pop("candidate_recall"), **found})
     buckets = _by_frequency(own, dataset)
     return (
@@ -164,6 +182,7 @@ SWEEP = [
     "pair_bytes",
     "model_bytes",
     "empirical_risk",
+    "failed",
 ]
 _AXES = {"n_adversarial": "κ =", "examples_per_class": "examples per class:"}
 
@@ -172,30 +191,77 @@ def _pairs_said(params):
     return float(params["n_adversarial"]) * float(params["examples_per_class"])
 
 
-def _measured(model, dataset, n_candidates=None) -> dict:
+def most_adversaries(params: dict, n_classes: int) -> int:
+    """Most adversaries that an example can have: a larger ``n_adversarial`` is the same training.
+
+    Parameters
+    ----------
+    params : dict
+        Of a run of DoubleSampling.
+    n_classes : int
+        Classes with training rows.
+
+    Returns
+    -------
+    int
+        All other classes, or all other candidates with ``adversaries="candidates"``; at least 1.
+    """
+    among = n_classes
+    if params.get("adversaries", "random") == "candidates":
+        among = min(among, int(params["n_candidates"]))
+    return max(1, among - 1)
+
+
+def candidate_bytes(n_rows: int, n_candidates: int) -> int:
+    """Estimate the most bytes that :func:`sampling_study` takes for predicting rows with so many candidates.
+
+    Rows are predicted in blocks, so it grows with rows times candidates only up to 2**24 of these.
+    """
+    at_once = min(n_rows, _rows_at_once(n_candidates))
+    return BYTES_PER_CANDIDATE * at_once * n_candidates
+
+
+def _rows_at_once(n_candidates):
+    return max(1, CANDIDATES_AT_ONCE // max(1, n_candidates))
+
+
+def _predicted(model, dataset, n_candidates=None, report=lambda share: None):
+    """First class of each test row, whether each true class is a candidate of its row, and seconds of predicting."""
+    q = min(model.n_candidates if n_candidates is None else n_candidates, np.count_nonzero(model.class_size_))
+    step, first, found, seconds = _rows_at_once(int(q)), [], [], 0.0
+    for start in range(0, dataset.n_test, step):
+        report(start / dataset.n_test)
+        part = slice(start, start + step)
+        X, Y = dataset.X_test[part], dataset.Y_test[part]
+        began = time.perf_counter()
+        ranking = model.predict_topk(X, 1, n_candidates=n_candidates)
+        seconds += time.perf_counter() - began
+        first.append(ranking.labels[:, 0])
+        found.append(_found(Y, model.candidates(X, n_candidates)))
+    return np.concatenate([np.empty(0, np.int32), *first]), np.concatenate([np.empty(0, bool), *found]), seconds
+
+
+def _measured(model, dataset, n_candidates=None, report=lambda share: None) -> dict:
     """Accuracy, macro-F1, candidate recall and time of the test rows."""
-    start = time.perf_counter()
-    ranking = model.predict_topk(dataset.X_test, 1, n_candidates=n_candidates)
-    seconds = time.perf_counter() - start
-    found = _found(dataset.Y_test, model.candidates(dataset.X_test, n_candidates))[2]
+    first, found, seconds = _predicted(model, dataset, n_candidates, report)
     return {
-        "accuracy": metrics.accuracy(dataset.Y_test, ranking),
-        "macro_f1": metrics.macro_f1(dataset.Y_test, ranking),
+        "accuracy": metrics.accuracy(dataset.Y_test, first),
+        "macro_f1": metrics.macro_f1(dataset.Y_test, first),
         "candidate_recall": float(found.mean()) if found.size else float("nan"),
         "predict_ms_per_row": 1000 * seconds / max(1, dataset.n_test),
     }
 
 
 def _found(Y, candidates):
-    """Row and class of each pair that is true, and whether the class is among the row's candidates."""
+    """Whether the class of each (row, class) that is true is among the row's candidates."""
     ptr, classes, _ = csr_parts(Y)
     rows = np.repeat(np.arange(ptr.size - 1), np.diff(ptr))
     found = np.zeros(rows.size, bool)
-    step = max(1, (1 << 24) // max(1, candidates.shape[1]))
+    step = _rows_at_once(candidates.shape[1])
     for start in range(0, rows.size, step):
         part = slice(start, start + step)
         found[part] = (candidates[rows[part]] == classes[part, None]).any(axis=1)
-    return rows, classes, found
+    return found
 
 
 def _by_frequency(model, dataset) -> "pd.DataFrame":
@@ -205,9 +271,8 @@ def _by_frequency(model, dataset) -> "pd.DataFrame":
     from xmlcore.datasets.statistics import BUCKETS, label_buckets
 
     bucket = label_buckets(np.bincount(dataset.Y_train.indices, minlength=dataset.n_labels))
-    ranking = Ranking(*(part[:, :1] for part in model.predict_topk(dataset.X_test, 1)))
-    _, classes, found = _found(dataset.Y_test, model.candidates(dataset.X_test))
-    lines = []
+    first, found, _ = _predicted(model, dataset)
+    classes, lines = dataset.Y_test.indices, []
     for name in BUCKETS:
         mine = np.flatnonzero(bucket == name)
         own = np.isin(classes, mine)
@@ -216,8 +281,8 @@ def _by_frequency(model, dataset) -> "pd.DataFrame":
                 "bucket": name,
                 "n_classes": int(np.unique(classes[own]).size),
                 "n_rows": int(own.sum()),
-                "accuracy": metrics.accuracy(dataset.Y_test, ranking, classes=mine),
-                "macro_f1": metrics.macro_f1(dataset.Y_test, ranking, classes=mine),
+                "accuracy": metrics.accuracy(dataset.Y_test, first, classes=mine),
+                "macro_f1": metrics.macro_f1(dataset.Y_test, first, classes=mine),
                 "candidate_recall": float(found[own].mean()) if own.any() else float("nan"),
             }
         )

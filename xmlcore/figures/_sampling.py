@@ -155,7 +155,8 @@ def sampling_sweep(
     frame : DataFrame, a line per training
         ``axis`` (which of the two is varied), ``n_adversarial``, ``examples_per_class``, ``seed``, ``accuracy``,
         ``macro_f1`` (in [0, 1]), ``fit_s``, ``pair_bytes``, ``model_bytes``. Lines, times and bytes are means over
-        seeds; the bands are their 95 % intervals (Student's t).
+        seeds; the bands are their 95 % intervals (Student's t). Optional: ``failed``, why a training could not be
+        made, else ""; those that failed are not drawn.
     axis : {"n_adversarial", "examples_per_class"}
     own : float, optional
         The value of the model that all others are compared with, which is marked.
@@ -163,7 +164,7 @@ def sampling_sweep(
     Returns
     -------
     plotly.graph_objects.Figure
-        ``layout.meta`` adds ``seeds``: trainings per point.
+        ``layout.meta`` adds ``seeds``: trainings per point, at most; ``failed``: trainings of this axis that failed.
 
     Raises
     ------
@@ -175,11 +176,14 @@ def sampling_sweep(
     columns = ["axis", axis, "seed", "accuracy", "macro_f1", "fit_s", "pair_bytes", "model_bytes"]
     need_columns(frame, columns, "sampling_sweep")
     rows = frame[frame["axis"] == axis].sort_values(axis)
+    failed = (rows["failed"] != "").to_numpy() if "failed" in frame.columns else np.zeros(len(rows), bool)
+    rows = rows[~failed]
     rows = rows.assign(bytes=rows["pair_bytes"] + rows["model_bytes"])
     x = np.sort(rows[axis].unique())
     figure = _panels(new_figure(title or f"More {_plural(axis)}", shown=x.size, total=x.size), 3)
     seeds = int(rows.groupby(axis)["seed"].nunique().max()) if x.size else 0
-    figure.update_layout(meta={**figure.layout.meta, "seeds": seeds}, showlegend=True, height=620)
+    said = {"seeds": seeds, "failed": int(failed.sum())}
+    figure.update_layout(meta={**figure.layout.meta, **said}, showlegend=True, height=620)
     sign = SIGNS[axis]
     seconds, time_unit = _time_unit(rows["fit_s"].max() if x.size else 0.0)
     size, size_unit = _size_unit(rows["bytes"].max() if x.size else 0.0)

@@ -81,7 +81,7 @@ def _check_memory(X, perturbation, ratio):
     """Raise MemoryError when dense copies do not fit into what is free; say nothing where the system does not tell."""
     if getattr(perturbation, "support", None) != "all" or perturbation.name != "gaussian":
         return
-    needed, free = augmented_bytes(*X.shape, X.nnz, ratio, "all"), _free_bytes()
+    needed, free = augmented_bytes(*X.shape, X.nnz, ratio, "all"), free_bytes()
     if free is not None and needed > free:
         raise MemoryError(
             f"noise on all {X.shape[1]:,} features of {X.shape[0]:,} rows, {ratio:g} times, takes about "
@@ -90,7 +90,7 @@ def _check_memory(X, perturbation, ratio):
         )
 
 
-def _free_bytes() -> int | None:
+def free_bytes() -> int | None:
     try:
         with open("/proc/meminfo", encoding="ascii") as lines:
             found = next(line for line in lines if line.startswith("MemAvailable:"))
