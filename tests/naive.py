@@ -1115,15 +1115,12 @@ def ds_more_features(row, k, rows, labels, without=None, weighting="tfidf"):
         [t for t in row if t in y],
     )
     other = dict.fromkeys(idf, 1.0) if weighting == "tfidf" else idf
-    whole = documents.get(k, {})
 
     def between(a, b):
         a, b = ({t: v / math.hypot(*u.values()) for t, v in u.items()} for u in (a, b))
         return math.sqrt(sum((a.get(t, 0.0) - b.get(t, 0.0)) ** 2 for t in set(a) | set(b)))
 
     return [
-        math.log(sum(k in own for own in labels)) if whole else 0.0,
-        math.log(1 + sum(whole.values())),
         sum(idf[t] for t in common) / sum(idf[t] for t in row) if row else 0.0,
         max((idf[t] for t in common), default=0.0),
         max((math.log(1 + y[t] / length * total / F[t]) for t in common), default=0.0),

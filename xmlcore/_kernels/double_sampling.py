@@ -14,7 +14,7 @@ from xmlcore._kernels._jit import kernel
 from xmlcore._kernels.rng import GOLDEN, _scramble, stream, uniform
 
 N_FEATURES = 10  # of the paper's Table 1
-N_MORE = 8  # those of more_features
+N_MORE = 6  # those of more_features
 S11 = np.uint64(11)
 SPARSE = 8  # of so many classes, one with a posting of the row makes a pass over all of them worth while
 GROUP = 64  # classes that are passed over together
@@ -48,7 +48,6 @@ class MoreOfClasses(NamedTuple):
     """What :func:`more_features` needs beside the index; arrays of no classes and no terms where it is not wanted."""
 
     weight: np.ndarray  # float64 (V,), of a term in the other space: 1 where centroids are weighted, else I_t
-    size: np.ndarray  # float64 (K,), rows
     other: np.ndarray  # float64 (K,), squared length of the class's sums in the other space
     damped: np.ndarray  # float64 (K,), that of log(1 + y_t) I_t
 
@@ -559,8 +558,8 @@ def more_features(terms, values, classes, found, own, index, more, out):
     terms, values, classes, found, own, index
         As :func:`row_features` has them.
     more : MoreOfClasses
-    out : float64 (at least q, at least 18)
-        Places 10 to 17 are filled; 10 and 11, the class's size, are those of the whole class also for ``own``.
+    out : float64 (at least q, at least 16)
+        Places 10 to 15 are filled.
     """
     idfs, rarities, weights, mean_length = index.idf, index.rarity, more.weight, index.mean_length
     row_idf, row_length, row_other, row_tfidf = 0.0, 0.0, 0.0, 0.0
@@ -572,10 +571,8 @@ def more_features(terms, values, classes, found, own, index, more, out):
         row_tfidf += (x * idf) ** 2
     for c in range(classes.size):
         k = classes[c]
-        length, size, other, damped = index.length[k], more.size[k], more.other[k], more.damped[k]
-        out[c, 10] = math.log(size) if size > 0 else 0.0
-        out[c, 11] = math.log1p(length)
-        if c == own:  # but for its size: of equal classes the own would be known as the one that lacks a row
+        length, other, damped = index.length[k], more.other[k], more.damped[k]
+        if c == own:
             length = _without(terms, values, k, found[c], index)[0]
             for a in range(terms.size):
                 t, y = terms[a], found[c, a]
@@ -598,12 +595,12 @@ def more_features(terms, values, classes, found, own, index, more, out):
             likelihood += x * math.log1p(y / mean_length * rarity)
             by_other += x * weights[t] ** 2 * y
             by_damped += x * idf * idf * math.log1p(y)
-        out[c, 12] = covered / row_idf if row_idf > 0 else 0.0
-        out[c, 13] = rarest
-        out[c, 14] = lift
-        out[c, 15] = likelihood - row_length * math.log1p(length / mean_length)
-        out[c, 16] = _between(row_tfidf, damped, by_damped)
-        out[c, 17] = _between(row_other, other, by_other)
+        out[c, 10] = covered / row_idf if row_idf > 0 else 0.0
+        out[c, 11] = rarest
+        out[c, 12] = lift
+        out[c, 13] = likelihood - row_length * math.log1p(length / mean_length)
+        out[c, 14] = _between(row_tfidf, damped, by_damped)
+        out[c, 15] = _between(row_other, other, by_other)
 
 
 @kernel

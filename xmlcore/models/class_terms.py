@@ -98,7 +98,7 @@ class ClassTerms(NamedTuple):
         weight = np.ones(index.idf.size) if weighting == "tfidf" else index.idf
         other = kernels.class_totals(self.ptr, self.classes, self.sums, weight, n_classes)[1]
         damped = kernels.damped_squares(self.ptr, self.classes, self.sums, index.idf, n_classes)
-        return read_only(kernels.MoreOfClasses(weight, self.class_size.astype(np.float64), other, damped))
+        return read_only(kernels.MoreOfClasses(weight, other, damped))
 
 
 def check_postings(arrays, values):

@@ -30,8 +30,6 @@ MEANINGS = {
     "common terms": "Number of terms that the row and the class have in common.",
     "distance": "Distance of the row to the class's centroid: small means alike.",
     "BM25": "Score of the class for the row by BM25, the rule that search engines rank documents by.",
-    "log rows": "Logarithm of the number of training rows that the class has.",
-    "log length": "Logarithm of 1 + the sum of all the class's counts.",
     "idf covered": "Share of the row's inverse document frequencies that terms in common with the class make up.",
     "rarest term": "Largest inverse document frequency of a common term.",
     "largest lift": "Largest log(1 + lift) of a common term: the one that points to the class most.",
@@ -114,7 +112,7 @@ class DoubleSampling(MultiLabelModel):
         Take an example's own part out of its class before training on it, as it will not be there when new rows come;
         examples that are the only one of their class then teach nothing and are left out. Not in the paper.
     features : {"paper", "extended"}
-        "extended" adds eight features, and the label tree's log probability when candidates come from it. They want
+        "extended" adds six features, and the label tree's log probability when candidates come from it. They want
         ``leave_one_out`` or ``adversaries="candidates"``. Not in the paper. See Notes.
     candidates_from : {"centroids", "plt"}
         "plt" takes the q most probable classes of a :class:`~xmlcore.PLT` that is trained beside. Not in the paper.
@@ -170,18 +168,16 @@ class DoubleSampling(MultiLabelModel):
     9. ``distance``: of the row to the class's centroid
     10. ``BM25``: Σ I_t 2 y_t / (y_t + 0.25 + 0.75 |y| / mean |y|)
 
-    Those that ``features="extended"`` adds; n_y is the number of the class's rows, m the mean of |y|:
+    Those that ``features="extended"`` adds; m is the mean of |y|:
 
-    11. ``log rows``: log n_y
-    12. ``log length``: log(1 + |y|)
-    13. ``idf covered``: Σ I_t, over that of all the row's terms
-    14. ``rarest term``: max I_t
-    15. ``largest lift``: max log(1 + (y_t / |y|) (l_S / F_t))
-    16. ``log likelihood``: Σ x_t log(1 + (y_t / m) (l_S / F_t)) - |x| log(1 + |y| / m), the log likelihood ratio of the
+    11. ``idf covered``: Σ I_t, over that of all the row's terms
+    12. ``rarest term``: max I_t
+    13. ``largest lift``: max log(1 + (y_t / |y|) (l_S / F_t))
+    14. ``log likelihood``: Σ x_t log(1 + (y_t / m) (l_S / F_t)) - |x| log(1 + |y| / m), the log likelihood ratio of the
         row's terms between the class, smoothed by a Dirichlet prior of mass m, and all rows
-    17. ``damped distance``: between the directions of x_t I_t and of log(1 + y_t) I_t
-    18. ``other distance``: between directions, of x_t and y_t, or of x_t I_t and y_t I_t with ``weighting="counts"``
-    19. ``tree log probability``, with ``candidates_from="plt"``: at least -20. In training it comes from three trees,
+    15. ``damped distance``: between the directions of x_t I_t and of log(1 + y_t) I_t
+    16. ``other distance``: between directions, of x_t and y_t, or of x_t I_t and y_t I_t with ``weighting="counts"``
+    17. ``tree log probability``, with ``candidates_from="plt"``: at least -20. In training it comes from three trees,
         each asked about the third of the rows that it was not trained on.
 
     Where the paper leaves a choice open:

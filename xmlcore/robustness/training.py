@@ -91,6 +91,7 @@ def _check_memory(X, perturbation, ratio):
 
 
 def free_bytes() -> int | None:
+    """Return the memory that the system could give now; None where it does not tell."""
     try:
         with open("/proc/meminfo", encoding="ascii") as lines:
             found = next(line for line in lines if line.startswith("MemAvailable:"))
