@@ -382,17 +382,6 @@ def test_classes_that_all_rows_share_leave_nothing_to_learn():
         DoubleSampling().fit([[1.0, 2.0], [2.0, 1.0]], [[0, 1], [0, 1]])
 
 
-def test_classes_of_equal_size_do_not_tell_which_was_left_out():
-    """A feature of the class's size would know the own class as the one that lacks a row."""
-    rng = np.random.default_rng(0)
-    y = np.repeat(np.arange(20), 6)
-    X = np.ones((120, 40)) + (rng.random((120, 40)) < 0.2)  # nothing to learn but that
-    X[:, 0] = 60 - X[:, 1:].sum(axis=1)  # rows of equal length
-    for params in ({"leave_one_out": True}, {"adversaries": "candidates", "n_candidates": 20}):
-        model = DoubleSampling(features="extended", **params).fit(X, y)
-        assert model.empirical_risk_ > 0.2
-
-
 def test_unbalanced_sampling_takes_all_examples_equally_often():
     labels = [[k] for k, n in enumerate([1, 2, 3, 10, 50]) for _ in range(n)] + [[1, 3]] * 4
     size, counts = np.array([1, 6, 3, 14, 50]), np.zeros(5)
