@@ -106,6 +106,7 @@ def test_the_reproduction_is_measured_from_beginning_to_end(options):
     assert set(fit["measures"]) == set(features.MEASURES) and found["runs"][0]["n_rows"] == 120
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_times_of_forests_are_in_proportion_and_limits_are_judged(options):
     study, found = measured("time", options, lambda one: one.named["data"] in ("20ng", features.CUT[0]))
     run, cut = found["runs"]
@@ -114,6 +115,7 @@ def test_times_of_forests_are_in_proportion_and_limits_are_judged(options):
     assert whole(text) and "20ng 5 of 6" in text and "asked at most 600 s: yes" in text and cut["L"] == 6
 
 
+@pytest.mark.usefixtures("in_this_process")
 @pytest.mark.parametrize(
     "name, keep",
     [

@@ -75,6 +75,7 @@ def options(tmp_path_factory):
     return SimpleNamespace(folder=folder, threads=1, quick=True, attempts=1, part=[])
 
 
+@pytest.mark.usefixtures("in_this_process")
 @pytest.mark.parametrize(
     "name, keep", [("study", "scene"), ("attacks", "scene"), ("certificates", "eurlex4k-dev"), ("explain", "bibtex")]
 )
@@ -88,6 +89,7 @@ def test_parts_are_measured_from_beginning_to_end(options, monkeypatch, name, ke
     assert whole(text) and "A trial" in text and str(options.folder) not in text
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_speed_and_training_are_measured_on_made_up_data(options, monkeypatch):
     small = {"n_train": 100, "n_test": 30, "n_features": 50, "n_labels": 12, "features_per_row": 6.0}
     monkeypatch.setattr(robustness, "made", lambda name, options: robustness.EURLEX | small)

@@ -78,9 +78,10 @@ def test_what_is_chosen_has_the_largest_sum_of_its_part(tmp_path):
     assert sampling.chosen(SimpleNamespace(out=tmp_path / "none.json")) == {}
 
 
-@pytest.mark.parametrize("name", ["choose", "beside", "growth"])
-def test_a_part_goes_from_data_to_tables(options, name, monkeypatch):
-    """One point of each kind of job: all of them would take minutes of starting processes."""
+@pytest.mark.parametrize("name", ["choose", "extensions", "beside", "growth"])
+def test_a_part_goes_from_data_to_tables(options, name, monkeypatch, request):
+    if name != "growth":  # one part as it is measured, each point in a process of its own
+        request.getfixturevalue("in_this_process")
     plan = STUDY.parts[name].plan
 
     def few(given):
