@@ -20,7 +20,7 @@ import sys
 import tempfile
 import time
 from datetime import UTC, datetime
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -124,8 +124,15 @@ ALONE = {True: ("-P", "-s"), False: ("-I",)}
 
 
 def environment(threads, kernels=None):
-    """Environment of a measuring process: as many threads for everything, and xmlcore only for its own."""
-    variables = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "NUMBA_DISABLE_JIT")}
+    """Environment of a measuring process: as many threads for everything, and xmlcore only for its own.
+
+    OpenBLAS is left to choose its kernels by the processor, whatever the calling environment has told it.
+    """
+    variables = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in ("PYTHONPATH", "NUMBA_DISABLE_JIT") and not name.startswith("OPENBLAS_")
+    }
     for name in ("OMP", "OPENBLAS", "MKL", "NUMEXPR", "VECLIB_MAXIMUM", "NUMBA", "RAYON"):
         variables[f"{name}_NUM_THREADS"] = str(threads)
     if kernels is not None:
@@ -252,6 +259,18 @@ def machine():
     except (ValueError, OSError, AttributeError):
         memory = None
     return {"cpu": cpu, "cores": cores, "memory_gib": memory, "system": f"{platform.system()} {platform.machine()}"}
+
+
+@cache
+def blas():
+    """NumPy's BLAS in a measuring process, and the processor that its kernels were written for."""
+    code = (
+        "import json, numpy, threadpoolctl; "
+        "print(json.dumps([x for x in threadpoolctl.threadpool_info() if x['user_api'] == 'blas']))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], env=environment(1), capture_output=True, text=True, check=True)
+    found = json.loads(done.stdout)
+    return ", ".join(" ".join(filter(None, (x["internal_api"], x["version"], x.get("architecture")))) for x in found)
 
 
 def ask_versions(python, libraries, threads, kernels=None):

@@ -331,7 +331,7 @@ def header(kind, options):
         "date": datetime.now(UTC).strftime("%Y-%m-%d"),
         "machine": compare.machine(),
         "versions": {name: metadata.version(name) for name in ("numba", "numpy", "scipy")}
-        | {"python": platform.python_version()},
+        | {"python": platform.python_version(), "BLAS": compare.blas()},
         "xmlcore_code": compare.code_now(),
         "xmlcore_code_end": None,
         "threads": options.threads,

@@ -71,6 +71,15 @@ def test_answers_in_other_forms_become_the_same_array():
     assert contestant.from_lists([[2, 3, 6, 5, 4, 0], [1]]).tolist() == expected
 
 
+def test_measuring_processes_leave_the_choice_of_kernels_to_blas_and_say_what_it_took(monkeypatch):
+    monkeypatch.setenv("OPENBLAS_CORETYPE", "Prescott")
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "7")
+    variables = compare.environment(2)
+    assert "OPENBLAS_CORETYPE" not in variables
+    assert variables["OPENBLAS_NUM_THREADS"] == "2"
+    assert compare.blas() and "Prescott" not in compare.blas()
+
+
 def test_who_is_not_installed_or_has_no_setting_is_named():
     options = SimpleNamespace(only=["xmlcore", "xmlcore-default", "pecos", "cold-start"], data=["a", "b"])
     versions = {"xmlcore": {"error": None}, "libpecos": {"error": "ModuleNotFoundError: No module named 'pecos'"}}
