@@ -86,10 +86,11 @@ def test_every_method_of_the_plan_is_there():
         assert set(values) == set(features.FOUR) and all(len(v) == len(features.PAPER_METHODS) for v in values.values())
 
 
-def test_the_verdict_counts_measures_by_their_direction():
-    def run(values):
-        return {"fits": [{"measures": dict(zip(features.FOUR, values))}]}
+def run(values):
+    return {"fits": [{"measures": dict(zip((*features.FOUR, "micro-AUC"), values))}]}
 
+
+def test_the_verdict_counts_measures_by_their_direction():
     found = {"one": {features.ALL: run((0.1, 0.5, 0.3, 0.6)), "FALS": run((0.2, 0.4, 0.3, 0.7))}}
     text = features.verdict(found, [features.ALL, "FALS"], features.FOUR)
     assert "in **2 of 4** measures" in text
@@ -123,7 +124,7 @@ def test_times_of_forests_are_in_proportion_and_limits_are_judged(options):
         ("patterns", lambda one: one.named["data"] == "20ng" and one.named["method"] in ("FALS", "FIMS")),
         ("share", lambda one: one.named["data"] == "20ng" and one.named["method"] in (features.ALL, "FAMS")),
         ("similarity", lambda one: one.named["data"] == "20ng"),
-        ("leaves", lambda one: one.named["data"] == "20ng" and one.named["method"] == "MI"),
+        ("leaves", lambda one: one.named["data"] == "20ng" and one.named["method"] == "FALS"),
     ],
 )
 def test_parts_are_measured_from_beginning_to_end(options, monkeypatch, name, keep):
@@ -132,3 +133,16 @@ def test_parts_are_measured_from_beginning_to_end(options, monkeypatch, name, ke
     study, found = measured(name, options, keep)
     text = studies.part_markdown(study, name, found)
     assert whole(text) and "A trial" in text and str(options.folder) not in text
+
+
+def test_other_trees_are_averaged_where_all_data_sets_have_them():
+    names = ("20ng", "bibtex")
+    runs = [
+        run((0.1 * i, 0.2, 0.3, 0.4, 0.5)) | {"data": name, "method": method, "trees": "short", "what": "judge"}
+        for method in (features.ALL, "FALS")
+        for i, name in enumerate(names, start=1)
+    ]
+    runs[2:] = [one | {"trees": "tall"} if one["data"] == "bibtex" else one for one in runs[2:]]
+    text = features.table_leaves({"runs": runs})
+    average = text[text.index("**Average over 2 data sets**") :]
+    assert "| short | all features | 0.1500 |" in average and "FALS" not in average
