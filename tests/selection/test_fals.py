@@ -186,6 +186,33 @@ def test_sampled_rows_of_other_attributions_carry_their_error(method):
 
 
 @pytest.mark.parametrize("method", ["integrated_gradients", "deeplift", "lrp"])
+def test_errors_of_a_sum_over_labels_know_that_labels_share_the_rows(method, monkeypatch):
+    X, _ = problem(n=300)
+    network = random_network([12, 9, 5])
+    whole = joined(_scoring.present_order(task_of(network, X, method), None))
+    (together,) = _scoring.present_order(task_of(network, X, method), None, shared=True)
+    np.testing.assert_allclose(together.scores[0], whole.sum(axis=0), rtol=1e-5)
+    assert together.error is None and together.labels == slice(0, 5)
+    monkeypatch.setattr(_scoring, "MEMORY", 48 * 12 * 2)  # two labels at a time
+    z = []
+    for seed in range(12):
+        rows = np.random.default_rng(seed).choice(300, 100, replace=False)
+        (block,) = _scoring.present_order(task_of(network, X, method), rows, shared=True)
+        z.append(((block.scores - together.scores) / np.maximum(block.error, 1e-12))[together.scores > 0])
+    assert abs(np.mean(z)) < 0.5 and 0.7 < np.std(z) < 1.5
+
+
+def test_many_drawn_rows_in_parts_are_as_all_at_once(monkeypatch):
+    X, _ = problem(n=400)
+    network = random_network([12, 9, 5])
+    (whole,) = _scoring.sampled_order(task_of(network, X), 90)
+    monkeypatch.setattr(_scoring, "rows_at_once", lambda n_features: 16)
+    (parts,) = _scoring.sampled_order(task_of(network, X), 90)
+    np.testing.assert_allclose(parts.scores, whole.scores, rtol=1e-5)
+    np.testing.assert_allclose(parts.error, whole.error, rtol=1e-4)
+
+
+@pytest.mark.parametrize("method", ["integrated_gradients", "deeplift", "lrp"])
 @pytest.mark.parametrize("sizes", [[12, 9, 5], [12, 8, 7, 5], [12, 5]])
 def test_scores_of_other_attributions_are_means_of_their_squares(method, sizes):
     X, _ = problem(n=30)
@@ -254,6 +281,26 @@ def test_each_attribution_keeps_its_axiom(sizes):
         complete = attributions(network, X, "integrated_gradients", n_steps=4000).sum(axis=2)
         np.testing.assert_allclose(complete, rise, atol=2e-3)
         np.testing.assert_allclose(attributions(network, X, "deeplift").sum(axis=2), rise, atol=1e-9)
+
+
+@pytest.mark.parametrize("activation", ["relu", "sigmoid"])
+@pytest.mark.parametrize("scale", [1.0, 1e-3, 1e-20])
+def test_small_differences_from_the_baseline_keep_their_digits(activation, scale):
+    X, _ = problem(n=20)
+    exact, rounded = (random_network([12, 9, 7, 5], activation, dtype=kind) for kind in (np.float64, np.float32))
+    exact = exact._replace(weights=tuple(w.astype(np.float64) for w in rounded.weights),
+                           biases=tuple(b.astype(np.float64) for b in rounded.biases))  # fmt: skip
+    wanted = attributions(exact, X.astype(np.float64) * scale, "deeplift")
+    found = attributions(rounded, X * np.float32(scale), "deeplift")
+    np.testing.assert_allclose(found, wanted, rtol=1e-3, atol=2e-5 * np.abs(wanted).max())
+    assert np.abs(wanted).max() > 0
+
+
+def test_outputs_near_1_have_gradients():
+    network = Network((np.full((2, 1), 20, np.float32),), (np.zeros(1, np.float32),), "relu")
+    X = sp.csr_array(np.array([[1, 0.5]], np.float32))  # f differs from 1 by e^-30
+    (block,) = _scoring.closed_form(task_of(network, X))
+    np.testing.assert_allclose(block.scores, (np.exp(-30) * 20) ** 2, rtol=1e-5)
 
 
 @pytest.mark.parametrize("sizes", [[12, 9, 5], [12, 8, 7, 5]])
@@ -352,10 +399,26 @@ def test_a_saved_selection_comes_back_whole(params, tmp_path):
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).selected_, model.selected_)
 
 
+def test_a_pattern_changed_after_fitting_does_not_change_what_is_saved(tmp_path):
+    X, Y = problem()
+    for first, then in (("FALS", "FAMS"), ("FAMS", "FALS")):
+        for kept in (0, 1 << 20):
+            model = FALS(4, first, n_epochs=1, max_score_bytes=kept).fit(X, Y).set_params(pattern=then)
+            back = load_model(model.save(tmp_path / f"{first} {kept}"))
+            np.testing.assert_array_equal(back.selected_, model.selected_)
+    with pytest.raises(AttributeError, match="all labels together take 48 bytes"):
+        _ = FALS(4, "FAMS", n_epochs=1, max_score_bytes=0).fit(X, Y).scores_
+
+
 def test_damaged_files_are_refused(tmp_path):
     X, Y = problem()
     model = FALS(4, n_epochs=1).fit(X, Y)
-    for name, value in (("selected_", model.selected_ + 20), ("scores_", model.scores_[:, 1:])):
+    for name, value in (
+        ("selected_", model.selected_ + 20), ("scores_", model.scores_[:, 1:]), ("selected_", model.selected_ * 0),
+        ("scores_", model.scores_ * np.float32(np.nan)), ("order_", "none"), ("scoring_", "auto"), ("costs_", [1]),
+        ("layer_sizes_", []), ("layer_sizes_", "x"), ("layer_sizes_", [11, 8, 5]), ("n_scored_", 0), ("shared_", 2),
+        ("n_rows_", None), ("seed_", -1),
+    ):  # fmt: skip
         bad = FALS(4, n_epochs=1).fit(X, Y)
         setattr(bad, name, value)
         with pytest.raises(ModelFormatError):
@@ -414,6 +477,9 @@ def test_fitting_stops_where_progress_raises_and_leaves_the_model_as_it_was():
     ({"l2": -1}, "l2 must be at least 0"),
     ({"learning_rate": "fast"}, "learning_rate must be a number"),
     ({"n_scored_rows": 1}, "n_scored_rows must be at least 2"),
+    ({"n_scored_rows": 61, "scoring": "sampled"}, "X has 60 rows: scoring='exact' takes all"),
+    ({"learning_rate": 1e30}, "diverged"),
+    ({"l2": 1e39}, "diverged"),
     ({"random_state": -1}, "random_state must be from 0"),
     ({"scoring": "fast"}, "scoring must be one of"),
     ({"keep_network": 1}, "True or False"),
@@ -443,6 +509,28 @@ def test_bad_data_are_named():
         model.top_features(0, feature_names=["a", "b", "c"])
     with pytest.raises(ValueError, match="11 features"):
         model.predict_proba(X[:, :11])
+
+
+def test_features_in_other_units_and_networks_without_gradients_are_told_of():
+    X, Y = problem(n=200)
+    year = sp.csr_array(sp.hstack([X, sp.csr_array(np.full((200, 1), 2000, np.float32))]))
+    with pytest.warns(UserWarning, match="feature 12 has values up to 2e[+]03, the median feature up to 1"):
+        FALS(2).fit(year, Y)
+    with pytest.raises(ValueError, match="scores of all features are 0 for all labels"):
+        FALS(2).fit(year * np.float32(1e9), Y)
+    with pytest.warns(UserWarning, match="5 of 5 labels, label 0 first, have fewer than 12 features"):
+        FALS(12, attribution="lrp").fit(X.multiply(np.arange(12) < 9).tocsr(), Y)
+
+
+@pytest.mark.parametrize("kind", [np.uint8, np.int32, np.uint32])
+def test_a_seed_is_the_same_number_whatever_its_type(kind):
+    X, Y = problem()
+    for params in ({"scoring": "sampled"}, {"binary": True}):
+        a, b = (FALS(3, n_epochs=1, random_state=seed, **params).fit(X, Y) for seed in (kind(200), 200))
+        np.testing.assert_array_equal(a.scores_, b.scores_)
+    drawn = FALS(3, n_epochs=1, random_state=None).fit(X, Y)
+    again = FALS(3, n_epochs=1, random_state=drawn.seed_).fit(X, Y)
+    np.testing.assert_array_equal(drawn.scores_, again.scores_)
 
 
 @pytest.mark.parametrize("params, scoring", [
@@ -479,6 +567,34 @@ def test_an_estimate_comes_before_fitting():
     assert huge["scoring"] == "sampled" and 3.8e9 < huge["bytes"] < 8e9
     for params in VARIANTS:
         assert FALS(**params).estimate(X, 5)["seconds"] > 0
+
+
+def test_estimates_know_weight_decay_draws_and_binary_networks():
+    X, Y = problem()
+    large = ((10_000, 20_000), 50, 400_000)
+    assert FALS(l2=1e-3).estimate(*large)["training_seconds"] > 3 * FALS().estimate(*large)["training_seconds"]
+    few, many = (FALS(scoring="sampled", n_scored_rows=n).estimate(*large)["bytes"] for n in (16, 9_000))
+    assert few < many < few + (1 << 30)  # drawn rows go through in parts
+    for activation in ("relu", "sigmoid"):
+        model = FALS(2, binary=True, n_hidden=20, activation=activation, n_epochs=1)
+        assert model.estimate(X, 5)["order"] == model.fit(X, Y).order_ == "expanded"
+    assert FALS().estimate(X.toarray().tolist(), 5)["costs"] == FALS().estimate(X, 5)["costs"]
+
+
+@pytest.mark.parametrize("shape, nnz, message", [
+    ((60,), None, r"must be \(rows, features\)"), ((60, 10, 3), None, r"must be \(rows, features\)"),
+    ((60, 10), -5, "nnz must be from 0 to 600"), ((60, 10), 10**9, "nnz must be from 0 to 600"),
+])  # fmt: skip
+def test_shapes_that_cannot_be_are_named(shape, nnz, message):
+    with pytest.raises(ValueError, match=message):
+        FALS().estimate(shape, 4, nnz)
+
+
+def test_errors_count_among_the_bytes_of_scores():
+    X, Y = problem()
+    assert hasattr(FALS(4, n_epochs=1, scoring="sampled", max_score_bytes=480).fit(X, Y), "standard_error_")
+    with pytest.raises(AttributeError, match="and their standard errors take 480 bytes"):
+        _ = FALS(4, n_epochs=1, scoring="sampled", max_score_bytes=479).fit(X, Y).scores_
 
 
 def test_supports_mark_selected_features():

@@ -6,7 +6,7 @@ from xmlcore._kernels import fals as kernels
 from xmlcore._kernels import rng
 from xmlcore.progress import Progress, silent
 from xmlcore.selection import _scoring
-from xmlcore.selection._network import DROPOUT, ORDER, Network, first_weights, step_sizes, steps_per_epoch
+from xmlcore.selection._network import DROPOUT, LABEL, ORDER, Network, first_weights, step_sizes, steps_per_epoch
 
 
 def train(x, y, n_labels, sizes, settings, workers, progress: Progress = silent) -> Network:
@@ -41,7 +41,7 @@ def train(x, y, n_labels, sizes, settings, workers, progress: Progress = silent)
 
     def one(first, end):
         for c in range(first, end):
-            weights, biases = first_weights(sizes, settings.seed * 65537 + c)
+            weights, biases = first_weights(sizes, [settings.seed, LABEL, c])
             member = np.zeros(n_rows, bool)
             member[row_of[by_label[bounds[c] : bounds[c + 1]]]] = True
             state = np.uint64(rng.stream(settings.seed * 64 + DROPOUT, c))

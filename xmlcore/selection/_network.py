@@ -13,7 +13,7 @@ from xmlcore._parallel import effective_jobs
 from xmlcore.progress import Progress, silent
 
 ACTIVATIONS = ("relu", "sigmoid")
-WEIGHTS, ORDER, DROPOUT = 1, 2, 3  # streams of random numbers
+WEIGHTS, ORDER, DROPOUT, LABEL = 1, 2, 3, 7  # streams of random numbers; _scoring has more
 SLICE_WORK = 4e6  # multiplications worth a thread's while
 MAX_SLICES = 8
 DENSE = 0.2  # share of X that is not 0, from which on rows go through matrix products as they are
@@ -82,6 +82,14 @@ def sigmoid(z):
     return np.reciprocal(z, out=z)
 
 
+def sigmoid_slope(z):
+    """The derivative of the sigmoid, in place; f (1 - f) would be 0 where f is 1 but for less than a rounding."""
+    np.abs(z, out=z)
+    np.negative(z, out=z)
+    np.exp(z, out=z)
+    return np.divide(z, np.square(1 + z), out=z)
+
+
 def activate(z, activation):
     """Hidden units' values, in place."""
     return np.maximum(z, 0, out=z) if activation == "relu" else sigmoid(z)
@@ -109,8 +117,8 @@ def steps_per_epoch(n_rows, batch_size):
 
 
 def first_weights(sizes, seed, dtype=np.float32):
-    """Weights and biases, uniform in ±1/sqrt(n_in)."""
-    random = np.random.default_rng([seed, WEIGHTS])
+    """Weights and biases, uniform in ±1/sqrt(n_in); the seed may be several numbers."""
+    random = np.random.default_rng([*np.atleast_1d(seed), WEIGHTS])
     weights, biases = [], []
     for n_in, n_out in zip(sizes[:-1], sizes[1:]):
         bound = dtype(1 / math.sqrt(n_in))

@@ -9,6 +9,7 @@ import numpy as np
 REFERENCES_PER_ROWS, MAX_REFERENCES = 100, 256
 TYPICAL_DEVIATION = 0.12  # share of hidden units in which a row differs from its reference; measured once it is known
 PASS = 12.0  # what going over a number takes, in multiply-adds of a matrix product
+MOVE, CACHED = 100.0, 1 << 25  # the same, of Adam's step of a weight that has left the caches; bytes they hold
 STEP = 1e7  # what a training step takes beside its numbers
 IG_STEPS = 50
 
@@ -73,8 +74,8 @@ def present_cost(size: Size, method: str, share: float = 1.0) -> float:
     return IG_STEPS * (nonzeros + N) * (inner + PASS * L)
 
 
-def training_cost(size: Size, n_epochs: int, batch_size: int, dense: bool) -> float:
-    """Multiply-adds of training."""
+def training_cost(size: Size, n_epochs: int, batch_size: int, dense: bool, decay: bool = False) -> float:
+    """Multiply-adds of training; with weight decay every step moves all weights."""
     N, D, L = size.rows, size.features, size.labels
     widths = [*size.hidden, L]
     later = sum(a * b for a, b in zip(widths[:-1], widths[1:]))
@@ -83,8 +84,9 @@ def training_cost(size: Size, n_epochs: int, batch_size: int, dense: bool) -> fl
     per_epoch += (2.0 if dense else 2 * PASS) * nonzeros * widths[0]
     steps = -(-N // batch_size)
     per_epoch += steps * STEP
-    touched = min(D, nonzeros / steps)
-    per_epoch += steps * PASS * 2 * (later + touched * widths[0])
+    touched = D if decay else min(D, nonzeros / steps)
+    first = MOVE if 12 * D * widths[0] > CACHED else 2 * PASS
+    per_epoch += steps * (2 * PASS * later + first * touched * widths[0])
     return n_epochs * per_epoch
 
 

@@ -4,6 +4,7 @@ N rows, D features, L labels, H hidden units. Functions here take the labels in 
 """
 
 from collections.abc import Iterator
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +13,7 @@ import scipy.sparse as sp
 from xmlcore._kernels import fals as kernels
 from xmlcore.progress import Progress
 from xmlcore.selection import _orders
-from xmlcore.selection._network import Network, activate, product, sigmoid, slope
+from xmlcore.selection._network import Network, activate, product, sigmoid_slope, slope
 from xmlcore.selection.attribution import IG_STEPS, along, factors
 
 ROWS = 1024  # rows at once
@@ -72,9 +73,8 @@ def row_weights(network, X, labels, fisher):
     """As :func:`weights_of`, of some rows."""
     hidden = network.hidden(X)
     last = hidden[-1] if hidden else X
-    f = sigmoid(product(last, network.weights[-1][:, labels]) + network.biases[-1][labels])
-    f *= 1 - f
-    return f if fisher else np.square(f, out=f)
+    rise = sigmoid_slope(product(last, network.weights[-1][:, labels]) + network.biases[-1][labels])
+    return rise if fisher else np.square(rise, out=rise)
 
 
 def closed_form(task: Task) -> Iterator[Block]:
@@ -273,37 +273,68 @@ def sampled_order(task: Task, n_draws: int) -> Iterator[Block]:
             yield Block(labels, *_from_draws(task, labels, so_far[part], drawn[part], means[part]))
 
 
+def rows_at_once(n_features):
+    """Drawn rows whose products a thread holds at a time."""
+    return max(16, 4 * ENTRIES // n_features)
+
+
 def _from_draws(task, labels, so_far, drawn, means):
     weights = task.network.weights
     n_rows, n_features, width = task.X.shape[0], *weights[0].shape
     count, n_draws = drawn.shape
     one_hidden = means.shape[1] > 0
     scores, error = np.empty((2, count, n_features), np.float32)
+    most = rows_at_once(n_features)
 
-    def one(first, last):
+    def centre_of(c):
+        mean = np.zeros(width, np.float32)
+        if one_hidden and so_far[c]:
+            mean = (means[c] / so_far[c] * weights[1][:, labels.start + c]).astype(np.float32)
+        return mean
+
+    def derivatives(c, rows):
+        return back_to_first(_slopes_of(task, rows), weights, labels.start + c)
+
+    def take(c, centre, spread, variance):
+        factor = so_far[c] / n_rows
+        scores[c] = factor * (np.square(centre, dtype=np.float64) + spread)
+        error[c] = factor * np.sqrt(variance / (n_draws - 1))
+
+    def together(first, last):  # labels of few draws: one product for all
         parts, shares = [], []
         for c in range(first, last):
             rows, times = np.unique(drawn[c], return_counts=True)
-            hidden = back_to_first(_slopes_of(task, rows), weights, labels.start + c)
-            mean = np.zeros(width, np.float32)
-            if one_hidden and so_far[c]:
-                mean = (means[c] / so_far[c] * weights[1][:, labels.start + c]).astype(np.float32)
-            parts += [mean[None], hidden - mean]
-            shares.append(times)
+            mean = centre_of(c)
+            parts += [mean[None], derivatives(c, rows) - mean]
+            shares.append((times / n_draws).astype(np.float32))
         values = np.concatenate(parts) @ weights[0].T
         at = 0
-        for c, times in zip(range(first, last), shares):
-            centre, around = values[at], np.square(values[at + 1 : at + 1 + times.size])
-            at += 1 + times.size
-            share = (times / n_draws).astype(np.float32)
+        for c, share in zip(range(first, last), shares):
+            centre, around = values[at], np.square(values[at + 1 : at + 1 + share.size])
+            at += 1 + share.size
             spread = share @ around
-            variance = share @ np.square(around - spread)
-            factor = so_far[c] / n_rows
-            scores[c] = factor * (np.square(centre, dtype=np.float64) + spread)
-            error[c] = factor * np.sqrt(variance / (n_draws - 1))
+            take(c, centre, spread, share @ np.square(around - spread))
 
-    group = max(1, min(16, count // 16, 4 * ENTRIES // ((n_draws + 1) * n_features)))
-    _report(task, one, [(c, min(count, c + group)) for c in range(0, count, group)], labels)
+    def alone(c, _):  # a label of many: in parts, whose means and squares about them are put together
+        rows, times = np.unique(drawn[c], return_counts=True)
+        mean = centre_of(c)
+        spread, variance, seen = np.zeros(n_features), np.zeros(n_features), 0.0
+        for a, b in row_blocks(rows.size, most):
+            around = np.square((derivatives(c, rows[a:b]) - mean) @ weights[0].T, dtype=np.float64)
+            share = times[a:b] / n_draws
+            own = share.sum()
+            part = share @ around / own
+            away = part - spread
+            variance += share @ np.square(around - part) + np.square(away) * (seen * own / (seen + own))
+            seen += own
+            spread += away * (own / seen)
+        take(c, mean @ weights[0].T, spread, variance)
+
+    if n_draws > most:
+        _report(task, alone, [(c, c + 1) for c in range(count)], labels)
+    else:
+        group = max(1, min(16, count // 16, most // (n_draws + 1)))
+        _report(task, together, [(c, min(count, c + group)) for c in range(0, count, group)], labels)
     return scores, error
 
 
@@ -337,9 +368,8 @@ def _draw(task, labels, so_far, drawn, means):
 
         def some_labels(c, last, values=values, slope_of_rows=slope_of_rows, number=number, a=a):
             own = slice(labels.start + c, labels.start + last)
-            f = sigmoid(values @ network.weights[-1][:, own] + network.biases[-1][own])
-            f *= 1 - f
-            weight = np.ascontiguousarray((f if task.fisher else np.square(f)).T)
+            rise = sigmoid_slope(values @ network.weights[-1][:, own] + network.biases[-1][own])
+            weight = np.ascontiguousarray((rise if task.fisher else np.square(rise)).T)
             if slope_of_rows is not None:
                 means[c:last] += weight @ slope_of_rows
             stream = np.arange(own.start, own.stop, dtype=np.int64) * len(parts) + number
@@ -349,44 +379,65 @@ def _draw(task, labels, so_far, drawn, means):
         task.progress("Drawing rows", (number + 1) / len(parts), f"{b:,} of {task.X.shape[0]:,} rows")
 
 
-def present_order(task: Task, rows) -> Iterator[Block]:
-    """Attributions that only features which are there have, of all or of some rows: nonzeros L H."""
+def present_order(task: Task, rows, shared: bool = False) -> Iterator[Block]:
+    """Attributions that only features which are there have, of all or of some rows: nonzeros L H.
+
+    With ``shared`` their sum over all labels, one block: labels have the same rows, and its error is that of the sum.
+    """
     X = task.X if rows is None else task.X[rows]
     n_features, n_labels = X.shape[1], task.network.biases[-1].size
-    for labels in label_blocks(n_labels, 48 * n_features):
-        mean, mean_of_squares = _of_present(task, X, labels, rows is not None)
-        error = None
-        if rows is not None:
-            variance = np.maximum(0, mean_of_squares - mean**2)
-            left = 1 - X.shape[0] / task.X.shape[0]
-            error = np.sqrt(variance / max(1, X.shape[0] - 1) * left).astype(np.float32)
-        yield Block(labels, mean.astype(np.float32), error)
+    blocks = label_blocks(n_labels, 48 * n_features)
+    if shared:
+        total = np.zeros(X.nnz)
+        for labels in blocks:
+            for at, own in _of_present(task, X, labels, lambda part, squares: squares.sum(axis=1, dtype=np.float64)):
+                total[at] += own
+        sums = np.stack([np.bincount(X.indices, w, n_features) for w in (total, np.square(total))])
+        yield _block_of_present(task, X, slice(0, n_labels), sums[:, None], rows is not None)
+        return
+    for labels in blocks:
+        sums = np.zeros((1 if rows is None else 2, n_features, labels.stop - labels.start))
+        for _, (features, parts) in _of_present(task, X, labels, partial(_by_feature, len(sums))):
+            for into, own in zip(sums, parts):
+                into[features] += own
+        yield _block_of_present(task, X, labels, sums.transpose(0, 2, 1), rows is not None)
 
 
-def _of_present(task, X, labels, with_squares):
-    """Means over rows of squared attributions, and of their squares."""
+def _by_feature(count, part, squares):
+    """Features that rows have, and sums over their entries: of the squares and, with a count of 2, of theirs."""
+    order = np.argsort(part.indices, kind="stable")
+    features, starts = np.unique(part.indices[order], return_index=True)
+    squares = squares[order]
+    powers = [squares, np.square(squares)][:count]
+    return features, [np.add.reduceat(own, starts, axis=0) if starts.size else own for own in powers]
+
+
+def _block_of_present(task, X, labels, sums, sampled):
+    """Means over rows, and their errors, from sums of squares and of their squares (2, C, D)."""
+    mean, error = sums[0] / X.shape[0], None
+    if sampled:
+        variance = np.maximum(0, sums[1] / X.shape[0] - mean**2)
+        left = 1 - X.shape[0] / task.X.shape[0]
+        error = np.sqrt(variance / max(1, X.shape[0] - 1) * left).astype(np.float32)
+    return Block(labels, mean.astype(np.float32), error)
+
+
+def _of_present(task, X, labels, reduced):
+    """Parts of the rows, in their order: the places of their entries, and what ``reduced`` makes of the squares."""
     n_labels, count = task.network.biases[-1].size, labels.stop - labels.start
-    sums = np.zeros((2 if with_squares else 1, X.shape[1], count))
 
     def one(first, last):
         part = X[first:last]
-        own = np.square(entry_attributions(task.network, part, task.method, labels))
-        order = np.argsort(part.indices, kind="stable")
-        features, starts = np.unique(part.indices[order], return_index=True)
-        own = own[order]
-        squares = [own, np.square(own)][: len(sums)]
-        return features, [np.add.reduceat(values, starts, axis=0) if starts.size else values for values in squares]
+        squares = np.square(entry_attributions(task.network, part, task.method, labels))
+        return slice(X.indptr[first], X.indptr[last]), reduced(part, squares)
 
     per_row = max(1.0, X.nnz / max(1, X.shape[0]))
     widest = max(weight.shape[1] for weight in task.network.weights)
     steps = row_blocks(X.shape[0], int(max(1, min(ROWS, ENTRIES // (per_row * widest)))))
-    for (_, last), (features, squares) in zip(steps, task.workers.ordered(one, steps)):
-        for total, own in zip(sums, squares):
-            total[features] += own
+    for (_, last), result in zip(steps, task.workers.ordered(one, steps)):
+        yield result
         done = (labels.start + count * last / X.shape[0]) / n_labels
         task.progress(PHASE, done, f"{last:,} of {X.shape[0]:,} rows")
-    sums /= X.shape[0]
-    return sums[0].T, sums[-1].T
 
 
 def entry_attributions(network, X, method, labels):
@@ -417,9 +468,7 @@ def _integrated(network, X, labels):
         if a == b:
             continue
         hidden = activate(points * whole[row] + network.biases[0], network.activation)
-        f = sigmoid(hidden @ out_of + bias)
-        f *= 1 - f
-        mean = f.T @ slope(hidden, network.activation)
+        mean = sigmoid_slope(hidden @ out_of + bias).T @ slope(hidden, network.activation)
         mean *= back
         result[a:b] = (into[X.indices[a:b]] @ mean.T) * (X.data[a:b] / IG_STEPS)[:, None]
     return result

@@ -13,12 +13,11 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from xmlcore.selection._network import Network, activate, product, sigmoid, slope
+from xmlcore.selection._network import Network, activate, product, sigmoid, sigmoid_slope, slope
 
 METHODS = ("gradient", "integrated_gradients", "deeplift", "lrp")
 IG_STEPS = 50
 LRP_EPSILON = 1e-6
-NEAR = 1e-6  # differences below this are taken as none: the slope takes their ratio's place
 
 
 class Factors(NamedTuple):
@@ -52,27 +51,46 @@ def factors(network: Network, X, method: str, labels: slice = slice(None)) -> Fa
     if method == "lrp":
         return _lrp(weights, biases, X, network.activation)
     hidden = network.hidden(X)
-    probabilities = sigmoid(product(hidden[-1] if hidden else X, weights[-1]) + biases[-1])
+    margins = product(hidden[-1] if hidden else X, weights[-1]) + biases[-1]
     slopes = [slope(values, network.activation) for values in hidden]
-    return Factors(weights, slopes, probabilities * (1 - probabilities), probabilities)
+    return Factors(weights, slopes, sigmoid_slope(margins.copy()), sigmoid(margins))
 
 
 def _deeplift(weights, biases, X, activation):
-    """Rescale rule against a row of zeros: ratios of differences in place of slopes."""
+    """Rescale rule against a row of zeros: ratios of differences in place of slopes.
+
+    Differences go along the layers by themselves: values from which they would have to be taken are rounded.
+    """
     values, base = X, np.zeros((1, weights[0].shape[0]), weights[0].dtype)
-    ratios = []
+    change, ratios = X, []
     for level, (weight, bias) in enumerate(zip(weights, biases)):
         before, before_base = product(values, weight) + bias, base @ weight + bias
-        change = before - before_base
-        if level < len(weights) - 1:
-            values, base = activate(before, activation), activate(before_base, activation)
-            own = slope(values, activation)
+        change = product(change, weight)
+        last = level == len(weights) - 1
+        ratio = _ratio_of_sigmoid if last or activation == "sigmoid" else _ratio_of_relu
+        ratios.append(ratio(before, before_base, change).astype(weight.dtype, copy=False))
+        change = ratios[-1] * change
+        if last:
+            values = sigmoid(before)
         else:
-            values, base = sigmoid(before), sigmoid(before_base)
-            own = values * (1 - values)
-        far = np.abs(change) > NEAR
-        ratios.append(np.where(far, (values - base) / np.where(far, change, 1), own).astype(weight.dtype))
+            values, base = activate(before, activation), activate(before_base, activation)
     return Factors(weights, ratios[:-1], ratios[-1], values)
+
+
+def _ratio_of_relu(before, base, change):
+    """(relu(before) - relu(base)) / change, where change is before - base; the slope where that is 0."""
+    still = change == 0
+    rise = np.maximum(before, 0) - np.maximum(base, 0)
+    ratio = np.clip(rise / np.where(still, 1, change), 0, 1)
+    return np.where(still | ((before > 0) & (base > 0)), before > 0, ratio)
+
+
+def _ratio_of_sigmoid(before, base, change):
+    """(f(before) - f(base)) / change for the sigmoid f: f(high) f(-low) (1 - exp(low - high)) / (high - low)."""
+    size = np.abs(change)
+    still = size == 0
+    rise = np.where(still, 1, -np.expm1(-size) / np.where(still, 1, size))
+    return sigmoid(np.maximum(before, base)) * sigmoid(-np.minimum(before, base)) * rise
 
 
 def _lrp(weights, biases, X, activation):

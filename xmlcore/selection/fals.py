@@ -11,7 +11,8 @@ from xmlcore._parallel import effective_jobs
 from xmlcore.models.base import ModelFormatError, MultiLabelModel
 from xmlcore.progress import Progress, silent
 from xmlcore.ranking import Ranking
-from xmlcore.selection import _binary, _orders, _scoring
+from xmlcore.selection import _binary, _checks, _orders, _scoring
+from xmlcore.selection._checks import DRAWN, SCORING, check_choice
 from xmlcore.selection._network import (
     ACTIVATIONS,
     DENSE,
@@ -21,11 +22,11 @@ from xmlcore.selection._network import (
     Workers,
     layer_sizes,
 )
-from xmlcore.selection.attribution import METHODS, attributions
+from xmlcore.selection.attribution import IG_STEPS, METHODS, attributions
 from xmlcore.validation import check_count, check_features, check_labels, csr_parts
 
 PATTERNS = ("FALS", "FAMS", "FILS", "FIMS")
-SCORING = ("auto", "exact", "sampled")
+SHARED = ("FAMS", "FIMS")
 STEPS_PER_EPOCH = 100
 KEPT = (
     "n_selected_",
@@ -35,6 +36,8 @@ KEPT = (
     "costs_",
     "layer_sizes_",
     "binary_",
+    "shared_",
+    "seed_",
     "n_features_in_",
     "n_labels_",
     "n_rows_",
@@ -85,11 +88,12 @@ class FALS(MultiLabelModel):
         standard error. "auto": exact where that takes at most 1e13 multiply-adds, else sampled; ``scoring_`` says
         which it was.
     n_scored_rows : int, optional
-        Rows that sampled scores come from: drawn for each label, in proportion to what they count, 16 when None; with
-        other attributions than the gradient the same rows for all labels, 1,000 when None.
+        Rows that sampled scores come from, at most as many as there are: drawn for each label, in proportion to what
+        they count, 16 when None; with other attributions than the gradient the same rows for all labels, 1,000 when
+        None.
     max_score_bytes : int
-        Scores of all features for all labels are kept when they take no more bytes than this; else only those of
-        selected features.
+        Scores of all features for all labels, and the standard errors of sampled ones, are kept when they take no more
+        bytes than this; else only the scores of selected features.
     keep_network : bool
         Keep the network, which predictions and attributions of single rows need.
     n_jobs : int or None
@@ -103,7 +107,8 @@ class FALS(MultiLabelModel):
     scores_ : ndarray of float32, shape (L, D), or (1, D) with FAMS and FIMS
         Missing where they would have exceeded ``max_score_bytes``.
     standard_error_ : ndarray of float32, as ``scores_``
-        Of sampled scores; missing when they are exact.
+        Of sampled scores; missing when they are exact. From few rows it is often too small: from 16, two errors cover
+        some 85 %, from 64 some 91 %.
     n_selected_ : int
         k.
     order_ : str
@@ -115,6 +120,10 @@ class FALS(MultiLabelModel):
         Multiply-adds of the orders that were possible.
     layer_sizes_ : list of int
         D, widths of hidden layers, L; with ``binary``, of the network of one label.
+    binary_, shared_ : bool
+        Whether labels had a network each; whether all have the same features (FAMS and FIMS).
+    seed_ : int
+        ``random_state``, or the seed that was drawn for it.
     network_ : Network, or None
         Weights and biases; None with ``keep_network=False``.
     n_features_in_, n_labels_, n_rows_ : int
@@ -123,7 +132,8 @@ class FALS(MultiLabelModel):
     -----
     Where the paper is silent: batches give 100 steps per epoch; weights start uniform in ±1/sqrt(n_in), as biases do;
     the learning rate is 0.001; attributions other than gradients are squared and averaged as gradients are; LRP's
-    smoothing takes the sign of what it is added to. Features are taken as they are, not scaled.
+    smoothing takes the sign of what it is added to. Features are taken as they are, not scaled: where one has values a
+    thousand times those of the median feature, or where the scores of a label are all 0, there is a warning.
 
     References
     ----------
@@ -189,7 +199,8 @@ class FALS(MultiLabelModel):
         Raises
         ------
         ValueError, TypeError
-            Bad parameters or data; the message names them.
+            Bad parameters or data, a training that diverged, or a network whose gradients are all 0; the message names
+            them.
         """
         from threadpoolctl import threadpool_limits
 
@@ -199,11 +210,15 @@ class FALS(MultiLabelModel):
         if Y.nnz == 0:
             raise ValueError("no row of Y has a label: there is nothing to learn")
         k = self._count(X.shape[1])
-        seed = int(np.random.default_rng().integers(1 << 31)) if self.random_state is None else self.random_state
+        self._check_sample(X.shape[0])
+        seed = int(np.random.default_rng().integers(1 << 31) if self.random_state is None else self.random_state)
+        _checks.warn_of_scales(X)
         # One thread for each product: several would wait for each other, and could round otherwise.
         with threadpool_limits(1, user_api="blas"), Workers(self.n_jobs) as workers:
             network = self._trained(X, Y, seed, workers, progress)
+            _checks.check_finite(network)
             fitted = self._scored(network, X, k, seed, workers, progress)
+        _checks.check_scores(fitted, k)
         if not self.keep_network:
             fitted["network_"] = None
         for name in ("scores_", "standard_error_"):
@@ -221,7 +236,7 @@ class FALS(MultiLabelModel):
         n_labels : int
             L.
         nnz : int, optional
-            Entries of X that are not 0, where X is a shape; all when None.
+            Entries of X that are not 0, where X is a shape; all when None. Of a matrix they are counted.
 
         Returns
         -------
@@ -232,27 +247,37 @@ class FALS(MultiLabelModel):
             product measured now, with nothing else running; expect them within a factor of three.
         """
         self._check_params()
-        shape = X if isinstance(X, tuple) else X.shape
-        n_rows, n_features = (check_count(n, name) for n, name in zip(shape, ("rows", "features")))
         n_labels = check_count(n_labels, "n_labels")
-        if nnz is None:
-            nnz = n_rows * n_features if isinstance(X, tuple) else _nonzeros(X)
+        if isinstance(X, tuple):
+            if len(X) != 2:
+                raise ValueError(f"X as a shape must be (rows, features), not {X!r}")
+            n_rows, n_features = (check_count(n, name) for n, name in zip(X, ("rows", "features")))
+            most = n_rows * n_features
+            nnz = most if nnz is None else check_count(nnz, "nnz", 0, most)
+        else:
+            X = check_features(X)
+            (n_rows, n_features), nnz = X.shape, X.nnz
+        self._check_sample(n_rows)
         sizes = self._sizes(n_features, n_labels)
         networks = n_labels if self.binary else 1
         size = _orders.Size(n_rows, n_features, 1 if self.binary else n_labels, tuple(sizes[1:-1]), nnz)
-        order, scoring, costs, _ = self._plan(size, networks)
+        order, scoring, costs, rows_scored = self._plan(size, networks)
         dense = nnz > DENSE * n_rows * n_features and not self.binary
         batch = self._batch(n_rows)
-        training = networks * _orders.training_cost(size, self.n_epochs, batch, dense)
+        training = networks * _orders.training_cost(size, self.n_epochs, batch, dense, self.l2 > 0)
         speed = _orders.multiply_adds_per_second() * effective_jobs(self.n_jobs)
         weights = sum((a + 1) * b for a, b in zip(sizes[:-1], sizes[1:]))
         training_bytes = 12 * weights + 12 * batch * sum(sizes[1:]) + (4 * n_rows * n_features if dense else 0)
         if self.binary:
             training_bytes = 4 * weights * networks + effective_jobs(self.n_jobs) * 8 * weights
-        kept = min(4 * n_labels * n_features, self.max_score_bytes)
+        kept = min(self._score_bytes(n_labels, n_features, scoring), self.max_score_bytes)
         width = 1 if self.activation == "relu" else 4
         slopes = width * n_rows * sum(sizes[1:-1]) if order in ("reference", "expanded", "direct") else 0
         scoring_bytes = 4 * weights * networks + slopes + kept + min(_scoring.MEMORY, 8 * n_labels * n_rows)
+        if order == DRAWN:
+            at_once = min(_scoring.rows_at_once(n_features), 16 * (rows_scored + 1))
+            scoring_bytes += effective_jobs(self.n_jobs) * 12 * at_once * (n_features + sizes[1])
+            scoring_bytes += min(_scoring.MEMORY, 8 * n_labels * rows_scored)
         return {
             "seconds": (training + costs[order]) / speed,
             "training_seconds": training / speed,
@@ -320,26 +345,31 @@ class FALS(MultiLabelModel):
         mask[rows] = True
         return mask
 
-    def attributions(self, X, method: str | None = None) -> np.ndarray:
+    def attributions(self, X, method: str | None = None, n_steps: int = IG_STEPS) -> np.ndarray:
         """Attributions of every feature to every label in single rows, not squared.
 
         Parameters
         ----------
         X : sparse or dense, shape (n, D)
+            A few rows.
         method : {"gradient", "integrated_gradients", "deeplift", "lrp"}, optional
             The estimator's own when None.
+        n_steps : int
+            Points of the integral of integrated gradients. Scores are made with the paper's 50.
 
         Returns
         -------
         ndarray of float32, shape (n, L, D)
+            4 n L D bytes.
         """
         method = self.attribution if method is None else method
-        _choice(method, METHODS, "method")
+        check_choice(method, METHODS, "method")
+        n_steps = check_count(n_steps, "n_steps")
         network, X = self._network(), self._check_input(X)
         if not self.binary_:
-            return attributions(network, X, method)
+            return attributions(network, X, method, n_steps)
         return np.concatenate(
-            [attributions(_binary.of_label(network, c), X, method) for c in range(self.n_labels_)], axis=1
+            [attributions(_binary.of_label(network, c), X, method, n_steps) for c in range(self.n_labels_)], axis=1
         )
 
     def predict_topk(self, X, k: int = 5, progress: Progress = silent) -> Ranking:
@@ -394,10 +424,12 @@ class FALS(MultiLabelModel):
     def __getattr__(self, name):
         # Reached only when the attribute is missing.
         if name == "scores_" and "selected_" in self.__dict__:
-            needed = 4 * self.n_labels_ * self.n_features_in_
+            needed = self._score_bytes(self.n_labels_, self.n_features_in_, self.scoring_, self.shared_)
+            whose = "all labels together" if self.shared_ else f"{self.n_labels_:,} labels"
+            errors = " and their standard errors" if self.scoring_ == "sampled" else ""
             raise AttributeError(
-                f"scores of all {self.n_features_in_:,} features for {self.n_labels_:,} labels take {needed:,} bytes, "
-                f"more than max_score_bytes; selected_scores_ has those of the selected features"
+                f"scores of all {self.n_features_in_:,} features for {whose}{errors} take {needed:,} bytes, more than "
+                f"max_score_bytes; selected_scores_ has those of the selected features"
             )
         if name == "standard_error_" and "selected_" in self.__dict__:
             why = "the scores are exact" if self.scoring_ == "exact" else "scores_ were not kept either"
@@ -423,10 +455,10 @@ class FALS(MultiLabelModel):
             check_count(self.n_features, "n_features")
         elif not 0 < self.n_features <= 1:
             raise ValueError(f"n_features as a share must be in (0, 1], not {self.n_features!r}: counts are integers")
-        _choice(self.pattern, PATTERNS, "pattern")
-        _choice(self.activation, ACTIVATIONS, "activation")
-        _choice(self.attribution, METHODS, "attribution")
-        _choice(self.scoring, SCORING, "scoring")
+        check_choice(self.pattern, PATTERNS, "pattern")
+        check_choice(self.activation, ACTIVATIONS, "activation")
+        check_choice(self.attribution, METHODS, "attribution")
+        check_choice(self.scoring, SCORING, "scoring")
         check_count(self.n_epochs, "n_epochs")
         check_count(self.n_layers, "n_layers", 1, 5)
         check_count(self.max_score_bytes, "max_score_bytes", 0)
@@ -469,6 +501,18 @@ class FALS(MultiLabelModel):
             return int(self.n_features)
         return max(1, round(self.n_features * n_features))
 
+    def _check_sample(self, n_rows):
+        """Whether there are as many rows as scores are to come from."""
+        if self.scoring == "sampled" and self.n_scored_rows is not None and self.n_scored_rows > n_rows:
+            raise ValueError(
+                f"n_scored_rows is {self.n_scored_rows:,}, but X has {n_rows:,} rows: scoring='exact' takes all"
+            )
+
+    def _score_bytes(self, n_labels, n_features, scoring, shared=None):
+        """What scores of all features take, with their errors."""
+        shared = self.pattern in SHARED if shared is None else shared
+        return 4 * n_features * (1 if shared else n_labels) * (2 if scoring == "sampled" else 1)
+
     def _batch(self, n_rows):
         return self.batch_size or min(1024, max(32, round(n_rows / STEPS_PER_EPOCH)))
 
@@ -490,8 +534,10 @@ class FALS(MultiLabelModel):
         """Order of computation, whether it is exact, costs of all orders, and the rows that a score comes from."""
         if self.attribution == "gradient":
             costs = _orders.gradient_costs(size, self.activation, deviation)
+            if self.binary:
+                costs = {"expanded": costs["expanded"]}
             exact = min(costs, key=costs.get)
-            other, n_rows = "drawn rows", self.n_scored_rows or DRAWS
+            other, n_rows = DRAWN, self.n_scored_rows or DRAWS
             if size.hidden and not self.binary:
                 costs[other] = _orders.sampled_cost(size, n_rows)
         else:
@@ -510,13 +556,12 @@ class FALS(MultiLabelModel):
         n_features, n_labels = X.shape[1], network.biases[-1].size
         sizes = self._sizes(n_features, n_labels)
         size = _orders.Size(X.shape[0], n_features, 1 if self.binary else n_labels, tuple(sizes[1:-1]), X.nnz)
-        fisher, shared = self.pattern in ("FILS", "FIMS"), self.pattern in ("FAMS", "FIMS")
+        fisher, shared = self.pattern in ("FILS", "FIMS"), self.pattern in SHARED
         task = _scoring.Task(network, X, self.attribution, fisher, workers, progress, seed)
         networks = n_labels if self.binary else 1
         order, scoring, costs, n_rows = self._plan(size, networks)
         if self.binary:
             blocks = _binary.scores(task)
-            order = "expanded" if self.attribution == "gradient" else order
         elif order in ("reference", "expanded", "direct"):
             slopes = _scoring.slopes(task)
             found = None
@@ -526,8 +571,8 @@ class FALS(MultiLabelModel):
                 order, scoring, costs, n_rows = self._plan(size, networks, found.share)
             blocks = self._blocks(order, task, slopes, found, n_rows)
         else:
-            blocks = self._blocks(order, task, None, None, n_rows)
-        kept = (4 * n_features if shared else 4 * n_labels * n_features) <= self.max_score_bytes
+            blocks = self._blocks(order, task, None, None, n_rows, shared)
+        kept = self._score_bytes(n_labels, n_features, scoring) <= self.max_score_bytes
         rows = _Rows(n_labels, n_features, k, shared, kept, scoring == "sampled")
         for block in blocks:
             rows.add(block)
@@ -541,19 +586,21 @@ class FALS(MultiLabelModel):
             "layer_sizes_": sizes,
             "network_": network,
             "binary_": bool(self.binary),
+            "shared_": shared,
+            "seed_": seed,
             "n_features_in_": n_features,
             "n_labels_": n_labels,
             "n_rows_": X.shape[0],
         }
 
     @staticmethod
-    def _blocks(order, task, slopes, found, n_rows):
+    def _blocks(order, task, slopes, found, n_rows, shared=False):
         choices = {
             "closed form": partial(_scoring.closed_form, task),
             "direct": partial(_scoring.direct_order, task, slopes),
             "expanded": lambda: _scoring.expanded_order(task, slopes[0]),
             "reference": partial(_scoring.reference_order, task, found),
-            "drawn rows": partial(_scoring.sampled_order, task, n_rows),
+            DRAWN: partial(_scoring.sampled_order, task, n_rows),
             "present features": partial(_scoring.present_order, task, None),
             "present features of some rows": lambda: _scoring.present_order(
                 task,
@@ -562,17 +609,16 @@ class FALS(MultiLabelModel):
                         task.X.shape[0], n_rows, replace=False
                     )
                 ),
+                shared,
             ),
         }
         return choices[order]()
 
     def _state(self):
         values = {name.rstrip("_"): getattr(self, name) for name in KEPT}
-        shared = self.pattern in ("FAMS", "FIMS")
-        values["shared"] = shared
         arrays = {
-            "selected": self.selected_[:1] if shared else self.selected_,
-            "selected_scores": self.selected_scores_[:1] if shared else self.selected_scores_,
+            "selected": self.selected_[:1] if self.shared_ else self.selected_,
+            "selected_scores": self.selected_scores_[:1] if self.shared_ else self.selected_scores_,
         }
         for name in ("scores_", "standard_error_"):
             if name in self.__dict__:
@@ -584,12 +630,15 @@ class FALS(MultiLabelModel):
         return values, arrays
 
     def _restore(self, values, arrays):
+        _checks.check_saved(values)
         L, D, k = values["n_labels"], values["n_features_in"], values["n_selected"]
         rows = 1 if values["shared"] else L
         expected = {"selected": ((rows, k), "int32"), "selected_scores": ((rows, k), "float32")}
         expected |= {name: ((rows, D), "float32") for name in ("scores", "standard_error") if name in arrays}
         sizes = values["layer_sizes"]
         networks = (L,) if values["binary"] else ()
+        if ("activation" in values) != ("weight_0" in arrays):
+            raise ModelFormatError("of its network, either the weights or the activation is missing")
         layers = range(len(sizes) - 1) if "activation" in values else range(0)
         for i in layers:
             expected |= {f"weight_{i}": ((*networks, sizes[i], sizes[i + 1]), "float32")}
@@ -599,16 +648,18 @@ class FALS(MultiLabelModel):
             array = arrays[name]
             if array.shape != shape or array.dtype != dtype:
                 raise ModelFormatError(f"{name} in its arrays is {array.dtype} {array.shape}, not {dtype} {shape}")
-        if arrays["selected"].size == 0 or arrays["selected"].min() < 0 or arrays["selected"].max() >= D:
-            raise ModelFormatError("the selected features in its arrays are no features")
+            if dtype == "float32" and not _checks.is_finite(array):
+                raise ModelFormatError(f"{name} in its arrays has values that are not finite")
+        ordered = np.sort(arrays["selected"], axis=1)
+        if ordered[:, 0].min() < 0 or ordered[:, -1].max() >= D or (ordered[:, 1:] == ordered[:, :-1]).any():
+            raise ModelFormatError("the selected features in its arrays are no features, or one is there twice")
         network = None
         if "activation" in values:
-            _choice(values["activation"], ACTIVATIONS, "activation")
             network = Network(
                 tuple(arrays[f"weight_{i}"] for i in layers), tuple(arrays[f"bias_{i}"] for i in layers),
                 values["activation"],
             )  # fmt: skip
-        fitted = {f"{name}_": value for name, value in values.items() if name not in ("shared", "activation")}
+        fitted = {f"{name}_": value for name, value in values.items() if name != "activation"}
         for name in ("scores", "standard_error"):
             if name in arrays:
                 fitted[f"{name}_"] = arrays[name]
@@ -632,12 +683,14 @@ class _Rows:
     def add(self, block):
         if self.shared:
             self.sums[0] += block.scores.sum(axis=0, dtype=np.float64)
-            if block.error is not None:  # labels' samples are independent, or, of the same rows, taken as if they were
+            if block.error is not None:  # labels' samples are independent, or the block is the sum of all
                 self.sums[1] += np.square(block.error, dtype=np.float64).sum(axis=0)
             return
         self._take(block.labels, block.scores, block.error)
 
     def _take(self, rows, scores, error):
+        if not _checks.is_finite(scores):
+            raise ValueError("scores are not finite, as weights are very large: lower learning_rate, or scale features")
         if self.scores is not None:
             self.scores[rows] = scores
         if self.error is not None:
@@ -669,12 +722,3 @@ def best(scores, k):
     least = np.partition(scores, scores.size - k)[scores.size - k]
     candidates = np.flatnonzero(scores >= least)
     return candidates[np.argsort(-scores[candidates], kind="stable")][:k].astype(np.int32)
-
-
-def _choice(value, choices, name):
-    if not isinstance(value, str) or value not in choices:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, not {value!r}")
-
-
-def _nonzeros(X):
-    return int(X.nnz) if sp.issparse(X) else int(np.count_nonzero(X))
