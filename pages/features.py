@@ -334,7 +334,7 @@ def _bars(view, label):
     found, name = view.found, view.data.label_name(label)
     table = view.named_features(server.label_features(view.key, label))
     sampled = "standard_error" in table.columns
-    intervals = " Lines are 95 % intervals: the scores come from a sample of rows." if sampled else ""
+    intervals = " Scores come from a sample of rows; lines are two standard errors either way." if sampled else ""
     whose = "all labels together" if found.shared else f"**{text.plain(name)}**"
     title = "Features of all labels" if found.shared else f"Features of {explained.in_title(name)}"
     export.show_figure(

@@ -10,7 +10,7 @@ def test_feature_bars_are_the_best_with_intervals_where_scores_are_estimates():
     figure = figures.feature_bars(frame, 2)
     bar = figure.data[0]
     assert list(bar.x) == [3, 2] and list(bar.y) == [1, 0]
-    assert list(bar.error_x.array) == pytest.approx([1.96 * 0.1, 1.96 * 0.2])
+    assert list(bar.error_x.array) == pytest.approx([0.2, 0.4])
     assert figure.layout.yaxis.ticktext[0] == "a &lt;b&gt;"
     assert figure.layout.meta == {"shown": 2, "total": 3}
     assert figures.feature_bars(frame[["name", "score"]]).data[0].error_x.array is None

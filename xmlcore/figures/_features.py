@@ -46,7 +46,7 @@ AGREEMENT = {"jaccard": ("Jaccard", BLUE, "circle"), "spearman": ("Spearman", VE
 def feature_bars(
     frame: pd.DataFrame, n: int = 15, *, unit: str = "Score", title: str = "Features that matter most"
 ) -> go.Figure:
-    """Draw the best features of a label by their scores, with 95 % intervals where there are standard errors.
+    """Draw the best features of a label by their scores, with two standard errors either way where there are some.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def feature_bars(
     every = np.ones(values.size, dtype=bool)
     errors = None
     if "standard_error" in shown.columns:
-        errors = 1.96 * shown["standard_error"].to_numpy(dtype=np.float64)
+        errors = 2 * shown["standard_error"].to_numpy(dtype=np.float64)
     said = "%{x:.4~g}" if errors is None else "%{x:.4~g} ± %{error_x.array:.2~g}"
     _bars(figure, values, every, texts, hovers, ORANGE, "score", f"score {said}")
     if errors is not None and values.size:
