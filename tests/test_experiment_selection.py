@@ -148,10 +148,11 @@ def test_judging_trains_trees_on_the_best_of_each_share(data):
         rows = frame[(frame["method"] == method) & (frame["share"] == share) & (frame["seed"] == 5)]
         values = rows.set_index("measure")["value"]
         assert values["Hamming loss"] == metrics.hamming_loss(data.Y_test, trees.predict(data.X_test))
-        assert values["average precision"] == metrics.average_precision(data.Y_test, scores)
+        average_precision = metrics.average_precision(data.Y_test, scores, ties="mean")
+        assert values["average precision"] == average_precision != metrics.average_precision(data.Y_test, scores)
         assert values["micro-AUC"] == metrics.micro_auc(data.Y_test, scores)
-        assert values["one-error"] == metrics.one_error(data.Y_test, scores)
-        assert values["ranking loss"] == metrics.ranking_loss(data.Y_test, scores)
+        assert values["one-error"] == metrics.one_error(data.Y_test, scores, ties="mean")
+        assert values["ranking loss"] == metrics.ranking_loss(data.Y_test, scores, ties="mean")
 
 
 def test_fewer_rows_are_drawn_and_said(data):
@@ -188,6 +189,24 @@ def test_progress_of_judging_never_goes_back(data):
 def test_nothing_to_judge_is_refused(data, shares, selections):
     with pytest.raises(ValueError, match="shares must be|no selection"):
         experiment.judge(data, selections, shares)
+
+
+@pytest.mark.parametrize("seed", [2**31, -1])
+def test_a_seed_that_not_all_take_is_refused_before_anything_is_done(data, seed):
+    seen = []
+    with pytest.raises(ValueError, match=f"seed must be from 0 to 2147483647, not {seed}"):
+        experiment.judge(data, [("FALS", FEW)], (0.1,), (0, seed), progress=lambda *said: seen.append(said))
+    assert not seen
+
+
+def test_no_seed_is_told_apart_from_an_empty_result(data):
+    with pytest.raises(ValueError, match="no seed"):
+        experiment.judge(data, [None], (0.1,), ())
+
+
+def test_the_largest_seed_is_taken_by_selections_and_trees(data):
+    frame = experiment.judge(data, [("FALS", FEW), ("RandomForest", {})], (0.1,), (2**31 - 1,), n_rows=20).frame
+    assert frame["seed"].unique().tolist() == [2**31 - 1]
 
 
 def test_stability_compares_each_pair_of_seeds(data):

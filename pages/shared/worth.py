@@ -21,11 +21,14 @@ PATIENT = 150.0  # seconds: few rows make a poor network, and a comparison that 
 SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7)
 MOST_SEEDS = 20
 MEASURES = {
-    "average precision": "of the labels ranked at or above a true one, the share that is true; larger is better",
+    "average precision": "of the labels ranked at or above a true one, the share that is true, ties as if broken at "
+    "random; larger is better",
     "Hamming loss": "share of all decisions, row by row and label by label, that are wrong; smaller is better",
-    "one-error": "share of rows whose first label is wrong; smaller is better",
-    "ranking loss": "share of pairs of a true and another label in the wrong order; smaller is better",
-    "micro-AUC": "chance that a true pair of row and label has a larger score than another one; larger is better",
+    "one-error": "share of rows whose first label is wrong, ties as if broken at random; smaller is better",
+    "ranking loss": "share of pairs of a true and another label in the wrong order, ties as if broken at random; "
+    "smaller is better",
+    "micro-AUC": "chance that a true pair of row and label has a larger score than another one, ties as if broken at "
+    "random; larger is better",
 }
 
 

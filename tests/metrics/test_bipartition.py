@@ -81,6 +81,30 @@ def test_micro_auc_is_its_naive_twins_with_absent_scores_above_and_below_the_oth
     assert metrics.micro_auc(Y, sp.csr_array(S)) == metrics.micro_auc(Y, S)
 
 
+def test_infinite_scores_count_as_the_largest_and_smallest_whether_stored_sparse_or_dense():
+    Y, S = np.array([[1, 0], [1, 0]]), np.array([[0, np.inf], [1, 0.5]])
+    assert metrics.micro_auc(Y, S) == metrics.micro_auc(Y, sp.csr_array(S)) == 0.25
+    assert metrics.micro_auc(Y[:1], sp.csr_array([[1.0, np.inf]])) == 0.0
+    assert metrics.micro_auc(Y[:1], sp.csr_array([[0.0, -np.inf]])) == 1.0
+    random = np.random.default_rng(2)
+    Y, S = random_case(2, levels=1)
+    S[random.random(S.shape) < 0.5] = 0.0
+    S[random.random(S.shape) < 0.2] = np.inf
+    S[random.random(S.shape) < 0.2] = -np.inf
+    finite = np.clip(S, -1e6, 1e6)  # in the same order
+    for measure in OF_SCORES:
+        for rule in ({}, {"ties": "mean"}) if measure is not metrics.micro_auc else ({},):
+            assert measure(Y, sp.csr_array(S), **rule) == measure(Y, S, **rule) == measure(Y, finite, **rule)
+
+
+@pytest.mark.parametrize("m", [1, 2, 5])
+def test_the_papers_words_give_a_perfect_ranking_a_precision_below_1(m):
+    S = np.arange(8.0, 0, -1)[None]
+    harmonic = sum(1 / i for i in range(1, m + 1))
+    assert metrics.average_precision([list(range(m))], S, ties="paper") == pytest.approx(1 - harmonic / m)
+    assert metrics.average_precision([list(range(m))], S, ties="mean") == 1.0
+
+
 def test_all_by_hand():
     Y = [[0, 2], [1]]
     S = [[0.9, 0.5, 0.5, 0.1], [0.3, 0.2, 0.3, 0.0]]

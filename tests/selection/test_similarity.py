@@ -82,6 +82,15 @@ def test_wilcoxon_is_scipys_for_each_pair():
     assert found.loc["A", "D"] == 1.0 and (np.diag(found) == 1.0).all()
 
 
+def test_wilcoxon_takes_matrices_and_numbers_of_any_type():
+    values = np.random.default_rng(1).random((7, 3))
+    expected = wilcoxon(pd.DataFrame(values))
+    assert list(expected.columns) == [0, 1, 2] == list(expected.index)
+    mixed = pd.DataFrame(values).astype({0: object, 1: "Float64"})
+    for table in (values, values.tolist(), mixed):
+        pd.testing.assert_frame_equal(wilcoxon(table), expected)
+
+
 def test_the_graph_joins_what_a_test_does_not_tell_apart():
     p = pd.DataFrame([[1.0, 0.3, 0.07], [0.3, 1.0, 0.01], [0.07, 0.01, 1.0]], list("ABC"), list("ABC"))
     nodes, edges = significance_graph(p)
@@ -104,7 +113,19 @@ def test_the_graph_joins_what_a_test_does_not_tell_apart():
         (lambda: spearman([[1.0]], [[1]], [[1.0, 2.0]], [[1]]), ValueError, "1 features, but feature 1 is selected"),
         (lambda: spearman([[1.0, 2]], [[1]], [[1.0, 2, 3]], [[1]]), ValueError, "scores_b has 3"),
         (lambda: spearman([1.0, 2], [[1]], [[1.0, 2]], [[1]]), ValueError, "scores_a has shape"),
+        (lambda: spearman([["x", "y"]], [[1]], [[1.0, 2]], [[1]]), TypeError, "scores_a holds .*real numbers"),
+        (lambda: jaccard([[0, 1], [2]], [[0], [1]]), ValueError, "a is no matrix: its rows have different lengths"),
+        (lambda: spearman([[1.0]], [[0]], [[1.0], [1, 2]], [[0]]), ValueError, "scores_b is no matrix: its rows"),
         (lambda: wilcoxon(pd.DataFrame({"A": [1.0]})), ValueError, "at least two methods"),
+        (lambda: wilcoxon(np.zeros((3, 1))), ValueError, r"shape \(3, 1\).*at least two methods"),
+        (lambda: wilcoxon(np.zeros(3)), ValueError, r"frame is a ndarray of shape \(3,\): a DataFrame or rows"),
+        (lambda: wilcoxon({"A": [1], "B": [2]}), ValueError, r"frame is a dict of shape \(\): a DataFrame or rows"),
+        (lambda: wilcoxon([[1, 2], [3]]), ValueError, r"frame is a list of shape \(2,\): .* rows of equal length"),
+        (lambda: wilcoxon([np.eye(2), np.ones((2, 3))]), ValueError, "frame is no matrix: its rows"),
+        (lambda: wilcoxon(pd.DataFrame({"A": [1], "B": ["x"]})), TypeError, "'x' for B on 0, which is no real number"),
+        (lambda: wilcoxon([[1, 2], [1, "x"]]), TypeError, "'x' for 1 on 1"),
+        (lambda: wilcoxon([[1, 2], [1j, 2]]), TypeError, "1j for 0 on 1"),
+        (lambda: wilcoxon(np.array([[1, 1], [np.inf, np.inf]])), ValueError, "has inf for 0 on 1: infinite values"),
         (lambda: wilcoxon(pd.DataFrame({"A": [1.0], "B": [np.nan]})), ValueError, "no value for B on 0"),
     ],
 )

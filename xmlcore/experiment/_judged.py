@@ -18,7 +18,7 @@ from xmlcore.experiment._selection import (
     warm_up_selector,
 )
 from xmlcore.progress import Progress, silent
-from xmlcore.validation import check_count
+from xmlcore.validation import INT32_MAX, check_count
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -79,7 +79,7 @@ def judge(
         Of the features, for each label. A selection is made once, for the largest of them: its best first are what a
         smaller one would keep.
     seeds : sequence of int
-        Of selections that have one, and of the trees.
+        Of selections that have one, and of the trees: from 0 to 2**31 - 1, which all of them take.
     n_rows : int, optional
         Train on a random sample of so many training rows, and measure at most as many test rows; by default all.
     progress : callable, optional
@@ -88,6 +88,17 @@ def judge(
     Returns
     -------
     Judged
+
+    Raises
+    ------
+    ValueError, TypeError
+        Shares, seeds or selections that cannot be; these are looked at before anything is done.
+
+    Notes
+    -----
+    Labels of equal score, which trees give many, count as if in random order: one-error, ranking loss and average
+    precision are taken with ``ties="mean"``, and micro-AUC is so by definition. The default of ranking loss and average
+    precision, the worst order, would favour selections whose trees leave fewer ties.
     """
     import pandas as pd
 
@@ -161,9 +172,9 @@ def judged_titles(selections) -> list[str]:
 def _measured(Y, scores) -> dict:
     found = (
         metrics.hamming_loss(Y, scores > 0.5),
-        metrics.one_error(Y, scores),
-        metrics.ranking_loss(Y, scores),
-        metrics.average_precision(Y, scores),
+        metrics.one_error(Y, scores, ties="mean"),
+        metrics.ranking_loss(Y, scores, ties="mean"),
+        metrics.average_precision(Y, scores, ties="mean"),
         metrics.micro_auc(Y, scores),
     )
     return dict(zip(MEASURES, map(float, found)))
@@ -219,7 +230,9 @@ def _asked(selections, shares, seeds, n_rows) -> dict:
     selections = [None if one is None else (one[0], selection_params(*one)) for one in selections]
     if not selections:
         raise ValueError("no selection to judge: give pairs of a method and its parameters, or None for all features")
-    seeds = sorted({check_count(seed, "seed", least=0) for seed in seeds})
+    seeds = sorted({check_count(seed, "seed", least=0, most=INT32_MAX) for seed in seeds})
+    if not seeds:
+        raise ValueError("no seed: give at least one, from 0 to 2**31 - 1")
     return {"selections": selections, "shares": shares, "seeds": seeds, "n_rows": n_rows}
 
 

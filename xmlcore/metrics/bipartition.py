@@ -190,10 +190,11 @@ def average_precision(Y_true, scores, ties: str = "worst") -> float:
 
     Notes
     -----
-    Equation 62 as printed gives a perfect ranking of m true labels (m - 1) / 2 of m terms, thus 0 for rows with one
-    label. The values the paper reports for such data (0.62 on 20ng) cannot have been computed with it; they agree with
-    the definition used elsewhere, with ties broken in some order: on all features of bibtex "mean" comes to what it
-    reports (0.34), "worst" to 0.27.
+    Equation 62 as printed gives a perfect ranking of m true labels the terms 0, 1/2, ..., (m - 1) / m: a mean of
+    :math:`1 - H_m / m`, with the harmonic number :math:`H_m = 1 + 1/2 + ... + 1/m`, thus 0 for rows with one label. The
+    values the paper reports for such data (0.62 on 20ng) cannot have been computed with it; they agree with the
+    definition used elsewhere, with ties broken in some order: on all features of bibtex "mean" comes to what it reports
+    (0.34), "worst" to 0.27.
 
     Examples
     --------
@@ -362,12 +363,25 @@ def _blocks(S):
 
 
 def _true_scores(Y, block):
-    """Scores of the true labels of some rows, in no order."""
+    """Scores of the true labels of some rows."""
+    rows, ids = _places(Y)
     if not sp.issparse(block):
-        ptr, ids, _ = csr_parts(Y)
-        return block[np.repeat(np.arange(Y.shape[0]), np.diff(ptr)), ids]
-    stored = Y.multiply(block).tocsr().data
-    return np.concatenate([stored, np.zeros(Y.nnz - stored.size)])
+        return block[rows, ids]
+    # Looked up, not multiplied: 0 times an infinite score would be an entry, too.
+    stored_rows, stored_ids = _places(block)
+    wanted, stored = rows * Y.shape[1] + ids, stored_rows * Y.shape[1] + stored_ids
+    at = np.searchsorted(stored, wanted)
+    found = np.zeros(wanted.size)
+    known = np.flatnonzero(at < stored.size)
+    known = known[stored[at[known]] == wanted[known]]
+    found[known] = block.data[at[known]]
+    return found
+
+
+def _places(matrix):
+    """Row and column of each entry of a canonical CSR matrix, as int64, in order."""
+    ptr, ids, _ = csr_parts(matrix)
+    return np.repeat(np.arange(matrix.shape[0]), np.diff(ptr)), ids.astype(np.int64)
 
 
 def _mean(values):

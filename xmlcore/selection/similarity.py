@@ -1,5 +1,6 @@
 """How alike selections are, and whether methods differ over data sets."""
 
+import numbers
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -59,13 +60,13 @@ def spearman(scores_a, a, scores_b, b) -> np.ndarray:
     Returns
     -------
     ndarray of float64, shape (L,)
-        In [-1, 1]; nan where all features of the union, or the only one, have the same score. Equal scores share the
-        mean of their ranks; without them it is the paper's formula.
+        In [-1, 1]; nan where all features of the union, or the only one, have the same score, or one of them is nan.
+        Equal scores share the mean of their ranks; without them it is the paper's formula.
 
     Raises
     ------
     ValueError, TypeError
-        Shapes that do not fit together.
+        Shapes that do not fit together, or what is no matrix of numbers.
 
     Notes
     -----
@@ -148,8 +149,8 @@ def wilcoxon(frame):
 
     Parameters
     ----------
-    frame : pandas.DataFrame
-        One measure: a row per data set, a column per method.
+    frame : pandas.DataFrame or array_like, shape (data sets, methods)
+        One measure: a row per data set, a column per method. What is no DataFrame has methods 0, 1, ...
 
     Returns
     -------
@@ -159,7 +160,9 @@ def wilcoxon(frame):
     Raises
     ------
     ValueError
-        Missing values, or fewer than two methods.
+        Missing or infinite values, fewer than two methods, or not two dimensions.
+    TypeError
+        Values that are no real numbers.
 
     Notes
     -----
@@ -181,13 +184,29 @@ def wilcoxon(frame):
     import pandas as pd
     from scipy import stats
 
+    frame = _table(frame)
     if frame.shape[1] < 2 or frame.shape[0] == 0:
         raise ValueError(f"frame has shape {frame.shape}: a row per data set and at least two methods are needed")
     missing = frame.isna()
     if missing.to_numpy().any():
         row, column = np.argwhere(missing.to_numpy())[0]
         raise ValueError(f"frame has no value for {frame.columns[column]} on {frame.index[row]}: leave one of them out")
+    for column, method in enumerate(frame.columns):
+        own = frame.iloc[:, column]
+        odd = [] if own.dtype.kind in "fiub" else [at for at, v in enumerate(own) if not isinstance(v, numbers.Real)]
+        if odd:
+            raise TypeError(
+                f"frame has {own.iloc[odd[0]]!r} for {method} on {frame.index[odd[0]]}, which is no real number: give "
+                "numbers, and names of data sets as index"
+            )
     values = frame.to_numpy(np.float64)
+    infinite = np.argwhere(np.isinf(values))
+    if infinite.size:
+        row, column = infinite[0]
+        raise ValueError(
+            f"frame has {values[row, column]} for {frame.columns[column]} on {frame.index[row]}: infinite values "
+            "have no differences to put in order, so leave one of them out"
+        )
     found = np.ones((values.shape[1], values.shape[1]))
     for i in range(values.shape[1]):
         for j in range(i):
@@ -247,8 +266,30 @@ def _pair(a, b):
     return np.broadcast_to(a, (n, a.shape[1])), np.broadcast_to(b, (n, b.shape[1]))
 
 
+def _table(frame):
+    import pandas as pd
+
+    if isinstance(frame, pd.DataFrame):
+        return frame
+    # As objects, a text in lists does not make texts of all the numbers.
+    values = frame if isinstance(frame, np.ndarray) else _matrix(frame, "frame", object)
+    if values.ndim != 2:
+        raise ValueError(
+            f"frame is a {type(frame).__name__} of shape {values.shape}: a DataFrame or rows of equal length are "
+            "needed, a row per data set and a column per method"
+        )
+    return pd.DataFrame(values)
+
+
+def _matrix(values, name, dtype=None):
+    try:
+        return np.asarray(values, dtype)
+    except ValueError as error:
+        raise ValueError(f"{name} is no matrix: its rows have different lengths, but must have the same") from error
+
+
 def _ids(selected, name):
-    ids = np.asarray(selected)
+    ids = _matrix(selected, name)
     if ids.ndim != 2 or ids.size == 0:
         raise ValueError(f"{name} has shape {ids.shape}: a row of feature ids for each label is needed")
     if ids.dtype.kind not in "iu":
@@ -264,11 +305,13 @@ def _ids(selected, name):
 
 
 def _scores(scores, ids, name):
-    scores = np.asarray(scores)
+    scores = _matrix(scores, name)
     if scores.ndim != 2 or scores.shape[0] not in (1, ids.shape[0]):
         raise ValueError(
             f"{name} has shape {scores.shape}: a row of scores for each of {ids.shape[0]} labels is needed"
         )
+    if scores.dtype.kind not in "fiub":
+        raise TypeError(f"{name} holds {scores.dtype} values: scores are real numbers")
     if ids.max() >= scores.shape[1]:
         raise ValueError(f"{name} has {scores.shape[1]} features, but feature {ids.max()} is selected")
     return np.broadcast_to(scores, (ids.shape[0], scores.shape[1]))
