@@ -24,7 +24,6 @@ from benchmarks.robustness import interval
 from benchmarks.studies import Part, Point, Study, done, source
 from xmlcore import metrics, selection
 from xmlcore.datasets import make_synthetic
-from xmlcore.selection import similarity
 
 DATA = ("20ng", "corel5k", "ohsumed", "tmc2007-500", "bibtex", "delicious")
 SEEDS = (0, 1, 2, 3, 4)
@@ -553,35 +552,74 @@ def seconds_table(found, methods):
     return "**Seconds** of selecting, and of training the trees\n\n" + report.table([head[i] for i in keep], rows)
 
 
-def significance_text(found, methods):
-    """Wilcoxon's test between methods over data sets, as the paper's Figure 7."""
+def significance(found, methods):
+    """Wilcoxon's test between methods over data sets: {measure: p, methods by methods}."""
     import pandas as pd
 
     names = complete(found, methods)
     if len(names) < 2 or len(methods) < 2:
+        return {}
+    return {
+        measure: selection.wilcoxon(
+            pd.DataFrame({m: [mean_of(found[data][m], measure) for data in names] for m in methods}, index=names)
+        )
+        for measure in (*FOUR, "micro-AUC")
+    }
+
+
+def significance_text(found, methods):
+    """FALS against the others by Wilcoxon's test; the paper's Figure 7 has all pairs."""
+    tests, names = significance(found, methods), complete(found, methods)
+    if not tests or "FALS" not in methods:
         return ""
-    rows, own = [], []
-    for measure in (*FOUR, "micro-AUC"):
-        frame = pd.DataFrame({m: [mean_of(found[data][m], measure) for data in names] for m in methods}, index=names)
-        p = selection.wilcoxon(frame)
-        edges = selection.significance_graph(p).edges
-        lines = {
-            line: "; ".join(f"{e.a} – {e.b} ({e.p:.2f})" for e in edges.itertuples() if e.line == line) or "none"
-            for line in ("thick", "thin")
-        }
-        rows.append([measure, lines["thick"], lines["thin"]])
-        if "FALS" in methods:
-            own.append([measure, *(f"{p.loc['FALS', m]:.3f}" for m in methods if m != "FALS")])
-    text = (
-        f"**Significance** (the paper's Figure 7): Wilcoxon's signed-rank test over {len(names)} data sets, two-sided, "
-        f"without correction for the number of tests; the least p-value that so many data sets can give is "
-        f"{2 / 2 ** len(names):.3f}. FALS against the others:\n\n"
-        + report.table(["p", *(m for m in methods if m != "FALS")], own)
-    )
+    others = [m for m in methods if m != "FALS"]
+    rows = [[measure, *(f"{p.loc['FALS', m]:.3f}" for m in others)] for measure, p in tests.items()]
     return (
-        f"{text}\n\nEdges of the diagram: thick from p = {similarity.THICK:g} on, thin from "
-        f"{similarity.THIN:g} on.\n\n" + report.table(["", "thick: not told apart", "thin"], rows, left=3)
+        f"**Significance**: Wilcoxon's signed-rank test over {len(names)} data sets, two-sided, without correction for "
+        f"the number of tests; the least p-value that so many data sets can give is {2 / 2 ** len(names):.3f}. FALS "
+        "against the others:\n\n" + report.table(["p", *others], rows)
     )
+
+
+def pictures(name, part):
+    """The paper's Figure 7 for the comparison: files of documentation."""
+    if name != "reproduction":
+        return {}
+    found = measured(part)
+    methods = [method for method in METHODS if any(method in runs for runs in found.values())]
+    tests = significance(found, methods)
+    return {"fals-significance.svg": diagrams(tests)} if tests else {}
+
+
+def diagrams(tests):
+    """SVG: for each measure the methods on a circle, joined where the test does not tell them apart."""
+    width, height, radius, ink = 300, 260, 78, "#7A868F"  # a grey that is readable on white and on black
+    shapes = []
+    for place, (measure, p) in enumerate(tests.items()):
+        nodes, edges = selection.significance_graph(p)
+        left, top = width * (place % 3), height * (place // 3)
+        at = {n.method: (left + width / 2 + radius * n.x, top + 145 - radius * n.y) for n in nodes.itertuples()}
+        shapes.append(
+            f'<text x="{left + width / 2:g}" y="{top + 24}" text-anchor="middle" font-size="14">{measure}</text>'
+        )
+        for edge in edges.itertuples():
+            (x1, y1), (x2, y2) = at[edge.a], at[edge.b]
+            line = 'stroke-width="2.5"' if edge.line == "thick" else 'stroke-width="1" stroke-dasharray="4 3"'
+            shapes.append(f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="{ink}" {line}/>')
+        for node in nodes.itertuples():
+            x, y = at[node.method]
+            aside = abs(node.x) > 0.3
+            anchor = ("start" if node.x > 0 else "end") if aside else "middle"
+            dx, dy = (9 if node.x > 0 else -9, 4) if aside else (0, -9 if node.y > 0 else 18)
+            color = "#E69F00" if node.method == "FALS" else "#0072B2"
+            shapes.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="5" fill="{color}"/>')
+            shapes.append(f'<text x="{x + dx:.1f}" y="{y + dy:.1f}" text-anchor="{anchor}">{node.method}</text>')
+    across, down = 3 * width, height * -(-len(tests) // 3)
+    head = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {across} {down}" width="{across}" height="{down}" '
+        f'font-family="Arial, sans-serif" font-size="11" fill="{ink}">'
+    )
+    return "\n".join([head, *shapes, "</svg>"]) + "\n"
 
 
 def table_time(part):
@@ -811,6 +849,7 @@ STUDY = Study(
     page="fals.md",
     trial=f"{TRIAL_ROWS:,} rows of two data sets, two seeds, small forests",
     shorten=trial,
+    pictures=pictures,
     described=lambda job: {
         key: value for key, value in job.items() if key in ("how", "params", "shares", "n_trees", "n_labels")
     },

@@ -37,6 +37,7 @@ class Study(NamedTuple):
     described: Any = dict  # job -> what is written down of it beside "what", "model" and "rows"
     begun: Any = None  # (part, options): adds to a part before it is measured
     without_trial_line: tuple = ()  # parts whose tables say themselves that they are a trial
+    pictures: Any = None  # (part's name, part) -> {file in docs/images: SVG}
 
 
 def run_job(path, jobs):
@@ -144,6 +145,9 @@ def document(study, results, page):
     for name, part in results["parts"].items():
         if part["complete"] and not part["quick"]:
             report.write_section(page, mark(study, name), part_markdown(study, name, part))
+            for file, picture in (study.pictures(name, part) if study.pictures else {}).items():
+                (page.parent / "images").mkdir(exist_ok=True)
+                (page.parent / "images" / file).write_text(picture, encoding="utf-8")
         else:
             say(f"{name} is a trial, or was stopped: it is not documented")
 

@@ -43,7 +43,7 @@ def main() -> None:
         return
     data = server.dataset(fingerprint)
     name = state.get("known").get(fingerprint, {}).get("name", data.name)
-    runs = [r for r in state.get("runs") if r["fingerprint"] == fingerprint and store.exists("runs", r["key"])][::-1]
+    runs = chosen_runs.kept("runs", fingerprint)
     if not runs:
         said = "This page shows which features made a model predict a label, and whether that can be trusted. "
         said += begin.not_trained(name)
@@ -53,12 +53,11 @@ def main() -> None:
     by_key = {r["key"]: r for r in runs}
     titles = noise.names(runs)
     sentence = st.empty()
-    try:
-        run, model = server.run(key), server.model(key)
-    except (store.StoreError, OSError, ModelFormatError) as error:
-        st.error(f"The model of this result cannot be read: {text.plain(error)}. Train it again on the Train page.")
+    both = chosen_runs.opened(key)
+    if both is None:
         _choose_run(fingerprint, titles, key)
         return
+    run, model = both
     top = st.container()
     left, right = st.columns([2, 3], gap="large")
     with right:

@@ -6,6 +6,7 @@ import streamlit as st
 
 from pages.shared import (
     begin,
+    chosen_runs,
     explained,
     export,
     forms,
@@ -49,11 +50,7 @@ def main() -> None:
         return
     data = server.dataset(fingerprint)
     name = state.get("known").get(fingerprint, {}).get("name", data.name)
-    past = [
-        one
-        for one in state.get("selections")
-        if one["fingerprint"] == fingerprint and store.exists("selections", one["key"])
-    ][::-1]
+    past = chosen_runs.kept("selections", fingerprint)
     if not past:
         _begin(data, fingerprint, name)
         return

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.shared import begin, export, frame, jobs_panel, noise, server, state, tables, text
+from pages.shared import begin, chosen_runs, export, frame, jobs_panel, noise, server, state, tables, text
 from xmlcore import experiment, figures, robustness, store
 from xmlcore.models import ModelFormatError
 
@@ -36,7 +36,7 @@ def main() -> None:
         return
     data = server.dataset(fingerprint)
     name = state.get("known").get(fingerprint, {}).get("name", data.name)
-    past = [r for r in state.get("runs") if r["fingerprint"] == fingerprint and store.exists("runs", r["key"])][::-1]
+    past = chosen_runs.kept("runs", fingerprint)
     if not past:
         said = (
             "This page shows how predictions suffer when feature values are noisy or attacked, and what training on "

@@ -24,7 +24,6 @@ from pages.shared import (
 from pages.shared.sampled import MODEL
 from pages.shared.sampled_text import percent
 from xmlcore import experiment, figures, store
-from xmlcore.models import ModelFormatError
 from xmlcore.models.double_sampling import MEANINGS
 
 K = 5
@@ -45,7 +44,7 @@ def main() -> None:
         return
     data = server.dataset(fingerprint)
     name = state.get("known").get(fingerprint, {}).get("name", data.name)
-    past = [r for r in state.get("runs") if r["fingerprint"] == fingerprint and store.exists("runs", r["key"])][::-1]
+    past = chosen_runs.kept("runs", fingerprint)
     runs = [r for r in past if r["model"] == MODEL]
     if not runs:
         said = (
@@ -57,13 +56,12 @@ def main() -> None:
         begin.no_run(said, data, fingerprint, name, "sampling", MODEL, K, link, model=MODEL)
         return
     key = chosen_runs.chosen(state.SAMPLING_RUN, fingerprint, runs)
-    try:
-        run, model = server.run(key), server.model(key)
-    except (store.StoreError, OSError, ModelFormatError) as error:
-        st.error(f"The model of this result cannot be read: {text.plain(error)}. Train it again on the Train page.")
+    both = chosen_runs.opened(key)
+    if both is None:
         if len(runs) > 1:
             _choose_run(fingerprint, runs, key)
         return
+    run, model = both
     view = _View(data, name, run, model, key, next(r for r in runs if r["key"] == key))
     sentence, cards = st.empty(), st.container()
     if len(runs) > 1:

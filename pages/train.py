@@ -4,7 +4,20 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.shared import export, forms, frame, jobs_panel, predictions, server, settings, show, state, tables, text
+from pages.shared import (
+    chosen_runs,
+    export,
+    forms,
+    frame,
+    jobs_panel,
+    predictions,
+    server,
+    settings,
+    show,
+    state,
+    tables,
+    text,
+)
 from xmlcore import experiment, figures, store
 
 K = 5
@@ -26,7 +39,7 @@ def main() -> None:
         return
     data = server.dataset(fingerprint)
     name = state.get("known").get(fingerprint, {}).get("name", data.name)
-    past = [r for r in state.get("runs") if r["fingerprint"] == fingerprint and store.exists("runs", r["key"])]
+    past = chosen_runs.kept("runs", fingerprint)[::-1]
     shown = _shown(fingerprint, past)
     run = server.run(shown["key"]) if shown else None
     _sentence(data, name, run)

@@ -7,7 +7,7 @@ import streamlit as st
 
 from pages.shared import begin, chosen_runs, export, frame, jobs_panel, server, settings, show, state, tables, text
 from xmlcore import experiment, figures, store
-from xmlcore.models import ModelFormatError, tree_frames
+from xmlcore.models import tree_frames
 
 MODEL = "LdSM"
 K = 5
@@ -40,11 +40,7 @@ def main() -> None:
         return
     data = server.dataset(fingerprint)
     name = state.get("known").get(fingerprint, {}).get("name", data.name)
-    runs = [
-        r
-        for r in state.get("runs")
-        if r["fingerprint"] == fingerprint and r["model"] == MODEL and store.exists("runs", r["key"])
-    ][::-1]
+    runs = [r for r in chosen_runs.kept("runs", fingerprint) if r["model"] == MODEL]
     if not runs:
         said = (
             "This page shows the trees of an LdSM, what their objective J came to in training, and how they predict a "
@@ -54,13 +50,12 @@ def main() -> None:
         begin.no_run(said, data, fingerprint, name, "trees", MODEL, K, link, model=MODEL)
         return
     key = chosen_runs.chosen(state.TREE_RUN, fingerprint, runs)
-    try:
-        run, model = server.run(key), server.model(key)
-    except (store.StoreError, OSError, ModelFormatError) as error:
-        st.error(f"The model of this result cannot be read: {text.plain(error)}. Train it again on the Train page.")
+    both = chosen_runs.opened(key)
+    if both is None:
         if len(runs) > 1:
             _choose_run(fingerprint, runs, key)
         return
+    run, model = both
     _sentence(data, name, model)
     _cards(data, model)
     if len(runs) > 1:

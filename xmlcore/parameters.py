@@ -58,6 +58,20 @@ class ModelInfo:
     paper: str
     parameters: tuple[Parameter, ...]
 
+    def filled(self, name: str, params: dict | None) -> dict:
+        """Parameters with the defaults of those that are not given.
+
+        Raises
+        ------
+        ValueError
+            One that is not there; ``name`` is what to call this in it.
+        """
+        defaults = {p.name: p.default for p in self.parameters}
+        unknown = set(params or {}) - set(defaults)
+        if unknown:
+            raise ValueError(f"{name} has no parameter {', '.join(sorted(unknown))}: it has {', '.join(defaults)}")
+        return {**defaults, **(params or {})}
+
     @property
     def cls(self) -> type:
         """The estimator."""

@@ -2,7 +2,29 @@
 
 import streamlit as st
 
-from pages.shared import state
+from pages.shared import server, state, text
+from xmlcore import store
+from xmlcore.models import ModelFormatError
+
+
+def kept(kind: str, fingerprint: str) -> list:
+    """Results on a data set that this workspace knows and the store still has, newest first.
+
+    Parameters
+    ----------
+    kind : {"runs", "selections"}
+    fingerprint : str
+    """
+    return [r for r in state.get(kind) if r["fingerprint"] == fingerprint and store.exists(kind, r["key"])][::-1]
+
+
+def opened(key: str):
+    """The run and its model; None, and an error on the page, where they cannot be read."""
+    try:
+        return server.run(key), server.model(key)
+    except (store.StoreError, OSError, ModelFormatError) as error:
+        st.error(f"The model of this result cannot be read: {text.plain(error)}. Train it again on the Train page.")
+        return None
 
 
 def chosen(widget: str, fingerprint: str, runs: list) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.shared import explained, export, jobs_panel, noise, server, settings, show, state, tables, text
+from pages.shared import chosen_runs, explained, export, jobs_panel, noise, server, settings, show, state, tables, text
 from xmlcore import experiment, figures, store
 
 K = 5
@@ -361,11 +361,7 @@ def reduced(view, drawn_with):
         st.rerun()
     st.header("A model on the selected features")
     found = view.found
-    runs = [
-        r
-        for r in state.get("runs")
-        if r["fingerprint"] == view.fingerprint and store.exists("runs", r["key"]) and r["k"] == K
-    ][::-1]
+    runs = [r for r in chosen_runs.kept("runs", view.fingerprint) if r["k"] == K]
     options = {r["key"]: (r["model"], r["params"]) for r in runs}
     options |= {model: (model, experiment.full_params(model)) for model in experiment.MODELS}
     known = set()

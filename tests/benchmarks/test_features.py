@@ -146,3 +146,22 @@ def test_other_trees_are_averaged_where_all_data_sets_have_them():
     text = features.table_leaves({"runs": runs})
     average = text[text.index("**Average over 2 data sets**") :]
     assert "| short | all features | 0.1500 |" in average and "FALS" not in average
+
+
+def test_the_diagram_joins_methods_that_are_not_told_apart(tmp_path):
+    from xml.etree import ElementTree
+
+    names = [f"data {i}" for i in range(6)]
+    runs = [
+        run((0.1 + 0.01 * i * better, 0.3, 0.3, 0.3, 0.5)) | {"data": name, "method": method}
+        for i, name in enumerate(names, start=1)
+        for method, better in ((features.ALL, 1), ("FALS", 2), ("LASSO", 3))
+    ]
+    assert features.pictures("time", {"runs": runs}) == {}
+    ((file, picture),) = features.pictures("reproduction", {"runs": runs}).items()
+    tree = ElementTree.fromstring(picture)
+    lines = [element for element in tree if element.tag.endswith("line")]
+    texts = [element.text for element in tree if element.tag.endswith("text")]
+    assert file.endswith(".svg") and texts.count("FALS") == 5 and "HL" in texts
+    assert len(lines) == 4 * 3  # HL differs on every data set, and in the others all are the same
+    assert "0.031" in features.significance_text(features.measured({"runs": runs}), [features.ALL, "FALS", "LASSO"])

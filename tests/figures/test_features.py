@@ -140,3 +140,19 @@ def test_stability_boxes_have_a_point_per_label_and_what_chance_gives():
 def test_frames_without_what_is_drawn_are_refused_by_name(draw):
     with pytest.raises(ValueError, match="needs the column"):
         draw(pd.DataFrame({"x": [1]}))
+
+
+def test_methods_that_a_test_does_not_tell_apart_are_joined():
+    names = ["FALS", "LASSO", "a <b>", "all features"]
+    p = pd.DataFrame(1.0, index=names, columns=names)
+    for (a, b), value in {("FALS", "LASSO"): 0.2, ("FALS", "a <b>"): 0.07, ("LASSO", "a <b>"): 0.01}.items():
+        p.loc[a, b] = p.loc[b, a] = value
+    p.loc["all features", :"a <b>"] = p.loc[:"a <b>", "all features"] = 0.0
+    figure = figures.significance_diagram(p)
+    thick, pointed, thin, _, *nodes = figure.data
+    assert len(thick.x) == len(thin.x) == 3 and thick.line.width > thin.line.width
+    assert list(thick.x[:2]) == pytest.approx([0, 1]) and list(thick.y[:2]) == pytest.approx([1, 0])
+    assert pointed.customdata[0] == "FALS and LASSO: p = 0.200"
+    assert [node.text[0] for node in nodes] == ["FALS", "LASSO", "a &lt;b&gt;", "all features"]
+    with pytest.raises(ValueError, match="methods by methods, the frame has 3 lines and 4 columns"):
+        figures.significance_diagram(p.iloc[:3])

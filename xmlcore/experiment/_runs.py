@@ -113,11 +113,7 @@ def full_params(model: str, params: dict | None = None) -> dict:
     """
     if model not in MODELS:
         raise ValueError(f"unknown model {model!r}: known are {', '.join(MODELS)}")
-    defaults = {p.name: p.default for p in MODELS[model].parameters}
-    unknown = set(params or {}) - set(defaults)
-    if unknown:
-        raise ValueError(f"{model} has no parameter {', '.join(sorted(unknown))}: it has {', '.join(defaults)}")
-    return {**defaults, **(params or {})}
+    return MODELS[model].filled(model, params)
 
 
 def estimator(model: str, params: dict | None = None):

@@ -97,11 +97,7 @@ def selection_params(method: str, params: dict | None = None) -> dict:
     """
     if method not in SELECTORS:
         raise ValueError(f"unknown method {method!r}: known are {', '.join(SELECTORS)}")
-    defaults = {p.name: p.default for p in SELECTORS[method].parameters}
-    unknown = set(params or {}) - set(defaults)
-    if unknown:
-        raise ValueError(f"{method} has no parameter {', '.join(sorted(unknown))}: it has {', '.join(defaults)}")
-    return {**defaults, **(params or {})}
+    return SELECTORS[method].filled(method, params)
 
 
 def selection_title(method: str, params: dict | None = None) -> str:

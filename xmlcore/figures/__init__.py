@@ -22,6 +22,7 @@ from xmlcore.figures._features import (
     patterns_compared,
     score_against_share,
     selection_heat,
+    significance_diagram,
     stability_boxes,
 )
 from xmlcore.figures._results import measures_at_k
@@ -81,6 +82,7 @@ __all__ = [
     "sampling_sweep",
     "score_against_share",
     "selection_heat",
+    "significance_diagram",
     "stability_boxes",
     "stability_curves",
     "template",

@@ -446,6 +446,75 @@ def stability_boxes(
     return figure
 
 
+def significance_diagram(p: pd.DataFrame, title: str = "Methods that a test does not tell apart") -> go.Figure:
+    """Draw methods on a circle, joined where a test does not tell them apart: the FALS paper's Figure 7.
+
+    Parameters
+    ----------
+    p : DataFrame
+        Methods by methods. :func:`xmlcore.selection.wilcoxon` gives it.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+        Thick lines from p = 0.1 on, thin and dashed ones from 0.05 on; no line: the two differ.
+    """
+    from xmlcore.selection import significance_graph
+    from xmlcore.selection.similarity import THICK, THIN
+
+    if p.shape[0] != p.shape[1] or list(p.index) != list(p.columns):
+        raise ValueError(
+            f"significance_diagram needs a table of methods by methods, the frame has {p.shape[0]} lines and "
+            f"{p.shape[1]} columns, or other names for them"
+        )
+    nodes, edges = significance_graph(p)
+    figure = new_figure(title, shown=len(nodes), total=len(nodes))
+    place = nodes.set_index("method")
+    for line, dash, width, said in (
+        ("thick", "solid", 3, f"not told apart (p ≥ {THICK:g})"),
+        ("thin", "dash", 1.2, f"hardly (p ≥ {THIN:g})"),
+    ):
+        own = edges[edges["line"] == line]
+        ends = [[place.loc[e.a], place.loc[e.b]] for e in own.itertuples()]
+        figure.add_scatter(
+            x=[v for a, b in ends for v in (a["x"], b["x"], None)],
+            y=[v for a, b in ends for v in (a["y"], b["y"], None)],
+            mode="lines",
+            line={"color": QUIET, "width": width, "dash": dash},
+            name=said,
+            hoverinfo="skip",
+            showlegend=bool(len(own)),
+        )
+        figure.add_scatter(  # what to point at
+            x=[(a["x"] + b["x"]) / 2 for a, b in ends],
+            y=[(a["y"] + b["y"]) / 2 for a, b in ends],
+            mode="markers",
+            marker={"size": 9, "color": "rgba(0, 0, 0, 0)"},
+            customdata=[f"{short(str(e.a), 40)} and {short(str(e.b), 40)}: p = {e.p:.3f}" for e in own.itertuples()],
+            hovertemplate="%{customdata}<extra></extra>",
+            showlegend=False,
+        )
+    for node in nodes.itertuples():
+        color, _, _ = _style(node.method)
+        aside = abs(node.x) > 0.3
+        figure.add_scatter(
+            x=[node.x],
+            y=[node.y],
+            mode="markers+text",
+            marker={"size": 16, "color": color},
+            text=[short(str(node.method), 24)],
+            textposition=f"{'middle' if aside else 'top' if node.y > 0 else 'bottom'} "
+            f"{('right' if node.x > 0 else 'left') if aside else 'center'}",
+            cliponaxis=False,
+            hovertemplate=f"<b>{short(str(node.method), 40)}</b><extra></extra>",
+            showlegend=False,
+        )
+    figure.update_xaxes(visible=False, range=[-2.1, 2.1])
+    figure.update_yaxes(visible=False, range=[-1.35, 1.35], scaleanchor="x")
+    figure.update_layout(legend={"orientation": "h", "y": -0.05, "x": 0.5, "xanchor": "center"})
+    return figure
+
+
 def _axis(measure):
     return f"{measure[:1].upper()}{measure[1:]} ({'smaller' if measure in SMALLER_IS_BETTER else 'larger'} is better)"
 
