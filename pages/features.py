@@ -12,6 +12,7 @@ from pages.shared import (
     forms,
     frame,
     jobs_panel,
+    selected_text,
     server,
     settings,
     show,
@@ -139,10 +140,10 @@ def _begin(data, fingerprint, name):
 
 def _estimate_said(fingerprint, method, params) -> str:
     found = server.selection_estimate(fingerprint, method, params)
-    order = f" Scores: {found['scoring']}, order “{found['order']}”." if found.get("order") else ""
+    scores = {"exact": " Scores from all training rows.", "sampled": " Scores from a sample of rows for each label."}
     return (
         f"About {text.seconds(max(found['seconds'], 0.1))} and {text.size(found['bytes'])} of memory beside the data."
-        f"{order}"
+        f"{scores.get(found.get('scoring'), '')}{selected_text.few_steps(found)}"
     )
 
 
@@ -197,22 +198,18 @@ def _kept(data):
         )
     with two:
         if way == "share":
+            # Without bounds, which would keep the value before: what is wrong is said where the button is.
             st.number_input(
                 "Share, k/D",
-                min_value=0.001,
-                max_value=1.0,
                 step=0.05,
                 format="%g",
-                **state.keep("features.share", 0.1, lambda v: isinstance(v, float) and 0 < v <= 1),
+                **state.keep("features.share", 0.1, lambda v: isinstance(v, float)),
             )
         else:
             st.number_input(
                 f"Number, 1 to {d:,}",
-                min_value=1,
-                max_value=d,
-                **state.keep(
-                    f"features.count {d}", max(1, round(0.1 * d)), lambda v: isinstance(v, int) and 1 <= v <= d
-                ),
+                step=1,
+                **state.keep(f"features.count {d}", max(1, round(0.1 * d)), lambda v: isinstance(v, int)),
             )
 
 
@@ -225,6 +222,13 @@ def _params(data, method) -> dict:
 
 def _problems(data, fingerprint, method, params) -> list[str]:
     found = forms.problems(experiment.SELECTORS[method], {n: v for n, v in params.items() if n != "n_features"})
+    kept, d = params["n_features"], data.n_features
+    if isinstance(kept, float) and not 0 < kept <= 1:
+        found.append(f"Share, k/D is {kept:g}, but must be above 0 and at most 1.")
+    if isinstance(kept, int) and not 1 <= kept <= d:
+        found.append(f"The number of features is {kept:,}, but must be from 1 to {d:,}.")
+    if method == "ChiSquared" and data.X_train.nnz and data.X_train.data.min() < 0:
+        found.append("Chi-squared is for values of at least 0, and this data set has negative ones.")
     if not found:
         try:
             server.selection_estimate(fingerprint, method, params)
@@ -331,34 +335,52 @@ def _bars(view, label):
     found, name = view.found, view.data.label_name(label)
     table = view.named_features(server.label_features(view.key, label))
     sampled = "standard_error" in table.columns
-    intervals = " Scores come from a sample of rows; lines are two standard errors either way." if sampled else ""
+    intervals = (
+        " Scores come from a sample of rows: lines are two standard errors either way, another network not counted."
+        if sampled
+        else ""
+    )
     whose = "all labels together" if found.shared else f"**{text.plain(name)}**"
     title = "Features of all labels" if found.shared else f"Features of {explained.in_title(name)}"
     export.show_figure(
         figures.feature_bars(table, BARS, unit=_unit(found), title=title),
         lambda: tables.csv_safe(table),
         f"{view.files}-label{label}",
-        f"The features that matter most to {whose}, by {text.plain(found.title)}, be it for the label or against it; "
-        f"longer bars matter more.{intervals} "
+        f"The features of largest score for {whose}, by {text.plain(found.title)}, be it for the label or against it."
+        f"{intervals} "
         f"Showing {min(BARS, len(table)):,} of the {len(table):,} that are kept; the table below has them all.",
         key="features.bars",
     )
 
 
+def _first(view, label) -> str:
+    """A clause: the first features, and how many of the label's rows have them."""
+    table = view.named_features(server.label_features(view.key, label)).head(3)
+    said = []
+    for name, share in zip(table["name"], table["with_label"]):
+        rows = "" if view.found.shared or np.isnan(share) else f" (in {100 * share:.3g} % of its rows)"
+        said.append(f"**{text.plain(name)}**{rows}")
+    best = said[0] if len(said) == 1 else ", ".join(said[:-1]) + " and " + said[-1]
+    verb = "is" if len(said) == 1 else "are"
+    if view.found.shared:
+        return f"best {verb} {best}"
+    name = f"**{text.plain(view.data.label_name(label))}**"
+    if selected_text.by_gradient(view.found):
+        return f"the network’s output for {name} is most sensitive to {best}"
+    return f"best for {name} {verb} {best}"
+
+
 def _sentence(view, label) -> str:
-    found, data = view.found, view.data
-    best = [f"**{text.plain(data.feature_name(int(j)))}**" for j in found.selected[label, :3]]
-    best = best[0] if len(best) == 1 else ", ".join(best[:-1]) + " and " + best[-1]
+    found, first = view.found, _first(view, label)
     kept = f"**{found.n_selected:,} of {text.count(found.n_features, 'feature')}**"
     if found.shared:
         return (
             f"On **{text.plain(view.name)}**, {text.plain(found.title)} keeps {kept}, the same for all "
-            f"{text.count(found.n_labels, 'label')}; what matters most is {best}."
+            f"{text.count(found.n_labels, 'label')}; {first}."
         )
     said = (
         f"On **{text.plain(view.name)}**, {text.plain(found.title)} keeps {kept} for each of "
-        f"{text.count(found.n_labels, 'label')}; what matters most to **{text.plain(data.label_name(label))}** is "
-        f"{best}."
+        f"{text.count(found.n_labels, 'label')}; {first}."
     )
     if view.closest is not None and np.isfinite(view.closest[2]):
         jaccard = view.closest[2]
@@ -401,7 +423,14 @@ def _about(view):
         )
     show.cards(cards)
     for warning in dict.fromkeys(found.warnings):
-        st.warning(text.plain(warning))
+        st.warning(text.plain(selected_text.with_names(view.data, warning)))
+    rare = selected_text.rare(view.data, found)
+    if rare:
+        st.info(rare)
+    if found.method == "FALS":
+        few = selected_text.few_steps(server.selection_estimate(view.fingerprint, found.method, found.params))
+        if few:
+            st.warning(few.strip())
 
 
 def _label_table(view, label):

@@ -74,7 +74,8 @@ def test_without_a_data_set_there_is_nothing_to_select(session, small_catalog):
 def test_the_first_selection_says_what_it_will_take_and_is_shown_when_done(ready):
     page = ready.go("features")
     assert "This page shows which features matter for which label" in page.text()
-    assert "of memory beside the data" in page.text() and "Scores: exact" in page.text()
+    assert "of memory beside the data" in page.text() and "Scores from all training rows" in page.text()
+    assert "training steps, as rows are few" in page.text()
     page.press("features.begin").until(lambda s: figure(s, "Features of topic"), seconds=300)
     assert "FALS keeps **2 of 16 features** for each of 8 labels" in page.text()
 
@@ -85,7 +86,12 @@ def test_the_page_names_the_features_of_a_label_that_is_searched_for(page, found
     page.run()
     assert page.at.selectbox(key="features.label").value == 5
     best = [data.feature_name(int(j)) for j in found.selected[5]]
-    assert f"to **topic *5*** is **{best[0]}**, **{best[1]}** and **{best[2]}**" in page.text()
+    share = [
+        100 * (data.X_train[data.Y_train[:, [5]].toarray().ravel()] != 0).mean(axis=0)[int(j)]
+        for j in found.selected[5]
+    ]
+    words = [f"**{name}** (in {rows:.3g} % of its rows)" for name, rows in zip(best, share)]
+    assert f"for **topic *5*** is most sensitive to {words[0]}, {words[1]} and {words[2]}." in page.text()
     bars = figure(page, "Features of topic *5*")
     assert bars["layout"]["yaxis"]["ticktext"] == best
     table = page.frame("rank", "name", "with_label")
@@ -133,6 +139,46 @@ def test_settings_that_do_not_go_together_are_said_before_anything_starts(page):
     assert any("Fisher information" in error.value for error in page.at.error)
     page.press("features.select")
     assert "The selection was not started" in page.text()
+
+
+def test_a_share_or_number_that_cannot_be_is_not_replaced_by_the_one_before(page):
+    page.at.number_input(key="features.share").set_value(5.0)
+    page.run()
+    assert any("Share, k/D is 5, but must be above 0 and at most 1" in error.value for error in page.at.error)
+    page.press("features.select")
+    assert "The selection was not started" in page.text() and "keeps **4 of 24 features**" in page.text()
+    page.at.selectbox(key="features.way").set_value("count")
+    page.run()
+    page.at.number_input(key="features.count 24").set_value(25)
+    page.run()
+    assert any("must be from 1 to 24" in error.value for error in page.at.error)
+
+
+def test_values_that_chi_squared_does_not_take_are_said_before_anything_starts(page, monkeypatch):
+    from pages.shared import server
+
+    data = word_data()
+    odd = datasets.Dataset("odd", -data.X_train, data.Y_train, data.X_test, data.Y_test)
+    monkeypatch.setattr(server, "dataset", lambda fingerprint: odd)
+    page.run()
+    page.at.selectbox(key="features.method").set_value("ChiSquared")
+    page.run()
+    assert any("Chi-squared is for values of at least 0" in error.value for error in page.at.error)
+
+
+def test_features_that_hardly_occur_are_said_to(page, monkeypatch):
+    from pages.shared import selected_text
+
+    assert "occur in at most" not in page.text()
+    monkeypatch.setattr(selected_text, "RARE", 1000)
+    assert "occur in at most" in page.run().text() and "deeplift" in page.text()
+
+
+def test_warnings_have_names_in_the_place_of_ids():
+    from pages.shared import selected_text
+
+    said = selected_text.with_names(word_data(), "feature 3 has values up to 2,000; 1 of 8 labels, label 2 first")
+    assert said == "“word_3” has values up to 2,000; 1 of 8 labels, “topic *2*” first"
 
 
 def test_one_set_for_all_labels_has_nothing_to_compare_between_labels(ready):

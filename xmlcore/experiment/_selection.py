@@ -139,13 +139,13 @@ def selection_estimate(dataset: "Dataset", method: str, params: dict | None = No
     Returns
     -------
     dict
-        "seconds" and "bytes"; FALS, which says so itself, also has "order" (of computation) and "scoring" ("exact" or
-        "sampled"). Those of its rivals are rough.
+        "seconds" and "bytes"; FALS, which says so itself, also has "order" (of computation), "scoring" ("exact" or
+        "sampled") and "n_steps" (of training). Those of its rivals are rough.
     """
     params = selection_params(method, params)
     if method == "FALS":
         found = selector(method, params).estimate(dataset.X_train, dataset.n_labels)
-        return {name: found[name] for name in ("seconds", "bytes", "order", "scoring")}
+        return {name: found[name] for name in ("seconds", "bytes", "order", "scoring", "n_steps")}
     n, d, n_labels = dataset.n_train, dataset.n_features, dataset.n_labels
     nonzeros = dataset.X_train.nnz
     scores = 4 * n_labels * d

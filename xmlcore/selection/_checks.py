@@ -47,8 +47,8 @@ def warn_of_scales(X):
     if present.size == 0 or largest.max() < UNEVEN * np.median(present):
         return
     warnings.warn(
-        f"feature {largest.argmax()} has values up to {largest.max():.3g}, the median feature up to "
-        f"{np.median(present):.3g}: gradients depend on units, and such a feature may hide the others; "
+        f"feature {largest.argmax()} has values up to {largest.max():,.4g}, the median feature up to "
+        f"{np.median(present):,.4g}: gradients depend on units, and such a feature may hide the others; "
         "scale features first, for example by their largest value",
         UserWarning,
         stacklevel=3,

@@ -21,6 +21,7 @@ from xmlcore.selection._network import (
     Training,
     Workers,
     layer_sizes,
+    steps_per_epoch,
 )
 from xmlcore.selection.attribution import IG_STEPS, METHODS, attributions
 from xmlcore.validation import check_count, check_features, check_labels, csr_parts
@@ -243,8 +244,9 @@ class FALS(MultiLabelModel):
         dict
             ``seconds`` (of which ``training_seconds`` and ``scoring_seconds``), ``bytes`` beside X and Y at the peak,
             ``order`` and ``scoring`` (as the attributes ``order_`` and ``scoring_``), ``n_hidden`` (width of the first
-            hidden layer, 0 when there is none) and ``costs`` (multiply-adds of the orders). Seconds come from a matrix
-            product measured now, with nothing else running; expect them within a factor of three.
+            hidden layer, 0 when there is none), ``n_steps`` (of training) and ``costs`` (multiply-adds of the orders).
+            Seconds come from a matrix product measured now, with nothing else running; expect them within a factor of
+            three.
         """
         self._check_params()
         n_labels = check_count(n_labels, "n_labels")
@@ -286,6 +288,7 @@ class FALS(MultiLabelModel):
             "order": order,
             "scoring": scoring,
             "n_hidden": sizes[1] if len(sizes) > 2 else 0,
+            "n_steps": self.n_epochs * steps_per_epoch(n_rows, batch),
             "costs": costs,
         }
 
