@@ -103,7 +103,7 @@ class _View:
 
     @property
     def closest(self):
-        """Pairs of labels that are most alike, labels compared, and the mean overlap; None for one set."""
+        """Pairs of labels that are most alike, labels compared, the mean overlap and share; None for one set."""
         if self.found.shared or self.found.n_labels < 2:
             return None
         return server.closest_labels(self.key)
@@ -345,7 +345,7 @@ def _bars(view, label):
     export.show_figure(
         figures.feature_bars(table, BARS, unit=_unit(found), title=title),
         lambda: tables.csv_safe(table),
-        f"{view.files}-label{label}",
+        f"{view.files}-label{label}" + (f"-{text.file_name(name)}" if view.data.label_names is not None else ""),
         f"The features of largest score for {whose}, by {text.plain(found.title)}, be it for the label or against it."
         f"{intervals} "
         f"Showing {min(BARS, len(table)):,} of the {len(table):,} that are kept; the table below has them all.",
@@ -382,9 +382,8 @@ def _sentence(view, label) -> str:
         f"On **{text.plain(view.name)}**, {text.plain(found.title)} keeps {kept} for each of "
         f"{text.count(found.n_labels, 'label')}; {first}."
     )
-    if view.closest is not None and np.isfinite(view.closest[2]):
-        jaccard = view.closest[2]
-        said += f" Two labels share **{200 * jaccard / (1 + jaccard):.0f} %** of what they keep, on average."
+    if view.closest is not None and np.isfinite(view.closest[3]):
+        said += f" Two labels share **{100 * view.closest[3]:.0f} %** of what they keep, on average."
     return said
 
 
@@ -464,8 +463,9 @@ def _label_table(view, label):
         },
     )
     st.caption(
-        f"All {len(shown):,} features that **{text.plain(view.data.label_name(label))}** keeps, best first; how often "
-        "they occur in training rows with the label and without it."
+        f"{'The feature' if len(shown) == 1 else f'All {len(shown):,} features'} that "
+        f"**{text.plain(view.data.label_name(label))}** keeps{'' if len(shown) == 1 else ', best first'}; how often "
+        f"{'it occurs' if len(shown) == 1 else 'they occur'} in training rows with the label and without it."
     )
 
 
@@ -496,10 +496,10 @@ def _labels_and_features(view):
         some = "all" if n_labels == found.n_labels else f"the {n_labels:,} most frequent of {found.n_labels:,}"
         figure = figures.group_heat(table, n_labels=n_labels, n_features=n_features)
         caption = (
-            f"{some[:1].upper()}{some[1:]} labels in {table['label_group'].nunique()} groups of labels that keep alike "
-            f"features, and {n_features:,} of {text.count(found.n_features, 'feature')} in "
-            f"{table['feature_group'].nunique()} groups, named after their most frequent label and the feature "
-            "that most labels keep. Lighter: more of their pairs of label and feature are kept."
+            f"{some[:1].upper()}{some[1:]} labels in {text.count(table['label_group'].nunique(), 'group')} of labels "
+            f"that keep alike features, and {n_features:,} of {text.count(found.n_features, 'feature')} in "
+            f"{text.count(table['feature_group'].nunique(), 'group')}, named after their most frequent label and the "
+            "feature that most labels keep. Lighter: more of their pairs of label and feature are kept."
         )
         labels = names["label"].head(n).tolist()
     else:
@@ -509,14 +509,21 @@ def _labels_and_features(view):
         table = view.named_features(table).assign(label_name=[data.label_name(int(j)) for j in table["label"]])
         figure = figures.selection_heat(table, n_labels=found.n_labels, n_features=found.n_features)
         caption = (
-            f"{len(labels):,} of {text.count(found.n_labels, 'label')} and, of the {n_kept:,} features that they keep, "
-            f"the {table['feature'].nunique():,} of largest scores; alike ones are next to each other. Lighter matters "
-            "more to the label (1 is its best feature); blank is not kept."
+            f"{len(labels):,} of {text.count(found.n_labels, 'label')} and, of the "
+            f"{text.count(n_kept, 'feature')} that they keep, the {table['feature'].nunique():,} of largest scores; "
+            "alike ones are next to each other. Lighter matters more to the label (1 is its best feature); blank is "
+            "not kept."
         )
-    export.show_figure(
-        figure, lambda: tables.csv_safe(table), f"{view.files}-heat-{ways.index(way)}", caption, key="features.heat.map"
-    )
+    name = f"{view.files}-heat-{_way_said(way, labels)}"
+    export.show_figure(figure, lambda: tables.csv_safe(table), name, caption, key="features.heat.map")
     _overlap(view, labels, way)
+
+
+def _way_said(way, labels) -> str:
+    """Which labels, and how many, in the name of a file."""
+    if way == GROUPED:
+        return "groups"
+    return f"{'alike' if way == ALIKE else 'frequent'}-{len(labels)}labels"
 
 
 def _alike_labels(view, n):
@@ -533,7 +540,7 @@ def _overlap(view, labels, way):
     if view.closest is None:
         st.caption("There is only one label.")
         return
-    pairs, n_compared, _ = view.closest
+    pairs, n_compared = view.closest[:2]
     left, right = st.columns(2, gap="large")
     with left:
         order = frames.alike_order(frames.kept(found.selected[labels], found.n_features).toarray())
@@ -546,7 +553,7 @@ def _overlap(view, labels, way):
         export.show_figure(
             figures.overlap_heat(table, n_labels=found.n_labels),
             lambda: tables.csv_safe(table),
-            f"{view.files}-overlap-{labels.size}-{way == ALIKE:d}",
+            f"{view.files}-overlap-{_way_said(way if way == ALIKE else FREQUENT, labels)}",
             f"How much of what two labels keep is the same, for the {labels.size:,} {which} of "
             f"{text.count(found.n_labels, 'label')}; alike ones are next to each other, columns in the order of "
             "the lines. Lighter is more; the lightest colour also "

@@ -1,11 +1,15 @@
 """Selections are kept whole, judged by trees that see what they keep, and compared with all features."""
 
+import warnings
+from itertools import combinations
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 from xmlcore import OneVsRest, evaluate, experiment, metrics, store
 from xmlcore.datasets import Dataset, save_dataset
+from xmlcore.experiment import _judged as judged_module
 from xmlcore.experiment import _selection as selection_module
 from xmlcore.progress import Cancelled
 from xmlcore.selection import BRDT, ChiSquaredSelection
@@ -220,7 +224,58 @@ def test_stability_compares_each_pair_of_seeds(data):
     ranks = spearman(two[0].scores_, two[0].selected_, two[1].scores_, two[1].selected_)
     assert line["spearman"] == pytest.approx(np.nanmean(ranks))
     assert found.labels.shape == (2, 6) and found.labels[0].mean() == pytest.approx(found.pairs["jaccard"].mean())
-    assert 0 < found.chance < 0.1
+    shares = [2 * j / (1 + j) for j in jaccard_of_pairs(data, (0, 2, 4))]
+    assert found.share == pytest.approx(np.mean(shares)) and found.chance == judged_module._chance(3, 30)
+
+
+def jaccard_of_pairs(data, seeds):
+    from xmlcore.selection import jaccard
+
+    kept = [experiment.selector("FALS", {**FEW, "random_state": s}).fit(data.X_train, data.Y_train) for s in seeds]
+    return np.concatenate([jaccard(a.selected_, b.selected_) for a, b in combinations(kept, 2)])
+
+
+@pytest.mark.parametrize("k, n_features", [(1, 4), (2, 6), (3, 5), (4, 4)])
+def test_chance_is_the_mean_over_all_sets(k, n_features):
+    sets = [set(one) for one in combinations(range(n_features), k)]
+    mean = np.mean([len(sets[0] & other) / len(sets[0] | other) for other in sets])
+    assert judged_module._chance(k, n_features) == pytest.approx(mean)
+
+
+def noisy(monkeypatch):
+    from xmlcore.selection import FALS
+
+    fit = FALS.fit
+
+    def fit_and_warn(self, X, Y, **kwargs):
+        warnings.warn("it is so", UserWarning, stacklevel=2)
+        if self.random_state == 2:
+            warnings.warn("and so", UserWarning, stacklevel=2)
+            warnings.warn("and so", UserWarning, stacklevel=2)
+        return fit(self, X, Y, **kwargs)
+
+    monkeypatch.setattr(FALS, "fit", fit_and_warn)
+
+
+@pytest.mark.filterwarnings("error")
+def test_warnings_of_comparisons_are_kept_once_with_their_selection_and_seeds(data, monkeypatch):
+    noisy(monkeypatch)
+    selections = [None, ("ChiSquared", {}), ("FALS", FEW), ("FALS", {**FEW, "pattern": "FAMS"})]
+    found = experiment.judge(data, selections, (0.1,), (0, 2), n_rows=30)
+    said = ["seeds 0, 2: it is so", "seed 2: and so"]
+    assert found.warnings == [f"{title}, {one}" for title in ("FALS", "FAMS") for one in said]
+    assert experiment.stability(data, "FALS", FEW, seeds=(0, 2)).warnings == [f"FALS, {one}" for one in said]
+
+
+def test_a_number_of_features_is_measured_once_and_by_its_nearest_share(data):
+    few = Dataset("few", data.X_train[:, :3], data.Y_train, data.X_test[:, :3], data.Y_test)
+    shares, seen = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7), []
+    found = experiment.judge(few, [("ChiSquared", {})], shares, (0,), progress=lambda p, f, d="": seen.append((f, d)))
+    own = found.frame.drop_duplicates(["share", "n_features"])
+    assert own[["share", "n_features"]].values.tolist() == [[0.3, 1], [0.7, 2]]
+    fractions, said = zip(*seen)
+    assert list(fractions) == sorted(fractions) and "Chi-squared, seed 0, 1 feature" in said
+    assert experiment.judged_seconds(few, [None], shares, (0,)) > 0
 
 
 def test_stability_is_kept_whatever_the_selections_own_seed(data):

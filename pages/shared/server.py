@@ -145,7 +145,7 @@ def selection_groups(key: str, n_groups: int) -> tuple:
 
 
 def closest_labels(key: str) -> tuple:
-    """Return pairs of labels with most features in common, how many labels were compared, and the mean overlap."""
+    """Return pairs of labels with most in common, how many labels were compared, the mean overlap and share."""
     return _closest_labels(str(cache_root()), key)
 
 

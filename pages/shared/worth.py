@@ -8,7 +8,20 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.shared import chosen_runs, explained, export, jobs_panel, noise, server, settings, show, state, tables, text
+from pages.shared import (
+    chosen_runs,
+    explained,
+    export,
+    jobs_panel,
+    noise,
+    selected_text,
+    server,
+    settings,
+    show,
+    state,
+    tables,
+    text,
+)
 from xmlcore import experiment, figures, store
 
 K = 5
@@ -20,6 +33,8 @@ SAMPLES = (20_000, 10_000, 5000, 2000, 1000)  # rows judged on, where all would 
 PATIENT = 150.0  # seconds: few rows make a poor network, and a comparison that misleads
 SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7)
 MOST_SEEDS = 20
+LEAST_RANKED = 5  # features, below which Spearman’s correlation says little but how many of them are shared
+WARNINGS = 3  # shown at once
 MEASURES = {
     "average precision": "of the labels ranked at or above a true one, the share that is true, ties as if broken at "
     "random; larger is better",
@@ -109,7 +124,8 @@ def judged(view):
         else:
             st.caption("Draws the measure against the share of features that each label keeps, from 0.1 to 0.7.")
     if found is not None:
-        _judged_table(found)
+        _judged_table(view, found)
+    _warnings(view, [warning for one in (found, curve) if one is not None for warning in one.warnings])
 
 
 def _methods(view) -> dict:
@@ -176,6 +192,27 @@ def _wanted(view, asked, seconds, place, title):
     return None
 
 
+def _warnings(view, messages):
+    """What selections warned of while they were compared, the first few."""
+    messages = list(dict.fromkeys(messages))
+    for message in messages[:WARNINGS]:
+        st.warning(text.plain(selected_text.with_names(view.data, message)))
+    if len(messages) > WARNINGS:
+        st.caption(f"And {text.count(len(messages) - WARNINGS, 'more warning')}.")
+
+
+def _size_said(found) -> str:
+    """What a comparison was made with, in the name of a file."""
+    seeds = found.frame["seed"].nunique()
+    return f"{found.n_rows}row{'' if found.n_rows == 1 else 's'}-{seeds}seed{'' if seeds == 1 else 's'}"
+
+
+def _values(found, measure=None):
+    """The lines of a comparison, of one measure or of all, as they are downloaded."""
+    lines = found.frame if measure is None else found.frame[found.frame["measure"] == measure]
+    return lines.assign(n_rows=found.n_rows, n_test_rows=found.n_test_rows)
+
+
 def _rows_said(found) -> str:
     if found.n_rows == found.n_train and found.n_test_rows == found.n_test:
         return f"all {found.n_train:,} training and {found.n_test:,} test rows"
@@ -187,35 +224,60 @@ def _rows_said(found) -> str:
 
 def _boxes(view, found, measure, picked):
     figure = figures.patterns_compared(found.frame, measure)
-    best = figure.layout.meta["best"]
-    means = found.frame[found.frame["measure"] == measure].groupby("method")["value"].mean()
-    said = "" if best is None else f"**{text.plain(best)}** is best here ({means[best]:.3f})"
-    if best is not None and "all features" in means.index and best != "all features":
-        said += f", all features have {means['all features']:.3f} (dotted)"
+    said = _best_said(found.frame[found.frame["measure"] == measure], figure.layout.meta["best"])
     n = found.frame["seed"].nunique()
     few = " Differences smaller than the spread of the points mean little." if n > 1 else " One seed says little."
     export.show_figure(
         figure,
-        found.frame,
-        f"{view.files}-compared-{text.file_name(measure)}",
+        _values(found, measure),
+        f"{view.files}-compared-{text.file_name(measure)}-{_size_said(found)}",
         f"{said}{'. ' if said else ''}A box per method over {text.count(n, 'seed')}, a point each; each label keeps "
-        f"{found.frame['n_features'].min():,} features. On {_rows_said(found)}.{few}",
+        f"{text.count(found.frame['n_features'].min(), 'feature')}. On {_rows_said(found)}.{few}",
         key="features.boxes",
+    )
+
+
+def _best_said(lines, best) -> str:
+    """Which methods are best, with those that are as good at the digits shown; and what all features have."""
+    if best is None:
+        return ""
+    means = lines.groupby("method", sort=False)["value"].mean().map("{:.3f}".format)
+    alike = [method for method, value in means.items() if value == means[best]]
+    if len(alike) == len(means) > 2:
+        return f"All {len(alike)} methods are equally good here ({means[best]})"
+    names = [f"**{text.plain(method)}**" for method in alike]
+    if len(names) == 1:
+        said = f"{names[0]} {'are' if best == 'all features' else 'is'} best here ({means[best]})"
+    else:
+        said = f"{', '.join(names[:-1])} and {names[-1]} are equally good here ({means[best]})"
+        said += ", and best" if len(alike) < len(means) else ""
+    if "all features" in means.index and "all features" not in alike:
+        said += f"; all features have {means['all features']} (dotted)"
+    return said
+
+
+def _all_measures(view, found, what):
+    export.csv_button(
+        "All measures, CSV",
+        lambda: _values(found),
+        f"{view.files}-{what}-{_size_said(found)}",
+        "All five measures of each method, share of the features and seed",
     )
 
 
 def _curve(view, found, measure):
     export.show_figure(
         figures.score_against_share(found.frame, measure),
-        found.frame,
-        f"{view.files}-share-{text.file_name(measure)}",
+        _values(found, measure),
+        f"{view.files}-share-{text.file_name(measure)}-{_size_said(found)}",
         "The same as each label keeps more features; dotted: all features. Lines are means, bands go from the least to "
         f"the greatest of {text.count(found.frame['seed'].nunique(), 'seed')}. On {_rows_said(found)}.",
         key="features.curve",
     )
+    _all_measures(view, found, "share")
 
 
-def _judged_table(found):
+def _judged_table(view, found):
     values = found.frame.pivot_table(index="method", columns="measure", values="value", sort=False)
     times = found.frame.groupby("method", sort=False)[["select_s", "seconds"]].mean()
     table = values.reindex(columns=list(MEASURES)).join(times).reset_index()
@@ -242,6 +304,7 @@ def _judged_table(found):
         f"Means over {text.count(found.frame['seed'].nunique(), 'seed')}; ↑ larger is better, ↓ smaller is. Times are "
         "of one seed, on this machine."
     )
+    _all_measures(view, found, "compared")
 
 
 # --- stability ---
@@ -304,40 +367,50 @@ def stability(view):
             "spearman": result.labels[1, : labels.size],
         }
     )
-    means = table[["jaccard", "spearman"]].mean()
-    same = 2 * means["jaccard"] / (1 + means["jaccard"])
-    st.markdown(
-        f"Of the {result.n_selected:,} features that "
-        + ("all labels keep" if found.shared else "a label keeps")
-        + f", another seed keeps **{100 * same:.0f} %** as well, on average over "
-        f"{text.count(len(result.pairs), 'pair')} of seeds; by chance it would be "
-        f"{100 * result.n_selected / result.n_features:.0f} %."
-    )
+    ranked = result.n_selected >= LEAST_RANKED
+    if not ranked:
+        table = table.drop(columns="spearman")
+    means = table.mean(numeric_only=True)
+    _warnings(view, result.warnings)
+    st.markdown(_same_said(result, found.shared))
     left, right = st.columns(2, gap="large")
     with left:
-        spearman = " Spearman’s correlation of their scores could not be taken: they were not kept."
+        between = f"between two seeds: {'one point' if found.shared else 'a point per label'}, means over pairs."
+        said = f"Jaccard similarity of the kept features {between}"
+        if not ranked:
+            said += (
+                " Spearman’s rank correlation of their scores is left out: it is taken over the features that either "
+                f"seed keeps, and of fewer than {LEAST_RANKED} kept it says little but how many are shared."
+            )
+        elif np.isfinite(means["spearman"]):
+            said = (
+                "Jaccard similarity of the kept features, and Spearman’s rank correlation of the scores, taken over "
+                f"the features that either seed keeps, so it is below 0 where little is shared; {between}"
+            )
+        else:
+            said += " Spearman’s correlation of their scores could not be taken: they were not kept."
         export.show_figure(
             figures.stability_boxes(table, result.chance),
             lambda: tables.csv_safe(table),
-            f"{view.files}-stability-{len(seeds)}",
-            "Jaccard similarity of the kept features, and Spearman’s rank correlation of the scores over the union of "
-            f"both sets, between two seeds: {'one point' if found.shared else 'a point per label'}, means over pairs."
-            + ("" if np.isfinite(means["spearman"]) else spearman),
+            f"{view.files}-stability-{len(result.seeds)}seeds",
+            said,
             key="features.stability.boxes",
         )
     with right:
-        show.cards(
-            [
-                ("Jaccard", f"{means['jaccard']:.2f}", f"Mean over labels; by chance {result.chance:.2f}."),
-                ("Spearman", explained.number(means["spearman"]), "Mean over labels; 1 is the same order, 0 is none."),
-            ]
-        )
+        cards = [("Jaccard", f"{means['jaccard']:.2f}", f"Mean over labels; by chance {result.chance:.2f}.")]
+        if ranked:
+            about = (
+                "Of scores, over the features that either seed keeps; mean over labels. 1 is the same features in the "
+                "same order; it is below 0 where little is shared, so 0 is not chance."
+            )
+            cards.append(("Spearman", explained.number(means["spearman"]), about))
+        show.cards(cards)
         if found.shared:
             return
         counts = np.bincount(view.data.Y_train.indices, minlength=found.n_labels)
         least = table.assign(rows=counts).sort_values("jaccard", kind="stable").head(LISTED_LABELS)
         st.dataframe(
-            least[["name", "rows", "jaccard", "spearman"]],
+            least[["name", "rows", "jaccard", *(["spearman"] if ranked else [])]],
             hide_index=True,
             height=tables.height(len(least), 230),
             key="features.stability.labels",
@@ -350,6 +423,20 @@ def stability(view):
             },
         )
         st.caption(f"Least stable first, {len(least):,} of {text.count(len(table), 'label')}; the CSV has all.")
+
+
+def _same_said(result, shared) -> str:
+    keep = "all labels keep" if shared else "a label keeps"
+    share = f"**{100 * result.share:.0f} %**"
+    said = (
+        f"The feature that {keep} is the same with another seed in {share} of cases"
+        if result.n_selected == 1
+        else f"Of the {result.n_selected:,} features that {keep}, another seed keeps {share} as well"
+    )
+    return (
+        f"{said}, on average over {text.count(len(result.pairs), 'pair')} of seeds; by chance it would be "
+        f"{100 * result.n_selected / result.n_features:.0f} %."
+    )
 
 
 # --- a model on the selected features ---
@@ -404,7 +491,7 @@ def reduced(view, drawn_with):
             )
     used = experiment.union_of(found.selected, int(m)).size
     what = (
-        f"each label on its own **{int(m):,}** features"
+        f"each label on its own **{int(m):,}** {'feature' if m == 1 else 'features'}"
         if per_label
         else f"the union, **{used:,} of {text.count(found.n_features, 'feature')}**"
     )
@@ -492,8 +579,11 @@ def _compared(view, found):
         ]
         st.markdown("\n".join(said))
         own = (
-            f"Each label learned from its own {found.n_per_label:,} features; together they are {found.n_used:,}."
+            f"Each label learned from its own {text.count(found.n_per_label, 'feature')}; together they are "
+            f"{found.n_used:,}."
             if found.per_label
+            else "The selected are the union of each label’s best one."
+            if found.n_per_label == 1
             else f"The selected are the union of each label’s {found.n_per_label:,} best."
         )
         st.caption(

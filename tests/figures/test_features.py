@@ -49,6 +49,28 @@ def test_selection_heat_colours_ranks_and_leaves_out_what_is_not_kept():
     assert list(figure.layout.coloraxis.colorbar.ticktext) == ["1", "10", "100"]
 
 
+@pytest.mark.parametrize("most, ticks", [(1, ["1"]), (4, ["1", "4"]), (10, ["1", "10"]), (250, ["1", "10", "100"])])
+def test_the_bar_of_ranks_ends_at_the_last_rank(most, ticks):
+    frame = heat().assign(rank=[1, 0, 1, most])
+    axis = figures.selection_heat(frame, n_labels=50, n_features=100).layout.coloraxis
+    assert list(axis.colorbar.ticktext) == ticks and axis.cmax == 0
+    assert axis.cmin == (-1 if most == 1 else pytest.approx(-np.log10(most)))
+    np.testing.assert_allclose(axis.colorbar.tickvals, [-np.log10(int(tick)) for tick in ticks])
+
+
+def test_each_method_has_a_colour_of_its_own_that_both_pages_show():
+    from xmlcore.figures._features import METHOD_STYLE
+
+    def light(color):
+        parts = np.array([int(color[i : i + 2], 16) for i in (1, 3, 5)]) / 255
+        return np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4) @ [0.2126, 0.7152, 0.0722]
+
+    colors = [color for color, _, _ in METHOD_STYLE.values()]
+    assert len(set(colors)) == len(METHOD_STYLE) == len({mark for _, mark, _ in METHOD_STYLE.values()})
+    for color in (METHOD_STYLE["Chi-squared"][0], METHOD_STYLE["Mutual information"][0]):
+        assert 1.05 / (light(color) + 0.05) > 3 and (light(color) + 0.05) / (light("#14181c") + 0.05) > 3
+
+
 def test_group_heat_names_groups_by_what_stands_for_them():
     frame = pd.DataFrame(
         {
@@ -123,6 +145,7 @@ def test_stability_boxes_have_a_point_per_label_and_what_chance_gives():
     assert figure.layout.shapes[0].x0 == 0.05 and figure.layout.xaxis.range[0] < -0.1
     unknown = figures.stability_boxes(frame.assign(spearman=np.nan))
     assert [trace.name for trace in unknown.data] == ["Jaccard"]
+    assert [trace.name for trace in figures.stability_boxes(frame.drop(columns="spearman")).data] == ["Jaccard"]
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import importlib.util
 import io
 import json
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -238,6 +239,116 @@ def test_stability_is_measured_and_names_the_least_stable_labels(page):
     page.until(lambda s: figure(s, "Agreement between seeds"))  # short enough to start by itself
     assert "Of the 4 features that a label keeps, another seed keeps" in page.text()
     assert page.metrics()["Jaccard"] and len(page.frame("name", "rows", "jaccard")) == 8
+
+
+def test_spearman_is_shown_with_what_it_means_from_five_features_on(ready):
+    key = select(ready, n_features=5)
+    page = ready.go("features").until(lambda s: figure(s, "Agreement between seeds"))
+    assert {"Jaccard", "Spearman"} <= set(page.metrics()) and "spearman" in page.frame("name", "rows", "jaccard")
+    assert "features that either seed keeps, so it is below 0 where little is shared" in page.text()
+    found = kept_stability(key, 5)
+    assert f"another seed keeps **{100 * found.share:.0f} %** as well" in page.text()
+
+
+def kept_stability(key, n_seeds):
+    one = experiment.load_selection(key)
+    return experiment.load_stability(
+        experiment.stability_key(one.fingerprint, one.method, one.params, tuple(range(n_seeds)))
+    )
+
+
+def test_spearman_of_few_features_is_left_out_and_warnings_are_shown(ready, monkeypatch):
+    key = select(ready, n_features=1)
+    noisy_fit(monkeypatch)
+    page = ready.go("features").until(lambda s: figure(s, "Agreement between seeds"))
+    assert "Spearman" not in page.metrics() and "spearman" not in page.frame("name", "rows", "jaccard")
+    assert "of fewer than 5 kept it says little but how many are shared" in page.text()
+    assert [trace["name"] for trace in figure(page, "Agreement between seeds")["data"]] == ["Jaccard"]
+    share = kept_stability(key, 5).share
+    assert f"The feature that a label keeps is the same with another seed in **{100 * share:.0f} %**" in page.text()
+    said = [warning.value.replace("\\", "") for warning in page.at.warning]
+    said = [warning for warning in said if warning.startswith("FALS, seed")]
+    assert said == [f"FALS, seed {seed}: “topic *{seed}*” is odd" for seed in range(3)]
+    assert "And 2 more warnings." in page.text()
+
+
+def test_what_compared_selections_warn_of_is_shown(page, monkeypatch):
+    noisy_fit(monkeypatch)
+    page.at.multiselect(key="features.methods").set_value(["all features", "FIMS"])
+    page.at.number_input(key="features.seeds").set_value(1)
+    page.run().press("features.compare").until(lambda s: figure(s, "Average precision by method"))
+    assert "FIMS, seed 0: “topic *0*” is odd" in page.text()
+
+
+def noisy_fit(monkeypatch):
+    from xmlcore.selection import FALS
+
+    fit = FALS.fit
+
+    def fit_and_warn(self, X, Y, **kwargs):
+        warnings.warn(f"label {self.random_state} is odd", UserWarning, stacklevel=2)
+        return fit(self, X, Y, **kwargs)
+
+    monkeypatch.setattr(FALS, "fit", fit_and_warn)
+
+
+def test_files_say_what_is_in_them(page, found, monkeypatch):
+    from pages.shared import export
+
+    named = {}
+    monkeypatch.setattr(export, "show_figure", lambda f, frame, name, *_, **__: named.__setitem__(name, frame))
+    monkeypatch.setattr(export, "csv_button", lambda _, make, name, *__: named.__setitem__(name, make))
+    page.at.multiselect(key="features.methods").set_value(["Chi-squared"])
+    page.at.number_input(key="features.seeds").set_value(1)
+    page.at.number_input(key=rows_key(page)).set_value(40)
+    page.run().press("features.compare").until(lambda s: any("compared" in name for name in named))
+    page.at.selectbox(key="features.heat").set_value("Labels with most in common")
+    page.run()
+    page.at.selectbox(key="features.heat").set_value("All labels, in groups")
+    page.run()
+    label = page.at.selectbox(key="features.label").value
+    ends = {name.split(page_key(page, "FALS")[:6] + "-", 1)[1] for name in named}
+    assert {
+        f"label{label}-topic--{label}",
+        "heat-frequent-8labels",
+        "heat-alike-8labels",
+        "heat-groups",
+        "overlap-frequent-8labels",
+        "overlap-alike-8labels",
+        "compared-average-precision-40rows-1seed",
+        "compared-40rows-1seed",
+    } <= ends
+    frames = {name: frame for name, frame in named.items() if "compared" in name}
+    whole = next(frame() for frame in frames.values() if callable(frame))
+    drawn = next(frame for frame in frames.values() if not callable(frame))
+    assert len(whole) == 5 and len(drawn) == 1
+    for frame in (whole, drawn):
+        assert set(frame["n_rows"]) == {40} and set(frame["n_test_rows"]) == {30}
+
+
+def rows_key(page):
+    return next(box.key for box in page.at.number_input if str(box.key).startswith("features.rows"))
+
+
+@pytest.mark.parametrize(
+    "values, best, said",
+    [
+        ({"all features": 0.8, "FALS": 0.9}, "FALS", "**FALS** is best here (0.900); all features have 0.800 (dotted)"),
+        (
+            {"all features": 0.8971, "FALS": 0.5, "LASSO": 0.8974},
+            "LASSO",
+            "**all features** and **LASSO** are equally good here (0.897), and best",
+        ),
+        ({"all features": 0.5, "FALS": 0.50001, "LASSO": 0.5}, "FALS", "All 3 methods are equally good here (0.500)"),
+        ({"all features": 0.9, "FALS": np.nan}, "all features", "**all features** are best here (0.900)"),
+        ({"FALS": np.nan}, None, ""),
+    ],
+)
+def test_methods_equal_at_the_digits_shown_are_said_to_be_as_good(values, best, said):
+    from pages.shared import worth
+
+    lines = pd.DataFrame({"method": list(values), "value": list(values.values())})
+    assert worth._best_said(lines, best) == said
 
 
 def test_what_has_no_seed_is_said_to_be_stable(ready):

@@ -43,8 +43,9 @@ def test_closest_pairs_are_those_of_all_pairs_whatever_the_blocks(monkeypatch):
     mean = np.mean([jaccard(selected[a], selected[b]) for a, b in pairs])
     for cells in (frames.BLOCK_CELLS, 24):
         monkeypatch.setattr(frames, "BLOCK_CELLS", cells)
-        table, compared, found = frames.closest_pairs(selected, 30, n=5)
+        table, compared, found, share = frames.closest_pairs(selected, 30, n=5)
         assert compared == 12 and found == pytest.approx(mean)
+        assert share == pytest.approx(np.mean([count for count, _, _ in common]) / 6) != 2 * mean / (1 + mean)
         assert table["common"].tolist() == [count for count, _, _ in common[:5]]
         assert (table["a"][0], table["b"][0], table["jaccard"][0]) == (0, 1, 1.0)
     everything = frames.closest_pairs(selected, 30, n=1000)[0]
@@ -55,14 +56,21 @@ def test_too_many_labels_are_compared_as_far_as_there_is_time(monkeypatch):
     selected, _ = some_selection()
     monkeypatch.setattr(frames, "MOST_WORK", 100.0)
     order = np.arange(12)[::-1]
-    table, compared, _ = frames.closest_pairs(selected, 30, order=order)
+    table, compared, *_ = frames.closest_pairs(selected, 30, order=order)
     assert 2 <= compared < 12
     assert set(table["a"]) | set(table["b"]) <= set(order[:compared].tolist())
 
 
 def test_a_single_label_has_no_pairs():
-    table, compared, mean = frames.closest_pairs(np.array([[1, 2]]), 5)
-    assert table.empty and compared == 1 and np.isnan(mean)
+    table, compared, mean, share = frames.closest_pairs(np.array([[1, 2]]), 5)
+    assert table.empty and compared == 1 and np.isnan(mean) and np.isnan(share)
+
+
+def test_the_share_of_two_labels_is_no_function_of_the_mean_jaccard():
+    # One pair of three has all in common, the others nothing: both means are a third, and 2J/(1+J) would be a half.
+    selected = np.array([[0, 1], [1, 0], [2, 3]])
+    _, _, mean, share = frames.closest_pairs(selected, 4)
+    assert mean == pytest.approx(1 / 3) and share == pytest.approx(1 / 3)
 
 
 def test_label_frame_counts_rows_and_labels():

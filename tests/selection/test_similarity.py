@@ -44,6 +44,12 @@ def test_spearman_without_ranks_is_nan_and_features_outside_the_union_do_not_mat
     assert one.tolist() == [1.0]
 
 
+def test_spearman_of_one_feature_each_says_only_whether_it_is_the_same():
+    scores = np.array([[0.9, 0.8, 0.1]])
+    found = spearman(scores, [[0]], scores[:, [1, 0, 2]], [[1]])
+    assert found.tolist() == [-1.0] and np.isnan(spearman(scores, [[0]], scores, [[0]])).all()
+
+
 def test_agreement_has_every_pair_once_with_means_over_labels():
     runs = {"A": [scored(0), scored(1)], "B": scored(2)}
     found = agreement(runs)

@@ -1,7 +1,9 @@
 """How good selections are: decision trees on the features they keep, and how much of them stays with another seed."""
 
 import time
-from dataclasses import dataclass
+import warnings
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -48,6 +50,8 @@ class Judged:
     n_rows, n_train, n_test_rows, n_test : int
         Rows trained on and measured, of how many.
     fingerprint, seconds
+    warnings : list of str
+        Of the selections, each once, with the selection and the seeds that it is about.
     """
 
     frame: "pd.DataFrame"
@@ -57,6 +61,7 @@ class Judged:
     n_test: int
     fingerprint: str
     seconds: float = 0.0
+    warnings: list[str] = field(default_factory=list)
 
 
 def judge(
@@ -77,7 +82,7 @@ def judge(
         the share is varied, so its own number of features does not count.
     shares : sequence of float in (0, 1]
         Of the features, for each label. A selection is made once, for the largest of them: its best first are what a
-        smaller one would keep.
+        smaller one would keep. Of shares that come to the same number of features, the nearest to it is measured.
     seeds : sequence of int
         Of selections that have one, and of the trees: from 0 to 2**31 - 1, which all of them take.
     n_rows : int, optional
@@ -108,8 +113,8 @@ def judge(
     asked = _asked(selections, shares, seeds, n_rows)
     rows, tested = (sampled_rows(n, n_rows, 0) for n in (dataset.n_train, dataset.n_test))
     X, Y, X_test, Y_test = dataset.X_train[rows], dataset.Y_train[rows], dataset.X_test[tested], dataset.Y_test[tested]
-    d, lines = dataset.n_features, []
-    counts = [max(1, round(share * d)) for share in asked["shares"]]
+    d, lines, warned = dataset.n_features, [], _Warned()
+    counts = _counts(asked["shares"], d)
     work = _Work(dataset, asked, rows.size, progress)
     progress("Compiling kernels", 0.0)
     few = np.eye(4, dtype=np.float32)
@@ -123,14 +128,15 @@ def judge(
             about = f"{title}, seed {seed}"
             select_s, fitted = 0.0, None
             if one is not None:
-                fitted, select_s = _fit(one, {"n_features": max(counts), "random_state": seed}, X, Y, work, about)
-            for share, count in zip(asked["shares"], counts) if fitted is not None else [(1.0, d)]:
+                with warned.of(title, seed):
+                    fitted, select_s = _fit(one, {"n_features": max(counts), "random_state": seed}, X, Y, work, about)
+            for count, share in counts.items() if fitted is not None else [(d, 1.0)]:
                 began = time.perf_counter()
                 selected = None if fitted is None else fitted.selected_[:, :count]
                 trees = BRDT(selected, random_state=seed).fit(
                     X,
                     Y,
-                    progress=work.step("Growing trees", about + ("" if fitted is None else f", {count:,} features")),
+                    progress=work.step("Growing trees", about + ("" if fitted is None else f", {_features(count)}")),
                 )
                 values = _measured(Y_test, trees.predict_proba(X_test))
                 seconds = time.perf_counter() - began
@@ -144,6 +150,7 @@ def judge(
         n_test=dataset.n_test,
         fingerprint=dataset.fingerprint,
         seconds=time.perf_counter() - start,
+        warnings=warned.lines(),
     )
 
 
@@ -190,12 +197,48 @@ def _fit(one, changed, X, Y, work, about):
     return fitted, time.perf_counter() - start
 
 
+def _counts(shares, n_features) -> dict:
+    """Numbers of features, each once, and the share that comes nearest to each."""
+    found = {}
+    for share in shares:
+        count = max(1, round(share * n_features))
+        if count not in found or abs(share - count / n_features) < abs(found[count] - count / n_features):
+            found[count] = share
+    return found
+
+
+def _features(count) -> str:
+    return f"{count:,} feature{'' if count == 1 else 's'}"
+
+
+class _Warned:
+    """Warnings of selections, which would reach only the log of a worker process."""
+
+    def __init__(self):
+        self.seeds = {}  # title, message -> seeds
+
+    @contextmanager
+    def of(self, title, seed):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            yield
+        for one in dict.fromkeys(str(warning.message) for warning in caught):
+            self.seeds.setdefault((title, one), []).append(seed)
+
+    def lines(self) -> list[str]:
+        return [
+            f"{title}, seed{'' if len(seeds) == 1 else 's'} {', '.join(map(str, seeds))}: {message}"
+            for (title, message), seeds in self.seeds.items()
+        ]
+
+
 class _Work:
     """How far the whole is: selections and trees by what they are about to take."""
 
     def __init__(self, dataset, asked, n_rows, progress):
         self.progress, self.at = progress, 0
         part = n_rows / max(1, dataset.n_train)
+        counts = _counts(asked["shares"], dataset.n_features)
         self.costs = []
         for one in asked["selections"]:
             for _ in asked["seeds"]:
@@ -203,7 +246,7 @@ class _Work:
                     self.costs.append(tree_seconds(dataset, dataset.n_features, n_rows))
                     continue
                 self.costs.append(part * selection_estimate(dataset, *one)["seconds"])
-                self.costs += [tree_seconds(dataset, share * dataset.n_features, n_rows) for share in asked["shares"]]
+                self.costs += [tree_seconds(dataset, count, n_rows) for count in counts]
         self.total = sum(self.costs) or 1.0
 
     @property
@@ -296,11 +339,16 @@ class Stability:
     pairs : DataFrame
         A row per pair of seeds: ``seed_a``, ``seed_b``, ``jaccard``, ``spearman`` (means over labels).
     labels : ndarray of float64, shape (2, L)
-        Jaccard and Spearman of each label, means over pairs of seeds.
+        Jaccard and Spearman of each label, means over pairs of seeds. Spearman is taken over the features that either
+        seed keeps, so it is below 0 where they share little, and means little where they keep few.
+    share : float
+        Of what a label keeps with one seed, the share that another one keeps too: mean over labels and pairs of seeds.
     chance : float
-        The Jaccard similarity of two sets of this size, drawn at random, as expected (nearly).
+        The Jaccard similarity of two sets of this size, drawn at random, as expected.
     n_selected, n_features : int
     seconds : float
+    warnings : list of str
+        Of the selections, each once, with the seeds that it is about.
     """
 
     method: str
@@ -308,10 +356,12 @@ class Stability:
     seeds: list[int]
     pairs: "pd.DataFrame"
     labels: Any
+    share: float
     chance: float
     n_selected: int
     n_features: int
     seconds: float = 0.0
+    warnings: list[str] = field(default_factory=list)
 
 
 def stability(
@@ -341,33 +391,42 @@ def stability(
     if "random_state" not in params:
         raise ValueError(f"{method} has no seed: it always keeps the same features")
     warm_up_selector(method, params)
-    fitted = []
+    fitted, warned = [], _Warned()
     for at, seed in enumerate(seeds):
 
         def report(phase, fraction, detail="", *, at=at, seed=seed):
             progress(phase, (at + fraction) / len(seeds), f"seed {seed}, {at + 1:,} of {len(seeds):,}")
 
-        fitted.append(
-            selector(method, params | {"random_state": seed}).fit(dataset.X_train, dataset.Y_train, progress=report)
-        )
+        one = selector(method, params | {"random_state": seed})
+        with warned.of(selection_title(method, params), seed):
+            fitted.append(one.fit(dataset.X_train, dataset.Y_train, progress=report))
     lines = agreement({"": fitted}, per_label=True, progress=progress)
     lines = lines.assign(seed_a=np.take(seeds, lines["seed_a"]), seed_b=np.take(seeds, lines["seed_b"]))
     measures = ["jaccard", "spearman"]
     pairs = lines.groupby(["seed_a", "seed_b"], as_index=False)[measures].mean()
     labels = lines.groupby("label")[measures].mean()
     k, d = fitted[0].selected_.shape[1], dataset.n_features
-    shared = k * k / d  # features in common, expected
     return Stability(
         method=method,
         params=params,
         seeds=seeds,
         pairs=pairs,
         labels=labels.to_numpy(np.float64).T,
-        chance=shared / (2 * k - shared),
+        share=float((2 * lines["jaccard"] / (1 + lines["jaccard"])).mean()),  # sets of one size
+        chance=_chance(k, d),
         n_selected=k,
         n_features=d,
         seconds=time.perf_counter() - start,
+        warnings=warned.lines(),
     )
+
+
+def _chance(k, n_features) -> float:
+    """Mean Jaccard similarity of two random sets of k features: what they have in common is hypergeometric."""
+    from scipy.stats import hypergeom
+
+    common = np.arange(max(0, 2 * k - n_features), k + 1)
+    return float(hypergeom.pmf(common, n_features, k, k) @ (common / (2 * k - common)))
 
 
 def stability_key(fingerprint: str, method: str, params: dict | None = None, seeds=(0, 1, 2, 3, 4)) -> str:

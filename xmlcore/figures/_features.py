@@ -7,6 +7,7 @@ import plotly.graph_objects as go
 from xmlcore.figures._explain import LINE, _bar_axes, _bars, _spaced
 from xmlcore.figures._style import (
     BLUE,
+    BROWN,
     GREEN,
     GREY,
     MARK,
@@ -15,6 +16,7 @@ from xmlcore.figures._style import (
     QUIET,
     SKY,
     VERMILION,
+    VIOLET,
     add_band,
     need_columns,
     new_figure,
@@ -36,8 +38,8 @@ METHOD_STYLE = {
     ALL: (GREY, "line-ew", "dot"),
     "Random forest": (GREEN, "x", "solid"),
     "LASSO": (PURPLE, "cross", "solid"),
-    "Chi-squared": (QUIET, "star", "solid"),
-    "Mutual information": (QUIET, "hexagon", "dashdot"),
+    "Chi-squared": (BROWN, "star", "solid"),
+    "Mutual information": (VIOLET, "hexagon", "solid"),
 }
 SMALLER_IS_BETTER = ("Hamming loss", "one-error", "ranking loss")
 AGREEMENT = {"jaccard": ("Jaccard", BLUE, "circle"), "spearman": ("Spearman", VERMILION, "diamond")}
@@ -120,9 +122,11 @@ def selection_heat(
     ]
     names = list(frame["name"].iloc[:columns])
     labels = list(frame["label_name"].iloc[::columns])
-    last = max(1.0, np.log10(rank.max(initial=1)))
-    ticks = np.arange(0, int(last) + 1)
-    scale = {"tickvals": -ticks, "ticktext": [f"{10**t:,}" for t in ticks.tolist()]}
+    most = int(rank.max(initial=1))
+    ticks = [10**power for power in range(len(str(most)))]
+    ticks += [most] if len(ticks) == 1 < most else []
+    scale = {"tickvals": -np.log10(ticks), "ticktext": [f"{tick:,}" for tick in ticks]}
+    last = np.log10(most) or 1.0  # of a bar with rank 1 alone only the end is used
     return _heat(figure, values, labels, names, said, "rank of the feature", scale, (-last, 0.0))
 
 
@@ -391,7 +395,7 @@ def stability_boxes(
     Parameters
     ----------
     frame : DataFrame, a line per label
-        ``name``, ``jaccard``, ``spearman`` (means over pairs of seeds).
+        ``name``, ``jaccard`` (mean over pairs of seeds). Optional: ``spearman``, likewise.
     chance : float, optional
         Jaccard similarity of sets drawn at random.
 
@@ -399,8 +403,8 @@ def stability_boxes(
     -------
     plotly.graph_objects.Figure
     """
-    need_columns(frame, ["name", "jaccard", "spearman"], "stability_boxes")
-    shown = [column for column in AGREEMENT if frame[column].notna().any()]
+    need_columns(frame, ["name", "jaccard"], "stability_boxes")
+    shown = [column for column in AGREEMENT if column in frame.columns and frame[column].notna().any()]
     figure = new_figure(title, shown=len(frame), total=len(frame))
     for place, column in enumerate(shown[::-1]):
         said, color, _ = AGREEMENT[column]

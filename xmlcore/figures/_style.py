@@ -8,6 +8,8 @@ import plotly.graph_objects as go
 # a white or a dark page. https://jfly.uni-koeln.de/color/
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#8C8C8C")
 BLUE, VERMILION, GREEN, PURPLE, SKY, ORANGE, GREY = PALETTE
+# For a figure with more than seven: apart from all of these with every common colour vision, readable on either page.
+BROWN, VIOLET = "#8B5A2B", "#8A5CF0"
 
 # The same thing has the same colour (and the same mark, for print) in every figure.
 MEASURE_COLORS = {

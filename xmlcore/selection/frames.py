@@ -140,6 +140,9 @@ def closest_pairs(selected, n_features: int, n: int = 200, order=None):
         Labels that were compared, each with each.
     mean : float
         Jaccard similarity, mean over all their pairs; nan for a single label.
+    share : float
+        Of what a label keeps, the share that the other one keeps too: mean over these pairs. It does not follow from
+        ``mean``, the mean of a ratio.
     """
     import pandas as pd
 
@@ -153,14 +156,15 @@ def closest_pairs(selected, n_features: int, n: int = 200, order=None):
     order = np.sort(order)
     mine = kept(selected[order], n_features)
     step = max(1, BLOCK_CELLS // max(1, order.size))
-    found, total, pairs = [], 0.0, 0
+    found, total, shared, pairs = [], 0.0, 0.0, 0
     for start in range(0, order.size, step):
         common = (mine[start : start + step] @ mine.T).toarray()
         row = np.arange(start, start + common.shape[0])[:, None]
         common[np.arange(order.size)[None, :] <= row] = -1  # each pair once
         known = common >= 0
         pairs += int(known.sum())
-        total += float((common[known] / (2 * k - common[known])).sum())
+        total += float((common[known] / (2 * k - common[known])).sum(dtype=np.float64))
+        shared += float(common[known].sum(dtype=np.float64))
         flat = common.ravel()
         best = np.argpartition(-flat, min(n, flat.size) - 1)[:n]
         best = best[flat[best] >= 0]
@@ -176,7 +180,9 @@ def closest_pairs(selected, n_features: int, n: int = 200, order=None):
             "jaccard": common / (2 * k - common),
         }
     )
-    return frame, order.size, total / pairs if pairs else float("nan")
+    if not pairs:
+        return frame, order.size, float("nan"), float("nan")
+    return frame, order.size, total / pairs, shared / (pairs * k)
 
 
 def alike_order(matrix) -> np.ndarray:

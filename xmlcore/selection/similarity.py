@@ -71,7 +71,8 @@ def spearman(scores_a, a, scores_b, b) -> np.ndarray:
     Notes
     -----
     Among features that only one method selects the two rankings disagree by construction, so methods that select
-    different features have negative values.
+    different features have negative values: 0 does not stand for rankings that have nothing to do with each other. With
+    one feature each it is -1 where these differ, and nan where they do not.
 
     Examples
     --------
