@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 from streamlit.proto.DownloadButton_pb2 import DownloadButton
 
-from pages.shared import state
+from pages.shared import handing, state
 
 # Older Streamlit wants the bytes at once; newer ones call a function when the button is pressed.
 _DEFERS = "deferred_file_id" in DownloadButton.DESCRIPTOR.fields_by_name
@@ -155,9 +155,14 @@ def _html_of_markdown(text: str) -> str:
 
 
 def _download(label, make, file_name, mime, help):
+    def hand_out():
+        content = make()
+        handing.made()
+        return content
+
     st.download_button(
         label,
-        data=make if _DEFERS else make(),
+        data=hand_out if _DEFERS else make(),
         file_name=file_name,
         mime=mime,
         key=f"download-{file_name}",

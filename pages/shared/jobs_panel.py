@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.shared import server, settings, state, text
+from pages.shared import handing, server, settings, state, text
 from xmlcore import datasets, experiment, store
 
 ACTIVE = ("queued", "running")
@@ -187,11 +187,14 @@ def _live(ids, compact, looks):
     polling = len(looks) > 1  # the first look is a part of the page's own run, which must not be cut short
     jobs = [server.queue().get(job_id) for job_id in ids]
     if polling and not all(job is not None and job.state in ACTIVE and _wanted(job) for job in jobs):
+        handing.wait()
         st.rerun()  # the whole page: it has a result, a failure or a note to show
     records = {record["id"]: record for record in state.get("jobs")}
     for job in jobs:
         if job is not None:
             _one(job, _title(job, records.get(job.id, {})), compact)
+    if polling:
+        handing.wait()  # the end of this run may delete a file that was made for a download
 
 
 def _wanted(job) -> bool:

@@ -400,6 +400,33 @@ def test_training_can_be_stopped(tab):
     one.text("No model has been trained")
 
 
+def test_downloads_arrive_while_a_job_runs_and_is_watched(tab):
+    one = tab()
+    one.upload(Training_file=("busy.txt", easy_file(30_000, 200)))
+    one.text("30,000 rows")
+    one.train()
+    one.page.get_by_role("spinbutton", name="Trees").fill("100")
+    one.page.get_by_role("button", name="Train", exact=True).click()
+    stop = one.page.get_by_test_id("stMain").get_by_role("button", name="Stop")
+    stop.wait_for()
+    one.page.wait_for_timeout(1000)  # until the page has been drawn to its end: from here on it is only watched
+    one.idle()
+    one.page.set_default_timeout(10_000)
+    addresses = []
+    one.page.on("download", lambda download: addresses.append(download.url))
+    for label in ("Data, CSV", "All predictions, CSV", "Data, CSV"):
+        content = one.download(label)[1]
+        assert len(content) > 100
+        # Still there where machine or network are busy and the browser comes after the next looks at the job.
+        one.page.wait_for_timeout(1000)
+        answer = one.context.request.get(addresses[-1])
+        assert answer.ok and answer.body() == content
+    assert stop.count() == 1, "the job was over too early to show anything"
+    one.page.set_default_timeout(WAIT)
+    stop.click()
+    one.text("Stopped")
+
+
 def test_trees_are_trained_clicked_through_and_downloaded(tab):
     one = tab()
     one.upload(Training_file=("groups.txt", easy_file(400)), Label_names=("labels.txt", names("fruit", 12)))

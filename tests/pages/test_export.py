@@ -1,13 +1,15 @@
-"""Downloaded figures: pages of their own that never ask the network."""
+"""Downloaded figures: pages of their own that never ask the network; files that wait for the browser."""
 
+import contextlib
 import json
 import re
+from types import SimpleNamespace
 
 import pandas as pd
 import plotly.graph_objects as go
 import pytest
 
-from pages.shared import export, settings, show
+from pages.shared import export, handing, jobs_panel, server, settings, show, state
 from xmlcore import experiment, figures
 
 
@@ -90,3 +92,76 @@ def test_numbers_out_of_bounds_are_named_with_what_is_allowed(value):
 def test_an_empty_field_is_fine_where_it_means_something():
     beam = next(p for p in experiment.MODELS["PLT"].parameters if p.name == "beam")
     assert settings.problem(beam, None) is None
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """A clock that only goes on while somebody sleeps, and nothing handed out yet."""
+    now = [100.0]
+    monkeypatch.setattr(handing, "_until", 0.0)
+    monkeypatch.setattr(
+        handing, "time", SimpleNamespace(monotonic=lambda: now[0], sleep=lambda s: now.__setitem__(0, now[0] + s))
+    )
+    return now
+
+
+def test_nothing_waits_where_no_file_was_made(clock):
+    handing.wait()
+    assert clock[0] == 100
+
+
+def test_the_browser_has_its_moment_to_fetch_a_file_and_then_nothing_waits(clock):
+    handing.made()
+    clock[0] += 0.5
+    handing.wait()
+    assert clock[0] == pytest.approx(100 + handing.MOMENT, abs=0.1)
+    over = clock[0]
+    handing.wait()
+    assert clock[0] == over
+
+
+def test_downloading_all_the_time_holds_nothing_up_for_longer_than_a_moment(clock, monkeypatch):
+    handing.made()
+    sleep = handing.time.sleep
+    monkeypatch.setattr(handing.time, "sleep", lambda s: (sleep(s), handing.made()))
+    handing.wait()
+    assert clock[0] == pytest.approx(100 + handing.MOMENT, abs=0.1)
+
+
+def test_a_file_is_made_when_asked_for_and_its_moment_begins_when_it_is_there(clock, monkeypatch):
+    buttons = []
+    monkeypatch.setattr(export.st, "download_button", lambda label, **about: buttons.append(about))
+    made = []
+
+    def make():
+        made.append(True)
+        clock[0] += 60
+        return pd.DataFrame({"a": [1]})
+
+    export.csv_button("Data, CSV", make, "name", "help")
+    assert not made and handing._until == 0
+    assert buttons[0]["data"]() == b"a\n1\n"
+    assert handing._until == pytest.approx(160 + handing.MOMENT)
+
+
+@pytest.mark.parametrize("job_state", ["running", "done"])
+def test_only_looks_at_a_job_that_come_by_themselves_wait_and_before_they_end(monkeypatch, job_state):
+    happened = []
+    job = SimpleNamespace(id="a", state=job_state, owners={"me"})
+    monkeypatch.setattr(server, "queue", lambda: SimpleNamespace(get=lambda job_id: job))
+    monkeypatch.setattr(state, "token", lambda: "me")
+    monkeypatch.setattr(state, "get", lambda name: [{"id": "a", "title": "t"}])
+    monkeypatch.setattr(jobs_panel, "_one", lambda *about: happened.append("drawn"))
+    monkeypatch.setattr(handing, "wait", lambda: happened.append("waited"))
+
+    def rerun():
+        happened.append("page")
+        raise StopIteration
+
+    monkeypatch.setattr(jobs_panel.st, "rerun", rerun)
+    looks = []
+    jobs_panel._live(["a"], True, looks)  # a part of the page's own run
+    assert happened == ["drawn"]
+    with contextlib.suppress(StopIteration):
+        jobs_panel._live(["a"], True, looks)
+    assert happened[1:] == (["drawn", "waited"] if job_state == "running" else ["waited", "page"])
