@@ -358,7 +358,8 @@ def _first(view, label) -> str:
     table = view.named_features(server.label_features(view.key, label)).head(3)
     said = []
     for name, share in zip(table["name"], table["with_label"]):
-        rows = "" if view.found.shared or np.isnan(share) else f" (in {100 * share:.3g} % of its rows)"
+        digits = ".3g" if share >= 0.1 else ".2g"
+        rows = "" if view.found.shared or np.isnan(share) else f" (in {100 * share:{digits}} % of its rows)"
         said.append(f"**{text.plain(name)}**{rows}")
     best = said[0] if len(said) == 1 else ", ".join(said[:-1]) + " and " + said[-1]
     verb = "is" if len(said) == 1 else "are"
@@ -629,7 +630,7 @@ def _all_labels(view):
             "name": st.column_config.TextColumn("Label", width=180),
             "label": st.column_config.NumberColumn("Id", format="%d", width=60),
             "rows": st.column_config.NumberColumn("Rows", format="localized", width=70, help="Training rows."),
-            "features": st.column_config.TextColumn("Features that matter most, best first", width=600),
+            "features": st.column_config.TextColumn("Features of largest score", width=600),
         },
     )
     st.caption(

@@ -91,7 +91,9 @@ def test_the_page_names_the_features_of_a_label_that_is_searched_for(page, found
         100 * (data.X_train[data.Y_train[:, [5]].toarray().ravel()] != 0).mean(axis=0)[int(j)]
         for j in found.selected[5]
     ]
-    words = [f"**{name}** (in {rows:.3g} % of its rows)" for name, rows in zip(best, share)]
+    words = [
+        f"**{name}** (in {rows:{'.3g' if rows >= 10 else '.2g'}} % of its rows)" for name, rows in zip(best, share)
+    ]
     assert f"for **topic *5*** is most sensitive to {words[0]}, {words[1]} and {words[2]}." in page.text()
     bars = figure(page, "Features of topic *5*")
     assert bars["layout"]["yaxis"]["ticktext"] == best
