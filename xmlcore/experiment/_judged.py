@@ -256,9 +256,10 @@ class _Work:
     def step(self, phase, about):
         """What to report to, for the work that comes next."""
         before, part = self.fraction, self.costs[self.at] / self.total
+        after = min(1.0, sum(self.costs[: self.at + 1]) / self.total)
 
         def report(own_phase, fraction, detail=""):
-            self.progress(phase or own_phase, min(1.0, before + part * fraction), about)
+            self.progress(phase or own_phase, min(after, before + part * fraction), about)
 
         return report
 

@@ -259,7 +259,7 @@ class LassoSelection(_Selection):
             slope = columns.T @ left / n  # left sums to 0: centring the columns changes nothing
             least = np.abs(slope).max()
             weights = np.zeros(columns.shape[1])
-            if least > 0:
+            if least > 0 and self.alpha < 1:  # at 1 only rounding has weights
                 model = Lasso(alpha=self.alpha * least, max_iter=self.max_iter).fit(columns, left)
                 weights, stopped[label] = model.coef_, model.n_iter_ >= self.max_iter
                 left = left - columns @ weights
