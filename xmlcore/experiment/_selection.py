@@ -160,10 +160,10 @@ def selection_estimate(dataset: "Dataset", method: str, params: dict | None = No
     }
 
 
-# Measured on two cores: seconds per label, row and feature of a LASSO (between a third and five times that, by how many
-# rounds it takes); per entry of a sparse product or score; and what a tree of a forest costs, as a share of one that
-# looks at all features.
-LASSO, PRODUCT, FOREST = 1e-8, 4e-8, 0.08
+# Measured on two cores: seconds per label, row and feature of a LASSO (between a sixteenth of that and all of it, by
+# how many rounds it takes); per entry of a sparse product or score; and what a tree of a forest costs, as a share of
+# one that looks at all features.
+LASSO, PRODUCT, FOREST = 1e-8, 4e-8, 0.1
 
 
 def tree_seconds(dataset: "Dataset", n_features: int, n_rows: int | None = None) -> float:
@@ -177,13 +177,17 @@ def tree_seconds(dataset: "Dataset", n_features: int, n_rows: int | None = None)
     n_rows : int, optional
         Training rows; by default all.
     """
-    n = min(n_rows or dataset.n_train, dataset.n_train)
-    share = np.sqrt(n_features / max(1, dataset.n_features))  # what is selected occurs more often than the rest
-    nonzeros = share * dataset.X_train.nnz * n / dataset.n_train
-    return float(dataset.n_labels * (0.002 + TREE * nonzeros * np.sqrt(n)))
+    part = min(n_rows or dataset.n_train, dataset.n_train) / max(1, dataset.n_train)
+    rows = part * dataset.n_train
+    share = (n_features / max(1, dataset.n_features)) ** 0.8  # what is selected occurs more often than the rest
+    positive = np.bincount(dataset.Y_train.indices, minlength=dataset.n_labels) / max(1, dataset.n_train)
+    work = (np.minimum(positive, 1 - positive) ** 0.9).sum()  # trees of rare labels are small
+    return float(0.001 * dataset.n_labels + TREE * share * part * dataset.X_train.nnz * np.sqrt(rows) * work)
 
 
-TREE = 3.1e-9  # seconds for each nonzero and square root of a row, on two cores
+# Seconds for each nonzero, square root of a row and share of positive rows, on two quiet cores: for five data sets
+# between a half and two and a half times what trees took.
+TREE = 5.4e-8
 
 
 def select(
