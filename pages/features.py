@@ -141,9 +141,10 @@ def _begin(data, fingerprint, name):
 def _estimate_said(fingerprint, method, params) -> str:
     found = server.selection_estimate(fingerprint, method, params)
     scores = {"exact": " Scores from all training rows.", "sampled": " Scores from a sample of rows for each label."}
+    few = selected_text.few_steps(found)
     return (
         f"About {text.seconds(max(found['seconds'], 0.1))} and {text.size(found['bytes'])} of memory beside the data."
-        f"{scores.get(found.get('scoring'), '')}{selected_text.few_steps(found)}"
+        f"{scores.get(found.get('scoring'), '')}{' ' if few else ''}{few}"
     )
 
 
@@ -430,7 +431,7 @@ def _about(view):
     if found.method == "FALS":
         few = selected_text.few_steps(server.selection_estimate(view.fingerprint, found.method, found.params))
         if few:
-            st.warning(few.strip())
+            st.warning(few)
 
 
 def _label_table(view, label):

@@ -13,7 +13,7 @@ RARE = 5  # training rows; of features at the top
 def few_steps(estimate: dict) -> str:
     """What to think of a network that is trained in few steps; empty for any other."""
     n = estimate.get("n_steps", FEW_STEPS)
-    return f" Only {n:,} training steps, as rows are few: more epochs are advisable." if n < FEW_STEPS else ""
+    return f"Only {n:,} training steps, as rows are few: more epochs are advisable." if n < FEW_STEPS else ""
 
 
 def by_gradient(found) -> bool:

@@ -61,20 +61,16 @@ def _deeplift(weights, biases, X, activation):
 
     Differences go along the layers by themselves: values from which they would have to be taken are rounded.
     """
-    values, base = X, np.zeros((1, weights[0].shape[0]), weights[0].dtype)
-    change, ratios = X, []
+    base, change, ratios = np.zeros((1, weights[0].shape[0]), weights[0].dtype), X, []
     for level, (weight, bias) in enumerate(zip(weights, biases)):
-        before, before_base = product(values, weight) + bias, base @ weight + bias
-        change = product(change, weight)
+        before_base, change = base @ weight + bias, product(change, weight)
+        before = before_base + change
         last = level == len(weights) - 1
         ratio = _ratio_of_sigmoid if last or activation == "sigmoid" else _ratio_of_relu
         ratios.append(ratio(before, before_base, change).astype(weight.dtype, copy=False))
         change = ratios[-1] * change
-        if last:
-            values = sigmoid(before)
-        else:
-            values, base = activate(before, activation), activate(before_base, activation)
-    return Factors(weights, ratios[:-1], ratios[-1], values)
+        base = activate(before_base, activation)
+    return Factors(weights, ratios[:-1], ratios[-1], sigmoid(before))
 
 
 def _ratio_of_relu(before, base, change):
