@@ -1,23 +1,27 @@
-"""LdSM's tables: beside its published program, the paper and PLT, with more threads, as data grows, and in depth.
+"""LdSM's tables: beside its published program, the paper, PLT and others, with more threads, as data grows, in depth.
 
     python -m benchmarks.trees FOLDER [--part NAME ...] [--quick] [--docs]
     python -m benchmarks.trees --table FILE [--docs]
 
-FOLDER holds data sets, each a folder with train.txt.gz and test.txt.gz. Parts: reference, settings, beside-plt,
+FOLDER holds data sets, each a folder with train.txt.gz and test.txt.gz. Parts: reference, settings, others, beside-plt,
 workers, growth, depth; each is measured on its own and replaces what stood under its name in the results, so that they
 can be run one at a time. "settings" reads trees_settings.json, in which "steps" lead from the reference settings to the
 chosen ones, each with what it changes:
 
     {"data": {"bibtex": {"steps": [{"name": "reference", "params": {}}, {"name": "...", "params": {...}}, ...],
-                         "test_trees": 50}}}
+                         "test_trees": 50,
+                         "others": [{"name": "...", "method": "PLT", "params": {...}}, ...]}}}
 
-("test_trees", 50 when absent, is for the test rows alone.) Steps are measured on held-out thirds of the training rows.
+("test_trees", 50 when absent, is for the test rows alone, and for "others".) Steps are measured on held-out thirds of
+the training rows. "others" are what the chosen trees are held against, alone and mixed with them; see mixtures.py.
 Every point is measured in a process of its own, which trains and predicts on made-up rows first. Everything is written
 to benchmarks/results/trees.json and, as tables, to trees.md beside it.
 """
 
+import functools
 import json
 import math
+import operator
 import statistics
 import time
 from pathlib import Path
@@ -27,7 +31,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from benchmarks import compare, growth, report, studies
+from benchmarks import compare, growth, mixtures, report, studies
 from benchmarks.studies import Part, Point, Study, done, read_rows, source
 from xmlcore import PLT, LdSM, metrics
 from xmlcore.datasets import make_synthetic
@@ -202,27 +206,19 @@ def measure_workers(job):
     return {"seconds": found, "same": bool(same)}
 
 
-class NodeClock:
-    """Progress of one tree: when each attempt at a split was done."""
+class Timed(LdSM):
+    """LdSM that notes the rows and the seconds of every node that it splits."""
 
-    def __init__(self):
-        self.calls = []
+    def _split(self, x, y, rows, *more):
+        start = time.perf_counter()
+        split = super()._split(x, y, rows, *more)
+        if split is not None:
+            self.nodes_.append((rows.size, time.perf_counter() - start))
+        return split
 
-    def __call__(self, phase, fraction, detail=""):
-        self.calls.append((time.perf_counter(), fraction))
-
-    def of(self, tree, max_nodes):
-        """Rows and seconds of the nodes that were split.
-
-        A call tells how many nodes there were before the attempt; an attempt that failed is followed by one with as
-        many. The last with a number is the one whose children come next in the tree.
-        """
-        node_of = {int(tree.children[v, 0]): int(v) for v in tree.inner}
-        last = {}
-        for (before, _), (after, fraction) in zip(self.calls, self.calls[1:]):
-            last[round(fraction * max_nodes)] = after - before
-        pairs = [(int(tree.n_samples[node_of[at]]), seconds) for at, seconds in last.items() if at in node_of]
-        return np.array(pairs, float).reshape(-1, 2).T
+    def fit(self, X, Y, *more, **named):
+        self.nodes_ = []
+        return super().fit(X, Y, *more, **named)
 
 
 def widened(matrix, width):
@@ -240,11 +236,11 @@ def measure_nodes(job):
     X, Y = widened(X, job["width"]["D"] or X.shape[1]), widened(Y, job["width"]["L"] or Y.shape[1])
     fits = []
     for seed in job["seeds"]:
-        clock, model = NodeClock(), model_of(job, random_state=seed)
+        model = Timed(**model_of(job, random_state=seed).get_params())
         start = time.perf_counter()
-        model.fit(X, Y, progress=clock)
+        model.fit(X, Y)
         seconds = time.perf_counter() - start
-        rows, each = clock.of(model.trees_[0], model.max_nodes)
+        rows, each = np.array(model.nodes_, float).reshape(-1, 2).T
         few = rows <= FEW_ROWS
         one = {"seed": seed, "train_s": seconds, "nodes": int(rows.size), "few_nodes": int(few.sum())}
         if few.any():
@@ -253,10 +249,15 @@ def measure_nodes(job):
     return {"n_features": X.shape[1], "n_labels": Y.shape[1], "fits": fits}
 
 
+def measure_others(job):
+    return mixtures.measure(job, folds)
+
+
 JOBS = {
     "depth": measure_depth,
     "test": measure_test,
     "folds": measure_folds,
+    "others": measure_others,
     "workers": measure_workers,
     "nodes": measure_nodes,
 }
@@ -294,8 +295,22 @@ def plan_settings(options):
             params = params | step["params"]
             named = {"step": number, "name": step["name"], "changed": step["params"]}
             add(named, params, what="folds", repeat=False)
-        add({"row": "chosen"}, params | {"n_estimators": entry.get("test_trees", TEST_TREES)})
+        add({"row": "chosen"}, chosen_params(entry))
     return points
+
+
+def chosen_params(entry):
+    """Those that the steps lead to, with the trees of the test."""
+    changes = [step["params"] for step in entry["steps"]]
+    return functools.reduce(operator.or_, changes, REFERENCE) | {"n_estimators": entry.get("test_trees", TEST_TREES)}
+
+
+def plan_others(options):
+    return [
+        point(source(name, options), chosen_params(entry), "others", n_jobs=options.threads, others=entry["others"])
+        for name, entry in read_settings(options.settings)["data"].items()
+        if "others" in entry
+    ]
 
 
 def read_settings(path):
@@ -309,6 +324,12 @@ def read_settings(path):
             if unknown:
                 raise ValueError(
                     f"{path.name}: {name}, step {step['name']!r}: LdSM has no {', '.join(sorted(unknown))}"
+                )
+        for one in entry.get("others", ()):
+            if one["method"] not in mixtures.METHODS:
+                raise ValueError(
+                    f"{path.name}: {name}, {one['name']!r}: no method {one['method']!r}; there are "
+                    f"{', '.join(mixtures.METHODS)}"
                 )
     return found
 
@@ -502,6 +523,10 @@ def table_settings(part):
     )
 
 
+def table_others(part):
+    return mixtures.table(part, PAPER)
+
+
 def minus(ours, theirs):
     return [a - b for a, b in zip(ours, theirs)]
 
@@ -658,6 +683,7 @@ def table_depth(part):
 PARTS = {
     "reference": Part("The published program's settings", plan_reference, table_reference),
     "settings": Part("Chosen settings", plan_settings, table_settings),
+    "others": Part("Other methods on the same data", plan_others, table_others),
     "beside-plt": Part("Beside PLT", plan_beside, table_beside),
     "workers": Part("More threads", plan_workers, table_workers),
     "growth": Part("As data grows", plan_growth, table_growth),
@@ -670,6 +696,11 @@ def begin(part, options):
         part["base"] = QUICK_BASE if options.quick else BASE
 
 
+def described(job):
+    found = {"n_jobs": job["n_jobs"], "params": all_params(job)}
+    return found | ({"others": job["others"]} if "others" in job else {})
+
+
 STUDY = Study(
     name="trees",
     about=__doc__.split("\n\n")[0],
@@ -677,7 +708,7 @@ STUDY = Study(
     page="ldsm.md",
     trial=f"{TRIAL['rows']:,} rows, few and small trees",
     shorten=trial,
-    described=lambda job: {"n_jobs": job["n_jobs"], "params": all_params(job)},
+    described=described,
     begun=begin,
     without_trial_line=("growth",),
 )
@@ -688,11 +719,11 @@ def read_options(arguments=None):
         parser.add_argument("--settings", type=Path, default=SETTINGS, help="steps and chosen settings, as JSON")
 
     def check(parser, options):
-        if "settings" in options.part:
+        if {"settings", "others"} & set(options.part):
             try:
                 read_settings(options.settings)
             except (OSError, ValueError, KeyError) as error:
-                parser.error(f"part settings: {error}")
+                parser.error(f"{options.settings.name}: {error}")
 
     return studies.read_options(STUDY, arguments, more, check)
 

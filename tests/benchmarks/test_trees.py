@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from benchmarks import choose_trees, growth, studies, trees
+from benchmarks import choose_trees, growth, mixtures, studies, trees
 from xmlcore import LdSM
 from xmlcore.datasets import make_synthetic, write_matrix
 
@@ -116,6 +116,54 @@ def test_steps_keep_the_changes_before_them_and_the_last_is_tested_with_fifty_tr
         trees.read_settings(tmp_path / "s.json")
 
 
+def test_other_methods_stand_alone_and_with_the_trees_on_held_out_rows_and_on_the_test():
+    def one(where, trees_p, other_p, mixed_p):
+        alone = {mixtures.TREES: [trees_p, 40.0, 30.0], "network": [other_p, 40.0, 30.0]}
+        mixed = {
+            mixtures.TREES: [trees_p, 40.0, 30.0],
+            "network": [mixed_p, 41.0, 31.0],
+            mixtures.ALL: [77.0, 1.0, 2.0],
+        }
+        return {"where": where, "seed": 0, "alone": alone, "with_trees": mixed}
+
+    fits = [one(mixtures.HELD_OUT, 50.0, 40.0, 60.0), one(mixtures.HELD_OUT, 52.0, 44.0, 61.0)]
+    fits.append(one(mixtures.TEST, 55.0, 45.0, 58.0))
+    others = [{"name": "network", "method": "perceptron", "params": {"dropout": 0.8}}]
+    text = trees.table_others(part("others", run(*fits, others=others)))
+    assert "| bibtex | LdSM, chosen |  | 51.00 / 40.00 / 30.00 |  | 55.00 / 40.00 / 30.00 |  |" in text
+    assert (
+        "| bibtex | network | `dropout=0.8` | 42.00 / 40.00 / 30.00 | 60.50 / 41.00 / 31.00 | 45.00 / 40.00 / 30.00 "
+        "| 58.00 / 41.00 / 31.00 |"
+    ) in text
+    assert "| bibtex | the paper's table |  |  |  | 64.69 / 39.70 / 29.25 |  |" in text and whole(text)
+
+
+@pytest.mark.parametrize("method, params", [
+    ("LdSM", {"n_estimators": 2, "max_nodes": 30}), ("PLT", {}), ("kernel ridge", {"alpha": 0.1}),
+    ("perceptron", {"n_hidden": 20, "learning_rate": 0.01}), ("extremely randomised trees", {"n_estimators": 5}),
+])  # fmt: skip
+def test_other_methods_are_told_the_labels_by_the_features(method, params):
+    labels = np.arange(60) % 3
+    X, Y = sp.csr_array(np.eye(3, 5)[labels]), sp.csr_array(np.eye(3)[labels] > 0)
+    scores = mixtures.METHODS[method](X, Y, X[:9], 0, 1, params)
+    assert scores.shape == (9, 3) and (scores.argmax(axis=1) == labels[:9]).all()
+
+
+def test_mixed_scores_are_shares_of_a_row():
+    shares = mixtures.as_shares(np.array([[3.0, 1.0, -4.0], [0.0, 0.0, 0.0]]))
+    np.testing.assert_allclose(shares, [[0.75, 0.25, 0.0], [0.0, 0.0, 0.0]])
+    Y = sp.csr_array(np.array([[1, 0, 0, 1, 0, 0]], bool))
+    assert mixtures.precisions(Y, np.array([[5.0, 4.0, 0.0, 3.0, 2.0, 1.0]])) == pytest.approx([100, 200 / 3, 40])
+
+
+def test_an_unknown_method_is_told_with_those_there_are(tmp_path):
+    others = [{"name": "forest", "method": "forests", "params": {}}]
+    entry = {"steps": [{"name": "a", "params": {}}], "others": others}
+    (tmp_path / "s.json").write_text(json.dumps({"data": {"bibtex": entry}}))
+    with pytest.raises(ValueError, match="bibtex, 'forest': no method 'forests'; there are LdSM, PLT, perceptron"):
+        trees.read_settings(tmp_path / "s.json")
+
+
 def test_speed_up_is_of_medians_and_other_predictions_are_told():
     runs = [
         run(seconds={"1": [4.0, 9.0, 3.0], "2": [2.0, 2.0, 1.0]}, same=True),
@@ -170,25 +218,14 @@ def test_every_axis_of_growth_changes_one_size_and_the_base_is_measured_once(qui
     assert [one.make for one in points] == sorted([one.make for one in points], key=lambda make: make != base)
 
 
-def test_nodes_are_timed_whatever_fails_between(monkeypatch):
-    clock = trees.NodeClock()
-    # Nodes before each attempt: the root; node 1 fails; node 2 splits; all others fail; the end.
-    for when, nodes in ((0.0, 0), (1.0, 1), (3.0, 3), (3.5, 3), (9.0, 5), (10.0, 100)):
-        clock.calls.append((when, nodes / 100))
-    children = np.array([[1, 2], [-1, -1], [3, 4], [-1, -1], [-1, -1]])
-    tree = SimpleNamespace(children=children, inner=np.array([0, 2]), n_samples=np.array([50, 20, 30, 15, 15]))
-    rows, seconds = clock.of(tree, 100)
-    assert rows.tolist() == [50, 30] and seconds == pytest.approx([1.0, 0.5])
-
-
-def test_the_clock_reads_what_training_reports():
+def test_every_split_is_timed_with_its_rows_and_nothing_else_changes():
     data = make_synthetic(n_train=150, n_test=1, n_labels=20, n_features=60, features_per_row=8)
-    clock = trees.NodeClock()
-    model = LdSM(n_estimators=1, n_epochs=2, max_nodes=60, n_jobs=1).fit(data.X_train, data.Y_train, progress=clock)
-    rows, seconds = clock.of(model.trees_[0], 60)
-    tree = model.trees_[0]
-    assert rows.size == tree.inner.size > 5 and (seconds > 0).all()
-    assert sorted(rows) == sorted(tree.n_samples[tree.inner])
+    params = {"n_estimators": 1, "n_epochs": 2, "max_nodes": 60, "n_jobs": 1}
+    model = trees.Timed(**params).fit(data.X_train, data.Y_train)
+    tree, plain = model.trees_[0], LdSM(**params).fit(data.X_train, data.Y_train).trees_[0]
+    assert sorted(rows for rows, _ in model.nodes_) == sorted(tree.n_samples[tree.inner]) and tree.inner.size > 5
+    assert all(seconds > 0 for _, seconds in model.nodes_)
+    np.testing.assert_array_equal(tree.parent, plain.parent)
 
 
 def test_widened_rows_are_the_same_rows():
@@ -240,7 +277,8 @@ def options(tmp_path, monkeypatch):
         target = tmp_path / "data" / "bibtex" / f"{which}.txt.gz"
         target.write_bytes(gzip.compress((tmp_path / "plain.txt").read_bytes()))
     steps = [{"name": "reference", "params": {}}, {"name": "wider", "params": {"arity": 3}}]
-    (tmp_path / "s.json").write_text(json.dumps({"data": {"bibtex": {"steps": steps}}}))
+    others = [{"name": "label tree", "method": "PLT", "params": {}}]
+    (tmp_path / "s.json").write_text(json.dumps({"data": {"bibtex": {"steps": steps, "others": others}}}))
 
     def here(job, folder, options, module="benchmarks.growth", kernels=None):
         found = growth.make(job) if job["what"] == "make" else trees.JOBS[job["what"]](job)
@@ -250,7 +288,7 @@ def options(tmp_path, monkeypatch):
     return SimpleNamespace(folder=tmp_path / "data", settings=tmp_path / "s.json", quick=True, threads=2, attempts=1)
 
 
-@pytest.mark.parametrize(("name", "points"), [("reference", 3), ("settings", 4), ("workers", 1)])
+@pytest.mark.parametrize(("name", "points"), [("reference", 3), ("settings", 4), ("others", 1), ("workers", 1)])
 def test_parts_are_measured_from_beginning_to_end(options, name, points):
     kept = []
     found = studies.run_part(
@@ -259,7 +297,7 @@ def test_parts_are_measured_from_beginning_to_end(options, name, points):
     assert len(found["runs"]) == found["planned"] == points and found["complete"]
     assert kept == [(n, False) for n in range(1, points + 1)] + [(points, True)]
     assert found["xmlcore_code"] == found["xmlcore_code_end"] and not any("failed" in one for one in found["runs"])
-    assert ("delicious" in found["absent"]) == (name != "settings")
+    assert ("delicious" in found["absent"]) == (name not in ("settings", "others"))
     text = studies.part_markdown(trees.STUDY, name, json.loads(json.dumps(found)))
     assert (
         whole(text)

@@ -36,6 +36,9 @@ def in_float64(X, labels, n_labels=6):
     return (own_ptr, own, own_values, kept.size, label_ptr, own_labels, kept_labels.size), kept, kept_labels
 
 
+GO_ON = np.zeros(1, np.uint8)
+
+
 @njit
 def choose_directions(sums, total, label_sums, labels, start, end, integrity_weight, multiway_weight, table):
     return kernels.choose_directions(
@@ -88,7 +91,19 @@ def test_a_node_is_trained_as_the_paper_says(optimizer, M, extra):
     node, kept, kept_labels = in_float64(X, labels)
     trace = np.empty((4, 4))
     weights, sums, label_sums, counts, _ = kernels.train_node(
-        *node, M, 4, 0.3, 2.0, 1.0, 0.05, {"nag": kernels.NAG, "sgd": kernels.SGD}[optimizer], 11, 3, *extra, trace
+        *node,
+        M,
+        4,
+        0.3,
+        2.0,
+        1.0,
+        0.05,
+        {"nag": kernels.NAG, "sgd": kernels.SGD}[optimizer],
+        11,
+        3,
+        *extra,
+        trace,
+        GO_ON,
     )
     regressors, P, P_of, C, met, _, expected = naive.ldsm_train_node(
         rows, labels, M, 4, 0.3, (2.0, 1.0), 0.05, optimizer, naive.stream(11, 3), *extra

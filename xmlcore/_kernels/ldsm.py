@@ -228,7 +228,7 @@ def choose_directions(
 @kernel
 def train_node(
     ptr, columns, values, n_columns, label_ptr, labels, n_labels, arity, n_epochs, learning_rate,
-    integrity_weight, multiway_weight, spread, optimizer, seed, number, min_error, weight_decay, trace,
+    integrity_weight, multiway_weight, spread, optimizer, seed, number, min_error, weight_decay, trace, stop,
 ):  # fmt: skip
     """Train the regressors of a node (the paper's algorithm 4).
 
@@ -251,6 +251,8 @@ def train_node(
         Share that the weights of a row's columns lose when it is learnt from.
     trace : float64 (n_epochs, 4), written
         See :func:`objective`, of the running shares after each epoch.
+    stop : uint8 (1,)
+        Looked at before each epoch: other than 0 ends training there, with what is learnt so far.
 
     Returns
     -------
@@ -292,6 +294,8 @@ def train_node(
     seen = 0
     norm_sum = 0.0
     for epoch in range(n_epochs):
+        if stop[0]:
+            break
         for i in range(m):
             a = ptr[i]
             n = ptr[i + 1] - a
@@ -447,7 +451,7 @@ def to_features(weights, means, scales, arity):
 def split_node(
     x_ptr, x_columns, x_values, y_ptr, y_labels, rows, place, arity, n_epochs, learning_rate, integrity_weight,
     trained_weight, multiway_weight, spread, least, optimizer, seed, number, order, min_error, weight_decay, trace,
-    parts,
+    parts, stop,
 ):  # fmt: skip
     """Train a node on its rows, met in a random order, and split them: all steps without the interpreter between.
 
@@ -466,6 +470,8 @@ def split_node(
     trace : float64 (n_epochs, 4), written
     parts : float64 (4,), written
         J and its parts of the split as it was made, see :func:`objective`.
+    stop : uint8 (1,)
+        See :func:`train_node`: a split of a node whose training was stopped means nothing.
 
     Returns
     -------
@@ -499,6 +505,7 @@ def split_node(
         weights, _, _, _, scale = train_node(
             every_ptr, every, dense, n_columns, label_ptr, labels, n_labels, M, n_epochs, learning_rate,
             trained_weight, multiway_weight, spread, optimizer, seed, number, min_error, weight_decay, trace,
+            stop,
         )  # fmt: skip
         drop_small(weights, scale, least, M)
         if not to_features(weights, means, scales, M):
@@ -507,6 +514,7 @@ def split_node(
         weights, _, _, _, scale = train_node(
             ptr, own, values, n_columns, label_ptr, labels, n_labels, M, n_epochs, learning_rate,
             trained_weight, multiway_weight, spread, optimizer, seed, number, min_error, weight_decay, trace,
+            stop,
         )  # fmt: skip
         drop_small(weights, scale, least, M)
     for e in range(n_epochs):

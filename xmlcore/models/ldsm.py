@@ -2,7 +2,6 @@
 
 import heapq
 import numbers
-import threading
 import warnings
 from typing import NamedTuple
 
@@ -13,6 +12,7 @@ from xmlcore._kernels import ldsm
 from xmlcore._parallel import effective_jobs, run_tasks
 from xmlcore.models.arrays import are_pointers, by_frequency, check_columns, columns_of, in_columns, read_only
 from xmlcore.models.base import ModelFormatError, MultiLabelModel
+from xmlcore.models.growth import Growth
 from xmlcore.progress import Progress, silent
 from xmlcore.ranking import Ranking
 from xmlcore.validation import INT32_MAX, check_count, check_features, check_labels, csr_parts
@@ -25,7 +25,6 @@ SPACES = ("raw", "idf")
 MOST_GAMMA = 1e30
 DENSE = 0.5  # share of values that are not 0, from which on features are taken as dense
 ORDER, ATTEMPT = 1 << 32, 1 << 33  # added to a node's number: streams of its rows' order, and of further attempts
-PHASE = "Growing trees"
 PREDICT_ROWS, LEAST_ROWS = 4096, 256  # most and fewest rows per task
 AT_ONCE = 1 << 21  # (row, label) pairs whose shares are in memory at once, per thread
 LEAST_WIDTH = 100  # features, of fewer the least weight would be one that matters
@@ -255,13 +254,13 @@ class LdSM(MultiLabelModel):
                     f"{needed / 2**30:.0f} GiB with {threads} threads: use optimizer='nag', which keeps them sparse, "
                     "fewer threads (n_jobs) or fewer features"
                 )
-        report = _Report(progress, self.n_estimators, self.max_nodes)
-
-        def grow(seed):
-            return self._grow(x, y, feature_of_column.size, n_features, n_labels, seed, optimizer, report)
-
         seeds = self._seeds(self.n_estimators)
-        grown = run_tasks(grow, seeds, [1] * len(seeds), self.n_jobs)
+        with Growth(progress, self.n_estimators, self.max_nodes, self.arity, self.n_epochs, X.shape[0]) as growth:
+
+            def grow(seed):
+                return self._grow(x, y, feature_of_column.size, n_features, n_labels, seed, optimizer, growth)
+
+            grown = run_tasks(grow, seeds, [1] * len(seeds), self.n_jobs)
         means = _label_means(x, Y, max(1, feature_of_column.size), self.rerank_space) if self.rerank_beta < 1 else None
         rerank = float(self.rerank_beta), float(self.rerank_gamma)
         self._set_fitted(grown, means, rerank, feature_of_column, n_features, n_labels, optimizer, unlabelled)
@@ -415,7 +414,7 @@ class LdSM(MultiLabelModel):
 
     # Training -------------------------------------------------------------------------------------------------------
 
-    def _grow(self, x, y, n_columns, n_features, n_labels, seed, optimizer, report=None):
+    def _grow(self, x, y, n_columns, n_features, n_labels, seed, optimizer, growth):
         """Grow one tree (the paper's algorithm 1).
 
         Parameters
@@ -423,6 +422,7 @@ class LdSM(MultiLabelModel):
         x : ptr, columns, values of all rows; y : ptr, labels
         seed : int
             Of the tree; a node has a stream of its own.
+        growth : Growth
 
         Returns
         -------
@@ -434,35 +434,41 @@ class LdSM(MultiLabelModel):
         grown = Grown(M, self.n_epochs, n_rows, np.flatnonzero(counts), counts[counts > 0])
         rows_of = {0: np.arange(n_rows, dtype=np.int32)}
         waiting = [(-grown.mixture(0), 0)]
+        own = growth.tree()
         while waiting and len(grown.parent) + M <= self.max_nodes:
             mixture, v = heapq.heappop(waiting)
             if mixture == 0:
                 break  # one label in each node that is left
             rows = rows_of.pop(v)
-            split = self._split(x, y, rows, v, place, n_features, seed, optimizer)
-            if report is not None:
-                report(seed, len(grown.parent))
+            split = self._split(x, y, rows, v, place, n_features, seed, optimizer, own, growth.stop)
+            growth.say(own)
             if split is None:
                 grown.undone.append(v)
+                own.end(rows.size, 0, len(grown.parent))
                 continue  # a leaf, for good
             first = grown.add(v, split)
+            left = 0
             for c in range(M):
                 rows_of[first + c] = split.rows[split.row_ptr[c] : split.row_ptr[c + 1]]
-                heapq.heappush(waiting, (-grown.mixture(first + c), first + c))
-        if report is not None:
-            report(seed, self.max_nodes)
+                mixture = grown.mixture(first + c)
+                heapq.heappush(waiting, (-mixture, first + c))
+                left += rows_of[first + c].size if mixture else 0
+            own.end(rows.size, left, len(grown.parent))
+        own.ended = True
+        growth.say(own)
         return grown
 
-    def _split(self, x, y, rows, v, place, n_features, seed, optimizer):
+    def _split(self, x, y, rows, v, place, n_features, seed, optimizer, growth, stop):
         """Train node v on its rows, and split them; None when a child gets all rows, or none, in every attempt."""
         weights = float(self.integrity_weight), float(self.multiway_weight)
         rest = 1.0 / (2 * n_features), 1.0 / max(n_features, LEAST_WIDTH), OPTIMIZERS[optimizer], seed
         for attempt in range(self.n_attempts):
-            number, trace, parts = v + ATTEMPT * attempt, np.empty((self.n_epochs, 4)), np.empty(4)
+            number, trace, parts = v + ATTEMPT * attempt, np.full((self.n_epochs, 4), np.nan), np.empty(4)
+            growth.begin(rows.size, trace)
             status, *found = ldsm.split_node(
                 *x, *y, rows, place, self.arity, self.n_epochs, float(self.learning_rate), weights[0],
                 weights[0] / 2**attempt, weights[1], *rest, number, ORDER + number, float(self.min_error),
-                float(self.weight_decay), trace, parts,
+                float(self.weight_decay), trace, parts, stop,
             )  # fmt: skip
             if status == ldsm.BEYOND:
                 raise FloatingPointError(
@@ -578,28 +584,6 @@ class LdSM(MultiLabelModel):
                 ldsm.rank_again(*found, *own, n_columns, *self.means_[:3], *self._rerank)
             yield slice(block[0] + first, block[0] + end), *found
             first = end
-
-
-class _Report:
-    """Progress of all trees, by the nodes they have; called by several threads."""
-
-    def __init__(self, progress, n_trees, max_nodes):
-        self.progress, self.n_trees, self.max_nodes = progress, n_trees, max_nodes
-        self.nodes, self.lock, self.stopped = {}, threading.Lock(), None
-        progress(PHASE, 0.0, f"0 of {n_trees:,} trees")
-
-    def __call__(self, tree, nodes):
-        with self.lock:
-            if self.stopped is not None:  # another thread was told to stop
-                raise self.stopped
-            self.nodes[tree] = nodes
-            done = sum(nodes >= self.max_nodes for nodes in self.nodes.values())
-            fraction = sum(self.nodes.values()) / (self.n_trees * self.max_nodes)
-            try:
-                self.progress(PHASE, fraction, f"{done:,} of {self.n_trees:,} trees")
-            except BaseException as error:
-                self.stopped = error
-                raise
 
 
 class Split(NamedTuple):

@@ -1,0 +1,113 @@
+"""Progress of growing trees: in proportion to the work, within large nodes too, and stopped there."""
+
+import threading
+
+import numpy as np
+import pytest
+
+from xmlcore import LdSM
+from xmlcore._kernels import ldsm as kernels
+from xmlcore.datasets import make_synthetic
+from xmlcore.models import growth
+from xmlcore.progress import Cancelled
+
+
+def split_evenly(tree, rows, levels):
+    """All nodes of a balanced tree, level by level; the fraction after each."""
+    said, nodes = [], 1
+    for level in range(levels):
+        for _ in range(2**level):
+            size = rows // 2**level
+            tree.begin(size, np.zeros((tree.n_epochs, 4)))
+            nodes += 2
+            tree.end(size, size if level + 1 < levels else 0, nodes)
+            said.append(tree.fraction())
+    return said
+
+
+def test_every_level_of_a_balanced_tree_counts_the_same():
+    tree = growth.TreeGrowth(n_rows=1024, n_epochs=3, max_nodes=127, arity=2)
+    said = split_evenly(tree, 1024, 6)
+    at_end_of_level = [said[2**level - 2] for level in range(1, 7)]
+    np.testing.assert_allclose(at_end_of_level, np.arange(1, 7) / 6, atol=0.12)
+    assert said == sorted(said) and said[-1] < 1
+    tree.ended = True
+    assert tree.fraction() == 1
+
+
+def test_epochs_of_a_node_count_while_it_is_trained():
+    tree = growth.TreeGrowth(n_rows=100, n_epochs=4, max_nodes=4, arity=2)
+    trace = np.full((4, 4), np.nan)
+    tree.begin(100, trace)
+    said = [tree.fraction()]
+    for epoch in range(4):
+        trace[epoch] = 0.5
+        said.append(tree.fraction())
+    np.testing.assert_allclose(said, np.arange(5) / 8)
+    tree.begin(100, np.full((4, 4), np.nan))  # another attempt begins, but progress does not fall
+    assert tree.fraction() == said[-1]
+
+
+def test_rows_in_leaves_are_work_no_more():
+    split, undone = (growth.TreeGrowth(100, 1, 64, 2) for _ in range(2))
+    split.end(100, 100, 3)
+    undone.end(100, 30, 3)
+    assert undone.fraction() > split.fraction()
+
+
+def test_a_stopped_node_keeps_what_it_has_learnt():
+    ptr, columns, values = np.arange(5), np.zeros(4, np.uint32), np.ones(4, np.float32)
+    labels = np.array([0, 1, 0, 1], np.uint32)
+    trace = np.full((3, 4), np.nan)
+    *_, counts, _ = kernels.train_node(
+        ptr, columns, values, 1, ptr, labels, 2, 2, 3, 0.1, 2.0, 1.0, 0.1, kernels.NAG, 1, 1, 0.0, 0.0, trace,
+        np.ones(1, np.uint8),
+    )  # fmt: skip
+    assert np.isnan(trace).all() and counts.tolist() == [0, 0]
+
+
+@pytest.fixture
+def one_large_node(monkeypatch):
+    """Rows whose root takes some tenths of a second, and a look at it every few milliseconds."""
+    monkeypatch.setattr(growth, "EVERY", 0.005)
+    data = make_synthetic(n_train=2_000, n_test=1, n_labels=20, n_features=200, features_per_row=20)
+    LdSM(n_estimators=1, n_epochs=1, max_nodes=3, n_jobs=1).fit(data.X_train[:50], data.Y_train[:50])
+    return data.X_train, data.Y_train, LdSM(n_estimators=1, n_epochs=500, max_nodes=3, n_jobs=1)
+
+
+def test_a_large_node_reports_before_it_is_done(one_large_node):
+    X, Y, model = one_large_node
+    said = []
+    model.fit(X, Y, progress=lambda phase, fraction, detail="": said.append((phase, fraction, detail)))
+    fractions = [fraction for _, fraction, _ in said]
+    assert fractions == sorted(fractions) and len(set(fractions)) > 5 and fractions[-1] == 1
+    assert {(phase, detail) for phase, _, detail in said[:-1]} == {("Growing trees", "0 of 1 trees")}
+    assert said[-1][2] == "1 of 1 trees"
+
+
+def test_a_large_node_is_stopped_within(one_large_node, monkeypatch):
+    X, Y, model = one_large_node
+    before, traces = model.fit(X, Y).trees_, []
+
+    def begin(tree, n_rows, trace):
+        traces.append(trace)
+        tree.node = n_rows, trace
+
+    def stop(phase, fraction, detail=""):
+        if fraction > 0:
+            raise Cancelled
+
+    monkeypatch.setattr(growth.TreeGrowth, "begin", begin)
+    with pytest.raises(Cancelled):
+        model.fit(X, Y, progress=stop)
+    assert len(traces) == 1 and np.isfinite(traces[0][0, 1]) and np.isnan(traces[0][-1, 1])  # some epochs, not all
+    assert model.trees_ is before
+
+
+def test_nothing_looks_on_when_nobody_listens(one_large_node):
+    X, Y, model = one_large_node
+    with growth.Growth(growth.silent, 1, 3, 2, 1, 10) as quiet:
+        assert quiet.thread is None
+    seen = set()
+    model.set_params(n_epochs=2).fit(X, Y, progress=lambda *report: seen.add(threading.active_count()))
+    assert threading.active_count() < max(seen)  # the thread that looked on has ended
