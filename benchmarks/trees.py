@@ -325,12 +325,10 @@ def read_settings(path):
                 raise ValueError(
                     f"{path.name}: {name}, step {step['name']!r}: LdSM has no {', '.join(sorted(unknown))}"
                 )
-        for one in entry.get("others", ()):
-            if one["method"] not in mixtures.METHODS:
-                raise ValueError(
-                    f"{path.name}: {name}, {one['name']!r}: no method {one['method']!r}; there are "
-                    f"{', '.join(mixtures.METHODS)}"
-                )
+        try:
+            mixtures.check(entry.get("others", ()))
+        except ValueError as error:
+            raise ValueError(f"{path.name}: {name}: {error}") from None
     return found
 
 

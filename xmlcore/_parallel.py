@@ -31,6 +31,7 @@ def run_tasks(
     progress: Progress = silent,
     phase: str = "Working",
     unit: str = "tasks",
+    on_error: Callable[[BaseException], None] | None = None,
 ) -> list:
     """Call ``function(task)`` for every task, the dearest first, and return the results in the order of the tasks.
 
@@ -44,6 +45,8 @@ def run_tasks(
         Threads; all cores when None.
     progress, phase, unit
         Where to report; an exception from ``progress`` stops what has not started and is raised here.
+    on_error : callable, optional
+        Called with what ends the work too early, before what runs is waited for: to stop that as well.
     """
     tasks = list(tasks)
     costs = [float(cost) for cost in costs]
@@ -67,7 +70,9 @@ def run_tasks(
                 results[i] = future.result()
                 done_cost += costs[i]
                 progress(phase, done_cost / total, f"{done:,} of {len(tasks):,} {unit}")
-        except BaseException:
+        except BaseException as error:
+            if on_error is not None:
+                on_error(error)
             pool.shutdown(wait=True, cancel_futures=True)
             raise
     return results

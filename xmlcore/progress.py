@@ -8,7 +8,10 @@ class Cancelled(Exception):
 
 
 class Progress(Protocol):
-    """What long functions take as ``progress``: called often, cheap, may raise :class:`Cancelled`."""
+    """What long functions take as ``progress``: called often, cheap, may raise :class:`Cancelled`.
+
+    It may be called by other threads than the one that started the work, by one at a time.
+    """
 
     def __call__(self, phase: str, fraction: float, detail: str = "") -> None:
         """Report.

@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 from benchmarks import choose_trees, growth, mixtures, studies, trees
-from xmlcore import LdSM
+from xmlcore import LdSM, metrics
 from xmlcore.datasets import make_synthetic, write_matrix
 
 
@@ -119,11 +119,7 @@ def test_steps_keep_the_changes_before_them_and_the_last_is_tested_with_fifty_tr
 def test_other_methods_stand_alone_and_with_the_trees_on_held_out_rows_and_on_the_test():
     def one(where, trees_p, other_p, mixed_p):
         alone = {mixtures.TREES: [trees_p, 40.0, 30.0], "network": [other_p, 40.0, 30.0]}
-        mixed = {
-            mixtures.TREES: [trees_p, 40.0, 30.0],
-            "network": [mixed_p, 41.0, 31.0],
-            mixtures.ALL: [77.0, 1.0, 2.0],
-        }
+        mixed = {"network": [mixed_p, 41.0, 31.0], mixtures.ALL: [77.0, 1.0, 2.0]}
         return {"where": where, "seed": 0, "alone": alone, "with_trees": mixed}
 
     fits = [one(mixtures.HELD_OUT, 50.0, 40.0, 60.0), one(mixtures.HELD_OUT, 52.0, 44.0, 61.0)]
@@ -156,11 +152,30 @@ def test_mixed_scores_are_shares_of_a_row():
     assert mixtures.precisions(Y, np.array([[5.0, 4.0, 0.0, 3.0, 2.0, 1.0]])) == pytest.approx([100, 200 / 3, 40])
 
 
-def test_an_unknown_method_is_told_with_those_there_are(tmp_path):
-    others = [{"name": "forest", "method": "forests", "params": {}}]
+def test_trees_are_mixed_by_the_scores_they_rank_by():
+    data = make_synthetic(n_train=150, n_test=30, n_labels=20, n_features=60, features_per_row=8)
+    params = {"n_estimators": 3, "max_nodes": 60, "rerank_beta": 0.3, "rerank_gamma": 2.0}
+    model = LdSM(**params, random_state=4).fit(data.X_train, data.Y_train)
+    expected = 100 * metrics.precision_at_k(data.Y_test, model.predict_topk(data.X_test, 5), 5)[[0, 2, 4]]
+    scores = mixtures.METHODS["LdSM"](data.X_train, data.Y_train, data.X_test, 4, 1, params)
+    assert mixtures.precisions(data.Y_test, scores) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("changed, message", [
+    ({"method": "forests"}, "bibtex: 'b': no method 'forests'; there are LdSM, PLT, perceptron"),
+    ({"name": "a"}, "'a' stands for something else already"),
+    ({"name": mixtures.TREES}, "'LdSM, chosen' stands for something else already"),
+    ({"params": {"leaves": 3}}, "'b': PLT takes no leaves here"),
+    ({"params": {"random_state": 3}}, "'b': PLT takes no random_state here"),
+    ({"params": None}, "one of the others has no params"),
+])  # fmt: skip
+def test_other_methods_are_checked_before_anything_is_measured(changed, message, tmp_path):
+    second = {"name": "b", "method": "PLT", "params": {}} | changed
+    second = {name: value for name, value in second.items() if value is not None}
+    others = [{"name": "a", "method": "perceptron", "params": {"row_length": 2.0, "dropout": 0.5}}, second]
     entry = {"steps": [{"name": "a", "params": {}}], "others": others}
     (tmp_path / "s.json").write_text(json.dumps({"data": {"bibtex": entry}}))
-    with pytest.raises(ValueError, match="bibtex, 'forest': no method 'forests'; there are LdSM, PLT, perceptron"):
+    with pytest.raises(ValueError, match=message):
         trees.read_settings(tmp_path / "s.json")
 
 

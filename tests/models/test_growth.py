@@ -55,7 +55,14 @@ def test_rows_in_leaves_are_work_no_more():
     assert undone.fraction() > split.fraction()
 
 
-def test_a_stopped_node_keeps_what_it_has_learnt():
+def test_the_last_nodes_bring_it_near_the_end():
+    tree = growth.TreeGrowth(1000, 1, 9, 4)
+    tree.end(1000, 1000, 5)
+    tree.end(400, 300, 9)
+    assert 0.99 < tree.fraction() < 1
+
+
+def test_a_stopped_node_meets_no_row():
     ptr, columns, values = np.arange(5), np.zeros(4, np.uint32), np.ones(4, np.float32)
     labels = np.array([0, 1, 0, 1], np.uint32)
     trace = np.full((3, 4), np.nan)
@@ -81,27 +88,66 @@ def test_a_large_node_reports_before_it_is_done(one_large_node):
     model.fit(X, Y, progress=lambda phase, fraction, detail="": said.append((phase, fraction, detail)))
     fractions = [fraction for _, fraction, _ in said]
     assert fractions == sorted(fractions) and len(set(fractions)) > 5 and fractions[-1] == 1
-    assert {(phase, detail) for phase, _, detail in said[:-1]} == {("Growing trees", "0 of 1 trees")}
+    assert {(phase, detail) for phase, fraction, detail in said if fraction < 1} == {("Growing trees", "0 of 1 trees")}
     assert said[-1][2] == "1 of 1 trees"
 
 
-def test_a_large_node_is_stopped_within(one_large_node, monkeypatch):
-    X, Y, model = one_large_node
-    before, traces = model.fit(X, Y).trees_, []
+ENDLESS = 100_000  # epochs: a test that waited for them would be killed
 
-    def begin(tree, n_rows, trace):
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_large_node_is_stopped_within_and_the_model_stays_as_it_was(one_large_node, n_jobs, monkeypatch):
+    X, Y, model = one_large_node
+    before, traces = model.set_params(n_epochs=1).fit(X, Y).trees_, []
+    begin = growth.TreeGrowth.begin
+
+    def noted(tree, n_rows, trace):
         traces.append(trace)
-        tree.node = n_rows, trace
+        begin(tree, n_rows, trace)
 
     def stop(phase, fraction, detail=""):
         if fraction > 0:
             raise Cancelled
 
-    monkeypatch.setattr(growth.TreeGrowth, "begin", begin)
+    monkeypatch.setattr(growth.TreeGrowth, "begin", noted)
+    model.set_params(n_epochs=ENDLESS, n_jobs=n_jobs, n_estimators=n_jobs, n_attempts=64)
     with pytest.raises(Cancelled):
         model.fit(X, Y, progress=stop)
-    assert len(traces) == 1 and np.isfinite(traces[0][0, 1]) and np.isnan(traces[0][-1, 1])  # some epochs, not all
+    assert len(traces) == n_jobs  # not another attempt
+    assert any(np.isfinite(trace[0, 1]) for trace in traces) and all(np.isnan(trace[-1, 1]) for trace in traces)
     assert model.trees_ is before
+
+
+def test_an_error_in_one_tree_stops_the_others(one_large_node, monkeypatch):
+    X, Y, model = one_large_node
+    begin, seen = growth.TreeGrowth.begin, []
+
+    def second_fails(tree, n_rows, trace):
+        begin(tree, n_rows, trace)
+        seen.append(trace)
+        if len(seen) == 2:
+            raise MemoryError("no more")
+
+    monkeypatch.setattr(growth.TreeGrowth, "begin", second_fails)
+    with pytest.raises(MemoryError, match="no more"):
+        model.set_params(n_estimators=2, n_jobs=2, n_epochs=ENDLESS).fit(X, Y)
+
+
+def test_what_the_last_report_raises_is_raised():
+    with pytest.raises(Cancelled), growth.Growth(lambda *report: None, 1, 3, 2, 1, 10) as growing:
+        growing.halt(Cancelled())
+
+
+def test_a_stopped_node_is_not_said_to_be_beyond_numbers(one_large_node):
+    _, Y, model = one_large_node
+    X = np.random.default_rng(0).normal(size=(Y.shape[0], 4)) * 1e-43
+
+    def stop(phase, fraction, detail=""):
+        if fraction > 0:
+            raise Cancelled
+
+    with np.errstate(all="ignore"), pytest.raises(Cancelled):
+        model.set_params(optimizer="sgd", n_epochs=ENDLESS).fit(X, Y, progress=stop)
 
 
 def test_nothing_looks_on_when_nobody_listens(one_large_node):

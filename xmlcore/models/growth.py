@@ -40,19 +40,22 @@ class TreeGrowth:
         """Share of the work that is done, in [0, 1]; it never falls."""
         if self.ended:
             return 1.0
-        part = 0.0
-        node = self.node
+        # In this order: a node that ends meanwhile must not count twice.
+        done, waiting, nodes, node = self.done, self.waiting, self.nodes, self.node
+        n_rows, part = 0, 0.0
         if node is not None:
             n_rows, trace = node
             part = n_rows * float(np.isfinite(trace[:, 1]).sum()) / self.n_epochs
-        levels = max(math.log(self.max_nodes / self.nodes, self.arity), 1.0)
-        left = max(self.waiting * levels - part, 1.0)  # not all is done before the tree has ended
-        self.furthest = max(self.furthest, (self.done + part) / (self.done + part + left))
+        levels = math.log(self.max_nodes / nodes, self.arity)
+        left = max(max(waiting * levels, n_rows) - part, 1.0)  # not all is done before the tree has ended
+        self.furthest = max(self.furthest, (done + part) / (done + part + left))
         return self.furthest
 
 
 class Growth:
     """Progress of all trees: threads tell of their nodes, and one more looks after nodes that take long.
+
+    Within an epoch of a node nothing is reported, and nothing stops.
 
     A context: after it nothing calls ``progress`` any more.
 
@@ -75,10 +78,17 @@ class Growth:
             self.thread.start()
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, kind, *_):
         self.over.set()
         if self.thread is not None:
             self.thread.join()
+        if kind is None and self.stopped is not None:  # by the last report
+            raise self.stopped
+
+    def halt(self, error: BaseException):
+        """End all training: kernels stop, and threads that report raise ``error``, or what was raised first."""
+        self.stopped = error if self.stopped is None else self.stopped
+        self.stop[0] = 1
 
     def tree(self) -> TreeGrowth:
         """The growth of a tree that begins."""
@@ -87,14 +97,16 @@ class Growth:
             self.fractions[tree] = 0.0
         return tree
 
-    def say(self, *trees):
-        """Report, with what is new of these trees.
+    def say(self, *trees, silence=0.0):
+        """Report, with what is new of these trees, unless the last report was less than ``silence`` seconds ago.
 
         What ``progress`` raises is raised here, in this thread and in all others that report.
         """
         with self.lock:
             if self.stopped is not None:
                 raise self.stopped
+            if time.monotonic() - self.reported < silence:
+                return
             for tree in trees:
                 self.fractions[tree] = tree.fraction()
             ended = sum(fraction == 1.0 for fraction in self.fractions.values())
@@ -103,16 +115,16 @@ class Growth:
                     PHASE, sum(self.fractions.values()) / self.n_trees, f"{ended:,} of {self.n_trees:,} trees"
                 )
             except BaseException as error:
-                self.stopped = error
-                self.stop[0] = 1
+                self.halt(error)
                 raise
             self.reported = time.monotonic()
 
     def _look_after(self):
         while not self.over.wait(EVERY):
-            if time.monotonic() - self.reported < EVERY:
-                continue
             try:
-                self.say(*list(self.fractions))
-            except BaseException:  # kept in self.stopped: the threads that grow trees raise it
+                with self.lock:
+                    trees = list(self.fractions)
+                self.say(*trees, silence=EVERY)
+            except BaseException as error:  # the threads that grow trees raise it
+                self.halt(error)
                 return

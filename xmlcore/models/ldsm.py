@@ -205,8 +205,9 @@ class LdSM(MultiLabelModel):
         X : sparse or dense, shape (N, D)
         Y : sparse or dense binary, shape (N, L), or lists of label ids
         progress : callable, optional
-            See :class:`xmlcore.progress.Progress`; an exception from it stops the training. It is called by the threads
-            that grow trees, one at a time.
+            See :class:`xmlcore.progress.Progress`; an exception from it stops the training, at the latest after the
+            epoch that a node is in. Threads call it, one at a time, and not the one that called ``fit``: those that
+            grow trees, and one that looks after nodes that take long.
 
         Returns
         -------
@@ -260,7 +261,7 @@ class LdSM(MultiLabelModel):
             def grow(seed):
                 return self._grow(x, y, feature_of_column.size, n_features, n_labels, seed, optimizer, growth)
 
-            grown = run_tasks(grow, seeds, [1] * len(seeds), self.n_jobs)
+            grown = run_tasks(grow, seeds, [1] * len(seeds), self.n_jobs, on_error=growth.halt)
         means = _label_means(x, Y, max(1, feature_of_column.size), self.rerank_space) if self.rerank_beta < 1 else None
         rerank = float(self.rerank_beta), float(self.rerank_gamma)
         self._set_fitted(grown, means, rerank, feature_of_column, n_features, n_labels, optimizer, unlabelled)
@@ -470,6 +471,8 @@ class LdSM(MultiLabelModel):
                 weights[0] / 2**attempt, weights[1], *rest, number, ORDER + number, float(self.min_error),
                 float(self.weight_decay), trace, parts, stop,
             )  # fmt: skip
+            if stop[0]:
+                return None  # half trained: the next report raises
             if status == ldsm.BEYOND:
                 raise FloatingPointError(
                     "a regressor's weights are beyond float32: some feature's values differ by less than float32 can "
