@@ -226,14 +226,10 @@ def _label_options(view) -> dict:
     ranked = [int(j) for j in view.run.ranking.labels[view.row, :K] if j >= 0]
     said = {}
     for place, j in enumerate(ranked, 1):
-        said[j] = f"{view.data.label_name(j)} – predicted {place}{_th(place)}, {'right' if j in true else 'wrong'}"
+        said[j] = f"{view.data.label_name(j)} – predicted {text.ordinal(place)}, {'right' if j in true else 'wrong'}"
     for j in sorted(true - set(ranked)):
         said[j] = f"{view.data.label_name(j)} – true, not among the {K} predicted"
     return said
-
-
-def _th(place):
-    return {1: "st", 2: "nd", 3: "rd"}.get(place, "th")
 
 
 def _label(view) -> int | None:
@@ -277,7 +273,7 @@ def _sentence(view) -> str:
     place = np.flatnonzero(view.run.ranking.labels[view.row] == view.label)
     if place.size:
         rank = place[0] + 1
-        said = f"ranks **{text.plain(view.name)}** {rank}{_th(rank)} for {_row_said(view)}"
+        said = f"ranks **{text.plain(view.name)}** {text.ordinal(rank)} for {_row_said(view)}"
     else:
         said = f"does not have **{text.plain(view.name)}** among its first {K} for {_row_said(view)}"
     chance = explained.probability(view.kind, view.attrs["total"])

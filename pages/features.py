@@ -25,7 +25,6 @@ from xmlcore import experiment, figures, store
 from xmlcore.selection import frames
 
 BARS = 15
-LISTED = 100  # labels offered at once
 LISTED_LABELS = 200  # lines of the table of labels
 AT_ONCE = 40  # labels of a heat map
 MOST_AT_ONCE = 60
@@ -234,7 +233,7 @@ def _problems(data, fingerprint, method, params) -> list[str]:
         try:
             server.selection_estimate(fingerprint, method, params)
         except (ValueError, TypeError) as error:
-            found = [str(error)]
+            found = [settings.in_form(method, str(error))]
     return found
 
 
@@ -289,39 +288,8 @@ def _choose_selection(view):
 
 
 def _choose_label(view) -> int:
-    """The label looked at: one of the most frequent, or one found by its name."""
-    names = server.label_names(view.fingerprint)
-    scope = f"features label {view.fingerprint}"
-    one, two = st.columns(2, vertical_alignment="bottom")
-    with one:
-        query = st.text_input(
-            "Find labels by name",
-            **state.keep("features.query", "", lambda value: isinstance(value, str)),
-            placeholder="part of a name; empty: the most frequent",
-        )
-    found = tables.find_labels(names, query)
-    label = state.chosen_row(scope, int(names["label"].iloc[0]))
-    if found.empty:
-        with two:
-            st.caption(f"No label has “{text.plain(query)}” in its name. Try a shorter part of it.")
-        return min(max(label, 0), view.data.n_labels - 1)
-    listed = found["label"].head(LISTED).tolist()
-    if label not in listed:
-        if query.strip():
-            label = listed[0]
-        else:
-            listed = [label, *listed[: LISTED - 1]]
-    st.session_state[state.FEATURES_LABEL] = label
-    some = f", {len(listed):,} of them here" if len(listed) < len(found) else ""
-    with two:
-        st.selectbox(
-            f"{text.count(len(found), 'label')}{' found' if query.strip() else ''}{some}",
-            listed,
-            format_func=view.data.label_name,
-            key=state.FEATURES_LABEL,
-            on_change=lambda: state.choose_row(scope, st.session_state[state.FEATURES_LABEL]),
-        )
-    return int(label)
+    names, scope = server.label_names(view.fingerprint), f"features label {view.fingerprint}"
+    return show.choose_label(view.data, names, scope, state.FEATURES_LABEL, "features.query")
 
 
 def _unit(found) -> str:
@@ -424,7 +392,8 @@ def _about(view):
         )
     show.cards(cards)
     for warning in dict.fromkeys(found.warnings):
-        st.warning(text.plain(selected_text.with_names(view.data, warning)))
+        said = settings.in_form(found.method, selected_text.with_names(view.data, warning))
+        st.warning(text.plain(said))
     rare = selected_text.rare(view.data, found)
     if rare:
         st.info(rare)
@@ -611,7 +580,8 @@ def _all_labels(view):
     found, data = view.found, view.data
     lines = found.n_labels * found.n_selected
     names = server.label_names(view.fingerprint)
-    listed = tables.find_labels(names, st.session_state.get("features.query", "")).head(LISTED_LABELS)
+    listed = tables.find_labels_or_id(names, st.session_state.get("features.query", ""))
+    listed = (names if listed.empty else listed).head(LISTED_LABELS)  # as in the box above
     labels = listed["label"].to_numpy()
     counts = np.bincount(data.Y_train.indices, minlength=found.n_labels)
     table = pd.DataFrame(
@@ -635,8 +605,9 @@ def _all_labels(view):
         },
     )
     st.caption(
-        f"Showing {len(table):,} of {text.count(found.n_labels, 'label')}, most frequent first; “Find labels by name” "
-        f"above finds others. The CSV has all {text.count(lines, 'line')}: label, rank, feature, its name and score."
+        f"Showing {len(table):,} of {text.count(found.n_labels, 'label')}, most frequent first; “Find labels by name "
+        "or id” above finds others. "
+        f"The CSV has all {text.count(lines, 'line')}: label, rank, feature, its name and score."
     )
     export.csv_button(
         "All selected features, CSV",

@@ -68,7 +68,7 @@ def main() -> None:
         _choose_run(fingerprint, runs, key)
     st.caption(_about_model(view, len(runs) == 1))
     for warning in dict.fromkeys(run.warnings):
-        st.warning(text.plain(warning))
+        st.warning(text.plain(settings.in_form(run.model, warning)))
     begin.watch_training(fingerprint, model=MODEL)
     left, right = st.columns(2, gap="large")
     with left:

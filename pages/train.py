@@ -151,7 +151,7 @@ def _answer(run, shown, past):
         st.page_link("pages/explain.py", label="Why these labels", icon=":material/search_insights:")
         st.page_link("pages/robustness.py", label="Under noise", icon=":material/ssid_chart:")
     for warning in dict.fromkeys(run.warnings):
-        st.warning(text.plain(warning))
+        st.warning(text.plain(settings.in_form(run.model, warning)))
     cached = shown["key"] in st.session_state.get(state.FROM_CACHE, ())
     st.caption(
         ("From the cache, trained at " if cached else "Trained at ")

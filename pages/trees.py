@@ -5,7 +5,20 @@ import math
 import numpy as np
 import streamlit as st
 
-from pages.shared import begin, chosen_runs, export, frame, jobs_panel, server, settings, show, state, tables, text
+from pages.shared import (
+    begin,
+    chosen_runs,
+    explained,
+    export,
+    frame,
+    jobs_panel,
+    server,
+    settings,
+    show,
+    state,
+    tables,
+    text,
+)
 from xmlcore import experiment, figures, store
 from xmlcore.models import tree_frames
 
@@ -18,6 +31,7 @@ MOST_NODES = 400  # drawn at once
 MOST_LEVELS = 12
 LISTED_NODES = 200
 LISTED_LABELS = 200
+LISTED_LEAVES = 200
 CRUMBS = 6
 AUTOMATIC = 20.0  # seconds up to which parts of the model are measured without being asked
 COLORS = {
@@ -27,9 +41,11 @@ COLORS = {
     "integrity": "Class integrity",
     "multiway": "Multi-way penalty",
 }
+WITH_LABEL = "share_with_label"
+COLORS_OF_LABEL = {WITH_LABEL: "Rows with the label", **COLORS}
 SCALE = (0.05, 0.95)  # quantiles over the tree's nodes at the ends of the colour scale
-MODES = ("Part of the tree", "Path of a test row")
-PART, PATH = 0, 1
+MODES = ("Part of the tree", "Path of a test row", "Rows of a label")
+PART, PATH, LABEL = 0, 1, 2
 
 
 def main() -> None:
@@ -63,7 +79,7 @@ def main() -> None:
     else:
         st.caption(_about(runs[0]))
     for warning in dict.fromkeys(run.warnings):
-        st.warning(text.plain(warning))
+        st.warning(text.plain(settings.in_form(run.model, warning)))
     begin.watch_training(fingerprint, model=MODEL)
     files = f"{text.file_name(name)}-{MODEL}-{key[:6]}"
     # Fragments: a click in the drawing does not draw the figures below again.
@@ -180,32 +196,63 @@ def _explore(data, run, model, key, files, mark):
     st.header("One tree")
     t = _tree_number(key, model)
     tree, row = model.trees_[t], min(max(state.chosen_row(f"run {key}"), 0), data.n_test - 1)
-    view = _View(key, t, tree, row, data, model)
-    st.session_state[state.TREE_MODE] = MODES[view.mode]
+    mode = state.chosen_row("trees mode")
+    mode = mode if 0 <= mode < len(MODES) else PART
+    st.session_state[state.TREE_MODE] = MODES[mode]
     st.radio(
         "Drawn",
         MODES,
         key=state.TREE_MODE,
         horizontal=True,
-        on_change=lambda: view.set(mode=MODES.index(st.session_state[state.TREE_MODE])),
-        help="The nodes below one of them, or the ways a test row takes and the nodes it passes by.",
+        on_change=lambda: state.choose_row("trees mode", MODES.index(st.session_state[state.TREE_MODE])),
+        help="The nodes below one of them; or the ways a test row takes and the nodes it passes by; or where the "
+        "training rows of a label went.",
     )
-    controls = st.columns(4 if len(model.trees_) > 1 else 3, vertical_alignment="bottom")
-    if len(model.trees_) > 1:
+    label = None
+    if mode == LABEL:
+        names, scope = server.label_names(run.fingerprint), _label_scope(run.fingerprint)
+        label = show.choose_label(data, names, scope, state.TREE_LABEL, "trees.query")
+    view = _View(key, t, tree, row, data, model, mode, label)
+    color = _controls(view)
+    if mode == LABEL:
+        _rows_of_label(view, files)
+    if view.nodes.size:
+        hint = (
+            "one with **+** to draw the tree from there" if mode == PART else "and a button draws the tree from there"
+        )
+        st.caption(f"Click a node to look at it, {hint}.")
+        if mode == PART:
+            _crumbs(view)
+        _drawing(view, color, files)
+        _node(view, run, files)
+    _row(view, run, files)
+
+
+def _label_scope(fingerprint):
+    """The label looked at belongs to the data set: all its trees show the same one."""
+    return f"trees label {fingerprint}"
+
+
+def _controls(view):
+    """Tree, what is drawn of it, node and colour; returns the colour."""
+    key, tree, several = view.key, view.tree, len(view.model.trees_) > 1
+    controls = st.columns(2 + several + (view.mode != LABEL), vertical_alignment="bottom")
+    if several:
         with controls[0]:
-            st.session_state[state.TREE_NUMBER] = t + 1
+            st.session_state[state.TREE_NUMBER] = view.t + 1
             st.number_input(
-                f"Tree, 1 to {len(model.trees_):,}",
+                f"Tree, 1 to {len(view.model.trees_):,}",
                 min_value=1,
-                max_value=len(model.trees_),
+                max_value=len(view.model.trees_),
                 key=state.TREE_NUMBER,
                 on_change=lambda: state.choose_row(f"tree {key}", st.session_state[state.TREE_NUMBER] - 1),
             )
-    with controls[-3]:
-        if view.mode == PART:
-            _levels(view)
-        else:
-            _path_row(view)
+    if view.mode != LABEL:
+        with controls[-3]:
+            if view.mode == PART:
+                _levels(view)
+            else:
+                _path_row(view)
     with controls[-2]:
         st.session_state[state.TREE_NODE] = view.node
         st.number_input(
@@ -216,33 +263,26 @@ def _explore(data, run, model, key, files, mark):
             on_change=lambda: view.choose(st.session_state[state.TREE_NODE]),
             help="The node looked at: the same as a click on it in the drawing. 0 is the root.",
         )
+    colors = COLORS_OF_LABEL if view.mode == LABEL else COLORS
+    widget, first = ("trees.color.label", WITH_LABEL) if view.mode == LABEL else ("trees.color", "purity")
     with controls[-1]:
-        color = st.selectbox(
+        return st.selectbox(
             "Colour",
-            list(COLORS),
-            format_func=COLORS.get,
-            **state.keep("trees.color", "purity", options=list(COLORS)),
+            list(colors),
+            format_func=colors.get,
+            **state.keep(widget, first, options=list(colors)),
             help="Purity is the share of a node's training rows that have its most frequent label. J and its parts "
             "belong to splits, so leaves have none.",
         )
-    hint = (
-        "one with **+** to draw the tree from there" if view.mode == PART else "and a button draws the tree from there"
-    )
-    st.caption(f"Click a node to look at it, {hint}.")
-    if view.mode == PART:
-        _crumbs(view)
-    _drawing(view, color, files)
-    _node(view, files)
-    _row(view, run, files)
 
 
 class _View:
     """What is drawn of a tree, as the workspace remembers it."""
 
-    def __init__(self, key, t, tree, row, data, model):
+    def __init__(self, key, t, tree, row, data, model, mode, label):
         self.key, self.t, self.tree, self.row, self.data, self.model = key, t, tree, row, data, model
+        self.mode, self.label = mode, label
         self.scope = f"{key} {t}"
-        self.mode = PATH if state.chosen_row("trees mode") == PATH else PART
         n = tree.parent.size
         self.top = self._within(state.chosen_row(f"top {self.scope}"), n)
         self.fit = min(tree_frames.levels_that_fit(tree, self.top, MOST_NODES), MOST_LEVELS)
@@ -254,8 +294,12 @@ class _View:
             self.nodes = tree_frames.with_siblings(tree, visited)
             if self.nodes.size > MOST_NODES:  # a row that goes nearly everywhere: its ways without what they pass by
                 self.nodes = visited
+        elif self.mode == LABEL:
+            self._of_label()
         else:
             self.nodes = tree_frames.below(tree, self.top, self.levels)
+        if self.mode == LABEL:
+            return
         if self.mode == PATH:
             node = state.chosen_row(f"path {self.scope}", -1)
             mine = state.chosen_row(f"path of {self.scope}", -1) == row and node in self.nodes
@@ -264,13 +308,29 @@ class _View:
             node = self._within(state.chosen_row(f"node {self.scope}"), n)
             self.node = node if node in self.nodes else self.top
 
+    def _of_label(self):
+        """The nodes that hold the label's rows; first looked at is the leaf with most of them."""
+        self.having = tree_frames.rows_with_label(self.tree, self.label)
+        self.label_leaves = tree_frames.leaves_of_label(self.tree, self.label)
+        first = int(self.label_leaves["node"].iloc[0]) if len(self.label_leaves) else 0
+        node = state.chosen_row(f"label node {self.scope}", -1)
+        mine = state.chosen_row(f"label node of {self.scope}", -1) == self.label and 0 <= node < self.having.size
+        node = node if mine else first
+        self.nodes = tree_frames.nodes_of_label(self.tree, self.label, MOST_NODES, node)
+        self.node = node if node in self.nodes else first
+
     @staticmethod
     def _within(node, n):
         return node if 0 <= node < n else 0
 
     def set(self, **values):
-        """Remember ``node`` and ``top``, ``path`` (a node) and ``path_of`` (its row), ``mode`` or ``levels``."""
-        names = {name: f"{name.replace('_', ' ')} {self.scope}" for name in ("node", "top", "path", "path_of")}
+        """Remember what is looked at.
+
+        ``node`` and ``top``, ``path`` (a node) and ``path_of`` (its row), ``label_node`` and ``label_node_of`` (its
+        label) belong to the tree, ``mode`` and ``levels`` to all.
+        """
+        of_tree = ("node", "top", "path", "path_of", "label_node", "label_node_of")
+        names = {name: f"{name.replace('_', ' ')} {self.scope}" for name in of_tree}
         named = {names.get(name, f"trees {name}"): int(value) for name, value in values.items()}
         state.update(lambda data: data["rows"].update(named))
 
@@ -280,6 +340,8 @@ class _View:
         drawn = node in self.nodes
         if self.mode == PATH and drawn:
             self.set(path=node, path_of=self.row)
+        elif self.mode == LABEL and (drawn or self.having[node]):
+            self.set(label_node=node, label_node_of=self.label)
         elif not drawn or (inner and self.tree.children[node, 0] not in self.nodes):
             self.set(node=node, top=node if inner else max(int(self.tree.parent[node]), 0), mode=PART)
         else:
@@ -287,6 +349,15 @@ class _View:
 
     def draw_from(self, node):
         self.set(node=node, top=node, mode=PART)
+
+    @property
+    def label_name(self):
+        return self.data.label_name(self.label)
+
+    def follow(self, fingerprint, label):
+        """Show where the rows of a label of the node looked at went."""
+        state.choose_row(_label_scope(fingerprint), label)
+        self.set(label_node=self.node, label_node_of=label, mode=LABEL)
 
 
 def _levels(view):
@@ -343,16 +414,28 @@ def _drawing(view, color, files):
     tree, total = view.tree, view.tree.parent.size
     numbers = server.nodes(view.key, view.t)
     drawn = tree_frames.drawing_frame(
-        tree, view.nodes, view.data.label_name, _weights(view.model), leaves=view.leaves, all_nodes=numbers
+        tree,
+        view.nodes,
+        view.data.label_name,
+        _weights(view.model),
+        leaves=view.leaves,
+        label=view.label,
+        all_nodes=numbers,
     )
     of = f"{len(drawn):,} of {text.count(total, 'node')}"
     if view.mode == PATH:
         title = f"Test row {view.row:,} in tree {view.t + 1}: {of}"
         place = f"row{view.row}"
+    elif view.mode == LABEL:
+        title = f"{explained.in_title(view.label_name, 16)} in tree {view.t + 1}: {of}"  # short enough for a phone
+        place = f"label{view.label}"
     else:
         title = f"Tree {view.t + 1} below {'the root' if view.top == 0 else f'node {view.top}'}: {of}"
         place = f"node{view.top}"
-    known = numbers[color].dropna().quantile(SCALE).to_list()  # a few odd nodes must not make all others look alike
+    if color == WITH_LABEL:
+        known = [0.0, float((view.having / tree.n_samples).max())]
+    else:  # a few odd nodes must not make all others look alike
+        known = numbers[color].dropna().quantile(SCALE).to_list()
     figure = figures.tree(
         drawn,
         color,
@@ -388,8 +471,12 @@ def _about_drawing(view, color):
         f"{_arity(view.model) - 1} is each label in one child; leaves, which have none, are grey. ",
         "multiway": "Colour is the multi-way penalty without its weight, 0 is every row in one child; leaves, which "
         "have none, are grey. ",
+        WITH_LABEL: "Colour is the share of the node's training rows that have the label; the lighter, the more. ",
     }[color]
-    said += "Lighter is better. The scale ends at the 5th and the 95th percentile of the tree's nodes. "
+    if color != WITH_LABEL:
+        said += "Lighter is better. The scale ends at the 5th and the 95th percentile of the tree's nodes. "
+    if view.mode == LABEL:
+        return said + _about_label_drawing(view)
     said += "Beside a node is the label whose share has grown most from its parent; **+37** are 37 nodes below it that "
     said += "are not drawn. "
     if view.mode == PATH:
@@ -398,7 +485,121 @@ def _about_drawing(view, color):
     return said.rstrip()
 
 
-def _node(view, files):
+def _about_label_drawing(view):
+    said = (
+        "The thicker the line, the more of the label's rows take it; small marks are nodes that none of them reaches. "
+        "Beside a node is the share of the label's rows in it, and its most frequent other label. "
+    )
+    reached, drawn = int((view.having > 0).sum()), int((view.having[view.nodes] > 0).sum())
+    if drawn < reached:
+        said += f"Drawn are {drawn:,} of the {reached:,} nodes that rows of the label reach, those with most of them; "
+        said += "a leaf chosen in the table above is drawn with its path. "
+    elif drawn == view.nodes.size < tree_frames.with_siblings(view.tree, view.nodes).size:
+        said += "Nodes that none of them reaches are left out. "
+    return said + "**+37** are 37 nodes below it that are not drawn."
+
+
+def _rows_of_label(view, files):
+    """Where the label's training rows went, in a sentence and leaf by leaf."""
+    found = view.label_leaves
+    name = text.plain(view.label_name)
+    if found.empty:
+        st.info(f"No training row has **{name}**, so no node of the tree holds it, and it is never predicted.")
+        return
+    st.markdown(_label_said(view, found))
+    st.subheader("Leaves that hold them")
+    shown = tree_frames.with_names(found.head(LISTED_LEAVES), view.data.label_name)
+    table = shown.assign(
+        share_of_label=100 * shown["share_of_label"],
+        share_with_label=100 * shown["share_with_label"],
+        labels=_top_labels(shown),
+    )
+    columns = ["node", "depth", "with_label", "share_of_label", "rows", "share_with_label", "place", "labels"]
+    key = f"trees.holding.{view.key[:8]}.{view.t}.{view.label}"
+    st.dataframe(
+        table[columns],
+        hide_index=True,
+        height=tables.height(len(table), 260),
+        key=key,
+        on_select=lambda: _look_at_leaf(view, shown, key),
+        selection_mode="single-row",
+        column_config={
+            "node": st.column_config.NumberColumn("Leaf", format="%d", width=60),
+            "depth": st.column_config.NumberColumn("Depth", format="%d", width=55),
+            "with_label": st.column_config.NumberColumn(
+                "Label's rows", format="localized", width=90, help="Training rows with the label in the leaf."
+            ),
+            "share_of_label": st.column_config.NumberColumn(
+                "Of the label, %", format="%.1f", width=100, help="Share of all training rows with the label."
+            ),
+            "rows": st.column_config.NumberColumn(
+                "Rows", format="localized", width=65, help="All training rows in it."
+            ),
+            "share_with_label": st.column_config.NumberColumn(
+                "Of the leaf, %", format="%.1f", width=95, help="Share of the leaf's training rows that have the label."
+            ),
+            "place": st.column_config.NumberColumn(
+                "Place", format="localized", width=60, help="Of the label in the leaf: 1, none is more frequent."
+            ),
+            "labels": st.column_config.TextColumn("The leaf's most frequent labels", width=330),
+        },
+    )
+    of = text.count(len(found), "leaf", "leaves")
+    of = f"Showing {len(table):,} of {of}" if len(table) < len(found) else of
+    st.caption(f"{of}, most rows of the label first. Tick one to look at it below.")
+    export.csv_button(
+        "Leaves of the label, CSV",
+        lambda: tables.csv_safe(tree_frames.with_names(found, view.data.label_name)),
+        f"{files}-tree{view.t + 1}-label{view.label}-leaves",
+        "Every leaf that holds training rows of the label",
+    )
+
+
+def _label_said(view, found):
+    tree, rows = view.tree, int(view.having[0])
+    ends, leaves = int(found["with_label"].sum()), int((tree.children[:, 0] < 0).sum())
+    best = found.iloc[0]
+    place = int(best["place"])
+    where = f"leaf {int(best['node']):,}, where " + (
+        "no label is more frequent" if place == 1 else f"it is the {text.ordinal(place)} most frequent label"
+    )
+    said = f"**{text.plain(view.label_name)}** has **{text.count(rows, 'training row')}**, which "
+    one, of = len(found) == 1, text.count(leaves, "leaf", "leaves")
+    whose = f" of tree {view.t + 1}" if len(view.model.trees_) > 1 else ""
+    if one:
+        said += f"{'ends' if rows == 1 else 'all end'} in **1 of {of}**{whose}: {where}."
+    else:
+        said += f"{'ends' if rows == 1 else 'end'} in **{len(found):,} of {of}**{whose}"
+        share = tree_frames.percent(float(best["share_of_label"]))
+        said += f"; the largest part, **{share}**, in {where}." if rows > 1 else f", first in {where}."
+    if ends > rows:
+        went = f"it goes {ends:,} ways" if rows == 1 else f"these go {ends / rows:.2f} ways on average"
+        said += f" Rows may go several ways: {went}, so shares add up to {100 * ends / rows:.0f} %."
+    if not one:
+        whole = tree_frames.together_until(tree, view.label)
+        said += (
+            " Already the root sends them apart."
+            if whole == 0
+            else f" Node {whole:,} at depth {tree.depth[whole]} is the deepest that has them all."
+        )
+    return said
+
+
+def _look_at_leaf(view, found, key):
+    ticked = st.session_state[key]["selection"]["rows"]
+    if ticked and ticked[0] < len(found):
+        view.choose(int(found["node"].iloc[ticked[0]]))
+
+
+def _top_labels(frame):
+    """The most frequent labels of nodes, with their shares, in words."""
+    return [
+        ", ".join(f"{r[f'name_{i}']} {tree_frames.percent(r[f'share_{i}'])}" for i in (1, 2, 3) if r[f"name_{i}"])
+        for r in frame.to_dict("records")
+    ]
+
+
+def _node(view, run, files):
     tree, v = view.tree, view.node
     inner = bool(tree.children[v, 0] >= 0)
     st.subheader(f"{'Node' if inner else 'Leaf'} {v:,} of tree {view.t + 1}")
@@ -415,9 +616,11 @@ def _node(view, files):
         facts += f" (rows that go several ways make {100 * (1 + more):.0f} %)." if more > 0.0005 else "."
     else:
         facts += "; it predicts its rows' labels by how often they occur."
+    if view.mode == LABEL:
+        facts += f" {_label_in_node(view)}"
     st.markdown(facts)
     with st.container(horizontal=True, gap="small"):
-        if inner and (view.mode == PATH or v != view.top):
+        if inner and (view.mode != PART or v != view.top):
             st.button("Draw the tree from here", key="trees.from", on_click=view.draw_from, args=(v,))
         if v > 0:
             st.button(
@@ -425,7 +628,7 @@ def _node(view, files):
             )
     left, right = st.columns(2, gap="large")
     with left:
-        _labels_of_node(view, inner, files)
+        _labels_of_node(view, run, inner, files)
     with right:
         if inner and tree.trace.shape[1]:
             trace = tree_frames.training_trace(tree, v, _weights(view.model))
@@ -443,7 +646,18 @@ def _node(view, files):
             st.caption("A leaf has no split, so there is no J to draw. Go up to see the split that made it.")
 
 
-def _labels_of_node(view, inner, files):
+def _label_in_node(view):
+    rows, name = int(view.having[view.node]), text.plain(view.label_name)
+    if rows == 0:
+        return f"None of its rows has **{name}**."
+    own, of_all = rows / view.tree.n_samples[view.node], rows / view.having[0]
+    return (
+        f"**{text.count(rows, 'row')}** with **{name}**: {tree_frames.percent(own)} of the node's rows, "
+        f"{tree_frames.percent(of_all)} of the label's."
+    )
+
+
+def _labels_of_node(view, run, inner, files):
     tree, v = view.tree, view.node
     count = int(tree.histograms.indptr[v + 1] - tree.histograms.indptr[v])
     found = tree_frames.labels_of_node(tree, v, view.data.label_name, LISTED_LABELS)
@@ -456,11 +670,14 @@ def _labels_of_node(view, inner, files):
         )
         for c, child in enumerate(tree.children[v], 1)
     }
+    key = f"trees.labels.{view.key[:8]}.{view.t}.{v}.{view.label}"
     st.dataframe(
         shown[["name", "rows", *shares, "label"]],
         hide_index=True,
         height=tables.height(len(shown), 330),
-        key="trees.labels",
+        key=key,
+        on_select=lambda: _follow_label(view, run, found, key),
+        selection_mode="single-row",
         column_config={
             "name": st.column_config.TextColumn("Label", width=170),
             "rows": st.column_config.NumberColumn("Rows", format="localized", width=70),
@@ -471,13 +688,21 @@ def _labels_of_node(view, inner, files):
     )
     of = f"Showing {len(shown):,} of {text.count(count, 'label')}" if len(shown) < count else text.count(count, "label")
     integrity = " Class integrity is high when each goes to one child." if inner else ""
-    st.caption(f"{of} of the node's training rows, most frequent first.{integrity}")
+    st.caption(
+        f"{of} of the node's training rows, most frequent first.{integrity} Tick one to see where its rows went."
+    )
     export.csv_button(
         "Labels of the node, CSV",
         lambda: tables.csv_safe(tree_frames.labels_of_node(tree, v, view.data.label_name)),
         f"{files}-tree{view.t + 1}-node{v}-labels",
         "All labels of the node, and where it sends them",
     )
+
+
+def _follow_label(view, run, found, key):
+    ticked = st.session_state[key]["selection"]["rows"]
+    if ticked and ticked[0] < len(found):
+        view.follow(run.fingerprint, int(found["label"].iloc[ticked[0]]))
 
 
 def _row(view, run, files):
@@ -518,10 +743,7 @@ def _leaves(view, leaves, row, files):
     shown = leaves.assign(
         tree=leaves["tree"] + 1,
         weight=100 * leaves["weight"],
-        labels=[
-            ", ".join(f"{r[f'name_{i}']} {tree_frames.percent(r[f'share_{i}'])}" for i in (1, 2, 3) if r[f"name_{i}"])
-            for r in leaves.to_dict("records")
-        ],
+        labels=_top_labels(leaves),
     )[["tree", "node", "depth", "rows", "weight", "labels"]]
     key = f"trees.leaves.{view.key[:8]}.{row}"
     st.dataframe(
@@ -746,10 +968,7 @@ def _all_nodes(data, model, key, files):
     shown = tree_frames.with_names(ordered.head(LISTED_NODES), data.label_name)
     table = shown.assign(
         purity=100 * shown["purity"],
-        labels=[
-            ", ".join(f"{r[f'name_{i}']} {tree_frames.percent(r[f'share_{i}'])}" for i in (1, 2, 3) if r[f"name_{i}"])
-            for r in shown.to_dict("records")
-        ],
+        labels=_top_labels(shown),
     )
     columns = ["node", "parent", "depth", "kind", "rows", "purity", "labels"]
     columns += ["objective", "balance", "integrity", "multiway", "below"]

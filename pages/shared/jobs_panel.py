@@ -164,7 +164,8 @@ def watch(jobs: list, *, compact: bool = False) -> None:
 
 def show_failures(failures: list) -> None:
     for record, job in failures:
-        st.error(f"**{text.plain(_title(job, record))} failed.** {text.plain(job.error or 'No reason was given.')}")
+        error = settings.in_form(record.get("model") or record.get("method"), job.error or "No reason was given.")
+        st.error(f"**{text.plain(_title(job, record))} failed.** {text.plain(error)}")
         with st.container(horizontal=True):
             again = record["kind"] == "prepare"
             label = "Try again" if again else "Dismiss"

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pandas as pd
 
-from pages.shared import tables
+from pages.shared import settings, tables
 from xmlcore import metrics
 from xmlcore.datasets.statistics import BUCKETS, label_buckets
 from xmlcore.robustness import training
@@ -103,6 +103,7 @@ def failures(sweep: pd.DataFrame) -> list[tuple[str, float, str, int]]:
     """What could not be trained: axis, value, why, and how many trainings of it, in the order of the sweep."""
     failed, found = sweep[sweep["failed"] != ""], {}
     for axis, kappa, examples, why in zip(*(failed[name] for name in ("axis", *AXES, "failed"))):
+        why = settings.in_form(MODEL, why)
         value = float(kappa if axis == AXES[0] else examples)
         found[axis, value, why] = found.get((axis, value, why), 0) + 1
     return [(*what, n) for what, n in found.items()]

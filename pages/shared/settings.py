@@ -1,10 +1,12 @@
 """Settings of a model, or of a selection, in words: which differ from the defaults, which values are allowed."""
 
 import math
+import re
 
 from xmlcore import experiment
 
 _LARGEST = 2**53  # whole numbers beyond are not exact in a browser
+_NO_WORDS = ("tol", "l2")  # names of parameters that could not stand in a sentence, as "loss" or "arity" can
 
 
 def changed(model: str, params: dict) -> str:
@@ -16,6 +18,21 @@ def changed(model: str, params: dict) -> str:
         for name, value in params.items()
         if name not in known or known[name].default != value
     )
+
+
+def in_form(model: str, message: str) -> str:
+    """``message`` of a model or a selection with its parameters called as the form calls them.
+
+    The package speaks of its arguments, ``max_iter=20``, whose names no form shows.
+    """
+    info = (experiment.MODELS | experiment.SELECTORS).get(model)
+    for p in info.parameters if info else ():
+        field = f"“{p.label}”"
+        message = re.sub(rf"(?<!\w){p.name}='(\w+)'", rf"{field} = \1", message)
+        message = re.sub(rf"(?<!\w){p.name}=(?=[\w.-])", f"{field} = ", message)
+        if "_" in p.name or p.name in _NO_WORDS:
+            message = re.sub(rf"(?<!\w){p.name}(?![\w=])", field, message)
+    return message
 
 
 def limits(parameter) -> str:

@@ -9,6 +9,7 @@ from pages.shared import predictions, state, tables, text
 
 # For tables in which some cells have no value: newer Streamlit can leave them empty.
 EMPTY_CELLS = {"placeholder": ""} if "placeholder" in inspect.signature(st.dataframe).parameters else {}
+LISTED_LABELS = 100  # offered at once
 _UNITS = ((1, "s"), (1e3, "ms"), (1e6, "µs"))
 
 
@@ -79,6 +80,72 @@ def choose_test_row(data, run, scope: str, key: str) -> int:
         )
     st.markdown(f"**{test_row_name(data, row)}**")
     return row
+
+
+def choose_label(data, names, scope: str, key: str, query_key: str) -> int:
+    """Let the user choose a label: one of the most frequent, or one that is searched for.
+
+    Parameters
+    ----------
+    data
+    names : DataFrame
+        All labels, most frequent first: ``label``, ``name``.
+    scope : str
+        What the choice belongs to, for :func:`pages.shared.state.chosen_row`.
+    key : str
+        Of the select box, a key of :mod:`pages.shared.state`.
+    query_key : str
+        Of the field to search with.
+
+    Returns
+    -------
+    int
+        A search leads to the first label it finds, unless the one chosen is among those found; one that finds nothing
+        changes nothing.
+    """
+    label = state.chosen_row(scope, -1)
+    if not 0 <= label < data.n_labels:
+        label = int(names["label"].iloc[0])
+
+    def searched():
+        asked = st.session_state[query_key]
+        ids = tables.find_labels_or_id(names, asked)["label"].to_numpy()
+        change = {scope: int(ids[0])} if asked.strip() and ids.size and label not in ids else {}
+
+        def remember(workspace):
+            workspace["widgets"][query_key] = asked
+            workspace["rows"].update(change)
+
+        state.update(remember)
+
+    one, two = st.columns(2, vertical_alignment="bottom")
+    with one:
+        kept = state.keep(query_key, "", lambda value: isinstance(value, str))
+        query = st.text_input(
+            "Find labels by name or id",
+            **{**kept, "on_change": searched, "args": ()},
+            placeholder="part of a name; empty: the most frequent",
+        )
+    found = tables.find_labels_or_id(names, query)
+    nothing = found.empty
+    ids = (names if nothing else found)["label"]
+    listed = ids.head(LISTED_LABELS).tolist()
+    if label not in listed:
+        listed = [label, *(listed[: LISTED_LABELS - 1] if len(listed) == LISTED_LABELS else listed)]
+    some = f", {len(listed):,} of them here" if len(listed) < ids.size else ""
+    searching = bool(query.strip()) and not nothing
+    st.session_state[key] = label
+    with two:
+        st.selectbox(
+            f"{text.count(ids.size, 'label')}{' found' if searching else ''}{some}",
+            listed,
+            format_func=data.label_name,
+            key=key,
+            on_change=lambda: state.choose_row(scope, st.session_state[key]),
+        )
+    if nothing:
+        st.caption(f"No label has “{text.plain(query.strip())}” in its name or as its id. Try a shorter part of it.")
+    return label
 
 
 def test_row_name(data, row: int) -> str:

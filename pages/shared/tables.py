@@ -130,6 +130,19 @@ def find_labels(labels: pd.DataFrame, query: str) -> pd.DataFrame:
     return labels[_contain(labels["name"], query)] if query else labels
 
 
+def find_labels_or_id(labels: pd.DataFrame, query: str) -> pd.DataFrame:
+    """As :func:`find_labels`, and the label whose id ``query`` is; this and a name that is ``query`` come first."""
+    query = query.strip()
+    if not query:
+        return labels
+    names = labels["name"].astype("str").str.casefold()
+    exact = (names == query.casefold()).to_numpy(dtype=bool)
+    if query.isdecimal() and len(query) < 10:
+        exact = exact | (labels["label"] == int(query)).to_numpy(dtype=bool)
+    found = _contain(labels["name"], query) & ~exact
+    return pd.concat([labels[exact], labels[found]])
+
+
 def _contain(names, query) -> np.ndarray:
     return pd.Series(names, dtype="str").str.contains(query, case=False, regex=False).to_numpy(dtype=bool)
 

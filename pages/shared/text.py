@@ -9,6 +9,12 @@ def count(number: int, one: str = "", many: str | None = None) -> str:
     return f"{number:,} {word}".rstrip()
 
 
+def ordinal(place: int) -> str:
+    """``1st``, ``2nd``, ``11th``."""
+    ending = "th" if place // 10 % 10 == 1 else {1: "st", 2: "nd", 3: "rd"}.get(place % 10, "th")
+    return f"{place:,}{ending}"
+
+
 def seconds(value: float) -> str:
     if value < 0.0995:
         return f"{value * 1000:.0f} ms"

@@ -189,6 +189,14 @@ class Tab:
             self.page.get_by_role("button", name=label).click()
         return caught.value.suggested_filename, Path(caught.value.path()).read_bytes()
 
+    def tick(self, table, line):
+        """Tick a line of the page's ``table``-th table, both from 0."""
+        self.idle()
+        found = self.page.get_by_test_id("stDataFrame").nth(table)
+        found.scroll_into_view_if_needed()
+        self.page.wait_for_timeout(500)  # until it has stopped
+        found.click(position={"x": 16, "y": 35 * (line + 1) + 17})
+
     def click_node(self, node):
         """Click a node in the drawing of a tree."""
         self.idle()
@@ -459,6 +467,16 @@ def test_trees_are_trained_clicked_through_and_downloaded(tab):
     one.page.get_by_role("button", name="Root").click()
     one.text("Tree 1 below the root")
     one.text("Smaller trees")  # measured by itself meanwhile
+
+    one.tick(0, 1)  # the root's second label
+    one.text(f"{rows[0]['name_2']} in tree 1:")
+    count = tree.histograms[:, [int(rows[0]["label_2"])]].toarray()[:, 0]
+    leaves = np.flatnonzero((tree.children[:, 0] < 0) & (count > 0))
+    leaves = leaves[np.argsort(-count[leaves], kind="stable")]
+    one.tick(0, 1)
+    one.page.get_by_role("heading", name=f"Leaf {leaves[1]} of tree 1").wait_for()
+    one.page.get_by_text("Part of the tree", exact=True).click()
+    one.text("Tree 1 below the root")
     one.page.reload()
     one.text("LdSM has grown")
     one.text("Tree 1 below the root: 3 of")

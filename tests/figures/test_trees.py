@@ -87,6 +87,29 @@ def test_the_way_of_a_row_is_thick_and_the_chosen_node_has_a_ring():
     assert "a &lt;b" not in drawn[1][3]  # what the row passes by is not named
 
 
+def test_rows_of_a_label_make_edges_thicker_and_ends_say_their_share_and_company():
+    label = {"visited": [True, True, False], "share_of_label": [1.0, 0.4, 0.0], "share_with_label": [0.1, 0.05, 0.0]}
+    words = {
+        "held": ["100 %", "40 %", "0 %"],
+        "companion": ["b", "a name of many letters", "b"],
+        "having": ["", "so", ""],
+    }
+    figure = figures.tree(nodes(**label, **words), "share_with_label")
+    widths = {trace.y[3]: trace.line.width for trace in figure.data if trace.mode == "lines"}
+    assert widths[1.0] == 1.2 < widths[0.0] < 8
+    whole = figures.tree(nodes(**{**label, "share_of_label": [1.0, 1.0, 0.0]}, **words), "share_with_label")
+    assert {trace.y[3]: trace.line.width for trace in whole.data if trace.mode == "lines"}[0.0] == 8
+    drawn = points(figure)
+    assert drawn[1][3] == "  <b>40 %</b> a name of many … <b>+4</b>" and "so" in drawn[1][4].split("<br>")
+    assert drawn[0][3] == drawn[2][3] == ""
+    assert figure.layout.coloraxis.colorbar.tickformat == ".2~p" and not figure.layout.coloraxis.reversescale
+
+
+def test_hidden_nodes_are_counted_only_where_a_branch_ends():
+    drawn = points(figures.tree(nodes(hidden=[5, 4, 0])))
+    assert drawn[0][3] == "" and "5 nodes below it not drawn" in drawn[0][4]
+
+
 def test_leaf_depths_are_shares_beside_the_logarithms():
     frame = pd.DataFrame({"tree": [0, 0, 1], "depth": [2, 3, 3], "leaves": [1, 2, 1], "rows": [50, 30, 20]})
     figure = figures.leaf_depths(frame, n_labels=16, arity=2)

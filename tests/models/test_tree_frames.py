@@ -229,6 +229,107 @@ def test_leaves_of_a_row_with_their_weights_make_the_prediction(model):
         np.testing.assert_allclose(found[best], ranking.scores[row, : best.size], atol=1e-6)
 
 
+def rare(model):
+    """A label of few rows, one of many, and one in between."""
+    rows = [int(counts(model.trees_[0], 0)[j]) for j in range(model.n_labels_)]
+    order = np.argsort(rows, kind="stable")
+    return [int(order[0]), int(order[len(order) // 2]), int(order[-1])]
+
+
+def test_rows_of_a_label_are_counted_at_every_node(tree):
+    for label in range(12):
+        expected = [counts(tree, v)[label] for v in range(tree.parent.size)]
+        assert tree_frames.rows_with_label(tree, label).tolist() == expected
+
+
+@pytest.mark.parametrize("label", [-1, 12])
+def test_labels_that_do_not_exist_are_refused(tree, label):
+    with pytest.raises(ValueError, match="label must be"):
+        tree_frames.rows_with_label(tree, label)
+
+
+def test_leaves_of_a_label_hold_all_its_rows_with_its_place_among_their_labels(model, tree):
+    for label in rare(model):
+        frame = tree_frames.leaves_of_label(tree, label, lambda j: f"topic {j}")
+        leaves = [v for v in range(tree.parent.size) if tree.children[v, 0] < 0 and counts(tree, v)[label]]
+        assert frame["node"].tolist() == sorted(leaves, key=lambda v: (-counts(tree, v)[label], v))
+        assert frame["share_of_label"].sum() >= 1 - 1e-12  # every row ends somewhere, some in several leaves
+        for row in frame.to_dict("records"):
+            own = counts(tree, row["node"])
+            assert (row["with_label"], row["rows"]) == (own[label], tree.n_samples[row["node"]])
+            assert row["depth"] == tree.depth[row["node"]]
+            assert row["share_of_label"] == own[label] / counts(tree, 0)[label]
+            assert row["share_with_label"] == own[label] / tree.n_samples[row["node"]]
+            assert row["place"] == 1 + (own > own[label]).sum()
+            assert row["name_1"] == f"topic {own.argmax()}" and row["share_1"] == own.max() / row["rows"]
+
+
+def test_nodes_of_a_label_are_those_its_rows_reach_and_what_they_pass_by(model, tree):
+    for label in rare(model):
+        reached = {v for v in range(tree.parent.size) if counts(tree, v)[label]}
+        around = set(tree_frames.with_siblings(tree, list(reached)))
+        assert set(tree_frames.nodes_of_label(tree, label)) == around
+        assert set(tree_frames.nodes_of_label(tree, label, len(around) - 1)) == (
+            reached if reached != around else set(tree_frames.nodes_of_label(tree, label, len(reached) - 1))
+        )
+
+
+def test_when_not_all_fit_the_nodes_with_most_of_the_labels_rows_hang_together(model, tree):
+    label = rare(model)[-1]
+    count = tree_frames.rows_with_label(tree, label)
+    reached = np.flatnonzero(count)
+    last = int(tree_frames.leaves_of_label(tree, label)["node"].iloc[-1])
+    for most in range(1, reached.size):
+        nodes = tree_frames.nodes_of_label(tree, label, most)
+        assert nodes.size == most and all(v == 0 or tree.parent[v] in nodes for v in nodes)
+        assert count[nodes].min() >= count[np.setdiff1d(reached, nodes)].max()
+        wanted = tree_frames.nodes_of_label(tree, label, most, last)
+        way = tree_frames.path_to(tree, last)
+        assert set(way) <= set(wanted) and wanted.size == max(most, len(way))
+        frame = tree_frames.drawing_frame(tree, wanted, str, WEIGHTS, label=label)  # it hangs together
+        assert len(frame) + frame["hidden"].sum() == tree.parent.size  # every node is drawn or counted
+
+
+def test_a_drawing_of_a_label_says_how_its_rows_part(model, tree):
+    label = rare(model)[-1]
+    nodes = tree_frames.nodes_of_label(tree, label)
+    frame = tree_frames.drawing_frame(tree, nodes, lambda j: f"t{j}", WEIGHTS, label=label).set_index("node")
+    for v, row in zip(frame.index, frame.to_dict("records")):
+        own = counts(tree, v)
+        assert row["visited"] == (own[label] > 0) and row["with_label"] == own[label]
+        assert row["share_of_label"] == own[label] / counts(tree, 0)[label]
+        assert row["share_with_label"] == own[label] / tree.n_samples[v]
+        others = np.where(np.arange(12) == label, 0, own)
+        assert row["companion"] == (f"t{others.argmax()}" if others.any() else "")
+    assert frame["held"][0] == "100 %" and frame["having"][0].endswith("100 % of all that have it")
+    assert (frame["having"] == "none with the label").tolist() == (frame["with_label"] == 0).tolist()
+
+
+def test_a_labels_rows_are_together_down_to_the_deepest_node_with_all_of_them(model, tree):
+    for label in range(12):
+        count = [counts(tree, v)[label] for v in range(tree.parent.size)]
+        whole = [v for v, n in enumerate(count) if n == count[0]]
+        assert tree_frames.together_until(tree, label) == max(whole, key=lambda v: (tree.depth[v], -v))
+
+
+def test_a_label_without_training_rows_is_nowhere():
+    Y = np.zeros((4, 3), bool)
+    Y[:2, 0] = Y[2:, 2] = True
+    tree = LdSM(n_estimators=1, n_epochs=3).fit(np.eye(4), Y).trees_[0]
+    assert not tree_frames.rows_with_label(tree, 1).any()
+    assert tree_frames.nodes_of_label(tree, 1).size == 0
+    assert tree_frames.leaves_of_label(tree, 1, str).empty
+    assert tree_frames.together_until(tree, 1) == 0
+
+
+def test_a_node_of_which_some_children_are_drawn_hides_only_the_others(tree):
+    one, other = int(tree.children[0, 0]), int(tree.children[0, -1])
+    below = tree_frames.nodes_below(tree)
+    for kept in (one, other):
+        frame = tree_frames.layout(tree, [0, kept])
+        assert frame["hidden"].tolist() == [tree.parent.size - 2 - below[kept], below[kept]]
+
+
 def test_a_tree_that_is_one_leaf_can_be_looked_at(one_node):
     assert tree_frames.nodes_below(one_node).tolist() == [0]
     assert tree_frames.levels_that_fit(one_node) == 1
@@ -236,3 +337,5 @@ def test_a_tree_that_is_one_leaf_can_be_looked_at(one_node):
     assert frame[["node", "x", "y", "hidden"]].to_numpy().tolist() == [[0, 0, 0, 0]]
     assert tree_frames.objective_by_depth([one_node], WEIGHTS).empty
     assert tree_frames.depth_frame([one_node]).to_numpy().tolist() == [[0, 0, 1, 2]]
+    assert tree_frames.nodes_of_label(one_node, 1).tolist() == [0]
+    assert tree_frames.leaves_of_label(one_node, 1)["place"].tolist() == [2]

@@ -101,6 +101,12 @@ def test_the_page_names_the_features_of_a_label_that_is_searched_for(page, found
     assert table["name"].tolist() == best
     page.at.text_input(key="features.query").set_value("no such label")
     assert "No label has" in page.run().text()
+    assert page.at.selectbox(key="features.label").value == 5  # the box stays, and what it shows
+    page.at.selectbox(key="features.label").set_value(2)
+    assert figure(page.run(), "Features of topic *2*")
+    page.at.text_input(key="features.query").set_value("5")  # its id, and part of a name
+    page.run()
+    assert page.at.selectbox(key="features.label").value == 5
 
 
 def test_the_label_looked_at_outlives_a_page_switch(page):

@@ -12,7 +12,7 @@ import pytest
 import scipy.sparse as sp
 import streamlit as st
 
-from pages.shared import export, jobs_panel, predictions, state, tables, text, uploads
+from pages.shared import export, jobs_panel, predictions, settings, state, tables, text, uploads
 from xmlcore import Ranking, datasets, store
 from xmlcore.datasets import Dataset, DatasetFormatError
 
@@ -350,3 +350,45 @@ def test_a_job_that_ends_while_the_page_is_drawn_is_watched_until_its_result_is_
     monkeypatch.setattr(state, "get", lambda name: [{"id": "a", "kind": "train", "fingerprint": "f"}])
     monkeypatch.setattr(jobs_panel, "find", lambda record: job)
     assert jobs_panel.active("train", fingerprint="f") == [job]
+
+
+@pytest.mark.parametrize(
+    ("model", "message", "said"),
+    [
+        (
+            "LdSM",
+            "class integrity counts for too much: n_attempts=5 tries again, or make integrity_weight smaller",
+            "class integrity counts for too much: “Attempts at a split” = 5 tries again, or make “Weight of class "
+            "integrity, λ1” smaller",
+        ),
+        (
+            "OneVsRest",
+            "stopped at max_iter=20 before tol=0.1: raise max_iter, or tol when precision does not change",
+            "stopped at “Most Newton steps” = 20 before “Tolerance” = 0.1: raise “Most Newton steps”, or “Tolerance” "
+            "when precision does not change",
+        ),
+        (
+            "DoubleSampling",
+            "adversaries='candidates' needs n_candidates of at least 2",
+            "“Adversarial classes from” = candidates needs “Candidates, q” of at least 2",
+        ),
+        ("PLT", "fewer threads (n_jobs), another loss of C's", "fewer threads (n_jobs), another loss of C's"),
+        (None, "max_iter=20", "max_iter=20"),
+    ],
+)
+def test_messages_call_parameters_as_the_form_does(model, message, said):
+    assert settings.in_form(model, message) == said
+
+
+def test_ordinals():
+    assert [text.ordinal(n) for n in (1, 2, 3, 4, 11, 12, 13, 21, 102, 111, 1013)] == (
+        "1st 2nd 3rd 4th 11th 12th 13th 21st 102nd 111th 1,013th".split()
+    )
+
+
+def test_labels_are_found_by_their_id_and_exact_names_come_first():
+    labels = pd.DataFrame({"label": [7, 3, 1, 0], "name": ["bc", "C", "31", "a c"]})
+    assert tables.find_labels_or_id(labels, " c ")["label"].tolist() == [3, 7, 0]
+    assert tables.find_labels_or_id(labels, "3")["label"].tolist() == [3, 1]
+    assert tables.find_labels_or_id(labels, "9" * 5000).empty
+    assert tables.find_labels_or_id(labels, "")["label"].tolist() == [7, 3, 1, 0]

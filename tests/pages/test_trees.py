@@ -172,6 +172,99 @@ def test_the_path_of_a_test_row_is_drawn_and_its_leaves_are_listed(page, model):
     assert page.at.number_input(key="train.row").value == 3  # and on the Train page
 
 
+def rows_of(page, query):
+    page.at.radio(key="trees.mode").set_value("Rows of a label")
+    page.run()
+    page.at.text_input(key="trees.query").set_value(query)
+    return page.run()
+
+
+def without_label(label):
+    """The grouped data, with no training row that has ``label``."""
+    data = grouped_data()
+    Y = data.Y_train.toarray()
+    Y[:, label] = False
+    Y[:, 0] |= ~Y.any(axis=1)
+    return datasets.Dataset("grouped", data.X_train, Y, data.X_test, data.Y_test, label_names=data.label_names)
+
+
+def test_the_rows_of_a_label_are_followed_to_their_leaves(page, model):
+    tree = model.trees_[0]
+    rows_of(page, "topic 7")
+    count = tree.histograms.toarray()[:, 7]
+    leaves = np.flatnonzero((tree.children[:, 0] < 0) & (count > 0))
+    all_leaves = int((tree.children[:, 0] < 0).sum())
+    title, nodes = drawing(page)
+    assert title == f"topic 7 in tree 1: {len(nodes)} of {tree.parent.size} nodes"
+    assert set(np.flatnonzero(count)) <= set(nodes)
+    assert f"**topic 7** has **{count[0]} training rows**" in page.text()
+    assert f"**{leaves.size} of {all_leaves} leaves** of tree 1" in page.text()
+    assert ("so shares add up to" in page.text()) == (count[leaves].sum() > count[0])
+    table = page.frame("node", "with_label", "share_of_label", "place")
+    assert sorted(table["node"]) == leaves.tolist()
+    assert table["with_label"].tolist() == sorted(count[leaves], reverse=True)
+    assert table["share_of_label"].tolist() == pytest.approx((100 * table["with_label"] / count[0]).tolist())
+    best = table["node"].iloc[0]
+    assert page.at.number_input(key="trees.node").value == best
+    assert any(f"Leaf {best} of tree 1" in s.value for s in page.at.subheader)
+    assert f"**{count[best]} rows** with **topic 7**" in page.text()
+    page.at.number_input(key="trees.node").set_value(0)  # the root is drawn: the drawing stays
+    assert drawing(page.run())[0] == title and any("Node 0 of tree 1" in s.value for s in page.at.subheader)
+
+
+def test_a_label_is_found_by_its_id_and_a_search_that_finds_nothing_says_so(page):
+    rows_of(page, "11")
+    assert page.at.selectbox(key="trees.label").value == 11
+    rows_of(page, "no such label")
+    assert "No label has “no such label” in its name or as its id" in page.text()
+    assert page.at.selectbox(key="trees.label").value == 11 and "topic 11 in tree 1" in drawing(page)[0]
+    page.at.selectbox(key="trees.label").set_value(4)
+    assert "topic 4 in tree 1" in drawing(page.run())[0]
+
+
+def test_the_label_looked_at_is_that_of_all_trees_and_outlives_a_page_switch_and_a_reload(page, session):
+    rows_of(page, "topic 5")
+    page.at.number_input(key="trees.tree").set_value(2)
+    page.run().run()
+    said = drawing(page)
+    assert said[0].startswith("topic 5 in tree 2")
+    page.at.selectbox(key="trees.color.label").set_value("purity")
+    page.run()
+    for again in (page.go("data").go("trees"), session(page.token).go("trees")):
+        assert drawing(again) == said and again.at.selectbox(key="trees.label").value == 5
+        assert again.at.selectbox(key="trees.color.label").value == "purity"
+    page.at.radio(key="trees.mode").set_value("Part of the tree")
+    assert drawing(page.run())[0].startswith("Tree 2 below the root")
+
+
+def test_when_a_label_is_in_more_nodes_than_are_drawn_the_page_says_of_how_many(page, model, monkeypatch):
+    count = model.trees_[0].histograms.toarray()[:, 3]
+    monkeypatch.setattr("xmlcore.models.tree_frames.nodes_of_label", limited(7))
+    rows_of(page, "topic 3")
+    assert drawing(page)[0].endswith(f"7 of {model.trees_[0].parent.size} nodes")
+    assert f"Drawn are 7 of the {(count > 0).sum()} nodes that rows of the label reach" in page.text()
+    last = int(page.frame("node", "with_label", "place")["node"].iloc[-1])
+    page.at.number_input(key="trees.node").set_value(last)
+    assert last in drawing(page.run())[1]
+
+
+def limited(most):
+    from xmlcore.models import tree_frames
+
+    whole = tree_frames.nodes_of_label
+    return lambda tree, label, _, node: whole(tree, label, most, node)
+
+
+def test_a_label_without_training_rows_is_said_to_be_nowhere(ready, monkeypatch):
+    data = without_label(9)
+    monkeypatch.setitem(globals(), "grouped_data", lambda: data)
+    train(ready)
+    page = rows_of(ready.go("trees"), "topic 9")
+    assert "No training row has topic 9" in page.text().replace("*", "")
+    assert not any("in tree 1" in title for title in figures(page))
+    assert "How a test row is predicted" in [h.value for h in page.at.header]
+
+
 def test_parts_of_the_model_are_measured_by_themselves_and_end_with_the_run(page, key, server):
     page.until(lambda s: "Fewer trees" in figures(s))
     assert {"Fewer trees", "Smaller trees"} <= set(figures(page))

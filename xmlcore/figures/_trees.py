@@ -18,6 +18,7 @@ from xmlcore.figures._style import (
     VERMILION,
     need_columns,
     new_figure,
+    short,
 )
 
 OBJECTIVE_COLORS = {"J": BLUE, "balance": VERMILION, "class integrity": GREEN, "multi-way": PURPLE}
@@ -28,7 +29,9 @@ COLOR_TITLES = {
     "balance": "Balance",
     "integrity": "Class integrity",
     "multiway": "Multi-way penalty",
+    "share_with_label": "Rows with the label",
 }
+SHARES = ("purity", "share_with_label")
 LESS_IS_BETTER = ("objective", "balance", "multiway")
 SCALE = "Cividis"  # told apart with every common colour vision; its greys of rising lightness survive print
 LINE = 24  # pixels of a line of the drawing
@@ -36,6 +39,7 @@ TIGHT = 15  # where there are many
 NAME = 20  # letters of a name beside a node: there is room for them on a phone
 BAR = 150  # pixels of the colour bar
 BESIDE = 168  # pixels for these
+THIN, THICK = 1.5, 8  # edges that none and that all of a label's rows take
 DASHES = {1: "solid", 3: "dash", 5: "dot"}
 
 
@@ -56,7 +60,9 @@ def tree(
         ``node``, ``parent`` (-1 for the top), ``x``, ``y``, ``kind`` ("inner" or "leaf"), ``rows``, ``hidden`` and the
         column named by ``color``; optional: ``depth``, ``labels``, ``equation``, ``sent``, ``purity``,
         ``share_of_parent``, ``name_1``, ``told_name``, ``told``, and ``visited``: edges on the way are then
-        thicker, and nodes off it small. :func:`xmlcore.models.tree_frames.drawing_frame` gives all of them.
+        thicker, and nodes off it small. With ``share_of_label`` edges are the thicker the more of a label's rows
+        take them, ``held`` and ``companion`` are written at the ends of branches, and ``having`` is said of a node.
+        :func:`xmlcore.models.tree_frames.drawing_frame` gives all of them.
     color : str
         Column of numbers; nodes where it is NaN are grey.
     color_range : pair of float, optional
@@ -143,7 +149,7 @@ def tree(
                 "ypad": 16,
                 "nticks": 5,
                 "tickangle": 0,
-                "tickformat": ".0%" if color == "purity" else "",
+                "tickformat": ".2~p" if color in SHARES else "",
                 "tickfont": {"size": 11},
             },
         },
@@ -184,7 +190,13 @@ def _edges(figure, frame, on_path):
     child = (frame["parent"] >= 0).to_numpy()
     groups = [(child, MARK, 1.2)]
     if on_path is not None:
-        groups = [(child & ~on_path, MARK, 1.2), (child & on_path, VERMILION, 3)]
+        groups = [(child & ~on_path, MARK, 1.2)]
+        if "share_of_label" in frame.columns:
+            shares = frame["share_of_label"].to_numpy(dtype=np.float64)
+            widths = THIN + np.round(2 * (THICK - THIN) * shares) / 2  # in steps: each is a trace of its own
+        else:
+            widths = np.full(len(frame), 3.0)
+        groups += [(child & on_path & (widths == width), VERMILION, float(width)) for width in np.unique(widths)]
     for mine, line, width in groups:
         xs, ys = [], []
         for parent, x, y in zip(frame["parent"][mine], frame["x"][mine], frame["y"][mine]):
@@ -204,9 +216,12 @@ def _beside(frame) -> np.ndarray:
     for row in frame.to_dict("records"):
         said = []
         if row["node"] not in parents and row.get("visited", True):
-            name = str(row.get("told_name") or row.get("name_1", ""))
-            said.append(html.escape(name if len(name) <= NAME else name[: NAME - 1] + "…", quote=False))
-        if row["hidden"]:
+            room, name = NAME, str(row.get("told_name") or row.get("name_1", ""))
+            if "held" in row:
+                said.append(f"<b>{row['held']}</b>")
+                room, name = NAME - len(row["held"]), row.get("companion", "")
+            said.append(short(name, room))
+        if row["hidden"] and row["node"] not in parents:
             said.append(f"<b>+{row['hidden']:,}</b>")
         texts.append("  " + " ".join(filter(None, said)) if any(said) else "")
     return np.array(texts, dtype=object)
@@ -220,6 +235,8 @@ def _hover(frame) -> np.ndarray:
         share = row.get("share_of_parent")
         of = f" ({100 * share:.0f} % of those of node {row['parent']})" if share and row["parent"] >= 0 else ""
         lines.append(f"{row['rows']:,} training rows{of}")
+        if row.get("having"):
+            lines.append(row["having"])
         if row.get("labels"):
             lines += _wrapped(html.escape(row["labels"], quote=False))
         if row.get("told"):

@@ -234,7 +234,7 @@ def layout(tree: "LdSMTree", nodes, n_below: np.ndarray | None = None) -> "pd.Da
     ----------
     tree : LdSMTree
     nodes : array of int
-        Connected: one of them is above all others, and with a node comes its parent, and all its siblings or none.
+        Connected: one of them is above all others, and with any other comes its parent.
     n_below : ndarray, optional
         ``nodes_below(tree)``, if it is at hand.
 
@@ -242,7 +242,8 @@ def layout(tree: "LdSMTree", nodes, n_below: np.ndarray | None = None) -> "pd.Da
     -------
     DataFrame
         ``node``, ``parent`` (-1 for the top), ``x`` (depth), ``y`` (0 and up, whole numbers at the ends of branches,
-        in the middle of its children for others), ``hidden`` (nodes below it that are not drawn).
+        in the middle of its drawn children for others), ``hidden`` (nodes below it that are not drawn and not below
+        another drawn one).
     """
     import pandas as pd
 
@@ -268,8 +269,8 @@ def layout(tree: "LdSMTree", nodes, n_below: np.ndarray | None = None) -> "pd.Da
     order = np.array(order, np.int64)
     parent = tree.parent[order].copy()
     parent[0] = -1
-    ends = np.array([tree.children[v, 0] not in drawn for v in order])
-    hidden = np.where(ends, (nodes_below(tree) if n_below is None else n_below)[order], 0)
+    n_below = nodes_below(tree) if n_below is None else n_below
+    hidden = [sum(int(n_below[c]) + 1 for c in tree.children[v].tolist() if c >= 0 and c not in drawn) for v in order]
     return pd.DataFrame(
         {"node": order, "parent": parent, "x": tree.depth[order], "y": [y[v] for v in order.tolist()], "hidden": hidden}
     )
@@ -282,6 +283,7 @@ def drawing_frame(
     weights: tuple[float, float] = (1.0, 1.0),
     *,
     leaves=None,
+    label: int | None = None,
     all_nodes: "pd.DataFrame | None" = None,
 ) -> "pd.DataFrame":
     """Return all that a drawing of nodes shows, for :func:`xmlcore.figures.tree`.
@@ -290,12 +292,17 @@ def drawing_frame(
     ----------
     tree : LdSMTree
     nodes : array of int
-        From :func:`below`, or :func:`with_siblings` of :func:`visited`.
+        From :func:`below`, :func:`nodes_of_label`, or :func:`with_siblings` of :func:`visited`.
     label_name : callable
     weights : pair of float
         ``integrity_weight`` and ``multiway_weight`` of the model.
     leaves : array of int, optional
         Leaves that a row reaches: adds ``visited``, whether it passes a node.
+    label : int, optional
+        Adds ``visited``, whether training rows of the label pass a node, and ``with_label`` (how many),
+        ``share_with_label`` (of the node's rows), ``share_of_label`` (of the label's rows), ``held`` (the latter in
+        words), ``having`` (all three in words) and ``companion`` (the most frequent other label of the node, empty
+        where it has none).
     all_nodes : DataFrame, optional
         ``nodes_frame(tree)``, if it is at hand.
 
@@ -316,8 +323,8 @@ def drawing_frame(
         ", ".join(f"{row[f'name_{i}']} {percent(row[f'share_{i}'])}" for i in range(1, k + 1) if row[f"label_{i}"] >= 0)
         for row in frame.to_dict("records")
     ]
-    label, share, before = told_apart_by(tree, order)
-    frame["told_name"] = ["" if j < 0 else label_name(int(j)) for j in label]
+    told, share, before = told_apart_by(tree, order)
+    frame["told_name"] = ["" if j < 0 else label_name(int(j)) for j in told]
     frame["told"] = [
         f"{name} {percent(now)}, before {percent(then)}" if name else ""
         for name, now, then in zip(frame["told_name"], share, before)
@@ -331,6 +338,18 @@ def drawing_frame(
     frame["sent"] = [_sent(tree, v) for v in order]
     if leaves is not None:
         frame["visited"] = np.isin(order, visited(tree, leaves))
+    if label is not None:
+        having = rows_with_label(tree, label)
+        frame["visited"] = having[order] > 0
+        frame["with_label"] = having[order]
+        frame["share_with_label"] = having[order] / tree.n_samples[order]
+        frame["share_of_label"] = having[order] / max(int(having[0]), 1)
+        frame["held"] = [percent(share) for share in frame["share_of_label"]]
+        frame["having"] = [
+            f"{n:,} with the label: {percent(own)} of these, {all_} of all that have it" if n else "none with the label"
+            for n, own, all_ in zip(frame["with_label"], frame["share_with_label"], frame["held"])
+        ]
+        frame["companion"] = np.where(frame["label_1"] == label, frame["name_2"], frame["name_1"])
     return frame
 
 
@@ -539,6 +558,120 @@ def leaves_frame(
         part.insert(0, "tree", t)
         parts.append(part.assign(weight=1.0 / (reached.size * leaves.n_trees)))
     return pd.concat(parts, ignore_index=True)
+
+
+# --- one label ---
+
+
+def rows_with_label(tree: "LdSMTree", label: int) -> np.ndarray:
+    """Count, for every node, its training rows that have a label.
+
+    Parameters
+    ----------
+    tree : LdSMTree
+    label : int
+
+    Returns
+    -------
+    ndarray of int64, shape (n_nodes,)
+        That of the root is the number of the label's rows. Those of leaves may add up to more: rows may go several
+        ways.
+    """
+    label = check_count(label, "label", least=0)
+    hist = tree.histograms
+    if label >= hist.shape[1]:
+        raise ValueError(f"label must be below {hist.shape[1]:,}, the number of labels, not {label:,}")
+    at = np.flatnonzero(hist.indices == label)
+    count = np.zeros(tree.parent.size, np.int64)
+    count[np.searchsorted(hist.indptr, at, side="right") - 1] = hist.data[at]
+    return count
+
+
+def nodes_of_label(tree: "LdSMTree", label: int, most_nodes: int = 400, node: int | None = None) -> np.ndarray:
+    """Nodes to draw for a label: those that its training rows reach, from the root.
+
+    Parameters
+    ----------
+    tree : LdSMTree
+    label : int
+    most_nodes : int
+        When rows of the label reach more, the ones with most of them are returned.
+    node : int, optional
+        A node that is to be among them with its path from the root, if rows of the label reach it.
+
+    Returns
+    -------
+    ndarray of int64
+        In ascending order, and connected; with the siblings that rows of the label pass by, if these fit, too. Empty
+        when no training row has the label.
+    """
+    most_nodes = check_count(most_nodes, "most_nodes")
+    count = rows_with_label(tree, label)
+    reached = np.flatnonzero(count)
+    if reached.size > most_nodes:
+        way = [] if node is None or count[_check_node(tree, node)] == 0 else path_to(tree, node)
+        # A parent has at least its child's rows, and the smaller number: any first part of this order is connected.
+        order = reached[np.lexsort((reached, -count[reached]))]
+        others = order[~np.isin(order, way)][: max(most_nodes - len(way), 0)]
+        return np.union1d(way, others).astype(np.int64)
+    around = with_siblings(tree, reached)
+    return around if around.size <= most_nodes else reached.astype(np.int64)
+
+
+def together_until(tree: "LdSMTree", label: int) -> int:
+    """Return the deepest node that has all training rows of a label; the first made among equally deep ones."""
+    count = rows_with_label(tree, label)
+    whole = np.flatnonzero(count == count[0])
+    return int(whole[np.argmax(tree.depth[whole])]) if count[0] else 0
+
+
+def leaves_of_label(
+    tree: "LdSMTree", label: int, label_name: Callable[[int], str] | None = None, k: int = 3
+) -> "pd.DataFrame":
+    """Return the leaves that hold a label's training rows, and the other labels there.
+
+    Parameters
+    ----------
+    tree : LdSMTree
+    label : int
+    label_name : callable, optional
+        Adds ``name_1`` to ``name_k``.
+    k : int
+        Most frequent labels of each leaf.
+
+    Returns
+    -------
+    DataFrame, a row per leaf
+        Most rows of the label first: ``node``, ``depth``; ``with_label``, its rows that have the label;
+        ``share_of_label``, of the label's training rows (more than 1 in sum when rows go several ways); ``rows``, its
+        training rows; ``share_with_label``, of these; ``place`` of the label among the leaf's labels, 1 when none is
+        more frequent; ``label_1``, ``share_1`` to ``label_k``, ``share_k`` as in :func:`nodes_frame`.
+    """
+    import pandas as pd
+
+    count = rows_with_label(tree, label)
+    nodes = np.flatnonzero((count > 0) & (tree.children[:, 0] < 0))
+    nodes = nodes[np.lexsort((nodes, -count[nodes]))]
+    part = tree.histograms[nodes]
+    of = np.repeat(np.arange(nodes.size), np.diff(part.indptr))
+    before = np.bincount(of[part.data > count[nodes][of]], minlength=nodes.size)
+    labels, rows = top_labels(tree, k, nodes)
+    columns = {
+        "node": nodes,
+        "depth": tree.depth[nodes],
+        "with_label": count[nodes],
+        "share_of_label": count[nodes] / max(int(count[0]), 1),
+        "rows": tree.n_samples[nodes],
+        "share_with_label": count[nodes] / tree.n_samples[nodes],
+        "place": before + 1,
+    }
+    for place in range(k):
+        columns |= {
+            f"label_{place + 1}": labels[:, place],
+            f"share_{place + 1}": rows[:, place] / tree.n_samples[nodes],
+        }
+    frame = pd.DataFrame(columns)
+    return frame if label_name is None else with_names(frame, label_name)
 
 
 def _check_node(tree, node) -> int:
