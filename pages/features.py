@@ -392,8 +392,8 @@ def _about(view):
         )
     show.cards(cards)
     for warning in dict.fromkeys(found.warnings):
-        said = settings.in_form(found.method, selected_text.with_names(view.data, warning))
-        st.warning(text.plain(said))
+        said = settings.in_form(found.method, warning)  # before names, which may be those of parameters
+        st.warning(text.plain(selected_text.with_names(view.data, said)))
     rare = selected_text.rare(view.data, found)
     if rare:
         st.info(rare)

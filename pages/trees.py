@@ -29,6 +29,8 @@ LEVELS = 4  # drawn at first, when that is no more than FIRST_NODES
 FIRST_NODES = 63
 MOST_NODES = 400  # drawn at once
 MOST_LEVELS = 12
+FIRST_OF_LABEL = 100  # drawn at first of a label's nodes: what is said of a node stays near the table
+LEAST_OF_LABEL = 10
 LISTED_NODES = 200
 LISTED_LABELS = 200
 LISTED_LEAVES = 200
@@ -236,7 +238,7 @@ def _label_scope(fingerprint):
 def _controls(view):
     """Tree, what is drawn of it, node and colour; returns the colour."""
     key, tree, several = view.key, view.tree, len(view.model.trees_) > 1
-    controls = st.columns(2 + several + (view.mode != LABEL), vertical_alignment="bottom")
+    controls = st.columns(3 + several, vertical_alignment="bottom")
     if several:
         with controls[0]:
             st.session_state[state.TREE_NUMBER] = view.t + 1
@@ -247,12 +249,13 @@ def _controls(view):
                 key=state.TREE_NUMBER,
                 on_change=lambda: state.choose_row(f"tree {key}", st.session_state[state.TREE_NUMBER] - 1),
             )
-    if view.mode != LABEL:
-        with controls[-3]:
-            if view.mode == PART:
-                _levels(view)
-            else:
-                _path_row(view)
+    with controls[-3]:
+        if view.mode == PART:
+            _levels(view)
+        elif view.mode == PATH:
+            _path_row(view)
+        else:
+            _most_of_label(view)
     with controls[-2]:
         st.session_state[state.TREE_NODE] = view.node
         st.number_input(
@@ -316,7 +319,8 @@ class _View:
         node = state.chosen_row(f"label node {self.scope}", -1)
         mine = state.chosen_row(f"label node of {self.scope}", -1) == self.label and 0 <= node < self.having.size
         node = node if mine else first
-        self.nodes = tree_frames.nodes_of_label(self.tree, self.label, MOST_NODES, node)
+        self.most = min(max(state.chosen_row("trees most", FIRST_OF_LABEL), LEAST_OF_LABEL), MOST_NODES)
+        self.nodes = tree_frames.nodes_of_label(self.tree, self.label, self.most, node)
         self.node = node if node in self.nodes else first
 
     @staticmethod
@@ -327,7 +331,7 @@ class _View:
         """Remember what is looked at.
 
         ``node`` and ``top``, ``path`` (a node) and ``path_of`` (its row), ``label_node`` and ``label_node_of`` (its
-        label) belong to the tree, ``mode`` and ``levels`` to all.
+        label) belong to the tree, ``mode``, ``levels`` and ``most`` (nodes of a label drawn) to all.
         """
         of_tree = ("node", "top", "path", "path_of", "label_node", "label_node_of")
         names = {name: f"{name.replace('_', ' ')} {self.scope}" for name in of_tree}
@@ -373,6 +377,19 @@ def _levels(view):
         key=state.TREE_LEVELS,
         on_change=lambda: view.set(levels=st.session_state[state.TREE_LEVELS]),
         help=f"At most {MOST_NODES} nodes and {MOST_LEVELS} levels are drawn at once.",
+    )
+
+
+def _most_of_label(view):
+    st.session_state[state.TREE_MOST] = view.most
+    st.number_input(
+        f"Most nodes drawn, {LEAST_OF_LABEL} to {MOST_NODES}",
+        min_value=LEAST_OF_LABEL,
+        max_value=MOST_NODES,
+        step=50,
+        key=state.TREE_MOST,
+        on_change=lambda: view.set(most=st.session_state[state.TREE_MOST]),
+        help="When rows of the label reach more nodes, those with most of them are drawn.",
     )
 
 
@@ -574,13 +591,14 @@ def _label_said(view, found):
         said += f"; the largest part, **{share}**, in {where}." if rows > 1 else f", first in {where}."
     if ends > rows:
         went = f"it goes {ends:,} ways" if rows == 1 else f"these go {ends / rows:.2f} ways on average"
-        said += f" Rows may go several ways: {went}, so shares add up to {100 * ends / rows:.0f} %."
+        said += f" Rows may go several ways: {went}, so shares add up to {100 * ends / rows:,.0f} %."
     if not one:
         whole = tree_frames.together_until(tree, view.label)
+        kind = "Node" if tree.children[whole, 0] >= 0 else "Leaf"
         said += (
             " Already the root sends them apart."
             if whole == 0
-            else f" Node {whole:,} at depth {tree.depth[whole]} is the deepest that has them all."
+            else f" {kind} {whole:,} at depth {tree.depth[whole]} is the deepest that has them all."
         )
     return said
 
@@ -594,7 +612,7 @@ def _look_at_leaf(view, found, key):
 def _top_labels(frame):
     """The most frequent labels of nodes, with their shares, in words."""
     return [
-        ", ".join(f"{r[f'name_{i}']} {tree_frames.percent(r[f'share_{i}'])}" for i in (1, 2, 3) if r[f"name_{i}"])
+        ", ".join(f"{r[f'name_{i}']} {tree_frames.percent(r[f'share_{i}'])}" for i in (1, 2, 3) if r[f"label_{i}"] >= 0)
         for r in frame.to_dict("records")
     ]
 

@@ -29,6 +29,9 @@ def in_form(model: str, message: str) -> str:
     for p in info.parameters if info else ():
         field = f"“{p.label}”"
         message = re.sub(rf"(?<!\w){p.name}='(\w+)'", rf"{field} = \1", message)
+        if p.kind == "bool":
+            message = re.sub(rf"(?<!\w){p.name}=True\b", f"{field} = on", message)
+            message = re.sub(rf"(?<!\w){p.name}=False\b", f"{field} = off", message)
         message = re.sub(rf"(?<!\w){p.name}=(?=[\w.-])", f"{field} = ", message)
         if "_" in p.name or p.name in _NO_WORDS:
             message = re.sub(rf"(?<!\w){p.name}(?![\w=])", field, message)

@@ -1,5 +1,6 @@
 """Pieces that look the same on every page."""
 
+import collections
 import inspect
 
 import numpy as np
@@ -134,14 +135,26 @@ def choose_label(data, names, scope: str, key: str, query_key: str) -> int:
         listed = [label, *(listed[: LISTED_LABELS - 1] if len(listed) == LISTED_LABELS else listed)]
     some = f", {len(listed):,} of them here" if len(listed) < ids.size else ""
     searching = bool(query.strip()) and not nothing
+    if searching and label not in ids.to_numpy():  # chosen elsewhere, or the search is that of another data set
+        some = ", not the one shown"
+    shown = {j: data.label_name(j) for j in listed}
+    often = collections.Counter(shown.values())
+    # A choice comes back as the text shown: equal names would all be the last one.
+    shown = {j: name if name.strip() and often[name] == 1 else f"{name} ({j})".strip() for j, name in shown.items()}
     st.session_state[key] = label
+
+    def chosen():
+        # A text of the options before, when a second change was sent before the browser had these.
+        if st.session_state[key] in listed:
+            state.choose_row(scope, st.session_state[key])
+
     with two:
         st.selectbox(
             f"{text.count(ids.size, 'label')}{' found' if searching else ''}{some}",
             listed,
-            format_func=data.label_name,
+            format_func=shown.get,
             key=key,
-            on_change=lambda: state.choose_row(scope, st.session_state[key]),
+            on_change=chosen,
         )
     if nothing:
         st.caption(f"No label has “{text.plain(query.strip())}” in its name or as its id. Try a shorter part of it.")

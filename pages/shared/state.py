@@ -35,6 +35,7 @@ TREE_LEVELS = "trees.levels"
 TREE_ROW = "trees.row"
 TREE_MODE = "trees.mode"
 TREE_LABEL = "trees.label"
+TREE_MOST = "trees.most"
 PREFIXES_ASKED = "trees.prefixes_asked"  # keys of runs whose parts were measured without being asked, once a session
 FEATURES_SELECTION = "features.selection"  # what is chosen on the Features page, likewise
 FEATURES_LABEL = "features.label"

@@ -131,16 +131,17 @@ def find_labels(labels: pd.DataFrame, query: str) -> pd.DataFrame:
 
 
 def find_labels_or_id(labels: pd.DataFrame, query: str) -> pd.DataFrame:
-    """As :func:`find_labels`, and the label whose id ``query`` is; this and a name that is ``query`` come first."""
+    """As :func:`find_labels`, and the label whose id ``query`` is; a name that is ``query`` comes first, then this."""
     query = query.strip()
     if not query:
         return labels
     names = labels["name"].astype("str").str.casefold()
-    exact = (names == query.casefold()).to_numpy(dtype=bool)
+    named = (names == query.casefold()).to_numpy(dtype=bool)
+    numbered = np.zeros(len(labels), dtype=bool)
     if query.isdecimal() and len(query) < 10:
-        exact = exact | (labels["label"] == int(query)).to_numpy(dtype=bool)
-    found = _contain(labels["name"], query) & ~exact
-    return pd.concat([labels[exact], labels[found]])
+        numbered = (labels["label"] == int(query)).to_numpy(dtype=bool) & ~named
+    found = _contain(labels["name"], query) & ~named & ~numbered
+    return pd.concat([labels[named], labels[numbered], labels[found]])
 
 
 def _contain(names, query) -> np.ndarray:

@@ -339,3 +339,19 @@ def test_a_tree_that_is_one_leaf_can_be_looked_at(one_node):
     assert tree_frames.depth_frame([one_node]).to_numpy().tolist() == [[0, 0, 1, 2]]
     assert tree_frames.nodes_of_label(one_node, 1).tolist() == [0]
     assert tree_frames.leaves_of_label(one_node, 1)["place"].tolist() == [2]
+
+
+@pytest.mark.parametrize(
+    ("share", "said"),
+    [
+        (0, "0 %"),
+        (0.0003, "0.03 %"),
+        (0.004, "0.4 %"),
+        (0.34, "34 %"),
+        (0.997, "99.7 %"),
+        (0.9999, "99.9 %"),
+        (1, "100 %"),
+    ],
+)
+def test_only_none_is_no_share_and_only_all_is_the_whole(share, said):
+    assert tree_frames.percent(share) == said

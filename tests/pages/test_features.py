@@ -183,6 +183,20 @@ def test_features_that_hardly_occur_are_said_to(page, monkeypatch):
     assert "occur in at most" in page.run().text() and "deeplift" in page.text()
 
 
+def test_a_label_with_the_name_of_a_parameter_keeps_it_in_a_warning(ready, monkeypatch):
+    from pages.shared import server
+
+    key, data = select(ready), word_data()
+    found = experiment.load_selection(key)
+    found.warnings[:] = ["label 3 is odd: lower learning_rate"]
+    data.label_names[3] = "n_layers"
+    monkeypatch.setattr(server, "_selection", lambda root, asked: found)
+    monkeypatch.setattr(server, "_dataset", lambda root, fingerprint: data)
+    page = ready.go("features")
+    said = [warning.value.replace("\\", "") for warning in page.at.warning]
+    assert "“n_layers” is odd: lower “Step size”" in said
+
+
 def test_warnings_have_names_in_the_place_of_ids():
     from pages.shared import selected_text
 

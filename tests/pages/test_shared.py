@@ -372,6 +372,7 @@ def test_a_job_that_ends_while_the_page_is_drawn_is_watched_until_its_result_is_
             "adversaries='candidates' needs n_candidates of at least 2",
             "“Adversarial classes from” = candidates needs “Candidates, q” of at least 2",
         ),
+        ("FALS", "binary=True is for n_layers=2", "“A network for each label (FALSb)” = on is for “Layers” = 2"),
         ("PLT", "fewer threads (n_jobs), another loss of C's", "fewer threads (n_jobs), another loss of C's"),
         (None, "max_iter=20", "max_iter=20"),
     ],
@@ -390,5 +391,7 @@ def test_labels_are_found_by_their_id_and_exact_names_come_first():
     labels = pd.DataFrame({"label": [7, 3, 1, 0], "name": ["bc", "C", "31", "a c"]})
     assert tables.find_labels_or_id(labels, " c ")["label"].tolist() == [3, 7, 0]
     assert tables.find_labels_or_id(labels, "3")["label"].tolist() == [3, 1]
+    assert tables.find_labels_or_id(labels, "31").head(1)["label"].tolist() == [1]
+    assert tables.find_labels_or_id(labels.assign(name=["bc", "C", "7", "a c"]), "7")["label"].tolist() == [1, 7]
     assert tables.find_labels_or_id(labels, "9" * 5000).empty
     assert tables.find_labels_or_id(labels, "")["label"].tolist() == [7, 3, 1, 0]

@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from streamlit.proto.WidgetStates_pb2 import WidgetState
 
 from xmlcore import LdSM, datasets, experiment, store
 
@@ -220,6 +221,60 @@ def test_a_label_is_found_by_its_id_and_a_search_that_finds_nothing_says_so(page
     assert page.at.selectbox(key="trees.label").value == 11 and "topic 11 in tree 1" in drawing(page)[0]
     page.at.selectbox(key="trees.label").set_value(4)
     assert "topic 4 in tree 1" in drawing(page.run())[0]
+
+
+def test_a_choice_among_labels_that_are_no_longer_listed_changes_nothing(page, monkeypatch):
+    """A second change may be sent before the browser has the labels of a search."""
+    rows_of(page, "topic 5")
+    box = page.at.selectbox(key="trees.label")
+    late, other = WidgetState(id=box.id, string_value="topic 7"), type(box)._widget_state
+    monkeypatch.setattr(
+        type(box), "_widget_state", property(lambda self: late if self.id == box.id else other.fget(self))
+    )
+    page.run()
+    monkeypatch.undo()
+    assert page.at.selectbox(key="trees.label").value == 5 and drawing(page)[0].startswith("topic 5 in tree 1")
+
+
+def test_labels_of_one_name_are_told_apart_by_their_ids(ready, monkeypatch):
+    data = grouped_data()
+    names = ["same", "same", "", *data.label_names[3:]]
+    named = datasets.Dataset("grouped", data.X_train, data.Y_train, data.X_test, data.Y_test, label_names=names)
+    monkeypatch.setitem(globals(), "grouped_data", lambda: named)
+    train(ready)
+    page = rows_of(ready.go("trees"), "same")
+    box = page.at.selectbox(key="trees.label")
+    assert sorted(box.options) == ["same (0)", "same (1)"]
+    box.set_value(1 - box.value)
+    first = page.run().at.selectbox(key="trees.label").value
+    page.at.selectbox(key="trees.label").set_value(1 - first)
+    assert page.run().at.selectbox(key="trees.label").value == 1 - first
+    rows_of(page, "2")
+    assert page.at.selectbox(key="trees.label").options == ["(2)"]
+
+
+def test_a_search_says_when_the_label_shown_is_not_among_those_found(page):
+    from pages.shared import state
+
+    rows_of(page, "topic 5")
+    path = state._path(page.token)
+    workspace = json.loads(path.read_text())
+    scope = next(name for name in workspace["rows"] if name.startswith("trees label"))
+    workspace["rows"][scope] = 8  # another tab
+    path.write_text(json.dumps(workspace))
+    page.run()
+    assert page.at.selectbox(key="trees.label").label == "1 label found, not the one shown"
+
+
+def test_no_more_nodes_of_a_label_are_drawn_than_asked_for(page, model):
+    rows_of(page, "topic 3")
+    reached = int((model.trees_[0].histograms.toarray()[:, 3] > 0).sum())
+    assert page.at.number_input(key="trees.most").value == 100
+    page.at.number_input(key="trees.most").set_value(10)
+    page.run()
+    assert len(drawing(page)[1]) == 10
+    assert f"Drawn are 10 of the {reached} nodes that rows of the label reach" in page.text()
+    assert page.go("data").go("trees").at.number_input(key="trees.most").value == 10
 
 
 def test_the_label_looked_at_is_that_of_all_trees_and_outlives_a_page_switch_and_a_reload(page, session):

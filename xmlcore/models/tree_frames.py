@@ -362,7 +362,11 @@ def _sent(tree, v):
 
 
 def percent(share: float) -> str:
-    """``34 %``; one digit after the point below 10 %."""
+    """``34 %``; one digit after the point below 10 %. Only none is 0 %, and only all is 100 %."""
+    if 0 < share < 0.0005:
+        return f"{100 * share:.1g} %"
+    if 0.995 <= share < 1:
+        return f"{min(100 * share, 99.9):.1f} %"
     return f"{100 * share:.1f} %" if 0 < share < 0.0995 else f"{100 * share:.0f} %"
 
 
