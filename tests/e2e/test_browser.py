@@ -410,8 +410,8 @@ def test_training_can_be_stopped(tab):
 
 def test_downloads_arrive_while_a_job_runs_and_is_watched(tab):
     one = tab()
-    one.upload(Training_file=("busy.txt", easy_file(30_000, 200)))
-    one.text("30,000 rows")
+    one.upload(Training_file=("busy.txt", easy_file(75_000, 200)))
+    one.text("75,000 rows")
     one.train()
     one.page.get_by_role("spinbutton", name="Trees").fill("100")
     one.page.get_by_role("button", name="Train", exact=True).click()
