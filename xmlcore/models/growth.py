@@ -62,7 +62,7 @@ class Growth:
     Attributes
     ----------
     stop : uint8 (1,)
-        For kernels: 1 from when ``progress`` raised.
+        For kernels: 1 from when ``progress`` raised, or :meth:`halt` was called.
     """
 
     def __init__(self, progress: Progress, n_trees: int, max_nodes: int, arity: int, n_epochs: int, n_rows: int):

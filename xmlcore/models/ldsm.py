@@ -206,8 +206,8 @@ class LdSM(MultiLabelModel):
         Y : sparse or dense binary, shape (N, L), or lists of label ids
         progress : callable, optional
             See :class:`xmlcore.progress.Progress`; an exception from it stops the training, at the latest after the
-            epoch that a node is in. Threads call it, one at a time, and not the one that called ``fit``: those that
-            grow trees, and one that looks after nodes that take long.
+            epoch that a node is in. Several threads call it, one at a time: those that grow trees (with one, that is
+            the one that called ``fit``), and one that looks after nodes that take long.
 
         Returns
         -------
