@@ -82,7 +82,7 @@ def log_proba(model, tree, u, label):
     """Log P(label | a row of length 1, or shorter), of one tree, in float64."""
     nodes = model.linear_nodes(tree)
     margins = nodes.weights.astype(np.float64) @ u + nodes.bias
-    return sum(naive.log_probability(float(margins[v]), nodes.loss) for v in nodes.path(label))
+    return sum(naive.plt_search.log_probability(float(margins[v]), nodes.loss) for v in nodes.path(label))
 
 
 def unit(X, i):
@@ -158,7 +158,7 @@ def test_each_tree_counts_by_what_it_adds_to_the_mean():
         own = [
             (dict(enumerate(nodes.weights[[v]].toarray()[0].tolist())), float(nodes.bias[v])) for v in nodes.path(label)
         ]
-        parts, _, _ = naive.share_along_path(dict(enumerate(unit(X, 0).tolist())), own, "logistic")
+        parts, _, _ = naive.explain.share_along_path(dict(enumerate(unit(X, 0).tolist())), own, "logistic")
         expected += mean(p[t], q[t]) / mean(sum(p), sum(q)) * np.array([parts[f] for f in range(D)])
     frame = explain.contributions(model, X, label)
     np.testing.assert_allclose(frame["contribution"], expected[frame["feature"]], rtol=1e-9)
@@ -328,7 +328,7 @@ def test_sharing_out_along_a_path_is_as_its_twin_does(loss):
             (dict(zip(W[[v]].indices.tolist(), W[[v]].data.tolist())), float(bias[v]))
             for v in nodes[ptr[i] : ptr[i + 1]]
         ]
-        expected, baseline, total = naive.share_along_path(row, own, loss)
+        expected, baseline, total = naive.explain.share_along_path(row, own, loss)
         np.testing.assert_allclose(parts[x[0][i] : x[0][i + 1]], list(expected.values()), rtol=1e-9, atol=1e-12)
         np.testing.assert_allclose([before[i], after[i]], [baseline, total], rtol=1e-12)
 
@@ -381,7 +381,7 @@ def test_sharing_out_along_ways_is_as_its_twin_does(arity, multiway):
         )
     for i in range(25):
         own = X[[i]]
-        parts, baseline, total = naive.share_along_ways(
+        parts, baseline, total = naive.explain.share_along_ways(
             trees, dict(zip(own.indices.tolist(), own.data.tolist())), int(labels[i])
         )
         np.testing.assert_allclose(found.contributions[[i]].data, list(parts.values()), rtol=1e-6, atol=1e-9)

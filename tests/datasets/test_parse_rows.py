@@ -25,7 +25,7 @@ def compare(content, n_rows=-1, n_features=INT32_MAX, n_labels=INT32_MAX, first_
     reader = _Reader(kernels, text, 0, 5, first_index, skip_blank)
     status = reader.run(n_rows, n_features, n_labels)
     out = reader.out
-    expected = naive.parse_rows(content, 5, n_rows, n_features, n_labels, first_index, skip_blank)
+    expected = naive.xmlc.parse_rows(content, 5, n_rows, n_features, n_labels, first_index, skip_blank)
     if expected[0] != "ok":
         assert status == STATUS[expected[0]], (expected, content)
         assert out[kernels.LINE] == expected[1]

@@ -40,7 +40,7 @@ def test_zipf_numbers_are_those_of_the_law(exponent):
     law = synthetic._zipf(50, exponent, 2.0)
     us = (np.arange(20_000) + 0.5) / 20_000
     drawn = np.array([kernels.zipf(law, u) for u in us])
-    assert drawn.tolist() == [naive.zipf(law, u) for u in us]
+    assert drawn.tolist() == [naive.synthetic.zipf(law, u) for u in us]
     shares = synthetic._shares(law)
     assert shares.sum() == pytest.approx(1)
     np.testing.assert_allclose(np.bincount(drawn, minlength=50) / us.size, shares, atol=1e-4)
@@ -75,12 +75,12 @@ def test_rows_are_those_of_the_twin(sizes, options):
     )
     X, Y, X_test, Y_test = synthetic._make_parts(problem, tables, (n, 1), (7, 8), 1, lambda *_: None)
     for i in range(n):
-        labels, features = naive.synthetic_row(problem, 7, i, *tables)
+        labels, features = naive.synthetic.synthetic_row(problem, 7, i, *tables)
         assert Y.indices[Y.indptr[i] : Y.indptr[i + 1]].tolist() == labels
         row = slice(X.indptr[i], X.indptr[i + 1])
         assert X.indices[row].tolist() == list(features)
         np.testing.assert_allclose(X.data[row], list(features.values()), rtol=1e-6)
-    labels, features = naive.synthetic_row(problem, 8, 0, *tables)
+    labels, features = naive.synthetic.synthetic_row(problem, 8, 0, *tables)
     assert Y_test.indices.tolist() == labels and X_test.indices.tolist() == list(features)
 
 

@@ -56,7 +56,7 @@ def test_the_kernel_counts_as_its_naive_twin_for_dense_and_sparse_scores(levels,
     Y, S = random_case(7, n=20, n_labels=6, levels=levels)
     S[np.random.default_rng(8).random(S.shape) < zeros] = 0.0
     S[2], S[3] = 0.0, -1.0
-    expected = [naive.score_counts(set(np.flatnonzero(y).tolist()), s.tolist()) for y, s in zip(Y, S)]
+    expected = [naive.bipartition.score_counts(set(np.flatnonzero(y).tolist()), s.tolist()) for y, s in zip(Y, S)]
     ptr, ids = sp.csr_array(Y).indptr.astype(np.int64), sp.csr_array(Y).indices.astype(np.int32)
     n, n_labels = S.shape
     counts = np.full((n, kernels.N_COUNTS), np.nan)
@@ -77,7 +77,7 @@ def test_the_kernel_counts_as_its_naive_twin_for_dense_and_sparse_scores(levels,
 def test_micro_auc_is_its_naive_twins_with_absent_scores_above_and_below_the_others(seed):
     Y, S = random_case(seed, n=12, levels=2)
     S[np.random.default_rng(seed).random(S.shape) < 0.5] = 0.0
-    assert metrics.micro_auc(Y, S) == pytest.approx(naive.micro_auc(Y.tolist(), S.tolist()))
+    assert metrics.micro_auc(Y, S) == pytest.approx(naive.bipartition.micro_auc(Y.tolist(), S.tolist()))
     assert metrics.micro_auc(Y, sp.csr_array(S)) == metrics.micro_auc(Y, S)
 
 

@@ -28,7 +28,7 @@ def test_top_k_of_dense_scores_with_many_ties(seed):
         labels, scores = np.empty((20, k), np.int32), np.empty((20, k))
         kernels.top_k_dense(values, labels, scores)
         for i in range(20):
-            expected = naive.top_k(enumerate(values[i].tolist()), k)
+            expected = naive.ranking.top_k(enumerate(values[i].tolist()), k)
             missing = k - len(expected)
             assert labels[i].tolist() == [label for label, _ in expected] + [-1] * missing
             assert scores[i].tolist() == [score for _, score in expected] + [0.0] * missing
@@ -49,7 +49,7 @@ def test_top_k_of_sparse_scores_with_many_ties(seed):
         kernels.top_k_sparse(indptr, indices, data, labels, scores)
         for i in range(20):
             pairs = zip(indices[indptr[i] : indptr[i + 1]].tolist(), data[indptr[i] : indptr[i + 1]].tolist())
-            expected = naive.top_k(pairs, k)
+            expected = naive.ranking.top_k(pairs, k)
             missing = k - len(expected)
             assert labels[i].tolist() == [label for label, _ in expected] + [-1] * missing
             assert scores[i].tolist() == [score for _, score in expected] + [0.0] * missing
@@ -59,7 +59,7 @@ def test_top_k_of_sparse_scores_with_many_ties(seed):
 def test_first_repeat(seed):
     rng = np.random.default_rng(seed)
     labels = rng.integers(-1, 60, (6, 5)).astype(np.int32)
-    expected = naive.first_repeat(labels.tolist())
+    expected = naive.ranking.first_repeat(labels.tolist())
     found = kernels.first_repeat(labels, np.zeros(60, np.int64))
     assert found == (-1 if expected is None else expected[0] * 5 + expected[1])
 
@@ -70,7 +70,7 @@ def test_hits(seed):
     indptr, indices, _ = csr_parts(check_labels([sorted(labels) for labels in true], n_labels=25))
     found = np.empty(ranking.shape, dtype=bool)
     kernels.mark_hits(indptr, indices, ranking, found)
-    assert found.tolist() == naive.hits(true, ranking.tolist())
+    assert found.tolist() == naive.ranking.hits(true, ranking.tolist())
     assert found.any() and not found.all()
 
 
@@ -78,7 +78,7 @@ def test_hits(seed):
 def test_sums(seed):
     true, ranking, weights = random_case(seed)
     indptr, indices, _ = csr_parts(check_labels([sorted(labels) for labels in true], n_labels=25))
-    expected = naive.ranking_sums(true, ranking.tolist(), 7, weights.tolist())
+    expected = naive.ranking.ranking_sums(true, ranking.tolist(), 7, weights.tolist())
     sums = np.zeros((7, kernels.N_SUMS))
     kernels.add_up(indptr, indices, ranking, weights, sums)
     np.testing.assert_allclose(sums, expected, rtol=1e-12)

@@ -64,7 +64,7 @@ def test_the_ten_features_are_those_of_table_1(distance, weighting, most, real):
     classes = np.random.default_rng(2).permuted(np.tile(np.arange(7), (6, 1)), axis=1)[:, :5]
     found = model.pair_features(new, classes)
     expected = [
-        [naive.ds_features(row, k, rows, labels, distance=distance, weighting=weighting) for k in own]
+        [naive.double_sampling.ds_features(row, k, rows, labels, distance=distance, weighting=weighting) for k in own]
         for row, own in zip(new_rows, classes.tolist())
     ]
     assert found.shape == (6, 5, 10) and found.dtype == np.float64 and len(model.feature_names_) == 10
@@ -85,7 +85,7 @@ def test_the_features_beside_the_papers_are_what_their_formulas_say(weighting, m
     plain = DoubleSampling(weighting=weighting).fit(X, binary(labels))
     assert np.array_equal(found[:, :, :10], plain.pair_features(new, classes))
     expected = [
-        [naive.ds_more_features(row, k, rows, labels, weighting=weighting) for k in own]
+        [naive.double_sampling.ds_more_features(row, k, rows, labels, weighting=weighting) for k in own]
         for row, own in zip(new_rows, classes.tolist())
     ]
     np.testing.assert_allclose(found[:, :, 10:], expected, rtol=1e-5, atol=1e-5)
@@ -105,7 +105,7 @@ def test_features_of_no_class_are_nan_and_those_of_a_class_without_rows_are_of_a
     found = model.pair_features(X[:2], [[-1, 2, 2], [2, -1, 0]])
     assert np.isnan(found[0, 0]).all() and np.isnan(found[1, 1]).all()
     assert np.array_equal(found[0, 1], [0.0] * 8 + [1.0, 0.0]) and np.array_equal(found[0, 1], found[0, 2])
-    np.testing.assert_allclose(found[1, 2], naive.ds_features(rows[1], 0, rows, labels), atol=1e-5)
+    np.testing.assert_allclose(found[1, 2], naive.double_sampling.ds_features(rows[1], 0, rows, labels), atol=1e-5)
 
 
 @pytest.mark.parametrize("distance, weighting", SPACES)
@@ -125,8 +125,10 @@ def test_left_out_examples_are_not_in_their_class(distance, weighting):
             for c, without in ((k, i), (other, None)):
                 if c == k and size[k] == 1:
                     continue
-                expected = naive.ds_features(rows[i], c, rows, labels, without, **space)
-                expected += naive.ds_more_features(rows[i], c, rows, labels, without, weighting=weighting)
+                expected = naive.double_sampling.ds_features(rows[i], c, rows, labels, without, **space)
+                expected += naive.double_sampling.ds_more_features(
+                    rows[i], c, rows, labels, without, weighting=weighting
+                )
                 np.testing.assert_allclose(out[c], expected, atol=2e-5)
                 checked += c == k
     assert checked > 20
@@ -163,7 +165,7 @@ def test_candidates_are_the_nearest_centroids(distance, weighting):
     new[0] = 0.0
     new[1] *= np.arange(40) == 7
     for q in (1, 4, 18):
-        expected = [naive.ds_nearest(row, rows, labels, q, distance=distance, weighting=weighting)
+        expected = [naive.double_sampling.ds_nearest(row, rows, labels, q, distance=distance, weighting=weighting)
                     for row in as_dicts(new)]  # fmt: skip
         assert model.candidates(new, q).tolist() == expected
     assert model.candidates(new, 50).shape == (10, 18)
@@ -180,7 +182,9 @@ def test_few_postings_among_many_classes_give_the_same_candidates_as_a_pass_over
     model = DoubleSampling(distance=distance).fit(X, binary(labels, n_classes))
     rows = as_dicts(X.toarray())
     for i in range(0, 40, 5):
-        assert model.candidates(X[[i]], 12).tolist() == [naive.ds_nearest(rows[i], rows, labels, 12, distance=distance)]
+        assert model.candidates(X[[i]], 12).tolist() == [
+            naive.double_sampling.ds_nearest(rows[i], rows, labels, 12, distance=distance)
+        ]
 
 
 def many_classes(distance, weighting):
@@ -333,7 +337,7 @@ def test_with_all_classes_the_pairs_are_the_full_transformation():
 
     expected = []  # equation (4), pair by pair
     for row, (y,) in zip(rows, labels):
-        phi = [np.array(naive.ds_features(row, k, rows, labels)) for k in range(5)]
+        phi = [np.array(naive.double_sampling.ds_features(row, k, rows, labels)) for k in range(5)]
         for k in range(5):
             if k < y:
                 expected.append((phi[k] - phi[y], -1))
@@ -421,7 +425,7 @@ def test_adversaries_are_the_other_candidates_and_the_own_class_is_one_without_t
     expected = {}
     for i, own in enumerate(labels):
         for k in own:
-            others, is_near = naive.ds_other_candidates(i, k, rows, labels, q, **space)
+            others, is_near = naive.double_sampling.ds_other_candidates(i, k, rows, labels, q, **space)
             if is_near and model.class_size_[k] > 1:
                 expected[i, k] = sorted(others)
     assert found == expected and len(found) > 5 and (q == 30 or len(found) < sum(map(len, labels)))
@@ -436,7 +440,7 @@ def test_fewer_adversaries_than_candidates_are_drawn_from_them(monkeypatch):
     _, sample = recorded(monkeypatch, X, binary(labels, 12), **params)
     drawn = {}
     for i, k, own in zip(sample.rows.tolist(), sample.classes.tolist(), sample.adversaries.tolist()):
-        assert own[0] < own[1] and set(own) <= set(naive.ds_other_candidates(i, k, rows, labels, 6)[0])
+        assert own[0] < own[1] and set(own) <= set(naive.double_sampling.ds_other_candidates(i, k, rows, labels, 6)[0])
         drawn.setdefault((i, k), []).extend(own)
     assert np.mean([len(set(own)) for own in drawn.values()]) > 4  # of 5, over some ten copies each
 
@@ -450,14 +454,14 @@ def test_pairs_of_candidates_leave_the_example_out_of_its_class(monkeypatch):
     def f(i, k):
         if (i, k) not in naive_f:
             out = i if k in labels[i] else None
-            phi = naive.ds_features(rows[i], k, rows, labels, out) + naive.ds_more_features(
+            phi = naive.double_sampling.ds_features(
                 rows[i], k, rows, labels, out
-            )
+            ) + naive.double_sampling.ds_more_features(rows[i], k, rows, labels, out)
             naive_f[i, k] = np.dot(model.weights_, phi)
         return naive_f[i, k]
 
     examples = list(zip(sample.rows.tolist(), sample.classes.tolist(), sample.adversaries.tolist()))
-    assert model.empirical_risk_ == pytest.approx(naive.ds_risk(examples, f), abs=1e-9)
+    assert model.empirical_risk_ == pytest.approx(naive.double_sampling.ds_risk(examples, f), abs=1e-9)
 
 
 def test_no_example_among_candidates_and_too_few_candidates_are_said():
@@ -564,11 +568,11 @@ def test_the_empirical_risk_is_that_of_equation_7(leave_one_out):
     def f(i, k):
         if (i, k) not in known:
             out = i if leave_one_out and k in labels[i] else None
-            known[i, k] = np.dot(model.weights_, naive.ds_features(rows[i], k, rows, labels, out))
+            known[i, k] = np.dot(model.weights_, naive.double_sampling.ds_features(rows[i], k, rows, labels, out))
         return known[i, k]
 
     examples = list(zip(sample.rows.tolist(), sample.classes.tolist(), sample.adversaries.tolist()))
-    risk = naive.ds_risk(examples, f)
+    risk = naive.double_sampling.ds_risk(examples, f)
     assert model.n_pairs_ == 3 * len(examples) and 0 < risk < 0.5
     assert model.empirical_risk_ == pytest.approx(risk, abs=1e-9)
 
@@ -585,7 +589,9 @@ def test_f_is_the_linear_classifier_of_the_scaled_differences(loss, oracle):
     model = DoubleSampling(n_adversarial=2, C=0.7, loss=loss).fit(X, binary(labels, 5))
     sample = sampled(labels, 5, n_adversarial=2)
     examples = list(zip(sample.rows.tolist(), sample.classes.tolist(), sample.adversaries.tolist()))
-    pairs = naive.ds_pairs(examples, lambda i, k: np.array(naive.ds_features(rows[i], k, rows, labels)))
+    pairs = naive.double_sampling.ds_pairs(
+        examples, lambda i, k: np.array(naive.double_sampling.ds_features(rows[i], k, rows, labels))
+    )
     Z, signs = np.array([a - b for a, b, _ in pairs]), [sign for *_, sign in pairs]
     scale = np.sqrt((Z**2).mean(axis=0))
     oracle.fit(Z / scale, signs)

@@ -23,8 +23,8 @@ def sparse_rows(n, d, seed, density=0.3):
 
 @pytest.mark.parametrize("seed, number", [(0, 0), (1, 7), (2**32 - 1, 123456)])
 def test_random_streams_are_the_documented_generator(seed, number):
-    assert int(rng.stream(seed, number)) == naive.stream(seed, number)
-    assert rng.permutation(50, seed, number).tolist() == naive.permutation(50, seed, number)
+    assert int(rng.stream(seed, number)) == naive.rng.stream(seed, number)
+    assert rng.permutation(50, seed, number).tolist() == naive.rng.permutation(50, seed, number)
 
 
 def test_streams_of_one_seed_differ():
@@ -43,7 +43,7 @@ def test_shuffle_favours_no_order():
 def test_normalise_rows_leaves_empty_rows_alone():
     X = sparse_rows(12, 9, 0)
     X = sp.csr_array(sp.vstack([X, sp.csr_array((1, 9), dtype=np.float32)], format="csr"))
-    expected = naive.normalise_rows(X.toarray().astype(float))
+    expected = naive.plt_clusters.normalise_rows(X.toarray().astype(float))
     label_clusters.normalise_rows(csr_parts(X)[0], X.data)
     np.testing.assert_allclose(X.toarray(), expected, rtol=1e-6)
 
@@ -54,7 +54,7 @@ def test_assignment_is_balanced_and_takes_the_surest_first(n, k):
     capacity = np.array([n // k + (c < n % k) for c in range(k)])
     clusters = np.empty(n, np.int32)
     label_clusters.assign_balanced(similarity, capacity, clusters)
-    assert clusters.tolist() == naive.assign_balanced(similarity.tolist(), capacity.tolist())
+    assert clusters.tolist() == naive.plt_clusters.assign_balanced(similarity.tolist(), capacity.tolist())
     assert np.bincount(clusters, minlength=k).tolist() == capacity.tolist()
 
 
@@ -81,14 +81,14 @@ def test_split_labels(n_clusters, seed):
         *csr_parts(representations), labels, 15, n_clusters, np.float32(1e-4), 20, seed, 4
     )
     dense = representations.toarray().astype(float)
-    assert found.tolist() == naive.split_labels(dense, labels, n_clusters, 1e-4, 20, seed, 4)
+    assert found.tolist() == naive.plt_clusters.split_labels(dense, labels, n_clusters, 1e-4, 20, seed, 4)
 
 
 def test_gather_rows_keeps_the_features_that_occur():
     X = sparse_rows(20, 40, 1, density=0.05)
     rows = np.array([2, 3, 11, 19], np.int32)
     features, indptr, indices, data, squares = siblings.gather_rows(*csr_parts(X), rows, 40)
-    expected_features, expected = naive.gather_rows(X.toarray(), rows)
+    expected_features, expected = naive.plt_training.gather_rows(X.toarray(), rows)
     assert features.tolist() == expected_features
     np.testing.assert_array_equal(sp.csr_array((data, indices, indptr), shape=(4, features.size)).toarray(), expected)
     np.testing.assert_allclose(squares, 1 + (expected**2).sum(axis=1), rtol=1e-6)
@@ -153,7 +153,7 @@ def sixteen(values):
 
 def test_sigmoids_are_right_to_float32_rounding_of_their_argument():
     margins = np.concatenate([np.linspace(-90, 90, 2001), [0, 1e-6, -1e-6]]).astype(np.float32)
-    expected = [naive.sigmoid(float(m)) for m in margins]
+    expected = [naive.plt_training.sigmoid(float(m)) for m in margins]
     np.testing.assert_allclose([siblings.sigmoid(m) for m in margins], expected, rtol=6e-6)
     low, high, step, last = (sixteen(0) for _ in range(4))
     found = []
@@ -234,7 +234,9 @@ def test_siblings_train_as_their_twin(loss, C, n_children):
         targets[:, 1] = ~targets[:, 0]  # mirror images
     never = -1.0  # a tolerance that nothing reaches: no row rests, which rounding would decide
     features, (weights, epochs, violation) = trained(X, targets, loss, C, never, 5)
-    expected, _, worst = naive.train_siblings(X.toarray()[:, features], targets.astype(float), loss, C, never, 5, 9, 3)
+    expected, _, worst = naive.plt_training.train_siblings(
+        X.toarray()[:, features], targets.astype(float), loss, C, never, 5, 9, 3
+    )
     assert epochs == 5
     near = 2e-4 if n_children <= 2 else 2e-3  # both stop near a row's root, not always after as many steps
     np.testing.assert_allclose(weights, expected, atol=near * max(10, C))
@@ -248,7 +250,7 @@ def test_siblings_stop_at_the_tolerance_and_rows_rest_on_the_way(loss, n_childre
     label_clusters.normalise_rows(csr_parts(X)[0], X.data)
     targets = np.arange(40).reshape(-1, 1) % (3 + np.arange(n_children)) == 0
     features, (weights, epochs, violation) = trained(X, targets, loss, 10.0, 0.02, 500, 1, 1)
-    expected, visited, _ = naive.train_siblings(
+    expected, visited, _ = naive.plt_training.train_siblings(
         X.toarray()[:, features], targets.astype(float), loss, 10.0, 0.02, 500, 1, 1
     )
     assert violation <= 0.02
@@ -312,8 +314,8 @@ def test_a_visit_solves_the_rows_equation_wherever_it_starts(C):
     y = rng_.choice([-1.0, 1.0], n)
     z = (20 * rng_.standard_normal(n)).astype(np.float32)
     a = (C * rng_.choice([0.0, 1.0, 1e-4, 0.5], n)).astype(np.float32)
-    at_zero = a - C * np.array([naive.sigmoid(-m) for m in z])
-    slope = np.array([1 + C * q * naive.sigmoid(-m) * naive.sigmoid(m) for m in z])
+    at_zero = a - C * np.array([naive.plt_training.sigmoid(-m) for m in z])
+    slope = np.array([1 + C * q * naive.plt_training.sigmoid(-m) * naive.plt_training.sigmoid(m) for m in z])
     alone = np.array(
         [
             siblings.solve_logistic(-z[i], a[i], np.float32(at_zero[i]), np.float32(-at_zero[i] / slope[i]), C, q)
@@ -336,7 +338,7 @@ def test_a_visit_solves_the_rows_equation_wherever_it_starts(C):
         np.testing.assert_allclose(np.abs(dual), before + step * y[i : i + 16], rtol=1e-5, atol=1e-6 * C)
     for s in (alone, np.array(together)):
         s = np.maximum(s, -a)
-        wanted = C * np.array([naive.sigmoid(-m) for m in z + q * s])
+        wanted = C * np.array([naive.plt_training.sigmoid(-m) for m in z + q * s])
         assert np.abs(a + s - wanted).max() <= (1 + C * q / 4) * siblings.SETTLED / q  # slope times step
 
 
@@ -348,7 +350,7 @@ def test_a_hinge_visit_is_the_exact_minimum():
     dual, step, used = np.copysign(a, y).astype(np.float32), sixteen(0), sixteen(1)
     half = np.float32(0.5 / C)
     away = hinge_step(dual, margins.astype(np.float32), step, used, half, np.float32(1 / (q + half)))
-    expected, distances = naive.hinge_steps(margins, a, (y + 1) / 2, q, C)
+    expected, distances = naive.plt_training.hinge_steps(margins, a, (y + 1) / 2, q, C)
     np.testing.assert_allclose(step, y * expected, rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(dual, np.copysign(a + expected, y), rtol=1e-5, atol=1e-6)
     assert away == pytest.approx(max(distances) / C, rel=1e-5)
@@ -371,7 +373,7 @@ def test_prune_keeps_weights_at_the_threshold(size, stored):
     places = np.array([0, size - 1])
     pruned = siblings.prune(weights, np.array([4, 5, 9], np.int32), np.float32(0.1), places, size)
     assert (pruned[1].size > 0) == (stored == "sparse")
-    by_column = naive.prune(weights, [4, 5, 9], np.float32(0.1))
+    by_column = naive.plt_training.prune(weights, [4, 5, 9], np.float32(0.1))
     assert by_column == {4: {0: np.float32(0.1)}, 9: {0: np.float32(-0.3), 1: np.float32(0.2)}}
     assert unpacked(pruned, places, size) == {
         f: {int(places[c]): w for c, w in row.items()} for f, row in by_column.items()
@@ -402,7 +404,7 @@ def test_every_column_of_a_group_is_found_and_no_other(n_columns):
         for column in [*columns[:20], *columns[-5:], *rng_.integers(0, 5100, 60), 31, 32, 4999, 5000, 2**31 - 1]:
             place = np.searchsorted(columns, column)
             known = place < columns.size and columns[place] == column
-            assert naive.find_column(part, shift[g], columns, int(column)) == (place if known else None)
+            assert naive.plt_search.find_column(part, shift[g], columns, int(column)) == (place if known else None)
 
 
 @pytest.mark.parametrize("n_features", [60, 1_000_000])
@@ -417,7 +419,7 @@ def test_rows_are_taken_in_columns_without_unknown_features(n_features):
         for f, value in row.items():
             X[i, f] = value
     X = sp.csr_array(X)
-    expected = naive.take_rows(rows[1:], feature_of_column)
+    expected = naive.plt_search.take_rows(rows[1:], feature_of_column)
     ptr, columns, values = kernels.take_rows(*csr_parts(X), 1, 4, *columns_of(feature_of_column, n_features))
     assert ptr.tolist() == [0, 0, 40, 40]
     for i, pairs in enumerate(expected):
@@ -450,7 +452,7 @@ def test_rows_with_a_quarter_of_all_columns_are_laid_out(n_features):
     ptr, taken, values, laid_at, laid = kernels.take_and_lay_out(*csr_parts(sp.csr_array(X)), 1, 6, *columns, 40, 10)
     assert laid_at.tolist() == [-1, 0, -1, 1, -1] and laid.shape == (2, 40)
     for row, at in zip(rows[1:], laid_at):
-        expected = naive.lay_out(row, feature_of_column)
+        expected = naive.plt_search.lay_out(row, feature_of_column)
         assert (expected is None) == (at < 0)
         if at >= 0:
             np.testing.assert_allclose(laid[at], expected, rtol=1e-6)
@@ -516,7 +518,7 @@ def test_margins_of_rows_laid_out_are_the_same_bits_alone_and_beside_others(n_ro
         asked, out = places[3 : 3 + n_rows].copy(), np.full((kernels.LAID_ROWS, kernels.SCRATCH), np.nan, np.float32)
         assert kernels.laid_margins(tree, g, laid, places, 3, 3 + n_rows, out.ravel(), part) == size
         for i in [*range(min(n_rows, 3)), n_rows - 1]:
-            np.testing.assert_array_equal(out[i, :size], naive.laid_margins(tree, g, laid[asked[i]]))
+            np.testing.assert_array_equal(out[i, :size], naive.plt_search.laid_margins(tree, g, laid[asked[i]]))
             assert (out[i, size : siblings.row_width(size)] == -np.inf).all()
         tiles = n_rows if n_rows == 1 else -(-n_rows // lanes.TILE_ROWS) * lanes.TILE_ROWS
         assert np.isnan(out[tiles:]).all()
@@ -546,7 +548,7 @@ def test_a_beam_keeps_the_best_places_of_each_row(beam):
     before = expanded[:, 1].tolist()
     places = as_places(triples)  # by node
     n = kernels.keep_best_of_rows(places, 60, 1, expanded, beam)
-    expected = naive.keep_best_of_rows(triples, before, beam)
+    expected = naive.plt_search.keep_best_of_rows(triples, before, beam)
     assert sorted(places[:n].tolist()) == sorted(expected)
     assert expanded[:, 1].tolist() == [b + sum(p[1] == r for p in expected) for r, b in enumerate(before)]
     assert not expanded[:, [0, 2]].any()
@@ -571,7 +573,7 @@ def test_node_rows_and_marks():
     Y = check_labels(labels, n_labels=7)
     tree = random_tree(7, 2, 2, 0)
     ptr, rows = kernels.node_rows(*csr_parts(Y)[:2], tree.leaf_of_label, tree.parent)
-    expected = naive.node_rows(labels, tree.leaf_of_label, tree.parent)
+    expected = naive.plt_search.node_rows(labels, tree.leaf_of_label, tree.parent)
     found = [rows[ptr[v] : ptr[v + 1]].tolist() for v in range(tree.n_nodes)]
     assert found == expected
     for v in np.flatnonzero(tree.n_children):
@@ -587,7 +589,7 @@ def test_node_rows_and_marks():
 @pytest.mark.parametrize("loss", list(LOSSES))
 def test_factors_at_extreme_margins(loss):
     for margin in (-np.inf, -800.0, -1.0, 0.0, 0.5, 1.0, 800.0, np.inf):
-        expected = naive.log_probability(margin, loss)
+        expected = naive.plt_search.log_probability(margin, loss)
         assert kernels.log_probability(np.float32(margin), LOSSES[loss]) == pytest.approx(expected, rel=1e-12)
 
 
@@ -614,7 +616,9 @@ def test_best_first_search_finds_what_brute_force_over_all_leaves_finds(shape, k
     model, X = fitted(*shape)
     found = model.predict_topk(X, k)
     for i, x in enumerate(X.toarray().astype(float)):
-        expected = naive.search_best_first(model.fitted_[0], shape[0], naive.in_columns(x, model.feature_of_column_), k)
+        expected = naive.plt_search.search_best_first(
+            model.fitted_[0], shape[0], naive.plt_search.in_columns(x, model.feature_of_column_), k
+        )
         assert found.labels[i].tolist() == [label for label, _ in expected]
         np.testing.assert_allclose(found.scores[i], np.exp([s for _, s in expected]), rtol=1e-5, atol=1e-12)
 
@@ -627,8 +631,8 @@ def test_threshold_search_finds_what_brute_force_finds(shape, threshold):
     with np.errstate(divide="ignore"):
         least = np.log(threshold)
     for i, x in enumerate(X.toarray().astype(float)):
-        expected = naive.search_threshold(
-            model.fitted_[0], shape[0], naive.in_columns(x, model.feature_of_column_), least
+        expected = naive.plt_search.search_threshold(
+            model.fitted_[0], shape[0], naive.plt_search.in_columns(x, model.feature_of_column_), least
         )
         row = dict(zip(found[[i]].indices.tolist(), found[[i]].data.tolist()))
         assert row.keys() == {label for label, score in expected.items() if np.float32(np.exp(score)) > 0}
@@ -642,8 +646,8 @@ def test_beam_search_expands_the_best_nodes_of_each_depth(beam):
     model.set_params(beam=beam)
     found = model.predict_topk(X, 6)
     for i, x in enumerate(X.toarray().astype(float)):
-        expected = naive.search_beam(
-            model.fitted_[0], "logistic", naive.in_columns(x, model.feature_of_column_), beam, 6
+        expected = naive.plt_search.search_beam(
+            model.fitted_[0], "logistic", naive.plt_search.in_columns(x, model.feature_of_column_), beam, 6
         )
         labels = [label for label, _ in expected]
         assert found.labels[i].tolist() == labels + [-1] * (6 - len(labels))
@@ -698,7 +702,9 @@ def test_scores_of_chosen_labels_are_their_path_products(shape):
         np.arange(0, wanted.size + 1, 5), wanted.ravel(), out,
     )  # fmt: skip
     for i, x in enumerate(X.toarray().astype(float)):
-        every = naive.label_log_probabilities(model.fitted_[0], shape[0], naive.in_columns(x, model.feature_of_column_))
+        every = naive.plt_search.label_log_probabilities(
+            model.fitted_[0], shape[0], naive.plt_search.in_columns(x, model.feature_of_column_)
+        )
         np.testing.assert_allclose(out[5 * i : 5 * i + 5], [every[j] for j in wanted[i]], rtol=1e-4)
 
 

@@ -64,8 +64,8 @@ def check_exact(model, X, k=4):
     """Top k and threshold searches are what going through all labels gives."""
     found, proba = model.predict_topk(X[:4], k), model.predict_proba(X[:4])
     for i, x in enumerate(X[:4].toarray().astype(float)):
-        every = naive.label_log_probabilities(
-            model.fitted_[0], "logistic", naive.in_columns(x, model.feature_of_column_)
+        every = naive.plt_search.label_log_probabilities(
+            model.fitted_[0], "logistic", naive.plt_search.in_columns(x, model.feature_of_column_)
         )
         best = sorted(every, key=lambda j: (-every[j], j))[:k]
         assert found.labels[i].tolist() == best
@@ -79,7 +79,7 @@ def test_shuffled_parts_are_their_streams_and_the_rest_stays():
     found, expected = np.arange(40, dtype=np.int32), list(range(40))
     starts, ends, numbers = np.array([0, 11, 25]), np.array([10, 25, 26]), np.array([7, 0, 3])
     kernels.shuffle_parts(found, starts, ends, 5, numbers)
-    naive.shuffle_parts(expected, starts, ends, 5, numbers.tolist())
+    naive.plt_shapes.shuffle_parts(expected, starts, ends, 5, numbers.tolist())
     assert found.tolist() == expected
     assert found[26:].tolist() == list(range(26, 40)) and sorted(found[:10]) == list(range(10))
 
@@ -90,15 +90,17 @@ def test_huffman_merges_as_its_twin(n_labels, arity):
     for seed in range(4):
         counts = np.sort(np.random.default_rng(seed).integers(0, 4**seed, n_labels))  # many ties, then few
         found = kernels.huffman_parents(counts, min(arity, max(2, n_labels)))
-        assert found.tolist() == naive.huffman_parents(counts.tolist(), arity)
+        assert found.tolist() == naive.plt_shapes.huffman_parents(counts.tolist(), arity)
 
 
 def test_breadth_first_order_leaves_circles_out():
     parent = np.array([5, 0, 3, 4, 2, -1, 5, 1, 3, 5], np.int32)  # 2, 3 and 4 are a circle, and 8 hangs on it
-    assert kernels.breadth_first(parent).tolist() == naive.breadth_first(parent.tolist()) == [5, 0, 6, 9, 1, 7]
+    assert (
+        kernels.breadth_first(parent).tolist() == naive.plt_shapes.breadth_first(parent.tolist()) == [5, 0, 6, 9, 1, 7]
+    )
     for seed in range(5):
         parent = random_tree(40, seed)[0].astype(np.int32)
-        assert kernels.breadth_first(parent).tolist() == naive.breadth_first(parent.tolist())
+        assert kernels.breadth_first(parent).tolist() == naive.plt_shapes.breadth_first(parent.tolist())
 
 
 # Huffman ------------------------------------------------------------------------------------------------------------
@@ -115,7 +117,7 @@ def test_no_tree_of_this_arity_has_a_shorter_weighted_path_than_huffmans(arity, 
     counts = rng.integers(0, [2, 5, 30, 1000][seed % 4], int(rng.integers(2, 8))).tolist()
     tree = huffman(counts, arity)
     length = sum(count * int(tree.depth[leaf]) for count, leaf in zip(counts, tree.leaf_of_label))
-    assert length == naive.least_path_length(counts, arity)
+    assert length == naive.plt_shapes.least_path_length(counts, arity)
 
 
 @pytest.mark.parametrize("arity", [2, 3, 16, 256])
@@ -134,7 +136,7 @@ def test_huffman_nodes_are_full_and_frequent_labels_are_higher_up(arity, n_label
 def test_huffman_breaks_ties_by_label_and_gives_equal_labels_equal_depths():
     assert huffman([3] * 8, 2).depth.tolist() == [0] + [1] * 2 + [2] * 4 + [3] * 8
     tree = huffman([1, 1, 1, 1, 5], 2)
-    assert naive.clades(tree.parent, tree.label) == [[0, 1], [0, 1, 2, 3], [0, 1, 2, 3, 4], [2, 3]]
+    assert naive.plt_shapes.clades(tree.parent, tree.label) == [[0, 1], [0, 1, 2, 3], [0, 1, 2, 3, 4], [2, 3]]
     assert huffman([0] * 1024, 2).depth.max() == 10  # labels without rows, too, make no path longer than it must be
 
 
@@ -144,7 +146,7 @@ def test_huffman_of_the_worst_counts_is_as_deep_as_it_must_be_and_nothing_recurs
         counts.append(counts[-1] + counts[-2])  # Fibonacci: every label on a level of its own
     tree = huffman(counts, 2)
     assert tree.depth.max() == 79
-    assert naive.clades(tree.parent, tree.label) == sorted(list(range(n)) for n in range(2, 81))
+    assert naive.plt_shapes.clades(tree.parent, tree.label) == sorted(list(range(n)) for n in range(2, 81))
 
 
 @pytest.mark.parametrize("arity", [2, 5])
@@ -165,8 +167,8 @@ def test_a_huffman_model_counts_training_rows_and_predicts_exactly(arity):
 @pytest.mark.parametrize("n_labels", [1, 2, 15, 41, 700])
 def test_random_trees_are_split_as_their_twin(n_labels, arity, max_leaf_labels):
     tree = build_tree("random", n_labels, arity, max_leaf_labels, 3)
-    parent, label = naive.balanced_tree(
-        n_labels, arity, max_leaf_labels, lambda node, labels: naive.random_split(labels, arity, 3, node)
+    parent, label = naive.plt_shapes.balanced_tree(
+        n_labels, arity, max_leaf_labels, lambda node, labels: naive.plt_shapes.random_split(labels, arity, 3, node)
     )
     assert tree.parent.tolist() == parent and tree.label.tolist() == label
     assert tree.parent.dtype == tree.label.dtype == np.int32
@@ -190,7 +192,7 @@ def test_clustered_trees_are_split_node_by_node(arity, max_leaf_labels, n_labels
         )
         return [members[clusters == c].tolist() for c in range(arity)]
 
-    parent, label = naive.balanced_tree(n_labels, arity, max_leaf_labels, split)
+    parent, label = naive.plt_shapes.balanced_tree(n_labels, arity, max_leaf_labels, split)
     for task_labels, n_jobs in ((512, 1), (20, 1), (20, 3)):
         monkeypatch.setattr(label_tree, "TASK_LABELS", task_labels)
         tree = build_tree("kmeans", n_labels, arity, max_leaf_labels, 9, matrix, n_jobs)
@@ -256,10 +258,10 @@ def test_from_parents_keeps_the_tree_and_renumbers_its_nodes(seed):
     parents, labels = random_tree(25, seed)
     tree = LabelTree.from_parents(parents, labels)
     expected = []
-    for clade in naive.clades(parents, labels):  # each once: single children are left out
+    for clade in naive.plt_shapes.clades(parents, labels):  # each once: single children are left out
         if clade not in expected and len(clade) > 1:
             expected.append(clade)
-    assert naive.clades(tree.parent, tree.label) == expected
+    assert naive.plt_shapes.clades(tree.parent, tree.label) == expected
     assert (np.diff(tree.parent) >= 0).all() and (tree.parent[1:] < np.arange(1, tree.n_nodes)).all()
     assert tree.n_labels == 25 and tree.label[tree.leaf_of_label].tolist() == list(range(25))
     assert LabelTree.from_parents(tree.parent, tree.label) == tree == LabelTree(tree.parent, tree.label)
@@ -471,8 +473,8 @@ def test_collapsing_keeps_what_its_twin_keeps(seed, max_leaf_labels):
     tree = LabelTree.from_parents(*random_tree(40, seed))
     for layers in (0, 1, 2, 5, 10**30):
         found = tree.collapsed(layers, max_leaf_labels)
-        expected = naive.collapsed_clades(tree.parent, tree.label, layers, max_leaf_labels)
-        assert naive.clades(found.parent, found.label) == expected
+        expected = naive.plt_shapes.collapsed_clades(tree.parent, tree.label, layers, max_leaf_labels)
+        assert naive.plt_shapes.clades(found.parent, found.label) == expected
         assert found.n_labels == 40
 
 
@@ -496,7 +498,7 @@ def test_clusters_of_labels_stay_where_layers_above_them_go():
 def test_collapsing_twice_is_collapsing_further(seed):
     tree = LabelTree.from_parents(*random_tree(60, seed))
     once, twice = tree.collapsed(3), tree.collapsed(1).collapsed(1)
-    assert naive.clades(once.parent, once.label) == naive.clades(twice.parent, twice.label)
+    assert naive.plt_shapes.clades(once.parent, once.label) == naive.plt_shapes.clades(twice.parent, twice.label)
 
 
 def test_nothing_to_collapse_gives_the_tree_itself():

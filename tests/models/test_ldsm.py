@@ -48,10 +48,10 @@ def choose_directions(sums, total, label_sums, labels, start, end, integrity_wei
 
 def test_uniform_numbers_are_the_documented_generator():
     state = np.uint64(rng.stream(5, 7))
-    expected = naive.stream(5, 7)
+    expected = naive.rng.stream(5, 7)
     for _ in range(50):
         state, drawn = rng.uniform(np.uint64(state))
-        expected, twin = naive.uniform(expected)
+        expected, twin = naive.rng.uniform(expected)
         assert drawn == twin and 0 <= drawn < 1
 
 
@@ -81,7 +81,7 @@ def test_directions_are_those_of_least_objective(M):
             np.array(P) * (C - len(own)), C, label_sums, np.array(own, np.uint32), 0, len(own), *lambdas,
             np.empty(3 * M * M),
         )  # fmt: skip
-        assert found == naive.ldsm_directions(P, P_of, C, met, own, *lambdas)
+        assert found == naive.ldsm.ldsm_directions(P, P_of, C, met, own, *lambdas)
 
 
 @pytest.mark.parametrize("optimizer", ["nag", "sgd"])
@@ -105,8 +105,8 @@ def test_a_node_is_trained_as_the_paper_says(optimizer, M, extra):
         trace,
         GO_ON,
     )
-    regressors, P, P_of, C, met, _, expected = naive.ldsm_train_node(
-        rows, labels, M, 4, 0.3, (2.0, 1.0), 0.05, optimizer, naive.stream(11, 3), *extra
+    regressors, P, P_of, C, met, _, expected = naive.ldsm.ldsm_train_node(
+        rows, labels, M, 4, 0.3, (2.0, 1.0), 0.05, optimizer, naive.rng.stream(11, 3), *extra
     )
     twin = [regressors.weights[f] for f in [*kept.tolist(), "bias"]]
     np.testing.assert_allclose(weights.reshape(-1, M), twin, rtol=1e-8, atol=1e-10)
@@ -134,7 +134,7 @@ def objective_of(sent, labels, M, lambdas):
     out = np.empty(4)
     label_sums = np.array([[P_of[k][j] * count for j in range(M)] for k, count in zip(names, counts)]).ravel()
     kernels.objective(np.array(P) * C, C, label_sums, counts, *lambdas, out)
-    np.testing.assert_allclose(out, naive.ldsm_objective(P, P_of, pi, *lambdas), atol=1e-12)
+    np.testing.assert_allclose(out, naive.ldsm.ldsm_objective(P, P_of, pi, *lambdas), atol=1e-12)
     return out[0]
 
 
@@ -176,7 +176,7 @@ def test_trees_are_those_of_the_paper(M, optimizer):
     column_of = {int(f): c for c, f in enumerate(model.feature_of_column_)}
     rows = [{column_of[f]: v for f, v in row.items()} for row in rows]
     for tree, seed in zip(model.trees_, model._seeds(2)):
-        grown = naive.ldsm_grow(rows, labels, 12, M, 25, 5, 0.5, (1.0, 1.0), seed, optimizer)
+        grown = naive.ldsm.ldsm_grow(rows, labels, 12, M, 25, 5, 0.5, (1.0, 1.0), seed, optimizer)
         parent, first_child, rows_of, _, stats = grown
         assert tree.parent.tolist() == parent
         assert tree.n_samples.tolist() == [len(own) for own in rows_of]
@@ -191,16 +191,16 @@ def test_predictions_are_means_of_the_leaves_histograms():
     model = small_model().fit(X, labels)
     column_of = {int(f): c for c, f in enumerate(model.feature_of_column_)}
     rows = [{column_of[f]: float(np.float32(v)) for f, v in row.items()} for row in rows]
-    trees = [naive.ldsm_grow(rows, labels, 12, 2, 25, 5, 0.5, (1.0, 1.0), seed) for seed in model._seeds(3)]
+    trees = [naive.ldsm.ldsm_grow(rows, labels, 12, 2, 25, 5, 0.5, (1.0, 1.0), seed) for seed in model._seeds(3)]
     leaves = model.apply(X)
     found, proba = model.predict_topk(X, 6), model.predict_proba(X).toarray()
     for i, row in enumerate(rows):
         expected, probability = np.zeros(6), np.zeros(6)
         for t, tree in enumerate(trees):
-            assert sorted(leaves.of(i, t).tolist()) == sorted(naive.ldsm_leaves(tree, row, 2))
-            for label, share in naive.ldsm_shares(tree, labels, row, 2).items():
+            assert sorted(leaves.of(i, t).tolist()) == sorted(naive.ldsm.ldsm_leaves(tree, row, 2))
+            for label, share in naive.ldsm.ldsm_shares(tree, labels, row, 2).items():
                 expected[label] += share / 3
-            for label, share in naive.ldsm_shares(tree, labels, row, 2, of_rows=True).items():
+            for label, share in naive.ldsm.ldsm_shares(tree, labels, row, 2, of_rows=True).items():
                 probability[label] += share / 3
         np.testing.assert_allclose(proba[i], probability, atol=1e-6)
         np.testing.assert_allclose(found.scores[i], sorted(expected, reverse=True), atol=1e-6)
@@ -288,15 +288,15 @@ def test_reranking_mixes_shares_with_nearness_to_the_labels_mean(space, monkeypa
     model = small_model(rerank_beta=0.3, rerank_gamma=0.7, rerank_space=space).fit(X, labels)
     if space == "idf":
         met = np.bincount(X.indices, minlength=12)
-        rows = naive.ldsm_idf_unit(rows, 1 + np.log((1 + 60) / (1 + met)))
-    means = naive.ldsm_means(rows, labels)
+        rows = naive.ldsm.ldsm_idf_unit(rows, 1 + np.log((1 + 60) / (1 + met)))
+    means = naive.ldsm.ldsm_means(rows, labels)
     if space == "idf":
-        means = dict(zip(means, naive.ldsm_idf_unit(means.values(), np.ones(12))))
+        means = dict(zip(means, naive.ldsm.ldsm_idf_unit(means.values(), np.ones(12))))
     shares, scores = as_matrix(plain.predict_topk(X, 6)), as_matrix(model.predict_topk(X, 6))
     assert (plain.predict_proba(X) != model.predict_proba(X)).nnz == 0
     for i, row in enumerate(rows):
         own = dict(zip(shares[[i]].indices.tolist(), shares[[i]].data.tolist()))
-        expected = naive.ldsm_rerank(own, row, means, 0.3, 0.7)
+        expected = naive.ldsm.ldsm_rerank(own, row, means, 0.3, 0.7)
         found = dict(zip(scores[[i]].indices.tolist(), scores[[i]].data.tolist()))
         assert found == pytest.approx(expected, abs=1e-5)
 

@@ -117,7 +117,9 @@ def test_no_rows_give_an_empty_prediction(small):
 
 def test_row_without_features_gets_the_prior_of_the_biases(small):
     model, _, _, _ = small
-    expected = naive.search_best_first(model.fitted_[0], "logistic", np.zeros(model.feature_of_column_.size), 3)
+    expected = naive.plt_search.search_best_first(
+        model.fitted_[0], "logistic", np.zeros(model.feature_of_column_.size), 3
+    )
     assert model.predict_topk(np.zeros((1, 40)), 3).labels[0].tolist() == [label for label, _ in expected]
 
 
@@ -165,7 +167,7 @@ def test_node_classifiers_are_scikit_learns(loss, C):
     model = PLT(loss=loss, C=C, weight_threshold=0.0, tol=tol, max_iter=5000).fit(X, Y)  # one level: all labels
     arrays = model.fitted_[0]
     weights = np.zeros((30, 40))
-    for column, row in naive.group_weights(arrays, arrays.group_first.size - 1).items():
+    for column, row in naive.plt_search.group_weights(arrays, arrays.group_first.size - 1).items():
         weights[list(row), model.feature_of_column_[column]] = list(row.values())
     leaves = model.leaves_[0] - 1  # children of the root
     for label in range(0, 30, 6):
@@ -240,8 +242,8 @@ def test_ensemble_is_the_exact_mean_of_its_trees():
     means = np.zeros((25, 60))
     for arrays in model.fitted_:
         for i, x in enumerate(X_test.toarray().astype(float)):
-            x = naive.in_columns(x, model.feature_of_column_)
-            for label, score in naive.label_log_probabilities(arrays, "logistic", x).items():
+            x = naive.plt_search.in_columns(x, model.feature_of_column_)
+            for label, score in naive.plt_search.label_log_probabilities(arrays, "logistic", x).items():
                 means[i, label] += np.exp(score) / 3
     for k in (1, 3, 60):
         found = model.predict_topk(X_test, k)
@@ -761,8 +763,8 @@ def test_dense_rows_find_what_brute_force_finds(mixed):
     assert (np.diff(model.fitted_[0].entry_at) > 0).any()  # groups of either kind
     found, proba = model.predict_topk(rows, 4), model.predict_proba(rows)
     for i in range(0, rows.shape[0], 5):
-        x = naive.in_columns(rows[[i]].toarray()[0].astype(float), model.feature_of_column_)
-        expected = naive.search_best_first(model.fitted_[0], "logistic", x, 150)
+        x = naive.plt_search.in_columns(rows[[i]].toarray()[0].astype(float), model.feature_of_column_)
+        expected = naive.plt_search.search_best_first(model.fitted_[0], "logistic", x, 150)
         assert found.labels[i].tolist() == [label for label, _ in expected[:4]]
         np.testing.assert_allclose(found.scores[i], np.exp([score for _, score in expected[:4]]), rtol=1e-4)
         every = proba[[i]].toarray()[0]
@@ -809,7 +811,9 @@ def test_features_that_no_training_row_has_count_to_the_length_and_no_more():
     assert same_scores(model.predict_topk(rows, 5), expected.predict_topk(X_test, 5))
     x = rows[[0]].toarray()[0].astype(float)
     x[500_000] = 2.0
-    best = naive.search_best_first(model.fitted_[0], "logistic", naive.in_columns(x, model.feature_of_column_), 5)
+    best = naive.plt_search.search_best_first(
+        model.fitted_[0], "logistic", naive.plt_search.in_columns(x, model.feature_of_column_), 5
+    )
     longer = model.predict_topk(x[None], 5)
     assert longer.labels[0].tolist() == [label for label, _ in best]
     np.testing.assert_allclose(longer.scores[0], np.exp([score for _, score in best]), rtol=1e-4)
@@ -831,8 +835,8 @@ def test_many_siblings_are_split_into_groups_without_a_trace():
     model = PLT(max_leaf_labels=300, tol=1e-4, max_iter=2000).fit(X, Y)
     assert model.fitted_[0].group_first.size > 1
     for i in range(3):
-        x = naive.in_columns(X_test.toarray()[i].astype(float), model.feature_of_column_)
-        expected = naive.search_best_first(model.fitted_[0], "logistic", x, 5)
+        x = naive.plt_search.in_columns(X_test.toarray()[i].astype(float), model.feature_of_column_)
+        expected = naive.plt_search.search_best_first(model.fitted_[0], "logistic", x, 5)
         assert model.predict_topk(X_test[[i]], 5).labels[0].tolist() == [label for label, _ in expected]
 
 

@@ -66,7 +66,7 @@ def test_gradients_are_those_of_finite_differences(n_layers, activation, l2, mon
                 for step in (1e-6, -1e-6):
                     moved[number][place] = start[number][place] + step
                     values.append(
-                        naive.perceptron_loss(rows, labels, moved[:n_layers], moved[n_layers:], activation, l2)
+                        naive.fals.perceptron_loss(rows, labels, moved[:n_layers], moved[n_layers:], activation, l2)
                     )
                 wanted = (values[0] - values[1]) / 2e-6
                 found = mean[place] / 0.1  # the first mean is a tenth of the gradient
@@ -113,7 +113,7 @@ def test_scores_are_those_of_the_formulas(pattern, activation, n_layers):
     X, Y = problem(n=25, d=7, n_labels=3)
     model = FALS(3, pattern, n_epochs=3, activation=activation, n_layers=n_layers, scoring="exact").fit(X, Y)
     network = model.network_
-    expected = naive.fals_scores(
+    expected = naive.fals.fals_scores(
         X.toarray().tolist(), [w.tolist() for w in network.weights], [b.tolist() for b in network.biases], activation,
         pattern,
     )  # fmt: skip
@@ -434,7 +434,7 @@ def test_binary_networks_are_of_one_label_each():
     into, out_of = model.network_.weights
     bias, last = model.network_.biases
     weights, biases = [into[3].tolist(), out_of[3].tolist()], [bias[3].tolist(), [float(last[3])]]
-    expected = naive.fals_scores(X.toarray().tolist(), weights, biases, "relu", "FALS")
+    expected = naive.fals.fals_scores(X.toarray().tolist(), weights, biases, "relu", "FALS")
     np.testing.assert_allclose(model.scores_[3], expected[0], rtol=1e-4)
 
 

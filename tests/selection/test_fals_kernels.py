@@ -22,7 +22,7 @@ def test_entries_are_grouped_by_feature():
     X = sparse()
     rows, place = np.array([3, 0, 9, 4]), np.zeros(7, np.int32)
     features, ptr, entry_rows, values = kernels.by_feature(*csr_parts(X), rows, place)
-    expected = naive.by_feature([dict(zip(X[[r]].indices.tolist(), X[[r]].data.tolist())) for r in rows])
+    expected = naive.fals.by_feature([dict(zip(X[[r]].indices.tolist(), X[[r]].data.tolist())) for r in rows])
     found = {
         int(f): list(zip(entry_rows[a:b].tolist(), values[a:b].tolist()))
         for f, a, b in zip(features, ptr[:-1], ptr[1:])
@@ -58,7 +58,7 @@ def test_steps_that_a_feature_missed_are_caught_up_as_adam_makes_them(present):
             )
             done[0] = step + 1
     kernels.catch_up(feature, done, len(present), tail, weights, mean, square, 0, 2)
-    np.testing.assert_allclose(weights, naive.adam(0.5, gradients, 0.01), rtol=1e-7)
+    np.testing.assert_allclose(weights, naive.fals.adam(0.5, gradients, 0.01), rtol=1e-7)
 
 
 def test_a_dense_step_is_adam():
@@ -68,7 +68,7 @@ def test_a_dense_step_is_adam():
     for rate, gradient in zip(rates, gradients):
         kernels.dense_step(gradient, rate, 0.0, weights, mean, square)
     for place in np.ndindex(2, 3):
-        assert math.isclose(weights[place], naive.adam(0.3, gradients[:, place[0], place[1]].tolist(), 0.01))
+        assert math.isclose(weights[place], naive.fals.adam(0.3, gradients[:, place[0], place[1]].tolist(), 0.01))
 
 
 def test_labels_are_taken_off():
@@ -87,11 +87,11 @@ def test_rows_as_differences_from_a_reference_have_the_squares_of_the_rows():
     into, out_of = (random.normal(size=(6, m)).astype(np.float32) for m in (5, 3))
     weight = random.random((9, 3)).astype(np.float32)
     parts = kernels.deviations(active, reference)
-    expected = naive.deviations(active, reference)
+    expected = naive.fals.deviations(active, reference)
     assert [list(zip(parts[1][a:b], parts[2][a:b])) for a, b in zip(parts[0][:-1], parts[0][1:])] == expected
     sums, total = np.zeros((3, 5), np.float32), np.ones((3, 5))
     kernels.reference_squares(*parts, into, out_of, out_of[reference].T @ into[reference], weight, sums)
-    np.testing.assert_allclose(sums, naive.reference_squares(active, into, out_of, weight), rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(sums, naive.fals.reference_squares(active, into, out_of, weight), rtol=1e-5, atol=1e-6)
     before = sums.copy()
     kernels.flush(sums, total)
     assert not sums.any()

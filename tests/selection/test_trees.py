@@ -55,7 +55,7 @@ def test_the_kernel_walks_as_its_naive_twin():
     nodes_of_two = [np.concatenate([part, part]) for part in (*nodes, leaves)]
     ptr = np.array([0, feature.size, 2 * feature.size])
     kernels.predict(rows.indptr.astype(np.int64), rows.indices.astype(np.int32), rows.data, 12, ptr, *nodes_of_two, out)
-    expected = [naive.tree_leaf(row, *nodes) for row in X]
+    expected = [naive.decision_trees.tree_leaf(row, *nodes) for row in X]
     assert np.array_equal(out, np.stack([expected, expected], axis=1))
 
 
