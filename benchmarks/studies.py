@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from benchmarks import choose, compare, growth, report
 from benchmarks.growth import say
-from xmlcore._paths import kernel_cache_root
+from xmlcore.system import kernel_cache_root
 
 HERE = Path(__file__).resolve().parent
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from xmlcore._paths import KERNEL_CACHE_VARIABLE, kernel_cache_root
+from xmlcore.system import KERNEL_CACHE_VARIABLE, kernel_cache_root
 
 os.environ[KERNEL_CACHE_VARIABLE] = str(kernel_cache_root())  # shared by all tests and their worker processes
 sys.path.insert(0, str(Path(__file__).parent))  # for `import naive`

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-KERNELS_MAY_IMPORT = {"numpy", "numba", "math", "typing", "xmlcore._kernels", "xmlcore._paths"}
+KERNELS_MAY_IMPORT = {"numpy", "numba", "math", "typing", "xmlcore._kernels", "xmlcore.system"}
 SLOW = ("pandas", "sklearn", "plotly", "streamlit", "joblib", "numba", "scipy")
 
 

@@ -12,8 +12,8 @@ from scipy.stats import spearmanr
 
 from xmlcore import PLT, DoubleSampling, LdSM, OneVsRest, explain
 from xmlcore._kernels import explain as kernels
+from xmlcore.arrays import read_only
 from xmlcore.explain import _many_rows
-from xmlcore.models.arrays import read_only
 from xmlcore.progress import Cancelled
 from xmlcore.robustness import GaussianNoise
 from xmlcore.robustness.training import AdversarialTraining

@@ -13,9 +13,9 @@ import pytest
 from joblib.externals import loky
 
 from xmlcore import store
-from xmlcore._paths import cache_root
 from xmlcore.jobs import JobError, Queue, WorkerPool, _work, default_workers
 from xmlcore.progress import Cancelled
+from xmlcore.system import cache_root
 
 PROJECT = Path(store.__file__).parent.parent
 posix = pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")

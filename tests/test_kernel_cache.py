@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from xmlcore import _paths
+from xmlcore import system
 from xmlcore._kernels import _jit
 
 KERNELS = Path(_jit.__file__).parent
@@ -94,7 +94,7 @@ def test_compiled_kernels_lie_in_the_folder_of_their_version_and_are_never_stale
     kernels = project / "xmlcore" / "_kernels"
     kernels.mkdir(parents=True)
     (project / "xmlcore" / "__init__.py").touch()
-    shutil.copy(_paths.__file__, project / "xmlcore")
+    shutil.copy(system.__file__, project / "xmlcore")
     for name in ("__init__.py", "_jit.py"):
         shutil.copy(KERNELS / name, kernels)
     (kernels / "called.py").write_text(CALLED)

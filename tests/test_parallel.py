@@ -5,7 +5,8 @@ import time
 
 import pytest
 
-from xmlcore._parallel import effective_jobs, run_tasks
+from xmlcore.parallel import run_tasks
+from xmlcore.system import effective_jobs
 
 TIMEOUT = 30  # seconds; only a failing test waits as long
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from xmlcore import store
-from xmlcore._paths import cache_root
+from xmlcore.system import cache_root
 
 KEY = "0123456789abcdef"
 PROJECT = Path(store.__file__).parent.parent

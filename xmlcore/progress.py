@@ -1,4 +1,4 @@
-"""How long work says what it is doing, and how it is stopped."""
+"""Progress reporting and cancellation for long-running work."""
 
 from typing import Protocol
 
@@ -29,3 +29,27 @@ class Progress(Protocol):
 
 def silent(phase: str, fraction: float, detail: str = "") -> None:
     """Report to nobody."""
+
+
+def part_of(
+    progress: Progress, start: float, end: float, *, phase: str | None = None, detail: str | None = None
+) -> Progress:
+    """Return a progress callback for one part of a longer piece of work.
+
+    Parameters
+    ----------
+    progress : callable
+        Reports the whole work.
+    start, end : float
+        Fractions of the whole work, in [0, 1], that are done before and after the part.
+    phase : str, optional
+        Reported instead of the phase that the part reports.
+    detail : str, optional
+        Put before the detail that the part reports.
+    """
+
+    def report(own_phase: str, fraction: float, own_detail: str = "") -> None:
+        said = ": ".join(text for text in (detail, own_detail) if text)
+        progress(phase or own_phase, start + fraction * (end - start), said)
+
+    return report

@@ -34,7 +34,7 @@ from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
 
-from xmlcore._paths import cache_root
+from xmlcore.system import cache_root
 
 VALUE = "value.joblib"
 META = "meta.json"

@@ -1,5 +1,6 @@
 """Checks on what users hand in: everything past this point is canonical CSR."""
 
+import numbers
 from collections.abc import Sequence
 
 import numpy as np
@@ -212,6 +213,44 @@ def check_count(value, name: str, least: int = 1, most: int | None = None) -> in
         bounds = f"at least {least}" if most is None else f"from {least} to {most}"
         raise ValueError(f"{name} must be {bounds}, not {value}")
     return int(value)
+
+
+def check_number(value, name: str, least: float = 0.0, most: float = np.inf, *, above: bool = False) -> float:
+    """Return ``value`` as a float when it is a finite number in [least, most]; raise otherwise.
+
+    Parameters
+    ----------
+    value : object
+    name : str
+        What to call it in errors.
+    least, most : float
+    above : bool
+        Whether ``least`` itself is refused.
+
+    Raises
+    ------
+    TypeError
+        Not a number, or not a finite one.
+    ValueError
+        Out of bounds.
+    """
+    is_number = isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
+    try:
+        number = float(value) if is_number else np.nan
+    except OverflowError:  # a whole number beyond the largest float
+        number = np.inf
+    if not np.isfinite(number):
+        raise TypeError(f"{name} must be a finite number, not {value!r}")
+    if not least <= number <= most or (above and number == least):
+        low = f"above {least:g}" if above else f"at least {least:g}"
+        bounds = low if most == np.inf else f"{low} and at most {most:g}" if above else f"from {least:g} to {most:g}"
+        raise ValueError(f"{name} must be {bounds}, not {value}")
+    return number
+
+
+def check_threshold(value, name: str = "threshold") -> float:
+    """Return a probability threshold as a float; raise TypeError or ValueError unless it is a number in [0, 1]."""
+    return check_number(value, name, 0.0, 1.0)
 
 
 def _check_real(dtype, name):

@@ -8,7 +8,7 @@ import pandas as pd
 from pages.shared import settings, tables
 from xmlcore import metrics
 from xmlcore.datasets.statistics import BUCKETS, label_buckets
-from xmlcore.robustness import training
+from xmlcore import system
 
 MODEL = "DoubleSampling"
 CANDIDATES = (1, 2, 5, 10, 20, 50, 100)
@@ -95,7 +95,7 @@ def pair_bytes(n_pairs: int, n_features: int, own: tuple, adversarial, examples)
 
 def too_large(needed: float) -> int | None:
     """Free memory, in bytes, when ``needed`` is more than half of it; else None, or where the system does not tell."""
-    free = training.free_bytes()
+    free = system.free_bytes()
     return free if free is not None and needed > free / 2 else None
 
 

@@ -9,7 +9,7 @@ from numba import njit
 from xmlcore import PLT
 from xmlcore._kernels import label_clusters, lanes, rng, siblings
 from xmlcore._kernels import label_tree as kernels
-from xmlcore.models.arrays import columns_of, read_only
+from xmlcore.arrays import columns_of, read_only
 from xmlcore.models.label_tree import LabelTree, build_tree, label_representations
 from xmlcore.models.plt import DTYPES, LOSSES
 from xmlcore.validation import check_labels, csr_parts

@@ -51,11 +51,11 @@ def test_same_seed_same_model_for_1_2_and_4_workers(params):
 
 
 def test_the_workers_asked_for_are_used(monkeypatch):
-    from xmlcore import _parallel
+    from xmlcore import parallel
 
     threads = []
-    kept = _parallel.effective_jobs
-    monkeypatch.setattr(_parallel, "effective_jobs", lambda n_jobs: threads.append(n_jobs) or kept(n_jobs))
+    kept = parallel.effective_jobs
+    monkeypatch.setattr(parallel, "effective_jobs", lambda n_jobs: threads.append(n_jobs) or kept(n_jobs))
     X, Y, X_test, _ = problem()
     PLT(max_leaf_labels=4, n_jobs=3).fit(X, Y).predict_topk(X_test)
     assert len(threads) > 3 and set(threads) == {3}

@@ -409,7 +409,7 @@ def test_after_training_with_noise_noisy_copies_are_counted_apart(ready, key):
 
 def test_what_needs_too_much_memory_is_not_started_and_says_what_to_do(ready, monkeypatch, server):
     key = train(ready)
-    monkeypatch.setattr("xmlcore.robustness.training.free_bytes", lambda: 50_000)
+    monkeypatch.setattr("xmlcore.system.free_bytes", lambda: 50_000)
     page = ready.go("sampling")
     said = [error.value for error in page.at.error]
     assert len(said) == 2 and all("half of that is the most" in error and "50.0 kB" in error for error in said)
@@ -424,9 +424,9 @@ def test_what_needs_too_much_memory_is_not_started_and_says_what_to_do(ready, mo
 def test_memory_is_too_much_from_half_of_what_is_free_on(monkeypatch):
     from pages.shared import sampled
 
-    monkeypatch.setattr("xmlcore.robustness.training.free_bytes", lambda: 100)
+    monkeypatch.setattr("xmlcore.system.free_bytes", lambda: 100)
     assert sampled.too_large(50) is None and sampled.too_large(51) == 100
-    monkeypatch.setattr("xmlcore.robustness.training.free_bytes", lambda: None)
+    monkeypatch.setattr("xmlcore.system.free_bytes", lambda: None)
     assert sampled.too_large(1e18) is None
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numba
 from numba.core import config
 
-from xmlcore._paths import kernel_cache_root
+from xmlcore.system import kernel_cache_root
 
 
 def kernels_version() -> str:

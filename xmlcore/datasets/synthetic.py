@@ -8,9 +8,10 @@ from types import MappingProxyType
 import numpy as np
 import scipy.sparse as sp
 
-from xmlcore._parallel import effective_jobs, run_tasks
 from xmlcore.datasets.dataset import Dataset
+from xmlcore.parallel import run_tasks
 from xmlcore.progress import Progress, silent
+from xmlcore.system import effective_jobs
 from xmlcore.validation import INT32_MAX, check_count
 
 PHASE = "Making rows"

@@ -22,7 +22,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from xmlcore._kernels import explain as kernels
-from xmlcore.models.arrays import in_columns
+from xmlcore.arrays import in_columns
 from xmlcore.validation import check_features, check_label_ids, csr_parts
 
 LOSSES = {"logistic": kernels.LOGISTIC, "squared_hinge": kernels.SQUARED_HINGE}

@@ -5,11 +5,11 @@ import scipy.sparse as sp
 
 from xmlcore._kernels.label_tree import log_probability
 from xmlcore._kernels.ldsm import THRESHOLD
+from xmlcore.arrays import in_columns
 from xmlcore.explain._attribution import LOSSES, Explainer, attributions, kind_of, unwrapped
 from xmlcore.explain._names import feature_names as names_of_features
 from xmlcore.explain._names import label_names as names_of_labels
 from xmlcore.explain._names import with_names
-from xmlcore.models.arrays import in_columns
 from xmlcore.models.tree_frames import path_to
 from xmlcore.validation import check_count, check_features, csr_parts
 

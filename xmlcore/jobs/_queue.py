@@ -12,10 +12,10 @@ from concurrent.futures import BrokenExecutor, CancelledError
 from datetime import UTC, datetime
 from pathlib import Path
 
-from xmlcore._paths import cache_root
 from xmlcore.jobs import _work
 from xmlcore.jobs._pool import WorkerPool, default_workers
 from xmlcore.progress import Cancelled
+from xmlcore.system import cache_root
 
 POLL_SECONDS = 0.05  # a job's record is read at most this often
 STALE_SECONDS = 7 * 24 * 3600

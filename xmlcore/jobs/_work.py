@@ -12,8 +12,8 @@ import time
 import traceback
 from pathlib import Path
 
-from xmlcore._paths import CACHE_VARIABLE
 from xmlcore.progress import Cancelled
+from xmlcore.system import CACHE_VARIABLE
 
 RECORD = "progress.json"
 CANCEL = "cancel"

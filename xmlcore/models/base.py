@@ -353,3 +353,16 @@ def _joined(params: dict, arrays: dict[str, np.ndarray]) -> dict:
         else value
         for name, value in params.items()
     }
+
+
+def check_columns(feature_of_column, n_features):
+    """Raise ModelFormatError unless these are features, each once."""
+    ids = feature_of_column
+    if ids.ndim != 1 or ids.dtype != np.int32:
+        raise ModelFormatError(
+            f"feature_of_column in its arrays is {ids.dtype} with {ids.ndim} dimensions, not int32 with 1"
+        )
+    if ids.size and (ids.min() < 0 or ids.max() >= n_features or np.unique(ids).size < ids.size):
+        raise ModelFormatError(
+            "the features in its arrays cannot be: the file was damaged or written by something else"
+        )

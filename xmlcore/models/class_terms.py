@@ -6,9 +6,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from xmlcore._kernels import double_sampling as kernels
-from xmlcore._parallel import run_tasks
-from xmlcore.models.arrays import are_pointers, by_frequency, columns_of, in_columns, read_only
+from xmlcore.arrays import are_pointers, by_frequency, columns_of, in_columns, read_only
 from xmlcore.models.base import ModelFormatError
+from xmlcore.parallel import run_tasks
 from xmlcore.validation import csr_parts
 
 TERM_BLOCKS = 16

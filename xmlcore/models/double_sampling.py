@@ -9,13 +9,14 @@ import numpy as np
 import scipy.sparse as sp
 
 from xmlcore._kernels import double_sampling as kernels
-from xmlcore._parallel import effective_jobs, run_tasks
-from xmlcore.models.arrays import check_columns, columns_of, in_columns, read_only
-from xmlcore.models.base import ModelFormatError, MultiLabelModel
+from xmlcore.arrays import columns_of, in_columns, read_only
+from xmlcore.models.base import ModelFormatError, MultiLabelModel, check_columns
 from xmlcore.models.class_terms import NO_MORE, ClassTerms, check_postings
 from xmlcore.models.tree_candidates import CrossFitted, TreeCandidates, as_vectors
+from xmlcore.parallel import run_tasks
 from xmlcore.progress import Progress, silent
 from xmlcore.ranking import Ranking
+from xmlcore.system import effective_jobs
 from xmlcore.validation import INT32_MAX, check_count, check_features, check_labels, csr_parts
 
 MEANINGS = {

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from xmlcore._kernels.label_clusters import normalise_rows, split_labels
 from xmlcore._kernels.tree_shapes import breadth_first, huffman_parents, shuffle_parts
-from xmlcore._parallel import run_tasks
+from xmlcore.parallel import run_tasks
 from xmlcore.progress import Progress, silent
 from xmlcore.validation import INT32_MAX, check_count, csr_parts
 

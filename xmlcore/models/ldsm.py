@@ -9,12 +9,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from xmlcore._kernels import ldsm
-from xmlcore._parallel import effective_jobs, run_tasks
-from xmlcore.models.arrays import are_pointers, by_frequency, check_columns, columns_of, in_columns, read_only
-from xmlcore.models.base import ModelFormatError, MultiLabelModel
+from xmlcore.arrays import are_pointers, by_frequency, columns_of, in_columns, read_only
+from xmlcore.models.base import ModelFormatError, MultiLabelModel, check_columns
 from xmlcore.models.growth import Growth
+from xmlcore.parallel import run_tasks
 from xmlcore.progress import Progress, silent
 from xmlcore.ranking import Ranking
+from xmlcore.system import effective_jobs
 from xmlcore.validation import INT32_MAX, check_count, check_features, check_labels, csr_parts
 
 OPTIMIZERS = {"nag": ldsm.NAG, "sgd": ldsm.SGD}

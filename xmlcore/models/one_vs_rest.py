@@ -8,9 +8,9 @@ import scipy.sparse as sp
 
 from xmlcore._kernels import label_tree as search
 from xmlcore._kernels import one_vs_rest as kernels
-from xmlcore._parallel import run_tasks
-from xmlcore.models.arrays import are_pointers, by_frequency, check_columns, columns_of, read_only
-from xmlcore.models.base import ModelFormatError, MultiLabelModel
+from xmlcore.arrays import are_pointers, by_frequency, columns_of, read_only
+from xmlcore.models.base import ModelFormatError, MultiLabelModel, check_columns
+from xmlcore.parallel import run_tasks
 from xmlcore.progress import Progress, silent
 from xmlcore.ranking import Ranking
 from xmlcore.validation import INT32_MAX, check_count, check_features, check_label_ids, check_labels, csr_parts

@@ -12,13 +12,14 @@ import scipy.sparse as sp
 
 from xmlcore._kernels import label_tree as search
 from xmlcore._kernels import siblings
-from xmlcore._parallel import effective_jobs, run_tasks
-from xmlcore.models.arrays import are_pointers, by_frequency, check_columns, columns_of, read_only
-from xmlcore.models.base import ModelFormatError, MultiLabelModel
+from xmlcore.arrays import are_pointers, by_frequency, columns_of, read_only
+from xmlcore.models.base import ModelFormatError, MultiLabelModel, check_columns
 from xmlcore.models.label_tree import CLUSTERING, LabelTree, build_tree, label_representations
 from xmlcore.models.linear_nodes import LinearNodes, linear_nodes, log_mean_gradient, path_gradients
+from xmlcore.parallel import run_tasks
 from xmlcore.progress import Progress, silent
 from xmlcore.ranking import Ranking
+from xmlcore.system import effective_jobs
 from xmlcore.validation import INT32_MAX, check_count, check_features, check_label_ids, check_labels, csr_parts
 
 LOSSES = {"logistic": siblings.LOGISTIC, "squared_hinge": siblings.SQUARED_HINGE}

@@ -5,10 +5,10 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from xmlcore._parallel import run_tasks
 from xmlcore.models.base import ModelFormatError
 from xmlcore.models.label_tree import CLUSTERING
 from xmlcore.models.plt import PLT
+from xmlcore.parallel import run_tasks
 from xmlcore.progress import Progress, silent
 from xmlcore.validation import csr_parts
 

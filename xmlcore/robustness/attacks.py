@@ -24,7 +24,7 @@ from typing import ClassVar
 import numpy as np
 import scipy.sparse as sp
 
-from xmlcore._parallel import run_tasks
+from xmlcore.parallel import run_tasks
 from xmlcore.robustness.perturbations import check_level, check_rows, check_seed, check_support
 from xmlcore.validation import check_count, check_features, check_labels
 

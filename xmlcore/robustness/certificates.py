@@ -5,9 +5,9 @@ from typing import NamedTuple
 import numpy as np
 
 from xmlcore._kernels import certificates as kernels
-from xmlcore._parallel import run_tasks
 from xmlcore.models.linear_nodes import LOSS_NUMBERS
 from xmlcore.models.plt import PLT
+from xmlcore.parallel import run_tasks
 from xmlcore.progress import Progress, silent
 from xmlcore.validation import csr_parts
 

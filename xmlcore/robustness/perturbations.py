@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from xmlcore._kernels import noise
-from xmlcore._parallel import run_tasks
+from xmlcore.parallel import run_tasks
 from xmlcore.validation import INT32_MAX, check_count, check_features, csr_parts
 
 SUPPORTS = ("all", "nonzero")

@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from xmlcore.models.base import MultiLabelModel
 from xmlcore.progress import Progress, silent
 from xmlcore.ranking import Ranking
+from xmlcore.system import free_bytes
 from xmlcore.validation import check_count, check_features, check_labels
 
 BYTES_PER_VALUE = 8  # of a CSR matrix: float32 and int32
@@ -88,16 +89,6 @@ def _check_memory(X, perturbation, ratio):
             f"{needed / 2**30:.1f} GiB, and {free / 2**30:.1f} GiB are free: use noise_support='nonzero', or a smaller "
             "augment_ratio"
         )
-
-
-def free_bytes() -> int | None:
-    """Return the memory that the system could give now; None where it does not tell."""
-    try:
-        with open("/proc/meminfo", encoding="ascii") as lines:
-            found = next(line for line in lines if line.startswith("MemAvailable:"))
-        return int(found.split()[1]) * 1024
-    except (OSError, StopIteration, ValueError):
-        return None
 
 
 def check_ratio(value) -> float:

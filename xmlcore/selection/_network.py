@@ -9,8 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from xmlcore._kernels import fals as kernels
-from xmlcore._parallel import effective_jobs
 from xmlcore.progress import Progress, silent
+from xmlcore.system import effective_jobs
 
 ACTIVATIONS = ("relu", "sigmoid")
 WEIGHTS, ORDER, DROPOUT, LABEL = 1, 2, 3, 7  # streams of random numbers; _scoring has more

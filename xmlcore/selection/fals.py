@@ -7,7 +7,6 @@ from functools import partial
 import numpy as np
 import scipy.sparse as sp
 
-from xmlcore._parallel import effective_jobs
 from xmlcore.models.base import ModelFormatError, MultiLabelModel
 from xmlcore.progress import Progress, silent
 from xmlcore.ranking import Ranking
@@ -24,6 +23,7 @@ from xmlcore.selection._network import (
     steps_per_epoch,
 )
 from xmlcore.selection.attribution import IG_STEPS, METHODS, attributions
+from xmlcore.system import effective_jobs
 from xmlcore.validation import check_count, check_features, check_labels, csr_parts
 
 PATTERNS = ("FALS", "FAMS", "FILS", "FIMS")

@@ -10,9 +10,10 @@ import warnings
 import numpy as np
 import scipy.sparse as sp
 
-from xmlcore._parallel import effective_jobs, run_tasks
+from xmlcore.parallel import run_tasks
 from xmlcore.progress import Progress, silent
 from xmlcore.selection.trees import label_seed, tree_columns
+from xmlcore.system import effective_jobs
 from xmlcore.validation import INT32_MAX, check_count, check_features, check_labels
 
 BLOCK_SCORES = 1 << 22  # scores computed at a time, as float64: 32 MiB

@@ -4,8 +4,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from xmlcore._kernels import decision_trees as _kernels
-from xmlcore._parallel import effective_jobs, run_tasks
+from xmlcore.parallel import run_tasks
 from xmlcore.progress import Progress, silent
+from xmlcore.system import effective_jobs
 from xmlcore.validation import INT32_MAX, check_count, check_features, check_labels, csr_parts
 
 DENSE_FROM = 1 / 16  # density at which scikit-learn's trees are quicker on dense columns

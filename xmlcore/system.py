@@ -1,4 +1,4 @@
-"""Where generated files live."""
+"""The machine this runs on: folders for generated files, cores, free memory."""
 
 import os
 import sys
@@ -41,3 +41,30 @@ def kernel_cache_root() -> Path:
     """
     chosen = os.environ.get(KERNEL_CACHE_VARIABLE)
     return Path(chosen).expanduser().resolve() if chosen else cache_root() / "numba"
+
+
+def effective_jobs(n_jobs: int | None) -> int:
+    """Return the number of threads: all cores this process may use for None or -1.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Anything else than None, -1 and positive whole numbers.
+    """
+    if n_jobs is None or n_jobs == -1:
+        if hasattr(os, "sched_getaffinity"):
+            return len(os.sched_getaffinity(0))
+        return os.cpu_count() or 1
+    from xmlcore.validation import check_count
+
+    return check_count(n_jobs, "n_jobs")
+
+
+def free_bytes() -> int | None:
+    """Return the memory that the system could give now; None where it does not tell."""
+    try:
+        with open("/proc/meminfo", encoding="ascii") as lines:
+            found = next(line for line in lines if line.startswith("MemAvailable:"))
+        return int(found.split()[1]) * 1024
+    except (OSError, StopIteration, ValueError):
+        return None

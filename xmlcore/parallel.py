@@ -1,26 +1,10 @@
 """Many independent pieces of work on threads: kernels release the interpreter lock, so threads are enough."""
 
-import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor, as_completed
 
 from xmlcore.progress import Progress, silent
-from xmlcore.validation import check_count
-
-
-def effective_jobs(n_jobs: int | None) -> int:
-    """Return the number of threads: all cores this process may use for None or -1.
-
-    Raises
-    ------
-    ValueError, TypeError
-        Anything else than None, -1 and positive whole numbers.
-    """
-    if n_jobs is None or n_jobs == -1:
-        if hasattr(os, "sched_getaffinity"):
-            return len(os.sched_getaffinity(0))
-        return os.cpu_count() or 1
-    return check_count(n_jobs, "n_jobs")
+from xmlcore.system import effective_jobs
 
 
 def run_tasks(
@@ -76,3 +60,8 @@ def run_tasks(
             pool.shutdown(wait=True, cancel_futures=True)
             raise
     return results
+
+
+def row_blocks(n_rows: int, size: int) -> list[tuple[int, int]]:
+    """Split ``n_rows`` rows into blocks of at most ``size`` rows: pairs of the first row and the last row + 1."""
+    return [(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]

@@ -1,8 +1,6 @@
-"""What fitted models share: features numbered by frequency (columns), and checks of arrays that were read."""
+"""Flat arrays that models share: list pointers, features numbered by frequency (columns), read-only arrays."""
 
 import numpy as np
-
-from xmlcore.models.base import ModelFormatError
 
 
 def by_frequency(X):
@@ -30,19 +28,6 @@ def columns_of(feature_of_column, n_features):
         column_of = np.argsort(feature_of_column, kind="stable").astype(np.int32)
         feature_ids = feature_of_column[column_of]
     return read_only((feature_ids, column_of))
-
-
-def check_columns(feature_of_column, n_features):
-    """Raise ModelFormatError unless these are features, each once."""
-    ids = feature_of_column
-    if ids.ndim != 1 or ids.dtype != np.int32:
-        raise ModelFormatError(
-            f"feature_of_column in its arrays is {ids.dtype} with {ids.ndim} dimensions, not int32 with 1"
-        )
-    if ids.size and (ids.min() < 0 or ids.max() >= n_features or np.unique(ids).size < ids.size):
-        raise ModelFormatError(
-            "the features in its arrays cannot be: the file was damaged or written by something else"
-        )
 
 
 def read_only(arrays: tuple) -> tuple:
@@ -89,3 +74,14 @@ def in_columns(x, columns, block=None):
 def are_pointers(ptr, count, last, first=0):
     """Whether these are pointers of ``count`` lists, one after the other from ``first`` to ``last``."""
     return ptr.size == count + 1 and ptr[0] == first and ptr[-1] == last and bool((ptr[1:] >= ptr[:-1]).all())
+
+
+def pointers(counts) -> np.ndarray:
+    """Return where each of several lists begins and the last one ends: int64, shape (number of lists + 1,).
+
+    Parameters
+    ----------
+    counts : iterable of int
+        The length of each list.
+    """
+    return np.concatenate([[0], np.cumsum(np.fromiter(counts, np.int64))])
