@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from xmlcore import PLT, LdSM, evaluate, experiment, jobs, metrics, store
 from xmlcore.datasets import Dataset, save_dataset
-from xmlcore.parameters import NOISE
+from xmlcore.experiment.catalog import NOISE
 from xmlcore.progress import Cancelled
 
 

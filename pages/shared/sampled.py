@@ -6,9 +6,8 @@ import numpy as np
 import pandas as pd
 
 from pages.shared import settings, tables
-from xmlcore import metrics
+from xmlcore import metrics, system
 from xmlcore.datasets.statistics import BUCKETS, label_buckets
-from xmlcore import system
 
 MODEL = "DoubleSampling"
 CANDIDATES = (1, 2, 5, 10, 20, 50, 100)

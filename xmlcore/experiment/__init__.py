@@ -65,7 +65,8 @@ from xmlcore.experiment._selection import (
     selection_title,
     selector,
 )
-from xmlcore.parameters import MODELS, SELECTORS, ModelInfo, Parameter
+from xmlcore.experiment.catalog import MODELS, SELECTORS, ModelInfo
+from xmlcore.parameters import Parameter
 
 __all__ = [
     "MODELS",

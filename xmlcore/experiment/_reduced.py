@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from xmlcore import store
 from xmlcore.experiment._runs import _run, compile_kernels, estimator, evaluate, full_params, load_run, run_saved
 from xmlcore.experiment._selection import load_selection
-from xmlcore.parameters import NOISE
+from xmlcore.experiment.catalog import NOISE
 from xmlcore.progress import Progress, silent
 from xmlcore.ranking import Ranking
 from xmlcore.validation import check_count

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xmlcore import metrics, store
-from xmlcore.parameters import MODELS, NOISE
+from xmlcore.experiment.catalog import MODELS, NOISE
 from xmlcore.progress import Progress, silent
 from xmlcore.ranking import Ranking
 from xmlcore.validation import check_count

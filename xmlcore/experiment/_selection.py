@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from xmlcore import store
-from xmlcore.parameters import SELECTORS
+from xmlcore.experiment.catalog import SELECTORS
 from xmlcore.progress import Progress, silent
 
 if TYPE_CHECKING:
