@@ -20,7 +20,7 @@ from pages.shared import (
     text,
 )
 from xmlcore import experiment, figures, store
-from xmlcore.models import tree_frames
+from xmlcore.models.ldsm import frames as tree_frames
 
 MODEL = "LdSM"
 K = 5

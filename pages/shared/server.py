@@ -11,7 +11,7 @@ import streamlit as st
 
 from pages.shared import noise, sampled
 from xmlcore import datasets, experiment, explain, jobs, metrics
-from xmlcore.models import tree_frames
+from xmlcore.models.ldsm import frames as tree_frames
 from xmlcore.selection import frames as selected_frames
 from xmlcore.store import cache_root
 
@@ -53,7 +53,7 @@ def model(key: str):
 
 
 def nodes(key: str, tree: int):
-    """Return the table of a tree's nodes, without names: see xmlcore.models.tree_frames."""
+    """Return the table of a tree's nodes, without names: see xmlcore.models.ldsm.frames."""
     return _nodes(str(cache_root()), key, tree)
 
 

@@ -294,7 +294,7 @@ def test_the_label_looked_at_is_that_of_all_trees_and_outlives_a_page_switch_and
 
 def test_when_a_label_is_in_more_nodes_than_are_drawn_the_page_says_of_how_many(page, model, monkeypatch):
     count = model.trees_[0].histograms.toarray()[:, 3]
-    monkeypatch.setattr("xmlcore.models.tree_frames.nodes_of_label", limited(7))
+    monkeypatch.setattr("xmlcore.models.ldsm.frames.nodes_of_label", limited(7))
     rows_of(page, "topic 3")
     assert drawing(page)[0].endswith(f"7 of {model.trees_[0].parent.size} nodes")
     assert f"Drawn are 7 of the {(count > 0).sum()} nodes that rows of the label reach" in page.text()
@@ -304,7 +304,7 @@ def test_when_a_label_is_in_more_nodes_than_are_drawn_the_page_says_of_how_many(
 
 
 def limited(most):
-    from xmlcore.models import tree_frames
+    from xmlcore.models.ldsm import frames as tree_frames
 
     whole = tree_frames.nodes_of_label
     return lambda tree, label, _, node: whole(tree, label, most, node)

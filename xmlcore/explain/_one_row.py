@@ -10,7 +10,7 @@ from xmlcore.explain._attribution import LOSSES, Explainer, attributions, kind_o
 from xmlcore.explain._names import feature_names as names_of_features
 from xmlcore.explain._names import label_names as names_of_labels
 from xmlcore.explain._names import with_names
-from xmlcore.models.tree_frames import path_to
+from xmlcore.models.ldsm.frames import path_to
 from xmlcore.validation import check_count, check_features, csr_parts
 
 

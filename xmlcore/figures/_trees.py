@@ -62,7 +62,7 @@ def tree(
         ``share_of_parent``, ``name_1``, ``told_name``, ``told``, and ``visited``: edges on the way are then
         thicker, and nodes off it small. With ``share_of_label`` edges are the thicker the more of a label's rows
         take them, ``held`` and ``companion`` are written at the ends of branches, and ``having`` is said of a node.
-        :func:`xmlcore.models.tree_frames.drawing_frame` gives all of them.
+        :func:`xmlcore.models.ldsm.frames.drawing_frame` gives all of them.
     color : str
         Column of numbers; nodes where it is NaN are grey.
     color_range : pair of float, optional
@@ -269,7 +269,7 @@ def leaf_depths(frame: pd.DataFrame, n_labels: int, arity: int, title: str = "De
     ----------
     frame : DataFrame
         ``depth``, ``leaves``, ``rows``; lines of the same depth are added up.
-        :func:`xmlcore.models.tree_frames.depth_frame` gives it.
+        :func:`xmlcore.models.ldsm.frames.depth_frame` gives it.
     n_labels, arity : int
         L and M.
 
@@ -318,7 +318,7 @@ def objective_by_depth(frame: pd.DataFrame, part: str = "J", title: str | None =
     ----------
     frame : DataFrame
         ``part``, ``depth``, ``least``, ``mean``, ``greatest``, ``nodes``.
-        :func:`xmlcore.models.tree_frames.objective_by_depth` gives it.
+        :func:`xmlcore.models.ldsm.frames.objective_by_depth` gives it.
     part : str
         Which lines of the frame.
 
@@ -361,7 +361,7 @@ def objective_in_training(frame: pd.DataFrame, title: str = "J while the node wa
     ----------
     frame : DataFrame
         ``epoch``, ``part``, ``value``, and ``stage``: "training", or "split" for what the split came to in the end.
-        :func:`xmlcore.models.tree_frames.training_trace` gives it.
+        :func:`xmlcore.models.ldsm.frames.training_trace` gives it.
 
     Returns
     -------

@@ -12,7 +12,8 @@ from numba import njit
 from xmlcore import LdSM, load_model, metrics
 from xmlcore._kernels import ldsm as kernels
 from xmlcore._kernels import rng
-from xmlcore.models import ModelFormatError, ldsm
+from xmlcore.models import ModelFormatError
+from xmlcore.models.ldsm import estimator as ldsm
 from xmlcore.validation import check_labels, csr_parts
 
 

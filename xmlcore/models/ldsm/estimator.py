@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from xmlcore._kernels import ldsm
 from xmlcore.arrays import are_pointers, by_frequency, columns_of, in_columns, read_only
 from xmlcore.models.base import ModelFormatError, MultiLabelModel, check_columns
-from xmlcore.models.growth import Growth
+from xmlcore.models.ldsm.progress import Growth
 from xmlcore.parallel import run_tasks
 from xmlcore.progress import Progress, silent
 from xmlcore.ranking import Ranking

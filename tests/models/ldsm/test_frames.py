@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from xmlcore import LdSM
-from xmlcore.models import tree_frames
+from xmlcore.models.ldsm import frames as tree_frames
 
 WEIGHTS = (2.0, 1.0)
 

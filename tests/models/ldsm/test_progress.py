@@ -8,7 +8,7 @@ import pytest
 from xmlcore import LdSM
 from xmlcore._kernels import ldsm as kernels
 from xmlcore.datasets import make_synthetic
-from xmlcore.models import growth
+from xmlcore.models.ldsm import progress as growth
 from xmlcore.progress import Cancelled
 
 
