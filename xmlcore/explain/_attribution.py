@@ -22,7 +22,6 @@ import numpy as np
 import scipy.sparse as sp
 
 from xmlcore._kernels import explain as kernels
-from xmlcore.arrays import in_columns
 from xmlcore.validation import check_features, check_label_ids, csr_parts
 
 LOSSES = {"logistic": kernels.LOGISTIC, "squared_hinge": kernels.SQUARED_HINGE}
@@ -190,11 +189,10 @@ class Explainer:
 
     def _share(self, X, labels):
         model = self.model
-        ptr, features, values = csr_parts(X)
-        own_ptr, columns, place = in_columns((ptr, features, np.arange(X.nnz)), model._columns)
+        own_ptr, columns, place = model.in_columns(X)
         parts, before, after = np.zeros(X.nnz), np.empty(X.shape[0]), np.empty(X.shape[0])
         kernels.share_along_ways(
-            model.forest_, model.trees_[0].children.shape[1], own_ptr, columns, values[place], place,
+            model.forest_, model.trees_[0].children.shape[1], own_ptr, columns, X.data[place], place,
             labels.astype(np.int32), parts, before, after,
         )  # fmt: skip
         return _as_attributions(X, parts, before, after, self.kind)

@@ -5,7 +5,6 @@ import scipy.sparse as sp
 
 from xmlcore._kernels.label_tree import log_probability
 from xmlcore._kernels.ldsm import THRESHOLD
-from xmlcore.arrays import in_columns
 from xmlcore.explain._attribution import LOSSES, Explainer, attributions, kind_of, unwrapped
 from xmlcore.explain._names import feature_names as names_of_features
 from xmlcore.explain._names import label_names as names_of_labels
@@ -178,7 +177,8 @@ def _ways(model, x, label):
     import pandas as pd
 
     leaves = model.apply(x)
-    _, columns, values = in_columns(csr_parts(x), model._columns)
+    _, columns, place = model.in_columns(x)
+    values = x.data[place]
     by_column = np.argsort(columns, kind="stable")
     columns, values = columns[by_column], values[by_column].astype(np.float64)
     lines = []

@@ -365,6 +365,27 @@ class LdSM(MultiLabelModel):
         tree = np.repeat(np.repeat(np.arange(n_trees), X.shape[0]), np.diff(ptr))
         return Leaves(X.shape[0], n_trees, ptr, leaves - self.forest_.root[tree])
 
+    def in_columns(self, X) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Express rows in the model's columns: the features that occurred in training, numbered by frequency.
+
+        Parameters
+        ----------
+        X : scipy.sparse.csr_array, shape (n, D)
+            Canonical: what :func:`xmlcore.validation.check_features` returns.
+
+        Returns
+        -------
+        ptr : ndarray of int64, shape (n + 1,)
+            Where each row's entries begin, and where the last one's end.
+        columns : ndarray of int32
+            The column of each entry. Features that did not occur in training have none and are left out.
+        places : ndarray of int64
+            Where each entry is in ``X.data``.
+        """
+        self._check_fitted()
+        indptr, indices, _ = csr_parts(X)
+        return in_columns((indptr, indices, np.arange(indices.size)), self._columns)
+
     def size(self) -> dict:
         """Size of the fitted model: "n_nodes", "depth", "n_weights", "model_bytes" (of its arrays)."""
         self._check_fitted()
