@@ -11,7 +11,6 @@ is what `compare` reads, and every candidate's figures to results/choice.json.
 
 import argparse
 import json
-import os
 import statistics
 import time
 from datetime import UTC, datetime
@@ -20,15 +19,15 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.compare import DATA, HERE, SETTINGS, WIDE_DATA, say
+from benchmarks import compare
+from benchmarks.library import files
 from xmlcore import PLT, metrics
 from xmlcore.datasets import read_matrix
 
-CHOICE = HERE / "results" / "choice.json"
+CHOICE = files.RESULTS / "choice.json"
 HELD_OUT = 0.2
 TOLERANCE = 0.1  # points of precision
 AT = (1, 3, 5)
-
 LOSSES = [("logistic", C) for C in (1.0, 3.0, 10.0)] + [("squared_hinge", C) for C in (0.25, 0.5, 1.0, 2.0, 4.0)]
 CANDIDATES = {  # "single" is chosen on every data set, "wide" on WIDE_DATA
     "single": [
@@ -50,7 +49,7 @@ RULE = (
 
 def kinds_on(name, kinds=None):
     """Kinds to choose a setting of on a data set, unless they are named: ``wide`` where ensembles are compared."""
-    return list(kinds or (["single", "wide"] if name in WIDE_DATA else ["single"]))
+    return list(kinds or (["single", "wide"] if name in compare.WIDE_DATA else ["single"]))
 
 
 def choose(measured):
@@ -105,17 +104,6 @@ def measure(X, Y, candidates, splits, threads):
     return figures
 
 
-def read_json(path):
-    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-
-
-def write(path, text):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(path.name + ".part")
-    part.write_text(text, encoding="utf-8")
-    os.replace(part, path)
-
-
 def lines_of(by_data):
     """JSON of {data: {kind: list of dict}} with a line for each dict."""
     blocks = []
@@ -138,18 +126,21 @@ def main():
     parser.add_argument("folder", type=Path, nargs="?", help="data sets: NAME/train.txt.gz")
     parser.add_argument("--again", action="store_true", help="measure nothing: choose from results/choice.json")
     parser.add_argument(
-        "--data", nargs="+", default=list(DATA), help="names of data sets; the others keep their choice"
+        "--data", nargs="+", default=list(compare.DATA), help="names of data sets; the others keep their choice"
     )
     parser.add_argument("--splits", type=int, default=3, help="random splits, each with a seed of its own")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument(
-        "--kinds", nargs="+", choices=list(CANDIDATES), help=f"default: single; wide too on {' and '.join(WIDE_DATA)}"
+        "--kinds",
+        nargs="+",
+        choices=list(CANDIDATES),
+        help=f"default: single; wide too on {' and '.join(compare.WIDE_DATA)}",
     )
     options = parser.parse_args()
     if (options.folder is None) != options.again:
         parser.error("name the FOLDER with the data sets, or --again")
 
-    settings, everything = read_json(SETTINGS), read_json(CHOICE)
+    settings, everything = files.read_json(compare.SETTINGS), files.read_json(CHOICE)
     chosen = settings.get("chosen", {})
     if options.again:
         for name, kinds in everything.items():
@@ -159,9 +150,9 @@ def main():
                 chosen.setdefault(name, {})[kind] = CANDIDATES[kind][best]
                 rows[best] = rows[best] | {"chosen": True}
                 kinds[kind] = rows
-                say(f"{name}, {kind}: {rows[best]}")
-        write(SETTINGS, json.dumps(settings | {"rule": RULE, "chosen": chosen}, indent=1) + "\n")
-        write(CHOICE, lines_of(everything))
+                compare.say(f"{name}, {kind}: {rows[best]}")
+        files.write(compare.SETTINGS, json.dumps(settings | {"rule": RULE, "chosen": chosen}, indent=1) + "\n")
+        files.write(CHOICE, lines_of(everything))
         return
     for name in options.data:
         X, Y, _, _ = read_matrix(options.folder / name / "train.txt.gz")
@@ -173,10 +164,10 @@ def main():
             rows = [candidate | one for candidate, one in zip(candidates, figures)]
             rows[best] = rows[best] | {"chosen": True}
             everything.setdefault(name, {})[kind] = rows
-            say(f"{name}, {kind}: {rows[best]}")
+            compare.say(f"{name}, {kind}: {rows[best]}")
             description = {"rule": RULE, "splits": options.splits, "date": datetime.now(UTC).strftime("%Y-%m-%d")}
-            write(SETTINGS, json.dumps(description | {"chosen": chosen}, indent=1) + "\n")
-            write(CHOICE, lines_of(everything))
+            files.write(compare.SETTINGS, json.dumps(description | {"chosen": chosen}, indent=1) + "\n")
+            files.write(CHOICE, lines_of(everything))
 
 
 if __name__ == "__main__":

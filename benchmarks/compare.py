@@ -1,43 +1,38 @@
 """xmlcore's label trees beside napkinXC, omikuji and PECOS, on the same data, threads and machine, in turns.
 
     python -m benchmarks.compare FOLDER [--data bibtex delicious ...] [--runs 3] [--threads 2] [--rivals PYTHON]
-    python -m benchmarks.compare --table FILE [--docs]
+    python -m benchmarks.compare --table FILE
 
 FOLDER holds data sets, each a folder with train.txt.gz and test.txt.gz. PYTHON is the interpreter of an environment
 with the other libraries, which need an older NumPy (benchmarks/requirements-rivals.txt). docs/benchmarks.md tells what
 is measured, and how. Everything is written to a JSON file and, as tables, to a Markdown file beside it. Only the full
-line-up (every data set and contestant, three runs or more) goes to results/comparison.json and into the documentation.
+line-up (every data set and contestant, three runs or more) goes to results/comparison.json.
 """
 
 import argparse
 import json
-import os
-import platform
-import re
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
 from datetime import UTC, datetime
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 
-from benchmarks import report
+from benchmarks.library import comparison, files, machine
+from benchmarks.library.data import described, prepare
 from xmlcore import metrics
-from xmlcore.datasets import read_dataset, write_matrix
-from xmlcore.store import code_version
+from xmlcore.datasets import read_dataset
 
-HERE = Path(__file__).resolve().parent
-SETTINGS = HERE / "settings.json"
+LIBRARY = Path(__file__).resolve().parent / "library"
+SETTINGS = LIBRARY.parent / "settings.json"
 DATA = ("bibtex", "delicious", "wordnet-hyper", "wordnet-class", "aloi")
 WIDE_DATA = ("delicious", "wordnet-class")  # where ensembles are compared, and settings chosen for ours
 FULL_RUNS = 3  # fewer are no full line-up
-TOY_ROWS = 500  # what everybody trains on once before anything is measured
 ATTEMPTS = 3  # of a run that other programs disturbed, or in which a kernel was compiled, which is for the cold start
 
 
@@ -50,7 +45,6 @@ class Contestant(NamedTuple):
 
 PARABEL = {"arity": 2, "max_leaf_labels": 100, "loss": "squared_hinge", "C": 1.0}
 BONSAI = {"n_trees": 3, "cluster_balanced": False, "cluster_k": 100, "max_depth": 3}  # omikuji's README
-
 CONTESTANTS = {
     "xmlcore": Contestant("xmlcore", "xmlcore", "single", "single"),
     "xmlcore-parabel": Contestant("xmlcore, rivals' setting", "xmlcore", "single", PARABEL),
@@ -70,119 +64,6 @@ def kinds_on(name):
     return ("single", "ensemble") if name in WIDE_DATA else ("single",)
 
 
-# Data -----------------------------------------------------------------------------------------------------------------
-
-
-def normalised(X):
-    """Rows of length 1, float32, indices sorted; rows of zeros stay."""
-    X = sp.csr_array(X, dtype=np.float32, copy=True)
-    X.sort_indices()
-    lengths = np.sqrt(np.add.reduceat(np.append(X.data.astype(np.float64) ** 2, 0), X.indptr[:-1]))
-    lengths[(np.diff(X.indptr) == 0) | (lengths == 0)] = 1
-    X.data = (X.data / np.repeat(lengths, np.diff(X.indptr))).astype(np.float32)
-    return X
-
-
-def toy_part(X, Y):
-    """The first rows with their labels, those labels only."""
-    X, Y = X[:TOY_ROWS], Y[:TOY_ROWS]
-    present = np.flatnonzero(np.bincount(Y.indices, minlength=Y.shape[1]))
-    return X, sp.csr_array(Y[:, present])
-
-
-def prepare(data, folder, texts):
-    """Write what contestants read: npz for all, text for the one that reads nothing else."""
-    folder.mkdir(parents=True)
-    train = normalised(data.X_train), sp.csr_array(data.Y_train)
-    parts = {"train": train, "toy": toy_part(*train), "test": (normalised(data.X_test), sp.csr_array(data.Y_test))}
-    for part, (X, Y) in parts.items():
-        for which, matrix in (("X", X), ("Y", Y.astype(np.float32))):
-            arrays = {"data": matrix.data, "indices": matrix.indices, "indptr": matrix.indptr}
-            np.savez(folder / f"{part}-{which}.npz", shape=np.array(matrix.shape), **arrays)
-        if texts and part != "test":
-            write_matrix(folder / f"{part}.txt", X, Y)
-
-
-def described(data):
-    n = data.n_train
-    return {
-        "n_train": n,
-        "n_test": data.n_test,
-        "n_features": data.n_features,
-        "n_labels": data.n_labels,
-        "nonzeros_per_row": data.X_train.nnz / n,
-        "labels_per_row": data.Y_train.nnz / n,
-        "fingerprint": data.fingerprint,
-    }
-
-
-# Processes ------------------------------------------------------------------------------------------------------------
-
-
-# Neither this folder nor anything of the user's on the module path; xmlcore comes from this checkout, by PYTHONPATH.
-ALONE = {True: ("-P", "-s"), False: ("-I",)}
-
-
-def environment(threads, kernels=None):
-    """Environment of a measuring process: as many threads for everything, and xmlcore only for its own.
-
-    OpenBLAS is left to choose its kernels by the processor, whatever the calling environment has told it.
-    """
-    variables = {
-        name: value
-        for name, value in os.environ.items()
-        if name not in ("PYTHONPATH", "NUMBA_DISABLE_JIT") and not name.startswith("OPENBLAS_")
-    }
-    for name in ("OMP", "OPENBLAS", "MKL", "NUMEXPR", "VECLIB_MAXIMUM", "NUMBA", "RAYON"):
-        variables[f"{name}_NUM_THREADS"] = str(threads)
-    if kernels is not None:
-        variables |= {"PYTHONPATH": str(HERE.parent), "XMLCORE_KERNEL_CACHE": str(kernels)}
-    return variables
-
-
-def without_paths(text):
-    """The text with file paths reduced to the file's name: what is written down is not about one machine."""
-    return re.sub(r"(?:/[\w.@+~-]+)+/([\w.@+~-]+)", r"\1", text)
-
-
-def complaint(done):
-    """Why a process failed, in one line."""
-    lines = [line.strip() for line in done.stderr.strip().splitlines() if line.strip()]
-    how = f"ended by signal {-done.returncode}" if done.returncode < 0 else f"exit code {done.returncode}"
-    return without_paths(f"{how}: {lines[-1][:300]}" if lines else how)
-
-
-class Clock:
-    """Processor time from now on: of the whole machine, and of the processes that were started here."""
-
-    def __init__(self):
-        self.start, self.busy, self.own = time.perf_counter(), self._busy(), self._own()
-
-    @staticmethod
-    def _busy():
-        """Seconds that the machine's processors were busy; None where the system does not tell."""
-        try:
-            user, nice, system, _, _, irq, softirq, steal = map(
-                int, Path("/proc/stat").read_text().split(maxsplit=9)[1:9]
-            )
-            return (user + nice + system + irq + softirq + steal) / os.sysconf("SC_CLK_TCK")
-        except (OSError, ValueError):
-            return None
-
-    @staticmethod
-    def _own():
-        found = os.times()
-        return found.user + found.system + found.children_user + found.children_system
-
-    def share_of_others(self):
-        """Share of the machine's processor time that went to other programs."""
-        busy = self._busy()
-        if busy is None:
-            return None
-        others = (busy - self.busy) - (self._own() - self.own)
-        return max(0.0, others / ((time.perf_counter() - self.start) * os.cpu_count()))
-
-
 def run_once(python, contestant, job, folder, options, kernels):
     """One process; what it measured, as far as it came."""
     folder.mkdir(parents=True)
@@ -191,17 +72,17 @@ def run_once(python, contestant, job, folder, options, kernels):
     job = job | {"scratch": paths["scratch"], "result": paths["result"], "labels": paths["labels.npz"]}
     (folder / "job.json").write_text(json.dumps(job))
     own = contestant.library == "xmlcore"
-    found, since = {}, Clock()
+    found, since = {}, machine.Clock()
     try:
         done = subprocess.run(
-            [python, *ALONE[own], str(HERE / "contestant.py"), str(folder / "job.json")],
-            env=environment(options.threads, kernels if own else None),
+            [python, *machine.ALONE[own], str(LIBRARY / "contestant.py"), str(folder / "job.json")],
+            env=machine.environment(options.threads, kernels if own else None),
             capture_output=True,
             text=True,
             errors="replace",
             timeout=options.timeout,
         )
-        failed = complaint(done) if done.returncode else None
+        failed = machine.complaint(done) if done.returncode else None
     except subprocess.TimeoutExpired:
         failed = f"stopped after {options.timeout} s"
     others = since.share_of_others()
@@ -230,58 +111,28 @@ def cold_start(folder, kernels, options):
 
     def one(state):
         done = subprocess.run(
-            [sys.executable, *ALONE[True], str(HERE / "cold_start.py"), str(folder), state],
-            env=environment(options.threads, kernels),
+            [sys.executable, *machine.ALONE[True], str(LIBRARY / "cold_start.py"), str(folder), state],
+            env=machine.environment(options.threads, kernels),
             capture_output=True,
             text=True,
             timeout=options.timeout,
         )
         if done.returncode:
-            raise SystemExit(f"the cold start failed, {complaint(done)}")
+            raise SystemExit(f"the cold start failed, {machine.complaint(done)}")
         return json.loads(done.stdout)
 
     return {"empty": one("empty"), "filled": [one("filled") for _ in range(options.runs)]}
 
 
-# The whole ------------------------------------------------------------------------------------------------------------
-
-
-def machine():
-    cpu = platform.processor()
-    try:
-        found = re.search(r"model name\s*:\s*(.+)", Path("/proc/cpuinfo").read_text())
-        cpu = found.group(1).strip() if found else cpu
-    except OSError:
-        pass
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    try:
-        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-    except (ValueError, OSError, AttributeError):
-        memory = None
-    return {"cpu": cpu, "cores": cores, "memory_gib": memory, "system": f"{platform.system()} {platform.machine()}"}
-
-
-@cache
-def blas():
-    """NumPy's BLAS in a measuring process, and the processor that its kernels were written for."""
-    code = (
-        "import json, numpy, threadpoolctl; "
-        "print(json.dumps([x for x in threadpoolctl.threadpool_info() if x['user_api'] == 'blas']))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], env=environment(1), capture_output=True, text=True, check=True)
-    found = json.loads(done.stdout)
-    return ", ".join(" ".join(filter(None, (x["internal_api"], x["version"], x.get("architecture")))) for x in found)
-
-
 def ask_versions(python, libraries, threads, kernels=None):
     done = subprocess.run(
-        [python, *ALONE[kernels is not None], str(HERE / "contestant.py"), "--about", *libraries],
-        env=environment(threads, kernels),
+        [python, *machine.ALONE[kernels is not None], str(LIBRARY / "contestant.py"), "--about", *libraries],
+        env=machine.environment(threads, kernels),
         capture_output=True,
         text=True,
     )
     if done.returncode:
-        raise SystemExit(f"the Python of --rivals does not run contestant.py, {complaint(done)}")
+        raise SystemExit(f"the Python of --rivals does not run contestant.py, {machine.complaint(done)}")
     return json.loads(done.stdout)
 
 
@@ -299,7 +150,7 @@ def line_up(options, versions, settings):
         contestant = CONTESTANTS[key]
         error = versions[contestant.library]["error"]
         if error:
-            missing[contestant.name] = f"{contestant.library} is not there: {without_paths(error)}"
+            missing[contestant.name] = f"{contestant.library} is not there: {machine.without_paths(error)}"
             continue
         meant = [name for name in options.data if contestant.kind in kinds_on(name)]
         without = [name for name in meant if params_on(contestant, name, settings) is None]
@@ -323,7 +174,7 @@ def runners(name, taking_part, settings):
 
 
 def is_full(options, missing):
-    """Whether this is the whole comparison, as the documentation shows it."""
+    """Return whether this is the whole comparison: every data set and contestant, and enough runs."""
     everything = set(DATA) <= set(options.data) and set(EVERY) <= set(options.only)
     return everything and options.runs >= FULL_RUNS and not missing
 
@@ -338,7 +189,7 @@ def least_disturbed(once, tell=lambda why: None):
         found.append(once())
         run = found[-1][0]
         compiled, others = run.get("extra", {}).get("compile_s", 0) > 0, run["others_cpu"] or 0.0
-        if run["failed"] or not (compiled or others > report.QUIET):
+        if run["failed"] or not (compiled or others > machine.QUIET):
             break
         if attempt + 1 < ATTEMPTS:
             tell("kernels were compiled" if compiled else f"other programs took {100 * others:.0f} % of the machine")
@@ -382,9 +233,7 @@ def main():
     options = read_options()
     if options.table is not None:
         results = json.loads(options.table.read_text(encoding="utf-8"))
-        if options.docs is not None and not (results.get("full") and results.get("complete")):
-            raise SystemExit(f"--docs is for a complete run of the full line-up: {FULL}")
-        show(results, options.docs)
+        print(comparison.markdown(results))
         return
     settings = json.loads(SETTINGS.read_text(encoding="utf-8"))["chosen"] if SETTINGS.is_file() else {}
     rivals = sorted({c.library for c in CONTESTANTS.values()} - {"xmlcore"})
@@ -397,9 +246,6 @@ def main():
         pythons = {"xmlcore": sys.executable} | dict.fromkeys(rivals, options.rivals)
         taking_part, missing = line_up(options, versions, settings)
         full = is_full(options, missing)
-        if not full and options.docs is not None:
-            reasons = "".join(f"\n{name}: {why}" for name, why in missing.items())
-            raise SystemExit(f"--docs is for the full line-up: {FULL}{reasons}")
         if options.out is None:
             options.out = default_out(full)
         results = {
@@ -409,11 +255,11 @@ def main():
             "planned": options.runs * sum(len(runners(name, taking_part, settings)) for name in options.data),
             "wide_data": list(WIDE_DATA),
             "date": datetime.now(UTC).strftime("%Y-%m-%d"),
-            "machine": machine(),
+            "machine": machine.machine(),
             "threads": options.threads,
             "runs_each": options.runs,
             "versions": versions,
-            "xmlcore_code": code_now(),
+            "xmlcore_code": machine.code_now(),
             "xmlcore_code_end": None,
             "missing": missing,
             "data": {},
@@ -438,24 +284,19 @@ def main():
                 say("cold start measured")
             run_data(name, data, work, taking_part, settings, pythons, kernels, options, keep)
             shutil.rmtree(work / name)
-    results |= {"complete": True, "xmlcore_code_end": code_now()}
+    results |= {"complete": True, "xmlcore_code_end": machine.code_now()}
     write_results(results, options.out)
-    show(results, options.docs)
+    print(comparison.markdown(results))
     say(f"written to {options.out} and {options.out.with_suffix('.md').name}")
-
-
-def code_now():
-    """Version of the sources as they are on disk now; ``code_version`` remembers what it found first."""
-    return code_version.__wrapped__()
 
 
 FULL = f"all of {', '.join(DATA)}, every contestant, --runs {FULL_RUNS} or more"
 
 
 def default_out(full):
-    """The results that the documentation shows, or a file of its own for anything less."""
+    """The results of the full line-up, or a file of its own for anything less."""
     if full:
-        return HERE / "results" / "comparison.json"
+        return files.RESULTS / "comparison.json"
     out = Path(tempfile.mkdtemp(prefix="xmlcore-comparison-")) / "comparison.json"
     say(f"not the full line-up ({FULL}): results go to {out}")
     return out
@@ -463,28 +304,8 @@ def default_out(full):
 
 def write_results(results, path):
     """The JSON file and the Markdown beside it, each whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    for target, text in (
-        (path, as_json(results)),
-        (path.with_suffix(".md"), report.markdown(results)),
-    ):
-        part = target.with_name(target.name + ".part")
-        part.write_text(text, encoding="utf-8")
-        os.replace(part, target)
-
-
-def as_json(results):
-    """JSON with a line for each run."""
-    rest = json.dumps({name: value for name, value in results.items() if name != "runs"}, indent=1)
-    runs = ",\n  ".join(json.dumps(run) for run in results["runs"])
-    return f'{rest.removesuffix("}").rstrip()},\n "runs": [\n  {runs}\n ]\n}}\n'
-
-
-def show(results, docs):
-    text = report.markdown(results)
-    if docs is not None:
-        report.write_section(docs, "compare", text)
-    print(text)
+    files.write(path, files.as_json(results))
+    files.write(path.with_suffix(".md"), comparison.markdown(results))
 
 
 def read_options():
@@ -505,10 +326,6 @@ def read_options():
     )  # fmt: skip
     parser.add_argument("--timeout", type=float, default=3600, help="seconds that one process may take")
     parser.add_argument("--table", type=Path, metavar="FILE", help="measure nothing: print the tables of a JSON file")
-    documentation = HERE.parent / "docs" / "benchmarks.md"
-    parser.add_argument(
-        "--docs", type=Path, nargs="?", const=documentation, help="put the tables into docs/benchmarks.md, or a file"
-    )
     options = parser.parse_args()
     if options.table is None:
         if options.folder is None:

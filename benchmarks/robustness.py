@@ -1,7 +1,7 @@
 """How models hold up under noise and attacks, what it costs, and whether explanations say the truth.
 
-    python -m benchmarks.robustness FOLDER [--part NAME ...] [--quick] [--docs]
-    python -m benchmarks.robustness --table FILE [--docs]
+    python -m benchmarks.robustness FOLDER [--part NAME ...] [--quick]
+    python -m benchmarks.robustness --table FILE
 
 FOLDER holds data sets, each a folder with train.txt.gz and test.txt.gz. Parts: study (the paper's tables 2 to 5),
 strength, speed, training, attacks, certificates, explain; each is measured on its own and replaces what stood under its
@@ -18,8 +18,8 @@ import numpy as np
 import scipy.sparse as sp
 from scipy import stats
 
-from benchmarks import growth, report, studies
-from benchmarks.studies import Part, Point, Study, done, read_rows, source
+from benchmarks.library import machine, studies, tables
+from benchmarks.library.data import read_rows, source
 from xmlcore import PLT, LdSM, explain, robustness
 from xmlcore.models.base import warm_up
 
@@ -41,9 +41,6 @@ PAPER = {  # P@1, P@3, P@5 without noise and at 0.1
 }  # fmt: skip
 PAPER_PREDICT_S = 45.0  # 3,809 rows of 5,000 features, top 5, at 0.1, 16 cores
 TRAININGS = {"clean": "clean rows", "all": "with noise on all features", "nonzero": "with noise on present features"}
-
-
-# One point, in a process of its own -----------------------------------------------------------------------------------
 
 
 def read_scaled(job):
@@ -139,12 +136,12 @@ def measure_training(job):
     """Seconds, and the memory at the peak beyond that of the data."""
     warmed(job)
     (X, Y), _ = read_scaled(job)
-    before, fits = growth.memory_peak(), []
+    before, fits = machine.memory_peak(), []
     for seed in job["seeds"]:
         model, seconds = trained(job, X, Y, job["how"], seed)
         fits.append({"train_s": seconds, "n_weights": model.size()["n_weights"]})
     estimate = 0 if job["how"] == "clean" else robustness.augmented_bytes(*X.shape, X.nnz, 1.0, job["how"])
-    return {"fits": fits, "memory_peak": growth.memory_peak(), "memory_before": before, "estimate": estimate}
+    return {"fits": fits, "memory_peak": machine.memory_peak(), "memory_before": before, "estimate": estimate}
 
 
 def measure_attacks(job):
@@ -234,9 +231,6 @@ JOBS = {
 }
 
 
-# All points -----------------------------------------------------------------------------------------------------------
-
-
 def made(name, options):
     if name == "synthetic eurlex-4k":
         return EURLEX | ({"n_train": TRIAL_ROWS, "n_test": TRIAL_ROWS, "n_labels": 100} if options.quick else {})
@@ -250,7 +244,7 @@ def point(what, name, options, model="PLT", params=None, scaled=False, seeds=SEE
     job |= {"rows": TRIAL_ROWS if options.quick else None, "threads": options.threads}
     if options.quick:
         job["seeds"] = job["seeds"][:2]
-    return Point(made(name, options), job, {"data": name})
+    return studies.Point(made(name, options), job, {"data": name})
 
 
 def plan_study(options):
@@ -319,9 +313,6 @@ def plan_explain(options):
     ]
 
 
-# Tables ---------------------------------------------------------------------------------------------------------------
-
-
 def interval(values, form=lambda value: f"{value:.2f}"):
     """Mean and half width of the 95 % interval over seeds."""
     values = [value for value in values if value is not None and math.isfinite(value)]
@@ -351,7 +342,7 @@ PSDCG = ("PSDCG@k (1/log)", "PSDCG@k")
 
 
 def table_study(part):
-    runs = done(part)
+    runs = studies.done(part)
     return "\n\n".join(
         [verdict_table(runs), published_table(), paper_table(runs, 0), paper_table(runs, WORST), bucket_table(runs)]
     )
@@ -370,7 +361,7 @@ def verdict_table(runs):
         row += ["" if run is normal else (f"{drop / drop_normal:.2f}×" if drop_normal > 0.5 else "–")]
         change = [100 * (a - b) for a, b in zip(values_of(run, "P@k", 1, 0), values_of(normal, "P@k", 1, 0))]
         row += ["" if run is normal else interval(change)]
-        rows.append([*row, interval([fit["train_s"] for fit in run["fits"]], report.seconds)])
+        rows.append([*row, interval([fit["train_s"] for fit in run["fits"]], tables.seconds)])
     head = ["data", "model", "trained on", *(f"P@1, σ = {level:g}" for level in LEVELS)]
     head += [f"drop at {WORST:g}, %", "drop / clean-trained", "clean P@1, change", "training s"]
     text = (
@@ -379,7 +370,7 @@ def verdict_table(runs):
         "same model without noise. drop / clean-trained is left out where clean-trained models lose less than half a "
         "percent."
     )
-    return f"{text}\n\n{report.table(head, rows, left=3)}"
+    return f"{text}\n\n{tables.table(head, rows, left=3)}"
 
 
 def published_table():
@@ -394,7 +385,7 @@ def published_table():
             ratio = f"{drops[0] / normal[0]:.2f}×" if drops is not normal and normal[0] > 0.5 else ""
             rows.append([*row, ratio])
     head = ["data", "trained on", *(f"P@{k}: clean / σ = {WORST:g} (drop)" for k in KS), "drop of P@1 / clean-trained"]
-    return f"**The paper's own**, one run of napkinXC:\n\n{report.table(head, rows, left=2)}"
+    return f"**The paper's own**, one run of napkinXC:\n\n{tables.table(head, rows, left=2)}"
 
 
 def paper_table(runs, level):
@@ -406,7 +397,7 @@ def paper_table(runs, level):
                 row.append(interval(values_of(run, measure, k, level), lambda value: f"{value:.4f}"))
             if level:
                 row += [interval(drops_of(run, measure, k)) for measure in ("P@k", "nDCG@k", PSDCG[0])]
-            row.append(interval(values_of(run, "predict_s", max(KS), level), report.seconds) if k == max(KS) else "")
+            row.append(interval(values_of(run, "predict_s", max(KS), level), tables.seconds) if k == max(KS) else "")
             rows.append(row)
     head = ["data", "model", "trained on", "k", "P@k", "nDCG@k", *PSDCG, "PSP@k"]
     if level:
@@ -416,7 +407,7 @@ def paper_table(runs, level):
     )
     return (
         f"{title}. {PSDCG[0]}: labels weighted by 1 / ln(1 + count), the paper's; the other two by Jain et al.'s "
-        f"inverse propensities.\n\n{report.table([*head, 'prediction s'], rows, left=4)}"
+        f"inverse propensities.\n\n{tables.table([*head, 'prediction s'], rows, left=4)}"
     )
 
 
@@ -431,27 +422,27 @@ def bucket_table(runs):
     head += [f"{bucket}, σ = {level:g}" for bucket in ("head", "torso", "tail") for level in (0, WORST)]
     return (
         "**R@5 by label frequency**, percent: of the labels of a bucket that a row has, the share among its five best. "
-        f"Buckets as on the Data page.\n\n{report.table(head, rows, left=3)}"
+        f"Buckets as on the Data page.\n\n{tables.table(head, rows, left=3)}"
     )
 
 
 def table_strength(part):
     rows = []
-    for run in done(part):
+    for run in studies.done(part):
         for sigma in run["fits"][0]["P@1"]:
             per_level = zip(*(fit["P@1"][sigma] for fit in run["fits"]))
             rows.append([run["data"], f"{run['params']['C']:g}", sigma, *(interval(percent(v)) for v in per_level)])
-    levels = done(part)[0]["levels"] if rows else []
+    levels = studies.done(part)[0]["levels"] if rows else []
     head = ["data, scaled", "C", "σ in training", *(f"P@1, σ = {level:g}" for level in levels)]
     return (
         "P@1 of PLT, percent, with more noise in training than the paper's 0.05, and with less weight of the loss (C = "
-        "10 is the default): mean and 95 % interval over 3 seeds.\n\n" + report.table(head, rows, left=1)
+        "10 is the default): mean and 95 % interval over 3 seeds.\n\n" + tables.table(head, rows, left=1)
     )
 
 
 def table_speed(part):
     rows = []
-    for run in done(part):
+    for run in studies.done(part):
         perturb, predict = ([fit[f"{name} {WORST:g}"] for fit in run["fits"]] for name in ("perturb_s", "predict_s"))
         both = [a + b for a, b in zip(perturb, predict)]
         length = f", rows {run['length']:g} long" if run["length"] else ""
@@ -462,12 +453,12 @@ def table_speed(part):
             f"{run['n_features']:,}",
             f"{run['n_labels']:,}",
         ]
-        row += [f"{run['n_weights']:,}", report.spread(perturb), report.spread(predict), report.spread(both)]
+        row += [f"{run['n_weights']:,}", tables.spread(perturb), tables.spread(predict), tables.spread(both)]
         rows.append(
             [
                 *row,
                 "yes" if statistics.median(both) <= 2 else "**no**",
-                report.spread([fit["predict_s 0"] for fit in run["fits"]]),
+                tables.spread([fit["predict_s 0"] for fit in run["fits"]]),
             ]
         )
     head = ["data", "trained on", "test rows", "D", "L", "weights", "making noise, s", "predicting top 5, s", "both, s"]
@@ -476,38 +467,38 @@ def table_speed(part):
         f"Noise of σ = {WORST:g} on every feature of every test row, top 5 from one tree. Made-up rows of length "
         f"{TF_IDF_LENGTH} are as raw tf-idf is; on rows of length 1 the noise is seven times the row. The paper's time "
         f"for predicting 3,809 rows of 5,000 features: {PAPER_PREDICT_S:g} s, on 16 cores of another machine.\n\n"
-        + report.table(head, rows, left=2)
+        + tables.table(head, rows, left=2)
     )
 
 
 def table_training(part):
     rows, clean = [], {}
-    for run in done(part):
+    for run in studies.done(part):
         seconds = statistics.median(fit["train_s"] for fit in run["fits"])
         clean.setdefault(run["data"], seconds)
         row = [run["data"], TRAININGS[run["how"]], f"{run['n_train']:,}", f"{run['n_features']:,}"]
-        row += [report.seconds(seconds), f"{seconds / clean[run['data']]:.2f}×"]
-        row += [growth.gibibytes(run["memory_peak"]), growth.gibibytes(run["estimate"] or None)]
+        row += [tables.seconds(seconds), f"{seconds / clean[run['data']]:.2f}×"]
+        row += [tables.gibibytes(run["memory_peak"]), tables.gibibytes(run["estimate"] or None)]
         rows.append([*row, f"{run['fits'][0]['n_weights']:,}"])
     head = ["data", "trained on", "rows", "D", "training s", "of clean training", "memory peak, GiB"]
     head += ["estimated for noise, GiB", "weights"]
     return (
         f"σ = {SIGMA:g}, one noisy copy per row. Peak: of the whole process, with the data and compiled code. The "
         "paper: 39 s and 543 s on EUR-Lex 4K, 25 s and 57 s on Mediamill, with 16 cores.\n\n"
-        + report.table(head, rows, left=2)
+        + tables.table(head, rows, left=2)
     )
 
 
 def table_attacks(part):
     parts = []
-    for run in done(part):
+    for run in studies.done(part):
         rows = []
         for key in run["fits"][0]["P@1"]:
             how, kind = key.split()
             per_budget = zip(*(fit["P@1"][key] for fit in run["fits"]))
             rows.append([TRAININGS[how], kind, *(interval(percent(values)) for values in per_budget)])
         head = ["trained on", "perturbed by", *(f"length {budget:g}" for budget in run["budgets"])]
-        parts.append(f"**{run['data']}**\n\n{report.table(head, rows, left=2)}")
+        parts.append(f"**{run['data']}**\n\n{tables.table(head, rows, left=2)}")
     return (
         "P@1, percent, when every test row is changed by the length given (L2). gaussian: noise on all features of "
         "about this length; fgsm, pgd: towards a wrong label, with the model's own gradient.\n\n" + "\n\n".join(parts)
@@ -516,25 +507,25 @@ def table_attacks(part):
 
 def table_certificates(part):
     rows = []
-    for run in done(part):
+    for run in studies.done(part):
         for fit in run["fits"]:
             row = [run["data"], TRAININGS[fit["how"]], f"{fit['rows']:,}", f"{100 * fit['certified']:.0f}"]
-            row += [report.number(fit["radius"]), f"{100 * fit['relative']:.2f}", str(fit["broken_within"])]
+            row += [tables.number(fit["radius"]), f"{100 * fit['relative']:.2f}", str(fit["broken_within"])]
             low, middle, high = fit["least_quartiles"] or (math.nan,) * 3
-            row += [f"{middle:g} ({low:g}–{high:g})", report.number(1000 * fit["s"] / fit["rows"])]
+            row += [f"{middle:g} ({low:g}–{high:g})", tables.number(1000 * fit["s"] / fit["rows"])]
             rows.append(row)
     head = ["data", "trained on", "rows", "certified above 0, %", "certified length, median", "of the row's length, %"]
     head += ["changed within it", "PGD needs, times the certified length", "ms per row"]
     return (
         "A change of a row shorter than its certified length cannot change its best label. PGD (L2, 40 steps) tries at "
         "0.999, 1.1, 1.25, 1.5, 2, 3, 4, 6, ... 32 times the certified length; median and quartiles of the least at "
-        "which it succeeds (inf: not at 32).\n\n" + report.table(head, rows, left=2)
+        "which it succeeds (inf: not at 32).\n\n" + tables.table(head, rows, left=2)
     )
 
 
 def table_explain(part):
     rows = []
-    for run in done(part):
+    for run in studies.done(part):
         at = [run["removed"].index(n) for n in (0, 1, 3, 5, 20)]
         for method in run["fits"][0]["curve"]:
             values = [
@@ -545,26 +536,23 @@ def table_explain(part):
     return (
         "Mean probability of the predicted label, percent, when a row's features are taken away: those of largest "
         "contribution, of largest size (the paper's explanation), or at random. 200 test rows; mean and 95 % interval "
-        "over 3 seeds. The quicker it falls, the more the features meant.\n\n" + report.table(head, rows, left=3)
+        "over 3 seeds. The quicker it falls, the more the features meant.\n\n" + tables.table(head, rows, left=3)
     )
 
 
 PARTS = {
-    "study": Part("Noise", plan_study, table_study),
-    "strength": Part("Stronger noise in training", plan_strength, table_strength),
-    "speed": Part("Predicting noisy rows", plan_speed, table_speed),
-    "training": Part("Training with noise", plan_training, table_training),
-    "attacks": Part("Attacks", plan_attacks, table_attacks),
-    "certificates": Part("Certificates", plan_certificates, table_certificates),
-    "explain": Part("Removing features", plan_explain, table_explain),
+    "study": studies.Part("Noise", plan_study, table_study),
+    "strength": studies.Part("Stronger noise in training", plan_strength, table_strength),
+    "speed": studies.Part("Predicting noisy rows", plan_speed, table_speed),
+    "training": studies.Part("Training with noise", plan_training, table_training),
+    "attacks": studies.Part("Attacks", plan_attacks, table_attacks),
+    "certificates": studies.Part("Certificates", plan_certificates, table_certificates),
+    "explain": studies.Part("Removing features", plan_explain, table_explain),
 }
-
-
-STUDY = Study(
+STUDY = studies.Study(
     name="robustness",
     about=__doc__.split("\n\n")[0],
     parts=PARTS,
-    page="robustness.md",
     trial=f"{TRIAL_ROWS:,} rows, two seeds",
     described=lambda job: {key: value for key, value in job.items() if key not in ("seeds", "threads", "rows")},
 )

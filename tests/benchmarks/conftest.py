@@ -5,16 +5,16 @@ from importlib import import_module
 
 import pytest
 
-from benchmarks import growth
+from benchmarks.library import data, processes
 
 
 @pytest.fixture
 def in_this_process(monkeypatch):
     """Points are measured here: a process of its own for each would take most of the time of a test."""
 
-    def run(job, folder, options, module="benchmarks.growth", kernels=None):
-        jobs = {"make": growth.make} if module == "benchmarks.growth" else import_module(module).JOBS
+    def run(job, folder, options, module=processes.MAKER, kernels=None):
+        jobs = {"make": data.make} if module == processes.MAKER else import_module(module).JOBS
         job = json.loads(json.dumps(job))
         return json.loads(json.dumps(jobs[job["what"]](job))) | {"others_cpu": 0.0}
 
-    monkeypatch.setattr(growth, "run_process", run)
+    monkeypatch.setattr(processes, "run_process", run)

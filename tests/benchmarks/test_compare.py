@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from benchmarks import choose, compare, contestant
+from benchmarks import choose, compare
+from benchmarks.library import contestant, files, machine
+from benchmarks.library import data as library_data
 from xmlcore.datasets import Dataset, read_matrix
 
 
@@ -26,13 +28,13 @@ def data():
 
 def test_rows_are_scaled_to_length_one_and_empty_rows_stay():
     X = sp.csr_array(np.array([[3.0, 4.0], [0.0, 0.0], [0.0, 2.0], [0.0, 0.0]], np.float32))
-    assert compare.normalised(X).toarray().ravel().tolist() == pytest.approx([0.6, 0.8, 0, 0, 0, 1, 0, 0])
+    assert library_data.normalised(X).toarray().ravel().tolist() == pytest.approx([0.6, 0.8, 0, 0, 0, 1, 0, 0])
     explicit = sp.csr_array((np.zeros(1, np.float32), [0], [0, 1]), shape=(1, 2))
-    assert compare.normalised(explicit).toarray().tolist() == [[0, 0]]
+    assert library_data.normalised(explicit).toarray().tolist() == [[0, 0]]
 
 
 def test_all_contestants_get_the_same_matrices(data, tmp_path):
-    compare.prepare(data, tmp_path / "data", texts=True)
+    library_data.prepare(data, tmp_path / "data", texts=True)
     X, Y = (contestant.matrix(tmp_path / "data", "train", which) for which in "XY")
     assert X.dtype == Y.dtype == np.float32 and X.has_sorted_indices
     assert (Y.toarray() == data.Y_train.toarray()).all()
@@ -47,7 +49,7 @@ def test_xmlcore_goes_through_all_steps_and_its_model_is_the_usual_one(data, tmp
 
     monkeypatch.setattr(contestant, "BATCH_SECONDS", 0)
     monkeypatch.setattr(contestant, "reset_peak", lambda: False)
-    compare.prepare(data, tmp_path / "data", texts=False)
+    library_data.prepare(data, tmp_path / "data", texts=False)
     (tmp_path / "scratch").mkdir()
     job = {"library": "xmlcore", "params": {"max_leaf_labels": 2, "C": 3.0}, "seed": 1, "threads": 2, "n_labels": 8}
     job |= {"data": str(tmp_path / "data"), "scratch": str(tmp_path / "scratch"), "labels": str(tmp_path / "l.npz")}
@@ -58,8 +60,8 @@ def test_xmlcore_goes_through_all_steps_and_its_model_is_the_usual_one(data, tmp
     assert written[-1]["done"] and written[-1]["model_bytes"] > 0
     assert list(written[-1]["searches"]) == ["exact", "beam 10"]
     model = PLT(random_state=1, max_leaf_labels=2, C=3.0)
-    model.fit(compare.normalised(data.X_train), data.Y_train)
-    expected = model.predict_topk(compare.normalised(data.X_test), 5).labels
+    model.fit(library_data.normalised(data.X_train), data.Y_train)
+    expected = model.predict_topk(library_data.normalised(data.X_test), 5).labels
     with np.load(tmp_path / "l.npz") as labels:
         assert (labels["exact"] == expected).all() and labels["beam_10"].shape == expected.shape
 
@@ -74,10 +76,10 @@ def test_answers_in_other_forms_become_the_same_array():
 def test_measuring_processes_leave_the_choice_of_kernels_to_blas_and_say_what_it_took(monkeypatch):
     monkeypatch.setenv("OPENBLAS_CORETYPE", "Prescott")
     monkeypatch.setenv("OPENBLAS_NUM_THREADS", "7")
-    variables = compare.environment(2)
+    variables = machine.environment(2)
     assert "OPENBLAS_CORETYPE" not in variables
     assert variables["OPENBLAS_NUM_THREADS"] == "2"
-    assert compare.blas() and "Prescott" not in compare.blas()
+    assert machine.blas() and "Prescott" not in machine.blas()
 
 
 def test_who_is_not_installed_or_has_no_setting_is_named():
@@ -93,16 +95,16 @@ def test_who_is_not_installed_or_has_no_setting_is_named():
 
 def test_a_failure_is_one_line_without_the_paths_of_the_machine():
     done = subprocess.CompletedProcess([], 1, "", "Traceback\n  ...\nOSError: cannot read '/home/me/data/train.txt'\n")
-    assert compare.complaint(done) == "exit code 1: OSError: cannot read 'train.txt'"
-    assert compare.complaint(subprocess.CompletedProcess([], -11, "", "")) == "ended by signal 11"
+    assert machine.complaint(done) == "exit code 1: OSError: cannot read 'train.txt'"
+    assert machine.complaint(subprocess.CompletedProcess([], -11, "", "")) == "ended by signal 11"
 
 
 def test_results_are_json_with_a_line_for_each_run():
     found = {"date": "today", "data": {}, "runs": [{"run": 0}, {"run": 1}]}
-    text = compare.as_json(found)
+    text = files.as_json(found)
     assert json.loads(text) == found
     assert '\n  {"run": 0},\n  {"run": 1}\n' in text
-    assert json.loads(compare.as_json(found | {"runs": []})) == found | {"runs": []}
+    assert json.loads(files.as_json(found | {"runs": []})) == found | {"runs": []}
 
 
 def measured(p1, p3, p5, fit_s=1.0, ms=1.0):
@@ -167,22 +169,14 @@ def test_the_settings_in_use_cover_what_is_compared():
 
 
 @pytest.mark.parametrize("change", [{}, {"runs": 2}, {"data": ["bibtex"]}, {"only": ["xmlcore"]}])
-def test_only_the_full_line_up_replaces_the_documented_results(change, tmp_path, monkeypatch):
+def test_only_the_full_line_up_replaces_the_committed_results(change, tmp_path, monkeypatch):
     monkeypatch.setattr(compare.tempfile, "mkdtemp", lambda prefix: str(tmp_path))
     options = {"data": list(compare.DATA), "only": list(compare.EVERY), "runs": 3} | change
     full = compare.is_full(SimpleNamespace(**options), {})
     assert full == (not change)
-    kept = compare.HERE / "results" / "comparison.json"
+    kept = files.RESULTS / "comparison.json"
     assert compare.default_out(full) == (kept if full else tmp_path / "comparison.json")
     assert not compare.is_full(SimpleNamespace(**options), {"PECOS": "is not there"})
-
-
-def test_tables_of_partial_or_interrupted_results_are_not_documented(tmp_path, monkeypatch):
-    for state in ({"full": False, "complete": True}, {"full": True, "complete": False}, {}):
-        (tmp_path / "x.json").write_text(json.dumps(state))
-        monkeypatch.setattr("sys.argv", ["compare", "--table", str(tmp_path / "x.json"), "--docs"])
-        with pytest.raises(SystemExit, match="complete run of the full line-up"):
-            compare.main()
 
 
 def test_disturbed_runs_are_repeated_and_the_quietest_counts():

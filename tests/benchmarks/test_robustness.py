@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from benchmarks import robustness, studies
+from benchmarks import robustness
+from benchmarks.library import studies
 from xmlcore.datasets import make_synthetic, write_matrix
 
 STUDY = robustness.STUDY
@@ -50,13 +51,6 @@ def test_features_are_brought_to_0_to_1_by_the_training_rows(tmp_path, negative)
     np.testing.assert_allclose(scaled.toarray(), (X[:30] - low) / (high - low), atol=1e-6)
     np.testing.assert_allclose(test.toarray(), (X[30:] - low) / (high - low), atol=1e-6)
     assert scaled.toarray().min() == 0 and scaled.toarray().max() == 1
-
-
-def test_the_page_has_a_place_for_every_part():
-    page = (studies.HERE.parent / "docs" / STUDY.page).read_text(encoding="utf-8")
-    for name in STUDY.parts:
-        found = [page.count(f"<!-- {end}: {studies.mark(STUDY, name)} -->") for end in ("begin", "end")]
-        assert found == [1, 1], name
 
 
 @pytest.fixture(scope="module")

@@ -12,16 +12,15 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
+import scipy.sparse as sp
+from numba.core import event
+
+from xmlcore import PLT
+from xmlcore.models.base import warm_up
+
 started = time.perf_counter()
-from xmlcore import PLT  # noqa: E402
-
 imported = time.perf_counter()
-
-import numpy as np  # noqa: E402
-import scipy.sparse as sp  # noqa: E402
-from numba.core import event  # noqa: E402
-
-from xmlcore.models.base import warm_up  # noqa: E402
 
 
 def read(folder, part, which):

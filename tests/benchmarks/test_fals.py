@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from benchmarks import features, studies
+from benchmarks import fals
+from benchmarks.library import fals_tables, studies
 from xmlcore.datasets import make_synthetic, write_matrix
 
-STUDY = features.STUDY
+STUDY = fals.STUDY
 
 
 def whole(text):
@@ -23,7 +24,7 @@ def whole(text):
 @pytest.fixture(scope="module")
 def options(tmp_path_factory):
     folder = tmp_path_factory.mktemp("data")
-    for seed, name in enumerate((*features.DATA[:2], features.CUT[0], "bibtex")):
+    for seed, name in enumerate((*fals.DATA[:2], fals_tables.CUT[0], "bibtex")):
         data = make_synthetic(
             n_train=90, n_test=30, n_features=40, n_labels=6, features_per_row=8.0, labels_per_row=1.5,
             random_state=seed, n_jobs=1,
@@ -50,19 +51,12 @@ def measured(name, options, keep):
     return study, found
 
 
-def test_the_page_has_a_place_for_every_part():
-    page = (studies.HERE.parent / "docs" / STUDY.page).read_text(encoding="utf-8")
-    for name in STUDY.parts:
-        found = [page.count(f"<!-- {end}: {studies.mark(STUDY, name)} -->") for end in ("begin", "end")]
-        assert found == [1, 1], name
-
-
 def test_splits_are_two_to_one_and_nothing_is_measured_on_what_was_learnt():
     X, Y = sp.csr_array(np.arange(1, 61, dtype=np.float32)[:, None]), sp.csr_array(np.ones((60, 1), bool))
-    train, _, test, _ = features.split(X, Y, 0)
+    train, _, test, _ = fals.split(X, Y, 0)
     assert train.shape[0] == 40 and test.shape[0] == 20
     assert sorted([*train.data, *test.data]) == sorted(X.data)
-    assert set(train.data) != set(features.split(X, Y, 1)[0].data)
+    assert set(train.data) != set(fals.split(X, Y, 1)[0].data)
 
 
 def test_rows_are_joined_and_labels_cut_to_the_most_frequent(tmp_path):
@@ -72,44 +66,46 @@ def test_rows_are_joined_and_labels_cut_to_the_most_frequent(tmp_path):
         for name in ("data", "indices", "indptr"):
             np.save(tmp_path / f"{part}.{name}.npy", getattr(matrix, name))
     job = {"data": str(tmp_path), "rows": None, "about": {"n_features": 5, "n_labels": 3}}
-    joined, labels = features.joined(job)
+    joined, labels = fals.joined(job)
     assert np.array_equal(joined.toarray(), np.eye(5)) and np.array_equal(labels.toarray(), Y)
-    cut, labels = features.joined(job | {"n_labels": 2})
+    cut, labels = fals.joined(job | {"n_labels": 2})
     assert np.array_equal(labels.toarray(), Y[[0, 1, 2, 4]][:, [0, 2]]) and cut.shape[0] == 4
 
 
 def test_every_method_of_the_plan_is_there():
-    for how in [*features.METHODS.values(), *features.SHARE_METHODS.values()]:
-        assert how is None or features.made(how, 3, {"threads": 1}).n_features == features.SHARE
-    assert set(features.PAPER) == set(features.DATA) == set(features.PAPER_SECONDS)
-    for values in features.PAPER.values():
-        assert set(values) == set(features.FOUR) and all(len(v) == len(features.PAPER_METHODS) for v in values.values())
+    for how in [*fals_tables.METHODS.values(), *fals.SHARE_METHODS.values()]:
+        assert how is None or fals.made(how, 3, {"threads": 1}).n_features == fals_tables.SHARE
+    assert set(fals_tables.PAPER) == set(fals.DATA) == set(fals_tables.PAPER_SECONDS)
+    for values in fals_tables.PAPER.values():
+        assert set(values) == set(fals_tables.FOUR) and all(
+            len(v) == len(fals_tables.PAPER_METHODS) for v in values.values()
+        )
 
 
 def run(values):
-    return {"fits": [{"measures": dict(zip((*features.FOUR, "micro-AUC"), values))}]}
+    return {"fits": [{"measures": dict(zip((*fals_tables.FOUR, "micro-AUC"), values))}]}
 
 
 def test_the_verdict_counts_measures_by_their_direction():
-    found = {"one": {features.ALL: run((0.1, 0.5, 0.3, 0.6)), "FALS": run((0.2, 0.4, 0.3, 0.7))}}
-    text = features.verdict(found, [features.ALL, "FALS"], features.FOUR)
+    found = {"one": {fals_tables.ALL: run((0.1, 0.5, 0.3, 0.6)), "FALS": run((0.2, 0.4, 0.3, 0.7))}}
+    text = fals_tables.verdict(found, [fals_tables.ALL, "FALS"], fals_tables.FOUR)
     assert "in **2 of 4** measures" in text
     assert [part.split()[0] for part in text.split(": ", 1)[1].split(", ") if "not" in part] == ["HL", "RL"]
-    assert features.verdict({"one": {"FALS": run((0, 0, 0, 0))}}, [features.ALL, "FALS"], features.FOUR) == ""
+    assert fals_tables.verdict({"one": {"FALS": run((0, 0, 0, 0))}}, [fals_tables.ALL, "FALS"], fals_tables.FOUR) == ""
 
 
 def test_the_reproduction_is_measured_from_beginning_to_end(options):
-    study, found = measured("reproduction", options, lambda one: one.named["method"] in (features.ALL, "FALS"))
+    study, found = measured("reproduction", options, lambda one: one.named["method"] in (fals_tables.ALL, "FALS"))
     text = studies.part_markdown(study, "reproduction", found)
     assert whole(text) and "A trial" in text and str(options.folder) not in text
     assert "average over 2 data sets" in text and "Wilcoxon" in text and "(0.6193)" in text
     fit = found["runs"][0]["fits"][0]
-    assert set(fit["measures"]) == set(features.MEASURES) and found["runs"][0]["n_rows"] == 120
+    assert set(fit["measures"]) == set(fals_tables.MEASURES) and found["runs"][0]["n_rows"] == 120
 
 
 @pytest.mark.usefixtures("in_this_process")
 def test_times_of_forests_are_in_proportion_and_limits_are_judged(options):
-    study, found = measured("time", options, lambda one: one.named["data"] in ("20ng", features.CUT[0]))
+    study, found = measured("time", options, lambda one: one.named["data"] in ("20ng", fals_tables.CUT[0]))
     run, cut = found["runs"]
     assert run["labels_timed"] == 5 and len(run["fals_s"]) == 4 and set(run["seconds"]) >= {"RF", "RF, one set"}
     text = studies.part_markdown(study, "time", found)
@@ -120,16 +116,16 @@ def test_times_of_forests_are_in_proportion_and_limits_are_judged(options):
 @pytest.mark.parametrize(
     "name, keep",
     [
-        ("growth", lambda one: one.named["axes"] == ["H"]),
+        ("scaling", lambda one: one.named["axes"] == ["H"]),
         ("patterns", lambda one: one.named["data"] == "20ng" and one.named["method"] in ("FALS", "FIMS")),
-        ("share", lambda one: one.named["data"] == "20ng" and one.named["method"] in (features.ALL, "FAMS")),
+        ("share", lambda one: one.named["data"] == "20ng" and one.named["method"] in (fals_tables.ALL, "FAMS")),
         ("similarity", lambda one: one.named["data"] == "20ng"),
         ("leaves", lambda one: one.named["data"] == "20ng" and one.named["method"] == "FALS"),
     ],
 )
 def test_parts_are_measured_from_beginning_to_end(options, monkeypatch, name, keep):
-    small = features.BASE | {"n_train": 150, "n_features": 30, "n_labels": 5, "features_per_row": 6.0}
-    monkeypatch.setattr(features, "QUICK_BASE", small)
+    small = fals.BASE | {"n_train": 150, "n_features": 30, "n_labels": 5, "features_per_row": 6.0}
+    monkeypatch.setattr(fals, "QUICK_BASE", small)
     study, found = measured(name, options, keep)
     text = studies.part_markdown(study, name, found)
     assert whole(text) and "A trial" in text and str(options.folder) not in text
@@ -139,11 +135,11 @@ def test_other_trees_are_averaged_where_all_data_sets_have_them():
     names = ("20ng", "bibtex")
     runs = [
         run((0.1 * i, 0.2, 0.3, 0.4, 0.5)) | {"data": name, "method": method, "trees": "short", "what": "judge"}
-        for method in (features.ALL, "FALS")
+        for method in (fals_tables.ALL, "FALS")
         for i, name in enumerate(names, start=1)
     ]
     runs[2:] = [one | {"trees": "tall"} if one["data"] == "bibtex" else one for one in runs[2:]]
-    text = features.table_leaves({"runs": runs})
+    text = fals_tables.table_leaves({"runs": runs})
     average = text[text.index("**Average over 2 data sets**") :]
     assert "| short | all features | 0.1500 |" in average and "FALS" not in average
 
@@ -155,13 +151,15 @@ def test_the_diagram_joins_methods_that_are_not_told_apart(tmp_path):
     runs = [
         run((0.1 + 0.01 * i * better, 0.3, 0.3, 0.3, 0.5)) | {"data": name, "method": method}
         for i, name in enumerate(names, start=1)
-        for method, better in ((features.ALL, 1), ("FALS", 2), ("LASSO", 3))
+        for method, better in ((fals_tables.ALL, 1), ("FALS", 2), ("LASSO", 3))
     ]
-    assert features.pictures("time", {"runs": runs}) == {}
-    ((file, picture),) = features.pictures("reproduction", {"runs": runs}).items()
+    assert fals_tables.pictures("time", {"runs": runs}) == {}
+    ((file, picture),) = fals_tables.pictures("reproduction", {"runs": runs}).items()
     tree = ElementTree.fromstring(picture)
     lines = [element for element in tree if element.tag.endswith("line")]
     texts = [element.text for element in tree if element.tag.endswith("text")]
     assert file.endswith(".svg") and texts.count("FALS") == 5 and "HL" in texts
     assert len(lines) == 4 * 3  # HL differs on every data set, and in the others all are the same
-    assert "0.031" in features.significance_text(features.measured({"runs": runs}), [features.ALL, "FALS", "LASSO"])
+    assert "0.031" in fals_tables.significance_text(
+        fals_tables.measured({"runs": runs}), [fals_tables.ALL, "FALS", "LASSO"]
+    )

@@ -1,13 +1,13 @@
 """What other methods reach where LdSM's settings were chosen: alone, and in equal parts with its trees.
 
-A part of ``python -m benchmarks.trees``; methods and their settings stand under "others" in trees_settings.json.
+A part of ``python -m benchmarks.ldsm``; methods and their settings stand under "others" in ldsm_settings.json.
 """
 
 import numpy as np
 from sklearn.preprocessing import normalize
 
-from benchmarks import report
-from benchmarks.studies import done, read_rows
+from benchmarks.library import studies, tables
+from benchmarks.library.data import read_rows
 from xmlcore import FALS, PLT, LdSM, metrics
 
 TREES = "LdSM, chosen"
@@ -96,9 +96,6 @@ def check(others):
                 raise ValueError(f"{one['name']!r}: {one['method']} takes no {', '.join(sorted(unknown))} here")
 
 
-# One point, in a process of its own -----------------------------------------------------------------------------------
-
-
 def measure(job, folds):
     """Each method, alone and with the trees, on rows held out and on the test rows.
 
@@ -146,13 +143,10 @@ def precisions(Y, scores):
     return [float(found[place - 1]) for place in PLACES]
 
 
-# Table ----------------------------------------------------------------------------------------------------------------
-
-
 def table(part, paper):
     """Markdown; ``paper``: data set -> P@1, P@3, P@5."""
     rows = []
-    for run in done(part):
+    for run in studies.done(part):
         for one in [{"name": TREES}, *run["others"], {"name": ALL}]:
             cells = [
                 text(run, where, kind, one["name"]) for where in (HELD_OUT, TEST) for kind in ("alone", "with_trees")
@@ -160,7 +154,7 @@ def table(part, paper):
             params = [f"`{name}={value!r}`" for name, value in one.get("params", {}).items()]
             rows.append([run["data"], one["name"], ", ".join(params), *cells])
         if run["data"] in paper:
-            figures = " / ".join(map(report.points, paper[run["data"]]))
+            figures = " / ".join(map(tables.points, paper[run["data"]]))
             rows.append([run["data"], "the paper's table", "", "", "", figures, ""])
     head = ["data", "method", "settings", "held out", "held out, with the trees", "test", "test, with the trees"]
     return (
@@ -168,11 +162,11 @@ def table(part, paper):
         "With the trees: the mean of both methods' scores, each method's adding up to 1 for a row. Settings were "
         "tried, a handful for each method, on one of the held-out thirds, so held-out figures flatter all of them a "
         "little; test rows had no say. A mixture is larger than the trees alone, which gain little from more trees.\n\n"
-        + report.table(head, rows, left=3)
+        + tables.table(head, rows, left=3)
     )
 
 
 def text(run, where, kind, name):
     """P@1 / P@3 / P@5, means over the fits; empty when the method was not measured so."""
     found = [fit[kind][name] for fit in run["fits"] if fit["where"] == where and name in fit[kind]]
-    return " / ".join(map(report.points, np.mean(found, axis=0))) if found else ""
+    return " / ".join(map(tables.points, np.mean(found, axis=0))) if found else ""

@@ -46,9 +46,6 @@ class Mode(NamedTuple):
     rows: Any  # the rows as predict_one takes them
 
 
-# Libraries ------------------------------------------------------------------------------------------------------------
-
-
 class Xmlcore:
     library = "xmlcore"
     needs = ("xmlcore", "numba", "numpy", "scipy")
@@ -313,9 +310,6 @@ class Pecos:
 
 LIBRARIES = {cls.library: cls for cls in (Xmlcore, NapkinXC, Omikuji, Pecos)}
 MODULES = {"libpecos": "pecos.xmc.xlinear.model", "napkinxc": "napkinxc.models"}  # where it is not the library's name
-
-
-# Measuring ------------------------------------------------------------------------------------------------------------
 
 
 def matrix(folder, part, which):

@@ -1,40 +1,16 @@
-"""Feature selection for labels: FALS beside its rivals and the paper, its time, its variants, how stable it is.
-
-    python -m benchmarks.features FOLDER [--part NAME ...] [--quick] [--docs]
-    python -m benchmarks.features --table FILE [--docs]
-
-FOLDER holds data sets, each a folder with train.txt.gz and test.txt.gz, whose rows are joined and split anew, 2:1, by
-each seed. Parts: reproduction (the paper's table 3, and its significance test), time (its table 4), growth (time and
-memory as data grows), patterns (figures 2 and 3), share (figure 8), similarity (figure 4), leaves (with other
-trees); each is measured on its own and replaces what stood under its name in the results. Every point is measured
-in a process of its own. Everything is written to benchmarks/results/features.json and, as tables, to features.md beside
-it.
-"""
+"""Tables of the study of FALS, and what they compare with."""
 
 import itertools
 import statistics
-import time
 
-import numpy as np
-import scipy.sparse as sp
-
-from benchmarks import growth, report, studies
-from benchmarks.contestant import memory_now, reset_peak, settle_memory
-from benchmarks.robustness import interval
-from benchmarks.studies import Part, Point, Study, done, source
+from benchmarks import robustness
+from benchmarks.library import machine, scaling_tables, studies, tables
 from xmlcore import metrics, selection
-from xmlcore.datasets import make_synthetic
 
-DATA = ("20ng", "corel5k", "ohsumed", "tmc2007-500", "bibtex", "delicious")
-SEEDS = (0, 1, 2, 3, 4)
-FEW_SEEDS = (0, 1, 2)
 SHARE = 0.1  # of the features, the paper's
 FOREST = 100  # trees, scikit-learn's default, for time
 SMALL_FOREST = 10  # of the forests whose selections are judged
-SAMPLED_LABELS, SAMPLED_TREES = 20, 20  # forests are timed on so many, at most
-TRIAL_ROWS = 400  # with --quick, of the joined rows
 ALL = "all features"
-
 METHODS = {  # class in xmlcore.selection, its parameters
     ALL: None,
     "RF": ("RandomForestSelection", {"n_estimators": SMALL_FOREST}),
@@ -45,7 +21,6 @@ METHODS = {  # class in xmlcore.selection, its parameters
     "MI": ("MutualInformationSelection", {}),
     "FALS": ("FALS", {}),
 }
-SEEDED = ("FALS", "RandomForestSelection")
 VARIANTS = {
     "FALS": {},
     "FAMS": {"pattern": "FAMS"},
@@ -61,39 +36,16 @@ VARIANTS = {
     "DeepLIFT": {"attribution": "deeplift"},
     "LRP": {"attribution": "lrp"},
 }
-PATTERN_DATA = ("20ng", "corel5k", "bibtex")
-SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7)
-SHARE_METHODS = {
-    "FALS": ("FALS", {}),
-    "FAMS": ("FALS", {"pattern": "FAMS"}),
-    "MI": ("MutualInformationSelection", {}),
-}
-TREES = {  # parameters of the trees that judge selections
-    "until leaves are pure": {},
-    "at most 10 levels": {"max_depth": 10},
-    "at least 5 rows in a leaf": {"min_samples_leaf": 5},
-    "the same, balanced classes": {"min_samples_leaf": 5, "class_weight": "balanced"},
-}
-LEAF_DATA = ("20ng", "corel5k", "ohsumed", "tmc2007-500", "bibtex")
 CUT = ("wordnet-hyper", 2_000)  # its most frequent labels
 MOST_S = {"delicious": 15.0, CUT[0]: 600.0}  # asked of FALS
 MOST_GB = {CUT[0]: 8.0}
 MOST_OF_FOREST = 0.1
-
-BASE = {
-    "n_train": 8_000, "n_test": 10, "n_features": 1_000, "n_labels": 100, "features_per_row": 30.0,
-    "labels_per_row": 3.0,
-}  # fmt: skip
-QUICK_BASE = BASE | {"n_train": 600, "n_features": 100, "n_labels": 20, "features_per_row": 10.0}
-STEPS = (0.25, 0.5, 1.0, 2.0, 4.0)
-AXES = {"N": "n_train", "D": "n_features", "L": "n_labels", "H": "n_hidden"}
 AXIS_TITLES = {
     "N": "Training rows N grow",
     "D": "Features D grow, nonzeros per row stay",
     "L": "Labels L grow, labels per row stay",
     "H": "Hidden units H grow, data stays",
 }
-
 # Measures: how they are computed, and whether more is better. The first four and the micro-AUC break ties at random.
 MEASURES = {
     "HL": (lambda Y, S, P: metrics.hamming_loss(Y, P), False),
@@ -130,278 +82,6 @@ PAPER_SECONDS = {  # its table 4: RF, LASSO, FALS, all on a processor
 }  # fmt: skip
 
 
-# One point, in a process of its own -----------------------------------------------------------------------------------
-
-
-def joined(job):
-    """All rows of a data set, training and test; with "n_labels", its most frequent labels and rows that have one."""
-    X, Y = (
-        sp.csr_array(sp.vstack([growth.read_part(job, f"{name}_{which}") for which in ("train", "test")], format="csr"))
-        for name in ("X", "Y")
-    )
-    if job["rows"] is not None:
-        X, Y = X[: job["rows"]], Y[: job["rows"]]
-    if job.get("n_labels"):
-        counts = np.bincount(Y.indices, minlength=Y.shape[1])
-        kept = np.sort(np.argsort(-counts, kind="stable")[: job["n_labels"]])
-        Y = sp.csr_array(Y[:, kept])
-        rows = np.flatnonzero(np.diff(Y.indptr))
-        X, Y = X[rows], Y[rows]
-    return X, Y
-
-
-def split(X, Y, seed):
-    """Two thirds to train on, a third to measure on: X, Y, X, Y."""
-    order = np.random.default_rng(seed).permutation(X.shape[0])
-    cut = round(2 * X.shape[0] / 3)
-    train, test = np.sort(order[:cut]), np.sort(order[cut:])
-    return X[train], Y[train], X[test], Y[test]
-
-
-def made(how, seed, job, n_features=SHARE):
-    """A selection as METHODS has it, not yet fitted."""
-    name, params = how
-    more = {"n_features": n_features} | ({"random_state": seed} if name in SEEDED else {})
-    if name in ("FALS", "RandomForestSelection", "LassoSelection"):
-        more["n_jobs"] = job["threads"]
-    return getattr(selection, name)(**more | params)
-
-
-def warmed(job):
-    """Load, or compile, everything that is measured."""
-    toy = make_synthetic(n_train=200, n_test=20, n_features=30, n_labels=6, features_per_row=8.0, n_jobs=1)
-    for how in METHODS.values():
-        found = None if how is None else made(how, 0, job).fit(toy.X_train, toy.Y_train).selected_
-    judged(job, toy.X_train, toy.Y_train, toy.X_test, toy.Y_test, found, 0)
-
-
-def judged(job, X, Y, X_test, Y_test, selected, seed):
-    """Trees on a selection: all measures, seconds."""
-    start = time.perf_counter()
-    trees = selection.BRDT(selected, n_jobs=job["threads"], random_state=seed, **job.get("trees", {})).fit(X, Y)
-    middle = time.perf_counter()
-    scores, labels = trees.predict_proba(X_test), trees.predict(X_test)
-    end = time.perf_counter()
-    return {
-        "trees_s": middle - start,
-        "predict_s": end - middle,
-        "nodes": int(trees.n_nodes_.sum()),
-        "measures": {name: how(Y_test, scores, labels) for name, (how, _) in MEASURES.items()},
-    }
-
-
-def measure_judge(job):
-    """Select by each split's training rows, train trees, measure on its test rows."""
-    warmed(job)
-    rows, fits = joined(job), []
-    for seed in job["seeds"]:
-        X, Y, X_test, Y_test = split(*rows, seed)
-        start, selected = time.perf_counter(), None
-        if job["how"] is not None:
-            selected = made(job["how"], seed, job).fit(X, Y).selected_
-        seconds = time.perf_counter() - start
-        fits.append({"seed": seed, "select_s": seconds} | judged(job, X, Y, X_test, Y_test, selected, seed))
-    return {"fits": fits, "n_rows": rows[0].shape[0]}
-
-
-def measure_share(job):
-    """As :func:`measure_judge`, with the first features of one selection, more and more of them."""
-    warmed(job)
-    rows, fits = joined(job), []
-    for seed in job["seeds"]:
-        X, Y, X_test, Y_test = split(*rows, seed)
-        found = {}
-        if job["how"] is None:
-            found["1"] = judged(job, X, Y, X_test, Y_test, None, seed)["measures"]
-        else:
-            selected = made(job["how"], seed, job, max(job["shares"])).fit(X, Y).selected_
-            for share in job["shares"]:
-                k = max(1, round(share * X.shape[1]))
-                found[f"{share:g}"] = judged(job, X, Y, X_test, Y_test, selected[:, :k], seed)["measures"]
-        fits.append({"seed": seed, "shares": found})
-    return {"fits": fits}
-
-
-def selected_in(how, job, X, Y, seed=0):
-    """A fitted selection and its seconds."""
-    made_one = made(how, seed, job)
-    start = time.perf_counter()
-    made_one.fit(X, Y)
-    return made_one, time.perf_counter() - start
-
-
-def measure_time(job):
-    """Selections in turns with FALS; forests on some labels, or some trees, in proportion."""
-    warmed(job)
-    X, Y, _, _ = split(*joined(job), 0)
-    fals = [selected_in(("FALS", {}), job, X, Y, seed)[1] for seed in job["seeds"]]
-    seconds = {name: selected_in(METHODS[name], job, X, Y)[1] for name in ("LASSO", "chi²", "MI")}
-    counts = np.asarray(Y.sum(axis=0)).ravel()
-    order = np.argsort(-counts, kind="stable")
-    n_sampled = min(job["n_sampled"], order.size)
-    at = (np.arange(n_sampled) + 0.5) * order.size / n_sampled  # from the most to the least frequent
-    some = np.sort(order[at.astype(int)])
-    forest = ("RandomForestSelection", {"n_estimators": job["n_trees"]})
-    seconds["RF"] = selected_in(forest, job, X, Y[:, some])[1] * order.size / n_sampled
-    n_trees = min(job["n_sampled_trees"], job["n_trees"])
-    together = ("RandomForestSelection", {"n_estimators": n_trees, "per_label": False})
-    seconds["RF, one set"] = selected_in(together, job, X, Y)[1] * job["n_trees"] / n_trees
-    fals += [selected_in(("FALS", {}), job, X, Y, seed)[1] for seed in job["seeds"]]
-    return {"fals_s": fals, "seconds": seconds, "labels_timed": n_sampled, "trees_timed": n_trees}
-
-
-def measure_fals(job):
-    """Training and scoring of FALS, by phases, and memory at the peak beyond that before."""
-    warmed(job)
-    X, Y = joined(job) if job["joined"] else (growth.read_part(job, f"{name}_train") for name in ("X", "Y"))
-    settle_memory()
-    reset, before = reset_peak(), memory_now()
-    fits = []
-    for seed in job["seeds"]:
-        one = selection.FALS(SHARE, random_state=seed, n_jobs=job["threads"], **job["params"])
-        phases = growth.Phases()
-        start = time.perf_counter()
-        one.fit(X, Y, progress=phases)
-        end = time.perf_counter()
-        fits.append({"seed": seed, "s": end - start, "phases": phases.seconds(start, end)})
-        fits[-1] |= {"order": one.order_, "scoring": one.scoring_, "n_hidden": one.layer_sizes_[1]}
-    found = {"fits": fits, "n_rows": X.shape[0], "D": X.shape[1], "L": Y.shape[1]}
-    if before is not None and reset:
-        found |= {"memory_before": before[0], "memory_peak": memory_now()[1]}
-    return found
-
-
-def measure_similarity(job):
-    """Selections of one split's training rows by FALS with several seeds, its variants and rivals; who agrees."""
-    warmed(job)
-    X, Y, _, _ = split(*joined(job), 0)
-    fitted = {"FALS": [selected_in(("FALS", {}), job, X, Y, seed)[0] for seed in job["seeds"]]}
-    found = {}
-    others = {name: ("FALS", params) for name, params in VARIANTS.items() if params} | {
-        name: how for name, how in METHODS.items() if how is not None and name != "FALS"
-    }
-    for name, how in {"FALS": None, **others}.items():
-        if how is not None:
-            fitted[name] = [selected_in(how, job, X, Y, seed=len(job["seeds"]))[0]]  # a seed that FALS has not
-        frame = selection.agreement({one: fitted[one] for one in {"FALS", name}}, per_label=True)
-        pairs = frame[(frame["a"] == "FALS") != (frame["b"] == "FALS")] if how is not None else frame
-        found[name] = {
-            what: pairs[what].dropna().quantile([0.05, 0.25, 0.5, 0.75, 0.95]).tolist() + [pairs[what].mean()]
-            for what in ("jaccard", "spearman")
-        }
-        if how is not None:
-            del fitted[name]
-    return {"methods": found, "k": int(fitted["FALS"][0].n_selected_)}
-
-
-JOBS = {
-    "judge": measure_judge,
-    "share": measure_share,
-    "time": measure_time,
-    "fals": measure_fals,
-    "similarity": measure_similarity,
-}
-
-
-# All points -----------------------------------------------------------------------------------------------------------
-
-
-def point(what, make, options, seeds, named, **more):
-    job = {"what": what, "model": "FALS", "rows": None, "threads": options.threads, "seeds": list(seeds)} | more
-    return Point(make, job, named)
-
-
-def some(names, options):
-    """The data sets of a part; two of them in a trial."""
-    return names[:2] if options.quick else names
-
-
-def plan_reproduction(options):
-    return [
-        point("judge", source(name, options), options, SEEDS, {"data": name, "method": method}, how=how)
-        for name in some(DATA, options)
-        for method, how in METHODS.items()
-    ]
-
-
-def plan_time(options):
-    more = {"n_trees": FOREST, "n_sampled": SAMPLED_LABELS, "n_sampled_trees": SAMPLED_TREES}
-    points = [
-        point("time", source(name, options), options, (0, 1), {"data": name}, **more) for name in some(DATA, options)
-    ]
-    cut = {"params": {}, "joined": True, "n_labels": CUT[1]}
-    return [*points, point("fals", source(CUT[0], options), options, (0,), {"data": CUT[0]}, **cut)]
-
-
-def plan_growth(options):
-    base, points = QUICK_BASE if options.quick else BASE, {}
-    hidden = round((base["n_features"] * base["n_labels"]) ** 0.5)
-    for axis, name in AXES.items():
-        for step in STEPS:
-            sizes, params = dict(base), {"n_hidden": hidden, "scoring": "exact"}
-            target = params if axis == "H" else sizes
-            target[name] = round(step * target[name])
-            key = tuple(sizes.values()) + tuple(params.values())
-            if key not in points:
-                points[key] = point(
-                    "fals", sizes, options, FEW_SEEDS, {"data": "made up", "axes": []}, params=params, joined=False
-                )
-            points[key].named["axes"].append(axis)
-    return sorted(points.values(), key=lambda one: one.make != base)
-
-
-def plan_patterns(options):
-    return [
-        point(
-            "judge", source(name, options), options, FEW_SEEDS, {"data": name, "method": variant}, how=("FALS", params)
-        )
-        for name in some(PATTERN_DATA, options)
-        for variant, params in VARIANTS.items()
-    ]
-
-
-def plan_share(options):
-    return [
-        point(
-            "share", source(name, options), options, FEW_SEEDS, {"data": name, "method": method}, how=how,
-            shares=list(SHARES),
-        )
-        for name in some(PATTERN_DATA, options)
-        for method, how in {ALL: None, **SHARE_METHODS}.items()
-    ]  # fmt: skip
-
-
-def plan_leaves(options):
-    return [
-        point(
-            "judge", source(name, options), options, FEW_SEEDS, {"data": name, "method": method, "trees": trees},
-            how=METHODS[method], trees=params,
-        )
-        for name in some(LEAF_DATA, options)
-        for trees, params in TREES.items()
-        for method in (ALL, "FALS")
-    ]  # fmt: skip
-
-
-def plan_similarity(options):
-    return [point("similarity", source(name, options), options, SEEDS, {"data": name}) for name in ("20ng", "bibtex")]
-
-
-def trial(one):
-    """A point made small: few rows, two seeds, few trees."""
-    job = one.job | {"rows": TRIAL_ROWS, "seeds": one.job["seeds"][:2]}
-    if one.job["what"] == "time":
-        job |= {"n_trees": 4, "n_sampled": 5, "n_sampled_trees": 2}
-    if one.job["what"] == "share":
-        job["shares"] = [0.1, 0.7]
-    if one.job.get("n_labels"):
-        job["n_labels"] = 50
-    return one._replace(job=job)
-
-
-# Tables ---------------------------------------------------------------------------------------------------------------
-
-
 def values_of(run, measure):
     return [fit["measures"][measure] for fit in run["fits"]]
 
@@ -413,13 +93,13 @@ def mean_of(run, measure):
 def measured(part):
     """{data: {method: run}}, in the order of the points."""
     found = {}
-    for run in done(part):
+    for run in studies.done(part):
         found.setdefault(run["data"], {})[run["method"]] = run
     return found
 
 
 def seeds_text(part):
-    counts = sorted({len(run["fits"]) for run in done(part)})
+    counts = sorted({len(run["fits"]) for run in studies.done(part)})
     return " or ".join(str(n) for n in counts) if counts else "no"
 
 
@@ -492,7 +172,7 @@ def measure_table(found, methods, measure):
             if method not in runs:
                 row.append("–")
                 continue
-            text = interval(values_of(runs[method], measure), four)
+            text = robustness.interval(values_of(runs[method], measure), four)
             text = f"**{text}**" if means[method] == best(means.values()) else text
             theirs = paper_value(data, measure.split(",")[0], method) if measure != "micro-AUC" else None
             row.append(text if theirs is None else f"{text} ({four(theirs)})")
@@ -511,7 +191,7 @@ def measure_table(found, methods, measure):
             row.append(four(mean[method]) + (f" ({four(statistics.fmean(values))})" if known else ""))
         rows.append(row)
     arrow = "more is better" if MEASURES[measure][1] else "less is better"
-    return report.table([f"{measure} ({arrow})", *methods], rows)
+    return tables.table([f"{measure} ({arrow})", *methods], rows)
 
 
 def differences_text(found):
@@ -532,7 +212,7 @@ def differences_text(found):
         rows.append(row)
     lines.append(
         "**How far from the paper's values**: mean absolute difference over its methods and data sets.\n\n"
-        + report.table(["ties", *FOUR], rows)
+        + tables.table(["ties", *FOUR], rows)
     )
     return "\n\n".join(lines)
 
@@ -542,14 +222,14 @@ def seconds_table(found, methods):
     for data, runs in found.items():
         row = [data]
         for method in methods:
-            row.append("–" if method not in runs else report.spread([fit["select_s"] for fit in runs[method]["fits"]]))
+            row.append("–" if method not in runs else tables.spread([fit["select_s"] for fit in runs[method]["fits"]]))
         for method in (ALL, "FALS"):
-            row.append("–" if method not in runs else report.spread([fit["trees_s"] for fit in runs[method]["fits"]]))
+            row.append("–" if method not in runs else tables.spread([fit["trees_s"] for fit in runs[method]["fits"]]))
         rows.append(row)
     head = ["", *methods, f"trees, {ALL}", "trees, FALS"]
     keep = [0, *(1 + i for i, method in enumerate(methods) if method != ALL), len(head) - 2, len(head) - 1]
     rows = [[row[i] for i in keep] for row in rows]
-    return "**Seconds** of selecting, and of training the trees\n\n" + report.table([head[i] for i in keep], rows)
+    return "**Seconds** of selecting, and of training the trees\n\n" + tables.table([head[i] for i in keep], rows)
 
 
 def significance(found, methods):
@@ -577,7 +257,7 @@ def significance_text(found, methods):
     return (
         f"**Significance**: Wilcoxon's signed-rank test over {len(names)} data sets, two-sided, without correction for "
         f"the number of tests; the least p-value that so many data sets can give is {2 / 2 ** len(names):.3f}. FALS "
-        "against the others:\n\n" + report.table(["p", *others], rows)
+        "against the others:\n\n" + tables.table(["p", *others], rows)
     )
 
 
@@ -624,22 +304,22 @@ def diagrams(tests):
 
 def table_time(part):
     rows, notes = [], []
-    for run in done(part, what="time"):
+    for run in studies.done(part, what="time"):
         fals = statistics.median(run["fals_s"])
         paper = PAPER_SECONDS[run["data"]]
-        row = [run["data"], report.spread(run["fals_s"])]
+        row = [run["data"], tables.spread(run["fals_s"])]
         for name in ("RF", "RF, one set"):
             ratio = fals / run["seconds"][name]
             text = f"{ratio:.3f}"
-            row += [report.number(run["seconds"][name]), text if ratio <= MOST_OF_FOREST else f"**{text}**"]
-        row += [report.number(run["seconds"][name]) for name in ("LASSO", "chi²", "MI")]
+            row += [tables.number(run["seconds"][name]), text if ratio <= MOST_OF_FOREST else f"**{text}**"]
+        row += [tables.number(run["seconds"][name]) for name in ("LASSO", "chi²", "MI")]
         row += [" / ".join(f"{value:g}" for value in paper), f"{paper[2] / paper[0]:.2f}"]
         rows.append(row)
         if run["labels_timed"] < run["n_labels"]:
             notes.append(f"{run['data']} {run['labels_timed']} of {run['n_labels']:,}")
     head = ["", "FALS, s", "RF, s", "FALS / RF", "RF one set, s", "FALS / RF one set", "LASSO, s", "chi², s", "MI, s"]
     head += ["paper: RF / LASSO / FALS, s", "FALS / RF"]
-    timed = done(part, what="time")
+    timed = studies.done(part, what="time")
     texts = []
     if timed:
         labels = f" (labels timed, evenly by frequency: {', '.join(notes)})" if notes else ""
@@ -648,9 +328,9 @@ def table_time(part):
             f"in one process, FALS before and after the others: median and range of {len(timed[0]['fals_s'])}. RF: "
             f"{FOREST if not part['quick'] else 4} trees for each label{labels}, seconds in proportion; one set: one "
             f"forest for all labels, {timed[0]['trees_timed']} trees timed, in proportion. Asked: at most "
-            f"{MOST_OF_FOREST:g} of RF; what is above is bold.\n\n" + report.table([*head], rows)
+            f"{MOST_OF_FOREST:g} of RF; what is above is bold.\n\n" + tables.table([*head], rows)
         )
-    texts += [limit_text(run) for run in done(part)]
+    texts += [limit_text(run) for run in studies.done(part)]
     return "\n\n".join(text for text in texts if text)
 
 
@@ -670,7 +350,7 @@ def limit_text(run):
         + f"), asked at most {most:g} s: {'yes' if fit['s'] <= most else '**no**'}"
     )
     if "memory_peak" in run:
-        gigabytes = run["memory_peak"] / growth.GB
+        gigabytes = run["memory_peak"] / machine.GB
         asked = MOST_GB[run["data"]]
         text += f"; {gigabytes:.1f} GB at the peak of the process, asked at most {asked:g}"
         text += f": {'yes' if gigabytes <= asked else '**no**'}"
@@ -689,8 +369,8 @@ def size_on(run, axis):
     }[axis]  # fmt: skip
 
 
-def table_growth(part):
-    runs = done(part)
+def table_scaling(part):
+    runs = studies.done(part)
     if not runs:
         return ""
     base = runs[0]
@@ -701,7 +381,7 @@ def table_growth(part):
         f"H = {base['fits'][0]['n_hidden']:,} where they do not grow; medians over {seeds_text(part)} seeds, "
         f"{part['threads']} threads. H does not follow D and L here, as it does by default."
     ]
-    rows, tables = [], []
+    rows, axes = [], []
     for axis, title in AXIS_TITLES.items():
         own = sorted((run for run in runs if axis in run["axes"]), key=lambda run: size_on(run, axis))
         if not own:
@@ -710,21 +390,21 @@ def table_growth(part):
         ways = {"all": [statistics.median(fit["s"] for fit in run["fits"]) for run in own]}
         ways |= {name: [phase_medians(run).get(name, 0.0) for run in own] for name in names}
         for what, seconds in ways.items():
-            fit = growth.exponent(sizes, seconds) if min(seconds) > 0 else None
+            fit = scaling_tables.exponent(sizes, seconds) if min(seconds) > 0 else None
             if fit is not None:
-                rows.append([axis, what, f"×{report.number(fit['range'], 2)}", growth.as_exponent(fit),
-                             growth.as_last(fit)])  # fmt: skip
+                rows.append([axis, what, f"×{tables.number(fit['range'], 2)}", scaling_tables.as_exponent(fit),
+                             scaling_tables.as_last(fit)])  # fmt: skip
         lines = []
         for i, run in enumerate(own):
-            line = [f"{sizes[i]:,}", *(report.number(seconds[i]) for seconds in ways.values())]
+            line = [f"{sizes[i]:,}", *(tables.number(seconds[i]) for seconds in ways.values())]
             rise = run["memory_peak"] - run["memory_before"] if "memory_peak" in run else None
-            lines.append([*line, "–" if rise is None else growth.mebibytes(rise), run["fits"][0]["order"]])
+            lines.append([*line, "–" if rise is None else tables.mebibytes(rise), run["fits"][0]["order"]])
         head = [axis, "seconds, all", *names, "memory, MiB", "order of computation"]
-        tables.append(f"**{title}**\n\n" + report.table(head, lines, left=0))
+        axes.append(f"**{title}**\n\n" + tables.table(head, lines, left=0))
     if rows:
         head = ["along", "seconds of", "range", "exponent", "last step"]
-        texts.append("**Exponents** (± standard error)\n\n" + report.table(head, rows, left=2))
-    return "\n\n".join([*texts, *tables])
+        texts.append("**Exponents** (± standard error)\n\n" + tables.table(head, rows, left=2))
+    return "\n\n".join([*texts, *axes])
 
 
 def table_patterns(part):
@@ -738,11 +418,11 @@ def table_patterns(part):
     ]
     for data, runs in found.items():
         rows = [
-            [name, *(interval(values_of(runs[name], measure), four) for measure in measures),
-             report.spread([fit["select_s"] for fit in runs[name]["fits"]])]
+            [name, *(robustness.interval(values_of(runs[name], measure), four) for measure in measures),
+             tables.spread([fit["select_s"] for fit in runs[name]["fits"]])]
             for name in variants if name in runs
         ]  # fmt: skip
-        texts.append(f"**{data}**\n\n" + report.table(["", *measures, "selection, s"], rows))
+        texts.append(f"**{data}**\n\n" + tables.table(["", *measures, "selection, s"], rows))
     names = complete(found, variants)
     if "FALS" in variants and names:
         rows = []
@@ -753,7 +433,7 @@ def table_patterns(part):
                 row.append(f"{statistics.fmean(gaps):+.4f}")
             rows.append(row)
         texts.append(
-            f"**Difference from FALS**, mean over {len(names)} data sets\n\n" + report.table(["", *measures], rows)
+            f"**Difference from FALS**, mean over {len(names)} data sets\n\n" + tables.table(["", *measures], rows)
         )
     return "\n\n".join(texts)
 
@@ -774,7 +454,7 @@ def table_share(part):
                     values = [fit["shares"][share][measure] for fit in run["fits"] if share in fit["shares"]]
                     row.append(four(statistics.fmean(values)) if values else "")
                 rows.append(row)
-            texts.append(report.table([f"{data}, {measure}", *(f"k/D = {share}" for share in shares)], rows))
+            texts.append(tables.table([f"{data}, {measure}", *(f"k/D = {share}" for share in shares)], rows))
     return "\n\n".join(texts)
 
 
@@ -785,7 +465,7 @@ def table_similarity(part):
         "and pairs of seeds. Spearman over the features that either selects, where two rankings that share few "
         "features disagree by construction."
     ]
-    for run in done(part):
+    for run in studies.done(part):
         rows = []
         for name, both in run["methods"].items():
             row = ["FALS, another seed" if name == "FALS" else name]
@@ -794,7 +474,7 @@ def table_similarity(part):
                 row.append(f"{middle:.2f} ({low:.2f} to {high:.2f})")
             rows.append(row)
         head = [f"{run['data']}, k = {run['k']}", "Jaccard", "Spearman"]
-        texts.append(report.table(head, rows))
+        texts.append(tables.table(head, rows))
     return "\n\n".join(texts)
 
 
@@ -804,10 +484,10 @@ def table_leaves(part):
         f"its own. Ties broken at random; mean and 95 % interval over {seeds_text(part)} random 2:1 splits."
     ]
     measures = (*FOUR, "micro-AUC")
-    runs = done(part)
+    runs = studies.done(part)
     for data in dict.fromkeys(run["data"] for run in runs):
         rows = [
-            [run["trees"], run["method"], *(interval(values_of(run, measure), four) for measure in measures)]
+            [run["trees"], run["method"], *(robustness.interval(values_of(run, measure), four) for measure in measures)]
             for run in runs
             if run["data"] == data
         ]
@@ -815,7 +495,7 @@ def table_leaves(part):
             for method in (ALL, "FALS"):
                 values = [four(paper_value(data, measure, method)) for measure in FOUR]
                 rows.append(["the paper's", method, *values, ""])
-        texts.append(f"**{data}**\n\n" + report.table(["trees", "features", *measures], rows, left=2))
+        texts.append(f"**{data}**\n\n" + tables.table(["trees", "features", *measures], rows, left=2))
     names = dict.fromkeys(run["data"] for run in runs)
     rows = []
     for trees in dict.fromkeys(run["trees"] for run in runs):
@@ -827,34 +507,6 @@ def table_leaves(part):
     if rows and len(names) > 1:
         texts.append(
             f"**Average over {len(names)} data sets**\n\n"
-            + report.table(["trees", "features", *measures], rows, left=2)
+            + tables.table(["trees", "features", *measures], rows, left=2)
         )
     return "\n\n".join(texts)
-
-
-PARTS = {
-    "reproduction": Part("FALS beside all features and rivals", plan_reproduction, table_reproduction),
-    "time": Part("Seconds", plan_time, table_time),
-    "growth": Part("As data grows", plan_growth, table_growth),
-    "patterns": Part("Patterns and variants", plan_patterns, table_patterns),
-    "share": Part("More features", plan_share, table_share),
-    "similarity": Part("How alike selections are", plan_similarity, table_similarity),
-    "leaves": Part("Other trees", plan_leaves, table_leaves),
-}
-
-STUDY = Study(
-    name="features",
-    about=__doc__.split("\n\n")[0],
-    parts=PARTS,
-    page="fals.md",
-    trial=f"{TRIAL_ROWS:,} rows of two data sets, two seeds, small forests",
-    shorten=trial,
-    pictures=pictures,
-    described=lambda job: {
-        key: value for key, value in job.items() if key in ("how", "params", "shares", "n_trees", "n_labels")
-    },
-)
-
-
-if __name__ == "__main__":
-    studies.main(STUDY, JOBS, studies.read_options(STUDY))

@@ -1,11 +1,11 @@
 """Double sampling: its numbers and extensions, beside other methods, by class frequency, and as classes grow.
 
-    python -m benchmarks.sampling FOLDER [--part NAME ...] [--rivals PYTHON] [--quick] [--docs]
-    python -m benchmarks.sampling --table FILE [--docs]
+    python -m benchmarks.double_sampling FOLDER [--part NAME ...] [--rivals PYTHON] [--quick]
+    python -m benchmarks.double_sampling --table FILE
 
 FOLDER holds data sets of classes, each a folder with train.txt.gz and test.txt.gz. Parts: choose (adversaries, examples
 per class and candidates, on held-out training rows), extensions (what is not in the paper, there too), beside (test
-rows, with what "choose" and "extensions" found) and growth; each is measured on its own and replaces what stood
+rows, with what "choose" and "extensions" found) and scaling; each is measured on its own and replaces what stood
 under its name in the results. PYTHON is the interpreter of an environment with the other libraries, as for
 benchmarks.compare. Every point is measured in a process of its own. Everything is written to
 benchmarks/results/sampling.json and, as tables, to sampling.md beside it.
@@ -21,9 +21,9 @@ from types import SimpleNamespace
 import numpy as np
 import scipy.sparse as sp
 
-from benchmarks import choose, compare, growth, report, studies
-from benchmarks.contestant import memory_now, reset_peak, settle_memory
-from benchmarks.studies import Part, Point, Study, done, read_rows, source
+from benchmarks import compare
+from benchmarks.library import contestant, files, scaling_tables, studies, tables
+from benchmarks.library.data import prepare, read_rows, source
 from xmlcore import PLT, DoubleSampling, LdSM, OneVsRest, metrics
 from xmlcore.datasets import Dataset
 from xmlcore.models.base import warm_up
@@ -74,9 +74,6 @@ GROWN_QUICK = (300, 600, 1_200)
 GROWING = {"features_per_row": 20.0, "labels_per_row": 1.0, "label_exponent": 0.6}
 ROWS_PER_CLASS = 4
 TRIAL_ROWS = 800
-
-
-# One point, in a process of its own -----------------------------------------------------------------------------------
 
 
 def tf_idf(X, X_test):
@@ -171,8 +168,8 @@ def measure_test(job):
     fits = []
     for seed in job["seeds"]:
         model = model_of(job, **({} if job["model"] == "OneVsRest" else {"random_state": seed}))
-        settle_memory()
-        reset, before = reset_peak(), memory_now()
+        contestant.settle_memory()
+        reset, before = contestant.reset_peak(), contestant.memory_now()
         start = time.perf_counter()
         model.fit(X, Y)
         seconds = time.perf_counter() - start
@@ -180,7 +177,7 @@ def measure_test(job):
         start = time.perf_counter()
         predicted = model.predict_topk(X_test, 1).labels[:, 0]
         ms = 1000 * (time.perf_counter() - start) / X_test.shape[0]
-        after = memory_now()
+        after = contestant.memory_now()
         one = {"seed": seed, "train_s": seconds, "ms": ms, "model_bytes": model.size().get("model_bytes")}
         if reset and before and after:
             one["memory"] = after[1] - before[0]
@@ -200,7 +197,7 @@ def measure_rival(job):
     contestant = compare.Contestant(job["model"], library, "single", params)
     with tempfile.TemporaryDirectory(prefix="xmlcore-sampling-") as temporary:
         folder = Path(temporary)
-        compare.prepare(data, folder / "data", texts=library == "omikuji")
+        prepare(data, folder / "data", texts=library == "omikuji")
         asked = {
             "library": library, "params": params, "seed": 0, "threads": job["threads"],
             "data": str(folder / "data"), "n_labels": Y.shape[1],
@@ -220,15 +217,12 @@ def measure_rival(job):
 JOBS = {"grid": measure_grid, "test": measure_test, "rival": measure_rival}
 
 
-# All points -----------------------------------------------------------------------------------------------------------
-
-
 def point(what, name, options, model="DoubleSampling", params=None, setting="", **more):
     job = {"what": what, "model": model, "params": params or {}, "threads": options.threads} | more
     job |= {"rows": TRIAL_ROWS if options.quick else None}
     job["tf_idf"] = what == "rival" or model in ("PLT", "OneVsRest", "LdSM")
     job["tf_idf"] = job["tf_idf"] and name in COUNTS_OF_WORDS
-    return Point(source(name, options), job, {"data": name, "setting": setting})
+    return studies.Point(source(name, options), job, {"data": name, "setting": setting})
 
 
 def plan_choose(options):
@@ -265,11 +259,11 @@ def plan_extensions(options):
 
 def chosen(options):
     """{data: {"chosen": params, "extended": params}} by what was measured on held-out rows, where it was."""
-    parts = choose.read_json(options.out).get("parts", {})
+    parts = files.read_json(options.out).get("parts", {})
     found = {}
     for kind, name in (("chosen", "choose"), ("extended", "extensions")):
         for data in DATA:
-            runs = done(parts[name], data=data) if name in parts else []
+            runs = studies.done(parts[name], data=data) if name in parts else []
             runs = [run for run in runs if kind == "chosen" or run["setting"] in EXTENSIONS]
             if runs:
                 best = max(settings_of(runs), key=lambda one: one["accuracy"] + one["macro_f1"])
@@ -312,18 +306,17 @@ def plan_beside(options):
     return points
 
 
-def plan_growth(options):
+def plan_scaling(options):
     points = []
     for K in GROWN_QUICK if options.quick else GROWN:
         make = GROWING | {
             "n_train": ROWS_PER_CLASS * K, "n_test": 2_000, "n_labels": K, "n_features": max(1000, 2 * K),
         }  # fmt: skip
         one = point("test", "wordnet-class", options, seeds=SEEDS[:2], setting="default")
-        points.append(Point(make, one.job | {"rows": None}, {"data": f"synthetic {K}", "setting": "default", "K": K}))
+        points.append(
+            studies.Point(make, one.job | {"rows": None}, {"data": f"synthetic {K}", "setting": "default", "K": K})
+        )
     return points
-
-
-# Tables ---------------------------------------------------------------------------------------------------------------
 
 
 def percent(value):
@@ -347,7 +340,7 @@ def spread(run, name):
 def table_choose(part):
     parts = []
     for data in DATA:
-        found = settings_of(done(part, data=data))
+        found = settings_of(studies.done(part, data=data))
         if not found:
             continue
         best = max(found, key=lambda one: one["accuracy"] + one["macro_f1"])
@@ -362,13 +355,13 @@ def table_choose(part):
             for one in ones:
                 cell = f"{percent(one['accuracy'])} / {percent(one['macro_f1'])}"
                 row.append(f"**{cell}**" if one is best else cell)
-            rows.append([*row, report.seconds(ones[0]["train_s"])])
+            rows.append([*row, tables.seconds(ones[0]["train_s"])])
         recalls = ", ".join(
             f"{percent(one['recall'])} % among {one['q']}" for one in sorted(groups[str(best["params"])], key=by_q)
         )
         parts.append(
             f"**{data}**: accuracy / macro-F1 on a held-out fifth of the training rows, percent, mean of "
-            f"{best['splits']} splits. Own class: {recalls}. Bold: largest sum, taken.\n\n{report.table(head, rows)}"
+            f"{best['splits']} splits. Own class: {recalls}. Bold: largest sum, taken.\n\n{tables.table(head, rows)}"
         )
     return "\n\n".join(parts)
 
@@ -380,7 +373,7 @@ def by_q(one):
 def table_extensions(part):
     parts = []
     for data in DATA:
-        found = settings_of(done(part, data=data))
+        found = settings_of(studies.done(part, data=data))
         if not found:
             continue
         mine = [one for one in found if one["setting"] in EXTENSIONS]
@@ -396,14 +389,14 @@ def table_extensions(part):
                 row.append(f"**{cell}**" if one is best else cell)
             at_10 = next((one for one in ones if one["q"] == 10), ones[-1])
             row += [percent(at_10["recall"]), f"{100 * at_10['risk']:.2g}"]
-            rows.append([*row, report.seconds(at_10["train_s"]), f"{at_10['ms']:.2f}"])
+            rows.append([*row, tables.seconds(at_10["train_s"]), f"{at_10['ms']:.2f}"])
         head = ["setting", *(f"q = {q}" for q in QS), "own class among 10, %", "training pairs wrong, %"]
         head += ["training s", "ms per row, q = 10"]
         parts.append(
             f"**{data}**, {EXTENSIONS_PER_CLASS[data]:g} examples per class: accuracy / macro-F1 on a held-out fifth "
             f"of the training rows, percent, mean of {found[0]['splits']} splits. Bold: largest sum among what is not "
             "in the paper, taken as “extended”.\n\n"
-            f"{report.table(head, rows)}"
+            f"{tables.table(head, rows)}"
         )
     return "\n\n".join(parts)
 
@@ -417,7 +410,7 @@ def named(run):
 def params_said(part):
     """What "chosen" and "extended" stand for."""
     said = []
-    for run in done(part):
+    for run in studies.done(part):
         if run["setting"] in ("chosen", "extended"):
             params = ", ".join(f"{name}={value!r}" for name, value in run["params"].items())
             said.append(f"- {run['data']}, {run['setting']}: {params}")
@@ -427,20 +420,20 @@ def params_said(part):
 def table_beside(part):
     parts = []
     for data in DATA:
-        runs = done(part, data=data)
+        runs = studies.done(part, data=data)
         base = next((run for run in runs if run["model"] == "OneVsRest"), None)
         rows = []
         for run in runs:
             seconds, ms, memory = (mean_of(run, name) for name in ("train_s", "ms", "memory"))
             row = [named(run), spread(run, "accuracy"), spread(run, "macro_f1"), spread(run, "recall")]
-            row += [report.seconds(seconds), f"{ms:.3f}", "–" if memory is None else growth.mebibytes(memory)]
+            row += [tables.seconds(seconds), f"{ms:.3f}", "–" if memory is None else tables.mebibytes(memory)]
             if base is not None:
                 row += [f"{mean_of(base, 'train_s') / seconds:,.1f}×", f"{mean_of(base, 'ms') / ms:.2f}×"]
             rows.append(row)
         if rows:
             head = ["", "accuracy, %", "macro-F1, %", "own class among candidates, %", "training s", "ms per row"]
             head += ["memory, MiB", *(["training, times faster", "prediction"] if base is not None else [])]
-            parts.append(f"**{data}**\n\n{report.table(head, rows)}")
+            parts.append(f"**{data}**\n\n{tables.table(head, rows)}")
     return "\n\n".join(
         [
             "Test rows; mean (least to greatest) over seeds where there are several. Memory: peak beyond what the "
@@ -454,7 +447,7 @@ def table_beside(part):
 
 
 def frequency_tables(part):
-    runs = [run for run in done(part, data="wordnet-class") if "frequencies" in run["fits"][0]]
+    runs = [run for run in studies.done(part, data="wordnet-class") if "frequencies" in run["fits"][0]]
     if not runs:
         return ""
     head = ["training rows of the class", *(frequency_said(*one) for one in FREQUENCIES)]
@@ -468,7 +461,7 @@ def frequency_tables(part):
             ]
             rows.append([named(run), *(percent(statistics.fmean(v)) if v else "–" for v in values)])
         parts.append(f"**{said} by how many training rows a class has**, wordnet-class, percent:\n\n"
-                     f"{report.table(head, rows)}")  # fmt: skip
+                     f"{tables.table(head, rows)}")  # fmt: skip
     return "\n\n".join(parts)
 
 
@@ -482,40 +475,37 @@ def frequency_said(least, most):
     return f"{least} and more" if most == math.inf else f"{least} to {most}"
 
 
-def table_growth(part):
-    runs = sorted(done(part), key=lambda run: run["K"])
+def table_scaling(part):
+    runs = sorted(studies.done(part), key=lambda run: run["K"])
     rows = []
     for run in runs:
         memory = mean_of(run, "memory")
         row = [f"{run['K']:,}", f"{run['labels_with_rows']:,}", f"{run['n_train']:,}", f"{run['nonzeros']:,}"]
-        row += [report.seconds(mean_of(run, "train_s")), f"{mean_of(run, 'ms'):.3f}"]
-        row += ["–" if memory is None else growth.mebibytes(memory), growth.mebibytes(mean_of(run, "model_bytes"))]
+        row += [tables.seconds(mean_of(run, "train_s")), f"{mean_of(run, 'ms'):.3f}"]
+        row += ["–" if memory is None else tables.mebibytes(memory), tables.mebibytes(mean_of(run, "model_bytes"))]
         rows.append([*row, percent(mean_of(run, "accuracy")), percent(mean_of(run, "recall"))])
     head = ["classes", "with rows", "rows", "nonzeros", "training s", "ms per row, q = 10", "memory, MiB"]
     head += ["model, MiB", "accuracy, %", "own class among 10, %"]
     fits = []
     for said, name in (("training time", "train_s"), ("time per row", "ms"), ("memory", "memory")):
-        fit = growth.exponent([run["K"] for run in runs], [mean_of(run, name) or math.nan for run in runs])
+        fit = scaling_tables.exponent([run["K"] for run in runs], [mean_of(run, name) or math.nan for run in runs])
         if fit is not None and math.isfinite(fit["exponent"]):
             fits.append(f"{said} grows with classes to the power {fit['exponent']:.2f} ± {fit['error']:.2f}, "
                         f"{fit['last']:.2f} in the last step")  # fmt: skip
     said = f"; {ROWS_PER_CLASS} rows of about {GROWING['features_per_row']:g} terms per class, 2 terms of D per class."
-    return f"Made-up data{said} {'; '.join(fits)}.\n\n{report.table(head, rows)}"
+    return f"Made-up data{said} {'; '.join(fits)}.\n\n{tables.table(head, rows)}"
 
 
 PARTS = {
-    "choose": Part("Adversaries, examples per class and candidates", plan_choose, table_choose),
-    "extensions": Part("What is not in the paper", plan_extensions, table_extensions),
-    "beside": Part("Beside other methods", plan_beside, table_beside),
-    "growth": Part("As classes grow", plan_growth, table_growth),
+    "choose": studies.Part("Adversaries, examples per class and candidates", plan_choose, table_choose),
+    "extensions": studies.Part("What is not in the paper", plan_extensions, table_extensions),
+    "beside": studies.Part("Beside other methods", plan_beside, table_beside),
+    "scaling": studies.Part("As classes grow", plan_scaling, table_scaling),
 }
-
-
-STUDY = Study(
-    name="sampling",
+STUDY = studies.Study(
+    name="double_sampling",
     about=__doc__.split("\n\n")[0],
     parts=PARTS,
-    page="double_sampling.md",
     trial=f"{TRIAL_ROWS} rows and fewer settings",
     described=lambda job: {"params": job["params"]},
 )

@@ -19,12 +19,12 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks import choose, compare, report, trees
-from benchmarks.growth import say
+from benchmarks import choose, ldsm
+from benchmarks.library import comparison, files, ldsm_tables, machine, processes, tables
 from xmlcore import LdSM
 from xmlcore.datasets import read_matrix
 
-CHOICE = trees.HERE / "results" / "trees_choice.json"
+CHOICE = files.RESULTS / "ldsm_choice.json"
 GRID = {
     "integrity_weight": [0.5, 1.0, 2.0, 4.0, 8.0],
     "multiway_weight": [0.25, 0.5, 1.0, 2.0, 4.0],
@@ -33,7 +33,7 @@ GRID = {
     "n_epochs": [2, 5, 20, 50],
     "arity": [2, 3, 4],
 }
-FIGURES = (*report.PRECISIONS, "fit_s")
+FIGURES = (*comparison.PRECISIONS, "fit_s")
 
 
 class Spent(Exception):
@@ -41,7 +41,7 @@ class Spent(Exception):
 
 
 def score(found):
-    return statistics.fmean(found[name] for name in report.PRECISIONS)
+    return statistics.fmean(found[name] for name in comparison.PRECISIONS)
 
 
 def coordinate(grid, start, measure):
@@ -122,12 +122,12 @@ def evaluate(X, Y, params, threads):
     """Means over the folds; nothing but zeros for settings with which training diverges."""
     job = {"model": "LdSM", "params": params, "n_jobs": threads, "repeat": False}
     fits = []
-    for rows, held_out in trees.folds(X.shape[0]):
+    for rows, held_out in ldsm.folds(X.shape[0]):
         try:
-            fits.append(trees.fit_once(job, (X[rows], Y[rows]), (X[held_out], Y[held_out]), 0))
+            fits.append(ldsm.fit_once(job, (X[rows], Y[rows]), (X[held_out], Y[held_out]), 0))
         except FloatingPointError:
             return dict.fromkeys(FIGURES, 0.0)
-    found = {name: statistics.fmean(fit[name] for fit in fits) for name in report.PRECISIONS}
+    found = {name: statistics.fmean(fit[name] for fit in fits) for name in comparison.PRECISIONS}
     return {name: round(value, 4) for name, value in (found | {"fit_s": sum(f["train_s"] for f in fits)}).items()}
 
 
@@ -136,8 +136,10 @@ def ranking(candidates, start, most=20):
     rows = []
     for one in sorted(candidates, key=score, reverse=True)[:most]:
         changed = {name: value for name, value in one["params"].items() if start.get(name) != value}
-        rows.append([trees.as_words(changed), f"{score(one):.2f}", *(report.number(one[name], 4) for name in FIGURES)])
-    return report.table(["changed", "mean", *report.PRECISIONS, "training s, three folds"], rows)
+        rows.append(
+            [ldsm_tables.as_words(changed), f"{score(one):.2f}", *(tables.number(one[name], 4) for name in FIGURES)]
+        )
+    return tables.table(["changed", "mean", *comparison.PRECISIONS, "training s, three folds"], rows)
 
 
 def main():
@@ -157,9 +159,9 @@ def main():
 
     X, Y, _, _ = read_matrix(options.folder / options.name / "train.txt.gz")
     usual = {name: value for name, value in LdSM().get_params().items() if name in GRID}
-    start = usual | trees.REFERENCE | options.start | {"n_estimators": options.trees}
-    same = {"code": compare.code_now(), "trees": options.trees}
-    everything = choose.read_json(CHOICE)
+    start = usual | ldsm_tables.REFERENCE | options.start | {"n_estimators": options.trees}
+    same = {"code": machine.code_now(), "trees": options.trees}
+    everything = files.read_json(CHOICE)
     before = everything.get(options.name, {}).get("candidates", [])
     known = [one for one in before if same.items() <= one.items()]
     others = [one for one in before if one not in known]
@@ -169,10 +171,10 @@ def main():
         began = time.perf_counter()
         one = evaluate(X, Y, params, options.threads) | same
         found[key_of(params)] = {"params": params} | one
-        choose.write(
-            CHOICE, choose.lines_of(everything | {options.name: {"candidates": others + list(found.values())}})
+        files.write(CHOICE, choose.lines_of(everything | {options.name: {"candidates": others + list(found.values())}}))
+        processes.say(
+            f"{score(one):.2f} {[one[name] for name in FIGURES]} {params} ({time.perf_counter() - began:.0f} s)"
         )
-        say(f"{score(one):.2f} {[one[name] for name in FIGURES]} {params} ({time.perf_counter() - began:.0f} s)")
         return one
 
     candidates = searched(options.search, GRID, start, measure, options.budget, known)

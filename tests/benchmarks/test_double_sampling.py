@@ -8,17 +8,19 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from benchmarks import sampling, studies
+from benchmarks import double_sampling
+from benchmarks.library import data as library_data
+from benchmarks.library import studies
 from xmlcore import DoubleSampling, metrics
 from xmlcore.datasets import make_synthetic, write_matrix
 
-STUDY = sampling.STUDY
+STUDY = double_sampling.STUDY
 
 
 @pytest.fixture(scope="module")
 def options(tmp_path_factory):
     folder = tmp_path_factory.mktemp("data")
-    for seed, name in enumerate(sampling.DATA):
+    for seed, name in enumerate(double_sampling.DATA):
         data = make_synthetic(
             n_train=160, n_test=40, n_features=60, n_labels=9, features_per_row=8.0, labels_per_row=1.0,
             random_state=seed, n_jobs=1,
@@ -33,17 +35,10 @@ def options(tmp_path_factory):
     return SimpleNamespace(folder=folder, threads=1, quick=True, attempts=1, part=[], out=out, rivals=None)
 
 
-def test_the_page_has_a_place_for_every_part():
-    page = (studies.HERE.parent / "docs" / STUDY.page).read_text(encoding="utf-8")
-    for name in STUDY.parts:
-        found = [page.count(f"<!-- {end}: {studies.mark(STUDY, name)} -->") for end in ("begin", "end")]
-        assert found == [1, 1], name
-
-
 def test_settings_are_judged_by_rows_that_they_did_not_learn_from():
     X, Y = sp.csr_array(np.arange(1, 51, dtype=np.float32)[:, None]), sp.csr_array(np.ones((50, 1), bool))
-    for split in sampling.SPLITS:
-        mine, _, others, _ = sampling.held_out(X, Y, split)
+    for split in double_sampling.SPLITS:
+        mine, _, others, _ = double_sampling.held_out(X, Y, split)
         assert others.shape[0] == 10 and set(mine.data) | set(others.data) == set(X.data)
         assert not set(mine.data) & set(others.data)
 
@@ -69,18 +64,18 @@ def test_what_is_chosen_has_the_largest_sum_of_its_part(tmp_path):
         ]},
     }  # fmt: skip
     out.write_text(json.dumps({"format": 1, "parts": parts}))
-    assert sampling.chosen(SimpleNamespace(out=out)) == {
+    assert double_sampling.chosen(SimpleNamespace(out=out)) == {
         "aloi": {
             "chosen": {"n_adversarial": 1, "n_candidates": 5},
             "extended": {"leave_one_out": True, "n_candidates": 10},
         }
     }
-    assert sampling.chosen(SimpleNamespace(out=tmp_path / "none.json")) == {}
+    assert double_sampling.chosen(SimpleNamespace(out=tmp_path / "none.json")) == {}
 
 
-@pytest.mark.parametrize("name", ["choose", "extensions", "beside", "growth"])
+@pytest.mark.parametrize("name", ["choose", "extensions", "beside", "scaling"])
 def test_a_part_goes_from_data_to_tables(options, name, monkeypatch, request):
-    if name != "growth":  # one part as it is measured, each point in a process of its own
+    if name != "scaling":  # one part as it is measured, each point in a process of its own
         request.getfixturevalue("in_this_process")
     plan = STUDY.parts[name].plan
 
@@ -97,13 +92,13 @@ def test_a_part_goes_from_data_to_tables(options, name, monkeypatch, request):
 
 
 def test_the_figures_of_a_point_are_those_of_the_model(options):
-    one = sampling.plan_beside(options)[0]
-    data = sampling.growth.read_real(options.folder / one.named["data"])
-    found = sampling.by_frequency(data.Y_train, data.Y_test, np.full(40, 3))
+    one = double_sampling.plan_beside(options)[0]
+    data = library_data.read_real(options.folder / one.named["data"])
+    found = double_sampling.by_frequency(data.Y_train, data.Y_test, np.full(40, 3))
     assert sum(bucket["rows"] for bucket in found) == 40
     model = DoubleSampling(n_candidates=3).fit(data.X_train, data.Y_train)
     candidates = model.candidates(data.X_test, 3)
     hit = [c in row for row, c in zip(candidates.tolist(), data.Y_test.indices.tolist())]
-    assert sampling.recall(model, data.X_test, data.Y_test, 3) == pytest.approx(100 * np.mean(hit))
+    assert double_sampling.recall(model, data.X_test, data.Y_test, 3) == pytest.approx(100 * np.mean(hit))
     ranking = model.predict_topk(data.X_test, 1)
-    assert sampling.quality(data.Y_test, ranking)["accuracy"] == 100 * metrics.accuracy(data.Y_test, ranking)
+    assert double_sampling.quality(data.Y_test, ranking)["accuracy"] == 100 * metrics.accuracy(data.Y_test, ranking)

@@ -1,29 +1,22 @@
 """Tables and ratios from the results that `benchmarks.compare` keeps. Reads dicts, gives Markdown; measures nothing."""
 
 import math
-import re
 import statistics
-from pathlib import Path
 from typing import NamedTuple
+
+from benchmarks.library import machine, tables
 
 MEASURES = ("P@1", "P@3", "P@5", "nDCG@5", "PSP@5")
 PRECISIONS = MEASURES[:3]
-MIB = 2**20
-QUIET = 0.1  # share of the machine's processor time that other programs may take
-
 OURS = ("xmlcore", "xmlcore-parabel", "xmlcore-default")
 FAST_TRAINERS = ("omikuji", "pecos")  # training time is measured against the faster of these
 SINGLE_RIVALS = ("napkinxc", "omikuji", "pecos")
 EXACT_RIVAL, BEAM_RIVAL = "napkinxc", "pecos"
 WIDE, WIDE_RIVAL = "xmlcore-wide", "omikuji-bonsai"
 EXACT, BEAM = "exact", "beam 10"
-
 JUDGED = "xmlcore"  # the contestant that the targets are for
 ONE_ROW_DATA, MEMORY_DATA = "bibtex", "wordnet-hyper"
 DEFAULTS = {"arity": 2, "max_leaf_labels": 100, "loss": "logistic", "C": 10.0}  # of PLT, as far as settings name them
-
-
-# Numbers --------------------------------------------------------------------------------------------------------------
 
 
 def series(results, data, contestant, value):
@@ -165,7 +158,7 @@ def targets(results):
     found = [
         judge(
             "training time (of the faster of omikuji, 1 tree, and PECOS)", "≤ 1.0×, aim 0.5×",
-            {data: over(data, FAST_TRAINERS, train_s, name_it=True) for data in every}, 1.0, times,
+            {data: over(data, FAST_TRAINERS, train_s, name_it=True) for data in every}, 1.0, tables.times,
         )
     ]  # fmt: skip
     for measure in PRECISIONS:
@@ -176,10 +169,16 @@ def targets(results):
     compared = {data: over(data, (EXACT_RIVAL,), searching(EXACT)) for data in every}
     beam = {data: over(data, (BEAM_RIVAL,), searching(BEAM)) for data in every}
     found += [
-        judge("exact top 5 of all rows (of napkinXC's time)", "≤ 0.7×", compared, 0.7, times),
-        judge("beam 10 of all rows (of PECOS's time, its quickest way)", "≤ 0.5×", beam, 0.5, times),
-        judge("beam 10 (of PECOS's time, model as training returns it)", "–", {d: slow(d) for d in every}, None, times),
-        *(judge(f"one row, exact, p{p}", "< 0.2 ms", one_row[p], BELOW_ONE_ROW, milliseconds) for p in (50, 99)),
+        judge("exact top 5 of all rows (of napkinXC's time)", "≤ 0.7×", compared, 0.7, tables.times),
+        judge("beam 10 of all rows (of PECOS's time, its quickest way)", "≤ 0.5×", beam, 0.5, tables.times),
+        judge(
+            "beam 10 (of PECOS's time, model as training returns it)",
+            "–",
+            {d: slow(d) for d in every},
+            None,
+            tables.times,
+        ),
+        *(judge(f"one row, exact, p{p}", "< 0.2 ms", one_row[p], BELOW_ONE_ROW, tables.milliseconds) for p in (50, 99)),
     ]
     for measure in PRECISIONS:
         differences_ = {data: minus(data, (WIDE_RIVAL,), measure, WIDE) for data in wide}
@@ -187,14 +186,14 @@ def targets(results):
         found.append(judge(title, "≥ -0.3 points", differences_, -0.3, points_, lower=True))
     training = {data: over(data, (WIDE_RIVAL,), train_s, WIDE) for data in wide}
     found.append(
-        judge("three wide trees: training time (of omikuji's, Bonsai-like)", "≤ 1.0×", training, 1.0, times)
+        judge("three wide trees: training time (of omikuji's, Bonsai-like)", "≤ 1.0×", training, 1.0, tables.times)
     )  # fmt: skip
     whole_, rise = (
         {MEMORY_DATA: over(MEMORY_DATA, SINGLE_RIVALS, value, name_it=True)} for value in (memory_peak, memory_rise)
     )
     found += [
-        judge("peak memory in training, whole process (of the least rival's)", "≤ 1.3×", whole_, 1.3, times),
-        judge("the same, rise in training (of the least rival's)", "–", rise, None, times),
+        judge("peak memory in training, whole process (of the least rival's)", "≤ 1.3×", whole_, 1.3, tables.times),
+        judge("the same, rise in training (of the least rival's)", "–", rise, None, tables.times),
     ]
     cold = results["cold_start"]
     extra = compiling = None
@@ -203,25 +202,13 @@ def targets(results):
         compiling = cold["empty"]["compile_s"], "nothing on disk"
     name = cold["data"] if cold else "cold start"
     found += [
-        judge("new process: first minus second training", "≤ 2 s", {name: extra}, 2.0, seconds),
-        judge("compiling everything", "< 60 s", {name: compiling}, math.nextafter(60.0, 0), seconds),
+        judge("new process: first minus second training", "≤ 2 s", {name: extra}, 2.0, tables.seconds),
+        judge("compiling everything", "< 60 s", {name: compiling}, math.nextafter(60.0, 0), tables.seconds),
     ]
     return found
 
 
 BELOW_ONE_ROW = math.nextafter(0.2, 0)
-
-
-def times(value):
-    return f"{value:.2f}×"
-
-
-def seconds(value):
-    return f"{number(value)} s"
-
-
-def milliseconds(value):
-    return f"{number(value)} ms"
 
 
 def as_trained(run):
@@ -273,30 +260,6 @@ def difference(results, data, contestant, rivals, measure, search=None, rival_se
     return statistics.fmean(ours) - max(means) if ours and means else None
 
 
-# Text -----------------------------------------------------------------------------------------------------------------
-
-
-def number(value, digits=3):
-    """So many significant digits, never in powers of ten."""
-    if value == 0:
-        return "0"
-    decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
-    text = f"{value:.{decimals}f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
-
-
-def spread(values, middle=statistics.median, form=number):
-    """The middle, and in brackets the least and the largest where they are told apart."""
-    if not values:
-        return "–"
-    text, low, high = form(middle(values)), form(min(values)), form(max(values))
-    return text if low == high else f"{text} ({low}–{high})"
-
-
-def points(value):
-    return f"{value:.2f}"
-
-
 def as_ratio(found, names=None):
     if found is None:
         return "–"
@@ -309,13 +272,6 @@ def as_ratio(found, names=None):
 def differences(results, data, contestant, rivals, search=None, rival_search=None):
     found = [difference(results, data, contestant, rivals, m, search, rival_search) for m in PRECISIONS]
     return "–" if None in found else " / ".join(f"{value:+.2f}" for value in found)
-
-
-def table(head, rows, left=1):
-    """Markdown; the first ``left`` columns are text, the others numbers."""
-    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * left + "--:|" * (len(head) - left)]
-    lines += ["| " + " | ".join(row) + " |" for row in rows]
-    return "\n".join(lines)
 
 
 def present(results, data, keys):
@@ -375,11 +331,13 @@ def _targets(results):
         f'**Targets.** The row "{names[JUDGED]}", with settings chosen on validation rows, is the one that claims are '
         "judged on; the other rows of xmlcore are for comparison. Worst over the data sets, of medians for times and "
         "memory and of means for precision.\n\n"
-        + table(["point", "target", "worst measured value", "where", "met"], rows, left=5)
+        + tables.table(["point", "target", "worst measured value", "where", "met"], rows, left=5)
     )
     quicker = quicker_with_one_row(results)
     if quicker:
-        said = ", ".join(f"{name}: p50 {number(p50)} ms, p99 {number(p99)} ms" for name, p50, p99 in quicker)
+        said = ", ".join(
+            f"{name}: p50 {tables.number(p50)} ms, p99 {tables.number(p99)} ms" for name, p50, p99 in quicker
+        )
         text += f"\n\nWith one row a call on {ONE_ROW_DATA} these are quicker than {names[JUDGED]}: {said}."
     return text
 
@@ -389,7 +347,7 @@ def disturbed(results):
     names, worst = names_of(results), {}
     for run in results["runs"]:
         others = run.get("others_cpu") or 0.0
-        if others > QUIET:
+        if others > machine.QUIET:
             where = f"{names[run['contestant']]} on {run['data']}"
             worst[where] = max(worst.get(where, 0.0), others)
     return sorted(worst.items(), key=lambda one: -one[1])
@@ -468,7 +426,7 @@ def _single(results):
         "beam 10, P@1 / P@3 / P@5 (minus PECOS's)", "peak memory, whole process (of the least rival's)",
         "peak memory, rise in training (of the least rival's)",
     ]  # fmt: skip
-    return "**One tree, in ratios**\n\n" + table(head, rows, left=2)
+    return "**One tree, in ratios**\n\n" + tables.table(head, rows, left=2)
 
 
 def _wide(results):
@@ -490,7 +448,7 @@ def _wide(results):
         "peak memory, whole process (of the rival's)",
     ]  # fmt: skip
     rival = names.get(WIDE_RIVAL, "omikuji's, which was not measured")
-    return f"**{names[WIDE]}, over {rival}**\n\n" + table(head, rows)
+    return f"**{names[WIDE]}, over {rival}**\n\n" + tables.table(head, rows)
 
 
 def _cold_start(results):
@@ -525,12 +483,15 @@ def _data_set(results, data):
 
         row = [
             name_on(results, data, key),
-            spread(of(train_s)),
-            spread(of(lambda run: run["train_cpu_s"] / run["train_s"]), form=points),
+            tables.spread(of(train_s)),
+            tables.spread(of(lambda run: run["train_cpu_s"] / run["train_s"]), form=tables.points),
         ]
-        row += [spread([value / MIB for value in of(value)], form=whole) for value in (memory_peak, memory_rise)]
-        row.append(spread([value / MIB for value in of(lambda run: run["model_bytes"])]))
-        row += [spread(of(quality_of(measure)), statistics.fmean, points) for measure in MEASURES]
+        row += [
+            tables.spread([value / tables.MIB for value in of(value)], form=tables.whole)
+            for value in (memory_peak, memory_rise)
+        ]
+        row.append(tables.spread([value / tables.MIB for value in of(lambda run: run["model_bytes"])]))
+        row += [tables.spread(of(quality_of(measure)), statistics.fmean, tables.points) for measure in MEASURES]
         training.append(row)
         for search in (EXACT, BEAM):
             if not of(searching(search)):
@@ -540,30 +501,31 @@ def _data_set(results, data):
                 search,
                 statistics.mode(of(lambda run, search=search: fastest_way(run, search)["how"])),
             ]
-            row.append(spread(of(searching(search))))
-            row += [spread(of(searching(search, f"one_row_p{p}_ms"))) for p in (50, 99)]
-            row += [spread(of(quality_of(measure, search)), statistics.fmean, points) for measure in PRECISIONS]
+            row.append(tables.spread(of(searching(search))))
+            row += [tables.spread(of(searching(search, f"one_row_p{p}_ms"))) for p in (50, 99)]
+            row += [
+                tables.spread(of(quality_of(measure, search)), statistics.fmean, tables.points)
+                for measure in PRECISIONS
+            ]
             predicting.append(row)
     size = (
         f"{about['n_train']:,} training and {about['n_test']:,} test rows, {about['n_features']:,} features, "
-        f"{about['n_labels']:,} labels, {number(about['nonzeros_per_row'])} nonzeros and "
-        f"{number(about['labels_per_row'])} labels per row"
+        f"{about['n_labels']:,} labels, {tables.number(about['nonzeros_per_row'])} nonzeros and "
+        f"{tables.number(about['labels_per_row'])} labels per row"
     )
     head = ["", "training s", "cores busy", "peak MiB, whole process", "rise MiB", "model MiB on disk", *MEASURES]
-    parts = [f"### {data}", size + ".", table(head, training)]
+    parts = [f"### {data}", size + ".", tables.table(head, training)]
     head = ["", "top 5", "how", "ms/row, all rows", "one row, ms, p50", "one row, ms, p99", *PRECISIONS]
-    parts.append(table(head, predicting, left=3))
+    parts.append(tables.table(head, predicting, left=3))
     slow = [value for key in keys for value in series(results, data, key, as_trained)]
     if slow:
-        parts.append(f"With the model as training returns it, PECOS takes {spread(slow)} ms/row (beam 10, 500 rows).")
+        parts.append(
+            f"With the model as training returns it, PECOS takes {tables.spread(slow)} ms/row (beam 10, 500 rows)."
+        )
     used = {key: settings_of(results, data, key) for key in keys if key.startswith("xmlcore")}
     if used:
         parts.append("Settings: " + "; ".join(f"{names[key]}: {text}" for key, text in used.items()) + ".")
     return "\n\n".join(parts)
-
-
-def whole(value):
-    return f"{value:.0f}"
 
 
 def settings_of(results, data, key):
@@ -571,17 +533,3 @@ def settings_of(results, data, key):
         if run["data"] == data and run["contestant"] == key:
             return ", ".join(f"`{name}={value!r}`" for name, value in run["params"].items()) or "none"
     return "none"
-
-
-# Documentation --------------------------------------------------------------------------------------------------------
-
-
-def write_section(path, name, text):
-    """Replace what stands between the marks ``<!-- begin: name -->`` and ``<!-- end: name -->`` of a file."""
-    path = Path(path)
-    begin, end = f"<!-- begin: {name} -->", f"<!-- end: {name} -->"
-    page = path.read_text(encoding="utf-8")
-    pattern = re.compile(re.escape(begin) + ".*?" + re.escape(end), re.DOTALL)
-    if len(pattern.findall(page)) != 1:
-        raise ValueError(f"{path.name} needs the marks {begin} and {end} once, in this order")
-    path.write_text(pattern.sub(lambda _: f"{begin}\n{text.strip()}\n{end}", page), encoding="utf-8")

@@ -5,18 +5,15 @@ import json
 import tempfile
 import time
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, NamedTuple
 
-from benchmarks import choose, compare, growth, report
-from benchmarks.growth import say
+from benchmarks.library import files, machine, processes, tables
+from benchmarks.library.data import there
 from xmlcore.system import kernel_cache_root
-
-HERE = Path(__file__).resolve().parent
 
 
 class Point(NamedTuple):
-    make: dict  # what growth.make takes
+    make: dict  # what data.make takes
     job: dict
     named: dict  # what the tables know it by, "data" among it
 
@@ -28,42 +25,20 @@ class Part(NamedTuple):
 
 
 class Study(NamedTuple):
-    name: str  # of the module within benchmarks, of its results, and of the marks in the page
+    name: str  # of the module within benchmarks, and of its results
     about: str
     parts: dict[str, Part]
-    page: str  # in docs
     trial: str  # what --quick does, in words
     shorten: Any = None  # Point -> Point, with --quick
     described: Any = dict  # job -> what is written down of it beside "what", "model" and "rows"
     begun: Any = None  # (part, options): adds to a part before it is measured
     without_trial_line: tuple = ()  # parts whose tables say themselves that they are a trial
-    pictures: Any = None  # (part's name, part) -> {file in docs/images: SVG}
-
-
-def run_job(path, jobs):
-    """Do the job in a file, in the process that was started for it, and write down what came of it."""
-    job = json.loads(path.read_text())
-    Path(job["result"]).write_text(json.dumps(jobs[job["what"]](job)))
-
-
-def read_rows(job, which):
-    X, Y = growth.read_part(job, f"X_{which}"), growth.read_part(job, f"Y_{which}")
-    return (X, Y) if job["rows"] is None else (X[: job["rows"]], Y[: job["rows"]])
-
-
-def source(name, options):
-    """What ``growth.make`` takes for a data set of the folder, or one that comes with xmlcore."""
-    return {"load": name} if name == "api-docs" else {"read": str((options.folder / name).resolve())}
-
-
-def there(one):
-    return "read" not in one.make or (Path(one.make["read"]) / "train.txt.gz").is_file()
+    pictures: Any = None  # (part's name, part) -> {file beside the results: SVG}
 
 
 def run_part(study, name, options, keep=lambda part: None):
     """Measure all points of a part; ``keep`` gets it after each."""
-    part = growth.header(name, SimpleNamespace(threads=options.threads, params={})) | {"quick": options.quick}
-    del part["params"]  # each run has its own
+    part = machine.header(name, options.threads) | {"quick": options.quick}
     points = study.parts[name].plan(options)
     part["absent"] = sorted({one.named["data"] for one in points if not there(one)})
     points = [one for one in points if there(one)]
@@ -76,20 +51,22 @@ def run_part(study, name, options, keep=lambda part: None):
         for number, one in enumerate(points, start=1):
             one = study.shorten(one) if options.quick and study.shorten is not None else one
             if one.make != made:
-                made, about = one.make, growth.make_data(folder, one.make, options)
+                made, about = one.make, processes.make_data(folder, one.make, options)
                 if "failed" in about:
                     raise SystemExit(f"{name}: making the data of point {number} failed: {about['failed']}")
             start = time.perf_counter()
             job = one.job | {"data": str(folder / "data"), "about": about}
             module = f"benchmarks.{study.name}"
-            found = growth.quietest(job, folder, options, module=module, kernels=kernel_cache_root())
+            found = processes.quietest(job, folder, options, module=module, kernels=kernel_cache_root())
             run = one.named | {key: one.job[key] for key in ("what", "model", "rows")} | study.described(one.job)
             part["runs"].append(run | about | found)
             seconds = time.perf_counter() - start
             failed = f"FAILED, {found['failed']}, " if "failed" in found else ""
-            say(f"{name}, point {number} of {len(points)}, {one.named['data']}: {failed}{seconds:.0f} s in all")
+            processes.say(
+                f"{name}, point {number} of {len(points)}, {one.named['data']}: {failed}{seconds:.0f} s in all"
+            )
             keep(part)
-    part |= {"complete": True, "xmlcore_code_end": compare.code_now(), "seconds": time.perf_counter() - began}
+    part |= {"complete": True, "xmlcore_code_end": machine.code_now(), "seconds": time.perf_counter() - began}
     keep(part)
     return part
 
@@ -102,9 +79,7 @@ def merged(study, results, name, part):
 
 def as_json(results):
     """JSON with a line for each run."""
-    parts = ",\n".join(
-        f"{json.dumps(name)}: {compare.as_json(part).rstrip()}" for name, part in results["parts"].items()
-    )
+    parts = ",\n".join(f"{json.dumps(name)}: {files.as_json(part).rstrip()}" for name, part in results["parts"].items())
     return f'{{"format": {results["format"]}, "parts": {{\n{parts}\n}}}}\n'
 
 
@@ -117,17 +92,12 @@ def done(part, **named):
     ]
 
 
-def mark(study, name):
-    """Name of a part's marks in a page."""
-    return f"{study.name}-{name}"
-
-
 def part_markdown(study, name, part):
     """All that is said about one part."""
     lines = [] if part["complete"] else [f"**Stopped after {len(part['runs'])} of {part['planned']} points.**"]
     if part["quick"] and name not in study.without_trial_line:
         lines.append(f"**A trial: {study.trial}.**")
-    lines.append("\n".join([growth.measured_text(part), *growth.noise_lines(part)]))
+    lines.append("\n".join([tables.measured_text(part), *tables.noise_lines(part)]))
     if part["absent"]:
         lines.append(f"Not there, so not measured: {', '.join(part['absent'])}.")
     lines += [f"**A point on {run['data']} failed**: {run['failed']}" for run in part["runs"] if "failed" in run]
@@ -135,21 +105,10 @@ def part_markdown(study, name, part):
 
 
 def markdown(study, results):
-    return "\n\n".join(
-        f"## {study.parts[name].title}\n\n{part_markdown(study, name, part)}" for name, part in results["parts"].items()
-    ) + ("\n" if results["parts"] else "")
-
-
-def document(study, results, page):
-    """Put the parts into a page, between their marks; what is no full measurement stays out."""
-    for name, part in results["parts"].items():
-        if part["complete"] and not part["quick"]:
-            report.write_section(page, mark(study, name), part_markdown(study, name, part))
-            for file, picture in (study.pictures(name, part) if study.pictures else {}).items():
-                (page.parent / "images").mkdir(exist_ok=True)
-                (page.parent / "images" / file).write_text(picture, encoding="utf-8")
-        else:
-            say(f"{name} is a trial, or was stopped: it is not documented")
+    """Return all tables of a study, each part under its title."""
+    parts = results["parts"].items()
+    text = "\n\n".join(f"## {study.parts[name].title}\n\n{part_markdown(study, name, part)}" for name, part in parts)
+    return text.rstrip("\n") + ("\n" if parts else "")
 
 
 def read_options(study, arguments=None, more=lambda parser: None, check=lambda parser, options: None):
@@ -169,10 +128,6 @@ def read_options(study, arguments=None, more=lambda parser: None, check=lambda p
     more(parser)
     parser.add_argument("--out", type=Path, help=f"results, as JSON (default: benchmarks/results/{study.name}.json)")
     parser.add_argument("--table", type=Path, metavar="FILE", help="measure nothing: print the tables of a JSON file")
-    documentation = HERE.parent / "docs" / study.page
-    parser.add_argument(
-        "--docs", type=Path, nargs="?", const=documentation, help=f"put the tables into docs/{study.page}, or a file"
-    )
     options = parser.parse_args(arguments)
     if options.job is not None or options.table is not None:
         return options
@@ -180,16 +135,9 @@ def read_options(study, arguments=None, more=lambda parser: None, check=lambda p
         parser.error("name the FOLDER with the data sets, or a --table to print")
     if min(options.threads, options.attempts) < 1:
         parser.error("--threads and --attempts must be at least 1")
-    if options.docs is not None:
-        if options.quick:
-            parser.error("--docs with --quick: trials are not documented")
-        page = options.docs.read_text(encoding="utf-8")
-        without = [mark(study, name) for name in options.part if f"<!-- begin: {mark(study, name)} -->" not in page]
-        if without:
-            parser.error(f"{options.docs.name} has no marks {', '.join(without)}")
     check(parser, options)
     if options.out is None:
-        folder = Path(tempfile.gettempdir()) if options.quick else HERE / "results"
+        folder = Path(tempfile.gettempdir()) if options.quick else files.RESULTS
         options.out = folder / (f"{study.name}-trial.json" if options.quick else f"{study.name}.json")
     return options
 
@@ -197,23 +145,23 @@ def read_options(study, arguments=None, more=lambda parser: None, check=lambda p
 def main(study, jobs, options):
     """Do what the command line asks for."""
     if options.job is not None:
-        run_job(options.job, jobs)
+        processes.run_job(options.job, jobs)
         return
     if options.table is not None:
         results = json.loads(options.table.read_text(encoding="utf-8"))
         print(markdown(study, results))
     else:
-        results = choose.read_json(options.out)
+        results = files.read_json(options.out)
         for name in options.part:
 
             def keep(part, name=name):
                 nonlocal results
                 results = merged(study, results, name, part)
-                choose.write(options.out, as_json(results))
-                choose.write(options.out.with_suffix(".md"), markdown(study, results))
+                files.write(options.out, as_json(results))
+                files.write(options.out.with_suffix(".md"), markdown(study, results))
+                for file, picture in (study.pictures(name, part) if study.pictures else {}).items():
+                    files.write(options.out.with_name(file), picture)
 
             part = run_part(study, name, options, keep)
             print(f"## {study.parts[name].title}\n\n{part_markdown(study, name, part)}\n", flush=True)
-        say(f"written to {options.out.name} and {options.out.with_suffix('.md').name}")
-    if options.docs is not None:
-        document(study, results, options.docs)
+        processes.say(f"written to {options.out.name} and {options.out.with_suffix('.md').name}")

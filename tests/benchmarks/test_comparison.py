@@ -2,11 +2,11 @@
 
 import pytest
 
-from benchmarks import report
+from benchmarks.library import comparison, tables
 
 
 def run(data, contestant, number, train_s, precision=50.0, ms=1.0, search="exact", memory=(100, 200), **more):
-    quality = dict.fromkeys(report.MEASURES, precision)
+    quality = dict.fromkeys(comparison.MEASURES, precision)
     ways = [{"how": "slow", "ms_per_row": 2 * ms}, {"how": "quick", "ms_per_row": ms, "one_row_p50_ms": ms}]
     return {
         "data": data,
@@ -50,16 +50,16 @@ def test_a_ratio_is_of_medians_against_the_rival_with_the_least_and_its_range_is
         *(run("a", "omikuji", i, s) for i, s in enumerate([4.0, 4.0, 6.0])),
         *(run("a", "pecos", i, s) for i, s in enumerate([1.0, 5.0, 5.0])),  # once the fastest, but not by its median
     )
-    ratio = report.ratio(found, "a", "xmlcore", report.FAST_TRAINERS, report.train_s)
+    ratio = comparison.ratio(found, "a", "xmlcore", comparison.FAST_TRAINERS, comparison.train_s)
     assert ratio == {"ratio": 0.5, "low": 0.25, "high": 1.5, "rival": "omikuji"}
 
 
 def test_what_was_not_measured_gives_no_ratio():
     found = results(run("a", "xmlcore", 0, 1.0), run("b", "pecos", 0, 1.0))
-    assert report.ratio(found, "a", "xmlcore", ("pecos",), report.train_s) is None
-    assert report.ratio(found, "b", "xmlcore", ("pecos",), report.train_s) is None
-    assert report.difference(found, "a", "xmlcore", ("pecos",), "P@1") is None
-    assert report.as_ratio(None) == "–"
+    assert comparison.ratio(found, "a", "xmlcore", ("pecos",), comparison.train_s) is None
+    assert comparison.ratio(found, "b", "xmlcore", ("pecos",), comparison.train_s) is None
+    assert comparison.difference(found, "a", "xmlcore", ("pecos",), "P@1") is None
+    assert comparison.as_ratio(None) == "–"
 
 
 def test_precision_is_compared_with_the_best_rival_in_means():
@@ -68,27 +68,27 @@ def test_precision_is_compared_with_the_best_rival_in_means():
         *(run("a", "pecos", i, 1.0, precision=p, search="beam 10") for i, p in enumerate([51.0, 52.0])),
         *(run("a", "napkinxc", i, 1.0, precision=p) for i, p in enumerate([49.0, 52.0])),
     )
-    assert report.difference(found, "a", "xmlcore", report.SINGLE_RIVALS, "P@1") == pytest.approx(-1.0)
+    assert comparison.difference(found, "a", "xmlcore", comparison.SINGLE_RIVALS, "P@1") == pytest.approx(-1.0)
 
 
 def test_a_failed_run_is_in_no_figure_but_is_told():
     whole = [run("a", "xmlcore", 0, 1.0), run("a", "omikuji", 0, 2.0)]
     broken = run("a", "omikuji", 1, 0.1, failed="ended by signal 6", done=False)
-    text = report.markdown(results(*whole, broken))
-    assert report.ratio(results(*whole, broken), "a", "xmlcore", ("omikuji",), report.train_s)["ratio"] == 0.5
+    text = comparison.markdown(results(*whole, broken))
+    assert comparison.ratio(results(*whole, broken), "a", "xmlcore", ("omikuji",), comparison.train_s)["ratio"] == 0.5
     assert "omikuji, 1 tree on a, run 2" in text and "ended by signal 6" in text
 
 
 def test_a_missing_library_is_told():
-    text = report.markdown(results(run("a", "xmlcore", 0, 1.0), missing={"PECOS": "libpecos is not there"}))
+    text = comparison.markdown(results(run("a", "xmlcore", 0, 1.0), missing={"PECOS": "libpecos is not there"}))
     assert "**PECOS** did not take part: libpecos is not there" in text
 
 
 def test_the_fastest_way_of_a_search_counts():
     one = run("a", "pecos", 0, 1.0, ms=3.0, search="beam 10")
-    assert report.fastest_way(one, "beam 10")["how"] == "quick"
-    assert report.fastest_way(one, "exact") is None
-    assert report.searching("beam 10", "one_row_p50_ms")(one) == 3.0
+    assert comparison.fastest_way(one, "beam 10")["how"] == "quick"
+    assert comparison.fastest_way(one, "exact") is None
+    assert comparison.searching("beam 10", "one_row_p50_ms")(one) == 3.0
 
 
 def test_memory_is_compared_whole_and_by_its_rise():
@@ -97,16 +97,16 @@ def test_memory_is_compared_whole_and_by_its_rise():
         run("a", "napkinxc", 0, 1.0, memory=(60, 110)),
         run("a", "omikuji", 0, 1.0, memory=(90, 120)),
     )
-    whole = report.ratio(found, "a", "xmlcore", report.SINGLE_RIVALS, report.memory_peak)
-    rise = report.ratio(found, "a", "xmlcore", report.SINGLE_RIVALS, report.memory_rise)
+    whole = comparison.ratio(found, "a", "xmlcore", comparison.SINGLE_RIVALS, comparison.memory_peak)
+    rise = comparison.ratio(found, "a", "xmlcore", comparison.SINGLE_RIVALS, comparison.memory_rise)
     assert (whole["rival"], whole["ratio"]) == ("napkinxc", 3.0)
     assert (rise["rival"], rise["ratio"]) == ("omikuji", 1.0)
 
 
 def test_what_stayed_disturbed_is_named():
-    text = report.markdown(results(run("a", "xmlcore", 0, 1.0, others_cpu=0.5)))
+    text = comparison.markdown(results(run("a", "xmlcore", 0, 1.0, others_cpu=0.5)))
     assert "take no times from: ours on a (50 %)" in text
-    assert "take no times" not in report.markdown(results(run("a", "xmlcore", 0, 1.0)))
+    assert "take no times" not in comparison.markdown(results(run("a", "xmlcore", 0, 1.0)))
 
 
 def test_tables_are_whole_markdown():
@@ -116,7 +116,7 @@ def test_tables_are_whole_markdown():
         run("a", "xmlcore-wide", 0, 1.0),
         run("a", "omikuji-bonsai", 0, 1.0),
     )
-    rows = [line for line in report.markdown(found).splitlines() if line.startswith("|")]
+    rows = [line for line in comparison.markdown(found).splitlines() if line.startswith("|")]
     assert len(rows) > 15
     heads = [i for i, line in enumerate(rows) if line.startswith("|---")]
     assert len(heads) == 5
@@ -129,21 +129,11 @@ def test_tables_are_whole_markdown():
     [(0, "0"), (1.5, "1.5"), (0.012345, "0.0123"), (0.0000123, "0.0000123"), (1234.5, "1234"), (0.9996, "1")],
 )
 def test_numbers_have_the_digits_that_mean_something_and_no_powers_of_ten(value, text):
-    assert report.number(value) == text
-
-
-def test_a_section_of_a_page_is_replaced_and_the_rest_stays(tmp_path):
-    page = tmp_path / "page.md"
-    page.write_text("before\n<!-- begin: x -->\nold\n<!-- end: x -->\nafter\n")
-    report.write_section(page, "x", r"new \1")
-    report.write_section(page, "x", r"newer \1")
-    assert page.read_text() == "before\n<!-- begin: x -->\nnewer \\1\n<!-- end: x -->\nafter\n"
-    with pytest.raises(ValueError, match="page.md needs the marks"):
-        report.write_section(page, "y", "new")
+    assert tables.number(value) == text
 
 
 def target(found, start):
-    return next(one for one in report.targets(found) if one.point.startswith(start))
+    return next(one for one in comparison.targets(found) if one.point.startswith(start))
 
 
 def test_the_worst_data_set_is_held_against_the_target():
@@ -158,7 +148,7 @@ def test_the_worst_data_set_is_held_against_the_target():
     assert (precision.worst, precision.where, precision.met) == ("-0.40 points", "a", False)
     exact = target(found, "exact top 5")
     assert exact.met is None and exact.absent == ("a", "b")
-    text = report.markdown(found)
+    text = comparison.markdown(found)
     assert (
         "| training time (of the faster of omikuji, 1 tree, and PECOS) | ≤ 1.0×, aim 0.5× | 1.50× | b, PECOS | **no**"
         in text
@@ -169,7 +159,7 @@ def test_the_worst_data_set_is_held_against_the_target():
 def test_a_target_that_was_not_measured_everywhere_says_so():
     found = results(run("a", "xmlcore", 0, 1.0), run("a", "pecos", 0, 2.0), run("b", "pecos", 0, 2.0))
     assert target(found, "training time").met and target(found, "training time").absent == ("b",)
-    assert "| 0.50× | a, PECOS | yes; not measured on b |" in report.markdown(found)
+    assert "| 0.50× | a, PECOS | yes; not measured on b |" in comparison.markdown(found)
 
 
 def test_ensembles_are_judged_on_their_data_sets_only():
@@ -179,12 +169,12 @@ def test_ensembles_are_judged_on_their_data_sets_only():
     assert training.worst == "0.50×" and training.met and training.absent == ()
     alone = results(run("a", "xmlcore", 0, 1.0), wide_data=["c"])
     row = "| three wide trees: training time (of omikuji's, Bonsai-like) | ≤ 1.0× | – | – | not measured |"
-    assert row in report.markdown(alone)
+    assert row in comparison.markdown(alone)
 
 
 def test_limits_that_must_not_be_reached_are_not_met_when_they_are():
-    assert report.judge("p", "< 0.2", {"a": (0.2, "")}, report.BELOW_ONE_ROW, str).met is False
-    assert report.judge("p", "<= 2", {"a": (2.0, "")}, 2.0, str).met is True
+    assert comparison.judge("p", "< 0.2", {"a": (0.2, "")}, comparison.BELOW_ONE_ROW, str).met is False
+    assert comparison.judge("p", "<= 2", {"a": (2.0, "")}, 2.0, str).met is True
     cold = {"empty": {"import_s": 1, "fit_s": 1, "predict_s": 1, "rest_s": 50, "compile_s": 60.0}, "data": "a"}
     once = {"first_fit_s": 3.0, "second_fit_s": 1.5, "first_predict_s": 1, "second_predict_s": 1, "import_s": 1}
     cold["filled"] = [once | {"compile_s": 0.0}, once | {"first_fit_s": 4.0, "compile_s": 0.0}]
@@ -196,13 +186,13 @@ def test_limits_that_must_not_be_reached_are_not_met_when_they_are():
 def test_rivals_that_are_quicker_with_one_row_are_named():
     def one_row(key, p50, p99, search="exact"):
         way = {"how": "", "ms_per_row": 1.0, "one_row_p50_ms": p50, "one_row_p99_ms": p99}
-        quality = dict.fromkeys(report.MEASURES, 50.0)
+        quality = dict.fromkeys(comparison.MEASURES, 50.0)
         return run("bibtex", key, 0, 1.0) | {"searches": {search: {"ways": [way], "quality": quality}}}
 
     found = results(
         one_row("xmlcore", 0.1, 0.3), one_row("napkinxc", 0.05, 0.08), one_row("pecos", 0.2, 0.3, "beam 10")
     )
-    text = report.markdown(found)
+    text = comparison.markdown(found)
     assert "these are quicker than ours: napkinXC (exact): p50 0.05 ms, p99 0.08 ms." in text
     assert target(found, "one row, exact, p50").met and not target(found, "one row, exact, p99").met
 
@@ -213,7 +203,7 @@ def test_the_slow_model_of_a_rival_is_told_but_not_a_target():
         run("a", "pecos", 0, 1.0, search="beam 10", as_trained_ms_per_row=20.0),
     )
     assert target(found, "beam 10 (of").worst == "0.05×" and target(found, "beam 10 (of").met is None
-    assert "PECOS takes 20 ms/row" in report.markdown(found)
+    assert "PECOS takes 20 ms/row" in comparison.markdown(found)
 
 
 def test_two_contestants_with_the_same_parameters_are_called_the_same():
@@ -225,22 +215,22 @@ def test_two_contestants_with_the_same_parameters_are_called_the_same():
         run("b", "xmlcore-parabel", 0, 1.0, params=parabel),
     )
     found["contestants"]["xmlcore-parabel"] = {"name": "rivals' setting"}
-    assert report.name_on(found, "a", "xmlcore-parabel") == "rivals' setting (same setting as ours)"
-    assert report.name_on(found, "b", "xmlcore-parabel") == "rivals' setting"
-    assert report.name_on(found, "a", "xmlcore") == "ours"
+    assert comparison.name_on(found, "a", "xmlcore-parabel") == "rivals' setting (same setting as ours)"
+    assert comparison.name_on(found, "b", "xmlcore-parabel") == "rivals' setting"
+    assert comparison.name_on(found, "a", "xmlcore") == "ours"
 
 
 def test_what_is_left_out_of_settings_is_the_default_of_the_label_tree():
     from xmlcore import PLT
 
-    assert report.DEFAULTS.items() <= PLT().get_params().items()
+    assert comparison.DEFAULTS.items() <= PLT().get_params().items()
 
 
 def test_stopped_partial_and_mixed_results_say_so_at_the_top():
     found = results(run("a", "xmlcore", 0, 1.0), complete=False, planned=12, full=False, xmlcore_code_end="def")
-    first, second, third = report.markdown(found).split("\n\n")[:3]
+    first, second, third = comparison.markdown(found).split("\n\n")[:3]
     assert first == "**Stopped after 1 of 12 runs.**"
     assert "Not the full line-up" in second
     assert "changed while this was measured (abc at the start, def at the end)" in third
     whole = results(run("a", "xmlcore", 0, 1.0), complete=True, planned=1, full=True, xmlcore_code_end="abc")
-    assert report.markdown(whole).startswith("**Targets.**")
+    assert comparison.markdown(whole).startswith("**Targets.**")

@@ -7,14 +7,15 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from benchmarks import growth
+from benchmarks import scaling
+from benchmarks.library import data, machine, processes, scaling_tables
 from xmlcore import PLT
 from xmlcore.datasets import make_synthetic
 
 
 def test_an_exact_power_law_has_its_exponent_and_no_error():
     xs = [10, 1000, 100, 30]
-    found = growth.exponent(xs, [5 * x**0.7 for x in xs])
+    found = scaling_tables.exponent(xs, [5 * x**0.7 for x in xs])
     assert found["exponent"] == pytest.approx(0.7) and found["last"] == pytest.approx(0.7)
     assert found["error"] == pytest.approx(0, abs=1e-9)
     assert found["range"] == pytest.approx(100) and found["points"] == 4
@@ -25,13 +26,13 @@ def test_exponent_and_error_are_those_of_least_squares():
     xs = np.geomspace(1, 1000, 8)
     ys = xs**0.4 * np.exp(rng.normal(0, 0.2, 8))
     coefficients, covariance = np.polyfit(np.log(xs), np.log(ys), 1, cov=True)
-    found = growth.exponent(xs, ys)
+    found = scaling_tables.exponent(xs, ys)
     assert found["exponent"] == pytest.approx(coefficients[0])
     assert found["error"] == pytest.approx(math.sqrt(covariance[0, 0]))
 
 
 def test_two_sizes_make_no_exponent():
-    assert growth.exponent([1, 2, 2], [1, 2, 3]) is None
+    assert scaling_tables.exponent([1, 2, 2], [1, 2, 3]) is None
 
 
 @pytest.mark.parametrize("arity", [2, 5])
@@ -49,26 +50,28 @@ def test_work_is_counted_as_by_hand(arity):
             while (leaf := int(tree.parent[leaf])) >= 0:
                 nodes.add(leaf)
         expected += len(nodes) * int(data.X_train.indptr[i + 1] - data.X_train.indptr[i])
-    assert growth.node_nonzeros(tree, data.X_train, data.Y_train) == expected
+    assert scaling.node_nonzeros(tree, data.X_train, data.Y_train) == expected
 
 
 @pytest.mark.parametrize("quick", [True, False])
 def test_every_axis_grows_over_two_decades_and_meets_at_the_base(quick):
-    points = growth.grid(quick)
-    base = growth.QUICK_BASE if quick else growth.BASE
-    for axis, names in growth.AXES.items():
+    points = scaling.grid(quick)
+    base = scaling.QUICK_BASE if quick else scaling.BASE
+    for axis, names in scaling_tables.AXES.items():
         on_axis = [sizes for sizes, axes in points if axis in axes]
-        assert len(on_axis) == len(growth.QUICK_STEPS if quick else growth.STEPS)
+        assert len(on_axis) == len(scaling.QUICK_STEPS if quick else scaling.STEPS)
         for name in names:
             assert max(sizes[name] for sizes in on_axis) == 100 * min(sizes[name] for sizes in on_axis)
-        elsewhere = base | growth.OTHERWISE.get(axis, {})
+        elsewhere = base | scaling.OTHERWISE.get(axis, {})
         for name in base.keys() - set(names):
             assert {sizes[name] for sizes in on_axis} == {elsewhere[name]}
-    assert [set(axes) for sizes, axes in points if sizes == base] == [growth.AXES.keys() - growth.OTHERWISE.keys()]
+    assert [set(axes) for sizes, axes in points if sizes == base] == [
+        scaling_tables.AXES.keys() - scaling.OTHERWISE.keys()
+    ]
 
 
 def test_phases_are_timed_from_the_first_report_of_each():
-    phases = growth.Phases()
+    phases = scaling.Phases()
     phases.begun = [("A", 2.0), ("B", 5.0), ("A", 9.0)]
     assert phases.seconds(1.0, 10.0) == {"Checking the input": 1.0, "A": 4.0, "B": 4.0}
 
@@ -78,10 +81,10 @@ def run(tmp_path):
     """What the two processes of a point do, here in one."""
     sizes = {"n_train": 120, "n_test": 30, "n_features": 80, "n_labels": 150, "features_per_row": 8}
     job = {"threads": 1, "data": str(tmp_path)}
-    about = growth.make(job | {"make": sizes})
-    params = growth.PARAMS | {"arity": 2, "max_leaf_labels": 20}
+    about = data.make(job | {"make": sizes})
+    params = scaling.PARAMS | {"arity": 2, "max_leaf_labels": 20}
     job |= {"about": about, "params": params, "repeat": False, "limit_bytes": None, "tell_every": None}
-    found = growth.measure(job | {"count_work": True})
+    found = scaling.measure(job | {"count_work": True})
     return json.loads(json.dumps({"axes": ["N"], "arity": 2, "others_cpu": 0.0} | about | found))
 
 
@@ -94,20 +97,32 @@ def test_a_point_is_measured_from_beginning_to_end(run):
     assert run["n_train"] == 120 and run["n_labels"] == 150 and run["depth"] >= 2
     assert run["train_s"] > 0 and run["exact_us"] > 0 and run["beam_us"] > 0
     assert sum(run["phases_s"].values()) == pytest.approx(run["train_s"])
-    assert growth.clustering_s(run) > 0
+    assert scaling_tables.clustering_s(run) > 0
     assert run["node_nonzeros"] > run["nonzeros"]
     for name in ("exact_precision", "beam_precision", "frequency_precision"):
         assert len(run[name]) == 3 and 0 <= min(run[name]) <= max(run[name]) <= 100
 
 
+def scaling_results():
+    """Return results of the study before any point was measured."""
+    header = machine.header("scaling", 1)
+    return header | {"params": scaling.PARAMS, "quick": False, "base": scaling.BASE, "compile_s": 3.0}
+
+
 def test_tables_of_the_study_show_points_exponents_and_failures(run):
-    results = growth.header("growth", options()) | {"quick": False, "base": growth.BASE, "compile_s": 3.0}
+    results = (
+        machine.header("scaling", 1)
+        | {"params": scaling.PARAMS}
+        | {"quick": False, "base": scaling.BASE, "compile_s": 3.0}
+    )
     for factor in (1, 10, 100):
         for arity in (2, 16):
             grown = {"n_train": 100 * factor, "nonzeros": 1000 * factor, "train_s": 0.01 * factor, "arity": arity}
             results["runs"].append(run | grown)
-    results["runs"].append({"axes": ["D"], "arity": 2, "failed": "no memory"} | dict.fromkeys(growth.SYMBOLS, 7))
-    text = growth.markdown(results)
+    results["runs"].append(
+        {"axes": ["D"], "arity": 2, "failed": "no memory"} | dict.fromkeys(scaling_tables.SYMBOLS, 7)
+    )
+    text = scaling_tables.markdown(results)
     row = "| training time | nonzeros × depth | N | ×100 | 1.00 ± 0.00 | 1.00 | 1.00 ± 0.00 | 1.00 |"
     assert f"{row} near 1 (0.85 to 1.15) | met |" in text
     assert text.count("| 10,000 |") == 2 and "rows per label shrink" not in text
@@ -115,30 +130,25 @@ def test_tables_of_the_study_show_points_exponents_and_failures(run):
 
 
 def test_tables_of_the_large_set_show_phases_and_say_what_is_not_full_size(run):
-    results = growth.header("amazon-670k", options()) | {"scale": 0.1, "limit_gb": 12.0, "compile_s": 3.0}
+    results = (
+        machine.header("amazon-670k", 1)
+        | {"params": scaling.PARAMS}
+        | {"scale": 0.1, "limit_gb": 12.0, "compile_s": 3.0}
+    )
     results |= {"data": run, "runs": [run]}
-    text = growth.markdown(results)
+    text = scaling_tables.markdown(results)
     for expected in ("0.1 of the full size", "| – clustering labels, s |", "exact top 5, ms/row", "12 GB"):
         assert expected in text
-    failed = results | {"runs": [{"arity": 2, "failed": "too large"} | dict.fromkeys(growth.SYMBOLS, 7)]}
-    assert "too large" in growth.markdown(failed)
+    failed = results | {"runs": [{"arity": 2, "failed": "too large"} | dict.fromkeys(scaling_tables.SYMBOLS, 7)]}
+    assert "too large" in scaling_tables.markdown(failed)
 
 
 def test_the_quietest_run_counts(monkeypatch):
     runs = [{"others_cpu": 0.5}, {"others_cpu": 0.2}, {"others_cpu": 0.3}, {"others_cpu": 0.0}]
     for attempts, expected in ((1, 0.5), (3, 0.2), (4, 0.0)):
         waiting = iter(runs)
-        monkeypatch.setattr(growth, "run_process", lambda *_, waiting=waiting: next(waiting))
-        assert growth.quietest({}, None, options(attempts=attempts))["others_cpu"] == expected
-
-
-def test_the_page_has_a_place_for_the_tables(tmp_path):
-    page = growth.HERE.parent / "docs" / "growth.md"
-    copy = tmp_path / "growth.md"
-    copy.write_text(page.read_text(encoding="utf-8"), encoding="utf-8")
-    for name in ("growth", "amazon-670k"):
-        growth.report.write_section(copy, name, f"the tables of {name}")
-        assert f"the tables of {name}" in copy.read_text(encoding="utf-8")
+        monkeypatch.setattr(processes, "run_process", lambda *_, waiting=waiting, **how: next(waiting))
+        assert processes.quietest({}, None, options(attempts=attempts))["others_cpu"] == expected
 
 
 def fit_of(what, against, axis, arity, exponent):
@@ -146,14 +156,16 @@ def fit_of(what, against, axis, arity, exponent):
 
 
 def test_targets_are_met_or_missed_along_each_axis_and_for_each_arity(monkeypatch):
-    found = [fit_of(growth.EXACT, "L", "L", arity, e) for arity, e in ((2, 0.35), (16, 0.36))]
+    found = [fit_of(scaling_tables.EXACT, "L", "L", arity, e) for arity, e in ((2, 0.35), (16, 0.36))]
     found.append(fit_of("training time", "nonzeros × depth", "N", 2, 0.8))
-    assert growth.verdict(growth.EXACT, "L", {2: found[0]}) == "met"
-    assert growth.verdict(growth.EXACT, "L", {2: found[0], 16: found[1]}) == "arity 2 met, arity 16 missed"
-    assert growth.verdict("training time", "nonzeros × depth", {2: found[2]}) == "missed"
-    assert growth.verdict("training time", "D", {2: found[2]}) == ""
-    monkeypatch.setattr(growth, "fits", lambda results: found)
-    text = growth.verdicts({})
+    assert scaling_tables.verdict(scaling_tables.EXACT, "L", {2: found[0]}) == "met"
+    assert (
+        scaling_tables.verdict(scaling_tables.EXACT, "L", {2: found[0], 16: found[1]}) == "arity 2 met, arity 16 missed"
+    )
+    assert scaling_tables.verdict("training time", "nonzeros × depth", {2: found[2]}) == "missed"
+    assert scaling_tables.verdict("training time", "D", {2: found[2]}) == ""
+    monkeypatch.setattr(scaling_tables, "fits", lambda results: found)
+    text = scaling_tables.verdicts({})
     assert "at most 0.35** — met along L at arity 2 (0.35 ± 0.01). missed along L at arity 16 (0.36 ± 0.01)." in text
     assert "near 1 (0.85 to 1.15)** — missed along N at arity 2" in text
 
@@ -162,32 +174,42 @@ def test_a_part_has_the_most_frequent_labels_and_all_test_rows():
     Y = np.zeros((6, 3), bool)
     Y[[0, 1, 2], 2] = Y[[2, 3], 0] = Y[4, 1] = True  # row 5 has none
     X = np.arange(1, 13, dtype=np.float32).reshape(6, 2)
-    data = growth.Dataset("toy", X, Y, X, Y)
-    part = growth.frequent_part(data, 2)
+    toy = data.Dataset("toy", X, Y, X, Y)
+    part = data.frequent_part(toy, 2)
     assert part.X_train.toarray().tolist() == X[:4].tolist()
     assert part.Y_train.toarray().tolist() == Y[:4][:, [0, 2]].tolist()
     assert part.Y_test.toarray().tolist() == Y[:, [0, 2]].tolist()
     labels = np.tile(np.array([1, 0, -1, -1, -1], np.int32), (6, 1))
-    assert growth.percent(part.Y_test, labels)[0] == pytest.approx(100 * 3 / 4)  # of the rows that have a label
+    assert scaling.percent(part.Y_test, labels)[0] == pytest.approx(100 * 3 / 4)  # of the rows that have a label
 
 
 def test_real_data_is_an_axis_of_its_own(run, tmp_path, monkeypatch):
-    monkeypatch.setattr(growth, "read_real", lambda folder: SimpleNamespace(n_labels=1_000))
-    points = growth.real_points(tmp_path / "somewhere")
+    monkeypatch.setattr(scaling, "read_real", lambda folder: SimpleNamespace(n_labels=1_000))
+    points = scaling.real_points(tmp_path / "somewhere")
     assert [sizes["n_labels"] for sizes, _ in points] == [160, 500, 1_000]
-    assert growth.real_points(None) == []
-    results = growth.header("growth", options()) | {"quick": False, "base": growth.BASE, "compile_s": 3.0}
+    assert scaling.real_points(None) == []
+    results = (
+        machine.header("scaling", 1)
+        | {"params": scaling.PARAMS}
+        | {"quick": False, "base": scaling.BASE, "compile_s": 3.0}
+    )
     results["labels_of"] = "somewhere"
-    real = run | {"axes": [growth.REAL]}
+    real = run | {"axes": [scaling_tables.REAL]}
     results["runs"] = [real | {"n_labels": n, "exact_us": n**0.5} for n in (160, 500, 1_600)]
-    assert growth.on_axis(results, growth.EVERYWHERE) == []
-    text = growth.markdown(results)
+    assert scaling_tables.on_axis(results, scaling_tables.EVERYWHERE) == []
+    text = scaling_tables.markdown(results)
     assert "Real data: somewhere." in text and str(tmp_path) not in text
     assert "| exact top 5 per row | L | L, real data | ×10 | 0.50 ± 0.00 | 0.50 | at most 0.35 | missed |" in text
 
 
 def test_changed_sources_are_told_at_the_top(run):
-    results = growth.header("growth", options()) | {"quick": False, "base": growth.BASE, "compile_s": 3.0}
+    results = (
+        machine.header("scaling", 1)
+        | {"params": scaling.PARAMS}
+        | {"quick": False, "base": scaling.BASE, "compile_s": 3.0}
+    )
     results |= {"runs": [run], "xmlcore_code": "old", "xmlcore_code_end": "new"}
-    assert growth.markdown(results).startswith("**The sources of xmlcore changed while this was measured (old, new")
-    assert "sources of xmlcore changed" not in growth.markdown(results | {"xmlcore_code_end": "old"})
+    assert scaling_tables.markdown(results).startswith(
+        "**The sources of xmlcore changed while this was measured (old, new"
+    )
+    assert "sources of xmlcore changed" not in scaling_tables.markdown(results | {"xmlcore_code_end": "old"})

@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from benchmarks import choose_trees, growth, mixtures, studies, trees
+from benchmarks import choose_ldsm, ldsm
+from benchmarks.library import data as library_data
+from benchmarks.library import ldsm_tables, machine, mixtures, processes, studies
 from xmlcore import LdSM, metrics
 from xmlcore.datasets import make_synthetic, write_matrix
 
@@ -23,14 +25,14 @@ def fit(**more):
 def run(*fits, model="LdSM", params=None, **more):
     usual = {"data": "bibtex", "what": "test", "model": model, "n_jobs": 1, "rows": None, "others_cpu": 0.02}
     sizes = {"n_train": 100, "n_test": 20, "n_features": 50, "n_labels": 40, "labels_with_rows": 32}
-    params = trees.all_params({"model": model, "params": params or {}})
+    params = ldsm_tables.all_params({"model": model, "params": params or {}})
     fits = list(fits) or [fit()]
     return usual | sizes | {"params": params, "fits": fits, "full": fits, "chosen": 513} | more
 
 
 def part(name, *runs, **more):
-    header = growth.header(name, SimpleNamespace(threads=2, params={}))
-    about = {"quick": False, "absent": [], "planned": len(runs), "complete": True, "base": trees.BASE}
+    header = machine.header(name, 2)
+    about = {"quick": False, "absent": [], "planned": len(runs), "complete": True, "base": ldsm.BASE}
     return header | about | {"runs": list(runs)} | more
 
 
@@ -41,8 +43,8 @@ def whole(text):
 
 
 def test_every_training_row_is_held_out_once_and_folds_are_seeded():
-    found = trees.folds(100)
-    assert len(found) == trees.N_FOLDS
+    found = ldsm.folds(100)
+    assert len(found) == ldsm_tables.N_FOLDS
     assert np.array_equal(np.sort(np.concatenate([held for _, held in found])), np.arange(100))
     for rows, held in found:
         assert np.intersect1d(rows, held).size == 0 and rows.size + held.size == 100
@@ -52,15 +54,15 @@ def test_every_training_row_is_held_out_once_and_folds_are_seeded():
 
 def test_a_part_takes_the_place_of_its_former_self_alone():
     old = {"format": 1, "parts": {"depth": {"runs": [1]}, "reference": {"runs": [2]}}}
-    new = studies.merged(trees.STUDY, old, "depth", {"runs": [3]})
+    new = studies.merged(ldsm.STUDY, old, "depth", {"runs": [3]})
     assert new["parts"] == {"reference": {"runs": [2]}, "depth": {"runs": [3]}}
     assert list(new["parts"]) == ["reference", "depth"] and old["parts"]["depth"] == {"runs": [1]}
-    assert list(studies.merged(trees.STUDY, {}, "growth", {})["parts"]) == ["growth"]
+    assert list(studies.merged(ldsm.STUDY, {}, "scaling", {})["parts"]) == ["scaling"]
 
 
 def test_json_has_a_line_for_each_run_and_comes_back_the_same():
-    results = studies.merged(trees.STUDY, {}, "depth", part("depth", run(), run(data="yeast")))
-    results = studies.merged(trees.STUDY, results, "workers", part("workers"))
+    results = studies.merged(ldsm.STUDY, {}, "depth", part("depth", run(), run(data="yeast")))
+    results = studies.merged(ldsm.STUDY, results, "workers", part("workers"))
     text = studies.as_json(results)
     assert json.loads(text) == results
     assert sum(line.lstrip().startswith('{"data"') for line in text.splitlines()) == 2
@@ -68,7 +70,7 @@ def test_json_has_a_line_for_each_run_and_comes_back_the_same():
 
 def test_differences_from_the_published_program_are_of_means_and_ratios_of_medians():
     fits = [fit(**{"P@1": p}, train_s=s, ms=0.02, depths=[12, d]) for p, s, d in ((57.0, 5.0, 13), (59.0, 7.0, 15))]
-    text = trees.table_reference(part("reference", run(*fits, params=trees.REFERENCE, reference=0)))
+    text = ldsm_tables.table_reference(part("reference", run(*fits, params=ldsm_tables.REFERENCE, reference=0)))
     ours, program, rest = [line for line in text.splitlines() if "| bibtex |" in line]
     assert "| 58.00 (57.00–59.00) |" in ours and "| 14 (13–15) |" in ours and "| 0.6 (0.5–0.7) |" in ours
     assert "| 58.3 | 34.4 | 25.7 | 55.7 | 13 | 1.07 | 0.002 |" in program
@@ -86,7 +88,7 @@ def test_settings_show_each_step_its_gain_and_the_distance_from_the_paper():
         step(1, "more integrity", {"integrity_weight": 4.0}, 52.5),
         run(fit(n_trees=50, **{"P@1": 63.69}), row="chosen", params={"n_estimators": 50}),
     ]
-    text = trees.table_settings(part("settings", *runs, run(data="other", row="chosen")))
+    text = ldsm_tables.table_settings(part("settings", *runs, run(data="other", row="chosen")))
     assert (
         "| bibtex | more integrity | `integrity_weight=4.0` | 10 | 52.50 | 40.00 | 30.00 | +2.50 / +0.00 / +0.00 |"
         in text
@@ -103,17 +105,17 @@ def test_steps_keep_the_changes_before_them_and_the_last_is_tested_with_fifty_tr
     ]
     (tmp_path / "s.json").write_text(json.dumps({"data": {"bibtex": {"steps": steps}}}))
     options = SimpleNamespace(settings=tmp_path / "s.json", folder=tmp_path, threads=2)
-    reference, *validated, chosen = trees.plan_settings(options)
-    assert reference.job["params"] == trees.REFERENCE and reference.job["what"] == chosen.job["what"] == "test"
+    reference, *validated, chosen = ldsm.plan_settings(options)
+    assert reference.job["params"] == ldsm_tables.REFERENCE and reference.job["what"] == chosen.job["what"] == "test"
     assert [one.job["params"] for one in validated] == [
-        trees.REFERENCE, trees.REFERENCE | {"arity": 3}, trees.REFERENCE | {"arity": 3, "n_epochs": 5}
+        ldsm_tables.REFERENCE, ldsm_tables.REFERENCE | {"arity": 3}, ldsm_tables.REFERENCE | {"arity": 3, "n_epochs": 5}
     ]  # fmt: skip
     assert all(one.job["what"] == "folds" for one in validated)
     assert chosen.job["params"] == validated[-1].job["params"] | {"n_estimators": 50}
     steps[1]["params"] = {"leaves": 3}
     (tmp_path / "s.json").write_text(json.dumps({"data": {"bibtex": {"steps": steps}}}))
     with pytest.raises(ValueError, match="s.json: bibtex, step 'b': LdSM has no leaves"):
-        trees.read_settings(tmp_path / "s.json")
+        ldsm.read_settings(tmp_path / "s.json")
 
 
 def test_other_methods_stand_alone_and_with_the_trees_on_held_out_rows_and_on_the_test():
@@ -125,7 +127,7 @@ def test_other_methods_stand_alone_and_with_the_trees_on_held_out_rows_and_on_th
     fits = [one(mixtures.HELD_OUT, 50.0, 40.0, 60.0), one(mixtures.HELD_OUT, 52.0, 44.0, 61.0)]
     fits.append(one(mixtures.TEST, 55.0, 45.0, 58.0))
     others = [{"name": "network", "method": "perceptron", "params": {"dropout": 0.8}}]
-    text = trees.table_others(part("others", run(*fits, others=others)))
+    text = ldsm_tables.table_others(part("others", run(*fits, others=others)))
     assert "| bibtex | LdSM, chosen |  | 51.00 / 40.00 / 30.00 |  | 55.00 / 40.00 / 30.00 |  |" in text
     assert (
         "| bibtex | network | `dropout=0.8` | 42.00 / 40.00 / 30.00 | 60.50 / 41.00 / 31.00 | 45.00 / 40.00 / 30.00 "
@@ -176,7 +178,7 @@ def test_other_methods_are_checked_before_anything_is_measured(changed, message,
     entry = {"steps": [{"name": "a", "params": {}}], "others": others}
     (tmp_path / "s.json").write_text(json.dumps({"data": {"bibtex": entry}}))
     with pytest.raises(ValueError, match=message):
-        trees.read_settings(tmp_path / "s.json")
+        ldsm.read_settings(tmp_path / "s.json")
 
 
 def test_speed_up_is_of_medians_and_other_predictions_are_told():
@@ -184,7 +186,7 @@ def test_speed_up_is_of_medians_and_other_predictions_are_told():
         run(seconds={"1": [4.0, 9.0, 3.0], "2": [2.0, 2.0, 1.0]}, same=True),
         run(seconds={"1": [1], "2": [1]}, same=False),
     ]
-    text = trees.table_workers(part("workers", *runs))
+    text = ldsm_tables.table_workers(part("workers", *runs))
     assert "| 4 (3–9) | 2 (1–2) | 2.00× | yes |" in text and "| 1.00× | **no** |" in text and whole(text)
 
 
@@ -192,13 +194,13 @@ def test_speed_up_is_of_medians_and_other_predictions_are_told():
     ("depth", "said"), [(5, "1.00 | yes"), (15, "3.00 | yes"), (16, "3.20 | **no**"), (0, "0.00 | **no**")]
 )
 def test_depth_is_held_against_the_labels_that_occur(depth, said):
-    text = trees.table_depth(part("depth", run(fit(depths=[depth, min(depth, 3)]), full=[fit(depths=[20])])))
+    text = ldsm_tables.table_depth(part("depth", run(fit(depths=[depth, min(depth, 3)]), full=[fit(depths=[20])])))
     assert f"| 32 | 5.0 | 513 | {depth} | {said} | 60.00 | 1,000 | 20 | 4.00 | 60.00 |" in text and whole(text)
 
 
 def test_ldsm_stands_beside_plt():
     plt_fit = {name: value for name, value in fit(train_s=0.5).items() if name not in ("depths", "inner_rows")}
-    text = trees.table_beside(
+    text = ldsm_tables.table_beside(
         part("beside-plt", run(row="LdSM, default"), run(plt_fit, model="PLT", row="PLT, default"))
     )
     assert "| bibtex | PLT, default |  | 60.00 | 40.00 | 30.00 | 20.00 | 50.00 | 0.5 | 0.1 | 3 | 9 |" in text and whole(
@@ -210,11 +212,12 @@ def test_exponents_are_those_of_what_grows():
     runs = [run(fit(train_s=0.01 * n**0.9, ms=0.1, inner_rows=n), n_train=n, axes=["N"]) for n in (10, 100, 1000)]
     runs += [run(fit(train_s=m), params={"arity": m}, axes=["M"]) for m in (2, 4, 8)]
     found = {
-        (what, against, axis): one["exponent"] for what, against, axis, one in trees.exponents(part("growth", *runs))
+        (what, against, axis): one["exponent"]
+        for what, against, axis, one in ldsm_tables.exponents(part("scaling", *runs))
     }
     assert found["training s", "N", "N"] == found["training s", "rows at inner nodes", "N"] == pytest.approx(0.9)
     assert found["ms per row", "N", "N"] == pytest.approx(0) and found["training s", "M", "M"] == pytest.approx(1)
-    text = trees.table_growth(part("growth", *runs))
+    text = ldsm_tables.table_scaling(part("scaling", *runs))
     assert (
         "| training s | N | N | ×100 | 0.90 ± 0.00 | 0.90 |" in text and "Features D grow" not in text and whole(text)
     )
@@ -222,11 +225,11 @@ def test_exponents_are_those_of_what_grows():
 
 @pytest.mark.parametrize("quick", [True, False])
 def test_every_axis_of_growth_changes_one_size_and_the_base_is_measured_once(quick):
-    points = trees.plan_growth(SimpleNamespace(quick=quick))
-    base = trees.QUICK_BASE if quick else trees.BASE
-    middle = [one for one in points if one.make == base and one.job["params"] == trees.BASE_PARAMS]
-    assert [sorted(one.named["axes"]) for one in middle] == [sorted(trees.AXIS_TITLES)]
-    for axis, name in trees.SIZES.items():
+    points = ldsm.plan_scaling(SimpleNamespace(quick=quick))
+    base = ldsm.QUICK_BASE if quick else ldsm.BASE
+    middle = [one for one in points if one.make == base and one.job["params"] == ldsm_tables.BASE_PARAMS]
+    assert [sorted(one.named["axes"]) for one in middle] == [sorted(ldsm_tables.AXIS_TITLES)]
+    for axis, name in ldsm_tables.SIZES.items():
         sizes = [one.make for one in points if axis in one.named["axes"]]
         assert max(one[name] for one in sizes) == 100 * min(one[name] for one in sizes)
         assert all(one | {name: base[name]} == base for one in sizes)
@@ -236,7 +239,7 @@ def test_every_axis_of_growth_changes_one_size_and_the_base_is_measured_once(qui
 def test_every_split_is_timed_with_its_rows_and_nothing_else_changes():
     data = make_synthetic(n_train=150, n_test=1, n_labels=20, n_features=60, features_per_row=8)
     params = {"n_estimators": 1, "n_epochs": 2, "max_nodes": 60, "n_jobs": 1}
-    model = trees.Timed(**params).fit(data.X_train, data.Y_train)
+    model = ldsm.Timed(**params).fit(data.X_train, data.Y_train)
     tree, plain = model.trees_[0], LdSM(**params).fit(data.X_train, data.Y_train).trees_[0]
     assert sorted(rows for rows, _ in model.nodes_) == sorted(tree.n_samples[tree.inner]) and tree.inner.size > 5
     assert all(seconds > 0 for _, seconds in model.nodes_)
@@ -245,41 +248,26 @@ def test_every_split_is_timed_with_its_rows_and_nothing_else_changes():
 
 def test_widened_rows_are_the_same_rows():
     data = make_synthetic(n_train=50, n_test=1, n_labels=20, n_features=60, features_per_row=8)
-    wide = trees.widened(data.X_train, 1000)
+    wide = ldsm.widened(data.X_train, 1000)
     assert wide.shape == (50, 1000) and wide.indices.max() >= 60 and wide.has_sorted_indices
     kept = np.unique(wide.indices)
     present = np.unique(data.X_train.indices)
     assert np.array_equal(sp.csr_array(wide[:, kept]).toarray(), data.X_train[:, present].toarray())
 
 
-def test_what_was_stopped_is_told_and_not_documented(tmp_path, capsys):
-    page, marks = tmp_path / "page.md", [studies.mark(trees.STUDY, name) for name in trees.PARTS]
-    page.write_text("".join(f"<!-- begin: {m} -->\n<!-- end: {m} -->\n" for m in marks))
+def test_what_was_stopped_is_told():
     stopped = part("depth", run(), complete=False, planned=4)
     workers = part("workers", run(seconds={"1": [1.0], "2": [1.0]}, same=True), absent=["aloi"])
-    results = studies.merged(trees.STUDY, studies.merged(trees.STUDY, {}, "depth", stopped), "workers", workers)
-    text = studies.markdown(trees.STUDY, results)
+    results = studies.merged(ldsm.STUDY, studies.merged(ldsm.STUDY, {}, "depth", stopped), "workers", workers)
+    text = studies.markdown(ldsm.STUDY, results)
     assert "**Stopped after 1 of 4 points.**" in text and "Not there, so not measured: aloi." in text
     assert "2 % of the machine's processor time" in text
-    studies.document(trees.STUDY, results, page)
-    assert "depth is a trial, or was stopped" in capsys.readouterr().err
-    assert "speed-up" in page.read_text() and "log_M" not in page.read_text()
 
 
 def test_a_failed_point_is_in_no_table_but_is_told():
     failed = {"data": "aloi", "what": "test", "failed": "no memory"}
-    text = studies.part_markdown(trees.STUDY, "depth", part("depth", run(), failed))
+    text = studies.part_markdown(ldsm.STUDY, "depth", part("depth", run(), failed))
     assert "**A point on aloi failed**: no memory" in text and text.count("| aloi |") == 0
-
-
-def test_marks_stand_once_in_the_documentation():
-    page = (trees.HERE.parent / "docs" / "ldsm.md").read_text(encoding="utf-8")
-    for name in trees.PARTS:
-        assert (
-            page.count(f"<!-- begin: {studies.mark(trees.STUDY, name)} -->")
-            == page.count(f"<!-- end: {studies.mark(trees.STUDY, name)} -->")
-            == 1
-        )
 
 
 @pytest.fixture
@@ -295,29 +283,27 @@ def options(tmp_path, monkeypatch):
     others = [{"name": "label tree", "method": "PLT", "params": {}}]
     (tmp_path / "s.json").write_text(json.dumps({"data": {"bibtex": {"steps": steps, "others": others}}}))
 
-    def here(job, folder, options, module="benchmarks.growth", kernels=None):
-        found = growth.make(job) if job["what"] == "make" else trees.JOBS[job["what"]](job)
+    def here(job, folder, options, module=None, kernels=None):
+        found = library_data.make(job) if job["what"] == "make" else ldsm.JOBS[job["what"]](job)
         return json.loads(json.dumps(found)) | {"others_cpu": 0.0}
 
-    monkeypatch.setattr(growth, "run_process", here)
+    monkeypatch.setattr(processes, "run_process", here)
     return SimpleNamespace(folder=tmp_path / "data", settings=tmp_path / "s.json", quick=True, threads=2, attempts=1)
 
 
 @pytest.mark.parametrize(("name", "points"), [("reference", 3), ("settings", 4), ("others", 1), ("workers", 1)])
 def test_parts_are_measured_from_beginning_to_end(options, name, points):
     kept = []
-    found = studies.run_part(
-        trees.STUDY, name, options, lambda part: kept.append((len(part["runs"]), part["complete"]))
-    )
+    found = studies.run_part(ldsm.STUDY, name, options, lambda part: kept.append((len(part["runs"]), part["complete"])))
     assert len(found["runs"]) == found["planned"] == points and found["complete"]
     assert kept == [(n, False) for n in range(1, points + 1)] + [(points, True)]
     assert found["xmlcore_code"] == found["xmlcore_code_end"] and not any("failed" in one for one in found["runs"])
     assert ("delicious" in found["absent"]) == (name not in ("settings", "others"))
-    text = studies.part_markdown(trees.STUDY, name, json.loads(json.dumps(found)))
+    text = studies.part_markdown(ldsm.STUDY, name, json.loads(json.dumps(found)))
     assert (
         whole(text)
         and "A trial" in text
-        and str(options.folder) not in studies.as_json(studies.merged(trees.STUDY, {}, name, found))
+        and str(options.folder) not in studies.as_json(studies.merged(ldsm.STUDY, {}, name, found))
     )
     for one in found["runs"]:
         assert one["params"].items() >= {"n_epochs": 2, "max_nodes": 100, "n_estimators": 2}.items()
@@ -327,17 +313,17 @@ def test_parts_are_measured_from_beginning_to_end(options, name, points):
 
 def test_spread_ids_and_own_ids_are_timed_alike(options):
     base = {"n_train": 200, "n_test": 10, "n_features": 60, "n_labels": 30, "features_per_row": 8}
-    growth_points = [one for one in trees.plan_growth(options) if one.job["what"] == "nodes"]
+    growth_points = [one for one in ldsm.plan_scaling(options) if one.job["what"] == "nodes"]
     points = [one._replace(make=base) for one in growth_points]
     points = [one._replace(job=one.job | {"width": {"D": w, "L": w}}) for one, w in zip(points, (None, 5000))]
-    part_of = trees.PARTS["growth"]._replace(plan=lambda options: points)
+    part_of = ldsm.PARTS["scaling"]._replace(plan=lambda options: points)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(trees.PARTS, "growth", part_of)
-        found = studies.run_part(trees.STUDY, "growth", options)
+        patch.setitem(ldsm.PARTS, "scaling", part_of)
+        found = studies.run_part(ldsm.STUDY, "scaling", options)
     own, wide = found["runs"]
     assert (own["n_features"], wide["n_features"], wide["n_labels"]) == (60, 5000, 5000)
     assert all(one["fits"][0]["few_nodes"] > 10 and one["fits"][0]["few_s"] > 0 for one in (own, wide))
-    text = trees.table_growth(found)
+    text = ldsm_tables.table_scaling(found)
     assert "| spread | 5,000 | 5,000 |" in text and "| 1.00× |" in text and whole(text)
 
 
@@ -355,43 +341,43 @@ GRID = {"a": [1, 2, 3, 4], "b": [1, 2, 3]}
 
 def test_going_round_the_parameters_ends_at_the_best_and_measures_nothing_twice():
     calls = []
-    found = choose_trees.searched(
+    found = choose_ldsm.searched(
         "coordinate", GRID, {"a": 1, "b": 1, "c": 0}, lambda p: calls.append(p) or figures(p), 50
     )
-    assert max(found, key=choose_trees.score)["params"] == {"a": 3, "b": 2, "c": 0}
+    assert max(found, key=choose_ldsm.score)["params"] == {"a": 3, "b": 2, "c": 0}
     assert len(calls) == len({json.dumps(one) for one in calls}) == len(found)
 
 
 def test_a_random_search_draws_every_candidate_once():
-    found = choose_trees.searched("random", GRID, {"a": 1, "b": 1}, figures, 50)
+    found = choose_ldsm.searched("random", GRID, {"a": 1, "b": 1}, figures, 50)
     assert len(found) == 12 and {(one["params"]["a"], one["params"]["b"]) for one in found} == {
         (a, b) for a in GRID["a"] for b in GRID["b"]
     }
 
 
-@pytest.mark.parametrize("search", list(choose_trees.SEARCHES))
+@pytest.mark.parametrize("search", list(choose_ldsm.SEARCHES))
 def test_the_budget_is_of_measurements_and_what_is_known_costs_nothing(search):
     start = {"a": 1, "b": 1}
-    found = choose_trees.searched(search, GRID, start, figures, 3)
+    found = choose_ldsm.searched(search, GRID, start, figures, 3)
     assert len(found) == 3
-    more = choose_trees.searched(search, GRID, start, figures, 2, known=found)
+    more = choose_ldsm.searched(search, GRID, start, figures, 2, known=found)
     assert len(more) == 5 and more[:3] == found
 
 
 def test_the_ranking_has_the_best_first_and_only_what_changed():
     start = {"a": 1, "b": 1}
-    found = choose_trees.searched("coordinate", GRID, start, figures, 50)
-    head, _, first, *_ = choose_trees.ranking(found, start).splitlines()
+    found = choose_ldsm.searched("coordinate", GRID, start, figures, 50)
+    head, _, first, *_ = choose_ldsm.ranking(found, start).splitlines()
     assert first.startswith("| `a=3`, `b=2` | 50.00 | 50 |") and head.count("|") == first.count("|")
 
 
 def test_candidates_are_measured_on_the_folds_alone():
     data = make_synthetic(n_train=150, n_test=1, n_labels=20, n_features=60, features_per_row=8)
     params = {"n_estimators": 2, "n_epochs": 2, "max_nodes": 30}
-    found = choose_trees.evaluate(data.X_train, data.Y_train, params, 1)
-    assert found.keys() == set(choose_trees.FIGURES) and found["fit_s"] > 0
+    found = choose_ldsm.evaluate(data.X_train, data.Y_train, params, 1)
+    assert found.keys() == set(choose_ldsm.FIGURES) and found["fit_s"] > 0
     precision = []
-    for rows, held in trees.folds(150):
+    for rows, held in ldsm.folds(150):
         model = LdSM(**params, n_jobs=1, random_state=0).fit(data.X_train[rows], data.Y_train[rows])
         best = model.predict_topk(data.X_train[held], 1).labels[:, 0]
         precision.append(100 * statistics.fmean(data.Y_train[held].toarray()[np.arange(held.size), best]))

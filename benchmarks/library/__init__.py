@@ -1,0 +1,1 @@
+"""What the studies share: data, processes, the machine, tables."""

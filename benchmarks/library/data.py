@@ -1,0 +1,125 @@
+"""Data sets as measuring processes read them: real ones, made-up ones, parts of them, in flat files."""
+
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse as sp
+
+from benchmarks.library import machine, processes
+from xmlcore.datasets import Dataset, load, make_synthetic, read_dataset, write_matrix
+
+
+def read_rows(job, which):
+    X, Y = read_part(job, f"X_{which}"), read_part(job, f"Y_{which}")
+    return (X, Y) if job["rows"] is None else (X[: job["rows"]], Y[: job["rows"]])
+
+
+def source(name, options):
+    """Return what :func:`make` takes for a data set of the folder, or one that comes with xmlcore."""
+    return {"load": name} if name == "api-docs" else {"read": str((options.folder / name).resolve())}
+
+
+def there(one):
+    return "read" not in one.make or (Path(one.make["read"]) / "train.txt.gz").is_file()
+
+
+TOY_ROWS = 500  # what everybody trains on once before anything is measured
+
+
+def normalised(X):
+    """Rows of length 1, float32, indices sorted; rows of zeros stay."""
+    X = sp.csr_array(X, dtype=np.float32, copy=True)
+    X.sort_indices()
+    lengths = np.sqrt(np.add.reduceat(np.append(X.data.astype(np.float64) ** 2, 0), X.indptr[:-1]))
+    lengths[(np.diff(X.indptr) == 0) | (lengths == 0)] = 1
+    X.data = (X.data / np.repeat(lengths, np.diff(X.indptr))).astype(np.float32)
+    return X
+
+
+def toy_part(X, Y):
+    """The first rows with their labels, those labels only."""
+    X, Y = X[:TOY_ROWS], Y[:TOY_ROWS]
+    present = np.flatnonzero(np.bincount(Y.indices, minlength=Y.shape[1]))
+    return X, sp.csr_array(Y[:, present])
+
+
+def prepare(data, folder, texts):
+    """Write what contestants read: npz for all, text for the one that reads nothing else."""
+    folder.mkdir(parents=True)
+    train = normalised(data.X_train), sp.csr_array(data.Y_train)
+    parts = {"train": train, "toy": toy_part(*train), "test": (normalised(data.X_test), sp.csr_array(data.Y_test))}
+    for part, (X, Y) in parts.items():
+        for which, matrix in (("X", X), ("Y", Y.astype(np.float32))):
+            arrays = {"data": matrix.data, "indices": matrix.indices, "indptr": matrix.indptr}
+            np.savez(folder / f"{part}-{which}.npz", shape=np.array(matrix.shape), **arrays)
+        if texts and part != "test":
+            write_matrix(folder / f"{part}.txt", X, Y)
+
+
+def described(data):
+    n = data.n_train
+    return {
+        "n_train": n,
+        "n_test": data.n_test,
+        "n_features": data.n_features,
+        "n_labels": data.n_labels,
+        "nonzeros_per_row": data.X_train.nnz / n,
+        "labels_per_row": data.Y_train.nnz / n,
+        "fingerprint": data.fingerprint,
+    }
+
+
+PARTS = ("X_train", "Y_train", "X_test", "Y_test")
+
+
+def make(job):
+    """Make a data set and write it where the other processes read it."""
+    start = time.perf_counter()
+    if "read" in job["make"]:
+        data = read_real(job["make"]["read"])
+    elif "load" in job["make"]:
+        data = load(job["make"]["load"])
+    elif "labels_of" in job["make"]:
+        data = frequent_part(read_real(job["make"]["labels_of"]), job["make"]["n_labels"])
+    else:
+        data = make_synthetic(**job["make"], n_jobs=job["threads"])
+    found = {"make_s": time.perf_counter() - start, "make_peak": machine.memory_peak()}
+    for part in PARTS:
+        matrix = getattr(data, part)
+        for name in ("data", "indices", "indptr"):
+            np.save(Path(job["data"]) / f"{part}.{name}.npy", getattr(matrix, name), allow_pickle=False)
+    return found | {
+        "n_train": data.n_train,
+        "n_test": data.n_test,
+        "n_features": data.n_features,
+        "n_labels": data.n_labels,
+        "nonzeros": int(data.X_train.nnz),
+        "labels": int(data.Y_train.nnz),
+        "labels_with_rows": int(np.unique(data.Y_train.indices).size),
+    }
+
+
+def read_real(folder):
+    folder = Path(folder)
+    return read_dataset(folder / "train.txt.gz", folder / "test.txt.gz", name=folder.name)
+
+
+def frequent_part(data, n_labels):
+    """The most frequent labels, with the training rows that have one of them, and all test rows."""
+    counts = np.bincount(data.Y_train.indices, minlength=data.n_labels)
+    kept = np.sort(np.argsort(-counts, kind="stable")[:n_labels])
+    Y_train, Y_test = sp.csr_array(data.Y_train[:, kept]), sp.csr_array(data.Y_test[:, kept])
+    rows = np.flatnonzero(np.diff(Y_train.indptr))
+    return Dataset(data.name, data.X_train[rows], Y_train[rows], data.X_test, Y_test)
+
+
+def read_part(job, part):
+    arrays = [np.load(Path(job["data"]) / f"{part}.{name}.npy") for name in ("data", "indices", "indptr")]
+    width = job["about"]["n_features" if part[0] == "X" else "n_labels"]
+    return sp.csr_array(tuple(arrays), shape=(arrays[2].size - 1, width))
+
+
+if __name__ == "__main__":  # python -m benchmarks.library.data --job FILE
+    processes.run_job(Path(sys.argv[2]), {"make": make})

@@ -1,0 +1,80 @@
+"""Measurements in processes of their own: one job file in, one result file out."""
+
+import json
+import shutil
+import subprocess
+import sys
+from datetime import datetime
+from pathlib import Path
+
+from benchmarks.library import machine
+
+MAKER = "benchmarks.library.data"  # the module that makes data sets
+
+
+def run_process(job, folder, options, module, kernels=None):
+    """Run one job in a new process, of a module that takes ``--job``; kernels are kept in ``folder``, or elsewhere.
+
+    Returns
+    -------
+    dict
+        What it measured, or "failed" and why.
+    """
+    target = folder / "job.json"
+    target.write_text(json.dumps(job | {"result": str(folder / "result.json")}))
+    (folder / "result.json").unlink(missing_ok=True)
+    clock, last = machine.Clock(), ""
+    command = [sys.executable, "-P", "-s", "-m", module, "--job", str(target)]
+    with subprocess.Popen(
+        command, env=machine.environment(options.threads, kernels or folder / "kernels"), stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE, text=True, errors="replace",
+    ) as process:  # fmt: skip
+        for line in process.stderr:
+            last = line.strip() or last
+            if job.get("tell_every"):
+                print(line, end="", file=sys.stderr, flush=True)
+    found = {"others_cpu": clock.share_of_others()}
+    if process.returncode:
+        code = process.returncode
+        how = f"ended by signal {-code}" if code < 0 else machine.without_paths(last[:300])
+        limit = job.get("limit_bytes")
+        return found | {"failed": how + ("" if limit is None else f", with at most {limit / machine.GB:g} GB")}
+    return json.loads((folder / "result.json").read_text()) | found
+
+
+def run_job(path, jobs):
+    """Do the job in a file, in the process that was started for it, and write its result.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        A JSON file; "what" names one of ``jobs``, "result" the file to write.
+    jobs : dict of callable
+        Each takes the job and returns what can be written as JSON.
+    """
+    job = json.loads(path.read_text())
+    Path(job["result"]).write_text(json.dumps(jobs[job["what"]](job)))
+
+
+def say(text):
+    print(f"{datetime.now():%H:%M:%S} {text}", file=sys.stderr, flush=True)
+
+
+def job_of(what, folder, options, **more):
+    return {"what": what, "threads": options.threads, "data": str(folder / "data")} | more
+
+
+def make_data(folder, sizes, options, tell_every=None):
+    shutil.rmtree(folder / "data", ignore_errors=True)
+    (folder / "data").mkdir()
+    return run_process(job_of("make", folder, options, make=sizes, tell_every=tell_every), folder, options, MAKER)
+
+
+def quietest(job, folder, options, **how):
+    """Run a job, and again while other programs kept the machine busy; the run that they disturbed least."""
+    found = []
+    for _ in range(options.attempts):
+        found.append(run_process(job, folder, options, **how))
+        if "failed" in found[-1] or (found[-1]["others_cpu"] or 0.0) <= machine.QUIET:
+            return found[-1]
+    return min(found, key=lambda run: run["others_cpu"])

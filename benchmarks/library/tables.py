@@ -1,0 +1,92 @@
+"""Markdown tables, and numbers as tables show them."""
+
+import math
+import statistics
+
+import numpy as np
+
+from benchmarks.library import machine
+
+MIB = 2**20
+
+
+def times(value):
+    return f"{value:.2f}×"
+
+
+def seconds(value):
+    return f"{number(value)} s"
+
+
+def milliseconds(value):
+    return f"{number(value)} ms"
+
+
+def number(value, digits=3):
+    """So many significant digits, never in powers of ten."""
+    if value == 0:
+        return "0"
+    decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
+    text = f"{value:.{decimals}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def spread(values, middle=statistics.median, form=number):
+    """The middle, and in brackets the least and the largest where they are told apart."""
+    if not values:
+        return "–"
+    text, low, high = form(middle(values)), form(min(values)), form(max(values))
+    return text if low == high else f"{text} ({low}–{high})"
+
+
+def points(value):
+    return f"{value:.2f}"
+
+
+def table(head, rows, left=1):
+    """Markdown; the first ``left`` columns are text, the others numbers."""
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * left + "--:|" * (len(head) - left)]
+    lines += ["| " + " | ".join(row) + " |" for row in rows]
+    return "\n".join(lines)
+
+
+def whole(value):
+    return f"{value:.0f}"
+
+
+def measured_text(results):
+    """When and on what something was measured; first, whether the sources changed meanwhile."""
+    machine, versions = results["machine"], results["versions"]
+    memory = "" if machine["memory_gib"] is None else f", {machine['memory_gib']:.0f} GiB"
+    said = ", ".join(f"{name} {version}" for name, version in versions.items())
+    start, end = results["xmlcore_code"], results.get("xmlcore_code_end")
+    changed = ""
+    if end is not None and end != start:
+        changed = f"**The sources of xmlcore changed while this was measured ({start}, {end} at the end).**\n\n"
+    return (
+        f"{changed}Measured {results['date']}: {machine['cpu']}, {machine['cores']} cores{memory}, "
+        f"{machine['system']}; {results['threads']} threads; {said}; sources of xmlcore {start}."
+    )
+
+
+def noise_lines(results):
+    """What other programs took of the machine; no line where the system does not tell."""
+    others = [run["others_cpu"] for run in results["runs"] if run.get("others_cpu") is not None]
+    if not others:
+        return []
+    return [
+        f"Other programs took {100 * float(np.median(others)):.0f} % of the machine's processor time during the "
+        f"median run, {100 * max(others):.0f} % during the worst."
+    ]
+
+
+def mebibytes(value):
+    return "–" if value is None else f"{value / 2**20:.0f}"
+
+
+def gibibytes(value):
+    return "–" if value is None else f"{value / machine.GIB:.2f}"
+
+
+def three(values):
+    return " / ".join(f"{value:.2f}" for value in values)
