@@ -196,7 +196,7 @@ def test_points_reach_from_one_to_the_whole_model(forest):
 def test_rows_of_the_same_leaves_share_their_prediction_only_where_that_is_exact(easy, beta):
     model = LdSM(n_estimators=3, max_nodes=9, learning_rate=1.0, rerank_beta=beta).fit(easy.X_train, easy.Y_train)
     for trees, most in ((3, 9), (2, 5), (1, 1)):
-        found = experiment._prefixes._predict_by_leaves(model, easy.X_test, 5, lambda *_: None, trees, most)
+        found = experiment.prefixes._predict_by_leaves(model, easy.X_test, 5, lambda *_: None, trees, most)
         expected = model.predict_topk(easy.X_test, 5, n_trees=trees, max_nodes=most)
         np.testing.assert_array_equal(found.labels, expected.labels)
         np.testing.assert_array_equal(found.scores, expected.scores)
@@ -286,9 +286,9 @@ def test_a_sample_of_test_rows_is_measured_when_asked_and_the_seed_draws_it(data
     key = experiment.run_saved(save_dataset(data), "PLT")
     found = experiment.load_robustness(experiment.robustness_saved(key, "words", [0.2], n_repeats=1, n_rows=11))
     assert (found.n_rows, found.n_test) == (11, 30)
-    rows = [experiment._runs.sampled_rows(30, 11, seed).tolist() for seed in (0, 0, 1)]
+    rows = [experiment.train.sampled_rows(30, 11, seed).tolist() for seed in (0, 0, 1)]
     assert rows[0] == rows[1] != rows[2] and len(set(rows[0])) == 11
-    assert experiment._runs.sampled_rows(30, 99, 0).size == experiment._runs.sampled_rows(30, None, 0).size == 30
+    assert experiment.train.sampled_rows(30, 99, 0).size == experiment.train.sampled_rows(30, None, 0).size == 30
 
 
 @pytest.mark.filterwarnings("ignore:.*splits were undone")
@@ -395,7 +395,7 @@ def test_a_value_that_cannot_be_trained_with_leaves_the_others(classes):
 
 @pytest.mark.parametrize("params", [{}, {"candidates_from": "plt"}])
 def test_predicting_in_blocks_of_rows_changes_nothing_but_memory(classes, monkeypatch, params):
-    from xmlcore.experiment import _sampling
+    from xmlcore.experiment import sampling as _sampling
 
     params = experiment.full_params("DoubleSampling", params)
     model = experiment.estimator("DoubleSampling", params).fit(classes.X_train, classes.Y_train)

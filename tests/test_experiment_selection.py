@@ -1,6 +1,7 @@
 """Selections are kept whole, judged by trees that see what they keep, and compared with all features."""
 
 import warnings
+from importlib import import_module
 from itertools import combinations
 
 import numpy as np
@@ -9,10 +10,11 @@ import scipy.sparse as sp
 
 from xmlcore import OneVsRest, evaluate, experiment, metrics, store
 from xmlcore.datasets import Dataset, save_dataset
-from xmlcore.experiment import _judged as judged_module
-from xmlcore.experiment import _selection as selection_module
+from xmlcore.experiment import compare_selections as judged_module
 from xmlcore.progress import Cancelled
 from xmlcore.selection import BRDT, ChiSquaredSelection
+
+selection_module = import_module("xmlcore.experiment.select")
 
 FEW = {"n_epochs": 2, "n_hidden": 6}
 

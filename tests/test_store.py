@@ -40,45 +40,47 @@ def kind_folder(kind="runs"):
 def test_key_ignores_the_order_of_parameters_and_number_types():
     one = {"C": 10, "b": {"x": (1, 2), "y": None}, "tree": "kmeans", "f": 0.1}
     two = {"f": np.float64(0.1), "tree": "kmeans", "b": {"y": None, "x": [1, np.int32(2)]}, "C": 10.0}
-    assert store.artifact_key("runs", "ab", one) == store.artifact_key("runs", "ab", two)
+    assert store.artifact_key("train", {"dataset": "ab"}, one) == store.artifact_key("train", {"dataset": "ab"}, two)
 
 
 @pytest.mark.parametrize(
-    "kind, fingerprint, params",
+    "kind, fingerprint, params, version",
     [
-        ("models", "ab", {"C": 1, "tree": "kmeans"}),
-        ("runs", "ac", {"C": 1, "tree": "kmeans"}),
-        ("runs", "ab", {"C": 2, "tree": "kmeans"}),
-        ("runs", "ab", {"C": True, "tree": "kmeans"}),
-        ("runs", "ab", {"C": "1", "tree": "kmeans"}),
-        ("runs", "ab", {"C": 1 + 2**-52, "tree": "kmeans"}),
-        ("runs", "ab", {"C": float("nan"), "tree": "kmeans"}),
-        ("runs", "ab", {"C": 1}),
-        ("runs", "ab", {"C": 1, "tree": "kmeans", "extra": None}),
+        ("models", "ab", {"C": 1, "tree": "kmeans"}, 1),
+        ("train", "ac", {"C": 1, "tree": "kmeans"}, 1),
+        ("train", "ab", {"C": 2, "tree": "kmeans"}, 1),
+        ("train", "ab", {"C": True, "tree": "kmeans"}, 1),
+        ("train", "ab", {"C": "1", "tree": "kmeans"}, 1),
+        ("train", "ab", {"C": 1 + 2**-52, "tree": "kmeans"}, 1),
+        ("train", "ab", {"C": float("nan"), "tree": "kmeans"}, 1),
+        ("train", "ab", {"C": 1}, 1),
+        ("train", "ab", {"C": 1, "tree": "kmeans", "extra": None}, 1),
+        ("train", "ab", {"C": 1, "tree": "kmeans"}, 2),
     ],
 )
-def test_key_changes_with_everything_that_decides_the_result(kind, fingerprint, params):
-    assert store.artifact_key(kind, fingerprint, params) != store.artifact_key("runs", "ab", {"C": 1, "tree": "kmeans"})
+def test_key_changes_with_everything_that_decides_the_result(kind, fingerprint, params, version):
+    changed = store.artifact_key(kind, {"dataset": fingerprint}, params, version)
+    assert changed != store.artifact_key("train", {"dataset": "ab"}, {"C": 1, "tree": "kmeans"})
 
 
-def test_key_changes_with_the_code(monkeypatch):
-    before = store.artifact_key("runs", "ab", {})
+def test_key_does_not_change_with_the_code(monkeypatch):
+    before = store.artifact_key("train", {}, {})
     monkeypatch.setattr(store, "code_version", lambda: "0" * 16)
-    assert store.artifact_key("runs", "ab", {}) != before
+    assert store.artifact_key("train", {}, {}) == before
 
 
 def test_key_is_the_same_in_another_process():
     process = start_script(
-        "from xmlcore import store; print(store.artifact_key('runs', 'ab', {'b': 1, 'a': 0.1, 'n': float('inf')}))"
+        "from xmlcore import store; print(store.artifact_key('train', {}, {'b': 1, 'a': 0.1, 'n': float('inf')}))"
     )
     out, err = process.communicate(timeout=30)
-    assert out.strip() == store.artifact_key("runs", "ab", {"n": float("inf"), "a": 0.1, "b": 1}), err
+    assert out.strip() == store.artifact_key("train", {}, {"n": float("inf"), "a": 0.1, "b": 1}), err
 
 
 @pytest.mark.parametrize("bad", [np.zeros(3), {1, 2}, len, object(), {1: 2}, b"x", Path("x")])
 def test_unserialisable_parameter_is_a_clear_error(bad):
     with pytest.raises(TypeError, match=r"params\['deep'\]\[1\]"):
-        store.artifact_key("runs", "ab", {"deep": [0, bad]})
+        store.artifact_key("train", {}, {"deep": [0, bad]})
 
 
 def test_code_version_follows_sources_but_not_figures(tmp_path, monkeypatch):
@@ -132,7 +134,7 @@ def test_saved_value_is_read_back_with_its_facts():
     facts = store.info("runs", KEY)
     assert facts["title"] == "né" and facts["score"] == 0.5 and facts["n"] == 3
     assert facts["kind"] == "runs" and facts["key"] == KEY
-    assert facts["code_version"] == store.code_version()
+    assert facts["code"] == store.code_version()
     assert facts["bytes"] == facts["value_bytes"] == (path / store.VALUE).stat().st_size
     assert facts["created"].endswith("+00:00")
 

@@ -42,7 +42,7 @@ STALE_SECONDS = 24 * 3600
 
 _KIND = re.compile(r"[a-z][a-z0-9-]{0,39}")
 _KEY = re.compile(r"[0-9a-f]{8,128}")
-_OWN_META = ("created", "code_version", "bytes", "value_bytes")
+_OWN_META = ("created", "code", "bytes", "value_bytes")
 _HIDDEN = (".tmp-", ".old-")  # being written, being deleted: never a valid key
 _LARGEST_EXACT = 2**53  # integers up to here are exact as floats
 
@@ -115,20 +115,22 @@ def _plain(value, where):
     )
 
 
-def artifact_key(kind: str, fingerprint: str, params: dict) -> str:
-    """Key of a result: the same for the same question asked of the same data by the same code.
+def artifact_key(kind: str, inputs: dict, params: dict, version: int = 1) -> str:
+    """Return the key of a result: the same for the same inputs, parameters and version, whatever the code.
 
     Parameters
     ----------
     kind : str
-        What the artifact is, such as ``"runs"``: lower case letters, digits and hyphens.
-    fingerprint : str
-        Of the data, such as ``Dataset.fingerprint``.
+        What the result is, such as ``"train"``.
+    inputs : dict
+        What it is made from: fingerprints and keys by name.
     params : dict
         Everything else that decides the result. Text, numbers, bools, None, lists, tuples and dicts with text keys, as
         deep as you like. The order of a dict's keys does not matter; a tuple equals a list; a NumPy scalar equals the
         Python number of the same value; 10 and 10.0 are the same, True and 1 are not. Other floats count by their
         ``repr``, so any change in the last digit is a change.
+    version : int
+        Of the kind: raised when the same inputs and parameters give another result.
 
     Returns
     -------
@@ -140,12 +142,18 @@ def artifact_key(kind: str, fingerprint: str, params: dict) -> str:
     TypeError
         If a parameter has no canonical text, such as an array, a set or a function.
     """
-    _check_kind(kind)
-    if not isinstance(fingerprint, str):
-        raise TypeError(f"fingerprint must be text, not {type(fingerprint).__name__}")
-    if not isinstance(params, dict):
-        raise TypeError(f"params must be a dict, not {type(params).__name__}")
-    parts = [kind, fingerprint, _plain(params, "params"), code_version()]
+    for name, value in (("inputs", inputs), ("params", params)):
+        if not isinstance(value, dict):
+            raise TypeError(f"{name} must be a dict, not {type(value).__name__}")
+    return _hashed([kind, _plain(inputs, "inputs"), _plain(params, "params"), int(version)])
+
+
+def key_with_code(kind: str, source: str, params: dict, code: str) -> str:
+    """Return the key that a result had while keys held a hash of all code (:func:`code_version` of then)."""
+    return _hashed([kind, source, _plain(params, "params"), code])
+
+
+def _hashed(parts) -> str:
     text = json.dumps(parts, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
     return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 
@@ -197,8 +205,9 @@ def info(kind: str, key: str) -> dict:
     Returns
     -------
     dict
-        ``kind``, ``key``, ``created`` (ISO time, UTC), ``code_version``, ``bytes`` (of all its files except this
-        record), ``value_bytes`` (of the object alone; None without one) and whatever its writer added.
+        ``kind``, ``key``, ``created`` (ISO time, UTC), ``code`` (:func:`code_version`), ``bytes`` (of all
+        its files except this record), ``value_bytes`` (of the object alone; None without one) and whatever its writer
+        added.
 
     Raises
     ------
@@ -243,6 +252,19 @@ def _read_meta(path) -> dict:
     return meta
 
 
+def check(kind: str, key: str) -> None:
+    """Raise what :func:`load` would raise for an artifact that is missing or cut short, without reading the object."""
+    _careful(_check_value, kind, key)
+
+
+def changed(kind: str) -> int:
+    """Return when an artifact of a kind was last made or deleted: nanoseconds since 1970, 0 without any."""
+    try:
+        return _kind_folder(kind).stat().st_mtime_ns
+    except OSError:
+        return 0
+
+
 def load(kind: str, key: str):
     """Read a stored object back.
 
@@ -263,16 +285,25 @@ def load(kind: str, key: str):
     return _careful(_read_value, kind, key)
 
 
+def _check_value(path):
+    """Return the file of the object, None without one; raise unless it has the size that was written."""
+    meta = _read_meta(path)
+    if meta.get("value_bytes") is None:
+        return None
+    file = path / meta.get("value", VALUE)
+    size = file.stat().st_size
+    if size != meta["value_bytes"]:
+        raise ValueError(f"{file.name} has {size} bytes where {meta['value_bytes']} were written")
+    return file
+
+
 def _read_value(path):
     import joblib
 
-    written = _read_meta(path).get("value_bytes")
-    if written is None:
+    file = _check_value(path)
+    if file is None:
         raise StoreError(f"{path.parent.name}/{path.name} holds no object, only files; see store.folder()")
-    size = (path / VALUE).stat().st_size
-    if size != written:
-        raise ValueError(f"{VALUE} has {size} bytes where {written} were written")
-    return joblib.load(path / VALUE)
+    return joblib.load(file)
 
 
 def save(kind: str, key: str, value, **meta) -> Path:
@@ -298,21 +329,23 @@ def save(kind: str, key: str, value, **meta) -> Path:
     return folder(kind, key)
 
 
-def write_value(path, value) -> None:
+def write_value(path, value, name: str = VALUE) -> None:
     """Put the object that :func:`load` returns into a folder given by :func:`writing`."""
     import joblib
 
-    joblib.dump(value, Path(path) / VALUE)
+    joblib.dump(value, Path(path) / name)
 
 
 @contextmanager
-def writing(kind: str, key: str, **meta):
+def writing(kind: str, key: str, *, replace: bool = False, **meta):
     """Write an artifact of several files, all or nothing.
 
     Parameters
     ----------
     kind, key : str
         Where; see :func:`folder`.
+    replace : bool
+        Whether an artifact that is there already is replaced; else it is kept.
     **meta
         JSON-able facts for :func:`info` and :func:`entries`.
 
@@ -344,7 +377,7 @@ def writing(kind: str, key: str, **meta):
             "kind": kind,
             "key": key,
             "created": datetime.now(UTC).isoformat(timespec="microseconds"),
-            "code_version": code_version(),
+            "code": code_version(),
             "bytes": sum(p.stat().st_size for p in path.rglob("*") if p.is_file()),
             "value_bytes": (path / VALUE).stat().st_size if (path / VALUE).is_file() else None,
             **meta,
@@ -352,6 +385,8 @@ def writing(kind: str, key: str, **meta):
         text = json.dumps(record, indent=1, ensure_ascii=False, default=_json_scalar)
         (path / META).write_text(text, encoding="utf-8")
         _force_to_disk(path)
+        if replace:
+            _remove(target)
         _publish(path, target)
     finally:
         shutil.rmtree(path, ignore_errors=True)  # already gone when it was renamed
@@ -395,6 +430,26 @@ def _sync(path):
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def rewrite(kind: str, key: str, value) -> None:
+    """Replace the object of an artifact by another one that says the same, such as one in a newer format.
+
+    The record beside it changes in one step from the file with the old object to the file with the new one, so a
+    process that is killed meanwhile, or that reads, has one of them whole.
+    """
+    path = folder(kind, key)
+    record = _careful(_read_meta, kind, key)
+    before = record.get("value", VALUE)
+    record["value"] = f"value-{uuid.uuid4().hex[:8]}.joblib"
+    write_value(path, value, record["value"])
+    record["value_bytes"] = (path / record["value"]).stat().st_size
+    _force_to_disk(path)
+    temporary = path / f"{META}.{uuid.uuid4().hex[:8]}"
+    temporary.write_text(json.dumps(record, indent=1, ensure_ascii=False), encoding="utf-8")
+    os.replace(temporary, path / META)
+    _sync(path)
+    (path / before).unlink(missing_ok=True)
 
 
 def entries(kind: str) -> list[dict]:

@@ -301,7 +301,7 @@ def slow_training(monkeypatch):
     """Trainings go on until the event is set."""
     from xmlcore import experiment
 
-    go_on, real = threading.Event(), experiment._runs._run
+    go_on, real = threading.Event(), experiment.train.run_and_model
 
     def run(dataset, model, params, k, progress):
         while not go_on.is_set():
@@ -309,7 +309,7 @@ def slow_training(monkeypatch):
             go_on.wait(0.05)
         return real(dataset, model, params, k, progress)
 
-    monkeypatch.setattr(experiment._runs, "_run", run)
+    monkeypatch.setattr(experiment.train, "run_and_model", run)
     yield go_on
     go_on.set()
 

@@ -346,7 +346,7 @@ def test_failed_measuring_says_why_and_is_not_started_again_by_itself(ready, mon
     def fail(*args, **kwargs):
         raise OSError("the disk is full")
 
-    monkeypatch.setattr(experiment._prefixes, "prefix_measures", fail)
+    monkeypatch.setattr(experiment.prefixes, "prefix_measures", fail)
     train(ready)
     page = ready.go("trees").until(lambda s: s.at.error)
     assert "the disk is full" in page.at.error[0].value

@@ -369,6 +369,15 @@ def _versions():
     return {name: metadata.version(name) for name in PACKAGES.values()}
 
 
+def made_from() -> dict:
+    """Return what decides the content: versions of Python, of the documented packages, and of this file."""
+    return {
+        "versions": _versions(),
+        "python": list(sys.version_info[:2]),  # decides which modules there are
+        "code": hashlib.blake2b(Path(__file__).read_bytes(), digest_size=8).hexdigest(),
+    }
+
+
 def load(progress):
     """Get the data set from the cache, or make it and keep it there.
 
@@ -381,23 +390,18 @@ def load(progress):
     Dataset
     """
     from xmlcore import store
+    from xmlcore.datasets.saved import as_plain, from_plain
 
-    params = {
-        "name": "api-docs",
-        "versions": _versions(),
-        "python": list(sys.version_info[:2]),  # decides which modules there are
-        "code": hashlib.blake2b(Path(__file__).read_bytes(), digest_size=8).hexdigest(),
-    }
-    key = store.artifact_key(KIND, "", params)
+    key = store.artifact_key(KIND, {}, made_from())
     if store.exists(KIND, key):
         try:
-            dataset = store.load(KIND, key)
+            dataset = from_plain(store.load(KIND, key))
             progress("Reading documentation", 1.0, "from the cache")
             return dataset
         except store.StoreError:
             pass  # damaged, and removed by the store
     dataset = build(progress)
-    store.save(KIND, key, dataset, name="api-docs")
+    store.save(KIND, key, as_plain(dataset), name="api-docs")
     return dataset
 
 

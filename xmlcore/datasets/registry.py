@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from importlib import import_module
 
 from xmlcore.datasets.dataset import Dataset
+from xmlcore.datasets.saved import save_dataset
 from xmlcore.progress import Progress, silent
 
 
@@ -64,10 +65,20 @@ def load(name: str, progress: Progress | None = None) -> Dataset:
     ValueError
         No such name.
     """
+    _check(name)
+    return import_module(_ENTRIES[name][1]).load(progress or silent)
+
+
+def made_from(name: str) -> dict:
+    """Return what decides the content of a data set of the catalog, such as versions of libraries; see :func:`load`."""
+    _check(name)
+    return getattr(import_module(_ENTRIES[name][1]), "made_from", dict)()
+
+
+def _check(name):
     if name not in _ENTRIES:
         known = ", ".join(repr(entry) for entry in _ENTRIES)
         raise ValueError(f"there is no data set {name!r} in the catalog: it has {known}")
-    return import_module(_ENTRIES[name][1]).load(progress or silent)
 
 
 def prepare(name: str, progress: Progress = silent) -> str:
@@ -83,6 +94,4 @@ def prepare(name: str, progress: Progress = silent) -> str:
     str
         Its fingerprint.
     """
-    from xmlcore.datasets.saved import save_dataset
-
     return save_dataset(load(name, progress))

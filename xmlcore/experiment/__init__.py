@@ -1,7 +1,7 @@
 """One run: data set x model x parameters -> results, measured the same way everywhere; and what more is asked of it."""
 
-from xmlcore.experiment._explanations import Explanations, explanations_key, explanations_saved, load_explanations
-from xmlcore.experiment._judged import (
+from xmlcore.experiment.catalog import MODELS, SELECTORS, ModelInfo
+from xmlcore.experiment.compare_selections import (
     Judged,
     Stability,
     judge,
@@ -15,7 +15,8 @@ from xmlcore.experiment._judged import (
     stability_key,
     stability_saved,
 )
-from xmlcore.experiment._prefixes import (
+from xmlcore.experiment.explanations import Explanations, explanations_key, explanations_saved, load_explanations
+from xmlcore.experiment.prefixes import (
     load_prefixes,
     prefix_measures,
     prefix_points,
@@ -23,7 +24,8 @@ from xmlcore.experiment._prefixes import (
     prefixes_key,
     prefixes_saved,
 )
-from xmlcore.experiment._reduced import (
+from xmlcore.experiment.prepare import Prepare, Prepared
+from xmlcore.experiment.reduced import (
     PerLabelOneVsRest,
     Reduced,
     fitting_depth,
@@ -32,19 +34,8 @@ from xmlcore.experiment._reduced import (
     reduced_saved,
     union_of,
 )
-from xmlcore.experiment._robustness import Robustness, load_robustness, robustness_key, robustness_saved
-from xmlcore.experiment._runs import (
-    Run,
-    estimator,
-    evaluate,
-    full_params,
-    load_run,
-    load_run_model,
-    run,
-    run_key,
-    run_saved,
-)
-from xmlcore.experiment._sampling import (
+from xmlcore.experiment.robustness import Robustness, load_robustness, robustness_key, robustness_saved
+from xmlcore.experiment.sampling import (
     Sampling,
     candidate_bytes,
     load_sampling,
@@ -53,7 +44,7 @@ from xmlcore.experiment._sampling import (
     sampling_saved,
     sampling_study,
 )
-from xmlcore.experiment._selection import (
+from xmlcore.experiment.select import (
     Selection,
     is_shared,
     load_selection,
@@ -65,10 +56,46 @@ from xmlcore.experiment._selection import (
     selection_title,
     selector,
 )
-from xmlcore.experiment.catalog import MODELS, SELECTORS, ModelInfo
+from xmlcore.experiment.task import (
+    KINDS,
+    DamagedResultWarning,
+    Estimate,
+    Task,
+    from_record,
+    keep,
+    load,
+    provenance,
+    remake,
+    submit,
+    task,
+)
+from xmlcore.experiment.train import (
+    Run,
+    estimator,
+    evaluate,
+    full_params,
+    load_run,
+    load_run_model,
+    run,
+    run_key,
+    run_saved,
+)
 from xmlcore.parameters import Parameter
 
 __all__ = [
+    "KINDS",
+    "DamagedResultWarning",
+    "Estimate",
+    "Task",
+    "from_record",
+    "keep",
+    "load",
+    "provenance",
+    "remake",
+    "submit",
+    "task",
+    "Prepare",
+    "Prepared",
     "MODELS",
     "SELECTORS",
     "Explanations",

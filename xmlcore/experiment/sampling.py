@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from xmlcore import metrics, store
-from xmlcore.experiment._runs import compile_kernels, estimator, load_run, load_run_model
+from xmlcore import metrics
+from xmlcore.experiment import estimates
+from xmlcore.experiment.task import Estimate, Task, as_plain, keep, load, register, task
+from xmlcore.experiment.train import check_names, compile_kernels, estimator, load_run_model
 from xmlcore.progress import Progress, silent
 from xmlcore.validation import check_count, csr_parts
 
@@ -21,7 +23,7 @@ CANDIDATES_AT_ONCE = 1 << 24  # of test rows that are predicted together: 64 MB 
 BYTES_PER_CANDIDATE = 40  # class, f and what becomes of f, while rows are predicted
 
 
-@dataclass
+@dataclass(frozen=True)
 class Sampling:
     """How a kept run of DoubleSampling changes with its numbers.
 
@@ -289,18 +291,68 @@ def _by_frequency(model, dataset) -> "pd.DataFrame":
     return pd.DataFrame(lines)
 
 
+@register
+class StudySampling(Task):
+    """Measure a kept run of DoubleSampling with other numbers of adversaries, examples per class and candidates.
+
+    Inputs: ``run``. Parameters: ``n_adversarial``, ``examples_per_class``, ``n_candidates``, ``n_repeats``: see
+    :func:`sampling_study`.
+    """
+
+    kind, folder, result, needs = "sampling", SAMPLING, Sampling, ("run",)
+
+    def complete(self, params):
+        params = {"n_adversarial": (), "examples_per_class": (), "n_candidates": (), "n_repeats": 1} | params
+        check_names(params, ("n_adversarial", "examples_per_class", "n_candidates", "n_repeats"))
+        return {
+            "n_adversarial": sorted({int(n) for n in params["n_adversarial"]}),
+            "examples_per_class": sorted({float(n) for n in params["examples_per_class"]}),
+            "n_candidates": sorted({int(n) for n in params["n_candidates"]}),
+            "n_repeats": check_count(params["n_repeats"], "n_repeats"),
+        }
+
+    def title_on(self, dataset):
+        return f"Double sampling with other numbers on {dataset}"
+
+    def estimate(self) -> Estimate:
+        from xmlcore.datasets import load_saved
+
+        return estimates.sampling(load("train", self.inputs["run"]), load_saved(self.fingerprint), self.params)
+
+    def run(self, progress=silent, files=None):
+        from xmlcore.datasets import load_saved
+
+        progress("Reading the model", 0.0)
+        start = time.perf_counter()
+        found = load("train", self.inputs["run"])
+        if found.model != "DoubleSampling":
+            raise TypeError(f"this task is for runs of DoubleSampling, not of {found.model}")
+        model, dataset = load_run_model(self.inputs["run"]), load_saved(found.fingerprint)
+        sweep, candidates, buckets = sampling_study(
+            dataset, found.params, model=model, progress=progress, **self.params
+        )
+        made = Sampling(
+            run_key=self.inputs["run"],
+            params=found.params,
+            sweep=sweep,
+            candidates=candidates,
+            buckets=buckets,
+            n_repeats=self.params["n_repeats"],
+            n_rows=dataset.n_train,
+            n_test=dataset.n_test,
+            seconds=time.perf_counter() - start,
+        )
+        return as_plain(made)
+
+
+def _task(run_key, n_adversarial, examples_per_class, n_candidates, n_repeats):
+    params = {"n_adversarial": n_adversarial, "examples_per_class": examples_per_class, "n_candidates": n_candidates}
+    return task("sampling", {"run": run_key}, params | {"n_repeats": n_repeats})
+
+
 def sampling_key(run_key: str, n_adversarial=(), examples_per_class=(), n_candidates=(), n_repeats: int = 1) -> str:
     """Key under which :func:`sampling_saved` keeps its result."""
-    return store.artifact_key(SAMPLING, run_key, _asked(n_adversarial, examples_per_class, n_candidates, n_repeats))
-
-
-def _asked(n_adversarial, examples_per_class, n_candidates, n_repeats):
-    return {
-        "n_adversarial": sorted({int(n) for n in n_adversarial}),
-        "examples_per_class": sorted({float(n) for n in examples_per_class}),
-        "n_candidates": sorted({int(n) for n in n_candidates}),
-        "n_repeats": n_repeats,
-    }
+    return _task(run_key, n_adversarial, examples_per_class, n_candidates, n_repeats).key
 
 
 def sampling_saved(
@@ -311,54 +363,10 @@ def sampling_saved(
     n_repeats: int = 1,
     progress: Progress = silent,
 ) -> str:
-    """Have :func:`sampling_study` around a kept run in the store; at once when it is there already.
-
-    Parameters
-    ----------
-    run_key : str
-        Of a run of DoubleSampling that :func:`xmlcore.experiment.run_saved` kept.
-    n_adversarial, examples_per_class, n_candidates, n_repeats
-        See :func:`sampling_study`.
-    progress : callable, optional
-
-    Returns
-    -------
-    str
-        The key, for :func:`load_sampling`.
-
-    Raises
-    ------
-    TypeError
-        A run of another model.
-    """
-    from xmlcore.datasets import load_saved
-
-    asked = _asked(n_adversarial, examples_per_class, n_candidates, n_repeats)
-    key = store.artifact_key(SAMPLING, run_key, asked)
-    if store.exists(SAMPLING, key):
-        return key
-    progress("Reading the model", 0.0)
-    start = time.perf_counter()
-    found = load_run(run_key)
-    if found.model != "DoubleSampling":
-        raise TypeError(f"sampling_saved is for runs of DoubleSampling, not of {found.model}")
-    model, dataset = load_run_model(run_key), load_saved(found.fingerprint)
-    sweep, candidates, buckets = sampling_study(dataset, found.params, **asked, model=model, progress=progress)
-    result = Sampling(
-        run_key=run_key,
-        params=found.params,
-        sweep=sweep,
-        candidates=candidates,
-        buckets=buckets,
-        n_repeats=n_repeats,
-        n_rows=dataset.n_train,
-        n_test=dataset.n_test,
-        seconds=time.perf_counter() - start,
-    )
-    store.save(SAMPLING, key, result, run=run_key)
-    return key
+    """Have :func:`sampling_study` around a kept run in the store; at once when it is there already."""
+    return keep(_task(run_key, n_adversarial, examples_per_class, n_candidates, n_repeats), progress)
 
 
 def load_sampling(key: str) -> Sampling:
-    """Read what :func:`sampling_saved` kept; StoreError when there is none."""
-    return store.load(SAMPLING, key)
+    """Read what is kept of a run with other numbers; StoreError when there is none."""
+    return load("sampling", key)

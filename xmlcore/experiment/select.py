@@ -4,13 +4,13 @@ import time
 import warnings
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from xmlcore import store
 from xmlcore.experiment.catalog import SELECTORS
+from xmlcore.experiment.task import Estimate, Task, as_plain, keep, load, register, task
+from xmlcore.experiment.train import changed_params, check_names
 from xmlcore.progress import Progress, silent
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ SHARED_PATTERNS = ("FAMS", "FIMS")  # of FALS: one set for all labels
 INFO = ("order_", "scoring_", "n_scored_", "layer_sizes_", "costs_")  # what FALS says of itself
 
 
-@dataclass
+@dataclass(frozen=True)
 class Selection:
     """Which features each label keeps.
 
@@ -281,44 +281,61 @@ def asked_for(method: str, params: dict | None = None) -> dict:
     return {"method": method, "params": params | {"n_features": ["count" if whole else "share", kept]}}
 
 
+@register
+class Select(Task):
+    """Select features on the training rows of a data set.
+
+    Inputs: ``dataset``. Parameters: ``method``, ``params`` (see :func:`selection_params`). Where the fitted selector
+    can be saved, as FALS can, it is kept in the folder ``model``.
+    """
+
+    kind, folder, result = "select", SELECTIONS, Selection
+
+    def complete(self, params):
+        params = {"method": "FALS", "params": None} | params
+        check_names(params, ("method", "params"))
+        return {"method": params["method"], "params": selection_params(**params)}
+
+    def params_in_key(self):
+        return asked_for(**self.params)
+
+    def title_on(self, dataset):
+        method = self.params["method"]
+        changed = changed_params(SELECTORS[method], self.params["params"])
+        name = method if method == "FALS" else SELECTORS[method].title
+        return f"Selecting features of {dataset} by {name}" + (f" ({changed})" if changed else "")
+
+    def facts(self):
+        return super().facts() | {"method": self.params["method"]}
+
+    def estimate(self) -> Estimate:
+        from xmlcore.datasets import load_saved
+
+        found = selection_estimate(load_saved(self.fingerprint), **self.params)
+        return Estimate(found["seconds"], found["bytes"])
+
+    def run(self, progress=silent, files=None):
+        from xmlcore.datasets import load_saved
+
+        progress("Reading data", 0.0)
+        found, fitted = _select(load_saved(self.fingerprint), progress=progress, **self.params)
+        if files is not None and hasattr(fitted, "save"):
+            files["model"] = fitted.save
+        return as_plain(found)
+
+
 def selection_key(fingerprint: str, method: str = "FALS", params: dict | None = None) -> str:
     """Key under which :func:`selection_saved` keeps a selection."""
-    return store.artifact_key(SELECTIONS, fingerprint, asked_for(method, params))
+    return task("select", {"dataset": fingerprint}, {"method": method, "params": params}).key
 
 
 def selection_saved(
     fingerprint: str, method: str = "FALS", params: dict | None = None, progress: Progress = silent
 ) -> str:
-    """Select on a data set of the store and keep the result there; at once when it is there already.
-
-    Parameters
-    ----------
-    fingerprint : str
-        Of a data set kept by :func:`xmlcore.datasets.save_dataset`.
-    method, params, progress
-        See :func:`select`.
-
-    Returns
-    -------
-    str
-        The key, for :func:`load_selection`. Where the fitted selector can be saved, as FALS can, it is kept, too.
-    """
-    from xmlcore.datasets import load_saved
-
-    key = selection_key(fingerprint, method, params)
-    if store.exists(SELECTIONS, key):
-        return key
-    progress("Reading data", 0.0)
-    dataset = load_saved(fingerprint)
-    result, fitted = _select(dataset, method, params, progress)
-    progress("Saving", 0.0)
-    with store.writing(SELECTIONS, key, method=method, fingerprint=fingerprint, dataset=dataset.name) as folder:
-        store.write_value(folder, result)
-        if hasattr(fitted, "save"):
-            fitted.save(Path(folder) / "model")
-    return key
+    """Select on a data set of the store and keep the result there; at once when it is there already."""
+    return keep(task("select", {"dataset": fingerprint}, {"method": method, "params": params}), progress)
 
 
 def load_selection(key: str) -> Selection:
-    """Read what :func:`selection_saved` kept; StoreError when there is none."""
-    return store.load(SELECTIONS, key)
+    """Read a selection that is kept; StoreError when there is none."""
+    return load("select", key)

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from xmlcore import metrics, store
-from xmlcore.experiment._runs import sampled_rows
-from xmlcore.experiment._selection import (
+from xmlcore import metrics
+from xmlcore.experiment.select import (
     asked_for,
     selection_estimate,
     selection_params,
@@ -19,6 +18,8 @@ from xmlcore.experiment._selection import (
     tree_seconds,
     warm_up_selector,
 )
+from xmlcore.experiment.task import Estimate, Task, as_plain, keep, load, register, task
+from xmlcore.experiment.train import check_names, sampled_rows
 from xmlcore.progress import Progress, silent
 from xmlcore.validation import INT32_MAX, check_count
 
@@ -36,7 +37,7 @@ VARIED = ("n_features", "random_state")  # whatever a selection has, the shares 
 COLUMNS = ["method", "pattern", "share", "n_features", "seed", "measure", "value", "select_s", "seconds"]
 
 
-@dataclass
+@dataclass(frozen=True)
 class Judged:
     """What decision trees make of selections.
 
@@ -286,49 +287,73 @@ def judged_seconds(dataset: "Dataset", selections, shares, seeds, n_rows: int | 
     return _Work(dataset, _asked(selections, shares, seeds, n_rows), rows, silent).total
 
 
+@register
+class CompareSelections(Task):
+    """Compare selections by decision trees on the features that they keep.
+
+    Inputs: ``dataset``. Parameters: ``selections`` (each a pair of a method and its parameters, or None for all
+    features), ``shares``, ``seeds``, ``n_rows``: see :func:`judge`.
+    """
+
+    kind, folder, result = "compare_selections", JUDGED, Judged
+
+    def complete(self, params):
+        params = {"shares": (0.1,), "seeds": (0, 1, 2), "n_rows": None} | params
+        check_names(params, ("selections", "shares", "seeds", "n_rows"))
+        asked = _asked(**params)
+        # What is varied does not tell selections apart.
+        asked["selections"] = [
+            None if one is None else [one[0], {name: v for name, v in one[1].items() if name not in VARIED}]
+            for one in asked["selections"]
+        ]
+        return asked
+
+    def params_in_key(self):
+        def counted(one):
+            kept = {name: v for name, v in asked_for(*one)["params"].items() if name not in VARIED}
+            return {"method": one[0], "params": kept}
+
+        selections = [None if one is None else counted(one) for one in self.params["selections"]]
+        return self.params | {"selections": selections}
+
+    def title_on(self, dataset):
+        return f"Comparing selections on {dataset}"
+
+    def estimate(self) -> Estimate:
+        from xmlcore.datasets import load_saved
+
+        return Estimate(judged_seconds(load_saved(self.fingerprint), **self.params))
+
+    def run(self, progress=silent, files=None):
+        from xmlcore.datasets import load_saved
+
+        progress("Reading data", 0.0)
+        return as_plain(judge(load_saved(self.fingerprint), progress=progress, **self.params))
+
+
+def _judged_task(fingerprint, selections, shares, seeds, n_rows):
+    params = {"selections": selections, "shares": shares, "seeds": seeds, "n_rows": n_rows}
+    return task("compare_selections", {"dataset": fingerprint}, params)
+
+
 def judged_key(fingerprint: str, selections, shares=(0.1,), seeds=(0, 1, 2), n_rows: int | None = None) -> str:
     """Key under which :func:`judged_saved` keeps its result."""
-    asked = _asked(selections, shares, seeds, n_rows)
-    # What is varied does not tell selections apart.
-    selections = [None if one is None else asked_for(*one) for one in asked["selections"]]
-    for one in filter(None, selections):
-        one["params"] = {name: v for name, v in one["params"].items() if name not in VARIED}
-    return store.artifact_key(JUDGED, fingerprint, asked | {"selections": selections})
+    return _judged_task(fingerprint, selections, shares, seeds, n_rows).key
 
 
 def judged_saved(
     fingerprint: str, selections, shares=(0.1,), seeds=(0, 1, 2), n_rows: int | None = None, progress: Progress = silent
 ) -> str:
-    """Have :func:`judge` on a data set of the store kept; at once when it is there already.
-
-    Parameters
-    ----------
-    fingerprint : str
-    selections, shares, seeds, n_rows, progress
-        See :func:`judge`.
-
-    Returns
-    -------
-    str
-        The key, for :func:`load_judged`.
-    """
-    from xmlcore.datasets import load_saved
-
-    key = judged_key(fingerprint, selections, shares, seeds, n_rows)
-    if store.exists(JUDGED, key):
-        return key
-    progress("Reading data", 0.0)
-    found = judge(load_saved(fingerprint), selections, shares, seeds, n_rows, progress)
-    store.save(JUDGED, key, found, fingerprint=fingerprint)
-    return key
+    """Have :func:`judge` on a data set of the store kept; at once when it is there already."""
+    return keep(_judged_task(fingerprint, selections, shares, seeds, n_rows), progress)
 
 
 def load_judged(key: str) -> Judged:
-    """Read what :func:`judged_saved` kept; StoreError when there is none."""
-    return store.load(JUDGED, key)
+    """Read a comparison that is kept; StoreError when there is none."""
+    return load("compare_selections", key)
 
 
-@dataclass
+@dataclass(frozen=True)
 class Stability:
     """How much of a selection stays when only the seed changes.
 
@@ -430,27 +455,59 @@ def _chance(k, n_features) -> float:
     return float(hypergeom.pmf(common, n_features, k, k) @ (common / (2 * k - common)))
 
 
+@register
+class SelectionStability(Task):
+    """Make a selection with several seeds, and compare what each label keeps.
+
+    Inputs: ``dataset``. Parameters: ``method``, ``params``, ``seeds``: see :func:`stability`.
+    """
+
+    kind, folder, result = "selection_stability", STABILITY, Stability
+
+    def complete(self, params):
+        params = {"method": "FALS", "params": None, "seeds": (0, 1, 2, 3, 4)} | params
+        check_names(params, ("method", "params", "seeds"))
+        full = selection_params(params["method"], params["params"])
+        full.pop("random_state", None)
+        return {"method": params["method"], "params": full, "seeds": sorted(set(params["seeds"]))}
+
+    def params_in_key(self):
+        counted = asked_for(self.params["method"], self.params["params"])
+        counted["params"].pop("random_state", None)
+        return counted | {"seeds": self.params["seeds"]}
+
+    def title_on(self, dataset):
+        return f"Selecting features of {dataset} with {len(self.params['seeds'])} seeds"
+
+    def estimate(self) -> Estimate:
+        from xmlcore.datasets import load_saved
+
+        found = selection_estimate(load_saved(self.fingerprint), self.params["method"], self.params["params"])
+        return Estimate(found["seconds"] * len(self.params["seeds"]), found["bytes"])
+
+    def run(self, progress=silent, files=None):
+        from xmlcore.datasets import load_saved
+
+        progress("Reading data", 0.0)
+        return as_plain(stability(load_saved(self.fingerprint), progress=progress, **self.params))
+
+
+def _stability_task(fingerprint, method, params, seeds):
+    return task("selection_stability", {"dataset": fingerprint}, {"method": method, "params": params, "seeds": seeds})
+
+
 def stability_key(fingerprint: str, method: str, params: dict | None = None, seeds=(0, 1, 2, 3, 4)) -> str:
     """Key under which :func:`stability_saved` keeps its result."""
-    asked = asked_for(method, params)
-    asked["params"].pop("random_state", None)
-    return store.artifact_key(STABILITY, fingerprint, asked | {"seeds": sorted(set(seeds))})
+    return _stability_task(fingerprint, method, params, seeds).key
 
 
 def stability_saved(
     fingerprint: str, method: str, params: dict | None = None, seeds=(0, 1, 2, 3, 4), progress: Progress = silent
 ) -> str:
     """Have :func:`stability` on a data set of the store kept; at once when it is there already. Returns the key."""
-    from xmlcore.datasets import load_saved
-
-    key = stability_key(fingerprint, method, params, seeds)
-    if store.exists(STABILITY, key):
-        return key
-    progress("Reading data", 0.0)
-    store.save(STABILITY, key, stability(load_saved(fingerprint), method, params, seeds, progress))
-    return key
+    return keep(_stability_task(fingerprint, method, params, seeds), progress)
 
 
 def load_stability(key: str) -> Stability:
-    """Read what :func:`stability_saved` kept; StoreError when there is none."""
-    return store.load(STABILITY, key)
+    """Read what is kept of a selection with several seeds; StoreError when there is none."""
+    return load("selection_stability", key)

@@ -1,9 +1,11 @@
 """Smaller models out of one: what fewer, or smaller, trees of a fitted ensemble predict."""
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from xmlcore import metrics, store
-from xmlcore.experiment._runs import LEAST_RANKED, Run, load_run, load_run_model
+from xmlcore import metrics
+from xmlcore.experiment.task import Estimate, Task, keep, load, register, task
+from xmlcore.experiment.train import LEAST_RANKED, Run, check_names, load_run_model
 from xmlcore.progress import Progress, silent
 from xmlcore.ranking import Ranking
 from xmlcore.validation import check_count
@@ -14,6 +16,19 @@ if TYPE_CHECKING:
     from xmlcore.datasets import Dataset
 
 PREFIXES = "prefixes"
+
+
+@dataclass(frozen=True)
+class Prefixes:
+    """Measures of parts of a kept run's ensemble.
+
+    Attributes
+    ----------
+    measures : DataFrame
+        See :func:`prefix_measures`.
+    """
+
+    measures: "pd.DataFrame"
 
 
 def prefix_points(model) -> tuple[list[int], list[int]]:
@@ -140,37 +155,41 @@ def prefix_seconds(run: Run, model) -> float:
     return run.times["predict_s"] * (sum(n_trees) / n_trees[-1] + len(max_nodes))
 
 
+@register
+class PrefixMeasures(Task):
+    """Measure what fewer, and smaller, trees of a kept run of LdSM predict. Inputs: ``run``. No parameters."""
+
+    kind, folder, result, needs = "prefixes", PREFIXES, Prefixes, ("run",)
+
+    def complete(self, params):
+        check_names(params, ())
+        return {}
+
+    def title_on(self, dataset):
+        return f"Measuring parts of the model on {dataset}"
+
+    def estimate(self) -> Estimate:
+        return Estimate(prefix_seconds(load("train", self.inputs["run"]), load_run_model(self.inputs["run"])))
+
+    def run(self, progress=silent, files=None):
+        from xmlcore.datasets import load_saved
+
+        progress("Reading the model", 0.0)
+        found = load("train", self.inputs["run"])
+        model, dataset = load_run_model(self.inputs["run"]), load_saved(found.fingerprint)
+        return {"measures": prefix_measures(model, dataset, found.k, progress=progress)}
+
+
 def prefixes_key(run_key: str) -> str:
     """Key under which :func:`prefixes_saved` keeps its table."""
-    return store.artifact_key(PREFIXES, run_key, {})
+    return task("prefixes", {"run": run_key}).key
 
 
 def prefixes_saved(run_key: str, progress: Progress = silent) -> str:
-    """Have :func:`prefix_measures` of a kept run in the store; at once when it is there already.
-
-    Parameters
-    ----------
-    run_key : str
-        Of a run that :func:`run_saved` kept.
-    progress : callable, optional
-
-    Returns
-    -------
-    str
-        The key, for :func:`load_prefixes`.
-    """
-    from xmlcore.datasets import load_saved
-
-    key = prefixes_key(run_key)
-    if store.exists(PREFIXES, key):
-        return key
-    progress("Reading the model", 0.0)
-    found = load_run(run_key)
-    model, dataset = load_run_model(run_key), load_saved(found.fingerprint)
-    store.save(PREFIXES, key, prefix_measures(model, dataset, found.k, progress=progress), run=run_key)
-    return key
+    """Have :func:`prefix_measures` of a kept run in the store; at once when it is there already."""
+    return keep(task("prefixes", {"run": run_key}), progress)
 
 
 def load_prefixes(key: str) -> "pd.DataFrame":
-    """Read a table that :func:`prefixes_saved` kept; StoreError when there is none."""
-    return store.load(PREFIXES, key)
+    """Read a table of measures that is kept; StoreError when there is none."""
+    return load("prefixes", key).measures

@@ -7,10 +7,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy.sparse as sp
 
-from xmlcore import store
-from xmlcore.experiment._runs import _run, compile_kernels, estimator, evaluate, full_params, load_run, run_saved
-from xmlcore.experiment._selection import load_selection
-from xmlcore.experiment.catalog import NOISE
+from xmlcore.experiment import estimates
+from xmlcore.experiment.catalog import MODELS, NOISE
+from xmlcore.experiment.task import Estimate, Task, as_plain, keep, load, register, task
+from xmlcore.experiment.train import (
+    changed_params,
+    check_names,
+    compile_kernels,
+    estimator,
+    evaluate,
+    full_params,
+    run_and_model,
+)
 from xmlcore.progress import Progress, silent
 from xmlcore.ranking import Ranking
 from xmlcore.validation import check_count
@@ -25,7 +33,7 @@ PER_LABEL_MODEL = "OneVsRest"
 ROWS = 512  # predicted at a time
 
 
-@dataclass
+@dataclass(frozen=True)
 class Reduced:
     """A model on selected features beside the same one on all features.
 
@@ -152,12 +160,99 @@ def fitting_depth(selected: np.ndarray, most: int) -> int:
     return low
 
 
+@register
+class TrainReduced(Task):
+    """Train a model on selected features, and the same one on all of them, and keep both's measures.
+
+    Inputs: ``selection``. Parameters: ``model`` and ``params``; ``per_label`` (each label learns from its own features
+    only: for OneVsRest, whose labels do not depend on each other; else all labels learn from the union of what labels
+    keep); ``n_per_label`` (take only so many of each label's features, the best; by default all); ``k``.
+
+    The model on all features is kept as a run of its own, or is one that was.
+    """
+
+    kind, folder, result, needs = "reduced", REDUCED, Reduced, ("selection",)
+
+    def complete(self, params):
+        params = {"model": "PLT", "params": None, "per_label": False, "n_per_label": None, "k": 5} | params
+        check_names(params, ("model", "params", "per_label", "n_per_label", "k"))
+        model, full = params["model"], full_params(params["model"], params["params"])
+        if params["per_label"] and model != PER_LABEL_MODEL:
+            raise ValueError(f"{model} learns all labels together: per_label is for {PER_LABEL_MODEL}")
+        if params["per_label"] and full["noise_sigma"] > 0:
+            raise ValueError("noise in training is not offered with a set of features for each label: set it to 0")
+        return params | {"params": full, "k": check_count(params["k"], "k")}
+
+    def title_on(self, dataset):
+        model = self.params["model"]
+        changed = changed_params(MODELS[model], self.params["params"])
+        return f"Training {model} on selected features of {dataset}" + (f" ({changed})" if changed else "")
+
+    def whole(self) -> Task:
+        """Return the task that trains the same model on all features."""
+        params = {name: self.params[name] for name in ("model", "params", "k")}
+        return task("train", {"dataset": self.fingerprint}, params)
+
+    def estimate(self) -> Estimate:
+        from xmlcore.datasets import load_saved
+
+        found, whole = load("select", self.inputs["selection"]), self.whole()
+        known = whole.load() if whole.exists() else None
+        n_used = union_of(found.selected, self.params["n_per_label"]).size
+        return estimates.reduced(load_saved(self.fingerprint), self.params, n_used, known)
+
+    def run(self, progress=silent, files=None):
+        from xmlcore.datasets import load_saved
+
+        progress("Reading data", 0.0)
+        asked = self.params
+        found = load("select", self.inputs["selection"])
+        n_per_label = asked["n_per_label"]
+        if n_per_label is None:
+            n_per_label = found.n_selected
+        check_count(n_per_label, "n_per_label", most=found.n_selected)
+        dataset = load_saved(found.fingerprint)
+
+        def part(number):
+            def report(phase, fraction, detail=""):
+                which = ("on all features", "on selected features")[number]
+                progress(f"{phase}, {which}", (number + fraction) / 2, detail)
+
+            return report
+
+        run_key = keep(self.whole(), part(0))
+        whole = load("train", run_key)
+        used = union_of(found.selected, n_per_label)
+        if asked["per_label"]:
+            own = found.selected[:, :n_per_label]
+            measures, times, size = _per_label(dataset, own, asked["params"], asked["k"], part(1))
+        else:
+            selected = on_features(dataset, used)
+            run = run_and_model(selected, asked["model"], asked["params"], asked["k"], part(1))[0]
+            measures, times, size = run.measures, run.times, run.size
+        made = Reduced(
+            selection_key=self.inputs["selection"],
+            n_used=int(used.size),
+            n_features=dataset.n_features,
+            run_key=run_key,
+            measures=_both(whole.measures, measures),
+            numbers=_numbers(whole, times, size, used.size, dataset.n_features),
+            select_s=found.times["fit_s"],
+            **asked | {"n_per_label": n_per_label},
+        )
+        return as_plain(made)
+
+
+def _task(selection_key, model, params, per_label, n_per_label, k):
+    asked = {"model": model, "params": params, "per_label": per_label, "n_per_label": n_per_label, "k": k}
+    return task("reduced", {"selection": selection_key}, asked)
+
+
 def reduced_key(
     selection_key: str, model: str, params=None, per_label: bool = False, n_per_label: int | None = None, k: int = 5
 ) -> str:
     """Key under which :func:`reduced_saved` keeps its result."""
-    asked = {"model": model, "params": full_params(model, params), "per_label": per_label}
-    return store.artifact_key(REDUCED, selection_key, asked | {"n_per_label": n_per_label, "k": k})
+    return _task(selection_key, model, params, per_label, n_per_label, k).key
 
 
 def reduced_saved(
@@ -169,85 +264,8 @@ def reduced_saved(
     k: int = 5,
     progress: Progress = silent,
 ) -> str:
-    """Train a model on selected features, and the same one on all of them, and keep both's measures.
-
-    Parameters
-    ----------
-    selection_key : str
-        Of a selection that :func:`xmlcore.experiment.selection_saved` kept.
-    model : str
-        A key of :data:`MODELS`.
-    params : dict, optional
-        Parameters of the model that differ from the defaults.
-    per_label : bool
-        Each label learns from its own features only: for OneVsRest, whose labels do not depend on each other. Else all
-        labels learn from the union of what labels keep.
-    n_per_label : int, optional
-        Take only so many of each label's features, the best; by default all.
-    k : int
-        Measures are taken at 1 to k.
-    progress : callable, optional
-
-    Returns
-    -------
-    str
-        The key, for :func:`load_reduced`. The model on all features is kept as a run of its own, or is one that was.
-
-    Raises
-    ------
-    ValueError
-        ``per_label`` with another model, or with noise in the training.
-    """
-    from xmlcore.datasets import load_saved
-
-    params = full_params(model, params)
-    if per_label and model != PER_LABEL_MODEL:
-        raise ValueError(f"{model} learns all labels together: per_label is for {PER_LABEL_MODEL}")
-    if per_label and params["noise_sigma"] > 0:
-        raise ValueError("noise in training is not offered with a set of features for each label: set it to 0")
-    k = check_count(k, "k")
-    key = reduced_key(selection_key, model, params, per_label, n_per_label, k)
-    if store.exists(REDUCED, key):
-        return key
-    progress("Reading data", 0.0)
-    found = load_selection(selection_key)
-    if n_per_label is not None:
-        check_count(n_per_label, "n_per_label", most=found.n_selected)
-    dataset = load_saved(found.fingerprint)
-
-    def part(number):
-        def report(phase, fraction, detail=""):
-            which = ("on all features", "on selected features")[number]
-            progress(f"{phase}, {which}", (number + fraction) / 2, detail)
-
-        return report
-
-    run_key = run_saved(found.fingerprint, model, params, k, progress=part(0))
-    whole = load_run(run_key)
-    n_per_label = found.n_selected if n_per_label is None else n_per_label
-    used = union_of(found.selected, n_per_label)
-    if per_label:
-        own = found.selected[:, :n_per_label]
-        measures, times, size = _per_label(dataset, own, params, k, part(1))
-    else:
-        run = _run(on_features(dataset, used), model, params, k, part(1))[0]
-        measures, times, size = run.measures, run.times, run.size
-    result = Reduced(
-        selection_key=selection_key,
-        model=model,
-        params=params,
-        per_label=per_label,
-        n_per_label=n_per_label,
-        n_used=used.size,
-        n_features=dataset.n_features,
-        k=k,
-        run_key=run_key,
-        measures=_both(whole.measures, measures),
-        numbers=_numbers(whole, times, size, used.size, dataset.n_features),
-        select_s=found.times["fit_s"],
-    )
-    store.save(REDUCED, key, result, selection=selection_key)
-    return key
+    """Train a model on selected features, and the same one on all of them, and keep both's measures."""
+    return keep(_task(selection_key, model, params, per_label, n_per_label, k), progress)
 
 
 def on_features(dataset: "Dataset", features: np.ndarray) -> "Dataset":
@@ -301,5 +319,5 @@ def _numbers(whole, times, size, n_used, n_features):
 
 
 def load_reduced(key: str) -> Reduced:
-    """Read what :func:`reduced_saved` kept; StoreError when there is none."""
-    return store.load(REDUCED, key)
+    """Read what is kept of a model on selected features; StoreError when there is none."""
+    return load("reduced", key)

@@ -1,14 +1,16 @@
 """Runs: one model with its parameters, trained and measured on one data set."""
 
+import math
 import time
 import warnings
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xmlcore import metrics, store
+from xmlcore.experiment import estimates
 from xmlcore.experiment.catalog import MODELS, NOISE
+from xmlcore.experiment.task import Estimate, Task, as_plain, keep, load, register, task
 from xmlcore.progress import Progress, silent
 from xmlcore.ranking import Ranking
 from xmlcore.validation import check_count
@@ -19,10 +21,11 @@ if TYPE_CHECKING:
     from xmlcore.datasets import Dataset
 
 RUNS = "runs"
+LARGEST_EXACT = 2**53  # whole numbers up to here are exact as floats
 LEAST_RANKED = 5  # labels kept per test row, even when fewer are measured
 
 
-@dataclass
+@dataclass(frozen=True)
 class Run:
     """What one run found.
 
@@ -166,10 +169,13 @@ def run(
     -------
     Run
     """
-    return _run(dataset, model, params, k, progress)[0]
+    return run_and_model(dataset, model, params, k, progress)[0]
 
 
-def _run(dataset, model, params, k, progress):
+def run_and_model(
+    dataset: "Dataset", model: str, params: dict | None, k: int = 5, progress: Progress = silent
+) -> tuple[Run, object]:
+    """Do what :func:`run` does, and return the fitted model as well."""
     import pandas as pd
 
     k = check_count(k, "k")
@@ -215,51 +221,117 @@ def compile_kernels(unfitted) -> float:
     return time.perf_counter() - start
 
 
-def run_key(fingerprint: str, model: str, params: dict | None = None, k: int = 5) -> str:
-    """Key under which :func:`run_saved` keeps a run: data, model, all parameters, k and the code's version."""
-    return store.artifact_key(RUNS, fingerprint, {"model": model, "params": full_params(model, params), "k": k})
+@register
+class Train(Task):
+    """Train a model on a data set and measure it on the test rows.
+
+    Inputs: ``dataset``. Parameters: ``model``, ``params`` (see :func:`full_params`), ``k``. Beside the result the
+    folder ``model`` is kept, for :func:`load_run_model`.
+    """
+
+    kind, folder, result = "train", RUNS, Run
+
+    def complete(self, params):
+        params = {"model": "PLT", "params": None, "k": 5} | params
+        check_names(params, ("model", "params", "k"))
+        model = params["model"]
+        return {"model": model, "params": full_params(model, params["params"]), "k": check_count(params["k"], "k")}
+
+    def title_on(self, dataset):
+        model = self.params["model"]
+        changed = changed_params(MODELS[model], self.params["params"])
+        return f"Training {model} on {dataset}" + (f" ({changed})" if changed else "")
+
+    def facts(self):
+        return super().facts() | {"model": self.params["model"]}
+
+    def estimate(self) -> Estimate:
+        from xmlcore.datasets import load_saved
+
+        return estimates.train(load_saved(self.fingerprint), self.params["model"], self.params["params"])
+
+    def run(self, progress=silent, files=None):
+        from xmlcore.datasets import load_saved
+
+        progress("Reading data", 0.0)
+        found, fitted = run_and_model(load_saved(self.fingerprint), progress=progress, **self.params)
+        if files is not None:
+            files["model"] = fitted.save
+        return as_plain(found)
 
 
-def run_saved(fingerprint: str, model: str, params: dict | None = None, k: int = 5, progress: Progress = silent) -> str:
-    """Run on a data set of the store and keep the result there; at once when it is there already.
+def check_names(params: dict, known) -> None:
+    """Raise ValueError unless all parameters of a task are among the ``known`` ones."""
+    unknown = sorted(set(params) - set(known))
+    if unknown:
+        raise ValueError(f"unknown parameter {', '.join(unknown)}: known are {', '.join(known)}")
+
+
+def changed_params(info, params: dict) -> str:
+    """Return what differs from the defaults, in the words of the form: ``Trees: 3, Arity: 16``.
 
     Parameters
     ----------
-    fingerprint : str
-        Of a data set kept by :func:`xmlcore.datasets.save_dataset`.
-    model, params, k, progress
-        See :func:`run`.
-
-    Returns
-    -------
-    str
-        The key, for :func:`load_run` and :func:`load_run_model`.
+    info : ModelInfo
+    params : dict
     """
-    from xmlcore.datasets import load_saved
-
-    key = run_key(fingerprint, model, params, k)
-    if store.exists(RUNS, key):
-        return key
-    progress("Reading data", 0.0)
-    dataset = load_saved(fingerprint)
-    result, fitted = _run(dataset, model, params, k, progress)
-    progress("Saving", 0.0)
-    with store.writing(RUNS, key, model=model, fingerprint=fingerprint, dataset=dataset.name) as folder:
-        store.write_value(folder, result)
-        fitted.save(Path(folder) / "model")
-    return key
+    known = {p.name: p for p in info.parameters}
+    return ", ".join(
+        f"{known[name].label if name in known else name}: {_value_text(value)}"
+        for name, value in params.items()
+        if name not in known or known[name].default != value
+    )
 
 
-def load_run(key: str) -> Run:
-    """Read a run that :func:`run_saved` kept; StoreError when there is none."""
-    return store.load(RUNS, key)
+def _value_text(value) -> str:
+    if value is None:
+        return "automatic"
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, (int, float)):
+        whole = math.isfinite(value) and value == int(value) and abs(value) < LARGEST_EXACT
+        return f"{int(value):,}" if whole else f"{value:g}"
+    return str(value)
 
 
 def load_run_model(key: str):
-    """Read the fitted model of a kept run."""
+    """Read the fitted model of a kept run.
+
+    Raises
+    ------
+    xmlcore.store.MissingArtifactError
+        No run is kept under the key.
+    xmlcore.store.DamagedArtifactError
+        The model could not be read; the run has been removed with it.
+    """
     from xmlcore.models import load_model
 
-    return load_model(store.folder(RUNS, key) / "model")
+    store.check(RUNS, key)
+    try:
+        return load_model(store.folder(RUNS, key) / "model")
+    except (MemoryError, PermissionError):
+        raise
+    except Exception as error:
+        store.delete(RUNS, key)
+        raise store.DamagedArtifactError(
+            f"the model of run {key} was damaged, and the run has been removed ({type(error).__name__}: {error}); "
+            "make it again"
+        ) from None
+
+
+def run_key(fingerprint: str, model: str, params: dict | None = None, k: int = 5) -> str:
+    """Key under which :func:`run_saved` keeps a run: data, model, all parameters and k."""
+    return task("train", {"dataset": fingerprint}, {"model": model, "params": params, "k": k}).key
+
+
+def run_saved(fingerprint: str, model: str, params: dict | None = None, k: int = 5, progress: Progress = silent) -> str:
+    """Run on a data set of the store and keep the result there; at once when it is there already."""
+    return keep(task("train", {"dataset": fingerprint}, {"model": model, "params": params, "k": k}), progress)
+
+
+def load_run(key: str) -> Run:
+    """Read a run that is kept; StoreError when there is none."""
+    return load("train", key)
 
 
 def sampled_rows(n: int, n_rows: int | None, seed: int):

@@ -1,0 +1,122 @@
+"""What features do in a kept run's model."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from xmlcore.experiment import estimates
+from xmlcore.experiment.task import Estimate, Task, as_plain, keep, load, register, task
+from xmlcore.experiment.train import check_names, load_run_model, sampled_rows
+from xmlcore.progress import Progress, silent
+from xmlcore.validation import check_count
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+EXPLANATIONS = "explanations"
+
+
+@dataclass(frozen=True)
+class Explanations:
+    """What features do in a kept run's model, over many test rows.
+
+    Attributes
+    ----------
+    run_key : str
+    rows : ndarray of int64
+        The test rows looked at.
+    n_test : int
+        Of how many.
+    deletion : DataFrame
+        See :func:`xmlcore.explain.deletion_curve`; ``row`` is a test row. Each row's label is its top-1. Without
+        contributions where the model's are not those of features (DoubleSampling).
+    importance : DataFrame
+        See :func:`xmlcore.explain.importance`, all features.
+    stability : DataFrame
+        row, sigma, repeat, spearman, overlap: contributions on the clean row against those on the row with Gaussian
+        noise on its present features, whose standard deviation is ``sigma`` times the mean size of the rows' values.
+    """
+
+    run_key: str
+    rows: Any
+    n_test: int
+    deletion: "pd.DataFrame"
+    importance: "pd.DataFrame"
+    stability: "pd.DataFrame"
+
+
+NOISE_OF_VALUES = (0.1, 0.3, 1.0)  # of the mean size of a value, when stability is measured
+STABILITY_REPEATS = 5
+
+
+@register
+class Explain(Task):
+    """Explain a sample of a kept run's test rows.
+
+    Inputs: ``run``. Parameters: ``n_rows`` (test rows with features, drawn at random; all when there are fewer),
+    ``seed``.
+    """
+
+    kind, folder, result, needs = "explanations", EXPLANATIONS, Explanations, ("run",)
+
+    def complete(self, params):
+        params = {"n_rows": 200, "seed": 0} | params
+        check_names(params, ("n_rows", "seed"))
+        return params | {"n_rows": check_count(params["n_rows"], "n_rows")}
+
+    def title_on(self, dataset):
+        return f"Explaining {self.params['n_rows']:,} rows of {dataset}"
+
+    def estimate(self) -> Estimate:
+        return estimates.explanations(load("train", self.inputs["run"]), self.params["n_rows"])
+
+    def run(self, progress=silent, files=None):
+        import numpy as np
+        import pandas as pd
+
+        from xmlcore import explain, robustness
+        from xmlcore.datasets import load_saved
+
+        n_rows, seed = self.params["n_rows"], self.params["seed"]
+        progress("Reading the model", 0.0)
+        found = load("train", self.inputs["run"])
+        model, dataset = load_run_model(self.inputs["run"]), load_saved(found.fingerprint)
+        filled = np.flatnonzero(np.diff(dataset.X_test.indptr))
+        rows = filled[sampled_rows(filled.size, n_rows, seed)]
+        X, labels = dataset.X_test[rows], found.ranking.labels[rows, 0]
+        known = labels >= 0
+        rows, X, labels = rows[known], X[known], labels[known]
+        of_features = explain.explains_features(model)
+        methods = ("contributions", "magnitude", "random") if of_features else ("magnitude", "random")
+        deletion = explain.deletion_curve(model, X, labels, methods, seed=seed, progress=progress)
+        deletion["row"] = rows[deletion["row"].to_numpy()]
+        importance = explain.importance(model, X, labels, n=None, progress=progress)
+        size = float(np.abs(X.data).mean()) if X.nnz else 0.0
+        parts = []
+        for i, row in enumerate(rows):
+            progress("Explaining noisy rows", i / rows.size, f"row {i + 1:,} of {rows.size:,}")
+            for share in NOISE_OF_VALUES:
+                noise = robustness.GaussianNoise(share * size, "nonzero")
+                part = explain.stability(model, X[[i]], labels[i], noise, STABILITY_REPEATS, seed=seed, row=int(row))
+                parts.append(part.assign(row=row, sigma=share))
+        stability = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=["row", "sigma", "repeat"])
+        made = Explanations(self.inputs["run"], rows, dataset.n_test, deletion, importance, stability)
+        return as_plain(made)
+
+
+def _task(run_key, n_rows, seed):
+    return task("explanations", {"run": run_key}, {"n_rows": n_rows, "seed": seed})
+
+
+def explanations_key(run_key: str, n_rows: int = 200, seed: int = 0) -> str:
+    """Key under which :func:`explanations_saved` keeps its result."""
+    return _task(run_key, n_rows, seed).key
+
+
+def explanations_saved(run_key: str, n_rows: int = 200, seed: int = 0, progress: Progress = silent) -> str:
+    """Explain a sample of a kept run's test rows and keep the result; at once when it is there already."""
+    return keep(_task(run_key, n_rows, seed), progress)
+
+
+def load_explanations(key: str) -> Explanations:
+    """Read explanations that are kept; StoreError when there are none."""
+    return load("explanations", key)

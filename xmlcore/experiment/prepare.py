@@ -1,0 +1,66 @@
+"""Data sets of the catalog, made ready."""
+
+from dataclasses import dataclass
+
+from xmlcore import store
+from xmlcore.experiment.task import DATASETS, Estimate, Task, register
+from xmlcore.experiment.train import check_names
+from xmlcore.progress import silent
+
+PREPARE_SECONDS = 15.0  # of one core, for the largest data set of the catalog
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A data set of the catalog that is kept.
+
+    Attributes
+    ----------
+    name : str
+    dataset : str
+        Fingerprint, for :func:`xmlcore.datasets.load_saved`.
+    """
+
+    name: str
+    dataset: str
+
+
+@register
+class Prepare(Task):
+    """Make or fetch a data set of the catalog, and keep it. No inputs. Parameters: ``name``.
+
+    The parameter ``made_from`` is filled in: versions of the libraries whose documentation becomes a data set, and the
+    like. When these change, the data set is made again.
+    """
+
+    kind, folder, result, needs = "prepare", "prepared", Prepared, ()
+
+    def complete(self, params):
+        from xmlcore.datasets.registry import made_from
+
+        check_names(params, ("name", "made_from"))
+        return {"made_from": made_from(params["name"])} | params
+
+    def title_on(self, dataset):
+        return f"Preparing {self.params['name']}"
+
+    def dataset_name(self):
+        return self.params["name"]
+
+    def facts(self):
+        return {"task": self.kind, "version": self.version, "inputs": {}, "params": self.params}
+
+    def estimate(self) -> Estimate:
+        return Estimate(PREPARE_SECONDS)
+
+    def exists(self) -> bool:
+        """Whether the data set is kept."""
+        try:
+            return super().exists() and store.exists(DATASETS, self.load().dataset)
+        except store.StoreError:
+            return False
+
+    def run(self, progress=silent, files=None):
+        from xmlcore.datasets import prepare
+
+        return {"name": self.params["name"], "dataset": prepare(self.params["name"], progress)}

@@ -1,0 +1,154 @@
+"""Noise and attacks on a kept run's test rows."""
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from xmlcore.experiment import estimates
+from xmlcore.experiment.task import Estimate, Task, as_plain, keep, load, register, task
+from xmlcore.experiment.train import check_names, load_run_model, sampled_rows
+from xmlcore.progress import Progress, silent
+from xmlcore.validation import check_count
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+ROBUSTNESS = "robustness"
+ATTACKS = ("fgsm", "pgd")
+NAMES = {"gaussian": "Gaussian noise", "words": "changed words", "fgsm": "the FGSM attack", "pgd": "the PGD attack"}
+SURROGATE = "PLT with default settings, trained on the same rows"
+
+
+@dataclass(frozen=True)
+class Robustness:
+    """How a kept run's model holds up under noise or an attack.
+
+    Attributes
+    ----------
+    run_key : str
+    kind : {"gaussian", "words", "fgsm", "pgd"}
+    levels : list of float
+        Standard deviations, rates or budgets, as :func:`xmlcore.robustness.perturbation` takes them.
+    options : dict
+        Further arguments of the perturbation.
+    n_repeats, seed : int
+    n_rows, n_test : int
+        Test rows measured, of how many.
+    frame : DataFrame
+        See :func:`xmlcore.robustness.evaluate`.
+    surrogate : str or None
+        The model that an attack was computed on, where it was not the run's own.
+    seconds : float
+        For all of it.
+    """
+
+    run_key: str
+    kind: str
+    levels: list[float]
+    options: dict
+    n_repeats: int
+    seed: int
+    n_rows: int
+    n_test: int
+    frame: "pd.DataFrame"
+    surrogate: str | None = None
+    seconds: float = 0.0
+
+
+@register
+class MeasureRobustness(Task):
+    """Measure a kept run's model under noise or an attack.
+
+    Inputs: ``run``; its test rows are perturbed. Parameters: ``kind``, ``levels``, ``options`` (see
+    :func:`xmlcore.robustness.evaluate`; word noise draws its words from the training rows), ``n_repeats``, ``seed``,
+    ``n_rows`` (a random sample of so many test rows; by default all).
+
+    Where the model has no gradient, attacks are computed on a PLT with default settings, trained on the same rows (and
+    kept as a run), and transferred.
+    """
+
+    kind, folder, result, needs = "robustness", ROBUSTNESS, Robustness, ("run",)
+
+    def complete(self, params):
+        params = {"options": None, "n_repeats": 3, "seed": 0, "n_rows": None} | params
+        check_names(params, ("kind", "levels", "options", "n_repeats", "seed", "n_rows"))
+        return params | {
+            "levels": sorted({float(level) for level in params["levels"]}),
+            "options": dict(params["options"] or {}),
+            "n_repeats": check_count(params["n_repeats"], "n_repeats"),
+        }
+
+    def title_on(self, dataset):
+        return f"Measuring {NAMES.get(self.params['kind'], self.params['kind'])} on {dataset}"
+
+    def estimate(self) -> Estimate:
+        from xmlcore.datasets import load_saved
+
+        return estimates.robustness(load("train", self.inputs["run"]), load_saved(self.fingerprint), self.params)
+
+    def run(self, progress=silent, files=None):
+        from xmlcore import robustness
+        from xmlcore.datasets import load_saved
+
+        progress("Reading the model", 0.0)
+        start, asked = time.perf_counter(), self.params
+        found = load("train", self.inputs["run"])
+        model, dataset = load_run_model(self.inputs["run"]), load_saved(found.fingerprint)
+        surrogate, transferred = None, None
+        if asked["kind"] in ATTACKS and not hasattr(model, "log_proba_gradient"):
+            surrogate = load_run_model(keep(task("train", {"dataset": found.fingerprint}, {"k": found.k}), progress))
+            transferred = SURROGATE
+        rows = sampled_rows(dataset.n_test, asked["n_rows"], asked["seed"])
+        frame = robustness.evaluate(
+            model,
+            dataset.X_test[rows],
+            dataset.Y_test[rows],
+            sigmas=asked["levels"],
+            n_repeats=asked["n_repeats"],
+            random_state=asked["seed"],
+            perturbation=asked["kind"],
+            options=asked["options"] | ({"reference": dataset.X_train} if asked["kind"] == "words" else {}),
+            Y_train=dataset.Y_train,
+            surrogate=surrogate,
+            progress=progress,
+        )
+        made = Robustness(
+            run_key=self.inputs["run"],
+            n_test=dataset.n_test,
+            frame=frame,
+            surrogate=transferred,
+            seconds=time.perf_counter() - start,
+            **asked | {"n_rows": rows.size},
+        )
+        return as_plain(made)
+
+
+def _task(run_key, kind, levels, options, n_repeats, seed, n_rows):
+    params = {"kind": kind, "levels": levels, "options": options, "n_repeats": n_repeats, "seed": seed}
+    return task("robustness", {"run": run_key}, params | {"n_rows": n_rows})
+
+
+def robustness_key(
+    run_key: str, kind: str, levels, options: dict | None = None, n_repeats: int = 3, seed: int = 0, n_rows=None
+) -> str:
+    """Key under which :func:`robustness_saved` keeps its result."""
+    return _task(run_key, kind, levels, options, n_repeats, seed, n_rows).key
+
+
+def robustness_saved(
+    run_key: str,
+    kind: str,
+    levels,
+    options: dict | None = None,
+    n_repeats: int = 3,
+    seed: int = 0,
+    n_rows: int | None = None,
+    progress: Progress = silent,
+) -> str:
+    """Measure a kept run's model under noise or an attack and keep the result; at once when it is there already."""
+    return keep(_task(run_key, kind, levels, options, n_repeats, seed, n_rows), progress)
+
+
+def load_robustness(key: str) -> Robustness:
+    """Read what is kept of a run under noise; StoreError when there is none."""
+    return load("robustness", key)

@@ -1,0 +1,388 @@
+"""Tasks: work whose result is kept, each with a key, a title, an estimate, and one way to run, keep and load it.
+
+A kind of task is a subclass of :class:`Task` in a file of its own, registered by :func:`register`::
+
+    @register
+    class Train(Task):
+        kind, folder, result = "train", "runs", Run
+
+        def complete(self, params): ...                # check the parameters, fill in defaults
+        def title_on(self, dataset): ...               # "Training PLT on bibtex"
+        def estimate(self): ...                        # seconds and bytes, before anything is done
+        def run(self, progress=silent, files=None): ...  # the result, as plain values
+
+Everything else is shared: :func:`keep` runs a task and keeps its result in the store, :func:`submit` has a worker do
+so, :meth:`Task.load` reads the result back.
+"""
+
+import dataclasses
+import numbers
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from xmlcore import store
+from xmlcore.experiment import earlier
+from xmlcore.progress import Progress, silent
+from xmlcore.ranking import Ranking
+
+if TYPE_CHECKING:
+    from xmlcore.jobs import Job, Queue
+
+KINDS: "dict[str, type[Task]]" = {}
+MADE_BY = {"run": "train", "selection": "select"}  # name of an input -> kind of the task that makes it
+DATASETS = "datasets"
+
+Files = dict[str, Callable[[Path], None]]
+
+
+class DamagedResultWarning(UserWarning):
+    """A kept result was damaged and has been made again."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a task is expected to take.
+
+    Attributes
+    ----------
+    seconds : float
+    bytes : int
+        Memory at the peak beside the data set and the model that the task reads; 0 where it is not worth mentioning.
+    """
+
+    seconds: float
+    bytes: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """Work whose result is kept: what it is made from, and with which parameters.
+
+    Parameters
+    ----------
+    inputs : dict
+        What the task reads, by name: ``{"dataset": fingerprint}``, ``{"run": key}`` or ``{"selection": key}``.
+    params : dict
+        Everything else that decides the result. Parameters that are not given have their defaults; :attr:`params` has
+        all of them, as plain values (numbers, text, bools, None, lists and dicts of these).
+
+    Raises
+    ------
+    ValueError, TypeError
+        Inputs of other names; parameters that the kind does not have or that cannot be.
+    """
+
+    kind: ClassVar[str]
+    """Name of the kind in :data:`KINDS`."""
+    folder: ClassVar[str]
+    """The store's name for results of this kind."""
+    result: ClassVar[type]
+    """Dataclass that :meth:`load` returns; its fields are the names in the kept dict."""
+    version: ClassVar[int] = 1
+    """Raised by the author of the kind when the same inputs and parameters give another result than before."""
+    needs: ClassVar[tuple[str, ...]] = ("dataset",)
+    """Names of the inputs."""
+
+    inputs: dict[str, str]
+    params: dict[str, Any]
+
+    def __post_init__(self):
+        if set(self.inputs) != set(self.needs):
+            raise ValueError(f"{self.kind} needs the inputs {list(self.needs)}, not {sorted(self.inputs)}")
+        object.__setattr__(self, "inputs", {name: str(self.inputs[name]) for name in self.needs})
+        object.__setattr__(self, "params", plain(self.complete(dict(self.params)), "params"))
+
+    def __eq__(self, other):
+        return isinstance(other, Task) and self.key == other.key
+
+    def __hash__(self):
+        return hash(self.key)
+
+    # --- to be defined by a kind ---
+
+    def complete(self, params: dict) -> dict:
+        """Return ``params`` with defaults filled in; raise ValueError or TypeError for what cannot be."""
+        raise NotImplementedError
+
+    def params_in_key(self) -> dict:
+        """Return the parameters as they count for the key; by default :attr:`params`."""
+        return self.params
+
+    def title_on(self, dataset: str) -> str:
+        """Return what the task does, for users, with the name that they know the data set by."""
+        raise NotImplementedError
+
+    def estimate(self) -> Estimate:
+        """Estimate time and memory before anything is done; may load the inputs."""
+        raise NotImplementedError
+
+    def run(self, progress: Progress = silent, files: Files | None = None) -> dict:
+        """Do the work.
+
+        Parameters
+        ----------
+        progress : callable, optional
+            See :class:`xmlcore.progress.Progress`; an exception from it stops the work.
+        files : dict, optional
+            Filled with what the result has besides the dict: names of files or folders, each with a function that
+            writes it to a path.
+
+        Returns
+        -------
+        dict
+            Numbers, text, arrays, DataFrames, and lists and dicts of these; no instances of classes of xmlcore, so
+            that code can move without losing results.
+        """
+        raise NotImplementedError
+
+    @classmethod
+    def view(cls, value: dict):
+        """Return the dataclass :attr:`result` made from a kept dict."""
+        known = {field.name for field in dataclasses.fields(cls.result)}
+        value = {name: part for name, part in value.items() if name in known}
+        if isinstance(value.get("ranking"), dict):
+            value["ranking"] = Ranking(**value["ranking"])
+        return cls.result(**value)
+
+    # --- shared by all kinds ---
+
+    @cached_property
+    def key(self) -> str:
+        """Hash of kind, inputs, parameters and version: 32 hex digits."""
+        return self._key(self.version)
+
+    def _key(self, version):
+        return store.artifact_key(self.kind, self.inputs, self.params_in_key(), version)
+
+    @property
+    def title(self) -> str:
+        """What the task does, for users: ``Training PLT on bibtex (Trees: 3)``."""
+        return self.title_on(self.dataset_name())
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Fingerprint of the data set that the task is about; StoreError when an input is not kept any more."""
+        if "dataset" in self.inputs:
+            return self.inputs["dataset"]
+        for name, key in self.inputs.items():
+            return store.info(KINDS[MADE_BY[name]].folder, key)["fingerprint"]
+        raise ValueError(f"{self.kind} is not about a data set")
+
+    def dataset_name(self) -> str:
+        """Return the name that the data set is kept by; "the data set" when it is not kept any more."""
+        try:
+            return store.info(DATASETS, self.fingerprint).get("name", "the data set")
+        except store.StoreError:
+            return "the data set"
+
+    def facts(self) -> dict:
+        """Return what is written beside the result."""
+        return {
+            "task": self.kind,
+            "version": self.version,
+            "inputs": self.inputs,
+            "params": self.params,
+            "fingerprint": self.fingerprint,
+            "dataset": self.dataset_name(),
+        }
+
+    def exists(self) -> bool:
+        """Whether the result is kept."""
+        return store.exists(self.folder, self.key)
+
+    def load(self):
+        """Read the kept result as the kind's dataclass.
+
+        Raises
+        ------
+        xmlcore.store.MissingArtifactError
+            It is not kept.
+        xmlcore.store.DamagedArtifactError
+            It could not be read, and has been removed.
+        """
+        return load(self.kind, self.key)
+
+    def earlier(self) -> str | None:
+        """Return the key of a result of this task that an earlier version made; None without one."""
+        for version in range(self.version - 1, 0, -1):
+            key = self._key(version)
+            if store.exists(self.folder, key):
+                return key
+        return earlier.find(self.folder, next(iter(self.inputs.values()), ""), self.params_in_key())
+
+    def load_earlier(self):
+        """Read the result that :meth:`earlier` names; raises as :meth:`load` does."""
+        key = self.earlier()
+        if key is None:
+            raise store.MissingArtifactError(f"no earlier version of {self.kind} is kept for these parameters")
+        return load(self.kind, key)
+
+    def state(self) -> str | None:
+        """Return "kept", "earlier" (only a result of an earlier version is kept), or None."""
+        if self.exists():
+            return "kept"
+        return None if self.earlier() is None else "earlier"
+
+    def to_record(self) -> dict:
+        """Return the task as JSON knows it, for :func:`from_record`."""
+        return {"kind": self.kind, "inputs": dict(self.inputs), "params": self.params}
+
+
+def register(cls: type[Task]) -> type[Task]:
+    """Enter a kind of task in :data:`KINDS`; for use as a decorator."""
+    if cls.kind in KINDS and KINDS[cls.kind].__qualname__ != cls.__qualname__:
+        raise ValueError(f"there is a kind of task {cls.kind!r} already")
+    KINDS[cls.kind] = cls
+    return cls
+
+
+def task(kind: str, inputs: dict | None = None, params: dict | None = None) -> Task:
+    """Make a task.
+
+    Parameters
+    ----------
+    kind : str
+        A key of :data:`KINDS`.
+    inputs, params : dict, optional
+        See :class:`Task`.
+
+    Raises
+    ------
+    ValueError, TypeError
+        No such kind, or what :class:`Task` refuses.
+    """
+    if kind not in KINDS:
+        raise ValueError(f"unknown kind of task {kind!r}: known are {', '.join(sorted(KINDS))}")
+    return KINDS[kind](inputs or {}, params or {})
+
+
+def from_record(record: dict) -> Task:
+    """Undo :meth:`Task.to_record`."""
+    return task(record["kind"], record["inputs"], record["params"])
+
+
+def load(kind: str, key: str):
+    """Read what is kept of a kind under a key, whichever version made it; see :meth:`Task.load`."""
+    cls = KINDS[kind]
+    return cls.view(earlier.read(cls.folder, key))
+
+
+def provenance(task: Task) -> str | None:
+    """Return what made the result that is kept of a task.
+
+    Returns
+    -------
+    {"current", "earlier code", "earlier version"} or None
+        "earlier code": some line that decides results has changed since, but the kind's version has not, so the result
+        is most likely the same. "earlier version": the author of the kind says that results have changed. None: nothing
+        is kept.
+    """
+    if task.exists():
+        return made_by(task.folder, task.key)
+    return None if task.earlier() is None else "earlier version"
+
+
+def made_by(folder: str, key: str) -> str:
+    """Return "current" or "earlier code" for an artifact of the store."""
+    return "current" if store.info(folder, key).get("code") == store.code_version() else "earlier code"
+
+
+def keep(task: Task, progress: Progress = silent, again: bool = False) -> str:
+    """Run a task and keep its result; at once when it is kept already.
+
+    Parameters
+    ----------
+    task : Task
+    progress : callable, optional
+    again : bool
+        Make the result anew, and replace the one that is kept.
+
+    Returns
+    -------
+    str
+        The key, which is :attr:`Task.key`.
+
+    Warns
+    -----
+    DamagedResultWarning
+        A kept result was damaged, so it is made again. ``store.info(task.folder, task.key)["note"]`` says so, too.
+    """
+    note = None
+    if task.exists():
+        try:
+            store.check(task.folder, task.key)
+        except store.StoreError as error:
+            note = f"Made again: {error}"
+            warnings.warn(note, DamagedResultWarning, stacklevel=2)
+        else:
+            if not again:
+                return task.key
+    files: Files = {}
+    value = task.run(progress, files)
+    progress("Saving", 0.0)
+    facts = task.facts() | ({} if note is None else {"note": note})
+    with store.writing(task.folder, task.key, replace=again, **facts) as path:
+        store.write_value(path, value)
+        for name, write in files.items():
+            write(path / name)
+    return task.key
+
+
+def remake(task: Task, progress: Progress = silent) -> str:
+    """Make the result of a task anew, and replace the one that is kept; see :func:`keep`."""
+    return keep(task, progress, again=True)
+
+
+def submit(queue: "Queue", task: Task, owner: str = "", title: str | None = None, again: bool = False) -> "Job":
+    """Have a worker run :func:`keep`.
+
+    Parameters
+    ----------
+    queue : xmlcore.jobs.Queue
+    task : Task
+    owner : str
+        Whose job it is.
+    title : str, optional
+        By default :attr:`Task.title`.
+    again : bool
+        See :func:`keep`.
+
+    Returns
+    -------
+    xmlcore.jobs.Job
+        Its result is the key.
+    """
+    title = task.title if title is None else title
+    return queue.submit(keep_record, task.to_record(), again, title=title, owner=owner, key=task.key)
+
+
+def keep_record(record: dict, again: bool = False, progress: Progress = silent) -> str:
+    """Call :func:`keep` for a task given as a record; this is what a worker calls."""
+    return keep(from_record(record), progress, again)
+
+
+def as_plain(result) -> dict:
+    """Return the fields of a result's dataclass as :meth:`Task.run` returns them."""
+    value = {field.name: getattr(result, field.name) for field in dataclasses.fields(result)}
+    if isinstance(value.get("ranking"), Ranking):
+        value["ranking"] = value["ranking"]._asdict()
+    return value
+
+
+def plain(value, where: str = "value"):
+    """Return ``value`` as JSON knows it: NumPy scalars become numbers, tuples lists; TypeError for anything else."""
+    if hasattr(value, "dtype") and getattr(value, "shape", None) == ():
+        value = value.item()
+    if value is None or isinstance(value, (bool, str, float)):
+        return value
+    if isinstance(value, numbers.Integral):
+        return int(value)
+    if isinstance(value, (list, tuple)):
+        return [plain(item, f"{where}[{i}]") for i, item in enumerate(value)]
+    if isinstance(value, dict) and all(isinstance(name, str) for name in value):
+        return {name: plain(item, f"{where}[{name!r}]") for name, item in value.items()}
+    raise TypeError(f"{where} is a {type(value).__name__}: give a number, text, True, False, None, or a list or dict")
