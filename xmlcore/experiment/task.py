@@ -323,7 +323,7 @@ def keep(task: Task, progress: Progress = silent, again: bool = False) -> str:
                 return task.key
     files: Files = {}
     value = task.run(progress, files)
-    progress("Saving", 0.0)
+    progress("Saving", 1.0)
     facts = task.facts() | ({} if note is None else {"note": note})
     with store.writing(task.folder, task.key, replace=again, **facts) as path:
         store.write_value(path, value)
