@@ -4,15 +4,12 @@ import streamlit as st
 
 from pages.shared import frame
 
+PAGES = ("Data", "Train", "Robustness", "Explain", "Trees", "Features", "Sampling")  # the first one is at "/"
+
 page = st.navigation(
     [
-        st.Page("pages/data.py", title="Data", default=True),
-        st.Page("pages/train.py", title="Train"),
-        st.Page("pages/robustness.py", title="Robustness"),
-        st.Page("pages/explain.py", title="Explain"),
-        st.Page("pages/trees.py", title="Trees"),
-        st.Page("pages/features.py", title="Features"),
-        st.Page("pages/sampling.py", title="Sampling"),
+        st.Page(f"pages/{name.lower()}/page.py", title=name, url_path=name.lower(), default=name == PAGES[0])
+        for name in PAGES
     ]
 )
 st.set_page_config(

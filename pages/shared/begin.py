@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.shared import jobs_panel, text
+from pages.shared import format, tasks
 from xmlcore import experiment
 
 
@@ -15,13 +15,13 @@ def no_data(ready: str, without: str) -> None:
         What can be done once it is there, after "The data set is being made ready."; and why the page is empty, after
         "There is no data set in use,".
     """
-    running = jobs_panel.active("prepare")
+    running = tasks.active("prepare")
     if running:
         st.markdown(f"The data set is being made ready. {ready}")
-        jobs_panel.watch(running)
+        tasks.watch(running)
     else:
         st.markdown(f"There is no data set in use, {without}")
-        st.page_link("pages/data.py", label="Choose or upload one on the Data page", icon=":material/table_rows:")
+        st.page_link("pages/data/page.py", label="Choose or upload one on the Data page", icon=":material/table_rows:")
 
 
 def no_run(said, data, fingerprint: str, name: str, page: str, train: str, k: int, others: str, **about) -> None:
@@ -44,17 +44,17 @@ def no_run(said, data, fingerprint: str, name: str, page: str, train: str, k: in
     **about
         Trainings that are shown here, such as ``model="LdSM"``; all of this data set when not given.
     """
-    training = jobs_panel.active("train", fingerprint=fingerprint, **about)
+    training = tasks.active("train", fingerprint=fingerprint, **about)
     st.markdown(said)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
             f"Train {train} with its default settings",
             type="primary",
             key=f"{page}.train",
-            on_click=lambda: jobs_panel.train(fingerprint, name, train, experiment.full_params(train), k),
+            on_click=lambda: tasks.train(fingerprint, name, train, experiment.full_params(train), k),
             disabled=data.Y_train.nnz == 0 or bool(training),
         )
-        st.page_link("pages/train.py", label=others, icon=":material/tune:")
+        st.page_link("pages/train/page.py", label=others, icon=":material/tune:")
     if data.Y_train.nnz == 0:
         st.warning("No training row has a label, so there is nothing to learn. Choose another data set.")
     watch_training(fingerprint, **about)
@@ -62,10 +62,10 @@ def no_run(said, data, fingerprint: str, name: str, page: str, train: str, k: in
 
 def watch_training(fingerprint: str, **about) -> None:
     """Trainings on a data set that are under way, or failed."""
-    jobs_panel.watch(jobs_panel.active("train", fingerprint=fingerprint, **about)[::-1])
-    jobs_panel.show_failures(jobs_panel.failed("train", fingerprint=fingerprint, **about))
+    tasks.watch(tasks.active("train", fingerprint=fingerprint, **about)[::-1])
+    tasks.show_failures(tasks.failed("train", fingerprint=fingerprint, **about))
 
 
 def not_trained(name: str, what: str = "No model has") -> str:
     """The sentence that nothing was trained on a data set."""
-    return f"{what} been trained on **{text.plain(name)}** in this workspace yet."
+    return f"{what} been trained on **{format.plain(name)}** in this workspace yet."

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.shared import settings, state
+from pages.shared import settings, workspace
 
 
 def key(name: str, parameter) -> str:
@@ -21,7 +21,7 @@ def show(name: str, info, *, skip=()) -> None:
     skip : sequence of str
         Parameters that have widgets of their own.
     """
-    remembered = state.get("forms").get(name, {})
+    remembered = workspace.get("forms").get(name, {})
     parameters = [p for p in info.parameters if p.name not in skip]
     for parameter in (p for p in parameters if not p.advanced):
         widget(name, parameter, remembered)
@@ -51,24 +51,24 @@ def widget(name: str, parameter, remembered: dict) -> None:
     changes = {"on_change": _remember, "args": (name, parameter)}
     if parameter.kind == "choice":
         options = list(parameter.options)
-        value = state.first_value(own, value, parameter.default, options.__contains__)
+        value = workspace.first_value(own, value, parameter.default, options.__contains__)
         st.selectbox(label, options, index=options.index(value), key=own, help=help, **changes)
     elif parameter.kind == "bool":
-        value = state.first_value(own, value, parameter.default, lambda v: isinstance(v, bool))
+        value = workspace.first_value(own, value, parameter.default, lambda v: isinstance(v, bool))
         st.toggle(label, value=value, key=own, help=help, **changes)
     else:
         _number(own, parameter, value, changes)
 
 
 def _remember(name, parameter):
-    state.remember_setting(name, parameter.name, st.session_state[key(name, parameter)])
+    workspace.remember_setting(name, parameter.name, st.session_state[key(name, parameter)])
 
 
 def _number(own, parameter, value, changes):
     """A field without bounds: a browser keeps a number out of bounds to itself, and Train would use the one before."""
     kind = int if parameter.kind == "int" else float
     allowed = settings.limits(parameter)
-    value = state.first_value(own, value, parameter.default, lambda v: settings.is_number(parameter, v))
+    value = workspace.first_value(own, value, parameter.default, lambda v: settings.is_number(parameter, v))
     st.number_input(
         parameter.label,
         value=None if value is None else kind(value),

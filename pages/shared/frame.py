@@ -1,35 +1,20 @@
 """What surrounds every page."""
 
-import runpy
-from pathlib import Path
-
 import streamlit as st
 
-from pages.shared import jobs_panel, show, sidebar, state
-
-APP = Path(__file__).resolve().parents[2] / "app.py"
+from pages.shared import format, sidebar, tasks, workspace
 
 
 def around(page) -> None:
     """Open the workspace, show the sidebar, and run the page; for app.py."""
-    state.open_workspace()
-    jobs_panel.collect()
+    workspace.open_workspace()
+    tasks.collect()
     sidebar.show()
-    show.notice()
-    st.session_state[state.FRAMED] = True
-    try:
-        page.run()
-    finally:
-        st.session_state[state.FRAMED] = False
+    notice()
+    page.run()
 
 
-def inside(main) -> None:
-    """Run a page's ``main`` inside the frame; the last line of every page.
-
-    Until app.py has called st.navigation once, Streamlit takes a folder named ``pages`` for its older layout, where
-    each file stands alone. So after a restart of the server, a reload of a page would run without its frame.
-    """
-    if st.session_state.get(state.FRAMED):
-        main()
-    else:
-        runpy.run_path(str(APP), run_name="__main__")
+def notice() -> None:
+    """Say what happened since the last run of the script, once."""
+    for message in workspace.take_notices():
+        st.toast(format.plain(message), duration="long")

@@ -2,8 +2,9 @@
 
 import numpy as np
 import pandas as pd
+import streamlit as st
 
-from pages.shared import tables
+from pages.shared import format, tables
 
 RIGHT, WRONG = "✓ right", "✗ wrong"
 
@@ -71,3 +72,46 @@ def worst_mistakes(ranking, Y, at_most: int = 100) -> np.ndarray:
     wrong = np.flatnonzero(~first & (ranking.labels[:, 0] >= 0) & (np.diff(Y.indptr) > 0))
     order = np.argsort(-ranking.scores[wrong, 0], kind="stable")
     return wrong[order[:at_most]]
+
+
+def show(data, run, row: int, k: int, key: str, extra=None, extra_config=None) -> None:
+    """The labels predicted for a test row beside the truth; ``extra`` adds columns to the table of labels."""
+    frame = one_row(data, run.ranking, row, k)
+    if frame.empty:
+        st.caption("The model predicts no label for this row.")
+    else:
+        st.dataframe(
+            frame if extra is None else extra(frame),
+            hide_index=True,
+            key=key,
+            column_config={
+                "rank": st.column_config.NumberColumn("Rank", format="%d", width=50),
+                "name": st.column_config.TextColumn("Predicted label", width=180),
+                "correct": st.column_config.TextColumn("Right?", width=80),
+                "score": st.column_config.ProgressColumn(
+                    "Score", format="%.3f", min_value=0.0, max_value=_longest(run, frame["score"]), width=130
+                ),
+                "label": st.column_config.NumberColumn("Id", format="%d", width=70),
+                **(extra_config or {}),
+            },
+        )
+    true = tables.ids(data.Y_test, row)
+    missing = missed(data, run.ranking, row, k)
+    if true.size == 0:
+        st.markdown("This row has no true labels, so nothing can be right here.")
+    elif missing:
+        st.markdown(
+            f"**Missed, {len(missing)} of {format.count(true.size, 'true label')}:** "
+            + ", ".join(format.plain(m) for m in missing)
+        )
+    else:
+        st.markdown(f"Nothing missed: {_all(true.size)} among the ")
+
+
+def _longest(run, scores):
+    """The score of a whole bar: probabilities reach 1, shares of a leaf's label occurrences hardly ever do."""
+    return float(scores.max()) if run.model == "LdSM" and scores.max() > 0 else 1.0
+
+
+def _all(n):
+    return "the one true label is" if n == 1 else f"all {n} true labels are"

@@ -9,7 +9,8 @@ import json
 import numpy as np
 import streamlit as st
 
-from pages.shared import noise, sampled
+from pages.robustness import noise
+from pages.sampling import sampled
 from xmlcore import datasets, experiment, explain, jobs, metrics
 from xmlcore.models.ldsm import frames as tree_frames
 from xmlcore.selection import frames as selected_frames

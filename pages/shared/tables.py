@@ -1,10 +1,15 @@
 """Tables the pages show, taken from data sets and results. Names first, ids beside them."""
 
+import inspect
+
 import numpy as np
 import pandas as pd
+import streamlit as st
 
-from pages.shared import text
+from pages.shared import format
 
+# For tables in which some cells have no value: newer Streamlit can leave them empty.
+EMPTY_CELLS = {"placeholder": ""} if "placeholder" in inspect.signature(st.dataframe).parameters else {}
 PARTS = {"training": "train", "test": "test"}
 
 
@@ -79,7 +84,7 @@ def value_format(values) -> str:
 def about_features(frame: pd.DataFrame) -> str:
     """The line under a table of a row's features: how many, and their order where there is one."""
     values, sizes = frame["value"], frame["value"].abs()
-    said = f"{text.count(len(frame), 'feature')} of this row"
+    said = f"{format.count(len(frame), 'feature')} of this row"
     if sizes.min() < sizes.max():
         return f"{said}, largest {'value' if (values >= 0).all() else 'absolute value'} first."
     if values.nunique() > 1:
@@ -165,3 +170,26 @@ def _rows_with(matrix, columns) -> np.ndarray:
         entries = np.flatnonzero(columns[matrix.indices])
         found[np.searchsorted(matrix.indptr, entries, side="right") - 1] = True
     return found
+
+
+def show_features(frame, key: str, most: int) -> None:
+    """A row's features: a table made by :func:`features`."""
+    st.dataframe(
+        frame,
+        hide_index=True,
+        height=height(len(frame), most),
+        key=key,
+        column_config={
+            "feature": st.column_config.TextColumn("Feature"),
+            "id": st.column_config.NumberColumn("Id", format="%d", width="small"),
+            "value": st.column_config.NumberColumn("Value", format=value_format(frame["value"]), width="small"),
+        },
+    )
+    st.caption(about_features(frame))
+
+
+def cards(values: list) -> None:
+    """Metric cards in a row that wraps: ``(label, value, help)`` each."""
+    with st.container(horizontal=True, gap="small"):
+        for label, value, help in values:
+            st.metric(label, value, help=help, border=True, width="stretch")

@@ -60,7 +60,7 @@ class Session:
         return self
 
     def go(self, page):
-        self.at.switch_page(f"pages/{page}.py")
+        self.at.switch_page(f"pages/{page}/page.py")
         return self.run()
 
     def until(self, condition, seconds=120):

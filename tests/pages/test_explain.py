@@ -109,9 +109,9 @@ def test_a_true_label_that_was_missed_can_be_explained(page):
 
 
 def workspace(page):
-    from pages.shared import state
+    from pages.shared import workspace
 
-    return state._path(page.token).read_text()
+    return workspace._path(page.token).read_text()
 
 
 def test_the_path_ends_at_the_probability(page, model):
@@ -200,7 +200,7 @@ def test_the_whole_model_is_explained_by_itself_once(page, key, server):
 
 
 def test_long_explaining_waits_for_a_button_that_says_how_long(ready, monkeypatch):
-    from pages.shared import explained
+    from pages.explain import explained
 
     monkeypatch.setattr(explained, "seconds", lambda *args: 125.0)
     train(ready)

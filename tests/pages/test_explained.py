@@ -5,7 +5,7 @@ import math
 import pandas as pd
 import pytest
 
-from pages.shared import explained
+from pages.explain import explained
 
 
 def frame(**parts):

@@ -9,7 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import pytest
 
-from pages.shared import export, handing, jobs_panel, server, settings, show, state
+from pages.shared import charts, downloads, format, server, settings, tasks, workspace
 from xmlcore import experiment, figures
 
 
@@ -17,7 +17,7 @@ from xmlcore import experiment, figures
 def page():
     frame = pd.DataFrame({"measure": ["P@k"] * 2, "k": [1, 2], "value": [0.5, 0.25]})
     caption = r"Higher is **better**; `k` of \*all\* <b>rows</b> & more."
-    return export.html_page(figures.measures_at_k(frame), "a <b> – Measures at k", caption, "a-measures").decode()
+    return charts.html_page(figures.measures_at_k(frame), "a <b> – Measures at k", caption, "a-measures").decode()
 
 
 def own_parts(page):
@@ -53,7 +53,7 @@ def test_figure_file_is_a_whole_page_with_title_and_caption(page):
 
 def test_figure_file_leaves_the_figure_as_it_was():
     figure = go.Figure(layout={"height": 100})
-    export.html_page(figure, "t", "c")
+    charts.html_page(figure, "t", "c")
     assert figure.layout.height == 100
 
 
@@ -72,7 +72,7 @@ def test_figure_file_leaves_the_figure_as_it_was():
     ],
 )
 def test_times_have_two_digits_that_mean_something(seconds, said):
-    assert show.duration(seconds) == said
+    assert format.duration(seconds) == said
 
 
 def test_settings_are_said_where_they_differ():
@@ -98,39 +98,39 @@ def test_an_empty_field_is_fine_where_it_means_something():
 def clock(monkeypatch):
     """A clock that only goes on while somebody sleeps, and nothing handed out yet."""
     now = [100.0]
-    monkeypatch.setattr(handing, "_until", 0.0)
+    monkeypatch.setattr(downloads, "_until", 0.0)
     monkeypatch.setattr(
-        handing, "time", SimpleNamespace(monotonic=lambda: now[0], sleep=lambda s: now.__setitem__(0, now[0] + s))
+        downloads, "time", SimpleNamespace(monotonic=lambda: now[0], sleep=lambda s: now.__setitem__(0, now[0] + s))
     )
     return now
 
 
 def test_nothing_waits_where_no_file_was_made(clock):
-    handing.wait()
+    downloads.wait()
     assert clock[0] == 100
 
 
 def test_the_browser_has_its_moment_to_fetch_a_file_and_then_nothing_waits(clock):
-    handing.made()
+    downloads.made()
     clock[0] += 0.5
-    handing.wait()
-    assert clock[0] == pytest.approx(100 + handing.MOMENT, abs=0.1)
+    downloads.wait()
+    assert clock[0] == pytest.approx(100 + downloads.MOMENT, abs=0.1)
     over = clock[0]
-    handing.wait()
+    downloads.wait()
     assert clock[0] == over
 
 
 def test_downloading_all_the_time_holds_nothing_up_for_longer_than_a_moment(clock, monkeypatch):
-    handing.made()
-    sleep = handing.time.sleep
-    monkeypatch.setattr(handing.time, "sleep", lambda s: (sleep(s), handing.made()))
-    handing.wait()
-    assert clock[0] == pytest.approx(100 + handing.MOMENT, abs=0.1)
+    downloads.made()
+    sleep = downloads.time.sleep
+    monkeypatch.setattr(downloads.time, "sleep", lambda s: (sleep(s), downloads.made()))
+    downloads.wait()
+    assert clock[0] == pytest.approx(100 + downloads.MOMENT, abs=0.1)
 
 
 def test_a_file_is_made_when_asked_for_and_its_moment_begins_when_it_is_there(clock, monkeypatch):
     buttons = []
-    monkeypatch.setattr(export.st, "download_button", lambda label, **about: buttons.append(about))
+    monkeypatch.setattr(charts.st, "download_button", lambda label, **about: buttons.append(about))
     made = []
 
     def make():
@@ -138,10 +138,10 @@ def test_a_file_is_made_when_asked_for_and_its_moment_begins_when_it_is_there(cl
         clock[0] += 60
         return pd.DataFrame({"a": [1]})
 
-    export.csv_button("Data, CSV", make, "name", "help")
-    assert not made and handing._until == 0
+    charts.csv_button("Data, CSV", make, "name", "help")
+    assert not made and downloads._until == 0
     assert buttons[0]["data"]() == b"a\n1\n"
-    assert handing._until == pytest.approx(160 + handing.MOMENT)
+    assert downloads._until == pytest.approx(160 + downloads.MOMENT)
 
 
 @pytest.mark.parametrize("job_state", ["running", "done"])
@@ -149,19 +149,19 @@ def test_only_looks_at_a_job_that_come_by_themselves_wait_and_before_they_end(mo
     happened = []
     job = SimpleNamespace(id="a", state=job_state, owners={"me"})
     monkeypatch.setattr(server, "queue", lambda: SimpleNamespace(get=lambda job_id: job))
-    monkeypatch.setattr(state, "token", lambda: "me")
-    monkeypatch.setattr(state, "get", lambda name: [{"id": "a", "title": "t"}])
-    monkeypatch.setattr(jobs_panel, "_one", lambda *about: happened.append("drawn"))
-    monkeypatch.setattr(handing, "wait", lambda: happened.append("waited"))
+    monkeypatch.setattr(workspace, "token", lambda: "me")
+    monkeypatch.setattr(workspace, "get", lambda name: [{"id": "a", "title": "t"}])
+    monkeypatch.setattr(tasks, "_one", lambda *about: happened.append("drawn"))
+    monkeypatch.setattr(downloads, "wait", lambda: happened.append("waited"))
 
     def rerun():
         happened.append("page")
         raise StopIteration
 
-    monkeypatch.setattr(jobs_panel.st, "rerun", rerun)
+    monkeypatch.setattr(tasks.st, "rerun", rerun)
     looks = []
-    jobs_panel._live(["a"], True, looks)  # a part of the page's own run
+    tasks._live(["a"], True, looks)  # a part of the page's own run
     assert happened == ["drawn"]
     with contextlib.suppress(StopIteration):
-        jobs_panel._live(["a"], True, looks)
+        tasks._live(["a"], True, looks)
     assert happened[1:] == (["drawn", "waited"] if job_state == "running" else ["waited", "page"])

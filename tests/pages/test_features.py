@@ -22,13 +22,13 @@ FEW = {"n_epochs": 3, "n_features": 4}
 
 def select(session, method="FALS", **params):
     """Put the data set and a selection into the workspace, as the page would."""
-    from pages.shared import state
+    from pages.shared import workspace
 
     data = word_data()
     fingerprint = datasets.save_dataset(data)
     params = experiment.selection_params(method, (FEW if method == "FALS" else {"n_features": 4}) | params)
     key = experiment.selection_saved(fingerprint, method, params)
-    path = state._path(session.token)
+    path = workspace._path(session.token)
     workspace = json.loads(path.read_text())
     workspace["known"][fingerprint] = {"name": data.name, "source": "upload", "notes": []}
     one = {"key": key, "fingerprint": fingerprint, "method": method, "params": params}
@@ -134,9 +134,9 @@ def test_the_form_selects_by_another_method_and_a_count(page):
 
 
 def page_key(page, method):
-    from pages.shared import state
+    from pages.shared import workspace
 
-    workspace = json.loads(state._path(page.token).read_text())
+    workspace = json.loads(workspace._path(page.token).read_text())
     return next(one["key"] for one in workspace["selections"] if one["method"] == method)
 
 
@@ -176,7 +176,7 @@ def test_values_that_chi_squared_does_not_take_are_said_before_anything_starts(p
 
 
 def test_features_that_hardly_occur_are_said_to(page, monkeypatch):
-    from pages.shared import selected_text
+    from pages.features import selected_text
 
     assert "occur in at most" not in page.text()
     monkeypatch.setattr(selected_text, "RARE", 1000)
@@ -198,7 +198,7 @@ def test_a_label_with_the_name_of_a_parameter_keeps_it_in_a_warning(ready, monke
 
 
 def test_warnings_have_names_in_the_place_of_ids():
-    from pages.shared import selected_text
+    from pages.features import selected_text
 
     said = selected_text.with_names(word_data(), "feature 3 has values up to 2,000; 1 of 8 labels, label 2 first")
     assert said == "“word_3” has values up to 2,000; 1 of 8 labels, “topic *2*” first"
@@ -248,7 +248,7 @@ def test_what_is_quick_is_compared_by_itself(page, monkeypatch):
 
 
 def test_fewer_rows_are_taken_where_all_would_take_long():
-    from pages.shared.noise import default_rows
+    from pages.robustness.noise import default_rows
 
     sizes = (5000, 2000, 1000, 500)
     assert default_rows(lambda n: 0.001 * n, 12_000, 20.0, sizes) == 12_000
@@ -315,11 +315,11 @@ def noisy_fit(monkeypatch):
 
 
 def test_files_say_what_is_in_them(page, found, monkeypatch):
-    from pages.shared import export
+    from pages.shared import charts
 
     named = {}
-    monkeypatch.setattr(export, "show_figure", lambda f, frame, name, *_, **__: named.__setitem__(name, frame))
-    monkeypatch.setattr(export, "csv_button", lambda _, make, name, *__: named.__setitem__(name, make))
+    monkeypatch.setattr(charts, "show_figure", lambda f, frame, name, *_, **__: named.__setitem__(name, frame))
+    monkeypatch.setattr(charts, "csv_button", lambda _, make, name, *__: named.__setitem__(name, make))
     page.at.multiselect(key="features.methods").set_value(["Chi-squared"])
     page.at.number_input(key="features.seeds").set_value(1)
     page.at.number_input(key=rows_key(page)).set_value(40)
@@ -367,7 +367,7 @@ def rows_key(page):
     ],
 )
 def test_methods_equal_at_the_digits_shown_are_said_to_be_as_good(values, best, said):
-    from pages.shared import worth
+    from pages.features import worth
 
     lines = pd.DataFrame({"method": list(values), "value": list(values.values())})
     assert worth._best_said(lines, best) == said
@@ -410,12 +410,12 @@ def test_results_of_the_train_page_are_offered(ready):
 
 
 def test_the_csv_has_everything_that_is_kept(page, found, monkeypatch):
-    from pages.shared import export
+    from pages.shared import charts
 
     made = {}
-    monkeypatch.setattr(export, "csv_button", lambda label, make, *rest: made.__setitem__(label, make))
+    monkeypatch.setattr(charts, "csv_button", lambda label, make, *rest: made.__setitem__(label, make))
     page.run()
-    frame = pd.read_csv(io.BytesIO(export.csv_bytes(made["All selected features, CSV"]())))
+    frame = pd.read_csv(io.BytesIO(charts.csv_bytes(made["All selected features, CSV"]())))
     assert frame["feature"].tolist() == found.selected.ravel().tolist()
     np.testing.assert_allclose(frame["score"], found.selected_scores.ravel(), rtol=1e-5)
     assert {"label", "label_name", "rank", "name"} <= set(frame.columns)
@@ -430,14 +430,14 @@ def test_a_selection_that_cannot_be_read_is_said_to_be_so(ready):
 
 
 def test_data_without_names_shows_numbers(session):
-    from pages.shared import state
+    from pages.shared import workspace
 
     page = session().until(lambda s: "Labels per row" in s.metrics())
     data = word_data()
     bare = datasets.Dataset("bare", data.X_train, data.Y_train, data.X_test, data.Y_test)
     fingerprint = datasets.save_dataset(bare)
     key = experiment.selection_saved(fingerprint, "ChiSquared", {"n_features": 2})
-    path = state._path(page.token)
+    path = workspace._path(page.token)
     workspace = json.loads(path.read_text())
     workspace["known"][fingerprint] = {"name": "bare", "source": "upload", "notes": []}
     params = experiment.selection_params("ChiSquared", {"n_features": 2})

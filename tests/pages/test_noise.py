@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
-from pages.shared import noise
+from pages.robustness import noise
 from xmlcore import experiment
 from xmlcore.datasets import Dataset
 

@@ -265,9 +265,9 @@ def test_unknown_token_gives_a_fresh_workspace(session, asked):
     ],
 )
 def test_damaged_workspace_file_is_an_empty_workspace(ready, session, content):
-    from pages.shared import state
+    from pages.shared import workspace
 
-    state._path(ready.token).write_text(content)
+    workspace._path(ready.token).write_text(content)
     page = session(ready.token).until(lambda s: "Labels per row" in s.metrics())
     assert page.token == ready.token
 
@@ -391,29 +391,29 @@ def test_running_jobs_are_named_by_their_settings_and_place_in_the_queue(ready, 
 
 
 def test_deleted_cache_is_said_once_and_a_running_training_is_still_there(ready, slow_training):
-    from pages.shared import state
+    from pages.shared import workspace
 
     ready.go("train")
     ready.at.number_input(key="form.PLT.n_estimators").set_value(3)
     ready.press("train.PLT.submit").until(lambda s: "Training trees: 50 %" in s.text(s.at.main))
     token = ready.token
-    state._path(token).unlink()
+    workspace._path(token).unlink()
     ready.run()
-    assert state.NOT_FOUND in ready.text()
+    assert workspace.NOT_FOUND in ready.text()
     assert ready.token == token
     assert "Training PLT on api-docs (Trees: 3)" in ready.text(ready.at.sidebar)
-    assert state.NOT_FOUND not in ready.run().text()
+    assert workspace.NOT_FOUND not in ready.run().text()
     slow_training.set()
     ready.until(lambda s: "Training" in s.metrics())
 
 
 def test_unknown_address_is_said_to_be_unknown_once(session):
-    from pages.shared import state
+    from pages.shared import workspace
 
     page = session("0" * 32)
-    assert state.NOT_FOUND in page.text()
-    assert state.NOT_FOUND not in page.run().text()
-    assert state.NOT_FOUND not in session().text()
+    assert workspace.NOT_FOUND in page.text()
+    assert workspace.NOT_FOUND not in page.run().text()
+    assert workspace.NOT_FOUND not in session().text()
 
 
 def test_data_without_labelled_training_rows_cannot_be_trained_on(ready):
@@ -439,11 +439,11 @@ def use(session, data):
     """Put a data set into a session's workspace."""
     import json
 
-    from pages.shared import state
+    from pages.shared import workspace
     from xmlcore import datasets
 
     fingerprint = datasets.save_dataset(data)
-    path = state._path(session.token)
+    path = workspace._path(session.token)
     workspace = json.loads(path.read_text())
     workspace["known"][fingerprint] = {"name": data.name, "source": "upload", "notes": []}
     path.write_text(json.dumps({**workspace, "dataset": fingerprint}))

@@ -20,13 +20,13 @@ def word_data():
 
 def train(session, model="PLT", **params):
     """Put the data set and a run into the workspace, as other pages would."""
-    from pages.shared import state
+    from pages.shared import workspace
 
     data = word_data()
     fingerprint = datasets.save_dataset(data)
     params = experiment.full_params(model, params)
     key = experiment.run_saved(fingerprint, model, params, 5)
-    path = state._path(session.token)
+    path = workspace._path(session.token)
     workspace = json.loads(path.read_text())
     workspace["known"][fingerprint] = {"name": data.name, "source": "upload", "notes": []}
     run = {"key": key, "fingerprint": fingerprint, "model": model, "params": params, "k": 5}
@@ -182,7 +182,7 @@ def test_a_sample_of_rows_is_said_to_be_one(page):
 
 
 def test_long_measuring_waits_for_a_button_that_says_how_long(ready, monkeypatch):
-    from pages.shared import noise
+    from pages.robustness import noise
 
     monkeypatch.setattr(noise, "seconds", lambda *args: 125.0)
     train(ready)

@@ -32,13 +32,13 @@ def tailed_data(several=False):
 
 def train(session, model=MODEL, several=False, **params):
     """Put the data set and a run into the workspace, as other pages would."""
-    from pages.shared import state
+    from pages.shared import workspace
 
     data = tailed_data(several)
     fingerprint = datasets.save_dataset(data)
     params = experiment.full_params(model, params)
     key = experiment.run_saved(fingerprint, model, params, 5)
-    path = state._path(session.token)
+    path = workspace._path(session.token)
     workspace = json.loads(path.read_text())
     workspace["known"][fingerprint] = {"name": data.name, "source": "upload", "notes": []}
     run = {"key": key, "fingerprint": fingerprint, "model": model, "params": params, "k": 5}
@@ -50,7 +50,7 @@ def train(session, model=MODEL, several=False, **params):
 @pytest.fixture(autouse=True)
 def few_values(monkeypatch):
     """Few trainings at first: what is measured is the same with more."""
-    from pages.shared import sampled
+    from pages.sampling import sampled
 
     monkeypatch.setattr(sampled, "CANDIDATES", (1, 5))
     monkeypatch.setattr(sampled, "ADVERSARIAL", (2,))
@@ -154,7 +154,7 @@ def test_candidates_and_samples_are_measured_by_themselves_once_and_hold_the_run
 
 
 def test_long_measuring_waits_for_buttons_that_say_how_long(ready, monkeypatch):
-    from pages.shared import sampled
+    from pages.sampling import sampled
 
     monkeypatch.setattr(sampled, "candidates_seconds", lambda *args: 125.0)
     monkeypatch.setattr(sampled, "sweep_seconds", lambda *args: 245.0)
@@ -232,14 +232,14 @@ def test_values_that_cannot_be_read_are_said_to_be_so_and_the_rest_of_the_page_s
     ],
 )
 def test_values_are_read(typed, values, problem):
-    from pages.shared import sampled
+    from pages.sampling import sampled
 
     found, said = sampled.parse_values(typed, "κ", whole=True, least=1, most=100)
     assert found == values and (said is None if problem is None else problem in said)
 
 
 def test_what_is_tried_first_fits_into_the_time_there_is(monkeypatch):
-    from pages.shared import sampled
+    from pages.sampling import sampled
 
     monkeypatch.undo()
 
@@ -256,7 +256,7 @@ def test_what_is_tried_first_fits_into_the_time_there_is(monkeypatch):
 
 
 def test_buckets_are_those_of_the_study_with_other_models_beside_them(ready):
-    from pages.shared import sampled
+    from pages.sampling import sampled
 
     other, key = train(ready, "PLT"), train(ready)
     page = ready.go("sampling").until(everything)
@@ -422,7 +422,7 @@ def test_what_needs_too_much_memory_is_not_started_and_says_what_to_do(ready, mo
 
 
 def test_memory_is_too_much_from_half_of_what_is_free_on(monkeypatch):
-    from pages.shared import sampled
+    from pages.sampling import sampled
 
     monkeypatch.setattr("xmlcore.system.free_bytes", lambda: 100)
     assert sampled.too_large(50) is None and sampled.too_large(51) == 100
@@ -453,7 +453,7 @@ def test_a_value_that_cannot_be_trained_with_is_named_and_the_others_are_shown(m
 
 
 def test_one_value_is_no_range_and_a_better_q_is_one_of_these_rows():
-    from pages.shared import sampled_text as said_of
+    from pages.sampling import sampled_text as said_of
 
     lines = {"axis": ["n_adversarial", "examples_per_class"], "n_adversarial": [1, 1], "examples_per_class": [2.0, 2.0]}
     sweep = pd.DataFrame({**lines, "accuracy": 0.5, "macro_f1": 0.4, "fit_s": 2.0})
@@ -486,12 +486,12 @@ def test_a_model_that_cannot_be_read_is_said_to_be_so(ready):
 
 
 def test_the_csvs_are_complete_and_have_names(measured, monkeypatch, key):
-    from pages.shared import export
+    from pages.shared import charts
 
     made = {}
-    monkeypatch.setattr(export, "csv_button", lambda label, make, name, *rest: made.__setitem__(name[26:], make))
+    monkeypatch.setattr(charts, "csv_button", lambda label, make, name, *rest: made.__setitem__(name[26:], make))
     measured.run()
-    frames = {name.split("-", 1)[-1]: pd.read_csv(io.BytesIO(export.csv_bytes(make()))) for name, make in made.items()}
+    frames = {name.split("-", 1)[-1]: pd.read_csv(io.BytesIO(charts.csv_bytes(make()))) for name, make in made.items()}
     sizes = next(frame for frame in frames.values() if "sampled_size" in frame)
     model = experiment.load_run_model(key)
     assert sizes["class_size"].sum() == 400 and sizes["sampled_size"].sum() == model.sampled_size_.sum()

@@ -12,7 +12,8 @@ import pytest
 import scipy.sparse as sp
 import streamlit as st
 
-from pages.shared import export, jobs_panel, predictions, settings, state, tables, text, uploads
+from pages.data import uploads
+from pages.shared import charts, format, predictions, settings, tables, tasks, workspace
 from xmlcore import Ranking, datasets, store
 from xmlcore.datasets import Dataset, DatasetFormatError
 
@@ -230,72 +231,72 @@ def test_format_errors_say_where_what_and_the_remedy():
 
 
 def test_markdown_in_names_is_shown_as_it_is():
-    assert text.plain("a*b_c $x$ [l](u) :red[x] <b>") == r"a\*b\_c \$x\$ \[l\]\(u\) \:red\[x\] \<b\>"
+    assert format.plain("a*b_c $x$ [l](u) :red[x] <b>") == r"a\*b\_c \$x\$ \[l\]\(u\) \:red\[x\] \<b\>"
 
 
 @pytest.mark.parametrize(
     ("value", "said"), [(0.0123, "12 ms"), (1.234, "1.2 s"), (42.4, "42 s"), (125, "2 min 05 s"), (59.6, "60 s")]
 )
 def test_durations_have_the_digits_that_mean_something(value, said):
-    assert text.seconds(value) == said
+    assert format.seconds(value) == said
 
 
 def test_sizes_and_counts():
-    assert [text.size(v) for v in (12, 1234, 5_100_000, 250_000_000, 3.2e9)] == [
+    assert [format.size(v) for v in (12, 1234, 5_100_000, 250_000_000, 3.2e9)] == [
         "12 bytes",
         "1.2 kB",
         "5.1 MB",
         "250 MB",
         "3.2 GB",
     ]
-    assert [text.count(n, "row") for n in (0, 1, 1234)] == ["0 rows", "1 row", "1,234 rows"]
+    assert [format.count(n, "row") for n in (0, 1, 1234)] == ["0 rows", "1 row", "1,234 rows"]
 
 
 def test_names_of_downloads_are_harmless():
-    assert text.file_name("../a b/ü.txt") == "a-b--.txt"
-    assert text.file_name("...") == "data"
+    assert format.file_name("../a b/ü.txt") == "a-b--.txt"
+    assert format.file_name("...") == "data"
 
 
 def test_csv_is_complete_and_quotes_what_needs_it():
     frame = pd.DataFrame({"name": ['a,"b"', "c\nd"], "n": [1, 2]})
-    assert export.csv_bytes(frame).decode() == 'name,n\n"a,""b""",1\n"c\nd",2\n'
+    assert charts.csv_bytes(frame).decode() == 'name,n\n"a,""b""",1\n"c\nd",2\n'
 
 
 @pytest.fixture
-def workspace(monkeypatch):
+def token(monkeypatch):
     monkeypatch.setattr(st, "session_state", {})
     monkeypatch.setattr(st, "query_params", {})
-    state.open_workspace()
-    return state.token()
+    workspace.open_workspace()
+    return workspace.token()
 
 
-def test_workspace_is_kept_on_disk_and_found_by_its_address(workspace, monkeypatch):
-    state.update(dataset="abc", wanted=None)
+def test_workspace_is_kept_on_disk_and_found_by_its_address(token, monkeypatch):
+    workspace.update(dataset="abc", wanted=None)
     monkeypatch.setattr(st, "session_state", {})
-    state.open_workspace()
-    assert state.token() == workspace
-    assert state.get("dataset") == "abc"
+    workspace.open_workspace()
+    assert workspace.token() == token
+    assert workspace.get("dataset") == "abc"
 
 
-def test_address_is_restored_when_a_page_switch_drops_it(workspace):
+def test_address_is_restored_when_a_page_switch_drops_it(token):
     st.query_params.clear()
-    state.open_workspace()
-    assert st.query_params == {"workspace": workspace}
+    workspace.open_workspace()
+    assert st.query_params == {"workspace": token}
 
 
-def test_two_tabs_of_a_workspace_do_not_undo_each_other(workspace, monkeypatch):
+def test_two_tabs_of_a_workspace_do_not_undo_each_other(token, monkeypatch):
     first = st.session_state
     second = {}
     monkeypatch.setattr(st, "session_state", second)
-    state.open_workspace()
-    state.add_dataset("f1", "one", "upload", use=False)
+    workspace.open_workspace()
+    workspace.add_dataset("f1", "one", "upload", use=False)
     monkeypatch.setattr(st, "session_state", first)
-    state.add_dataset("f2", "two", "upload", use=True)
-    assert set(state.get("known")) == {"f1", "f2"}
+    workspace.add_dataset("f2", "two", "upload", use=True)
+    assert set(workspace.get("known")) == {"f1", "f2"}
 
 
-def test_workspace_file_is_whole_at_every_moment(workspace):
-    path = state._path(workspace)
+def test_workspace_file_is_whole_at_every_moment(token):
+    path = workspace._path(token)
     over = threading.Event()
     broken = []
 
@@ -309,31 +310,31 @@ def test_workspace_file_is_whole_at_every_moment(workspace):
     reader = threading.Thread(target=read)
     reader.start()
     for i in range(200):
-        state.update(lambda data, i=i: data["widgets"].__setitem__("x", "y" * (i * 50)))
+        workspace.update(lambda data, i=i: data["widgets"].__setitem__("x", "y" * (i * 50)))
     over.set()
     reader.join()
     assert not broken
     assert [p.name for p in path.parent.iterdir()] == [path.name]
 
 
-def test_kept_widget_values_come_back_and_unfit_ones_do_not(workspace, monkeypatch):
-    made = state.keep("w", 1)
+def test_kept_widget_values_come_back_and_unfit_ones_do_not(token, monkeypatch):
+    made = workspace.keep("w", 1)
     assert made["value"] == 1
     st.session_state["w"] = 7  # as the widget does
     made["on_change"](*made["args"])
-    assert state.keep("w", 1)["value"] == 1  # what a living widget was made with does not change
+    assert workspace.keep("w", 1)["value"] == 1  # what a living widget was made with does not change
     monkeypatch.setattr(st, "session_state", {})
-    state.open_workspace()
-    assert state.keep("w", 1)["value"] == 7
-    assert state.keep("w", 1, options=(7, 1))["index"] == 0
+    workspace.open_workspace()
+    assert workspace.keep("w", 1)["value"] == 7
+    assert workspace.keep("w", 1, options=(7, 1))["index"] == 0
     st.session_state["w"] = 7
-    assert state.keep("w", 1, lambda v: v < 5)["value"] == 1
+    assert workspace.keep("w", 1, lambda v: v < 5)["value"] == 1
     assert "w" not in st.session_state
 
 
 def test_tokens_are_not_paths():
     with pytest.raises(ValueError, match="token"):
-        state._path("../../../../tmp/evil")
+        workspace._path("../../../../tmp/evil")
 
 
 @pytest.mark.parametrize("header, what", [("2 5 2000000000", "labels"), ("2 2000000000 5", "features")])
@@ -347,9 +348,9 @@ def test_a_header_that_promises_too_much_is_refused_before_anything_is_made_of_i
 @pytest.mark.parametrize("ended", ["done", "cancelled"])
 def test_a_job_that_ends_while_the_page_is_drawn_is_watched_until_its_result_is_taken_in(monkeypatch, ended):
     job = SimpleNamespace(id="a", state=ended)
-    monkeypatch.setattr(state, "get", lambda name: [{"id": "a", "kind": "train", "fingerprint": "f"}])
-    monkeypatch.setattr(jobs_panel, "find", lambda record: job)
-    assert jobs_panel.active("train", fingerprint="f") == [job]
+    monkeypatch.setattr(workspace, "get", lambda name: [{"id": "a", "kind": "train", "fingerprint": "f"}])
+    monkeypatch.setattr(tasks, "find", lambda record: job)
+    assert tasks.active("train", fingerprint="f") == [job]
 
 
 @pytest.mark.parametrize(
@@ -382,7 +383,7 @@ def test_messages_call_parameters_as_the_form_does(model, message, said):
 
 
 def test_ordinals():
-    assert [text.ordinal(n) for n in (1, 2, 3, 4, 11, 12, 13, 21, 102, 111, 1013)] == (
+    assert [format.ordinal(n) for n in (1, 2, 3, 4, 11, 12, 13, 21, 102, 111, 1013)] == (
         "1st 2nd 3rd 4th 11th 12th 13th 21st 102nd 111th 1,013th".split()
     )
 

@@ -27,13 +27,13 @@ def grouped_data():
 
 def train(session, **params):
     """Put the data set and a run into the workspace, as other pages would."""
-    from pages.shared import state
+    from pages.shared import workspace
 
     data = grouped_data()
     fingerprint = datasets.save_dataset(data)
     params = experiment.full_params("LdSM", {**PARAMS, **params})
     key = experiment.run_saved(fingerprint, "LdSM", params, 5)
-    path = state._path(session.token)
+    path = workspace._path(session.token)
     workspace = json.loads(path.read_text())
     workspace["known"][fingerprint] = {"name": data.name, "source": "upload", "notes": []}
     run = {"key": key, "fingerprint": fingerprint, "model": "LdSM", "params": params, "k": 5}
@@ -254,10 +254,10 @@ def test_labels_of_one_name_are_told_apart_by_their_ids(ready, monkeypatch):
 
 
 def test_a_search_says_when_the_label_shown_is_not_among_those_found(page):
-    from pages.shared import state
+    from pages.shared import workspace
 
     rows_of(page, "topic 5")
-    path = state._path(page.token)
+    path = workspace._path(page.token)
     workspace = json.loads(path.read_text())
     scope = next(name for name in workspace["rows"] if name.startswith("trees label"))
     workspace["rows"][scope] = 8  # another tab
@@ -408,12 +408,12 @@ def test_a_model_that_cannot_be_read_is_said_to_be_so(ready):
 
 
 def test_the_csv_of_nodes_is_complete_and_has_names(page, model, monkeypatch):
-    from pages.shared import export
+    from pages.shared import charts
 
     made = {}
-    monkeypatch.setattr(export, "csv_button", lambda label, make, *rest: made.__setitem__(label, make))
+    monkeypatch.setattr(charts, "csv_button", lambda label, make, *rest: made.__setitem__(label, make))
     page.run()
-    frame = pd.read_csv(io.BytesIO(export.csv_bytes(made["All nodes, CSV"]())))
+    frame = pd.read_csv(io.BytesIO(charts.csv_bytes(made["All nodes, CSV"]())))
     tree = model.trees_[0]
     assert len(frame) == tree.parent.size
     assert frame["parent"].tolist() == tree.parent.tolist()

@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 from streamlit.proto.DownloadButton_pb2 import DownloadButton
 
-from pages.shared import handing, state
+from pages.shared import downloads, workspace
 
 # Older Streamlit wants the bytes at once; newer ones call a function when the button is pressed.
 _DEFERS = "deferred_file_id" in DownloadButton.DESCRIPTOR.fields_by_name
@@ -83,7 +83,7 @@ def show_figure(figure, frame, name: str, caption: str, *, key: str | None = Non
     """
     key = key or f"chart-{name}"
     extra = {"alt": f"{figure.layout.title.text}. {caption}"} if _TAKES_ALT else {}
-    title = " – ".join(filter(None, (state.dataset_name(), figure.layout.title.text)))
+    title = " – ".join(filter(None, (workspace.dataset_name(), figure.layout.title.text)))
     with st.container(key=f"figure-{name}"):
         if on_click is not None:
             extra |= {"on_select": on_click, "selection_mode": "points"}
@@ -157,7 +157,7 @@ def _html_of_markdown(text: str) -> str:
 def _download(label, make, file_name, mime, help):
     def hand_out():
         content = make()
-        handing.made()
+        downloads.made()
         return content
 
     st.download_button(

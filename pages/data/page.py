@@ -3,7 +3,8 @@
 import numpy as np
 import streamlit as st
 
-from pages.shared import export, frame, jobs_panel, server, show, state, tables, text, uploads
+from pages.data import uploads
+from pages.shared import charts, format, server, tables, tasks, workspace
 from xmlcore import datasets, figures
 
 SHOWN_ROWS = 200
@@ -23,7 +24,7 @@ def main() -> None:
     st.title("Data")
     # Always the same three boxes: an upload form that is being filled stays open when the data set above it is ready.
     answer, controls, details = st.container(), st.container(), st.container()
-    fingerprint = state.get("dataset")
+    fingerprint = workspace.get("dataset")
     with controls:
         _controls(fingerprint)
     if fingerprint is None:
@@ -31,30 +32,30 @@ def main() -> None:
             _nothing_yet()
         return
     data, described = server.dataset(fingerprint), server.description(fingerprint)
-    known = state.get("known").get(fingerprint, {"name": "uploaded data", "source": "upload", "notes": []})
+    known = workspace.get("known").get(fingerprint, {"name": "uploaded data", "source": "upload", "notes": []})
     with answer:
         _answer(data, described, known)
         _preparing()
     with details:
-        _figures(data, described, text.file_name(known["name"]))
+        _figures(data, described, format.file_name(known["name"]))
         st.fragment(_rows)(data, fingerprint)
-        st.fragment(_labels)(described.labels, text.file_name(known["name"]))
+        st.fragment(_labels)(described.labels, format.file_name(known["name"]))
 
 
 # --- the answer ---
 
 
 def _nothing_yet():
-    wanted = state.get("wanted")
-    if jobs_panel.active("prepare"):
+    wanted = workspace.get("wanted")
+    if tasks.active("prepare"):
         st.markdown(
-            f"**{text.plain(wanted or 'The data set')}** is being made ready. This happens once; from then on it opens "
-            "at once. You can upload your own data meanwhile."
+            f"**{format.plain(wanted or 'The data set')}** is being made ready. This happens once; from then on it "
+            "opens at once. You can upload your own data meanwhile."
         )
         for entry in datasets.catalog():
             if entry.name == wanted:
-                st.caption(text.plain(f"{entry.description} {entry.source}"))
-    elif jobs_panel.failed("prepare"):
+                st.caption(format.plain(f"{entry.description} {entry.source}"))
+    elif tasks.failed("prepare"):
         st.markdown("No data set is in use: making one ready failed. Try again, or upload your own data.")
     else:
         st.markdown("No data set is in use. Choose one, or upload your own data.")
@@ -62,15 +63,15 @@ def _nothing_yet():
 
 
 def _preparing():
-    jobs_panel.watch(jobs_panel.active("prepare"))
-    jobs_panel.show_failures(jobs_panel.failed("prepare"))
+    tasks.watch(tasks.active("prepare"))
+    tasks.show_failures(tasks.failed("prepare"))
 
 
 def _answer(data, described, known):
     counts = described.labels["n_train"].to_numpy()
     st.markdown(
-        f"**{text.plain(known['name'])}**: {text.count(data.n_train + data.n_test, 'row')}, "
-        f"{text.count(data.n_features, 'feature')}, {text.count(data.n_labels, 'label')}{_tail(data, counts)}."
+        f"**{format.plain(known['name'])}**: {format.count(data.n_train + data.n_test, 'row')}, "
+        f"{format.count(data.n_features, 'feature')}, {format.count(data.n_labels, 'label')}{_tail(data, counts)}."
     )
     if not data.Y_train.nnz:
         st.warning("No training row has a label: nothing can be trained on it.", icon=":material/warning:")
@@ -83,7 +84,7 @@ def _answer(data, described, known):
         ("Training rows", f"{data.n_train:,}", None),
         ("Test rows", f"{data.n_test:,}", None),
         ("Features", f"{data.n_features:,}", "Columns of the data; most are zero in any one row."),
-        ("Labels", f"{data.n_labels:,}", f"{text.count(without, 'label')} of them without any training row."),
+        ("Labels", f"{data.n_labels:,}", f"{format.count(without, 'label')} of them without any training row."),
         ("Labels per row", f"{per_row:.2f}", "Mean over training and test rows; also called label cardinality."),
         (
             "Features per row",
@@ -91,13 +92,13 @@ def _answer(data, described, known):
             f"Mean number of features that are not zero: {100 * rows * nonzeros / cells:.3g} % of all cells.",
         ),
     ]
-    show.cards(cards)
+    tables.cards(cards)
     # A saved upload may have been read by another session too: what is said about it is this workspace's own.
     notes = data.notes if known["source"] == "catalog" else known["notes"]
     if notes:
-        st.caption(" ".join(text.plain(note) for note in dict.fromkeys(notes)))
+        st.caption(" ".join(format.plain(note) for note in dict.fromkeys(notes)))
     if data.Y_train.nnz:
-        st.page_link("pages/train.py", label="Train a model on this data set", icon=":material/arrow_forward:")
+        st.page_link("pages/train/page.py", label="Train a model on this data set", icon=":material/arrow_forward:")
 
 
 def _has_long_tail(counts):
@@ -120,7 +121,7 @@ def _tail(data, counts):
 
 
 def _controls(fingerprint):
-    known = state.get("known")
+    known = workspace.get("known")
     entries = {entry.name: entry for entry in datasets.catalog()}
     own = {fp: entry for fp, entry in known.items() if entry["source"] == "upload"}
     options = [*(f"catalog {name}" for name in entries), *(f"upload {fp}" for fp in own)]
@@ -133,44 +134,44 @@ def _controls(fingerprint):
     if fingerprint is not None and fingerprint in known:
         entry = known[fingerprint]
         current = f"catalog {entry['name']}" if entry["source"] == "catalog" else f"upload {fingerprint}"
-    if state.get("wanted") in entries and jobs_panel.active("prepare"):
-        current = f"catalog {state.get('wanted')}"
-    st.session_state[state.DATA_CHOICE] = current if current in options else None
+    if workspace.get("wanted") in entries and tasks.active("prepare"):
+        current = f"catalog {workspace.get('wanted')}"
+    st.session_state[workspace.DATA_CHOICE] = current if current in options else None
     st.selectbox(
         "Data set",
         options,
         index=0 if current in options else None,
         format_func=title,
-        key=state.DATA_CHOICE,
+        key=workspace.DATA_CHOICE,
         on_change=_choose,
         placeholder="Choose a data set",
         help="Data sets you upload are seen in this workspace only: by whoever has this page's full address.",
     )
     with st.expander("Upload your own data", expanded=any(_file_ids())):
         _upload_form()
-        files, error = st.session_state.get(state.UPLOAD_ERROR, (None, None))
+        files, error = st.session_state.get(workspace.UPLOAD_ERROR, (None, None))
         if files == _file_ids():  # what was wrong with other files is over
             st.error(error)
 
 
 def _choose():
-    option = st.session_state[state.DATA_CHOICE]
+    option = st.session_state[workspace.DATA_CHOICE]
     if option is None:
         return
     source, _, name = option.partition(" ")
-    known = state.get("known")
+    known = workspace.get("known")
     if source == "catalog":
         ready = next((fp for fp, entry in known.items() if entry["source"] == source and entry["name"] == name), None)
         if ready is None:
-            state.update(wanted=name)  # the next run of the script starts on it
+            workspace.update(wanted=name)  # the next run of the script starts on it
         else:
-            state.update(dataset=ready, wanted=None)
+            workspace.update(dataset=ready, wanted=None)
     elif name in known:
-        state.update(dataset=name, wanted=None)
+        workspace.update(dataset=name, wanted=None)
 
 
 def _upload_key(what: str) -> str:
-    return f"upload.{what}.{st.session_state.setdefault(state.UPLOAD_ROUND, 0)}"
+    return f"upload.{what}.{st.session_state.setdefault(workspace.UPLOAD_ROUND, 0)}"
 
 
 def _chosen() -> dict:
@@ -204,14 +205,14 @@ def _uploader(what, label, help):
     file = _chosen().get(what)
     if file is not None:
         with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-            st.caption(f"Chosen before: {text.plain(file.name)} ({text.size(file.size)})", width="content")
+            st.caption(f"Chosen before: {format.plain(file.name)} ({format.size(file.size)})", width="content")
             st.button(
                 "Clear",
                 key=f"{key}.clear",
                 on_click=lambda: _chosen().pop(what, None),
                 type="tertiary",
                 icon=":material/close:",
-                help=f"{label}: take no longer {text.plain(file.name)}",
+                help=f"{label}: take no longer {format.plain(file.name)}",
             )
     return file
 
@@ -241,7 +242,7 @@ def _upload_form():
         name = st.text_input(
             "Name (optional)",
             key=_upload_key("name"),
-            value=state.first_value(_upload_key("name"), _chosen().get("name", ""), ""),
+            value=workspace.first_value(_upload_key("name"), _chosen().get("name", ""), ""),
             on_change=_note_chosen,
             args=("name",),
             max_chars=80,
@@ -253,7 +254,7 @@ def _upload_form():
         first_index = st.selectbox(
             "Ids start at",
             (0, 1),
-            **state.keep("upload.first", 0, options=(0, 1)),
+            **workspace.keep("upload.first", 0, options=(0, 1)),
             help="Feature and label ids in the file: 0 in the XMLC text format, 1 in most LIBSVM files.",
         )
     with second:
@@ -263,7 +264,7 @@ def _upload_form():
             max_value=90,
             step=1,
             disabled=test is not None,
-            **state.keep("upload.share", 20, lambda v: isinstance(v, int) and 1 <= v <= 90),
+            **workspace.keep("upload.share", 20, lambda v: isinstance(v, int) and 1 <= v <= 90),
             help="How much of the file is held out for testing. Not used when there is a test file.",
         )
     with third:
@@ -273,11 +274,11 @@ def _upload_form():
             max_value=2**31 - 1,
             step=1,
             disabled=test is not None,
-            **state.keep("upload.seed", 0, lambda v: isinstance(v, int) and 0 <= v < 2**31),
+            **workspace.keep("upload.seed", 0, lambda v: isinstance(v, int) and 0 <= v < 2**31),
             help="The same seed holds out the same rows.",
         )
     st.button("Read the files", type="primary", disabled=train is None, key="upload.read", on_click=_ask_to_read)
-    if st.session_state.get(state.UPLOAD_ASKED) and train is not None:
+    if st.session_state.get(workspace.UPLOAD_ASKED) and train is not None:
         _read(
             train,
             test,
@@ -294,7 +295,7 @@ def _upload_form():
 
 def _ask_to_read():
     # Remembered until it is done: a press is forgotten when another event cuts the run short.
-    st.session_state[state.UPLOAD_ASKED] = True
+    st.session_state[workspace.UPLOAD_ASKED] = True
 
 
 def _read(train, test, name, **options):
@@ -302,25 +303,25 @@ def _read(train, test, name, **options):
         if file is not None:
             file.seek(0)  # an earlier attempt may have read it
     try:
-        with st.spinner(f"Reading {text.plain(name.strip() or train.name)}"):
+        with st.spinner(f"Reading {format.plain(name.strip() or train.name)}"):
             fingerprint, notes, name = uploads.read(train, test, name, **options)
     except (ValueError, TypeError, MemoryError) as error:
-        st.session_state[state.UPLOAD_ASKED] = False
-        st.session_state[state.UPLOAD_ERROR] = (_file_ids(), uploads.explain(error))
+        st.session_state[workspace.UPLOAD_ASKED] = False
+        st.session_state[workspace.UPLOAD_ERROR] = (_file_ids(), uploads.explain(error))
         st.rerun()
-    st.session_state[state.UPLOAD_ASKED] = False
-    st.session_state.pop(state.UPLOAD_ERROR, None)
+    st.session_state[workspace.UPLOAD_ASKED] = False
+    st.session_state.pop(workspace.UPLOAD_ERROR, None)
     st.session_state.pop(CHOSEN_BEFORE, None)
-    st.session_state[state.UPLOAD_ROUND] += 1  # empty upload widgets: the server lets go of the bytes
-    known = state.get("known")
+    st.session_state[workspace.UPLOAD_ROUND] += 1  # empty upload widgets: the server lets go of the bytes
+    known = workspace.get("known")
     if fingerprint in known:  # it keeps its name: results and downloads carry it
         earlier = known[fingerprint]["name"]
-        state.update(dataset=fingerprint, wanted=None)
-        state.notify(f"{name} has the same content as {earlier}, which is in use now under that name.")
+        workspace.update(dataset=fingerprint, wanted=None)
+        workspace.notify(f"{name} has the same content as {earlier}, which is in use now under that name.")
     else:
         name = uploads.free_name(name, [entry["name"] for entry in known.values()])
-        state.add_dataset(fingerprint, name, "upload", use=True, notes=notes)
-        state.notify(f"{name} is read and in use.")
+        workspace.add_dataset(fingerprint, name, "upload", use=True, notes=notes)
+        workspace.notify(f"{name} is read and in use.")
     st.rerun()
 
 
@@ -333,13 +334,13 @@ def _figures(data, described, name):
         if data.Y_train.nnz:
             figure = figures.label_frequency(described.labels)
             said = _about_frequency(figure.layout.meta, described.labels["n_train"].to_numpy())
-            export.show_figure(figure, tables.csv_safe(described.labels), f"{name}-label-frequency", said)
+            charts.show_figure(figure, tables.csv_safe(described.labels), f"{name}-label-frequency", said)
         else:
             st.markdown("**How often each label occurs**")
             st.caption("No training row has a label, so there is nothing to draw.")
     with right:
         frame = tables.labels_per_row(data)
-        export.show_figure(
+        charts.show_figure(
             figures.labels_per_row(frame),
             frame,
             f"{name}-labels-per-row",
@@ -352,20 +353,20 @@ def _about_frequency(meta, counts):
     said = "Each point is a label, most frequent first."
     if meta["flat"]:
         if meta["least"] == meta["most"]:
-            said += f" Each has {text.count(meta['most'], 'training row')}."
+            said += f" Each has {format.count(meta['most'], 'training row')}."
         else:
             said += f" The counts differ little: {meta['least']:,} to {meta['most']:,} training rows."
     elif _has_long_tail(counts):
         said += " A straight fall on these axes is a long tail: few labels with many rows, many with few."
     drawn = (
-        f", {text.count(meta['without_rows'], 'label')} without a training row not drawn"
+        f", {format.count(meta['without_rows'], 'label')} without a training row not drawn"
         if meta["without_rows"]
         else ""
     )
     if counts.size >= TAIL_LABELS:
         buckets = meta["buckets"]
         said += (
-            f" Head: {text.count(buckets['head'], 'label')}, half of all training label occurrences; "
+            f" Head: {format.count(buckets['head'], 'label')}, half of all training label occurrences; "
             f"torso: {buckets['torso']:,}, the next 30 %; tail: {buckets['tail']:,}, the rest{drawn}."
         )
     elif drawn:
@@ -387,23 +388,23 @@ def _rows(data, fingerprint):
             list(tables.PARTS),
             horizontal=True,
             format_func=lambda p: f"{p.capitalize()} rows",
-            **state.keep("rows.part", "training", options=list(tables.PARTS)),
+            **workspace.keep("rows.part", "training", options=list(tables.PARTS)),
         )
     X, Y, names = tables.part(data, part)
     scope = f"{fingerprint} {part}"
     with query_box:
         query = st.text_input(
-            "Find rows by label, feature or row name", **state.keep("rows.query", ""), placeholder="part of a name"
+            "Find rows by label, feature or row name", **workspace.keep("rows.query", ""), placeholder="part of a name"
         )
     found = tables.find_rows(data, part, query)
     with button_box:
-        shown = state.chosen_row(scope, int(found[0]) if found.size else 0)
+        shown = workspace.chosen_row(scope, int(found[0]) if found.size else 0)
         st.button(
             "Random row", on_click=_random_row, args=(scope, found, shown), disabled=found.size < 2, width="stretch"
         )
     if found.size == 0:
         st.info(
-            f"No {part} row has a label, feature or name with “{text.plain(query)}” in it. "
+            f"No {part} row has a label, feature or name with “{format.plain(query)}” in it. "
             "Try a shorter part of a name."
         )
         return
@@ -428,7 +429,7 @@ def _rows(data, fingerprint):
         kind = f"matching {part} row" if query.strip() else f"{part} row"
         first = f" Row {listed[0]:,}, looked at last, comes first." if listed[0] != found[0] else ""
         st.caption(
-            f"Showing {listed.size:,} of {text.count(found.size, kind)}.{first} Tick a row to see its features; "
+            f"Showing {listed.size:,} of {format.count(found.size, kind)}.{first} Tick a row to see its features; "
             "without a tick, the first is shown."
         )
     with right:
@@ -442,14 +443,14 @@ def _listed(scope, query, found):
     while it lives: only a table that is new (another search, a random row, a page switch) is listed anew, and then
     begins with the row looked at last.
     """
-    row, first = state.chosen_row(scope, -1), state.chosen_row(f"{scope} first", -1)
+    row, first = workspace.chosen_row(scope, -1), workspace.chosen_row(f"{scope} first", -1)
 
     def key(first):
         return f"rows.table.{scope}.{first}.{query}"
 
     if key(first) not in st.session_state and row != first and row in found:
         first = row
-        state.choose_row(f"{scope} first", row)
+        workspace.choose_row(f"{scope} first", row)
     listed = tables.listed_rows(found, first, SHOWN_ROWS)
     if row not in listed:
         row = int(listed[0])
@@ -459,27 +460,27 @@ def _listed(scope, query, found):
 def _one_row(data, X, Y, names, part, row):
     heading = f"{part.capitalize()} row {row:,}"
     if names is not None:
-        heading += f": {text.plain(names[row])}"
+        heading += f": {format.plain(names[row])}"
     st.markdown(f"**{heading}**")
     labels = tables.label_names(data, tables.ids(Y, row))
-    st.markdown("Labels: " + (", ".join(text.plain(name) for name in labels) if labels else "none"))
+    st.markdown("Labels: " + (", ".join(format.plain(name) for name in labels) if labels else "none"))
     frame = tables.features(data, X, row)
     if frame.empty:
         st.caption("This row has no features.")
         return
-    show.features(frame, key="rows.features", height=300)
+    tables.show_features(frame, key="rows.features", most=300)
 
 
 def _random_row(scope, found, shown):
     others = found[found != shown] if found.size > 1 else found
     row = int(others[np.random.default_rng().integers(others.size)])
-    state.choose_row(scope, row)
-    state.choose_row(f"{scope} first", row)  # a new table, without the tick of the old one
+    workspace.choose_row(scope, row)
+    workspace.choose_row(f"{scope} first", row)  # a new table, without the tick of the old one
 
 
 def _select_row(scope, key, listed):
     ticked = st.session_state[key]["selection"]["rows"]
-    state.choose_row(scope, int(listed[ticked[0] if ticked and ticked[0] < listed.size else 0]))
+    workspace.choose_row(scope, int(listed[ticked[0] if ticked and ticked[0] < listed.size else 0]))
 
 
 # --- labels ---
@@ -487,10 +488,10 @@ def _select_row(scope, key, listed):
 
 def _labels(labels, name):
     st.header("Labels")
-    query = st.text_input("Find labels by name", **state.keep("labels.query", ""), placeholder="part of a name")
+    query = st.text_input("Find labels by name", **workspace.keep("labels.query", ""), placeholder="part of a name")
     found = tables.find_labels(labels, query).sort_values("rank", kind="stable")
     if found.empty:
-        st.info(f"No label has “{text.plain(query)}” in its name. Try a shorter part of it.")
+        st.info(f"No label has “{format.plain(query)}” in its name. Try a shorter part of it.")
         return
     shown = found.head(SHOWN_LABELS)
     columns = ["name", "label", "n_train", "n_test", "rank", "bucket", "inverse_propensity"]
@@ -516,14 +517,14 @@ def _labels(labels, name):
         },
     )
     of = (
-        f"{text.count(len(found), 'matching label')} ({len(labels):,} in all)"
+        f"{format.count(len(found), 'matching label')} ({len(labels):,} in all)"
         if query.strip()
-        else text.count(len(found), "label")
+        else format.count(len(found), "label")
     )
     most_first = ", most frequent first" if len(shown) > 1 else ""
     whole = f" The CSV holds all {len(labels):,}." if len(shown) < len(labels) else ""
     st.caption(f"Showing {len(shown):,} of {of}{most_first}.{whole}")
-    export.csv_button(
+    charts.csv_button(
         "All labels, CSV",
         lambda: tables.csv_safe(labels),
         f"{name}-labels",
@@ -531,4 +532,4 @@ def _labels(labels, name):
     )
 
 
-frame.inside(main)
+main()

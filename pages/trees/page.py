@@ -5,19 +5,19 @@ import math
 import numpy as np
 import streamlit as st
 
+from pages.explain import explained
 from pages.shared import (
     begin,
-    chosen_runs,
-    explained,
-    export,
-    frame,
-    jobs_panel,
+    charts,
+    format,
+    predictions,
+    results,
+    selectors,
     server,
     settings,
-    show,
-    state,
     tables,
-    text,
+    tasks,
+    workspace,
 )
 from xmlcore import experiment, figures, store
 from xmlcore.models.ldsm import frames as tree_frames
@@ -52,13 +52,13 @@ PART, PATH, LABEL = 0, 1, 2
 
 def main() -> None:
     st.title("Trees")
-    fingerprint = state.get("dataset")
+    fingerprint = workspace.get("dataset")
     if fingerprint is None:
         begin.no_data("Trees can be trained on it in a moment.", "so there are no trees to look at.")
         return
     data = server.dataset(fingerprint)
-    name = state.get("known").get(fingerprint, {}).get("name", data.name)
-    runs = [r for r in chosen_runs.kept("runs", fingerprint) if r["model"] == MODEL]
+    name = workspace.get("known").get(fingerprint, {}).get("name", data.name)
+    runs = [r for r in results.kept("runs", fingerprint) if r["model"] == MODEL]
     if not runs:
         said = (
             "This page shows the trees of an LdSM, what their objective J came to in training, and how they predict a "
@@ -67,8 +67,8 @@ def main() -> None:
         link = "Other settings on the Train page"
         begin.no_run(said, data, fingerprint, name, "trees", MODEL, K, link, model=MODEL)
         return
-    key = chosen_runs.chosen(state.TREE_RUN, fingerprint, runs)
-    both = chosen_runs.opened(key)
+    key = results.chosen(workspace.TREE_RUN, fingerprint, runs)
+    both = results.opened(key)
     if both is None:
         if len(runs) > 1:
             _choose_run(fingerprint, runs, key)
@@ -81,9 +81,9 @@ def main() -> None:
     else:
         st.caption(_about(runs[0]))
     for warning in dict.fromkeys(run.warnings):
-        st.warning(text.plain(settings.in_form(run.model, warning)))
+        st.warning(format.plain(settings.in_form(run.model, warning)))
     begin.watch_training(fingerprint, model=MODEL)
-    files = f"{text.file_name(name)}-{MODEL}-{key[:6]}"
+    files = f"{format.file_name(name)}-{MODEL}-{key[:6]}"
     # Fragments: a click in the drawing does not draw the figures below again.
     st.fragment(_explore)(data, run, model, key, files, _mark(key))
     st.fragment(_shape)(data, model, key, files)
@@ -97,12 +97,12 @@ def main() -> None:
 def _choose_run(fingerprint, runs, key):
     said = "All LdSM results of this workspace on this data set, newest first."
     titles = {r["key"]: _about(r) for r in runs}
-    chosen_runs.choose(state.TREE_RUN, fingerprint, titles, key, "Result shown", said)
+    results.choose(workspace.TREE_RUN, fingerprint, titles, key, "Result shown", said)
 
 
 def _about(record):
     said = settings.changed(MODEL, record["params"]) or "default settings"
-    return f"{MODEL}, {said} ({text.when(record['created'])})"
+    return f"{MODEL}, {said} ({format.when(record['created'])})"
 
 
 def _weights(model):
@@ -125,7 +125,7 @@ def _sentence(data, name, model):
     deepest, log = max(int(tree.depth.max()) for tree in trees), _log(data, model)
     one = len(trees) == 1
     said = (
-        f"On **{text.plain(name)}** LdSM has grown **{text.count(len(trees), 'tree')}** of {nodes}. "
+        f"On **{format.plain(name)}** LdSM has grown **{format.count(len(trees), 'tree')}** of {nodes}. "
         f"The deepest leaf lies at depth **{deepest}**, {deepest / log:.1f} times "
         f"log{_sub(_arity(model))} L = {log:.1f}"
     )
@@ -157,7 +157,7 @@ def _cards(data, model):
     labels = sum(int(np.diff(tree.histograms.indptr)[mask].sum()) for tree, mask in zip(trees, leaf))
     occurrences = sum(int(tree.n_samples[0]) for tree in trees)
     largest = max(int(tree.n_samples[mask].max()) for tree, mask in zip(trees, leaf))
-    show.cards(
+    tables.cards(
         [
             ("Leaves", f"{leaves:,}", f"Of {sum(t.parent.size for t in trees):,} nodes in {len(trees):,} trees."),
             (
@@ -184,12 +184,12 @@ def _cards(data, model):
 
 
 def _tree_number(key, model) -> int:
-    return min(max(state.chosen_row(f"tree {key}"), 0), len(model.trees_) - 1)
+    return min(max(workspace.chosen_row(f"tree {key}"), 0), len(model.trees_) - 1)
 
 
 def _mark(key):
     """What the page around the drawing was drawn from."""
-    return state.chosen_row(f"tree {key}")
+    return workspace.chosen_row(f"tree {key}")
 
 
 def _explore(data, run, model, key, files, mark):
@@ -197,23 +197,23 @@ def _explore(data, run, model, key, files, mark):
         st.rerun()  # another tree: the figures below belong to it
     st.header("One tree")
     t = _tree_number(key, model)
-    tree, row = model.trees_[t], min(max(state.chosen_row(f"run {key}"), 0), data.n_test - 1)
-    mode = state.chosen_row("trees mode")
+    tree, row = model.trees_[t], min(max(workspace.chosen_row(f"run {key}"), 0), data.n_test - 1)
+    mode = workspace.chosen_row("trees mode")
     mode = mode if 0 <= mode < len(MODES) else PART
-    st.session_state[state.TREE_MODE] = MODES[mode]
+    st.session_state[workspace.TREE_MODE] = MODES[mode]
     st.radio(
         "Drawn",
         MODES,
-        key=state.TREE_MODE,
+        key=workspace.TREE_MODE,
         horizontal=True,
-        on_change=lambda: state.choose_row("trees mode", MODES.index(st.session_state[state.TREE_MODE])),
+        on_change=lambda: workspace.choose_row("trees mode", MODES.index(st.session_state[workspace.TREE_MODE])),
         help="The nodes below one of them; or the ways a test row takes and the nodes it passes by; or where the "
         "training rows of a label went.",
     )
     label = None
     if mode == LABEL:
         names, scope = server.label_names(run.fingerprint), _label_scope(run.fingerprint)
-        label = show.choose_label(data, names, scope, state.TREE_LABEL, "trees.query")
+        label = selectors.choose_label(data, names, scope, workspace.TREE_LABEL, "trees.query")
     view = _View(key, t, tree, row, data, model, mode, label)
     color = _controls(view)
     if mode == LABEL:
@@ -241,13 +241,13 @@ def _controls(view):
     controls = st.columns(3 + several, vertical_alignment="bottom")
     if several:
         with controls[0]:
-            st.session_state[state.TREE_NUMBER] = view.t + 1
+            st.session_state[workspace.TREE_NUMBER] = view.t + 1
             st.number_input(
                 f"Tree, 1 to {len(view.model.trees_):,}",
                 min_value=1,
                 max_value=len(view.model.trees_),
-                key=state.TREE_NUMBER,
-                on_change=lambda: state.choose_row(f"tree {key}", st.session_state[state.TREE_NUMBER] - 1),
+                key=workspace.TREE_NUMBER,
+                on_change=lambda: workspace.choose_row(f"tree {key}", st.session_state[workspace.TREE_NUMBER] - 1),
             )
     with controls[-3]:
         if view.mode == PART:
@@ -257,13 +257,13 @@ def _controls(view):
         else:
             _most_of_label(view)
     with controls[-2]:
-        st.session_state[state.TREE_NODE] = view.node
+        st.session_state[workspace.TREE_NODE] = view.node
         st.number_input(
             f"Node, 0 to {tree.parent.size - 1:,}",
             min_value=0,
             max_value=tree.parent.size - 1,
-            key=state.TREE_NODE,
-            on_change=lambda: view.choose(st.session_state[state.TREE_NODE]),
+            key=workspace.TREE_NODE,
+            on_change=lambda: view.choose(st.session_state[workspace.TREE_NODE]),
             help="The node looked at: the same as a click on it in the drawing. 0 is the root.",
         )
     colors = COLORS_OF_LABEL if view.mode == LABEL else COLORS
@@ -273,7 +273,7 @@ def _controls(view):
             "Colour",
             list(colors),
             format_func=colors.get,
-            **state.keep(widget, first, options=list(colors)),
+            **workspace.keep(widget, first, options=list(colors)),
             help="Purity is the share of a node's training rows that have its most frequent label. J and its parts "
             "belong to splits, so leaves have none.",
         )
@@ -287,10 +287,10 @@ class _View:
         self.mode, self.label = mode, label
         self.scope = f"{key} {t}"
         n = tree.parent.size
-        self.top = self._within(state.chosen_row(f"top {self.scope}"), n)
+        self.top = self._within(workspace.chosen_row(f"top {self.scope}"), n)
         self.fit = min(tree_frames.levels_that_fit(tree, self.top, MOST_NODES), MOST_LEVELS)
         first = min(LEVELS, tree_frames.levels_that_fit(tree, 0, FIRST_NODES))
-        self.levels = min(max(state.chosen_row("trees levels", first), 1), self.fit)
+        self.levels = min(max(workspace.chosen_row("trees levels", first), 1), self.fit)
         self.leaves = np.sort(model.apply(data.X_test[[row]], n_trees=t + 1).of(0, t)) if self.mode == PATH else None
         if self.mode == PATH:
             visited = tree_frames.visited(tree, self.leaves)
@@ -304,11 +304,11 @@ class _View:
         if self.mode == LABEL:
             return
         if self.mode == PATH:
-            node = state.chosen_row(f"path {self.scope}", -1)
-            mine = state.chosen_row(f"path of {self.scope}", -1) == row and node in self.nodes
+            node = workspace.chosen_row(f"path {self.scope}", -1)
+            mine = workspace.chosen_row(f"path of {self.scope}", -1) == row and node in self.nodes
             self.node = node if mine else int(self.leaves[0])
         else:
-            node = self._within(state.chosen_row(f"node {self.scope}"), n)
+            node = self._within(workspace.chosen_row(f"node {self.scope}"), n)
             self.node = node if node in self.nodes else self.top
 
     def _of_label(self):
@@ -316,10 +316,10 @@ class _View:
         self.having = tree_frames.rows_with_label(self.tree, self.label)
         self.label_leaves = tree_frames.leaves_of_label(self.tree, self.label)
         first = int(self.label_leaves["node"].iloc[0]) if len(self.label_leaves) else 0
-        node = state.chosen_row(f"label node {self.scope}", -1)
-        mine = state.chosen_row(f"label node of {self.scope}", -1) == self.label and 0 <= node < self.having.size
+        node = workspace.chosen_row(f"label node {self.scope}", -1)
+        mine = workspace.chosen_row(f"label node of {self.scope}", -1) == self.label and 0 <= node < self.having.size
         node = node if mine else first
-        self.most = min(max(state.chosen_row("trees most", FIRST_OF_LABEL), LEAST_OF_LABEL), MOST_NODES)
+        self.most = min(max(workspace.chosen_row("trees most", FIRST_OF_LABEL), LEAST_OF_LABEL), MOST_NODES)
         self.nodes = tree_frames.nodes_of_label(self.tree, self.label, self.most, node)
         self.node = node if node in self.nodes else first
 
@@ -336,7 +336,7 @@ class _View:
         of_tree = ("node", "top", "path", "path_of", "label_node", "label_node_of")
         names = {name: f"{name.replace('_', ' ')} {self.scope}" for name in of_tree}
         named = {names.get(name, f"trees {name}"): int(value) for name, value in values.items()}
-        state.update(lambda data: data["rows"].update(named))
+        workspace.update(lambda data: data["rows"].update(named))
 
     def choose(self, node):
         """Look at a node; one that hides others, or that is not drawn, becomes the top of the drawing."""
@@ -360,48 +360,48 @@ class _View:
 
     def follow(self, fingerprint, label):
         """Show where the rows of a label of the node looked at went."""
-        state.choose_row(_label_scope(fingerprint), label)
+        workspace.choose_row(_label_scope(fingerprint), label)
         self.set(label_node=self.node, label_node_of=label, mode=LABEL)
 
 
 def _levels(view):
     if view.fit < 2:
-        st.session_state[state.TREE_LEVELS] = 1
-        st.number_input("Levels below the top", min_value=1, max_value=1, key=state.TREE_LEVELS, disabled=True)
+        st.session_state[workspace.TREE_LEVELS] = 1
+        st.number_input("Levels below the top", min_value=1, max_value=1, key=workspace.TREE_LEVELS, disabled=True)
         return
-    st.session_state[state.TREE_LEVELS] = view.levels
+    st.session_state[workspace.TREE_LEVELS] = view.levels
     st.number_input(
         f"Levels below the top, 1 to {view.fit}",
         min_value=1,
         max_value=view.fit,
-        key=state.TREE_LEVELS,
-        on_change=lambda: view.set(levels=st.session_state[state.TREE_LEVELS]),
+        key=workspace.TREE_LEVELS,
+        on_change=lambda: view.set(levels=st.session_state[workspace.TREE_LEVELS]),
         help=f"At most {MOST_NODES} nodes and {MOST_LEVELS} levels are drawn at once.",
     )
 
 
 def _most_of_label(view):
-    st.session_state[state.TREE_MOST] = view.most
+    st.session_state[workspace.TREE_MOST] = view.most
     st.number_input(
         f"Most nodes drawn, {LEAST_OF_LABEL} to {MOST_NODES}",
         min_value=LEAST_OF_LABEL,
         max_value=MOST_NODES,
         step=50,
-        key=state.TREE_MOST,
-        on_change=lambda: view.set(most=st.session_state[state.TREE_MOST]),
+        key=workspace.TREE_MOST,
+        on_change=lambda: view.set(most=st.session_state[workspace.TREE_MOST]),
         help="When rows of the label reach more nodes, those with most of them are drawn.",
     )
 
 
 def _path_row(view):
-    key = f"{state.TREE_ROW}.path"
+    key = f"{workspace.TREE_ROW}.path"
     st.session_state[key] = view.row
     st.number_input(
         f"Test row, 0 to {view.data.n_test - 1:,}",
         min_value=0,
         max_value=view.data.n_test - 1,
         key=key,
-        on_change=lambda: state.choose_row(f"run {view.key}", st.session_state[key]),
+        on_change=lambda: workspace.choose_row(f"run {view.key}", st.session_state[key]),
     )
 
 
@@ -439,7 +439,7 @@ def _drawing(view, color, files):
         label=view.label,
         all_nodes=numbers,
     )
-    of = f"{len(drawn):,} of {text.count(total, 'node')}"
+    of = f"{len(drawn):,} of {format.count(total, 'node')}"
     if view.mode == PATH:
         title = f"Test row {view.row:,} in tree {view.t + 1}: {of}"
         place = f"row{view.row}"
@@ -468,7 +468,7 @@ def _drawing(view, color, files):
         if points and points[0].get("customdata"):
             view.choose(int(points[0]["customdata"][0]))
 
-    export.show_figure(
+    charts.show_figure(
         figure,
         lambda: tables.csv_safe(drawn),
         f"{files}-tree{view.t + 1}-{place}",
@@ -497,7 +497,7 @@ def _about_drawing(view, color):
     said += "Beside a node is the label whose share has grown most from its parent; **+37** are 37 nodes below it that "
     said += "are not drawn. "
     if view.mode == PATH:
-        ways = text.count(view.leaves.size, "leaf", "leaves")
+        ways = format.count(view.leaves.size, "leaf", "leaves")
         return said + f"The row reaches {ways} by the thick line; small marks are the nodes it passes by."
     return said.rstrip()
 
@@ -519,7 +519,7 @@ def _about_label_drawing(view):
 def _rows_of_label(view, files):
     """Where the label's training rows went, in a sentence and leaf by leaf."""
     found = view.label_leaves
-    name = text.plain(view.label_name)
+    name = format.plain(view.label_name)
     if found.empty:
         st.info(f"No training row has **{name}**, so no node of the tree holds it, and it is never predicted.")
         return
@@ -561,10 +561,10 @@ def _rows_of_label(view, files):
             "labels": st.column_config.TextColumn("The leaf's most frequent labels", width=330),
         },
     )
-    of = text.count(len(found), "leaf", "leaves")
+    of = format.count(len(found), "leaf", "leaves")
     of = f"Showing {len(table):,} of {of}" if len(table) < len(found) else of
     st.caption(f"{of}, most rows of the label first. Tick one to look at it below.")
-    export.csv_button(
+    charts.csv_button(
         "Leaves of the label, CSV",
         lambda: tables.csv_safe(tree_frames.with_names(found, view.data.label_name)),
         f"{files}-tree{view.t + 1}-label{view.label}-leaves",
@@ -578,10 +578,10 @@ def _label_said(view, found):
     best = found.iloc[0]
     place = int(best["place"])
     where = f"leaf {int(best['node']):,}, where " + (
-        "no label is more frequent" if place == 1 else f"it is the {text.ordinal(place)} most frequent label"
+        "no label is more frequent" if place == 1 else f"it is the {format.ordinal(place)} most frequent label"
     )
-    said = f"**{text.plain(view.label_name)}** has **{text.count(rows, 'training row')}**, which "
-    one, of = len(found) == 1, text.count(leaves, "leaf", "leaves")
+    said = f"**{format.plain(view.label_name)}** has **{format.count(rows, 'training row')}**, which "
+    one, of = len(found) == 1, format.count(leaves, "leaf", "leaves")
     whose = f" of tree {view.t + 1}" if len(view.model.trees_) > 1 else ""
     if one:
         said += f"{'ends' if rows == 1 else 'all end'} in **1 of {of}**{whose}: {where}."
@@ -623,7 +623,7 @@ def _node(view, run, files):
     st.subheader(f"{'Node' if inner else 'Leaf'} {v:,} of tree {view.t + 1}")
     purity = float(server.nodes(view.key, view.t)["purity"].iloc[v])
     facts = (
-        f"{text.count(int(tree.n_samples[v]), 'training row')} at depth {tree.depth[v]}, purity {100 * purity:.0f} %"
+        f"{format.count(int(tree.n_samples[v]), 'training row')} at depth {tree.depth[v]}, purity {100 * purity:.0f} %"
     )
     if inner:
         sent = tree.n_samples[tree.children[v]] / tree.n_samples[v]
@@ -651,7 +651,7 @@ def _node(view, run, files):
         if inner and tree.trace.shape[1]:
             trace = tree_frames.training_trace(tree, v, _weights(view.model))
             lambdas = _weights(view.model)
-            export.show_figure(
+            charts.show_figure(
                 figures.objective_in_training(trace, f"J while node {v:,} was trained"),
                 trace,
                 f"{files}-tree{view.t + 1}-node{v}-training",
@@ -665,12 +665,12 @@ def _node(view, run, files):
 
 
 def _label_in_node(view):
-    rows, name = int(view.having[view.node]), text.plain(view.label_name)
+    rows, name = int(view.having[view.node]), format.plain(view.label_name)
     if rows == 0:
         return f"None of its rows has **{name}**."
     own, of_all = rows / view.tree.n_samples[view.node], rows / view.having[0]
     return (
-        f"**{text.count(rows, 'row')}** with **{name}**: {tree_frames.percent(own)} of the node's rows, "
+        f"**{format.count(rows, 'row')}** with **{name}**: {tree_frames.percent(own)} of the node's rows, "
         f"{tree_frames.percent(of_all)} of the label's."
     )
 
@@ -704,12 +704,16 @@ def _labels_of_node(view, run, inner, files):
             **(ways if inner else {}),
         },
     )
-    of = f"Showing {len(shown):,} of {text.count(count, 'label')}" if len(shown) < count else text.count(count, "label")
+    of = (
+        f"Showing {len(shown):,} of {format.count(count, 'label')}"
+        if len(shown) < count
+        else format.count(count, "label")
+    )
     integrity = " Class integrity is high when each goes to one child." if inner else ""
     st.caption(
         f"{of} of the node's training rows, most frequent first.{integrity} Tick one to see where its rows went."
     )
-    export.csv_button(
+    charts.csv_button(
         "Labels of the node, CSV",
         lambda: tables.csv_safe(tree_frames.labels_of_node(tree, v, view.data.label_name)),
         f"{files}-tree{view.t + 1}-node{v}-labels",
@@ -726,20 +730,20 @@ def _follow_label(view, run, found, key):
 def _row(view, run, files):
     st.header("How a test row is predicted")
     data, model = view.data, view.model
-    row = show.choose_test_row(data, run, f"run {view.key}", state.TREE_ROW)
+    row = selectors.choose_test_row(data, run, f"run {view.key}", workspace.TREE_ROW)
     leaves = tree_frames.leaves_frame(model.trees_, model.apply(data.X_test[[row]]), 0, data.label_name)
     left, right = st.columns(2, gap="medium")
     with left:
         _leaves(view, leaves, row, files)
     with right:
-        rated = f"the mean of {text.count(len(leaves), 'leaf', 'leaves')}"
+        rated = f"the mean of {format.count(len(leaves), 'leaf', 'leaves')}"
         how = "its share among all label occurrences of a leaf, averaged over a tree's leaves, then over trees"
 
         def held(frame):
             trees = _trees_with(model, leaves, frame["label"].to_numpy())
             return frame.assign(trees=trees)[["rank", "name", "correct", "score", "trees", "label"]]
 
-        show.predicted(
+        predictions.show(
             data,
             run,
             row,
@@ -783,10 +787,10 @@ def _leaves(view, leaves, row, files):
         },
     )
     st.caption(
-        f"{text.count(len(leaves), 'leaf', 'leaves')} in {text.count(len(view.model.trees_), 'tree')}. Tick one to see "
-        "the row's path in its tree, above."
+        f"{format.count(len(leaves), 'leaf', 'leaves')} in {format.count(len(view.model.trees_), 'tree')}. Tick one to "
+        "see the row's path in its tree, above."
     )
-    export.csv_button(
+    charts.csv_button(
         "Leaves of the row, CSV", lambda: tables.csv_safe(leaves), f"{files}-row{row}-leaves", "Every leaf it reaches"
     )
 
@@ -802,7 +806,7 @@ def _open_leaf(view, leaves, key):
         f"path of {view.key} {int(leaf['tree'])}": view.row,
         "trees mode": PATH,
     }
-    state.update(lambda data: data["rows"].update(chosen))
+    workspace.update(lambda data: data["rows"].update(chosen))
 
 
 def _trees_with(model, leaves, labels):
@@ -834,7 +838,7 @@ def _shape(data, model, key, files):
                 list(choices),
                 format_func=choices.get,
                 horizontal=True,
-                **state.keep("trees.scope", "all", options=list(choices)),
+                **workspace.keep("trees.scope", "all", options=list(choices)),
             )
         everything = scope == "all"
     chosen = trees if everything else [trees[t]]
@@ -846,14 +850,14 @@ def _shape(data, model, key, files):
             parts,
             format_func=lambda p: p[:1].upper() + p[1:],
             horizontal=True,
-            **state.keep("trees.part", parts[0], options=parts),
+            **workspace.keep("trees.part", parts[0], options=parts),
         )
     left, right = st.columns(2, gap="large")
     with left:
         depths = tree_frames.depth_frame(chosen)
         figure = figures.leaf_depths(depths, data.n_labels, _arity(model), f"Depth of the leaves, {whose}")
         meta = figure.layout.meta
-        export.show_figure(
+        charts.show_figure(
             figure,
             depths,
             f"{files}-depth-{'all' if everything else t + 1}",
@@ -875,7 +879,7 @@ def _shape(data, model, key, files):
             tree_frames.PARTS[1]: f" It counts −{lambdas[0]:g} times in J, as drawn.",
             tree_frames.PARTS[2]: f" It counts {lambdas[1]:g} times in J, as drawn.",
         }.get(part, "")
-        export.show_figure(
+        charts.show_figure(
             figures.objective_by_depth(found, part, f"{part[:1].upper()}{part[1:]} of the splits, {whose}"),
             found,
             f"{files}-objective-{'all' if everything else t + 1}",
@@ -900,22 +904,22 @@ def _parts(run, model, key, name, fingerprint, files):
     )
     title = f"Measuring parts of {MODEL} on {name}"
     seconds = experiment.prefix_seconds(run, model)
-    running = jobs_panel.active("prefixes", run=key)
-    failures = jobs_panel.failed("prefixes", run=key)
-    asked = st.session_state.setdefault(state.PREFIXES_ASKED, set())
+    running = tasks.active("prefixes", run=key)
+    failures = tasks.failed("prefixes", run=key)
+    asked = st.session_state.setdefault(workspace.PREFIXES_ASKED, set())
     if not running and not failures and seconds < AUTOMATIC and key not in asked:
         asked.add(key)
-        jobs_panel.measure_prefixes(key, fingerprint, title)
-        running = jobs_panel.active("prefixes", run=key)
+        tasks.measure_prefixes(key, fingerprint, title)
+        running = tasks.active("prefixes", run=key)
     if not running:
         st.button(
-            f"Measure parts of the model (about {text.seconds(max(seconds, 1.0))})",
+            f"Measure parts of the model (about {format.seconds(max(seconds, 1.0))})",
             key="trees.measure",
-            on_click=jobs_panel.measure_prefixes,
+            on_click=tasks.measure_prefixes,
             args=(key, fingerprint, title),
         )
-    jobs_panel.watch(running)
-    jobs_panel.show_failures(failures)
+    tasks.watch(running)
+    tasks.show_failures(failures)
 
 
 def _curves(found, model, key, files):
@@ -924,9 +928,9 @@ def _curves(found, model, key, files):
         "Measures",
         measures,
         selection_mode="multi",
-        default=state.keep("trees.measures", measures[:2], _some_of(measures))["value"],
+        default=workspace.keep("trees.measures", measures[:2], _some_of(measures))["value"],
         key="trees.measures",
-        on_change=lambda: state.update(
+        on_change=lambda: workspace.update(
             lambda data: data["widgets"].__setitem__("trees.measures", st.session_state["trees.measures"])
         ),
     )
@@ -934,7 +938,7 @@ def _curves(found, model, key, files):
     left, right = st.columns(2, gap="large")
     with left:
         mine = found[found["axis"] == "n_trees"]
-        export.show_figure(
+        charts.show_figure(
             figures.measures_of_prefixes(found, "n_trees", chosen, KS, "Fewer trees"),
             mine,
             f"{files}-fewer-trees",
@@ -944,7 +948,7 @@ def _curves(found, model, key, files):
         )
     with right:
         mine = found[found["axis"] == "max_nodes"]
-        export.show_figure(
+        charts.show_figure(
             figures.measures_of_prefixes(found, "max_nodes", chosen, KS, "Smaller trees"),
             mine,
             f"{files}-smaller-trees",
@@ -980,7 +984,7 @@ def _all_nodes(data, model, key, files):
         "Order",
         list(orders),
         format_func=lambda o: orders[o][:1].upper() + orders[o][1:],
-        **state.keep("trees.order", "node", options=list(orders)),
+        **workspace.keep("trees.order", "node", options=list(orders)),
     )
     ordered = numbers.sort_values(order, ascending=order in ("node", "purity"), kind="stable", na_position="last")
     shown = tree_frames.with_names(ordered.head(LISTED_NODES), data.label_name)
@@ -996,7 +1000,7 @@ def _all_nodes(data, model, key, files):
         hide_index=True,
         height=tables.height(len(table), 360),
         key="trees.nodes",
-        **show.EMPTY_CELLS,
+        **tables.EMPTY_CELLS,
         column_config={
             "node": st.column_config.NumberColumn("Node", format="%d", width=60),
             "parent": st.column_config.NumberColumn("Parent", format="%d", width=60, help="−1: none, the root."),
@@ -1013,8 +1017,8 @@ def _all_nodes(data, model, key, files):
         },
     )
     whole = f" The CSV holds all {len(numbers):,}." if len(table) < len(numbers) else ""
-    st.caption(f"Showing {len(table):,} of {text.count(len(numbers), 'node')}, {orders[order]}.{whole}")
-    export.csv_button(
+    st.caption(f"Showing {len(table):,} of {format.count(len(numbers), 'node')}, {orders[order]}.{whole}")
+    charts.csv_button(
         "All nodes, CSV",
         lambda: tables.csv_safe(tree_frames.with_names(numbers, data.label_name)),
         f"{files}-tree{t + 1}-nodes",
@@ -1022,4 +1026,4 @@ def _all_nodes(data, model, key, files):
     )
 
 
-frame.inside(main)
+main()

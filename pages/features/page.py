@@ -4,22 +4,20 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from pages.explain import explained
+from pages.features import selected_text, worth
 from pages.shared import (
     begin,
-    chosen_runs,
-    explained,
-    export,
+    charts,
+    format,
     forms,
-    frame,
-    jobs_panel,
-    selected_text,
+    results,
+    selectors,
     server,
     settings,
-    show,
-    state,
     tables,
-    text,
-    worth,
+    tasks,
+    workspace,
 )
 from xmlcore import experiment, figures, store
 from xmlcore.selection import frames
@@ -44,23 +42,23 @@ SCORE = {
 
 def main() -> None:
     st.title("Features")
-    fingerprint = state.get("dataset")
+    fingerprint = workspace.get("dataset")
     if fingerprint is None:
         begin.no_data("Features can be selected on it in a moment.", "so there are no features to select.")
         return
     data = server.dataset(fingerprint)
-    name = state.get("known").get(fingerprint, {}).get("name", data.name)
-    past = chosen_runs.kept("selections", fingerprint)
+    name = workspace.get("known").get(fingerprint, {}).get("name", data.name)
+    past = results.kept("selections", fingerprint)
     if not past:
         _begin(data, fingerprint, name)
         return
     keys = [one["key"] for one in past]
-    key = state.get("widgets").get(f"{state.FEATURES_SELECTION} {fingerprint}")
+    key = workspace.get("widgets").get(f"{workspace.FEATURES_SELECTION} {fingerprint}")
     key = key if key in keys else keys[0]
     try:
         found = server.selection(key)
     except (store.StoreError, OSError) as error:
-        st.error(f"This selection cannot be read: {text.plain(error)}. Make it again.")
+        st.error(f"This selection cannot be read: {format.plain(error)}. Make it again.")
         _begin(data, fingerprint, name)
         return
     view = _View(data, fingerprint, name, found, key, past)
@@ -95,7 +93,7 @@ class _View:
     def __init__(self, data, fingerprint, name, found, key, past):
         self.data, self.fingerprint, self.name = data, fingerprint, name
         self.found, self.key, self.past = found, key, past
-        self.files = f"{text.file_name(name)}-{text.file_name(found.title)}-{key[:6]}"
+        self.files = f"{format.file_name(name)}-{format.file_name(found.title)}-{key[:6]}"
 
     def named_features(self, table):
         return table.assign(name=[self.data.feature_name(int(j)) for j in table["feature"]])
@@ -117,17 +115,17 @@ def _begin(data, fingerprint, name):
     with left:
         st.markdown(
             "This page shows which features matter for which label, which labels depend on the same ones, and whether "
-            f"a model does better on them alone. No features of **{text.plain(name)}** have been selected in this "
+            f"a model does better on them alone. No features of **{format.plain(name)}** have been selected in this "
             "workspace yet."
         )
         params = experiment.selection_params(method)
-        running = jobs_panel.active("select", fingerprint=fingerprint)
+        running = tasks.active("select", fingerprint=fingerprint)
         nothing = data.Y_train.nnz == 0
         st.button(
             f"Select features by {method} with its default settings",
             type="primary",
             key="features.begin",
-            on_click=jobs_panel.select,
+            on_click=tasks.select,
             args=(fingerprint, name, method, params),
             disabled=nothing or bool(running),
         )
@@ -142,15 +140,16 @@ def _estimate_said(fingerprint, method, params) -> str:
     scores = {"exact": " Scores from all training rows.", "sampled": " Scores from a sample of rows for each label."}
     few = selected_text.few_steps(found)
     return (
-        f"About {text.seconds(max(found['seconds'], 0.1))} and {text.size(found['bytes'])} of memory beside the data."
+        f"About {format.seconds(max(found['seconds'], 0.1))} and {format.size(found['bytes'])} of memory beside the "
+        "data."
         f"{scores.get(found.get('scoring'), '')}{' ' if few else ''}{few}"
     )
 
 
 def _controls_and_jobs(data, fingerprint, name, key):
     st.fragment(_controls)(data, fingerprint, name, key, worth.mark())
-    jobs_panel.watch(jobs_panel.active("select", fingerprint=fingerprint)[::-1])
-    jobs_panel.show_failures(jobs_panel.failed("select", fingerprint=fingerprint))
+    tasks.watch(tasks.active("select", fingerprint=fingerprint)[::-1])
+    tasks.show_failures(tasks.failed("select", fingerprint=fingerprint))
 
 
 def _controls(data, fingerprint, name, shown, mark):
@@ -161,10 +160,10 @@ def _controls(data, fingerprint, name, shown, mark):
         "Method",
         list(methods),
         format_func=lambda m: f"{m}: {methods[m].title}" if m == "FALS" else methods[m].title,
-        **state.keep("features.method", next(iter(methods)), options=list(methods)),
+        **workspace.keep("features.method", next(iter(methods)), options=list(methods)),
     )
     info = methods[method]
-    st.caption(text.plain(f"{info.summary} {info.paper}."))
+    st.caption(format.plain(f"{info.summary} {info.paper}."))
     with st.container(border=True):
         _kept(data)
         forms.show(method, info, skip=("n_features",))
@@ -193,7 +192,7 @@ def _kept(data):
             "Features per label",
             ("share", "count"),
             format_func={"share": "A share", "count": "A number"}.get,
-            **state.keep("features.way", "share", options=("share", "count")),
+            **workspace.keep("features.way", "share", options=("share", "count")),
             help="What each label keeps. The paper keeps a tenth of all features.",
         )
     with two:
@@ -203,13 +202,13 @@ def _kept(data):
                 "Share, k/D",
                 step=0.05,
                 format="%g",
-                **state.keep("features.share", 0.1, lambda v: isinstance(v, float)),
+                **workspace.keep("features.share", 0.1, lambda v: isinstance(v, float)),
             )
         else:
             st.number_input(
                 f"Number, 1 to {d:,}",
                 step=1,
-                **state.keep(f"features.count {d}", max(1, round(0.1 * d)), lambda v: isinstance(v, int)),
+                **workspace.keep(f"features.count {d}", max(1, round(0.1 * d)), lambda v: isinstance(v, int)),
             )
 
 
@@ -242,7 +241,7 @@ def _say_what_select_does(data, fingerprint, method, shown, pressed):
     problems = _problems(data, fingerprint, method, params)
     if problems:
         intro = "**The selection was not started.** " if pressed else ""
-        st.error(intro + "  \n".join(text.plain(problem) for problem in problems))
+        st.error(intro + "  \n".join(format.plain(problem) for problem in problems))
         return
     key = experiment.selection_key(fingerprint, method, params)
     if key == shown:
@@ -256,8 +255,8 @@ def _say_what_select_does(data, fingerprint, method, shown, pressed):
 def _select(data, fingerprint, name, method):
     """Runs before the page does, so that no other event can cut it short."""
     params = _params(data, method)
-    if not _problems(data, fingerprint, method, params) and jobs_panel.select(fingerprint, name, method, params):
-        state.notify("These settings were used before: the selection is from the cache.")
+    if not _problems(data, fingerprint, method, params) and tasks.select(fingerprint, name, method, params):
+        workspace.notify("These settings were used before: the selection is from the cache.")
 
 
 # --- which selection, which label ---
@@ -268,19 +267,19 @@ def _title(record) -> str:
     changed = settings.changed(
         record["method"], {n: v for n, v in record["params"].items() if n not in ("pattern", "attribution")}
     )
-    return f"{title}{', ' + changed if changed else ''} ({text.when(record['created'])})"
+    return f"{title}{', ' + changed if changed else ''} ({format.when(record['created'])})"
 
 
 def _choose_selection(view):
     titles = {one["key"]: _title(one) for one in view.past}
-    widget = state.FEATURES_SELECTION
+    widget = workspace.FEATURES_SELECTION
     st.session_state[widget] = view.key
     st.selectbox(
         "Selection shown",
         list(titles),
         format_func=titles.get,
         key=widget,
-        on_change=lambda: state.update(
+        on_change=lambda: workspace.update(
             lambda d: d["widgets"].__setitem__(f"{widget} {view.fingerprint}", st.session_state[widget])
         ),
         help="All selections of this workspace on this data set, newest first.",
@@ -289,7 +288,7 @@ def _choose_selection(view):
 
 def _choose_label(view) -> int:
     names, scope = server.label_names(view.fingerprint), f"features label {view.fingerprint}"
-    return show.choose_label(view.data, names, scope, state.FEATURES_LABEL, "features.query")
+    return selectors.choose_label(view.data, names, scope, workspace.FEATURES_LABEL, "features.query")
 
 
 def _unit(found) -> str:
@@ -309,13 +308,13 @@ def _bars(view, label):
         if sampled
         else ""
     )
-    whose = "all labels together" if found.shared else f"**{text.plain(name)}**"
+    whose = "all labels together" if found.shared else f"**{format.plain(name)}**"
     title = "Features of all labels" if found.shared else f"Features of {explained.in_title(name)}"
-    export.show_figure(
+    charts.show_figure(
         figures.feature_bars(table, BARS, unit=_unit(found), title=title),
         lambda: tables.csv_safe(table),
-        f"{view.files}-label{label}" + (f"-{text.file_name(name)}" if view.data.label_names is not None else ""),
-        f"The features of largest score for {whose}, by {text.plain(found.title)}, be it for the label or against it."
+        f"{view.files}-label{label}" + (f"-{format.file_name(name)}" if view.data.label_names is not None else ""),
+        f"The features of largest score for {whose}, by {format.plain(found.title)}, be it for the label or against it."
         f"{intervals} "
         f"Showing {min(BARS, len(table)):,} of the {len(table):,} that are kept; the table below has them all.",
         key="features.bars",
@@ -329,12 +328,12 @@ def _first(view, label) -> str:
     for name, share in zip(table["name"], table["with_label"]):
         digits = ".3g" if share >= 0.1 else ".2g"
         rows = "" if view.found.shared or np.isnan(share) else f" (in {100 * share:{digits}} % of its rows)"
-        said.append(f"**{text.plain(name)}**{rows}")
+        said.append(f"**{format.plain(name)}**{rows}")
     best = said[0] if len(said) == 1 else ", ".join(said[:-1]) + " and " + said[-1]
     verb = "is" if len(said) == 1 else "are"
     if view.found.shared:
         return f"best {verb} {best}"
-    name = f"**{text.plain(view.data.label_name(label))}**"
+    name = f"**{format.plain(view.data.label_name(label))}**"
     if selected_text.by_gradient(view.found):
         return f"the network’s output for {name} is most sensitive to {best}"
     return f"best for {name} {verb} {best}"
@@ -342,15 +341,15 @@ def _first(view, label) -> str:
 
 def _sentence(view, label) -> str:
     found, first = view.found, _first(view, label)
-    kept = f"**{found.n_selected:,} of {text.count(found.n_features, 'feature')}**"
+    kept = f"**{found.n_selected:,} of {format.count(found.n_features, 'feature')}**"
     if found.shared:
         return (
-            f"On **{text.plain(view.name)}**, {text.plain(found.title)} keeps {kept}, the same for all "
-            f"{text.count(found.n_labels, 'label')}; {first}."
+            f"On **{format.plain(view.name)}**, {format.plain(found.title)} keeps {kept}, the same for all "
+            f"{format.count(found.n_labels, 'label')}; {first}."
         )
     said = (
-        f"On **{text.plain(view.name)}**, {text.plain(found.title)} keeps {kept} for each of "
-        f"{text.count(found.n_labels, 'label')}; {first}."
+        f"On **{format.plain(view.name)}**, {format.plain(found.title)} keeps {kept} for each of "
+        f"{format.count(found.n_labels, 'label')}; {first}."
     )
     if view.closest is not None and np.isfinite(view.closest[3]):
         said += f" Two labels share **{100 * view.closest[3]:.0f} %** of what they keep, on average."
@@ -361,11 +360,11 @@ def _about(view):
     found = view.found
     union = server.selection_union(view.key)
     cards = [
-        ("Kept per label", f"{found.n_selected:,}", f"Of {text.count(found.n_features, 'feature')}."),
+        ("Kept per label", f"{found.n_selected:,}", f"Of {format.count(found.n_features, 'feature')}."),
         (
             "Kept by any label",
             f"{union:,}",
-            f"Of {text.count(found.n_features, 'feature')}: what a model for all labels would be trained on.",
+            f"Of {format.count(found.n_features, 'feature')}: what a model for all labels would be trained on.",
         ),
     ]
     if view.closest is not None and np.isfinite(view.closest[2]):
@@ -379,7 +378,7 @@ def _about(view):
                 "0 none in common.",
             )
         )
-    cards.append(("Selection", show.duration(found.times["fit_s"]), "On this machine, in one worker process."))
+    cards.append(("Selection", format.duration(found.times["fit_s"]), "On this machine, in one worker process."))
     if found.info.get("scoring"):
         rows = found.info.get("n_scored") or found.n_rows
         how = "all training rows" if found.info["scoring"] == "exact" else f"{rows:,} rows drawn for each label"
@@ -390,10 +389,10 @@ def _about(view):
                 f"From {how}, computed in the order “{found.info.get('order', '')}”.",
             )
         )
-    show.cards(cards)
+    tables.cards(cards)
     for warning in dict.fromkeys(found.warnings):
         said = settings.in_form(found.method, warning)  # before names, which may be those of parameters
-        st.warning(text.plain(selected_text.with_names(view.data, said)))
+        st.warning(format.plain(selected_text.with_names(view.data, said)))
     rare = selected_text.rare(view.data, found)
     if rare:
         st.info(rare)
@@ -415,7 +414,7 @@ def _label_table(view, label):
         hide_index=True,
         height=tables.height(len(shown), 290),
         key="features.table",
-        **show.EMPTY_CELLS,
+        **tables.EMPTY_CELLS,
         column_config={
             "rank": st.column_config.NumberColumn("Rank", format="%d", width=55),
             "name": st.column_config.TextColumn("Feature", width=170),
@@ -435,7 +434,7 @@ def _label_table(view, label):
     )
     st.caption(
         f"{'The feature' if len(shown) == 1 else f'All {len(shown):,} features'} that "
-        f"**{text.plain(view.data.label_name(label))}** keeps{'' if len(shown) == 1 else ', best first'}; how often "
+        f"**{format.plain(view.data.label_name(label))}** keeps{'' if len(shown) == 1 else ', best first'}; how often "
         f"{'it occurs' if len(shown) == 1 else 'they occur'} in training rows with the label and without it."
     )
 
@@ -450,7 +449,7 @@ def _labels_and_features(view):
     ways = [FREQUENT, ALIKE, GROUPED]
     one, two = st.columns([2, 1], vertical_alignment="bottom")
     with one:
-        way = st.selectbox("Shown", ways, **state.keep("features.heat", FREQUENT, options=ways))
+        way = st.selectbox("Shown", ways, **workspace.keep("features.heat", FREQUENT, options=ways))
     most = min(MOST_AT_ONCE, found.n_labels)
     n = min(AT_ONCE, most)
     if way != GROUPED and most > 2:
@@ -459,7 +458,7 @@ def _labels_and_features(view):
                 f"Labels, 2 to {most:,}",
                 min_value=2,
                 max_value=most,
-                **state.keep(f"features.heat.n {most}", n, lambda v: isinstance(v, int) and 2 <= v <= most),
+                **workspace.keep(f"features.heat.n {most}", n, lambda v: isinstance(v, int) and 2 <= v <= most),
             )
     if way == GROUPED:
         table, n_labels, n_features = server.selection_groups(view.key, GROUPS)
@@ -467,9 +466,9 @@ def _labels_and_features(view):
         some = "all" if n_labels == found.n_labels else f"the {n_labels:,} most frequent of {found.n_labels:,}"
         figure = figures.group_heat(table, n_labels=n_labels, n_features=n_features)
         caption = (
-            f"{some[:1].upper()}{some[1:]} labels in {text.count(table['label_group'].nunique(), 'group')} of labels "
-            f"that keep alike features, and {n_features:,} of {text.count(found.n_features, 'feature')} in "
-            f"{text.count(table['feature_group'].nunique(), 'group')}, named after their most frequent label and the "
+            f"{some[:1].upper()}{some[1:]} labels in {format.count(table['label_group'].nunique(), 'group')} of labels "
+            f"that keep alike features, and {n_features:,} of {format.count(found.n_features, 'feature')} in "
+            f"{format.count(table['feature_group'].nunique(), 'group')}, named after their most frequent label and the "
             "feature that most labels keep. Lighter: more of their pairs of label and feature are kept."
         )
         labels = names["label"].head(n).tolist()
@@ -480,13 +479,13 @@ def _labels_and_features(view):
         table = view.named_features(table).assign(label_name=[data.label_name(int(j)) for j in table["label"]])
         figure = figures.selection_heat(table, n_labels=found.n_labels, n_features=found.n_features)
         caption = (
-            f"{len(labels):,} of {text.count(found.n_labels, 'label')} and, of the "
-            f"{text.count(n_kept, 'feature')} that they keep, the {table['feature'].nunique():,} of largest scores; "
+            f"{len(labels):,} of {format.count(found.n_labels, 'label')} and, of the "
+            f"{format.count(n_kept, 'feature')} that they keep, the {table['feature'].nunique():,} of largest scores; "
             "alike ones are next to each other. Lighter matters more to the label (1 is its best feature); blank is "
             "not kept."
         )
     name = f"{view.files}-heat-{_way_said(way, labels)}"
-    export.show_figure(figure, lambda: tables.csv_safe(table), name, caption, key="features.heat.map")
+    charts.show_figure(figure, lambda: tables.csv_safe(table), name, caption, key="features.heat.map")
     _overlap(view, labels, way)
 
 
@@ -521,12 +520,12 @@ def _overlap(view, labels, way):
         table = pd.DataFrame({"a": a, "b": b, "jaccard": matrix.ravel()})
         table["a_name"], table["b_name"] = tables.label_names(data, a), tables.label_names(data, b)
         which = "most frequent" if way != ALIKE else "most alike"
-        export.show_figure(
+        charts.show_figure(
             figures.overlap_heat(table, n_labels=found.n_labels),
             lambda: tables.csv_safe(table),
             f"{view.files}-overlap-{_way_said(way if way == ALIKE else FREQUENT, labels)}",
             f"How much of what two labels keep is the same, for the {labels.size:,} {which} of "
-            f"{text.count(found.n_labels, 'label')}; alike ones are next to each other, columns in the order of "
+            f"{format.count(found.n_labels, 'label')}; alike ones are next to each other, columns in the order of "
             "the lines. Lighter is more; the lightest colour also "
             "stands for the highest hundredth.",
             key="features.overlap",
@@ -543,7 +542,7 @@ def _overlap(view, labels, way):
             hide_index=True,
             height=tables.height(len(shown), 560),
             key="features.pairs",
-            **show.EMPTY_CELLS,
+            **tables.EMPTY_CELLS,
             column_config={
                 "a_name": st.column_config.TextColumn("Label", width=120),
                 "b_name": st.column_config.TextColumn("and", width=120),
@@ -567,7 +566,7 @@ def _overlap(view, labels, way):
             f"Showing {len(shown):,} of the {all_pairs:,} pairs of {which}. “Rows” says how often the two occur "
             "together."
         )
-        export.csv_button(
+        charts.csv_button(
             "Pairs, CSV", lambda: tables.csv_safe(shown), f"{view.files}-pairs", "The pairs of this table with ids"
         )
 
@@ -605,11 +604,11 @@ def _all_labels(view):
         },
     )
     st.caption(
-        f"Showing {len(table):,} of {text.count(found.n_labels, 'label')}, most frequent first; “Find labels by name "
+        f"Showing {len(table):,} of {format.count(found.n_labels, 'label')}, most frequent first; “Find labels by name "
         "or id” above finds others. "
-        f"The CSV has all {text.count(lines, 'line')}: label, rank, feature, its name and score."
+        f"The CSV has all {format.count(lines, 'line')}: label, rank, feature, its name and score."
     )
-    export.csv_button(
+    charts.csv_button(
         "All selected features, CSV",
         lambda: tables.csv_safe(
             frames.selection_frame(found.selected, found.selected_scores, data.label_name, data.feature_name)
@@ -619,4 +618,4 @@ def _all_labels(view):
     )
 
 
-frame.inside(main)
+main()

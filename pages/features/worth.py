@@ -8,20 +8,10 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.shared import (
-    chosen_runs,
-    explained,
-    export,
-    jobs_panel,
-    noise,
-    selected_text,
-    server,
-    settings,
-    show,
-    state,
-    tables,
-    text,
-)
+from pages.explain import explained
+from pages.features import selected_text
+from pages.robustness import noise
+from pages.shared import charts, format, results, server, settings, tables, tasks, workspace
 from xmlcore import experiment, figures, store
 
 K = 5
@@ -49,7 +39,7 @@ MEASURES = {
 
 def mark():
     """What the page around a fragment was drawn from."""
-    return [record["id"] for record in state.get("jobs")], state.get("selections"), state.has_notice()
+    return [record["id"] for record in workspace.get("jobs")], workspace.get("selections"), workspace.has_notice()
 
 
 # --- is it better? ---
@@ -66,9 +56,11 @@ def judged(view):
         st.multiselect(
             "Methods compared",
             list(options),
-            default=state.keep(kept, first, lambda v: isinstance(v, list) and v and set(v) <= set(options))["value"],
+            default=workspace.keep(kept, first, lambda v: isinstance(v, list) and v and set(v) <= set(options))[
+                "value"
+            ],
             key=kept,
-            on_change=lambda: state.update(lambda d: d["widgets"].__setitem__(kept, st.session_state[kept])),
+            on_change=lambda: workspace.update(lambda d: d["widgets"].__setitem__(kept, st.session_state[kept])),
             help="FALS and its patterns, all features, the paper’s rivals, and selections of this page with other "
             "settings.",
         )
@@ -78,7 +70,7 @@ def judged(view):
             "Seeds",
             min_value=1,
             max_value=MOST_SEEDS,
-            **state.keep("features.seeds", 3, lambda v: isinstance(v, int) and 1 <= v <= MOST_SEEDS),
+            **workspace.keep("features.seeds", 3, lambda v: isinstance(v, int) and 1 <= v <= MOST_SEEDS),
             help="Each selection and its trees are made with so many seeds; the paper has 10.",
         )
     if not picked:
@@ -96,7 +88,7 @@ def judged(view):
             f"Rows, up to {data.n_train:,}",
             min_value=2,
             max_value=data.n_train,
-            **state.keep(
+            **workspace.keep(
                 f"features.rows {view.fingerprint[:8]}",
                 noise.default_rows(lambda n: estimate(n, (share,)), data.n_train, PATIENT, SAMPLES),
                 lambda v: isinstance(v, int) and 2 <= v <= data.n_train,
@@ -107,7 +99,7 @@ def judged(view):
     n_rows = None if n_rows >= data.n_train else int(n_rows)
     st.markdown(_judged_intro(view, n_rows))
     measure = st.selectbox(
-        "Measure", list(MEASURES), **state.keep("features.measure", "average precision", options=list(MEASURES))
+        "Measure", list(MEASURES), **workspace.keep("features.measure", "average precision", options=list(MEASURES))
     )
     st.caption(f"{measure[:1].upper()}{measure[1:]}: {MEASURES[measure]}.")
     left, right = st.columns(2, gap="large")
@@ -172,23 +164,23 @@ def _wanted(view, asked, seconds, place, title):
             return server.judged(key)
         except (store.StoreError, OSError):
             pass  # it was damaged, and has been removed: measured again
-    running, failures = jobs_panel.active("judged", key=key), jobs_panel.failed("judged", key=key)
-    tried = st.session_state.setdefault(state.FEATURES_ASKED, set())
+    running, failures = tasks.active("judged", key=key), tasks.failed("judged", key=key)
+    tried = st.session_state.setdefault(workspace.FEATURES_ASKED, set())
     if not running and not failures and seconds <= AUTOMATIC and key not in tried:
         tried.add(key)
-        jobs_panel.judge(view.fingerprint, asked, title)
-        running = jobs_panel.active("judged", key=key)
+        tasks.judge(view.fingerprint, asked, title)
+        running = tasks.active("judged", key=key)
     if not running:
         what = "Compare these methods" if place == "compare" else "Compare from k/D = 0.1 to 0.7"
         st.button(
-            f"{what} (about {text.seconds(max(seconds, 1.0))})",
+            f"{what} (about {format.seconds(max(seconds, 1.0))})",
             key=f"features.{place}",
             type="primary" if place == "compare" else "secondary",
-            on_click=jobs_panel.judge,
+            on_click=tasks.judge,
             args=(view.fingerprint, asked, title),
         )
-    jobs_panel.watch(running)
-    jobs_panel.show_failures(failures)
+    tasks.watch(running)
+    tasks.show_failures(failures)
     return None
 
 
@@ -196,9 +188,9 @@ def _warnings(view, messages):
     """What selections warned of while they were compared, the first few."""
     messages = list(dict.fromkeys(messages))
     for message in messages[:WARNINGS]:
-        st.warning(text.plain(selected_text.with_names(view.data, message)))
+        st.warning(format.plain(selected_text.with_names(view.data, message)))
     if len(messages) > WARNINGS:
-        st.caption(f"And {text.count(len(messages) - WARNINGS, 'more warning')}.")
+        st.caption(f"And {format.count(len(messages) - WARNINGS, 'more warning')}.")
 
 
 def _size_said(found) -> str:
@@ -227,12 +219,12 @@ def _boxes(view, found, measure, picked):
     said = _best_said(found.frame[found.frame["measure"] == measure], figure.layout.meta["best"])
     n = found.frame["seed"].nunique()
     few = " Differences smaller than the spread of the points mean little." if n > 1 else " One seed says little."
-    export.show_figure(
+    charts.show_figure(
         figure,
         _values(found, measure),
-        f"{view.files}-compared-{text.file_name(measure)}-{_size_said(found)}",
-        f"{said}{'. ' if said else ''}A box per method over {text.count(n, 'seed')}, a point each; each label keeps "
-        f"{text.count(found.frame['n_features'].min(), 'feature')}. On {_rows_said(found)}.{few}",
+        f"{view.files}-compared-{format.file_name(measure)}-{_size_said(found)}",
+        f"{said}{'. ' if said else ''}A box per method over {format.count(n, 'seed')}, a point each; each label keeps "
+        f"{format.count(found.frame['n_features'].min(), 'feature')}. On {_rows_said(found)}.{few}",
         key="features.boxes",
     )
 
@@ -245,7 +237,7 @@ def _best_said(lines, best) -> str:
     alike = [method for method, value in means.items() if value == means[best]]
     if len(alike) == len(means) > 2:
         return f"All {len(alike)} methods are equally good here ({means[best]})"
-    names = [f"**{text.plain(method)}**" for method in alike]
+    names = [f"**{format.plain(method)}**" for method in alike]
     if len(names) == 1:
         said = f"{names[0]} {'are' if best == 'all features' else 'is'} best here ({means[best]})"
     else:
@@ -257,7 +249,7 @@ def _best_said(lines, best) -> str:
 
 
 def _all_measures(view, found, what):
-    export.csv_button(
+    charts.csv_button(
         "All measures, CSV",
         lambda: _values(found),
         f"{view.files}-{what}-{_size_said(found)}",
@@ -266,12 +258,12 @@ def _all_measures(view, found, what):
 
 
 def _curve(view, found, measure):
-    export.show_figure(
+    charts.show_figure(
         figures.score_against_share(found.frame, measure),
         _values(found, measure),
-        f"{view.files}-share-{text.file_name(measure)}-{_size_said(found)}",
+        f"{view.files}-share-{format.file_name(measure)}-{_size_said(found)}",
         "The same as each label keeps more features; dotted: all features. Lines are means, bands go from the least to "
-        f"the greatest of {text.count(found.frame['seed'].nunique(), 'seed')}. On {_rows_said(found)}.",
+        f"the greatest of {format.count(found.frame['seed'].nunique(), 'seed')}. On {_rows_said(found)}.",
         key="features.curve",
     )
     _all_measures(view, found, "share")
@@ -301,8 +293,8 @@ def _judged_table(view, found):
         },
     )
     st.caption(
-        f"Means over {text.count(found.frame['seed'].nunique(), 'seed')}; ↑ larger is better, ↓ smaller is. Times are "
-        "of one seed, on this machine."
+        f"Means over {format.count(found.frame['seed'].nunique(), 'seed')}; ↑ larger is better, ↓ smaller is. Times "
+        "are of one seed, on this machine."
     )
     _all_measures(view, found, "compared")
 
@@ -328,7 +320,7 @@ def stability(view):
             f"Seeds, 2 to {MOST_SEEDS}",
             min_value=2,
             max_value=MOST_SEEDS,
-            **state.keep("features.stability.seeds", 5, lambda v: isinstance(v, int) and 2 <= v <= MOST_SEEDS),
+            **workspace.keep("features.stability.seeds", 5, lambda v: isinstance(v, int) and 2 <= v <= MOST_SEEDS),
         )
     seeds = tuple(range(int(n_seeds)))
     asked = (found.method, found.params, seeds)
@@ -340,23 +332,23 @@ def stability(view):
         except (store.StoreError, OSError):
             pass  # it was damaged, and has been removed: measured again
     if result is None:
-        running, failures = jobs_panel.active("stability", key=key), jobs_panel.failed("stability", key=key)
-        tried = st.session_state.setdefault(state.FEATURES_ASKED, set())
+        running, failures = tasks.active("stability", key=key), tasks.failed("stability", key=key)
+        tried = st.session_state.setdefault(workspace.FEATURES_ASKED, set())
         title = f"Selecting features of {view.name} with {len(seeds)} seeds"
         if not running and not failures and seconds <= AUTOMATIC and key not in tried:
             tried.add(key)
-            jobs_panel.measure_stability(view.fingerprint, asked, title)
-            running = jobs_panel.active("stability", key=key)
+            tasks.measure_stability(view.fingerprint, asked, title)
+            running = tasks.active("stability", key=key)
         if not running:
             with two:
                 st.button(
-                    f"Select with {len(seeds)} seeds (about {text.seconds(max(seconds, 1.0))})",
+                    f"Select with {len(seeds)} seeds (about {format.seconds(max(seconds, 1.0))})",
                     key="features.stability",
-                    on_click=jobs_panel.measure_stability,
+                    on_click=tasks.measure_stability,
                     args=(view.fingerprint, asked, title),
                 )
-        jobs_panel.watch(running)
-        jobs_panel.show_failures(failures)
+        tasks.watch(running)
+        tasks.show_failures(failures)
         return
     labels = np.arange(1) if found.shared else np.arange(found.n_labels)
     table = pd.DataFrame(
@@ -389,7 +381,7 @@ def stability(view):
             )
         else:
             said += " Spearman’s correlation of their scores could not be taken: they were not kept."
-        export.show_figure(
+        charts.show_figure(
             figures.stability_boxes(table, result.chance),
             lambda: tables.csv_safe(table),
             f"{view.files}-stability-{len(result.seeds)}seeds",
@@ -404,7 +396,7 @@ def stability(view):
                 "same order; it is below 0 where little is shared, so 0 is not chance."
             )
             cards.append(("Spearman", explained.number(means["spearman"]), about))
-        show.cards(cards)
+        tables.cards(cards)
         if found.shared:
             return
         counts = np.bincount(view.data.Y_train.indices, minlength=found.n_labels)
@@ -414,7 +406,7 @@ def stability(view):
             hide_index=True,
             height=tables.height(len(least), 230),
             key="features.stability.labels",
-            **show.EMPTY_CELLS,
+            **tables.EMPTY_CELLS,
             column_config={
                 "name": st.column_config.TextColumn("Label", width=180),
                 "rows": st.column_config.NumberColumn("Rows", format="localized", width=70, help="Training rows."),
@@ -422,7 +414,7 @@ def stability(view):
                 "spearman": st.column_config.NumberColumn("Spearman", format="%.2f", width=80),
             },
         )
-        st.caption(f"Least stable first, {len(least):,} of {text.count(len(table), 'label')}; the CSV has all.")
+        st.caption(f"Least stable first, {len(least):,} of {format.count(len(table), 'label')}; the CSV has all.")
 
 
 def _same_said(result, shared) -> str:
@@ -434,7 +426,7 @@ def _same_said(result, shared) -> str:
         else f"Of the {result.n_selected:,} features that {keep}, another seed keeps {share} as well"
     )
     return (
-        f"{said}, on average over {text.count(len(result.pairs), 'pair')} of seeds; by chance it would be "
+        f"{said}, on average over {format.count(len(result.pairs), 'pair')} of seeds; by chance it would be "
         f"{100 * result.n_selected / result.n_features:.0f} %."
     )
 
@@ -448,7 +440,7 @@ def reduced(view, drawn_with):
         st.rerun()
     st.header("A model on the selected features")
     found = view.found
-    runs = [r for r in chosen_runs.kept("runs", view.fingerprint) if r["k"] == K]
+    runs = [r for r in results.kept("runs", view.fingerprint) if r["k"] == K]
     options = {r["key"]: (r["model"], r["params"]) for r in runs}
     options |= {model: (model, experiment.full_params(model)) for model in experiment.MODELS}
     known = set()
@@ -464,7 +456,7 @@ def reduced(view, drawn_with):
             "Model",
             list(titles),
             format_func=titles.get,
-            **state.keep(f"features.model {view.fingerprint[:8]}", next(iter(titles)), options=list(titles)),
+            **workspace.keep(f"features.model {view.fingerprint[:8]}", next(iter(titles)), options=list(titles)),
             help="Results of the Train page, and all models with their default settings.",
         )
     model, params = options[chosen]
@@ -473,7 +465,7 @@ def reduced(view, drawn_with):
             f"Best of each label, 1 to {found.n_selected:,}",
             min_value=1,
             max_value=found.n_selected,
-            **state.keep(
+            **workspace.keep(
                 f"features.best {view.key[:8]}",
                 found.n_selected if found.shared else experiment.fitting_depth(found.selected, found.n_features // 2),
                 lambda v: isinstance(v, int) and 1 <= v <= found.n_selected,
@@ -486,14 +478,14 @@ def reduced(view, drawn_with):
         with three:
             per_label = st.toggle(
                 "Each label its own",
-                **state.keep("features.per_label", True, lambda v: isinstance(v, bool)),
+                **workspace.keep("features.per_label", True, lambda v: isinstance(v, bool)),
                 help="Each label’s classifier learns from that label’s features only, in place of the union.",
             )
     used = experiment.union_of(found.selected, int(m)).size
     what = (
         f"each label on its own **{int(m):,}** {'feature' if m == 1 else 'features'}"
         if per_label
-        else f"the union, **{used:,} of {text.count(found.n_features, 'feature')}**"
+        else f"the union, **{used:,} of {format.count(found.n_features, 'feature')}**"
     )
     st.markdown(f"{model} learns from {what}, and, to compare, from all features.")
     if used == found.n_features and not per_label:
@@ -506,21 +498,21 @@ def reduced(view, drawn_with):
             return
         except (store.StoreError, OSError):
             pass  # it was damaged, and has been removed: trained again
-    running, failures = jobs_panel.active("reduced", key=key), jobs_panel.failed("reduced", key=key)
+    running, failures = tasks.active("reduced", key=key), tasks.failed("reduced", key=key)
     if not running:
         about = ""
         if chosen in {r["key"] for r in runs}:
             seconds = server.measures(chosen)[1]["fit_s"] * max(used / found.n_features, 0.1)
-            about = f" (about {text.seconds(max(seconds, 1.0))})"
+            about = f" (about {format.seconds(max(seconds, 1.0))})"
         st.button(
             f"Train {model} on them and compare{about}",
             type="primary",
             key="features.train",
-            on_click=jobs_panel.train_reduced,
+            on_click=tasks.train_reduced,
             args=(view.key, view.fingerprint, asked, f"Training {model} on selected features of {view.name}"),
         )
-    jobs_panel.watch(running)
-    jobs_panel.show_failures(failures)
+    tasks.watch(running)
+    tasks.show_failures(failures)
 
 
 def _compared(view, found):
@@ -535,8 +527,9 @@ def _compared(view, found):
     ratio = numbers.loc["selected", "model_bytes"] / max(1, numbers.loc["all", "model_bytes"])
     worse = "the same as" if abs(one) < 0.005 else f"{abs(one):.2f} points {'above' if one > 0 else 'below'}"
     st.markdown(
-        f"On the selected features **{text.plain(found.model)}** has a P@1 of **{value('selected', 'P@k', 1):.2f} %**, "
-        f"{worse} that on all features ({value('all', 'P@k', 1):.2f} %), with a model **{ratio:.2g} times** as large."
+        f"On the selected features **{format.plain(found.model)}** has a P@1 of **{value('selected', 'P@k', 1):.2f} "
+        f"%**, {worse} that on all features ({value('all', 'P@k', 1):.2f} %), with a "
+        f"model **{ratio:.2g} times** as large."
     )
     lines = []
     for measure in measures:
@@ -568,9 +561,9 @@ def _compared(view, found):
     with right:
         rows = [
             ("Features", lambda n: f"{int(n['n_features']):,}"),
-            ("Training", lambda n: show.duration(n["fit_s"])),
-            ("Prediction", lambda n: f"{show.duration(n['predict_ms_per_row'] / 1000)}/row"),
-            ("Model", lambda n: text.size(n["model_bytes"])),
+            ("Training", lambda n: format.duration(n["fit_s"])),
+            ("Prediction", lambda n: f"{format.duration(n['predict_ms_per_row'] / 1000)}/row"),
+            ("Model", lambda n: format.size(n["model_bytes"])),
             ("Weights", lambda n: f"{int(n['n_weights']):,}"),
         ]
         said = ["| | All features | Selected |", "|:--|--:|--:|"]
@@ -579,7 +572,7 @@ def _compared(view, found):
         ]
         st.markdown("\n".join(said))
         own = (
-            f"Each label learned from its own {text.count(found.n_per_label, 'feature')}; together they are "
+            f"Each label learned from its own {format.count(found.n_per_label, 'feature')}; together they are "
             f"{found.n_used:,}."
             if found.per_label
             else "The selected are the union of each label’s best one."
@@ -587,10 +580,10 @@ def _compared(view, found):
             else f"The selected are the union of each label’s {found.n_per_label:,} best."
         )
         st.caption(
-            f"{own} The selection itself took {show.duration(found.select_s)} before. Times on this machine, in one "
+            f"{own} The selection itself took {format.duration(found.select_s)} before. Times on this machine, in one "
             "worker process."
         )
-        export.csv_button(
+        charts.csv_button(
             "Both results, CSV",
             lambda: found.measures,
             f"{view.files}-{found.model}-{found.n_per_label}-{found.per_label:d}",

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from pages.shared import sampled, show, text
+from pages.sampling import sampled
+from pages.shared import format
 
 
 def percent(value) -> str:
@@ -48,11 +49,11 @@ def sweep_sentence(sweep) -> str:
             which = f"κ = {value:g}" if axis == "n_adversarial" else f"{value:g} examples per class"
             parts.append(
                 f"With {which} accuracy is **{percent(rows['accuracy'].iloc[0])}**, for "
-                f"{show.duration(rows['fit_s'].iloc[0])} of training."
+                f"{format.duration(rows['fit_s'].iloc[0])} of training."
             )
             continue
         low, high = rows["accuracy"].min(), rows["accuracy"].max()
-        times = " to ".join(show.duration(rows["fit_s"].iloc[at]) for at in (0, -1))
+        times = " to ".join(format.duration(rows["fit_s"].iloc[at]) for at in (0, -1))
         parts.append(
             f"With {said} from {rows.index[0]:g} to {rows.index[-1]:g} accuracy is between **{percent(low)}** and "
             f"**{percent(high)}**, for {times} of training."
@@ -66,5 +67,5 @@ def failures(found) -> list[str]:
     for axis, value, why, n in sampled.failures(found.sweep):
         which = f"κ = {value:,g}" if axis == "n_adversarial" else f"{value:g} examples per class"
         some = f" ({n} of {found.n_repeats} trainings)" if n < found.n_repeats else ""
-        said.append(f"No result with {which}{some}: {text.plain(why.rstrip('.'))}.")
+        said.append(f"No result with {which}{some}: {format.plain(why.rstrip('.'))}.")
     return said

@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.shared import begin, chosen_runs, export, frame, jobs_panel, noise, server, state, tables, text
+from pages.robustness import noise
+from pages.shared import begin, charts, format, results, server, tables, tasks, workspace
 from xmlcore import experiment, figures, robustness, store
 from xmlcore.models import ModelFormatError
 
@@ -30,13 +31,13 @@ MEANING = {
 
 def main() -> None:
     st.title("Robustness")
-    fingerprint = state.get("dataset")
+    fingerprint = workspace.get("dataset")
     if fingerprint is None:
         begin.no_data("Models can be trained on it and measured in a moment.", "so there is nothing to measure.")
         return
     data = server.dataset(fingerprint)
-    name = state.get("known").get(fingerprint, {}).get("name", data.name)
-    past = chosen_runs.kept("runs", fingerprint)
+    name = workspace.get("known").get(fingerprint, {}).get("name", data.name)
+    past = results.kept("runs", fingerprint)
     if not past:
         said = (
             "This page shows how predictions suffer when feature values are noisy or attacked, and what training on "
@@ -64,11 +65,11 @@ def main() -> None:
         found = _measured(data, fingerprint, name, chosen, titles, asked)
     with right:
         begin.watch_training(fingerprint)
-    files = f"{text.file_name(name)}-robustness-{asked.kind}"
+    files = f"{format.file_name(name)}-robustness-{asked.kind}"
     if not found:
         sentence.markdown(
-            f"How well do these models predict **{text.plain(name)}** under "
-            f"{text.plain(noise.noise_said(asked.kind, asked.options))}? Measuring says so."
+            f"How well do these models predict **{format.plain(name)}** under "
+            f"{format.plain(noise.noise_said(asked.kind, asked.options))}? Measuring says so."
         )
     else:
         whole = _Whole(found, chosen, titles)
@@ -89,10 +90,10 @@ def main() -> None:
 def _chosen(fingerprint, past) -> list:
     """The runs chosen last; at first the newest of each model, and that of the Train page in its model's place."""
     by_key = {r["key"]: r for r in past}
-    remembered = state.get("widgets").get(f"{state.ROBUSTNESS_RUNS} {fingerprint}")
+    remembered = workspace.get("widgets").get(f"{workspace.ROBUSTNESS_RUNS} {fingerprint}")
     if isinstance(remembered, list):
         return [by_key[key] for key in remembered if key in by_key]
-    shown = by_key.get(state.get("shown").get(fingerprint))
+    shown = by_key.get(workspace.get("shown").get(fingerprint))
     first = {}
     for r in ([shown] if shown else []) + past:
         first.setdefault(noise.style_model(r), r)
@@ -108,7 +109,7 @@ def _chosen(fingerprint, past) -> list:
 def _choose_runs(fingerprint, past, chosen) -> list:
     by_key = {r["key"]: r for r in past}
     titles = noise.names(past)
-    key = state.ROBUSTNESS_RUNS
+    key = workspace.ROBUSTNESS_RUNS
     st.session_state[key] = [r["key"] for r in chosen]
     picked = st.multiselect(
         "Results compared",
@@ -124,8 +125,8 @@ def _choose_runs(fingerprint, past, chosen) -> list:
 
 
 def _remember_runs(fingerprint):
-    picked = list(st.session_state[state.ROBUSTNESS_RUNS])
-    state.update(lambda d: d["widgets"].__setitem__(f"{state.ROBUSTNESS_RUNS} {fingerprint}", picked))
+    picked = list(st.session_state[workspace.ROBUSTNESS_RUNS])
+    workspace.update(lambda d: d["widgets"].__setitem__(f"{workspace.ROBUSTNESS_RUNS} {fingerprint}", picked))
 
 
 class _Asked:
@@ -145,7 +146,7 @@ class _Asked:
     def rows(self) -> str:
         if self.n_rows >= self.n_test:
             return "the one test row" if self.n_test == 1 else f"all {self.n_test:,} test rows"
-        return f"{self.n_rows:,} of {text.count(self.n_test, 'test row')}, drawn at random"
+        return f"{self.n_rows:,} of {format.count(self.n_test, 'test row')}, drawn at random"
 
 
 def _settings(data, fingerprint, chosen) -> _Asked | None:
@@ -155,7 +156,7 @@ def _settings(data, fingerprint, chosen) -> _Asked | None:
         "Noise or attack",
         list(noise.KINDS),
         format_func=noise.KINDS.get,
-        **state.keep("robustness.kind", "gaussian", options=list(noise.KINDS)),
+        **workspace.keep("robustness.kind", "gaussian", options=list(noise.KINDS)),
     )
     st.caption(noise.ABOUT[kind])
     options = _options(kind)
@@ -163,14 +164,14 @@ def _settings(data, fingerprint, chosen) -> _Asked | None:
     first = ", ".join(f"{level:g}" for level in noise.default_levels(kind, str(options.get("norm", 2)), scale))
     asked_levels = st.text_input(
         noise.level_title(kind, options),
-        **state.keep(f"robustness.levels {said}", first, lambda value: isinstance(value, str)),
+        **workspace.keep(f"robustness.levels {said}", first, lambda value: isinstance(value, str)),
         help="Levels, with commas between them; 0, without noise, is always measured. "
         f"Values of this data set that are not 0 have the median size {scale.value:.3g}, rows the median length "
         f"{scale.length:.3g}.",
     )
     levels, problem = noise.parse_levels(asked_levels, kind)
     if problem:
-        st.error(text.plain(problem))
+        st.error(format.plain(problem))
         return None
     n_repeats = 1
     one, two = st.columns(2, vertical_alignment="bottom") if kind != "fgsm" else (None, st.container())
@@ -180,7 +181,7 @@ def _settings(data, fingerprint, chosen) -> _Asked | None:
                 "Repeats",
                 min_value=1,
                 max_value=MOST_REPEATS,
-                **state.keep(f"robustness.repeats {kind}", 1 if kind == "pgd" else 3, _within(1, MOST_REPEATS)),
+                **workspace.keep(f"robustness.repeats {kind}", 1 if kind == "pgd" else 3, _within(1, MOST_REPEATS)),
                 help="Each repeat draws its noise anew; attacks then start at random places. The bands are 95 % "
                 "intervals over repeats; one repeat has none.",
             )
@@ -200,11 +201,11 @@ def _settings(data, fingerprint, chosen) -> _Asked | None:
             f"Test rows, up to {data.n_test:,}",
             min_value=1,
             max_value=data.n_test,
-            **state.keep(widget, noise.default_rows(estimate, data.n_test, AUTOMATIC), _within(1, data.n_test)),
+            **workspace.keep(widget, noise.default_rows(estimate, data.n_test, AUTOMATIC), _within(1, data.n_test)),
             help="Fewer are drawn at random, the same for every result: quicker, and less certain.",
         )
     if chosen:
-        st.caption(f"Measuring takes about {text.seconds(estimate(int(n_rows)))} per result, once: it is kept.")
+        st.caption(f"Measuring takes about {format.seconds(estimate(int(n_rows)))} per result, once: it is kept.")
     return _Asked(kind, levels, options, int(n_repeats), int(n_rows), data.n_test, estimate)
 
 
@@ -220,7 +221,9 @@ def _options(kind) -> dict:
             ways,
             format_func=noise.WAYS.get,
             selection_mode="multi",
-            default=state.keep("robustness.ways", ways, lambda v: isinstance(v, list) and set(v) <= set(ways))["value"],
+            default=workspace.keep("robustness.ways", ways, lambda v: isinstance(v, list) and set(v) <= set(ways))[
+                "value"
+            ],
             key="robustness.ways",
             on_change=_remember_ways,
         )
@@ -232,14 +235,14 @@ def _options(kind) -> dict:
             "Size measured as",
             list(noise.NORMS),
             format_func=noise.NORMS.get,
-            **state.keep(f"robustness.norm {kind}", "2", options=list(noise.NORMS)),
+            **workspace.keep(f"robustness.norm {kind}", "2", options=list(noise.NORMS)),
         )
         options["norm"] = 2 if norm == "2" else norm
     options["support"] = st.selectbox(
         "On",
         list(noise.SUPPORTS),
         format_func=lambda value: noise.SUPPORTS[value] if kind == "gaussian" else noise.SUPPORTS[value].split(" (")[0],
-        **state.keep(f"robustness.support {kind}", "all", options=list(noise.SUPPORTS)),
+        **workspace.keep(f"robustness.support {kind}", "all", options=list(noise.SUPPORTS)),
         help="On all features, rows of words lose what makes them sparse: thousands of features get small values.",
     )
     return options
@@ -247,7 +250,7 @@ def _options(kind) -> dict:
 
 def _remember_ways():
     picked = st.session_state["robustness.ways"]
-    state.update(lambda d: d["widgets"].__setitem__("robustness.ways", picked))
+    workspace.update(lambda d: d["widgets"].__setitem__("robustness.ways", picked))
 
 
 def _measured(data, fingerprint, name, chosen, titles, asked) -> dict:
@@ -262,7 +265,7 @@ def _measured(data, fingerprint, name, chosen, titles, asked) -> dict:
             except (store.StoreError, OSError):
                 pass  # it was damaged, and has been removed: measured again
         missing.append(r)
-    tried = st.session_state.setdefault(state.ROBUSTNESS_ASKED, set())
+    tried = st.session_state.setdefault(workspace.ROBUSTNESS_ASKED, set())
     for r in missing:
         key = keys[r["key"]]
         if asked.estimate(asked.n_rows) <= AUTOMATIC and key not in tried and not _going(key):
@@ -271,27 +274,27 @@ def _measured(data, fingerprint, name, chosen, titles, asked) -> dict:
     waiting = [r for r in missing if not _going(keys[r["key"]])]
     if waiting:
         total = asked.estimate(asked.n_rows) * len(waiting)
-        which = titles[waiting[0]["key"]] if len(waiting) == 1 else text.count(len(waiting), "result")
+        which = titles[waiting[0]["key"]] if len(waiting) == 1 else format.count(len(waiting), "result")
         st.button(
-            f"Measure {which} (about {text.seconds(total)})",
+            f"Measure {which} (about {format.seconds(total)})",
             type="primary",
             key="robustness.measure",
             on_click=lambda: [_start(r, fingerprint, name, titles, asked) for r in waiting],
             help="Results are kept, so each is measured once.",
         )
     for r in missing:
-        jobs_panel.watch(jobs_panel.active("robustness", key=keys[r["key"]]))
-        jobs_panel.show_failures(jobs_panel.failed("robustness", key=keys[r["key"]]))
+        tasks.watch(tasks.active("robustness", key=keys[r["key"]]))
+        tasks.show_failures(tasks.failed("robustness", key=keys[r["key"]]))
     return found
 
 
 def _going(key):
-    return jobs_panel.active("robustness", key=key) or jobs_panel.failed("robustness", key=key)
+    return tasks.active("robustness", key=key) or tasks.failed("robustness", key=key)
 
 
 def _start(record, fingerprint, name, titles, asked):
     what = f"{noise.KINDS[asked.kind]} on {name}: {titles[record['key']]}"
-    jobs_panel.measure_robustness(record["key"], fingerprint, asked.arguments, what)
+    tasks.measure_robustness(record["key"], fingerprint, asked.arguments, what)
 
 
 class _Whole:
@@ -327,16 +330,16 @@ def _sentence(name, whole, asked) -> str:
     level = asked.levels[-1]
     runs = list(whole.found)
     if not np.isfinite(whole.value(runs[0], "PSP@k", 1, 0.0)):
-        return f"No test row of **{text.plain(name)}** that was measured has a label, so no prediction can be right."
-    what = text.plain(noise.noise_said(asked.kind, asked.options, level))
-    said = f"On **{text.plain(name)}**, {what} {'take' if asked.kind == 'words' else 'takes'} P@1 "
+        return f"No test row of **{format.plain(name)}** that was measured has a label, so no prediction can be right."
+    what = format.plain(noise.noise_said(asked.kind, asked.options, level))
+    said = f"On **{format.plain(name)}**, {what} {'take' if asked.kind == 'words' else 'takes'} P@1 "
     parts = []
     for run in runs:
         clean, noisy = whole.value(run, "P@k", 1, 0.0), whole.value(run, "P@k", 1, level)
         change = whole.value(run, "P@k", 1, level, "drop_mean")
         lost = "no change" if abs(change) < 5e-5 else f"{_percent(abs(change))} {'lost' if change > 0 else 'gained'}"
         parts.append(
-            f"of **{text.plain(run)}** from {_percent(clean)} to **{_percent(noisy)}**"
+            f"of **{format.plain(run)}** from {_percent(clean)} to **{_percent(noisy)}**"
             + (f" ({lost})" if np.isfinite(change) else "")
         )
     return said + _and(parts) + "."
@@ -356,11 +359,11 @@ def _curves(whole, asked, files):
         measure = st.selectbox(
             "Measure",
             whole.measures,
-            **state.keep("robustness.measure", "P@k", options=whole.measures),
+            **workspace.keep("robustness.measure", "P@k", options=whole.measures),
             help="  \n".join(f"**{m}**: {MEANING[m]}." for m in whole.measures),
         )
     with two:
-        k = st.selectbox("k", KS, **state.keep("robustness.k", 1, options=KS))
+        k = st.selectbox("k", KS, **workspace.keep("robustness.k", 1, options=KS))
     with three:
         shown = {"value": "Value", "drop": "Share lost"}
         drop = (
@@ -368,7 +371,7 @@ def _curves(whole, asked, files):
                 "Drawn",
                 list(shown),
                 format_func=shown.get,
-                **state.keep("robustness.drawn", "value", options=list(shown)),
+                **workspace.keep("robustness.drawn", "value", options=list(shown)),
             )
             == "drop"
         )
@@ -377,7 +380,7 @@ def _curves(whole, asked, files):
         repeats = "The attack has no randomness, so no intervals."
     direction = "lower is better" if drop else "higher is better, flatter is more robust"
     mine = whole.summary[(whole.summary["bucket"] == "all") & (whole.summary["measure"] == measure)]
-    export.show_figure(
+    charts.show_figure(
         figures.robustness_curves(
             whole.summary,
             measure,
@@ -388,7 +391,7 @@ def _curves(whole, asked, files):
         ),
         tables.csv_safe(mine),
         f"{files}-curves",
-        f"{text.plain(measure)}: {MEANING[measure]}; {direction}. {repeats} On {asked.rows}. "
+        f"{format.plain(measure)}: {MEANING[measure]}; {direction}. {repeats} On {asked.rows}. "
         f"{_attacked_on(whole, asked)}",
         key="robustness.curves",
     )
@@ -401,9 +404,10 @@ def _attacked_on(whole, asked) -> str:
     own = [run for run, part in whole.found.items() if not part.surrogate]
     said = []
     if own:
-        said.append(f"Computed on the gradient of each model itself: {', '.join(text.plain(run) for run in own)}.")
+        said.append(f"Computed on the gradient of each model itself: {', '.join(format.plain(run) for run in own)}.")
     said += [
-        f"{text.plain(run)} has no gradient: attacks were computed on {text.plain(part.surrogate)}, and transferred."
+        f"{format.plain(run)} has no gradient: attacks were computed on {format.plain(part.surrogate)}, and "
+        "transferred."
         for run, part in whole.found.items()
         if part.surrogate
     ]
@@ -456,8 +460,8 @@ def _drops(whole, asked, files):
         f"percent, as in Tables 4 and 5 of the paper; prediction time without and with noise. On {asked.rows}.{note}"
     )
     with st.container(horizontal=True, gap="small"):
-        export.csv_button("Table, CSV", lambda: tables.csv_safe(table), f"{files}-lost", "This table, with intervals")
-        export.csv_button(
+        charts.csv_button("Table, CSV", lambda: tables.csv_safe(table), f"{files}-lost", "This table, with intervals")
+        charts.csv_button(
             "All measurements, CSV",
             lambda: tables.csv_safe(whole.frame.drop(columns="model")),
             f"{files}-all",
@@ -467,7 +471,7 @@ def _drops(whole, asked, files):
 
 def _slider(key, levels):
     """As state.keep, for a select_slider of levels that change: the largest, unless another one was chosen."""
-    kept = state.keep(key, levels[-1], lambda value: value in levels)
+    kept = workspace.keep(key, levels[-1], lambda value: value in levels)
     return {**kept, "value": kept["value"] if kept["value"] in levels else levels[-1]}
 
 
@@ -490,7 +494,9 @@ def _twins(data, fingerprint, name, chosen, past):
         titles = noise.names(chosen)
         st.caption(
             "Compared above: "
-            + "; ".join(f"{text.plain(titles[a['key']])} and {text.plain(titles[b['key']])}" for a, b in shown_pairs)
+            + "; ".join(
+                f"{format.plain(titles[a['key']])} and {format.plain(titles[b['key']])}" for a, b in shown_pairs
+            )
             + "."
         )
     scale = server.scale(fingerprint)
@@ -506,7 +512,9 @@ def _twins(data, fingerprint, name, chosen, past):
             "σ",
             min_value=1e-6,
             format="%g",
-            **state.keep(f"robustness.twin.sigma {fingerprint[:8]}", first, lambda v: isinstance(v, float) and v > 0),
+            **workspace.keep(
+                f"robustness.twin.sigma {fingerprint[:8]}", first, lambda v: isinstance(v, float) and v > 0
+            ),
             help="Standard deviation of the noise, in the units of the feature values. The paper has 0.05.",
         )
     with three:
@@ -515,7 +523,7 @@ def _twins(data, fingerprint, name, chosen, past):
             min_value=0.01,
             max_value=100.0,
             format="%g",
-            **state.keep("robustness.twin.ratio", 1.0, lambda v: isinstance(v, float) and 0.01 <= v <= 100),
+            **workspace.keep("robustness.twin.ratio", 1.0, lambda v: isinstance(v, float) and 0.01 <= v <= 100),
             help="Noisy copies added for each training row; 1, the paper’s, doubles them.",
         )
     with four:
@@ -523,7 +531,7 @@ def _twins(data, fingerprint, name, chosen, past):
             "Noise on",
             list(noise.SUPPORTS),
             format_func=noise.SUPPORTS.get,
-            **state.keep(
+            **workspace.keep(
                 f"robustness.twin.support {fingerprint[:8]}", _support(data, ratio), options=list(noise.SUPPORTS)
             ),
             help="On all features a copy has a value for each of them, also where the row has 0: training takes time "
@@ -539,19 +547,21 @@ def _twins(data, fingerprint, name, chosen, past):
         st.button(
             "Show the twin"
             if exists
-            else f"Train the twin (about {text.seconds(_fit_seconds(data, times, ratio, support))})",
+            else f"Train the twin (about {format.seconds(_fit_seconds(data, times, ratio, support))})",
             type="secondary" if of in have else "primary",
             key="robustness.twin.train",
             on_click=_train_twin,
             args=(fingerprint, name, record["model"], params, key, [r["key"] for r in chosen]),
-            disabled=key in {r["key"] for r in chosen} or bool(jobs_panel.active("train", key=key)),
+            disabled=key in {r["key"] for r in chosen} or bool(tasks.active("train", key=key)),
         )
         if key in {r["key"] for r in chosen}:
             st.caption("This twin is shown above.")
     if support == "all":
         needed = robustness.augmented_bytes(data.n_train, data.n_features, data.X_train.nnz, ratio, support)
         if needed > 1 << 30:
-            st.warning(f"Noise on all features makes dense copies: training takes about {text.size(needed)} of memory.")
+            st.warning(
+                f"Noise on all features makes dense copies: training takes about {format.size(needed)} of memory."
+            )
 
 
 def _support(data, ratio):
@@ -569,9 +579,9 @@ def _fit_seconds(data, times, ratio, support):
 def _train_twin(fingerprint, name, model, params, key, chosen):
     # Chosen before it is there: it joins the figures when it is trained.
     picked = [*chosen, *([] if key in chosen else [key])]
-    state.update(lambda d: d["widgets"].__setitem__(f"{state.ROBUSTNESS_RUNS} {fingerprint}", picked))
-    if not any(r["key"] == key for r in state.get("runs")):
-        jobs_panel.train(fingerprint, name, model, params, K)
+    workspace.update(lambda d: d["widgets"].__setitem__(f"{workspace.ROBUSTNESS_RUNS} {fingerprint}", picked))
+    if not any(r["key"] == key for r in workspace.get("runs")):
+        tasks.train(fingerprint, name, model, params, K)
 
 
 # --- head, torso and tail; time ---
@@ -586,20 +596,20 @@ def _buckets(whole, asked, files, n_labels):
     one, two = st.columns([3, 1], vertical_alignment="bottom")
     with one:
         run = (
-            st.selectbox("Of", runs, **state.keep("robustness.buckets.run", runs[0], options=runs))
+            st.selectbox("Of", runs, **workspace.keep("robustness.buckets.run", runs[0], options=runs))
             if len(runs) > 1
             else runs[0]
         )
     with two:
         # Of few labels nearly all are among the five predicted, whatever the noise.
         first = KS[-1] if n_labels >= 4 * KS[-1] else 1
-        k = st.selectbox("k of these", KS, **state.keep("robustness.buckets.k", first, options=KS))
+        k = st.selectbox("k of these", KS, **workspace.keep("robustness.buckets.k", first, options=KS))
     mine = parts[(parts["run"] == run) & (parts["k"] == k)]
     left, right = st.columns(2, gap="large")
     level = noise.level_title(asked.kind, asked.options)
     place = list(whole.found).index(run) + 1
     with left:
-        export.show_figure(
+        charts.show_figure(
             figures.buckets_under_noise(mine, "P@k", k, level=level, title=f"P@{k} by bucket: {run}"),
             tables.csv_safe(mine[mine["measure"] == "P@k"]),
             f"{files}-parts-{place}",
@@ -608,7 +618,7 @@ def _buckets(whole, asked, files, n_labels):
             key="robustness.parts",
         )
     with right:
-        export.show_figure(
+        charts.show_figure(
             figures.buckets_under_noise(mine, "R@k", k, level=level, title=f"R@{k} by bucket: {run}"),
             tables.csv_safe(mine[mine["measure"] == "R@k"]),
             f"{files}-recall-{place}",
@@ -626,7 +636,7 @@ def _times(whole, asked, files):
         " On all features, noise gives a row a value for every feature, so there is more to read."
         * noise.makes_dense(asked.kind, asked.options)
     )
-    export.show_figure(
+    charts.show_figure(
         figure,
         tables.csv_safe(mine),
         f"{files}-times",
@@ -642,7 +652,7 @@ def _times(whole, asked, files):
 def _rows(data, fingerprint, chosen, asked, files):
     st.header("Test rows without and with noise")
     scope = f"noisy rows {fingerprint}"
-    first = min(max(state.chosen_row(scope), 0), data.n_test - 1)
+    first = min(max(workspace.chosen_row(scope), 0), data.n_test - 1)
     rows = np.unique([first, *(np.arange(1, ROWS_SHOWN) + first) % data.n_test])
     one, two, three = st.columns([2, 2, 1], vertical_alignment="bottom")
     with one:
@@ -652,7 +662,7 @@ def _rows(data, fingerprint, chosen, asked, files):
             min_value=0,
             max_value=data.n_test - 1,
             key="robustness.row",
-            on_change=lambda: state.choose_row(scope, st.session_state["robustness.row"]),
+            on_change=lambda: workspace.choose_row(scope, st.session_state["robustness.row"]),
         )
     with two:
         level = st.select_slider(
@@ -666,13 +676,13 @@ def _rows(data, fingerprint, chosen, asked, files):
             "Other rows",
             key="robustness.row.random",
             width="stretch",
-            on_click=lambda: state.choose_row(scope, np.random.default_rng().integers(data.n_test)),
+            on_click=lambda: workspace.choose_row(scope, np.random.default_rng().integers(data.n_test)),
         )
     X = data.X_test[rows]
     try:
         noisy, of = _noisy(data, fingerprint, chosen, asked, level, rows, X)
     except (ValueError, store.StoreError, OSError, ModelFormatError) as error:
-        st.info(text.plain(str(error)))
+        st.info(format.plain(str(error)))
         return
     names = tables.part(data, "test")[2]
 
@@ -685,7 +695,7 @@ def _rows(data, fingerprint, chosen, asked, files):
         return
     own, added = noise.lengths(X, noisy)
     said = "; ".join(f"row {row:,}: {a:.3g}, noise {b:.3g}" for row, a, b in zip(rows, own, added))
-    export.show_figure(
+    charts.show_figure(
         figures.noisy_features(frame, title=f"Feature values at {noise.level_said(asked.kind, level)}"),
         tables.csv_safe(noise.noisy_rows(data, X, noisy, rows, data.n_features, row_name, new=data.n_features)),
         f"{files}-rows-{first}",
@@ -707,11 +717,11 @@ def _noisy(data, fingerprint, chosen, asked, level, rows, X):
         for r in chosen:
             model = server.model(r["key"])
             if hasattr(model, "log_proba_gradient"):
-                of, Y = f", attacked on {text.plain(titles[r['key']])}", data.Y_test[rows]
+                of, Y = f", attacked on {format.plain(titles[r['key']])}", data.Y_test[rows]
                 break
         else:
             raise ValueError("None of the chosen models has a gradient to attack: choose a PLT, too, to see such rows.")
     return perturbation.apply(X, rows=rows, seed=0, model=model, Y=Y), of
 
 
-frame.inside(main)
+main()

@@ -5,18 +5,17 @@ import pandas as pd
 import streamlit as st
 
 from pages.shared import (
-    chosen_runs,
-    export,
+    charts,
+    format,
     forms,
-    frame,
-    jobs_panel,
     predictions,
+    results,
+    selectors,
     server,
     settings,
-    show,
-    state,
     tables,
-    text,
+    tasks,
+    workspace,
 )
 from xmlcore import experiment, figures, store
 
@@ -33,13 +32,13 @@ MEANING = {
 
 def main() -> None:
     st.title("Train")
-    fingerprint = state.get("dataset")
+    fingerprint = workspace.get("dataset")
     if fingerprint is None:
         _no_data()
         return
     data = server.dataset(fingerprint)
-    name = state.get("known").get(fingerprint, {}).get("name", data.name)
-    past = chosen_runs.kept("runs", fingerprint)[::-1]
+    name = workspace.get("known").get(fingerprint, {}).get("name", data.name)
+    past = results.kept("runs", fingerprint)[::-1]
     shown = _shown(fingerprint, past)
     run = server.run(shown["key"]) if shown else None
     _sentence(data, name, run)
@@ -49,30 +48,30 @@ def main() -> None:
             _how_to_begin()
         else:
             _answer(run, shown, past)
-            _figure(run, f"{text.file_name(name)}-{run.model}-{shown['key'][:6]}")
+            _figure(run, f"{format.file_name(name)}-{run.model}-{shown['key'][:6]}")
     with controls:
         # A fragment: what is typed is taken in without drawing the results again.
         st.fragment(_controls)(data, fingerprint, name, shown["key"] if shown else None, _mark())
         # Here, not above the results: next to the button on a narrow page too, and nothing jumps.
-        jobs_panel.watch(jobs_panel.active("train", fingerprint=fingerprint)[::-1])  # the newest next to it
-        jobs_panel.show_failures(jobs_panel.failed("train", fingerprint=fingerprint))
+        tasks.watch(tasks.active("train", fingerprint=fingerprint)[::-1])  # the newest next to it
+        tasks.show_failures(tasks.failed("train", fingerprint=fingerprint))
     if run is not None:
-        st.fragment(_predictions)(data, run, shown["key"], text.file_name(name))
+        st.fragment(_predictions)(data, run, shown["key"], format.file_name(name))
         _past(past, shown)
 
 
 def _no_data():
-    running = jobs_panel.active("prepare")
+    running = tasks.active("prepare")
     if running:
         st.markdown("The data set is being made ready. Training can begin in a moment.")
-        jobs_panel.watch(running)
+        tasks.watch(running)
     else:
         st.markdown("There is no data set in use, so there is nothing to train on.")
-        st.page_link("pages/data.py", label="Choose or upload one on the Data page", icon=":material/table_rows:")
+        st.page_link("pages/data/page.py", label="Choose or upload one on the Data page", icon=":material/table_rows:")
 
 
 def _shown(fingerprint, past):
-    key = state.get("shown").get(fingerprint)
+    key = workspace.get("shown").get(fingerprint)
     return next((r for r in past if r["key"] == key), past[-1] if past else None)
 
 
@@ -91,18 +90,19 @@ def _percent(value) -> str:
 def _sentence(data, name, run):
     if run is None:
         st.markdown(
-            f"No model has been trained on **{text.plain(name)}** in this workspace yet. "
-            f"Choose one and press Train: {text.count(data.n_train, 'row')} to learn from, {data.n_test:,} to test on."
+            f"No model has been trained on **{format.plain(name)}** in this workspace yet. "
+            f"Choose one and press Train: {format.count(data.n_train, 'row')} to learn from, {data.n_test:,} to "
+            "test on."
         )
         return
     st.markdown(
-        f"On **{text.plain(name)}**, **{text.plain(run.model)}** puts a right label first for "
-        f"**{_percent(_value(run.measures, 'P@k', 1))} %** of the {text.count(data.n_test, 'test row')} (P@1)."
+        f"On **{format.plain(name)}**, **{format.plain(run.model)}** puts a right label first for "
+        f"**{_percent(_value(run.measures, 'P@k', 1))} %** of the {format.count(data.n_test, 'test row')} (P@1)."
     )
 
 
 def _how_to_begin():
-    if jobs_panel.active("train"):
+    if tasks.active("train"):
         st.caption("The result appears here when the training is done. You can look at other pages meanwhile.")
         return
     st.info("Keep the settings as they are for a first result, and press Train. It takes seconds to minutes.")
@@ -111,12 +111,12 @@ def _how_to_begin():
 def _answer(run, shown, past):
     if len(past) > 1:
         by_key = {r["key"]: r for r in reversed(past)}
-        st.session_state[state.SHOWN_RUN] = shown["key"]
+        st.session_state[workspace.SHOWN_RUN] = shown["key"]
         st.selectbox(
             "Result shown",
             list(by_key),
             format_func=lambda key: _title(by_key[key]),
-            key=state.SHOWN_RUN,
+            key=workspace.SHOWN_RUN,
             on_change=_reopen,
             args=(run.fingerprint,),
             help="All results of this workspace on this data set.",
@@ -131,48 +131,48 @@ def _answer(run, shown, past):
     meaning.caption("  \n".join(f"**{m}**: {MEANING[m]}." for m in measures))
     times, size = run.times, run.size
     cards = [
-        ("Training", show.duration(times["fit_s"]), _compile_help(times)),
+        ("Training", format.duration(times["fit_s"]), _compile_help(times)),
         (
             "Prediction",
-            f"{show.duration(times['predict_ms_per_row'] / 1000)}/row",
+            f"{format.duration(times['predict_ms_per_row'] / 1000)}/row",
             "Mean over all test rows, k labels each.",
         ),
-        ("Model", text.size(size["model_bytes"]), f"In memory; {size['n_weights']:,} weights that are not zero."),
+        ("Model", format.size(size["model_bytes"]), f"In memory; {size['n_weights']:,} weights that are not zero."),
     ]
     if run.model in OF_TREES:
         said = f"Over all trees; the deepest is {size['depth']} levels deep."
         cards.append(("Tree nodes", f"{size['n_nodes']:,}", said))
-    show.cards(cards)
+    tables.cards(cards)
     with st.container(horizontal=True):
         if run.model == "LdSM":
-            st.page_link("pages/trees.py", label="Look at the trees", icon=":material/account_tree:")
+            st.page_link("pages/trees/page.py", label="Look at the trees", icon=":material/account_tree:")
         if run.model == "DoubleSampling":
-            st.page_link("pages/sampling.py", label="What was sampled", icon=":material/filter_alt:")
-        st.page_link("pages/explain.py", label="Why these labels", icon=":material/search_insights:")
-        st.page_link("pages/robustness.py", label="Under noise", icon=":material/ssid_chart:")
+            st.page_link("pages/sampling/page.py", label="What was sampled", icon=":material/filter_alt:")
+        st.page_link("pages/explain/page.py", label="Why these labels", icon=":material/search_insights:")
+        st.page_link("pages/robustness/page.py", label="Under noise", icon=":material/ssid_chart:")
     for warning in dict.fromkeys(run.warnings):
-        st.warning(text.plain(settings.in_form(run.model, warning)))
-    cached = shown["key"] in st.session_state.get(state.FROM_CACHE, ())
+        st.warning(format.plain(settings.in_form(run.model, warning)))
+    cached = shown["key"] in st.session_state.get(workspace.FROM_CACHE, ())
     st.caption(
         ("From the cache, trained at " if cached else "Trained at ")
-        + f"{text.when(run.created)} with {text.plain(_settings(run.model, run.params))}."
+        + f"{format.when(run.created)} with {format.plain(_settings(run.model, run.params))}."
     )
 
 
 def _compile_help(times):
     compiled = times.get("compile_s") or 0.0
-    extra = f" Compiling kernels, {show.duration(compiled)}, is not counted." if compiled > 0.05 else ""
+    extra = f" Compiling kernels, {format.duration(compiled)}, is not counted." if compiled > 0.05 else ""
     return f"On this machine, in one worker process.{extra}"
 
 
 def _reopen(fingerprint):
-    key = st.session_state[state.SHOWN_RUN]
-    state.update(lambda data: data["shown"].__setitem__(fingerprint, key))
+    key = st.session_state[workspace.SHOWN_RUN]
+    workspace.update(lambda data: data["shown"].__setitem__(fingerprint, key))
 
 
 def _title(record) -> str:
     settings = _settings(record["model"], record["params"])
-    return f"{record['model']}, {settings} ({text.when(record['created'])})"
+    return f"{record['model']}, {settings} ({format.when(record['created'])})"
 
 
 def _settings(model, params) -> str:
@@ -181,7 +181,7 @@ def _settings(model, params) -> str:
 
 
 def _figure(run, name):
-    export.show_figure(
+    charts.show_figure(
         figures.measures_at_k(run.measures),
         run.measures,
         f"{name}-measures",
@@ -195,7 +195,7 @@ def _figure(run, name):
 
 def _mark():
     """What the page around the controls was drawn from."""
-    return [record["id"] for record in state.get("jobs")], state.get("shown"), state.has_notice()
+    return [record["id"] for record in workspace.get("jobs")], workspace.get("shown"), workspace.has_notice()
 
 
 def _controls(data, fingerprint, name, shown, mark):
@@ -206,10 +206,10 @@ def _controls(data, fingerprint, name, shown, mark):
         "Model",
         list(models),
         format_func=lambda m: f"{m}: {models[m].title}" if models[m].title != m else m,
-        **state.keep("train.model", next(iter(models)), options=list(models)),
+        **workspace.keep("train.model", next(iter(models)), options=list(models)),
     )
     info = models[model]
-    st.caption(text.plain(f"{info.summary} {info.paper}."))
+    st.caption(format.plain(f"{info.summary} {info.paper}."))
     with st.container(border=True):
         forms.show(model, info)
         nothing_to_learn = data.Y_train.nnz == 0
@@ -234,7 +234,7 @@ def _say_what_train_does(fingerprint, model, shown, pressed):
     problems = _problems(model, params)
     if problems:
         intro = "**The training was not started.** " if pressed else ""
-        st.error(intro + "  \n".join(text.plain(problem) for problem in problems))
+        st.error(intro + "  \n".join(format.plain(problem) for problem in problems))
         return
     key = experiment.run_key(fingerprint, model, params, K)
     if key == shown:
@@ -256,10 +256,10 @@ def _train(fingerprint, name, model):
     params = _params(model)
     if _problems(model, params):
         return  # said below the button
-    if jobs_panel.train(fingerprint, name, model, params, K):
+    if tasks.train(fingerprint, name, model, params, K):
         key = experiment.run_key(fingerprint, model, params, K)
-        st.session_state[state.FROM_CACHE] = {*st.session_state.get(state.FROM_CACHE, ()), key}
-        state.notify("These settings were trained before: the result is from the cache.")
+        st.session_state[workspace.FROM_CACHE] = {*st.session_state.get(workspace.FROM_CACHE, ()), key}
+        workspace.notify("These settings were trained before: the result is from the cache.")
 
 
 # --- single predictions ---
@@ -267,22 +267,22 @@ def _train(fingerprint, name, model):
 
 def _predictions(data, run, key, name):
     st.header("Single predictions")
-    row = show.choose_test_row(data, run, f"run {key}", state.ROW_NUMBER)
+    row = selectors.choose_test_row(data, run, f"run {key}", workspace.ROW_NUMBER)
     left, right = st.columns([3, 2], gap="large")
     with left:
-        show.predicted(data, run, row, K, key="train.predicted")
+        predictions.show(data, run, row, K, key="train.predicted")
     with right:
         frame = tables.features(data, data.X_test, row)
         if frame.empty:
             st.caption("This row has no features: every such row gets the same prediction.")
         else:
-            show.features(frame, key="train.features", height=260)
+            tables.show_features(frame, key="train.features", most=260)
     frame = predictions.all_rows
-    export.csv_button(
+    charts.csv_button(
         "All predictions, CSV",
         lambda: frame(data, run.ranking, K),
         f"{name}-{run.model}-{key[:6]}-predictions",
-        f"Row, rank, label, name, score and whether it is right, of {text.count(data.n_test, 'test row')}",
+        f"Row, rank, label, name, score and whether it is right, of {format.count(data.n_test, 'test row')}",
     )
 
 
@@ -299,7 +299,7 @@ def _past(past, shown):
         line = {"shown": "shown" if record["key"] == shown["key"] else "", "model": record["model"]}
         line["settings"] = _settings(record["model"], record["params"])
         line |= {f"{m[:-1]}{k}": 100 * _value(measures, m, k) for m in SHOWN_MEASURES for k in SHOWN_KS}
-        line |= {"training s": show.in_seconds(times["fit_s"]), "trained": text.when(record["created"])}
+        line |= {"training s": format.in_seconds(times["fit_s"]), "trained": format.when(record["created"])}
         lines.append(line)
     frame = pd.DataFrame(lines)
     numbers = [c for c in frame.columns if "@" in c]
@@ -319,4 +319,4 @@ def _past(past, shown):
     st.caption("Measures in percent. Open one with “Result shown” above.")
 
 
-frame.inside(main)
+main()

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.shared import server, state, text
+from pages.shared import format, server, workspace
 from xmlcore import store
 from xmlcore.models import ModelFormatError
 
@@ -15,7 +15,7 @@ def kept(kind: str, fingerprint: str) -> list:
     kind : {"runs", "selections"}
     fingerprint : str
     """
-    return [r for r in state.get(kind) if r["fingerprint"] == fingerprint and store.exists(kind, r["key"])][::-1]
+    return [r for r in workspace.get(kind) if r["fingerprint"] == fingerprint and store.exists(kind, r["key"])][::-1]
 
 
 def opened(key: str):
@@ -23,7 +23,7 @@ def opened(key: str):
     try:
         return server.run(key), server.model(key)
     except (store.StoreError, OSError, ModelFormatError) as error:
-        st.error(f"The model of this result cannot be read: {text.plain(error)}. Train it again on the Train page.")
+        st.error(f"The model of this result cannot be read: {format.plain(error)}. Train it again on the Train page.")
         return None
 
 
@@ -39,7 +39,7 @@ def chosen(widget: str, fingerprint: str, runs: list) -> str:
         Newest first.
     """
     keys = [r["key"] for r in runs]
-    wanted = (state.get("shown").get(fingerprint), state.get("widgets").get(f"{widget} {fingerprint}"))
+    wanted = (workspace.get("shown").get(fingerprint), workspace.get("widgets").get(f"{widget} {fingerprint}"))
     return next((key for key in wanted if key in keys), keys[0])
 
 
@@ -64,4 +64,4 @@ def _open(widget, fingerprint):
         data["widgets"][f"{widget} {fingerprint}"] = key
         data["shown"][fingerprint] = key
 
-    state.update(change)
+    workspace.update(change)

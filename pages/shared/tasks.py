@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.shared import handing, server, settings, state, text
+from pages.shared import downloads, format, server, settings, workspace
 from xmlcore import datasets, experiment, store
 
 ACTIVE = ("queued", "running")
@@ -16,11 +16,11 @@ def find(record: dict):
 
 def prepare(name: str) -> None:
     """Have a catalog data set made (or found) by a worker and used when it is there."""
-    pending = [r for r in state.get("jobs") if r["kind"] == "prepare" and r["name"] == name]
+    pending = [r for r in workspace.get("jobs") if r["kind"] == "prepare" and r["name"] == name]
     if pending:
         return
     job = server.queue().submit(
-        datasets.prepare, name, title=f"Preparing {name}", owner=state.token(), key=f"prepare-{name}"
+        datasets.prepare, name, title=f"Preparing {name}", owner=workspace.token(), key=f"prepare-{name}"
     )
     _remember({"id": job.id, "kind": "prepare", "name": name})
 
@@ -36,14 +36,14 @@ def train(fingerprint: str, dataset_name: str, model: str, params: dict, k: int)
         _add_run(run)
         return True
     # A failure of the same data set that is still on the page makes room for the new try.
-    for record in state.get("jobs"):
+    for record in workspace.get("jobs"):
         job = find(record)
         if record.get("fingerprint") == fingerprint and (job is None or job.state not in ACTIVE):
             dismiss(record["id"])
     changed = settings.changed(model, params)
     title = f"Training {model} on {dataset_name}" + (f" ({changed})" if changed else "")
     job = server.queue().submit(
-        experiment.run_saved, fingerprint, model, params, k, title=title, owner=state.token(), key=key
+        experiment.run_saved, fingerprint, model, params, k, title=title, owner=workspace.token(), key=key
     )
     # Our own title: of a job shared with another session the queue knows the first one's, with its data set's name.
     _remember({"id": job.id, "kind": "train", "title": title, **run})
@@ -60,7 +60,7 @@ def select(fingerprint: str, dataset_name: str, method: str, params: dict) -> bo
     if store.exists("selections", key):
         _add_selection(selection)
         return True
-    for record in state.get("jobs"):
+    for record in workspace.get("jobs"):
         job = find(record)
         if (record["kind"], record.get("fingerprint")) == ("select", fingerprint):
             if job is None or job.state not in ACTIVE:
@@ -69,7 +69,7 @@ def select(fingerprint: str, dataset_name: str, method: str, params: dict) -> bo
     name = experiment.SELECTORS[method].title if method != "FALS" else method
     title = f"Selecting features of {dataset_name} by {name}" + (f" ({changed})" if changed else "")
     arguments = (experiment.selection_saved, fingerprint, method, params)
-    job = server.queue().submit(*arguments, title=title, owner=state.token(), key=key)
+    job = server.queue().submit(*arguments, title=title, owner=workspace.token(), key=key)
     _remember({"id": job.id, "kind": "select", "title": title, **selection})
     return False
 
@@ -118,20 +118,20 @@ def measure_sampling(run_key: str, fingerprint: str, asked: tuple, title: str) -
 
 def _measure(kind, function, arguments, key, run_key, fingerprint, title):
     """Start a measurement of a run unless it goes on already; a failed one makes room for it."""
-    for record in state.get("jobs"):
+    for record in workspace.get("jobs"):
         if record["kind"] == kind and record["key"] == key:
             job = find(record)
             if job is not None and job.state in ACTIVE:
                 return
             dismiss(record["id"])
-    job = server.queue().submit(function, *arguments, title=title, owner=state.token(), key=key)
+    job = server.queue().submit(function, *arguments, title=title, owner=workspace.token(), key=key)
     _remember({"id": job.id, "kind": kind, "run": run_key, "key": key, "fingerprint": fingerprint, "title": title})
 
 
 def collect() -> None:
     """Take in what has finished, and start what is wanted: in each run of the script, before anything is shown."""
     _recover()
-    for record in state.get("jobs"):
+    for record in workspace.get("jobs"):
         job = find(record)
         if job is None:
             _lost(record)
@@ -140,9 +140,9 @@ def collect() -> None:
         elif job.state == "cancelled":
             dismiss(record["id"])
             _stopped(record)
-            state.notify(f"Stopped: {_title(job, record)}.")
-    wanted = state.get("wanted")
-    if wanted is not None and not any(r["kind"] == "prepare" and r["name"] == wanted for r in state.get("jobs")):
+            workspace.notify(f"Stopped: {_title(job, record)}.")
+    wanted = workspace.get("wanted")
+    if wanted is not None and not any(r["kind"] == "prepare" and r["name"] == wanted for r in workspace.get("jobs")):
         prepare(wanted)
 
 
@@ -165,7 +165,7 @@ def watch(jobs: list, *, compact: bool = False) -> None:
 def show_failures(failures: list) -> None:
     for record, job in failures:
         error = settings.in_form(record.get("model") or record.get("method"), job.error or "No reason was given.")
-        st.error(f"**{text.plain(_title(job, record))} failed.** {text.plain(error)}")
+        st.error(f"**{format.plain(_title(job, record))} failed.** {format.plain(error)}")
         with st.container(horizontal=True):
             again = record["kind"] == "prepare"
             label = "Try again" if again else "Dismiss"
@@ -180,7 +180,7 @@ def dismiss(job_id: str) -> None:
         data["jobs"] = [r for r in data["jobs"] if r["id"] != job_id]
 
     server.job_records().pop(_name(job_id), None)
-    state.update(drop)
+    workspace.update(drop)
 
 
 def _live(ids, compact, looks):
@@ -188,19 +188,19 @@ def _live(ids, compact, looks):
     polling = len(looks) > 1  # the first look is a part of the page's own run, which must not be cut short
     jobs = [server.queue().get(job_id) for job_id in ids]
     if polling and not all(job is not None and job.state in ACTIVE and _wanted(job) for job in jobs):
-        handing.wait()
+        downloads.wait()
         st.rerun()  # the whole page: it has a result, a failure or a note to show
-    records = {record["id"]: record for record in state.get("jobs")}
+    records = {record["id"]: record for record in workspace.get("jobs")}
     for job in jobs:
         if job is not None:
             _one(job, _title(job, records.get(job.id, {})), compact)
     if polling:
-        handing.wait()  # the end of this run may delete a file that was made for a download
+        downloads.wait()  # the end of this run may delete a file that was made for a download
 
 
 def _wanted(job) -> bool:
     """Whether it still is this workspace's job, or the server's own: a shared one goes on when one owner stops it."""
-    return not {state.token(), server.SERVER}.isdisjoint(job.owners)
+    return not {workspace.token(), server.SERVER}.isdisjoint(job.owners)
 
 
 def _title(job, record) -> str:
@@ -224,45 +224,49 @@ def _one(job, title, compact):
     else:
         doing = f"{job.phase}: {percent}" if job.phase else "Starting a worker"
         doing += f" ({job.detail})" if job.detail and not compact else ""
-        doing += f", {text.seconds(job.elapsed)} so far" if job.elapsed >= 1 and not compact else ""
+        doing += f", {format.seconds(job.elapsed)} so far" if job.elapsed >= 1 and not compact else ""
     with st.container(key=f"job-{'side' if compact else 'main'}-{job.id}", gap="small"):
         if compact:
-            st.caption(text.plain(doing) if doing.startswith(title) else f"{text.plain(title)}  \n{text.plain(doing)}")
+            st.caption(
+                format.plain(doing) if doing.startswith(title) else f"{format.plain(title)}  \n{format.plain(doing)}"
+            )
             st.progress(fraction)
         else:
-            st.markdown(f"**{text.plain(title)}**")
-            st.progress(fraction, text=text.plain(doing))
-        if state.token() in job.owners:
+            st.markdown(f"**{format.plain(title)}**")
+            st.progress(fraction, text=format.plain(doing))
+        if workspace.token() in job.owners:
             st.button(
                 "Stop",
                 key=f"stop-{'side' if compact else 'main'}-{job.id}",
                 on_click=_stop,
                 args=(job.id,),
                 disabled=job.cancelling,
-                help=f"Stop: {text.plain(title)}",
+                help=f"Stop: {format.plain(title)}",
             )
 
 
 def _stop(job_id):
     queue = server.queue()
-    queue.cancel(job_id, owner=state.token())
+    queue.cancel(job_id, owner=workspace.token())
     job = queue.get(job_id)
-    if job is not None and job.active and state.token() not in job.owners:  # it goes on, for another session
-        for record in state.get("jobs"):
+    if job is not None and job.active and workspace.token() not in job.owners:  # it goes on, for another session
+        for record in workspace.get("jobs"):
             if record["id"] == job_id:
                 _stopped(record)
-                state.notify(f"Stopped here: {_title(job, record)}. It goes on for another session that wants it too.")
+                workspace.notify(
+                    f"Stopped here: {_title(job, record)}. It goes on for another session that wants it too."
+                )
         dismiss(job_id)
 
 
 def _stopped(record):
-    if record["kind"] == "prepare" and state.get("wanted") == record["name"]:
-        state.update(wanted=None)  # stopped on purpose: it does not start by itself again
+    if record["kind"] == "prepare" and workspace.get("wanted") == record["name"]:
+        workspace.update(wanted=None)  # stopped on purpose: it does not start by itself again
 
 
 def _with_state(states, kind, fields):
     found = []
-    for record in state.get("jobs"):
+    for record in workspace.get("jobs"):
         if kind is not None and record["kind"] != kind:
             continue
         if any(record.get(name) != value for name, value in fields.items()):
@@ -275,15 +279,15 @@ def _with_state(states, kind, fields):
 
 def _recover():
     """Take in jobs of ours that the workspace does not name: its file was deleted meanwhile."""
-    named = {record["id"] for record in state.get("jobs")}
-    for job in reversed(server.queue().jobs(owner=state.token())):
+    named = {record["id"] for record in workspace.get("jobs")}
+    for job in reversed(server.queue().jobs(owner=workspace.token())):
         if job.id not in named and (record := server.job_records().get(_name(job.id))) is not None:
             _remember(record)
 
 
 def _name(job_id):
     """A job's name among the server's records; with our token: a shared job has a record in each workspace."""
-    return state.token(), job_id
+    return workspace.token(), job_id
 
 
 def _remember(record):
@@ -296,14 +300,14 @@ def _remember(record):
     def add(data):
         data["jobs"] = [r for r in data["jobs"] if r["id"] != record["id"]] + [record]
 
-    state.update(add)
+    workspace.update(add)
 
 
 def _add_run(run):
     try:
         run = {**run, "created": store.info("runs", run["key"])["created"]}
     except store.StoreError:
-        state.notify("The result is gone from the cache. Press Train to make it again.")
+        workspace.notify("The result is gone from the cache. Press Train to make it again.")
         return
 
     def add(data):
@@ -311,16 +315,16 @@ def _add_run(run):
             data["runs"].append(run)
         data["shown"][run["fingerprint"]] = run["key"]
 
-    state.update(add)
+    workspace.update(add)
 
 
 def _add_selection(selection):
     try:
         created = store.info("selections", selection["key"])["created"]
     except store.StoreError:
-        state.notify("The selection is gone from the cache. Make it again.")
+        workspace.notify("The selection is gone from the cache. Make it again.")
         return
-    state.add_selection({**selection, "created": created})
+    workspace.add_selection({**selection, "created": created})
 
 
 def _done(record, job):
@@ -328,19 +332,19 @@ def _done(record, job):
         selection = {name: record[name] for name in ("fingerprint", "method", "params")}
         _add_selection({**selection, "key": job.result()})  # the worker's key counts, as for runs
         dismiss(record["id"])
-        state.notify(f"Done: {_title(job, record)}.")
+        workspace.notify(f"Done: {_title(job, record)}.")
         return
     if record["kind"] == "train":
         run = {name: record[name] for name in ("key", "fingerprint", "model", "params", "k")}
         # The worker's key counts: it differs from ours when the code was updated while this server kept running.
         _add_run({**run, "key": job.result()})
         dismiss(record["id"])
-        state.notify(f"Done: {_title(job, record)}.")
+        workspace.notify(f"Done: {_title(job, record)}.")
         return
     dismiss(record["id"])
-    if record["kind"] in (*state.MEASUREMENTS, *state.SELECTION_MEASUREMENTS):
+    if record["kind"] in (*workspace.MEASUREMENTS, *workspace.SELECTION_MEASUREMENTS):
         return  # what was measured is found by the run
-    state.add_dataset(job.result(), record["name"], "catalog", use=state.get("wanted") == record["name"])
+    workspace.add_dataset(job.result(), record["name"], "catalog", use=workspace.get("wanted") == record["name"])
 
 
 def _lost(record):
@@ -350,14 +354,14 @@ def _lost(record):
         if store.exists("runs", record["key"]):
             _add_run({name: record[name] for name in ("key", "fingerprint", "model", "params", "k")})
         else:
-            state.notify("The server was restarted during a training. Press Train to start it again.")
+            workspace.notify("The server was restarted during a training. Press Train to start it again.")
     elif record["kind"] == "select":
         if store.exists("selections", record["key"]):
             _add_selection({name: record[name] for name in ("key", "fingerprint", "method", "params")})
         else:
-            state.notify("The server was restarted during a selection of features. Its page can start it again.")
-    elif record["kind"] in (*state.MEASUREMENTS, *state.SELECTION_MEASUREMENTS) and not store.exists(
+            workspace.notify("The server was restarted during a selection of features. Its page can start it again.")
+    elif record["kind"] in (*workspace.MEASUREMENTS, *workspace.SELECTION_MEASUREMENTS) and not store.exists(
         record["kind"], record["key"]
     ):
         again = "The Trees page starts it again." if record["kind"] == "prefixes" else "Its page can start it again."
-        state.notify(f"The server was restarted during: {record['title']}. {again}")
+        workspace.notify(f"The server was restarted during: {record['title']}. {again}")

@@ -6,21 +6,9 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.shared import (
-    begin,
-    chosen_runs,
-    explained,
-    export,
-    frame,
-    jobs_panel,
-    noise,
-    predictions,
-    server,
-    show,
-    state,
-    tables,
-    text,
-)
+from pages.explain import explained
+from pages.robustness import noise
+from pages.shared import begin, charts, format, predictions, results, selectors, server, tables, tasks, workspace
 from xmlcore import experiment, explain, figures, robustness, store
 from xmlcore.models import ModelFormatError
 
@@ -37,23 +25,23 @@ NONE = "none"
 
 def main() -> None:
     st.title("Explain")
-    fingerprint = state.get("dataset")
+    fingerprint = workspace.get("dataset")
     if fingerprint is None:
         begin.no_data("Models can be trained on it and explained in a moment.", "so there is nothing to explain.")
         return
     data = server.dataset(fingerprint)
-    name = state.get("known").get(fingerprint, {}).get("name", data.name)
-    runs = chosen_runs.kept("runs", fingerprint)
+    name = workspace.get("known").get(fingerprint, {}).get("name", data.name)
+    runs = results.kept("runs", fingerprint)
     if not runs:
         said = "This page shows which features made a model predict a label, and whether that can be trusted. "
         said += begin.not_trained(name)
         begin.no_run(said, data, fingerprint, name, "explain", "PLT", K, "Other models on the Train page")
         return
-    key = chosen_runs.chosen(state.EXPLAIN_RUN, fingerprint, runs)
+    key = results.chosen(workspace.EXPLAIN_RUN, fingerprint, runs)
     by_key = {r["key"]: r for r in runs}
     titles = noise.names(runs)
     sentence = st.empty()
-    both = chosen_runs.opened(key)
+    both = results.opened(key)
     if both is None:
         _choose_run(fingerprint, titles, key)
         return
@@ -62,7 +50,7 @@ def main() -> None:
     left, right = st.columns([2, 3], gap="large")
     with right:
         row, second = _controls(data, run, fingerprint, by_key, titles, key)
-    view = _View(data, run, model, key, titles[key], by_key[key], row, text.file_name(name))
+    view = _View(data, run, model, key, titles[key], by_key[key], row, format.file_name(name))
     with top:
         label = _label(view)
     with left:
@@ -70,7 +58,7 @@ def main() -> None:
         _labels(data, run, row)
     if label is None:
         sentence.markdown(
-            f"**{text.plain(view.title)}** predicts nothing for {_row_said(view)}, and the row has no true labels, "
+            f"**{format.plain(view.title)}** predicts nothing for {_row_said(view)}, and the row has no true labels, "
             "so there is nothing to explain. Choose another row."
         )
     else:
@@ -91,7 +79,7 @@ def main() -> None:
 
 def _choose_run(fingerprint, titles, key):
     said = "All results of this workspace on this data set, newest first."
-    chosen_runs.choose(state.EXPLAIN_RUN, fingerprint, titles, key, "Result explained", said)
+    results.choose(workspace.EXPLAIN_RUN, fingerprint, titles, key, "Result explained", said)
 
 
 def _second_run(fingerprint, by_key, titles, key) -> str | None:
@@ -103,17 +91,17 @@ def _second_run(fingerprint, by_key, titles, key) -> str | None:
         if key in (a["key"], b["key"])
     ]
     options = [NONE, *others]
-    remembered = state.get("widgets").get(f"{state.EXPLAIN_SECOND} {fingerprint}")
+    remembered = workspace.get("widgets").get(f"{workspace.EXPLAIN_SECOND} {fingerprint}")
     first = remembered if remembered in options else twins[0] if twins else others[0]
-    st.session_state[state.EXPLAIN_SECOND] = first
+    st.session_state[workspace.EXPLAIN_SECOND] = first
     picked = st.selectbox(
         "Compared with",
         options,
         format_func=lambda k: "nothing" if k == NONE else titles[k],
-        key=state.EXPLAIN_SECOND,
-        on_change=lambda: state.update(
+        key=workspace.EXPLAIN_SECOND,
+        on_change=lambda: workspace.update(
             lambda d: d["widgets"].__setitem__(
-                f"{state.EXPLAIN_SECOND} {fingerprint}", st.session_state[state.EXPLAIN_SECOND]
+                f"{workspace.EXPLAIN_SECOND} {fingerprint}", st.session_state[workspace.EXPLAIN_SECOND]
             )
         ),
         help="A second result that explains the same label of the same row, further down.",
@@ -131,7 +119,7 @@ def _controls(data, run, fingerprint, by_key, titles, key):
             with two:
                 second = _second_run(fingerprint, by_key, titles, key)
         _find_row(data, key)
-        row = show.choose_test_row(data, run, f"run {key}", state.EXPLAIN_ROW)
+        row = selectors.choose_test_row(data, run, f"run {key}", workspace.EXPLAIN_ROW)
     return row, second
 
 
@@ -141,7 +129,7 @@ def _find_row(data, key):
     with one:
         query = st.text_input(
             "Find test rows by a name",
-            **state.keep("explain.query", "", lambda value: isinstance(value, str)),
+            **workspace.keep("explain.query", "", lambda value: isinstance(value, str)),
             placeholder="of a label, feature or row",
         )
     if not query.strip():
@@ -149,7 +137,7 @@ def _find_row(data, key):
     found = tables.find_rows(data, "test", query)
     with two:
         if found.size == 0:
-            st.caption(f"No test row has “{text.plain(query)}” in a name. Try a shorter part of it.")
+            st.caption(f"No test row has “{format.plain(query)}” in a name. Try a shorter part of it.")
             return
         listed = found[:LISTED]
         lines = tables.rows(data, "test", listed)
@@ -160,7 +148,7 @@ def _find_row(data, key):
         scope = f"run {key}"
         widget = f"explain.found {query.strip()}"
         st.selectbox(
-            f"{text.count(found.size, 'row')} found"
+            f"{format.count(found.size, 'row')} found"
             + (f", {listed.size:,} of them here" if listed.size < found.size else ""),
             list(said),
             format_func=said.get,
@@ -168,7 +156,7 @@ def _find_row(data, key):
             placeholder="Choose one",
             key=widget,
             on_change=lambda: (
-                state.choose_row(scope, st.session_state[widget]) if st.session_state[widget] is not None else None
+                workspace.choose_row(scope, st.session_state[widget]) if st.session_state[widget] is not None else None
             ),
         )
 
@@ -214,10 +202,10 @@ def _labels(data, run, row):
         "score": st.column_config.NumberColumn("Score", format="%.3f", width=60),
         "label": st.column_config.NumberColumn("Id", format="%d", width=55),
     }
-    show.predicted(data, run, row, K, key="explain.predicted", extra_config=narrow)
+    predictions.show(data, run, row, K, key="explain.predicted", extra_config=narrow)
     labels = tables.label_names(data, tables.ids(data.Y_test, row))
     if labels:
-        st.markdown("**True labels:** " + ", ".join(text.plain(name) for name in labels))
+        st.markdown("**True labels:** " + ", ".join(format.plain(name) for name in labels))
 
 
 def _label_options(view) -> dict:
@@ -226,7 +214,7 @@ def _label_options(view) -> dict:
     ranked = [int(j) for j in view.run.ranking.labels[view.row, :K] if j >= 0]
     said = {}
     for place, j in enumerate(ranked, 1):
-        said[j] = f"{view.data.label_name(j)} – predicted {text.ordinal(place)}, {'right' if j in true else 'wrong'}"
+        said[j] = f"{view.data.label_name(j)} – predicted {format.ordinal(place)}, {'right' if j in true else 'wrong'}"
     for j in sorted(true - set(ranked)):
         said[j] = f"{view.data.label_name(j)} – true, not among the {K} predicted"
     return said
@@ -238,16 +226,16 @@ def _label(view) -> int | None:
     if not said:
         return None
     # A label belongs to its row: another row begins with its own first prediction.
-    same = state.chosen_row(f"label row {view.key}", -1) == view.row
-    label = state.chosen_row(f"label {view.key}", -1) if same else -1
+    same = workspace.chosen_row(f"label row {view.key}", -1) == view.row
+    label = workspace.chosen_row(f"label {view.key}", -1) if same else -1
     if label not in said:
         label = next(iter(said))
-    st.session_state[state.EXPLAIN_LABEL] = label
+    st.session_state[workspace.EXPLAIN_LABEL] = label
     st.selectbox(
         "Label explained",
         list(said),
         format_func=said.get,
-        key=state.EXPLAIN_LABEL,
+        key=workspace.EXPLAIN_LABEL,
         on_change=_choose_label,
         args=(view.key, view.row),
         help="One of the predicted labels, or a true one that was missed.",
@@ -256,8 +244,8 @@ def _label(view) -> int | None:
 
 
 def _choose_label(key, row):
-    label = int(st.session_state[state.EXPLAIN_LABEL])
-    state.update(lambda d: d["rows"].update({f"label {key}": label, f"label row {key}": row}))
+    label = int(st.session_state[workspace.EXPLAIN_LABEL])
+    workspace.update(lambda d: d["rows"].update({f"label {key}": label, f"label row {key}": row}))
 
 
 # --- the answer ---
@@ -265,7 +253,7 @@ def _choose_label(key, row):
 
 def _row_said(view) -> str:
     names = tables.part(view.data, "test")[2]
-    return f"test row {view.row:,}" + (f", {text.plain(names[view.row])}," if names is not None else "")
+    return f"test row {view.row:,}" + (f", {format.plain(names[view.row])}," if names is not None else "")
 
 
 def _sentence(view) -> str:
@@ -273,13 +261,13 @@ def _sentence(view) -> str:
     place = np.flatnonzero(view.run.ranking.labels[view.row] == view.label)
     if place.size:
         rank = place[0] + 1
-        said = f"ranks **{text.plain(view.name)}** {text.ordinal(rank)} for {_row_said(view)}"
+        said = f"ranks **{format.plain(view.name)}** {format.ordinal(rank)} for {_row_said(view)}"
     else:
-        said = f"does not have **{text.plain(view.name)}** among its first {K} for {_row_said(view)}"
+        said = f"does not have **{format.plain(view.name)}** among its first {K} for {_row_said(view)}"
     chance = explained.probability(view.kind, view.attrs["total"])
     share = "" if chance is None else f" with {explained.percent(chance)}"
     right = {(True, True): "right", (True, False): "wrong", (False, True): "a miss", (False, False): "right"}
-    said = f"**{text.plain(view.title)}** {said}{share}: {right[bool(place.size), true]}. "
+    said = f"**{format.plain(view.title)}** {said}{share}: {right[bool(place.size), true]}. "
     f = view.contributions
     pushing, against = f[f["contribution"] > 0].head(2), f[f["contribution"] < 0].head(1)
     if pushing.empty and against.empty:
@@ -293,7 +281,7 @@ def _sentence(view) -> str:
 
 
 def _named_value(line):
-    return f"**{text.plain(line['name'])}** ({explained.signed(line['contribution'])})"
+    return f"**{format.plain(line['name'])}** ({explained.signed(line['contribution'])})"
 
 
 def _why(view):
@@ -310,18 +298,18 @@ def _why(view):
             found, BARS, unit=view.unit, title=f"Contributions to {explained.in_title(view.name)}"
         )
         rest = figure.layout.meta["others"]
-        others = f" Hatched: the sum of the {text.count(rest, 'other')}." if rest else ""
-        export.show_figure(
+        others = f" Hatched: the sum of the {format.count(rest, 'other')}." if rest else ""
+        charts.show_figure(
             figure,
             lambda: tables.csv_safe(found),
             f"{view.file}-label{view.label}-contributions",
-            f"What the model makes of each feature for **{text.plain(view.name)}**. {explained.adds_up(view.attrs)}"
+            f"What the model makes of each feature for **{format.plain(view.name)}**. {explained.adds_up(view.attrs)}"
             f"{others} Beside a name is the feature’s value.",
             key="explain.contributions",
         )
     with right:
         both = len(set(top) & set(magnitude["feature"].head(BARS)))
-        export.show_figure(
+        charts.show_figure(
             figures.magnitude_bars(magnitude, BARS, top, title="Largest values"),
             lambda: tables.csv_safe(magnitude),
             f"{view.file}-magnitude",
@@ -362,7 +350,7 @@ def _path(view):
     with left:
         meta = figure.layout.meta
         some = f" Showing {meta['shown']:,} of {meta['total']:,} ways." if meta["shown"] < meta["total"] else ""
-        export.show_figure(
+        charts.show_figure(
             figure,
             lambda: tables.csv_safe(way),
             f"{view.file}-label{view.label}-path",
@@ -377,7 +365,7 @@ def _path(view):
             height=tables.height(len(shown), 380),
             column_config=config,
         )
-        st.caption(f"{text.count(len(shown), 'node')} on the way. {explained.ABOUT_PATH}")
+        st.caption(f"{format.count(len(shown), 'node')} on the way. {explained.ABOUT_PATH}")
 
 
 # --- noise ---
@@ -392,7 +380,7 @@ def _under_noise(view):
             "Noise, σ",
             min_value=0.0,
             format="%g",
-            **state.keep(
+            **workspace.keep(
                 f"explain.sigma {view.run.fingerprint[:8]}",
                 explained.round_size(0.3 * size),
                 lambda v: isinstance(v, float) and v >= 0,
@@ -404,17 +392,17 @@ def _under_noise(view):
             "On",
             list(noise.SUPPORTS),
             format_func=noise.SUPPORTS.get,
-            **state.keep("explain.support", "nonzero", options=list(noise.SUPPORTS)),
+            **workspace.keep("explain.support", "nonzero", options=list(noise.SUPPORTS)),
         )
     with three:
         st.button(
             "Other noise",
             key="explain.noise.again",
             width="stretch",
-            on_click=lambda: state.choose_row("explain noise", state.chosen_row("explain noise") + 1),
+            on_click=lambda: workspace.choose_row("explain noise", workspace.chosen_row("explain noise") + 1),
             help="Draw the noise anew.",
         )
-    seed = state.chosen_row("explain noise")
+    seed = workspace.chosen_row("explain noise")
     gaussian = robustness.GaussianNoise(sigma, support)
     noisy = gaussian.apply(view.x, rows=np.array([view.row]), seed=seed)
     after = view.model.predict_topk(noisy, K)
@@ -425,7 +413,7 @@ def _under_noise(view):
         if compared.empty:
             st.caption("Nothing contributes, with noise or without.")
         else:
-            export.show_figure(
+            charts.show_figure(
                 figures.contributions_compared(compared.head(TOP + 5), unit=view.unit),
                 lambda: tables.csv_safe(
                     explained.compared(view.contributions, explained.named(changed, view.data), None)
@@ -466,7 +454,7 @@ def _labels_under_noise(view, after):
         frame,
         hide_index=True,
         key="explain.noise.labels",
-        **show.EMPTY_CELLS,
+        **tables.EMPTY_CELLS,
         column_config={
             "rank": st.column_config.NumberColumn("Rank", format="%d", width=50),
             "before": st.column_config.TextColumn("Without noise", width=115),
@@ -484,7 +472,7 @@ def _stability(view, gaussian, seed):
         return
     found = explain.stability(view.model, view.x, view.label, gaussian, REPEATS, TOP, seed=seed, row=view.row)
     means = found[["spearman", "overlap"]].mean()
-    show.cards(
+    tables.cards(
         [
             (
                 "Spearman",
@@ -503,7 +491,7 @@ def _stability(view, gaussian, seed):
         f"Over {len(found)} noisy copies of the row, {explained.total_said(view.attrs, found['total'])}. Figure and "
         "table show another copy."
     )
-    export.csv_button(
+    charts.csv_button(
         "Noisy copies, CSV", lambda: found, f"{view.file}-label{view.label}-stability", "Agreement for each noisy copy"
     )
 
@@ -517,7 +505,7 @@ def _two_models(view, key, record, title):
         other_run = server.run(key)
         raw = server.contributions(key, view.row, view.label)
     except (store.StoreError, OSError, ModelFormatError) as error:
-        st.error(f"The model of {text.plain(title)} cannot be read: {text.plain(error)}. Train it again.")
+        st.error(f"The model of {format.plain(title)} cannot be read: {format.plain(error)}. Train it again.")
         return
     other = explained.named(raw, view.data)
     places = [_place(view.run, view), _place(other_run, view)]
@@ -536,7 +524,7 @@ def _two_models(view, key, record, title):
                 f"Of the {TOP} features that contribute most to each.",
             ),
         ]
-    show.cards([*cards, ("Rank of the label", " and ".join(places), f"By {view.title}, and by {title}.")])
+    tables.cards([*cards, ("Rank of the label", " and ".join(places), f"By {view.title}, and by {title}.")])
     if not cards:
         st.caption("One explains by the row’s features, the other by those of the pair of row and label: no agreement.")
     left, right = st.columns(2, gap="large")
@@ -551,11 +539,11 @@ def _two_models(view, key, record, title):
             if found.empty:
                 st.caption("This row has no features, so nothing contributes.")
                 continue
-            export.show_figure(
+            charts.show_figure(
                 figures.contribution_bars(found, BARS, unit=explained.unit(attrs["kind"]), title=whose, ends=ends),
                 functools.partial(tables.csv_safe, found),
                 f"{view.file}-label{view.label}-model{place}",
-                f"Contributions to **{text.plain(view.name)}**. {explained.adds_up(attrs)}",
+                f"Contributions to **{format.plain(view.name)}**. {explained.adds_up(attrs)}",
                 key=f"explain.two.{place}",
             )
 
@@ -575,7 +563,7 @@ def _label_features(view):
     with one:
         query = st.text_input(
             "Find labels by name",
-            **state.keep("explain.label.query", "", lambda value: isinstance(value, str)),
+            **workspace.keep("explain.label.query", "", lambda value: isinstance(value, str)),
             placeholder="part of a name; empty is the label explained",
         )
     found = tables.find_labels(names, query) if query.strip() else names.iloc[[]]
@@ -583,12 +571,12 @@ def _label_features(view):
     if query.strip():
         with two:
             if found.empty:
-                st.caption(f"No label has “{text.plain(query)}” in its name. Try a shorter part of it.")
+                st.caption(f"No label has “{format.plain(query)}” in its name. Try a shorter part of it.")
             else:
                 listed = found.head(LISTED)
                 said = dict(zip(listed["label"].tolist(), listed["name"].tolist()))
                 label = st.selectbox(
-                    f"{text.count(len(found), 'label')} found"
+                    f"{format.count(len(found), 'label')} found"
                     + (f", {len(listed):,} of them here" if len(listed) < len(found) else ""),
                     list(said),
                     format_func=said.get,
@@ -600,16 +588,16 @@ def _label_features(view):
     found, n, of, part = server.label_importance(view.key, int(label), ROWS_OF_LABEL)
     name = view.data.label_name(int(label))
     if found.empty:
-        st.caption(f"No row with **{text.plain(name)}** has features, so there is nothing to show.")
+        st.caption(f"No row with **{format.plain(name)}** has features, so there is nothing to show.")
         return
     found = explained.named(found, view.data)
-    rows = text.count(n, f"{part} row") if n == of else f"{n:,} of {text.count(of, f'{part} row')}"
-    export.show_figure(
+    rows = format.count(n, f"{part} row") if n == of else f"{n:,} of {format.count(of, f'{part} row')}"
+    charts.show_figure(
         figures.importance_bars(found, unit=view.unit, title=f"Features of {explained.in_title(name)}"),
         lambda: tables.csv_safe(found),
         f"{view.files}-{view.run.model}-{view.key[:6]}-label{label}-importance",
-        f"Contributions to **{text.plain(name)}** over {rows} that have it: bars are the mean of their sizes, diamonds "
-        f"the mean with its sign. Showing {min(15, len(found)):,} of {text.count(len(found), 'feature')}.",
+        f"Contributions to **{format.plain(name)}** over {rows} that have it: bars are the mean of their sizes, "
+        f"diamonds the mean with its sign. Showing {min(15, len(found)):,} of {format.count(len(found), 'feature')}.",
         key="explain.label.importance",
     )
 
@@ -630,7 +618,7 @@ def _whole_model(view, fingerprint, name):
     if found.deletion.empty:
         st.caption("No test row has features, so there is nothing to explain about the whole model.")
         return
-    n, rows = len(found.rows), text.count(found.n_test, "test row")
+    n, rows = len(found.rows), format.count(found.n_test, "test row")
     rows = f"all {rows}" if n == found.n_test else f"{n:,} of {rows}"
     files = f"{view.files}-{view.run.model}-{view.key[:6]}"
     left, right = st.columns(2, gap="large")
@@ -638,7 +626,7 @@ def _whole_model(view, fingerprint, name):
         figure = figures.deletion_curves(found.deletion, title="Do the features that are named matter?")
         meta = figure.layout.meta["left"]
         said = ", ".join(f"{explained.share(value)} ({method})" for method, value in meta.items())
-        export.show_figure(
+        charts.show_figure(
             figure,
             found.deletion,
             f"{files}-deletion",
@@ -651,7 +639,7 @@ def _whole_model(view, fingerprint, name):
         if found.stability.empty:
             st.caption("No row could be explained under noise.")
         else:
-            export.show_figure(
+            charts.show_figure(
                 figures.stability_curves(found.stability),
                 found.stability,
                 f"{files}-stability",
@@ -662,12 +650,13 @@ def _whole_model(view, fingerprint, name):
     importance = explained.named(found.importance, view.data)
     if importance.empty:
         return
-    export.show_figure(
+    charts.show_figure(
         figures.importance_bars(importance, 20, unit=view.unit, title="Features that decide most"),
         lambda: tables.csv_safe(importance),
         f"{files}-importance",
-        f"Contributions to each row’s first label, over {rows}: bars are the mean of their sizes, diamonds the mean "
-        f"with its sign. Showing {min(20, len(importance)):,} of {text.count(len(importance), 'feature')} that occur.",
+        f"Contributions to each row’s first label, over {rows}: bars are the mean of their sizes, diamonds the "
+        f"mean with its sign. Showing {min(20, len(importance)):,} of {format.count(len(importance), 'feature')} that "
+        "occur.",
         key="explain.importance",
     )
 
@@ -675,25 +664,25 @@ def _whole_model(view, fingerprint, name):
 def _measure(view, fingerprint, name, key, asked):
     seconds = explained.seconds(view.run, asked[0])
     st.markdown(
-        f"Over {asked[0]:,} of {text.count(view.data.n_test, 'test row')}, drawn at random: which features decide "
+        f"Over {asked[0]:,} of {format.count(view.data.n_test, 'test row')}, drawn at random: which features decide "
         "most, whether taking them away takes the prediction away, and whether explanations stay the same under noise."
     )
-    running, failures = jobs_panel.active("explanations", key=key), jobs_panel.failed("explanations", key=key)
-    tried = st.session_state.setdefault(state.EXPLAIN_ASKED, set())
+    running, failures = tasks.active("explanations", key=key), tasks.failed("explanations", key=key)
+    tried = st.session_state.setdefault(workspace.EXPLAIN_ASKED, set())
     title = f"Explaining {view.title} on {name}"
     if not running and not failures and seconds <= AUTOMATIC and key not in tried:
         tried.add(key)
-        jobs_panel.measure_explanations(view.key, fingerprint, asked, title)
-        running = jobs_panel.active("explanations", key=key)
+        tasks.measure_explanations(view.key, fingerprint, asked, title)
+        running = tasks.active("explanations", key=key)
     if not running:
         st.button(
-            f"Explain these rows (about {text.seconds(max(seconds, 1.0))})",
+            f"Explain these rows (about {format.seconds(max(seconds, 1.0))})",
             key="explain.measure",
-            on_click=jobs_panel.measure_explanations,
+            on_click=tasks.measure_explanations,
             args=(view.key, fingerprint, asked, title),
         )
-    jobs_panel.watch(running)
-    jobs_panel.show_failures(failures)
+    tasks.watch(running)
+    tasks.show_failures(failures)
 
 
-frame.inside(main)
+main()

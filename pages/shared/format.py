@@ -2,6 +2,8 @@
 
 from datetime import datetime
 
+_UNITS = ((1, "s"), (1e3, "ms"), (1e6, "µs"))
+
 
 def count(number: int, one: str = "", many: str | None = None) -> str:
     """``1,234 rows``; ``1 row``."""
@@ -24,6 +26,25 @@ def seconds(value: float) -> str:
         return f"{value:.0f} s"
     minutes, rest = divmod(round(value), 60)
     return f"{minutes} min {rest:02d} s"
+
+
+def duration(value: float) -> str:
+    """A measured time with the two digits that mean something: ``7.1 µs``, ``0.14 s``, ``12 s``, ``2 min 05 s``."""
+    if not value > 0:
+        return "0 s"
+    if value >= 59.5:
+        return seconds(value)
+    factor, unit = next((scale for scale in _UNITS if value * scale[0] >= 0.0995), _UNITS[-1])
+    return f"{_two_digits(value * factor)} {unit}"
+
+
+def in_seconds(value: float) -> float:
+    """The same digits as :func:`duration`, as a number for a column."""
+    return float(_two_digits(value)) if value >= 0.0995 else float(f"{value:.2g}")
+
+
+def _two_digits(value):
+    return f"{value:.0f}" if value >= 9.95 else f"{value:.1f}" if value >= 0.995 else f"{value:.2f}"
 
 
 def size(n_bytes: float) -> str:

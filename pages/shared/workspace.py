@@ -21,7 +21,6 @@ from xmlcore.store import cache_root
 # --- every key of st.session_state that is not a widget's own ---
 WORKSPACE = "workspace"  # the token
 SNAPSHOT = "workspace.snapshot"  # the workspace as this run of the script sees it
-FRAMED = "framed"  # whether the page runs inside the frame that app.py puts around it
 UPLOAD_ROUND = "upload.round"  # counts uploads: a new number gives empty upload widgets and lets go of their bytes
 UPLOAD_ASKED = "upload.asked"  # the button was pressed and the files are not read yet
 UPLOAD_ERROR = "upload.error"  # ids of files, and why they could not be read

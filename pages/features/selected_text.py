@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 
-from pages.shared import text
+from pages.shared import format
 
 FEW_STEPS = 300  # of training, below which the network has hardly learnt
 RARE = 5  # training rows; of features at the top
@@ -30,7 +30,7 @@ def rare(data, found) -> str:
     if middle > RARE:
         return ""
     return (
-        f"Half of the first three features of labels occur in at most {text.count(int(middle), 'training row')}. A "
+        f"Half of the first three features of labels occur in at most {format.count(int(middle), 'training row')}. A "
         "gradient asks what would change an output most, whether or not rows have it. For features that a label’s "
         "rows do have, choose the attribution “deeplift”, which counts one only where it occurs."
     )

@@ -5,7 +5,7 @@ import re
 import threading
 import warnings
 
-from pages.shared import text
+from pages.shared import format
 from xmlcore import datasets
 
 MAX_TEXT = 4 << 30  # bytes of a file once unpacked: 1 GB of gzip can hold more than any machine has
@@ -79,7 +79,7 @@ def _repeated(what: str, names: list[str] | None) -> list[str]:
 
 
 def _by_size(data) -> str:
-    return f"upload of {text.count(data.n_labels, 'label')}"
+    return f"upload of {format.count(data.n_labels, 'label')}"
 
 
 def explain(error: Exception) -> str:
@@ -87,14 +87,14 @@ def explain(error: Exception) -> str:
     if isinstance(error, MemoryError):
         return "This data needs more memory than there is. Try a part of its rows."
     if not isinstance(error, datasets.DatasetFormatError):
-        return f"The files could not be read: {text.plain(on_page(str(error)))}"
-    place = text.plain(error.source)
+        return f"The files could not be read: {format.plain(on_page(str(error)))}"
+    place = format.plain(error.source)
     if error.line is not None:
         place += f", line {error.line:,}"
     if error.column is not None:
         place += f", column {error.column:,}"
-    said = f"**{place}**: {text.plain(on_page(error.found))}."
-    return f"{said}  \n{text.plain(on_page(error.remedy))}" if error.remedy else said
+    said = f"**{place}**: {format.plain(on_page(error.found))}."
+    return f"{said}  \n{format.plain(on_page(error.remedy))}" if error.remedy else said
 
 
 # The package speaks of its arguments, which whoever uploads a file does not have.

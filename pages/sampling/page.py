@@ -4,25 +4,12 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.shared import (
-    begin,
-    chosen_runs,
-    explained,
-    export,
-    frame,
-    jobs_panel,
-    noise,
-    sampled,
-    sampled_text,
-    server,
-    settings,
-    show,
-    state,
-    tables,
-    text,
-)
-from pages.shared.sampled import MODEL
-from pages.shared.sampled_text import percent
+from pages.explain import explained
+from pages.robustness import noise
+from pages.sampling import sampled, sampled_text
+from pages.sampling.sampled import MODEL
+from pages.sampling.sampled_text import percent
+from pages.shared import begin, charts, format, results, selectors, server, settings, tables, tasks, workspace
 from xmlcore import experiment, figures, store
 from xmlcore.models.double_sampling import MEANINGS
 
@@ -38,13 +25,13 @@ LARGE = 1 << 30  # bytes from which memory is warned of
 
 def main() -> None:
     st.title("Sampling")
-    fingerprint = state.get("dataset")
+    fingerprint = workspace.get("dataset")
     if fingerprint is None:
         begin.no_data("Double sampling can be trained on it in a moment.", "so there is nothing to sample.")
         return
     data = server.dataset(fingerprint)
-    name = state.get("known").get(fingerprint, {}).get("name", data.name)
-    past = chosen_runs.kept("runs", fingerprint)
+    name = workspace.get("known").get(fingerprint, {}).get("name", data.name)
+    past = results.kept("runs", fingerprint)
     runs = [r for r in past if r["model"] == MODEL]
     if not runs:
         said = (
@@ -55,8 +42,8 @@ def main() -> None:
         link = "Other settings on the Train page"
         begin.no_run(said, data, fingerprint, name, "sampling", MODEL, K, link, model=MODEL)
         return
-    key = chosen_runs.chosen(state.SAMPLING_RUN, fingerprint, runs)
-    both = chosen_runs.opened(key)
+    key = results.chosen(workspace.SAMPLING_RUN, fingerprint, runs)
+    both = results.opened(key)
     if both is None:
         if len(runs) > 1:
             _choose_run(fingerprint, runs, key)
@@ -68,7 +55,7 @@ def main() -> None:
         _choose_run(fingerprint, runs, key)
     st.caption(_about_model(view, len(runs) == 1))
     for warning in dict.fromkeys(run.warnings):
-        st.warning(text.plain(settings.in_form(run.model, warning)))
+        st.warning(format.plain(settings.in_form(run.model, warning)))
     begin.watch_training(fingerprint, model=MODEL)
     left, right = st.columns(2, gap="large")
     with left:
@@ -89,7 +76,7 @@ class _View:
 
     def __init__(self, data, name, run, model, key, record):
         self.data, self.name, self.run, self.model, self.key, self.record = data, name, run, model, key, record
-        self.files = f"{text.file_name(name)}-{MODEL}-{key[:6]}"
+        self.files = f"{format.file_name(name)}-{MODEL}-{key[:6]}"
         self.n_present = int(np.count_nonzero(model.class_size_))
         # What was asked for may be more than there is.
         self.most_kappa = experiment.most_adversaries(run.params, self.n_present)
@@ -126,19 +113,19 @@ class _View:
 def _choose_run(fingerprint, runs, key):
     said = f"All results of {MODEL} in this workspace on this data set, newest first."
     titles = {r["key"]: _about(r) for r in runs}
-    chosen_runs.choose(state.SAMPLING_RUN, fingerprint, titles, key, "Result shown", said)
+    results.choose(workspace.SAMPLING_RUN, fingerprint, titles, key, "Result shown", said)
 
 
 def _about(record):
     said = settings.changed(MODEL, record["params"]) or "default settings"
-    return f"{MODEL}, {said} ({text.when(record['created'])})"
+    return f"{MODEL}, {said} ({format.when(record['created'])})"
 
 
 def _about_model(view, named) -> str:
     title = f"{_about(view.record)}: " if named else ""
     risk = 100 * view.model.empirical_risk_
     said = (
-        f"{title}the model takes {text.size(view.run.size['model_bytes'])}. It ranks classes by f, a weighted sum of "
+        f"{title}the model takes {format.size(view.run.size['model_bytes'])}. It ranks classes by f, a weighted sum of "
         f"features of a row and a class; in {risk:.2g} % of the training pairs the own class does not have the larger "
         "f (the paper’s empirical risk)."
     )
@@ -155,7 +142,7 @@ def _recall(own, q) -> float:
 
 def _against(view) -> str:
     """How many other classes a copy was compared with: examples may have had fewer than κ."""
-    most = text.count(view.kappa, "other class", "other classes")
+    most = format.count(view.kappa, "other class", "other classes")
     if view.model.n_pairs_ == view.n_copies * view.kappa:
         return most
     return f"up to {most} (about {view.model.n_pairs_ / max(1, view.n_copies):.1f} on average)"
@@ -163,7 +150,7 @@ def _against(view) -> str:
 
 def _sentence(view, own) -> str:
     accuracy, macro = server.one_class(view.key)
-    name, several = text.plain(view.name), not view.model.multiclass_
+    name, several = format.plain(view.name), not view.model.multiclass_
     if not np.isfinite(accuracy):
         said = f"No test row of **{name}** has a class, so no prediction can be right. "
     else:
@@ -174,15 +161,15 @@ def _sentence(view, own) -> str:
         recall = _recall(own, view.q)
         if np.isfinite(recall):
             said += (
-                f"; the own class is among the {text.count(view.q, 'candidate')} of **{percent(recall)}**, and what "
+                f"; the own class is among the {format.count(view.q, 'candidate')} of **{percent(recall)}**, and what "
                 "is no candidate cannot be found"
             )
         said += ". "
     return (
         said
-        + f"It learned from **{view.n_copies:,}** sampled copies of {text.count(view.n_examples, 'training example')}"
-        + (f" and {text.count(view.n_noisy, 'noisy copy', 'noisy copies')} of these" if view.n_noisy > 0 else "")
-        + f", each against {_against(view)}, in **{show.duration(view.run.times['fit_s'])}**."
+        + f"It learned from **{view.n_copies:,}** sampled copies of {format.count(view.n_examples, 'training example')}"
+        + (f" and {format.count(view.n_noisy, 'noisy copy', 'noisy copies')} of these" if view.n_noisy > 0 else "")
+        + f", each against {_against(view)}, in **{format.duration(view.run.times['fit_s'])}**."
     )
 
 
@@ -190,7 +177,7 @@ def _cards(view, own):
     accuracy, macro = server.one_class(view.key)
     model, times = view.model, view.run.times
     several = "" if model.multiclass_ else " Rows with several classes are an example for each, with one prediction."
-    show.cards(
+    tables.cards(
         [
             ("Accuracy", percent(accuracy), f"Share of test examples whose class is predicted first.{several}"),
             (
@@ -206,11 +193,11 @@ def _cards(view, own):
             (
                 "Pairs",
                 f"{model.n_pairs_:,}",
-                f"Comparisons that f was learnt from: {text.count(view.n_copies, 'copy', 'copies')} of examples, each "
-                f"against {_against(view)}. κ is {view.kappa:,}.",
+                f"Comparisons that f was learnt from: {format.count(view.n_copies, 'copy', 'copies')} of examples, "
+                f"each against {_against(view)}. κ is {view.kappa:,}.",
             ),
-            ("Training", show.duration(times["fit_s"]), "On this machine, in one worker process."),
-            ("Prediction", f"{show.duration(times['predict_ms_per_row'] / 1000)}/row", "Mean over all test rows."),
+            ("Training", format.duration(times["fit_s"]), "On this machine, in one worker process."),
+            ("Prediction", f"{format.duration(times['predict_ms_per_row'] / 1000)}/row", "Mean over all test rows."),
         ]
     )
 
@@ -239,40 +226,42 @@ def _measured(view, asked, seconds, needed, remedy, what, button, widget):
         return found
     key = experiment.sampling_key(view.key, *asked)
     title = f"{what} of {MODEL} on {view.name}"
-    running, failures = jobs_panel.active("sampling", key=key), jobs_panel.failed("sampling", key=key)
+    running, failures = tasks.active("sampling", key=key), tasks.failed("sampling", key=key)
     free = sampled.too_large(needed)
     if free is not None and not running:
         st.error(
-            f"This is not started: it needs about {text.size(needed)} of memory, {text.size(free)} are free, and half "
-            f"of that is the most it may take. {remedy}"
+            f"This is not started: it needs about {format.size(needed)} of memory, {format.size(free)} are free, and "
+            f"half of that is the most it may take. {remedy}"
         )
-        jobs_panel.show_failures(failures)
+        tasks.show_failures(failures)
         return None
-    tried = st.session_state.setdefault(state.SAMPLING_ASKED, set())
+    tried = st.session_state.setdefault(workspace.SAMPLING_ASKED, set())
     start = (view.key, view.record["fingerprint"], asked, title)
     if not running and not failures and seconds <= AUTOMATIC and key not in tried:
         tried.add(key)
-        jobs_panel.measure_sampling(*start)
-        running = jobs_panel.active("sampling", key=key)
+        tasks.measure_sampling(*start)
+        running = tasks.active("sampling", key=key)
     if not running:
         st.button(
-            f"{button} (about {text.seconds(seconds)})",
+            f"{button} (about {format.seconds(seconds)})",
             key=f"sampling.measure.{widget}",
-            on_click=jobs_panel.measure_sampling,
+            on_click=tasks.measure_sampling,
             args=start,
             help="What is measured is kept, so it is measured once.",
         )
-    jobs_panel.watch(running)
-    jobs_panel.show_failures(failures)
+    tasks.watch(running)
+    tasks.show_failures(failures)
     return None
 
 
 def _values(label, widget, first, help, **bounds) -> tuple | None:
     """A field of values with commas between them; None when they cannot be read."""
-    asked = st.text_input(label, **state.keep(widget, sampled.written(first), lambda v: isinstance(v, str)), help=help)
+    asked = st.text_input(
+        label, **workspace.keep(widget, sampled.written(first), lambda v: isinstance(v, str)), help=help
+    )
     values, problem = sampled.parse_values(asked, label.split(",")[0], **bounds)
     if problem:
-        st.error(text.plain(problem))
+        st.error(format.plain(problem))
         return None
     return tuple(values)
 
@@ -295,10 +284,10 @@ def _class_sizes(view):
     if meta["without_copies"]:
         said += f" Of {meta['without_copies']:,} of {meta['total']:,} classes there is none."
     if meta["without_rows"]:
-        said += f" {text.count(meta['without_rows'], 'class', 'classes')} without training rows are not drawn here."
+        said += f" {format.count(meta['without_rows'], 'class', 'classes')} without training rows are not drawn here."
     if meta["shown"] < meta["total"]:
         said += f" Training rows of {meta['shown']:,} of {meta['total']:,} classes are points; the CSV has all."
-    export.show_figure(
+    charts.show_figure(
         figure, lambda: tables.csv_safe(sizes), f"{view.files}-class-sizes", said, key="sampling.class_sizes"
     )
 
@@ -311,7 +300,7 @@ def _drawn(view) -> str:
         each = view.examples * view.n_present / max(1, view.n_examples + view.n_noisy)
         said = f"Sampling takes every example equally often, {each:.2g} times on average: copies go with class size"
     if view.n_noisy > 0:
-        said += f", and draws from {text.count(view.n_noisy, 'noisy copy', 'noisy copies')} of examples as well"
+        said += f", and draws from {format.count(view.n_noisy, 'noisy copy', 'noisy copies')} of examples as well"
     if view.near:
         return (
             f"{said}. Examples are left out that are alone in their class or whose class would be no candidate "
@@ -362,7 +351,7 @@ def _candidates(view):
         if found is None:
             st.caption(
                 "How often the own class is among the q candidates, for other q: predictions only, no training, and "
-                f"about {text.size(needed)} of memory."
+                f"about {format.size(needed)} of memory."
             )
             return own
         own = own or found
@@ -371,7 +360,7 @@ def _candidates(view):
             f"{sampled_text.candidates_sentence(table, view.q)} The gap between candidate recall and accuracy is what "
             "f gets wrong. Times are of this machine, with whatever else it did."
         )
-        export.show_figure(
+        charts.show_figure(
             figures.candidate_curves(table, view.q), table, f"{view.files}-candidates", said, key="sampling.candidates"
         )
     return own
@@ -414,7 +403,7 @@ def _sweep(view):
             "Repeats",
             min_value=1,
             max_value=MOST_REPEATS,
-            **state.keep(
+            **workspace.keep(
                 f"sampling.repeats {short}", first[2], lambda v: isinstance(v, int) and 1 <= v <= MOST_REPEATS
             ),
             help="Trainings per value, with seeds of their own. The bands are 95 % intervals over them; one has none.",
@@ -431,11 +420,11 @@ def _sweep(view):
     trainings = asked[3] * (len(asked[0]) + len(asked[1]))
     needed = sampled.pair_bytes(view.n_copies * view.kappa, len(view.model.feature_names_), own, *asked[:2])
     st.caption(
-        f"{text.count(trainings, 'training')}, one of the two varied at a time: about {text.seconds(seconds)}, once, "
-        f"as it is kept. The largest needs about {text.size(needed)} for its pairs."
+        f"{format.count(trainings, 'training')}, one of the two varied at a time: about {format.seconds(seconds)}, "
+        f"once, as it is kept. The largest needs about {format.size(needed)} for its pairs."
     )
     if needed > LARGE and sampled.too_large(needed) is None:
-        st.warning(f"The largest of these trainings takes about {text.size(needed)} of memory for its pairs.")
+        st.warning(f"The largest of these trainings takes about {format.size(needed)} of memory for its pairs.")
     with answer:
         found = _measured(
             view,
@@ -444,7 +433,7 @@ def _sweep(view):
             needed,
             "Take smaller values of κ and of examples per class: memory grows with both. Or free memory.",
             "Other samples",
-            f"Train {text.count(trainings, 'time')}",
+            f"Train {format.count(trainings, 'time')}",
             "sweep",
         )
         if found is None:
@@ -463,7 +452,7 @@ def _sweep(view):
             (right, "examples_per_class", view.examples, f"κ = {view.kappa:,}."),
         ):
             with place:
-                export.show_figure(
+                charts.show_figure(
                     figures.sampling_sweep(found.sweep, axis, value),
                     found.sweep[found.sweep["axis"] == axis],
                     f"{view.files}-{axis.replace('_', '-')}",
@@ -481,7 +470,7 @@ def _kappa_limit(view) -> str | None:
             "larger κ is the same training."
         )
     elif asked > most:
-        said = f"There are {text.count(most, 'other class', 'other classes')}: a larger κ is the same training."
+        said = f"There are {format.count(most, 'other class', 'other classes')}: a larger κ is the same training."
     else:
         return None
     return said + (f" The result was asked for {asked:,}, which is {most:,} here." if asked > most else "")
@@ -523,7 +512,7 @@ def _buckets(view, own, past):
         ),
     ):
         with place:
-            export.show_figure(
+            charts.show_figure(
                 figures.bucket_bars(whole, measure),
                 tables.csv_safe(whole.drop(columns="model")),
                 f"{view.files}-buckets-{measure.replace('_', '-')}",
@@ -538,7 +527,7 @@ def _buckets(view, own, past):
         shown,
         hide_index=True,
         key="sampling.buckets",
-        **show.EMPTY_CELLS,
+        **tables.EMPTY_CELLS,
         column_config={
             "bucket": st.column_config.TextColumn("Bucket", width=70),
             "n_classes": st.column_config.NumberColumn("Classes", format="localized", width=80),
@@ -565,12 +554,12 @@ def _weights(view):
     top = table.iloc[0]
     left, right = st.columns([2, 3], gap="large")
     with left:
-        export.show_figure(
+        charts.show_figure(
             figures.feature_weights(table),
             tables.csv_safe(table),
             f"{view.files}-weights",
             f"f is the sum of weight × feature. Each bar is a weight times the size of the feature’s differences "
-            f"between classes in training, so bars compare; the largest is **{text.plain(top['name'])}** "
+            f"between classes in training, so bars compare; the largest is **{format.plain(top['name'])}** "
             f"({explained.signed(top['value'])}).",
             key="sampling.weights",
         )
@@ -579,10 +568,10 @@ def _weights(view):
         lines = ["| Feature | Meaning | Weight |", "|:--|:--|--:|"]
         for r in table.itertuples():
             weight = f"{r.weight:.3g}".replace("-", "−")
-            lines.append(f"| **{text.plain(r.name)}** | {text.plain(r.meaning)} | {weight} |")
+            lines.append(f"| **{format.plain(r.name)}** | {format.plain(r.meaning)} | {weight} |")
         st.markdown("\n".join(lines))
         st.caption(
-            f"The {text.count(len(table), 'feature')} of a row and a class, the most influential first. Sums go over "
+            f"The {format.count(len(table), 'feature')} of a row and a class, the most influential first. Sums go over "
             "the terms that both have. Weights are for features as they are, of very different sizes; the CSV has the "
             "scales, too. Features go together, so single weights are no causes."
         )
@@ -596,13 +585,13 @@ def _row(view):
     data, model = view.data, view.model
     answer = st.empty()
     with st.columns([3, 2])[0]:
-        row = show.choose_test_row(data, view.run, f"run {view.key}", state.SAMPLING_ROW)
+        row = selectors.choose_test_row(data, view.run, f"run {view.key}", workspace.SAMPLING_ROW)
     found = sampled.Row(data, model, row)
     left, right = st.columns([2, 3], gap="large")
     with left:
         if found.true.size:
             names = [
-                text.plain(data.label_name(int(j))) + (" (no candidate)" if j in found.missed else "")
+                format.plain(data.label_name(int(j))) + (" (no candidate)" if j in found.missed else "")
                 for j in found.true
             ]
             st.markdown(f"**True {'class' if len(names) == 1 else 'classes'}:** " + ", ".join(names))
@@ -610,16 +599,16 @@ def _row(view):
         if features.empty:
             st.caption("This row has no features, so nothing in it tells classes apart.")
         else:
-            show.features(features, "sampling.row.features", 360)
+            tables.show_features(features, "sampling.row.features", 360)
     answer.markdown(_row_sentence(view, found, row))
     with right:
         drawn = found.tidy(DRAWN, DRAWN_MISSED)
-        some = f" Showing {min(DRAWN, found.q)} of {text.count(found.q, 'candidate')}." if found.q > DRAWN else ""
+        some = f" Showing {min(DRAWN, found.q)} of {format.count(found.q, 'candidate')}." if found.q > DRAWN else ""
         stars = min(found.missed.size, DRAWN_MISSED)
         if stars:
             some += " * is a true class that is no candidate"
             some += f" ({stars} of {found.missed.size})." if stars < found.missed.size else "."
-        export.show_figure(
+        charts.show_figure(
             figures.candidate_features(drawn),
             lambda: tables.csv_safe(found.tidy()),
             f"{view.files}-row{row}-contributions",
@@ -633,13 +622,13 @@ def _row(view):
 
 def _row_sentence(view, found, row) -> str:
     names = tables.part(view.data, "test")[2]
-    which = f"test row {row:,}" + (f" ({text.plain(names[row])})" if names is not None else "")
-    best = f"**{text.plain(found.names[0])}**"
+    which = f"test row {row:,}" + (f" ({format.plain(names[row])})" if names is not None else "")
+    best = f"**{format.plain(found.names[0])}**"
     said = (
-        f"Of {text.count(found.q, 'candidate')} for {which}, {best} has the largest f, {explained.number(found.f[0])}"
+        f"Of {format.count(found.q, 'candidate')} for {which}, {best} has the largest f, {explained.number(found.f[0])}"
     )
     if found.q > 1:
-        said += f", {explained.signed(found.f[0] - found.f[1])} before **{text.plain(found.names[1])}**"
+        said += f", {explained.signed(found.f[0] - found.f[1])} before **{format.plain(found.names[1])}**"
     if found.true.size == 0:
         return f"{said}. The row has no true class."
     said += ": right." if found.right[0] else ": wrong."
@@ -649,7 +638,7 @@ def _row_sentence(view, found, row) -> str:
             said += f" The true class is a candidate, in place {place}."
         return said
     alone = found.true.size == 1
-    missed = ", ".join(f"**{text.plain(view.data.label_name(int(j)))}**" for j in found.missed[:3])
+    missed = ", ".join(f"**{format.plain(view.data.label_name(int(j)))}**" for j in found.missed[:3])
     more = f" and {found.missed.size - 3} more" if found.missed.size > 3 else ""
     if alone:
         said += f" The own class, {missed}, is **not among the candidates**, so it cannot be found"
@@ -669,7 +658,7 @@ def _candidate_table(view, found, row):
         hide_index=True,
         height=tables.height(len(table), 480),
         key="sampling.row.candidates",
-        **show.EMPTY_CELLS,
+        **tables.EMPTY_CELLS,
         column_config={
             "rank": st.column_config.NumberColumn("Rank", format="%d", width=50, pinned=True),
             "name": st.column_config.TextColumn("Candidate", width=160, pinned=True),
@@ -692,10 +681,10 @@ def _candidate_table(view, found, row):
             },
         },
     )
-    count = text.count(len(whole), "line")
+    count = format.count(len(whole), "line")
     of = f"Showing {len(shown):,} of {count}; the CSV has all." if len(shown) < len(whole) else ""
     st.caption(f"Candidates by f, with their features as they are, not weighted. {of}")
-    export.csv_button(
+    charts.csv_button(
         "Candidates of the row, CSV",
         lambda: tables.csv_safe(whole),
         f"{view.files}-row{row}-candidates",
@@ -703,4 +692,4 @@ def _candidate_table(view, found, row):
     )
 
 
-frame.inside(main)
+main()

@@ -1,0 +1,146 @@
+"""Controls that choose a test row or a label, the same on every page."""
+
+import collections
+
+import numpy as np
+import streamlit as st
+
+from pages.shared import format, predictions, tables, workspace
+
+LISTED_LABELS = 100  # offered at once
+
+
+def choose_test_row(data, run, scope: str, key: str) -> int:
+    """Let the user choose a test row, and head what follows with it.
+
+    Parameters
+    ----------
+    data, run
+        The data set, and the run whose worst mistakes are offered.
+    scope : str
+        What the choice belongs to: pages that share it look at the same row.
+    key : str
+        Of the number field, a key of :mod:`pages.shared.workspace`.
+    """
+    n = data.n_test
+    row = min(max(workspace.chosen_row(scope), 0), n - 1)
+    st.session_state[key] = row
+    one, two, three = st.columns([2, 1, 1], vertical_alignment="bottom")
+    with one:
+        st.number_input(
+            f"Test row, 0 to {n - 1:,}",
+            min_value=0,
+            max_value=n - 1,
+            step=1,
+            key=key,
+            on_change=lambda: workspace.choose_row(scope, st.session_state[key]),
+        )
+    with two:
+        st.button(
+            "Random row",
+            on_click=lambda: workspace.choose_row(scope, np.random.default_rng().integers(n)),
+            width="stretch",
+            key=f"{key}.random",
+        )
+    with three:
+        mistakes = predictions.worst_mistakes(run.ranking, data.Y_test)
+        st.button(
+            "A worst mistake",
+            on_click=_next_mistake,
+            args=(scope, mistakes),
+            disabled=mistakes.size == 0,
+            width="stretch",
+            key=f"{key}.mistake",
+            help="Rows whose first label is wrong, the most confident first; each press shows the next.",
+        )
+    st.markdown(f"**{test_row_name(data, row)}**")
+    return row
+
+
+def choose_label(data, names, scope: str, key: str, query_key: str) -> int:
+    """Let the user choose a label: one of the most frequent, or one that is searched for.
+
+    Parameters
+    ----------
+    data
+    names : DataFrame
+        All labels, most frequent first: ``label``, ``name``.
+    scope : str
+        What the choice belongs to, for :func:`pages.shared.workspace.chosen_row`.
+    key : str
+        Of the select box, a key of :mod:`pages.shared.workspace`.
+    query_key : str
+        Of the field to search with.
+
+    Returns
+    -------
+    int
+        A search leads to the first label it finds, unless the one chosen is among those found; one that finds nothing
+        changes nothing.
+    """
+    label = workspace.chosen_row(scope, -1)
+    if not 0 <= label < data.n_labels:
+        label = int(names["label"].iloc[0])
+
+    def searched():
+        asked = st.session_state[query_key]
+        ids = tables.find_labels_or_id(names, asked)["label"].to_numpy()
+        change = {scope: int(ids[0])} if asked.strip() and ids.size and label not in ids else {}
+
+        def remember(stored):
+            stored["widgets"][query_key] = asked
+            stored["rows"].update(change)
+
+        workspace.update(remember)
+
+    one, two = st.columns(2, vertical_alignment="bottom")
+    with one:
+        kept = workspace.keep(query_key, "", lambda value: isinstance(value, str))
+        query = st.text_input(
+            "Find labels by name or id",
+            **{**kept, "on_change": searched, "args": ()},
+            placeholder="part of a name; empty: the most frequent",
+        )
+    found = tables.find_labels_or_id(names, query)
+    nothing = found.empty
+    ids = (names if nothing else found)["label"]
+    listed = ids.head(LISTED_LABELS).tolist()
+    if label not in listed:
+        listed = [label, *(listed[: LISTED_LABELS - 1] if len(listed) == LISTED_LABELS else listed)]
+    some = f", {len(listed):,} of them here" if len(listed) < ids.size else ""
+    searching = bool(query.strip()) and not nothing
+    if searching and label not in ids.to_numpy():  # chosen elsewhere, or the search is that of another data set
+        some = ", not the one shown"
+    shown = {j: data.label_name(j) for j in listed}
+    often = collections.Counter(shown.values())
+    # A choice comes back as the text shown: equal names would all be the last one.
+    shown = {j: name if name.strip() and often[name] == 1 else f"{name} ({j})".strip() for j, name in shown.items()}
+    st.session_state[key] = label
+
+    def chosen():
+        # A text of the options before, when a second change was sent before the browser had these.
+        if st.session_state[key] in listed:
+            workspace.choose_row(scope, st.session_state[key])
+
+    with two:
+        st.selectbox(
+            f"{format.count(ids.size, 'label')}{' found' if searching else ''}{some}",
+            listed,
+            format_func=shown.get,
+            key=key,
+            on_change=chosen,
+        )
+    if nothing:
+        st.caption(f"No label has “{format.plain(query.strip())}” in its name or as its id. Try a shorter part of it.")
+    return label
+
+
+def test_row_name(data, row: int) -> str:
+    """``Test row 17``, with its name where rows have names; for Markdown."""
+    names = tables.part(data, "test")[2]
+    return f"Test row {row:,}" + (f": {format.plain(names[row])}" if names is not None else "")
+
+
+def _next_mistake(scope, mistakes):
+    seen = np.flatnonzero(mistakes == workspace.chosen_row(scope))
+    workspace.choose_row(scope, mistakes[(seen[0] + 1) % mistakes.size if seen.size else 0])
