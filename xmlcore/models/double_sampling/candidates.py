@@ -1,4 +1,4 @@
-"""Candidates of double sampling from a label tree, in place of the nearest centroids."""
+"""Label trees as a source of candidates, in place of the nearest centroids."""
 
 from typing import NamedTuple
 
@@ -8,61 +8,84 @@ import scipy.sparse as sp
 from xmlcore.models.base import ModelFormatError
 from xmlcore.models.label_tree import CLUSTERING
 from xmlcore.models.plt import PLT
-from xmlcore.parallel import run_tasks
-from xmlcore.progress import Progress, silent
+from xmlcore.parallel import row_blocks, run_tasks
+from xmlcore.progress import Progress, part_of, silent
 from xmlcore.validation import csr_parts
 
-COLLAPSED = 3  # layers of the tree that are left out: better than none of wordnet-class's, and quicker
-LEAST = -20.0  # smaller logarithms of probabilities say no more, and would stretch the feature's scale
-FOLDS = 3
-BLOCK = 1024  # rows whose probabilities are computed in one go
+COLLAPSED = 3  # number of tree layers that are left out: better and faster on wordnet-class than leaving out none
+LEAST = -20.0  # least log probability: smaller ones say no more, and would stretch the scale of the feature
+FOLDS = 3  # number of trees in cross-fitting
+BLOCK = 1024  # number of rows per task
 PHASE = "Training label trees"
-PREFIX = "plt."  # of its arrays in a saved model
+PREFIX = "plt."  # begins the names of the tree's arrays in a saved model
 
 
 class TreeCandidates(NamedTuple):
     """A probabilistic label tree over the classes that have training rows."""
 
     plt: PLT
-    classes: np.ndarray  # int32, the class that each of the tree's labels is, rising
+    classes: np.ndarray  # int32, in rising order: the class that each label of the tree stands for
 
     @classmethod
     def fit(cls, X, Y, seed, n_jobs, progress: Progress = silent) -> "TreeCandidates":
-        """Train on rows as :func:`as_vectors` has them, and their classes, CSR."""
+        """Train a label tree.
+
+        Parameters
+        ----------
+        X : csr_array of float32, shape (N, V)
+            What :func:`as_vectors` returns.
+        Y : csr_array of bool, shape (N, L)
+        seed : int
+        n_jobs : int or None
+        progress : callable, optional
+        """
         classes = np.unique(Y.indices).astype(np.int32)
         return cls(_trained(X, Y[:, classes], seed, n_jobs, progress), classes)
 
     def top(self, X, q: int, n_jobs, progress: Progress = silent) -> np.ndarray:
-        """The q most probable classes of each row, int32 (n, q); q is at most the number of ``classes``."""
+        """Return the q most probable classes of each row, int32 (n, q); q is at most the number of ``classes``."""
         labels = self.plt.set_params(n_jobs=n_jobs).predict_topk(X, q, progress).labels
         return self.classes[labels]
 
     def log_proba(self, X, classes, n_jobs) -> np.ndarray:
-        """Logarithm of the probability of some classes, int (n, q): float64 (n, q), at least ``LEAST``; nan for -1."""
+        """Return the log probabilities of some classes of each row.
+
+        Parameters
+        ----------
+        X : csr_array, shape (n, V)
+        classes : ndarray of int, shape (n, q)
+            -1 where there is none.
+        n_jobs : int or None
+
+        Returns
+        -------
+        ndarray of float64, shape (n, q)
+            At least ``LEAST``; nan for class -1.
+        """
         labels = np.searchsorted(self.classes, classes).clip(max=self.classes.size - 1).astype(np.int32)
         known = self.classes[labels] == classes
         n, q = classes.shape
         x, out = csr_parts(X), np.empty((n, q))
 
-        def one_block(first):
-            last = min(first + BLOCK, n)
+        def one_block(block):
+            first, last = block
             ptr = np.arange(last - first + 1) * q
             taken = self.plt._take(x, (first, last))
             found = self.plt._mean_scores(taken, np.arange(last - first), ptr, labels[first:last].ravel())
             out[first:last] = np.log(np.maximum(found, np.exp(LEAST))).reshape(last - first, q)
 
-        starts = range(0, n, BLOCK)
-        run_tasks(one_block, starts, [1.0] * len(starts), n_jobs)
+        blocks = row_blocks(n, BLOCK)
+        run_tasks(one_block, blocks, [1.0] * len(blocks), n_jobs)
         return np.where(known, out, np.where(classes < 0, np.nan, LEAST))
 
     def state(self) -> tuple[dict, dict]:
-        """Values and arrays for saving."""
+        """Return values for JSON and arrays, to be saved."""
         values, arrays = self.plt._state()
         return values, {PREFIX + name: array for name, array in arrays.items()} | {PREFIX + "classes": self.classes}
 
     @classmethod
     def restored(cls, values, arrays, class_size) -> "TreeCandidates":
-        """Inverse of :meth:`state`; raises ModelFormatError when it does not fit the classes of the model."""
+        """Undo :meth:`state`; raise ModelFormatError when the tree does not fit the classes of the model."""
         own = {name.removeprefix(PREFIX): array for name, array in arrays.items() if name.startswith(PREFIX)}
         classes, plt = own.pop("classes"), PLT()
         plt._restore(values, own)
@@ -76,17 +99,20 @@ class TreeCandidates(NamedTuple):
 
 
 class CrossFitted(NamedTuple):
-    """Trees, each trained without a part of the rows, to say of these what a tree says of new rows."""
+    """Trees that are each trained without a part of the rows: on these rows they behave as on new ones."""
 
     trees: list[TreeCandidates]
-    fold: np.ndarray  # int64 (N,), the tree that a row was kept from
+    fold: np.ndarray  # int64 (N,): the tree that was trained without the row
 
     @classmethod
     def fit(cls, X, Y, seed, n_jobs, progress: Progress = silent) -> "CrossFitted":
-        """Train one tree per fold; rows are dealt to folds at random, in equal numbers."""
+        """Train one tree per fold; rows are assigned to folds at random. See :meth:`TreeCandidates.fit`."""
         n = X.shape[0]
         if n < 2:
-            raise ValueError("the label tree's features need two training rows at least: each is judged without itself")
+            raise ValueError(
+                "the label tree's feature needs two training rows at least: for each row it comes from a tree that was "
+                "trained without the row"
+            )
         folds = min(FOLDS, n)
         random = np.random.default_rng(seed)
         fold = random.permutation(np.arange(n) % folds)
@@ -94,12 +120,13 @@ class CrossFitted(NamedTuple):
         Y, trees = Y[:, classes], []
         for f in range(folds):
             rest = np.flatnonzero(fold != f)
-            plt = _trained(X[rest], Y[rest], int(random.integers(2**32)), n_jobs, _part(progress, f, folds))
+            part = part_of(progress, f / folds, (f + 1) / folds, detail=f"tree {f + 1} of {folds}")
+            plt = _trained(X[rest], Y[rest], int(random.integers(2**32)), n_jobs, part)
             trees.append(TreeCandidates(plt, classes))
         return cls(trees, fold)
 
     def top(self, X, rows, q, n_jobs):
-        """As :meth:`TreeCandidates.top`, of some rows of the training data X."""
+        """Return what :meth:`TreeCandidates.top` does, for some rows of the training data X."""
         out = np.empty((rows.size, q), np.int32)
         for f, tree in enumerate(self.trees):
             own = np.flatnonzero(self.fold[rows] == f)
@@ -107,7 +134,7 @@ class CrossFitted(NamedTuple):
         return out
 
     def log_proba(self, X, rows, classes, n_jobs):
-        """As :meth:`TreeCandidates.log_proba`, of some rows of the training data X."""
+        """Return what :meth:`TreeCandidates.log_proba` does, for some rows of the training data X."""
         out = np.empty(classes.shape)
         for f, tree in enumerate(self.trees):
             own = np.flatnonzero(self.fold[rows] == f)
@@ -116,7 +143,19 @@ class CrossFitted(NamedTuple):
 
 
 def as_vectors(x, weight) -> sp.csr_array:
-    """Rows in columns in the space of centroids, float32; the largest value of each is 1: PLT scales them anyway."""
+    """Weight rows as centroids are weighted, for a label tree.
+
+    The largest value of each row becomes 1, which keeps it within float32; PLT scales rows to length 1 anyway.
+
+    Parameters
+    ----------
+    x : CSR rows in the model's columns
+    weight : ndarray of float64, shape (V,)
+
+    Returns
+    -------
+    csr_array of float32, shape (n, V)
+    """
     ptr, terms, values = x
     values = values * weight[terms]
     largest = np.zeros(ptr.size - 1)
@@ -132,17 +171,7 @@ def _trained(X, Y, seed, n_jobs, progress):
     plt = PLT(collapse_layers=COLLAPSED, random_state=seed, n_jobs=n_jobs)
 
     def report(phase, fraction, detail=""):
-        done = 0.2 * fraction if phase == CLUSTERING else 0.2 + 0.8 * fraction  # of the time, roughly
+        done = 0.2 * fraction if phase == CLUSTERING else 0.2 + 0.8 * fraction  # share of the time, roughly
         progress(PHASE, done, f"{phase[0].lower()}{phase[1:]}, {detail}" if detail else "")
 
     return plt.fit(X, Y, report)
-
-
-def _part(progress, number, count):
-    """Progress of one tree as a part of all, so that it rises once from 0 to 1."""
-
-    def report(phase, fraction, detail=""):
-        said = f"tree {number + 1} of {count}"
-        progress(phase, (number + fraction) / count, f"{said}: {detail}" if detail else said)
-
-    return report

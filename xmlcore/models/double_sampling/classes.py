@@ -1,34 +1,50 @@
-"""How much of each term each class has: all that double sampling keeps of its training rows."""
+"""The sums of classes: how much of each term each class has. A model keeps nothing else of its training rows."""
 
 from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
-from xmlcore._kernels import double_sampling as kernels
+from xmlcore._kernels import ds_classes as kernels
 from xmlcore.arrays import are_pointers, by_frequency, columns_of, in_columns, read_only
 from xmlcore.models.base import ModelFormatError
 from xmlcore.parallel import run_tasks
 from xmlcore.validation import csr_parts
 
-TERM_BLOCKS = 16
+TERM_BLOCKS = 16  # number of tasks that the terms are divided into
+# Stands for MoreOfClasses in models without the extended features.
 NO_MORE = read_only(kernels.MoreOfClasses(*(np.empty(0) for _ in kernels.MoreOfClasses._fields)))
 
 
 class ClassTerms(NamedTuple):
-    """What double sampling keeps of the training rows: how much of each term each class has."""
+    """How much of each of V terms each of L classes has, as postings: classes and amounts, listed by term."""
 
-    feature_of_column: np.ndarray  # int32 (V,)
-    ptr: np.ndarray  # int64 (V + 1,), postings by term
-    classes: np.ndarray  # int32
-    sums: np.ndarray  # float32
-    document_counts: np.ndarray  # int64 (V,), rows that have the term, once per class of theirs
-    class_size: np.ndarray  # int64 (L,)
+    feature_of_column: np.ndarray  # int32 (V,): the feature that each term is
+    ptr: np.ndarray  # int64 (V + 1,): where the postings of each term begin
+    classes: np.ndarray  # int32, of each posting
+    sums: np.ndarray  # float32, of each posting: the sum of the term over the rows of the class
+    document_counts: np.ndarray  # int64 (V,): the number of pairs of a row with the term and one of its classes
+    class_size: np.ndarray  # int64 (L,): the number of rows of each class
     n_rows: int
 
     @classmethod
     def of(cls, X, Y, n_jobs, progress) -> "ClassTerms":
-        """Add up the rows of each class; X and Y are CSR, each row has a class."""
+        """Sum the rows of each class.
+
+        Parameters
+        ----------
+        X : csr_array of float32, shape (N, D)
+            Values of at least 0.
+        Y : csr_array of bool, shape (N, L)
+            Each row has a class.
+        n_jobs : int or None
+        progress : callable
+
+        Raises
+        ------
+        ValueError
+            When a sum is beyond float32.
+        """
         feature_of_column = by_frequency(X)
         x = in_columns(csr_parts(X), columns_of(feature_of_column, X.shape[1]))
         ptr, rows, values = csr_parts(
@@ -60,7 +76,13 @@ class ClassTerms(NamedTuple):
         )
 
     def index(self, distance, weighting) -> kernels.ClassIndex:
-        """All that kernels need, from what is kept."""
+        """Return what the kernels read of the classes.
+
+        Parameters
+        ----------
+        distance : {"cosine", "euclidean"}
+        weighting : {"tfidf", "counts"}
+        """
         n_classes, n_examples = self.class_size.size, int(self.class_size.sum())
         totals = np.add.reduceat(self.sums, self.ptr[:-1], dtype=np.float64) if self.sums.size else np.empty(0)
         idf = 1.0 + np.log((1.0 + n_examples) / (1.0 + self.document_counts))
@@ -88,12 +110,12 @@ class ClassTerms(NamedTuple):
         )  # fmt: skip
 
     def head(self) -> int:
-        """The number of frequent terms: the fewest whose postings make up ``HEAD`` of the work for training rows."""
+        """Return how many of the most frequent terms make up ``HEAD`` of the work for the training rows."""
         work = np.cumsum(self.document_counts * np.diff(self.ptr).astype(np.float64))
         return int(np.searchsorted(work, kernels.HEAD * work[-1])) + 1 if work.size else 0
 
     def more(self, index, weighting) -> kernels.MoreOfClasses:
-        """What the features beside the paper's need."""
+        """Return what the extended features need beside the index."""
         n_classes = self.class_size.size
         weight = np.ones(index.idf.size) if weighting == "tfidf" else index.idf
         other = kernels.class_totals(self.ptr, self.classes, self.sums, weight, n_classes)[1]

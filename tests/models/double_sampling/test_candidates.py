@@ -1,0 +1,167 @@
+"""Candidates are the classes of nearest centroid, or the most probable classes of a label tree."""
+
+import naive
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from models.double_sampling.problems import SPACES, as_dicts, binary, problem
+
+from xmlcore import DoubleSampling
+from xmlcore._kernels import ds_classes, ds_nearest
+from xmlcore.models.double_sampling import candidates
+
+
+@pytest.mark.parametrize("distance, weighting", SPACES)
+def test_candidates_are_the_nearest_centroids(distance, weighting):
+    X, rows, labels = problem(n=60, n_terms=40, n_classes=20, skip=(3, 11))
+    model = DoubleSampling(distance=distance, weighting=weighting).fit(X, binary(labels, 20))
+    new = problem(10, 40, 20, seed=1)[0]
+    new[0] = 0.0
+    new[1] *= np.arange(40) == 7
+    for q in (1, 4, 18):
+        expected = [naive.ds_nearest.nearest(row, rows, labels, q, distance=distance, weighting=weighting)
+                    for row in as_dicts(new)]  # fmt: skip
+        assert model.candidates(new, q).tolist() == expected
+    assert model.candidates(new, 50).shape == (10, 18)
+
+
+@pytest.mark.parametrize("distance", ["cosine", "euclidean"])
+def test_few_postings_among_many_classes_give_the_same_candidates_as_a_pass_over_all(distance):
+    """Rows of one or two rare terms leave most classes untouched: those come by their own length and id."""
+    random = np.random.default_rng(0)
+    n_classes = 300
+    X = sp.csr_array((random.integers(1, 4, 600).astype(np.float32),
+                      (np.repeat(np.arange(300), 2), random.integers(0, 150, 600))), shape=(300, 150))  # fmt: skip
+    labels = [[i] for i in random.permutation(n_classes).tolist()]
+    model = DoubleSampling(distance=distance).fit(X, binary(labels, n_classes))
+    rows = as_dicts(X.toarray())
+    for i in range(0, 40, 5):
+        assert model.candidates(X[[i]], 12).tolist() == [
+            naive.ds_nearest.nearest(rows[i], rows, labels, 12, distance=distance)
+        ]
+
+
+def many_classes(distance, weighting):
+    """A model of 3,000 classes, some of them equal and some without rows, and rows of rare and of frequent terms."""
+    random = np.random.default_rng(0)
+    rare = random.integers(6, 2000, (3000, 3))
+    rare[1000:1400] = rare[:400]
+    frequent = np.where(np.arange(3000) < 1400, 1, random.integers(0, 4, (6, 3000))).T
+    X = sp.lil_array((3000, 2000), dtype=np.float32)
+    X[:, :6] = frequent
+    X = X.tocsr() + sp.csr_array((np.ones(9000, np.float32), rare.ravel(), np.arange(0, 9001, 3)), (3000, 2000))
+    ids = random.permutation(3100)[:3000]
+    model = DoubleSampling(n_adversarial=1, distance=distance, weighting=weighting).fit(
+        X, binary(ids[:, None].tolist(), 3100)
+    )
+    return model, X, ids
+
+
+@pytest.mark.parametrize("distance, weighting", SPACES)
+def test_leaving_frequent_terms_for_later_finds_the_same_candidates(distance, weighting):
+    model, X, ids = many_classes(distance, weighting)
+    index, new = model.ranker_.index, sp.csr_array(X[::100])
+    x = model._rows(new)
+    room, q = ds_nearest.scratch(3100), 9
+    scores, found, pruned = np.empty(q), np.empty(q, np.int32), 0
+    # All distances, from the definition: the space's weights, then directions or means of one row each.
+    idf = np.ones(2000)
+    idf[model.feature_of_column_] = index.weight
+    rows, centres = (A.toarray().astype(np.float64) * idf for A in (new, X))
+    if distance == "cosine":
+        rows, centres = (A / np.linalg.norm(A, axis=1, keepdims=True) for A in (rows, centres))
+    for i, row in enumerate(rows):
+        order = np.lexsort((ids, np.round(((centres - row) ** 2).sum(axis=1), 9)))[:q]
+        expected = ids[order].tolist()
+        assert model.candidates(new[[i]], q).tolist() == [expected]
+        part = tuple(a[x[0][i] : x[0][i + 1]] for a in x[1:])
+        twice = 2 / np.sqrt(ds_nearest.row_square(*part, index.weight)) if index.unit else 2.0
+        for most in (q - 1 + 40, 10**6):
+            ds_nearest._add_products(*part, index, index.head, index.ptr.size - 1, room.product)
+            if ds_nearest._nearest_of_survivors(*part, index, twice, most, room, scores, found):
+                ds_nearest.sort_best_first(scores, found, q)
+                assert found.tolist() == expected
+                pruned += most < 100
+            room.product[:] = 0
+    # Few classes may be looked up where the weights of frequent terms are small, else none is ruled out.
+    assert 0 < index.head < 10 and (pruned > 10) == (weighting == "tfidf")
+
+
+def test_no_class_has_more_of_the_frequent_terms_than_its_reach():
+    model, X, ids = many_classes("euclidean", "tfidf")
+    index = model.ranker_.index
+    columns = model.feature_of_column_[: index.head]
+    parts = X[:, columns].toarray().astype(np.float64) * index.weight[: index.head]
+    np.testing.assert_allclose(index.reach[ids], np.linalg.norm(parts, axis=1), rtol=1e-6)
+    assert index.far.tolist() == [index.reach[g : g + ds_classes.GROUP].max() for g in range(0, 3100, ds_classes.GROUP)]
+    work = model.document_counts_ * np.diff(index.ptr)
+    assert work[: index.head].sum() >= ds_classes.HEAD * work.sum() > work[: index.head - 1].sum()
+
+
+def test_equal_distances_go_to_the_smaller_class():
+    X = np.eye(4)[[0, 1, 2, 3, 0, 1, 2, 3]]
+    labels = [5, 4, 3, 2, 1, 0, 6, 7]  # classes 5 and 1 are the same, and so on
+    model = DoubleSampling().fit(X, labels)
+    assert model.candidates([[1, 0, 0, 0], [0, 0, 0, 0]], 4).tolist() == [[1, 5, 0, 2], [0, 1, 2, 3]]
+    assert model.predict_topk([[0, 1, 0, 0]], k=3).labels.tolist() == [[0, 4, 1]]
+
+
+def test_another_number_of_candidates_needs_no_training():
+    X, _, labels = problem(n=60, n_classes=12)
+    model = DoubleSampling(n_candidates=3).fit(X, binary(labels, 12))
+    other = DoubleSampling(n_candidates=9).fit(X, binary(labels, 12))
+    found, expected = model.predict_topk(X, k=9, n_candidates=9), other.predict_topk(X, k=9)
+    assert np.array_equal(found.labels, expected.labels) and np.array_equal(found.scores, expected.scores)
+    few = model.predict_topk(X, k=5)
+    assert (few.labels[:, 3:] == -1).all() and (few.scores[:, 3:] == 0).all() and (few.labels[:, :3] >= 0).all()
+
+
+def tree_problem(n=90):
+    return problem(n=n, n_classes=20, n_terms=40, most=2, skip=(3, 11))
+
+
+def test_candidates_from_a_label_tree_are_its_best_classes_that_have_rows():
+    X, _, labels = tree_problem()
+    model = DoubleSampling(candidates_from="plt", features="extended").fit(X, binary(labels, 20))
+    tree, vectors = model.ranker_.tree, candidates.as_vectors(model._rows(X), model.ranker_.index.weight)
+    present = np.flatnonzero(model.class_size_)
+    for q in (1, 5, 50):
+        found = model.candidates(X, q)
+        expected = tree.plt.predict_topk(vectors, min(q, 18))
+        assert np.array_equal(found, present[expected.labels])
+    ranking = model.predict_topk(X, 10)
+    assert np.array_equal(np.sort(ranking.labels), np.sort(model.candidates(X, 10)))
+    proba = tree.plt.predict_proba(vectors).toarray()
+    features = model.pair_features(X, np.tile([-1, 3, *present], (len(X), 1)))
+    assert features.shape == (90, 20, 17) and model.feature_names_[-1] == "tree log probability"
+    assert np.isnan(features[:, 0]).all() and (features[:, 1, -1] == candidates.LEAST).all()
+    np.testing.assert_allclose(features[:, 2:, -1], np.log(np.maximum(proba, np.exp(-20))), rtol=1e-4, atol=1e-5)
+
+
+def test_the_tree_sees_rows_as_the_centroids_do():
+    X, _, labels = tree_problem()
+    for weighting in ("tfidf", "counts"):
+        model = DoubleSampling(candidates_from="plt", weighting=weighting).fit(X, binary(labels, 20))
+        x = model._rows(X)
+        found = candidates.as_vectors(x, model.ranker_.index.weight).toarray()
+        dense = sp.csr_array((x[2] * model.ranker_.index.weight[x[1]], x[1], x[0])).toarray()
+        np.testing.assert_allclose(found, dense / dense.max(axis=1, keepdims=True), rtol=1e-6)
+
+
+def test_cross_fitted_trees_judge_rows_they_were_not_trained_on(monkeypatch):
+    X, _, labels = tree_problem()
+    seen = []
+    monkeypatch.setattr(candidates, "_trained", lambda X, Y, *rest: seen.append((X, Y)) or object())
+    vectors = sp.csr_array(np.arange(90.0)[:, None] + 1)
+    cross = candidates.CrossFitted.fit(vectors, binary(labels, 20), 0, 1)
+    assert np.bincount(cross.fold).tolist() == [30, 30, 30]
+    for f, (part, Y) in enumerate(seen):
+        rows = part.toarray().ravel().astype(int) - 1
+        assert not set(rows) & set(np.flatnonzero(cross.fold == f)) and rows.size == 60 and Y.shape == (60, 18)
+        assert (Y != binary(labels, 20)[rows][:, np.delete(np.arange(20), [3, 11])]).nnz == 0
+
+
+def test_label_trees_need_two_rows_to_judge_one_without_itself():
+    Y = [[0, 1]]
+    with pytest.raises(ValueError, match="two training rows at least"):
+        DoubleSampling(candidates_from="plt", features="extended").fit([[1.0, 2.0]], Y)

@@ -1,0 +1,98 @@
+"""The features of (row, class) pairs are those of their formulas."""
+
+import naive
+import numpy as np
+import pytest
+from models.double_sampling.problems import SPACES, binary, problem
+
+from xmlcore import DoubleSampling
+from xmlcore._kernels import ds_features
+from xmlcore.models.double_sampling import features
+
+
+@pytest.mark.parametrize("distance, weighting", SPACES)
+@pytest.mark.parametrize("most, real", [(1, False), (3, True)])
+def test_the_ten_features_are_those_of_table_1(distance, weighting, most, real):
+    X, rows, labels = problem(most=most, real=real)
+    model = DoubleSampling(distance=distance, weighting=weighting).fit(X, binary(labels))
+    new, new_rows = (problem(6, seed=1)[i] for i in (0, 1))
+    classes = np.random.default_rng(2).permuted(np.tile(np.arange(7), (6, 1)), axis=1)[:, :5]
+    found = model.pair_features(new, classes)
+    expected = [
+        [naive.ds_features.features(row, k, rows, labels, distance=distance, weighting=weighting) for k in own]
+        for row, own in zip(new_rows, classes.tolist())
+    ]
+    assert found.shape == (6, 5, 10) and found.dtype == np.float64 and len(model.feature_names_) == 10
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("weighting", ["tfidf", "counts"])
+@pytest.mark.parametrize("most, real", [(1, False), (3, True)])
+def test_the_features_beside_the_papers_are_what_their_formulas_say(weighting, most, real):
+    X, rows, labels = problem(most=most, real=real)
+    model = DoubleSampling(features="extended", weighting=weighting).fit(X, binary(labels))
+    new, new_rows = (problem(6, seed=1)[i] for i in (0, 1))
+    new[0], new_rows[0] = 0.0, {}
+    classes = np.random.default_rng(2).permuted(np.tile(np.arange(7), (6, 1)), axis=1)[:, :5]
+    found = model.pair_features(new, classes)
+    assert found.shape == (6, 5, 16) and model.feature_names_ == list(features.MEANINGS)[:16]
+    assert model.weights_.shape == model.feature_scale_.shape == (16,)
+    plain = DoubleSampling(weighting=weighting).fit(X, binary(labels))
+    assert np.array_equal(found[:, :, :10], plain.pair_features(new, classes))
+    expected = [
+        [naive.ds_features.more_features(row, k, rows, labels, weighting=weighting) for k in own]
+        for row, own in zip(new_rows, classes.tolist())
+    ]
+    np.testing.assert_allclose(found[:, :, 10:], expected, rtol=1e-5, atol=1e-5)
+
+
+def test_every_feature_has_a_meaning_in_one_sentence():
+    assert all(text.endswith(".") and ". " not in text and "\n" not in text for text in features.MEANINGS.values())
+    names = features.PAPER_FEATURES + features.MORE_FEATURES + (features.TREE_FEATURE,)
+    assert tuple(features.MEANINGS) == names and len(names) == 17
+
+
+def test_features_of_no_class_are_nan_and_those_of_a_class_without_rows_are_of_an_empty_one():
+    X, rows, labels = problem(skip=(2,))
+    model = DoubleSampling().fit(X, binary(labels))
+    found = model.pair_features(X[:2], [[-1, 2, 2], [2, -1, 0]])
+    assert np.isnan(found[0, 0]).all() and np.isnan(found[1, 1]).all()
+    assert np.array_equal(found[0, 1], [0.0] * 8 + [1.0, 0.0]) and np.array_equal(found[0, 1], found[0, 2])
+    np.testing.assert_allclose(found[1, 2], naive.ds_features.features(rows[1], 0, rows, labels), atol=1e-5)
+
+
+@pytest.mark.parametrize("distance, weighting", SPACES)
+def test_left_out_examples_are_not_in_their_class(distance, weighting):
+    X, rows, labels = problem(n=25, most=2)
+    model = DoubleSampling(distance=distance, weighting=weighting, features="extended").fit(X, binary(labels))
+    index, (ptr, terms, values) = model.ranker_.index, model._rows(X)
+    size, space = model.class_size_, {"distance": distance, "weighting": weighting}
+    out, found, everyone, checked = np.empty((7, 16)), np.empty((7, 15)), np.arange(7, dtype=np.int32), 0
+    for i, own in enumerate(labels):
+        for k in own:
+            a, b = ptr[i], ptr[i + 1]
+            ds_features.sums_by_term(terms[a:b], everyone, index, found)
+            ds_features.row_features(terms[a:b], values[a:b], everyone, found, k, size, index, out)
+            ds_features.more_features(terms[a:b], values[a:b], everyone, found, k, index, model.ranker_.more, out)
+            other = (k + 1) % 7
+            for c, without in ((k, i), (other, None)):
+                if c == k and size[k] == 1:
+                    continue
+                expected = naive.ds_features.features(rows[i], c, rows, labels, without, **space)
+                expected += naive.ds_features.more_features(rows[i], c, rows, labels, without, weighting=weighting)
+                np.testing.assert_allclose(out[c], expected, atol=2e-5)
+                checked += c == k
+    assert checked > 20
+
+
+def test_pair_features_say_what_is_wrong_with_classes():
+    X, _, labels = problem()
+    model = DoubleSampling().fit(X, binary(labels))
+    for classes, error, message in (
+        ([[0]], ValueError, "a row of class ids for each of the 40 rows"),
+        (np.zeros((40, 2)), TypeError, "whole numbers"),
+        (np.full((40, 1), 7), ValueError, "from 0 to 6"),
+        (np.full((40, 1), -2), ValueError, "-2"),
+    ):
+        with pytest.raises(error, match=message):
+            model.pair_features(X, classes)

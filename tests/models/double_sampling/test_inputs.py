@@ -1,0 +1,104 @@
+"""What DoubleSampling accepts as rows, classes and parameters, and what it refuses."""
+
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from models.double_sampling.problems import binary, problem
+
+from xmlcore import DoubleSampling
+
+
+def test_classes_may_be_ids_lists_or_a_matrix():
+    X, _, labels = problem()
+    ids = [own[0] for own in labels]
+    expected = DoubleSampling().fit(X, binary(labels)).predict_topk(X)
+    for Y in (ids, np.array(ids), np.array(ids, np.uint8), labels, binary(labels).toarray()):
+        found = DoubleSampling().fit(sp.coo_array(X), Y).predict_topk(X)
+        assert np.array_equal(found.labels, expected.labels) and np.array_equal(found.scores, expected.scores)
+
+
+@pytest.mark.parametrize(
+    "Y, message",
+    [
+        ([0, 1], "2 class ids, but the features have 3 rows"),
+        ([0, -1, 1], "row 1 has the class id -1"),
+        ([0, 2**40, 1], "row 1 has the class id 1099511627776"),
+        ([2, 2, 2], "at least two classes"),
+        (np.zeros((3, 4)), "no row of Y has a label"),
+        ([0.5, 1.0, 2.0], "binary matrix"),
+        ([True, False, True], "binary matrix"),
+    ],
+)
+def test_bad_classes_are_refused_with_what_to_do(Y, message):
+    with pytest.raises(ValueError, match=message):
+        DoubleSampling().fit(np.eye(3), Y)
+
+
+def test_negative_values_are_refused_in_training_unless_told_otherwise_and_nothing_when_predicting():
+    X, _, labels = problem()
+    noisy = X.copy()
+    noisy[3, 4], noisy[5, 6] = -1.5, -2.0
+    with pytest.raises(ValueError, match=r"2 negative value\(s\), the first -1.5 at row 3, column 4.*negative='zero'"):
+        DoubleSampling().fit(noisy, binary(labels))
+    with pytest.warns(UserWarning, match="2 negative"):
+        model = DoubleSampling(negative="zero").fit(noisy, binary(labels))
+    clean = np.maximum(noisy, 0)
+    same = DoubleSampling().fit(clean, binary(labels))
+    assert np.array_equal(model.weights_, same.weights_) and noisy[3, 4] == -1.5
+    found, expected = same.predict_topk(noisy), same.predict_topk(clean)
+    assert np.array_equal(found.labels, expected.labels) and np.array_equal(found.scores, expected.scores)
+
+
+def test_rows_without_labels_are_left_out_with_a_note():
+    X, _, labels = problem()
+    more = np.vstack([X[:10], np.ones((3, 15)), X[10:]])
+    with pytest.warns(UserWarning, match="3 of 43 training rows have no label"):
+        model = DoubleSampling().fit(more, binary([*labels[:10], [], [], [], *labels[10:]]))
+    assert np.array_equal(model.weights_, DoubleSampling().fit(X, binary(labels)).weights_)
+    assert model.n_unlabelled_ == 3 and model.multiclass_
+
+
+def test_data_without_any_feature_can_be_trained_on():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = DoubleSampling().fit(np.zeros((4, 3)), [0, 1, 2, 2])
+    assert model.predict_topk(np.ones((1, 3)), k=2).labels.tolist() == [[0, 1]] and model.empirical_risk_ == 1.0
+
+
+@pytest.mark.parametrize("scale", [1e-38, 1e30])
+def test_values_at_the_ends_of_float32_stay_finite(scale):
+    X, _, labels = problem()
+    for distance in ("cosine", "euclidean"):
+        model = DoubleSampling(distance=distance).fit(X * scale, binary(labels))
+        assert np.isfinite(model.weights_).all() and np.isfinite(model.predict_topk(X * scale).scores).all()
+    with pytest.raises(ValueError, match="beyond float32: scale X"):
+        DoubleSampling().fit(np.full((4, 2), 3e38), [0, 0, 1, 1])
+
+
+@pytest.mark.parametrize(
+    "params, message",
+    [
+        ({"examples_per_class": 0}, "examples_per_class must be from 1e-06"),
+        ({"examples_per_class": "2"}, "examples_per_class must be a finite number"),
+        ({"n_adversarial": 0}, "n_adversarial must be"),
+        ({"n_candidates": 1.5}, "n_candidates must be a whole number"),
+        ({"random_state": -1}, "random_state"),
+        ({"loss": "hinge"}, "loss must be one of logistic, squared_hinge, not 'hinge'"),
+        ({"C": 0}, "C must be from"),
+        ({"distance": "l1"}, "distance must be one of cosine, euclidean"),
+        ({"weighting": None}, "weighting must be one of tfidf, counts"),
+        ({"leave_one_out": 1}, "leave_one_out must be True or False"),
+        ({"features": "all"}, "features must be one of paper, extended"),
+        ({"candidates_from": "tree"}, "candidates_from must be one of centroids, plt"),
+        ({"adversaries": 3}, "adversaries must be one of random, candidates"),
+        ({"balanced": None}, "balanced must be True or False"),
+        ({"negative": "drop"}, "negative must be one of refuse, zero"),
+        ({"n_jobs": 0}, "n_jobs"),
+    ],
+)
+def test_bad_parameters_are_named(params, message):
+    X, _, labels = problem()
+    with pytest.raises((ValueError, TypeError), match=message):
+        DoubleSampling(**params).fit(X, binary(labels))

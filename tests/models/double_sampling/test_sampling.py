@@ -1,0 +1,138 @@
+"""Examples and adversaries are drawn as the paper says, or from the candidates."""
+
+from collections import Counter
+
+import naive
+import numpy as np
+import pytest
+from models.double_sampling.problems import SPACES, binary, problem, recorded, sampled
+
+from xmlcore import DoubleSampling, load_model
+
+
+@pytest.mark.parametrize("per_class", [0.5, 1, 2, 3.7])
+def test_every_class_gives_the_same_expected_number_of_examples(per_class):
+    labels = [[k] for k, n in enumerate([1, 2, 3, 10, 50]) for _ in range(n)]
+    counts = np.zeros(5)
+    for seed in range(400):
+        try:
+            counts += np.bincount(
+                sampled(labels, 5, examples_per_class=per_class, random_state=seed).classes, minlength=5
+            )
+        except ValueError:
+            assert per_class == 0.5  # nothing drawn
+    # A class's number is a sum of Bernoulli variables on top of a constant: variance at most per_class.
+    assert np.abs(counts / 400 - per_class).max() < 4 * np.sqrt(per_class / 400)
+
+
+def test_each_copy_of_a_row_is_an_example_of_one_of_its_classes():
+    _, _, labels = problem(most=3)
+    sample = sampled(labels, 7, examples_per_class=4)
+    assert all(k in labels[i] for i, k in zip(sample.rows.tolist(), sample.classes.tolist()))
+    whole = sampled([[0, 1, 2]] * 3, 3, examples_per_class=6, n_adversarial=1)
+    assert Counter(zip(whole.rows.tolist(), whole.classes.tolist())) == {(i, k): 2 for i in range(3) for k in range(3)}
+
+
+def test_adversaries_are_drawn_uniformly_without_replacement_from_the_other_classes_that_have_rows():
+    labels, n = [[k] for k in (0, 1, 3, 4, 5, 6, 7)] * 2, 9  # classes 2 and 8 have no rows
+    sample = sampled(labels, n, examples_per_class=2000, n_adversarial=3)
+    for k in (0, 4, 7):
+        sets = sample.adversaries[sample.classes == k]
+        assert (np.diff(sets, axis=1) > 0).all()
+        others = sorted({0, 1, 3, 4, 5, 6, 7} - {k})
+        drawn = Counter(map(tuple, sets.tolist()))
+        assert len(drawn) == 20 and set(sets.ravel().tolist()) == set(others)  # 6 choose 3
+        chi = sum((c - 100) ** 2 / 100 for c in drawn.values())
+        assert chi < 43.8  # 0.1 % of a chi-squared variable of 19 degrees of freedom
+
+
+@pytest.mark.parametrize("kappa", [1, 2, 3, 7, 50, 98, 99, 200])
+def test_any_number_of_adversaries_is_a_set_of_others(kappa):
+    sample = sampled([[k] for k in range(100)], 100, examples_per_class=1, n_adversarial=kappa)
+    assert sample.adversaries.shape == (100, min(kappa, 99))
+    assert (np.diff(sample.adversaries, axis=1) > 0).all()
+    assert (sample.adversaries != sample.classes[:, None]).all()
+    assert sample.adversaries.min() >= 0 and sample.adversaries.max() < 100
+
+
+def test_copies_of_an_example_have_adversaries_of_their_own():
+    sample = sampled([[k] for k in range(30)], 30, examples_per_class=2, n_adversarial=5)
+    pairs = sample.adversaries.reshape(30, 2, 5)
+    assert (pairs[:, 0] != pairs[:, 1]).any(axis=1).all()
+
+
+def test_the_copies_that_were_trained_on_are_counted_by_class(tmp_path):
+    X, _, labels = problem(n=60, most=2, skip=(2,))
+    for params in ({}, {"leave_one_out": True}, {"balanced": False, "examples_per_class": 3}):
+        model = DoubleSampling(**params).fit(X, binary(labels))
+        sample = sampled(labels, 7, **params)
+        others = [
+            [k for k in drawn if k not in labels[i]] for i, drawn in zip(sample.rows, sample.adversaries.tolist())
+        ]
+        drawn = np.bincount([k for k, left in zip(sample.classes, others) if left], minlength=7)
+        assert model.sampled_size_.dtype == np.int64 and np.array_equal(model.sampled_size_, drawn)
+        assert model.n_pairs_ == sum(map(len, others)) < sample.adversaries.size and model.sampled_size_[2] == 0
+    assert np.array_equal(load_model(model.save(tmp_path / "model")).sampled_size_, model.sampled_size_)
+
+
+def test_unbalanced_sampling_takes_all_examples_equally_often():
+    labels = [[k] for k, n in enumerate([1, 2, 3, 10, 50]) for _ in range(n)] + [[1, 3]] * 4
+    size, counts = np.array([1, 6, 3, 14, 50]), np.zeros(5)
+    for seed in range(400):
+        counts += np.bincount(
+            sampled(labels, 5, examples_per_class=3, balanced=False, random_state=seed).classes, minlength=5
+        )
+    share = 3 * 5 / 74  # of a copy per example
+    deviation = np.sqrt(size * share * (1 - share) / 400)
+    assert (np.abs(counts / 400 - size * share) < 4 * deviation).all()
+
+
+@pytest.mark.parametrize("distance, weighting", SPACES)
+@pytest.mark.parametrize("q", [2, 4, 30])
+def test_adversaries_are_the_other_candidates_and_the_own_class_is_one_without_the_example(
+    q, distance, weighting, monkeypatch
+):
+    space = {"distance": distance, "weighting": weighting}
+    X, rows, labels = problem(n=50, n_terms=30, n_classes=12, most=2)
+    params = {"adversaries": "candidates", "n_candidates": q, "examples_per_class": 30, "n_adversarial": 50} | space
+    model, (_, sample, *_) = recorded(monkeypatch, X, binary(labels, 12), **params)
+    found = {
+        (i, k): own for i, k, own in zip(sample.rows.tolist(), sample.classes.tolist(), sample.adversaries.tolist())
+    }
+    expected = {}
+    for i, own in enumerate(labels):
+        for k in own:
+            others, is_near = naive.ds_nearest.other_candidates(i, k, rows, labels, q, **space)
+            if is_near and model.class_size_[k] > 1:
+                expected[i, k] = sorted(others)
+    assert found == expected and len(found) > 5 and (q == 30 or len(found) < sum(map(len, labels)))
+    left = [sum(k not in labels[i] for k in own) for i, own in zip(sample.rows, sample.adversaries.tolist())]
+    assert np.array_equal(model.sampled_size_, np.bincount(sample.classes, np.array(left) > 0, minlength=12))
+    assert model.n_pairs_ == sum(left)
+
+
+def test_fewer_adversaries_than_candidates_are_drawn_from_them(monkeypatch):
+    X, rows, labels = problem(n=50, n_terms=30, n_classes=12)
+    params = {"adversaries": "candidates", "n_candidates": 6, "examples_per_class": 40, "n_adversarial": 2}
+    _, (_, sample, *_) = recorded(monkeypatch, X, binary(labels, 12), **params)
+    drawn = {}
+    for i, k, own in zip(sample.rows.tolist(), sample.classes.tolist(), sample.adversaries.tolist()):
+        assert own[0] < own[1] and set(own) <= set(naive.ds_nearest.other_candidates(i, k, rows, labels, 6)[0])
+        drawn.setdefault((i, k), []).extend(own)
+    assert np.mean([len(set(own)) for own in drawn.values()]) > 4  # of 5, over some ten copies each
+
+
+def test_no_example_among_candidates_and_too_few_candidates_are_said():
+    with pytest.raises(ValueError, match="n_candidates of at least 2"):
+        DoubleSampling(adversaries="candidates", n_candidates=1).fit(np.eye(4), [0, 0, 1, 1])
+    with pytest.raises(ValueError, match="raise n_candidates or examples_per_class"):
+        # Each row is as far from the rest of its class as can be.
+        X = [[9, 0, 1, 0], [0, 9, 0, 1], [9, 0, 0, 1], [0, 9, 1, 0], [9, 0, 0, 0], [0, 9, 0, 0]]
+        DoubleSampling(adversaries="candidates", n_candidates=2).fit(X, [0, 0, 1, 1, 2, 2])
+    with pytest.raises(ValueError, match="adversaries='candidates', which needs classes of two rows"):
+        DoubleSampling(adversaries="candidates").fit(np.eye(3), [0, 1, 2])
+
+
+def test_classes_of_one_row_only_cannot_be_left_out():
+    with pytest.raises(ValueError, match="leave_one_out, which needs classes of two rows"):
+        DoubleSampling(leave_one_out=True).fit(np.eye(3), [0, 1, 2])

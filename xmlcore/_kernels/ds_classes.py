@@ -1,0 +1,136 @@
+"""Double sampling, the classes: the sums of each class's terms, and what all other kernels read of classes.
+
+Terms are numbered by columns, classes by their label ids. What a model keeps of the classes is how much of each term
+the training rows of each class have, listed by term (:class:`ClassIndex`). A class's centroid is this sum, weighted and
+scaled. All values are positive.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from xmlcore._kernels._jit import kernel
+
+GROUP = 64  # number of classes whose scores are compared with a bound at once
+HEAD = 0.8  # share of the work on postings, for rows like the training rows, that the frequent terms make up at least
+
+
+class ClassIndex(NamedTuple):
+    """The classes that have each term, with their amounts of it (an inverted index); V terms, K classes."""
+
+    ptr: np.ndarray  # int64 (V + 1,): the postings of term t are ptr[t] to ptr[t + 1] - 1
+    classes: np.ndarray  # int32, of each posting: rising within a term
+    sums: np.ndarray  # float32, of each posting: the amount y_t > 0 of the term in the class
+    weight: np.ndarray  # float64 (V,): the factor of a term in the space of centroids
+    idf: np.ndarray  # float64 (V,): the inverse document frequency I_t
+    rarity: np.ndarray  # float64 (V,): l_S / F_t, all amounts over those of the term
+    length: np.ndarray  # float64 (K,): |y|, the sum of all amounts of the class
+    mean_length: float  # the mean of |y| over the classes that have rows
+    scale: np.ndarray  # float64 (K,): the centroid is y_t * weight[t] * scale
+    square: np.ndarray  # float64 (K,): the squared length of the centroid, infinite where a class has no rows
+    order: np.ndarray  # int32: the classes that have rows, ordered by (square, class id)
+    unit: bool  # whether rows are scaled to length 1
+    head: int  # the terms before this one are the frequent ones, whose postings make up most of the work
+    reach: np.ndarray  # float64 (K,): the length of the centroid's part in the frequent terms
+    far: np.ndarray  # float64: the largest ``reach`` in each group of GROUP classes
+
+
+class MoreOfClasses(NamedTuple):
+    """What the extended features need beside :class:`ClassIndex`; its arrays are empty in models without them."""
+
+    weight: (
+        np.ndarray
+    )  # float64 (V,): the factor of a term in the other space, 1 where centroids are weighted and else I_t
+    other: np.ndarray  # float64 (K,): the squared length of the class's sums in the other space
+    damped: np.ndarray  # float64 (K,): the squared length of log(1 + y_t) I_t
+
+
+@kernel
+def sum_terms(ptr, rows, values, first, last, label_ptr, labels, n_classes):
+    """Sum the values of the rows of each class, for terms first to last - 1.
+
+    Parameters
+    ----------
+    ptr : int64 (V + 1,), rows : int32, values : float32
+        The rows that have each term, and their values (CSC).
+    label_ptr : int64 (N + 1,), labels : int32
+        The classes of each row.
+
+    Returns
+    -------
+    sizes : int64 (last - first,)
+        The number of postings of each term.
+    classes : int32, sums : float32
+        The postings, term by term.
+    most : float64
+        The largest sum before it was rounded to float32.
+    """
+    bound = 0
+    for t in range(first, last):
+        own = 0
+        for p in range(ptr[t], ptr[t + 1]):
+            own += label_ptr[rows[p] + 1] - label_ptr[rows[p]]
+        bound += min(own, n_classes)
+    sizes = np.zeros(last - first, np.int64)
+    classes, sums = np.empty(bound, np.int32), np.empty(bound, np.float32)
+    total, seen, touched = np.zeros(n_classes), np.zeros(n_classes, np.bool_), np.empty(n_classes, np.int32)
+    n, most = 0, 0.0
+    for t in range(first, last):
+        count = 0
+        for p in range(ptr[t], ptr[t + 1]):
+            for j in range(label_ptr[rows[p]], label_ptr[rows[p] + 1]):
+                k = labels[j]
+                if not seen[k]:
+                    seen[k] = True
+                    touched[count] = k
+                    count += 1
+                total[k] += values[p]
+        if count * 16 > n_classes:
+            count = 0
+            for k in range(n_classes):
+                if seen[k]:
+                    touched[count] = k
+                    count += 1
+        else:
+            touched[:count].sort()
+        for i in range(count):
+            k = touched[i]
+            classes[n + i], sums[n + i] = k, total[k]
+            most = max(most, total[k])
+            total[k], seen[k] = 0.0, False
+        sizes[t - first] = count
+        n += count
+    return sizes, classes[:n].copy(), sums[:n].copy(), most
+
+
+@kernel
+def class_totals(ptr, classes, sums, weight, n_classes):
+    """Return the sum |y| of each class's amounts, and the sum of their weighted squares: two float64 (K,)."""
+    length, square = np.zeros(n_classes), np.zeros(n_classes)
+    for t in range(ptr.size - 1):
+        for p in range(ptr[t], ptr[t + 1]):
+            y = np.float64(sums[p])
+            length[classes[p]] += y
+            square[classes[p]] += (weight[t] * y) ** 2
+    return length, square
+
+
+@kernel
+def head_lengths(ptr, classes, sums, weight, scale, head):
+    """Return the length of each centroid's part in the terms before ``head``: float64 (K,)."""
+    square = np.zeros(scale.size)
+    for t in range(head):
+        for p in range(ptr[t], ptr[t + 1]):
+            square[classes[p]] += (np.float64(sums[p]) * weight[t] * scale[classes[p]]) ** 2
+    return np.sqrt(square)
+
+
+@kernel
+def damped_squares(ptr, classes, sums, idf, n_classes):
+    """Return the sum of (log(1 + y_t) I_t)² over the terms of each class: float64 (K,)."""
+    square = np.zeros(n_classes)
+    for t in range(ptr.size - 1):
+        for p in range(ptr[t], ptr[t + 1]):
+            square[classes[p]] += (math.log1p(np.float64(sums[p])) * idf[t]) ** 2
+    return square

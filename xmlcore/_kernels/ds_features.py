@@ -1,0 +1,260 @@
+"""Double sampling, the features of pairs of a row and a class: the paper's ten, and six more.
+
+Features are computed from the amounts y_t that a class has of the row's terms. An example that belongs to the class can
+be taken out of these amounts first ("leave one out").
+"""
+
+import math
+
+import numpy as np
+
+from xmlcore._kernels._jit import kernel
+from xmlcore._kernels.ds_nearest import row_square, search
+
+N_FEATURES = 10  # the features of the paper's Table 1
+N_MORE = 6  # the features of more_features
+LEAST_LEFT = 1e-5  # when less than this share of a sum is left without a row, what is left can be rounding alone
+
+
+@kernel
+def sums_by_term(terms, classes, index, found):
+    """Look up the amounts that some classes have of a row's terms, in the postings of the terms.
+
+    This is fast when the classes share terms, as candidates do; :func:`sums_by_class` is fast for any classes.
+
+    Parameters
+    ----------
+    terms : int32 (m,)
+    classes : int32 (q,)
+        In rising order.
+    index : ClassIndex
+    found : float64 (q, at least m)
+        Filled: y_t of each class, 0 where the class does not have the term.
+    """
+    ptr, class_ids, sums = index.ptr, index.classes, index.sums
+    for a in range(terms.size):
+        low, end = ptr[terms[a]], ptr[terms[a] + 1]
+        for c in range(classes.size):
+            low = search(class_ids, low, end, classes[c])
+            found[c, a] = sums[low] if low < end and class_ids[low] == classes[c] else 0.0
+
+
+@kernel
+def sums_by_class(terms, classes, by_class, found):
+    """Look up the same as :func:`sums_by_term` in the terms of each class.
+
+    Parameters
+    ----------
+    terms, classes, found
+        See :func:`sums_by_term`.
+    by_class : int64 (K + 1,), int32, float32
+        The terms of each class, in rising order, and their amounts (CSR).
+    """
+    class_ptr, class_terms, class_sums = by_class
+    for c in range(classes.size):
+        first, end = class_ptr[classes[c]], class_ptr[classes[c] + 1]
+        for a in range(terms.size):
+            at = search(class_terms, first, end, terms[a])
+            found[c, a] = class_sums[at] if at < end and class_terms[at] == terms[a] else 0.0
+
+
+@kernel
+def row_features(terms, values, classes, found, own, class_size, index, out):
+    """Compute the paper's ten features of a row with some classes.
+
+    Parameters
+    ----------
+    terms : int32 (m,), values : float32 (m,)
+        The row.
+    classes : int32 (q,)
+    found : float64 (q, at least m)
+        y_t of each class, see :func:`sums_by_term`.
+    own : int
+        The position in ``classes`` of the class that the row is taken out of; -1 for none.
+    class_size : int64 (K,)
+        The number of rows of each class; read only for ``own``.
+    index : ClassIndex
+    out : float64 (at least q, at least 10)
+        Columns 0 to 9 are filled.
+    """
+    weights, idfs, rarities, mean_length = index.weight, index.idf, index.rarity, index.mean_length
+    square = row_square(terms, values, weights)
+    shrink = 1.0 / math.sqrt(square) if index.unit and square > 0 else 1.0
+    row = square * shrink * shrink
+    for c in range(classes.size):
+        k = classes[c]
+        length, scale, centre = index.length[k], index.scale[k], index.square[k]
+        if c == own:
+            length, total = _without(terms, values, k, found[c], index)
+            left = class_size[k] - 1
+            if index.unit:
+                scale = 1.0 / math.sqrt(total) if total > 0 else 0.0
+            else:
+                scale = 1.0 / left if left > 0 else 0.0
+            centre = total * scale * scale
+        elif centre == np.inf:
+            centre = 0.0
+        out[c, :N_FEATURES] = 0.0
+        product = 0.0
+        for a in range(terms.size):
+            y, t = found[c, a], terms[a]
+            if c == own:
+                y = _left(y, values[a])
+            if y == 0.0:
+                continue
+            share, idf, rarity = y / length, idfs[t], rarities[t]
+            out[c, 0] += math.log1p(y)
+            out[c, 1] += math.log1p(rarity)
+            out[c, 2] += idf
+            out[c, 3] += share * idf
+            out[c, 4] += math.log1p(share)
+            out[c, 5] += math.log1p(share * idf)
+            out[c, 6] += math.log1p(share * rarity)
+            out[c, 7] += 1.0
+            product += np.float64(values[a]) * weights[t] * weights[t] * y
+            out[c, 9] += idf * 2.0 * y / (y + 0.25 + 0.75 * length / mean_length)
+        out[c, 8] = math.sqrt(max(0.0, row + centre - 2.0 * product * shrink * scale))
+
+
+@kernel
+def _left(y, x):
+    """Return what is left of a sum y without a row's part x, or 0 where that can be rounding alone."""
+    return y - x if y - x > LEAST_LEFT * y else 0.0
+
+
+@kernel
+def _without(terms, values, k, found, index):
+    """Return |y| and the sum of weighted squares of class k without one of its rows."""
+    length, scale = index.length[k], index.scale[k]
+    total = index.square[k] / (scale * scale) if scale > 0 else 0.0
+    square = total
+    for a in range(terms.size):
+        y = found[a]
+        left = _left(y, values[a])
+        length -= y - left
+        square -= index.weight[terms[a]] ** 2 * (y * y - left * left)
+    if length <= LEAST_LEFT * index.length[k] or square <= LEAST_LEFT**2 * total:
+        return max(length, 0.0), 0.0
+    return length, square
+
+
+@kernel
+def more_features(terms, values, classes, found, own, index, more, out):
+    """Compute the six features of a row with some classes that the paper does not have.
+
+    Parameters
+    ----------
+    terms, values, classes, found, own, index
+        See :func:`row_features`.
+    more : MoreOfClasses
+    out : float64 (at least q, at least 16)
+        Columns 10 to 15 are filled.
+    """
+    idfs, rarities, weights, mean_length = index.idf, index.rarity, more.weight, index.mean_length
+    row_idf, row_length, row_other, row_tfidf = 0.0, 0.0, 0.0, 0.0
+    for a in range(terms.size):
+        x, idf = np.float64(values[a]), idfs[terms[a]]
+        row_idf += idf
+        row_length += x
+        row_other += (x * weights[terms[a]]) ** 2
+        row_tfidf += (x * idf) ** 2
+    for c in range(classes.size):
+        k = classes[c]
+        length, other, damped = index.length[k], more.other[k], more.damped[k]
+        if c == own:
+            length = _without(terms, values, k, found[c], index)[0]
+            for a in range(terms.size):
+                t, y = terms[a], found[c, a]
+                left = _left(y, values[a])
+                other -= weights[t] ** 2 * (y * y - left * left)
+                damped -= idfs[t] ** 2 * (math.log1p(y) ** 2 - math.log1p(left) ** 2)
+            other = other if other > LEAST_LEFT**2 * more.other[k] else 0.0
+            damped = damped if damped > LEAST_LEFT**2 * more.damped[k] else 0.0
+        covered, rarest, lift, likelihood, by_other, by_damped = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+        for a in range(terms.size):
+            y, t, x = found[c, a], terms[a], np.float64(values[a])
+            if c == own:
+                y = _left(y, values[a])
+            if y == 0.0:
+                continue
+            idf, rarity = idfs[t], rarities[t]
+            covered += idf
+            rarest = max(rarest, idf)
+            lift = max(lift, math.log1p(y / length * rarity))
+            likelihood += x * math.log1p(y / mean_length * rarity)
+            by_other += x * weights[t] ** 2 * y
+            by_damped += x * idf * idf * math.log1p(y)
+        out[c, 10] = covered / row_idf if row_idf > 0 else 0.0
+        out[c, 11] = rarest
+        out[c, 12] = lift
+        out[c, 13] = likelihood - row_length * math.log1p(length / mean_length)
+        out[c, 14] = _between(row_tfidf, damped, by_damped)
+        out[c, 15] = _between(row_other, other, by_other)
+
+
+@kernel
+def _between(square, other, product):
+    """Return the distance of two vectors, scaled to length 1 unless zero, from their squared lengths and product."""
+    if square > 0 and other > 0:
+        return math.sqrt(max(0.0, 2.0 - 2.0 * (product / math.sqrt(square) / math.sqrt(other))))
+    return 1.0 if square > 0 or other > 0 else 0.0
+
+
+@kernel
+def longest(ptr):
+    """Return the largest number of terms that a row has."""
+    most = 0
+    for i in range(ptr.size - 1):
+        most = max(most, ptr[i + 1] - ptr[i])
+    return most
+
+
+@kernel
+def longest_of(ptr, rows):
+    """Return the largest number of terms that one of some rows has."""
+    most = 0
+    for row in rows:
+        most = max(most, ptr[row + 1] - ptr[row])
+    return most
+
+
+@kernel
+def all_features(terms, values, classes, found, own, class_size, index, more, out):
+    """Compute the ten features, and the six more where ``out`` has room for them; return how many were computed."""
+    row_features(terms, values, classes, found, own, class_size, index, out)
+    if out.shape[1] < N_FEATURES + N_MORE:
+        return N_FEATURES
+    more_features(terms, values, classes, found, own, index, more, out)
+    return N_FEATURES + N_MORE
+
+
+@kernel
+def feature_block(ptr, terms, values, classes, index, more, out):
+    """Compute the features of each row with its own list of classes.
+
+    Parameters
+    ----------
+    ptr, terms, values
+        CSR rows.
+    classes : int32 (n, q)
+        -1 where there is none.
+    index : ClassIndex
+    more : MoreOfClasses
+    out : float64 (n, q, p)
+        Filled: the ten features, and the six more where p has room for them; nan for class -1. Later columns stay.
+    """
+    q = classes.shape[1]
+    own, features, found = np.empty(q, np.int32), np.empty((q, out.shape[2])), np.empty((q, longest(ptr)))
+    nobody = np.empty(0, np.int64)
+    for i in range(ptr.size - 1):
+        order = np.argsort(classes[i], kind="mergesort")
+        none = 0
+        for c in range(q):
+            own[c] = classes[i, order[c]]
+            none += own[c] < 0
+        a, b = ptr[i], ptr[i + 1]
+        sums_by_term(terms[a:b], own[none:], index, found)
+        filled = all_features(terms[a:b], values[a:b], own[none:], found, -1, nobody, index, more, features)
+        for c in range(q):
+            for j in range(filled):
+                out[i, order[c], j] = np.nan if c < none else features[c - none, j]

@@ -1,0 +1,48 @@
+"""Double sampling, prediction: the candidates of rows, ranked by the learnt function f."""
+
+import numpy as np
+
+from xmlcore._kernels._jit import kernel
+from xmlcore._kernels.ds_features import all_features, longest, sums_by_term
+from xmlcore._kernels.ds_nearest import nearest, scratch, sort_best_first
+
+
+@kernel
+def rank_block(x, index, more, given, tree, w, labels, scores):
+    """Rank the candidates of rows by f.
+
+    Parameters
+    ----------
+    x : int64 (n + 1,), int32, float32
+        CSR rows.
+    index : ClassIndex
+    more : MoreOfClasses
+    given : bool
+        Whether ``labels`` holds the candidates already, in rising order; else the classes of nearest centroid are
+        found first.
+    tree : float64 (n, q) or (0, 0)
+        The label tree's feature of the given candidates; empty in models without it.
+    w : float64 (p,)
+        The weights of f.
+    labels : int32 (n, q), scores : float64 (n, q)
+        Filled: the candidates by falling f, the smaller id first among equals; and f.
+    """
+    ptr, terms, values = x
+    q = labels.shape[1]
+    room, near = scratch(0 if given else index.length.size), np.empty(q)
+    features, found, nobody = np.empty((q, w.size)), np.empty((q, longest(ptr))), np.empty(0, np.int64)
+    for i in range(ptr.size - 1):
+        a, b, own = ptr[i], ptr[i + 1], labels[i]
+        if not given:
+            nearest(terms[a:b], values[a:b], index, room, near, own)
+            own.sort()
+        sums_by_term(terms[a:b], own, index, found)
+        filled = all_features(terms[a:b], values[a:b], own, found, -1, nobody, index, more, features)
+        if filled < w.size:
+            features[:, filled] = tree[i]
+        for c in range(q):
+            total = 0.0
+            for j in range(w.size):
+                total += w[j] * features[c, j]
+            scores[i, c] = total
+        sort_best_first(scores[i], own, q)

@@ -1,0 +1,118 @@
+"""Double sampling, the samples: how often each example is taken, and which classes it is compared with.
+
+An example is a row with one of its classes. A copy is an example that was taken; a row may be taken several times.
+"""
+
+import math
+
+import numpy as np
+
+from xmlcore._kernels._jit import kernel
+from xmlcore._kernels.ds_features import N_FEATURES, longest_of, row_features, sums_by_class
+from xmlcore._kernels.ds_nearest import nearest, scratch
+from xmlcore._kernels.rng import GOLDEN, _scramble, stream, uniform
+
+S11 = np.uint64(11)
+
+
+@kernel
+def draw_copies(labels, expected, seed, first, last, copies):
+    """Round the expected number of copies of each example up or down at random.
+
+    Parameters
+    ----------
+    labels : int32 (m,)
+        The class of each example.
+    expected : float64 (K,)
+        The expected number of copies of an example of each class.
+    seed, first, last : int
+    copies : int64 (m,)
+        Filled from first to last - 1. Example i draws from stream i under ``seed``.
+    """
+    for i in range(first, last):
+        share = expected[labels[i]]
+        whole = math.floor(share)
+        _, u = uniform(stream(seed, i))
+        copies[i] = np.int64(whole) + (1 if u < share - whole else 0)
+
+
+@kernel
+def draw_adversaries(labels, start, candidates, place, seed, first, last, out):
+    """Draw classes other than its own for each copy of examples first to last - 1, by Floyd's algorithm.
+
+    Parameters
+    ----------
+    labels : int32 (m,)
+        The class of each example.
+    start : int64 (m + 1,)
+        The copies of example i are start[i] to start[i + 1] - 1.
+    candidates : int32 (C,)
+        The classes to draw from.
+    place : int32 (K,)
+        The position of each class in ``candidates``.
+    seed, first, last : int
+    out : int32 (copies, kappa)
+        Filled: each row is a set of classes drawn uniformly, in rising order. kappa is at most C - 1.
+    """
+    n, kappa = candidates.size - 1, out.shape[1]
+    size = 4
+    while size < 2 * kappa:
+        size *= 2
+    drawn, drawn_for = (
+        np.empty(size, np.int64),
+        np.full(size, -1, np.int64),
+    )  # a hash table; a slot is free unless it has this copy's number
+    for i in range(first, last):
+        state, own = stream(seed, i), place[labels[i]]
+        for copy in range(start[i], start[i + 1]):
+            for j in range(n - kappa, n):
+                state += GOLDEN
+                at = np.int64(np.float64(_scramble(state) >> S11) * 2.0**-53 * (j + 1))
+                slot = at & (size - 1)
+                while drawn_for[slot] == copy and drawn[slot] != at:
+                    slot = (slot + 1) & (size - 1)
+                if drawn_for[slot] == copy:
+                    at = j  # cannot have been drawn before: all drawn so far are smaller
+                    slot = at & (size - 1)
+                    while drawn_for[slot] == copy:
+                        slot = (slot + 1) & (size - 1)
+                drawn[slot], drawn_for[slot] = at, copy
+                out[copy, j - n + kappa] = candidates[at if at < own else at + 1]
+            out[copy].sort()
+
+
+@kernel
+def near_others(x, sample, first, last, class_size, by_class, index, others, kept):
+    """Find the other candidates of copies first to last - 1, as if the example were not in its own class.
+
+    Parameters
+    ----------
+    x, sample, class_size, by_class, index
+        See :func:`xmlcore._kernels.ds_pairs.pair_block`. The adversaries of the sample are not read.
+    first, last : int
+    others : int32 (M, q - 1)
+        Filled: the nearest classes except the own one, nearest first.
+    kept : bool (M,)
+        Filled: whether the own class, taken without the example, is among the q nearest.
+    """
+    (ptr, terms, values), rows, own_class = x, sample.rows, sample.classes
+    q = others.shape[1] + 1
+    width = min(q + 1, index.order.size)
+    room, scores = scratch(index.length.size), np.empty(width)
+    near, features = np.empty(width, np.int32), np.empty((2, N_FEATURES))
+    found, two = np.empty((2, longest_of(ptr, rows[first:last]))), np.empty(2, np.int32)
+    for i in range(first, last):
+        a, b, y = ptr[rows[i]], ptr[rows[i] + 1], own_class[i]
+        nearest(terms[a:b], values[a:b], index, room, scores, near)
+        n = 0
+        for c in range(width):
+            if near[c] != y and n < q:
+                near[n] = near[c]
+                n += 1
+        others[i] = near[: q - 1]
+        kept[i] = n < q
+        if n == q:  # the own class is kept if it is nearer than the q-th other class
+            two[0], two[1] = y, near[q - 1]
+            sums_by_class(terms[a:b], two, by_class, found)
+            row_features(terms[a:b], values[a:b], two, found, 0, class_size, index, features)
+            kept[i] = features[0, 8] < features[1, 8] or (features[0, 8] == features[1, 8] and y < two[1])

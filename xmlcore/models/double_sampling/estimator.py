@@ -1,0 +1,435 @@
+"""DoubleSampling: one linear function of (row, class) features, learnt from sampled pairs, ranks nearby classes."""
+
+import numpy as np
+import scipy.sparse as sp
+
+from xmlcore.arrays import columns_of, in_columns, read_only
+from xmlcore.models.base import MultiLabelModel
+from xmlcore.models.double_sampling import saving
+from xmlcore.models.double_sampling.candidates import CrossFitted, TreeCandidates, as_vectors
+from xmlcore.models.double_sampling.classes import ClassTerms
+from xmlcore.models.double_sampling.features import feature_names
+from xmlcore.models.double_sampling.inputs import check_class_ids, check_training_rows, some_rows, without_negative
+from xmlcore.models.double_sampling.learning import learn, make_pairs
+from xmlcore.models.double_sampling.parameters import PARAMETERS
+from xmlcore.models.double_sampling.prediction import BLOCK, Ranker, label_matrix, softmax
+from xmlcore.models.double_sampling.sampling import CROSS, TREE, TrainingRows, draw_sample, stream_seed
+from xmlcore.parameters import check_parameters
+from xmlcore.progress import Progress, part_of, silent
+from xmlcore.ranking import Ranking
+from xmlcore.system import effective_jobs
+from xmlcore.validation import check_count, check_threshold, csr_parts
+
+MOST_RANKED = 1 << 21  # number of candidates that are ranked at a time: some 60 MB
+
+
+class DoubleSampling(MultiLabelModel):
+    """Multi-class classification as a binary problem over pairs, doubly sampled: (π, κ)-DS with candidate selection.
+
+    A row x and a class y have ten features φ(x, y), sums over the terms that both have and the distance of x to the
+    class's centroid. One linear function f of these ten ranks classes. It is learnt from pairs: a sampled example
+    (x, y) should have a larger f with its own class than with each of κ classes drawn at random. A prediction ranks
+    the q classes of nearest centroid by f.
+
+    The size of the model, and the time for a row, do not grow with classes times features, but with what rows and
+    classes have in common.
+
+    Parameters
+    ----------
+    examples_per_class : float
+        Expected number of examples that each class gives: example i of a class with n rows is taken
+        examples_per_class / n times, rounded up or down at random. Small classes are oversampled, large ones cut.
+        The paper takes 1 or 2.
+    n_adversarial : int
+        κ, classes drawn for each example, uniformly, all different and not the example's own; all others where there
+        are no more. The paper takes 5 to 122.
+    n_candidates : int
+        q, classes ranked for a row; a row's own class can be found only among them. All where there are no more.
+    random_state : int or None
+        Seed. The same seed gives the same model, whatever the number of threads; None draws one.
+    loss : {"logistic", "squared_hinge"}
+        Of the binary problem. The paper does not name its learner.
+    C : float
+        Weight of the loss, against half the squared length of the weights of the scaled features.
+    distance : {"cosine", "euclidean"}
+        To centroids: between directions, or |x - μ|. See Notes.
+    weighting : {"tfidf", "counts"}
+        What vectors hold from which centroids and distances are made: x_t I_t, or x_t.
+    leave_one_out : bool
+        Take an example's own part out of its class before training on it, as it will not be there when new rows come;
+        examples that are the only one of their class then teach nothing and are left out. Not in the paper.
+    features : {"paper", "extended"}
+        "extended" adds six features, and the label tree's log probability when candidates come from it. They want
+        ``leave_one_out`` or ``adversaries="candidates"``. Not in the paper. See Notes.
+    candidates_from : {"centroids", "plt"}
+        "plt" takes the q most probable classes of a :class:`~xmlcore.PLT` that is trained beside. Not in the paper.
+    adversaries : {"random", "candidates"}
+        "candidates" compares an example with up to κ of the other candidates that a prediction would have, drawn at
+        random; its own class is taken without it, and examples whose class would be no candidate are left out: f is
+        learnt on what it will be asked. Not in the paper.
+    balanced : bool
+        False takes all examples equally often, ``examples_per_class`` times the number of classes in all: large classes
+        then count for more, which serves accuracy at the cost of small classes. Not in the paper.
+    negative : {"refuse", "zero"}
+        What ``fit`` does about negative values: raises ValueError, or takes them as 0.
+    n_jobs : int or None
+        Threads; all cores when None or -1.
+
+    Attributes
+    ----------
+    weights_ : ndarray of float64, shape (p,)
+        f(φ) is the product of ``weights_`` with the features as :meth:`pair_features` has them, not scaled.
+    feature_scale_ : ndarray of float64, shape (p,)
+        Root mean square of each feature's difference over the training pairs; f was learnt on differences divided by
+        it. ``weights_ * feature_scale_`` compares features.
+    feature_names_ : list of str
+        Short names of the p features, 10 unless ``features="extended"``; ``MEANINGS`` of this module has a sentence on
+        each.
+    empirical_risk_ : float
+        The paper's equation (7): share of training pairs in which the own class does not have the larger f.
+    n_pairs_ : int
+        Pairs it was learnt from: κM, less those of a row's classes among each other.
+    n_unlabelled_ : int
+        Training rows that were left out.
+    multiclass_ : bool
+        Whether each training row had exactly one class, apart from those left out.
+    class_size_ : ndarray of int64, shape (L,)
+        Training rows of each class.
+    sampled_size_ : ndarray of int64, shape (L,)
+        Copies of examples of each class that were trained on.
+    n_features_in_, n_labels_ : int
+
+    Notes
+    -----
+    The ten features, from the paper's Table 1. Sums go over terms t that the row has and the class has; y_t is the sum
+    of x_t over the class's rows, |y| that over all its terms, F_t that over all rows, l_S the sum of all F_t.
+
+    1. ``log count``: Σ log(1 + y_t)
+    2. ``log rarity``: Σ log(1 + l_S / F_t)
+    3. ``idf``: Σ I_t
+    4. ``share x idf``: Σ (y_t / |y|) I_t
+    5. ``log share``: Σ log(1 + y_t / |y|)
+    6. ``log share x idf``: Σ log(1 + (y_t / |y|) I_t)
+    7. ``log share x rarity``: Σ log(1 + (y_t / |y|) (l_S / F_t))
+    8. ``common terms``: Σ 1
+    9. ``distance``: of the row to the class's centroid
+    10. ``BM25``: Σ I_t 2 y_t / (y_t + 0.25 + 0.75 |y| / mean |y|)
+
+    Those that ``features="extended"`` adds; m is the mean of |y|:
+
+    11. ``idf covered``: Σ I_t, over that of all the row's terms
+    12. ``rarest term``: max I_t
+    13. ``largest lift``: max log(1 + (y_t / |y|) (l_S / F_t))
+    14. ``log likelihood``: Σ x_t log(1 + (y_t / m) (l_S / F_t)) - |x| log(1 + |y| / m), the log likelihood ratio of the
+        row's terms between the class, smoothed by a Dirichlet prior of mass m, and all rows
+    15. ``damped distance``: between the directions of x_t I_t and of log(1 + y_t) I_t
+    16. ``other distance``: between directions, of x_t and y_t, or of x_t I_t and y_t I_t with ``weighting="counts"``
+    17. ``tree log probability``, with ``candidates_from="plt"``: at least -20. In training it comes from three trees,
+        each asked about the third of the rows that it was not trained on.
+
+    Where the paper leaves a choice open:
+
+    - I_t is 1 + log((1 + N) / (1 + N_t)), with N_t of the N training rows having the term.
+    - A class's length, in feature 10, is |y|; the mean is over classes that have rows.
+    - The paper speaks of a distance to the average of the class's vectors and does not say which. Here rows are vectors
+      of x_t I_t (or x_t); the average is taken over the class's rows; the distance is Euclidean between the two scaled
+      to length 1, which ranks as the cosine does (or between them as they are, ``distance="euclidean"``).
+    - π is said to be a probability and to be proportional to 1 / μ; examples of small classes would then have one above
+      1, and they are taken several times, each time with other adversaries.
+    - A row with several classes is an example of each, as in the paper's data. Where one of its classes is drawn
+      against another, the pair is left out: neither should have the larger f. The paper has no word on that.
+    - Classes without training rows are never drawn and never predicted.
+
+    Values are amounts: counts, or weights such as tf-idf, whose sums then take the place of counts. Negative values
+    mean nothing as amounts; when predicting they are taken as 0. Features that no training row had are ignored.
+
+    References
+    ----------
+    B. Joshi, M.-R. Amini, I. Partalas, F. Iutzeler, Y. Maximov, "Aggressive sampling for multi-class to binary
+    reduction with applications to text classification", NIPS 2017.
+
+    Examples
+    --------
+    >>> from xmlcore import DoubleSampling
+    >>> X = [[2, 0, 1, 0], [1, 0, 0, 1], [0, 3, 1, 0], [0, 1, 0, 1]]
+    >>> model = DoubleSampling().fit(X, [0, 0, 1, 1])
+    >>> model.predict_topk([[1, 0, 1, 0]], k=1).labels.tolist()
+    [[0]]
+    """
+
+    def __init__(
+        self,
+        examples_per_class=2,
+        n_adversarial=10,
+        n_candidates=10,
+        random_state=0,
+        loss="logistic",
+        C=1.0,
+        distance="cosine",
+        weighting="tfidf",
+        leave_one_out=False,
+        negative="refuse",
+        n_jobs=None,
+        features="paper",
+        candidates_from="centroids",
+        adversaries="random",
+        balanced=True,
+    ):
+        self.examples_per_class = examples_per_class
+        self.n_adversarial = n_adversarial
+        self.n_candidates = n_candidates
+        self.random_state = random_state
+        self.loss = loss
+        self.C = C
+        self.distance = distance
+        self.weighting = weighting
+        self.leave_one_out = leave_one_out
+        self.negative = negative
+        self.n_jobs = n_jobs
+        self.features = features
+        self.candidates_from = candidates_from
+        self.adversaries = adversaries
+        self.balanced = balanced
+
+    def fit(self, X, Y, progress: Progress = silent) -> "DoubleSampling":
+        """Learn f on sampled pairs of the rows of X with the classes Y.
+
+        Parameters
+        ----------
+        X : sparse or dense, shape (N, D)
+            Counts, or other amounts of at least 0.
+        Y : sparse or dense binary, shape (N, L), lists of class ids, or one class id per row, shape (N,)
+        progress : callable, optional
+            See :class:`xmlcore.progress.Progress`; an exception from it stops the training.
+
+        Returns
+        -------
+        DoubleSampling
+            Itself. When training is stopped, it stays as it was.
+
+        Raises
+        ------
+        ValueError, TypeError
+            Bad parameters or data; the message names them.
+
+        Warns
+        -----
+        UserWarning
+            When rows without labels are left out, or negative values are replaced by 0.
+        """
+        self._check_params()
+        X, Y, n_unlabelled = check_training_rows(X, Y, self.negative)
+        classes = ClassTerms.of(X, Y, self.n_jobs, progress)
+        if np.count_nonzero(classes.class_size) < 2:
+            raise ValueError("all rows of Y have the same class: at least two classes are needed")
+        entropy = self.random_state if self.random_state is not None else np.random.SeedSequence().entropy
+        x = in_columns(csr_parts(X), columns_of(classes.feature_of_column, X.shape[1]))
+        data = TrainingRows.of(self, x, Y, classes)
+        tree = None
+        if self.candidates_from == "plt":
+            tree, data = self._fit_trees(data, entropy, progress)
+        sample = draw_sample(self, data, entropy, progress)
+        pairs, signs, sample = make_pairs(self, data, sample, progress)
+        progress("Learning f", 0.0, f"{signs.size:,} pairs")
+        function = learn(self, pairs, signs)
+        progress("Learning f", 1.0, f"{signs.size:,} pairs")
+        sampled_size = np.bincount(sample.classes, minlength=Y.shape[1]).astype(np.int64)
+        values = {
+            "n_features": X.shape[1],
+            "n_labels": Y.shape[1],
+            "n_rows": X.shape[0],
+            "n_unlabelled": n_unlabelled,
+            "n_pairs": signs.size,
+            "distance": self.distance,
+            "weighting": self.weighting,
+            "features": self.features,
+        }
+        self._set_fitted(classes, data.index, data.more, tree, function, sampled_size, values)
+        return self
+
+    def candidates(self, X, n: int | None = None, progress: Progress = silent) -> np.ndarray:
+        """Return the classes that a prediction ranks, from those that have training rows.
+
+        Parameters
+        ----------
+        X : sparse or dense, shape (n_rows, D)
+        n : int, optional
+            How many; ``n_candidates`` when None, and never more than there are.
+        progress : callable, optional
+
+        Returns
+        -------
+        ndarray of int32, shape (n_rows, q)
+            The classes of the nearest centroids, nearest first, or with ``candidates_from="plt"`` the most probable
+            classes, most probable first; the smaller id first among equals.
+        """
+        x = self._rows(X)
+        return self.ranker_.candidates(x, self._n_candidates(n), self.n_jobs, progress)
+
+    def predict_topk(self, X, k: int = 5, progress: Progress = silent, *, n_candidates: int | None = None) -> Ranking:
+        """Return the k candidates of largest f.
+
+        Parameters
+        ----------
+        X : sparse or dense, shape (n, D)
+        k : int
+            May exceed the number of candidates: rows are padded with label -1 and score 0.
+        progress : callable, optional
+            See :class:`xmlcore.progress.Progress`.
+        n_candidates : int, optional
+            Predict with another q; this needs no training.
+
+        Returns
+        -------
+        Ranking
+            Scores are the values of :meth:`predict_proba`. Classes of equal f are ordered by their ids.
+        """
+        k = check_count(k, "k")
+        x, q = self._rows(X), self._n_candidates(n_candidates)
+        n, width = x[0].size - 1, min(k, q)
+        best, scores = np.full((n, k), -1, np.int32), np.zeros((n, k), np.float32)
+        step = max(BLOCK, MOST_RANKED // q)  # bounds the memory for candidates
+        for first in range(0, max(n, 1), step):
+            last = min(first + step, n)
+            report = progress if step >= n else part_of(progress, first / n, last / n)
+            labels, f = self.ranker_.ranked(some_rows(x, first, last), q, self.n_jobs, report)
+            best[first:last, :width], scores[first:last, :width] = labels[:, :width], softmax(f)[:, :width]
+        return Ranking(best, scores)
+
+    def predict_proba(self, X, threshold: float = 0.0) -> sp.csr_array:
+        """Divide each row among its candidates in proportion to exp(f).
+
+        With the logistic loss, 1 / (1 + exp(f' - f)) is the model's probability that one class rather than another is
+        right; these shares are in that proportion. They are not calibrated probabilities: f is learnt against random
+        classes, but candidates are alike. They sum to 1 also where a row has several classes, or a class that is not
+        among its candidates.
+
+        Parameters
+        ----------
+        X : sparse or dense, shape (n, D)
+        threshold : float in [0, 1]
+            Smaller shares are left out.
+
+        Returns
+        -------
+        scipy.sparse.csr_array of float32, shape (n, L)
+            0 for classes that are no candidates.
+        """
+        threshold = check_threshold(threshold)
+        x = self._rows(X)
+        labels, f = self.ranker_.ranked(x, self._n_candidates(None), self.n_jobs)
+        shares = softmax(f)
+        shares[shares < threshold] = 0.0
+        return label_matrix(labels, shares, self.n_labels_)
+
+    def predict(self, X) -> sp.csr_array:
+        """Predict the classes of rows.
+
+        Parameters
+        ----------
+        X : sparse or dense, shape (n, D)
+
+        Returns
+        -------
+        scipy.sparse.csr_array of bool, shape (n, L)
+            The best candidate of each row when each training row had one class; else the class, if any, that has at
+            least half of :meth:`predict_proba`.
+        """
+        if not self.__sklearn_is_fitted__() or not self.multiclass_:
+            return super().predict(X)
+        labels = self.predict_topk(X, 1).labels
+        return label_matrix(labels, np.ones(labels.shape, bool), self.n_labels_)
+
+    def pair_features(self, X, classes) -> np.ndarray:
+        """Compute the features of each row with some classes.
+
+        Parameters
+        ----------
+        X : sparse or dense, shape (n, D)
+        classes : ndarray of int, shape (n, q)
+            Class ids; -1 where there is none, as in a ranking. A class without training rows has the features of an
+            empty one.
+
+        Returns
+        -------
+        ndarray of float64, shape (n, q, p)
+            In the order of ``feature_names_``, not scaled; nan for -1. Their product with ``weights_`` is f.
+
+        Raises
+        ------
+        ValueError, TypeError
+            When ``classes`` does not hold class ids, or has not one row for each row of X.
+        """
+        x = self._rows(X)
+        classes = check_class_ids(classes, x[0].size - 1, self.n_labels_)
+        return self.ranker_.features(x, classes, self.n_jobs)
+
+    def size(self) -> dict:
+        """Return the size of the fitted model.
+
+        Returns
+        -------
+        dict
+            "n_classes" (classes that have rows), "n_postings" (pairs of a class and a term of it), "n_weights" (of f,
+            other than 0) and "model_bytes" (of its arrays).
+        """
+        self._check_fitted()
+        index, more, tree = self.ranker_[:3]
+        arrays = [*index, *more, *self._columns]
+        arrays += [self.feature_of_column_, self.class_size_, self.document_counts_, self.sampled_size_]
+        tree_bytes = tree.plt.size()["model_bytes"] if tree is not None else 0
+        return {
+            "n_classes": int(np.count_nonzero(self.class_size_)),
+            "n_postings": int(index.classes.size),
+            "n_weights": int(np.count_nonzero(self.weights_)),
+            "model_bytes": int(tree_bytes + sum(a.nbytes for a in arrays if isinstance(a, np.ndarray))),
+        }
+
+    def _check_params(self):
+        check_parameters(self, PARAMETERS)
+        effective_jobs(self.n_jobs)
+        if self.adversaries == "candidates" and self.n_candidates < 2:
+            raise ValueError("adversaries='candidates' needs n_candidates of at least 2: the own class and another")
+
+    def _fit_trees(self, data, entropy, progress):
+        """Train the label tree, and those that stand in for it on training rows, where training needs these."""
+        vectors, seed = as_vectors(data.x, data.index.weight), stream_seed(entropy, TREE)
+        if self.features == "paper" and self.adversaries == "random":
+            return TreeCandidates.fit(vectors, data.Y, seed, self.n_jobs, progress), data
+        trees = CrossFitted.fit(vectors, data.Y, stream_seed(entropy, CROSS), self.n_jobs, part_of(progress, 0.0, 0.7))
+        tree = TreeCandidates.fit(vectors, data.Y, seed, self.n_jobs, part_of(progress, 0.7, 1.0))
+        return tree, data._replace(vectors=vectors, trees=trees)
+
+    def _set_fitted(self, classes, index, more, tree, function, sampled_size, values):
+        self.feature_of_column_ = classes.feature_of_column
+        self.document_counts_, self.class_size_ = classes.document_counts, classes.class_size
+        self.sampled_size_ = sampled_size
+        self._columns = columns_of(classes.feature_of_column, values["n_features"])
+        self.weights_, self.feature_scale_, self.empirical_risk_ = function
+        self.feature_names_ = feature_names(values["features"], tree is not None)
+        has_tree_feature = tree is not None and values["features"] == "extended"
+        self.ranker_ = Ranker(index, more, tree, has_tree_feature, self.weights_)
+        self.fitted_with_ = values["distance"], values["weighting"], values["features"]
+        self.n_rows_, self.n_unlabelled_, self.n_pairs_ = values["n_rows"], values["n_unlabelled"], values["n_pairs"]
+        self.multiclass_ = bool(int(classes.class_size.sum()) == values["n_rows"])
+        self.n_features_in_, self.n_labels_ = values["n_features"], values["n_labels"]
+
+    def _rows(self, X):
+        """Rows in the model's columns, without negative values and without features that no training row had."""
+        return in_columns(csr_parts(without_negative(self._check_input(X))), self._columns)
+
+    def _n_candidates(self, n):
+        n = self.n_candidates if n is None else check_count(n, "n_candidates")
+        return min(n, self.ranker_.index.order.size)
+
+    def _state(self):
+        return saving.state(self)
+
+    def _restore(self, values, arrays):
+        self._set_fitted(*saving.restored(values, arrays))
+
+    def __setstate__(self, state):
+        self.__dict__.update(state)
+        if "ranker_" in state:  # pickle does not keep that arrays are read-only
+            for arrays in (self.ranker_.index, self.ranker_.more, self._columns):
+                read_only(arrays)

@@ -1,0 +1,130 @@
+"""The rows that double sampling is trained on and predicts for: classes of rows, amounts, known features."""
+
+import warnings
+from collections.abc import Sequence
+
+import numpy as np
+import scipy.sparse as sp
+
+from xmlcore.validation import INT32_MAX, check_features, check_labels
+
+
+def check_training_rows(X, Y, negative: str) -> tuple[sp.csr_array, sp.csr_array, int]:
+    """Check training data, and leave out the rows without a label.
+
+    Parameters
+    ----------
+    X : sparse or dense, shape (N, D)
+    Y : sparse or dense binary, shape (N, L), lists of class ids, or one class id per row, shape (N,)
+    negative : {"refuse", "zero"}
+        Whether a negative value in X is an error or is replaced by 0.
+
+    Returns
+    -------
+    X : csr_array of float32, shape (n, D)
+        Values of at least 0.
+    Y : csr_array of bool, shape (n, L)
+        Each row has a label.
+    n_unlabelled : int
+        The number of rows that were left out.
+
+    Raises
+    ------
+    ValueError, TypeError
+
+    Warns
+    -----
+    UserWarning
+        When rows are left out or negative values are replaced.
+    """
+    X = check_features(X)
+    Y = check_classes(Y, X.shape[0])
+    X = _check_amounts(X, negative)
+    labelled = np.flatnonzero(np.diff(Y.indptr))
+    n_unlabelled = X.shape[0] - labelled.size
+    if labelled.size == 0:
+        raise ValueError("no row of Y has a label: there is nothing to learn")
+    if n_unlabelled:
+        warnings.warn(
+            f"{n_unlabelled:,} of {X.shape[0]:,} training rows have no label and are left out",
+            UserWarning,
+            stacklevel=3,
+        )
+        X, Y = X[labelled], Y[labelled]
+    return X, Y, n_unlabelled
+
+
+def check_classes(Y, n_rows: int) -> sp.csr_array:
+    """Turn what :func:`~xmlcore.validation.check_labels` accepts, or one class id per row, into canonical CSR.
+
+    Raises
+    ------
+    ValueError, TypeError
+    """
+    one_dimension = getattr(Y, "ndim", None) == 1 and getattr(Y.dtype, "kind", "") in "iu"
+    plain = isinstance(Y, Sequence) and len(Y) > 0 and all(isinstance(k, (int, np.integer)) for k in Y)
+    if not (one_dimension or plain) or (plain and any(isinstance(k, bool) for k in Y)):
+        return check_labels(Y, n_rows=n_rows)
+    ids = np.asarray(Y)
+    if ids.size != n_rows:
+        raise ValueError(f"Y has {ids.size} class ids, but the features have {n_rows} rows: one id each")
+    if ids.min(initial=0) < 0 or ids.max(initial=0) >= INT32_MAX:
+        bad = int(np.flatnonzero((ids < 0) | (ids >= INT32_MAX))[0])
+        raise ValueError(f"Y row {bad} has the class id {ids[bad]}: ids go from 0 to {INT32_MAX - 1}")
+    shape = (ids.size, int(ids.max(initial=0)) + 1)
+    return sp.csr_array((np.ones(ids.size, bool), ids.astype(np.int32), np.arange(ids.size + 1)), shape=shape)
+
+
+def check_class_ids(classes, n_rows: int, n_labels: int) -> np.ndarray:
+    """Turn a list of class ids for each row into int32, shape (n_rows, q); -1 stands for no class.
+
+    Raises
+    ------
+    ValueError, TypeError
+    """
+    classes = np.asarray(classes)
+    if classes.dtype.kind not in "iu":
+        raise TypeError(f"classes holds {classes.dtype} values: class ids are whole numbers")
+    if classes.ndim != 2 or classes.shape[0] != n_rows:
+        raise ValueError(
+            f"classes has the shape {classes.shape}: a row of class ids for each of the {n_rows} rows of X"
+        )
+    if classes.size and not (classes.min() >= -1 and classes.max() < n_labels):
+        raise ValueError(
+            f"classes holds {classes.min()} to {classes.max()}: ids go from 0 to {n_labels - 1}, -1 is none"
+        )
+    return np.array(classes, np.int32, order="C")
+
+
+def _check_amounts(X, negative):
+    """Replace negative values by 0, or raise an error that names the first one."""
+    places = np.flatnonzero(X.data < 0)
+    if places.size == 0:
+        return X
+    row = int(np.searchsorted(X.indptr, places[0], side="right")) - 1
+    where = (
+        f"X holds {places.size:,} negative value(s), the first {X.data[places[0]]} at row {row}, "
+        f"column {int(X.indices[places[0]])}"
+    )
+    if negative == "refuse":
+        raise ValueError(
+            f"{where}: the features of this model are sums of amounts. Scale each feature to start at 0, or, when "
+            "negative values are noise, say negative='zero'"
+        )
+    warnings.warn(f"{where}: negative values are taken as 0", UserWarning, stacklevel=4)
+    return without_negative(X)
+
+
+def without_negative(X: sp.csr_array) -> sp.csr_array:
+    """Replace negative values by 0, in place."""
+    if (X.data < 0).any():
+        X.data[X.data < 0] = 0
+        X.eliminate_zeros()
+    return X
+
+
+def some_rows(x, first: int, last: int) -> tuple:
+    """Return rows ``first`` to ``last`` - 1 of CSR arrays (pointers, columns, values)."""
+    ptr, columns, values = x
+    a, b = ptr[first], ptr[last]
+    return ptr[first : last + 1] - a, columns[a:b], values[a:b]

@@ -1,0 +1,126 @@
+"""Learning f: the features of the sampled pairs, and a linear classifier on their differences."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from xmlcore._kernels import ds_pairs as kernels
+from xmlcore.models.double_sampling.features import feature_names
+from xmlcore.models.double_sampling.sampling import (
+    BLOCK,
+    Sample,
+    TrainingRows,
+    classes_of_the_same_row,
+    leaves_out,
+)
+from xmlcore.parallel import row_blocks, run_tasks
+from xmlcore.progress import Progress, silent
+
+MAX_ITER = 1000  # most iterations of the solvers
+TOLERANCE = 1e-6  # of the solvers
+
+
+class LinearFunction(NamedTuple):
+    """The learnt function f."""
+
+    weights: np.ndarray  # float64 (p,): of the features as they are
+    scale: np.ndarray  # float64 (p,): the root mean square of each feature's differences
+    risk: float  # the share of training pairs that f orders wrongly
+
+
+def make_pairs(params, data: TrainingRows, sample: Sample, progress: Progress = silent):
+    """Compute the pairs to learn from, without those of two classes of the same row.
+
+    Parameters
+    ----------
+    params : DoubleSampling
+        Only its parameters are read, here and in the functions of this file.
+    data : TrainingRows
+    sample : Sample
+    progress : callable, optional
+
+    Returns
+    -------
+    pairs : ndarray of float64, shape (n, p)
+        Differences of features.
+    signs : ndarray of int8, shape (n,)
+    sample : Sample
+        The copies that have a pair.
+
+    Raises
+    ------
+    ValueError
+        When no pair is left.
+    """
+    pairs, signs = pair_differences(params, data, sample, progress)
+    theirs = classes_of_the_same_row(sample, data.Y)
+    if theirs is None:
+        return pairs, signs, sample
+    pairs, signs = pairs[~theirs.ravel()], signs[~theirs.ravel()]
+    if signs.size == 0:
+        raise ValueError(
+            "every class drawn against an example is another class of the same row: make n_adversarial larger, "
+            "or leave out the classes that all rows have"
+        )
+    return pairs, signs, Sample(*(part[~theirs.all(axis=1)] for part in sample))
+
+
+def pair_differences(params, data: TrainingRows, sample: Sample, progress: Progress = silent):
+    """Compute the features of the class with the smaller id minus those of the other, for each copy and adversary.
+
+    Returns
+    -------
+    pairs : ndarray of float64, shape (M * kappa, p)
+    signs : ndarray of int8, shape (M * kappa,)
+        1 where the copy's own class has the smaller id, else -1.
+    """
+    m, kappa = sample.adversaries.shape
+    logs = np.empty((0, 0))
+    if params.features == "extended" and data.trees is not None:
+        wanted = np.concatenate([sample.classes[:, None], sample.adversaries], axis=1)
+        logs = data.trees.log_proba(data.vectors, sample.rows, wanted, params.n_jobs)
+    n_features = len(feature_names(params.features, logs.size > 0))
+    pairs, signs = np.empty((m * kappa, n_features)), np.empty(m * kappa, np.int8)
+    without = leaves_out(params)
+
+    def one_block(block):
+        kernels.pair_block(
+            data.x, sample, *block, without, data.class_size, data.by_class, data.index, data.more, logs, pairs, signs
+        )
+
+    blocks = row_blocks(m, BLOCK)
+    costs = [b - a for a, b in blocks]
+    run_tasks(one_block, blocks, costs, params.n_jobs, progress, "Features of pairs", "blocks of examples")
+    return pairs, signs
+
+
+def learn(params, pairs, signs) -> LinearFunction:
+    """Learn f from pairs; divides ``pairs`` by the scale of each feature, in place."""
+    scale = np.sqrt(np.einsum("ij,ij->j", pairs, pairs) / signs.size)
+    scale[~(scale > 0)] = 1.0
+    pairs /= scale
+    Z, target, share = pairs, signs, None
+    if (signs == signs[0]).all():  # scikit-learn needs both signs; the negative of a pair says the same
+        Z, target = np.concatenate([pairs, -pairs]), np.concatenate([signs, -signs])
+        share = np.full(target.size, 0.5)
+    w = _learner(params).fit(Z, target, sample_weight=share).coef_[0].astype(np.float64)
+    return LinearFunction(w / scale, scale, float(np.mean(signs * (pairs @ w) <= 0)))
+
+
+def _learner(params):
+    if params.loss == "squared_hinge":
+        from sklearn.svm import LinearSVC
+
+        return LinearSVC(C=float(params.C), fit_intercept=False, dual=False, max_iter=MAX_ITER, tol=TOLERANCE)
+    from sklearn.linear_model import LogisticRegression
+
+    # Hard pairs take L-BFGS hundreds of passes and Newton's method, which copies the pairs, a few. The paper's pairs
+    # are nearly separable: either solver takes some 15 passes.
+    is_hard = params.features == "extended" or params.adversaries == "candidates"
+    return LogisticRegression(
+        C=float(params.C),
+        fit_intercept=False,
+        solver="newton-cholesky" if is_hard else "lbfgs",
+        max_iter=MAX_ITER,
+        tol=TOLERANCE,
+    )

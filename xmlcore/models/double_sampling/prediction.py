@@ -1,0 +1,105 @@
+"""Prediction: the candidates of rows, their features, and their order by f."""
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from xmlcore._kernels import ds_features, ds_nearest, ds_ranking
+from xmlcore._kernels.ds_classes import ClassIndex, MoreOfClasses
+from xmlcore.models.double_sampling.candidates import TreeCandidates, as_vectors
+from xmlcore.models.double_sampling.inputs import some_rows
+from xmlcore.parallel import row_blocks, run_tasks
+from xmlcore.progress import Progress, silent
+
+BLOCK = 1024  # number of rows per task
+
+
+class Ranker(NamedTuple):
+    """What a fitted model ranks candidates with."""
+
+    index: ClassIndex
+    more: MoreOfClasses
+    tree: TreeCandidates | None  # the source of candidates; None for the nearest centroids
+    has_tree_feature: bool  # whether the last feature is the label tree's
+    weights: np.ndarray  # float64 (p,), of f
+
+    def candidates(self, x, q: int, n_jobs, progress: Progress = silent) -> np.ndarray:
+        """Find the q candidates of each row, best first: int32 (n, q).
+
+        Parameters
+        ----------
+        x : CSR rows in the model's columns
+        q : int
+            At most the number of classes that have rows.
+        n_jobs : int or None
+        progress : callable, optional
+        """
+        if self.tree is not None:
+            return self.tree.top(as_vectors(x, self.index.weight), q, n_jobs, progress)
+        out = np.empty((x[0].size - 1, q), np.int32)
+
+        def one_block(block):
+            ds_nearest.nearest_block(*some_rows(x, *block), self.index, out[slice(*block)])
+
+        _in_blocks(one_block, out.shape[0], n_jobs, progress, "Finding candidates")
+        return out
+
+    def ranked(self, x, q: int, n_jobs, progress: Progress = silent) -> tuple[np.ndarray, np.ndarray]:
+        """Rank the q candidates of each row by falling f.
+
+        Returns
+        -------
+        labels : ndarray of int32, shape (n, q)
+        f : ndarray of float64, shape (n, q)
+        """
+        labels = np.empty((x[0].size - 1, q), np.int32)
+        f, given, logs = np.empty(labels.shape), self.tree is not None, np.empty((0, 0))
+        if given:
+            vectors = as_vectors(x, self.index.weight)
+            labels = np.sort(self.tree.top(vectors, q, n_jobs, progress), axis=1)
+            progress = silent  # searching the tree takes nearly all of the time
+        if self.has_tree_feature:
+            logs = self.tree.log_proba(vectors, labels, n_jobs)
+
+        def one_block(block):
+            own, rows = slice(*block), some_rows(x, *block)
+            ds_ranking.rank_block(rows, self.index, self.more, given, logs[own], self.weights, labels[own], f[own])
+
+        _in_blocks(one_block, labels.shape[0], n_jobs, progress, "Predicting")
+        return labels, f
+
+    def features(self, x, classes, n_jobs) -> np.ndarray:
+        """Compute the features of each row with its own list of classes: float64 (n, q, p), nan for class -1."""
+        out = np.empty((*classes.shape, self.weights.size))
+
+        def one_block(block):
+            own = slice(*block)
+            ds_features.feature_block(*some_rows(x, *block), classes[own], self.index, self.more, out[own])
+
+        _in_blocks(one_block, out.shape[0], n_jobs)
+        if self.has_tree_feature:
+            out[..., -1] = self.tree.log_proba(as_vectors(x, self.index.weight), classes, n_jobs)
+        return out
+
+
+def _in_blocks(function, n, n_jobs, progress=silent, phase="Predicting"):
+    blocks = row_blocks(n, BLOCK)
+    run_tasks(function, blocks, [b - a for a, b in blocks], n_jobs, progress, phase, "blocks of rows")
+
+
+def softmax(f) -> np.ndarray:
+    """Return exp(f) of each row, divided by its sum: float32."""
+    if f.size == 0:
+        return np.empty(f.shape, np.float32)
+    shares = np.exp(f - f.max(axis=1, keepdims=True))
+    return (shares / shares.sum(axis=1, keepdims=True)).astype(np.float32)
+
+
+def label_matrix(labels, values, n_labels: int) -> sp.csr_array:
+    """Put the values of each row's labels, both of shape (n, q), into a CSR matrix of n_labels columns."""
+    ptr = np.arange(0, labels.size + 1, labels.shape[1])
+    matrix = sp.csr_array((values.ravel(), labels.ravel(), ptr), shape=(labels.shape[0], n_labels))
+    matrix.sort_indices()
+    matrix.eliminate_zeros()
+    return matrix

@@ -1,0 +1,206 @@
+"""Double sampling proper: which examples are taken (π), and which classes each one is compared with (κ)."""
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from xmlcore._kernels import ds_sampling as kernels
+from xmlcore._kernels.ds_classes import ClassIndex
+from xmlcore.arrays import pointers
+from xmlcore.models.double_sampling.candidates import CrossFitted
+from xmlcore.models.double_sampling.classes import NO_MORE, ClassTerms
+from xmlcore.parallel import row_blocks, run_tasks
+from xmlcore.progress import Progress, silent
+from xmlcore.validation import csr_parts
+
+# Streams of random numbers: copies of examples, their adversaries, the label tree, the trees of cross-fitting.
+COPIES, DRAWS, TREE, CROSS = 1, 2, 3, 4
+BLOCK = 1024  # number of examples per task
+
+
+class Sample(NamedTuple):
+    """The examples and adversaries that were drawn: M copies of examples, kappa adversaries each."""
+
+    rows: np.ndarray  # int64 (M,): the training row of each copy
+    classes: np.ndarray  # int32 (M,): the class of the row that this copy is an example of
+    adversaries: np.ndarray  # int32 (M, kappa): the classes that it is compared with, in rising order
+
+
+class TrainingRows(NamedTuple):
+    """The training data in the form that the steps of training read."""
+
+    x: tuple  # CSR rows in the model's columns: int64 pointers, int32 columns, float32 values
+    Y: sp.csr_array  # bool (N, L): each row has a class
+    class_size: np.ndarray  # int64 (L,): the number of rows of each class
+    index: ClassIndex
+    by_class: tuple  # the terms of each class and their sums (CSR): int64 pointers, int32, float32
+    more: tuple = NO_MORE  # MoreOfClasses: what the extended features need
+    vectors: sp.csr_array | None = None  # the rows as the label tree reads them
+    trees: CrossFitted | None = None  # label trees, each trained without a part of the rows
+
+    @classmethod
+    def of(cls, params, x, Y, classes: ClassTerms) -> "TrainingRows":
+        """Compute what follows from the sums of the classes.
+
+        Parameters
+        ----------
+        params : DoubleSampling
+            Only its parameters are read, here and in the functions of this file.
+        x : CSR rows in the model's columns
+        Y : csr_array of bool, shape (N, L)
+        classes : ClassTerms
+        """
+        index = classes.index(params.distance, params.weighting)
+        more = classes.more(index, params.weighting) if params.features == "extended" else NO_MORE
+        return cls(x, Y, classes.class_size, index, terms_by_class(index), more)
+
+
+def terms_by_class(index: ClassIndex) -> tuple:
+    """List the terms of each class, in rising order, and their sums: CSR arrays."""
+    by_term = sp.csc_array((index.sums, index.classes, index.ptr), shape=(index.length.size, index.ptr.size - 1))
+    return csr_parts(sp.csr_array(by_term))
+
+
+def draw_sample(params, data: TrainingRows, entropy: int, progress: Progress = silent) -> Sample:
+    """Draw the examples, and the adversaries of each.
+
+    Parameters
+    ----------
+    params : DoubleSampling
+    data : TrainingRows
+    entropy : int
+        The seed of all streams of random numbers.
+    progress : callable, optional
+
+    Returns
+    -------
+    Sample
+
+    Raises
+    ------
+    ValueError
+        When no example is drawn, or none has its class among its candidates.
+    """
+    copies = draw_copies(params, data.Y, data.class_size, entropy)
+    if params.adversaries == "candidates":
+        return _against_candidates(params, data, copies, entropy, progress)
+    return draw_adversaries(params, data.Y, data.class_size, copies, entropy, progress)
+
+
+def leaves_out(params) -> bool:
+    """Whether an example is taken out of its class before its features are computed."""
+    return bool(params.leave_one_out) or params.adversaries == "candidates"
+
+
+def draw_copies(params, Y, class_size, entropy: int) -> np.ndarray:
+    """Draw how often each example is taken: int64, shape (number of entries of Y,)."""
+    labels = csr_parts(Y)[1]
+    copies = np.zeros(labels.size, np.int64)
+    size = np.maximum(class_size, 1)
+    if not params.balanced:
+        size = np.full(class_size.size, labels.size / np.count_nonzero(class_size))
+    expected, seed = params.examples_per_class / size, stream_seed(entropy, COPIES)
+
+    def one_block(block):
+        kernels.draw_copies(labels, expected, seed, *block, copies)
+
+    blocks = row_blocks(labels.size, BLOCK)
+    run_tasks(one_block, blocks, [b - a for a, b in blocks], params.n_jobs)
+    if leaves_out(params):
+        copies[class_size[labels] == 1] = 0
+    if not copies.any():
+        cause = "adversaries='candidates'" if params.adversaries == "candidates" else "leave_one_out"
+        raise ValueError(
+            f"no example was drawn with examples_per_class={params.examples_per_class}"
+            + (f" and {cause}, which needs classes of two rows" if leaves_out(params) else "")
+            + ": make it larger"
+        )
+    return copies
+
+
+def draw_adversaries(params, Y, class_size, copies, entropy: int, progress: Progress = silent) -> Sample:
+    """Draw κ classes for each copy, uniformly among the other classes that have rows."""
+    labels, start = csr_parts(Y)[1], pointers(copies)
+    present = np.flatnonzero(class_size).astype(np.int32)
+    place = np.full(class_size.size, -1, np.int32)
+    place[present] = np.arange(present.size, dtype=np.int32)
+    kappa = min(params.n_adversarial, present.size - 1)
+    adversaries, seed = np.empty((int(start[-1]), kappa), np.int32), stream_seed(entropy, DRAWS)
+
+    def one_block(block):
+        kernels.draw_adversaries(labels, start, present, place, seed, *block, adversaries)
+
+    blocks = row_blocks(labels.size, BLOCK)
+    costs = [start[b] - start[a] + 1 for a, b in blocks]
+    run_tasks(one_block, blocks, costs, params.n_jobs, progress, "Drawing pairs", "blocks of examples")
+    return Sample(*_copied(Y, copies), adversaries)
+
+
+def _copied(Y, copies):
+    """The row and the class of each copy."""
+    rows = np.repeat(np.arange(Y.shape[0]), np.diff(Y.indptr))
+    return np.repeat(rows, copies), np.repeat(csr_parts(Y)[1], copies)
+
+
+def _against_candidates(params, data, copies, entropy, progress) -> Sample:
+    """Compare each copy with up to κ of its other candidates, where its own class is a candidate even without it."""
+    rows, classes = _copied(data.Y, copies)
+    q = min(params.n_candidates, data.index.order.size)
+    if data.trees is None:
+        others, kept = _near_others(params, data, rows, classes, q, progress)
+    else:
+        others, kept = _probable_others(params, data, rows, classes, q)
+    rows, classes, others = rows[kept], classes[kept], others[kept]
+    if rows.size == 0:
+        raise ValueError(
+            f"no example's own class is among its {q} candidates without it: raise n_candidates or "
+            "examples_per_class, or say adversaries='random'"
+        )
+    if params.n_adversarial < q - 1:
+        random = np.random.default_rng(stream_seed(entropy, DRAWS))
+        drawn = np.argsort(random.random(others.shape), axis=1, kind="stable")[:, : params.n_adversarial]
+        others = np.take_along_axis(others, drawn, axis=1)
+    return Sample(rows, classes, np.sort(others, axis=1))
+
+
+def _near_others(params, data, rows, classes, q, progress):
+    """The q - 1 nearest other classes of each copy, and whether its own class is among the q nearest without it."""
+    m = rows.size
+    others, kept = np.empty((m, q - 1), np.int32), np.empty(m, bool)
+    sample = Sample(rows, classes, others[:, :0])
+
+    def one_block(block):
+        kernels.near_others(data.x, sample, *block, data.class_size, data.by_class, data.index, others, kept)
+
+    blocks = row_blocks(m, BLOCK)
+    costs = [b - a for a, b in blocks]
+    run_tasks(one_block, blocks, costs, params.n_jobs, progress, "Finding adversaries", "blocks of examples")
+    return others, kept
+
+
+def _probable_others(params, data, rows, classes, q):
+    """The same from label trees that were trained without the row."""
+    top = data.trees.top(data.vectors, rows, q, params.n_jobs)
+    own = top == classes[:, None]
+    kept = own.any(axis=1)
+    own[~kept, -1] = True
+    return top[~own].reshape(rows.size, q - 1), kept
+
+
+def classes_of_the_same_row(sample: Sample, Y) -> np.ndarray | None:
+    """Mark the adversaries that are themselves classes of the row: bool (M, kappa), or None where there are none."""
+    several = np.flatnonzero(np.diff(Y.indptr)[sample.rows] > 1)
+    keys = np.repeat(np.arange(Y.shape[0]), np.diff(Y.indptr)) * np.int64(Y.shape[1]) + Y.indices  # rising
+    found = np.zeros(sample.adversaries.shape, bool)
+    for first, last in row_blocks(several.size, BLOCK):
+        part = several[first:last]
+        wanted = sample.rows[part, None] * np.int64(Y.shape[1]) + sample.adversaries[part]
+        at = np.minimum(np.searchsorted(keys, wanted), keys.size - 1)
+        found[part] = keys[at] == wanted
+    return found if found.any() else None
+
+
+def stream_seed(entropy: int, stream: int) -> int:
+    """Return the seed of one stream of random numbers."""
+    return int(np.random.SeedSequence([entropy, stream]).generate_state(1, np.uint32)[0])

@@ -1,0 +1,112 @@
+"""What a saved double-sampling model consists of, and the checks before it is read back."""
+
+import numpy as np
+
+from xmlcore.models.base import ModelFormatError, check_columns
+from xmlcore.models.double_sampling.candidates import TreeCandidates
+from xmlcore.models.double_sampling.classes import NO_MORE, ClassTerms, check_postings
+from xmlcore.models.double_sampling.features import feature_names
+from xmlcore.models.double_sampling.learning import LinearFunction
+from xmlcore.models.double_sampling.parameters import DISTANCES, FEATURE_SETS, WEIGHTINGS
+from xmlcore.validation import INT32_MAX, check_count
+
+# Data type and number of dimensions of each array.
+ARRAYS = {
+    "feature_of_column": ("int32", 1),
+    "ptr": ("int64", 1),
+    "classes": ("int32", 1),
+    "sums": ("float32", 1),
+    "document_counts": ("int64", 1),
+    "class_size": ("int64", 1),
+    "sampled_size": ("int64", 1),
+    "weights": ("float64", 1),
+    "scale": ("float64", 1),
+}
+
+
+def state(model) -> tuple[dict, dict[str, np.ndarray]]:
+    """Return the fitted state of a DoubleSampling: values for JSON, and arrays."""
+    ranker, (distance, weighting, features) = model.ranker_, model.fitted_with_
+    arrays = {
+        "feature_of_column": model.feature_of_column_,
+        "ptr": ranker.index.ptr,
+        "classes": ranker.index.classes,
+        "sums": ranker.index.sums,
+        "document_counts": model.document_counts_,
+        "class_size": model.class_size_,
+        "sampled_size": model.sampled_size_,
+        "weights": model.weights_,
+        "scale": model.feature_scale_,
+    }
+    values = {
+        "n_features": model.n_features_in_,
+        "n_labels": model.n_labels_,
+        "n_rows": model.n_rows_,
+        "n_unlabelled": model.n_unlabelled_,
+        "n_pairs": model.n_pairs_,
+        "empirical_risk": model.empirical_risk_,
+        "distance": distance,
+        "weighting": weighting,
+        "features": features,
+        "tree": None,
+    }
+    if ranker.tree is not None:
+        values["tree"], own = ranker.tree.state()
+        arrays |= own
+    return values, arrays
+
+
+def restored(values: dict, arrays: dict[str, np.ndarray]) -> tuple:
+    """Check a saved state, and return what ``DoubleSampling._set_fitted`` takes.
+
+    Raises
+    ------
+    ModelFormatError
+        When it is damaged: kernels do not check what they read.
+    """
+    _check_values(values)
+    _check_arrays(values, arrays)
+    classes = ClassTerms(*(arrays[name] for name in ClassTerms._fields[:-1]), n_rows=values["n_rows"])
+    index = classes.index(values["distance"], values["weighting"])
+    more = classes.more(index, values["weighting"]) if values["features"] == "extended" else NO_MORE
+    tree = values["tree"]
+    if tree is not None:
+        tree = TreeCandidates.restored(tree, arrays, classes.class_size)
+        if tree.plt.n_features_in_ != max(1, classes.feature_of_column.size):
+            raise ModelFormatError("its label tree is of other features: the file was damaged")
+    function = LinearFunction(arrays["weights"], arrays["scale"], values["empirical_risk"])
+    return classes, index, more, tree, function, arrays["sampled_size"], values
+
+
+def _check_values(values):
+    for name in ("n_features", "n_labels", "n_rows"):
+        check_count(values[name], name, most=INT32_MAX)
+    for name in ("n_unlabelled", "n_pairs"):
+        check_count(values[name], name, least=0)
+    if values["distance"] not in DISTANCES or values["weighting"] not in WEIGHTINGS:
+        raise ModelFormatError(f"no model has distances {values['distance']!r} of {values['weighting']!r}")
+    if values["features"] not in FEATURE_SETS:
+        raise ModelFormatError(f"no model has the features {values['features']!r}")
+    if not 0 <= float(values["empirical_risk"]) <= 1:
+        raise ModelFormatError(f"no model has an empirical risk of {values['empirical_risk']}")
+
+
+def _check_arrays(values, arrays):
+    for name, (dtype, ndim) in ARRAYS.items():
+        if name not in arrays:
+            raise ModelFormatError(f"{name} is missing from its arrays: an older version wrote it. Train it anew")
+        if arrays[name].dtype != dtype or arrays[name].ndim != ndim:
+            raise ModelFormatError(
+                f"{name} in its arrays is {arrays[name].dtype} with {arrays[name].ndim} dimensions, not {dtype}"
+            )
+    check_columns(arrays["feature_of_column"], values["n_features"])
+    check_postings(arrays, values)
+    weights, scale, sampled = arrays["weights"], arrays["scale"], arrays["sampled_size"]
+    n_weights = len(feature_names(values["features"], values["tree"] is not None))
+    if not (
+        weights.size == scale.size == n_weights
+        and bool(np.isfinite(weights).all() and np.isfinite(scale).all())
+        and sampled.size == values["n_labels"]
+        and bool((sampled >= 0).all() and not sampled[arrays["class_size"] == 0].any())
+    ):
+        raise ModelFormatError("its weights do not fit its features or classes: the file was damaged")
