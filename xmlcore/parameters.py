@@ -1,50 +1,65 @@
-"""How a parameter of an estimator is described, and checked."""
+"""The description of an estimator's parameter, from which its check, its docstring and its form field are made."""
 
+import inspect
 import math
-from dataclasses import dataclass
+import re
+import textwrap
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from xmlcore.validation import check_count, check_number
 
+DOC_WIDTH = 110  # characters in a line of a generated docstring, without the indentation
+UNBOUNDED_INT = 2**31 - 1  # from this maximum on, a docstring names no upper bound of an int
+UNBOUNDED_FLOAT = 1e30  # the same for a float
+
 
 @dataclass(frozen=True)
 class Parameter:
     """One parameter of an estimator: the only place where it is described.
 
-    The estimator's check, its docstring, the forms of the dashboard and the reference read this description.
+    The estimator's check (:func:`check_parameters`), its docstring (:func:`described`) and the forms of the dashboard
+    (:func:`in_form`) read this description.
 
     Attributes
     ----------
     name : str
-        As in the estimator's ``__init__``.
+        The argument of the estimator's ``__init__``.
     label : str
-        What a form calls it.
+        The title of the form's field.
     help : str
-        What a larger value or another choice does, and who published it.
-    kind : {"int", "float", "choice", "bool"}
+        What a larger value or another choice does, and who published it. A sentence about None starts with "Empty",
+        as a form shows it; the docstring then says "None".
+    kind : {"int", "float", "share", "choice", "bool", "dict", "estimator"}
+        A "share" is a float above 0 and at most 1, or an int that is a count.
     default : object
     options : tuple of str
-        For "choice".
+        The strings that a "choice" accepts.
     minimum, maximum : number or None
-        Smallest and largest value that the estimator accepts; None is without limit.
-    above : bool
-        Whether ``minimum`` itself is refused.
-    offered : (number, number) or None
-        Smallest and largest value that a form offers, where that is less than what is accepted.
+        Smallest and largest value that the estimator accepts. None means no limit.
     step : number or None
-        Of a form's number field.
+        Step of the form's number field.
     advanced : bool
-        Seldom worth changing: a form shows it apart.
+        Whether the form puts the field under "More settings".
     optional : bool
-        None is accepted, and means what ``help`` says.
+        Whether None is accepted; ``help`` says what it means.
     empty : str
-        A word for None, where ``optional``: a form shows it in the empty field.
+        The word for None that the form shows in the empty field, where ``optional``. "" if the form does not offer
+        None.
+    above, below : bool
+        Whether ``minimum`` and ``maximum`` themselves are refused.
+    offered : (number, number) or None
+        Smallest and largest value that a form offers, where that is less than the estimator accepts.
     in_form : bool
-        Whether a form shows it at all.
+        Whether forms show the parameter.
     also : tuple of str
-        Names of classes whose instances are accepted, too, such as ``"LabelTree"``.
+        Names of classes whose instances are accepted as well, such as ``"LabelTree"``.
+    others : tuple
+        Further values that are accepted, such as -1.
+    details : str
+        Sentences that the docstring has after ``help``, and the form does not show.
     """
 
     name: str
@@ -63,6 +78,9 @@ class Parameter:
     offered: tuple | None = None
     in_form: bool = True
     also: tuple[str, ...] = ()
+    below: bool = False
+    others: tuple = ()
+    details: str = ""
 
     def check(self, value) -> None:
         """Raise an error that names the parameter, unless the estimator accepts ``value``.
@@ -70,24 +88,80 @@ class Parameter:
         Raises
         ------
         TypeError
-            Of another type.
+            The value has the wrong type, or is not finite.
         ValueError
-            Out of bounds, or none of the options.
+            The value is out of bounds, or none of the options.
         """
         if (value is None and self.optional) or type(value).__name__ in self.also:
             return
-        low = -math.inf if self.minimum is None else self.minimum
-        high = math.inf if self.maximum is None else self.maximum
-        if self.kind == "int":
-            check_count(value, self.name, least=low, most=None if high == math.inf else high)
+        if any(type(value) is type(other) and value == other for other in self.others):
+            return
+        if self.kind == "int" or (self.kind == "share" and isinstance(value, (int, np.integer))):
+            self._check_int(value)
         elif self.kind == "float":
-            check_number(value, self.name, low, high, above=self.above)
+            low = -math.inf if self.minimum is None else self.minimum
+            high = math.inf if self.maximum is None else self.maximum
+            check_number(value, self.name, low, high, above=self.above, below=self.below)
+        elif self.kind == "share":
+            check_number(value, f"{self.name} as a share", 0.0, 1.0, above=True)
         elif self.kind == "bool":
             if not isinstance(value, (bool, np.bool_)):
                 raise TypeError(f"{self.name} must be True or False, not {value!r}")
+        elif self.kind == "dict":
+            if not isinstance(value, dict):
+                raise TypeError(f"{self.name} must be a dict, not {value!r}")
+        elif self.kind == "estimator":
+            if not hasattr(value, "fit") or isinstance(value, type):
+                raise TypeError(f"{self.name} must be an estimator, such as PLT(), not {value!r}")
         elif not isinstance(value, str) or value not in self.options:
             allowed = ", ".join([*self.options, *(f"a {name}" for name in self.also)])
             raise ValueError(f"{self.name} must be one of {allowed}, not {value!r}")
+
+    def _check_int(self, value):
+        least = 1 if self.kind == "share" else self.minimum
+        check_count(value, self.name, least=-math.inf if least is None else least, most=self.maximum)
+
+    @property
+    def type_text(self) -> str:
+        """Return the type and the bounds as a docstring states them, such as ``float in (0, 1]``."""
+        if self.kind == "choice":
+            text = "{" + ", ".join(f'"{option}"' for option in self.options) + "}"
+        elif self.kind == "share":
+            text = "float in (0, 1] or int, at least 1"
+        elif self.kind in ("int", "float"):
+            text = self.kind + self._bounds_text()
+        else:
+            text = self.kind
+        alternatives = [*self.also, *map(repr, self.others), *(["None"] if self.optional else [])]
+        comma = "," if "," in text and alternatives else ""
+        return text + comma + "".join(f" or {alternative}" for alternative in alternatives)
+
+    def _bounds_text(self) -> str:
+        low, high = self.minimum, self.maximum
+        if high is not None and high >= (UNBOUNDED_INT if self.kind == "int" else UNBOUNDED_FLOAT):
+            high = None
+        if low is None and high is None:
+            return ""
+        if high is None:
+            return f", {'above' if self.above else 'at least'} {low:g}"
+        if low is None:
+            return f", {'below' if self.below else 'at most'} {high:g}"
+        return f" in {'(' if self.above else '['}{low:g}, {high:g}{')' if self.below else ']'}"
+
+    @property
+    def doc(self) -> str:
+        """Return the entry of a numpydoc "Parameters" section: a line with the type, then the help, indented."""
+        help = re.sub(r"\bEmpty\b", "None", self.help) if self.optional else self.help
+        default = f'"{self.default}"' if isinstance(self.default, str) else repr(self.default)
+        text = textwrap.fill(
+            " ".join([help, *([self.details] if self.details else [])]),
+            DOC_WIDTH,
+            initial_indent="    ",
+            subsequent_indent="    ",
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+        return f"{self.name} : {self.type_text}, default {default}\n{text}"
 
 
 def check_parameters(estimator, parameters: "tuple[Parameter, ...]") -> None:
@@ -102,10 +176,53 @@ def check_parameters(estimator, parameters: "tuple[Parameter, ...]") -> None:
     Raises
     ------
     TypeError, ValueError
-        The first one that cannot be; the message names it.
+        About the first parameter that is not accepted; the message names it.
     """
     for parameter in parameters:
         parameter.check(getattr(estimator, parameter.name))
+
+
+def described(cls: type) -> type:
+    """Put the entries of ``cls.PARAMETERS`` where the class docstring has ``{parameters}``; a class decorator.
+
+    Entries are in the order of the signature, as numpydoc wants them.
+    """
+    if cls.__doc__ is None:  # python -OO
+        return cls
+    order = list(inspect.signature(cls).parameters)
+    parameters = sorted(cls.PARAMETERS, key=lambda p: order.index(p.name) if p.name in order else len(order))
+    entries = "\n".join(parameter.doc for parameter in parameters)
+
+    def filled(match):
+        return textwrap.indent(entries, match[1])
+
+    cls.__doc__, count = re.subn(r"^([ \t]*)\{parameters\}", filled, cls.__doc__, flags=re.MULTILINE)
+    if count != 1:
+        raise ValueError(f"the docstring of {cls.__name__} has {count} lines {{parameters}}, and needs one")
+    return cls
+
+
+def in_form(parameters: "tuple[Parameter, ...]") -> "tuple[Parameter, ...]":
+    """Return the parameters that a form shows, with the values that it offers as ``minimum`` and ``maximum``."""
+    shown = []
+    for parameter in parameters:
+        if not parameter.in_form:
+            continue
+        low, high = parameter.offered or (parameter.minimum, parameter.maximum)
+        shown.append(
+            replace(
+                parameter,
+                kind="float" if parameter.kind == "share" else parameter.kind,
+                minimum=low,
+                maximum=high,
+                above=parameter.above and parameter.offered is None,
+                below=parameter.below and parameter.offered is None,
+                optional=parameter.optional and parameter.empty != "",
+                also=(),
+                others=(),
+            )
+        )
+    return tuple(shown)
 
 
 SEED = Parameter(
@@ -115,6 +232,21 @@ SEED = Parameter(
     "int",
     0,
     minimum=0,
-    maximum=2**32 - 1,
+    optional=True,
+    empty="",
+    offered=(0, 2**32 - 1),
     advanced=True,
+    details="None draws a seed.",
+)
+
+N_JOBS = Parameter(
+    "n_jobs",
+    "Workers",
+    "Number of threads. -1 and None take all cores that this process may use. The result does not depend on it.",
+    "int",
+    None,
+    minimum=1,
+    optional=True,
+    others=(-1,),
+    in_form=False,
 )

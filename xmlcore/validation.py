@@ -215,17 +215,20 @@ def check_count(value, name: str, least: int = 1, most: int | None = None) -> in
     return int(value)
 
 
-def check_number(value, name: str, least: float = 0.0, most: float = np.inf, *, above: bool = False) -> float:
+def check_number(
+    value, name: str, least: float = 0.0, most: float = np.inf, *, above: bool = False, below: bool = False
+) -> float:
     """Return ``value`` as a float when it is a finite number in [least, most]; raise otherwise.
 
     Parameters
     ----------
     value : object
     name : str
-        What to call it in errors.
+        What errors call the value.
     least, most : float
-    above : bool
-        Whether ``least`` itself is refused.
+        Bounds; infinite where there is none.
+    above, below : bool
+        Whether ``least`` and ``most`` themselves are refused.
 
     Raises
     ------
@@ -241,11 +244,18 @@ def check_number(value, name: str, least: float = 0.0, most: float = np.inf, *, 
         number = np.inf
     if not np.isfinite(number):
         raise TypeError(f"{name} must be a finite number, not {value!r}")
-    if not least <= number <= most or (above and number == least):
-        low = f"above {least:g}" if above else f"at least {least:g}"
-        bounds = low if most == np.inf else f"{low} and at most {most:g}" if above else f"from {least:g} to {most:g}"
-        raise ValueError(f"{name} must be {bounds}, not {value}")
+    if not least <= number <= most or (above and number == least) or (below and number == most):
+        raise ValueError(f"{name} must be {_bounds_text(least, most, above, below)}, not {value}")
     return number
+
+
+def _bounds_text(least, most, above, below):
+    """State an interval in words: ``from 0 to 1``, ``above 0 and at most 1``."""
+    if not (above or below) and np.isfinite(least) and np.isfinite(most):
+        return f"from {least:g} to {most:g}"
+    low = f"{'above' if above else 'at least'} {least:g}" if np.isfinite(least) else ""
+    high = f"{'below' if below else 'at most'} {most:g}" if np.isfinite(most) else ""
+    return " and ".join(filter(None, (low, high)))
 
 
 def check_threshold(value, name: str = "threshold") -> float:

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from importlib import import_module
 
-from xmlcore.parameters import SEED, Parameter
+from xmlcore.models.one_vs_rest import OneVsRest
+from xmlcore.parameters import SEED, Parameter, in_form
 
 
 @dataclass(frozen=True)
@@ -217,7 +218,7 @@ MODELS = {
                 advanced=True,
             ),
             *NOISE,
-            SEED,
+            *in_form((SEED,)),
         ),
     ),
     "LdSM": ModelInfo(
@@ -377,7 +378,7 @@ MODELS = {
                 advanced=True,
             ),
             *NOISE,
-            SEED,
+            *in_form((SEED,)),
         ),
     ),
     "OneVsRest": ModelInfo(
@@ -388,58 +389,7 @@ MODELS = {
             "Training time grows with rows times labels, so thousands of labels take minutes to hours."
         ),
         paper="Fan et al., JMLR 2008 (liblinear); Babbar and Schölkopf, WSDM 2017",
-        parameters=(
-            Parameter(
-                "loss",
-                "Loss",
-                "logistic: probabilities are sigmoids of margins. squared_hinge: support vector machines; ranks as "
-                "well, but its probabilities are no estimates.",
-                "choice",
-                "logistic",
-                options=("logistic", "squared_hinge"),
-            ),
-            Parameter(
-                "C",
-                "C, weight of the loss",
-                "Larger fits the training rows closer; smaller smooths.",
-                "float",
-                1.0,
-                minimum=1e-3,
-                maximum=1e4,
-            ),
-            Parameter(
-                "weight_threshold",
-                "Drop weights below",
-                "Weights smaller in size are dropped after training: 0.01 is DiSMEC's, 0 keeps all.",
-                "float",
-                0.01,
-                minimum=0.0,
-                maximum=10.0,
-                step=0.01,
-                advanced=True,
-            ),
-            Parameter(
-                "tol",
-                "Tolerance",
-                "A label is done when its gradient has shrunk to this share of what it was. Smaller trains longer.",
-                "float",
-                0.01,
-                minimum=1e-6,
-                maximum=1.0,
-                advanced=True,
-            ),
-            Parameter(
-                "max_iter",
-                "Most Newton steps",
-                "A label also stops after so many; a warning says when that happened.",
-                "int",
-                1000,
-                minimum=1,
-                maximum=100_000,
-                advanced=True,
-            ),
-            *NOISE,
-        ),
+        parameters=(*in_form(OneVsRest.PARAMETERS), *NOISE),
     ),
     "DoubleSampling": ModelInfo(
         location="xmlcore.models.double_sampling:DoubleSampling",
@@ -576,7 +526,7 @@ MODELS = {
                 advanced=True,
             ),
             *NOISE,
-            SEED,
+            *in_form((SEED,)),
         ),
     ),
 }
@@ -748,7 +698,7 @@ SELECTORS = {
                 maximum=1.0,
                 advanced=True,
             ),
-            SEED,
+            *in_form((SEED,)),
         ),
     ),
     "ChiSquared": ModelInfo(
@@ -822,7 +772,7 @@ SELECTORS = {
                 minimum=1,
                 maximum=10_000,
             ),
-            SEED,
+            *in_form((SEED,)),
         ),
     ),
 }

@@ -14,6 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from xmlcore.models.label_tree import LabelTree
+from xmlcore.parameters import Parameter, check_parameters
 from xmlcore.validation import check_features
 
 FORMAT_VERSION = 3
@@ -50,11 +51,12 @@ class MultiLabelModel:
     ``_restore``.
     """
 
+    PARAMETERS: tuple[Parameter, ...] = ()
     _estimator_type = "classifier"  # scikit-learn 1.5 reads this, later ones the tags
 
     @classmethod
     def _param_names(cls) -> list[str]:
-        return sorted(inspect.signature(cls).parameters)
+        return sorted(p.name for p in cls.PARAMETERS) or sorted(inspect.signature(cls).parameters)
 
     def get_params(self, deep: bool = True) -> dict:
         """Return the parameters by name.
@@ -92,11 +94,13 @@ class MultiLabelModel:
         return self
 
     def __repr__(self):
-        defaults = inspect.signature(type(self)).parameters
+        defaults = {p.name: p.default for p in self.PARAMETERS} or {
+            name: p.default for name, p in inspect.signature(type(self)).parameters.items()
+        }
         changed = [
             f"{name}={value!r}"
             for name, value in self.get_params(deep=False).items()
-            if repr(value) != repr(defaults[name].default)
+            if repr(value) != repr(defaults[name])
         ]
         return f"{type(self).__name__}({', '.join(changed)})"
 
@@ -154,7 +158,11 @@ class MultiLabelModel:
         return check_features(X, self.n_features_in_)
 
     def _check_params(self) -> None:
-        """Raise ValueError or TypeError, naming the parameter, when one is not as ``fit`` can use it."""
+        """Raise ValueError or TypeError, naming the parameter, when ``fit`` cannot use it.
+
+        A subclass adds the checks that span two parameters.
+        """
+        check_parameters(self, self.PARAMETERS)
 
     def _state(self) -> tuple[dict, dict[str, np.ndarray]]:
         """Fitted state: JSON-able values and arrays, by name."""
@@ -317,7 +325,7 @@ def _read_description(folder: Path) -> tuple[type, dict, dict]:
         raise ModelFormatError(f"{folder} holds a {name!r}; known are {', '.join(sorted(SAVED_CLASSES))}")
     params, values = dict(description["params"]), dict(description["values"])
     cls = getattr(import_module(SAVED_CLASSES[name]), name)
-    unknown = set(params) - set(inspect.signature(cls).parameters)
+    unknown = set(params) - set(cls._param_names())
     if unknown:
         raise ModelFormatError(f"{folder / PARAMS_FILE} has unknown parameters of {name}: {sorted(unknown)}")
     return cls, params, values

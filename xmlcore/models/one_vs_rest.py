@@ -1,6 +1,5 @@
 """One linear classifier per label, by scikit-learn's liblinear: the baseline for data of few labels."""
 
-import numbers
 import warnings
 
 import numpy as np
@@ -10,10 +9,19 @@ from xmlcore._kernels import label_tree as search
 from xmlcore._kernels import one_vs_rest as kernels
 from xmlcore.arrays import are_pointers, by_frequency, columns_of, read_only
 from xmlcore.models.base import ModelFormatError, MultiLabelModel, check_columns
-from xmlcore.parallel import run_tasks
+from xmlcore.parallel import row_blocks, run_tasks
+from xmlcore.parameters import N_JOBS, Parameter, described
 from xmlcore.progress import Progress, silent
 from xmlcore.ranking import Ranking
-from xmlcore.validation import INT32_MAX, check_count, check_features, check_label_ids, check_labels, csr_parts
+from xmlcore.validation import (
+    INT32_MAX,
+    check_count,
+    check_features,
+    check_label_ids,
+    check_labels,
+    check_threshold,
+    csr_parts,
+)
 
 LOSSES = ("logistic", "squared_hinge")
 PHASE = "Training labels"
@@ -22,6 +30,70 @@ MARGINS_AT_ONCE = 1 << 22  # (row, label) margins in memory at once, per thread:
 WEIGHTS = {"weight_ptr": "int64", "weight_columns": "int32", "weights": "float32", "intercept": "float32"}
 
 
+PARAMETERS = (
+    Parameter(
+        "loss",
+        "Loss",
+        "logistic: probabilities are sigmoids of margins. squared_hinge: support vector machines; ranks as "
+        "well, but its probabilities are no estimates.",
+        "choice",
+        "logistic",
+        options=LOSSES,
+        details="With squared_hinge, predict_proba returns sigmoids of margins that were not fitted to be "
+        "probabilities: training does not reward margins beyond 1, so most of these values are too near to 1/2.",
+    ),
+    Parameter(
+        "C",
+        "C, weight of the loss",
+        "Larger fits the training rows closer; smaller smooths.",
+        "float",
+        1.0,
+        minimum=1e-6,
+        maximum=1e6,
+        offered=(1e-3, 1e4),
+        details="It weighs the loss against |w|^2 / 2.",
+    ),
+    Parameter(
+        "weight_threshold",
+        "Drop weights below",
+        "Weights smaller in size are dropped after training: 0.01 is DiSMEC's, 0 keeps all.",
+        "float",
+        0.01,
+        minimum=0.0,
+        maximum=1e30,
+        offered=(0.0, 10.0),
+        step=0.01,
+        advanced=True,
+        details="Biases are never dropped. DiSMEC: Babbar and Schölkopf, WSDM 2017.",
+    ),
+    Parameter(
+        "tol",
+        "Tolerance",
+        "A label is done when its gradient has shrunk to this share of what it was. Smaller trains longer.",
+        "float",
+        0.01,
+        minimum=1e-12,
+        maximum=1e30,
+        offered=(1e-6, 1.0),
+        advanced=True,
+        details="Rare labels have to reach a smaller share; this is liblinear's rule, and 0.01 its default.",
+    ),
+    Parameter(
+        "max_iter",
+        "Most Newton steps",
+        "A label also stops after so many; a warning says when that happened.",
+        "int",
+        1000,
+        minimum=1,
+        maximum=INT32_MAX,
+        offered=(1, 100_000),
+        advanced=True,
+    ),
+    N_JOBS,
+)
+
+
+@described
 class OneVsRest(MultiLabelModel):
     """One binary linear classifier per label, each trained on all rows.
 
@@ -32,23 +104,7 @@ class OneVsRest(MultiLabelModel):
 
     Parameters
     ----------
-    C : float in [1e-6, 1e6]
-        Weight of the loss against |w|^2 / 2. Larger fits the training rows closer.
-    loss : {"logistic", "squared_hinge"}
-        "logistic": probabilities are sigmoids of margins. "squared_hinge", that of support vector machines: margins are
-        not fitted to be probabilities, and their sigmoids, which ``predict_proba`` gives all the same, rank labels as
-        margins do but are no estimates: nothing beyond margin 1 is rewarded, so they are mostly too near to 1/2.
-    weight_threshold : float, at least 0
-        Weights smaller in size are dropped after training (the bias never): 0.01 is that of DiSMEC (Babbar and
-        Schölkopf, WSDM 2017). 0 keeps all.
-    tol : float, positive
-        A label is done when the length of the gradient is ``tol`` times what it was at the start, or less where the
-        label is rare (liblinear's rule; 0.01 is its default).
-    max_iter : int
-        Most Newton steps for a label.
-    n_jobs : int, optional
-        Threads; None and -1 mean all cores this process may use. Training is deterministic: the model is the same for
-        any number.
+    {parameters}
 
     Attributes
     ----------
@@ -87,6 +143,8 @@ class OneVsRest(MultiLabelModel):
     >>> model.predict_topk([[1.0, 0.05]], k=1).labels.tolist()
     [[0]]
     """
+
+    PARAMETERS = PARAMETERS
 
     def __init__(self, C=1.0, loss="logistic", weight_threshold=0.01, tol=0.01, max_iter=1000, n_jobs=None):
         self.C = C
@@ -208,7 +266,7 @@ class OneVsRest(MultiLabelModel):
             kernels.best_margins(*self._take(x, block), *self._by_column, self.intercept_, best, margins)
             labels[slice(*block), :width], scores[slice(*block), :width] = best, sigmoid(margins)
 
-        blocks = _blocks(X.shape[0], PREDICT_ROWS)
+        blocks = row_blocks(X.shape[0], PREDICT_ROWS)
         run_tasks(one_block, blocks, [b - a for a, b in blocks], self.n_jobs, progress, "Predicting", "blocks of rows")
         return Ranking(labels, scores)
 
@@ -228,8 +286,7 @@ class OneVsRest(MultiLabelModel):
         -------
         scipy.sparse.csr_array of float32, shape (n, L)
         """
-        if not isinstance(threshold, numbers.Real) or not 0 <= threshold <= 1:
-            raise ValueError(f"threshold must be in [0, 1], not {threshold!r}")
+        threshold = check_threshold(threshold)
         X = self._check_input(X)
         x, n_labels = csr_parts(X), self.n_labels_
 
@@ -240,7 +297,7 @@ class OneVsRest(MultiLabelModel):
             found[found < threshold] = 0.0
             return sp.csr_array(found)
 
-        blocks = _blocks(X.shape[0], min(PREDICT_ROWS, max(1, MARGINS_AT_ONCE // n_labels)))
+        blocks = row_blocks(X.shape[0], min(PREDICT_ROWS, max(1, MARGINS_AT_ONCE // n_labels)))
         parts = run_tasks(one_block, blocks, [b - a for a, b in blocks], self.n_jobs)
         if not parts:
             return sp.csr_array((0, n_labels), dtype=np.float32)
@@ -310,21 +367,6 @@ class OneVsRest(MultiLabelModel):
             "n_weights": self.n_weights_,
             "model_bytes": int(sum(a.nbytes for a in (*parts, self.intercept_, self.feature_of_column_))),
         }
-
-    # Parameters -----------------------------------------------------------------------------------------------------
-
-    def _check_params(self):
-        if not isinstance(self.loss, str) or self.loss not in LOSSES:
-            raise ValueError(f"loss must be one of {', '.join(LOSSES)}, not {self.loss!r}")
-        check_count(self.max_iter, "max_iter", most=INT32_MAX)
-        if self.n_jobs is not None and self.n_jobs != -1:
-            check_count(self.n_jobs, "n_jobs")
-        for name, least, most in (("C", 1e-6, 1e6), ("tol", 1e-12, 1e30), ("weight_threshold", 0.0, 1e30)):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, numbers.Real):
-                raise TypeError(f"{name} must be a number, not {value!r}")
-            if not least <= value <= most:
-                raise ValueError(f"{name} must be from {least:g} to {most:g}, not {value}")
 
     # The fitted model -------------------------------------------------------------------------------------------------
 
@@ -423,7 +465,3 @@ def _classifier(loss, params):
     from sklearn.svm import LinearSVC
 
     return LinearSVC(dual=False, **params)
-
-
-def _blocks(n, size):
-    return [(start, min(start + size, n)) for start in range(0, n, size)]
