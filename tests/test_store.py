@@ -5,9 +5,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
-from importlib import metadata
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -63,12 +61,6 @@ def test_key_changes_with_everything_that_decides_the_result(kind, fingerprint, 
     assert changed != store.artifact_key("train", {"dataset": "ab"}, {"C": 1, "tree": "kmeans"})
 
 
-def test_key_does_not_change_with_the_code(monkeypatch):
-    before = store.artifact_key("train", {}, {})
-    monkeypatch.setattr(store, "code_version", lambda: "0" * 16)
-    assert store.artifact_key("train", {}, {}) == before
-
-
 def test_key_is_the_same_in_another_process():
     process = start_script(
         "from xmlcore import store; print(store.artifact_key('train', {}, {'b': 1, 'a': 0.1, 'n': float('inf')}))"
@@ -81,43 +73,6 @@ def test_key_is_the_same_in_another_process():
 def test_unserialisable_parameter_is_a_clear_error(bad):
     with pytest.raises(TypeError, match=r"params\['deep'\]\[1\]"):
         store.artifact_key("train", {}, {"deep": [0, bad]})
-
-
-def test_code_version_follows_sources_but_not_figures(tmp_path, monkeypatch):
-    package = tmp_path / "xmlcore"
-    (package / "figures").mkdir(parents=True)
-    (package / "a.py").write_bytes(b"x = 1\n")
-    (package / "figures" / "f.py").write_bytes(b"y = 1\n")
-    monkeypatch.setattr(store, "__file__", str(package / "store.py"))
-    version = store.code_version.__wrapped__
-    first = version()
-    (package / "figures" / "f.py").write_bytes(b"y = 2\n")
-    (package / "a.py").write_bytes(b"x = 1\r\n")  # a checkout on Windows
-    assert version() == first
-    (package / "a.py").write_bytes(b"x = 2\n")
-    assert version() != first
-
-
-@pytest.mark.parametrize("library", ["numpy", "scipy", "numba"])
-def test_code_version_follows_the_libraries(library, monkeypatch):
-    version = store.code_version.__wrapped__
-    first = version()
-    versions = {name: metadata.version(name) for name in ("numpy", "scipy", "numba")}
-    versions[library] += ".post1"
-    monkeypatch.setattr(store, "metadata", SimpleNamespace(version=versions.__getitem__))
-    assert version() != first
-
-
-def test_code_version_tells_which_file_holds_what(tmp_path, monkeypatch):
-    package = tmp_path / "xmlcore"
-    package.mkdir()
-    monkeypatch.setattr(store, "__file__", str(package / "store.py"))
-    seen = set()
-    for a, b in (("x\n", "y\n"), ("y\n", "x\n"), ("x\ny\n", ""), ("", "x\ny\n")):
-        (package / "a.py").write_text(a)
-        (package / "b.py").write_text(b)
-        seen.add(store.code_version.__wrapped__())
-    assert len(seen) == 4
 
 
 # --- writing and reading
@@ -134,7 +89,6 @@ def test_saved_value_is_read_back_with_its_facts():
     facts = store.info("runs", KEY)
     assert facts["title"] == "né" and facts["score"] == 0.5 and facts["n"] == 3
     assert facts["kind"] == "runs" and facts["key"] == KEY
-    assert facts["code"] == store.code_version()
     assert facts["bytes"] == facts["value_bytes"] == (path / store.VALUE).stat().st_size
     assert facts["created"].endswith("+00:00")
 
@@ -239,6 +193,70 @@ def test_damaged_artifact_is_removed_and_can_be_made_again(harm):
     assert not store.folder("runs", KEY).exists()
     store.save("runs", KEY, 5)
     assert store.load("runs", KEY) == 5
+
+
+class Moved:
+    """Stands for a class of another version of the program."""
+
+
+@pytest.mark.parametrize("with_crc", [True, False])
+def test_object_of_a_class_that_has_moved_is_not_removed(monkeypatch, with_crc):
+    monkeypatch.setattr(sys.modules[__name__], "Moved", Moved)
+    monkeypatch.setitem(sys.modules, "old_module", sys.modules[__name__])
+    monkeypatch.setattr(Moved, "__module__", "old_module")
+    path = store.save("datasets", KEY, Moved())
+    if not with_crc:  # as versions without a CRC wrote it
+        record = json.loads((path / store.META).read_text())
+        del record["value_crc"]
+        (path / store.META).write_text(json.dumps(record))
+    assert type(store.load("datasets", KEY)) is Moved
+    monkeypatch.delitem(sys.modules, "old_module")
+    with pytest.raises(store.UnreadableArtifactError, match="another version"):
+        store.load("datasets", KEY)
+    assert store.exists("datasets", KEY)
+
+
+def test_check_finds_what_is_cut_short_without_reading_it():
+    store.save("runs", KEY, 1)
+    store.check("runs", KEY)
+    cut_value(store.folder("runs", KEY))
+    with pytest.raises(store.DamagedArtifactError):
+        store.check("runs", KEY)
+    with pytest.raises(store.MissingArtifactError):
+        store.check("runs", KEY)
+
+
+def test_artifact_is_replaced_only_when_that_is_wanted():
+    store.save("runs", KEY, "first")
+    with store.writing("runs", KEY, replace=True) as path:
+        store.write_value(path, "second")
+    assert store.load("runs", KEY) == "second"
+    assert os.listdir(kind_folder()) == [KEY]
+
+
+def test_rewritten_object_replaces_the_old_one_and_keeps_the_facts():
+    path = store.save("runs", KEY, "old form", title="mine")
+    store.rewrite("runs", KEY, "new form")
+    assert store.load("runs", KEY) == "new form" and store.info("runs", KEY)["title"] == "mine"
+    assert len(list(path.iterdir())) == 2 and not (path / store.VALUE).exists()
+    store.rewrite("runs", KEY, "newer form")
+    assert store.load("runs", KEY) == "newer form" and len(list(path.iterdir())) == 2
+
+
+def test_rewriting_that_is_interrupted_leaves_the_old_object(monkeypatch):
+    store.save("runs", KEY, "old form")
+    monkeypatch.setattr(os, "replace", lambda *_: (_ for _ in ()).throw(OSError("killed")))
+    with pytest.raises(OSError, match="killed"):
+        store.rewrite("runs", KEY, "new form")
+    assert store.load("runs", KEY) == "old form"
+
+
+def test_change_of_a_kind_is_seen():
+    assert store.changed("runs") == 0
+    store.save("runs", KEY, 1)
+    before = store.changed("runs")
+    os.utime(kind_folder(), ns=(1, 1))
+    assert before > 0 and store.changed("runs") == 1
 
 
 def test_lack_of_memory_does_not_remove_the_artifact(monkeypatch):

@@ -3,12 +3,11 @@
 ::
 
     cache_root()/artifacts/<kind>/<key>/value.joblib    the object
-                                       /meta.json       what it is, when it was made, by which code
+                                       /meta.json       what it is, when it was made, from what
                                        /...             whatever else its writer put there
 
-Two sorts of key are in use. A result's, such as a run's, is :func:`artifact_key`: a hash of all that decides it, so
-results of other parameters or of older code are never found. A data set's is its fingerprint, a hash of its content
-alone: it is the same data whatever code read it.
+Two sorts of key are in use. A result's, such as a run's, is :func:`artifact_key`: a hash of the kind, what it is made
+from, its parameters and the version of the kind. A data set's is its fingerprint, a hash of its content.
 
 An artifact appears whole or not at all: it is written to a folder of another name, forced to disk, and renamed. So
 processes may read and write the same key at once without a lock. Everything here can be made again; deleting the
@@ -19,7 +18,6 @@ and keys are checked so that no user's text becomes part of a path, and an uploa
 that :func:`load` reads.
 """
 
-import functools
 import hashlib
 import json
 import math
@@ -29,9 +27,9 @@ import re
 import shutil
 import time
 import uuid
+import zlib
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from importlib import metadata
 from pathlib import Path
 
 from xmlcore.system import cache_root
@@ -42,7 +40,7 @@ STALE_SECONDS = 24 * 3600
 
 _KIND = re.compile(r"[a-z][a-z0-9-]{0,39}")
 _KEY = re.compile(r"[0-9a-f]{8,128}")
-_OWN_META = ("created", "code", "bytes", "value_bytes")
+_OWN_META = ("created", "bytes", "value_bytes", "value_crc")
 _HIDDEN = (".tmp-", ".old-")  # being written, being deleted: never a valid key
 _LARGEST_EXACT = 2**53  # integers up to here are exact as floats
 
@@ -63,30 +61,8 @@ class DamagedArtifactError(StoreError):
     """What is stored under this key could not be read, and has been removed."""
 
 
-@functools.cache
-def code_version() -> str:
-    """Hash of the code that decides results.
-
-    Covers every source file of xmlcore except ``figures/`` (which changes how results look, not what they are) and the
-    versions of NumPy, SciPy and Numba. Computed once per process.
-
-    Returns
-    -------
-    str
-        16 hex digits.
-    """
-    package = Path(__file__).resolve().parent
-    digest = hashlib.blake2b(digest_size=8)
-    for path in sorted(package.rglob("*.py"), key=lambda p: p.relative_to(package).as_posix()):
-        name = path.relative_to(package).as_posix()
-        if name.startswith("figures/"):
-            continue
-        source = path.read_bytes().replace(b"\r\n", b"\n")
-        digest.update(f"{name} {len(source)}\n".encode())
-        digest.update(source)
-    for library in ("numpy", "scipy", "numba"):
-        digest.update(f"{library} {metadata.version(library)}\n".encode())
-    return digest.hexdigest()
+class UnreadableArtifactError(StoreError):
+    """What is stored under this key is whole, but this version of the program cannot read it. It is not removed."""
 
 
 def _plain(value, where):
@@ -205,9 +181,9 @@ def info(kind: str, key: str) -> dict:
     Returns
     -------
     dict
-        ``kind``, ``key``, ``created`` (ISO time, UTC), ``code`` (:func:`code_version`), ``bytes`` (of all
-        its files except this record), ``value_bytes`` (of the object alone; None without one) and whatever its writer
-        added.
+        ``kind``, ``key``, ``created`` (ISO time, UTC), ``bytes`` (of all its files except this record),
+        ``value_bytes`` and ``value_crc`` (size and CRC-32 of the object's file; None without one), and whatever its
+        writer added.
 
     Raises
     ------
@@ -239,10 +215,28 @@ def _careful(read, kind, key):
             raise
         except Exception as error:
             reason = f"{type(error).__name__}: {error}"
+            if _is_whole(path, error):
+                raise UnreadableArtifactError(
+                    f"the stored {kind}/{key} was written by another version and cannot be read ({reason}); "
+                    "make it again"
+                ) from None
     delete(kind, key)
     raise DamagedArtifactError(
         f"the stored {kind}/{key} was damaged and has been removed ({reason}); make it again"
     ) from None
+
+
+def _is_whole(path, error) -> bool:
+    """Whether ``error``, which reading an object has raised, says something about the reader and not about the file."""
+    try:
+        file, written = _check_value(path), _read_meta(path).get("value_crc")
+        if file is None:
+            return False
+        if written is None:  # by a version that kept no CRC: a class that has moved is no damage
+            return isinstance(error, (ImportError, AttributeError))
+        return _crc(file) == written
+    except (OSError, ValueError):
+        return False
 
 
 def _read_meta(path) -> dict:
@@ -278,7 +272,9 @@ def load(kind: str, key: str):
     MissingArtifactError
         If nothing is stored under the key.
     DamagedArtifactError
-        If the file was cut short, changed, or written by code that no longer fits; the artifact is removed.
+        If the file was cut short or changed; the artifact is removed.
+    UnreadableArtifactError
+        If the file is as it was written, but reading it fails, for example because a class has moved.
     StoreError
         If the artifact was written without an object.
     """
@@ -377,9 +373,8 @@ def writing(kind: str, key: str, *, replace: bool = False, **meta):
             "kind": kind,
             "key": key,
             "created": datetime.now(UTC).isoformat(timespec="microseconds"),
-            "code": code_version(),
             "bytes": sum(p.stat().st_size for p in path.rglob("*") if p.is_file()),
-            "value_bytes": (path / VALUE).stat().st_size if (path / VALUE).is_file() else None,
+            **_value_facts(path / VALUE),
             **meta,
         }
         text = json.dumps(record, indent=1, ensure_ascii=False, default=_json_scalar)
@@ -390,6 +385,20 @@ def writing(kind: str, key: str, *, replace: bool = False, **meta):
         _publish(path, target)
     finally:
         shutil.rmtree(path, ignore_errors=True)  # already gone when it was renamed
+
+
+def _value_facts(file) -> dict:
+    if not file.is_file():
+        return {"value_bytes": None, "value_crc": None}
+    return {"value_bytes": file.stat().st_size, "value_crc": _crc(file)}
+
+
+def _crc(file) -> int:
+    crc = 0
+    with open(file, "rb") as stream:
+        while block := stream.read(1 << 20):
+            crc = zlib.crc32(block, crc)
+    return crc
 
 
 def _publish(path, target):
@@ -443,7 +452,7 @@ def rewrite(kind: str, key: str, value) -> None:
     before = record.get("value", VALUE)
     record["value"] = f"value-{uuid.uuid4().hex[:8]}.joblib"
     write_value(path, value, record["value"])
-    record["value_bytes"] = (path / record["value"]).stat().st_size
+    record |= _value_facts(path / record["value"])
     _force_to_disk(path)
     temporary = path / f"{META}.{uuid.uuid4().hex[:8]}"
     temporary.write_text(json.dumps(record, indent=1, ensure_ascii=False), encoding="utf-8")

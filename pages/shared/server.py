@@ -173,7 +173,7 @@ def reduced(key: str) -> experiment.Reduced:
 @st.cache_resource(show_spinner=False)
 def _queue(root: str) -> jobs.Queue:
     made = jobs.Queue()
-    made.submit(jobs.warm_up, title="Compiling kernels", owner=SERVER, key=WARM_UP)
+    made.submit(experiment.warm_up, title="Compiling kernels", owner=SERVER, key=WARM_UP)
     return made
 
 

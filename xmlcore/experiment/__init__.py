@@ -64,6 +64,7 @@ from xmlcore.experiment.task import (
     from_record,
     keep,
     load,
+    made_by,
     provenance,
     remake,
     submit,
@@ -80,6 +81,7 @@ from xmlcore.experiment.train import (
     run_key,
     run_saved,
 )
+from xmlcore.experiment.warm_up import warm_up
 from xmlcore.parameters import Parameter
 
 __all__ = [
@@ -90,6 +92,7 @@ __all__ = [
     "from_record",
     "keep",
     "load",
+    "made_by",
     "provenance",
     "remake",
     "submit",
@@ -159,4 +162,5 @@ __all__ = [
     "stability_key",
     "stability_saved",
     "union_of",
+    "warm_up",
 ]

@@ -13,7 +13,7 @@ from xmlcore import store
 from xmlcore.ranking import Ranking
 
 # Module -> classes that old pickles name.
-_CLASSES = {
+CLASSES = {
     "xmlcore.experiment._runs": ("Run",),
     "xmlcore.experiment._selection": ("Selection",),
     "xmlcore.experiment._judged": ("Judged", "Stability"),
@@ -74,13 +74,13 @@ class _old_modules:
 
     def __enter__(self):
         _lock.acquire()
-        for module, names in _CLASSES.items():
+        for module, names in CLASSES.items():
             stand_in = ModuleType(module)
             for name in names:
                 setattr(stand_in, name, type(name, (Recorded,), {}))
             sys.modules[module] = stand_in
 
     def __exit__(self, *_):
-        for module in _CLASSES:
+        for module in CLASSES:
             sys.modules.pop(module, None)
         _lock.release()

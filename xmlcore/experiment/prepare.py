@@ -47,8 +47,8 @@ class Prepare(Task):
     def dataset_name(self):
         return self.params["name"]
 
-    def facts(self):
-        return {"task": self.kind, "version": self.version, "inputs": {}, "params": self.params}
+    def about(self):
+        return {"name": self.params["name"]}
 
     def estimate(self) -> Estimate:
         return Estimate(PREPARE_SECONDS)

@@ -305,8 +305,8 @@ class Select(Task):
         name = method if method == "FALS" else SELECTORS[method].title
         return f"Selecting features of {dataset} by {name}" + (f" ({changed})" if changed else "")
 
-    def facts(self):
-        return super().facts() | {"method": self.params["method"]}
+    def about(self):
+        return super().about() | {"method": self.params["method"]}
 
     def estimate(self) -> Estimate:
         from xmlcore.datasets import load_saved

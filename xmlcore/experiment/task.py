@@ -24,8 +24,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from xmlcore import store
+from xmlcore import __version__, store
 from xmlcore.experiment import earlier
+from xmlcore.experiment.code_version import code_version
 from xmlcore.progress import Progress, silent
 from xmlcore.ranking import Ranking
 
@@ -184,11 +185,16 @@ class Task:
         return {
             "task": self.kind,
             "version": self.version,
+            "code": code_version(),
+            "xmlcore": __version__,
             "inputs": self.inputs,
             "params": self.params,
-            "fingerprint": self.fingerprint,
-            "dataset": self.dataset_name(),
+            **self.about(),
         }
+
+    def about(self) -> dict:
+        """Return the part of :meth:`facts` that a kind may change: what helps to find the result in a list."""
+        return {"fingerprint": self.fingerprint, "dataset": self.dataset_name()}
 
     def exists(self) -> bool:
         """Whether the result is kept."""
@@ -268,7 +274,13 @@ def from_record(record: dict) -> Task:
 def load(kind: str, key: str):
     """Read what is kept of a kind under a key, whichever version made it; see :meth:`Task.load`."""
     cls = KINDS[kind]
-    return cls.view(earlier.read(cls.folder, key))
+    value = earlier.read(cls.folder, key)
+    try:
+        return cls.view(value)
+    except (TypeError, AttributeError) as error:
+        raise store.UnreadableArtifactError(
+            f"the stored {cls.folder}/{key} was written by another version and cannot be read ({error}); make it again"
+        ) from None
 
 
 def provenance(task: Task) -> str | None:
@@ -288,7 +300,7 @@ def provenance(task: Task) -> str | None:
 
 def made_by(folder: str, key: str) -> str:
     """Return "current" or "earlier code" for an artifact of the store."""
-    return "current" if store.info(folder, key).get("code") == store.code_version() else "earlier code"
+    return "current" if store.info(folder, key).get("code") == code_version() else "earlier code"
 
 
 def keep(task: Task, progress: Progress = silent, again: bool = False) -> str:

@@ -242,8 +242,8 @@ class Train(Task):
         changed = changed_params(MODELS[model], self.params["params"])
         return f"Training {model} on {dataset}" + (f" ({changed})" if changed else "")
 
-    def facts(self):
-        return super().facts() | {"model": self.params["model"]}
+    def about(self):
+        return super().about() | {"model": self.params["model"]}
 
     def estimate(self) -> Estimate:
         from xmlcore.datasets import load_saved

@@ -1,8 +1,8 @@
 """Long work in worker processes, with progress, cancel and failures that say why.
 
->>> queue = Queue()                                                    # doctest: +SKIP
->>> job = queue.submit(run_saved, fingerprint, "PLT", params, 5, title="PLT on bibtex", key=key)    # doctest: +SKIP
->>> job.state, job.phase, job.fraction                                 # doctest: +SKIP
+>>> queue = Queue()                                                                 # doctest: +SKIP
+>>> job = queue.submit(function, argument, title="What it does", key=key)           # doctest: +SKIP
+>>> job.state, job.phase, job.fraction                                              # doctest: +SKIP
 ('running', 'Training nodes', 0.42)
 
 :class:`Queue` gives work to any :class:`concurrent.futures.Executor`. Without one it makes a :class:`WorkerPool`:
@@ -15,8 +15,7 @@ all. A running job of a foreign executor stops at its next progress report; only
 makes none.
 """
 
-from xmlcore.jobs._pool import WorkerPool, default_workers
-from xmlcore.jobs._queue import Job, JobError, Queue
-from xmlcore.jobs._warm import warm_up
+from xmlcore.jobs.pool import WorkerPool, default_workers
+from xmlcore.jobs.queue import Job, JobError, Queue
 
-__all__ = ["Job", "JobError", "Queue", "WorkerPool", "default_workers", "warm_up"]
+__all__ = ["Job", "JobError", "Queue", "WorkerPool", "default_workers"]

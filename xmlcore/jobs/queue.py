@@ -12,8 +12,8 @@ from concurrent.futures import BrokenExecutor, CancelledError
 from datetime import UTC, datetime
 from pathlib import Path
 
-from xmlcore.jobs import _work
-from xmlcore.jobs._pool import WorkerPool, default_workers
+from xmlcore.jobs import worker
+from xmlcore.jobs.pool import WorkerPool, default_workers
 from xmlcore.progress import Cancelled
 from xmlcore.system import cache_root
 
@@ -185,7 +185,7 @@ class Job:
                 f"{self.title!r} returned {self._value_bytes / 1e6:.0f} MB, which is not kept; "
                 "let the function put it in xmlcore.store and return its key"
             )
-        return _work.unpickled(self._value)
+        return worker.unpickled(self._value)
 
     def _poll(self):
         """Look at the worker's record."""
@@ -200,7 +200,7 @@ class Job:
 
     def _read(self):
         try:
-            return json.loads((self._folder / _work.RECORD).read_text(encoding="utf-8"))
+            return json.loads((self._folder / worker.RECORD).read_text(encoding="utf-8"))
         except (OSError, ValueError):  # not begun, or (on Windows) being replaced
             return None
 
@@ -250,7 +250,7 @@ def _reason(error):
             if names:
                 return f"The worker process crashed ({names[0]})"
         return "The worker process ended unexpectedly (out of memory?)"
-    return _work.one_line(error)
+    return worker.one_line(error)
 
 
 class Queue:
@@ -317,7 +317,7 @@ class Queue:
             raise TypeError(f"function must be callable, not {type(function).__name__}")
         if "progress" in kwargs:
             raise TypeError("progress is given by the worker; do not pass it")
-        payload = _work.pickled((function, args, kwargs))
+        payload = worker.pickled((function, args, kwargs))
         with self._lock:
             if self._closed:
                 raise RuntimeError("this queue was shut down; make a new one")
@@ -332,7 +332,7 @@ class Queue:
             try:
                 # Positional arguments only: Dask takes some keywords for its own.
                 future = self._executor.submit(
-                    _work.run, payload, str(job._folder), str(cache_root()), _work.where_am_i()
+                    worker.run, payload, str(job._folder), str(cache_root()), worker.where_am_i()
                 )
             except BaseException:
                 shutil.rmtree(job._folder, ignore_errors=True)
@@ -385,7 +385,7 @@ class Queue:
     def _stop(self, job, grace):
         job._cancelling = True
         try:
-            (job._folder / _work.CANCEL).touch()
+            (job._folder / worker.CANCEL).touch()
         except OSError:  # just ended
             pass
         future = job._future

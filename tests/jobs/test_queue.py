@@ -1,57 +1,22 @@
-import json
 import os
 import signal
-import subprocess
 import sys
 import threading
 import time
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import job_functions as work
 import pytest
-from joblib.externals import loky
+from watching import is_alive, start, wait_until
 
 from xmlcore import store
-from xmlcore.jobs import JobError, Queue, WorkerPool, _work, default_workers
+from xmlcore.jobs import JobError, Queue, WorkerPool, worker
 from xmlcore.progress import Cancelled
 from xmlcore.system import cache_root
 
 PROJECT = Path(store.__file__).parent.parent
 posix = pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
-
-
-@pytest.fixture(scope="module")
-def queue(tmp_path_factory):
-    """Two workers for all tests that do not count them."""
-    queue = Queue(folder=tmp_path_factory.mktemp("records"), grace=0.3)
-    yield queue
-    queue.shutdown()
-
-
-def wait_until(condition, seconds=15.0):
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "took too long"
-        time.sleep(0.01)
-
-
-def running(job):
-    wait_until(lambda: job.state != "queued")
-    assert job.state == "running", job.error
-    return job
-
-
-def start(queue, function, *args, title="Test", **options):
-    return running(queue.submit(function, *args, title=title, **options))
-
-
-def is_alive(pid):
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
 
 
 # --- a job's life
@@ -124,7 +89,7 @@ def test_results_of_a_worker_land_where_the_parent_looks(queue):
 
 
 def test_large_return_value_is_refused_with_the_remedy(queue):
-    job = queue.submit(work.big, _work.LARGEST_VALUE + 1, title="Big")
+    job = queue.submit(work.big, worker.LARGEST_VALUE + 1, title="Big")
     with pytest.raises(JobError, match="returned 10 MB.*xmlcore.store"):
         job.result(timeout=30)
     assert job.state == "done"
@@ -139,7 +104,7 @@ def test_failure_has_a_reason_and_a_traceback(queue):
     assert (job.state, job.phase, job.fraction) == ("failed", "Failing", 0.25)
     assert job.error == "ValueError: no such file"
     assert job.traceback.startswith("Traceback") and "job_functions.py" in job.traceback
-    assert "_work.py" not in job.traceback
+    assert "worker.py" not in job.traceback
     with pytest.raises(JobError, match="no such file") as caught:
         job.result()
     assert caught.value.traceback == job.traceback
@@ -363,292 +328,3 @@ def test_only_the_last_ended_jobs_are_kept():
         wait_until(lambda: len(queue.jobs()) == 3)
         assert [job.title for job in queue.jobs()] == ["4", "3", "2"]
         assert queue.get(jobs[0].id) is None
-
-
-# --- records
-
-
-def test_record_is_written_at_most_ten_times_a_second_but_always_for_a_new_phase(tmp_path, monkeypatch):
-    clock = [100.0]
-    monkeypatch.setattr(_work.time, "monotonic", lambda: clock[0])
-    written = []
-    report = _work.Reporter(tmp_path)
-    monkeypatch.setattr(
-        _work.Reporter, "_write", lambda self, now: (written.append(now), setattr(self, "_written", now))
-    )
-    for step in range(1000):
-        report("One", step / 1000)
-        clock[0] += 0.001
-    assert 9 <= len(written) <= 11
-    report("Two", 0.0)
-    report("Three", 0.0)
-    assert written[-2:] == [clock[0]] * 2
-    assert report.end()["phases"] == pytest.approx({"One": 1.0, "Two": 0.0, "Three": 0.0})
-
-
-def test_reporting_is_cheap(tmp_path):
-    report = _work.Reporter(tmp_path)
-    begin = time.perf_counter()
-    for step in range(100_000):
-        report("Phase", step / 100_000)
-    assert time.perf_counter() - begin < 1.0
-
-
-def test_record_is_never_half_written(tmp_path):
-    report = _work.Reporter(tmp_path)
-    stop = threading.Event()
-
-    def keep_writing():
-        i = 0
-        while not stop.is_set():
-            report(f"Phase {i % 7}", float("nan") if i % 3 else 7.0, "x" * (i % 1000))
-            i += 1
-
-    writer = threading.Thread(target=keep_writing)
-    writer.start()
-    wait_until((tmp_path / _work.RECORD).exists)
-    for _ in range(200):
-        assert 0 <= json.loads((tmp_path / _work.RECORD).read_text())["fraction"] <= 1
-    stop.set()
-    writer.join()
-
-
-def test_every_report_after_a_cancel_raises(tmp_path):
-    report = _work.Reporter(tmp_path)
-    report("One", 0.0)
-    (tmp_path / _work.CANCEL).touch()
-    time.sleep(_work.INTERVAL)
-    for _ in range(3):  # a job's threads all have to hear it
-        with pytest.raises(Cancelled):
-            report("One", 0.5)
-
-
-def test_worker_stops_when_nobody_waits_any_more(tmp_path):
-    report = _work.Reporter(tmp_path / "gone")
-    with pytest.raises(Cancelled):
-        report("One", 0.0)
-
-
-def test_records_of_ended_jobs_go_and_those_of_a_dead_process_too(tmp_path):
-    done = subprocess.Popen([sys.executable, "-c", "pass"])
-    done.wait()
-    hostname = _work.where_am_i().rsplit(":", 1)[0]
-    for name, record in {
-        "dead": {"host": hostname, "pid": done.pid},
-        "elsewhere": {"host": "another", "pid": done.pid},
-        "alive": {"host": hostname, "pid": os.getpid()},
-        "odd": ["?"],
-    }.items():
-        (tmp_path / name / "somejob").mkdir(parents=True)
-        (tmp_path / name / "queue.json").write_text(json.dumps(record))
-    (tmp_path / "mine.txt").write_text("not ours")
-    with ThreadPoolExecutor(1) as executor:
-        queue = Queue(executor, folder=tmp_path)
-        job = queue.submit(work.add, 1, 2, title="Add")
-        assert job.wait(10)
-        assert os.listdir(queue.folder) == ["queue.json"]
-        left = {"elsewhere", "alive", "odd", "mine.txt", queue.folder.name} | (
-            {"dead"} if os.name != "posix" else set()
-        )
-        assert set(os.listdir(tmp_path)) == left
-
-
-# --- other executors
-
-
-@pytest.fixture(params=["threads", "processes"])
-def executor(request):
-    """Stand-ins for a cluster."""
-    if request.param == "threads":
-        made = ThreadPoolExecutor(2)
-    else:
-        made = loky.ProcessPoolExecutor(2)
-    with made:
-        yield made
-
-
-def test_any_executor_will_do(executor, tmp_path):
-    queue = Queue(executor, folder=tmp_path)
-    assert queue.submit(work.add, 1, 2, title="Add").result(timeout=30) == 3
-    failed = queue.submit(work.fail_oddly, title="Fail")
-    stopped = start(queue, work.until, "never")
-    queue.cancel(stopped.id)
-    assert failed.wait(30) and failed.error == "TwoArguments: one and two"
-    assert stopped.wait(10) and stopped.state == "cancelled"
-    queue.shutdown()
-    assert executor.submit(abs, -1).result(timeout=30) == 1  # not ours to shut down
-
-
-class ClusterLike(ThreadPoolExecutor):
-    """Like Dask's: a future can always be cancelled, and that stops nothing; some keywords are its own."""
-
-    def submit(self, fn, *args, key=None, workers=None, **kwargs):
-        inner = super().submit(fn, *args, **kwargs)
-        outer = Future()
-        inner.add_done_callback(lambda f: outer.cancelled() or outer.set_result(f.result()))
-        return outer
-
-
-def test_running_job_of_a_cluster_is_cancelled_only_when_it_has_stopped(tmp_path):
-    with ClusterLike(1) as executor:
-        queue = Queue(executor, folder=tmp_path)
-        job = start(queue, work.until, str(tmp_path / "go"), title="Wait", key="k", owner="anna")
-        waiting = queue.submit(work.until, str(tmp_path / "go"), title="Waits")
-        queue.cancel(job.id)
-        assert job.active and job.cancelling
-        queue.cancel(waiting.id)
-        assert waiting.state == "cancelled"
-        assert job.wait(10) and job.state == "cancelled"
-
-
-def test_pool_keeps_the_executor_contract():
-    with WorkerPool(2) as pool:
-        assert list(pool.map(abs, [-1, -2, -3])) == [1, 2, 3]
-        with pytest.raises(ValueError, match="invalid literal"):
-            pool.submit(int, "x").result(timeout=30)
-        ended = pool.submit(abs, -1)
-        ended.result(timeout=30)
-        pool.kill(ended)  # no effect
-        last = pool.submit(time.sleep, 0.2)
-    assert last.done() and last.exception() is None  # leaving the block waits
-    with pytest.raises(RuntimeError):
-        pool.submit(abs, -1)
-
-
-def test_default_workers_is_small():
-    assert 2 <= default_workers() <= 4
-
-
-# --- what a worker imports, and how it ends
-
-
-def test_worker_imports_xmlcore_and_never_streamlit_or_the_app(queue, monkeypatch):
-    pytest.importorskip("streamlit")
-    for name in ("app", "pages"):
-        monkeypatch.setitem(sys.modules, name, type(sys)(name))
-    fresh = Queue(n_workers=1)
-    seen = fresh.submit(work.where, title="Where").result(timeout=30)
-    fresh.shutdown()
-    assert "xmlcore.jobs" in seen["modules"]
-    loaded = {name.split(".")[0] for name in seen["modules"]}
-    assert not loaded & {"streamlit", "app", "pages", "pytest", "plotly", "tornado"}
-    assert str(PROJECT) in seen["path"]
-
-
-SCRIPT = """
-import os, sys, time
-sys.path.insert(0, {project!r})
-from xmlcore.jobs import Queue
-
-def twice(x, progress):
-    progress("Doubling", 1.0)
-    return 2 * x, os.getpid()
-
-def sleep(seconds, progress):
-    progress("Sleeping", 0.0)
-    time.sleep(seconds)
-
-print("main", flush=True)
-queue = Queue()
-value, pid = queue.submit(twice, 21, title="Twice").result(timeout=30)
-print(value, pid, flush=True)
-"""
-
-
-def run_script(tmp_path, more=""):
-    path = tmp_path / "script.py"
-    path.write_text(SCRIPT.format(project=str(PROJECT)) + more)
-    return subprocess.Popen([sys.executable, str(path)], cwd=tmp_path, stdout=-1, stderr=-1, text=True)
-
-
-def test_plain_script_without_a_main_guard(tmp_path):
-    out, err = run_script(tmp_path).communicate(timeout=30)
-    main, answer = out.splitlines()  # main once: the worker did not run the script again
-    assert main == "main" and answer.split()[0] == "42" and err == ""
-    wait_until(lambda: not is_alive(int(answer.split()[1])))
-    assert os.listdir(cache_root() / "jobs") == []
-
-
-LEAVING = """
-jobs = [queue.submit(sleep, 60, title="Long") for _ in range(4)]
-while [job.state for job in jobs].count("running") < 2:
-    time.sleep(0.01)
-print("leaving", flush=True)
-"""
-
-
-@posix
-@pytest.mark.parametrize(
-    "more", ["", "raise SystemExit(3)", "import joblib; joblib.Parallel(2)([joblib.delayed(abs)(1)])"]
-)
-def test_exit_with_running_jobs_is_quick_and_leaves_no_worker(tmp_path, more):
-    script = run_script(tmp_path, LEAVING + more)
-    pid = int([script.stdout.readline() for _ in range(3)][1].split()[1])
-    begin = time.monotonic()
-    _, err = script.communicate(timeout=30)
-    assert time.monotonic() - begin < 5 and err == ""
-    assert script.returncode == (3 if "Exit" in more else 0)
-    wait_until(lambda: not is_alive(pid), 5)
-    assert os.listdir(cache_root() / "jobs") == []
-
-
-@posix
-def test_killed_parent_takes_its_workers_along(tmp_path):
-    script = run_script(tmp_path, LEAVING + "time.sleep(60)")
-    pid = int([script.stdout.readline() for _ in range(3)][1].split()[1])
-    assert is_alive(pid)
-    script.kill()
-    script.wait()
-    wait_until(lambda: not is_alive(pid), 5)
-    script.stdout.close()
-    script.stderr.close()
-    assert len(os.listdir(cache_root() / "jobs")) == 1
-    Queue()
-    assert os.listdir(cache_root() / "jobs") == []
-
-
-# --- compiling ahead
-
-
-def compiled():
-    """Signatures of every kernel that is called from Python."""
-    from importlib import import_module
-    from pkgutil import iter_modules
-
-    import xmlcore._kernels as kernels
-
-    found = {}
-    for info in iter_modules(kernels.__path__):
-        for name, item in vars(import_module(f"{kernels.__name__}.{info.name}")).items():
-            if hasattr(item, "signatures"):
-                found[f"{info.name}.{name}"] = set(item.signatures)
-    return found
-
-
-def test_warm_up_leaves_nothing_to_compile(tmp_path):
-    import numpy as np
-
-    from xmlcore import PLT, jobs, metrics
-    from xmlcore.datasets import read_matrix
-
-    reports = []
-    jobs.warm_up(lambda *report: reports.append(report))
-    assert reports[0][0] == "Compiling kernels" and reports[-1][1] == 1.0
-    assert [r[1] for r in reports] == sorted(r[1] for r in reports)
-    before = compiled()
-
-    random = np.random.default_rng(0)
-    lines = [f"{i % 7},{7 + i % 4} {i % 9}:1 {9 + i % 3}:{random.random():.3f}" for i in range(60)]
-    X, Y, *_ = read_matrix(("60 12 11\n" + "\n".join(lines) + "\n").encode())
-    every = [{}, {"loss": "squared_hinge"}, {"tree": "random", "arity": 4}, {"n_estimators": 2}, {"beam": 3}]
-    for options in [*every, {"tree": "huffman"}]:
-        model = PLT(max_leaf_labels=3, max_iter=200, **options).fit(X, Y)
-        metrics.measures(Y, model.predict_topk(X, k=5), 5, metrics.inverse_propensity(Y))
-        model.predict_proba(X, threshold=0.2)
-        model.predict(X)
-        model.predict_topk(X.toarray() + 1, k=5)  # every row has every feature
-    assert compiled() == before
-
-
-def test_warm_up_runs_in_a_worker(queue):
-    assert queue.submit(sys.modules["xmlcore.jobs"].warm_up, title="Compiling").result(timeout=120) is None

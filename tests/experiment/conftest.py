@@ -1,0 +1,86 @@
+"""Small data sets, and a kept result of every kind."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from xmlcore import experiment
+from xmlcore.datasets import Dataset, registry, save_dataset
+
+
+@pytest.fixture(scope="session")
+def data():
+    """A few labels for each row, from linear scores."""
+    rng = np.random.default_rng(0)
+    X = sp.random_array((150, 20), density=0.3, rng=rng, dtype=np.float32, format="csr")
+    scores = X @ rng.standard_normal((20, 12))
+    Y = sp.csr_array(scores > np.quantile(scores, 0.85, axis=0))
+    return Dataset("toy", X[:120], Y[:120], X[120:], Y[120:])
+
+
+@pytest.fixture(scope="session")
+def easy():
+    """Labels of groups of rows, each with features of its own."""
+    rng = np.random.default_rng(1)
+    group = rng.integers(0, 6, 260)
+    Y = (rng.random((260, 12)) < 0.05) | (np.arange(12) // 2 == group[:, None]) & (rng.random((260, 12)) < 0.8)
+    Y[:, 0] |= ~Y.any(axis=1)
+    X = sp.csr_array(np.repeat(Y, 2, axis=1) * rng.uniform(0.5, 1.5, (260, 24)))
+    return Dataset("easy", X[:200], Y[:200], X[200:], Y[200:])
+
+
+@pytest.fixture(scope="session")
+def classes():
+    """One class per row, some frequent and most rare."""
+    rng = np.random.default_rng(1)
+    means = rng.poisson(0.4, (40, 60)) * rng.integers(1, 4, (40, 60))
+    of = np.minimum(rng.zipf(1.4, 700) - 1, 39)
+    X = sp.csr_array(rng.poisson(0.05 + means[of]).astype(np.float32))
+    Y = sp.csr_array((np.ones(700, bool), of, np.arange(701)), shape=(700, 40))
+    return Dataset("classes", X[:500], Y[:500], X[500:], Y[500:])
+
+
+@pytest.fixture(scope="session")
+def words():
+    """Three features for each label, and some that mean nothing."""
+    rng = np.random.default_rng(3)
+    Y = rng.random((160, 6)) < 0.3
+    X = np.repeat(Y, 3, axis=1) * rng.uniform(0.5, 1.5, (160, 18)) * (rng.random((160, 18)) < 0.8)
+    X = np.hstack([X, (rng.random((160, 12)) < 0.2).astype(float)])
+    names = [f"word {j}" for j in range(30)]
+    return Dataset("toy", X[:120], Y[:120], X[120:], Y[120:], feature_names=names)
+
+
+@pytest.fixture
+def some_of_each(easy, classes, monkeypatch):
+    """A kept task of every kind."""
+    from types import SimpleNamespace
+
+    entry, _ = registry._ENTRIES["api-docs"]
+    made = SimpleNamespace(load=lambda progress: easy)
+    monkeypatch.setattr(registry, "import_module", lambda name: made)
+    monkeypatch.setitem(registry._ENTRIES, "api-docs", (entry, "anywhere"))
+
+    def kept(kind, inputs, /, **params):
+        task = experiment.task(kind, inputs, params)
+        experiment.keep(task)
+        return task
+
+    few = {"n_epochs": 2, "n_hidden": 6}
+    of = {"dataset": save_dataset(easy)}
+    run = kept("train", of)
+    trees = kept("train", of, model="LdSM", params={"n_estimators": 3, "max_nodes": 20})
+    one_class = kept("train", {"dataset": save_dataset(classes)}, model="DoubleSampling")
+    selection = kept("select", of, params=few)
+    return [
+        kept("prepare", {}, name="api-docs"),
+        run,
+        selection,
+        kept("compare_selections", of, selections=[None, ["ChiSquared", {}]], seeds=[0]),
+        kept("selection_stability", of, params=few, seeds=[0, 1]),
+        kept("reduced", {"selection": selection.key}, n_per_label=2),
+        kept("prefixes", {"run": trees.key}),
+        kept("robustness", {"run": run.key}, kind="gaussian", levels=[0.1], n_repeats=1),
+        kept("explanations", {"run": run.key}, n_rows=5),
+        kept("sampling", {"run": one_class.key}, n_candidates=[2, 5]),
+    ]

@@ -1,0 +1,131 @@
+"""The hash of the code changes with what the code does, and with nothing else."""
+
+import shutil
+import time
+from importlib import metadata
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+import xmlcore
+from xmlcore.experiment import code_version
+from xmlcore.experiment.code_version import DECIDES, hash_of
+
+PACKAGE = Path(xmlcore.__file__).parent
+SOURCE = '''"""Docstring."""
+from xmlcore.parameters import Parameter
+
+# a comment
+C = Parameter("C", "Weight", "Larger fits closer.", "float", 1.0, minimum=0.0)
+D = Parameter("D", label="Depth", help="Deeper " + WORDS + f"{1}", kind="int", default=2)
+
+
+def double(x):
+    """Double x."""
+    return 2 * x
+
+
+class Thing:
+    """A thing."""
+
+    size: int = 1
+    """Its size."""
+'''
+
+
+@pytest.fixture
+def package(tmp_path):
+    folder = tmp_path / "xmlcore"
+    (folder / "models").mkdir(parents=True)
+    (folder / "models" / "plt.py").write_text(SOURCE)
+    return folder
+
+
+def changed(package, old, new):
+    assert old in SOURCE
+    before = hash_of(package)
+    (package / "models" / "plt.py").write_text(SOURCE.replace(old, new))
+    return hash_of(package) != before
+
+
+@pytest.mark.parametrize(
+    "old, new",
+    [
+        ('"""Docstring."""', '"""Another."""'),
+        ('"""Docstring."""', ""),
+        ("    # a comment".strip(), "# another"),
+        ('"""Double x."""', '"""Return twice x."""'),
+        ('"""Its size."""', '"""Bytes."""'),
+        ("Larger fits closer.", "Larger values fit the rows closer."),
+        ('"Weight"', '"C, weight"'),
+        ('label="Depth"', 'label="Levels"'),
+        ('"Deeper " + WORDS + f"{1}"', '"More."'),
+        ("return 2 * x", "return (2 *\n        x)"),
+    ],
+)
+def test_words_and_layout_do_not_count(package, old, new):
+    assert not changed(package, old, new)
+
+
+@pytest.mark.parametrize(
+    "old, new",
+    [
+        ("2 * x", "3 * x"),
+        ("size: int = 1", "size: int = 2"),
+        ('"float", 1.0', '"float", 2.0'),
+        ("default=2", "default=3"),
+        ("minimum=0.0", "minimum=0.1"),
+        ('Parameter("C"', 'Parameter("E"'),
+        ("return 2 * x", "print('text')\n    return 2 * x"),
+    ],
+)
+def test_what_decides_results_counts(package, old, new):
+    assert changed(package, old, new)
+
+
+def test_figures_do_not_count_and_line_ends_neither(package):
+    before = hash_of(package)
+    (package / "figures").mkdir()
+    (package / "figures" / "lines.py").write_text("y = 1\n")
+    (package / "models" / "plt.py").write_bytes(SOURCE.replace("\n", "\r\n").encode())
+    assert hash_of(package) == before
+    (package / "validation.py").write_text("x = 1\n")
+    assert hash_of(package) != before
+
+
+def test_it_tells_which_file_holds_what(package):
+    seen = set()
+    for a, b in (("x\n", "y\n"), ("y\n", "x\n"), ("x\ny\n", ""), ("", "x\ny\n")):
+        (package / "models" / "a.py").write_text(a)
+        (package / "models" / "b.py").write_text(b)
+        seen.add(hash_of(package))
+    assert len(seen) == 4
+
+
+@pytest.mark.parametrize("library", ["numpy", "scipy", "numba"])
+def test_it_follows_the_libraries(package, library, monkeypatch):
+    first = hash_of(package)
+    versions = {name: metadata.version(name) for name in ("numpy", "scipy", "numba")}
+    versions[library] += ".post1"
+    monkeypatch.setattr(code_version, "metadata", SimpleNamespace(version=versions.__getitem__))
+    assert hash_of(package) != first
+
+
+def test_all_parts_of_the_package_that_decide_are_there():
+    assert all((PACKAGE / name).exists() for name in DECIDES)
+
+
+def test_a_changed_help_text_of_a_model_changes_nothing(tmp_path):
+    """A copy of the package in which every help text and docstring of the catalog is another one."""
+    copy = tmp_path / "xmlcore"
+    shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    start = time.perf_counter()
+    assert hash_of(copy) == hash_of(PACKAGE) == code_version.code_version()
+    assert time.perf_counter() - start < 20  # two seconds on an idle core
+    text = (copy / "parameters.py").read_text(encoding="utf-8")
+    assert "The same seed gives the same model" in text
+    (copy / "parameters.py").write_text(text.replace("The same seed gives", "Equal seeds give"), encoding="utf-8")
+    assert hash_of(copy) == hash_of(PACKAGE)
+    (copy / "parameters.py").write_text(text.replace("2**32 - 1", "2**31 - 1"), encoding="utf-8")
+    assert hash_of(copy) != hash_of(PACKAGE)

@@ -1,0 +1,29 @@
+"""Waiting for jobs and processes in tests."""
+
+import os
+import time
+
+
+def wait_until(condition, seconds=15.0):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "took too long"
+        time.sleep(0.01)
+
+
+def running(job):
+    wait_until(lambda: job.state != "queued")
+    assert job.state == "running", job.error
+    return job
+
+
+def start(queue, function, *args, title="Test", **options):
+    return running(queue.submit(function, *args, title=title, **options))
+
+
+def is_alive(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True

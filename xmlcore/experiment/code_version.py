@@ -1,0 +1,110 @@
+"""Which code made a result: a hash of what decides results, so that an edit of a text changes nothing."""
+
+import ast
+import functools
+import hashlib
+from importlib import metadata
+from pathlib import Path
+
+# Folders and files of xmlcore that decide results.
+DECIDES = (
+    "_kernels",
+    "datasets",
+    "experiment",
+    "explain",
+    "metrics",
+    "models",
+    "robustness",
+    "selection",
+    "arrays.py",
+    "parallel.py",
+    "parameters.py",
+    "ranking.py",
+    "validation.py",
+)
+LIBRARIES = ("numpy", "scipy", "numba")
+TEXTS = frozenset({"label", "help", "title", "summary", "paper", "empty"})  # keyword arguments that are words for users
+
+
+@functools.cache
+def code_version() -> str:
+    """Return a hash of the code that decides results, computed once per process.
+
+    It covers the source files in :data:`DECIDES` without comments, docstrings and the layout of lines, without the
+    texts of :class:`~xmlcore.parameters.Parameter` and of the catalog, and the versions of NumPy, SciPy and Numba.
+
+    Returns
+    -------
+    str
+        16 hex digits.
+    """
+    return hash_of(Path(__file__).resolve().parent.parent)
+
+
+def hash_of(package: Path) -> str:
+    """Return what :func:`code_version` returns, for the sources in a folder as they are now."""
+    digest = hashlib.blake2b(digest_size=8)
+    for name in DECIDES:
+        place = package / name
+        files = [place] if place.suffix else place.rglob("*.py")
+        for path in sorted((p for p in files if p.is_file()), key=lambda p: p.relative_to(package).as_posix()):
+            text = _meaning(ast.parse(path.read_bytes()))
+            digest.update(
+                f"{path.relative_to(package).as_posix()} {len(text)}\n{text}".encode("utf-8", "surrogatepass")
+            )
+    for library in LIBRARIES:
+        digest.update(f"{library} {metadata.version(library)}\n".encode())
+    return digest.hexdigest()
+
+
+def _meaning(tree) -> str:
+    """Return a text of a syntax tree that changes only when the code does something else."""
+    parts = []
+    _write(tree, parts.append)
+    return "".join(parts)
+
+
+def _write(node, write):
+    if isinstance(node, ast.AST):
+        write(type(node).__name__)
+        write("(")
+        fields = node._fields
+        if isinstance(node, ast.Call):
+            node = _without_texts(node)
+        for name in fields:
+            value = getattr(node, name, None)
+            if value is None or value == [] or name in ("ctx", "type_comment"):
+                continue
+            if name == "body" and isinstance(value, list):
+                value = [line for line in value if not _is_text(line)]
+            write(name)
+            write("=")
+            _write(value, write)
+        write(")")
+    elif isinstance(node, list):
+        write("[")
+        for item in node:
+            _write(item, write)
+            write(",")
+        write("]")
+    else:
+        write(repr(node))
+
+
+def _is_text(line) -> bool:
+    """Whether a line of code is nothing but a string: a docstring, or a note on an attribute."""
+    return isinstance(line, ast.Expr) and isinstance(line.value, ast.Constant) and isinstance(line.value.value, str)
+
+
+def _without_texts(call):
+    """Return a call without what is words for users: ``help="..."``, and the second and third of a Parameter."""
+    name = getattr(call.func, "id", getattr(call.func, "attr", ""))
+    args = [arg for at, arg in enumerate(call.args) if not (name == "Parameter" and at in (1, 2))]
+    keywords = [k for k in call.keywords if not (k.arg in TEXTS and _is_words(k.value))]
+    return ast.Call(func=call.func, args=args, keywords=keywords)
+
+
+def _is_words(value) -> bool:
+    if isinstance(value, ast.BinOp):  # "some words" + OTHER_WORDS
+        return _is_words(value.left) or _is_words(value.right)
+    return isinstance(value, ast.JoinedStr) or (isinstance(value, ast.Constant) and isinstance(value.value, str))
