@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from xmlcore.validation import check_count, check_row
+
 
 def by_frequency(X):
     """The features that occur, the most frequent first: int32."""
@@ -85,3 +87,23 @@ def pointers(counts) -> np.ndarray:
         The length of each list.
     """
     return np.concatenate([[0], np.cumsum(np.fromiter(counts, np.int64))])
+
+
+def largest_values(x, n: int = 5) -> list[tuple[int, float]]:
+    """Return the features of one row that have the largest absolute values.
+
+    Parameters
+    ----------
+    x : sparse or dense, shape (D,) or (1, D)
+        One row.
+    n : int
+        Most features to return.
+
+    Returns
+    -------
+    list of (feature, value)
+        Largest |value| first; equal ones by feature id. Features with value 0 are left out.
+    """
+    n, x = check_count(n, "n"), check_row(x)
+    order = np.lexsort((x.indices, -np.abs(x.data)))[:n]
+    return list(zip(x.indices[order].tolist(), x.data[order].astype(float).tolist()))

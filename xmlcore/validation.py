@@ -338,3 +338,20 @@ def _from_lists(Y, n_labels, name):
         raise ValueError(f"{name} has no labels at all")
     matrix = sp.csr_array((np.ones(indices.size, dtype=bool), indices, indptr), shape=(len(Y), width))
     return matrix
+
+
+def check_fitted(model) -> None:
+    """Raise scikit-learn's NotFittedError if the estimator is not fitted; accept a model that cannot tell."""
+    is_fitted = getattr(model, "__sklearn_is_fitted__", None)
+    if is_fitted is not None and not is_fitted():
+        from sklearn.exceptions import NotFittedError
+
+        raise NotFittedError(f"This {type(model).__name__} is not fitted yet: call fit(X, Y) first")
+
+
+def check_row(x, n_features: int | None = None) -> sp.csr_array:
+    """Return one row, given as a vector or as a matrix of one row, as :func:`check_features` does; raise otherwise."""
+    x = check_features(x, n_features, name="x")
+    if x.shape[0] != 1:
+        raise ValueError(f"x has {x.shape[0]} rows: one row is needed")
+    return x

@@ -61,7 +61,8 @@ def test_rows_are_worked_through_in_blocks_without_a_difference(monkeypatch):
     X, Y = problem()
     model = ExtendedPLT().fit(X, Y)
     whole = model.adversarial_evaluation(X, Y)
-    monkeypatch.setattr("xmlcore.robustness.evaluation.row_blocks", lambda X, *_: [(0, 7), (7, 8), (8, X.shape[0])])
+    blocks = [(0, 7), (7, 8), (8, X.shape[0])]
+    monkeypatch.setattr("xmlcore.models.extended_plt.blocks_of_noisy_rows", lambda *_: blocks)
     parts = model.adversarial_evaluation(X, Y)
     for k in whole:
         for sigma in whole[k]:
@@ -119,7 +120,7 @@ def test_saved_and_read_it_is_the_same(tmp_path):
         ({"sigma": 0}, "sigma must be positive"),
         ({"sigma": -1}, "sigma"),
         ({"noise_support": "both"}, "support"),
-        ({"augment_ratio": 0}, "augment_ratio must be positive"),
+        ({"augment_ratio": 0}, "augment_ratio must be above 0"),
     ],
 )
 def test_bad_parameters_are_refused(params, said):

@@ -234,7 +234,7 @@ def kernel_cap_maximum(*arguments):
 )
 def test_models_that_cannot_be_certified_are_refused(params, error):
     X, Y = problem(5)
-    with pytest.raises(ValueError, match=f"{error}.*certified are PLTs of one tree"):
+    with pytest.raises(ValueError, match=f"{error}.*only PLTs with one tree"):
         certified_radius(PLT(**params).fit(X, Y), X)
     with pytest.raises(ValueError, match="a LdSM cannot be certified"):
         certified_radius(LdSM(), X)

@@ -148,13 +148,13 @@ def test_neither_blocks_nor_threads_change_a_measure(model, data, kind, options,
     arguments = (model, data.X_test, data.Y_test, (0.1,))
     keywords = dict(n_repeats=1, perturbation=kind, options=options, Y_train=data.Y_train)
     whole = evaluate(*arguments, **keywords, n_jobs=1)
-    monkeypatch.setattr(evaluation, "BLOCK_BYTES", 5000)
+    monkeypatch.setattr("xmlcore.noise.BLOCK_BYTES", 5000)
     parts = evaluate(*arguments, **keywords, n_jobs=2)
     pd.testing.assert_frame_equal(without_times(whole), without_times(parts))
 
 
 def test_rows_are_perturbed_a_bounded_part_at_a_time(data, monkeypatch):
-    monkeypatch.setattr(evaluation, "BLOCK_BYTES", 25 * 80 * 8)
+    monkeypatch.setattr("xmlcore.noise.BLOCK_BYTES", 25 * 80 * 8)
     recorder = Recorder()
     evaluate(recorder, data.X_test, data.Y_test, (0.1,), n_repeats=1)
     noisy = [X for X, _ in recorder.asked if X.nnz == X.shape[0] * 80]
@@ -203,7 +203,7 @@ def test_times_of_both_steps_are_apart_and_at_the_largest_place(frame):
 
 
 def test_progress_rises_once_from_0_to_1_and_stops_the_work(model, data, monkeypatch):
-    monkeypatch.setattr(evaluation, "BLOCK_BYTES", 40 * 80 * 8)
+    monkeypatch.setattr("xmlcore.noise.BLOCK_BYTES", 40 * 80 * 8)
     said = []
     evaluate(model, data.X_test, data.Y_test, (0.1,), n_repeats=2, progress=lambda *words: said.append(words))
     fractions = [fraction for _, fraction, _ in said]

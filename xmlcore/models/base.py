@@ -15,7 +15,7 @@ import scipy.sparse as sp
 
 from xmlcore.models.label_tree import LabelTree
 from xmlcore.parameters import Parameter, check_parameters
-from xmlcore.validation import check_features
+from xmlcore.validation import check_features, check_fitted
 
 FORMAT_VERSION = 3
 PARAMS_FILE = "params.json"
@@ -148,10 +148,7 @@ class MultiLabelModel:
         return self.predict_proba(X, threshold=0.5).astype(bool)
 
     def _check_fitted(self):
-        if not self.__sklearn_is_fitted__():
-            from sklearn.exceptions import NotFittedError
-
-            raise NotFittedError(f"This {type(self).__name__} is not fitted yet: call fit(X, Y) first")
+        check_fitted(self)
 
     def _check_input(self, X) -> sp.csr_array:
         self._check_fitted()

@@ -4,8 +4,11 @@ import time
 
 import numpy as np
 
+from xmlcore.arrays import largest_values
+from xmlcore.augmentation import augment, check_ratio
 from xmlcore.models.base import ModelFormatError
 from xmlcore.models.plt import PLT
+from xmlcore.noise import GaussianNoise, blocks_of_noisy_rows
 from xmlcore.progress import Progress, silent
 from xmlcore.validation import INT32_MAX, check_count, check_features, check_labels
 
@@ -119,8 +122,6 @@ collapse_layers
         With ``noise_support="all"`` copies have D values each, and training time and memory are those of m * D values:
         :func:`xmlcore.robustness.augmented_bytes` estimates the latter.
         """
-        from xmlcore.robustness import GaussianNoise, augment
-
         self._check_params()
         X = check_features(X)
         Y = check_labels(Y, n_rows=X.shape[0], n_labels=self._n_labels_of_tree(Y))
@@ -148,9 +149,7 @@ collapse_layers
         This looks at the row only, never at the model: :func:`xmlcore.explain.contributions` says what the model makes
         of each feature.
         """
-        from xmlcore.explain import magnitude
-
-        return magnitude(x, n)
+        return largest_values(x, n)
 
     def adversarial_evaluation(
         self,
@@ -195,8 +194,6 @@ collapse_layers
         xmlcore.robustness.evaluate : any model and noise, with repeats, intervals and label buckets.
         """
         from xmlcore import metrics
-        from xmlcore.robustness import GaussianNoise
-        from xmlcore.robustness.evaluation import row_blocks
 
         X = self._check_input(X)
         Y = check_labels(Y, n_rows=X.shape[0], n_labels=self.n_labels_)
@@ -211,7 +208,7 @@ collapse_layers
         for at, noise in enumerate(noises):
             parts = {k: [] for k in k_values}
             seconds = dict.fromkeys(k_values, 0.0)
-            blocks = row_blocks(X, "gaussian", "all")
+            blocks = blocks_of_noisy_rows(X, "gaussian", "all")
             for number, (start, end) in enumerate(blocks):
                 done = (at + number / len(blocks)) / len(noises)
                 progress("Predicting noisy rows", done, f"sigma {noise.sigma:g}: row {start + 1:,} of {X.shape[0]:,}")
@@ -239,9 +236,6 @@ collapse_layers
         return self
 
     def _check_params(self):
-        from xmlcore.robustness import GaussianNoise
-        from xmlcore.robustness.training import check_ratio
-
         super()._check_params()
         if GaussianNoise(self.sigma, self.noise_support).sigma == 0:
             raise ValueError("sigma must be positive, not 0: fit(X, Y) trains without noise")

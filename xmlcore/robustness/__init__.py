@@ -1,16 +1,16 @@
-"""How predictions hold up when rows are changed: by noise, by other words, by an adversary."""
+"""Robustness: how predictions change when rows are changed by noise, by other words, or by an attack."""
 
 from importlib import import_module
 
 _NAMES = {
-    "GaussianNoise": "xmlcore.robustness.perturbations",
-    "WordNoise": "xmlcore.robustness.perturbations",
+    "GaussianNoise": "xmlcore.noise",
+    "WordNoise": "xmlcore.noise",
     "perturbation": "xmlcore.robustness.perturbations",
     "FGSM": "xmlcore.robustness.attacks",
     "PGD": "xmlcore.robustness.attacks",
     "AdversarialTraining": "xmlcore.robustness.training",
-    "augment": "xmlcore.robustness.training",
-    "augmented_bytes": "xmlcore.robustness.training",
+    "augment": "xmlcore.augmentation",
+    "augmented_bytes": "xmlcore.augmentation",
     "certified_radius": "xmlcore.robustness.certificates",
     "evaluate": "xmlcore.robustness.evaluation",
     "summarise": "xmlcore.robustness.evaluation",

@@ -1,16 +1,17 @@
-"""Perturbations that follow the model's gradient: the rows that change its answer the most.
+"""Attacks: changes of rows that follow the model's gradient in order to change its prediction.
 
-Both attacks move a row x to x + d, with d inside a ball of radius epsilon, so as to raise an objective:
+An attack moves a row x to x + d, where the length of d is at most epsilon, so that an objective becomes larger:
 
-- ``"margin"``: log P(best wrong label) - log P(best true label). Above 0 the label ranked first is wrong.
+- ``"margin"``: log P(best wrong label) - log P(best true label). If it is above 0, the label ranked first is wrong.
 - ``"loss"``: minus the mean of log P over the true labels.
 
-The true labels are those of Y. A row without labels there, or any row when there is no Y, has the label that the model
-ranks first for the clean row. Under ``"margin"`` a row of which all labels are true, or for which a beam finds no wrong
-one, stays as it is; so does, under both, a row whose gradient is 0, such as a row of zeros.
+The true labels of a row are its labels in Y. If Y is not given, or the row has no labels in Y, its only true label is
+the one that the model ranks first for the clean row. Some rows are not changed: with ``"margin"`` those whose labels
+are all true, or for which a beam finds no wrong label; with both objectives those whose gradient is 0, such as a row of
+zeros.
 
-Values may become negative, and a row may get every feature that its labels' classifiers look at; ``nonnegative=True``
-and ``support="nonzero"`` prevent that. The ball holds up to the rounding of the result to float32.
+Values may become negative, unless ``nonnegative=True``. A row may get new features, those that the classifiers of its
+labels use, unless ``support="nonzero"``. Rounding the result to float32 can make d slightly longer than epsilon.
 
 References
 ----------
@@ -24,35 +25,35 @@ from typing import ClassVar
 import numpy as np
 import scipy.sparse as sp
 
+from xmlcore.noise import check_level, check_rows, check_seed, check_support
 from xmlcore.parallel import run_tasks
-from xmlcore.robustness.perturbations import check_level, check_rows, check_seed, check_support
-from xmlcore.validation import check_count, check_features, check_labels
+from xmlcore.validation import check_count, check_features, check_fitted, check_labels
 
-BLOCK_ROWS = 256
-BLOCK_VALUES = 1 << 22  # of a block, if all its rows had all features
-BLOCK_LABELS = 4  # as many labels as that for each row of a full block
-LARGEST = 1e30  # of epsilon and of a step: sums stay finite in float32
+BLOCK_ROWS = 256  # most rows of a block
+BLOCK_VALUES = 1 << 22  # most values of a block, counted as if all its rows had all features
+BLOCK_LABELS = 4  # most true labels of a block, for each row of a full block
+LARGEST = 1e30  # largest epsilon and largest step: sums stay finite in float32
 FLOAT32_MAX = np.finfo(np.float32).max
-LEAST = -1e300  # in place of the logarithm of 0, so that differences are numbers
+LEAST = -1e300  # used in place of the logarithm of 0, so that differences are numbers
 
 
 @dataclass(frozen=True)
 class FGSM:
-    """One step along the gradient, as long as is allowed (Goodfellow et al., ICLR 2015).
+    """Attack with one step of length epsilon along the gradient (Goodfellow et al., ICLR 2015).
 
     Parameters
     ----------
     epsilon : float in [0, 1e30]
-        Radius of the ball, in the unit of the values of X. 0 leaves rows as they are.
+        Length of the step, in the unit of the values of X. 0 leaves rows as they are.
     norm : {2, inf, "inf"}
-        2: the step is epsilon times the normalised gradient. inf: epsilon times its sign, where it is not 0, so that a
-        feature without influence keeps its value.
+        Norm in which the length is measured. 2: the step is epsilon times the normalised gradient. inf: each feature
+        changes by epsilon times the sign of its gradient; a feature whose gradient is 0 keeps its value.
     support : {"all", "nonzero"}
         Which features may change: all, or those that the row has.
     objective : {"margin", "loss"}
-        What is raised, see :mod:`xmlcore.robustness.attacks`.
+        What the attack makes larger, see :mod:`xmlcore.robustness.attacks`.
     nonnegative : bool
-        Clip values below 0, which keeps rows in the ball; X must have none.
+        Set values below 0 to 0, which does not make the change longer. X must have no negative values.
 
     Examples
     --------
@@ -83,34 +84,34 @@ class FGSM:
         return self.epsilon
 
     def apply(self, X, rows=None, seed=0, *, model=None, Y=None, n_jobs=None) -> sp.csr_array:
-        """Attack rows.
+        """Return the rows after one step along the gradient.
 
         Parameters
         ----------
         X : sparse or dense, shape (n, D)
         rows, seed
-            Taken as every perturbation takes them, and without effect: nothing here is random.
+            Checked and ignored: FGSM is not random. Other perturbations need them.
         model : estimator with ``log_proba_gradient`` and ``predict_topk``
-            What is attacked; fitted.
+            The fitted model that is attacked.
         Y : sparse or dense binary, shape (n, L), or lists of label ids, optional
             The true labels.
         n_jobs : int, optional
-            Blocks of rows worked on at the same time; all cores when None.
+            Number of blocks of rows that are attacked at the same time; all cores when None.
 
         Returns
         -------
         scipy.sparse.csr_array of float32, shape (n, D)
-            Each row depends on that row of X and Y, and the model, only.
+            A row depends only on the same row of X and Y, and on the model.
 
         Raises
         ------
         ValueError, TypeError
-            No model, one without gradients, or data that do not fit it.
+            There is no model, it has no gradient, or the data do not fit it.
 
         Notes
         -----
-        Two gradients and one search per row under "margin", one gradient per true label under "loss". Memory, beside
-        the result, is that of a block of at most 256 rows.
+        A row needs two gradients and one search with "margin", and one gradient per true label with "loss". The working
+        memory is that of a block of at most 256 rows.
         """
 
         def attack(task):
@@ -122,25 +123,28 @@ class FGSM:
 
 @dataclass(frozen=True)
 class PGD:
-    """Steps along the gradient, each projected back into the ball (Madry et al., ICLR 2018).
+    """Attack with several steps along the gradient (projected gradient descent; Madry et al., ICLR 2018).
 
-    Of all places that it came by, the clean row included, a row takes the one where the objective is largest. The best
-    wrong label and the best true one are found anew at every step.
+    After each step the row is projected back to within epsilon of the clean row. The result is the row with the largest
+    objective among the clean row and the rows after each step. The best wrong label and the best true label are
+    searched again at every step.
 
     Parameters
     ----------
-    epsilon, norm, support, objective, nonnegative
-        As of :class:`FGSM`.
+    epsilon : float in [0, 1e30]
+        Largest length of the whole change, in the unit of the values of X.
+    norm, support, objective, nonnegative
+        See :class:`FGSM`.
     n_steps : int, at least 1
     step : float, optional
         Length of a step; 2.5 * epsilon / n_steps when None, as in the paper's implementation.
     random_start : bool
-        Start at a uniform point of the ball instead of the clean row: of the part of it spanned by the features along
-        which the clean row's objective has a gradient, so that rows stay sparse.
+        Start at a random row within epsilon of the clean row instead of at the clean row. Only features for which the
+        clean row's objective has a gradient are changed, so that rows stay sparse.
 
     Notes
     -----
-    A surer attack on a row is the best of several seeds with ``random_start=True``.
+    For a stronger attack, run several seeds with ``random_start=True`` and take the best result of each row.
     """
 
     epsilon: float
@@ -167,34 +171,34 @@ class PGD:
         return self.epsilon
 
     def apply(self, X, rows=None, seed=0, *, model=None, Y=None, n_jobs=None) -> sp.csr_array:
-        """Attack rows.
+        """Return the rows after the attack.
 
         Parameters
         ----------
         X : sparse or dense, shape (n, D)
         rows : array_like of int, shape (n,), optional
-            Ids of the rows, 0 to n - 1 when None: a random start depends on the seed and the id.
+            Ids of the rows; 0 to n - 1 when None. A random start depends on the seed and the id.
         seed : int, at least 0
         model : estimator with ``log_proba_gradient`` and ``predict_topk``
-            What is attacked; fitted.
+            The fitted model that is attacked.
         Y : sparse or dense binary, shape (n, L), or lists of label ids, optional
             The true labels.
         n_jobs : int, optional
-            Blocks of rows worked on at the same time; all cores when None.
+            Number of blocks of rows that are attacked at the same time; all cores when None.
 
         Returns
         -------
         scipy.sparse.csr_array of float32, shape (n, D)
-            Each row depends on that row of X and Y, its id, the seed and the model only.
+            A row depends only on the same row of X and Y, its id, the seed and the model.
 
         Raises
         ------
         ValueError, TypeError
-            No model, one without gradients, or data that do not fit it.
+            There is no model, it has no gradient, or the data do not fit it.
 
         Notes
         -----
-        ``n_steps`` + 1 times the work of :class:`FGSM`, one more with a random start. Memory, beside the result, is
+        The time is ``n_steps`` + 1 times that of :class:`FGSM`, and one more with a random start. The working memory is
         that of a block of at most 256 rows.
         """
         length = 2.5 * self.epsilon / self.n_steps if self.step is None else self.step
@@ -214,9 +218,10 @@ class PGD:
 
 
 class _Block:
-    """Some rows under attack."""
+    """A block of rows under attack: their true labels, the objective and its gradient, and moves within epsilon."""
 
     def __init__(self, attack, model, clean, labels, ids):
+        # ``clean`` are the unchanged rows, ``labels`` their labels in Y (CSR), ``ids`` the ids of the rows.
         self.attack = attack
         self.model = model
         self.clean = clean
@@ -229,10 +234,11 @@ class _Block:
                 self.true[i] = own[own >= 0]
 
     def objective(self, X):
-        """Value (float64) of each row and its gradient (csr float64), which is 0 for rows that are left alone."""
+        """Return the objective of each row (float64) and its gradient (CSR, float64), 0 for rows that stay as is."""
         return self._loss(X) if self.attack.objective == "loss" else self._margin(X)
 
     def _loss(self, X):
+        """Return the objective "loss" of each row and its gradient."""
         row = np.repeat(np.arange(len(self.true)), [own.size for own in self.true])
         logs, gradient = self._gradients(X, row, np.concatenate(self.true))
         shares = 1.0 / np.bincount(row, minlength=X.shape[0])[row]
@@ -240,19 +246,11 @@ class _Block:
         return -(mean @ logs), _restricted(-(mean @ gradient), self.allowed())
 
     def _margin(self, X):
+        """Return the objective "margin" of each row and its gradient."""
         n = X.shape[0]
-        wrong, known = np.full(n, -1), np.full(n, -1)
-        # So many labels that one of them is wrong, rounded up: few searches, and the same for a row in any block.
-        counts = np.array([own.size for own in self.true])
-        wanted = np.minimum(2 ** np.ceil(np.log2(counts + 1)).astype(int), self.model.n_labels_)
-        for k in np.unique(wanted):
-            some = np.flatnonzero(wanted == k)
-            for i, found in zip(some, self.model.predict_topk(X[some], k=int(k)).labels):
-                is_true = np.isin(found, self.true[i])
-                wrong[i] = next(iter(found[~is_true & (found >= 0)]), -1)
-                known[i] = next(iter(found[is_true]), -1)
+        wrong, known = self._best_labels(X)
         attacked = wrong >= 0
-        # Where no true label is among those found, all are looked at.
+        # The best true label, or all true labels where none of them was found.
         tried = [own if label < 0 else np.array([label]) for own, label in zip(self.true, known)]
         tried = [own if yes else own[:0] for own, yes in zip(tried, attacked)]
         row = np.concatenate([np.flatnonzero(attacked), np.repeat(np.arange(n), [own.size for own in tried])])
@@ -271,17 +269,34 @@ class _Block:
         difference = sp.csr_array((signs, (row[used], used)), shape=(n, row.size))
         return value, _restricted(difference @ gradient, self.allowed())
 
+    def _best_labels(self, X):
+        """Return the best wrong and the best true label of each row, -1 where the search finds none."""
+        wrong, known = np.full(X.shape[0], -1), np.full(X.shape[0], -1)
+        # At least one label more than the row has true ones, so that one is wrong. The number is rounded up to a power
+        # of 2: this takes few searches, and a row is searched in the same way in every block.
+        counts = np.array([own.size for own in self.true])
+        wanted = np.minimum(2 ** np.ceil(np.log2(counts + 1)).astype(int), self.model.n_labels_)
+        for k in np.unique(wanted):
+            some = np.flatnonzero(wanted == k)
+            for i, found in zip(some, self.model.predict_topk(X[some], k=int(k)).labels):
+                is_true = np.isin(found, self.true[i])
+                wrong[i] = next(iter(found[~is_true & (found >= 0)]), -1)
+                known[i] = next(iter(found[is_true]), -1)
+        return wrong, known
+
     def _gradients(self, X, row, labels):
+        """Return log P and its gradient, both finite, for pairs of a row of X and a label."""
         logs, gradient = self.model.log_proba_gradient(X[row], labels)
         gradient = sp.csr_array(gradient, dtype=np.float64)
         np.clip(gradient.data, -FLOAT32_MAX, FLOAT32_MAX, out=gradient.data)
         return np.maximum(logs, LEAST), gradient
 
     def allowed(self):
+        """Return a matrix whose entries are the features that may change; None when all may."""
         return self.clean if self.attack.support == "nonzero" else None
 
     def stepped(self, X, gradient, length):
-        """The rows of X (None: the clean ones) after a step, back in the ball."""
+        """Return the rows of X (None: the clean rows) after one step, projected back to within epsilon."""
         move = gradient if X is None or X is self.clean else sp.csr_array(X - self.clean, dtype=np.float64)
         if _is_two(self.attack.norm):
             step = _scaled(gradient, length, least=0.0)
@@ -290,7 +305,7 @@ class _Block:
         return self._placed(step if move is gradient else move + step)
 
     def random_place(self, gradient, seed):
-        """A uniform point of the ball over the features that the gradient has."""
+        """Return a random row within epsilon of each clean row, which differs in the features of the gradient only."""
         values, epsilon = np.empty(gradient.nnz), self.attack.epsilon
         for i, (start, end) in enumerate(zip(gradient.indptr[:-1], gradient.indptr[1:])):
             rng, size = np.random.default_rng([seed, self.ids[i]]), end - start
@@ -303,7 +318,7 @@ class _Block:
         return self._placed(_like(gradient, values))
 
     def _placed(self, move):
-        """Clean rows plus a move that is brought back into the ball first."""
+        """Return the clean rows plus a move, which is shortened to epsilon first."""
         epsilon = self.attack.epsilon
         if _is_two(self.attack.norm):
             move = _scaled(move, epsilon, least=epsilon)
@@ -318,7 +333,7 @@ class _Block:
         return placed
 
     def better(self, best, value, X):
-        """Best places and values of each row when those of X are looked at too, and the gradient there."""
+        """Return the better of ``best`` and X for each row, its objective, and the gradient at X."""
         new, gradient = self.objective(X)
         taken = new > value
         if taken.any():
@@ -329,21 +344,24 @@ class _Block:
 
 
 def _apply(attack, one_block, X, rows, seed, model, Y, n_jobs):
+    """Check what :meth:`FGSM.apply` and :meth:`PGD.apply` get, and call ``one_block`` for all blocks on threads."""
     check_seed(seed)
     if model is None:
         raise ValueError(f"{type(attack).__name__} follows a model's gradient: give model=")
     if not hasattr(model, "log_proba_gradient"):
         raise ValueError(
             f"{type(model).__name__} has no log_proba_gradient, which {type(attack).__name__} follows: attack a model "
-            "that has, such as a PLT fitted on the same rows, and hand the changed rows to this one"
+            "that has one, such as a PLT fitted on the same rows, and predict the changed rows with this model"
         )
-    model._check_fitted()
+    check_fitted(model)
     X = check_features(X, model.n_features_in_)
     n = X.shape[0]
     Y = sp.csr_array((n, model.n_labels_), dtype=bool) if Y is None else check_labels(Y, n, model.n_labels_)
     ids = check_rows(rows, n)
     if attack.nonnegative and X.nnz and X.data.min() < 0:
-        raise ValueError(f"nonnegative=True, but X holds {X.data.min()}: rows would leave the ball when clipped")
+        raise ValueError(
+            f"nonnegative=True, but X holds {X.data.min()}: setting it to 0 could change the row by more than epsilon"
+        )
     if attack.epsilon == 0 or n == 0:
         return X
     blocks = _blocks(np.maximum(1, np.diff(Y.indptr)), max(1, min(BLOCK_ROWS, BLOCK_VALUES // X.shape[1])))
@@ -356,7 +374,7 @@ def _apply(attack, one_block, X, rows, seed, model, Y, n_jobs):
 
 
 def _blocks(n_labels, size):
-    """Slices of at most ``size`` rows, and fewer where rows have many labels: each may need a gradient."""
+    """Return slices of at most ``size`` rows, fewer where rows have many labels: each label may need a gradient."""
     blocks, start, total = [], 0, 0
     for i, count in enumerate(n_labels.tolist()):
         if i > start and (i - start == size or total + count > BLOCK_LABELS * size):
@@ -367,6 +385,7 @@ def _blocks(n_labels, size):
 
 
 def _check(attack):
+    """Raise TypeError or ValueError unless the arguments that both attacks have are valid."""
     object.__setattr__(attack, "epsilon", check_level(attack.epsilon, "epsilon", LARGEST))
     if not (_is_two(attack.norm) or attack.norm == np.inf or attack.norm == "inf"):
         raise ValueError(f'norm must be 2 or infinity (numpy.inf or "inf"), not {attack.norm!r}')
@@ -394,7 +413,7 @@ def _like(matrix, values):
 
 
 def _scaled(matrix, length, least):
-    """Rows longer than ``least`` brought to ``length``; each row by a sum of its own entries, in their order."""
+    """Scale rows that are longer than ``least`` to ``length``; a row's result does not depend on other rows."""
     row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
     norms = np.sqrt(np.bincount(row, matrix.data.astype(np.float64) ** 2, matrix.shape[0]))
     scale = np.where(norms > least, length / np.where(norms > 0, norms, 1.0), 1.0)
@@ -402,7 +421,7 @@ def _scaled(matrix, length, least):
 
 
 def _restricted(gradient, allowed):
-    """The gradient as canonical CSR without zeros, of the allowed features only."""
+    """Return the gradient of the allowed features only, as canonical CSR without zeros."""
     gradient = sp.csr_array(gradient)
     if allowed is not None:
         gradient = sp.csr_array(gradient.multiply(allowed != 0))

@@ -1,4 +1,4 @@
-"""How much a row can change, in any way whatsoever, without another label becoming the first."""
+"""Certificates: how far a row can be changed in any way before another label is ranked first."""
 
 from typing import NamedTuple
 
@@ -9,27 +9,28 @@ from xmlcore.models.linear_nodes import LOSS_NUMBERS
 from xmlcore.models.plt import PLT
 from xmlcore.parallel import run_tasks
 from xmlcore.progress import Progress, silent
-from xmlcore.validation import csr_parts
+from xmlcore.validation import check_features, check_fitted, csr_parts
 
-FLOAT32_ROUNDING = 2.0**-24
-FLOAT64_ROUNDING = 2.0**-53
-MARGIN = 1e-6  # taken off the radius: rounding on the way to it, and never the whole length of the row
-TASK_ROWS = 64
+FLOAT32_ROUNDING = 2.0**-24  # largest relative error of one float32 operation
+FLOAT64_ROUNDING = 2.0**-53  # largest relative error of one float64 operation
+# Part of the radius that is subtracted: it covers the rounding of the radius, and keeps it below the row's length.
+MARGIN = 1e-6
+TASK_ROWS = 64  # rows of one task
 
 
 class Certificates(NamedTuple):
-    """What is certified of n rows.
+    """Certified radii of n rows.
 
     Attributes
     ----------
     label : ndarray of int32, shape (n,)
         The label that is ranked first.
     radius : ndarray of float64, shape (n,)
-        In the unit of the values of X: no change of the row of at most this L2 norm puts another label first.
+        In the unit of the values of X: no change of the row with at most this L2 norm ranks another label first.
     relative : ndarray of float64, shape (n,)
         The radius divided by the row's length, below 1; 0 for rows of zeros.
     rival : ndarray of int32, shape (n,)
-        The label at which the bound ends, -1 where none does before the row could become zero.
+        The label that limits the radius; -1 where none does, so that only the row's length limits it.
     """
 
     label: np.ndarray
@@ -39,44 +40,44 @@ class Certificates(NamedTuple):
 
 
 def certified_radius(model, X, n_jobs: int | None = None, progress: Progress = silent) -> Certificates:
-    """Lower bounds on the L2 norm of a change that can put another label first.
+    """Return lower bounds on the L2 norm of a change that ranks another label first.
 
-    They hold for every change of the row, found by no search and refuted by no attack: for any row x' of float32 values
-    within the radius of x, ``model.predict_topk(x', k=1)`` has the same label. How the bound is made is said in
-    ``xmlcore._kernels.certificates``; it is exact to first order, so for small radii close to the truth, and looser
-    the further a row is from the border to another label.
+    The bounds hold for every change, so that no attack can refute them: for each row x' of float32 values within the
+    radius of x, ``model.predict_topk(x', k=1)`` has the same label. ``xmlcore._kernels.certificates`` derives the
+    bound. It is exact to first order: close to the largest valid radius where that is small, and more cautious where
+    the row is far from the border to another label.
 
     Parameters
     ----------
     model : PLT
-        Fitted, of one tree, searched exactly; or an :class:`AdversarialTraining` of one.
+        A fitted PLT with one tree and exact search (``beam=None``), or an :class:`AdversarialTraining` of one.
     X : sparse or dense, shape (n, D)
     n_jobs : int, optional
-        Threads; all cores when None. Without effect on the result.
+        Number of threads; all cores when None. The result does not depend on it.
     progress : callable, optional
         See :class:`xmlcore.progress.Progress`.
 
     Returns
     -------
     Certificates
-        The radius is 0 for a row of zeros, which has no direction, and where the first label is tied with another one,
-        or so near to it that rounding in float32 could decide. It stays below the row's length: a change of that
-        length can make the row anything.
+        The radius is 0 for a row of zeros, which has no direction, and for a row whose first label is tied with another
+        one, or so close to it that rounding in float32 could decide. It is below the row's length, because a change of
+        that length can turn the row into any other row.
 
     Raises
     ------
     ValueError, TypeError
-        Another model than a PLT of one tree without a beam, or data that do not fit it.
+        The model is not a PLT with one tree and exact search, or the data do not fit it.
 
     Notes
     -----
-    O(weights * depth) time once, then per row the weights of the nodes that cannot be ruled out as a whole, some
-    milliseconds for thousands of labels. Memory beside the model's: the weights once more, in features, and per thread
-    O(features of the label's path * depth + nodes * depth).
+    O(weights * depth) time once. Then, for each row, time in the number of weights of the nodes that cannot be ruled
+    out with their whole subtree: some milliseconds for thousands of labels. The working memory is that of the model's
+    weights once more, and O(features of the label's path * depth + nodes * depth) for each thread.
     """
     model = getattr(model, "model_", model)
     _check_model(model)
-    X = model._check_input(X)
+    X = check_features(X, model.n_features_in_)
     labels = model.predict_topk(X, k=1).labels[:, 0]
     nodes, rounding = _nodes(model)
     linear = model._all_linear_nodes()[0]
@@ -101,10 +102,11 @@ def certified_radius(model, X, n_jobs: int | None = None, progress: Progress = s
 
 
 def _check_model(model):
-    supported = "certified are PLTs of one tree (n_estimators=1), searched exactly (beam=None)"
+    """Raise ValueError unless the model is a fitted PLT of one tree that is searched exactly."""
+    supported = "only PLTs with one tree (n_estimators=1) and exact search (beam=None) can be certified"
     if not isinstance(model, PLT):
         raise ValueError(f"a {type(model).__name__} cannot be certified: {supported}")
-    model._check_fitted()
+    check_fitted(model)
     if len(model.trees_) > 1:
         raise ValueError(f"the model is a mean of {len(model.trees_)} trees: {supported}")
     if model.beam is not None:
@@ -112,17 +114,17 @@ def _check_model(model):
 
 
 def _nodes(model) -> tuple[kernels.Nodes, float]:
-    """The tree as the kernel reads it, and how far inner products of its weights may be off, relative."""
+    """Return the tree as the kernel reads it, and the largest relative error of inner products of its weights."""
     tree, linear = model.trees_[0], model._all_linear_nodes()[0]
     ptr, features, values = csr_parts(linear.weights)
     depth = tree.depth
     gram_ptr, gram = kernels.ancestor_products(
         tree.first_child, tree.n_children, depth, ptr, features, values, linear.weights.shape[1]
     )
-    # A sum of n products and the bias in float32, in any order, is off by at most n + 1 roundings of the sum of their
-    # sizes; one more is that of the row's values.
+    # A float32 sum of n products and the bias has an error of at most n + 1 roundings of the sum of their absolute
+    # values, in any order of summation. The row's values add one more rounding.
     n_weights = np.diff(ptr)
-    roundings = np.minimum(FLOAT32_ROUNDING * (n_weights + 3), 0.5)  # one half would be 8 million weights
+    roundings = np.minimum(FLOAT32_ROUNDING * (n_weights + 3), 0.5)  # one half is reached at 8 million weights
     error = roundings / (1.0 - roundings)
     rounding = 4 * FLOAT64_ROUNDING * (int(n_weights.max(initial=0)) + 4 * (int(depth.max()) + 4) ** 2)
     nodes = kernels.Nodes(

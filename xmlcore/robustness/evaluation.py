@@ -1,21 +1,15 @@
-"""Measures of a model's rankings on rows that are perturbed more and more."""
+"""Evaluation under perturbation: measures of a model's rankings, at several levels of a perturbation."""
 
 import time
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from xmlcore import metrics
-from xmlcore.datasets.statistics import BUCKETS, label_buckets
+from xmlcore.noise import LARGEST_SIGMA, blocks_of_noisy_rows, check_level, check_support
 from xmlcore.progress import Progress, silent
 from xmlcore.ranking import Ranking
-from xmlcore.robustness.perturbations import (
-    KINDS,
-    LARGEST_SIGMA,
-    check_level,
-    check_support,
-    option_names,
-)
+from xmlcore.robustness.measures import ALL, Measures
+from xmlcore.robustness.perturbations import ATTACKS, option_names, perturbation_class
 from xmlcore.robustness.perturbations import perturbation as make_perturbation
 from xmlcore.validation import check_count, check_features, check_labels
 
@@ -23,16 +17,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
 PHASE = "Perturbing and predicting"
-ATTACKS = ("fgsm", "pgd")
-BLOCK_BYTES = 64 << 20  # of perturbed rows
-ENTRY_BYTES = 8  # a value and its column
-WHOLE_ROWS = 1024  # a block has a multiple of so many rows, when it can: models work through rows in parts like these
-ATTACK_ROWS = 512  # at most: an attack takes long for a row, and progress is said after every block
-ALL = "all"
+ATTACK_ROWS = 512  # most rows of a block under attack: attacks are slow, and progress is reported after every block
 TIMES = ("predict_s", "perturb_s")
 COLUMNS = ["perturbation", "sigma", "k", "repeat", "bucket", "measure", "value", "drop"]
 
 
+# More than 80 lines, because the docstring describes every column of the result; the code has 35.
 def evaluate(
     model,
     X,
@@ -50,27 +40,27 @@ def evaluate(
     n_jobs: int | None = None,
     progress: Progress = silent,
 ) -> "pd.DataFrame":
-    r"""Measure a model on perturbed rows, again and again.
+    r"""Measure a model on perturbed rows, at several levels and with several seeds.
 
-    Rows are perturbed and predicted a block at a time: memory holds some 64 MB of perturbed rows, however many there
-    are. Neither the blocks nor ``n_jobs`` change a result.
+    Rows are perturbed and predicted in blocks of about 64 MiB. The result depends neither on the blocks nor on
+    ``n_jobs``.
 
     Parameters
     ----------
     model : fitted estimator
-        Anything with ``predict_topk(X, k)``. It predicts with as many threads as it was set to.
+        Any object with ``predict_topk(X, k)``. It predicts with its own number of threads.
     X : sparse or dense, shape (n, D)
     Y : sparse or dense binary, shape (n, L), or lists of label ids
     sigmas : sequence of float
-        Levels of the perturbation: sigma, rate or epsilon. Level 0, the rows as they are, is always measured.
+        Levels of the perturbation: sigma, rate or epsilon. Level 0, the unchanged rows, is always measured.
     ks : sequence of int
-        Places to measure at. Labels are ranked once, at the largest.
+        Values of k in measures such as P@k. Labels are ranked once, for the largest.
     support : {"all", "nonzero"}
-        Which features of a row may change; not an option of words. One in ``options`` comes first.
+        Which features of a row may change; "words" has no such option. A ``support`` in ``options`` takes precedence.
     n_repeats : int
-        Each has a seed of its own. The levels of one repeat share it, so that its curve is of one noise, growing.
+        Number of seeds. All levels of a repeat have the same seed, so that they differ in the size of the noise only.
     random_state : int, optional
-        Same value, same measures. None draws a fresh one.
+        The same value gives the same measures. None draws a new one.
     perturbation : {"gaussian", "words", "fgsm", "pgd"}
         See :func:`xmlcore.robustness.perturbation`.
     options : dict, optional
@@ -78,40 +68,40 @@ def evaluate(
     Y_train : sparse or dense binary, shape (N, L), or lists of label ids, optional
         Labels of the training rows: they give the label weights and the buckets.
     surrogate : fitted estimator, optional
-        An attack follows its gradient in place of the model's (a transfer attack).
+        The model whose gradient an attack follows in place of the evaluated model's (a transfer attack).
     n_jobs : int, optional
-        Threads of the perturbation; all cores when None.
+        Number of threads of the perturbation; all cores when None.
     progress : callable, optional
-        See :class:`xmlcore.progress.Progress`: called after every block; an exception from it stops the work.
+        See :class:`xmlcore.progress.Progress`. Called after every block; an exception from it stops the work.
 
     Returns
     -------
     pandas.DataFrame
-        One value in each row, in the columns
+        A row for each value, with the columns
 
         - ``perturbation`` (str); ``sigma`` (float), the level; ``k`` (int); ``repeat`` (int, from 0)
-        - ``bucket``: "all", or the labels that count, "head", "torso" or "tail" (:func:`xmlcore.datasets.describe`),
-          with ``Y_train`` only
-        - ``measure``. Of all labels "P@k" and "nDCG@k"; with ``Y_train`` "PSDCG@k (1/log)", weighted by
-          :func:`xmlcore.metrics.inverse_log_frequency`, "PSDCG@k" and "PSP@k", weighted by
-          :func:`xmlcore.metrics.inverse_propensity`. Of a bucket "P@k", the right labels of the bucket among the first
-          k, divided by k, mean over rows, so that the three add up to P@k; and "R@k", the share of a row's labels of
-          the bucket that are among the first k, mean over the rows that have one. "predict_s" and "perturb_s", at the
-          largest k: wall-clock seconds for all rows, to predict and to perturb (kernels are compiled before).
+        - ``bucket``: "all"; with ``Y_train`` also "head", "torso" and "tail" (:func:`xmlcore.datasets.describe`)
+        - ``measure``. Of all labels: "P@k" and "nDCG@k"; with ``Y_train`` also "PSDCG@k (1/log)", weighted by
+          :func:`xmlcore.metrics.inverse_log_frequency`, and "PSDCG@k" and "PSP@k", weighted by
+          :func:`xmlcore.metrics.inverse_propensity`. Of a bucket: "P@k", the number of right labels of the bucket among
+          the first k, divided by k, mean over rows (the three buckets add up to P@k of all labels); and "R@k", the
+          share of a row's labels of the bucket that are among the first k, mean over the rows that have such a label.
+          With the largest k: "predict_s" and "perturb_s", wall-clock seconds to predict and to perturb all rows,
+          without the compilation of kernels.
         - ``value`` (float); nan where there is nothing to measure
         - ``drop`` (float): (value at level 0 - value) / value at level 0, of the same repeat, k, bucket and measure;
-          nan where that is not defined, and for times
+          nan for times, and where it is not defined
 
     Raises
     ------
     ValueError, TypeError
-        Bad levels, places, data or options; or an attack on a model that has no ``log_proba_gradient``, without a
-        surrogate. The message says which.
+        An argument is invalid, or an attack gets neither a model with ``log_proba_gradient`` nor a surrogate. The
+        message says which.
 
     Notes
     -----
-    The model predicts each level, and level 0, ``n_repeats`` times. FGSM does not depend on the seed: one repeat says
-    all but the times.
+    The model predicts all rows ``n_repeats`` times at each level, level 0 included. FGSM does not depend on the seed:
+    repeats differ in the times only.
 
     References
     ----------
@@ -128,28 +118,25 @@ def evaluate(
     options = _check_options(perturbation, options, support)
     X, Y, Y_train = _check_data(model, X, Y, Y_train)
     attacked = _check_attacked(model, perturbation, surrogate)
-    changes = [make_perturbation(perturbation, level, **options) for level in levels[1:]]  # so errors come first
-    measure = _Measure(Y, Y_train, ks)
+    changes = [make_perturbation(perturbation, level, **options) for level in levels[1:]]  # raises before the work
+    measures = Measures(Y, Y_train, ks)
     entropy = random_state if random_state is not None else np.random.SeedSequence().entropy
-    blocks = row_blocks(X, perturbation, options.get("support"))
+    most = ATTACK_ROWS if perturbation in ATTACKS else None
+    blocks = blocks_of_noisy_rows(X, perturbation, options.get("support"), most)
     _warm_up(model, X, Y, changes, attacked, ks[-1], n_jobs)
     records = []
     for repeat in range(n_repeats):
         seed = _seed_of(entropy, repeat)
         clean = None
-        for number, change in enumerate([None, *changes]):
-            level = levels[number]
+        for number, (level, change) in enumerate(zip(levels, [None, *changes])):
 
             def report(rows, repeat=repeat, number=number, level=level):
                 passes = repeat * len(levels) + number + rows / X.shape[0]
-                progress(
-                    PHASE,
-                    passes / (n_repeats * len(levels)),
-                    f"repeat {repeat + 1} of {n_repeats}, level {level:g}: {rows:,} of {X.shape[0]:,} rows",
-                )
+                detail = f"repeat {repeat + 1} of {n_repeats}, level {level:g}: {rows:,} of {X.shape[0]:,} rows"
+                progress(PHASE, passes / (n_repeats * len(levels)), detail)
 
             ranking, times = _rank(model, X, Y, change, attacked, seed, blocks, ks[-1], n_jobs, report)
-            found = measure(ranking)
+            found = measures.of(ranking)
             clean = found if clean is None else clean
             for (bucket, name, k), value in found.items():
                 drop = _drop(clean[bucket, name, k], value)
@@ -160,26 +147,28 @@ def evaluate(
 
 
 def summarise(frame: "pd.DataFrame", level: float = 0.95) -> "pd.DataFrame":
-    """Mean over repeats, with the interval of Student's t.
+    """Return means over repeats with confidence intervals (Student's t).
 
     Parameters
     ----------
     frame : pandas.DataFrame
-        From :func:`evaluate`, or several of them together, told apart by further columns, such as ``run``.
+        From :func:`evaluate`; or several such frames concatenated, with further columns, such as ``run``, that tell
+        them apart.
     level : float in (0, 1)
-        Of the interval.
+        Confidence level of the intervals.
 
     Returns
     -------
     pandas.DataFrame
-        A row for each group of repeats, in the order of the frame. Columns: all of the frame but repeat, value and
-        drop; ``n``, the repeats that have a value; ``mean``, ``low`` and ``high`` of the value; ``drop_mean``,
-        ``drop_low`` and ``drop_high`` of the drop. low and high are nan where there are fewer than two repeats.
+        A row for each group of repeats, in the order of the frame. The columns are those of the frame without
+        ``repeat``, ``value`` and ``drop``; ``n``, the number of repeats with a value; ``mean``, ``low`` and ``high`` of
+        the value; ``drop_mean``, ``drop_low`` and ``drop_high`` of the drop. The ends of an interval are nan for fewer
+        than two repeats.
 
     Raises
     ------
     ValueError
-        Columns that are missing, or another level.
+        A column is missing, or ``level`` is not between 0 and 1.
     """
     from scipy import stats
 
@@ -205,62 +194,15 @@ def summarise(frame: "pd.DataFrame", level: float = 0.95) -> "pd.DataFrame":
     return found[[]].assign(**result).reset_index()
 
 
-class _Measure:
-    """All measures of a ranking at the places ``ks``: {(bucket, measure, k): value}."""
-
-    def __init__(self, Y, Y_train, ks):
-        self.Y, self.ks = Y, ks
-        self.weights = None
-        if Y_train is not None:
-            self.weights = metrics.inverse_propensity(Y_train), metrics.inverse_log_frequency(Y_train)
-            bucket = label_buckets(np.bincount(Y_train.indices, minlength=Y_train.shape[1]))
-            self.members = {name: bucket == name for name in BUCKETS}
-            rows = np.repeat(np.arange(Y.shape[0]), np.diff(Y.indptr))
-            self.existing = {
-                name: np.bincount(rows[inside[Y.indices]], minlength=Y.shape[0])
-                for name, inside in self.members.items()
-            }
-
-    def __call__(self, ranking: Ranking) -> dict:
-        most = self.ks[-1]
-        values = {}
-        if self.weights is None:
-            found = metrics.measures(self.Y, ranking, most)
-            of_all = {name: found[name] for name in ("P@k", "nDCG@k")}
-        else:
-            jain, logarithmic = self.weights
-            found = metrics.measures(self.Y, ranking, most, inv_ps=jain)
-            of_all = {
-                "P@k": found["P@k"],
-                "nDCG@k": found["nDCG@k"],
-                "PSDCG@k (1/log)": metrics.psdcg_at_k(self.Y, ranking, logarithmic, most),
-                "PSDCG@k": metrics.psdcg_at_k(self.Y, ranking, jain, most),
-                "PSP@k": found["PSP@k"],
-            }
-        for name, at in of_all.items():
-            values |= {(ALL, name, k): float(at[k - 1]) for k in self.ks}
-        if self.weights is not None:
-            right = metrics.hits(self.Y, ranking)
-            for bucket in BUCKETS:
-                own = np.cumsum(right & self.members[bucket][ranking.labels], axis=1)  # -1 is no hit, whatever is there
-                existing = self.existing[bucket]
-                some = existing > 0
-                for k in self.ks:
-                    values[bucket, "P@k", k] = float(own[:, k - 1].mean() / k)
-                    shares = own[some, k - 1] / existing[some]
-                    values[bucket, "R@k", k] = float(shares.mean()) if shares.size else np.nan
-        return values
-
-
 def _warm_up(model, X, Y, changes, attacked, k, n_jobs) -> None:
-    """Perturb and predict one row, so that no time holds the compiling of kernels."""
+    """Perturb and predict one row, so that measured times do not include the compilation of kernels."""
     model.predict_topk(X[:1], k=k)
     if changes:
         model.predict_topk(changes[-1].apply(X[:1], [0], 0, model=attacked, Y=Y[:1], n_jobs=n_jobs), k=k)
 
 
 def _rank(model, X, Y, change, attacked, seed, blocks, k, n_jobs, report) -> tuple[Ranking, dict]:
-    """The ranking of all rows, perturbed unless ``change`` is None, and the seconds that both steps took."""
+    """Return the ranking of all rows, perturbed unless ``change`` is None, and the seconds of both steps."""
     labels = np.full((X.shape[0], k), -1, np.int32)
     scores = np.zeros((X.shape[0], k), np.float32)
     times = dict.fromkeys(TIMES, 0.0)
@@ -281,23 +223,6 @@ def _rank(model, X, Y, change, attacked, seed, blocks, k, n_jobs, report) -> tup
     return Ranking(labels, scores), times
 
 
-def row_blocks(X, kind: str, support: str | None) -> list[tuple[int, int]]:
-    """(first row, last row + 1) of the blocks that are perturbed and predicted at a time."""
-    n, D = X.shape
-    if kind == "words":
-        entries = 2 * X.nnz / n + 1
-    elif kind == "gaussian" and support == "nonzero":
-        entries = X.nnz / n + 1
-    else:  # an attack, too, may have a gradient on every feature
-        entries = D
-    rows = max(1, int(BLOCK_BYTES / (ENTRY_BYTES * entries)))
-    if kind in ATTACKS:
-        rows = min(rows, ATTACK_ROWS)
-    if rows > WHOLE_ROWS:
-        rows -= rows % WHOLE_ROWS
-    return [(start, min(start + rows, n)) for start in range(0, n, rows)]
-
-
 def _seed_of(entropy, repeat) -> int:
     return int(np.random.SeedSequence([entropy, repeat]).generate_state(1, np.uint64)[0] >> np.uint64(1))
 
@@ -307,7 +232,7 @@ def _drop(clean, value) -> float:
 
 
 def _check_levels(sigmas) -> list[float]:
-    """The levels, 0 first."""
+    """Return the levels as floats, level 0 first; raise if one is invalid or repeated."""
     levels = [check_level(value, "every level in sigmas", LARGEST_SIGMA) for value in _sequence(sigmas, "sigmas")]
     if len(set(levels)) < len(levels):
         raise ValueError(f"sigmas has a level twice: {levels}")
@@ -317,7 +242,7 @@ def _check_levels(sigmas) -> list[float]:
 def _check_ks(ks) -> list[int]:
     ks = [check_count(k, "every place in ks") for k in _sequence(ks, "ks")]
     if not ks:
-        raise ValueError("ks is empty: name a place to measure at, such as 1")
+        raise ValueError("ks is empty: give a value to measure at, such as 1")
     if len(set(ks)) < len(ks):
         raise ValueError(f"ks has a place twice: {ks}")
     return sorted(ks)
@@ -331,8 +256,8 @@ def _sequence(values, name) -> list:
 
 
 def _check_options(kind, options, support) -> dict:
-    if not isinstance(kind, str) or kind not in KINDS:
-        raise ValueError(f"unknown perturbation {kind!r}: known are {', '.join(KINDS)}")
+    """Return the arguments of the perturbation beside its level; raise for an unknown kind or support."""
+    perturbation_class(kind)
     check_support(support)
     options = dict(options or {})
     if "support" in option_names(kind):
@@ -356,7 +281,7 @@ def _check_data(model, X, Y, Y_train):
 
 
 def _check_attacked(model, kind, surrogate):
-    """The model whose gradient an attack follows; None when it is none."""
+    """Return the model whose gradient the attack follows; None for noise."""
     if kind not in ATTACKS:
         if surrogate is not None:
             raise ValueError(f"{kind!r} follows no gradient: surrogate is for the attacks ({', '.join(ATTACKS)})")

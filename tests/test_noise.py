@@ -1,0 +1,257 @@
+"""Noise: its distribution, and that it depends on the seed, the row's id and the feature only."""
+
+import math
+
+import naive
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy import stats
+
+from xmlcore import noise
+from xmlcore.noise import GaussianNoise, WordNoise
+
+
+def rows_of_words(n, d, seed=0, density=0.2):
+    """Canonical CSR with positive values and some empty rows."""
+    rng = np.random.default_rng(seed)
+    X = sp.csr_array(sp.random_array((n, d), density=density, rng=rng, dtype=np.float32, format="csr"))
+    X.data += np.float32(0.5)
+    keep = np.ones(n, np.float32)
+    keep[:: max(2, n // 3)] = 0
+    X = sp.csr_array(sp.diags_array(keep) @ X, dtype=np.float32)
+    X.eliminate_zeros()
+    X.sort_indices()
+    return X
+
+
+def normals(n, d, seed=0, rows=None):
+    """Standard normal numbers as :class:`GaussianNoise` draws them, (n, d)."""
+    return GaussianNoise(1.0).apply(sp.csr_array((n, d), dtype=np.float32), rows, seed).toarray().astype(np.float64)
+
+
+def assert_same(A, B):
+    assert A.shape == B.shape
+    for name in ("indptr", "indices", "data"):
+        np.testing.assert_array_equal(getattr(A, name), getattr(B, name))
+
+
+def kinds(X):
+    return [
+        GaussianNoise(0.3),
+        GaussianNoise(0.3, support="nonzero"),
+        WordNoise(0.4, reference=X),
+        WordNoise(0.7, swap=False, insert=False),
+    ]
+
+
+# Normal noise
+
+
+@pytest.mark.parametrize("d", [1, 2, 7, 40])
+def test_noise_is_what_box_and_muller_make_of_the_documented_bits(d):
+    ids = [0, 5, 2**40]
+    found = normals(3, d, seed=123, rows=ids)
+    expected = [[naive.noise.normal_of(123, i, f) for f in range(d)] for i in ids]
+    np.testing.assert_allclose(found, expected, rtol=2e-6, atol=2e-6)
+
+
+@pytest.fixture(scope="module")
+def many():
+    return normals(2000, 1000, seed=3)
+
+
+def test_noise_is_normal_in_its_moments_and_tails(many):
+    x, n = many.ravel(), many.size
+    for power, mean, spread in ((1, 0, 1), (2, 1, 2), (3, 0, 15), (4, 3, 96), (6, 15, 10170)):
+        assert abs(np.mean(x**power) - mean) < 4 * math.sqrt(spread / n)
+    for bound in (2.0, 3.0, 4.0, 4.5):
+        for side in (x, -x):
+            expected = n * stats.norm.sf(bound)
+            assert abs(np.count_nonzero(side > bound) - expected) < 4 * math.sqrt(expected) + 1
+    assert np.abs(x).max() < 7.55
+    assert np.abs(x).min() < 1e-5  # and small ones are there, too
+
+
+def test_noise_passes_a_kolmogorov_smirnov_test_in_whole_and_in_either_half_of_a_pair(many):
+    assert stats.kstest(many.ravel(), "norm").pvalue > 0.001
+    assert stats.kstest(many[:, ::2].ravel(), "norm").pvalue > 0.001
+    assert stats.kstest(many[:, 1::2].ravel(), "norm").pvalue > 0.001
+
+
+def test_noise_of_neighbours_is_independent(many):
+    other_seed = normals(2000, 1000, seed=4)
+    pairs = {
+        "two of one pair": (many[:, ::2], many[:, 1::2]),
+        "neighbouring pairs": (many[:, 1:-1:2], many[:, 2::2]),
+        "neighbouring rows": (many[:-1], many[1:]),
+        "rows and features": (many[:-1, :-1], many[1:, 1:]),
+        "neighbouring seeds": (many, other_seed),
+    }
+    for name, (a, b) in pairs.items():
+        n = a.size
+        assert abs(np.sum(a * b)) < 4 * math.sqrt(n), name
+        assert abs(np.sum((a * a - 1) * (b * b - 1))) < 4 * 2 * math.sqrt(n), name
+        assert abs(np.sum(a * (b * b - 1))) < 4 * math.sqrt(2 * n), name
+    halves = [np.sign(many[:, i::4]) for i in range(4)]  # signs of four neighbours together
+    assert abs(np.sum(halves[0] * halves[1] * halves[2] * halves[3])) < 4 * math.sqrt(halves[0].size)
+
+
+def test_sigma_scales_one_and_the_same_noise():
+    X = rows_of_words(6, 30)
+    quiet, loud = (GaussianNoise(sigma).apply(X, seed=1) - X for sigma in (0.01, 0.1))
+    np.testing.assert_allclose(loud.toarray(), 10 * quiet.toarray(), atol=1e-6)
+    assert loud.toarray().std() == pytest.approx(0.1, rel=0.15)
+
+
+def test_noise_on_present_features_is_that_of_all_features_there():
+    X = rows_of_words(9, 31)
+    everywhere = GaussianNoise(0.2).apply(X, seed=5)
+    present = GaussianNoise(0.2, support="nonzero").apply(X, seed=5)
+    np.testing.assert_array_equal(present.indices, X.indices)
+    np.testing.assert_array_equal(present.data, everywhere[X.nonzero()])
+    assert everywhere.nnz == 9 * 31
+
+
+@pytest.mark.parametrize("support", ["all", "nonzero"])
+def test_values_that_become_zero_are_not_stored(support):
+    noise = (np.float32(0.5) * normals(3, 5, seed=2)).astype(np.float32)
+    dense = np.ones((3, 5), np.float32)
+    dense[1, 3] = -noise[1, 3]
+    dense[2, 4] = -noise[2, 4]
+    found = GaussianNoise(0.5, support).apply(dense, seed=2)
+    assert found.nnz == 13
+    assert found.has_canonical_format and found.indices.tolist() == [0, 1, 2, 3, 4, 0, 1, 2, 4, 0, 1, 2, 3]
+    np.testing.assert_array_equal(found.toarray(), dense + noise)
+    assert_same(GaussianNoise(1e-50, support).apply(dense), sp.csr_array(dense))  # too small for float32
+
+
+def test_the_largest_noise_on_the_largest_values_stays_finite():
+    X = np.full((20, 50), np.finfo(np.float32).max)
+    assert np.isfinite(GaussianNoise(1e30).apply(X).data).all()
+    assert np.isfinite(GaussianNoise(1e30).apply(-X).data).all()
+
+
+# Words
+
+
+@pytest.mark.parametrize("drop, swap, insert", [(1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 1, 1)])
+@pytest.mark.parametrize("rate", [0.3, 1.0])
+def test_words_change_as_the_twin_says(drop, swap, insert, rate):
+    X, reference = rows_of_words(12, 25, density=0.35), rows_of_words(30, 25, seed=1)
+    ids = np.arange(12) * 7
+    changed = WordNoise(rate, bool(drop), bool(swap), bool(insert), reference=reference).apply(X, ids, seed=9)
+    entries = list(zip(reference.indices.tolist(), reference.data.tolist()))
+    assert changed.has_canonical_format
+    for i in range(12):
+        row = dict(zip(X[[i]].indices.tolist(), X[[i]].data.tolist()))
+        expected = naive.noise.word_noise(row, rate, 9, int(ids[i]), drop, swap, insert, entries)
+        assert dict(zip(changed[[i]].indices.tolist(), changed[[i]].data.tolist())) == expected
+
+
+def test_each_word_is_dropped_with_the_probability_of_the_rate():
+    X = sp.csr_array(np.ones((400, 100), np.float32))
+    kept = WordNoise(0.3, swap=False, insert=False).apply(X, seed=1).toarray()
+    spread = math.sqrt(0.3 * 0.7)
+    assert abs(kept.mean() - 0.7) < 4 * spread / math.sqrt(kept.size)
+    assert np.abs(kept.mean(axis=0) - 0.7).max() < 5 * spread / math.sqrt(400)
+    assert np.abs(kept.mean(axis=1) - 0.7).max() < 5 * spread / math.sqrt(100)
+
+
+def test_a_swap_keeps_the_values_of_a_row_and_changes_its_words():
+    X, reference = rows_of_words(50, 2000, density=0.02), rows_of_words(50, 2000, seed=1, density=0.02)
+    swapped = WordNoise(0.5, drop=False, insert=False, reference=reference).apply(X, seed=1)
+    np.testing.assert_array_equal(np.diff(swapped.indptr), np.diff(X.indptr))
+    for i in range(50):
+        assert sorted(swapped[[i]].data.tolist()) == sorted(X[[i]].data.tolist())
+    stay = (swapped.astype(bool).multiply(X.astype(bool))).nnz / X.nnz
+    assert abs(stay - 0.5) < 4 * 0.5 / math.sqrt(X.nnz)
+
+
+def test_inserted_words_are_as_many_as_the_rate_says_and_look_like_the_reference():
+    rng = np.random.default_rng(0)
+    frequency = np.array([0.9, 0.5, 0.2, 0.05])
+    words = rng.random((500, 4)) < frequency
+    dense = np.zeros((500, 104), np.float32)
+    dense[:, 100:] = words * (10 * np.arange(1, 5) + rng.random((500, 4)))  # word w has values from 10 w to 10 w + 1
+    reference = sp.csr_array(dense)
+    X = sp.csr_array(np.hstack([np.ones((20_000, 5)), np.zeros((20_000, 99))]).astype(np.float32))
+    longer = WordNoise(0.1, drop=False, swap=False, reference=reference).apply(X, seed=2)
+    lengths = np.diff(longer.indptr)
+    assert set(lengths.tolist()) == {5, 6}  # 0.1 * 5 is rounded down or up
+    assert abs(lengths.mean() - 5.5) < 4 * 0.5 / math.sqrt(20_000)
+    new = longer[:, 100:].tocoo()
+    expected = words.sum(axis=0) / words.sum() * new.nnz
+    assert stats.chisquare(np.bincount(new.col, minlength=4), expected).pvalue > 0.001
+    for word in range(4):
+        assert set(new.data[new.col == word].tolist()) <= set(dense[:, 100 + word].tolist()) - {0.0}
+
+
+def test_a_row_that_has_every_word_is_not_swapped_and_gets_none():
+    X = sp.csr_array(np.arange(1, 7, dtype=np.float32).reshape(1, 6))
+    assert_same(WordNoise(1.0, drop=False, reference=X).apply(X), X)
+    assert WordNoise(1.0, reference=X).apply(X).nnz == 0  # dropped words do not come back
+
+
+# Both
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_a_row_gets_the_same_alone_in_any_order_and_on_any_number_of_threads(number, monkeypatch):
+    X = rows_of_words(40, 60)
+    change = kinds(X)[number]
+    whole = change.apply(X, seed=8, n_jobs=1)
+    monkeypatch.setattr(noise, "TASK_ENTRIES", 100)  # several tasks
+    assert_same(change.apply(X, seed=8, n_jobs=3), whole)
+    order = np.random.default_rng(0).permutation(40)
+    assert_same(change.apply(X[order], order, seed=8), whole[order])
+    assert_same(change.apply(X[[7]], [7], seed=8), whole[[7]])
+    other = change.apply(X, seed=9)
+    assert other.nnz != whole.nnz or (other != whole).nnz > 0
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_data_may_be_dense_empty_or_without_rows_and_is_never_changed(number):
+    X = rows_of_words(8, 10)
+    change = kinds(X)[number]
+    before = X.copy()
+    assert_same(change.apply(X.toarray(), seed=1), change.apply(X, seed=1))
+    assert_same(X, before)
+    assert change.apply(sp.csr_array((0, 10), dtype=np.float32)).shape == (0, 10)
+    blank = change.apply(sp.csr_array((3, 10), dtype=np.float32))
+    assert blank.nnz == (30 if number == 0 else 0)
+    assert blank.dtype == np.float32
+
+
+@pytest.mark.parametrize(
+    "make, error, message",
+    [
+        (lambda: GaussianNoise(-0.1), ValueError, "sigma must be from 0 to 1e.30, not -0.1"),
+        (lambda: GaussianNoise(math.nan), TypeError, "sigma must be a finite number"),
+        (lambda: GaussianNoise(math.inf), TypeError, "sigma must be a finite number"),
+        (lambda: GaussianNoise("0.1"), TypeError, "sigma must be a finite number"),
+        (lambda: GaussianNoise(True), TypeError, "sigma must be a finite number"),
+        (lambda: GaussianNoise(0.1, "some"), ValueError, "support must be one of all, nonzero, not 'some'"),
+        (lambda: WordNoise(1.1, swap=False, insert=False), ValueError, "rate must be from 0 to 1, not 1.1"),
+        (lambda: WordNoise(0.1), ValueError, "reference=X_train"),
+        (lambda: WordNoise(0.1, swap=False), ValueError, "reference=X_train"),
+        (lambda: WordNoise(0.1, reference=np.zeros((2, 3))), ValueError, "reference has no entries"),
+        (lambda: WordNoise(0.1, reference=np.array([[np.nan]])), ValueError, "reference holds 1 value"),
+        (lambda: WordNoise(0.1, drop=False, swap=False, insert=False), ValueError, "no word would change"),
+        (lambda: WordNoise(0.1, drop=0), TypeError, "drop must be True or False"),
+        (
+            lambda: WordNoise(0.1, reference=np.ones((2, 3))).apply(np.ones((2, 4))),
+            ValueError,
+            "X has 4 features, but the reference has 3",
+        ),
+        (lambda: GaussianNoise(0.1).apply(np.ones((2, 3)), rows=[0]), ValueError, r"rows has the shape \(1,\)"),
+        (lambda: GaussianNoise(0.1).apply(np.ones((2, 3)), rows=[0, -1]), ValueError, "rows has the id -1"),
+        (lambda: GaussianNoise(0.1).apply(np.ones((2, 3)), rows=[0, 0.5]), TypeError, "ids must be whole numbers"),
+        (lambda: GaussianNoise(0.1).apply(np.ones((2, 3)), seed=-1), ValueError, "seed must be from 0"),
+        (lambda: GaussianNoise(0.1).apply(np.ones((2, 3)), seed=0.5), TypeError, "seed must be a whole number"),
+        (lambda: GaussianNoise(0.1).apply([[1.0, np.inf]]), ValueError, "not finite"),
+    ],
+)
+def test_invalid_arguments_raise_errors_that_name_them(make, error, message):
+    with pytest.raises(error, match=message):
+        make()

@@ -1,0 +1,114 @@
+"""Training rows with changed copies: what adversarial training is fitted to."""
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from xmlcore.system import free_bytes
+from xmlcore.validation import check_count, check_features, check_labels, check_number
+
+BYTES_PER_VALUE = 8  # bytes of one value of a sparse row: a float32 value and an int32 column
+# Peak memory of training a label tree on two threads, in copies of the training rows, as measured: the rows as they are
+# made, as they are stacked, as the model reads them, and as the threads hold them.
+COPIES = 6
+
+
+class Augmented(NamedTuple):
+    """Training rows, followed by changed copies of some of them."""
+
+    X: sp.csr_array  # float32 (N + m, D)
+    Y: sp.csr_array  # bool (N + m, L)
+    rows: np.ndarray  # int64 (m,), the row that each copy was made of
+
+
+def augment(X, Y, perturbation, augment_ratio: float = 1.0, random_state: int = 0, model=None) -> Augmented:
+    """Return the rows, followed by m = round(N * augment_ratio) perturbed copies with the same labels.
+
+    Parameters
+    ----------
+    X : sparse or dense, shape (N, D)
+    Y : sparse or dense binary, shape (N, L), or lists of label ids
+    perturbation : GaussianNoise, WordNoise, FGSM, PGD
+        Or another object with the same method ``apply``. With noise on all features each copy has D values.
+    augment_ratio : float, positive
+        Number of copies for each row. Of a ratio such as 2.3, every row is copied twice, and 30 % of the rows, drawn at
+        random without replacement, once more. Copies of one row get different noise.
+    random_state : int
+        The same value gives the same copies. Their noise differs from the noise that ``perturbation.apply`` makes with
+        this seed, so that a model is never tested on noise that it was trained on.
+    model : fitted estimator, optional
+        The model that attacks follow.
+
+    Returns
+    -------
+    Augmented
+
+    Raises
+    ------
+    ValueError, TypeError
+        The ratio is not positive or gives no copy, or the data are invalid; the message says which.
+    MemoryError
+        Noise on all features would take more memory than is free.
+    """
+    X = check_features(X)
+    Y = check_labels(Y, n_rows=X.shape[0])
+    ratio, n = check_ratio(augment_ratio), X.shape[0]
+    _check_memory(X, perturbation, ratio)
+    m = round(n * ratio)
+    rounds, rest = divmod(m, n) if n else (0, 0)
+    if m == 0:
+        raise ValueError(
+            f"augment_ratio={ratio:g} of {n:,} rows gives no copy, so that nothing would be trained on noise: give "
+            f"more than {0.5 / max(1, n):.2g}"
+        )
+    drawn = np.random.default_rng([random_state, 0]).permutation(n)[:rest]
+    rows = np.concatenate([np.tile(np.arange(n), rounds), np.sort(drawn)]).astype(np.int64)
+    streams = rows + n * np.repeat(np.arange(rounds + 1), [n] * rounds + [rest])
+    copies = perturbation.apply(X[rows], rows=streams, seed=_own_seed(random_state), model=model, Y=Y[rows])
+    both = sp.vstack([X, copies], format="csr", dtype=np.float32)
+    return Augmented(sp.csr_array(both), sp.csr_array(sp.vstack([Y, Y[rows]], format="csr")), rows)
+
+
+def augmented_bytes(n_rows: int, n_features: int, nnz: int, augment_ratio: float, support: str) -> int:
+    """Estimate the peak memory of training on noisy copies, in bytes, without the data that exist before.
+
+    Parameters
+    ----------
+    n_rows, n_features, nnz : int
+        Of the training rows; ``nnz`` is their number of stored values.
+    augment_ratio, support
+        See :class:`xmlcore.robustness.AdversarialTraining`.
+
+    Returns
+    -------
+    int
+        Six times the bytes of the clean and noisy values, as was measured of a label tree on two threads. The model
+        itself comes on top.
+    """
+    copies = round(n_rows * augment_ratio) * n_features if support == "all" else round(nnz * augment_ratio)
+    return COPIES * BYTES_PER_VALUE * (nnz + copies)
+
+
+def check_ratio(value) -> float:
+    """Return ``augment_ratio`` as a float; raise ValueError or TypeError unless it is positive and finite."""
+    return check_number(value, "augment_ratio", 0.0, above=True)
+
+
+def _own_seed(random_state) -> int:
+    """Return the seed of the copies, which differs from the seed that a test with ``random_state`` uses."""
+    check_count(random_state, "random_state", least=0)
+    return int(np.random.SeedSequence([random_state, 0xC0B1]).generate_state(1, np.uint64)[0] >> np.uint64(1))
+
+
+def _check_memory(X, perturbation, ratio):
+    """Raise MemoryError if dense copies do not fit into free memory; accept all where that is not known."""
+    if getattr(perturbation, "support", None) != "all" or perturbation.name != "gaussian":
+        return
+    needed, free = augmented_bytes(*X.shape, X.nnz, ratio, "all"), free_bytes()
+    if free is not None and needed > free:
+        raise MemoryError(
+            f"noise on all {X.shape[1]:,} features of {X.shape[0]:,} rows, {ratio:g} times, takes about "
+            f"{needed / 2**30:.1f} GiB, and {free / 2**30:.1f} GiB are free: use noise_support='nonzero', or a smaller "
+            "augment_ratio"
+        )

@@ -1,0 +1,311 @@
+"""Noise: random changes of feature values and of words, which do not depend on a model.
+
+The change of a row is a function of the seed, the row's id, and the feature or the place in the row. A row is therefore
+changed in the same way alone or among others, on any number of threads.
+"""
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+
+from xmlcore._kernels import noise
+from xmlcore.parallel import row_blocks, run_tasks
+from xmlcore.validation import INT32_MAX, check_count, check_features, check_number, csr_parts
+
+SUPPORTS = ("all", "nonzero")
+# Largest standard deviation. The largest noise is 7.54 times as much, less than half the distance between the two
+# largest float32 numbers, so that a value plus noise stays finite.
+LARGEST_SIGMA = 1e30
+SEED_MAX = 2**63 - 1  # largest seed and largest row id
+TASK_ENTRIES = 1 << 20  # entries of the result that one task writes
+BLOCK_BYTES = 64 << 20  # memory of one block of changed rows, in bytes
+ENTRY_BYTES = 8  # bytes of one entry of a sparse row: a float32 value and an int32 column
+WHOLE_ROWS = 1024  # the rows of a block are a multiple of this where possible: models predict blocks of this size
+
+
+@dataclass(frozen=True)
+class GaussianNoise:
+    """Independent normal noise on the features: X + N(0, sigma^2).
+
+    Parameters
+    ----------
+    sigma : float in [0, 1e30]
+        Standard deviation, in the units of X. 0 leaves X as it is. With one seed, the noise of two values of sigma
+        differs only by the factor between them.
+    support : {"all", "nonzero"}
+        Which features get noise. "all": every feature, which makes every row dense (as in the paper). "nonzero": the
+        features that the row has, whose noise is the same as with "all".
+
+    Raises
+    ------
+    ValueError, TypeError
+        ``support`` is none of the two, or ``sigma`` is not a number from 0 to 1e30.
+
+    References
+    ----------
+    A. Date, S. Mehar, "Adversarial robustness and explainability in extreme multi-label classification with extended
+    probabilistic label trees", 2025, section 3.2.
+    """
+
+    sigma: float
+    support: str = "all"
+    name: ClassVar[str] = "gaussian"
+
+    def __post_init__(self):
+        object.__setattr__(self, "sigma", check_level(self.sigma, "sigma", LARGEST_SIGMA))
+        check_support(self.support)
+
+    @property
+    def level(self) -> float:
+        """``sigma``."""
+        return self.sigma
+
+    def apply(self, X, rows=None, seed: int = 0, *, model=None, Y=None, n_jobs: int | None = None) -> sp.csr_array:
+        """Return X with noise added.
+
+        Parameters
+        ----------
+        X : sparse or dense, shape (n, D)
+        rows : array_like of int, shape (n,), optional
+            Ids of the rows; 0 to n - 1 when None. The noise of a row depends on its id, so rows with the same id get
+            the same noise.
+        seed : int in [0, 2**63)
+        model, Y
+            Ignored. Attacks, which have the same method, need them.
+        n_jobs : int, optional
+            Number of threads; all cores when None. The result does not depend on it.
+
+        Returns
+        -------
+        scipy.sparse.csr_array of float32, shape (n, D)
+            In canonical form; all values are finite. With ``support="all"`` it takes 8 n D bytes: pass some of the
+            rows at a time (:func:`blocks_of_noisy_rows` gives such blocks).
+        """
+        X = check_features(X)
+        rows, seed = check_rows(rows, X.shape[0]), check_seed(seed)
+        if self.sigma == 0:
+            return X
+        return self._on_all(X, rows, seed, n_jobs) if self.support == "all" else self._on_present(X, rows, seed, n_jobs)
+
+    def _on_all(self, X, rows, seed, n_jobs):
+        n, D = X.shape
+        parts = csr_parts(X)
+        indices, data = np.empty(n * D, np.int32), np.empty(n * D, np.float32)
+
+        def one_block(block):
+            return noise.add_to_all(*parts, *block, D, rows, seed, np.float32(self.sigma), indices, data)
+
+        zeros = _in_blocks(one_block, n, n * D, n_jobs)
+        indptr = np.arange(n + 1, dtype=np.int32 if n * D <= INT32_MAX else np.int64) * D
+        return _finished(data, indices, indptr, X.shape, sum(zeros))
+
+    def _on_present(self, X, rows, seed, n_jobs):
+        parts = csr_parts(X)
+        data = np.empty(X.nnz, np.float32)
+
+        def one_block(block):
+            return noise.add_to_present(*parts, *block, rows, seed, np.float32(self.sigma), data)
+
+        zeros = _in_blocks(one_block, X.shape[0], X.nnz, n_jobs)
+        return _finished(data, X.indices, X.indptr, X.shape, sum(zeros))
+
+
+@dataclass(frozen=True)
+class WordNoise:
+    """Random changes of words, for rows whose features are words: words are dropped, swapped and inserted.
+
+    A row with n features is changed in three steps:
+
+    1. Each feature is dropped with probability ``rate``.
+    2. Each feature that was not dropped is swapped with probability ``rate``: it is removed, and a new feature gets its
+       value.
+    3. New features are inserted. Their number is ``rate * n`` on average: that product is rounded up or down at random.
+       The value of an inserted feature is drawn from its values in the reference.
+
+    New features are drawn with probabilities proportional to the number of reference rows that have them. A feature
+    that the unchanged row has, or that was drawn for this row before, is drawn again. After 64 such draws in a row the
+    feature to be swapped is kept, or the insertion is skipped; this happens only to rows that have nearly all words of
+    the reference. A dropped word cannot be drawn for the same row.
+
+    Parameters
+    ----------
+    rate : float in [0, 1]
+        0 leaves X as it is.
+    drop, swap, insert : bool
+        Which of the three steps are done.
+    reference : sparse or dense, shape (N, D)
+        The training rows. Required for swaps and insertions when ``rate`` is above 0.
+
+    Raises
+    ------
+    ValueError, TypeError
+        ``rate`` is not a number from 0 to 1; no step is to be done; or the reference is missing, has no entries, or is
+        refused by :func:`xmlcore.validation.check_features`.
+
+    Notes
+    -----
+    O(f log f) time for a row with f features; O(f^2) in the worst case, when many words are inserted.
+    """
+
+    rate: float
+    drop: bool = True
+    swap: bool = True
+    insert: bool = True
+    reference: object = field(default=None, repr=False, compare=False)
+    name: ClassVar[str] = "words"
+
+    def __post_init__(self):
+        object.__setattr__(self, "rate", check_level(self.rate, "rate", 1.0))
+        for name in ("drop", "swap", "insert"):
+            given = getattr(self, name)
+            if not isinstance(given, (bool, np.bool_)):
+                raise TypeError(f"{name} must be True or False, not {given!r}")
+            object.__setattr__(self, name, bool(given))
+        if not (self.drop or self.swap or self.insert):
+            raise ValueError("drop, swap and insert are all False: no word would change")
+        if self.reference is not None:
+            object.__setattr__(self, "reference", check_features(self.reference, name="reference"))
+        if self.rate > 0 and (self.swap or self.insert):
+            if self.reference is None:
+                raise ValueError(
+                    "swapped and inserted words are drawn from training rows: give them as reference=X_train, or set "
+                    "swap=False and insert=False"
+                )
+            if self.reference.nnz == 0:
+                raise ValueError("reference has no entries: there is no word to draw from it")
+
+    @property
+    def level(self) -> float:
+        """``rate``."""
+        return self.rate
+
+    def apply(self, X, rows=None, seed: int = 0, *, model=None, Y=None, n_jobs: int | None = None) -> sp.csr_array:
+        """Return X with words dropped, swapped and inserted.
+
+        Parameters
+        ----------
+        X : sparse or dense, shape (n, D)
+            D is the number of features of the reference.
+        rows, seed, model, Y, n_jobs
+            See :meth:`GaussianNoise.apply`.
+
+        Returns
+        -------
+        scipy.sparse.csr_array of float32, shape (n, D)
+            In canonical form. A row without features stays without features.
+
+        Raises
+        ------
+        ValueError
+            X has another number of features than the reference.
+        """
+        X = check_features(X)
+        rows, seed = check_rows(rows, X.shape[0]), check_seed(seed)
+        if self.rate == 0:
+            return X
+        n, D = X.shape
+        reference, values = np.empty(0, np.int32), np.empty(0, np.float32)
+        if self.swap or self.insert:
+            if self.reference.shape[1] != D:
+                raise ValueError(
+                    f"X has {D} features, but the reference has {self.reference.shape[1]}: both need the same "
+                    "vocabulary, in the same order"
+                )
+            _, reference, values = csr_parts(self.reference)
+        parts = csr_parts(X)
+        settings = (self.rate, self.drop, self.swap, self.insert)
+        lengths = noise.longest_rows(parts[0], rows, seed, self.rate if self.insert else 0.0)
+        at = np.cumsum(lengths) - lengths
+        size = int(lengths.sum())
+        indices, data, counts = np.empty(size, np.int32), np.empty(size, np.float32), np.empty(n, np.int64)
+
+        def one_block(block):
+            noise.change_words(*parts, *block, rows, seed, *settings, reference, values, at, indices, data, counts)
+
+        _in_blocks(one_block, n, size, n_jobs)
+        indptr = np.empty(n + 1, np.int64)
+        noise.close_gaps(at, counts, indices, data, indptr)
+        used = int(indptr[-1])
+        return _finished(data[:used], indices[:used], indptr, X.shape, 0)
+
+
+def check_level(value, name: str, most: float) -> float:
+    """Return the level of a perturbation as a float; raise unless it is a finite number in [0, most]."""
+    return check_number(value, name, 0.0, most)
+
+
+def check_support(support) -> None:
+    """Raise ValueError unless ``support`` is one of ``SUPPORTS``."""
+    if not isinstance(support, str) or support not in SUPPORTS:
+        raise ValueError(f"support must be one of {', '.join(SUPPORTS)}, not {support!r}")
+
+
+def check_rows(rows, n: int) -> np.ndarray:
+    """Return the ids of n rows as int64, 0 to n - 1 for None; raise unless there is a valid id for each row."""
+    if rows is None:
+        return np.arange(n, dtype=np.int64)
+    ids = np.asarray(rows)
+    if ids.ndim != 1 or ids.size != n:
+        raise ValueError(f"rows has the shape {ids.shape}, but X has {n} rows: each row needs one id")
+    if ids.size == 0:
+        return np.empty(0, np.int64)
+    if ids.dtype.kind not in "iu":
+        raise TypeError(f"rows holds {ids.dtype} values: ids must be whole numbers")
+    if ids.min() < 0 or ids.max() > SEED_MAX:
+        raise ValueError(
+            f"rows has the id {ids.min() if ids.min() < 0 else ids.max()}: ids must be from 0 to 2**63 - 1"
+        )
+    return np.ascontiguousarray(ids, np.int64)
+
+
+def check_seed(seed) -> np.uint64:
+    """Return the seed as kernels take it; raise unless it is a whole number from 0 to 2**63 - 1."""
+    return np.uint64(check_count(seed, "seed", least=0, most=SEED_MAX))
+
+
+def blocks_of_noisy_rows(X, kind: str, support: str | None, most: int | None = None) -> list[tuple[int, int]]:
+    """Split rows into blocks whose changed copies take about 64 MiB.
+
+    Parameters
+    ----------
+    X : csr_array, shape (n, D)
+    kind : str
+        What changes the rows: "gaussian", "words", or an attack, which can change every feature.
+    support : str or None
+        Which features may change: "all" or "nonzero".
+    most : int, optional
+        Most rows of a block.
+
+    Returns
+    -------
+    list of (first row, last row + 1)
+    """
+    n, D = X.shape
+    if kind == "words":
+        entries = 2 * X.nnz / n + 1
+    elif kind == "gaussian" and support == "nonzero":
+        entries = X.nnz / n + 1
+    else:
+        entries = D
+    size = max(1, int(BLOCK_BYTES / (ENTRY_BYTES * entries)))
+    if most is not None:
+        size = min(size, most)
+    if size > WHOLE_ROWS:
+        size -= size % WHOLE_ROWS
+    return row_blocks(n, size)
+
+
+def _in_blocks(function, n_rows, n_entries, n_jobs) -> list:
+    """Call ``function((first row, last row + 1))`` on threads for all rows."""
+    blocks = row_blocks(n_rows, max(1, int(n_rows * TASK_ENTRIES / max(1, n_entries))))
+    return run_tasks(function, blocks, [end - start for start, end in blocks], n_jobs)
+
+
+def _finished(data, indices, indptr, shape, zeros) -> sp.csr_array:
+    """Return the CSR matrix of these parts, without the zeros that it stores, if there are any."""
+    matrix = sp.csr_array((data, indices, indptr), shape=shape)
+    if zeros:
+        matrix.eliminate_zeros()
+    return matrix

@@ -1,0 +1,74 @@
+"""Measures of a ranking for :func:`xmlcore.robustness.evaluate`, of all labels and of each bucket of labels."""
+
+import numpy as np
+
+from xmlcore import metrics
+from xmlcore.datasets.statistics import BUCKETS, label_buckets
+from xmlcore.ranking import Ranking
+
+ALL = "all"  # the bucket of all labels
+
+
+class Measures:
+    """The measures of rankings of the same rows, of all labels and of each bucket of labels.
+
+    Parameters
+    ----------
+    Y : csr_array of bool, shape (n, L)
+        The true labels.
+    Y_train : csr_array of bool, shape (N, L), or None
+        Labels of the training rows: they give the label weights and the buckets. None leaves both out.
+    ks : list of int
+        Numbers of first labels to measure, ascending.
+    """
+
+    def __init__(self, Y, Y_train, ks):
+        self.Y, self.ks = Y, ks
+        self.weights = None
+        if Y_train is not None:
+            self.weights = metrics.inverse_propensity(Y_train), metrics.inverse_log_frequency(Y_train)
+            bucket = label_buckets(np.bincount(Y_train.indices, minlength=Y_train.shape[1]))
+            self.members = {name: bucket == name for name in BUCKETS}
+            rows = np.repeat(np.arange(Y.shape[0]), np.diff(Y.indptr))
+            self.existing = {
+                name: np.bincount(rows[inside[Y.indices]], minlength=Y.shape[0])
+                for name, inside in self.members.items()
+            }
+
+    def of(self, ranking: Ranking) -> dict:
+        """Return the value of every measure by (bucket, measure, k)."""
+        values = {}
+        for name, at in self._of_all_labels(ranking).items():
+            values |= {(ALL, name, k): float(at[k - 1]) for k in self.ks}
+        return values if self.weights is None else values | self._of_buckets(ranking)
+
+    def _of_all_labels(self, ranking):
+        """Return the measures of all labels by name, each with its values at 1 to the largest k."""
+        most = self.ks[-1]
+        if self.weights is None:
+            found = metrics.measures(self.Y, ranking, most)
+            return {name: found[name] for name in ("P@k", "nDCG@k")}
+        jain, logarithmic = self.weights
+        found = metrics.measures(self.Y, ranking, most, inv_ps=jain)
+        return {
+            "P@k": found["P@k"],
+            "nDCG@k": found["nDCG@k"],
+            "PSDCG@k (1/log)": metrics.psdcg_at_k(self.Y, ranking, logarithmic, most),
+            "PSDCG@k": metrics.psdcg_at_k(self.Y, ranking, jain, most),
+            "PSP@k": found["PSP@k"],
+        }
+
+    def _of_buckets(self, ranking):
+        """Return P@k and R@k of the labels of each bucket."""
+        values = {}
+        right = metrics.hits(self.Y, ranking)
+        for bucket in BUCKETS:
+            # A place without a label (-1) reads the last label here, but is no hit.
+            own = np.cumsum(right & self.members[bucket][ranking.labels], axis=1)
+            existing = self.existing[bucket]
+            some = existing > 0
+            for k in self.ks:
+                values[bucket, "P@k", k] = float(own[:, k - 1].mean() / k)
+                shares = own[some, k - 1] / existing[some]
+                values[bucket, "R@k", k] = float(shares.mean()) if shares.size else np.nan
+        return values
