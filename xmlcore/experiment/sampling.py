@@ -267,28 +267,15 @@ def _found(Y, candidates):
 
 
 def _by_frequency(model, dataset) -> "pd.DataFrame":
-    """Measures of the classes of each bucket."""
-    import pandas as pd
-
+    """Return measures of the test rows for the classes of each bucket."""
     from xmlcore.datasets.statistics import BUCKETS, label_buckets
 
-    bucket = label_buckets(np.bincount(dataset.Y_train.indices, minlength=dataset.n_labels))
+    buckets = label_buckets(np.bincount(dataset.Y_train.indices, minlength=dataset.n_labels))
     first, found, _ = _predicted(model, dataset)
-    classes, lines = dataset.Y_test.indices, []
-    for name in BUCKETS:
-        mine = np.flatnonzero(bucket == name)
-        own = np.isin(classes, mine)
-        lines.append(
-            {
-                "bucket": name,
-                "n_classes": int(np.unique(classes[own]).size),
-                "n_rows": int(own.sum()),
-                "accuracy": metrics.accuracy(dataset.Y_test, first, classes=mine),
-                "macro_f1": metrics.macro_f1(dataset.Y_test, first, classes=mine),
-                "candidate_recall": float(found[own].mean()) if own.any() else float("nan"),
-            }
-        )
-    return pd.DataFrame(lines)
+    frame = metrics.first_class_by_bucket(dataset.Y_test, first, buckets, BUCKETS)
+    own = buckets[dataset.Y_test.indices]
+    recall = [float(found[own == name].mean()) if (own == name).any() else float("nan") for name in BUCKETS]
+    return frame.assign(candidate_recall=recall)
 
 
 @register

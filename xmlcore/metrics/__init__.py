@@ -7,6 +7,7 @@ one class per row; ``hamming_loss`` sets of labels; ``one_error``, ``ranking_los
 
 from xmlcore.metrics._inputs import as_ranking
 from xmlcore.metrics.bipartition import average_precision, hamming_loss, micro_auc, one_error, ranking_loss
+from xmlcore.metrics.buckets import first_class_by_bucket
 from xmlcore.metrics.multiclass import accuracy, macro_f1
 from xmlcore.metrics.propensity import inverse_log_frequency, inverse_propensity
 from xmlcore.metrics.ranking import (
@@ -26,6 +27,7 @@ __all__ = [
     "accuracy",
     "as_ranking",
     "average_precision",
+    "first_class_by_bucket",
     "hamming_loss",
     "hits",
     "inverse_log_frequency",

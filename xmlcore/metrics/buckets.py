@@ -1,0 +1,40 @@
+"""Measures of a model's first predictions for groups of classes, such as head, torso and tail."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from xmlcore.metrics.multiclass import accuracy, macro_f1
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def first_class_by_bucket(Y_true, first, buckets, names=("head", "torso", "tail")) -> "pd.DataFrame":
+    """Measure first predictions separately for each bucket of classes.
+
+    Parameters
+    ----------
+    Y_true : csr_array of bool, shape (n, L)
+    first : ndarray of int, shape (n,)
+        The class predicted first for each row; -1 for none.
+    buckets : ndarray of str, shape (L,)
+        Bucket of each class; see :func:`xmlcore.datasets.statistics.label_buckets`.
+    names : sequence of str
+        Buckets in the order of the lines.
+
+    Returns
+    -------
+    DataFrame
+        A line per bucket: ``bucket``, ``n_classes`` (those that occur in ``Y_true``), ``n_rows`` (pairs of a row and
+        one of its classes), ``accuracy`` and ``macro_f1`` in [0, 1], nan for a bucket without rows.
+    """
+    import pandas as pd
+
+    lines = []
+    for name in names:
+        inside = buckets == name
+        own = Y_true.indices[inside[Y_true.indices]]
+        values = (measure(Y_true, first, classes=inside) for measure in (accuracy, macro_f1))
+        lines.append((name, np.unique(own).size, own.size, *values))
+    return pd.DataFrame(lines, columns=["bucket", "n_classes", "n_rows", "accuracy", "macro_f1"])
