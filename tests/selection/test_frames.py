@@ -1,6 +1,7 @@
 """Tables of selections: against sets and loops in plain Python."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 
@@ -130,3 +131,22 @@ def test_groups_hold_all_and_their_shares_add_up():
 def test_together_is_the_share_of_the_rarer_labels_rows():
     Y = sp.csr_array(np.array([[1, 1, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]], dtype=bool))
     np.testing.assert_allclose(frames.together(Y, [0, 0], [1, 2]), [2 / 3, np.nan])
+
+
+def test_labels_of_the_most_alike_pairs_come_first_then_the_most_frequent():
+    pairs = pd.DataFrame({"a": [4, 2], "b": [1, 4]})
+    assert frames.most_alike(pairs, [0, 1, 2, 3, 4], 2) == [4, 1]
+    assert frames.most_alike(pairs, [0, 1, 2, 3, 4], 5) == [4, 1, 2, 0, 3]
+
+
+def test_overlap_is_listed_for_each_pair_of_labels():
+    selected = np.array([[0, 1], [1, 2], [3, 4]])
+    found = frames.overlap_frame(selected, 5, [0, 1, 2])
+    assert len(found) == 9 and found["a"].nunique() == 3
+    values = found.set_index(["a", "b"])["jaccard"]
+    assert values[0, 0] == 1 and values[0, 1] == 1 / 3 and values[1, 2] == 0
+
+
+def test_rows_of_the_best_features_are_counted():
+    X = sp.csr_array(np.array([[1, 1, 0], [1, 0, 0], [1, 0, 0]]))
+    assert frames.rows_of_best_features(np.array([[0, 2], [1, 2]]), X, 1) == 2.0

@@ -363,3 +363,60 @@ def together(Y, a, b) -> np.ndarray:
 def best_names(selected, labels, feature_name: Callable, n: int = 5) -> list[str]:
     """Names of the best features of some labels, with commas between them: list of str."""
     return [", ".join(feature_name(int(j)) for j in selected[label, :n]) for label in labels]
+
+
+def most_alike(pairs, order, n: int) -> list[int]:
+    """Return the labels of the pairs that have most in common.
+
+    Parameters
+    ----------
+    pairs : DataFrame
+        Of :func:`closest_pairs`.
+    order : sequence of int
+        Labels, the most frequent first; those fill up the list where pairs have too few.
+    n : int
+        Number of labels.
+    """
+    found = list(dict.fromkeys(np.column_stack([pairs["a"], pairs["b"]]).ravel().tolist()))[:n]
+    known = set(found)
+    rest = (int(j) for j in order if j not in known)
+    return found + [j for _, j in zip(range(n - len(found)), rest)]
+
+
+def overlap_frame(selected, n_features: int, labels):
+    """Return how much of what each two of some labels keep is the same, alike labels next to each other.
+
+    Parameters
+    ----------
+    selected : ndarray, shape (L, k)
+    n_features : int
+    labels : sequence of int
+
+    Returns
+    -------
+    pandas.DataFrame
+        A line per pair of labels, in order: ``a``, ``b``, ``jaccard``.
+    """
+    import pandas as pd
+
+    labels = np.asarray(labels)
+    labels = labels[alike_order(kept(np.asarray(selected)[labels], n_features).toarray())]
+    values = overlap(selected, n_features, labels)
+    return pd.DataFrame(
+        {"a": np.repeat(labels, labels.size), "b": np.tile(labels, labels.size), "jaccard": values.ravel()}
+    )
+
+
+def rows_of_best_features(selected, X, n: int = 3) -> float:
+    """Return how many rows have a feature that is among the best of a label: the median over labels and features.
+
+    Parameters
+    ----------
+    selected : ndarray, shape (L, k)
+    X : csr_array
+        Rows.
+    n : int
+        Best features of each label.
+    """
+    counts = np.bincount(X.indices, minlength=X.shape[1])
+    return float(np.median(counts[selected[:, :n]]))
