@@ -40,27 +40,6 @@ def by_magnitude(x, data) -> pd.DataFrame:
     return named(frame, data)
 
 
-def compared(first: pd.DataFrame, second: pd.DataFrame, top: int | None) -> pd.DataFrame:
-    """Contributions of two explanations side by side: ``feature, name, first, second``.
-
-    With ``top``, those among the ``top`` of either, by the larger of the two; a feature that one of them does not have
-    contributes 0 to it.
-    """
-    a, b = (frame.set_index("feature") for frame in (first, second))
-    ids = pd.Index(a.index if top is None else a.index[:top])
-    ids = ids.union(b.index if top is None else b.index[:top], sort=False)
-    found = pd.DataFrame(
-        {
-            "feature": ids,
-            "name": a["name"].reindex(ids).fillna(b["name"].reindex(ids)).to_numpy(),
-            "first": a["contribution"].reindex(ids).fillna(0.0).to_numpy(),
-            "second": b["contribution"].reindex(ids).fillna(0.0).to_numpy(),
-        }
-    )
-    size = found[["first", "second"]].abs().max(axis=1)
-    return found.iloc[np.lexsort((found["feature"], -size))].reset_index(drop=True)
-
-
 def signed(value: float) -> str:
     """``+1.23`` or ``−0.45``, with three digits that mean something."""
     if not math.isfinite(value):
@@ -83,15 +62,6 @@ def percent(value: float) -> str:
     return f"{100 * value:.3g} %" if value >= 1e-6 else "nearly 0 %"
 
 
-def probability(kind: str, score: float) -> float | None:
-    """The probability that a score stands for; None for scores that are no probability."""
-    if kind == "log_proba":
-        return math.exp(score)
-    if kind == "margin":
-        return 1 / (1 + math.exp(-score)) if score > -700 else 0.0
-    return score if kind == "share" else None
-
-
 def adds_up(attrs: dict) -> str:
     """How bars add up to the score, in a sentence or two."""
     kind, baseline, total = attrs["kind"], attrs["baseline"], attrs["total"]
@@ -103,9 +73,10 @@ def adds_up(attrs: dict) -> str:
             f"{percent(total)} in the leaves that the row reaches."
         )
     said = "log P" if kind == "log_proba" else "the margin"
+    before, after = (percent(explain.probability(kind, score)) for score in (baseline, total))
     return (
-        f"The bars add up from {said} = {signed(baseline)} of a row without features "
-        f"(P = {percent(probability(kind, baseline))}) to {signed(total)} (P = {percent(probability(kind, total))})."
+        f"The bars add up from {said} = {signed(baseline)} of a row without features (P = {before}) to "
+        f"{signed(total)} (P = {after})."
     )
 
 
@@ -114,14 +85,14 @@ def totals(before: dict, after: dict) -> str:
     kind = before["kind"]
     if kind == "score":
         return f"The score goes from {signed(before['total'])} to {signed(after['total'])}."
-    one, other = (percent(probability(kind, attrs["total"])) for attrs in (before, after))
+    one, other = (percent(explain.probability(kind, attrs["total"])) for attrs in (before, after))
     return f"The label’s {'share' if kind == 'share' else 'probability'} goes from {one} to {other}."
 
 
 def total_said(attrs: dict, totals_found) -> str:
     """Between which values a score lies over noisy copies, and what it is without noise."""
     kind, low, high = attrs["kind"], float(totals_found.min()), float(totals_found.max())
-    write = signed if kind == "score" else lambda score: percent(probability(kind, score))
+    write = signed if kind == "score" else lambda score: percent(explain.probability(kind, score))
     what = {"share": "the label’s share", "score": "the score"}.get(kind, "the label’s probability")
     return f"{what} lies between {write(low)} and {write(high)}; without noise it is {write(attrs['total'])}"
 

@@ -8,8 +8,21 @@ import streamlit as st
 
 from pages.explain import explained
 from pages.robustness import noise
-from pages.shared import begin, charts, format, predictions, results, selectors, server, tables, tasks, workspace
+from pages.shared import (
+    begin,
+    charts,
+    format,
+    predictions,
+    results,
+    run_names,
+    selectors,
+    server,
+    tables,
+    tasks,
+    workspace,
+)
 from xmlcore import experiment, explain, figures, robustness, store
+from xmlcore.experiment import twins
 from xmlcore.models import ModelFormatError
 
 K = 5
@@ -39,7 +52,7 @@ def main() -> None:
         return
     key = results.chosen(workspace.EXPLAIN_RUN, fingerprint, runs)
     by_key = {r["key"]: r for r in runs}
-    titles = noise.names(runs)
+    titles = run_names.names(runs)
     sentence = st.empty()
     both = results.opened(key)
     if both is None:
@@ -85,14 +98,14 @@ def _choose_run(fingerprint, titles, key):
 def _second_run(fingerprint, by_key, titles, key) -> str | None:
     """A result to compare with: the twin trained with or without noise, else the newest other one."""
     others = [k for k in by_key if k != key]
-    twins = [
+    own_twins = [
         b["key"] if a["key"] == key else a["key"]
-        for a, b in noise.pairs(list(by_key.values()))
+        for a, b in twins.twins(list(by_key.values()))
         if key in (a["key"], b["key"])
     ]
     options = [NONE, *others]
     remembered = workspace.get("widgets").get(f"{workspace.EXPLAIN_SECOND} {fingerprint}")
-    first = remembered if remembered in options else twins[0] if twins else others[0]
+    first = remembered if remembered in options else own_twins[0] if own_twins else others[0]
     st.session_state[workspace.EXPLAIN_SECOND] = first
     picked = st.selectbox(
         "Compared with",
@@ -264,7 +277,7 @@ def _sentence(view) -> str:
         said = f"ranks **{format.plain(view.name)}** {format.ordinal(rank)} for {_row_said(view)}"
     else:
         said = f"does not have **{format.plain(view.name)}** among its first {K} for {_row_said(view)}"
-    chance = explained.probability(view.kind, view.attrs["total"])
+    chance = explain.probability(view.kind, view.attrs["total"])
     share = "" if chance is None else f" with {explained.percent(chance)}"
     right = {(True, True): "right", (True, False): "wrong", (False, True): "a miss", (False, False): "right"}
     said = f"**{format.plain(view.title)}** {said}{share}: {right[bool(place.size), true]}. "
@@ -407,7 +420,7 @@ def _under_noise(view):
     noisy = gaussian.apply(view.x, rows=np.array([view.row]), seed=seed)
     after = view.model.predict_topk(noisy, K)
     changed = explain.contributions(view.model, noisy, view.label)
-    compared = explained.compared(view.contributions, explained.named(changed, view.data), TOP)
+    compared = explain.side_by_side(view.contributions, explained.named(changed, view.data), TOP)
     left, right = st.columns(2, gap="large")
     with left:
         if compared.empty:
@@ -416,7 +429,7 @@ def _under_noise(view):
             charts.show_figure(
                 figures.contributions_compared(compared.head(TOP + 5), unit=view.unit),
                 lambda: tables.csv_safe(
-                    explained.compared(view.contributions, explained.named(changed, view.data), None)
+                    explain.side_by_side(view.contributions, explained.named(changed, view.data), None)
                 ),
                 f"{view.file}-label{view.label}-noise",
                 f"The {TOP} features that contribute most without noise, and those that come among them with it. "
@@ -585,7 +598,8 @@ def _label_features(view):
     if label is None:
         st.caption("Search for a label to see which features speak for it.")
         return
-    found, n, of, part = server.label_importance(view.key, int(label), ROWS_OF_LABEL)
+    whole = server.label_importance(view.key, int(label), ROWS_OF_LABEL)
+    found, n, of, part = whole.frame, whole.n_rows, whole.n_having, whole.part
     name = view.data.label_name(int(label))
     if found.empty:
         st.caption(f"No row with **{format.plain(name)}** has features, so there is nothing to show.")

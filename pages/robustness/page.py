@@ -7,8 +7,9 @@ import pandas as pd
 import streamlit as st
 
 from pages.robustness import noise
-from pages.shared import begin, charts, format, results, server, tables, tasks, workspace
+from pages.shared import begin, charts, format, results, run_names, server, tables, tasks, workspace
 from xmlcore import experiment, figures, robustness, store
+from xmlcore.experiment import twins
 from xmlcore.models import ModelFormatError
 
 K = 5
@@ -60,7 +61,7 @@ def main() -> None:
     if asked is None:
         sentence.markdown("The answer is here once the levels of noise can be read.")
         return
-    titles = noise.names(chosen)
+    titles = run_names.names(chosen)
     with left:
         found = _measured(data, fingerprint, name, chosen, titles, asked)
     with right:
@@ -96,19 +97,19 @@ def _chosen(fingerprint, past) -> list:
     shown = by_key.get(workspace.get("shown").get(fingerprint))
     first = {}
     for r in ([shown] if shown else []) + past:
-        first.setdefault(noise.style_model(r), r)
+        first.setdefault(run_names.style_model(r), r)
     plain = next(iter(first.values()))
-    for one, other in noise.pairs(past):  # its own twin rather than the newest of the twin's kind
+    for one, other in twins.twins(past):  # its own twin rather than the newest of the twin's kind
         if plain["key"] in (one["key"], other["key"]):
             twin = other if plain is one or plain["key"] == one["key"] else one
-            first[noise.style_model(twin)] = twin
+            first[run_names.style_model(twin)] = twin
             break
     return list(first.values())[:AT_FIRST]
 
 
 def _choose_runs(fingerprint, past, chosen) -> list:
     by_key = {r["key"]: r for r in past}
-    titles = noise.names(past)
+    titles = run_names.names(past)
     key = workspace.ROBUSTNESS_RUNS
     st.session_state[key] = [r["key"] for r in chosen]
     picked = st.multiselect(
@@ -161,7 +162,7 @@ def _settings(data, fingerprint, chosen) -> _Asked | None:
     st.caption(noise.ABOUT[kind])
     options = _options(kind)
     said = f"{kind} {options.get('norm', '')} {fingerprint[:8]}"
-    first = ", ".join(f"{level:g}" for level in noise.default_levels(kind, str(options.get("norm", 2)), scale))
+    first = ", ".join(f"{level:g}" for level in robustness.default_levels(kind, str(options.get("norm", 2)), scale))
     asked_levels = st.text_input(
         noise.level_title(kind, options),
         **workspace.keep(f"robustness.levels {said}", first, lambda value: isinstance(value, str)),
@@ -304,7 +305,7 @@ class _Whole:
         self.found = {titles[key]: part for key, part in found.items()}
         self.records = {titles[r["key"]]: r for r in chosen if r["key"] in found}
         parts = [
-            part.frame.assign(run=run, model=noise.style_model(self.records[run]), rows=part.n_rows)
+            part.frame.assign(run=run, model=run_names.style_model(self.records[run]), rows=part.n_rows)
             for run, part in self.found.items()
         ]
         self.frame = pd.concat(parts, ignore_index=True)
@@ -424,7 +425,7 @@ def _drops(whole, asked, files):
             **_slider("robustness.level", asked.levels),
         )
     measures = [m for m in ("P@k", "nDCG@k", LOG_MEASURE) if m in whole.measures]
-    table = noise.drop_table(whole.summary, level, measures, KS, whole.rows)
+    table = robustness.loss_table(whole.summary, level, measures, KS, whole.rows)
     shown = table[["run", "k"]].copy()
     config = {
         "run": st.column_config.TextColumn("Model", width=150),
@@ -479,8 +480,8 @@ def _slider(key, levels):
 
 
 def _twins(data, fingerprint, name, chosen, past):
-    plain = [r for r in chosen if not noise.trained_with_noise(r)]
-    have = {one["key"] for one, _ in noise.pairs(past)}
+    plain = [r for r in chosen if not twins.trained_with_noise(r)]
+    have = {one["key"] for one, _ in twins.twins(past)}
     if not plain:
         return
     st.header("Training with noise")
@@ -489,9 +490,9 @@ def _twins(data, fingerprint, name, chosen, past):
         "themselves (the paper’s adversarial training; of a PLT, this is ExtendedPLT). It appears above beside the "
         "model trained without noise."
     )
-    shown_pairs = [(a, b) for a, b in noise.pairs(chosen)]
+    shown_pairs = [(a, b) for a, b in twins.twins(chosen)]
     if shown_pairs:
-        titles = noise.names(chosen)
+        titles = run_names.names(chosen)
         st.caption(
             "Compared above: "
             + "; ".join(
@@ -502,18 +503,19 @@ def _twins(data, fingerprint, name, chosen, past):
     scale = server.scale(fingerprint)
     one, two, three, four = st.columns([2, 1, 1, 2], vertical_alignment="bottom")
     by_key = {r["key"]: r for r in plain}
-    titles = noise.names(plain)
+    titles = run_names.names(plain)
     with one:
         of = st.selectbox("Twin of", list(by_key), format_func=titles.get, key="robustness.twin.of")
     record = by_key[of]
     with two:
-        first = 0.05 if 0.02 <= scale.value <= 5 else noise.default_levels("gaussian", "2", scale)[1]
         sigma = st.number_input(
             "σ",
             min_value=1e-6,
             format="%g",
             **workspace.keep(
-                f"robustness.twin.sigma {fingerprint[:8]}", first, lambda v: isinstance(v, float) and v > 0
+                f"robustness.twin.sigma {fingerprint[:8]}",
+                robustness.training_sigma(scale),
+                lambda v: isinstance(v, float) and v > 0,
             ),
             help="Standard deviation of the noise, in the units of the feature values. The paper has 0.05.",
         )
@@ -693,7 +695,7 @@ def _rows(data, fingerprint, chosen, asked, files):
     if frame.empty:
         st.caption("These rows have no features.")
         return
-    own, added = noise.lengths(X, noisy)
+    own, added = robustness.lengths(X, noisy)
     said = "; ".join(f"row {row:,}: {a:.3g}, noise {b:.3g}" for row, a, b in zip(rows, own, added))
     charts.show_figure(
         figures.noisy_features(frame, title=f"Feature values at {noise.level_said(asked.kind, level)}"),
@@ -713,7 +715,7 @@ def _noisy(data, fingerprint, chosen, asked, level, rows, X):
     perturbation = robustness.perturbation(asked.kind, level, **options)
     Y = None
     if asked.kind in noise.ATTACKS:
-        titles = noise.names(chosen)
+        titles = run_names.names(chosen)
         for r in chosen:
             model = server.model(r["key"])
             if hasattr(model, "log_proba_gradient"):

@@ -5,12 +5,24 @@ import pandas as pd
 import streamlit as st
 
 from pages.explain import explained
-from pages.robustness import noise
 from pages.sampling import sampled, sampled_text
 from pages.sampling.sampled import MODEL
 from pages.sampling.sampled_text import percent
-from pages.shared import begin, charts, format, results, selectors, server, settings, tables, tasks, workspace
+from pages.shared import (
+    begin,
+    charts,
+    format,
+    results,
+    run_names,
+    selectors,
+    server,
+    settings,
+    tables,
+    tasks,
+    workspace,
+)
 from xmlcore import experiment, figures, store
+from xmlcore.explain import candidates
 from xmlcore.models.double_sampling import MEANINGS
 
 K = 5
@@ -271,7 +283,7 @@ def _values(label, widget, first, help, **bounds) -> tuple | None:
 
 def _class_sizes(view):
     st.header("What is drawn")
-    sizes = sampled.class_sizes(view.data, view.model)
+    sizes = candidates.class_sizes(view.model, view.data)
     figure = figures.sampled_classes(sizes)
     meta = figure.layout.meta
     present = sizes[sizes["class_size"] > 0]
@@ -487,13 +499,13 @@ def _buckets(view, own, past):
     others = {}
     for r in past:
         if r["model"] != MODEL:
-            others.setdefault(noise.style_model(r), r)
+            others.setdefault(run_names.style_model(r), r)
     others = list(others.values())[:OTHERS]
-    titles = noise.names([view.record, *others])
+    titles = run_names.names([view.record, *others])
     parts = [own.buckets.assign(run=titles[view.key], model=MODEL)]
     for r in others:
         try:
-            parts.append(server.by_bucket(r["key"]).assign(run=titles[r["key"]], model=noise.style_model(r)))
+            parts.append(server.by_bucket(r["key"]).assign(run=titles[r["key"]], model=run_names.style_model(r)))
         except (store.StoreError, OSError):
             continue  # damaged, and removed: the Train page says so
     whole = pd.concat(parts, ignore_index=True)
@@ -550,7 +562,7 @@ def _buckets(view, own, past):
 
 def _weights(view):
     st.header("What f has learned")
-    table = sampled.weights(view.model, MEANINGS)
+    table = candidates.feature_weights(view.model)
     top = table.iloc[0]
     left, right = st.columns([2, 3], gap="large")
     with left:
@@ -586,7 +598,7 @@ def _row(view):
     answer = st.empty()
     with st.columns([3, 2])[0]:
         row = selectors.choose_test_row(data, view.run, f"run {view.key}", workspace.SAMPLING_ROW)
-    found = sampled.Row(data, model, row)
+    found = candidates.CandidateRanking(model, data, row)
     left, right = st.columns([2, 3], gap="large")
     with left:
         if found.true.size:
@@ -634,7 +646,7 @@ def _row_sentence(view, found, row) -> str:
     said += ": right." if found.right[0] else ": wrong."
     if found.missed.size == 0:
         if not found.right[0]:
-            place = int(found.place[found.right].min())
+            place = int(found.rank[found.right].min())
             said += f" The true class is a candidate, in place {place}."
         return said
     alone = found.true.size == 1

@@ -2,12 +2,10 @@
 
 import math
 
-import numpy as np
 import pandas as pd
 
-from pages.shared import settings, tables
-from xmlcore import metrics, system
-from xmlcore.datasets.statistics import BUCKETS, label_buckets
+from pages.shared import settings
+from xmlcore import system
 
 MODEL = "DoubleSampling"
 CANDIDATES = (1, 2, 5, 10, 20, 50, 100)
@@ -106,119 +104,3 @@ def failures(sweep: pd.DataFrame) -> list[tuple[str, float, str, int]]:
         value = float(kappa if axis == AXES[0] else examples)
         found[axis, value, why] = found.get((axis, value, why), 0) + 1
     return [(*what, n) for what, n in found.items()]
-
-
-# --- tables ---
-
-
-def class_sizes(data, model) -> pd.DataFrame:
-    """A line per class, most training rows first: ``label, name, class_size, sampled_size``.
-
-    ``class_size`` are the data's own rows: a model that was trained with noise has counted noisy copies, too.
-    """
-    class_size = np.bincount(data.Y_train.indices, minlength=data.n_labels)
-    order = np.argsort(-class_size, kind="stable")
-    return pd.DataFrame(
-        {
-            "label": order,
-            "name": tables.label_names(data, order),
-            "class_size": class_size[order],
-            "sampled_size": model.sampled_size_[order],
-        }
-    )
-
-
-def weights(model, meanings) -> pd.DataFrame:
-    """A line per feature, the largest influence first: ``name, value, weight, scale, meaning``."""
-    frame = pd.DataFrame(
-        {
-            "name": list(model.feature_names_),
-            "value": model.weights_ * model.feature_scale_,
-            "weight": model.weights_,
-            "scale": model.feature_scale_,
-            "meaning": [meanings.get(name, "") for name in model.feature_names_],
-        }
-    )
-    return frame.iloc[np.argsort(-frame["value"].abs().to_numpy(), kind="stable")].reset_index(drop=True)
-
-
-def by_bucket(data, ranking) -> pd.DataFrame:
-    """Measures of a run's first predictions for head, torso and tail classes.
-
-    ``bucket, n_classes, n_rows, accuracy, macro_f1``, as :func:`xmlcore.experiment.sampling_study` has them.
-    """
-    buckets = label_buckets(np.bincount(data.Y_train.indices, minlength=data.n_labels))
-    first, lines = ranking.labels[:, 0], []
-    for bucket in BUCKETS:
-        inside = buckets == bucket
-        own = data.Y_test.indices[inside[data.Y_test.indices]]
-        accuracy, macro = (
-            measure(data.Y_test, first, classes=inside) for measure in (metrics.accuracy, metrics.macro_f1)
-        )
-        lines.append((bucket, np.unique(own).size, own.size, accuracy, macro))
-    return pd.DataFrame(lines, columns=["bucket", "n_classes", "n_rows", "accuracy", "macro_f1"])
-
-
-class Row:
-    """The candidates of a test row, by f, and the true classes that are none."""
-
-    def __init__(self, data, model, row: int):
-        x, true = data.X_test[[row]], tables.ids(data.Y_test, row)
-        nearest = model.candidates(x)[0]
-        missed = true[~np.isin(true, nearest)]
-        classes = np.concatenate([nearest, missed]).astype(np.int32)
-        features = model.pair_features(x, classes[None, :])[0]
-        f = features @ model.weights_
-        q = nearest.size
-        order = np.concatenate([np.lexsort((nearest, -f[:q])), q + np.argsort(-f[q:], kind="stable")])
-        self.q, self.true, self.missed = q, true, classes[q:][order[q:] - q]
-        self.labels, self.features, self.f = classes[order], features[order], f[order]
-        self.place = np.concatenate([np.arange(1, q + 1), np.zeros(missed.size, np.int64)])  # 0: no candidate
-        self.nearness = np.concatenate([order[:q] + 1, np.zeros(missed.size, np.int64)])
-        self.right = np.isin(self.labels, true)
-        self.contributions = (self.features - self.features[:q].mean(axis=0)) * model.weights_
-        self.names = tables.label_names(data, self.labels)
-        self.feature_names = list(model.feature_names_)
-
-    @property
-    def shares(self) -> np.ndarray:
-        """What :meth:`predict_proba` makes of f; nan for classes that are no candidates."""
-        shares = np.full(self.f.size, np.nan)
-        parts = np.exp(self.f[: self.q] - self.f[0])
-        shares[: self.q] = parts / parts.sum()
-        return shares
-
-    def wide(self) -> pd.DataFrame:
-        """A line per class: ``rank, name, label, true, f, share, nearness`` and a column per feature."""
-        frame = pd.DataFrame(
-            {
-                "rank": pd.array(np.where(self.place > 0, self.place, -1), dtype="Int64"),
-                "name": self.names,
-                "label": self.labels,
-                "true": self.right,
-                "f": self.f,
-                "share": self.shares,
-                "nearness": pd.array(np.where(self.nearness > 0, self.nearness, -1), dtype="Int64"),
-            }
-        )
-        for column in ("rank", "nearness"):
-            frame.loc[frame[column] < 0, column] = pd.NA
-        values = pd.DataFrame(self.features, columns=self.feature_names)
-        return pd.concat([frame, values], axis=1)
-
-    def tidy(self, most: int | None = None, most_missed: int | None = None) -> pd.DataFrame:
-        """A line per class and feature, of the first ``most`` candidates and ``most_missed`` true classes."""
-        shown = np.concatenate([np.arange(self.q)[:most], np.arange(self.q, self.f.size)[:most_missed]])
-        n, m = shown.size, len(self.feature_names)
-        return pd.DataFrame(
-            {
-                "label": np.repeat(self.labels[shown], m),
-                "name": np.repeat(np.array(self.names, dtype=object)[shown], m),
-                "right": np.repeat(self.right[shown], m),
-                "candidate": np.repeat(shown < self.q, m),
-                "f": np.repeat(self.f[shown], m),
-                "feature": np.tile(np.array(self.feature_names, dtype=object), n),
-                "value": self.features[shown].ravel(),
-                "contribution": self.contributions[shown].ravel(),
-            }
-        )

@@ -6,13 +6,11 @@ lose what is over).
 
 import json
 
-import numpy as np
 import streamlit as st
 
-from pages.robustness import noise
-from pages.sampling import sampled
 from xmlcore import datasets, experiment, explain, jobs, metrics
 from xmlcore.models.ldsm import frames as tree_frames
+from xmlcore.robustness import ValueScale
 from xmlcore.selection import frames as selected_frames
 from xmlcore.store import cache_root
 
@@ -73,11 +71,8 @@ def path(key: str, row: int, label: int):
     return _path(str(cache_root()), key, row, label)
 
 
-def label_importance(key: str, label: int, at_most: int) -> tuple:
-    """Return the features that contribute most to a label, over rows that have it.
-
-    Also how many rows these are, of how many, and whether they are "test" or, where none has it, "training" rows.
-    """
+def label_importance(key: str, label: int, at_most: int) -> explain.LabelImportance:
+    """Return the features that contribute most to a label, over rows that have it."""
     return _label_importance(str(cache_root()), key, label, at_most)
 
 
@@ -111,7 +106,7 @@ def by_bucket(key: str):
     return _by_bucket(str(cache_root()), key)
 
 
-def scale(fingerprint: str) -> noise.Scale:
+def scale(fingerprint: str) -> ValueScale:
     """Return how large the values of the test rows are."""
     return _scale(str(cache_root()), fingerprint)
 
@@ -243,12 +238,14 @@ def _one_class(root: str, key: str) -> tuple[float, float]:
 @st.cache_resource(show_spinner=False, max_entries=100)
 def _by_bucket(root: str, key: str):
     found = _run(root, key)
-    return sampled.by_bucket(_dataset(root, found.fingerprint), found.ranking)
+    data = _dataset(root, found.fingerprint)
+    buckets = _description(root, found.fingerprint).labels["bucket"].to_numpy()
+    return metrics.first_class_by_bucket(data.Y_test, found.ranking.labels[:, 0], buckets)
 
 
 @st.cache_resource(show_spinner=False, max_entries=20)
-def _scale(root: str, fingerprint: str) -> noise.Scale:
-    return noise.Scale.of(_dataset(root, fingerprint).X_test)
+def _scale(root: str, fingerprint: str) -> ValueScale:
+    return ValueScale.of(_dataset(root, fingerprint).X_test)
 
 
 @st.cache_resource(show_spinner=False, max_entries=100)
@@ -264,14 +261,9 @@ def _path(root: str, key: str, row: int, label: int):
 
 
 @st.cache_resource(show_spinner="Explaining rows with the label", max_entries=60)
-def _label_importance(root: str, key: str, label: int, at_most: int) -> tuple:
+def _label_importance(root: str, key: str, label: int, at_most: int) -> explain.LabelImportance:
     data = _dataset(root, _run(root, key).fingerprint)
-    part, X, having = "test", data.X_test, _rows_with(data.Y_test, label)
-    if having.size == 0:
-        part, X, having = "training", data.X_train, _rows_with(data.Y_train, label)
-    rows = np.sort(np.random.default_rng(0).permutation(having)[:at_most])
-    found = explain.importance(_model(root, key), X[rows], np.full(rows.size, label), n=None)
-    return found, rows.size, having.size, part
+    return explain.label_importance(_model(root, key), data, label, at_most)
 
 
 @st.cache_resource(show_spinner="Loading the selection", max_entries=6)
@@ -336,7 +328,3 @@ def _reduced(root: str, key: str) -> experiment.Reduced:
 @st.cache_resource(show_spinner=False, max_entries=4)
 def _label_names(root: str, fingerprint: str):
     return _description(root, fingerprint).labels.sort_values("rank", kind="stable")[["label", "name"]]
-
-
-def _rows_with(Y, label):
-    return np.flatnonzero(np.diff(Y[:, [label]].indptr))

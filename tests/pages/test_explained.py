@@ -2,15 +2,9 @@
 
 import math
 
-import pandas as pd
 import pytest
 
 from pages.explain import explained
-
-
-def frame(**parts):
-    names = list(parts)
-    return pd.DataFrame({"feature": [ord(n) for n in names], "name": names, "contribution": list(parts.values())})
 
 
 @pytest.mark.parametrize(
@@ -19,14 +13,6 @@ def frame(**parts):
 )
 def test_contributions_have_a_sign_and_the_digits_that_mean_something(value, said):
     assert explained.signed(value) == said
-
-
-def test_a_score_says_which_probability_it_stands_for():
-    assert explained.probability("log_proba", math.log(0.25)) == pytest.approx(0.25)
-    assert explained.probability("margin", 0.0) == 0.5
-    assert explained.probability("margin", -1e4) == 0.0
-    assert explained.probability("share", 0.3) == 0.3
-    assert explained.probability("score", 7.0) is None
 
 
 @pytest.mark.parametrize(
@@ -45,12 +31,6 @@ def test_shares_are_said_in_percent():
     attrs = {"kind": "share", "baseline": 0.01, "total": 0.4}
     assert "from 1 %, the label’s share without features, to 40 %" in explained.adds_up(attrs)
     assert explained.totals(attrs, {**attrs, "total": 0.2}) == "The label’s share goes from 40 % to 20 %."
-
-
-def test_what_one_of_two_explanations_lacks_contributes_nothing_to_it():
-    found = explained.compared(frame(a=3.0, b=-2.0, c=0.5), frame(b=-4.0, d=1.0), 2)
-    assert found[["name", "first", "second"]].values.tolist() == [["b", -2, -4], ["a", 3, 0], ["d", 0, 1]]
-    assert len(explained.compared(frame(a=3.0, b=-2.0, c=0.5), frame(b=-4.0, d=1.0), None)) == 4
 
 
 def test_a_size_to_begin_with_has_one_digit():

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from xmlcore import datasets, experiment, metrics, store
+from xmlcore.datasets.statistics import label_buckets
 
 MODEL = "DoubleSampling"
 
@@ -255,19 +256,23 @@ def test_what_is_tried_first_fits_into_the_time_there_is(monkeypatch):
     assert sampled.first_candidates(quick, 7, 30, 20) == (1, 2, 5, 7, 10, 20)
 
 
-def test_buckets_are_those_of_the_study_with_other_models_beside_them(ready):
-    from pages.sampling import sampled
+def by_bucket(ranking):
+    data = tailed_data()
+    buckets = label_buckets(np.bincount(data.Y_train.indices, minlength=data.n_labels))
+    return metrics.first_class_by_bucket(data.Y_test, ranking.labels[:, 0], buckets)
 
+
+def test_buckets_are_those_of_the_study_with_other_models_beside_them(ready):
     other, key = train(ready, "PLT"), train(ready)
     page = ready.go("sampling").until(everything)
     run = experiment.load_run(key)
     q = experiment.sampling_key(key, (), (), (1, 5, 10), 1)
     study = experiment.load_sampling(q).buckets
-    own = sampled.by_bucket(tailed_data(), run.ranking)
+    own = by_bucket(run.ranking)
     pd.testing.assert_frame_equal(own, study[list(own.columns)], check_dtype=False)
     buckets, values = line(page, "Accuracy by class frequency", "DoubleSampling")
     assert buckets == study["bucket"].tolist() and values == pytest.approx(100 * study["accuracy"])
-    theirs = sampled.by_bucket(tailed_data(), experiment.load_run(other).ranking)
+    theirs = by_bucket(experiment.load_run(other).ranking)
     assert line(page, "Macro-F1 by class frequency", "PLT")[1] == pytest.approx(100 * theirs["macro_f1"])
     assert own["n_rows"].sum() == 100
     table = page.frame("bucket", "candidate_recall")

@@ -14,6 +14,12 @@ _NAMES = {
     "certified_radius": "xmlcore.robustness.certificates",
     "evaluate": "xmlcore.robustness.evaluation",
     "summarise": "xmlcore.robustness.evaluation",
+    "ValueScale": "xmlcore.robustness.levels",
+    "default_levels": "xmlcore.robustness.levels",
+    "training_sigma": "xmlcore.robustness.levels",
+    "changed_values": "xmlcore.robustness.tables",
+    "lengths": "xmlcore.robustness.tables",
+    "loss_table": "xmlcore.robustness.tables",
 }
 
 __all__ = [
@@ -21,13 +27,19 @@ __all__ = [
     "PGD",
     "AdversarialTraining",
     "GaussianNoise",
+    "ValueScale",
     "WordNoise",
     "augment",
     "augmented_bytes",
     "certified_radius",
+    "changed_values",
+    "default_levels",
     "evaluate",
+    "lengths",
+    "loss_table",
     "perturbation",
     "summarise",
+    "training_sigma",
 ]
 
 

@@ -1,0 +1,32 @@
+"""Names and colours of runs: as short as tells them apart. A run is given as its record in the workspace."""
+
+from pages.shared import settings
+from xmlcore.experiment.twins import trained_with_noise
+
+
+def style_model(record: dict) -> str:
+    """Return the name under which a run has its colour: a PLT trained with noise is the paper's ExtendedPLT."""
+    return "ExtendedPLT" if record["model"] == "PLT" and trained_with_noise(record) else record["model"]
+
+
+def names(records: list[dict]) -> dict[str, str]:
+    """Return a name for each run, by key: as short as tells the runs apart, as no two have the same settings."""
+    ways = [
+        lambda r: r["model"] + (" trained with noise" if trained_with_noise(r) else ""),
+        lambda r: r["model"] + (f" trained with noise σ = {_sigma(r)}" if trained_with_noise(r) else ""),
+        lambda r: f"{ways[1](r)} ({_other_settings(r) or 'default settings'})",
+    ]
+    found = {}
+    for r in records:
+        others = [o for o in records if o["key"] != r["key"]]
+        way = next((w for w in ways if all(w(o) != w(r) for o in others)), ways[-1])
+        found[r["key"]] = way(r)
+    return found
+
+
+def _sigma(record):
+    return f"{record['params']['noise_sigma']:g}"
+
+
+def _other_settings(record):
+    return settings.changed(record["model"], {**record["params"], "noise_sigma": 0.0})

@@ -1,0 +1,66 @@
+"""What double sampling has learned, and how it ranks the candidates of a row."""
+
+import numpy as np
+import pytest
+
+from xmlcore import DoubleSampling
+from xmlcore.datasets import Dataset
+from xmlcore.explain.candidates import CandidateRanking, class_sizes, feature_weights
+from xmlcore.models.double_sampling import MEANINGS
+
+
+@pytest.fixture(scope="module")
+def data():
+    """90 training and 30 test rows of 12 classes; each class has a word of its own, and rows have other words, too."""
+    rng = np.random.default_rng(1)
+    y = np.concatenate([np.arange(12), rng.integers(0, 12, 108)])
+    X = rng.poisson(0.3, (120, 24)).astype(np.float32)
+    X[np.arange(120), y] += 1
+    Y = np.zeros((120, 12), bool)
+    Y[np.arange(120), y] = True
+    return Dataset("classes", X[:90], Y[:90], X[90:], Y[90:], label_names=[f"class {j}" for j in range(12)])
+
+
+@pytest.fixture(scope="module")
+def model(data):
+    made = DoubleSampling(examples_per_class=2, n_adversarial=4, n_candidates=3, random_state=0)
+    return made.fit(data.X_train, data.Y_train)
+
+
+def test_class_sizes_are_ordered_by_training_rows(data, model):
+    found = class_sizes(model, data)
+    assert (np.diff(found["class_size"]) <= 0).all() and found["class_size"].sum() == 90
+    assert found["sampled_size"].tolist() == model.sampled_size_[found["label"]].tolist()
+    assert found["name"].iloc[0] == f"class {found['label'].iloc[0]}"
+
+
+def test_weights_are_ordered_by_influence(model):
+    found = feature_weights(model)
+    assert (np.diff(found["value"].abs()) <= 0).all() and set(found["name"]) == set(model.feature_names_)
+    np.testing.assert_allclose(found["value"], found["weight"] * found["scale"])
+    assert found["meaning"].tolist() == [MEANINGS[name] for name in found["name"]]
+
+
+@pytest.mark.parametrize("row", range(10))
+def test_candidates_have_the_order_and_the_shares_of_the_prediction(data, model, row):
+    found = CandidateRanking(model, data, row)
+    ranked = model.predict_topk(data.X_test[[row]], 3)
+    assert found.labels[: found.q].tolist() == ranked.labels[0].tolist()
+    np.testing.assert_allclose(found.shares[: found.q], ranked.scores[0], atol=1e-6)
+    nearest = model.candidates(data.X_test[[row]])[0]
+    assert nearest[found.nearness[: found.q] - 1].tolist() == found.labels[: found.q].tolist()
+    features = model.pair_features(data.X_test[[row]], found.labels[None, :])[0]
+    np.testing.assert_allclose(found.features, features)
+    np.testing.assert_allclose(found.contributions.sum(axis=1), found.f - found.f[: found.q].mean(), atol=1e-9)
+
+
+def test_a_true_class_that_is_no_candidate_comes_last_and_has_no_place(data, model):
+    nearest = model.candidates(data.X_test)
+    row = int(np.flatnonzero(~(nearest == data.Y_test.indices[:, None]).any(axis=1))[0])
+    found = CandidateRanking(model, data, row)
+    assert found.missed.tolist() == found.true.tolist() == [found.labels[-1]]
+    wide, tidy = found.wide(), found.tidy(2, 1)
+    assert wide["rank"].isna().tolist() == [False] * 3 + [True] and np.isnan(wide["share"].iloc[-1])
+    assert tidy["label"].unique().tolist() == [*found.labels[:2], found.labels[-1]]
+    assert tidy.groupby("label")["candidate"].first()[found.labels[-1]] == False  # noqa: E712
+    assert len(found.tidy()) == 4 * len(model.feature_names_)

@@ -1,0 +1,33 @@
+"""Twins: two runs of one model with the same parameters, trained without and with noise.
+
+A run is given here as a record: a dict with ``model`` (a key of :data:`xmlcore.experiment.MODELS`) and ``params`` (all
+parameters of the run).
+"""
+
+from xmlcore.experiment.train import full_params
+
+NOISE_PARAMS = ("noise_sigma", "noise_ratio", "noise_support")
+
+
+def trained_with_noise(record: dict) -> bool:
+    """Return whether a run's training rows had noisy copies."""
+    return record["params"].get("noise_sigma", 0) > 0
+
+
+def params_without_noise(record: dict) -> dict:
+    """Return the parameters of the run that differs from this one only in having no noise."""
+    defaults = full_params(record["model"])
+    return {**record["params"], **{name: defaults[name] for name in NOISE_PARAMS}}
+
+
+def twins(records: list[dict]) -> list[tuple[dict, dict]]:
+    """Return all pairs of a run trained without noise and its twin trained with noise, in the order of the records."""
+    return [
+        (plain, noisy)
+        for plain in records
+        if not trained_with_noise(plain)
+        for noisy in records
+        if trained_with_noise(noisy)
+        and noisy["model"] == plain["model"]
+        and params_without_noise(noisy) == plain["params"]
+    ]

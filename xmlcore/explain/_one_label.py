@@ -1,0 +1,68 @@
+"""One label: the features that contribute most to it, over rows that have it."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from xmlcore.explain._many_rows import importance
+from xmlcore.progress import Progress, silent
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from xmlcore.datasets import Dataset
+
+
+@dataclass(frozen=True)
+class LabelImportance:
+    """Features that contribute most to one label.
+
+    Attributes
+    ----------
+    frame : DataFrame
+        See :func:`xmlcore.explain.importance`; all features that occur.
+    n_rows, n_having : int
+        Rows that were explained, and rows that have the label.
+    part : {"test", "training"}
+        Which rows of the data set these are.
+    """
+
+    frame: "pd.DataFrame"
+    n_rows: int
+    n_having: int
+    part: str
+
+
+def label_importance(
+    model, dataset: "Dataset", label: int, at_most: int = 200, seed: int = 0, progress: Progress = silent
+) -> LabelImportance:
+    """Explain one label for a random sample of the test rows that have it; of training rows where no test row has it.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        One that :func:`xmlcore.explain.attributions` explains.
+    dataset : Dataset
+    label : int
+    at_most : int
+        Rows that are explained at most.
+    seed : int
+        Of the sample.
+    progress : callable, optional
+        See :class:`xmlcore.progress.Progress`.
+
+    Returns
+    -------
+    LabelImportance
+    """
+    part, X, having = "test", dataset.X_test, _rows_with(dataset.Y_test, label)
+    if having.size == 0:
+        part, X, having = "training", dataset.X_train, _rows_with(dataset.Y_train, label)
+    rows = np.sort(np.random.default_rng(seed).permutation(having)[:at_most])
+    frame = importance(model, X[rows], np.full(rows.size, label), n=None, progress=progress)
+    return LabelImportance(frame, rows.size, having.size, part)
+
+
+def _rows_with(Y, label):
+    return np.flatnonzero(np.diff(Y[:, [label]].indptr))

@@ -1,0 +1,41 @@
+"""Two explanations of one row, side by side."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def side_by_side(first: "pd.DataFrame", second: "pd.DataFrame", top: int | None = None) -> "pd.DataFrame":
+    """Return the contributions of two explanations beside each other.
+
+    Parameters
+    ----------
+    first, second : DataFrame
+        Of :func:`xmlcore.explain.contributions`, with names.
+    top : int, optional
+        Only features that are among the first ``top`` of at least one of the two; by default all.
+
+    Returns
+    -------
+    DataFrame
+        ``feature``, ``name``, ``first``, ``second``: the larger of the two contributions decides the order, equal ones
+        are ordered by id. A feature that one explanation does not have contributes 0 to it.
+    """
+    import pandas as pd
+
+    a, b = (frame.set_index("feature") for frame in (first, second))
+    ids = pd.Index(a.index if top is None else a.index[:top])
+    ids = ids.union(b.index if top is None else b.index[:top], sort=False)
+    found = pd.DataFrame(
+        {
+            "feature": ids,
+            "name": a["name"].reindex(ids).fillna(b["name"].reindex(ids)).to_numpy(),
+            "first": a["contribution"].reindex(ids).fillna(0.0).to_numpy(),
+            "second": b["contribution"].reindex(ids).fillna(0.0).to_numpy(),
+        }
+    )
+    size = found[["first", "second"]].abs().max(axis=1)
+    return found.iloc[np.lexsort((found["feature"], -size))].reset_index(drop=True)

@@ -1,0 +1,177 @@
+"""What a DoubleSampling model has learned, and why it ranks a row's candidates as it does."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from xmlcore.datasets import Dataset
+
+
+def class_sizes(model, dataset: "Dataset") -> "pd.DataFrame":
+    """Return how many training rows each class has, and how many copies of them f was learned from.
+
+    Parameters
+    ----------
+    model : fitted DoubleSampling
+    dataset : Dataset
+        The one that the model was trained on. Its rows are counted: a model that was trained with noise has counted
+        noisy copies, too.
+
+    Returns
+    -------
+    DataFrame
+        A line per class, most training rows first: ``label``, ``name``, ``class_size``, ``sampled_size``.
+    """
+    import pandas as pd
+
+    sizes = np.bincount(dataset.Y_train.indices, minlength=dataset.n_labels)
+    order = np.argsort(-sizes, kind="stable")
+    return pd.DataFrame(
+        {
+            "label": order,
+            "name": [dataset.label_name(int(j)) for j in order],
+            "class_size": sizes[order],
+            "sampled_size": model.sampled_size_[order],
+        }
+    )
+
+
+def feature_weights(model) -> "pd.DataFrame":
+    """Return the weights of f.
+
+    Parameters
+    ----------
+    model : fitted DoubleSampling
+
+    Returns
+    -------
+    DataFrame
+        A line per feature of a row and a class: ``name``, ``value`` (weight times scale, which compares features),
+        ``weight``, ``scale`` (root mean square of the feature's differences in training), ``meaning`` (a sentence);
+        largest absolute value first.
+    """
+    import pandas as pd
+
+    from xmlcore.models.double_sampling import MEANINGS
+
+    frame = pd.DataFrame(
+        {
+            "name": list(model.feature_names_),
+            "value": model.weights_ * model.feature_scale_,
+            "weight": model.weights_,
+            "scale": model.feature_scale_,
+            "meaning": [MEANINGS.get(name, "") for name in model.feature_names_],
+        }
+    )
+    return frame.iloc[np.argsort(-frame["value"].abs().to_numpy(), kind="stable")].reset_index(drop=True)
+
+
+class CandidateRanking:
+    """The q candidates of a test row in the order of f, then the m true classes that are no candidates.
+
+    Parameters
+    ----------
+    model : fitted DoubleSampling
+    dataset : Dataset
+    row : int
+        A test row.
+
+    Attributes
+    ----------
+    q : int
+        Number of candidates.
+    true, missed : ndarray of int32
+        The row's true classes, and those of them that are no candidates, in the order of f.
+    labels : ndarray of int32, shape (q + m,)
+        Candidates and missed classes.
+    f : ndarray of float64, shape (q + m,)
+    features : ndarray of float64, shape (q + m, p)
+        Features of the row and each class, as ``model.pair_features`` has them.
+    contributions : ndarray of float64, shape (q + m, p)
+        Weight times feature, against the mean over the candidates; a line adds up to f against their mean f.
+    rank, nearness : ndarray of int64, shape (q + m,)
+        Places from 1 among the candidates, by f and before f ranks them; 0 for missed classes.
+    right : ndarray of bool, shape (q + m,)
+        Whether the class is true.
+    names, feature_names : list of str
+    """
+
+    def __init__(self, model, dataset: "Dataset", row: int):
+        x, true = dataset.X_test[[row]], dataset.Y_test[[row]].indices
+        nearest = model.candidates(x)[0]
+        missed = true[~np.isin(true, nearest)]
+        classes = np.concatenate([nearest, missed]).astype(np.int32)
+        features = model.pair_features(x, classes[None, :])[0]
+        f = features @ model.weights_
+        q, none = nearest.size, np.zeros(missed.size, np.int64)
+        order = np.concatenate([np.lexsort((nearest, -f[:q])), q + np.argsort(-f[q:], kind="stable")])
+        self.q, self.true, self.missed = q, true, classes[order[q:]]
+        self.labels, self.features, self.f = classes[order], features[order], f[order]
+        self.rank = np.concatenate([np.arange(1, q + 1), none])
+        self.nearness = np.concatenate([order[:q] + 1, none])
+        self.right = np.isin(self.labels, true)
+        self.contributions = (self.features - self.features[:q].mean(axis=0)) * model.weights_
+        self.names = [dataset.label_name(int(j)) for j in self.labels]
+        self.feature_names = list(model.feature_names_)
+
+    @property
+    def shares(self) -> np.ndarray:
+        """Return each candidate's share of the sum of exp(f), as predict_proba does; nan for missed classes."""
+        shares = np.full(self.f.size, np.nan)
+        parts = np.exp(self.f[: self.q] - self.f[0])
+        shares[: self.q] = parts / parts.sum()
+        return shares
+
+    def wide(self) -> "pd.DataFrame":
+        """Return a line per class: rank, name, label, true, f, share, nearness, and a column for each feature."""
+        import pandas as pd
+
+        frame = pd.DataFrame(
+            {
+                "rank": pd.array(self.rank, dtype="Int64"),
+                "name": self.names,
+                "label": self.labels,
+                "true": self.right,
+                "f": self.f,
+                "share": self.shares,
+                "nearness": pd.array(self.nearness, dtype="Int64"),
+            }
+        )
+        for column in ("rank", "nearness"):
+            frame.loc[frame[column] == 0, column] = pd.NA
+        values = pd.DataFrame(self.features, columns=self.feature_names)
+        return pd.concat([frame, values], axis=1)
+
+    def tidy(self, most: int | None = None, most_missed: int | None = None) -> "pd.DataFrame":
+        """Return a line per class and feature.
+
+        Parameters
+        ----------
+        most, most_missed : int, optional
+            Candidates and missed classes, the first of each; by default all.
+
+        Returns
+        -------
+        DataFrame
+            ``label``, ``name``, ``right``, ``candidate`` (whether the class is one), ``f``, ``feature`` (its name),
+            ``value``, ``contribution``.
+        """
+        import pandas as pd
+
+        shown = np.concatenate([np.arange(self.q)[:most], np.arange(self.q, self.f.size)[:most_missed]])
+        n, m = shown.size, len(self.feature_names)
+        return pd.DataFrame(
+            {
+                "label": np.repeat(self.labels[shown], m),
+                "name": np.repeat(np.array(self.names, dtype=object)[shown], m),
+                "right": np.repeat(self.right[shown], m),
+                "candidate": np.repeat(shown < self.q, m),
+                "f": np.repeat(self.f[shown], m),
+                "feature": np.tile(np.array(self.feature_names, dtype=object), n),
+                "value": self.features[shown].ravel(),
+                "contribution": self.contributions[shown].ravel(),
+            }
+        )

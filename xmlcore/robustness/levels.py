@@ -1,0 +1,81 @@
+"""Levels of noise to begin with: as large as the feature values of a data set suggest."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+PAPER_LEVELS = (0.01, 0.05, 0.1)  # standard deviations of the noise in Date and Mehar, 2025
+PAPER_SIGMA = 0.05  # standard deviation of the noise that the paper trains with
+WORD_LEVELS = (0.1, 0.2, 0.4)  # shares of a row's words
+PAPER_VALUES = (0.02, 5.0)  # median sizes of feature values at which the paper's levels show something
+
+
+@dataclass(frozen=True)
+class ValueScale:
+    """How large feature values are.
+
+    Attributes
+    ----------
+    value : float
+        Median absolute value of the features that rows have.
+    length : float
+        Median Euclidean length of a row, of rows that have features.
+    features : float
+        Mean number of features of a row.
+    """
+
+    value: float
+    length: float
+    features: float
+
+    @classmethod
+    def of(cls, X) -> "ValueScale":
+        """Measure the rows of a csr_array; without any feature, value and length count as 1."""
+        counts = np.diff(X.indptr)
+        if X.nnz == 0:
+            return cls(1.0, 1.0, 0.0)
+        lengths = np.sqrt(np.add.reduceat(X.data.astype(np.float64) ** 2, X.indptr[:-1][counts > 0]))
+        return cls(float(np.median(np.abs(X.data))) or 1.0, float(np.median(lengths)) or 1.0, float(counts.mean()))
+
+
+def default_levels(kind: str, norm, scale: ValueScale) -> tuple[float, ...]:
+    """Return levels of noise that are neither too small nor too large for the feature values.
+
+    Parameters
+    ----------
+    kind : {"gaussian", "words", "fgsm", "pgd"}
+    norm : {2, "2", "inf"}
+        How an attack's change is measured; other kinds ignore it.
+    scale : ValueScale
+        Of the rows that get the noise.
+
+    Returns
+    -------
+    tuple of float
+        Three levels, rising. For values of about 1, those of the paper; for others, up to a fifth of the median value.
+        Attacks in the L2 norm go up to a fifth of the median length of a row.
+    """
+    if kind == "words":
+        return WORD_LEVELS
+    if kind in ("fgsm", "pgd") and str(norm) == "2":
+        middle = _nice(0.1 * scale.length)
+        return middle / 2, middle, 2 * middle
+    if PAPER_VALUES[0] <= scale.value <= PAPER_VALUES[1]:
+        return PAPER_LEVELS
+    largest = _nice(0.2 * scale.value)
+    return largest / 10, largest / 2, largest
+
+
+def training_sigma(scale: ValueScale) -> float:
+    """Return the standard deviation of the noise to train with: the paper's, or the middle of the default levels."""
+    if PAPER_VALUES[0] <= scale.value <= PAPER_VALUES[1]:
+        return PAPER_SIGMA
+    return default_levels("gaussian", 2, scale)[1]
+
+
+def _nice(value: float) -> float:
+    """Return the nearest of 1, 2, 5 times a power of ten."""
+    power = 10.0 ** math.floor(math.log10(value))
+    nearest = min((1, 2, 5, 10), key=lambda digit: abs(math.log(value / (digit * power))))
+    return float(f"{nearest * power:.6g}")
