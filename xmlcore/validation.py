@@ -68,6 +68,37 @@ def check_features(X, n_features: int | None = None, *, name: str = "X") -> sp.c
     return matrix
 
 
+def feature_names(X) -> np.ndarray | None:
+    """Return the column names of a DataFrame, or None where X has no names or they are not strings.
+
+    Parameters
+    ----------
+    X : object
+        Anything that ``fit`` takes; a pandas or polars DataFrame has ``columns``.
+
+    Returns
+    -------
+    ndarray of object, shape (D,), or None
+
+    Raises
+    ------
+    TypeError
+        Some names are strings and others are not.
+    """
+    columns = getattr(X, "columns", None)
+    if columns is None or sp.issparse(X) or isinstance(X, np.ndarray):
+        return None
+    names = np.array(list(columns), dtype=object)
+    strings = [isinstance(name, str) for name in names]
+    if any(strings) and not all(strings):
+        kinds = ", ".join(sorted({type(name).__name__ for name in names}))
+        raise TypeError(
+            "Feature names are only supported if all input features have string names, but your input has "
+            f"{kinds} as feature name / column name types: give all columns names that are strings, or none"
+        )
+    return names if strings and all(strings) else None
+
+
 def check_labels(Y, n_rows: int | None = None, n_labels: int | None = None, *, name: str = "Y") -> sp.csr_array:
     """Turn a label matrix, or lists of label ids, into canonical CSR, or say what is wrong with it.
 

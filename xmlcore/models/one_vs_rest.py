@@ -8,7 +8,8 @@ import scipy.sparse as sp
 from xmlcore._kernels import label_tree as search
 from xmlcore._kernels import one_vs_rest as kernels
 from xmlcore.arrays import are_pointers, by_frequency, columns_of, read_only
-from xmlcore.models.base import ModelFormatError, MultiLabelModel, check_columns
+from xmlcore.models.base import MultiLabelModel
+from xmlcore.models.saving import ModelFormatError, check_columns
 from xmlcore.parallel import row_blocks, run_tasks
 from xmlcore.parameters import N_JOBS, Parameter, described
 from xmlcore.progress import Progress, silent
@@ -21,6 +22,7 @@ from xmlcore.validation import (
     check_labels,
     check_threshold,
     csr_parts,
+    feature_names,
 )
 
 LOSSES = ("logistic", "squared_hinge")
@@ -183,6 +185,7 @@ class OneVsRest(MultiLabelModel):
         from threadpoolctl import threadpool_limits
 
         self._check_params()
+        names = feature_names(X)
         X = check_features(X)
         Y = check_labels(Y, n_rows=X.shape[0])
         if Y.nnz == 0:
@@ -226,6 +229,7 @@ class OneVsRest(MultiLabelModel):
             weight_ptr, np.concatenate(kept), np.concatenate(weights), np.array(bias, np.float32), feature_of_column,
             n_features, self.loss,
         )  # fmt: skip
+        self._keep_feature_names(names)
         self.n_iter_ = max(steps)
         late = sum(n >= self.max_iter for n in steps)
         if late:

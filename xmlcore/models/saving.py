@@ -1,0 +1,203 @@
+"""Saved models: parameters and values as JSON, arrays as npz, never pickle."""
+
+import json
+import numbers
+import os
+import shutil
+import tempfile
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+
+from xmlcore.models.label_tree import LabelTree
+
+FORMAT_VERSION = 3
+PARAMS_FILE = "params.json"
+ARRAYS_FILE = "arrays.npz"
+
+IN_ARRAYS = {"in arrays": "LabelTree"}  # stands in params.json for a parameter whose value is a LabelTree
+
+# Class name in params.json -> module of the class. No other class is ever loaded.
+SAVED_CLASSES = {
+    "DoubleSampling": "xmlcore.models.double_sampling",
+    "ExtendedPLT": "xmlcore.models.extended_plt",
+    "FALS": "xmlcore.selection.fals",
+    "LdSM": "xmlcore.models.ldsm",
+    "OneVsRest": "xmlcore.models.one_vs_rest",
+    "PLT": "xmlcore.models.plt",
+}
+
+
+class ModelFormatError(ValueError):
+    """The folder does not hold a model that this version can read."""
+
+
+def write_model(model, path) -> Path:
+    """Write a fitted model to a folder; see :meth:`xmlcore.models.base.MultiLabelModel.save`."""
+    target = Path(path).resolve()
+    if target.exists() and not _is_saved_model(target):
+        raise FileExistsError(f"{target} exists and is more than a saved model: choose another place")
+    values, arrays = model._state()
+    params, param_arrays = _separate(model.get_params(deep=False))
+    description = {
+        "format": FORMAT_VERSION,
+        "class": type(model).__name__,
+        "params": params,
+        "values": values,
+    }
+    names = getattr(model, "feature_names_in_", None)
+    if names is not None:
+        description["feature_names"] = list(names)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    folder = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
+    old = folder.with_name(folder.name + ".old")
+    try:
+        os.chmod(folder, 0o755)  # mkdtemp makes it private
+        (folder / PARAMS_FILE).write_text(json.dumps(description, indent=2) + "\n", encoding="utf-8")
+        np.savez(folder / ARRAYS_FILE, **arrays, **param_arrays)
+        if target.exists():
+            os.replace(target, old)
+        os.replace(folder, target)
+    except BaseException:
+        if old.exists() and not target.exists():
+            os.replace(old, target)
+        raise
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.rmtree(old, ignore_errors=True)
+    return target
+
+
+def _is_saved_model(folder: Path) -> bool:
+    """Return whether a folder holds a saved model and nothing else."""
+    try:
+        if {path.name for path in folder.iterdir()} != {PARAMS_FILE, ARRAYS_FILE}:
+            return False
+        description = json.loads((folder / PARAMS_FILE).read_text(encoding="utf-8"))
+        return isinstance(description, dict) and {"format", "class", "params", "values"} <= description.keys()
+    except (OSError, ValueError):
+        return False
+
+
+def load_model(path) -> "MultiLabelModel":  # noqa: F821
+    """Read a model that :meth:`MultiLabelModel.save` wrote.
+
+    Nothing in the folder is executed: the class is looked up in a fixed list and arrays are read without pickle.
+
+    Parameters
+    ----------
+    path : str or path-like
+
+    Returns
+    -------
+    MultiLabelModel
+        The model; it predicts exactly as the saved one.
+
+    Raises
+    ------
+    FileNotFoundError
+        No such folder, or a file of it is missing.
+    ModelFormatError
+        Damaged, of an unknown class or of a newer format; the message says which.
+    """
+    folder = Path(path)
+    for name in (PARAMS_FILE, ARRAYS_FILE):
+        if not (folder / name).is_file():
+            raise FileNotFoundError(f"{folder} holds no model: {name} is missing")
+    # Damaged bytes make the parsers of JSON, zip archives and arrays raise nearly anything, from RecursionError to
+    # tokenize.TokenError: whatever it is, the model cannot be read.
+    try:
+        cls, params, values, names = _read_description(folder)
+    except ModelFormatError:
+        raise
+    except Exception as error:
+        raise _damaged(folder / PARAMS_FILE, error) from error
+    try:
+        with np.load(folder / ARRAYS_FILE, allow_pickle=False) as stored:
+            arrays = {key: stored[key] for key in stored.files}
+        model = cls(**_joined(params, arrays))
+    except Exception as error:
+        raise _damaged(folder / ARRAYS_FILE, error) from error
+    try:
+        model._check_params()
+    except Exception as error:
+        raise ModelFormatError(f"{folder / PARAMS_FILE} has a parameter that cannot be: {error}") from error
+    try:
+        model._restore(values, arrays)
+    except ModelFormatError:
+        raise
+    except Exception as error:
+        raise _damaged(folder, error) from error
+    if names is not None and len(names) != model.n_features_in_:
+        raise ModelFormatError(
+            f"{folder / PARAMS_FILE} has {len(names)} feature names, but the model has {model.n_features_in_} features"
+        )
+    model._keep_feature_names(names)
+    return model
+
+
+def _read_description(folder: Path) -> tuple[type, dict, dict, np.ndarray | None]:
+    """Return the class, the parameters, the values and the feature names in ``params.json``."""
+    description = json.loads((folder / PARAMS_FILE).read_text(encoding="utf-8"))
+    version, name = description["format"], description["class"]
+    if version != FORMAT_VERSION:
+        raise ModelFormatError(f"{folder} has model format {version}; this version of xmlcore reads {FORMAT_VERSION}")
+    if not isinstance(name, str) or name not in SAVED_CLASSES:
+        raise ModelFormatError(f"{folder} holds a {name!r}; known are {', '.join(sorted(SAVED_CLASSES))}")
+    params, values = dict(description["params"]), dict(description["values"])
+    cls = getattr(import_module(SAVED_CLASSES[name]), name)
+    unknown = set(params) - set(cls._param_names())
+    if unknown:
+        raise ModelFormatError(f"{folder / PARAMS_FILE} has unknown parameters of {name}: {sorted(unknown)}")
+    names = description.get("feature_names")
+    if names is not None:
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            raise ModelFormatError(f"{folder / PARAMS_FILE} has feature names that are not a list of strings")
+        names = np.array(names, dtype=object)
+    return cls, params, values, names
+
+
+def _damaged(path: Path, error: Exception) -> ModelFormatError:
+    return ModelFormatError(f"{path} is damaged ({error!r}): save the model again")
+
+
+def _separate(params: dict) -> tuple[dict, dict[str, np.ndarray]]:
+    """Return the parameters as JSON has them, and the arrays of those that are trees."""
+    plain, arrays = {}, {}
+    for name, value in params.items():
+        if isinstance(value, LabelTree):
+            plain[name] = IN_ARRAYS
+            arrays |= {f"params.{name}.parent": value.parent, f"params.{name}.label": value.label}
+        else:
+            plain[name] = _plain(value)
+    return plain, arrays
+
+
+def _plain(value):
+    """Return a value as JSON has it: fractions and NumPy's numbers become Python's."""
+    value = value.item() if isinstance(value, np.generic) else value
+    return float(value) if isinstance(value, numbers.Real) and not isinstance(value, int) else value
+
+
+def _joined(params: dict, arrays: dict[str, np.ndarray]) -> dict:
+    """Return the parameters that :func:`_separate` took apart."""
+    return {
+        name: LabelTree(arrays[f"params.{name}.parent"], arrays[f"params.{name}.label"])
+        if value == IN_ARRAYS
+        else value
+        for name, value in params.items()
+    }
+
+
+def check_columns(feature_of_column, n_features):
+    """Raise ModelFormatError unless the array holds ids of features, each at most once, as int32."""
+    ids = feature_of_column
+    if ids.ndim != 1 or ids.dtype != np.int32:
+        raise ModelFormatError(
+            f"feature_of_column in its arrays is {ids.dtype} with {ids.ndim} dimensions, not int32 with 1"
+        )
+    if ids.size and (ids.min() < 0 or ids.max() >= n_features or np.unique(ids).size < ids.size):
+        raise ModelFormatError(
+            "the features in its arrays cannot be: the file was damaged or written by something else"
+        )
