@@ -152,6 +152,8 @@ class Parameter:
     def doc(self) -> str:
         """Return the entry of a numpydoc "Parameters" section: a line with the type, then the help, indented."""
         help = re.sub(r"\bEmpty\b", "None", self.help) if self.optional else self.help
+        if self.kind == "bool":
+            help = re.sub(r"\bOff\b", "False", help)
         default = f'"{self.default}"' if isinstance(self.default, str) else repr(self.default)
         text = textwrap.fill(
             " ".join([help, *([self.details] if self.details else [])]),

@@ -5,6 +5,12 @@ from importlib import import_module
 
 from xmlcore.models.one_vs_rest import OneVsRest
 from xmlcore.parameters import SEED, Parameter, in_form
+from xmlcore.selection.rivals import (
+    ChiSquaredSelection,
+    LassoSelection,
+    MutualInformationSelection,
+    RandomForestSelection,
+)
 
 
 @dataclass(frozen=True)
@@ -545,14 +551,6 @@ KEPT = Parameter(
     step=0.05,
 )
 
-PER_LABEL = Parameter(
-    "per_label",
-    "A set for each label",
-    "Off: one set for all labels, of the features that matter most to all of them together.",
-    "bool",
-    True,
-)
-
 # The classes of xmlcore.selection, as MODELS: their n_features may also be a whole number, a count.
 SELECTORS = {
     "FALS": ModelInfo(
@@ -709,7 +707,7 @@ SELECTORS = {
             "would give. One sparse product for all labels; values must not be negative."
         ),
         paper="As scikit-learn's chi2",
-        parameters=(KEPT, PER_LABEL),
+        parameters=in_form(ChiSquaredSelection.PARAMETERS),
     ),
     "MutualInformation": ModelInfo(
         location="xmlcore.selection.rivals:MutualInformationSelection",
@@ -719,38 +717,14 @@ SELECTORS = {
             "for all labels."
         ),
         paper="As scikit-learn's mutual_info_classif for features of two values",
-        parameters=(KEPT, PER_LABEL),
+        parameters=in_form(MutualInformationSelection.PARAMETERS),
     ),
     "Lasso": ModelInfo(
         location="xmlcore.selection.rivals:LassoSelection",
         title="LASSO",
         summary="Keeps the features of largest weight in a linear least-squares model with L1 penalty for each label.",
         paper="Tibshirani, JRSS B 1996",
-        parameters=(
-            KEPT,
-            PER_LABEL,
-            Parameter(
-                "alpha",
-                "Penalty",
-                "As a share of the least one at which all weights of the label are 0. Larger leaves fewer weights, and "
-                "is quicker.",
-                "float",
-                0.1,
-                minimum=1e-4,
-                maximum=1.0,
-                advanced=True,
-            ),
-            Parameter(
-                "max_iter",
-                "Most rounds",
-                "Of coordinate descent for a label; a warning says when that was not enough.",
-                "int",
-                1000,
-                minimum=1,
-                maximum=1_000_000,
-                advanced=True,
-            ),
-        ),
+        parameters=in_form(LassoSelection.PARAMETERS),
     ),
     "RandomForest": ModelInfo(
         location="xmlcore.selection.rivals:RandomForestSelection",
@@ -760,19 +734,6 @@ SELECTORS = {
             "paper's rival, and by far the slowest."
         ),
         paper="Breiman, Machine Learning 2001",
-        parameters=(
-            KEPT,
-            PER_LABEL,
-            Parameter(
-                "n_estimators",
-                "Trees",
-                "Of each forest. More give steadier importances, and take longer.",
-                "int",
-                100,
-                minimum=1,
-                maximum=10_000,
-            ),
-            *in_form((SEED,)),
-        ),
+        parameters=in_form(RandomForestSelection.PARAMETERS),
     ),
 }

@@ -1,34 +1,110 @@
-"""Selections to compare with: by random forests, LASSO, chi-squared and mutual information.
+"""Feature selections to compare FALS with: by random forests, LASSO, chi-squared and mutual information.
 
-All score every feature for every label and keep the k best. With ``per_label=False`` all labels share one set: that of
-a forest which predicts all labels together, or of the largest sums of scores over labels.
+Each computes a score of every feature for every label and keeps the k best features of a label. With
+``per_label=False`` all labels share one set of features: those of a forest that predicts all labels together, or those
+whose scores have the largest sums over labels.
 """
 
 import numbers
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import scipy.sparse as sp
 
+from xmlcore.models.base import Estimator
 from xmlcore.parallel import run_tasks
+from xmlcore.parameters import N_JOBS, SEED, Parameter, described
 from xmlcore.progress import Progress, silent
 from xmlcore.selection.trees import label_seed, tree_columns
-from xmlcore.system import effective_jobs
-from xmlcore.validation import INT32_MAX, check_count, check_features, check_labels
+from xmlcore.validation import INT32_MAX, check_count, check_features, check_labels, feature_names
 
 BLOCK_SCORES = 1 << 22  # scores computed at a time, as float64: 32 MiB
 
 
-class _Selection:
-    """What the rivals share: parameters, checks, the best k of each label.
+N_FEATURES = Parameter(
+    "n_features",
+    "Features kept per label",
+    "A share of all features, or a count. Fewer are quicker to learn from and to read; too few lose what the label "
+    "depends on. The paper keeps a tenth.",
+    "share",
+    0.1,
+    offered=(1e-6, 1.0),
+    step=0.05,
+    details='The paper is "FALS: Feature attribution for label-specific feature selection in multi-label learning".',
+)
 
-    A subclass offers ``_score(X, Y, progress, keep)``, which calls ``keep(first, scores)`` with the scores of labels
-    from ``first`` on, float64 (labels, D), for all labels; a third argument, ``later``, orders what has equal scores.
+PER_LABEL = Parameter(
+    "per_label",
+    "A set for each label",
+    "Off: one set for all labels, of the features that matter most to all of them together.",
+    "bool",
+    True,
+)
+
+SHARED = (N_FEATURES, PER_LABEL)
+
+LASSO = (
+    *SHARED,
+    Parameter(
+        "alpha",
+        "Penalty",
+        "As a share of the smallest penalty at which all weights of the label are 0. Larger leaves fewer weights, and "
+        "is quicker.",
+        "float",
+        0.1,
+        minimum=0.0,
+        above=True,
+        maximum=1.0,
+        offered=(1e-4, 1.0),
+        advanced=True,
+        details="The same penalty for all labels would leave rare labels without any weight. The paper on FALS states "
+        "no penalty.",
+    ),
+    Parameter(
+        "max_iter",
+        "Most rounds",
+        "Of coordinate descent for a label; a warning says when that was not enough.",
+        "int",
+        1000,
+        minimum=1,
+        offered=(1, 1_000_000),
+        advanced=True,
+    ),
+    N_JOBS,
+)
+
+FOREST = (
+    *SHARED,
+    Parameter(
+        "n_estimators",
+        "Trees",
+        "Of each forest. More give steadier importances, and take longer.",
+        "int",
+        100,
+        minimum=1,
+        offered=(1, 10_000),
+    ),
+    replace(
+        SEED,
+        maximum=INT32_MAX,
+        offered=(0, INT32_MAX),
+        optional=False,
+        details="Each label, and each tree of a shared forest, has random numbers of its own.",
+    ),
+    N_JOBS,
+)
+
+
+class _Selection(Estimator):
+    """Base of the selections of this module: ``fit``, and the k best features of each label.
+
+    A subclass offers ``_score(X, Y, progress, keep)``. It calls ``keep(first, scores)`` for blocks of labels until all
+    labels are done; ``scores`` are float64 of shape (labels, D), those of the labels from ``first`` on. A third
+    argument of ``keep``, ``later``, orders features of equal scores.
     """
 
-    def __repr__(self):
-        names = [name for name in vars(self) if not name.endswith("_")]
-        return f"{type(self).__name__}({', '.join(f'{name}={getattr(self, name)!r}' for name in names)})"
+    PARAMETERS = SHARED
 
     def fit(self, X, Y, progress: Progress = silent):
         """Score the features of X for the labels Y, and select.
@@ -50,6 +126,7 @@ class _Selection:
             Bad parameters or data; the message names them.
         """
         self._check_params()
+        names = feature_names(X)
         X = check_features(X)
         Y = check_labels(Y, n_rows=X.shape[0])
         if X.shape[0] == 0:
@@ -68,37 +145,24 @@ class _Selection:
             for at in range(found.shape[0]):
                 selected[first + at] = best(found[at], k, None if later is None else later[at])
 
-        self._score(X, Y, progress, keep)
+        further = self._score(X, Y, progress, keep) or {}
         if shared:
             selected[:] = best(scores[0], k)
             scores = scores.astype(np.float32)
         self.scores_, self.selected_, self.n_selected_ = scores, selected, k
         self.n_features_in_, self.n_labels_ = n_features, n_labels
+        self._keep_feature_names(names)
+        self.__dict__.update(further)
         return self
 
-    def _check_params(self):
-        if not isinstance(self.per_label, (bool, np.bool_)):
-            raise TypeError(f"per_label must be True or False, not {self.per_label!r}")
-        selected_count(self.n_features, INT32_MAX)
 
-
+@described
 class RandomForestSelection(_Selection):
     """Features by the importances of random forests (mean decrease in impurity).
 
     Parameters
     ----------
-    n_features : float in (0, 1] or int
-        Features to keep for each label: a share of all, or a count.
-    per_label : bool
-        True: a forest for each label, as the paper on FALS has it ("perform feature selection separately for label
-        individuals"). False: one forest whose trees predict all labels together, so that all labels share their
-        features; quicker where labels are many.
-    n_estimators : int
-        Trees of a forest.
-    random_state : int
-        Each label, and each tree of a shared forest, has random numbers of its own.
-    n_jobs : int, optional
-        Threads; None and -1 mean all cores this process may use. The result does not depend on it.
+    {parameters}
     **forest_params
         Parameters of :class:`sklearn.ensemble.RandomForestClassifier`; its defaults when not given.
 
@@ -122,6 +186,9 @@ class RandomForestSelection(_Selection):
     in multi-label learning, sections 3.3 and 4.1.
     """
 
+    PARAMETERS = FOREST
+    _further_params = "forest_params"
+
     def __init__(
         self, n_features=0.1, per_label=True, n_estimators=100, random_state=0, n_jobs=None, **forest_params
     ):  # fmt: skip
@@ -136,9 +203,6 @@ class RandomForestSelection(_Selection):
         from sklearn.ensemble import RandomForestClassifier
 
         super()._check_params()
-        check_count(self.n_estimators, "n_estimators")
-        check_count(self.random_state, "random_state", least=0, most=INT32_MAX)
-        effective_jobs(self.n_jobs)
         unknown = sorted(set(self.forest_params) - set(RandomForestClassifier().get_params()))
         if unknown:
             raise TypeError(f"RandomForestClassifier has no parameter {', '.join(unknown)}")
@@ -189,22 +253,13 @@ class RandomForestSelection(_Selection):
         keep(0, (total / (total.sum() or 1.0))[None, :])
 
 
+@described
 class LassoSelection(_Selection):
     """Features by the size of their weights in a linear least-squares model with L1 penalty, one for each label.
 
     Parameters
     ----------
-    n_features : float in (0, 1] or int
-        Features to keep for each label: a share of all, or a count.
-    per_label : bool
-        False: one set for all labels, by the sum of the weights' sizes.
-    alpha : float in (0, 1]
-        Penalty, as a share of the least one at which the label's weights are all 0: one for all labels would leave rare
-        labels without any weight. The paper names none.
-    max_iter : int
-        Most rounds of coordinate descent for a label.
-    n_jobs : int, optional
-        Threads; None and -1 mean all cores this process may use. The result does not depend on it.
+    {parameters}
 
     Attributes
     ----------
@@ -227,21 +282,14 @@ class LassoSelection(_Selection):
     R. Tibshirani, "Regression shrinkage and selection via the lasso", JRSS B 1996.
     """
 
+    PARAMETERS = LASSO
+
     def __init__(self, n_features=0.1, per_label=True, alpha=0.1, max_iter=1000, n_jobs=None):
         self.n_features = n_features
         self.per_label = per_label
         self.alpha = alpha
         self.max_iter = max_iter
         self.n_jobs = n_jobs
-
-    def _check_params(self):
-        super()._check_params()
-        if isinstance(self.alpha, bool) or not isinstance(self.alpha, numbers.Real):
-            raise TypeError(f"alpha must be a number, not {self.alpha!r}")
-        if not 0 < self.alpha <= 1:
-            raise ValueError(f"alpha must be above 0 and at most 1, not {self.alpha}")
-        check_count(self.max_iter, "max_iter")
-        effective_jobs(self.n_jobs)
 
     def _score(self, X, Y, progress, keep):
         from sklearn.exceptions import ConvergenceWarning
@@ -285,18 +333,16 @@ class LassoSelection(_Selection):
                 ConvergenceWarning,
                 stacklevel=3,
             )
-        self.n_nonzero_ = nonzero
+        return {"n_nonzero_": nonzero}
 
 
+@described
 class ChiSquaredSelection(_Selection):
     """Features by the chi-squared statistic between their sums over the rows with a label and over those without.
 
     Parameters
     ----------
-    n_features : float in (0, 1] or int
-        Features to keep for each label: a share of all, or a count.
-    per_label : bool
-        False: one set for all labels, by the sum of the statistics.
+    {parameters}
 
     Attributes
     ----------
@@ -337,15 +383,13 @@ class ChiSquaredSelection(_Selection):
         _by_products(X, Y, score, progress, keep)
 
 
+@described
 class MutualInformationSelection(_Selection):
     """Features by the mutual information, in nats, between a label and the feature being above its median.
 
     Parameters
     ----------
-    n_features : float in (0, 1] or int
-        Features to keep for each label: a share of all, or a count.
-    per_label : bool
-        False: one set for all labels, by the sum over labels.
+    {parameters}
 
     Attributes
     ----------
