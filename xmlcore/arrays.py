@@ -16,7 +16,7 @@ def by_frequency(X):
 
 
 def columns_of(feature_of_column, n_features):
-    """What ``search.take_rows`` finds a feature's column in, read-only: (feature_ids, column_of).
+    """Return where kernels find a feature's column, read-only: (feature_ids, column_of).
 
     A table of all features, unless most of them have no column: then those that have, in order.
     """
@@ -86,7 +86,8 @@ def pointers(counts) -> np.ndarray:
     counts : iterable of int
         The length of each list.
     """
-    return np.concatenate([[0], np.cumsum(np.fromiter(counts, np.int64))])
+    counts = counts if isinstance(counts, np.ndarray) else np.fromiter(counts, np.int64)
+    return np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
 
 
 def largest_values(x, n: int = 5) -> list[tuple[int, float]]:

@@ -1,4 +1,4 @@
-"""Clustering of labels: twins of xmlcore/_kernels/label_clusters.py."""
+"""Clustering of labels: twins of xmlcore/_kernels/plt_clusters.py."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Gradients of label trees: twin of xmlcore/_kernels/linear_nodes.py."""
+"""Gradients of label trees: twin of xmlcore/_kernels/plt_gradients.py."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Label trees: twins of xmlcore/_kernels/label_tree.py."""
+"""Label trees: twins of xmlcore/_kernels/plt_search.py."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Shapes of label trees: twins of xmlcore/_kernels/tree_shapes.py and xmlcore/models/label_tree.py."""
+"""Shapes of label trees: twins of xmlcore/_kernels/plt_shapes.py and xmlcore/models/plt/label_tree.py."""
 
 import functools
 import heapq

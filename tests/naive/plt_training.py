@@ -1,4 +1,4 @@
-"""Node classifiers: twins of xmlcore/_kernels/siblings.py."""
+"""Node classifiers: twins of xmlcore/_kernels/plt_training.py."""
 
 import math
 

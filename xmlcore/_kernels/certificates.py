@@ -28,8 +28,8 @@ from typing import NamedTuple
 import numpy as np
 
 from xmlcore._kernels._jit import inlined, kernel
-from xmlcore._kernels.label_tree import heap_pop, heap_push, log_probability
-from xmlcore._kernels.linear_nodes import log_slope
+from xmlcore._kernels.k_best import heap_pop, heap_push
+from xmlcore._kernels.plt_factors import log_probability, log_slope
 
 RIGHT_ANGLE = np.pi / 2
 ROUNDING = 16 * 2.0**-53  # of a logarithm, and of each sum with it, several times over

@@ -3,8 +3,8 @@
 import numpy as np
 
 from xmlcore._kernels._jit import inlined, kernel
-from xmlcore._kernels.label_tree import log_probability
 from xmlcore._kernels.ldsm import THRESHOLD
+from xmlcore._kernels.plt_factors import log_probability
 
 LOGISTIC = 0  # as in siblings
 SQUARED_HINGE = 1

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from xmlcore._kernels._jit import inlined, kernel
-from xmlcore._kernels.label_tree import offer
+from xmlcore._kernels.k_best import offer
 from xmlcore._kernels.rng import permutation, stream, uniform
 
 NAG = 0

@@ -3,7 +3,7 @@
 import numpy as np
 
 from xmlcore._kernels._jit import inlined, kernel
-from xmlcore._kernels.label_tree import offer
+from xmlcore._kernels.k_best import offer
 
 
 @inlined

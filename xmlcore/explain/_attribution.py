@@ -141,8 +141,7 @@ class Explainer:
         self.kind = kind_of(model)
         self.model = model = unwrapped(model)
         if self.kind == "log_proba":
-            kept = getattr(model, "_all_linear_nodes", None)
-            trees = kept() if kept else [model.linear_nodes(t) for t in range(len(model.trees_))]
+            trees = [model.linear_nodes(t) for t in range(len(model.trees_))]
             self.trees = [(tree, csr_parts(tree.weights)) for tree in trees]
 
     def rows(self, X, labels) -> Attributions:

@@ -7,7 +7,7 @@ from xmlcore.explain._attribution import Explainer, unwrapped
 from xmlcore.explain._names import feature_names as names_of_features
 from xmlcore.explain._names import with_names
 from xmlcore.progress import Progress, silent
-from xmlcore.validation import check_count, check_features, check_label_ids, check_labels, csr_parts
+from xmlcore.validation import check_count, check_features, check_label_ids, check_labels
 
 METHODS = ("contributions", "supporting", "magnitude", "random")
 PROBA_ROWS = 512  # rows whose probabilities of all labels are in memory at once
@@ -34,12 +34,8 @@ def label_scores(model, X, labels) -> np.ndarray:
     labels = check_label_ids(labels, X.shape[0], model.n_labels_)
     if hasattr(model, "_label_scores"):
         return model._label_scores(X, labels)
-    if hasattr(model, "_mean_scores"):  # PLT
-        x, out = csr_parts(X), np.empty(labels.size)
-        for start, end in model._blocks(x[0], together=False):
-            ptr = np.arange(end - start + 1, dtype=np.int64)
-            out[start:end] = model._mean_scores(model._take(x, (start, end)), ptr[:-1], ptr, labels[start:end])
-        return out
+    if hasattr(model, "label_probabilities"):
+        return model.label_probabilities(X, labels)
     out = np.empty(labels.size)
     for start in range(0, labels.size, PROBA_ROWS):
         part = slice(start, min(start + PROBA_ROWS, labels.size))

@@ -2,11 +2,9 @@
 
 from xmlcore.models.base import ModelFormatError, load_model
 from xmlcore.models.double_sampling import DoubleSampling
-from xmlcore.models.extended_plt import ExtendedPLT
-from xmlcore.models.label_tree import LabelTree
 from xmlcore.models.ldsm import LdSM
 from xmlcore.models.one_vs_rest import OneVsRest
-from xmlcore.models.plt import PLT
+from xmlcore.models.plt import PLT, ExtendedPLT, LabelTree
 
 __all__ = [
     "DoubleSampling",

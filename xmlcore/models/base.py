@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
-from xmlcore.models.label_tree import LabelTree
 from xmlcore.models.saving import ModelFormatError, check_columns, load_model, write_model
 from xmlcore.parameters import Parameter, check_parameters
 from xmlcore.validation import check_features, check_fitted, feature_names
@@ -181,6 +180,17 @@ class MultiLabelModel(Estimator):
         """
         return self.predict_proba(X, threshold=0.5).astype(bool)
 
+    def _warm_up_params(self) -> dict:
+        """Return the parameters that :func:`warm_up` changes for its 20 rows of 8 labels."""
+        params = self.get_params(deep=False)
+        small = {"arity": 2, "max_leaf_labels": 2, "tol": 1e6, "n_estimators": min(2, params.get("n_estimators", 1))}
+        return {name: value for name, value in small.items() if name in params}
+
+    @staticmethod
+    def _param_from_arrays(arrays: dict[str, np.ndarray]):
+        """Return the value of a parameter that was saved as arrays, which its method ``to_arrays`` gave."""
+        raise ModelFormatError("no parameter of this model is saved as arrays")
+
     def _run_rare_kernels(self, X):
         """Run the kernels that only large data reaches, on a few rows, for :func:`warm_up`."""
 
@@ -244,11 +254,7 @@ def warm_up(model: MultiLabelModel) -> None:
     """
     X = np.random.default_rng(0).random((20, 6)).astype(np.float32)
     Y = [[row % 5, 5 + row % 3] for row in range(20)]
-    params = model.get_params(deep=False)
-    small = {"arity": 2, "max_leaf_labels": 2, "tol": 1e6, "n_estimators": min(2, params.get("n_estimators", 1))}
-    if isinstance(params.get("tree"), LabelTree):  # its labels are not the toy's
-        small |= {"tree": LabelTree.from_nested([[0, 1, 2], [[3, 4], [5, 6]], 7])}
-    toy = type(model)(**params | {name: value for name, value in small.items() if name in params})
+    toy = type(model)(**model.get_params(deep=False) | model._warm_up_params())
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the model's own fit will give them again
         toy.fit(X, Y)

@@ -5,8 +5,8 @@ import warnings
 import numpy as np
 import scipy.sparse as sp
 
-from xmlcore._kernels import label_tree as search
 from xmlcore._kernels import one_vs_rest as kernels
+from xmlcore._kernels.plt_rows import take_rows
 from xmlcore.arrays import are_pointers, by_frequency, columns_of, read_only
 from xmlcore.models.base import MultiLabelModel
 from xmlcore.models.saving import ModelFormatError, check_columns
@@ -192,7 +192,7 @@ class OneVsRest(MultiLabelModel):
             raise ValueError("no row of Y has a label: there is nothing to learn")
         n_rows, n_features = X.shape
         feature_of_column = by_frequency(X)
-        ptr, columns, values = search.take_rows(*csr_parts(X), 0, n_rows, *columns_of(feature_of_column, n_features))
+        ptr, columns, values = take_rows(*csr_parts(X), 0, n_rows, *columns_of(feature_of_column, n_features))
         if columns.size > INT32_MAX:
             raise ValueError(f"X has {columns.size:,} nonzeros: liblinear takes at most {INT32_MAX:,}")
         rows = sp.csr_array(
@@ -388,7 +388,7 @@ class OneVsRest(MultiLabelModel):
         self.n_weights_ = int(weights.size)
 
     def _take(self, x, block):
-        return search.take_rows(*x, *block, *self._columns)
+        return take_rows(*x, *block, *self._columns)
 
     def _label_scores(self, X, labels):
         """Probability of one label per row, float64, for rows that were checked."""

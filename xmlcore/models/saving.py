@@ -10,18 +10,16 @@ from pathlib import Path
 
 import numpy as np
 
-from xmlcore.models.label_tree import LabelTree
-
 FORMAT_VERSION = 3
 PARAMS_FILE = "params.json"
 ARRAYS_FILE = "arrays.npz"
 
-IN_ARRAYS = {"in arrays": "LabelTree"}  # stands in params.json for a parameter whose value is a LabelTree
+IN_ARRAYS = "in arrays"  # {IN_ARRAYS: name of its class} stands in params.json for a parameter saved as arrays
 
 # Class name in params.json -> module of the class. No other class is ever loaded.
 SAVED_CLASSES = {
     "DoubleSampling": "xmlcore.models.double_sampling",
-    "ExtendedPLT": "xmlcore.models.extended_plt",
+    "ExtendedPLT": "xmlcore.models.plt",
     "FALS": "xmlcore.selection.fals",
     "LdSM": "xmlcore.models.ldsm",
     "OneVsRest": "xmlcore.models.one_vs_rest",
@@ -116,7 +114,7 @@ def load_model(path) -> "MultiLabelModel":  # noqa: F821
     try:
         with np.load(folder / ARRAYS_FILE, allow_pickle=False) as stored:
             arrays = {key: stored[key] for key in stored.files}
-        model = cls(**_joined(params, arrays))
+        model = cls(**_joined(cls, params, arrays))
     except Exception as error:
         raise _damaged(folder / ARRAYS_FILE, error) from error
     try:
@@ -163,12 +161,12 @@ def _damaged(path: Path, error: Exception) -> ModelFormatError:
 
 
 def _separate(params: dict) -> tuple[dict, dict[str, np.ndarray]]:
-    """Return the parameters as JSON has them, and the arrays of those that are trees."""
+    """Return the parameters as JSON has them, and the arrays of those with a method ``to_arrays``: label trees."""
     plain, arrays = {}, {}
     for name, value in params.items():
-        if isinstance(value, LabelTree):
-            plain[name] = IN_ARRAYS
-            arrays |= {f"params.{name}.parent": value.parent, f"params.{name}.label": value.label}
+        if hasattr(value, "to_arrays"):
+            plain[name] = {IN_ARRAYS: type(value).__name__}
+            arrays |= {f"params.{name}.{part}": array for part, array in value.to_arrays().items()}
         else:
             plain[name] = _plain(value)
     return plain, arrays
@@ -180,14 +178,15 @@ def _plain(value):
     return float(value) if isinstance(value, numbers.Real) and not isinstance(value, int) else value
 
 
-def _joined(params: dict, arrays: dict[str, np.ndarray]) -> dict:
+def _joined(cls, params: dict, arrays: dict[str, np.ndarray]) -> dict:
     """Return the parameters that :func:`_separate` took apart."""
-    return {
-        name: LabelTree(arrays[f"params.{name}.parent"], arrays[f"params.{name}.label"])
-        if value == IN_ARRAYS
-        else value
-        for name, value in params.items()
-    }
+    joined = dict(params)
+    for name, value in params.items():
+        if isinstance(value, dict) and isinstance(value.get(IN_ARRAYS), str):
+            start = f"params.{name}."
+            own = {key.removeprefix(start): array for key, array in arrays.items() if key.startswith(start)}
+            joined[name] = cls._param_from_arrays(own)
+    return joined
 
 
 def check_columns(feature_of_column, n_features):

@@ -5,8 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from xmlcore._kernels import certificates as kernels
-from xmlcore.models.linear_nodes import LOSS_NUMBERS
-from xmlcore.models.plt import PLT
+from xmlcore.models.plt import LOSS_NUMBERS, PLT
 from xmlcore.parallel import run_tasks
 from xmlcore.progress import Progress, silent
 from xmlcore.validation import check_features, check_fitted, csr_parts
@@ -80,7 +79,7 @@ def certified_radius(model, X, n_jobs: int | None = None, progress: Progress = s
     X = check_features(X, model.n_features_in_)
     labels = model.predict_topk(X, k=1).labels[:, 0]
     nodes, rounding = _nodes(model)
-    linear = model._all_linear_nodes()[0]
+    linear = model.linear_nodes()
     x, n = csr_parts(X), X.shape[0]
     angles, rivals = np.zeros(n), np.full(n, -1, np.int32)
     order = np.lexsort((np.arange(n), labels))
@@ -115,7 +114,7 @@ def _check_model(model):
 
 def _nodes(model) -> tuple[kernels.Nodes, float]:
     """Return the tree as the kernel reads it, and the largest relative error of inner products of its weights."""
-    tree, linear = model.trees_[0], model._all_linear_nodes()[0]
+    tree, linear = model.trees_[0], model.linear_nodes()
     ptr, features, values = csr_parts(linear.weights)
     depth = tree.depth
     gram_ptr, gram = kernels.ancestor_products(

@@ -28,7 +28,6 @@ def test_same_seed_same_model_for_1_2_and_4_workers_and_any_block_of_rows(params
     models = [DoubleSampling(n_jobs=n, **params).fit(X, binary(labels, 30)) for n in (1, 2, 4)]
     for module in (sampling, learning, prediction):
         monkeypatch.setattr(module, "BLOCK", 7)
-    monkeypatch.setattr(candidates, "BLOCK", 5)
     models += [DoubleSampling(n_jobs=n, **params).fit(X, binary(labels, 30)) for n in (1, 3)]
     expected = models[0].predict_topk(X, 10)
     for model in models[1:]:

@@ -6,16 +6,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from xmlcore.models.base import ModelFormatError
-from xmlcore.models.label_tree import CLUSTERING
-from xmlcore.models.plt import PLT
-from xmlcore.parallel import row_blocks, run_tasks
+from xmlcore.models.plt import CLUSTERING, PLT
 from xmlcore.progress import Progress, part_of, silent
-from xmlcore.validation import csr_parts
 
 COLLAPSED = 3  # number of tree layers that are left out: better and faster on wordnet-class than leaving out none
 LEAST = -20.0  # least log probability: smaller ones say no more, and would stretch the scale of the feature
 FOLDS = 3  # number of trees in cross-fitting
-BLOCK = 1024  # number of rows per task
 PHASE = "Training label trees"
 PREFIX = "plt."  # begins the names of the tree's arrays in a saved model
 
@@ -64,18 +60,8 @@ class TreeCandidates(NamedTuple):
         """
         labels = np.searchsorted(self.classes, classes).clip(max=self.classes.size - 1).astype(np.int32)
         known = self.classes[labels] == classes
-        n, q = classes.shape
-        x, out = csr_parts(X), np.empty((n, q))
-
-        def one_block(block):
-            first, last = block
-            ptr = np.arange(last - first + 1) * q
-            taken = self.plt._take(x, (first, last))
-            found = self.plt._mean_scores(taken, np.arange(last - first), ptr, labels[first:last].ravel())
-            out[first:last] = np.log(np.maximum(found, np.exp(LEAST))).reshape(last - first, q)
-
-        blocks = row_blocks(n, BLOCK)
-        run_tasks(one_block, blocks, [1.0] * len(blocks), n_jobs)
+        found = self.plt.set_params(n_jobs=n_jobs).label_probabilities(X, labels)
+        out = np.log(np.maximum(found, np.exp(LEAST)))
         return np.where(known, out, np.where(classes < 0, np.nan, LEAST))
 
     def state(self) -> tuple[dict, dict]:

@@ -2,25 +2,10 @@
 
 import numpy as np
 
-from xmlcore._kernels._jit import inlined, kernel
-from xmlcore._kernels.label_tree import log_probability
-from xmlcore._kernels.siblings import LOGISTIC
+from xmlcore._kernels._jit import kernel
+from xmlcore._kernels.plt_factors import log_probability, log_slope
 
 SORT_BELOW = 16  # a row that touches less than one in so many features sorts them, another looks through all
-
-
-@inlined
-def log_slope(margin, loss):
-    """Derivative of a factor's logarithm by its margin; 0 where the margin is infinite: the factor is fixed."""
-    z = np.float64(margin)
-    if not np.isfinite(z):
-        return 0.0
-    if loss == LOGISTIC:
-        if z > 0.0:
-            small = np.exp(-z)
-            return small / (1.0 + small)
-        return 1.0 / (1.0 + np.exp(z))
-    return 2.0 * max(0.0, 1.0 - z)
 
 
 @kernel
@@ -33,7 +18,7 @@ def path_gradients(
     Parameters
     ----------
     parent, leaf_of_label, weight_ptr, weight_features, weight_values, bias
-        See :class:`xmlcore.models.linear_nodes.LinearNodes`; its weights as CSR arrays.
+        See :class:`xmlcore.models.plt.LinearNodes`; its weights as CSR arrays.
     x_ptr, x_features, x_values : CSR of X, n rows
     wanted : int32 (n,)
         The label of each row.

@@ -12,16 +12,17 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 from xmlcore import PLT, experiment, load_model
-from xmlcore._kernels import tree_shapes as kernels
-from xmlcore._kernels.label_clusters import normalise_rows
+from xmlcore._kernels import plt_shapes
+from xmlcore._kernels.plt_clusters import normalise_rows
 from xmlcore.datasets import Dataset
-from xmlcore.models import LabelTree, ModelFormatError, label_tree
+from xmlcore.models import LabelTree, ModelFormatError
 from xmlcore.models.base import warm_up
-from xmlcore.models.label_tree import build_tree, label_representations
+from xmlcore.models.plt import building
+from xmlcore.models.plt.building import build_tree, label_representations
 from xmlcore.progress import Cancelled
 from xmlcore.validation import check_features, check_labels, csr_parts
 
-DOCS = Path(__file__).resolve().parents[2] / "docs"
+DOCS = Path(__file__).resolve().parents[3] / "docs"
 
 
 def problem(n=150, d=30, n_labels=30, seed=0):
@@ -78,7 +79,7 @@ def check_exact(model, X, k=4):
 def test_shuffled_parts_are_their_streams_and_the_rest_stays():
     found, expected = np.arange(40, dtype=np.int32), list(range(40))
     starts, ends, numbers = np.array([0, 11, 25]), np.array([10, 25, 26]), np.array([7, 0, 3])
-    kernels.shuffle_parts(found, starts, ends, 5, numbers)
+    plt_shapes.shuffle_parts(found, starts, ends, 5, numbers)
     naive.plt_shapes.shuffle_parts(expected, starts, ends, 5, numbers.tolist())
     assert found.tolist() == expected
     assert found[26:].tolist() == list(range(26, 40)) and sorted(found[:10]) == list(range(10))
@@ -89,18 +90,20 @@ def test_shuffled_parts_are_their_streams_and_the_rest_stays():
 def test_huffman_merges_as_its_twin(n_labels, arity):
     for seed in range(4):
         counts = np.sort(np.random.default_rng(seed).integers(0, 4**seed, n_labels))  # many ties, then few
-        found = kernels.huffman_parents(counts, min(arity, max(2, n_labels)))
+        found = plt_shapes.huffman_parents(counts, min(arity, max(2, n_labels)))
         assert found.tolist() == naive.plt_shapes.huffman_parents(counts.tolist(), arity)
 
 
 def test_breadth_first_order_leaves_circles_out():
     parent = np.array([5, 0, 3, 4, 2, -1, 5, 1, 3, 5], np.int32)  # 2, 3 and 4 are a circle, and 8 hangs on it
     assert (
-        kernels.breadth_first(parent).tolist() == naive.plt_shapes.breadth_first(parent.tolist()) == [5, 0, 6, 9, 1, 7]
+        plt_shapes.breadth_first(parent).tolist()
+        == naive.plt_shapes.breadth_first(parent.tolist())
+        == [5, 0, 6, 9, 1, 7]
     )
     for seed in range(5):
         parent = random_tree(40, seed)[0].astype(np.int32)
-        assert kernels.breadth_first(parent).tolist() == naive.plt_shapes.breadth_first(parent.tolist())
+        assert plt_shapes.breadth_first(parent).tolist() == naive.plt_shapes.breadth_first(parent.tolist())
 
 
 # Huffman ------------------------------------------------------------------------------------------------------------
@@ -187,14 +190,14 @@ def test_clustered_trees_are_split_node_by_node(arity, max_leaf_labels, n_labels
 
     def split(node, labels):
         members = np.array(labels, np.int32)
-        clusters = label_tree.split_labels(
-            *csr_parts(matrix), members, 30, arity, label_tree.KMEANS_TOLERANCE, label_tree.KMEANS_ITERATIONS, 9, node
+        clusters = building.split_labels(
+            *csr_parts(matrix), members, 30, arity, building.KMEANS_TOLERANCE, building.KMEANS_ITERATIONS, 9, node
         )
         return [members[clusters == c].tolist() for c in range(arity)]
 
     parent, label = naive.plt_shapes.balanced_tree(n_labels, arity, max_leaf_labels, split)
     for task_labels, n_jobs in ((512, 1), (20, 1), (20, 3)):
-        monkeypatch.setattr(label_tree, "TASK_LABELS", task_labels)
+        monkeypatch.setattr(building, "TASK_LABELS", task_labels)
         tree = build_tree("kmeans", n_labels, arity, max_leaf_labels, 9, matrix, n_jobs)
         assert tree.parent.tolist() == parent and tree.label.tolist() == label
 
@@ -211,7 +214,7 @@ def test_many_labels_are_no_work_per_label():
 def test_building_reports_its_levels_and_can_be_stopped(strategy):
     seen = []
     build_tree(strategy, 41, 3, 4, 0, representations(41), 1, lambda *r: seen.append(r), np.arange(41))
-    assert {phase for phase, *_ in seen} == {label_tree.CLUSTERING}
+    assert {phase for phase, *_ in seen} == {building.CLUSTERING}
     fractions = [fraction for _, fraction, _ in seen]
     assert fractions == sorted(fractions) and fractions[-1] == 1 and 0 <= fractions[0]
     assert seen[-1][2] == "41 labels placed"
@@ -424,7 +427,7 @@ def test_a_tree_of_other_labels_is_refused():
 
 @pytest.mark.parametrize("tree", [[[0, 1], [2]], np.arange(3), None, "oak", 3])
 def test_something_else_than_a_tree_is_refused(tree):
-    with pytest.raises(ValueError, match="tree must be one of kmeans, random, huffman, or a LabelTree, not"):
+    with pytest.raises(ValueError, match="tree must be one of kmeans, random, huffman, a LabelTree, not"):
         PLT(tree=tree).fit(np.eye(3), np.eye(3))
 
 
@@ -439,7 +442,7 @@ def test_trees_that_cannot_differ_are_warned_of():
     X, Y = problem()
     with pytest.warns(UserWarning, match="tree='huffman' gives n_estimators=2 trees of one shape"):
         PLT(tree="huffman", n_estimators=2).fit(X, Y)
-    with pytest.warns(UserWarning, match="a tree that is handed in gives n_estimators=3 trees of one shape"):
+    with pytest.warns(UserWarning, match="a LabelTree as tree gives n_estimators=3 trees of one shape"):
         model = PLT(tree=LabelTree.from_nested(list(range(30))), n_estimators=3).fit(X, Y)
     assert model.trees_[0] == model.trees_[2]
     with warnings.catch_warnings():
@@ -573,8 +576,8 @@ def test_a_damaged_tree_in_a_saved_model_is_refused(tmp_path, harm):
 
 
 def test_warming_up_compiles_the_clustering_of_any_arity_and_takes_any_tree(monkeypatch):
-    split, calls = label_tree.split_labels, []
-    monkeypatch.setattr(label_tree, "split_labels", lambda *args: calls.append(args) or split(*args))
+    split, calls = building.split_labels, []
+    monkeypatch.setattr(building, "split_labels", lambda *args: calls.append(args) or split(*args))
     warm_up(PLT(arity=256))
     assert calls
     tree = LabelTree.from_nested([[0, 1], 2])

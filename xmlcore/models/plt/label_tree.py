@@ -1,21 +1,12 @@
-"""The shape of a label tree, and how it is built."""
+"""The shape of a label tree."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.sparse as sp
 
-from xmlcore._kernels.label_clusters import normalise_rows, split_labels
-from xmlcore._kernels.tree_shapes import breadth_first, huffman_parents, shuffle_parts
-from xmlcore.parallel import run_tasks
-from xmlcore.progress import Progress, silent
-from xmlcore.validation import INT32_MAX, check_count, csr_parts
-
-CLUSTERING = "Clustering labels"  # the phase
-KMEANS_TOLERANCE = np.float32(1e-4)
-KMEANS_ITERATIONS = 20
-TASK_LABELS = 512  # small nodes are split together, this many labels per task
+from xmlcore._kernels.plt_shapes import breadth_first
+from xmlcore.validation import INT32_MAX, check_count
 
 RENUMBER = "LabelTree.from_parents takes a tree in any order and renumbers it"
 
@@ -271,6 +262,10 @@ class LabelTree:
         out[self.label[leaves]] = leaves
         return out
 
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """Return the arrays by which a tree is saved: "parent" and "label"."""
+        return {"parent": self.parent, "label": self.label}
+
     def copy(self) -> "LabelTree":
         """Return an equal tree with arrays of its own."""
         return LabelTree(self.parent.copy(), self.label.copy())
@@ -287,149 +282,7 @@ class LabelTree:
         return f"LabelTree(n_labels={self.n_labels}, n_nodes={self.n_nodes}, depth={self.depth[-1]})"
 
 
-def label_representations(X: sp.csr_array, Y: sp.csr_array) -> sp.csr_array:
-    """Mean of the rows that carry a label, scaled to length 1.
-
-    Parameters
-    ----------
-    X : csr_array of float32, shape (N, D), rows of length 1
-    Y : csr_array of bool, shape (N, L)
-
-    Returns
-    -------
-    csr_array of float32, shape (L, D); a label without rows has an empty row.
-    """
-    sums = sp.csr_array(Y.T.astype(np.float32) @ X)
-    sums.sort_indices()
-    normalise_rows(csr_parts(sums)[0], sums.data)
-    return sums
-
-
-def build_tree(
-    strategy: "str | LabelTree",
-    n_labels: int,
-    arity: int,
-    max_leaf_labels: int,
-    seed: int,
-    representations: sp.csr_array | None = None,
-    n_jobs: int | None = None,
-    progress: Progress = silent,
-    frequencies: np.ndarray | None = None,
-) -> LabelTree:
-    """Build a tree over the labels.
-
-    "kmeans" and "random" split from the root down: a node with at most ``max(arity, max_leaf_labels)`` labels has them
-    as leaves; any other is split into ``arity`` parts whose sizes differ by at most one.
-
-    Parameters
-    ----------
-    strategy : {"kmeans", "random", "huffman"} or LabelTree
-        "kmeans": balanced spherical k-means on the representations (Prabhu et al., 2018; Khandagale et al., 2020).
-        "random": labels in random order.
-        "huffman": frequent labels near the root; ``max_leaf_labels`` and ``seed`` play no part.
-        A tree is taken as it is.
-    n_labels, arity, max_leaf_labels : int
-    seed : int
-        The split of a node depends on ``seed`` and the node's id only.
-    representations : csr_array, shape (L, D)
-        Needed for "kmeans", see :func:`label_representations`.
-    n_jobs, progress
-        Threads, and where to report.
-    frequencies : ndarray of int, shape (L,)
-        Needed for "huffman": the number of rows with each label.
-
-    Returns
-    -------
-    LabelTree
-    """
-    if isinstance(strategy, LabelTree):
-        tree = strategy.copy()
-    elif strategy == "huffman":
-        tree = _huffman_tree(np.asarray(frequencies, np.int64), arity)
-    else:
-        tree = _balanced_tree(strategy, n_labels, arity, max_leaf_labels, seed, representations, n_jobs, progress)
-    progress(CLUSTERING, 1.0, f"{n_labels:,} labels placed")
-    return tree
-
-
-def _balanced_tree(strategy, n_labels, arity, max_leaf_labels, seed, representations, n_jobs, progress):
-    arity = min(arity, max(2, n_labels))
-    limit = max(arity, min(max_leaf_labels, n_labels))
-    matrix = csr_parts(representations) if strategy == "kmeans" else None
-
-    # A level is its nodes' labels side by side, and where each node's begin; leaves are written down and left out.
-    members, ptr, nodes = np.arange(n_labels, dtype=np.int32), np.array([0, n_labels]), np.zeros(1, np.int64)
-    parents, labels = [np.array([-1], np.int32)], [np.array([-1], np.int32)]
-    n_nodes = 1
-
-    def split(part):
-        """Sort the labels of each of some nodes by cluster."""
-        for i in part:
-            own = members[ptr[i] : ptr[i + 1]]
-            clusters = split_labels(
-                *matrix,
-                own,
-                representations.shape[1],
-                arity,
-                KMEANS_TOLERANCE,
-                KMEANS_ITERATIONS,
-                seed,
-                int(nodes[i]),
-            )
-            own[:] = own[np.argsort(clusters, kind="stable")]
-
-    def at_level(level):
-        return lambda phase, fraction, _: progress(
-            phase, (level + fraction) / n_levels, f"level {level + 1} of {n_levels}"
-        )
-
-    n_levels = _n_splits(n_labels, arity, limit)
-    for level in range(n_levels + 1):
-        sizes = np.diff(ptr)
-        wide = np.flatnonzero(sizes > limit)
-        if strategy == "random":
-            if wide.size:
-                at_level(level)(CLUSTERING, 0.0, "")
-            shuffle_parts(members, ptr[wide], ptr[wide + 1], seed, nodes[wide])
-        elif wide.size:
-            task = (np.cumsum(sizes[wide]) - sizes[wide]) // TASK_LABELS
-            parts = np.split(wide, np.flatnonzero(np.diff(task)) + 1)
-            run_tasks(split, parts, [sizes[part].sum() for part in parts], n_jobs, at_level(level), CLUSTERING)
-        n_children = np.where(sizes > limit, arity, sizes)  # a child gets its node's share; the first get one more
-        place = np.arange(n_children.sum()) - np.repeat(np.cumsum(n_children) - n_children, n_children)
-        child_sizes = np.repeat(sizes // n_children, n_children) + (place < np.repeat(sizes % n_children, n_children))
-        ends = np.cumsum(child_sizes)
-        inner = child_sizes > 1
-        parents.append(np.repeat(nodes, n_children).astype(np.int32))
-        labels.append(np.where(inner, np.int32(-1), members[ends - 1]))
-        members = members[np.repeat(inner, child_sizes)]
-        ptr = np.concatenate([[0], np.cumsum(child_sizes[inner])])
-        nodes = n_nodes + np.flatnonzero(inner)
-        n_nodes += child_sizes.size
-        if nodes.size == 0:
-            break
-    return LabelTree(np.concatenate(parents), np.concatenate(labels))
-
-
-def _n_splits(n_labels, arity, limit):
-    """Levels with nodes to split; the largest node of a level decides."""
-    levels = 0
-    while n_labels > limit:
-        n_labels = -(-n_labels // arity)
-        levels += 1
-    return levels
-
-
-def _huffman_tree(frequencies, arity):
-    n_labels = frequencies.size
-    order = np.argsort(frequencies, kind="stable")  # equal ones by label id
-    parent = huffman_parents(frequencies[order], min(arity, max(2, n_labels)))
-    label = np.full(parent.size, -1, np.int32)
-    label[:n_labels] = order
-    return _numbered(parent, label)
-
-
-def _numbered(parent, label):
+def in_breadth_first_order(parent, label):
     """The tree with its nodes in breadth-first order; they must be a tree."""
     order = breadth_first(parent)
     place = np.empty(order.size, np.int32)
@@ -452,7 +305,7 @@ def _contracted(parent, label, keep):
     new = parent[kept]
     below = new >= 0
     new[below] = number[above[new[below]]]
-    return _numbered(new, label[kept])
+    return in_breadth_first_order(new, label[kept])
 
 
 def _n_children(parent):

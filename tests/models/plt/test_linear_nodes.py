@@ -8,9 +8,9 @@ import pytest
 import scipy.sparse as sp
 
 from xmlcore import PLT
-from xmlcore._kernels import linear_nodes as kernels
-from xmlcore._kernels.label_tree import log_probability
-from xmlcore.models.plt import LOSSES
+from xmlcore._kernels import plt_gradients
+from xmlcore._kernels.plt_factors import log_probability
+from xmlcore.models.plt import LOSS_NUMBERS
 from xmlcore.validation import csr_parts
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*sibling groups stopped")
@@ -40,7 +40,7 @@ def test_products_along_the_path_are_the_predicted_probabilities(arity, leaf, L,
         assert nodes.root_has_factor is unlabelled
         assert nodes.weights.has_canonical_format
         margins = unit @ nodes.weights.toarray().T + nodes.bias
-        logs = np.vectorize(lambda m: log_probability(m, LOSSES[loss]))(margins)
+        logs = np.vectorize(lambda m: log_probability(m, LOSS_NUMBERS[loss]))(margins)
         total = total + np.exp(np.stack([logs[:, nodes.path(label)].sum(axis=1) for label in range(L)], axis=1))
     np.testing.assert_allclose(model.predict_proba(X).toarray(), total / 2, rtol=2e-4, atol=1e-7)
 
@@ -133,7 +133,7 @@ def test_the_classifiers_are_made_once_dropped_by_fit_and_not_pickled():
     model = PLT(max_leaf_labels=2).fit(X, Y)
     before = len(pickle.dumps(model))
     first = model.log_proba_gradient(X, np.zeros(60, int))[1]
-    assert model._all_linear_nodes()[0] is model._all_linear_nodes()[0]
+    assert model.linear_nodes() is model.linear_nodes(0)
     assert len(pickle.dumps(model)) == before
     again = pickle.loads(pickle.dumps(model)).log_proba_gradient(X, np.zeros(60, int))[1]
     np.testing.assert_array_equal(first.toarray(), again.toarray())
@@ -155,9 +155,9 @@ def test_the_kernel_does_what_its_twin_does(loss, n_features):
     weights[:, 10:] = 0 if n_features == 400 else weights[:, 10:]
     nodes = nodes._replace(weights=sp.csr_array(weights))
     labels = np.arange(12, dtype=np.int32)
-    log_p, ptr, features, values = kernels.path_gradients(
-        nodes.parent, nodes.leaf_of_label, nodes.root_has_factor, *csr_parts(nodes.weights), nodes.bias, LOSSES[loss],
-        *csr_parts(X), labels, n_features,
+    log_p, ptr, features, values = plt_gradients.path_gradients(
+        nodes.parent, nodes.leaf_of_label, nodes.root_has_factor, *csr_parts(nodes.weights), nodes.bias,
+        LOSS_NUMBERS[loss], *csr_parts(X), labels, n_features,
     )  # fmt: skip
     for i in range(12):
         row = dict(zip(X[[i]].indices.tolist(), X[[i]].data.tolist()))

@@ -4,8 +4,8 @@ import numpy as np
 
 from xmlcore._kernels._jit import kernel
 from xmlcore._kernels.lanes import LANES, margins_of_row
+from xmlcore._kernels.plt_training import gather_rows
 from xmlcore._kernels.rng import shuffle, stream
-from xmlcore._kernels.siblings import gather_rows
 
 
 @kernel

@@ -7,7 +7,7 @@ import numpy as np
 from xmlcore.arrays import largest_values
 from xmlcore.augmentation import augment, check_ratio
 from xmlcore.models.base import ModelFormatError
-from xmlcore.models.plt import PLT
+from xmlcore.models.plt.estimator import PLT
 from xmlcore.noise import GaussianNoise, blocks_of_noisy_rows
 from xmlcore.progress import Progress, silent
 from xmlcore.validation import INT32_MAX, check_count, check_features, check_labels

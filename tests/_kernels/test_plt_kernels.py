@@ -7,11 +7,25 @@ import scipy.sparse as sp
 from numba import njit
 
 from xmlcore import PLT
-from xmlcore._kernels import label_clusters, lanes, rng, siblings
-from xmlcore._kernels import label_tree as kernels
+from xmlcore._kernels import (
+    lanes,
+    plt_candidates,
+    plt_clusters,
+    plt_factors,
+    plt_index,
+    plt_margins,
+    plt_newton,
+    plt_rows,
+    plt_search,
+    plt_search_together,
+    plt_training,
+    plt_tree,
+    rng,
+)
 from xmlcore.arrays import columns_of, read_only
-from xmlcore.models.label_tree import LabelTree, build_tree, label_representations
-from xmlcore.models.plt import DTYPES, LOSSES
+from xmlcore.models.plt import LOSS_NUMBERS, LabelTree
+from xmlcore.models.plt.building import build_tree, label_representations
+from xmlcore.models.plt.saving import DTYPES
 from xmlcore.validation import check_labels, csr_parts
 
 
@@ -44,7 +58,7 @@ def test_normalise_rows_leaves_empty_rows_alone():
     X = sparse_rows(12, 9, 0)
     X = sp.csr_array(sp.vstack([X, sp.csr_array((1, 9), dtype=np.float32)], format="csr"))
     expected = naive.plt_clusters.normalise_rows(X.toarray().astype(float))
-    label_clusters.normalise_rows(csr_parts(X)[0], X.data)
+    plt_clusters.normalise_rows(csr_parts(X)[0], X.data)
     np.testing.assert_allclose(X.toarray(), expected, rtol=1e-6)
 
 
@@ -53,7 +67,7 @@ def test_assignment_is_balanced_and_takes_the_surest_first(n, k):
     similarity = np.random.default_rng(n).random((n, k)).astype(np.float32)
     capacity = np.array([n // k + (c < n % k) for c in range(k)])
     clusters = np.empty(n, np.int32)
-    label_clusters.assign_balanced(similarity, capacity, clusters)
+    plt_clusters.assign_balanced(similarity, capacity, clusters)
     assert clusters.tolist() == naive.plt_clusters.assign_balanced(similarity.tolist(), capacity.tolist())
     assert np.bincount(clusters, minlength=k).tolist() == capacity.tolist()
 
@@ -63,7 +77,7 @@ def test_two_clusters_get_the_best_balanced_split_there_is():
 
     similarity = np.random.default_rng(5).random((8, 2)).astype(np.float32)
     clusters = np.empty(8, np.int32)
-    label_clusters.assign_balanced(similarity, np.array([4, 4]), clusters)
+    plt_clusters.assign_balanced(similarity, np.array([4, 4]), clusters)
     best = max(
         sum(similarity[i, 0] if i in first else similarity[i, 1] for i in range(8))
         for first in combinations(range(8), 4)
@@ -75,9 +89,9 @@ def test_two_clusters_get_the_best_balanced_split_there_is():
 def test_split_labels(n_clusters, seed):
     representations = sparse_rows(23, 15, seed)
     representations = sp.csr_array(sp.vstack([representations, sp.csr_array((2, 15), dtype=np.float32)], format="csr"))
-    label_clusters.normalise_rows(csr_parts(representations)[0], representations.data)
+    plt_clusters.normalise_rows(csr_parts(representations)[0], representations.data)
     labels = np.setdiff1d(np.arange(25), [3, 8]).astype(np.int32)
-    found = label_clusters.split_labels(
+    found = plt_clusters.split_labels(
         *csr_parts(representations), labels, 15, n_clusters, np.float32(1e-4), 20, seed, 4
     )
     dense = representations.toarray().astype(float)
@@ -87,7 +101,7 @@ def test_split_labels(n_clusters, seed):
 def test_gather_rows_keeps_the_features_that_occur():
     X = sparse_rows(20, 40, 1, density=0.05)
     rows = np.array([2, 3, 11, 19], np.int32)
-    features, indptr, indices, data, squares = siblings.gather_rows(*csr_parts(X), rows, 40)
+    features, indptr, indices, data, squares = plt_training.gather_rows(*csr_parts(X), rows, 40)
     expected_features, expected = naive.plt_training.gather_rows(X.toarray(), rows)
     assert features.tolist() == expected_features
     np.testing.assert_array_equal(sp.csr_array((data, indices, indptr), shape=(4, features.size)).toarray(), expected)
@@ -99,22 +113,22 @@ def test_gather_rows_keeps_the_features_that_occur():
 
 @njit
 def begin_logistic(dual, margins, step, low, high, last, used, C, q):
-    return siblings.begin_logistic(0, dual, margins, step, low, high, last, used, C, q)
+    return plt_newton.begin_logistic(0, dual, margins, step, low, high, last, used, C, q)
 
 
 @njit
 def go_on_logistic(dual, z, step, low, high, last, C, q):
-    return siblings.go_on_logistic(0, dual, z, step, low, high, last, C, q)
+    return plt_newton.go_on_logistic(0, dual, z, step, low, high, last, C, q)
 
 
 @njit
 def end_logistic(dual, step):
-    return siblings.end_logistic(0, dual, step)
+    return plt_newton.end_logistic(0, dual, step)
 
 
 @njit
 def hinge_step(dual, margins, step, used, half, inverse):
-    return siblings.hinge_step(0, dual, margins, step, used, half, inverse)
+    return plt_newton.hinge_step(0, dual, margins, step, used, half, inverse)
 
 
 @njit
@@ -154,7 +168,7 @@ def sixteen(values):
 def test_sigmoids_are_right_to_float32_rounding_of_their_argument():
     margins = np.concatenate([np.linspace(-90, 90, 2001), [0, 1e-6, -1e-6]]).astype(np.float32)
     expected = [naive.plt_training.sigmoid(float(m)) for m in margins]
-    np.testing.assert_allclose([siblings.sigmoid(m) for m in margins], expected, rtol=6e-6)
+    np.testing.assert_allclose([plt_newton.sigmoid(m) for m in margins], expected, rtol=6e-6)
     low, high, step, last = (sixteen(0) for _ in range(4))
     found = []
     for first in range(
@@ -214,21 +228,21 @@ def trained(X, targets, loss, C, tol, max_epochs, seed=9, number=3):
     rows = np.arange(m, dtype=np.int32)
     children = [np.flatnonzero(column).astype(np.int32) for column in targets.T]
     rows_ptr = np.concatenate([[0], np.cumsum([c.size for c in children])]).astype(np.int64)
-    features, *local = siblings.gather_rows(*csr_parts(X), rows, X.shape[1])
+    features, *local = plt_training.gather_rows(*csr_parts(X), rows, X.shape[1])
     mirrored = n == 2 and bool((targets.sum(axis=1) == 1).all())
-    found = siblings.train_siblings(
-        *local, features.size, rows, rows_ptr, np.concatenate(children), np.arange(n), mirrored, LOSSES[loss],
+    found = plt_training.train_siblings(
+        *local, features.size, rows, rows_ptr, np.concatenate(children), np.arange(n), mirrored, LOSS_NUMBERS[loss],
         np.float32(C), np.float32(tol), max_epochs, seed, number,
     )  # fmt: skip
     return features, found
 
 
 @pytest.mark.parametrize("C", [0.1, 1.0, 10.0, 300.0])
-@pytest.mark.parametrize("loss", list(LOSSES))
+@pytest.mark.parametrize("loss", list(LOSS_NUMBERS))
 @pytest.mark.parametrize("n_children", [1, 2, 3, 20])
 def test_siblings_train_as_their_twin(loss, C, n_children):
     X = sparse_rows(30, 12, n_children, density=0.4)
-    label_clusters.normalise_rows(csr_parts(X)[0], X.data)
+    plt_clusters.normalise_rows(csr_parts(X)[0], X.data)
     targets = np.random.default_rng(0).random((30, n_children)) < 0.3
     if n_children == 2:
         targets[:, 1] = ~targets[:, 0]  # mirror images
@@ -243,11 +257,11 @@ def test_siblings_train_as_their_twin(loss, C, n_children):
     assert violation == pytest.approx(worst, abs=1e-3)
 
 
-@pytest.mark.parametrize("loss", list(LOSSES))
+@pytest.mark.parametrize("loss", list(LOSS_NUMBERS))
 @pytest.mark.parametrize("n_children", [1, 5])
 def test_siblings_stop_at_the_tolerance_and_rows_rest_on_the_way(loss, n_children):
     X = sparse_rows(40, 12, 0, density=0.4)
-    label_clusters.normalise_rows(csr_parts(X)[0], X.data)
+    plt_clusters.normalise_rows(csr_parts(X)[0], X.data)
     targets = np.arange(40).reshape(-1, 1) % (3 + np.arange(n_children)) == 0
     features, (weights, epochs, violation) = trained(X, targets, loss, 10.0, 0.02, 500, 1, 1)
     expected, visited, _ = naive.plt_training.train_siblings(
@@ -261,7 +275,7 @@ def test_siblings_stop_at_the_tolerance_and_rows_rest_on_the_way(loss, n_childre
 
 def test_weights_with_rest_are_as_near_to_the_optimum_as_without():
     X = sparse_rows(200, 30, 5, density=0.2)
-    label_clusters.normalise_rows(csr_parts(X)[0], X.data)
+    plt_clusters.normalise_rows(csr_parts(X)[0], X.data)
     targets = np.random.default_rng(2).random((200, 7)) < 0.3
     _, (found, *_) = trained(X, targets, "squared_hinge", 1.0, 1e-4, 2000)
     _, (every, *_) = trained(X, targets, "squared_hinge", 1.0, -1.0, 400)  # never reached: nothing rests
@@ -272,7 +286,7 @@ def test_weights_with_rest_are_as_near_to_the_optimum_as_without():
 @pytest.mark.parametrize("seed", range(6))
 def test_rows_that_never_get_there_do_not_keep_the_others_at_rest(seed, n_children):
     X = sparse_rows(30, 5, seed, density=0.5)
-    label_clusters.normalise_rows(csr_parts(X)[0], X.data)
+    plt_clusters.normalise_rows(csr_parts(X)[0], X.data)
     targets = np.random.default_rng(seed).random((30, n_children)) < 0.4
     tight = 1e-6  # about what float32 can tell apart: a few rows stay further away
     _, (found, *_) = trained(X, targets, "squared_hinge", 10.0, tight, 3000)
@@ -283,7 +297,7 @@ def test_rows_that_never_get_there_do_not_keep_the_others_at_rest(seed, n_childr
 @pytest.mark.parametrize("max_epochs", range(1, 30))
 def test_a_descent_that_was_cut_short_does_not_say_it_is_done(max_epochs):
     X = sparse_rows(60, 12, 1, density=0.4)
-    label_clusters.normalise_rows(csr_parts(X)[0], X.data)
+    plt_clusters.normalise_rows(csr_parts(X)[0], X.data)
     targets = np.random.default_rng(4).random((60, 2)) < 0.4
     _, (weights, epochs, violation) = trained(X, targets, "logistic", 100.0, 0.2, max_epochs)
     _, (finished, enough, _) = trained(X, targets, "logistic", 100.0, 0.2, 1000)
@@ -297,10 +311,10 @@ def test_a_descent_that_was_cut_short_does_not_say_it_is_done(max_epochs):
 
 def test_an_empty_lane_changes_nothing():
     X = sparse_rows(30, 12, 4, density=0.4)
-    label_clusters.normalise_rows(csr_parts(X)[0], X.data)
+    plt_clusters.normalise_rows(csr_parts(X)[0], X.data)
     targets = np.random.default_rng(0).random((30, 16)) < 0.3
     targets[:, 3:] = targets[:, :1]
-    for loss in LOSSES:
+    for loss in LOSS_NUMBERS:
         _, (three, epochs, _) = trained(X, targets[:, :3], loss, 1.0, 1e-3, 200)
         _, (sixteen_, same, _) = trained(X, targets, loss, 1.0, 1e-3, 200)
         assert epochs == same
@@ -318,7 +332,7 @@ def test_a_visit_solves_the_rows_equation_wherever_it_starts(C):
     slope = np.array([1 + C * q * naive.plt_training.sigmoid(-m) * naive.plt_training.sigmoid(m) for m in z])
     alone = np.array(
         [
-            siblings.solve_logistic(-z[i], a[i], np.float32(at_zero[i]), np.float32(-at_zero[i] / slope[i]), C, q)
+            plt_newton.solve_logistic(-z[i], a[i], np.float32(at_zero[i]), np.float32(-at_zero[i] / slope[i]), C, q)
             for i in range(n)
         ]
     )
@@ -330,7 +344,7 @@ def test_a_visit_solves_the_rows_equation_wherever_it_starts(C):
         move = begin_logistic(dual, margins, step, low, high, last, sixteen(1), np.float32(C), np.float32(q))
         np.testing.assert_allclose(high - low, np.abs(at_zero[i : i + 16]), atol=1e-5 * C)
         steps = 0
-        while move > siblings.SETTLED and steps < siblings.MOST_STEPS:
+        while move > plt_newton.SETTLED and steps < plt_newton.MOST_STEPS:
             move = go_on_logistic(dual, margins, step, low, high, last, np.float32(C), np.float32(q))
             steps += 1
         together += step.tolist()
@@ -339,7 +353,7 @@ def test_a_visit_solves_the_rows_equation_wherever_it_starts(C):
     for s in (alone, np.array(together)):
         s = np.maximum(s, -a)
         wanted = C * np.array([naive.plt_training.sigmoid(-m) for m in z + q * s])
-        assert np.abs(a + s - wanted).max() <= (1 + C * q / 4) * siblings.SETTLED / q  # slope times step
+        assert np.abs(a + s - wanted).max() <= (1 + C * q / 4) * plt_newton.SETTLED / q  # slope times step
 
 
 def test_a_hinge_visit_is_the_exact_minimum():
@@ -363,7 +377,7 @@ def unpacked(pruned, places, size):
             int(f): dict(zip(child[ptr[g] : ptr[g + 1]].tolist(), value[ptr[g] : ptr[g + 1]]))
             for g, f in enumerate(kept)
         }
-    rows = value.reshape(kept.size, siblings.row_width(size))
+    rows = value.reshape(kept.size, plt_tree.row_width(size))
     return {int(f): {int(c): w for c, w in zip(places, row[places]) if w} for f, row in zip(kept, rows)}
 
 
@@ -371,7 +385,7 @@ def unpacked(pruned, places, size):
 def test_prune_keeps_weights_at_the_threshold(size, stored):
     weights = np.array([[0.1, -0.05], [0.0, 0.0], [-0.3, 0.2], [9.0, 9.0]], np.float32)
     places = np.array([0, size - 1])
-    pruned = siblings.prune(weights, np.array([4, 5, 9], np.int32), np.float32(0.1), places, size)
+    pruned = plt_training.prune(weights, np.array([4, 5, 9], np.int32), np.float32(0.1), places, size)
     assert (pruned[1].size > 0) == (stored == "sparse")
     by_column = naive.plt_training.prune(weights, [4, 5, 9], np.float32(0.1))
     assert by_column == {4: {0: np.float32(0.1)}, 9: {0: np.float32(-0.3), 1: np.float32(0.2)}}
@@ -382,7 +396,7 @@ def test_prune_keeps_weights_at_the_threshold(size, stored):
 
 def test_prune_at_zero_keeps_all_but_zeros():
     weights = np.array([[1e-9, 0.0], [0.0, 0.0], [1.0, 1.0]], np.float32)
-    pruned = siblings.prune(weights, np.array([0, 1], np.int32), np.float32(0), np.array([0, 1]), 2)
+    pruned = plt_training.prune(weights, np.array([0, 1], np.int32), np.float32(0), np.array([0, 1]), 2)
     assert unpacked(pruned, [0, 1], 2) == {0: {0: np.float32(1e-9)}}
 
 
@@ -393,11 +407,11 @@ def test_every_column_of_a_group_is_found_and_no_other(n_columns):
     groups.insert(2, np.empty(0, np.int32))
     groups += [np.arange(n_columns, dtype=np.int32), np.array([4999], np.int32)]
     ptr = np.concatenate([[0], np.cumsum([g.size for g in groups])]).astype(np.int64)
-    shift, at = kernels.index_layout(ptr, np.concatenate(groups))
+    shift, at = plt_index.index_layout(ptr, np.concatenate(groups))
     index = np.zeros(at[-1], np.uint32)
-    kernels.index_columns(ptr, np.concatenate(groups), shift, at, index)
-    assert (shift[:2] == kernels.BITMAP).all() == (n_columns >= 300)
-    assert shift[5] == kernels.EVERY or n_columns == 0
+    plt_index.index_columns(ptr, np.concatenate(groups), shift, at, index)
+    assert (shift[:2] == plt_index.BITMAP).all() == (n_columns >= 300)
+    assert shift[5] == plt_index.EVERY or n_columns == 0
     for g, columns in enumerate(groups):
         part = index[at[g] : at[g + 1]]
         assert part.size <= 3 * columns.size + 3
@@ -420,7 +434,7 @@ def test_rows_are_taken_in_columns_without_unknown_features(n_features):
             X[i, f] = value
     X = sp.csr_array(X)
     expected = naive.plt_search.take_rows(rows[1:], feature_of_column)
-    ptr, columns, values = kernels.take_rows(*csr_parts(X), 1, 4, *columns_of(feature_of_column, n_features))
+    ptr, columns, values = plt_rows.take_rows(*csr_parts(X), 1, 4, *columns_of(feature_of_column, n_features))
     assert ptr.tolist() == [0, 0, 40, 40]
     for i, pairs in enumerate(expected):
         assert columns[ptr[i] : ptr[i + 1]].tolist() == [column for column, _ in pairs]
@@ -431,7 +445,7 @@ def test_zones_come_one_after_the_other():
     indices = np.array([3, 40, 5, 200_000, 130, 600, 3000, 9000, 40_000, 1, 33], np.int32)
     feature_ids, column_of = np.empty(0, np.int32), np.arange(200_001, dtype=np.int32)
     values = np.ones(indices.size, np.float32)
-    _, columns, _ = kernels.take_rows(np.array([0, 11]), indices, values, 0, 1, feature_ids, column_of)
+    _, columns, _ = plt_rows.take_rows(np.array([0, 11]), indices, values, 0, 1, feature_ids, column_of)
     assert columns.tolist() == [3, 5, 1, 40, 33, 130, 600, 3000, 9000, 40_000, 200_000]
 
 
@@ -449,7 +463,7 @@ def test_rows_with_a_quarter_of_all_columns_are_laid_out(n_features):
         for f, value in row.items():
             X[i, f] = value
     columns = columns_of(feature_of_column, n_features)
-    ptr, taken, values, laid_at, laid = kernels.take_and_lay_out(*csr_parts(sp.csr_array(X)), 1, 6, *columns, 40, 10)
+    ptr, taken, values, laid_at, laid = plt_rows.take_and_lay_out(*csr_parts(sp.csr_array(X)), 1, 6, *columns, 40, 10)
     assert laid_at.tolist() == [-1, 0, -1, 1, -1] and laid.shape == (2, 40)
     for row, at in zip(rows[1:], laid_at):
         expected = naive.plt_search.lay_out(row, feature_of_column)
@@ -460,7 +474,7 @@ def test_rows_with_a_quarter_of_all_columns_are_laid_out(n_features):
     rest = sp.csr_array(sp.diags_array((laid_at < 0).astype(np.float32)) @ rest)
     rest.eliminate_zeros()
     rest.sort_indices()
-    for found, expected in zip((ptr, taken, values), kernels.take_rows(*csr_parts(rest), 0, 5, *columns)):
+    for found, expected in zip((ptr, taken, values), plt_rows.take_rows(*csr_parts(rest), 0, 5, *columns)):
         np.testing.assert_array_equal(found, expected)
 
 
@@ -486,7 +500,7 @@ def tree_of_groups(groups, seed):
     empty = np.zeros(0, np.int64)
     joined = {name: np.concatenate(parts).astype(DTYPES[name]) for name, parts in arrays.items()}
     return most, read_only(
-        kernels.TreeArrays(
+        plt_tree.TreeArrays(
             **joined,
             **{name: np.array(ptr, np.int64) for name, ptr in ptrs.items()},
             parent=np.zeros(n, np.int32),
@@ -504,7 +518,7 @@ def tree_of_groups(groups, seed):
     )
 
 
-@pytest.mark.parametrize("n_rows", [1, 2, 6, 13, kernels.LAID_ROWS])
+@pytest.mark.parametrize("n_rows", [1, 2, 6, 13, plt_margins.LAID_ROWS])
 @pytest.mark.parametrize("share, is_dense", [(1.0, True), (0.1, True), (0.1, False)])
 def test_margins_of_rows_laid_out_are_the_same_bits_alone_and_beside_others(n_rows, share, is_dense):
     shapes = [(1, 7), (2, 1100), (3, 20), (4, 1), (5, 2049), (16, 0), (17, 600), (64, 257), (80, 300), (128, 129)]
@@ -512,20 +526,23 @@ def test_margins_of_rows_laid_out_are_the_same_bits_alone_and_beside_others(n_ro
     n_columns, tree = tree_of_groups(groups, n_rows)
     rng_ = np.random.default_rng(n_rows)
     laid = rng_.standard_normal((9, n_columns), np.float32) * (rng_.random((9, n_columns)) < 0.9)
-    part = rng_.standard_normal(kernels.PART, np.float32)
+    part = rng_.standard_normal(plt_margins.PART, np.float32)
     for g, (size, _, _, _) in enumerate(groups):
-        places = rng_.integers(0, 9, 3 + kernels.LAID_ROWS)
-        asked, out = places[3 : 3 + n_rows].copy(), np.full((kernels.LAID_ROWS, kernels.SCRATCH), np.nan, np.float32)
-        assert kernels.laid_margins(tree, g, laid, places, 3, 3 + n_rows, out.ravel(), part) == size
+        places = rng_.integers(0, 9, 3 + plt_margins.LAID_ROWS)
+        asked, out = (
+            places[3 : 3 + n_rows].copy(),
+            np.full((plt_margins.LAID_ROWS, plt_margins.SCRATCH), np.nan, np.float32),
+        )
+        assert plt_margins.laid_margins(tree, g, laid, places, 3, 3 + n_rows, out.ravel(), part) == size
         for i in [*range(min(n_rows, 3)), n_rows - 1]:
             np.testing.assert_array_equal(out[i, :size], naive.plt_search.laid_margins(tree, g, laid[asked[i]]))
-            assert (out[i, size : siblings.row_width(size)] == -np.inf).all()
+            assert (out[i, size : plt_tree.row_width(size)] == -np.inf).all()
         tiles = n_rows if n_rows == 1 else -(-n_rows // lanes.TILE_ROWS) * lanes.TILE_ROWS
         assert np.isnan(out[tiles:]).all()
 
 
 def as_places(triples):
-    return np.array([(score, row, node) for score, row, node in triples], kernels.PLACE)
+    return np.array([(score, row, node) for score, row, node in triples], plt_search_together.PLACE)
 
 
 @pytest.mark.parametrize("most", [0, 1, 5, 2047, 2048, 5_000_000])
@@ -535,7 +552,7 @@ def test_places_are_sorted_by_node_and_stay_in_order_within(most):
     places = as_places((float(i), i % 9, node) for i, node in enumerate(nodes))
     expected = places[:390][np.argsort(nodes[:390], kind="stable")]
     last = places[390:].copy()
-    kernels.sort_by_node(places, 390, np.empty(400, kernels.PLACE))
+    plt_search_together.sort_by_node(places, 390, np.empty(400, plt_search_together.PLACE))
     assert (places[:390] == expected).all() and (places[390:] == last).all()
 
 
@@ -547,19 +564,19 @@ def test_a_beam_keeps_the_best_places_of_each_row(beam):
     expanded[:, 1] = np.minimum([0, 1, 0, 2, 3], beam)
     before = expanded[:, 1].tolist()
     places = as_places(triples)  # by node
-    n = kernels.keep_best_of_rows(places, 60, 1, expanded, beam)
+    n = plt_search_together.keep_best_of_rows(places, 60, 1, expanded, beam)
     expected = naive.plt_search.keep_best_of_rows(triples, before, beam)
     assert sorted(places[:n].tolist()) == sorted(expected)
     assert expanded[:, 1].tolist() == [b + sum(p[1] == r for p in expected) for r, b in enumerate(before)]
     assert not expanded[:, [0, 2]].any()
 
 
-@pytest.mark.parametrize("loss", list(LOSSES))
+@pytest.mark.parametrize("loss", list(LOSS_NUMBERS))
 def test_margins_below_the_least_have_smaller_factors_and_few_above_do(loss):
     margins = np.concatenate([np.linspace(-30, 30, 601), [0.999, 1.0, 1.001]]).astype(np.float32)
-    factors = np.array([kernels.log_probability(m, LOSSES[loss]) for m in margins])
+    factors = np.array([plt_factors.log_probability(m, LOSS_NUMBERS[loss]) for m in margins])
     for wanted in [-np.inf, -900.0, -5.0, -0.7, -1e-3, -1e-13, 0.0]:
-        least = kernels.least_margin(wanted, LOSSES[loss])
+        least = plt_factors.least_margin(wanted, LOSS_NUMBERS[loss])
         assert (factors[margins < least] < wanted).all()
         assert (factors[margins > least + 1e-3] >= wanted - 1e-11).all()
 
@@ -572,7 +589,7 @@ def test_node_rows_and_marks():
     labels = [[0, 3], [], [2], [1, 2, 6], [6], [4, 5]]
     Y = check_labels(labels, n_labels=7)
     tree = random_tree(7, 2, 2, 0)
-    ptr, rows = kernels.node_rows(*csr_parts(Y)[:2], tree.leaf_of_label, tree.parent)
+    ptr, rows = plt_training.node_rows(*csr_parts(Y)[:2], tree.leaf_of_label, tree.parent)
     expected = naive.plt_search.node_rows(labels, tree.leaf_of_label, tree.parent)
     found = [rows[ptr[v] : ptr[v + 1]].tolist() for v in range(tree.n_nodes)]
     assert found == expected
@@ -581,16 +598,16 @@ def test_node_rows_and_marks():
         marks = np.zeros(len(found[v]) * size, np.float32)
         for c in range(size):
             child_rows = np.array(found[first + c], np.int32)
-            siblings.mark_rows(np.array(found[v], np.int32), child_rows, marks, c, size, np.float32(1))
+            plt_training.mark_rows(np.array(found[v], np.int32), child_rows, marks, c, size, np.float32(1))
         members = [set(rows) for rows in expected[first : first + size]]
         assert marks.reshape(-1, size).tolist() == [[float(i in m) for m in members] for i in found[v]]
 
 
-@pytest.mark.parametrize("loss", list(LOSSES))
+@pytest.mark.parametrize("loss", list(LOSS_NUMBERS))
 def test_factors_at_extreme_margins(loss):
     for margin in (-np.inf, -800.0, -1.0, 0.0, 0.5, 1.0, 800.0, np.inf):
         expected = naive.plt_search.log_probability(margin, loss)
-        assert kernels.log_probability(np.float32(margin), LOSSES[loss]) == pytest.approx(expected, rel=1e-12)
+        assert plt_factors.log_probability(np.float32(margin), LOSS_NUMBERS[loss]) == pytest.approx(expected, rel=1e-12)
 
 
 def fitted(loss, arity, max_leaf_labels, empty_rows, seed=0):
@@ -661,15 +678,20 @@ def test_beam_search_expands_the_best_nodes_of_each_depth(beam):
 def test_searching_together_finds_what_searching_one_by_one_finds(shape, k, beam, most):
     model, X = fitted(*shape)
     X = sp.csr_array(sp.vstack([X, X[:3], X[:1] * 0, sparse_rows(90, 25, 5)]))
-    x, rows = model._take(csr_parts(X), (0, X.shape[0])), np.random.default_rng(k).permutation(X.shape[0])[:100]
+    x, rows = (
+        model._search().take(csr_parts(X), (0, X.shape[0])),
+        np.random.default_rng(k).permutation(X.shape[0])[:100],
+    )
     found = []
     for search in ("one by one", "together"):
         labels, scores = np.full((100, k), -1, np.int32), np.full((100, k), -np.inf)
         target = (labels, scores)
         if search == "together":
-            alone = kernels.search_together(model.fitted_[0], LOSSES[shape[0]], *x, rows, beam, most, *target)
+            alone = plt_search_together.search_together(
+                model.fitted_[0], LOSS_NUMBERS[shape[0]], *x, rows, beam, most, *target
+            )
         else:
-            kernels.search_best_first(model.fitted_[0], LOSSES[shape[0]], *x, rows, beam, *target)
+            plt_search.search_best_first(model.fitted_[0], LOSS_NUMBERS[shape[0]], *x, rows, beam, *target)
         found.append(target)
     assert {0: alone.all(), 40: True, 10_000: not alone.any()}[most]
     np.testing.assert_array_equal(found[0][0][~alone], found[1][0][~alone])
@@ -678,15 +700,15 @@ def test_searching_together_finds_what_searching_one_by_one_finds(shape, k, beam
 
 def test_candidates_are_the_labels_offered_by_any_tree():
     offered = np.array([[3, 1, 7, 1, 3, -1], [-1, -1, -1, -1, -1, -1], [5, 5, 5, 0, 2, 9]], np.int32)
-    ptr, labels = kernels.merge_candidates(offered)
+    ptr, labels = plt_candidates.merge_candidates(offered)
     rows = [labels[ptr[i] : ptr[i + 1]].tolist() for i in range(3)]
     assert rows == [sorted(set(row) - {-1}) for row in offered.tolist()] == [[1, 3, 7], [], [0, 2, 5, 9]]
     best, scores = np.full((3, 2), -1, np.int32), np.zeros((3, 2))
-    kernels.best_candidates(ptr, labels, np.array([0.5, 0.1, 0.5, 0.2, 0.3, 0.1, 0.4]), best, scores)
+    plt_candidates.best_candidates(ptr, labels, np.array([0.5, 0.1, 0.5, 0.2, 0.3, 0.1, 0.4]), best, scores)
     assert best.tolist() == [[1, 7], [-1, -1], [9, 2]]
     assert scores.tolist() == [[0.5, 0.5], [0, 0], [0.4, 0.3]]
     more = np.array([7, 2, 4, 9, 0], np.int32)  # some of them there already, in any order
-    kernels.best_candidates(np.array([0, 2, 3, 5]), more, np.array([0.5, 0.6, 0.1, 0.4, 0.35]), best, scores)
+    plt_candidates.best_candidates(np.array([0, 2, 3, 5]), more, np.array([0.5, 0.6, 0.1, 0.4, 0.35]), best, scores)
     assert best.tolist() == [[2, 1], [4, -1], [9, 0]]
     assert scores.tolist() == [[0.6, 0.5], [0.1, 0], [0.4, 0.35]]
 
@@ -696,9 +718,9 @@ def test_scores_of_chosen_labels_are_their_path_products(shape):
     model, X = fitted(*shape)
     wanted = np.array([[3, 4, 9, 0, 16]] * X.shape[0], np.int32)
     out = np.empty(wanted.size)
-    taken = model._take(csr_parts(X), (0, X.shape[0]))
-    kernels.score_labels(
-        model.fitted_[0], LOSSES[shape[0]], model.leaves_[0], *taken, np.arange(X.shape[0]),
+    taken = model._search().take(csr_parts(X), (0, X.shape[0]))
+    plt_candidates.score_labels(
+        model.fitted_[0], LOSS_NUMBERS[shape[0]], model.leaves_[0], *taken, np.arange(X.shape[0]),
         np.arange(0, wanted.size + 1, 5), wanted.ravel(), out,
     )  # fmt: skip
     for i, x in enumerate(X.toarray().astype(float)):
@@ -743,7 +765,7 @@ def test_clustering_finds_groups_of_labels_wherever_it_starts(seed):
     group = rng_.permutation(np.repeat([0, 1], 20))
     own = np.where(group[:, None] == [0, 1], 1.0, 0.0)  # what the group shares, and noise of the label's own
     rows = np.hstack([own, 0.8 * rng_.random((40, 30))]).astype(np.float32)
-    label_clusters.normalise_rows(np.arange(0, rows.size + 1, rows.shape[1]), rows.reshape(-1))
+    plt_clusters.normalise_rows(np.arange(0, rows.size + 1, rows.shape[1]), rows.reshape(-1))
     tree = build_tree("kmeans", 40, 2, 20, seed, sp.csr_array(rows))
     halves = [set(group[tree.label[tree.parent == v]]) for v in (1, 2)]
     assert sorted(map(sorted, halves)) == [[0], [1]]

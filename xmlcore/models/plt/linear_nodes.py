@@ -5,8 +5,10 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from xmlcore._kernels import linear_nodes as kernels
-from xmlcore._kernels.siblings import LOGISTIC, NARROW, SQUARED_HINGE, row_width
+from xmlcore._kernels import plt_gradients as kernels
+from xmlcore._kernels.plt_factors import LOGISTIC, SQUARED_HINGE
+from xmlcore._kernels.plt_tree import NARROW, row_width
+from xmlcore.arrays import read_only
 from xmlcore.validation import csr_parts
 
 LOSS_NUMBERS = {"logistic": LOGISTIC, "squared_hinge": SQUARED_HINGE}
@@ -16,7 +18,7 @@ class LinearNodes(NamedTuple):
     """The node classifiers of one tree. n nodes, D features.
 
     The margin of node v for a row x is ``weights[v] @ (x / |x|) + bias[v]`` (a row of zeros is taken as it is), the log
-    of its factor is what ``xmlcore._kernels.label_tree.log_probability`` makes of it, and log P(label | x) is the sum
+    of its factor is what ``xmlcore._kernels.plt_factors.log_probability`` makes of it, and log P(label | x) is the sum
     over ``path(label)``.
     """
 
@@ -72,6 +74,7 @@ def linear_nodes(arrays, leaf_of_label, feature_of_column, n_features: int, loss
     nodes, columns = np.concatenate(nodes), np.concatenate(columns)
     weights = sp.csr_array((np.concatenate(values), (nodes, feature_of_column[columns])), shape=(n, n_features))
     weights.sort_indices()
+    read_only((weights.indptr, weights.indices, weights.data))
     return LinearNodes(
         arrays.parent, arrays.label, leaf_of_label, weights, arrays.bias, loss, bool(arrays.root_group >= 0)
     )

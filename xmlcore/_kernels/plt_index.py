@@ -1,0 +1,86 @@
+"""How a group of siblings finds the weights of a column: by a bitmap with ranks, or in buckets."""
+
+import numpy as np
+
+from xmlcore._kernels._jit import kernel
+
+BITMAP = -1  # how a group's columns are found, where it is not by a bitmap and buckets, see index_columns
+EVERY = -2
+BITMAP_WORDS = 3  # of four bytes, for each column, at most
+
+
+@kernel
+def index_layout(column_ptr, columns):
+    """How each group's columns are found, and how long its part of the index is: see :func:`index_columns`.
+
+    Returns
+    -------
+    index_shift : int32 (g,)
+    index_at : int64 (g + 1,)
+    """
+    n_groups = column_ptr.size - 1
+    index_shift = np.zeros(n_groups, np.int32)
+    index_at = np.zeros(n_groups + 1, np.int64)
+    for g in range(n_groups):
+        count = column_ptr[g + 1] - column_ptr[g]
+        if count > 0:
+            last = np.int64(columns[column_ptr[g + 1] - 1])
+            if last == count - 1:
+                index_shift[g] = EVERY
+            elif 2 * (last // 32 + 1) <= BITMAP_WORDS * count:
+                index_shift[g] = BITMAP
+                index_at[g + 1] = 2 * (last // 32 + 2)
+            else:
+                rest = last - 32 * count
+                while rest >> index_shift[g] >= count:
+                    index_shift[g] += 1
+                index_at[g + 1] = 2 * count + (rest >> index_shift[g]) + 3
+        else:
+            index_shift[g] = EVERY
+        index_at[g + 1] += index_at[g]
+    return index_shift, index_at
+
+
+@kernel
+def index_columns(column_ptr, columns, index_shift, index_at, index):
+    """Where a group's columns are found: by a bitmap with ranks where they are many, in buckets where they are few.
+
+    Parameters
+    ----------
+    column_ptr : int64 (g + 1,)
+    columns : int32 (F,), ascending within a group
+    index_shift : int32 (g,)
+        EVERY where a group has all columns up to its last, which takes no index; BITMAP; or the shift of its buckets.
+    index_at : int64 (g + 1,)
+    index : uint32, written
+        Of group g with n columns, ``part = index[index_at[g]:index_at[g + 1]]``. Bitmap: bit b of ``part[2 * w]`` says
+        whether column 32 w + b is there, ``part[2 * w + 1]`` how many come before 32 w. With a shift the bitmap ends
+        after n words, at column h = 32 n, and the rarer features are in ``start = part[2 * n:]``, in at most n
+        buckets: that of column c is b = (c - h) >> shift and holds ``columns[column_ptr[g]:][start[b]:start[b + 1]]``.
+        The last word, or bucket, is empty: any larger column is looked for there.
+
+    Notes
+    -----
+    O(F) time, at most some 12 bytes per column.
+    """
+    for g in range(index_shift.size):
+        shift = index_shift[g]
+        if shift == EVERY:
+            continue
+        part = index[index_at[g] : index_at[g + 1]]
+        begin = column_ptr[g]
+        at = begin
+        end = column_ptr[g + 1]
+        words = part.size // 2 if shift == BITMAP else end - begin
+        for w in range(words):
+            part[2 * w + 1] = at - begin
+            bits = np.uint32(0)
+            while at < end and columns[at] >> 5 == w:
+                bits |= np.uint32(1) << np.uint32(columns[at] & 31)
+                at += 1
+            part[2 * w] = bits
+        if shift != BITMAP:
+            for b in range(part.size - 2 * words):
+                while at < end and (columns[at] - 32 * words) >> shift < b:
+                    at += 1
+                part[2 * words + b] = at - begin

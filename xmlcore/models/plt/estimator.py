@@ -1,0 +1,544 @@
+"""Probabilistic label trees."""
+
+import threading
+import warnings
+
+import numpy as np
+import scipy.sparse as sp
+
+from xmlcore._kernels.plt_rows import take_rows
+from xmlcore.arrays import by_frequency, columns_of, read_only
+from xmlcore.models.base import MultiLabelModel
+from xmlcore.models.plt.building import CLUSTERING, build_tree, label_representations
+from xmlcore.models.plt.label_tree import LabelTree
+from xmlcore.models.plt.linear_nodes import (
+    LOSS_NUMBERS,
+    LinearNodes,
+    linear_nodes,
+    log_mean_gradient,
+    path_gradients,
+)
+from xmlcore.models.plt.parameters import PARAMETERS
+from xmlcore.models.plt.saving import state_of, trees_of
+from xmlcore.models.plt.search import PREDICT_ROWS, TreeSearch
+from xmlcore.models.plt.training import Settings, count_weights, train_tree
+from xmlcore.parallel import row_blocks, run_tasks
+from xmlcore.parameters import check_parameters
+from xmlcore.progress import Progress, silent
+from xmlcore.ranking import Ranking
+from xmlcore.system import effective_jobs
+from xmlcore.validation import (
+    INT32_MAX,
+    check_count,
+    check_features,
+    check_label_ids,
+    check_labels,
+    check_threshold,
+    csr_parts,
+)
+
+CLUSTERING_SHARE = 0.2  # Share of a tree's training time that building its shape takes, roughly.
+_MAKING_NODES = threading.Lock()  # Shared by all models: a model with a lock of its own could not be pickled.
+
+
+class PLT(MultiLabelModel):
+    """Probabilistic label tree.
+
+    The labels are the leaves of a tree; a linear classifier at each node v models the probability that a row has a
+    label under v given that it has one under v's parent, and a label's probability is the product along its path
+    (Jasinska et al., ICML 2016). Rows are scaled to length 1 and get a bias feature, which is regularised like the
+    rest; nodes train on exactly the rows that have a label under their parent.
+
+    Parameters
+    ----------
+    tree : {"kmeans", "random", "huffman"} or LabelTree
+        How labels are grouped: by balanced spherical k-means on the mean row of each label (Parabel, Prabhu et al.,
+        WWW 2018), at random, or by Huffman's code, which puts frequent labels near the root (Joulin et al., 2017) and
+        has one label per leaf and ``arity`` children per node, whatever ``max_leaf_labels`` is. A
+        :class:`~xmlcore.models.LabelTree` is taken as it is, such as one of ``trees_`` of another model.
+    arity : int, at least 2
+        Children of an inner node.
+    max_leaf_labels : int, at least 1
+        A node with at most so many labels has them as leaves. 100 is napkinXC's and Parabel's value.
+    loss : {"logistic", "squared_hinge"}
+        "logistic": factors are sigmoids of the margin. "squared_hinge": exp(-max(0, 1 - margin)^2), as in Parabel;
+        it wants a smaller ``C`` (1, Parabel's) than the default 10, at which it converges slowly.
+    C : float in [1e-6, 1e6]
+        Weight of the loss against |w|^2 / 2. Larger fits the training rows closer. Published settings: 10 with the
+        logistic loss (napkinXC), 1 with the squared hinge (Parabel).
+    n_estimators : int
+        Trees; their probabilities are averaged. They differ by the seed of the clustering, so "huffman" and a tree
+        handed in gain next to nothing from more than one: a warning says so.
+    beam : int, optional
+        None searches exactly. Otherwise only so many nodes are kept at each depth: quicker on wide trees, and it can
+        miss labels.
+    random_state : int, optional
+        Same value, same model, for any ``n_jobs``. None draws a fresh one.
+    n_jobs : int, optional
+        Threads; None and -1 mean all cores this process may use.
+    weight_threshold : float
+        Weights smaller in size are dropped after training (the bias never): 0.1 is napkinXC's and Parabel's value.
+        0 keeps all.
+    tol : float, positive
+        A node is done after a pass over all its rows in which none was further than ``tol`` from where its margin
+        wants it: a difference of probabilities (logistic), of slacks (squared hinge).
+    max_iter : int
+        Most passes over a node's rows, on average: rows at rest are not visited.
+    collapse_layers : int, at least 0
+        Of the inner nodes every (collapse_layers + 1)-th layer stays: the tree gets wider and shallower, with fewer
+        factors per label and more work per node. 3 makes a binary tree 16-ary. Nodes with at most
+        ``max_leaf_labels`` leaves and nothing else stay in any case (not of "huffman"), as with omikuji's
+        ``collapse_every_n_layers``. See :meth:`LabelTree.collapsed`.
+
+    Attributes
+    ----------
+    n_features_in_, n_labels_ : int
+    loss_ : str
+        The loss it was fitted with.
+    trees_ : list of LabelTree
+        As trained, after ``collapse_layers``.
+    feature_of_column_ : ndarray of int32
+        The features that occur in the training rows, most frequent first: fitted arrays know them as columns.
+    fitted_ : list of TreeArrays
+        Of each tree, the classifiers as the search reads them (``xmlcore._kernels.plt_tree``).
+    n_weights_ : int
+        Weights kept, over all trees.
+    n_iter_ : int
+        Most epochs that a node took.
+
+    Notes
+    -----
+    Training takes O(epochs * nonzeros * labels per leaf * depth) time; prediction takes, per row and tree,
+    O(expanded nodes * (nonzeros + kept weights touched)), where few nodes beside the path are expanded when
+    the model is sure. A row with values of a quarter of all columns or more takes O(expanded nodes * columns *
+    children) instead, without looking anything up, and memory of 4 bytes per column.
+
+    References
+    ----------
+    K. Jasinska et al., "Extreme F-measure maximization using sparse probability estimates", ICML 2016.
+    Y. Prabhu et al., "Parabel: partitioned label trees for extreme classification", WWW 2018.
+    S. Khandagale, H. Xiao, R. Babbar, "Bonsai: diverse and shallow trees for extreme multi-label classification",
+    Machine Learning 2020.
+    R. You et al., "AttentionXML", NeurIPS 2019 (compressed trees).
+    A. Joulin et al., "Bag of tricks for efficient text classification", EACL 2017 (Huffman trees).
+    H.-F. Yu, F.-L. Huang, C.-J. Lin, "Dual coordinate descent methods for logistic regression", 2011.
+
+    Examples
+    --------
+    >>> from xmlcore import PLT
+    >>> X = [[1.0, 0.0], [1.0, 0.1], [0.0, 1.0], [0.1, 1.0]]
+    >>> model = PLT(random_state=0).fit(X, [[0], [0], [1, 2], [1, 2]])
+    >>> model.predict_topk([[1.0, 0.05]], k=1).labels.tolist()
+    [[0]]
+    """
+
+    PARAMETERS = PARAMETERS
+
+    def __init__(
+        self,
+        tree="kmeans",
+        arity=2,
+        max_leaf_labels=100,
+        loss="logistic",
+        C=10.0,
+        n_estimators=1,
+        beam=None,
+        random_state=0,
+        n_jobs=None,
+        weight_threshold=0.1,
+        tol=0.1,
+        max_iter=100,
+        collapse_layers=0,
+    ):
+        self.tree = tree
+        self.arity = arity
+        self.max_leaf_labels = max_leaf_labels
+        self.loss = loss
+        self.C = C
+        self.n_estimators = n_estimators
+        self.beam = beam
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.weight_threshold = weight_threshold
+        self.tol = tol
+        self.max_iter = max_iter
+        self.collapse_layers = collapse_layers
+
+    def fit(self, X, Y, progress: Progress = silent) -> "PLT":
+        """Train on the rows of X with the labels Y.
+
+        Parameters
+        ----------
+        X : sparse or dense, shape (N, D)
+        Y : sparse or dense binary, shape (N, L), or lists of label ids
+        progress : callable, optional
+            See :class:`xmlcore.progress.Progress`; an exception from it stops the training.
+
+        Returns
+        -------
+        PLT
+            Itself. When training is stopped, it stays as it was.
+
+        Raises
+        ------
+        ValueError, TypeError
+            Bad parameters or data; the message names them.
+
+        Warns
+        -----
+        sklearn.exceptions.ConvergenceWarning
+            When node classifiers stopped at ``max_iter``.
+        """
+        X, Y = self._check_training_data(X, Y)
+        n_features, feature_of_column = X.shape[1], by_frequency(X)
+        X = _unit_rows(X, feature_of_column)
+        progress(CLUSTERING if self.n_estimators == 1 else "Training trees", 0.0)
+        self._warn_equal_trees()
+        label_rows = label_representations(X, Y) if self.tree == "kmeans" else None
+        entropy = self.random_state if self.random_state is not None else np.random.SeedSequence().entropy
+        trees, fitted, stats = [], [], []
+        for number in range(self.n_estimators):
+            tree_seed, node_seed = np.random.SeedSequence([entropy, number]).generate_state(2, np.uint32).tolist()
+            report = _part_of_trees(progress, number, self.n_estimators)
+            tree = self._built_tree(Y, tree_seed, label_rows, report)
+            arrays, tree_stats = train_tree(X, Y, tree, self._settings(node_seed), self.n_jobs, report)
+            trees.append(tree)
+            fitted.append(arrays)
+            stats.append(tree_stats)
+        self._set_fitted(trees, fitted, feature_of_column, n_features, Y.shape[1], self.loss)
+        self.n_iter_ = int(max(s[:, 1].max() for s in stats))
+        self._warn_unconverged(np.concatenate(stats))
+        return self
+
+    def predict_topk(self, X, k: int = 5, progress: Progress = silent) -> Ranking:
+        """Return the k most probable labels of each row.
+
+        Parameters
+        ----------
+        X : sparse or dense, shape (n, D)
+        k : int
+            May exceed L: rows are padded with label -1 and score 0.
+        progress : callable, optional
+            See :class:`xmlcore.progress.Progress`.
+
+        Returns
+        -------
+        Ranking
+            Probabilities as scores. Without a ``beam`` these are exactly the k best. Equal probabilities are ranked by
+            label id; they are compared before they are rounded to float32.
+        """
+        k = check_count(k, "k")
+        beam = None if self.beam is None else check_count(self.beam, "beam", most=INT32_MAX)
+        X = self._check_input(X)
+        x, search, width = csr_parts(X), self._search(), min(k, self.n_labels_)
+        labels = np.full((X.shape[0], width), -1, np.int32)
+        scores = np.zeros((X.shape[0], width))
+
+        def one_block(block):
+            part, taken = slice(*block), search.take(x, block)
+            labels[part], scores[part] = search.top(taken, block[1] - block[0], width, beam)
+
+        blocks = search.blocks(X.indptr, self.n_jobs)
+        run_tasks(one_block, blocks, _lengths(blocks), self.n_jobs, progress, "Predicting", "blocks of rows")
+        return _as_ranking(labels, scores, k)
+
+    def predict_proba(self, X, threshold: float = 0.0) -> sp.csr_array:
+        """Return the probabilities of all labels that reach a threshold, exactly.
+
+        Parameters
+        ----------
+        X : sparse or dense, shape (n, D)
+        threshold : float in [0, 1]
+            At 0 every label of positive probability is stored: n * L numbers, mostly.
+
+        Returns
+        -------
+        scipy.sparse.csr_array of float32, shape (n, L)
+        """
+        threshold = check_threshold(threshold)
+        X = self._check_input(X)
+        x, search = csr_parts(X), self._search()
+
+        def one_block(block):
+            return search.at_least(search.take(x, block), block[1] - block[0], threshold)
+
+        blocks = search.blocks(X.indptr, self.n_jobs, together=False)
+        parts = run_tasks(one_block, blocks, _lengths(blocks), self.n_jobs)
+        if not parts:
+            return sp.csr_array((0, self.n_labels_), dtype=np.float32)
+        return sp.csr_array(sp.vstack(parts, format="csr"))
+
+    def label_probabilities(self, X, labels) -> np.ndarray:
+        """Return the probabilities of requested labels for each row, before they are rounded to float32.
+
+        Parameters
+        ----------
+        X : sparse or dense, shape (n, D)
+        labels : array_like of int, shape (n,) or (n, q)
+            The label of each row, or q labels of each row.
+
+        Returns
+        -------
+        ndarray of float64, as ``labels``
+
+        Raises
+        ------
+        ValueError, TypeError
+            X does not fit the model, or labels are not ids below L, one or q for each row.
+
+        Notes
+        -----
+        Only the nodes on the labels' paths are evaluated.
+        """
+        X = self._check_input(X)
+        labels = np.asarray(labels)
+        per_row = labels.shape[1] if labels.ndim == 2 else 1
+        n = X.shape[0]
+        flat = check_label_ids(labels.reshape(-1) if labels.ndim == 2 else labels, n * per_row, self.n_labels_)
+        x, search, out = csr_parts(X), self._search(), np.empty(flat.size)
+
+        def one_block(block):
+            part, rows = slice(block[0] * per_row, block[1] * per_row), np.arange(block[1] - block[0])
+            ptr = np.arange(rows.size + 1) * per_row
+            out[part] = search.probabilities(search.take(x, block), rows, ptr, flat[part])
+
+        blocks = search.blocks(X.indptr, self.n_jobs, together=False)
+        run_tasks(one_block, blocks, _lengths(blocks), self.n_jobs)
+        return out.reshape(labels.shape)
+
+    def linear_nodes(self, tree: int = 0) -> LinearNodes:
+        """Return the node classifiers of one tree as a matrix, in features: made for reading, not for predicting.
+
+        Parameters
+        ----------
+        tree : int
+            Which of ``trees_``.
+
+        Returns
+        -------
+        xmlcore.models.plt.LinearNodes
+            Made at the first call and kept, which takes about as much memory as the tree's classifiers; not saved. Its
+            arrays are read-only.
+        """
+        self._check_fitted()
+        tree = check_count(tree, "tree", least=0, most=len(self.trees_) - 1)
+        with _MAKING_NODES:  # a thread that needs the nodes while another one makes them waits for these
+            if tree not in self._linear_nodes:
+                self._linear_nodes[tree] = linear_nodes(
+                    self.fitted_[tree], self.leaves_[tree], self.feature_of_column_, self.n_features_in_, self.loss_
+                )
+            return self._linear_nodes[tree]
+
+    def log_proba_gradient(self, X, labels) -> tuple[np.ndarray, sp.csr_array]:
+        """Return the log of one label's probability for each row, and its gradient by the row: attacks follow it.
+
+        Parameters
+        ----------
+        X : sparse or dense, shape (n, D)
+        labels : array_like of int, shape (n,)
+            The label of each row.
+
+        Returns
+        -------
+        log_proba : ndarray of float64, shape (n,)
+            -inf where the probability is 0 for every row.
+        gradient : scipy.sparse.csr_array of float32, shape (n, D)
+            By the row as it is given, through its scaling to length 1: (I - u u^T) g / |x|, where u = x / |x| and
+            g is, for one tree, the sum over the label's path of the slope of the factor's logarithm times the node's
+            weights. With several trees it is the gradient of the logarithm of the mean, to which each tree adds by its
+            share. Stored are features with weights along the path and features of the row. The gradient is 0 for a row
+            of zeros, which has no direction, and a factor that is always 0 or 1 (infinite bias) adds nothing.
+
+        Raises
+        ------
+        ValueError, TypeError
+            X does not fit the model, or labels are not n ids below L.
+
+        Notes
+        -----
+        O(weights along the path) time per row and tree, in float64. Uses :meth:`linear_nodes`, and its memory.
+        """
+        X = self._check_input(X)
+        labels = check_label_ids(labels, X.shape[0], self.n_labels_)
+        x, trees, shape = csr_parts(X), [self.linear_nodes(tree) for tree in range(len(self.trees_))], X.shape
+
+        def one_block(block):
+            ptr = x[0][block[0] : block[1] + 1]
+            rows = (ptr - ptr[0], *(part[ptr[0] : ptr[-1]] for part in x[1:]))
+            return log_mean_gradient([path_gradients(nodes, *rows, labels[slice(*block)]) for nodes in trees])
+
+        blocks = row_blocks(shape[0], PREDICT_ROWS)
+        parts = run_tasks(one_block, blocks, _lengths(blocks), self.n_jobs)
+        if not parts:
+            return np.zeros(0), sp.csr_array(shape, dtype=np.float32)
+        log_proba, gradients = zip(*parts)
+        return np.concatenate(log_proba), sp.csr_array(sp.vstack(gradients, format="csr"))
+
+    def size(self) -> dict:
+        """Return the size of the fitted model: "n_nodes", "depth", "n_weights", "model_bytes" (of its arrays)."""
+        self._check_fitted()
+        parts = [*self.fitted_, self._columns, [self.feature_of_column_]]
+        return {
+            "n_nodes": int(sum(tree.n_nodes for tree in self.trees_)),
+            "depth": int(max(tree.depth.max() for tree in self.trees_)),
+            "n_weights": self.n_weights_,
+            "model_bytes": int(sum(np.asarray(a).nbytes for arrays in parts for a in arrays)),
+        }
+
+    # Steps of fit ---------------------------------------------------------------------------------------------------
+
+    def _check_params(self):
+        check_parameters(self, self.PARAMETERS)
+        effective_jobs(self.n_jobs)
+
+    def _check_training_data(self, X, Y):
+        """Check the parameters and the data; return the data as canonical CSR."""
+        self._check_params()
+        X = check_features(X)
+        Y = check_labels(Y, n_rows=X.shape[0], n_labels=self._n_labels_of_tree(Y))
+        if Y.nnz == 0:
+            raise ValueError("no row of Y has a label: there is nothing to learn")
+        return X, Y
+
+    def _n_labels_of_tree(self, Y) -> int | None:
+        """Return L when ``tree`` is a LabelTree; a matrix Y must have as many labels, lists of ids may have fewer."""
+        if not isinstance(self.tree, LabelTree):
+            return None
+        n_labels, shape = self.tree.n_labels, getattr(Y, "shape", ())
+        if len(shape) == 2 and shape[1] != n_labels:
+            raise ValueError(
+                f"the tree has {n_labels} labels, but Y has {shape[1]}: every label needs one leaf, and every leaf a "
+                "column of Y"
+            )
+        return n_labels
+
+    def _built_tree(self, Y, seed, label_rows, report) -> LabelTree:
+        is_huffman = self.tree == "huffman"
+        tree = build_tree(
+            self.tree,
+            Y.shape[1],
+            self.arity,
+            self.max_leaf_labels,
+            seed,
+            label_rows,
+            self.n_jobs,
+            report,
+            np.bincount(Y.indices, minlength=Y.shape[1]) if is_huffman else None,
+        )
+        return tree.collapsed(self.collapse_layers, 1 if is_huffman else self.max_leaf_labels)
+
+    def _settings(self, seed) -> Settings:
+        return Settings(
+            LOSS_NUMBERS[self.loss],
+            np.float32(self.C),
+            np.float32(self.tol),
+            self.max_iter,
+            np.float32(self.weight_threshold),
+            seed,
+        )
+
+    def _set_fitted(self, trees, fitted, feature_of_column, n_features, n_labels, loss):
+        self.loss_ = loss
+        self.feature_of_column_ = read_only((feature_of_column,))[0]
+        self._columns = columns_of(feature_of_column, n_features)
+        self.trees_ = trees
+        self.fitted_ = fitted
+        self.leaves_ = [tree.leaf_of_label for tree in trees]
+        self.n_features_in_ = n_features
+        self.n_labels_ = n_labels
+        self.n_weights_ = sum(count_weights(arrays) for arrays in fitted)
+        self._linear_nodes = {}
+
+    def _warn_equal_trees(self):
+        if self.n_estimators > 1 and self.tree not in ("kmeans", "random"):
+            which = "a LabelTree as tree" if isinstance(self.tree, LabelTree) else f"tree={self.tree!r}"
+            warnings.warn(
+                f"{which} gives n_estimators={self.n_estimators} trees of one shape, which differ in nothing but the "
+                "order in which rows are visited: n_estimators=1 is as precise, in a part of the time and memory",
+                UserWarning,
+                stacklevel=3,
+            )
+
+    def _warn_unconverged(self, stats):
+        late = stats[stats[:, 2] == 0]
+        if late.size:
+            from sklearn.exceptions import ConvergenceWarning
+
+            depths = ", ".join(f"{n} at depth {d}" for d, n in zip(*np.unique(late[:, 0], return_counts=True)))
+            warnings.warn(
+                f"{len(late)} of {len(stats)} sibling groups stopped at max_iter={self.max_iter} before tol={self.tol} "
+                f"({depths}): raise max_iter, or tol when precision does not change",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+    # Prediction, saving, copying ------------------------------------------------------------------------------------
+
+    def _search(self) -> TreeSearch:
+        loss = LOSS_NUMBERS[self.loss_]
+        return TreeSearch(self.fitted_, self.leaves_, loss, self._columns, self.feature_of_column_.size)
+
+    def _warm_up_params(self):
+        small = super()._warm_up_params()
+        if isinstance(self.tree, LabelTree):  # which may have any number of labels
+            small["tree"] = LabelTree.from_nested([[0, 1, 2], [[3, 4], [5, 6]], 7])
+        return small
+
+    @staticmethod
+    def _param_from_arrays(arrays):
+        return LabelTree(arrays["parent"], arrays["label"])
+
+    def _run_rare_kernels(self, X):
+        search = self._search()
+        search.run_rare_kernels(search.take(csr_parts(check_features(X)), (0, len(X))), len(X))
+
+    def _state(self):
+        return state_of(self)
+
+    def _restore(self, values, arrays):
+        trees, fitted = trees_of(values, arrays)
+        feature_of_column = arrays["feature_of_column"]
+        self._set_fitted(trees, fitted, feature_of_column, values["n_features"], values["n_labels"], values["loss"])
+        self.n_iter_ = values["n_iter"]
+
+    def __getstate__(self):
+        return self.__dict__ | ({"_linear_nodes": {}} if "_linear_nodes" in self.__dict__ else {})
+
+    def __setstate__(self, state):
+        self.__dict__.update(state)
+        for arrays in (*self.__dict__.get("fitted_", ()), self.__dict__.get("_columns", ())):
+            read_only(arrays)  # pickle does not keep this mark
+
+
+def _unit_rows(X, feature_of_column) -> sp.csr_array:
+    """Return the rows in columns, scaled to length 1."""
+    ptr, columns, values = take_rows(*csr_parts(X), 0, X.shape[0], *columns_of(feature_of_column, X.shape[1]))
+    return sp.csr_array((values, columns, ptr), shape=(X.shape[0], max(1, feature_of_column.size)))
+
+
+def _lengths(blocks):
+    return [end - start for start, end in blocks]
+
+
+def _as_ranking(labels, scores, k):
+    """Pad to k columns; missing labels have score 0."""
+    n, width = labels.shape
+    out_labels = np.full((n, k), -1, np.int32)
+    out_scores = np.zeros((n, k), np.float32)
+    out_labels[:, :width] = labels
+    out_scores[:, :width] = np.where(labels >= 0, scores, 0.0)
+    return Ranking(out_labels, out_scores)
+
+
+def _part_of_trees(progress: Progress, number: int, count: int) -> Progress:
+    """Return a callback that reports one tree as a part of all trees, so that progress rises once from 0 to 1."""
+    if count == 1:
+        return progress
+
+    def report(phase, fraction, detail=""):
+        start, share = (0.0, CLUSTERING_SHARE) if phase == CLUSTERING else (CLUSTERING_SHARE, 1 - CLUSTERING_SHARE)
+        text = f"tree {number + 1} of {count}: {phase[0].lower()}{phase[1:]}"
+        part = start + share * fraction
+        progress("Training trees", (number + part) / count, f"{text}, {detail}" if detail else text)
+
+    return report

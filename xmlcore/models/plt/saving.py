@@ -1,0 +1,154 @@
+"""Saving: the fitted state of a PLT as values and arrays, and the checks when it is read back."""
+
+from types import SimpleNamespace
+
+import numpy as np
+
+from xmlcore._kernels.lanes import LANES
+from xmlcore._kernels.plt_tree import GROUP_LIMIT, NARROW
+from xmlcore.arrays import are_pointers
+from xmlcore.models.base import ModelFormatError, check_columns
+from xmlcore.models.plt.label_tree import LabelTree
+from xmlcore.models.plt.linear_nodes import LOSS_NUMBERS
+from xmlcore.models.plt.training import with_index
+from xmlcore.validation import INT32_MAX, check_count
+
+DTYPES = dict(
+    parent="int32", label="int32", bias="float32", group_ptr="int64", group_first="int32", group_size="int32",
+    column_ptr="int64", columns="int32", dense_ptr="int64", dense="float32", sparse_ptr="int64", entry_at="int64",
+    entry_ptr="uint32", entry_child="uint8", entry_value="float32",
+)  # fmt: skip
+SAVED = (*DTYPES, "root_group")  # Names of what is saved of each tree.
+
+
+def state_of(model) -> tuple[dict, dict[str, np.ndarray]]:
+    """Return the fitted state of a PLT: values that JSON can hold, and arrays, by name."""
+    arrays = {"feature_of_column": model.feature_of_column_}
+    for number, fitted in enumerate(model.fitted_):
+        for name in SAVED:
+            arrays[f"tree{number}.{name}"] = np.asarray(getattr(fitted, name))
+    values = {
+        "n_features": model.n_features_in_,
+        "n_labels": model.n_labels_,
+        "n_iter": model.n_iter_,
+        "n_trees": len(model.fitted_),
+        "loss": model.loss_,
+    }
+    return values, arrays
+
+
+def trees_of(values: dict, arrays: dict[str, np.ndarray]) -> tuple[list[LabelTree], list]:
+    """Check a saved state, and return its label trees and their TreeArrays.
+
+    Raises
+    ------
+    ModelFormatError
+        The values and arrays do not fit together.
+    """
+    for name in ("n_features", "n_labels", "n_iter", "n_trees"):
+        check_count(values[name], name, least=0 if name == "n_iter" else 1, most=INT32_MAX)
+    if not isinstance(values["loss"], str) or values["loss"] not in LOSS_NUMBERS:
+        raise ModelFormatError(f"the loss {values['loss']!r} is not one of {', '.join(LOSS_NUMBERS)}")
+    check_columns(arrays["feature_of_column"], values["n_features"])
+    trees, fitted = [], []
+    for number in range(values["n_trees"]):
+        parts = {name: arrays[f"tree{number}.{name}"] for name in SAVED}
+        parts["root_group"] = int(parts["root_group"])
+        _check_arrays(SimpleNamespace(**parts), arrays["feature_of_column"].size, values["n_labels"])
+        trees.append(LabelTree(parts["parent"], parts["label"]))
+        fitted.append(with_index(trees[-1], **parts))
+    return trees, fitted
+
+
+def _check_arrays(arrays, n_columns, n_labels):
+    """Raise ModelFormatError unless the arrays are a tree and every index is in range: kernels do not check this."""
+    for name, dtype in DTYPES.items():
+        array = getattr(arrays, name)
+        if array.ndim != 1 or array.dtype != dtype:
+            raise ModelFormatError(f"array {name} is {array.dtype} with {array.ndim} dimensions, not {dtype} with 1")
+    # Each check relies on those before it.
+    for what, holds in (
+        ("the tree", lambda: _is_tree(arrays, n_labels)),
+        ("the groups of siblings", lambda: _is_partition(arrays)),
+        ("the weights", lambda: _are_weights(arrays, n_columns)),
+    ):
+        if not holds():
+            raise ModelFormatError(f"{what} in its arrays cannot be: the file was damaged or written by something else")
+
+
+def _is_tree(arrays, n_labels):
+    """Return whether parents and labels are a tree in breadth-first order with one leaf per label."""
+    n, parent = arrays.label.size, arrays.parent
+    leaves = np.flatnonzero(arrays.label >= 0)
+    return (
+        n > 1
+        and leaves.size == n_labels  # checked first, because the other checks take memory for n_labels
+        and parent.size == arrays.bias.size == n
+        and parent[0] == -1
+        and bool((parent[1:] >= 0).all() and (parent[1:] < np.arange(1, n)).all() and (np.diff(parent) >= 0).all())
+        and np.array_equal(np.sort(arrays.label[leaves]), np.arange(n_labels))
+        and np.array_equal(leaves, np.setdiff1d(np.arange(n), parent))  # leaves are the nodes without children
+        and not np.isnan(arrays.bias).any()
+    )
+
+
+def _is_partition(arrays):
+    """Return whether every node but the root is in one group of siblings, which belongs to their parent."""
+    n, groups = arrays.label.size, arrays.group_first.size
+    root = arrays.root_group
+    if (
+        root not in (-1, 0)
+        or arrays.group_size.size != groups
+        or not are_pointers(arrays.group_ptr, n, groups, root + 1)
+    ):
+        return False
+    sizes = arrays.group_size.astype(np.int64)
+    if not ((sizes > 0).all() and (sizes <= GROUP_LIMIT).all()):
+        return False
+    firsts = np.concatenate([[0] if root == 0 else [], 1 + np.cumsum(sizes[root + 1 :]) - sizes[root + 1 :]])
+    if not np.array_equal(arrays.group_first, firsts) or sizes[root + 1 :].sum() != n - 1:
+        return False
+    if root == 0 and sizes[0] != 1:
+        return False
+    owners = np.repeat(np.arange(n), np.diff(arrays.group_ptr))
+    return np.array_equal(np.repeat(owners, sizes[root + 1 :]), arrays.parent[1:])
+
+
+def _are_weights(arrays, n_columns):
+    """Return whether every group is stored either densely or as pairs, and all its pointers are in range."""
+    groups, F = arrays.group_first.size, arrays.columns.size
+    if not (
+        are_pointers(arrays.column_ptr, groups, F)
+        and are_pointers(arrays.dense_ptr, groups, arrays.dense.size)
+        and are_pointers(arrays.sparse_ptr, groups, arrays.entry_value.size)
+        and are_pointers(arrays.entry_at, groups, arrays.entry_ptr.size)
+        and arrays.entry_child.size == arrays.entry_value.size
+    ):
+        return False
+    n_columns_of = np.diff(arrays.column_ptr)
+    group = np.repeat(np.arange(groups), n_columns_of)
+    rising = (np.diff(arrays.columns) > 0) | (np.diff(group) > 0)
+    if F and not (arrays.columns.min() >= 0 and arrays.columns.max() < n_columns and rising.all()):
+        return False
+    pairs, pointers = np.diff(arrays.sparse_ptr), np.diff(arrays.entry_at)
+    is_sparse = pointers > 0
+    padded = -(-arrays.group_size // LANES) * LANES
+    widths = np.where(arrays.group_size <= NARROW, arrays.group_size, padded)
+    if not (
+        np.array_equal(pointers[is_sparse], n_columns_of[is_sparse] + 1)
+        and not pairs[~is_sparse].any()
+        and np.array_equal(np.diff(arrays.dense_ptr), np.where(is_sparse, 0, n_columns_of * widths))
+    ):
+        return False
+    # Within a sparse group the pointers rise from 0 to the number of its pairs.
+    entry_ptr = arrays.entry_ptr.astype(np.int64)
+    starts, ends = arrays.entry_at[:-1][is_sparse], arrays.entry_at[1:][is_sparse] - 1
+    inner = np.ones(max(0, entry_ptr.size - 1), bool)
+    inner[ends[:-1]] = False
+    return (
+        not entry_ptr[starts].any()
+        and np.array_equal(entry_ptr[ends], pairs[is_sparse])
+        and bool((np.diff(entry_ptr)[inner] >= 0).all())
+        and bool((arrays.entry_child < np.repeat(arrays.group_size, pairs)).all())
+        and bool(np.isfinite(arrays.entry_value).all() and np.isfinite(arrays.dense).all())
+    )

@@ -1,0 +1,244 @@
+"""Prediction: the search for labels in the trees of a fitted model."""
+
+import math
+
+import numpy as np
+import scipy.sparse as sp
+
+from xmlcore._kernels.plt_candidates import best_candidates, merge_candidates, score_labels
+from xmlcore._kernels.plt_rows import take_and_lay_out
+from xmlcore._kernels.plt_search import search_best_first
+from xmlcore._kernels.plt_search_together import search_together
+from xmlcore._kernels.plt_threshold import search_threshold
+from xmlcore.arrays import pointers
+from xmlcore.parallel import row_blocks
+from xmlcore.system import effective_jobs
+from xmlcore.validation import csr_parts
+
+PREDICT_ROWS = 512  # Rows per task.
+DENSE = 0.25  # Share of the model's columns that a dense row has at least.
+DENSE_BYTES = 64 << 20  # Memory for the dense rows of a task, in bytes.
+
+# Rows of a task are searched together when that pays: dense rows always, because they share the work on a node, and
+# sparse rows when the model is larger than the processor's caches. A very deep tree is searched row by row.
+TOGETHER_DENSE = 16  # Fewest dense rows that are searched together.
+TOGETHER_ROWS = (2048, 16384)  # Fewest sparse rows that are searched together, and most rows of any kind per task.
+TOGETHER_BYTES = 16 << 20  # Least size of one tree's arrays at which sparse rows are searched together, in bytes.
+TOGETHER_DEPTH = 64  # Greatest depth of a tree that is searched for many rows together, in edges.
+TOGETHER_PLACES = 1 << 23  # Most nodes that may wait in one search for many rows, 16 bytes each.
+
+WORTH_SEARCHING = 0.25  # Smallest share of the best unseen score above which a search for all labels finds few.
+
+
+class TreeSearch:
+    """Searches the trees of a fitted model for the labels of rows.
+
+    Parameters
+    ----------
+    trees : list of TreeArrays
+    leaves : list of int32 (L,)
+        The leaf of each label, for each tree.
+    loss : int
+        ``LOGISTIC`` or ``SQUARED_HINGE``.
+    columns : tuple
+        Where to find the column of a feature, see :func:`xmlcore.arrays.columns_of`.
+    n_columns : int
+
+    Notes
+    -----
+    A row with values in a quarter of all columns or more is a *dense row*: it is stored with one value per column. All
+    others are *sparse rows*. The row alone decides, so its result does not depend on the rows beside it.
+    """
+
+    def __init__(self, trees, leaves, loss, columns, n_columns):
+        self.trees = trees
+        self.leaves = leaves
+        self.loss = loss
+        self.columns = columns
+        self.n_columns = n_columns
+        self.n_labels = leaves[0].size
+
+    # Rows -----------------------------------------------------------------------------------------------------------
+
+    def blocks(self, ptr, n_jobs=None, together=True) -> list[tuple[int, int]]:
+        """Split the rows of a CSR matrix into the tasks of a prediction.
+
+        Parameters
+        ----------
+        ptr : int64 (n + 1,)
+            The matrix's row pointers.
+        n_jobs : int, optional
+        together : bool
+            Whether rows may be searched together, which needs larger tasks.
+
+        Returns
+        -------
+        list of (first row, last row + 1)
+            The dense rows of a task take at most ``DENSE_BYTES``. Any row with enough values counts as dense here,
+            even if the model does not know some of its features.
+        """
+        n, dense = ptr.size - 1, np.flatnonzero(np.diff(ptr) >= self._least_dense())
+        size = PREDICT_ROWS
+        if together and n >= TOGETHER_DENSE:
+            threads = effective_jobs(n_jobs)
+            tasks = threads * max(1, -(-n // (threads * TOGETHER_ROWS[1])))  # all threads get the same number of rows
+            if self._goes_together(-(-n // tasks), 2 * dense.size >= n):
+                size = -(-n // tasks)
+        blocks = row_blocks(n, size)
+        most = max(1, DENSE_BYTES // (4 * max(1, self.n_columns)))
+        if dense.size > most:
+            cuts = [dense[(dense >= start) & (dense < end)][most::most].tolist() for start, end in blocks]
+            blocks = [part for (start, end), at in zip(blocks, cuts) for part in zip([start, *at], [*at, end])]
+        return blocks
+
+    def take(self, x, block):
+        """Return rows ``block[0]`` to ``block[1]`` of the CSR arrays ``x`` as the kernels read them."""
+        return take_and_lay_out(*x, *block, *self.columns, self.n_columns, self._least_dense())
+
+    def _least_dense(self):
+        """Return the number of columns from which on a row is a dense one."""
+        return max(1, math.ceil(DENSE * self.n_columns))
+
+    def _goes_together(self, n, dense):
+        """Return whether n rows, all dense or all sparse, are searched together rather than one by one."""
+        if n < (TOGETHER_DENSE if dense else TOGETHER_ROWS[0]):
+            return False
+        is_large = any(sum(np.asarray(a).nbytes for a in arrays) >= TOGETHER_BYTES for arrays in self.trees)
+        return (dense or is_large) and all(arrays.depth[-1] <= TOGETHER_DEPTH for arrays in self.trees)
+
+    # The k most probable labels -------------------------------------------------------------------------------------
+
+    def top(self, x, n_rows: int, k: int, beam: int | None):
+        """Find the k most probable labels of each row.
+
+        Parameters
+        ----------
+        x : from :meth:`take`
+        n_rows : int
+        k : int
+            At most L.
+        beam : int or None
+
+        Returns
+        -------
+        labels : int32 (n_rows, k), -1 where a beam found fewer
+        scores : float64 (n_rows, k)
+            Probabilities.
+        """
+        rows = np.arange(n_rows)
+        if len(self.trees) == 1:
+            labels, logs = self._top_of_tree(self.trees[0], x, rows, k, beam)
+            return labels, np.exp(logs)
+        return self._top_of_all(x, rows, k, beam)
+
+    def _top_of_tree(self, arrays, x, rows, k, beam):
+        """Find the top k of one tree: labels int32 (n, k), -1 where a beam found fewer, and log scores (n, k)."""
+        dense = x[3][rows] >= 0
+        if dense.all() or not dense.any():
+            return self._top_of_kind(arrays, x, rows, k, beam, rows.size and dense[0])
+        labels, scores = np.empty((rows.size, k), np.int32), np.empty((rows.size, k))
+        for which in (dense, ~dense):
+            labels[which], scores[which] = self._top_of_kind(arrays, x, rows[which], k, beam, which is dense)
+        return labels, scores
+
+    def _top_of_kind(self, arrays, x, rows, k, beam, dense):
+        """Do the work of :meth:`_top_of_tree` for rows that are all dense or all sparse."""
+        labels = np.full((rows.size, k), -1, np.int32)
+        scores = np.full((rows.size, k), -np.inf)
+        beam = beam or 0
+        if not self._goes_together(rows.size, dense):
+            search_best_first(arrays, self.loss, *x, rows, beam, labels, scores)
+            return labels, scores
+        alone = search_together(arrays, self.loss, *x, rows, beam, TOGETHER_PLACES, labels, scores)
+        if alone.any():
+            more_labels = np.full((int(alone.sum()), k), -1, np.int32)
+            more_scores = np.full(more_labels.shape, -np.inf)
+            search_best_first(arrays, self.loss, *x, rows[alone], beam, more_labels, more_scores)
+            labels[alone], scores[alone] = more_labels, more_scores
+        return labels, scores
+
+    def _top_of_all(self, x, rows, k, beam, depth=None):
+        """Find the top k by the mean over trees, exactly when every tree's search is exact.
+
+        Each tree gives its ``depth`` best labels (2 k at first), and each of those gets its full mean. A label that no
+        tree gave scores in each tree at most as much as the tree's last label. Where the mean of these last scores is
+        less than the k-th best mean, the row is done (Fagin's threshold algorithm). Otherwise, a label that could still
+        enter must reach, in the tree with the largest last score, what the other trees' last scores leave missing: that
+        tree is searched for all such labels. Where they would be too many, all trees are searched deeper.
+
+        Returns
+        -------
+        labels int32 (n, k), scores float64 (n, k)
+        """
+        depth = min(depth or 2 * k, self.n_labels)
+        found = [self._top_of_tree(arrays, x, rows, depth, beam) for arrays in self.trees]
+        last = np.exp([logs[:, -1] for _, logs in found])
+        ptr, offered = merge_candidates(np.concatenate([best for best, _ in found], axis=1))
+        n_trees, found = len(found), None
+        labels, scores = np.full((rows.size, k), -1, np.int32), np.zeros((rows.size, k))
+        best_candidates(ptr, offered, self.probabilities(x, rows, ptr, offered), labels, scores)
+        if beam is not None or depth == self.n_labels:
+            return labels, scores
+        unseen = ~last.any(axis=0)  # every label that was not offered has probability 0
+        _fill_with_zeros(labels, scores, np.flatnonzero(unseen & (scores[:, -1] == 0)))
+        wanted, most = n_trees * scores[:, -1], last.max(axis=0)
+        closed = unseen | (wanted > last.sum(axis=0))
+        least = (wanted - (last.sum(axis=0) - most)) * (1 - 1e-9) - 1e-12
+        near = ~closed & (least >= WORTH_SEARCHING * most)
+        for tree in range(n_trees):
+            own = np.flatnonzero(near & (last.argmax(axis=0) == tree))
+            counts, more, _ = search_threshold(self.trees[tree], self.loss, *x, rows[own], np.log(least[own]))
+            ptr = pointers(counts)
+            own_labels, own_scores = labels[own], scores[own]
+            best_candidates(ptr, more, self.probabilities(x, rows[own], ptr, more), own_labels, own_scores)
+            labels[own], scores[own] = own_labels, own_scores
+        still_open = np.flatnonzero(~(closed | near))
+        for start, end in row_blocks(still_open.size, PREDICT_ROWS):  # memory grows with rows times depth
+            some = still_open[start:end]
+            labels[some], scores[some] = self._top_of_all(x, rows[some], k, beam, 4 * depth)
+        return labels, scores
+
+    # All probabilities ----------------------------------------------------------------------------------------------
+
+    def at_least(self, x, n_rows: int, threshold: float) -> sp.csr_array:
+        """Find every label whose probability reaches ``threshold``: csr_array of float32 (n_rows, L)."""
+        rows, totals = np.arange(n_rows), None
+        # An average reaches the threshold only if one of the trees does. The search goes a little below the threshold,
+        # and the float32 that is stored decides: a threshold that was read from a result finds that label again.
+        with np.errstate(divide="ignore"):
+            least = float(np.log(np.float64(threshold))) - 1e-6
+        for arrays in self.trees:
+            counts, labels, scores = search_threshold(arrays, self.loss, *x, rows, np.full(n_rows, least))
+            part = sp.csr_array((np.exp(scores), labels, pointers(counts)), shape=(n_rows, self.n_labels))
+            part.sort_indices()
+            totals = part if totals is None else totals + part
+        if len(self.trees) > 1:
+            ptr, labels, _ = csr_parts(totals)
+            totals = sp.csr_array((self.probabilities(x, rows, ptr, labels), labels, ptr), shape=totals.shape)
+        totals = totals.astype(np.float32)
+        totals.data[totals.data < threshold] = 0.0
+        totals.eliminate_zeros()  # also what is too small for float32
+        return totals
+
+    def probabilities(self, x, rows, ptr, labels):
+        """Return the mean probability over all trees of the labels ``labels[ptr[r]:ptr[r + 1]]`` of row ``rows[r]``."""
+        total = np.zeros(labels.size)
+        for arrays, leaf_of_label in zip(self.trees, self.leaves):
+            out = np.empty(labels.size)
+            score_labels(arrays, self.loss, leaf_of_label, *x, rows, ptr, labels, out)
+            total += np.exp(out)
+        return total / len(self.trees)
+
+    def run_rare_kernels(self, x, n_rows: int) -> None:
+        """Run the kernels that only large models use, so that they are compiled."""
+        labels, scores = np.full((n_rows, 2), -1, np.int32), np.full((n_rows, 2), -np.inf)
+        search_together(self.trees[0], self.loss, *x, np.arange(n_rows), 0, TOGETHER_PLACES, labels, scores)
+
+
+def _fill_with_zeros(labels, scores, rows):
+    """Rank the labels of probability 0 by id, behind those of positive probability."""
+    k = labels.shape[1]
+    for i in rows:
+        positive = labels[i][scores[i] > 0]
+        rest = np.setdiff1d(np.arange(k + positive.size), positive)[: k - positive.size]
+        labels[i] = np.concatenate([positive, rest])

@@ -1,0 +1,159 @@
+"""Training: the node classifiers of one label tree."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from xmlcore._kernels.plt_index import index_columns, index_layout
+from xmlcore._kernels.plt_training import node_rows, train_group
+from xmlcore._kernels.plt_tree import TreeArrays
+from xmlcore.arrays import pointers, read_only
+from xmlcore.models.plt.label_tree import LabelTree
+from xmlcore.parallel import run_tasks
+from xmlcore.progress import Progress
+from xmlcore.validation import csr_parts
+
+GROUP_SIZE = 128  # Most siblings that are trained, and looked up, together.
+
+
+class Settings(NamedTuple):
+    """What the training of every node has in common."""
+
+    loss: int  # LOGISTIC or SQUARED_HINGE
+    C: np.float32
+    tol: np.float32
+    max_epochs: int
+    threshold: np.float32  # Smallest size of a weight that is kept.
+    seed: int
+
+
+class Group(NamedTuple):
+    """Consecutive siblings that are trained together."""
+
+    number: int  # Of the group; the random stream of its training.
+    parent: int  # -1 for the root's own group.
+    first: int  # First child.
+    size: int
+
+
+class GroupResult(NamedTuple):
+    """What the kernel ``train_group`` returns."""
+
+    columns: np.ndarray
+    ptr: np.ndarray
+    child: np.ndarray
+    value: np.ndarray
+    bias: np.ndarray
+    epochs: int
+    violation: float
+
+
+def train_tree(X, Y, tree: LabelTree, settings: Settings, n_jobs, progress: Progress) -> tuple[TreeArrays, np.ndarray]:
+    """Train the classifiers of one tree.
+
+    Parameters
+    ----------
+    X : csr_array of float32 (N, columns)
+        Rows of length 1, in columns (see ``PLT.feature_of_column_``).
+    Y : csr_array of bool (N, L)
+    tree : LabelTree
+    settings : Settings
+    n_jobs, progress
+
+    Returns
+    -------
+    TreeArrays
+    stats : int64 (groups, 3)
+        Of each group of siblings: its parent's depth plus one, the epochs, and whether training converged.
+
+    Raises
+    ------
+    FloatingPointError
+        Training diverged.
+    """
+    x = csr_parts(X)
+    rows_ptr, rows = node_rows(*csr_parts(Y)[:2], tree.leaf_of_label, tree.parent)
+    groups = _groups(tree, root_has_factor=rows_ptr[1] < X.shape[0])
+    sizes = np.diff(rows_ptr)
+    every = np.arange(X.shape[0], dtype=np.int32)
+
+    def train(group):
+        own = every if group.parent < 0 else rows[rows_ptr[group.parent] : rows_ptr[group.parent + 1]]
+        result = train_group(
+            *x, X.shape[1], own, rows_ptr, rows, group.first, group.size, settings.loss, settings.C, settings.tol,
+            settings.max_epochs, settings.threshold, settings.seed, group.number,
+        )  # fmt: skip
+        trained = GroupResult(*result)
+        if np.isnan(trained.violation):
+            raise FloatingPointError(f"training a node diverged with C={settings.C:g}: use a smaller C")
+        return trained
+
+    costs = [(every.size if g.parent < 0 else sizes[g.parent]) * (-(-g.size // 16) + 1) for g in groups]
+    results = run_tasks(train, groups, costs, n_jobs, progress, "Training nodes", "groups of siblings")
+    depth = tree.depth
+    stats = [[depth[g.first], r.epochs, r.violation <= settings.tol] for g, r in zip(groups, results)]
+    return _assembled(tree, groups, results), np.array(stats, dtype=np.int64)
+
+
+def with_index(tree: LabelTree, **arrays) -> TreeArrays:
+    """Complete a tree's arrays by those that follow from the others and are not saved; mark them read-only."""
+    shift, at = index_layout(arrays["column_ptr"], arrays["columns"])
+    index = np.zeros(at[-1], np.uint32)  # NumPy asks for huge pages, Numba does not: they are read a fifth faster
+    index_columns(arrays["column_ptr"], arrays["columns"], shift, at, index)
+    return read_only(TreeArrays(**arrays, index_shift=shift, index_at=at, index=index, depth=tree.depth))
+
+
+def count_weights(arrays: TreeArrays) -> int:
+    """Return the number of weights that are not 0."""
+    return arrays.entry_value.size + int(np.count_nonzero(arrays.dense))
+
+
+def _groups(tree, root_has_factor) -> list[Group]:
+    """Return all groups by parent, after the root's own one when the root needs a factor."""
+    groups = [Group(0, -1, 0, 1)] if root_has_factor else []
+    first_child, n_children = tree.first_child, tree.n_children
+    for v in np.flatnonzero(n_children):
+        for start in range(0, n_children[v], GROUP_SIZE):
+            size = min(GROUP_SIZE, n_children[v] - start)
+            groups.append(Group(len(groups), int(v), int(first_child[v] + start), int(size)))
+    return groups
+
+
+def _assembled(tree, groups, results) -> TreeArrays:
+    """Join the results of all groups to flat arrays; ``results`` is emptied, so that memory holds them only once."""
+    parts = GroupResult(*map(list, zip(*results)))
+    results.clear()
+    own = np.array([g.parent for g in groups], np.int64)
+    bias = np.zeros(tree.n_nodes, np.float32)
+    for g, values in zip(groups, parts.bias):
+        bias[g.first : g.first + g.size] = values
+    is_sparse = [ptr.size > 0 for ptr in parts.ptr]
+    arrays = dict(
+        parent=tree.parent,
+        label=tree.label,
+        bias=bias,
+        group_ptr=np.searchsorted(own, np.arange(tree.n_nodes + 1), side="left").astype(np.int64),
+        group_first=np.array([g.first for g in groups], np.int32),
+        group_size=np.array([g.size for g in groups], np.int32),
+        column_ptr=pointers(columns.size for columns in parts.columns),
+        dense_ptr=pointers(0 if sparse else value.size for value, sparse in zip(parts.value, is_sparse)),
+        sparse_ptr=pointers(child.size for child in parts.child),
+        entry_at=pointers(ptr.size for ptr in parts.ptr),
+        root_group=0 if own[0] < 0 else -1,
+    )
+    sparse = [value for value, yes in zip(parts.value, is_sparse) if yes]
+    dense = [value for value, yes in zip(parts.value, is_sparse) if not yes]
+    parts.value.clear()
+    arrays["entry_value"] = _joined(sparse, np.float32)
+    arrays["dense"] = _joined(dense, np.float32)
+    arrays["entry_child"] = _joined(parts.child, np.uint8)
+    arrays["entry_ptr"] = _joined(parts.ptr, np.uint32)
+    arrays["columns"] = _joined(parts.columns, np.int32)
+    return with_index(tree, **arrays)
+
+
+def _joined(arrays: list, dtype):
+    """Concatenate the arrays and empty the list."""
+    joined = np.concatenate(arrays) if arrays else np.empty(0, dtype)
+    arrays.clear()
+    return joined
