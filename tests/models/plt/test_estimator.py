@@ -908,10 +908,12 @@ def test_numbers_beyond_float32_are_refused_without_a_warning(name):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for value in (1e300, 1.1e30, Fraction(10**40)):
-            with pytest.raises(ValueError, match=f"^{name} must be .*(at most 1e\+30|to 1e\+30|from 1e-06 to 1e\+06), not "):
+            with pytest.raises(
+                ValueError, match=rf"^{name} must be .*(at most 1e\+30|to 1e\+30|from 1e-06 to 1e\+06), not "
+            ):
                 PLT(**{name: value}).fit([[1.0], [2.0]], [[0], [1]])
         for value in ("1", True, 1j, float("inf"), 10**400):
-            with pytest.raises(TypeError, match=f"^{name} must be a finite number, not "):
+            with pytest.raises(TypeError, match=rf"^{name} must be a finite number, not "):
                 PLT(**{name: value}).fit([[1.0], [2.0]], [[0], [1]])
 
 
