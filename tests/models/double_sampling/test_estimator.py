@@ -18,7 +18,7 @@ from sklearn.preprocessing import MaxAbsScaler
 
 from xmlcore import DoubleSampling
 from xmlcore.models.base import warm_up
-from xmlcore.models.double_sampling import candidates, learning, prediction, sampling
+from xmlcore.models.double_sampling import learning, prediction, sampling
 from xmlcore.progress import Cancelled
 
 
