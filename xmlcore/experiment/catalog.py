@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from importlib import import_module
 
 from xmlcore.models.one_vs_rest import OneVsRest
+from xmlcore.models.plt import PLT
 from xmlcore.parameters import SEED, Parameter, in_form
 from xmlcore.selection.rivals import (
     ChiSquaredSelection,
@@ -97,135 +98,7 @@ MODELS = {
             "is the product along its path. Quick to train and to search, exact top-k."
         ),
         paper="Jasinska et al., ICML 2016; Prabhu et al., WWW 2018",
-        parameters=(
-            Parameter(
-                "loss",
-                "Loss of the node classifiers",
-                "logistic: each factor is a sigmoid. squared_hinge (Parabel): exp(-max(0, 1 - margin)²); it trains "
-                "quicker and leaves a third fewer weights, with P@k within a point either way. Use it with C = 1.",
-                "choice",
-                "logistic",
-                options=("logistic", "squared_hinge"),
-            ),
-            Parameter(
-                "C",
-                "C, weight of the loss",
-                "Larger fits the training rows closer; smaller smooths, which helps where labels are noisy and "
-                "hurts where they are many and rare. "
-                "Published: 10 with the logistic loss (napkinXC), 1 with the squared hinge (Parabel).",
-                "float",
-                10.0,
-                minimum=1e-3,
-                maximum=1e4,
-            ),
-            Parameter(
-                "max_leaf_labels",
-                "Labels under a last node",
-                "A node with at most so many labels has them as leaves. Larger makes a shallower tree with fewer "
-                "factors per label, slower to train; smaller makes a deeper one with larger models.",
-                "int",
-                100,
-                minimum=1,
-                maximum=100_000,
-            ),
-            Parameter(
-                "arity",
-                "Arity",
-                "Children of an inner node. 2 is Parabel's binary tree; 16 and more make the wide, shallow trees of "
-                "Bonsai (Khandagale et al., 2020): fewer factors per label, often more precise on the tail.",
-                "int",
-                2,
-                minimum=2,
-                maximum=1024,
-            ),
-            Parameter(
-                "n_estimators",
-                "Trees",
-                "Trees with different clusterings whose probabilities are averaged. Three bring up to half a point of "
-                "P@k for three times the time and memory. Huffman trees have nothing to differ in: one is enough.",
-                "int",
-                1,
-                minimum=1,
-                maximum=100,
-            ),
-            Parameter(
-                "tree",
-                "How labels are grouped",
-                "kmeans puts labels with similar rows together (Parabel, Prabhu et al., 2018). huffman puts frequent "
-                "labels near the root and rare ones deep down (fastText, Joulin et al., 2017); it has one label per "
-                "leaf, whatever “Labels under a last node” says. Binary, its models are 2.6 to 3.3 times as large as "
-                "those of binary kmeans and 0.4 to 2.7 points of P@5 worse; with arity 16 they are about 1.1 times as "
-                "large (up to 1.6 times those of kmeans with arity 16), and within a point. "
-                "random is the control: what the tree costs in precision when the grouping knows nothing (up to "
-                "1.5 points of P@5 on 16,000 labels).",
-                "choice",
-                "kmeans",
-                options=("kmeans", "random", "huffman"),
-                advanced=True,
-            ),
-            Parameter(
-                "collapse_layers",
-                "Collapsed layers",
-                "Takes so many layers of inner nodes out after each one that stays: 3 makes a binary tree 16-ary "
-                "(AttentionXML, You et al., 2019; much as Bonsai, Khandagale et al., 2020). Fewer factors per label: "
-                "on 16,000 labels, 3 brought half a point of P@5 in about half the time to train and to predict. Nodes "
-                "with at most “Labels under a last node” stay, so trees of two layers do not change.",
-                "int",
-                0,
-                minimum=0,
-                maximum=30,
-                advanced=True,
-            ),
-            Parameter(
-                "weight_threshold",
-                "Drop weights below",
-                "Weights smaller in size are dropped after training: 0.1 makes models up to four times smaller at no "
-                "loss of precision that we could measure, 0 keeps all.",
-                "float",
-                0.1,
-                minimum=0.0,
-                maximum=10.0,
-                step=0.05,
-                advanced=True,
-            ),
-            Parameter(
-                "beam",
-                "Beam",
-                "Empty searches exactly. A number opens only so many nodes at each depth, and never more than the "
-                "exact search: as quick where the model is sure, about twice as quick where it is not, and it can "
-                "miss labels.",
-                "int",
-                None,
-                minimum=1,
-                maximum=10_000,
-                advanced=True,
-                optional=True,
-                empty="exact",
-            ),
-            Parameter(
-                "tol",
-                "Tolerance",
-                "A node stops when no row wants to move its probability by more than this. Smaller trains longer; "
-                "below 0.1 precision rarely changes.",
-                "float",
-                0.1,
-                minimum=1e-6,
-                maximum=1.0,
-                advanced=True,
-            ),
-            Parameter(
-                "max_iter",
-                "Most epochs",
-                "A node also stops after so many passes over its rows; a warning says when that happened.",
-                "int",
-                100,
-                minimum=1,
-                maximum=100_000,
-                advanced=True,
-            ),
-            *NOISE,
-            *in_form((SEED,)),
-        ),
+        parameters=(*in_form(PLT.PARAMETERS), *NOISE),
     ),
     "LdSM": ModelInfo(
         location="xmlcore.models.ldsm:LdSM",

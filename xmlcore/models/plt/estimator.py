@@ -23,10 +23,9 @@ from xmlcore.models.plt.saving import state_of, trees_of
 from xmlcore.models.plt.search import PREDICT_ROWS, TreeSearch
 from xmlcore.models.plt.training import Settings, count_weights, train_tree
 from xmlcore.parallel import row_blocks, run_tasks
-from xmlcore.parameters import check_parameters
+from xmlcore.parameters import described
 from xmlcore.progress import Progress, silent
 from xmlcore.ranking import Ranking
-from xmlcore.system import effective_jobs
 from xmlcore.validation import (
     INT32_MAX,
     check_count,
@@ -41,6 +40,7 @@ CLUSTERING_SHARE = 0.2  # Share of a tree's training time that building its shap
 _MAKING_NODES = threading.Lock()  # Shared by all models: a model with a lock of its own could not be pickled.
 
 
+@described
 class PLT(MultiLabelModel):
     """Probabilistic label tree.
 
@@ -51,44 +51,7 @@ class PLT(MultiLabelModel):
 
     Parameters
     ----------
-    tree : {"kmeans", "random", "huffman"} or LabelTree
-        How labels are grouped: by balanced spherical k-means on the mean row of each label (Parabel, Prabhu et al.,
-        WWW 2018), at random, or by Huffman's code, which puts frequent labels near the root (Joulin et al., 2017) and
-        has one label per leaf and ``arity`` children per node, whatever ``max_leaf_labels`` is. A
-        :class:`~xmlcore.models.LabelTree` is taken as it is, such as one of ``trees_`` of another model.
-    arity : int, at least 2
-        Children of an inner node.
-    max_leaf_labels : int, at least 1
-        A node with at most so many labels has them as leaves. 100 is napkinXC's and Parabel's value.
-    loss : {"logistic", "squared_hinge"}
-        "logistic": factors are sigmoids of the margin. "squared_hinge": exp(-max(0, 1 - margin)^2), as in Parabel;
-        it wants a smaller ``C`` (1, Parabel's) than the default 10, at which it converges slowly.
-    C : float in [1e-6, 1e6]
-        Weight of the loss against |w|^2 / 2. Larger fits the training rows closer. Published settings: 10 with the
-        logistic loss (napkinXC), 1 with the squared hinge (Parabel).
-    n_estimators : int
-        Trees; their probabilities are averaged. They differ by the seed of the clustering, so "huffman" and a tree
-        handed in gain next to nothing from more than one: a warning says so.
-    beam : int, optional
-        None searches exactly. Otherwise only so many nodes are kept at each depth: quicker on wide trees, and it can
-        miss labels.
-    random_state : int, optional
-        Same value, same model, for any ``n_jobs``. None draws a fresh one.
-    n_jobs : int, optional
-        Threads; None and -1 mean all cores this process may use.
-    weight_threshold : float
-        Weights smaller in size are dropped after training (the bias never): 0.1 is napkinXC's and Parabel's value.
-        0 keeps all.
-    tol : float, positive
-        A node is done after a pass over all its rows in which none was further than ``tol`` from where its margin
-        wants it: a difference of probabilities (logistic), of slacks (squared hinge).
-    max_iter : int
-        Most passes over a node's rows, on average: rows at rest are not visited.
-    collapse_layers : int, at least 0
-        Of the inner nodes every (collapse_layers + 1)-th layer stays: the tree gets wider and shallower, with fewer
-        factors per label and more work per node. 3 makes a binary tree 16-ary. Nodes with at most
-        ``max_leaf_labels`` leaves and nothing else stay in any case (not of "huffman"), as with omikuji's
-        ``collapse_every_n_layers``. See :meth:`LabelTree.collapsed`.
+    {parameters}
 
     Attributes
     ----------
@@ -386,10 +349,6 @@ class PLT(MultiLabelModel):
         }
 
     # Steps of fit ---------------------------------------------------------------------------------------------------
-
-    def _check_params(self):
-        check_parameters(self, self.PARAMETERS)
-        effective_jobs(self.n_jobs)
 
     def _check_training_data(self, X, Y):
         """Check the parameters and the data; return the data as canonical CSR."""

@@ -5,14 +5,17 @@ import time
 import numpy as np
 
 from xmlcore.arrays import largest_values
-from xmlcore.augmentation import augment, check_ratio
+from xmlcore.augmentation import augment
 from xmlcore.models.base import ModelFormatError
 from xmlcore.models.plt.estimator import PLT
+from xmlcore.models.plt.parameters import NOISE_PARAMETERS
 from xmlcore.noise import GaussianNoise, blocks_of_noisy_rows
+from xmlcore.parameters import described
 from xmlcore.progress import Progress, silent
 from xmlcore.validation import INT32_MAX, check_count, check_features, check_labels
 
 
+@described
 class ExtendedPLT(PLT):
     """Probabilistic label tree, trained on clean rows or on noisy copies too, and evaluated under noise.
 
@@ -23,15 +26,7 @@ class ExtendedPLT(PLT):
 
     Parameters
     ----------
-    tree, arity, max_leaf_labels, loss, C, n_estimators, beam, random_state, n_jobs, weight_threshold, tol, max_iter, \
-collapse_layers
-        As of :class:`PLT`.
-    sigma : float, positive
-        Standard deviation of the noise in :meth:`fit_for_adversarial_examples`, in the units of the feature values.
-    augment_ratio : float, positive
-        Noisy copies for each training row: m = round(N * augment_ratio).
-    noise_support : {"all", "nonzero"}
-        "all": every feature of a copy gets noise (the paper). "nonzero": those that the row has, so copies stay sparse.
+    {parameters}
 
     Attributes
     ----------
@@ -54,40 +49,10 @@ collapse_layers
     [(1, -2.0)]
     """
 
-    def __init__(
-        self,
-        tree="kmeans",
-        arity=2,
-        max_leaf_labels=100,
-        loss="logistic",
-        C=10.0,
-        n_estimators=1,
-        beam=None,
-        random_state=0,
-        n_jobs=None,
-        weight_threshold=0.1,
-        tol=0.1,
-        max_iter=100,
-        collapse_layers=0,
-        sigma=0.05,
-        augment_ratio=1.0,
-        noise_support="all",
-    ):
-        super().__init__(
-            tree,
-            arity,
-            max_leaf_labels,
-            loss,
-            C,
-            n_estimators,
-            beam,
-            random_state,
-            n_jobs,
-            weight_threshold,
-            tol,
-            max_iter,
-            collapse_layers,
-        )
+    PARAMETERS = (*PLT.PARAMETERS, *NOISE_PARAMETERS)
+
+    def __init__(self, *, sigma=0.05, augment_ratio=1.0, noise_support="all", **plt_params):
+        super().__init__(**plt_params)
         self.sigma = sigma
         self.augment_ratio = augment_ratio
         self.noise_support = noise_support
@@ -234,12 +199,6 @@ collapse_layers
         self.label_counts_ = np.bincount(Y.indices, minlength=self.n_labels_).astype(np.int64)
         self.n_augmented_ = int(n_augmented)
         return self
-
-    def _check_params(self):
-        super()._check_params()
-        if GaussianNoise(self.sigma, self.noise_support).sigma == 0:
-            raise ValueError("sigma must be positive, not 0: fit(X, Y) trains without noise")
-        check_ratio(self.augment_ratio)
 
     def _state(self):
         values, arrays = super()._state()

@@ -1,11 +1,9 @@
 """The parameters of PLT and ExtendedPLT: the only place where they are described."""
 
-from dataclasses import replace
-
-from xmlcore.parameters import SEED, Parameter
+from xmlcore.parameters import N_JOBS, SEED, Parameter
 from xmlcore.validation import INT32_MAX
 
-LARGEST = 1e30  # Largest number that tol and weight_threshold may be: float32 ends at 3e38.
+LARGEST = 1e30  # Largest value of tol, weight_threshold and sigma: float32 ends at 3e38.
 
 PARAMETERS = (
     Parameter(
@@ -16,6 +14,7 @@ PARAMETERS = (
         "choice",
         "logistic",
         options=("logistic", "squared_hinge"),
+        details="squared_hinge converges slowly with the default C of 10.",
     ),
     Parameter(
         "C",
@@ -28,6 +27,7 @@ PARAMETERS = (
         minimum=1e-6,  # float32 cannot tell smaller and larger ones apart
         maximum=1e6,
         offered=(1e-3, 1e4),
+        details="It weighs the loss against |w|^2 / 2.",
     ),
     Parameter(
         "max_leaf_labels",
@@ -39,6 +39,7 @@ PARAMETERS = (
         minimum=1,
         maximum=INT32_MAX,
         offered=(1, 100_000),
+        details="100 is napkinXC's and Parabel's value.",
     ),
     Parameter(
         "arity",
@@ -61,6 +62,7 @@ PARAMETERS = (
         minimum=1,
         maximum=INT32_MAX,
         offered=(1, 100),
+        details="With huffman or a LabelTree, more than one gives a warning.",
     ),
     Parameter(
         "tree",
@@ -77,6 +79,8 @@ PARAMETERS = (
         options=("kmeans", "random", "huffman"),
         also=("LabelTree",),
         advanced=True,
+        details="kmeans is balanced and spherical, on the mean row of each label. A LabelTree is taken as it is, such "
+        "as one of trees_ of another model.",
     ),
     Parameter(
         "collapse_layers",
@@ -91,6 +95,8 @@ PARAMETERS = (
         maximum=INT32_MAX,
         offered=(0, 30),
         advanced=True,
+        details="Nodes with at most max_leaf_labels leaves and nothing else stay in any case (not with huffman), as "
+        "with omikuji's collapse_every_n_layers. See LabelTree.collapsed.",
     ),
     Parameter(
         "weight_threshold",
@@ -104,6 +110,7 @@ PARAMETERS = (
         offered=(0.0, 10.0),
         step=0.05,
         advanced=True,
+        details="Biases are never dropped. 0.1 is napkinXC's and Parabel's value.",
     ),
     Parameter(
         "beam",
@@ -132,6 +139,8 @@ PARAMETERS = (
         maximum=LARGEST,
         offered=(1e-6, 1.0),
         advanced=True,
+        details="A node is done after a pass over all its rows in which no margin was further than tol from its "
+        "optimum: a difference of probabilities (logistic) or of slacks (squared_hinge).",
     ),
     Parameter(
         "max_iter",
@@ -143,18 +152,10 @@ PARAMETERS = (
         maximum=INT32_MAX,
         offered=(1, 100_000),
         advanced=True,
+        details="Passes count on average: rows that are near their optimum are skipped in some passes.",
     ),
-    replace(SEED, optional=True, maximum=None, offered=(0, 2**32 - 1)),
-    Parameter(
-        "n_jobs",
-        "Threads",
-        "Threads; None and -1 mean all cores that this process may use.",
-        "int",
-        None,
-        minimum=-1,
-        optional=True,
-        in_form=False,
-    ),
+    SEED,
+    N_JOBS,
 )
 
 NOISE_PARAMETERS = (
@@ -166,6 +167,7 @@ NOISE_PARAMETERS = (
         0.05,
         minimum=0.0,
         above=True,
+        maximum=LARGEST,
         in_form=False,
     ),
     Parameter(
