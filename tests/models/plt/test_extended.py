@@ -117,7 +117,7 @@ def test_saved_and_read_it_is_the_same(tmp_path):
 @pytest.mark.parametrize(
     "params, said",
     [
-        ({"sigma": 0}, "sigma must be positive"),
+        ({"sigma": 0}, "sigma must be above 0"),
         ({"sigma": -1}, "sigma"),
         ({"noise_support": "both"}, "support"),
         ({"augment_ratio": 0}, "augment_ratio must be above 0"),
