@@ -62,7 +62,7 @@ def test_rows_are_worked_through_in_blocks_without_a_difference(monkeypatch):
     model = ExtendedPLT().fit(X, Y)
     whole = model.adversarial_evaluation(X, Y)
     blocks = [(0, 7), (7, 8), (8, X.shape[0])]
-    monkeypatch.setattr("xmlcore.models.extended_plt.blocks_of_noisy_rows", lambda *_: blocks)
+    monkeypatch.setattr("xmlcore.models.plt.extended.blocks_of_noisy_rows", lambda *_: blocks)
     parts = model.adversarial_evaluation(X, Y)
     for k in whole:
         for sigma in whole[k]:
