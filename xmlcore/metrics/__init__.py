@@ -1,8 +1,9 @@
-"""How good a ranking of labels is: measures at 1..k, and the label weights the propensity-scored ones need.
+"""Measures of how good a ranking of labels is, at 1..k, and the label weights that propensity-scored measures need.
 
 These follow the conventions of napkinXC 0.7.2, and agree with it in the tests. ``accuracy`` and ``macro_f1`` measure
 one class per row; ``hamming_loss`` sets of labels; ``one_error``, ``ranking_loss``, ``average_precision`` and
-``micro_auc`` scores for all labels, as scikit-learn does where it has them.
+``micro_auc`` scores for all labels, as scikit-learn does where it has them. ``scorer`` turns a measure at k into a
+scorer for scikit-learn's model selection.
 """
 
 from xmlcore.metrics._inputs import as_ranking
@@ -22,6 +23,7 @@ from xmlcore.metrics.ranking import (
     recall_at_k,
     warm_up,
 )
+from xmlcore.metrics.scoring import scorer
 
 __all__ = [
     "accuracy",
@@ -44,5 +46,6 @@ __all__ = [
     "psrecall_at_k",
     "ranking_loss",
     "recall_at_k",
+    "scorer",
     "warm_up",
 ]

@@ -1,0 +1,94 @@
+"""``metrics.scorer`` in scikit-learn's model selection."""
+
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MaxAbsScaler
+
+from xmlcore import PLT, OneVsRest, metrics
+
+
+def problem():
+    rng = np.random.default_rng(0)
+    Y = rng.random((60, 7)) < 0.3
+    X = np.where(rng.random((60, 14)) < 0.1, 1.0, 0.0)
+    X[:, :7] += Y
+    return X, Y
+
+
+@pytest.mark.parametrize(
+    "name, function",
+    [
+        ("P", metrics.precision_at_k), ("R", metrics.recall_at_k), ("nDCG", metrics.ndcg_at_k),
+        ("PSP", metrics.psprecision_at_k), ("PSR", metrics.psrecall_at_k), ("PSDCG", metrics.psdcg_at_k),
+        ("PSnDCG", metrics.psndcg_at_k),
+    ],
+)  # fmt: skip
+def test_a_scorer_returns_the_measure_at_k(name, function):
+    X, Y = problem()
+    model = OneVsRest(max_iter=5, tol=1.0).fit(X, Y)
+    ranking = model.predict_topk(X, 3)
+    inv_ps = metrics.inverse_propensity(Y) if name.startswith("PS") else None
+    expected = function(Y, ranking, *([inv_ps] if inv_ps is not None else []), 3)[-1]
+    scorer = metrics.scorer(f"{name}@3", inv_ps)
+    assert scorer(model, X, Y) == expected
+    assert pickle.loads(pickle.dumps(scorer))(model, sp.csr_array(X), sp.csr_array(Y)) == expected
+    assert repr(scorer).startswith(f"scorer('{name}@3'")
+
+
+def test_cross_validation_scores_each_fold_as_a_loop_would():
+    X, Y = problem()
+    found = cross_val_score(PLT(), X, Y, cv=KFold(3), scoring=metrics.scorer("P@2"))
+    expected = []
+    for train, test in KFold(3).split(X):
+        ranking = PLT().fit(X[train], Y[train]).predict_topk(X[test], 2)
+        expected.append(metrics.precision_at_k(Y[test], ranking, 2)[-1])
+    assert found.tolist() == expected
+
+
+def test_a_grid_search_over_a_pipeline_of_texts_finds_the_better_parameter():
+    texts = ["red apple", "green apple", "red car", "fast car"] * 6
+    Y = [[0], [0], [1, 2], [1, 2]] * 6
+    pipeline = make_pipeline(TfidfVectorizer(), MaxAbsScaler(), "passthrough", PLT(max_leaf_labels=2))
+    grid = {"plt__C": [1e-6, 10.0], "tfidfvectorizer__lowercase": [True, False]}
+    scorer = metrics.scorer("nDCG@2")
+    search = GridSearchCV(pipeline, grid, scoring=scorer, cv=KFold(3), error_score="raise").fit(texts, Y)
+    assert search.best_params_["plt__C"] == 10.0 and search.best_score_ == 1.0
+    assert scorer(search, texts, Y) == 1.0 and search.score(texts, Y) == 1.0
+
+
+def test_several_measures_are_computed_in_one_search():
+    X, Y = problem()
+    scoring = {name: metrics.scorer(name) for name in ("P@1", "R@5")}
+    search = GridSearchCV(PLT(), {"C": [1e-6, 10.0]}, scoring=scoring, refit="P@1", cv=2).fit(X, Y)
+    assert {"mean_test_P@1", "mean_test_R@5"} <= set(search.cv_results_) and search.best_params_ == {"C": 10.0}
+
+
+def test_a_model_without_rankings_is_scored_by_its_probabilities():
+    X, Y = problem()
+    model = OneVsRestClassifier(LogisticRegression()).fit(X, Y)
+    expected = metrics.precision_at_k(Y, model.predict_proba(X), 3)[-1]
+    assert metrics.scorer("P@3")(model, X, Y) == expected
+
+
+@pytest.mark.parametrize(
+    "measure, inv_ps, error, message",
+    [
+        ("P", None, ValueError, "measure must be one of P@k"),
+        ("F@3", None, ValueError, "not 'F@3'"),
+        (3, None, ValueError, "measure must be"),
+        ("P@0", None, ValueError, "k must be at least 1"),
+        ("PSP@3", None, TypeError, "PSP@k needs inv_ps"),
+        ("P@3", [1.0], TypeError, "P@k takes no inv_ps"),
+    ],
+)
+def test_unknown_measures_and_missing_weights_are_refused(measure, inv_ps, error, message):
+    with pytest.raises(error, match=message):
+        metrics.scorer(measure, inv_ps)
