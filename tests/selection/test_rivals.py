@@ -17,8 +17,8 @@ from xmlcore.selection import (
     LassoSelection,
     MutualInformationSelection,
     RandomForestSelection,
+    decision_trees,
     rivals,
-    trees,
 )
 
 FEW_TREES = {"n_estimators": 3}
@@ -65,11 +65,11 @@ def test_forests_are_scikit_learns(per_label):
     found = RandomForestSelection(n_estimators=5, per_label=per_label).fit(X, Y)
     if per_label:
         for label in range(4):
-            forest = RandomForestClassifier(5, random_state=trees.label_seed(0, label)).fit(X, Y[:, label])
+            forest = RandomForestClassifier(5, random_state=decision_trees.label_seed(0, label)).fit(X, Y[:, label])
             np.testing.assert_allclose(found.scores_[label], forest.feature_importances_, rtol=1e-5)
     else:
         each = [
-            RandomForestClassifier(1, random_state=trees.label_seed(0, tree)).fit(X, Y).feature_importances_
+            RandomForestClassifier(1, random_state=decision_trees.label_seed(0, tree)).fit(X, Y).feature_importances_
             for tree in range(5)
         ]
         np.testing.assert_allclose(found.scores_[0], np.mean(each, axis=0), rtol=1e-5)

@@ -6,7 +6,7 @@ A selection is an int32 array (L, k) of feature ids, a row for each label, best 
 from importlib import import_module
 
 _NAMES = {
-    "BRDT": "xmlcore.selection.trees",
+    "BRDT": "xmlcore.selection.decision_trees",
     "ChiSquaredSelection": "xmlcore.selection.rivals",
     "FALS": "xmlcore.selection.fals",
     "LassoSelection": "xmlcore.selection.rivals",

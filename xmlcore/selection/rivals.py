@@ -16,7 +16,7 @@ from xmlcore.models.base import Estimator
 from xmlcore.parallel import run_tasks
 from xmlcore.parameters import N_JOBS, SEED, Parameter, described
 from xmlcore.progress import Progress, silent
-from xmlcore.selection.trees import label_seed, tree_columns
+from xmlcore.selection.decision_trees import label_seed, tree_columns
 from xmlcore.validation import INT32_MAX, check_count, check_features, check_labels, feature_names
 
 BLOCK_SCORES = 1 << 22  # scores computed at a time, as float64: 32 MiB

@@ -14,15 +14,15 @@ from xmlcore.models.double_sampling.learning import learn, make_pairs
 from xmlcore.models.double_sampling.parameters import PARAMETERS
 from xmlcore.models.double_sampling.prediction import BLOCK, Ranker, label_matrix, softmax
 from xmlcore.models.double_sampling.sampling import CROSS, TREE, TrainingRows, draw_sample, stream_seed
-from xmlcore.parameters import check_parameters
+from xmlcore.parameters import described
 from xmlcore.progress import Progress, part_of, silent
 from xmlcore.ranking import Ranking
-from xmlcore.system import effective_jobs
 from xmlcore.validation import check_count, check_threshold, csr_parts
 
 MOST_RANKED = 1 << 21  # number of candidates that are ranked at a time: some 60 MB
 
 
+@described
 class DoubleSampling(MultiLabelModel):
     """Multi-class classification as a binary problem over pairs, doubly sampled: (π, κ)-DS with candidate selection.
 
@@ -36,44 +36,7 @@ class DoubleSampling(MultiLabelModel):
 
     Parameters
     ----------
-    examples_per_class : float
-        Expected number of examples that each class gives: example i of a class with n rows is taken
-        examples_per_class / n times, rounded up or down at random. Small classes are oversampled, large ones cut.
-        The paper takes 1 or 2.
-    n_adversarial : int
-        κ, classes drawn for each example, uniformly, all different and not the example's own; all others where there
-        are no more. The paper takes 5 to 122.
-    n_candidates : int
-        q, classes ranked for a row; a row's own class can be found only among them. All where there are no more.
-    random_state : int or None
-        Seed. The same seed gives the same model, whatever the number of threads; None draws one.
-    loss : {"logistic", "squared_hinge"}
-        Of the binary problem. The paper does not name its learner.
-    C : float
-        Weight of the loss, against half the squared length of the weights of the scaled features.
-    distance : {"cosine", "euclidean"}
-        To centroids: between directions, or |x - μ|. See Notes.
-    weighting : {"tfidf", "counts"}
-        What vectors hold from which centroids and distances are made: x_t I_t, or x_t.
-    leave_one_out : bool
-        Take an example's own part out of its class before training on it, as it will not be there when new rows come;
-        examples that are the only one of their class then teach nothing and are left out. Not in the paper.
-    features : {"paper", "extended"}
-        "extended" adds six features, and the label tree's log probability when candidates come from it. They want
-        ``leave_one_out`` or ``adversaries="candidates"``. Not in the paper. See Notes.
-    candidates_from : {"centroids", "plt"}
-        "plt" takes the q most probable classes of a :class:`~xmlcore.PLT` that is trained beside. Not in the paper.
-    adversaries : {"random", "candidates"}
-        "candidates" compares an example with up to κ of the other candidates that a prediction would have, drawn at
-        random; its own class is taken without it, and examples whose class would be no candidate are left out: f is
-        learnt on what it will be asked. Not in the paper.
-    balanced : bool
-        False takes all examples equally often, ``examples_per_class`` times the number of classes in all: large classes
-        then count for more, which serves accuracy at the cost of small classes. Not in the paper.
-    negative : {"refuse", "zero"}
-        What ``fit`` does about negative values: raises ValueError, or takes them as 0.
-    n_jobs : int or None
-        Threads; all cores when None or -1.
+    {parameters}
 
     Attributes
     ----------
@@ -157,9 +120,11 @@ class DoubleSampling(MultiLabelModel):
     [[0]]
     """
 
+    PARAMETERS = PARAMETERS
+
     def __init__(
         self,
-        examples_per_class=2,
+        examples_per_class=2.0,
         n_adversarial=10,
         n_candidates=10,
         random_state=0,
@@ -386,8 +351,7 @@ class DoubleSampling(MultiLabelModel):
         }
 
     def _check_params(self):
-        check_parameters(self, PARAMETERS)
-        effective_jobs(self.n_jobs)
+        super()._check_params()
         if self.adversaries == "candidates" and self.n_candidates < 2:
             raise ValueError("adversaries='candidates' needs n_candidates of at least 2: the own class and another")
 

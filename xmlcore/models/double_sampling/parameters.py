@@ -1,6 +1,6 @@
 """The parameters of DoubleSampling: the only place where they are described."""
 
-from xmlcore.parameters import Parameter
+from xmlcore.parameters import N_JOBS, SEED, Parameter
 from xmlcore.validation import INT32_MAX
 
 LOSSES = ("logistic", "squared_hinge")
@@ -143,24 +143,6 @@ PARAMETERS = (
         options=NEGATIVE,
         advanced=True,
     ),
-    Parameter(
-        "random_state",
-        "Seed",
-        "The same seed gives the same model, whatever the number of workers. None draws a seed.",
-        "int",
-        0,
-        minimum=0,
-        optional=True,
-        in_form=False,
-    ),
-    Parameter(
-        "n_jobs",
-        "Threads",
-        "All cores when None or -1.",
-        "int",
-        None,
-        minimum=-1,
-        optional=True,
-        in_form=False,
-    ),
+    SEED,
+    N_JOBS,
 )

@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from xmlcore._kernels import fals as kernels
-from xmlcore.selection._network import Settings, Training, Workers, first_weights, step_sizes
+from xmlcore._kernels import fals_label_networks, fals_scoring, fals_training
+from xmlcore.selection.fals.network import first_weights
+from xmlcore.selection.fals.training import Settings, Training, step_sizes
+from xmlcore.selection.fals.workers import Workers
 from xmlcore.validation import csr_parts
 
 
@@ -21,7 +23,7 @@ def sparse(n=12, d=7, density=0.4, seed=0):
 def test_entries_are_grouped_by_feature():
     X = sparse()
     rows, place = np.array([3, 0, 9, 4]), np.zeros(7, np.int32)
-    features, ptr, entry_rows, values = kernels.by_feature(*csr_parts(X), rows, place)
+    features, ptr, entry_rows, values = fals_training.by_feature(*csr_parts(X), rows, place)
     expected = naive.fals.by_feature([dict(zip(X[[r]].indices.tolist(), X[[r]].data.tolist())) for r in rows])
     found = {
         int(f): list(zip(entry_rows[a:b].tolist(), values[a:b].tolist()))
@@ -37,7 +39,7 @@ def test_the_first_layer_is_a_product_whatever_the_columns_at_once():
     out = np.empty((3, 5))
     rows = np.array([2, 2, 11])
     for first, last in ((0, 2), (2, 5)):
-        kernels.first_layer(*csr_parts(X.astype(np.float64)), rows, weight, bias, first, last, out)
+        fals_training.first_layer(*csr_parts(X.astype(np.float64)), rows, weight, bias, first, last, out)
     np.testing.assert_allclose(out, X.toarray()[rows] @ weight + bias)
 
 
@@ -51,13 +53,13 @@ def test_steps_that_a_feature_missed_are_caught_up_as_adam_makes_them(present):
     for step, (gradient, there) in enumerate(zip(gradients, present)):
         if there:
             for h in range(2):
-                kernels.catch_up(feature, done, step, tail, weights, mean, square, h, h + 1)
+                fals_training.catch_up(feature, done, step, tail, weights, mean, square, h, h + 1)
             entry = np.array([0, 1]), np.zeros(1, np.int32), np.ones(1)
-            kernels.sparse_step(
+            fals_training.sparse_step(
                 feature, *entry, np.full((1, 2), gradient), rates[step], 0.0, weights, mean, square, 0, 2
             )
             done[0] = step + 1
-    kernels.catch_up(feature, done, len(present), tail, weights, mean, square, 0, 2)
+    fals_training.catch_up(feature, done, len(present), tail, weights, mean, square, 0, 2)
     np.testing.assert_allclose(weights, naive.fals.adam(0.5, gradients, 0.01), rtol=1e-7)
 
 
@@ -66,7 +68,7 @@ def test_a_dense_step_is_adam():
     weights, mean, square = np.full((2, 3), 0.3), np.zeros((2, 3)), np.zeros((2, 3))
     rates, _ = step_sizes(6, 0.01)
     for rate, gradient in zip(rates, gradients):
-        kernels.dense_step(gradient, rate, 0.0, weights, mean, square)
+        fals_training.dense_step(gradient, rate, 0.0, weights, mean, square)
     for place in np.ndindex(2, 3):
         assert math.isclose(weights[place], naive.fals.adam(0.3, gradients[:, place[0], place[1]].tolist(), 0.01))
 
@@ -75,7 +77,7 @@ def test_labels_are_taken_off():
     Y = np.array([[0, 1, 1], [0, 0, 0], [1, 0, 0]])
     ptr, labels, _ = csr_parts(sp.csr_array(Y))
     delta = np.full((2, 3), 0.25)
-    kernels.take_labels(ptr, labels, np.array([2, 0]), 0.5, delta)
+    fals_training.take_labels(ptr, labels, np.array([2, 0]), 0.5, delta)
     np.testing.assert_allclose(delta, (0.25 - Y[[2, 0]]) * 0.5)
 
 
@@ -86,14 +88,14 @@ def test_rows_as_differences_from_a_reference_have_the_squares_of_the_rows():
     active[4] = reference  # a row without differences
     into, out_of = (random.normal(size=(6, m)).astype(np.float32) for m in (5, 3))
     weight = random.random((9, 3)).astype(np.float32)
-    parts = kernels.deviations(active, reference)
+    parts = fals_scoring.deviations(active, reference)
     expected = naive.fals.deviations(active, reference)
     assert [list(zip(parts[1][a:b], parts[2][a:b])) for a, b in zip(parts[0][:-1], parts[0][1:])] == expected
     sums, total = np.zeros((3, 5), np.float32), np.ones((3, 5))
-    kernels.reference_squares(*parts, into, out_of, out_of[reference].T @ into[reference], weight, sums)
+    fals_scoring.reference_squares(*parts, into, out_of, out_of[reference].T @ into[reference], weight, sums)
     np.testing.assert_allclose(sums, naive.fals.reference_squares(active, into, out_of, weight), rtol=1e-5, atol=1e-6)
     before = sums.copy()
-    kernels.flush(sums, total)
+    fals_scoring.flush(sums, total)
     assert not sums.any()
     np.testing.assert_allclose(total, 1 + before.astype(np.float64))
 
@@ -104,7 +106,7 @@ def test_rows_are_drawn_in_proportion_to_their_weights_in_however_many_parts():
         drawn, so_far = np.full((3, 20_000), -1), np.zeros(3)
         for number, (a, b) in enumerate(zip(bounds[:-1], bounds[1:])):
             part = np.ascontiguousarray(weight[:, a:b])
-            kernels.draw_rows(part, a, so_far, 7, np.arange(3) * 10 + number, drawn)
+            fals_scoring.draw_rows(part, a, so_far, 7, np.arange(3) * 10 + number, drawn)
         np.testing.assert_allclose(so_far, weight.sum(axis=1))
         assert (drawn[1] == -1).all()  # nothing to draw
         for c in (0, 2):
@@ -126,10 +128,10 @@ def test_a_network_of_one_label_trains_as_the_general_one_does(activation, l2):
     out_of = np.ascontiguousarray(out_of[:, 0])
     rates, tail = step_sizes(16, 0.01)
     order = np.stack([np.random.default_rng([5, 2, epoch]).permutation(50) for epoch in range(4)])
-    ptr, columns, values = csr_parts(X.astype(np.float64))
-    kernels.train_binary(
-        ptr, columns, values, order, 16, member, tail, rates, l2, 0.0, activation == "relu", np.uint64(0), into, bias,
-        out_of, last,
+    fals_label_networks.train_binary(
+        csr_parts(X.astype(np.float64)), order, 16, member, fals_label_networks.Schedule(rates, tail),
+        fals_label_networks.Options(l2, 0.0, activation == "relu"), np.uint64(0),
+        fals_label_networks.LabelNetwork(into, bias, out_of, last),
     )  # fmt: skip
     wanted = (expected.weights[0], expected.biases[0], expected.weights[1][:, 0], expected.biases[1])
     for own, other in zip((into, bias, out_of, last), wanted):

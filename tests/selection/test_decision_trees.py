@@ -9,7 +9,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from xmlcore._kernels import decision_trees as kernels
 from xmlcore.progress import Cancelled
-from xmlcore.selection import BRDT, trees
+from xmlcore.selection import BRDT, decision_trees
 
 
 def data(seed=0, n=200, n_features=12, n_labels=5, density=0.4):
@@ -24,7 +24,7 @@ def of_scikit_learn(X, Y, selected, X_test, **params):
     found = np.empty((X_test.shape[0], Y.shape[1]))
     for label in range(Y.shape[1]):
         columns = np.unique(selected[label])
-        seed = trees.label_seed(0, label)
+        seed = decision_trees.label_seed(0, label)
         tree = DecisionTreeClassifier(random_state=seed, **params).fit(X[:, columns], Y[:, label])
         found[:, label] = tree.predict_proba(X_test[:, columns])[:, 1]
     return found
@@ -65,14 +65,14 @@ def test_sparse_and_dense_columns_grow_the_same_trees(density, monkeypatch):
     X_test, _ = data(2, n=400, n_features=40, density=density)
     found = []
     for dense_from in (0.0, 2.0):
-        monkeypatch.setattr(trees, "DENSE_FROM", dense_from)
+        monkeypatch.setattr(decision_trees, "DENSE_FROM", dense_from)
         found.append(BRDT().fit(X, Y).predict_proba(X_test))
     assert np.array_equal(*found)
 
 
 def test_columns_are_dense_when_filled_and_small():
     full, thin = sp.csc_array(np.ones((10, 4), np.float32)), sp.csc_array((100, 4), dtype=np.float32)
-    assert isinstance(trees.tree_columns(full), np.ndarray) and sp.issparse(trees.tree_columns(thin))
+    assert isinstance(decision_trees.tree_columns(full), np.ndarray) and sp.issparse(decision_trees.tree_columns(thin))
 
 
 def test_threads_and_the_order_of_features_do_not_matter():
@@ -115,8 +115,8 @@ def test_blocks_of_rows_do_not_change_predictions(monkeypatch):
     X, Y = data()
     model = BRDT().fit(X, Y)
     proba, labels = model.predict_proba(X), model.predict(X).toarray()
-    monkeypatch.setattr(trees, "PREDICT_ROWS", 7)
-    monkeypatch.setattr(trees, "PREDICT_VALUES", 11)
+    monkeypatch.setattr(decision_trees, "PREDICT_ROWS", 7)
+    monkeypatch.setattr(decision_trees, "PREDICT_VALUES", 11)
     assert np.array_equal(model.predict_proba(X), proba) and np.array_equal(model.predict(X).toarray(), labels)
     assert model.predict(X[:0]).shape == (0, 5) == model.predict_proba(X[:0]).shape
 

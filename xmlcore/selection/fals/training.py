@@ -1,26 +1,22 @@
-"""The perceptron whose gradients FALS reads: its shape, its outputs, and its training."""
+"""Training the network: minibatches by Adam, sparse rows without touching the weights of absent features."""
 
-import math
-from collections import deque
-from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
-from xmlcore._kernels import fals as kernels
+from xmlcore._kernels import fals_training as kernels
 from xmlcore.progress import Progress, silent
-from xmlcore.system import effective_jobs
+from xmlcore.selection.fals.network import DROPOUT, ORDER, Network, activate, first_weights, sigmoid, slope
 
-ACTIVATIONS = ("relu", "sigmoid")
-WEIGHTS, ORDER, DROPOUT, LABEL = 1, 2, 3, 7  # streams of random numbers; _scoring has more
-SLICE_WORK = 4e6  # multiplications worth a thread's while
-MAX_SLICES = 8
-DENSE = 0.2  # share of X that is not 0, from which on rows go through matrix products as they are
+SLICE_WORK = 4e6  # least number of multiplications that a thread gets
+STEPS_PER_EPOCH = 100  # unless batch_size is given
+MAX_SLICES = 8  # most parts that a layer is divided into
+DENSE = 0.2  # least share of non-zero values of X from which on rows go through matrix products as dense rows
 
 
 class Settings(NamedTuple):
-    """How to train; see :class:`xmlcore.selection.FALS`."""
+    """The parameters of :class:`xmlcore.selection.FALS` that training reads."""
 
     activation: str
     n_epochs: int
@@ -31,165 +27,35 @@ class Settings(NamedTuple):
     seed: int
 
 
-class Network(NamedTuple):
-    """A perceptron: layer l maps with weights[l] (n_in, n_out) and biases[l] (n_out,)."""
-
-    weights: tuple
-    biases: tuple
-    activation: str
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of weights and biases."""
-        return sum(array.nbytes for array in (*self.weights, *self.biases))
-
-    def hidden(self, X) -> list:
-        """Values of the hidden units of the rows of X (CSR or dense), a matrix (n, H) for each hidden layer."""
-        layers = []
-        values = X
-        for weight, bias in zip(self.weights[:-1], self.biases[:-1]):
-            values = activate(product(values, weight) + bias, self.activation)
-            layers.append(values)
-        return layers
-
-    def outputs(self, X) -> np.ndarray:
-        """Probabilities, shape (n, L)."""
-        layers = self.hidden(X)
-        last = layers[-1] if layers else X
-        return sigmoid(product(last, self.weights[-1]) + self.biases[-1])
-
-
-def product(X, weight):
-    """X @ weight, where X may be sparse."""
-    if not sp.issparse(X):
-        return X @ weight
-    out = np.empty((X.shape[0], weight.shape[1]), weight.dtype)
-    rows = np.arange(X.shape[0])
-    kernels.first_layer(
-        X.indptr.astype(np.int64, copy=False), X.indices.astype(np.int32, copy=False),
-        X.data.astype(weight.dtype, copy=False), rows, weight, np.zeros(weight.shape[1], weight.dtype),
-        0, weight.shape[1], out,
-    )  # fmt: skip
-    return out
-
-
-def sigmoid(z):
-    """1 / (1 + exp(-z)), in place."""
-    np.negative(z, out=z)
-    with np.errstate(over="ignore"):  # exp overflows to inf, and 1 / inf is the 0 it should be
-        np.exp(z, out=z)
-    z += 1
-    return np.reciprocal(z, out=z)
-
-
-def sigmoid_slope(z):
-    """The derivative of the sigmoid, in place; f (1 - f) would be 0 where f is 1 but for less than a rounding."""
-    np.abs(z, out=z)
-    np.negative(z, out=z)
-    np.exp(z, out=z)
-    return np.divide(z, np.square(1 + z), out=z)
-
-
-def activate(z, activation):
-    """Hidden units' values, in place."""
-    return np.maximum(z, 0, out=z) if activation == "relu" else sigmoid(z)
-
-
-def slope(values, activation, scale=1.0):
-    """Derivative of hidden units from their values; dropout has multiplied these by ``scale``, or by 0."""
-    if activation == "relu":
-        return (values > 0) * values.dtype.type(scale)
-    return values * (1 - values / values.dtype.type(scale))
-
-
-def layer_sizes(n_features, n_labels, n_layers, n_hidden=None):
-    """Units of each layer, input and output included: a geometric series from D to L, unless ``n_hidden`` says."""
-    inner = [
-        n_hidden or max(1, round(n_features ** (1 - i / n_layers) * n_labels ** (i / n_layers)))
-        for i in range(1, n_layers)
-    ]
-    return [n_features, *inner, n_labels]
-
-
-def steps_per_epoch(n_rows, batch_size):
-    """Batches that an epoch has."""
-    return -(-n_rows // batch_size)
-
-
-def first_weights(sizes, seed, dtype=np.float32):
-    """Weights and biases, uniform in ±1/sqrt(n_in); the seed may be several numbers."""
-    random = np.random.default_rng([*np.atleast_1d(seed), WEIGHTS])
-    weights, biases = [], []
-    for n_in, n_out in zip(sizes[:-1], sizes[1:]):
-        bound = dtype(1 / math.sqrt(n_in))
-        for shape, kept in (((n_in, n_out), weights), ((n_out,), biases)):
-            values = random.random(shape, np.float32).astype(dtype, copy=False)
-            values *= 2 * bound
-            values -= bound
-            kept.append(values)
-    return weights, biases
-
-
 def step_sizes(n_steps, learning_rate):
-    """Adam's step size at steps 1 to n, and :func:`xmlcore._kernels.fals.catch_up`'s tails after steps 0 to n."""
+    """Return the step sizes of Adam.
+
+    Returns
+    -------
+    rates : ndarray of float64, shape (n_steps,)
+        The step size of each step.
+    tail : ndarray of float64, shape (n_steps + 1,)
+        See :func:`xmlcore._kernels.fals_training.catch_up`.
+    """
     steps = np.arange(1, n_steps + 1)
     rates = learning_rate * np.sqrt(1 - kernels.BETA_2**steps) / (1 - kernels.BETA_1**steps)
     tail = np.empty(n_steps + 1)
-    tail[n_steps] = 0.0  # what would come after the last step is in no difference of two tails
+    tail[n_steps] = 0.0  # steps after the last one cancel in differences of two tails
     for step in range(n_steps - 1, -1, -1):
         tail[step] = kernels.DECAY * (rates[step] + tail[step + 1])
     return rates, tail
 
 
+def steps_per_epoch(n_rows, batch_size):
+    """Return the number of batches in an epoch."""
+    return -(-n_rows // batch_size)
+
+
 def slices(width, work):
-    """Parts of a layer for threads, by what there is to do, not by how many threads there are."""
+    """Divide the columns of a layer into parts for threads, by the work and not by the number of threads."""
     count = int(min(MAX_SLICES, max(1, work // SLICE_WORK), max(1, width // 16)))
     bounds = [width * i // count for i in range(count + 1)]
     return list(zip(bounds[:-1], bounds[1:]))
-
-
-class Workers:
-    """Threads that stay: a training step is too short to start new ones."""
-
-    def __init__(self, n_jobs):
-        threads = effective_jobs(n_jobs)
-        self._ahead = 2 * threads
-        self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        if self._pool:
-            self._pool.shutdown(wait=True, cancel_futures=True)
-
-    def each(self, function, parts):
-        """Call ``function(first, last)`` for each part and wait for all."""
-        if self._pool is None or len(parts) == 1:
-            for part in parts:
-                function(*part)
-            return
-        futures = [self._pool.submit(function, *part) for part in parts]
-        for future in futures:
-            future.result()
-
-    def ordered(self, function, parts):
-        """Yield ``function(*part)`` in the order of the parts, with few results waiting; leaving it stops the rest."""
-        if self._pool is None:
-            for part in parts:
-                yield function(*part)
-            return
-        waiting = deque()
-        try:
-            for part in parts:
-                waiting.append(self._pool.submit(function, *part))
-                if len(waiting) >= self._ahead:
-                    yield waiting.popleft().result()
-            while waiting:
-                yield waiting.popleft().result()
-        finally:
-            for future in waiting:
-                future.cancel()
 
 
 class Training:
@@ -210,8 +76,9 @@ class Training:
 
     Notes
     -----
-    A row of the first layer's weights moves only when the feature occurs; what momentum would have moved it in between
-    is caught up when it is next needed, so that it is Adam all the same (see ``kernels.catch_up``).
+    Each step of Adam moves all weights, by momentum also those without a gradient. Here the weights of a feature are
+    only moved when a row has the feature; the steps in between are made up for at once (see ``kernels.catch_up``), so
+    that the result is that of Adam.
     """
 
     def __init__(self, x, y, sizes, settings, workers, dtype=np.float32):
@@ -236,11 +103,13 @@ class Training:
             slices(n_out, batch * n_out * (per_row if i == 0 else n_in))
             for i, (n_in, n_out) in enumerate(zip(sizes[:-1], sizes[1:]))
         ]
-        if len(sizes) > 2:  # the same parts, when gradients come back through the second layer
+        if (
+            len(sizes) > 2
+        ):  # the first layer's parts are also those of the gradients that come back through the second layer
             self.parts[0] = slices(sizes[1], batch * sizes[1] * (per_row + 2 * sizes[2]))
 
     def run(self, progress: Progress = silent) -> Network:
-        """All epochs; progress is told of about each hundredth part."""
+        """Train for all epochs, and report progress about a hundred times."""
         batches = self._batches()
         following = self._prepared(next(batches))
         self._forward_first(following)
@@ -258,7 +127,7 @@ class Training:
         return Network(tuple(self.weights), tuple(self.biases), self.settings.activation)
 
     def settle(self):
-        """Catch up with all weights."""
+        """Make the steps that weights have missed."""
         if self.dense is not None:
             return
         everything = np.arange(self.sizes[0], dtype=np.int32)
@@ -266,7 +135,7 @@ class Training:
         self.done[:] = self.step
 
     def one_step(self, rows):
-        """A step on some rows, as :meth:`run` makes them."""
+        """Make one step on some rows, as :meth:`run` does."""
         batch = self._prepared(np.asarray(rows, dtype=np.int64))
         self._forward_first(batch)
         self._one_step(batch, None)
@@ -279,12 +148,12 @@ class Training:
                 yield order[start : start + size]
 
     def _prepared(self, rows):
-        """Rows, their entries by feature, and room for hidden units."""
+        """Return rows, their entries by feature (or dense rows), and memory for the values of the units."""
         hidden = [np.empty((rows.size, width), self.values.dtype) for width in self.sizes[1:]]
         if self.dense is not None:
             return rows, self.dense[rows], hidden
         parts = kernels.by_feature(self.ptr, self.columns, self.values, rows, self.place)
-        if self.settings.l2:  # then weights move without a row that has the feature, too
+        if self.settings.l2:  # weight decay moves the weights of absent features, too
             absent = np.setdiff1d(np.arange(self.sizes[0], dtype=np.int32), parts[0])
             ends = np.full(absent.size, parts[1][-1])
             parts = (np.concatenate([parts[0], absent]), np.concatenate([parts[1], ends]), *parts[2:])
@@ -296,7 +165,7 @@ class Training:
         )
 
     def _first_part(self, batch, first, last):
-        """Columns first to last - 1 of the first layer, forward."""
+        """Compute columns first to last - 1 of the first layer's units."""
         rows, parts, hidden = batch
         if self.dense is None:
             self._catch_up(parts[0], first, last)
@@ -365,7 +234,7 @@ class Training:
         out += self.biases[layer][first:last]
 
     def _backward_part(self, hidden, layer, delta, before, rate, first, last):
-        """Gradient before a layer, for inputs first to last - 1 of it, and a step of their weights."""
+        """Compute the gradient by inputs first to last - 1 of a layer, and make a step of their weights."""
         weights = self.weights[layer][first:last]
         own = before[:, first:last]
         np.matmul(delta, weights.T, out=own)
@@ -394,3 +263,8 @@ class Training:
                 self.mean[0][:, first:last], self.square[0][:, first:last],
             )  # fmt: skip
         self._bias_step(0, delta, rate, first, last)
+
+
+def batch_size(wanted: int | None, n_rows: int) -> int:
+    """Return the rows per training step: those wanted, or 100 steps per epoch of 32 to 1,024 rows."""
+    return wanted or min(1024, max(32, round(n_rows / STEPS_PER_EPOCH)))

@@ -13,9 +13,8 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from xmlcore.selection._network import Network, activate, product, sigmoid, sigmoid_slope, slope
+from xmlcore.selection.fals.network import Network, activate, product, sigmoid, sigmoid_slope, slope
 
-METHODS = ("gradient", "integrated_gradients", "deeplift", "lrp")
 IG_STEPS = 50
 LRP_EPSILON = 1e-6
 

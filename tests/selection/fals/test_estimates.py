@@ -1,0 +1,40 @@
+"""Estimates of time and memory know the parameters."""
+
+import pytest
+from selection.fals.problems import VARIANTS, problem
+
+from xmlcore import FALS
+
+
+def test_an_estimate_comes_before_fitting():
+    X, Y = problem()
+    estimate = FALS().estimate(X, 5)
+    assert estimate["order"] in estimate["costs"] and estimate["n_hidden"] == round((12 * 5) ** 0.5)
+    assert FALS().estimate((60, 12), 5, nnz=X.nnz)["costs"] == estimate["costs"]
+    small, large = FALS().estimate((10**4, 500), 100), FALS().estimate((10**5, 500), 1000)
+    assert large["seconds"] > 10 * small["seconds"] and large["bytes"] > small["bytes"]
+    huge = FALS().estimate((65_687, 36_865), 2000, nnz=742_000)
+    assert huge["scoring"] == "sampled" and 3.8e9 < huge["bytes"] < 8e9
+    for params in VARIANTS:
+        assert FALS(**params).estimate(X, 5)["seconds"] > 0
+
+
+def test_estimates_know_weight_decay_draws_and_binary_networks():
+    X, Y = problem()
+    large = ((10_000, 20_000), 50, 400_000)
+    assert FALS(l2=1e-3).estimate(*large)["training_seconds"] > 3 * FALS().estimate(*large)["training_seconds"]
+    few, many = (FALS(scoring="sampled", n_scored_rows=n).estimate(*large)["bytes"] for n in (16, 9_000))
+    assert few < many < few + (1 << 30)  # drawn rows go through in parts
+    for activation in ("relu", "sigmoid"):
+        model = FALS(2, binary=True, n_hidden=20, activation=activation, n_epochs=1)
+        assert model.estimate(X, 5)["order"] == model.fit(X, Y).order_ == "expanded"
+    assert FALS().estimate(X.toarray().tolist(), 5)["costs"] == FALS().estimate(X, 5)["costs"]
+
+
+@pytest.mark.parametrize("shape, nnz, message", [
+    ((60,), None, r"must be \(rows, features\)"), ((60, 10, 3), None, r"must be \(rows, features\)"),
+    ((60, 10), -5, "nnz must be from 0 to 600"), ((60, 10), 10**9, "nnz must be from 0 to 600"),
+])  # fmt: skip
+def test_shapes_that_cannot_be_are_named(shape, nnz, message):
+    with pytest.raises(ValueError, match=message):
+        FALS().estimate(shape, 4, nnz)

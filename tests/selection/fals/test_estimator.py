@@ -1,0 +1,221 @@
+"""FALS keeps what every estimator promises."""
+
+import pickle
+
+import naive
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from selection.fals.problems import VARIANTS, problem
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+from xmlcore import FALS, load_model
+from xmlcore.models import ModelFormatError
+from xmlcore.progress import Cancelled
+from xmlcore.selection.fals import training
+
+
+@pytest.mark.parametrize("params", VARIANTS, ids=str)
+def test_the_same_seed_gives_the_same_selection_whatever_the_threads(params, monkeypatch):
+    X, Y = problem()
+    monkeypatch.setattr(training, "SLICE_WORK", 100.0)
+    first = FALS(4, n_epochs=3, random_state=3, n_jobs=1, **params).fit(X, Y)
+    again = FALS(4, n_epochs=3, random_state=3, n_jobs=3, **params).fit(X, Y)
+    other = FALS(4, n_epochs=3, random_state=4, n_jobs=3, **params).fit(X, Y)
+    np.testing.assert_array_equal(first.scores_, again.scores_)
+    np.testing.assert_array_equal(first.selected_, again.selected_)
+    assert (first.scores_ != other.scores_).any()
+
+
+@pytest.mark.parametrize("params", [*VARIANTS, {"max_score_bytes": 10}, {"keep_network": False}], ids=str)
+def test_a_saved_selection_comes_back_whole(params, tmp_path):
+    X, Y = problem()
+    model = FALS(4, n_epochs=2, **params).fit(X, Y)
+    back = load_model(model.save(tmp_path / "fals"))
+    assert repr(back) == repr(model)
+    fitted = {name for name in vars(model) if name.endswith("_") and name != "network_"}
+    assert {name for name in vars(back) if name.endswith("_") and name != "network_"} == fitted
+    for name in fitted:
+        np.testing.assert_array_equal(getattr(back, name), getattr(model, name), err_msg=name)
+    if model.network_ is None:
+        with pytest.raises(ValueError, match="keep_network=True"):
+            back.predict_proba(X)
+    else:
+        np.testing.assert_array_equal(back.predict_proba(X).toarray(), model.predict_proba(X).toarray())
+        np.testing.assert_array_equal(back.attributions(X[:2]), model.attributions(X[:2]))
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).selected_, model.selected_)
+
+
+def test_a_pattern_changed_after_fitting_does_not_change_what_is_saved(tmp_path):
+    X, Y = problem()
+    for first, then in (("FALS", "FAMS"), ("FAMS", "FALS")):
+        for kept in (0, 1 << 20):
+            model = FALS(4, first, n_epochs=1, max_score_bytes=kept).fit(X, Y).set_params(pattern=then)
+            back = load_model(model.save(tmp_path / f"{first} {kept}"))
+            np.testing.assert_array_equal(back.selected_, model.selected_)
+    with pytest.raises(AttributeError, match="all labels together take 48 bytes"):
+        _ = FALS(4, "FAMS", n_epochs=1, max_score_bytes=0).fit(X, Y).scores_
+
+
+def test_damaged_files_are_refused(tmp_path):
+    X, Y = problem()
+    model = FALS(4, n_epochs=1).fit(X, Y)
+    for name, value in (
+        ("selected_", model.selected_ + 20), ("scores_", model.scores_[:, 1:]), ("selected_", model.selected_ * 0),
+        ("scores_", model.scores_ * np.float32(np.nan)), ("order_", "none"), ("scoring_", "auto"), ("costs_", [1]),
+        ("layer_sizes_", []), ("layer_sizes_", "x"), ("layer_sizes_", [11, 8, 5]), ("n_scored_", 0), ("shared_", 2),
+        ("n_rows_", None), ("seed_", -1),
+    ):  # fmt: skip
+        bad = FALS(4, n_epochs=1).fit(X, Y)
+        setattr(bad, name, value)
+        with pytest.raises(ModelFormatError):
+            load_model(bad.save(tmp_path / name))
+
+
+def test_binary_networks_are_of_one_label_each():
+    X, Y = problem()
+    model = FALS(4, n_epochs=3, binary=True, n_hidden=6).fit(X, Y)
+    assert model.layer_sizes_ == [12, 6, 1] and model.network_.weights[0].shape == (5, 12, 6)
+    fewer = FALS(4, n_epochs=3, binary=True, n_hidden=6).fit(X, Y[:, :2])
+    np.testing.assert_array_equal(fewer.scores_, model.scores_[:2])  # no label knows of another
+    into, out_of = model.network_.weights
+    bias, last = model.network_.biases
+    weights, biases = [into[3].tolist(), out_of[3].tolist()], [bias[3].tolist(), [float(last[3])]]
+    expected = naive.fals.fals_scores(X.toarray().tolist(), weights, biases, "relu", "FALS")
+    np.testing.assert_allclose(model.scores_[3], expected[0], rtol=1e-4)
+
+
+def test_fitting_stops_where_progress_raises_and_leaves_the_model_as_it_was():
+    X, Y = problem(n=300)
+    model = FALS(4, n_epochs=2).fit(X, Y)
+    before = dict(vars(model))
+    seen = []
+    model.fit(X, Y, progress=lambda phase, fraction, detail="": seen.append((phase, fraction)))
+    phases = list(dict.fromkeys(phase for phase, _ in seen))
+    assert phases == ["Training the network", "Comparing rows", "Scoring features"]
+    assert all(0 <= fraction <= 1 for _, fraction in seen)
+    kept = vars(model)["selected_"]
+    for wanted in phases:
+
+        def stop(phase, fraction, detail="", wanted=wanted):
+            if phase == wanted:
+                raise Cancelled
+
+        model.set_params(n_features=7)
+        with pytest.raises(Cancelled):
+            model.fit(X, Y, progress=stop)
+        assert vars(model)["selected_"] is kept and model.n_selected_ == 4
+    np.testing.assert_array_equal(kept, before["selected_"])
+
+
+@pytest.mark.parametrize("params, message", [
+    ({"n_features": 13}, "n_features is 13, but X has 12 features"),
+    ({"pattern": "FILS", "attribution": "lrp"}, "Fisher information"),
+    ({"n_layers": 1, "n_hidden": 4}, "no hidden layer"),
+    ({"binary": True, "n_layers": 3}, "binary=True is for n_layers=2"),
+    ({"binary": True, "scoring": "sampled"}, "not for it"),
+    ({"n_scored_rows": 61, "scoring": "sampled"}, "X has 60 rows: scoring='exact' takes all"),
+    ({"learning_rate": 1e30}, "diverged"),
+    ({"l2": 1e39}, "diverged"),
+])  # fmt: skip
+def test_parameters_that_do_not_fit_together_or_the_data_are_named(params, message):
+    X, Y = problem()
+    with pytest.raises((ValueError, TypeError), match=message):
+        FALS(**params).fit(X, Y)
+
+
+def test_bad_data_are_named():
+    X, Y = problem()
+    with pytest.raises(ValueError, match="nothing to learn"):
+        FALS().fit(X, sp.csr_array(Y.shape, dtype=bool))
+    with pytest.raises(ValueError, match="59 rows"):
+        FALS().fit(X, Y[:59])
+    bad = X.toarray()
+    bad[3, 4] = np.nan
+    with pytest.raises(ValueError, match="row 3, column 4"):
+        FALS().fit(bad, Y)
+    with pytest.raises(NotFittedError):
+        FALS().top_features(0)
+    model = FALS(n_epochs=1).fit(X, Y)
+    with pytest.raises(ValueError, match="label must be from 0 to 4"):
+        model.top_features(5)
+    with pytest.raises(ValueError, match="3 feature names"):
+        model.top_features(0, feature_names=["a", "b", "c"])
+    with pytest.raises(ValueError, match="11 features"):
+        model.predict_proba(X[:, :11])
+
+
+def test_features_in_other_units_and_networks_without_gradients_are_told_of():
+    X, Y = problem(n=200)
+    year = sp.csr_array(sp.hstack([X, sp.csr_array(np.full((200, 1), 2000, np.float32))]))
+    with pytest.warns(UserWarning, match="feature 12 has values up to 2,000, the median feature up to 1"):
+        FALS(2).fit(year, Y)
+    with pytest.raises(ValueError, match="scores of all features are 0 for all labels"):
+        FALS(2).fit(year * np.float32(1e9), Y)
+    with pytest.warns(UserWarning, match="5 of 5 labels, label 0 first, have fewer than 12 features"):
+        FALS(12, attribution="lrp").fit(X.multiply(np.arange(12) < 9).tocsr(), Y)
+
+
+@pytest.mark.parametrize("kind", [np.uint8, np.int32, np.uint32])
+def test_a_seed_is_the_same_number_whatever_its_type(kind):
+    X, Y = problem()
+    for params in ({"scoring": "sampled"}, {"binary": True}):
+        a, b = (FALS(3, n_epochs=1, random_state=seed, **params).fit(X, Y) for seed in (kind(200), 200))
+        np.testing.assert_array_equal(a.scores_, b.scores_)
+    drawn = FALS(3, n_epochs=1, random_state=None).fit(X, Y)
+    again = FALS(3, n_epochs=1, random_state=drawn.seed_).fit(X, Y)
+    np.testing.assert_array_equal(drawn.scores_, again.scores_)
+
+
+@pytest.mark.parametrize("params, scoring", [
+    ({"scoring": "sampled", "n_scored_rows": 8}, "sampled"), ({"scoring": "exact"}, "exact"), ({}, "exact"),
+])  # fmt: skip
+def test_what_was_done_is_said(params, scoring):
+    X, Y = problem()
+    model = FALS(3, n_epochs=1, **params).fit(X, Y)
+    assert model.scoring_ == scoring == model.estimate(X, 5)["scoring"]
+    assert model.n_scored_ == (8 if scoring == "sampled" else 60)
+    frame = model.top_features(1, 4, feature_names=[f"word {i}" for i in range(12)])
+    assert list(frame)[:3] == ["feature", "name", "score"] and ("standard_error" in frame) == (scoring == "sampled")
+    assert frame["name"][0] == f"word {frame['feature'][0]}"
+    if scoring == "exact":
+        with pytest.raises(AttributeError, match="the scores are exact"):
+            _ = model.standard_error_
+
+
+def test_supports_mark_selected_features():
+    X, Y = problem()
+    model = FALS(0.25, n_epochs=1).fit(X, Y)
+    assert model.n_selected_ == 3 and model.selected_.dtype == np.int32 and model.selected_.shape == (5, 3)
+    assert np.flatnonzero(model.support(2)).tolist() == sorted(model.selected_[2].tolist())
+    assert np.flatnonzero(model.support()).tolist() == np.unique(model.selected_).tolist()
+    assert FALS(0.01, n_epochs=1).fit(X, Y).n_selected_ == 1
+    assert FALS(1.0, n_epochs=1).fit(X, Y).n_selected_ == 12
+
+
+def test_dense_rows_lists_of_labels_and_clones_do():
+    X, Y = problem()
+    lists = [row.indices.tolist() for row in Y]
+    a = FALS(4, n_epochs=1).fit(X.toarray().astype(np.float64), lists)
+    b = clone(FALS(4, n_epochs=1)).fit(X, Y)
+    np.testing.assert_array_equal(a.selected_, b.selected_)
+    top = b.predict_topk(X, 7)
+    assert top.labels.shape == (60, 7) and (top.labels[:, 5:] == -1).all()
+    proba = b.predict_proba(X).toarray()
+    np.testing.assert_array_equal(np.take_along_axis(proba, top.labels[:, :5], axis=1), top.scores[:, :5])
+
+
+@pytest.mark.real_data
+def test_words_selected_for_bibtex_tags_are_about_them(real_data):
+    from xmlcore.datasets import read_dataset
+
+    data = read_dataset(real_data / "bibtex" / "train.txt.gz")
+    model = FALS(0.02, n_epochs=5, n_hidden=80).fit(data.X_train, data.Y_train)
+    sampled = FALS(0.02, n_epochs=5, n_hidden=80, scoring="sampled", n_scored_rows=64).fit(data.X_train, data.Y_train)
+    inside = np.mean([np.isin(a, b).mean() for a, b in zip(model.selected_, sampled.selected_)])
+    assert inside > 0.9
+    carriers = np.asarray(data.Y_train.T.astype(np.float32) @ data.X_train.astype(bool).astype(np.float32).toarray())
+    lift = carriers / np.maximum(1, data.X_train.astype(bool).sum(axis=0))
+    own = np.mean([lift[c, features[:5]].mean() for c, features in enumerate(model.selected_)])
+    assert own > 3 * lift.mean()

@@ -1,0 +1,71 @@
+"""The network is trained by the gradients of its loss."""
+
+import naive
+import numpy as np
+import pytest
+from selection.fals.problems import problem
+
+from xmlcore import FALS
+from xmlcore.selection.fals import training
+from xmlcore.selection.fals.network import layer_sizes
+from xmlcore.selection.fals.training import Settings, Training
+from xmlcore.selection.fals.workers import Workers
+from xmlcore.validation import csr_parts
+
+
+@pytest.mark.parametrize("n_layers", [1, 2, 3, 5])
+@pytest.mark.parametrize("activation, l2", [("relu", 0.0), ("sigmoid", 0.1)])
+def test_gradients_are_those_of_finite_differences(n_layers, activation, l2, monkeypatch):
+    X, Y = problem(n=9, d=6, n_labels=3)
+    sizes = layer_sizes(6, 3, n_layers)
+    settings = Settings(activation, 1, 9, 1e-3, l2, 0.0, 0)
+    for dense in (0.0, 2.0):
+        monkeypatch.setattr(training, "DENSE", dense)
+        with Workers(2) as workers:
+            trained = Training(csr_parts(X), csr_parts(Y)[:2], sizes, settings, workers, np.float64)
+            start = [array.copy() for array in (*trained.weights, *trained.biases)]
+            trained.one_step(np.arange(9))
+        rows, labels = X.toarray().astype(np.float64), Y.toarray()
+        for number, mean in enumerate(trained.mean):
+            for place in list(np.ndindex(mean.shape))[:: max(1, mean.size // 6)]:
+                moved = [array.copy() for array in start]
+                values = []
+                for step in (1e-6, -1e-6):
+                    moved[number][place] = start[number][place] + step
+                    values.append(
+                        naive.fals.perceptron_loss(rows, labels, moved[:n_layers], moved[n_layers:], activation, l2)
+                    )
+                wanted = (values[0] - values[1]) / 2e-6
+                found = mean[place] / 0.1  # the first mean is a tenth of the gradient
+                assert found == pytest.approx(wanted, rel=1e-5, abs=1e-7)
+
+
+@pytest.mark.parametrize("sizes, settings", [
+    ([12, 8, 5], Settings("relu", 3, 16, 1e-2, 0.0, 0.0, 0)),
+    ([12, 8, 7, 5], Settings("sigmoid", 3, 16, 1e-2, 0.05, 0.3, 1)),
+    ([12, 5], Settings("relu", 3, 16, 1e-2, 0.0, 0.0, 2)),
+])  # fmt: skip
+def test_sparse_rows_train_as_dense_ones_and_slices_change_nothing(sizes, settings, monkeypatch):
+    X, Y = problem()
+    found = []
+    for dense, work, threads in ((0.0, 4e6, 1), (2.0, 4e6, 1), (2.0, 1.0, 3)):
+        monkeypatch.setattr(training, "DENSE", dense)
+        monkeypatch.setattr(training, "SLICE_WORK", work)
+        with Workers(threads) as workers:
+            found.append(Training(csr_parts(X), csr_parts(Y)[:2], sizes, settings, workers, np.float64).run())
+    for other in found[1:]:
+        for a, b in zip((*found[0].weights, *found[0].biases), (*other.weights, *other.biases)):
+            np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-7)
+
+
+def test_the_network_learns_what_there_is_to_learn():
+    X, Y = problem(n=600)
+    model = FALS(n_epochs=30, learning_rate=0.01, batch_size=32, random_state=1).fit(X, Y)
+    assert (model.predict(X).toarray() == Y.toarray()).mean() > 0.95
+    assert [int(label[0]) for label in model.selected_] == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("n_layers, sizes", [(1, [16, 4]), (2, [16, 8, 4]), (4, [16, 11, 8, 6, 4])])
+def test_hidden_layers_are_a_geometric_series(n_layers, sizes):
+    assert layer_sizes(16, 4, n_layers) == sizes
+    assert layer_sizes(16, 4, 3, 10) == [16, 10, 10, 4]

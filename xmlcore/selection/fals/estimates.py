@@ -1,0 +1,90 @@
+"""The time and memory that FALS would take, before it is fitted."""
+
+import time
+from functools import cache
+
+import numpy as np
+
+from xmlcore.selection.fals import blocks, sampled
+from xmlcore.selection.fals.checks import check_n_scored_rows
+from xmlcore.selection.fals.network import sizes_of
+from xmlcore.selection.fals.orders import DRAWN, plan, training_cost
+from xmlcore.selection.fals.parameters import SHARED
+from xmlcore.selection.fals.scoring import network_size, score_bytes
+from xmlcore.selection.fals.training import DENSE, batch_size, steps_per_epoch
+from xmlcore.system import effective_jobs
+from xmlcore.validation import check_count, check_features
+
+
+def estimate(params, X, n_labels: int, nnz: int | None) -> dict:
+    """Return what :meth:`xmlcore.FALS.estimate` does.
+
+    Parameters
+    ----------
+    params : FALS
+        Only its parameters are read.
+    X : matrix, or (N, D)
+    n_labels : int
+    nnz : int, optional
+    """
+    (n_rows, n_features), nnz = _shape(X, nnz)
+    check_n_scored_rows(params, n_rows)
+    sizes = sizes_of(params, n_features, n_labels)
+    size, networks = network_size(params, (n_rows, n_features), n_labels, nnz)
+    order, scoring, costs, rows_scored = plan(params, size, networks)
+    dense = nnz > DENSE * n_rows * n_features and not params.binary
+    batch, threads = batch_size(params.batch_size, n_rows), effective_jobs(params.n_jobs)
+    training = networks * training_cost(size, params.n_epochs, batch, dense, params.l2 > 0)
+    speed = multiply_adds_per_second() * threads
+    weights = sum((a + 1) * b for a, b in zip(sizes[:-1], sizes[1:]))
+    training_bytes = 12 * weights + 12 * batch * sum(sizes[1:]) + (4 * n_rows * n_features if dense else 0)
+    if params.binary:
+        training_bytes = 4 * weights * networks + threads * 8 * weights
+    kept = min(score_bytes(params.pattern in SHARED, n_labels, n_features, scoring), params.max_score_bytes)
+    width = 1 if params.activation == "relu" else 4
+    slopes = width * n_rows * sum(sizes[1:-1]) if order in ("reference", "expanded", "direct") else 0
+    scoring_bytes = 4 * weights * networks + slopes + kept + min(blocks.MEMORY, 8 * n_labels * n_rows)
+    if order == DRAWN:
+        at_once = min(sampled.rows_at_once(n_features), 16 * (rows_scored + 1))
+        scoring_bytes += threads * 12 * at_once * (n_features + sizes[1])
+        scoring_bytes += min(blocks.MEMORY, 8 * n_labels * rows_scored)
+    return {
+        "seconds": (training + costs[order]) / speed,
+        "training_seconds": training / speed,
+        "scoring_seconds": costs[order] / speed,
+        "bytes": int(max(training_bytes, scoring_bytes)),
+        "order": order,
+        "scoring": scoring,
+        "n_hidden": sizes[1] if len(sizes) > 2 else 0,
+        "n_steps": params.n_epochs * steps_per_epoch(n_rows, batch),
+        "costs": costs,
+    }
+
+
+def _shape(X, nnz):
+    """The shape of X and its number of entries."""
+    if not isinstance(X, tuple):
+        X = check_features(X)
+        return X.shape, X.nnz
+    if len(X) != 2:
+        raise ValueError(f"X as a shape must be (rows, features), not {X!r}")
+    n_rows, n_features = (check_count(n, name) for n, name in zip(X, ("rows", "features")))
+    most = n_rows * n_features
+    return (n_rows, n_features), most if nnz is None else check_count(nnz, "nnz", 0, most)
+
+
+@cache
+def multiply_adds_per_second() -> float:
+    """Measure the speed of one core in float32 matrix products, once per process: some hundredths of a second."""
+    from threadpoolctl import threadpool_limits
+
+    a = np.ones((512, 512), np.float32)
+    out = np.empty_like(a)
+    with threadpool_limits(1, user_api="blas"):
+        np.matmul(a, a, out=out)
+        times = []
+        for _ in range(5):
+            start = time.perf_counter()
+            np.matmul(a, a, out=out)
+            times.append(time.perf_counter() - start)
+    return 512**3 / min(times)

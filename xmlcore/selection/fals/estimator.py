@@ -1,0 +1,403 @@
+"""FALS: features selected for each label by the gradients of a small network."""
+
+import numbers
+
+import numpy as np
+import scipy.sparse as sp
+
+from xmlcore.models.base import MultiLabelModel
+from xmlcore.parallel import row_blocks
+from xmlcore.parameters import described
+from xmlcore.progress import Progress, silent
+from xmlcore.ranking import Ranking
+from xmlcore.selection.fals import label_networks, saving
+from xmlcore.selection.fals.attribution import IG_STEPS, attributions
+from xmlcore.selection.fals.blocks import ROWS
+from xmlcore.selection.fals.checks import check_finite, check_n_scored_rows, check_scores, warn_of_scales
+from xmlcore.selection.fals.estimates import estimate
+from xmlcore.selection.fals.network import sizes_of
+from xmlcore.selection.fals.parameters import FISHER, METHODS, PARAMETERS, SHARED
+from xmlcore.selection.fals.scoring import score, score_bytes
+from xmlcore.selection.fals.selecting import best
+from xmlcore.selection.fals.training import Settings, Training, batch_size
+from xmlcore.selection.fals.workers import Workers
+from xmlcore.validation import check_count, check_features, check_labels, check_threshold, csr_parts
+
+
+@described
+class FALS(MultiLabelModel):
+    """Label-specific feature selection by feature attribution.
+
+    A perceptron with one hidden layer learns all labels. A feature's score for a label is the mean, over the training
+    rows, of the squared gradient of the label's probability by the feature. Each label keeps the features of largest
+    score.
+
+    Parameters
+    ----------
+    {parameters}
+
+    Attributes
+    ----------
+    selected_ : ndarray of int32, shape (L, k)
+        The features of each label, best first, the smaller id first among equals. With patterns FAMS and FIMS all rows
+        are the same.
+    selected_scores_ : ndarray of float32, shape (L, k)
+    scores_ : ndarray of float32, shape (L, D), or (1, D) with FAMS and FIMS
+        The scores of all features. Missing where they would have exceeded ``max_score_bytes``.
+    standard_error_ : ndarray of float32, as ``scores_``
+        The standard errors of sampled scores; missing when scores are exact. From few rows they are often too small:
+        from 16 rows, two errors cover some 85 %, from 64 some 91 %.
+    n_selected_ : int
+        The number k of features of each label.
+    order_ : str
+        Order of computation: "closed form", "direct", "expanded", "reference", "drawn rows", "present features".
+    scoring_ : {"exact", "sampled"}
+    n_scored_ : int
+        The number of rows that a score comes from.
+    costs_ : dict
+        The multiply-adds of the orders that were possible, by name.
+    layer_sizes_ : list of int
+        D, the widths of hidden layers, L; with ``binary``, those of the network of one label.
+    binary_, shared_ : bool
+        Whether each label had its own network; whether all labels have the same features (FAMS and FIMS).
+    seed_ : int
+        ``random_state``, or the seed that was drawn for it.
+    network_ : Network, or None
+        Weights and biases; None with ``keep_network=False``.
+    n_features_in_, n_labels_, n_rows_ : int
+
+    Notes
+    -----
+    Where the paper is silent: batches give 100 steps per epoch; weights start uniform in ±1/sqrt(n_in), as biases do;
+    the learning rate is 0.001; attributions other than gradients are squared and averaged as gradients are; LRP's
+    smoothing term has the sign of the sum that it is added to. Features are not scaled: there is a warning where the
+    values of one are a thousand times those of the median feature, or where the scores of a label are all 0.
+
+    References
+    ----------
+    "Feature attribution for label-specific feature selection in multi-label learning", under review.
+    """
+
+    PARAMETERS = PARAMETERS
+
+    def __init__(
+        self,
+        n_features=0.1,
+        pattern="FALS",
+        n_epochs=10,
+        random_state=0,
+        n_hidden=None,
+        n_layers=2,
+        activation="relu",
+        l2=0.0,
+        dropout=0.0,
+        batch_size=None,
+        learning_rate=0.001,
+        binary=False,
+        attribution="gradient",
+        scoring="auto",
+        n_scored_rows=None,
+        max_score_bytes=2 << 30,
+        keep_network=True,
+        n_jobs=None,
+    ):
+        self.n_features = n_features
+        self.pattern = pattern
+        self.n_epochs = n_epochs
+        self.random_state = random_state
+        self.n_hidden = n_hidden
+        self.n_layers = n_layers
+        self.activation = activation
+        self.l2 = l2
+        self.dropout = dropout
+        self.batch_size = batch_size
+        self.learning_rate = learning_rate
+        self.binary = binary
+        self.attribution = attribution
+        self.scoring = scoring
+        self.n_scored_rows = n_scored_rows
+        self.max_score_bytes = max_score_bytes
+        self.keep_network = keep_network
+        self.n_jobs = n_jobs
+
+    def fit(self, X, Y, progress: Progress = silent) -> "FALS":
+        """Train the network on the rows of X with the labels Y, score features and select.
+
+        Parameters
+        ----------
+        X : sparse or dense, shape (N, D)
+        Y : sparse or dense binary, shape (N, L), or lists of label ids
+            Rows without labels are examples of no label.
+        progress : callable, optional
+            See :class:`xmlcore.progress.Progress`; an exception from it stops the work.
+
+        Returns
+        -------
+        FALS
+            Itself. When it is stopped, it stays as it was.
+
+        Raises
+        ------
+        ValueError, TypeError
+            Bad parameters or data, a training that diverged, or a network whose gradients are all 0; the message names
+            them.
+        """
+        from threadpoolctl import threadpool_limits
+
+        self._check_params()
+        X = check_features(X)
+        Y = check_labels(Y, n_rows=X.shape[0])
+        if Y.nnz == 0:
+            raise ValueError("no row of Y has a label: there is nothing to learn")
+        k = self._count(X.shape[1])
+        check_n_scored_rows(self, X.shape[0])
+        seed = int(np.random.default_rng().integers(1 << 31) if self.random_state is None else self.random_state)
+        warn_of_scales(X)
+        # One thread per matrix product: several would wait for each other, and could round differently.
+        with threadpool_limits(1, user_api="blas"), Workers(self.n_jobs) as workers:
+            network = self._train(X, Y, seed, workers, progress)
+            check_finite(network)
+            fitted = score(self, network, X, k, seed, workers, progress)
+        check_scores(fitted, k)
+        for name in ("scores_", "standard_error_"):
+            self.__dict__.pop(name, None)
+        self.__dict__.update(
+            fitted,
+            network_=network if self.keep_network else None,
+            n_selected_=k,
+            layer_sizes_=sizes_of(self, X.shape[1], Y.shape[1]),
+            binary_=bool(self.binary),
+            shared_=self.pattern in SHARED,
+            seed_=seed,
+            n_features_in_=X.shape[1],
+            n_labels_=Y.shape[1],
+            n_rows_=X.shape[0],
+        )
+        return self
+
+    def estimate(self, X, n_labels: int, nnz: int | None = None) -> dict:
+        """Estimate the time and memory that ``fit`` would take.
+
+        Parameters
+        ----------
+        X : matrix, or (N, D)
+            The training rows, or their shape.
+        n_labels : int
+            L.
+        nnz : int, optional
+            The number of entries of X that are not 0, where X is a shape; all entries when None.
+
+        Returns
+        -------
+        dict
+            ``seconds`` (of which ``training_seconds`` and ``scoring_seconds``), ``bytes`` beside X and Y at the peak,
+            ``order`` and ``scoring`` (as the attributes ``order_`` and ``scoring_``), ``n_hidden`` (width of the first
+            hidden layer, 0 when there is none), ``n_steps`` (of training) and ``costs`` (multiply-adds of the orders).
+            Seconds follow from the speed of a matrix product that is measured now, and hold with nothing else running;
+            expect them within a factor of three.
+        """
+        self._check_params()
+        return estimate(self, X, check_count(n_labels, "n_labels"), nnz)
+
+    def top_features(self, label: int, n: int = 20, feature_names=None):
+        """Return the best features of a label.
+
+        Parameters
+        ----------
+        label : int
+        n : int
+            At most the number of features whose scores were kept.
+        feature_names : sequence of str, optional
+
+        Returns
+        -------
+        pandas.DataFrame
+            ``feature`` (id), ``name`` when there are names, ``score`` and, when sampled, ``standard_error``.
+        """
+        import pandas as pd
+
+        self._check_fitted()
+        label = check_count(label, "label", 0, self.n_labels_ - 1)
+        n = check_count(n, "n")
+        if "scores_" in self.__dict__:
+            row = label if self.scores_.shape[0] > 1 else 0
+            features = best(self.scores_[row], min(n, self.n_features_in_))
+            columns = {"feature": features, "score": self.scores_[row][features]}
+            if "standard_error_" in self.__dict__:
+                columns["standard_error"] = self.standard_error_[row][features]
+        else:
+            columns = {"feature": self.selected_[label][:n], "score": self.selected_scores_[label][:n]}
+        frame = pd.DataFrame(columns)
+        if feature_names is not None:
+            if len(feature_names) != self.n_features_in_:
+                raise ValueError(
+                    f"there are {len(feature_names)} feature names, but the selection was made from "
+                    f"{self.n_features_in_} features"
+                )
+            frame.insert(1, "name", [feature_names[i] for i in frame["feature"]])
+        return frame
+
+    def support(self, label: int | None = None) -> np.ndarray:
+        """Mark the features that are selected for a label, or for any label.
+
+        Parameters
+        ----------
+        label : int, optional
+            None: the union over all labels.
+
+        Returns
+        -------
+        ndarray of bool, shape (D,)
+        """
+        self._check_fitted()
+        rows = self.selected_ if label is None else self.selected_[check_count(label, "label", 0, self.n_labels_ - 1)]
+        mask = np.zeros(self.n_features_in_, bool)
+        mask[rows] = True
+        return mask
+
+    def attributions(self, X, method: str | None = None, n_steps: int = IG_STEPS) -> np.ndarray:
+        """Compute the attributions of every feature to every label in single rows, not squared.
+
+        Parameters
+        ----------
+        X : sparse or dense, shape (n, D)
+            A few rows.
+        method : {"gradient", "integrated_gradients", "deeplift", "lrp"}, optional
+            The estimator's own when None.
+        n_steps : int
+            Number of points of the integral of integrated gradients. Scores use the paper's 50.
+
+        Returns
+        -------
+        ndarray of float32, shape (n, L, D)
+            These are 4 n L D bytes.
+        """
+        method = self.attribution if method is None else method
+        if method not in METHODS:
+            raise ValueError(f"method must be one of {', '.join(METHODS)}, not {method!r}")
+        n_steps = check_count(n_steps, "n_steps")
+        networks, X = self._networks(), self._check_input(X)
+        return _joined([attributions(network, X, method, n_steps) for network in networks])
+
+    def predict_topk(self, X, k: int = 5, progress: Progress = silent) -> Ranking:
+        """Return the k labels that the network finds most probable.
+
+        Parameters
+        ----------
+        X : sparse or dense, shape (n, D)
+        k : int
+            May exceed L: rows are padded with label -1 and score 0.
+        progress : callable, optional
+
+        Returns
+        -------
+        Ranking
+        """
+        k = check_count(k, "k")
+        X = self._check_input(X)
+        labels, scores = np.full((X.shape[0], k), -1, np.int32), np.zeros((X.shape[0], k), np.float32)
+        width = min(k, self.n_labels_)
+        progress("Predicting", 0.0, f"0 of {X.shape[0]:,} rows")
+        for a, b in row_blocks(X.shape[0], ROWS):
+            f = self._outputs(X[a:b])
+            labels[a:b, :width] = np.argsort(-f, axis=1, kind="stable")[:, :width]
+            scores[a:b, :width] = np.take_along_axis(f, labels[a:b, :width], axis=1)
+            progress("Predicting", b / X.shape[0], f"{b:,} of {X.shape[0]:,} rows")
+        return Ranking(labels, scores)
+
+    def predict_proba(self, X, threshold: float = 0.0) -> sp.csr_array:
+        """Return the probabilities that the network gives.
+
+        Parameters
+        ----------
+        X : sparse or dense, shape (n, D)
+        threshold : float in [0, 1]
+            Smaller probabilities are left out.
+
+        Returns
+        -------
+        scipy.sparse.csr_array of float32, shape (n, L)
+        """
+        threshold = check_threshold(threshold)
+        X = self._check_input(X)
+        parts = []
+        for a, b in row_blocks(X.shape[0], ROWS):
+            f = self._outputs(X[a:b])
+            parts.append(sp.csr_array(np.where(f >= threshold, f, 0)))
+        empty = sp.csr_array((0, self.n_labels_), dtype=np.float32)
+        return sp.csr_array(sp.vstack([empty, *parts], format="csr"))
+
+    def __getattr__(self, name):
+        # Reached only when the attribute is missing.
+        if name == "scores_" and "selected_" in self.__dict__:
+            needed = score_bytes(self.shared_, self.n_labels_, self.n_features_in_, self.scoring_)
+            whose = "all labels together" if self.shared_ else f"{self.n_labels_:,} labels"
+            errors = " and their standard errors" if self.scoring_ == "sampled" else ""
+            raise AttributeError(
+                f"scores of all {self.n_features_in_:,} features for {whose}{errors} take {needed:,} bytes, more than "
+                f"max_score_bytes; selected_scores_ has those of the selected features"
+            )
+        if name == "standard_error_" and "selected_" in self.__dict__:
+            why = "the scores are exact" if self.scoring_ == "exact" else "scores_ were not kept either"
+            raise AttributeError(f"there is no standard_error_: {why}")
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def _train(self, X, Y, seed, workers, progress):
+        settings = Settings(
+            self.activation, self.n_epochs, batch_size(self.batch_size, X.shape[0]), self.learning_rate, self.l2,
+            self.dropout, seed,
+        )  # fmt: skip
+        sizes = sizes_of(self, X.shape[1], Y.shape[1])
+        x, y = csr_parts(X), csr_parts(Y)[:2]
+        if self.binary:
+            return label_networks.train(x, y, Y.shape[1], sizes, settings, workers, progress)
+        return Training(x, y, sizes, settings, workers).run(progress)
+
+    def _outputs(self, X):
+        return _joined([network.outputs(X) for network in self._networks()])
+
+    def _networks(self):
+        """The network of all labels, or one for each label."""
+        self._check_fitted()
+        if self.network_ is None:
+            raise ValueError("the network was not kept: fit with keep_network=True")
+        if not self.binary_:
+            return [self.network_]
+        return [label_networks.of_label(self.network_, label) for label in range(self.n_labels_)]
+
+    def _check_params(self):
+        super()._check_params()
+        if self.pattern in FISHER and self.attribution != "gradient":
+            raise ValueError(
+                f"pattern={self.pattern!r} is Fisher information, which is made of gradients: "
+                f"attribution={self.attribution!r} goes with patterns 'FALS' and 'FAMS'"
+            )
+        if self.n_layers == 1 and (self.n_hidden is not None or self.dropout):
+            raise ValueError("n_layers=1 has no hidden layer: n_hidden and dropout have nothing to act on")
+        if self.binary and self.n_layers != 2:
+            raise ValueError(f"binary=True is for n_layers=2, not {self.n_layers}")
+        if self.binary and self.scoring == "sampled":
+            raise ValueError(
+                "binary=True has small networks, whose exact scores are cheap: scoring='sampled' is not for it"
+            )
+        if self.n_layers == 1 and self.attribution == "gradient" and self.scoring == "sampled":
+            raise ValueError("n_layers=1 has exact scores at no cost: scoring='sampled' is not for it")
+
+    def _count(self, n_features):
+        """The number of features to select for each label."""
+        if isinstance(self.n_features, numbers.Integral):
+            if self.n_features > n_features:
+                raise ValueError(f"n_features is {self.n_features}, but X has {n_features} features")
+            return int(self.n_features)
+        return max(1, round(self.n_features * n_features))
+
+    def _state(self):
+        return saving.state(self)
+
+    def _restore(self, values, arrays):
+        self.__dict__.update(saving.restored(values, arrays))
+
+
+def _joined(parts):
+    """Join arrays along labels, without copying a single one."""
+    return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)

@@ -1,0 +1,197 @@
+"""Exact scores from gradients, in the order of computation that is cheapest for the shape of the data.
+
+The score of feature d for label c is the mean over rows of weight[n, c] (W1 (slope[n] w_c))_d², where w_c are the
+label's weights after the hidden units. The orders compute the same mean.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from xmlcore._kernels import fals_scoring as kernels
+from xmlcore.parallel import row_blocks
+from xmlcore.selection.fals import orders
+from xmlcore.selection.fals.blocks import ENTRIES, PHASE, ROWS, Block, Task, label_blocks, run_parts, weights_of
+from xmlcore.selection.fals.network import REFERENCES
+
+CELLS = 1 << 16  # number of (label, feature) cells per task of the reference order: its sums then stay in the cache
+WIDEST, TASKS = 128, 16  # most labels per such task, and about the least number of tasks
+CLUSTER_ROUNDS = 3  # rounds of k-means that group the rows
+
+
+def closed_form(task: Task) -> Iterator[Block]:
+    """Score without hidden units: the gradient is f (1 - f) times a weight."""
+    weight = task.network.weights[0]
+    for labels in label_blocks(weight.shape[1], 4 * task.X.shape[0] + 12 * weight.shape[0]):
+        mean = weights_of(task, labels).mean(axis=0, dtype=np.float64)
+        task.progress(PHASE, labels.stop / weight.shape[1], f"{labels.stop:,} labels")
+        yield Block(labels, (mean[:, None] * np.square(weight[:, labels].T, dtype=np.float64)).astype(np.float32), None)
+
+
+def direct_order(task: Task, slope_of_rows: list) -> Iterator[Block]:
+    """Score as the formula is written, for any number of layers: N L D H operations."""
+    weights = task.network.weights
+    n_rows, n_features = task.X.shape[0], weights[0].shape[0]
+
+    def scores_of(label, weight):
+        total = np.zeros(n_features)
+        for a, b in row_blocks(n_rows, max(16, min(ROWS, ENTRIES // n_features))):
+            hidden = back_to_first([own[a:b] for own in slope_of_rows], weights, label)
+            total += weight[a:b] @ np.square(hidden @ weights[0].T)
+        return total / n_rows
+
+    return _label_by_label(task, scores_of)
+
+
+def back_to_first(slope_of_rows, weights, label):
+    """Return the derivative of a label's margin by the sums that reach the first hidden layer, shape (n, H)."""
+    values = slope_of_rows[-1] * weights[-1][:, label]
+    for own, weight in zip(slope_of_rows[-2::-1], weights[-2:0:-1]):
+        values = (values @ weight.T) * own
+    return values
+
+
+def expanded_order(task: Task, slope_of_rows) -> Iterator[Block]:
+    """Score with the square multiplied out, which takes an H x H matrix per label: L H² (N / 2 + D) operations.
+
+    Squares are taken around the weighted mean of the slopes: around 0, rounding errors would be larger.
+    """
+    into, out_of = task.network.weights
+
+    def scores_of(label, weight):
+        return expanded_scores(into, out_of[:, label], slope_of_rows, weight)
+
+    return _label_by_label(task, scores_of)
+
+
+def expanded_scores(into, out_of, slope_of_rows, weight):
+    """Return the mean of weight[n] * (into @ (slope[n] * out_of)) ** 2 over the rows n: float64 (D,)."""
+    total = weight.sum(dtype=np.float64)
+    n_rows, H = slope_of_rows.shape
+    if total == 0:
+        return np.zeros(into.shape[0])
+    mean = np.zeros(H)
+    for a, b in row_blocks(n_rows, ROWS):
+        mean += weight[a:b] @ slope_of_rows[a:b].astype(np.float32, copy=False)
+    mean /= total
+    spread = np.zeros((H, H), np.float32)
+    for a, b in row_blocks(n_rows, ROWS):
+        rows = slope_of_rows[a:b] - mean.astype(np.float32)
+        rows *= np.sqrt(weight[a:b])[:, None]
+        spread += rows.T @ rows
+    spread *= out_of[:, None] * out_of
+    along_mean = into @ (mean * out_of).astype(np.float32)
+    around = np.einsum("dh,dh->d", into @ spread, into)
+    return (total * np.square(along_mean, dtype=np.float64) + np.maximum(around, 0)) / n_rows
+
+
+def _label_by_label(task, scores_of):
+    """Yield blocks of what ``scores_of(label, weight (N,))`` returns for each label."""
+    n_features, n_labels = task.network.weights[0].shape[0], task.network.biases[-1].size
+    for labels in label_blocks(n_labels, 4 * task.X.shape[0] + 4 * n_features):
+        yield Block(labels, _each_label(task, labels, scores_of), None)
+
+
+def _each_label(task, labels, scores_of):
+    weight = weights_of(task, labels)
+    scores = np.empty((weight.shape[1], task.network.weights[0].shape[0]), np.float32)
+
+    def one(c):
+        scores[c] = scores_of(labels.start + c, weight[:, c])
+
+    run_parts(task, one, [(c,) for c in range(weight.shape[1])], labels)
+    return scores
+
+
+class References(NamedTuple):
+    """The rows in groups, as differences from the reference of their group."""
+
+    order: np.ndarray  # int64 (N,): the rows, group after group
+    bounds: np.ndarray  # int64 (k + 1,): where the groups begin in ``order``
+    reference: np.ndarray  # bool (k, H)
+    differences: list  # of each group: ptr, units, signs, see kernels.deviations
+    share: float  # mean share of the hidden units in which a row differs from its reference
+
+
+def find_references(active, seed) -> References:
+    """Group the rows by their active units, bool (N, H), and list their differences."""
+    group, reference = clusters(active, seed)
+    order = np.argsort(group, kind="stable")
+    bounds = np.searchsorted(group[order], np.arange(len(reference) + 1))
+    differences = [kernels.deviations(active[order[a:b]], own) for a, b, own in zip(bounds[:-1], bounds[1:], reference)]
+    total = sum(part[1].size for part in differences)
+    return References(order, bounds, reference, differences, total / max(1, active.size))
+
+
+def clusters(active, seed):
+    """Group the rows that have nearly the same active units (k-means).
+
+    Parameters
+    ----------
+    active : ndarray of bool, shape (N, H)
+    seed : int
+
+    Returns
+    -------
+    group : ndarray of int32, shape (N,)
+    reference : ndarray of bool, shape (k, H)
+        The units that most rows of each group have active.
+    """
+    random = np.random.default_rng([seed, REFERENCES])
+    count = orders.references(active.shape[0])
+    reference = active[np.sort(random.choice(active.shape[0], count, replace=False))]
+    group = np.empty(active.shape[0], np.int32)
+    for _ in range(CLUSTER_ROUNDS):
+        centre = reference.astype(np.float32)
+        offset = centre.sum(axis=1)
+        sums, sizes = np.zeros(centre.shape, np.float32), np.zeros(count)
+        for a, b in row_blocks(active.shape[0], ROWS):
+            rows = active[a:b].astype(np.float32)
+            group[a:b] = (offset - 2 * (rows @ centre.T)).argmin(axis=1)
+            member = np.zeros((count, b - a), np.float32)
+            member[group[a:b], np.arange(b - a)] = 1
+            sums += member @ rows
+            sizes += member.sum(axis=1)
+        reference = np.where(sizes[:, None] > 0, sums > sizes[:, None] / 2, reference)
+    return group, reference
+
+
+def reference_order(task: Task, found: References) -> Iterator[Block]:
+    """Score each row by its group's reference and the few units in which it differs: N L D (share of H) operations."""
+    n_features, n_labels = task.network.weights[0].shape[0], task.network.biases[-1].size
+    for labels in label_blocks(n_labels, 8 * task.X.shape[0] + 16 * n_features):
+        yield Block(labels, _by_reference(task, found, labels), None)
+
+
+def _by_reference(task, found, labels):
+    into, out_of = task.network.weights
+    n_rows, n_features, count = task.X.shape[0], into.shape[0], labels.stop - labels.start
+    weight = weights_of(task, labels)[found.order]
+    scores = np.empty((count, n_features), np.float32)
+
+    def one(own, features):
+        before = np.ascontiguousarray(into[features].T)
+        after = np.ascontiguousarray(out_of[:, labels][:, own])
+        sums = np.zeros((after.shape[1], before.shape[1]), np.float32)
+        total = np.zeros(sums.shape)
+        for j, part in enumerate(found.differences):
+            rows = slice(found.bounds[j], found.bounds[j + 1])
+            if rows.start == rows.stop:
+                continue
+            units = found.reference[j]
+            base = after[units].T @ before[units]
+            kernels.reference_squares(*part, before, after, base, np.ascontiguousarray(weight[rows, own]), sums)
+            kernels.flush(sums, total)
+        scores[own, features] = total / n_rows
+
+    pieces = -(-count // WIDEST)
+    width = -(-count // pieces)
+    breadth = max(128, min(CELLS // width, -(-n_features * pieces // TASKS)))
+    parts = [
+        (slice(a, min(count, a + width)), slice(b, min(n_features, b + breadth)))
+        for a in range(0, count, width)
+        for b in range(0, n_features, breadth)
+    ]
+    run_parts(task, one, parts, labels)
+    return scores

@@ -1,0 +1,87 @@
+"""FALSb: one network for each label."""
+
+import numpy as np
+
+from xmlcore._kernels import fals_label_networks as kernels
+from xmlcore._kernels import rng
+from xmlcore.progress import Progress, silent
+from xmlcore.selection.fals import blocks, exact, present
+from xmlcore.selection.fals.network import DROPOUT, LABEL, ORDER, Network, first_weights
+from xmlcore.selection.fals.training import step_sizes, steps_per_epoch
+from xmlcore.selection.fals.workers import InCaller
+
+
+def train(x, y, n_labels, sizes, settings, workers, progress: Progress = silent) -> Network:
+    """Train the networks of all labels, each on all rows.
+
+    Parameters
+    ----------
+    x : ptr, columns, values
+        CSR rows, (N, D).
+    y : ptr, labels
+        The labels of each row.
+    n_labels : int
+    sizes : D, H, 1
+    settings : Settings
+    workers : Workers
+    progress : callable, optional
+
+    Returns
+    -------
+    Network
+        Weights (L, D, H) and (L, H, 1), biases (L, H) and (L,): see :func:`of_label`.
+    """
+    n_features, width, _ = sizes
+    n_rows = x[0].size - 1
+    into, bias = np.empty((n_labels, n_features, width), np.float32), np.empty((n_labels, width), np.float32)
+    out_of, last = np.empty((n_labels, width, 1), np.float32), np.empty(n_labels, np.float32)
+    n_steps = settings.n_epochs * steps_per_epoch(n_rows, settings.batch_size)
+    schedule = kernels.Schedule(*step_sizes(n_steps, settings.learning_rate))
+    options = kernels.Options(float(settings.l2), float(settings.dropout), settings.activation == "relu")
+    order = np.stack(
+        [np.random.default_rng([settings.seed, ORDER, epoch]).permutation(n_rows) for epoch in range(settings.n_epochs)]
+    )
+    row_of = np.repeat(np.arange(n_rows), np.diff(y[0]))
+    by_label = np.argsort(y[1], kind="stable")
+    bounds = np.searchsorted(y[1][by_label], np.arange(n_labels + 1))
+
+    def one(c, _):
+        weights, biases = first_weights(sizes, [settings.seed, LABEL, c])
+        member = np.zeros(n_rows, bool)
+        member[row_of[by_label[bounds[c] : bounds[c + 1]]]] = True
+        state = np.uint64(rng.stream(settings.seed * 64 + DROPOUT, c))
+        own = kernels.LabelNetwork(weights[0], biases[0], np.ascontiguousarray(weights[1][:, 0]), biases[1])
+        kernels.train_binary(x, order, min(settings.batch_size, n_rows), member, schedule, options, state, own)
+        into[c], bias[c], out_of[c, :, 0], last[c] = own.into, own.bias, own.out_of, own.last[0]
+
+    progress("Training networks", 0.0, f"0 of {n_labels:,} labels")
+    parts = [(c, c + 1) for c in range(n_labels)]
+    for done, _ in enumerate(workers.ordered(one, parts), start=1):
+        progress("Training networks", done / n_labels, f"{done:,} of {n_labels:,} labels")
+    return Network((into, out_of), (bias, last), settings.activation)
+
+
+def of_label(network: Network, label: int) -> Network:
+    """Return the network of one label, with one output."""
+    (into, out_of), (bias, last) = network.weights, network.biases
+    return Network((into[label], out_of[label]), (bias[label], last[label : label + 1]), network.activation)
+
+
+def scores(task: blocks.Task):
+    """Yield exact scores of all labels, in blocks: threads take one label each."""
+    n_labels, n_features = task.network.biases[-1].size, task.X.shape[1]
+
+    def one(label, _):
+        own = task._replace(network=of_label(task.network, label), workers=InCaller(), progress=silent)
+        if task.method == "gradient":
+            return next(exact.expanded_order(own, blocks.slopes(own)[0])).scores[0]
+        return next(present.present_order(own, None)).scores[0]
+
+    for labels in blocks.label_blocks(n_labels, 8 * n_features):
+        out = np.empty((labels.stop - labels.start, n_features), np.float32)
+        parts = [(label, label + 1) for label in range(labels.start, labels.stop)]
+        for place, result in enumerate(task.workers.ordered(one, parts)):
+            out[place] = result
+            done = parts[place][1]
+            task.progress(blocks.PHASE, done / n_labels, f"{done:,} of {n_labels:,} labels")
+        yield blocks.Block(labels, out, None)

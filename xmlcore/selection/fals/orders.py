@@ -1,0 +1,138 @@
+"""The orders of computation of scores: what each one costs, and which one is taken."""
+
+from typing import NamedTuple
+
+from xmlcore.selection.fals.attribution import IG_STEPS
+
+DRAWN, PRESENT, PRESENT_SAMPLED = "drawn rows", "present features", "present features of some rows"
+ORDERS = ("closed form", "direct", "expanded", "reference", DRAWN, PRESENT, PRESENT_SAMPLED)
+
+EXACT_UP_TO = 1e13  # multiply-adds up to which scoring="auto" is exact: about a minute and a half on one core
+DRAWN_ROWS = 16  # rows drawn for each label, unless n_scored_rows is given
+SAMPLED_ROWS = 1000  # rows drawn for all labels, for attributions other than the gradient
+REFERENCES_PER_ROWS, MAX_REFERENCES = 100, 256  # rows per group of the reference order, and most groups
+TYPICAL_DEVIATION = 0.12  # share of hidden units in which a row differs from its reference, before it is measured
+PASS = 12.0  # time for reading and writing one number, in multiply-adds of a matrix product
+MOVE = 100.0  # time for Adam's step of a weight that is not in the caches, in multiply-adds
+CACHED = 1 << 25  # bytes that the caches hold
+STEP = 1e7  # time of a training step beside its arithmetic, in multiply-adds
+
+
+class Size(NamedTuple):
+    """The numbers that costs depend on."""
+
+    rows: int
+    features: int
+    labels: int
+    hidden: tuple  # widths of the hidden layers
+    nonzeros: int  # entries of X that are not 0
+
+
+def references(n_rows: int) -> int:
+    """Return the number of groups that :func:`xmlcore.selection.fals.exact.reference_order` divides the rows into."""
+    return max(1, min(MAX_REFERENCES, n_rows // REFERENCES_PER_ROWS))
+
+
+def gradient_costs(size: Size, activation: str, deviation: float = TYPICAL_DEVIATION) -> dict:
+    """Return the multiply-adds of the exact orders for the gradient that the network allows, by name.
+
+    Parameters
+    ----------
+    size : Size
+    activation : {"relu", "sigmoid"}
+    deviation : float
+        See ``TYPICAL_DEVIATION``.
+    """
+    N, D, L = size.rows, size.features, size.labels
+    if not size.hidden:
+        return {"closed form": float(L * D + N * L)}
+    H = size.hidden[0]
+    inner = sum(a * b for a, b in zip(size.hidden[:-1], size.hidden[1:]))
+    costs = {"direct": N * L * (float(H) * D + inner + PASS * (D + H))}
+    if len(size.hidden) == 1:
+        costs["expanded"] = L * (N * H * (H / 2 + PASS) + D * H * (H + PASS))
+        if activation == "relu":
+            bases = references(N) * L * H * D
+            costs["reference"] = N * L * D * (deviation * H + PASS) + bases
+    return costs
+
+
+def sampled_cost(size: Size, n_rows: int) -> float:
+    """Return the multiply-adds of scores from ``n_rows`` rows per label."""
+    N, D, L = size.rows, size.features, size.labels
+    H = size.hidden[0]
+    inner = sum(a * b for a, b in zip(size.hidden[:-1], size.hidden[1:]))
+    return 2.0 * N * L * H + L * (n_rows + 1.0) * (H * D + inner + PASS * D)
+
+
+def present_cost(size: Size, method: str, share: float = 1.0) -> float:
+    """Return the multiply-adds of attributions of present features, from a share of the rows."""
+    N, L, nonzeros = size.rows * share, size.labels, size.nonzeros * share
+    widths = [*size.hidden, L]
+    inner = sum(a * b for a, b in zip(widths[:-1], widths[1:])) or L
+    if method != "integrated_gradients":
+        return nonzeros * (inner + PASS * L) + N * inner
+    if len(size.hidden) == 1:
+        H = size.hidden[0]
+        return IG_STEPS * N * (2.0 * H * L + PASS * (H + L)) + nonzeros * H * L + N * PASS * H * L
+    return IG_STEPS * (nonzeros + N) * (inner + PASS * L)
+
+
+def training_cost(size: Size, n_epochs: int, batch_size: int, dense: bool, decay: bool = False) -> float:
+    """Return the multiply-adds of training; with weight decay every step moves all weights."""
+    N, D, L = size.rows, size.features, size.labels
+    widths = [*size.hidden, L]
+    later = sum(a * b for a, b in zip(widths[:-1], widths[1:]))
+    per_epoch = 3.0 * N * later + N * L * PASS
+    nonzeros = N * D if dense else size.nonzeros
+    per_epoch += (2.0 if dense else 2 * PASS) * nonzeros * widths[0]
+    steps = -(-N // batch_size)
+    per_epoch += steps * STEP
+    touched = D if decay else min(D, nonzeros / steps)
+    first = MOVE if 12 * D * widths[0] > CACHED else 2 * PASS
+    per_epoch += steps * (2 * PASS * later + first * touched * widths[0])
+    return n_epochs * per_epoch
+
+
+class Plan(NamedTuple):
+    """The order of computation that is taken."""
+
+    order: str
+    scoring: str  # "exact" or "sampled"
+    costs: dict  # multiply-adds of all orders that were possible, by name
+    n_rows: int  # the number of rows that a score comes from
+
+
+def plan(params, size: Size, networks: int, deviation: float = TYPICAL_DEVIATION) -> Plan:
+    """Choose the cheapest order.
+
+    Parameters
+    ----------
+    params : FALS
+        Only its parameters are read.
+    size : Size
+        With ``binary`` that of the network of one label.
+    networks : int
+        The number of networks.
+    deviation : float
+        See ``TYPICAL_DEVIATION``.
+    """
+    if params.attribution == "gradient":
+        costs = gradient_costs(size, params.activation, deviation)
+        if params.binary:
+            costs = {"expanded": costs["expanded"]}
+        exact = min(costs, key=costs.get)
+        sampled, n_rows = DRAWN, params.n_scored_rows or DRAWN_ROWS
+        if size.hidden and not params.binary:
+            costs[sampled] = sampled_cost(size, n_rows)
+    else:
+        exact, sampled = PRESENT, PRESENT_SAMPLED
+        n_rows = min(size.rows, params.n_scored_rows or SAMPLED_ROWS)
+        costs = {exact: present_cost(size, params.attribution)}
+        if not params.binary:
+            costs[sampled] = present_cost(size, params.attribution, n_rows / size.rows)
+    costs = {name: networks * cost for name, cost in costs.items()}
+    too_much = sampled in costs and costs[exact] > max(EXACT_UP_TO, costs[sampled])
+    if params.scoring == "sampled" or (params.scoring == "auto" and too_much):
+        return Plan(sampled, "sampled", costs, n_rows)
+    return Plan(exact, "exact", costs, size.rows)

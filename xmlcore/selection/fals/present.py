@@ -1,0 +1,114 @@
+"""Scores of attributions that are 0 for absent features: they are computed for the entries of X alone."""
+
+from collections.abc import Iterator
+from functools import partial
+
+import numpy as np
+
+from xmlcore.parallel import row_blocks
+from xmlcore.selection.fals.attribution import IG_STEPS, along, factors
+from xmlcore.selection.fals.blocks import ENTRIES, PHASE, ROWS, Block, Task, label_blocks
+from xmlcore.selection.fals.network import activate, product, sigmoid_slope, slope
+
+
+def present_order(task: Task, rows, shared: bool = False) -> Iterator[Block]:
+    """Score by the squared attributions of present features: (entries of X) L H operations.
+
+    Parameters
+    ----------
+    task : Task
+        Its method is "integrated_gradients", "deeplift" or "lrp".
+    rows : ndarray of int, or None
+        The rows of a sample; all rows when None, and then scores have no error.
+    shared : bool
+        Whether to yield one block with the sum over all labels. As labels share the rows of the sample, the error of
+        the sum does not follow from the errors of labels.
+    """
+    X = task.X if rows is None else task.X[rows]
+    n_features, n_labels = X.shape[1], task.network.biases[-1].size
+    blocks = label_blocks(n_labels, 48 * n_features)
+    if shared:
+        total = np.zeros(X.nnz)
+        for labels in blocks:
+            for at, own in _of_present(task, X, labels, lambda part, squares: squares.sum(axis=1, dtype=np.float64)):
+                total[at] += own
+        sums = np.stack([np.bincount(X.indices, w, n_features) for w in (total, np.square(total))])
+        yield _block_of_present(task, X, slice(0, n_labels), sums[:, None], rows is not None)
+        return
+    for labels in blocks:
+        sums = np.zeros((1 if rows is None else 2, n_features, labels.stop - labels.start))
+        for _, (features, parts) in _of_present(task, X, labels, partial(_by_feature, len(sums))):
+            for into, own in zip(sums, parts):
+                into[features] += own
+        yield _block_of_present(task, X, labels, sums.transpose(0, 2, 1), rows is not None)
+
+
+def _by_feature(count, part, squares):
+    """Return the features of some rows, and sums over their entries: of squares, and of their squares if count is 2."""
+    order = np.argsort(part.indices, kind="stable")
+    features, starts = np.unique(part.indices[order], return_index=True)
+    squares = squares[order]
+    powers = [squares, np.square(squares)][:count]
+    return features, [np.add.reduceat(own, starts, axis=0) if starts.size else own for own in powers]
+
+
+def _block_of_present(task, X, labels, sums, sampled):
+    """Make a block of means over rows, and their errors, from sums of squares and of squared squares (2, C, D)."""
+    mean, error = sums[0] / X.shape[0], None
+    if sampled:
+        variance = np.maximum(0, sums[1] / X.shape[0] - mean**2)
+        left = 1 - X.shape[0] / task.X.shape[0]
+        error = np.sqrt(variance / max(1, X.shape[0] - 1) * left).astype(np.float32)
+    return Block(labels, mean.astype(np.float32), error)
+
+
+def _of_present(task, X, labels, reduced):
+    """Yield, for parts of the rows in their order, the slice of their entries and ``reduced(part, squares)``."""
+    n_labels, count = task.network.biases[-1].size, labels.stop - labels.start
+
+    def one(first, last):
+        part = X[first:last]
+        squares = np.square(entry_attributions(task.network, part, task.method, labels))
+        return slice(X.indptr[first], X.indptr[last]), reduced(part, squares)
+
+    per_row = max(1.0, X.nnz / max(1, X.shape[0]))
+    widest = max(weight.shape[1] for weight in task.network.weights)
+    steps = row_blocks(X.shape[0], int(max(1, min(ROWS, ENTRIES // (per_row * widest)))))
+    for (_, last), result in zip(steps, task.workers.ordered(one, steps)):
+        yield result
+        done = (labels.start + count * last / X.shape[0]) / n_labels
+        task.progress(PHASE, done, f"{last:,} of {X.shape[0]:,} rows")
+
+
+def entry_attributions(network, X, method, labels):
+    """Return the attributions of the entries of X to some labels, in the order of the entries: float32 (entries, C)."""
+    rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+    if method != "integrated_gradients":
+        parts = factors(network, X, method, labels)
+        return along(parts, rows, X.indices) * parts.out[rows] * X.data[:, None]
+    if len(network.weights) == 2:
+        return _integrated(network, X, labels)
+    total = 0
+    for k in range(1, IG_STEPS + 1):
+        parts = factors(network, X * np.float32(k / IG_STEPS), "gradient", labels)
+        total = total + along(parts, rows, X.indices) * parts.out[rows]
+    return total * (X.data / IG_STEPS)[:, None]
+
+
+def _integrated(network, X, labels):
+    """Integrate over slopes and outputs first, and go to the features once; this needs exactly one hidden layer."""
+    into, out_of = network.weights[0], network.weights[1][:, labels]
+    bias = network.biases[1][labels]
+    points = (np.arange(1, IG_STEPS + 1, dtype=np.float32) / IG_STEPS)[:, None]
+    whole = product(X, into)
+    back = np.ascontiguousarray(out_of.T)
+    result = np.empty((X.nnz, out_of.shape[1]), np.float32)
+    for row in range(X.shape[0]):
+        a, b = X.indptr[row], X.indptr[row + 1]
+        if a == b:
+            continue
+        hidden = activate(points * whole[row] + network.biases[0], network.activation)
+        mean = sigmoid_slope(hidden @ out_of + bias).T @ slope(hidden, network.activation)
+        mean *= back
+        result[a:b] = (into[X.indices[a:b]] @ mean.T) * (X.data[a:b] / IG_STEPS)[:, None]
+    return result

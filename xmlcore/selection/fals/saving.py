@@ -1,0 +1,121 @@
+"""What a saved FALS consists of, and the checks before it is read back."""
+
+import numbers
+
+import numpy as np
+
+from xmlcore.models.base import ModelFormatError
+from xmlcore.selection.fals.checks import is_finite
+from xmlcore.selection.fals.network import Network
+from xmlcore.selection.fals.orders import ORDERS
+from xmlcore.selection.fals.parameters import ACTIVATIONS, SCORING
+from xmlcore.validation import check_count
+
+# Fitted attributes that are saved as JSON.
+VALUES = (
+    "n_selected_",
+    "order_",
+    "scoring_",
+    "n_scored_",
+    "costs_",
+    "layer_sizes_",
+    "binary_",
+    "shared_",
+    "seed_",
+    "n_features_in_",
+    "n_labels_",
+    "n_rows_",
+)
+
+
+def state(model) -> tuple[dict, dict[str, np.ndarray]]:
+    """Return the fitted state of a FALS: values for JSON, and arrays."""
+    values = {name.rstrip("_"): getattr(model, name) for name in VALUES}
+    arrays = {
+        "selected": model.selected_[:1] if model.shared_ else model.selected_,
+        "selected_scores": model.selected_scores_[:1] if model.shared_ else model.selected_scores_,
+    }
+    for name in ("scores_", "standard_error_"):
+        if name in model.__dict__:
+            arrays[name.rstrip("_")] = getattr(model, name)
+    if model.network_ is not None:
+        values["activation"] = model.network_.activation
+        for i, (weight, bias) in enumerate(zip(model.network_.weights, model.network_.biases)):
+            arrays |= {f"weight_{i}": weight, f"bias_{i}": bias}
+    return values, arrays
+
+
+def restored(values: dict, arrays: dict[str, np.ndarray]) -> dict:
+    """Check a saved state, and return the fitted attributes by name.
+
+    Raises
+    ------
+    ModelFormatError, ValueError, TypeError
+        When it is damaged.
+    """
+    _check_values(values)
+    L, k = values["n_labels"], values["n_selected"]
+    layers = range(len(values["layer_sizes"]) - 1) if "activation" in values else range(0)
+    _check_arrays(values, arrays, layers)
+    network = None
+    if "activation" in values:
+        weights = tuple(arrays[f"weight_{i}"] for i in layers)
+        network = Network(weights, tuple(arrays[f"bias_{i}"] for i in layers), values["activation"])
+    fitted = {f"{name}_": value for name, value in values.items() if name != "activation"}
+    fitted["network_"] = network
+    for name in ("scores", "standard_error"):
+        if name in arrays:
+            fitted[f"{name}_"] = arrays[name]
+    for name in ("selected", "selected_scores"):
+        fitted[f"{name}_"] = np.broadcast_to(arrays[name], (L, k)) if values["shared"] or L == 1 else arrays[name]
+    return fitted
+
+
+def _check_values(values):
+    for name, least in (
+        ("n_labels", 1), ("n_features_in", 1), ("n_selected", 1), ("n_rows", 1), ("n_scored", 1), ("seed", 0),
+    ):  # fmt: skip
+        check_count(values[name], name, least)
+    for name in ("binary", "shared"):
+        if not isinstance(values[name], bool):
+            raise ModelFormatError(f"{name} is {values[name]!r}, not true or false")
+    choices = {"scoring": SCORING[1:], "order": ORDERS, "activation": ACTIVATIONS}
+    for name, options in choices.items():
+        if (name != "activation" or name in values) and values[name] not in options:
+            raise ModelFormatError(f"{name} is {values[name]!r}, not one of {', '.join(options)}")
+    costs, sizes = values["costs"], values["layer_sizes"]
+    if not isinstance(costs, dict) or not all(isinstance(cost, numbers.Real) for cost in costs.values()):
+        raise ModelFormatError(f"costs are {costs!r}, not numbers by the names of orders")
+    last = 1 if values["binary"] else values["n_labels"]
+    if not (
+        isinstance(sizes, list)
+        and 2 <= len(sizes) <= 6
+        and all(isinstance(size, int) and size > 0 for size in sizes)
+        and (sizes[0], sizes[-1]) == (values["n_features_in"], last)
+    ):
+        raise ModelFormatError(f"layer_sizes are {sizes!r}: not {values['n_features_in']} features to {last} outputs")
+    if values["n_selected"] > values["n_features_in"]:
+        raise ModelFormatError(f"{values['n_selected']} features selected of {values['n_features_in']}")
+
+
+def _check_arrays(values, arrays, layers):
+    L, D, k = values["n_labels"], values["n_features_in"], values["n_selected"]
+    rows = 1 if values["shared"] else L
+    expected = {"selected": ((rows, k), "int32"), "selected_scores": ((rows, k), "float32")}
+    expected |= {name: ((rows, D), "float32") for name in ("scores", "standard_error") if name in arrays}
+    if ("activation" in values) != ("weight_0" in arrays):
+        raise ModelFormatError("of its network, either the weights or the activation is missing")
+    sizes, networks = values["layer_sizes"], (L,) if values["binary"] else ()
+    for i in layers:
+        expected |= {f"weight_{i}": ((*networks, sizes[i], sizes[i + 1]), "float32")}
+        last_of_binary = values["binary"] and i == len(sizes) - 2
+        expected |= {f"bias_{i}": ((L,) if last_of_binary else (*networks, sizes[i + 1]), "float32")}
+    for name, (shape, dtype) in expected.items():
+        array = arrays[name]
+        if array.shape != shape or array.dtype != dtype:
+            raise ModelFormatError(f"{name} in its arrays is {array.dtype} {array.shape}, not {dtype} {shape}")
+        if dtype == "float32" and not is_finite(array):
+            raise ModelFormatError(f"{name} in its arrays has values that are not finite")
+    ordered = np.sort(arrays["selected"], axis=1)
+    if ordered[:, 0].min() < 0 or ordered[:, -1].max() >= D or (ordered[:, 1:] == ordered[:, :-1]).any():
+        raise ModelFormatError("the selected features in its arrays are no features, or one is there twice")

@@ -1,0 +1,94 @@
+"""Scores of all features for all labels: the order of computation is chosen, run, and the best features are kept."""
+
+import numpy as np
+
+from xmlcore.selection.fals import blocks, exact, label_networks, present, sampled
+from xmlcore.selection.fals.network import ROW_SAMPLE, sizes_of
+from xmlcore.selection.fals.orders import DRAWN, PRESENT, Size, plan
+from xmlcore.selection.fals.parameters import FISHER, SHARED
+from xmlcore.selection.fals.selecting import Selection
+
+
+def score(params, network, X, k: int, seed: int, workers, progress) -> dict:
+    """Score all features, and select the k best for each label.
+
+    Parameters
+    ----------
+    params : FALS
+        Only its parameters are read, here and in the functions of this file.
+    network : Network
+    X : csr_array, shape (N, D)
+    k, seed : int
+    workers : Workers
+    progress : callable
+
+    Returns
+    -------
+    dict
+        The fitted attributes of FALS that hold features, scores, and how these were computed.
+    """
+    n_features, n_labels = X.shape[1], network.biases[-1].size
+    size, networks = network_size(params, X.shape, n_labels, X.nnz)
+    shared = params.pattern in SHARED
+    task = blocks.Task(network, X, params.attribution, params.pattern in FISHER, workers, progress, seed)
+    chosen = plan(params, size, networks)
+    if params.binary:
+        found = label_networks.scores(task)
+    elif chosen.order in ("reference", "expanded", "direct"):
+        chosen, found = _by_slopes(params, task, size, networks, chosen)
+    elif chosen.order == "closed form":
+        found = exact.closed_form(task)
+    elif chosen.order == DRAWN:
+        found = sampled.sampled_order(task, chosen.n_rows)
+    elif chosen.order == PRESENT:
+        found = present.present_order(task, None)
+    else:
+        random = np.random.default_rng([seed, ROW_SAMPLE])
+        rows = np.sort(random.choice(X.shape[0], chosen.n_rows, replace=False))
+        found = present.present_order(task, rows, shared)
+    kept = score_bytes(shared, n_labels, n_features, chosen.scoring) <= params.max_score_bytes
+    selection = Selection(n_labels, n_features, k, shared, kept, chosen.scoring == "sampled")
+    for block in found:
+        selection.add(block)
+    return selection.fitted() | {
+        "order_": chosen.order,
+        "scoring_": chosen.scoring,
+        "n_scored_": int(chosen.n_rows),
+        "costs_": chosen.costs,
+    }
+
+
+def _by_slopes(params, task, size, networks, chosen):
+    """The orders that read the slopes of all rows; the choice is made again once it is known how rows differ."""
+    slopes, references = blocks.slopes(task), None
+    if "reference" in chosen.costs:
+        task.progress("Comparing rows", 0.0, f"{size.rows:,} rows")
+        references = exact.find_references(slopes[0], task.seed)
+        chosen = plan(params, size, networks, references.share)
+    if chosen.order == "reference":
+        return chosen, exact.reference_order(task, references)
+    if chosen.order == "expanded":
+        return chosen, exact.expanded_order(task, slopes[0])
+    if chosen.order == DRAWN:
+        return chosen, sampled.sampled_order(task, chosen.n_rows)
+    return chosen, exact.direct_order(task, slopes)
+
+
+def network_size(params, shape: tuple, n_labels: int, nnz: int) -> tuple[Size, int]:
+    """Return what the costs of a network depend on, and the number of networks.
+
+    Parameters
+    ----------
+    params : FALS
+    shape : (N, D)
+    n_labels : int
+    nnz : int
+        The number of entries of X that are not 0.
+    """
+    _, *hidden, n_outputs = sizes_of(params, shape[1], n_labels)
+    return Size(*shape, n_outputs, tuple(hidden), nnz), n_labels if params.binary else 1
+
+
+def score_bytes(shared: bool, n_labels: int, n_features: int, scoring: str) -> int:
+    """Return the bytes of the scores of all features, and of their standard errors where these are sampled."""
+    return 4 * n_features * (1 if shared else n_labels) * (2 if scoring == "sampled" else 1)
