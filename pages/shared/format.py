@@ -1,5 +1,7 @@
 """Numbers and names as the pages write them."""
 
+import html
+import math
 from datetime import datetime
 
 _UNITS = ((1, "s"), (1e3, "ms"), (1e6, "µs"))
@@ -9,6 +11,35 @@ def count(number: int, one: str = "", many: str | None = None) -> str:
     """``1,234 rows``; ``1 row``."""
     word = one if number == 1 else (many if many is not None else one + "s" if one else "")
     return f"{number:,} {word}".rstrip()
+
+
+def listed(parts: list[str]) -> str:
+    """``a``, ``a and b``, ``a, b and c``."""
+    return parts[0] if len(parts) == 1 else ", ".join(parts[:-1]) + " and " + parts[-1]
+
+
+def percent(share: float) -> str:
+    """A share with one digit behind the point, ``12.3 %``; ``–`` when it is not known."""
+    return f"{100 * share:.1f} %" if math.isfinite(share) else "–"
+
+
+def probability(value: float) -> str:
+    """A probability with three digits that mean something: ``0.0123 %``."""
+    return f"{100 * value:.3g} %" if value >= 1e-6 else "nearly 0 %"
+
+
+def signed(value: float) -> str:
+    """``+1.23`` or ``−0.45``, with digits that mean something."""
+    if not math.isfinite(value):
+        return "−∞" if value < 0 else "∞" if value > 0 else "–"
+    size = abs(value)
+    digits = 2 if size >= 0.095 or size == 0 else min(1 - math.floor(math.log10(size)), 6)
+    return f"{value:+.{digits}f}".replace("-", "−")
+
+
+def number(value: float) -> str:
+    """``1.23`` or ``−0.45``; ``–`` when it is not known."""
+    return f"{value:.2f}".replace("-", "−") if math.isfinite(value) else "–"
 
 
 def ordinal(place: int) -> str:
@@ -74,3 +105,8 @@ def file_name(text: str) -> str:
     """``text`` as part of the name of a downloaded file."""
     kept = "".join(c if c.isascii() and (c.isalnum() or c in "-_.") else "-" for c in text).strip("-.")
     return kept[:60] or "data"
+
+
+def in_title(name: str, letters: int = 22) -> str:
+    """``name`` as part of a figure's title: short enough for a phone, and without mark-up of its own."""
+    return html.escape(name if len(name) <= letters else name[: letters - 1] + "…", quote=False)
