@@ -1,13 +1,33 @@
-"""What a page about results shows while there is no data set, or no result yet."""
+"""How a page begins: with the data set in use, or with what is missing."""
+
+from typing import NamedTuple
 
 import streamlit as st
 
-from pages.shared import format, tasks
-from xmlcore import experiment
+from pages.shared import format, jobs, server, tasks, workspace
+from xmlcore import datasets
+
+
+class InUse(NamedTuple):
+    """The data set in use: itself, its fingerprint, and what the user calls it."""
+
+    data: datasets.Dataset
+    fingerprint: str
+    name: str
+
+
+def dataset(ready: str, without: str) -> InUse | None:
+    """Return the data set in use; None without one, and the page says so. Arguments as for :func:`no_data`."""
+    fingerprint = workspace.get("dataset")
+    if fingerprint is None:
+        no_data(ready, without)
+        return None
+    data = server.dataset(fingerprint)
+    return InUse(data, fingerprint, tasks.dataset_name(fingerprint) or data.name)
 
 
 def no_data(ready: str, without: str) -> None:
-    """There is no data set in use.
+    """Say that there is no data set in use, or show how far the one is that is being made ready.
 
     Parameters
     ----------
@@ -15,22 +35,22 @@ def no_data(ready: str, without: str) -> None:
         What can be done once it is there, after "The data set is being made ready."; and why the page is empty, after
         "There is no data set in use,".
     """
-    running = tasks.active("prepare")
+    running = jobs.active("prepare")
     if running:
         st.markdown(f"The data set is being made ready. {ready}")
-        tasks.watch(running)
+        jobs.watch(running)
     else:
         st.markdown(f"There is no data set in use, {without}")
         st.page_link("pages/data/page.py", label="Choose or upload one on the Data page", icon=":material/table_rows:")
 
 
 def no_run(said, data, fingerprint: str, name: str, page: str, train: str, k: int, others: str, **about) -> None:
-    """No model that the page is about has been trained: say what the page shows, and offer to train one.
+    """Say what the page shows when a model has been trained, and offer to train one.
 
     Parameters
     ----------
     said : str
-        Markdown.
+        What the page shows, in Markdown.
     data : Dataset
     fingerprint, name : str
         Of the data set; its name as it is shown.
@@ -42,16 +62,16 @@ def no_run(said, data, fingerprint: str, name: str, page: str, train: str, k: in
     others : str
         Label of the link to the Train page.
     **about
-        Trainings that are shown here, such as ``model="LdSM"``; all of this data set when not given.
+        Which trainings are shown while they run, such as ``model="LdSM"``; by default all of this data set.
     """
-    training = tasks.active("train", fingerprint=fingerprint, **about)
+    training = jobs.active("train", fingerprint=fingerprint, **about)
     st.markdown(said)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
             f"Train {train} with its default settings",
             type="primary",
             key=f"{page}.train",
-            on_click=lambda: tasks.train(fingerprint, name, train, experiment.full_params(train), k),
+            on_click=lambda: tasks.start(tasks.train_task(fingerprint, train, None, k)),
             disabled=data.Y_train.nnz == 0 or bool(training),
         )
         st.page_link("pages/train/page.py", label=others, icon=":material/tune:")
@@ -61,11 +81,11 @@ def no_run(said, data, fingerprint: str, name: str, page: str, train: str, k: in
 
 
 def watch_training(fingerprint: str, **about) -> None:
-    """Trainings on a data set that are under way, or failed."""
-    tasks.watch(tasks.active("train", fingerprint=fingerprint, **about)[::-1])
-    tasks.show_failures(tasks.failed("train", fingerprint=fingerprint, **about))
+    """Show trainings on a data set that run or have failed; ``about`` as for :func:`no_run`."""
+    jobs.watch(jobs.active("train", fingerprint=fingerprint, **about)[::-1])
+    jobs.show_failures(jobs.failed("train", fingerprint=fingerprint, **about))
 
 
 def not_trained(name: str, what: str = "No model has") -> str:
-    """The sentence that nothing was trained on a data set."""
+    """Return the sentence that nothing was trained on a data set."""
     return f"{what} been trained on **{format.plain(name)}** in this workspace yet."

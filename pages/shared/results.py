@@ -1,14 +1,16 @@
-"""Which result a page about one result shows."""
+"""Runs and selections of this workspace: which are kept, which one a page shows, and reading them."""
 
 import streamlit as st
 
-from pages.shared import format, server, workspace
-from xmlcore import store
-from xmlcore.models import ModelFormatError
+from pages.shared import format, jobs, server, tasks, workspace
+from xmlcore import experiment, store
+
+K = 5  # labels predicted for a row, and measured up to, in trainings that pages start
+KS = (1, 3, 5)  # numbers of labels at which tables and figures have measures
 
 
 def kept(kind: str, fingerprint: str) -> list:
-    """Results on a data set that this workspace knows and the store still has, newest first.
+    """Return records of results on a data set that this workspace lists and the store still has, newest first.
 
     Parameters
     ----------
@@ -18,13 +20,71 @@ def kept(kind: str, fingerprint: str) -> list:
     return [r for r in workspace.get(kind) if r["fingerprint"] == fingerprint and store.exists(kind, r["key"])][::-1]
 
 
-def opened(key: str):
-    """The run and its model; None, and an error on the page, where they cannot be read."""
+def task_of(record: dict):
+    """Return the task that makes the result of a record of "runs" or "selections"; ValueError when none does now."""
+    if "model" in record:
+        return tasks.train_task(record["fingerprint"], record["model"], record["params"], record["k"])
+    return tasks.select_task(record["fingerprint"], record["method"], record["params"])
+
+
+def run(record: dict):
+    """Return a run; None where it cannot be read.
+
+    A damaged one is made again, and the page says so; it still has to call :func:`pages.shared.begin.watch_training`.
+    """
+    return _read(server.run, record)
+
+
+def run_and_model(record: dict):
+    """Return a run and its model, as :func:`run` does."""
+    return _read(lambda key: (server.run(key), server.model(key)), record)
+
+
+def selection(record: dict):
+    """Return a selection, as :func:`run` does."""
+    return _read(server.selection, record)
+
+
+def measures(record: dict):
+    """Return the measures and times of a run, as :func:`run` does."""
+    return _read(server.measures, record)
+
+
+def _read(read, record):
     try:
-        return server.run(key), server.model(key)
-    except (store.StoreError, OSError, ModelFormatError) as error:
-        st.error(f"The model of this result cannot be read: {format.plain(error)}. Train it again on the Train page.")
-        return None
+        return read(record["key"])
+    except store.DamagedArtifactError:
+        _make_again(record)
+    except (store.StoreError, OSError) as error:
+        st.error(f"This result cannot be read: {format.plain(error)}. Make it again.")
+    return None
+
+
+def _make_again(record):
+    try:
+        task = task_of(record)
+    except (ValueError, TypeError) as error:  # the program has changed since
+        st.error(f"The stored result was damaged and has been removed. These settings are gone: {format.plain(error)}.")
+        return
+    tasks.make_again(task)
+    st.warning(tasks.DAMAGED)
+
+
+def mark(record: dict) -> None:
+    """Say so where a run or selection was made by earlier code, and offer to make it again."""
+    try:
+        task = task_of(record)
+    except (ValueError, TypeError):
+        st.caption(tasks.MARKS["earlier version"])
+        return
+    origin = experiment.provenance(task) if task.key == record["key"] else "earlier version"
+    if origin in tasks.MARKS and not jobs.active(key=task.key):
+        tasks.mark(task, origin)
+
+
+def opened(key: str):
+    """Do what :func:`run_and_model` does, for the key of a run that this workspace lists."""
+    return run_and_model(next(r for r in workspace.get("runs") if r["key"] == key))
 
 
 def chosen(widget: str, fingerprint: str, runs: list) -> str:

@@ -4,11 +4,12 @@ Values from here are shared objects: read them, never change them (but for the r
 lose what is over).
 """
 
+import functools
 import json
 
 import streamlit as st
 
-from xmlcore import datasets, experiment, explain, jobs, metrics
+from xmlcore import datasets, experiment, explain, jobs, metrics, store
 from xmlcore.models.ldsm import frames as tree_frames
 from xmlcore.robustness import ValueScale
 from xmlcore.selection import frames as selected_frames
@@ -16,6 +17,37 @@ from xmlcore.store import cache_root
 
 WARM_UP = "warm-up"
 SERVER = "server"  # owner of jobs that belong to nobody's workspace
+_values = []  # all functions made by shared
+
+
+def shared(max_entries: int, show_spinner: bool | str = False):
+    """Decorate a function of texts and numbers: its values are kept for all sessions.
+
+    Parameters
+    ----------
+    max_entries : int
+        Values kept at most.
+    show_spinner : bool or str
+        What the page says while a value is made.
+    """
+
+    def decorate(function):
+        # The cache's folder is part of each key: it is an environment variable, and tests change it.
+        def of_root(root, *args):
+            return function(*args)
+
+        of_root.__module__, of_root.__qualname__ = function.__module__, function.__qualname__  # Streamlit's own key
+        kept = st.cache_resource(of_root, show_spinner=show_spinner, max_entries=max_entries)
+        _values.append(kept)
+        return functools.wraps(function)(lambda *args: kept(str(cache_root()), *args))
+
+    return decorate
+
+
+def forget() -> None:
+    """Forget all values of functions made by :func:`shared`: a result that they were made from has been replaced."""
+    for kept in _values:
+        kept.clear()
 
 
 def queue() -> jobs.Queue:
@@ -33,138 +65,6 @@ def job_records() -> dict:
     return _job_records(str(cache_root()))
 
 
-def dataset(fingerprint: str) -> datasets.Dataset:
-    return _dataset(str(cache_root()), fingerprint)
-
-
-def description(fingerprint: str):
-    """Return describe(dataset)."""
-    return _description(str(cache_root()), fingerprint)
-
-
-def run(key: str) -> experiment.Run:
-    return _run(str(cache_root()), key)
-
-
-def model(key: str):
-    """Return the fitted model of a run."""
-    return _model(str(cache_root()), key)
-
-
-def nodes(key: str, tree: int):
-    """Return the table of a tree's nodes, without names: see xmlcore.models.ldsm.frames."""
-    return _nodes(str(cache_root()), key, tree)
-
-
-def prefixes(key: str):
-    """Return the measures of parts of a model, by their own key."""
-    return _prefixes(str(cache_root()), key)
-
-
-def contributions(key: str, row: int, label: int):
-    """Return what each feature of a test row adds to a label's score, without names: see xmlcore.explain."""
-    return _contributions(str(cache_root()), key, row, label)
-
-
-def path(key: str, row: int, label: int):
-    """Return the nodes on a test row's way to a label."""
-    return _path(str(cache_root()), key, row, label)
-
-
-def label_importance(key: str, label: int, at_most: int) -> explain.LabelImportance:
-    """Return the features that contribute most to a label, over rows that have it."""
-    return _label_importance(str(cache_root()), key, label, at_most)
-
-
-def label_names(fingerprint: str):
-    """Return a table of all labels, most frequent first: ``label``, ``name``."""
-    return _label_names(str(cache_root()), fingerprint)
-
-
-def robustness(key: str):
-    """Return what noise did to a run, by its own key."""
-    return _robustness(str(cache_root()), key)
-
-
-def explanations(key: str):
-    """Return what was measured of a run's explanations, by its own key."""
-    return _explanations(str(cache_root()), key)
-
-
-def sampling(key: str):
-    """Return what other numbers of double sampling bring, by their own key."""
-    return _sampling(str(cache_root()), key)
-
-
-def one_class(key: str) -> tuple[float, float]:
-    """Return accuracy and macro-F1 of a run's first predictions."""
-    return _one_class(str(cache_root()), key)
-
-
-def by_bucket(key: str):
-    """Return accuracy and macro-F1 of a run's first predictions of head, torso and tail classes."""
-    return _by_bucket(str(cache_root()), key)
-
-
-def scale(fingerprint: str) -> ValueScale:
-    """Return how large the values of the test rows are."""
-    return _scale(str(cache_root()), fingerprint)
-
-
-def measures(key: str) -> tuple:
-    """Return the measures and times of a run: little, where whole runs would be too much to keep many of."""
-    return _measures(str(cache_root()), key)
-
-
-def selection(key: str) -> experiment.Selection:
-    return _selection(str(cache_root()), key)
-
-
-def selection_estimate(fingerprint: str, method: str, params: dict) -> dict:
-    """Return what a selection is about to take: see xmlcore.experiment. ValueError for settings it cannot have."""
-    return _selection_estimate(str(cache_root()), fingerprint, method, json.dumps(params, sort_keys=True))
-
-
-def label_features(key: str, label: int):
-    """Return the features that a label keeps, without names: see xmlcore.selection.frames."""
-    return _label_features(str(cache_root()), key, label)
-
-
-def selection_heat(key: str, labels: tuple, most_features: int):
-    """Return how much features matter to some labels, without names."""
-    return _selection_heat(str(cache_root()), key, labels, most_features)
-
-
-def selection_groups(key: str, n_groups: int) -> tuple:
-    """Return groups of labels and features, without names, and how many of both are in them."""
-    return _selection_groups(str(cache_root()), key, n_groups)
-
-
-def closest_labels(key: str) -> tuple:
-    """Return pairs of labels with most in common, how many labels were compared, the mean overlap and share."""
-    return _closest_labels(str(cache_root()), key)
-
-
-def selection_union(key: str) -> int:
-    """Return how many features are kept by any label."""
-    return _selection_union(str(cache_root()), key)
-
-
-def judged(key: str) -> experiment.Judged:
-    return _judged(str(cache_root()), key)
-
-
-def stability(key: str) -> experiment.Stability:
-    return _stability(str(cache_root()), key)
-
-
-def reduced(key: str) -> experiment.Reduced:
-    return _reduced(str(cache_root()), key)
-
-
-# The cache's folder is part of each key: it is an environment variable, and tests change it.
-
-
 @st.cache_resource(show_spinner=False)
 def _queue(root: str) -> jobs.Queue:
     made = jobs.Queue()
@@ -177,154 +77,202 @@ def _job_records(root: str) -> dict:
     return {}
 
 
-@st.cache_resource(show_spinner="Loading the data set", max_entries=4)
-def _dataset(root: str, fingerprint: str) -> datasets.Dataset:
+# --- results of tasks ---
+
+
+def loaded(task):
+    """Return the kept result of a task; raises what ``task.load()`` raises."""
+    return loaded_by_key(task.kind, task.key)
+
+
+def loaded_by_key(kind: str, key: str):
+    """Return a kept result of a kind of task by its key; raises as :func:`loaded` does."""
+    return (_large if kind in ("train", "select") else _small)(kind, key)
+
+
+@shared(max_entries=16, show_spinner="Loading the result")
+def _large(kind, key):
+    return experiment.load(kind, key)
+
+
+@shared(max_entries=100)
+def _small(kind, key):
+    return experiment.load(kind, key)
+
+
+def estimated_seconds(task) -> float | None:
+    """Return how long a task is expected to take; None where what it is made from cannot be read."""
+    try:
+        return _estimated_seconds(json.dumps(task.to_record(), sort_keys=True))
+    except (store.StoreError, OSError):
+        return None
+
+
+@shared(max_entries=500)
+def _estimated_seconds(record):
+    return experiment.from_record(json.loads(record)).estimate().seconds
+
+
+def run(key: str) -> experiment.Run:
+    """Return a run that is kept."""
+    return loaded_by_key("train", key)
+
+
+def selection(key: str) -> experiment.Selection:
+    """Return a selection that is kept."""
+    return loaded_by_key("select", key)
+
+
+# --- what is made from data sets and results ---
+
+
+@shared(max_entries=4, show_spinner="Loading the data set")
+def dataset(fingerprint: str) -> datasets.Dataset:
     return datasets.load_saved(fingerprint)
 
 
-@st.cache_resource(show_spinner="Counting labels", max_entries=4)
-def _description(root: str, fingerprint: str):
-    return datasets.describe(_dataset(root, fingerprint))
+@shared(max_entries=4, show_spinner="Counting labels")
+def description(fingerprint: str):
+    """Return describe(dataset)."""
+    return datasets.describe(dataset(fingerprint))
 
 
-@st.cache_resource(show_spinner=False, max_entries=1000)
-def _measures(root: str, key: str) -> tuple:
-    loaded = _run(root, key)
-    return loaded.measures, loaded.times
-
-
-@st.cache_resource(show_spinner="Loading the result", max_entries=12)
-def _run(root: str, key: str) -> experiment.Run:
-    return experiment.load_run(key)
-
-
-@st.cache_resource(show_spinner="Loading the model", max_entries=3)
-def _model(root: str, key: str):
+@shared(max_entries=3, show_spinner="Loading the model")
+def model(key: str):
+    """Return the fitted model of a run."""
     return experiment.load_run_model(key)
 
 
-@st.cache_resource(show_spinner=False, max_entries=40)
-def _nodes(root: str, key: str, tree: int):
-    return tree_frames.nodes_frame(_model(root, key).trees_[tree])
+@shared(max_entries=40)
+def nodes(key: str, tree: int):
+    """Return the table of a tree's nodes, without names: see xmlcore.models.ldsm.frames."""
+    return tree_frames.nodes_frame(model(key).trees_[tree])
 
 
-@st.cache_resource(show_spinner=False, max_entries=20)
-def _prefixes(root: str, key: str):
-    return experiment.load_prefixes(key)
+@shared(max_entries=100)
+def contributions(key: str, row: int, label: int):
+    """Return what each feature of a test row adds to a label's score, without names: see xmlcore.explain."""
+    data = dataset(run(key).fingerprint)
+    return explain.contributions(model(key), data.X_test[[row]], label)
 
 
-@st.cache_resource(show_spinner=False, max_entries=60)
-def _robustness(root: str, key: str):
-    return experiment.load_robustness(key)
+@shared(max_entries=100)
+def path(key: str, row: int, label: int):
+    """Return the nodes on a test row's way to a label."""
+    data = dataset(run(key).fingerprint)
+    return explain.path(model(key), data.X_test[[row]], label)
 
 
-@st.cache_resource(show_spinner=False, max_entries=20)
-def _explanations(root: str, key: str):
-    return experiment.load_explanations(key)
+@shared(max_entries=60, show_spinner="Explaining rows with the label")
+def label_importance(key: str, label: int, at_most: int) -> explain.LabelImportance:
+    """Return the features that contribute most to a label, over rows that have it."""
+    data = dataset(run(key).fingerprint)
+    return explain.label_importance(model(key), data, label, at_most)
 
 
-@st.cache_resource(show_spinner=False, max_entries=20)
-def _sampling(root: str, key: str):
-    return experiment.load_sampling(key)
+@shared(max_entries=4)
+def label_names(fingerprint: str):
+    """Return a table of all labels, most frequent first: ``label``, ``name``."""
+    return description(fingerprint).labels.sort_values("rank", kind="stable")[["label", "name"]]
 
 
-@st.cache_resource(show_spinner=False, max_entries=100)
-def _one_class(root: str, key: str) -> tuple[float, float]:
-    found = _run(root, key)
-    Y, first = _dataset(root, found.fingerprint).Y_test, found.ranking.labels[:, 0]
+@shared(max_entries=100)
+def one_class(key: str) -> tuple[float, float]:
+    """Return accuracy and macro-F1 of a run's first predictions."""
+    found = run(key)
+    Y, first = dataset(found.fingerprint).Y_test, found.ranking.labels[:, 0]
     return metrics.accuracy(Y, first), metrics.macro_f1(Y, first)
 
 
-@st.cache_resource(show_spinner=False, max_entries=100)
-def _by_bucket(root: str, key: str):
-    found = _run(root, key)
-    data = _dataset(root, found.fingerprint)
-    buckets = _description(root, found.fingerprint).labels["bucket"].to_numpy()
+@shared(max_entries=100)
+def by_bucket(key: str):
+    """Return accuracy and macro-F1 of a run's first predictions of head, torso and tail classes."""
+    found = run(key)
+    data = dataset(found.fingerprint)
+    buckets = description(found.fingerprint).labels["bucket"].to_numpy()
     return metrics.first_class_by_bucket(data.Y_test, found.ranking.labels[:, 0], buckets)
 
 
-@st.cache_resource(show_spinner=False, max_entries=20)
-def _scale(root: str, fingerprint: str) -> ValueScale:
-    return ValueScale.of(_dataset(root, fingerprint).X_test)
+@shared(max_entries=20)
+def scale(fingerprint: str) -> ValueScale:
+    """Return how large the values of the test rows are."""
+    return ValueScale.of(dataset(fingerprint).X_test)
 
 
-@st.cache_resource(show_spinner=False, max_entries=100)
-def _contributions(root: str, key: str, row: int, label: int):
-    data = _dataset(root, _run(root, key).fingerprint)
-    return explain.contributions(_model(root, key), data.X_test[[row]], label)
+@shared(max_entries=1000)
+def measures(key: str) -> tuple:
+    """Return the measures and times of a run: little, where whole runs would be too much to keep many of."""
+    loaded = run(key)
+    return loaded.measures, loaded.times
 
 
-@st.cache_resource(show_spinner=False, max_entries=100)
-def _path(root: str, key: str, row: int, label: int):
-    data = _dataset(root, _run(root, key).fingerprint)
-    return explain.path(_model(root, key), data.X_test[[row]], label)
+@shared(max_entries=200)
+def selection_estimate(fingerprint: str, method: str, params: dict) -> dict:
+    """Return what a selection is about to take: see xmlcore.experiment. ValueError for settings it cannot have."""
+    return experiment.selection_estimate(dataset(fingerprint), method, params)
 
 
-@st.cache_resource(show_spinner="Explaining rows with the label", max_entries=60)
-def _label_importance(root: str, key: str, label: int, at_most: int) -> explain.LabelImportance:
-    data = _dataset(root, _run(root, key).fingerprint)
-    return explain.label_importance(_model(root, key), data, label, at_most)
-
-
-@st.cache_resource(show_spinner="Loading the selection", max_entries=6)
-def _selection(root: str, key: str) -> experiment.Selection:
-    return experiment.load_selection(key)
-
-
-@st.cache_resource(show_spinner=False, max_entries=200)
-def _selection_estimate(root: str, fingerprint: str, method: str, params: str) -> dict:
-    return experiment.selection_estimate(_dataset(root, fingerprint), method, json.loads(params))
-
-
-@st.cache_resource(show_spinner=False, max_entries=100)
-def _label_features(root: str, key: str, label: int):
-    found = _selection(root, key)
-    data = _dataset(root, found.fingerprint)
+@shared(max_entries=100)
+def label_features(key: str, label: int):
+    """Return the features that a label keeps, without names: see xmlcore.selection.frames."""
+    found = selection(key)
+    data = dataset(found.fingerprint)
     parts = (found.selected, found.selected_scores, found.standard_error)
     return selected_frames.label_frame(*parts, label, data.X_train, data.Y_train)
 
 
-@st.cache_resource(show_spinner="Ordering labels and features", max_entries=12)
-def _selection_heat(root: str, key: str, labels: tuple, most_features: int):
-    found = _selection(root, key)
+@shared(max_entries=12, show_spinner="Ordering labels and features")
+def selection_heat(key: str, labels: tuple, most_features: int):
+    """Return how much features matter to some labels, without names."""
+    found = selection(key)
     parts = (found.selected, found.selected_scores, found.n_features)
     return selected_frames.heat_frame(*parts, labels, most_features)
 
 
-@st.cache_resource(show_spinner="Grouping labels and features", max_entries=12)
-def _selection_groups(root: str, key: str, n_groups: int) -> tuple:
-    found = _selection(root, key)
-    order = _label_names(root, found.fingerprint)["label"].to_numpy()
+@shared(max_entries=12, show_spinner="Grouping labels and features")
+def selection_groups(key: str, n_groups: int) -> tuple:
+    """Return groups of labels and features, without names, and how many of both are in them."""
+    found = selection(key)
+    order = label_names(found.fingerprint)["label"].to_numpy()
     return selected_frames.group_frame(found.selected, found.n_features, order, n_groups)
 
 
-@st.cache_resource(show_spinner="Comparing labels", max_entries=12)
-def _closest_labels(root: str, key: str) -> tuple:
-    found = _selection(root, key)
-    order = _label_names(root, found.fingerprint)["label"].to_numpy()
+@shared(max_entries=12, show_spinner="Comparing labels")
+def closest_labels(key: str) -> tuple:
+    """Return pairs of labels with most in common, how many labels were compared, the mean overlap and share."""
+    found = selection(key)
+    order = label_names(found.fingerprint)["label"].to_numpy()
     return selected_frames.closest_pairs(found.selected, found.n_features, order=order)
 
 
-@st.cache_resource(show_spinner=False, max_entries=50)
-def _selection_union(root: str, key: str) -> int:
-    return experiment.union_of(_selection(root, key).selected).size
+@shared(max_entries=50)
+def selection_union(key: str) -> int:
+    """Return how many features are kept by any label."""
+    return experiment.union_of(selection(key).selected).size
 
 
-@st.cache_resource(show_spinner=False, max_entries=40)
-def _judged(root: str, key: str) -> experiment.Judged:
-    return experiment.load_judged(key)
+# --- until all pages call tasks.shown ---
 
 
-@st.cache_resource(show_spinner=False, max_entries=40)
-def _stability(root: str, key: str) -> experiment.Stability:
-    return experiment.load_stability(key)
+def robustness(key):
+    return loaded_by_key("robustness", key)
 
 
-@st.cache_resource(show_spinner=False, max_entries=40)
-def _reduced(root: str, key: str) -> experiment.Reduced:
-    return experiment.load_reduced(key)
+def explanations(key):
+    return loaded_by_key("explanations", key)
 
 
-@st.cache_resource(show_spinner=False, max_entries=4)
-def _label_names(root: str, fingerprint: str):
-    return _description(root, fingerprint).labels.sort_values("rank", kind="stable")[["label", "name"]]
+def sampling(key):
+    return loaded_by_key("sampling", key)
+
+
+def judged(key):
+    return loaded_by_key("compare_selections", key)
+
+
+def stability(key):
+    return loaded_by_key("selection_stability", key)
+
+
+def reduced(key):
+    return loaded_by_key("reduced", key)

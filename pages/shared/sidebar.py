@@ -2,7 +2,8 @@
 
 import streamlit as st
 
-from pages.shared import format, server, tasks, workspace
+from pages.shared import format, jobs, server, workspace
+from xmlcore import store
 
 
 def show() -> None:
@@ -20,9 +21,8 @@ def _dataset():
         return
     try:
         data = server.dataset(fingerprint)
-    except KeyError:
-        workspace.forget_dataset(fingerprint)
-        st.caption("The stored data set is gone (was the cache deleted?): choose one on the Data page.")
+    except KeyError as error:
+        _gone(fingerprint, isinstance(error, store.DamagedArtifactError))
         return
     name = workspace.get("known").get(fingerprint, {}).get("name", data.name)
     st.markdown(f"**{format.plain(name)}**")
@@ -32,13 +32,23 @@ def _dataset():
     )
 
 
+def _gone(fingerprint, damaged):
+    """Say that the data set in use cannot be read; one of the catalog is made again."""
+    entry = workspace.get("known").get(fingerprint, {})
+    from_catalog = entry.get("source") == "catalog"
+    workspace.forget_dataset(fingerprint, wanted=entry["name"] if from_catalog else workspace.DEFAULT_DATASET)
+    why = "was damaged" if damaged else "is gone (was the cache deleted?)"
+    then = "It is being made again." if from_catalog else "Upload it again on the Data page."
+    st.caption(f"The stored data set {why}. {then}")
+
+
 def _jobs():
     warm_up = server.warm_up()
-    compiling = [warm_up] if warm_up is not None and warm_up.state in tasks.ACTIVE else []
-    own = tasks.active()
+    compiling = [warm_up] if warm_up is not None and warm_up.state in jobs.ACTIVE else []
+    own = jobs.active()
     if own:
         st.caption("Running")
-    tasks.watch([*own, *compiling], compact=True)
+    jobs.watch([*own, *compiling], compact=True)
     if warm_up is not None and warm_up.state == "failed":
         st.warning(
             "Compiling kernels failed, each training compiles what it needs by itself. "

@@ -1,367 +1,284 @@
-"""Jobs of this workspace: started, watched, stopped, and their results taken in."""
+"""Tasks of :mod:`xmlcore.experiment` on pages: shown when their results are kept, else started or offered.
+
+:func:`shown` is what a page calls. :func:`ready` is the same for pages that draw several results at once.
+"""
 
 import streamlit as st
 
-from pages.shared import downloads, format, server, settings, workspace
-from xmlcore import datasets, experiment, store
+from pages.shared import format, jobs, server, workspace
+from pages.shared.jobs import active, dismiss, failed, find, show_failures, watch
+from xmlcore import experiment, store
 
-ACTIVE = ("queued", "running")
-EVERY = 0.7  # seconds between looks while something runs; nothing is asked when nothing runs
+__all__ = ["active", "dismiss", "failed", "find", "show_failures", "watch"]  # until no page takes them from here
+
+AUTOMATIC_BELOW = 20.0  # seconds that a task may take to be started without a press of a button
+DAMAGED = "The stored result was damaged and has been removed. It is being made again."
+MARKS = {
+    "earlier code": "This result was made before the last change of the program. It is most likely still the same.",
+    "earlier version": "This result was made by an earlier version of the program, and may differ from today's.",
+}
+_RESTARTED = {
+    "train": "The server was restarted during a training. Press Train to start it again.",
+    "select": "The server was restarted during a selection of features. Its page can start it again.",
+}
 
 
-def find(record: dict):
-    """Return the job of a workspace record, or None when this process does not know it (any more)."""
-    return server.queue().get(record["id"])
+def shown(task, draw, *, automatic_below: float = AUTOMATIC_BELOW, button: str | None = None, key: str | None = None):
+    """Show the result of a task, or what it takes to have it.
+
+    A kept result is drawn. Otherwise a cheap task is started, once a session; a dear one gets a button that says how
+    long it takes. While it runs, its progress is shown; when it has failed, the reason. A damaged result is made again.
+    A result of an earlier version or of earlier code is drawn below a mark and a button that makes it again.
+
+    Parameters
+    ----------
+    task : xmlcore.experiment.Task
+    draw : callable
+        Called with what ``task.load()`` returns.
+    automatic_below : float
+        Estimated seconds up to which the task is started without being asked for; 0 for never.
+    button : str, optional
+        What the button says; how long it takes is added.
+    key : str, optional
+        Of the button; by default made from the task's key.
+    """
+    value = ready(task, automatic_below=automatic_below, button=button, key=key)
+    if value is not None:
+        draw(value)
+
+
+def ready(task, *, automatic_below: float = AUTOMATIC_BELOW, button: str | None = None, key: str | None = None):
+    """Do what :func:`shown` does, but return the result instead of drawing it; None while there is none."""
+    value, origin = _kept(task)
+    running = jobs.active(key=task.key)
+    failures = jobs.failed(key=task.key)
+    if value is None and not running and not failures:
+        seconds = server.estimated_seconds(task)
+        started = st.session_state.setdefault(workspace.STARTED, set())
+        if seconds is not None and seconds < automatic_below and task.key not in started:
+            started.add(task.key)
+            start(task)
+            running = jobs.active(key=task.key)
+    if value is None and not running:
+        _offer(task, button, key)
+    elif value is not None and origin in MARKS and not running:
+        mark(task, origin)
+    jobs.watch(running)
+    jobs.show_failures(failures)
+    return value
+
+
+def _kept(task):
+    """Return the kept result of a task and which code made it; None, None without one. A damaged one is made again."""
+    try:
+        if task.exists():
+            return server.loaded(task), experiment.provenance(task)
+        earlier = task.earlier()
+        if earlier is not None:
+            return server.loaded_by_key(task.kind, earlier), "earlier version"
+    except store.DamagedArtifactError:
+        make_again(task)
+    except store.MissingArtifactError:  # deleted since the line above
+        pass
+    return None, None
+
+
+def _offer(task, button, key):
+    seconds = server.estimated_seconds(task)
+    about = "" if seconds is None else f" (about {format.seconds(max(seconds, 1.0))})"
+    st.button(f"{button or 'Start'}{about}", key=key or f"start-{task.key}", on_click=start, args=(task,))
+
+
+def mark(task, origin: str) -> None:
+    """Say what made a result, and offer to make it again; ``origin`` is a key of :data:`MARKS`."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(f":material/history: {MARKS[origin]}", width="content")
+        st.button(
+            "Make again",
+            key=f"again-{task.key}",
+            on_click=start,
+            args=(task,),
+            kwargs={"again": origin == "earlier code"},
+        )
+
+
+def start(task, *, again: bool = False, note: str = "") -> bool:
+    """Have a worker run a task, unless its result is kept or it runs already.
+
+    Parameters
+    ----------
+    task : xmlcore.experiment.Task
+    again : bool
+        Make a kept result anew and replace it.
+    note : str
+        Shown beside the progress.
+
+    Returns
+    -------
+    bool
+        Whether the result was kept; it is open in this workspace then.
+    """
+    about = _about(task)
+    if not again and task.exists():
+        _take_in({**task.to_record(), "fingerprint": about[1], "title": task.title}, task.key)
+        return True
+    for record in workspace.get("jobs"):
+        same = record["key"] == task.key
+        job = jobs.find(record)
+        runs = job is not None and job.state in jobs.ACTIVE
+        if same and runs:
+            return False
+        # A failure that is still on the page makes room for the new try: a training's for any of the data set.
+        alike = task.kind in ("train", "select") and (record["kind"], record["fingerprint"]) == about
+        if not runs and (same or alike):
+            jobs.dismiss(record["id"])
+    # Our own title: a job that is shared with another session has that one's, with its name of the data set.
+    title = task.title_on(dataset_name(about[1]) or task.dataset_name())
+    job = experiment.submit(server.queue(), task, owner=workspace.token(), title=title, again=again)
+    record = {"id": job.id, **task.to_record(), "key": task.key, "fingerprint": about[1], "title": title}
+    jobs.remember(record | {"again": again, "note": note})
+    return False
+
+
+def make_again(task) -> None:
+    """Start a task whose kept result was damaged, and say so; once a session, so that it cannot go on for ever."""
+    started = st.session_state.setdefault(workspace.STARTED, set())
+    if ("again", task.key) not in started:
+        started |= {("again", task.key), task.key}
+        start(task, note=DAMAGED)
+
+
+def _about(task):
+    """Return the kind of a task and the fingerprint of its data set; "" for a data set that is yet to be made."""
+    try:
+        return task.kind, task.fingerprint if task.inputs else ""
+    except store.StoreError:  # what it was to be made from is gone
+        return task.kind, ""
+
+
+def dataset_name(fingerprint: str) -> str | None:
+    """Return what this workspace calls a data set; None for one that it does not know."""
+    return workspace.get("known").get(fingerprint, {}).get("name")
 
 
 def prepare(name: str) -> None:
-    """Have a catalog data set made (or found) by a worker and used when it is there."""
-    pending = [r for r in workspace.get("jobs") if r["kind"] == "prepare" and r["name"] == name]
-    if pending:
+    """Have a data set of the catalog made (or found) by a worker, and used when it is there."""
+    if any(r["kind"] == "prepare" and r["params"]["name"] == name for r in workspace.get("jobs")):
         return
-    job = server.queue().submit(
-        datasets.prepare, name, title=f"Preparing {name}", owner=workspace.token(), key=f"prepare-{name}"
-    )
-    _remember({"id": job.id, "kind": "prepare", "name": name})
+    try:
+        task = experiment.task("prepare", {}, {"name": name})
+    except ValueError as error:  # the catalog has it no more
+        workspace.update(wanted=None)
+        workspace.notify(str(error))
+        return
+    job = experiment.submit(server.queue(), task, owner=workspace.token())
+    jobs.remember({"id": job.id, **task.to_record(), "key": task.key, "fingerprint": "", "title": task.title})
 
 
-def train(fingerprint: str, dataset_name: str, model: str, params: dict, k: int) -> bool:
-    """Show the run of these settings: at once when there is one, else a worker starts on it.
-
-    Returns whether it was there.
-    """
-    key = experiment.run_key(fingerprint, model, params, k)
-    run = {"key": key, "fingerprint": fingerprint, "model": model, "params": params, "k": k}
-    if store.exists("runs", key):
-        _add_run(run)
-        return True
-    # A failure of the same data set that is still on the page makes room for the new try.
-    for record in workspace.get("jobs"):
-        job = find(record)
-        if record.get("fingerprint") == fingerprint and (job is None or job.state not in ACTIVE):
-            dismiss(record["id"])
-    changed = settings.changed(model, params)
-    title = f"Training {model} on {dataset_name}" + (f" ({changed})" if changed else "")
-    job = server.queue().submit(
-        experiment.run_saved, fingerprint, model, params, k, title=title, owner=workspace.token(), key=key
-    )
-    # Our own title: of a job shared with another session the queue knows the first one's, with its data set's name.
-    _remember({"id": job.id, "kind": "train", "title": title, **run})
-    return False
+def train_task(fingerprint: str, model: str, params: dict | None, k: int):
+    """Return the task of a training."""
+    return experiment.task("train", {"dataset": fingerprint}, {"model": model, "params": params, "k": k})
 
 
-def select(fingerprint: str, dataset_name: str, method: str, params: dict) -> bool:
-    """Show the selection of these settings: at once when there is one, else a worker starts on it.
-
-    Returns whether it was there.
-    """
-    key = experiment.selection_key(fingerprint, method, params)
-    selection = {"key": key, "fingerprint": fingerprint, "method": method, "params": params}
-    if store.exists("selections", key):
-        _add_selection(selection)
-        return True
-    for record in workspace.get("jobs"):
-        job = find(record)
-        if (record["kind"], record.get("fingerprint")) == ("select", fingerprint):
-            if job is None or job.state not in ACTIVE:
-                dismiss(record["id"])
-    changed = settings.changed(method, params)
-    name = experiment.SELECTORS[method].title if method != "FALS" else method
-    title = f"Selecting features of {dataset_name} by {name}" + (f" ({changed})" if changed else "")
-    arguments = (experiment.selection_saved, fingerprint, method, params)
-    job = server.queue().submit(*arguments, title=title, owner=workspace.token(), key=key)
-    _remember({"id": job.id, "kind": "select", "title": title, **selection})
-    return False
+def select_task(fingerprint: str, method: str, params: dict | None):
+    """Return the task of a selection of features."""
+    return experiment.task("select", {"dataset": fingerprint}, {"method": method, "params": params})
 
 
-def judge(fingerprint: str, asked: tuple, title: str) -> None:
-    """Have selections judged by decision trees; ``asked`` are the arguments of judged_saved after the data set."""
-    key = experiment.judged_key(fingerprint, *asked)
-    _measure("judged", experiment.judged_saved, (fingerprint, *asked), key, "", fingerprint, title)
-
-
-def measure_stability(fingerprint: str, asked: tuple, title: str) -> None:
-    """Have a selection made with several seeds; ``asked`` are the arguments of stability_saved after the data set."""
-    key = experiment.stability_key(fingerprint, *asked)
-    _measure("stability", experiment.stability_saved, (fingerprint, *asked), key, "", fingerprint, title)
-
-
-def train_reduced(selection_key: str, fingerprint: str, asked: tuple, title: str) -> None:
-    """Have a model trained on selected features and on all; ``asked`` are reduced_saved's after the selection."""
-    key = experiment.reduced_key(selection_key, *asked)
-    _measure("reduced", experiment.reduced_saved, (selection_key, *asked), key, selection_key, fingerprint, title)
-
-
-def measure_prefixes(run_key: str, fingerprint: str, title: str) -> None:
-    """Have the parts of a run's model measured by a worker."""
-    key = experiment.prefixes_key(run_key)
-    _measure("prefixes", experiment.prefixes_saved, (run_key,), key, run_key, fingerprint, title)
-
-
-def measure_robustness(run_key: str, fingerprint: str, asked: tuple, title: str) -> None:
-    """Have a run measured under noise by a worker; ``asked`` are the arguments of robustness_saved after the run."""
-    key = experiment.robustness_key(run_key, *asked)
-    _measure("robustness", experiment.robustness_saved, (run_key, *asked), key, run_key, fingerprint, title)
-
-
-def measure_explanations(run_key: str, fingerprint: str, asked: tuple, title: str) -> None:
-    """Have rows of a run explained by a worker; ``asked`` are the arguments of explanations_saved after the run."""
-    key = experiment.explanations_key(run_key, *asked)
-    _measure("explanations", experiment.explanations_saved, (run_key, *asked), key, run_key, fingerprint, title)
-
-
-def measure_sampling(run_key: str, fingerprint: str, asked: tuple, title: str) -> None:
-    """Have other numbers of a run of DoubleSampling tried by a worker; ``asked`` are those of sampling_saved."""
-    key = experiment.sampling_key(run_key, *asked)
-    _measure("sampling", experiment.sampling_saved, (run_key, *asked), key, run_key, fingerprint, title)
-
-
-def _measure(kind, function, arguments, key, run_key, fingerprint, title):
-    """Start a measurement of a run unless it goes on already; a failed one makes room for it."""
-    for record in workspace.get("jobs"):
-        if record["kind"] == kind and record["key"] == key:
-            job = find(record)
-            if job is not None and job.state in ACTIVE:
-                return
-            dismiss(record["id"])
-    job = server.queue().submit(function, *arguments, title=title, owner=workspace.token(), key=key)
-    _remember({"id": job.id, "kind": kind, "run": run_key, "key": key, "fingerprint": fingerprint, "title": title})
+# --- results that workers have made ---
 
 
 def collect() -> None:
     """Take in what has finished, and start what is wanted: in each run of the script, before anything is shown."""
-    _recover()
+    jobs.recover()
     for record in workspace.get("jobs"):
-        job = find(record)
+        job = jobs.find(record)
         if job is None:
             _lost(record)
         elif job.state == "done":
             _done(record, job)
         elif job.state == "cancelled":
-            dismiss(record["id"])
-            _stopped(record)
-            workspace.notify(f"Stopped: {_title(job, record)}.")
+            jobs.dismiss(record["id"])
+            jobs.stopped(record)
+            workspace.notify(f"Stopped: {jobs.title(job, record)}.")
     wanted = workspace.get("wanted")
-    if wanted is not None and not any(r["kind"] == "prepare" and r["name"] == wanted for r in workspace.get("jobs")):
+    if wanted is not None:
         prepare(wanted)
 
 
-def active(kind: str | None = None, **fields) -> list:
-    """Jobs of this workspace that wait or run, or have ended since :func:`collect`: watching them brings the result."""
-    return [job for _, job in _with_state((*ACTIVE, "done", "cancelled"), kind, fields)]
-
-
-def failed(kind: str | None = None, **fields) -> list:
-    """Pairs of record and job that ended with an error nobody dismissed."""
-    return _with_state(("failed",), kind, fields)
-
-
-def watch(jobs: list, *, compact: bool = False) -> None:
-    """Show jobs while they run, without rerunning the page; when one ends, the page reruns once."""
-    if jobs:
-        st.fragment(_live, run_every=EVERY)([job.id for job in jobs], compact, [])
-
-
-def show_failures(failures: list) -> None:
-    for record, job in failures:
-        error = settings.in_form(record.get("model") or record.get("method"), job.error or "No reason was given.")
-        st.error(f"**{format.plain(_title(job, record))} failed.** {format.plain(error)}")
-        with st.container(horizontal=True):
-            again = record["kind"] == "prepare"
-            label = "Try again" if again else "Dismiss"
-            st.button(label, key=f"dismiss-{record['id']}", on_click=dismiss, args=(record["id"],))
-        if job.traceback:
-            with st.expander("Traceback, for a bug report"):
-                st.code(job.traceback, language="pytb")
-
-
-def dismiss(job_id: str) -> None:
-    def drop(data):
-        data["jobs"] = [r for r in data["jobs"] if r["id"] != job_id]
-
-    server.job_records().pop(_name(job_id), None)
-    workspace.update(drop)
-
-
-def _live(ids, compact, looks):
-    looks.append(None)
-    polling = len(looks) > 1  # the first look is a part of the page's own run, which must not be cut short
-    jobs = [server.queue().get(job_id) for job_id in ids]
-    if polling and not all(job is not None and job.state in ACTIVE and _wanted(job) for job in jobs):
-        downloads.wait()
-        st.rerun()  # the whole page: it has a result, a failure or a note to show
-    records = {record["id"]: record for record in workspace.get("jobs")}
-    for job in jobs:
-        if job is not None:
-            _one(job, _title(job, records.get(job.id, {})), compact)
-    if polling:
-        downloads.wait()  # the end of this run may delete a file that was made for a download
-
-
-def _wanted(job) -> bool:
-    """Whether it still is this workspace's job, or the server's own: a shared one goes on when one owner stops it."""
-    return not {workspace.token(), server.SERVER}.isdisjoint(job.owners)
-
-
-def _title(job, record) -> str:
-    return record.get("title") or job.title
-
-
-def _waiting(job) -> str:
-    """Where it is in the queue, which is first come, first served."""
-    line = [other.id for other in reversed(server.queue().jobs()) if other.state == "queued"]
-    place = line.index(job.id) + 1 if job.id in line else 1
-    return "Waiting for a free worker" + (f", number {place} of {len(line)} in the queue" if len(line) > 1 else "")
-
-
-def _one(job, title, compact):
-    fraction = min(max(job.fraction, 0.0), 1.0)
-    percent = f"{100 * fraction:.0f} %"
-    if job.cancelling:
-        doing = "Stopping"
-    elif job.state == "queued":
-        doing = _waiting(job)
-    else:
-        doing = f"{job.phase}: {percent}" if job.phase else "Starting a worker"
-        doing += f" ({job.detail})" if job.detail and not compact else ""
-        doing += f", {format.seconds(job.elapsed)} so far" if job.elapsed >= 1 and not compact else ""
-    with st.container(key=f"job-{'side' if compact else 'main'}-{job.id}", gap="small"):
-        if compact:
-            st.caption(
-                format.plain(doing) if doing.startswith(title) else f"{format.plain(title)}  \n{format.plain(doing)}"
-            )
-            st.progress(fraction)
-        else:
-            st.markdown(f"**{format.plain(title)}**")
-            st.progress(fraction, text=format.plain(doing))
-        if workspace.token() in job.owners:
-            st.button(
-                "Stop",
-                key=f"stop-{'side' if compact else 'main'}-{job.id}",
-                on_click=_stop,
-                args=(job.id,),
-                disabled=job.cancelling,
-                help=f"Stop: {format.plain(title)}",
-            )
-
-
-def _stop(job_id):
-    queue = server.queue()
-    queue.cancel(job_id, owner=workspace.token())
-    job = queue.get(job_id)
-    if job is not None and job.active and workspace.token() not in job.owners:  # it goes on, for another session
-        for record in workspace.get("jobs"):
-            if record["id"] == job_id:
-                _stopped(record)
-                workspace.notify(
-                    f"Stopped here: {_title(job, record)}. It goes on for another session that wants it too."
-                )
-        dismiss(job_id)
-
-
-def _stopped(record):
-    if record["kind"] == "prepare" and workspace.get("wanted") == record["name"]:
-        workspace.update(wanted=None)  # stopped on purpose: it does not start by itself again
-
-
-def _with_state(states, kind, fields):
-    found = []
-    for record in workspace.get("jobs"):
-        if kind is not None and record["kind"] != kind:
-            continue
-        if any(record.get(name) != value for name, value in fields.items()):
-            continue
-        job = find(record)
-        if job is not None and job.state in states:
-            found.append((record, job))
-    return found
-
-
-def _recover():
-    """Take in jobs of ours that the workspace does not name: its file was deleted meanwhile."""
-    named = {record["id"] for record in workspace.get("jobs")}
-    for job in reversed(server.queue().jobs(owner=workspace.token())):
-        if job.id not in named and (record := server.job_records().get(_name(job.id))) is not None:
-            _remember(record)
-
-
-def _name(job_id):
-    """A job's name among the server's records; with our token: a shared job has a record in each workspace."""
-    return workspace.token(), job_id
-
-
-def _remember(record):
-    records = server.job_records()
-    records[_name(record["id"])] = record
-    for name in list(records):
-        if server.queue().get(name[1]) is None:
-            records.pop(name, None)
-
-    def add(data):
-        data["jobs"] = [r for r in data["jobs"] if r["id"] != record["id"]] + [record]
-
-    workspace.update(add)
-
-
-def _add_run(run):
-    try:
-        run = {**run, "created": store.info("runs", run["key"])["created"]}
-    except store.StoreError:
-        workspace.notify("The result is gone from the cache. Press Train to make it again.")
-        return
-
-    def add(data):
-        if run["key"] not in {r["key"] for r in data["runs"]}:
-            data["runs"].append(run)
-        data["shown"][run["fingerprint"]] = run["key"]
-
-    workspace.update(add)
-
-
-def _add_selection(selection):
-    try:
-        created = store.info("selections", selection["key"])["created"]
-    except store.StoreError:
-        workspace.notify("The selection is gone from the cache. Make it again.")
-        return
-    workspace.add_selection({**selection, "created": created})
-
-
 def _done(record, job):
-    if record["kind"] == "select":
-        selection = {name: record[name] for name in ("fingerprint", "method", "params")}
-        _add_selection({**selection, "key": job.result()})  # the worker's key counts, as for runs
-        dismiss(record["id"])
-        workspace.notify(f"Done: {_title(job, record)}.")
-        return
-    if record["kind"] == "train":
-        run = {name: record[name] for name in ("key", "fingerprint", "model", "params", "k")}
-        # The worker's key counts: it differs from ours when the code was updated while this server kept running.
-        _add_run({**run, "key": job.result()})
-        dismiss(record["id"])
-        workspace.notify(f"Done: {_title(job, record)}.")
-        return
-    dismiss(record["id"])
-    if record["kind"] in (*workspace.MEASUREMENTS, *workspace.SELECTION_MEASUREMENTS):
-        return  # what was measured is found by the run
-    workspace.add_dataset(job.result(), record["name"], "catalog", use=workspace.get("wanted") == record["name"])
+    jobs.dismiss(record["id"])
+    if record.get("again"):
+        server.forget()  # what was read of the result that has been replaced
+    # The worker's key counts: it differs from ours when the program was updated while this server kept running.
+    _take_in(record, job.result())
+    if record["kind"] in ("train", "select"):
+        workspace.notify(f"{'Made again' if record.get('note') or record.get('again') else 'Done'}: {record['title']}.")
 
 
 def _lost(record):
-    """The server process is another one than the one that started the job."""
-    dismiss(record["id"])
-    if record["kind"] == "train":
-        if store.exists("runs", record["key"]):
-            _add_run({name: record[name] for name in ("key", "fingerprint", "model", "params", "k")})
-        else:
-            workspace.notify("The server was restarted during a training. Press Train to start it again.")
-    elif record["kind"] == "select":
-        if store.exists("selections", record["key"]):
-            _add_selection({name: record[name] for name in ("key", "fingerprint", "method", "params")})
-        else:
-            workspace.notify("The server was restarted during a selection of features. Its page can start it again.")
-    elif record["kind"] in (*workspace.MEASUREMENTS, *workspace.SELECTION_MEASUREMENTS) and not store.exists(
-        record["kind"], record["key"]
-    ):
-        again = "The Trees page starts it again." if record["kind"] == "prefixes" else "Its page can start it again."
-        workspace.notify(f"The server was restarted during: {record['title']}. {again}")
+    """Take in, or report as lost, a job that a server process before this one started."""
+    jobs.dismiss(record["id"])
+    folder = experiment.KINDS[record["kind"]].folder
+    if record["kind"] == "prepare":
+        return  # started again when it is still wanted
+    if store.exists(folder, record["key"]):
+        _take_in(record, record["key"])
+    else:
+        again = f"The server was restarted during: {record['title']}. Its page can start it again."
+        workspace.notify(_RESTARTED.get(record["kind"], again))
+
+
+def _take_in(record, key):
+    """Let the workspace open a result of those kinds that it lists; others are found by what they are about."""
+    try:
+        if record["kind"] == "prepare":
+            name = record["params"]["name"]
+            found = experiment.load("prepare", key).dataset
+            workspace.add_dataset(found, name, "catalog", use=workspace.get("wanted") == name)
+        elif record["kind"] in workspace.LISTS:
+            folder = experiment.KINDS[record["kind"]].folder
+            about = {"key": key, "fingerprint": record["fingerprint"], "created": store.info(folder, key)["created"]}
+            workspace.add_result(record["kind"], about | record["params"])
+    except store.StoreError:
+        workspace.notify(f"The result is gone from the cache: {record['title']}. Start it again.")
+
+
+# --- until all pages call shown ---
+
+
+def train(fingerprint, name, model, params, k):
+    return start(train_task(fingerprint, model, params, k))
+
+
+def select(fingerprint, name, method, params):
+    return start(select_task(fingerprint, method, params))
+
+
+def judge(fingerprint, asked, title):
+    names = ("selections", "shares", "seeds", "n_rows")
+    start(experiment.task("compare_selections", {"dataset": fingerprint}, dict(zip(names, asked))))
+
+
+def measure_stability(fingerprint, asked, title):
+    names = ("method", "params", "seeds")
+    start(experiment.task("selection_stability", {"dataset": fingerprint}, dict(zip(names, asked))))
+
+
+def train_reduced(selection_key, fingerprint, asked, title):
+    names = ("model", "params", "per_label", "n_per_label", "k")
+    start(experiment.task("reduced", {"selection": selection_key}, dict(zip(names, asked))))
+
+
+def measure_robustness(run_key, fingerprint, asked, title):
+    names = ("kind", "levels", "options", "n_repeats", "seed", "n_rows")
+    start(experiment.task("robustness", {"run": run_key}, dict(zip(names, asked))))
+
+
+def measure_explanations(run_key, fingerprint, asked, title):
+    start(experiment.task("explanations", {"run": run_key}, dict(zip(("n_rows", "seed"), asked))))
+
+
+def measure_sampling(run_key, fingerprint, asked, title):
+    names = ("n_adversarial", "examples_per_class", "n_candidates", "n_repeats")
+    start(experiment.task("sampling", {"run": run_key}, dict(zip(names, asked))))

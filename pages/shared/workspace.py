@@ -35,7 +35,6 @@ TREE_ROW = "trees.row"
 TREE_MODE = "trees.mode"
 TREE_LABEL = "trees.label"
 TREE_MOST = "trees.most"
-PREFIXES_ASKED = "trees.prefixes_asked"  # keys of runs whose parts were measured without being asked, once a session
 FEATURES_SELECTION = "features.selection"  # what is chosen on the Features page, likewise
 FEATURES_LABEL = "features.label"
 FEATURES_ASKED = "features.asked"
@@ -49,6 +48,7 @@ EXPLAIN_ASKED = "explain.asked"
 SAMPLING_RUN = "sampling.run"  # what is chosen on the Sampling page, likewise
 SAMPLING_ROW = "sampling.row"
 SAMPLING_ASKED = "sampling.asked"
+STARTED = "tasks.started"  # keys of tasks that were started without being asked for, once a session
 FROM_CACHE = "train.from_cache"  # keys of runs that were there when Train was pressed
 MADE_WITH = "made_with"  # {widget key: the value it was made with}
 NOTICE = "notice"  # messages for the next run
@@ -58,7 +58,7 @@ DEFAULT_DATASET = "api-docs"
 NOT_FOUND = "The stored workspace was not found; started afresh."
 
 _TOKEN = re.compile(r"[0-9a-f]{32}")
-_VERSION = 1
+_VERSION = 2
 _EMPTY = {
     "version": _VERSION,
     "dataset": None,  # fingerprint in use
@@ -70,13 +70,12 @@ _EMPTY = {
     "selections": [],  # {"key", "fingerprint", "method", "params", "created"}, oldest first
     "shown": {},  # fingerprint -> key of the run shown
     "rows": {},  # what it belongs to -> row (or tree, or node) looked at
-    "jobs": [],  # {"id", "kind": "prepare", "train", "select" or one of MEASUREMENTS, ...} that have not been collected
+    "jobs": [],  # records of tasks.start: tasks whose results have not been collected
 }
-# Jobs that measure a run; what they find has this kind.
-MEASUREMENTS = ("prefixes", "robustness", "explanations", "sampling")
+LISTS = {"train": "runs", "select": "selections"}  # kinds of tasks whose results the workspace lists
 _RUN = ("key", "fingerprint", "model", "params", "k")
-SELECTION_MEASUREMENTS = ("judged", "stability", "reduced")  # jobs that measure selections, likewise
 _SELECTION = ("key", "fingerprint", "method", "params")
+_JOB = ("id", "kind", "inputs", "params", "key", "fingerprint", "title")
 _lock = threading.RLock()  # writers of workspace files in this process
 
 
@@ -184,14 +183,14 @@ def add_dataset(fingerprint: str, name: str, source: str, *, use: bool, notes: l
     update(add)
 
 
-def forget_dataset(fingerprint: str) -> None:
-    """Take a data set that cannot be opened any more out of the workspace."""
+def forget_dataset(fingerprint: str, wanted: str) -> None:
+    """Take a data set that cannot be opened any more out of the workspace; ``wanted``, of the catalog, is used next."""
 
     def drop(data):
         data["known"].pop(fingerprint, None)
         if data["dataset"] == fingerprint:
             data["dataset"] = None
-            data["wanted"] = DEFAULT_DATASET
+            data["wanted"] = wanted
 
     update(drop)
 
@@ -207,13 +206,26 @@ def remember_setting(model: str, name: str, value) -> None:
     update(lambda data: data["forms"].setdefault(model, {}).__setitem__(name, value))
 
 
-def add_selection(selection: dict) -> None:
-    """Keep a selection, with ``created``, and show it from then on."""
+def add_result(kind: str, record: dict) -> None:
+    """List a result, and show it from then on. It takes the place of one that an earlier version made of the same.
+
+    Parameters
+    ----------
+    kind : {"train", "select"}
+    record : dict
+        As in "runs" or "selections".
+    """
+    same = ("fingerprint", "model", "method", "params", "k")
 
     def add(data):
-        if selection["key"] not in {one["key"] for one in data["selections"]}:
-            data["selections"].append(selection)
-        data["widgets"][f"{FEATURES_SELECTION} {selection['fingerprint']}"] = selection["key"]
+        listed, key = data[LISTS[kind]], record["key"]
+        if key not in {one["key"] for one in listed}:
+            listed[:] = [one for one in listed if any(one.get(name) != record.get(name) for name in same)]
+            listed.append(record)
+        if kind == "train":
+            data["shown"][record["fingerprint"]] = key
+        else:
+            data["widgets"][f"{FEATURES_SELECTION} {record['fingerprint']}"] = key
 
     update(add)
 
@@ -269,8 +281,10 @@ def _read(token) -> dict:
         data = json.loads(_path(token).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return deepcopy(_EMPTY)
-    if not isinstance(data, dict) or data.get("version") != _VERSION:
+    if not isinstance(data, dict) or data.get("version") not in (1, _VERSION):
         return deepcopy(_EMPTY)
+    if data["version"] == 1:
+        data = {**data, "version": _VERSION, "jobs": _jobs_of_version_1(data.get("jobs"))}
     # What does not fit can only come from a damaged file: less is better than a crash.
     read = {name: data.get(name, empty) for name, empty in deepcopy(_EMPTY).items()}
     for name, empty in deepcopy(_EMPTY).items():
@@ -281,16 +295,29 @@ def _read(token) -> dict:
     read["known"] = {f: entry for f, entry in read["known"].items() if _has(entry, "name", "source", "notes")}
     read["runs"] = [run for run in read["runs"] if _has(run, *_RUN, "created")]
     read["selections"] = [one for one in read["selections"] if _has(one, *_SELECTION, "created")]
-    read["jobs"] = [
-        job
-        for job in read["jobs"]
-        if (_has(job, "id", "kind", "name") and job["kind"] == "prepare")
-        or (_has(job, "id", "kind", *_RUN) and job["kind"] == "train")
-        or (_has(job, "id", "kind", *_SELECTION) and job["kind"] == "select")
-        or (_has(job, "id", "kind", "key", "fingerprint", "title") and job["kind"] in SELECTION_MEASUREMENTS)
-        or (_has(job, "id", "kind", "run", "key", "fingerprint", "title") and job["kind"] in MEASUREMENTS)
-    ]
+    read["jobs"] = [job for job in read["jobs"] if _is_job(job)]
     return read
+
+
+def _jobs_of_version_1(records) -> list:
+    """Return the records of jobs as version 2 has them.
+
+    Only trainings and selections: their results may have been finished meanwhile, and are listed then. Version 1 did
+    not note what other jobs were about; their pages start them again.
+    """
+    converted = []
+    for one in records if isinstance(records, list) else ():
+        for kind, names in (("train", _RUN), ("select", _SELECTION)):
+            if _has(one, "id", "kind", *names) and one["kind"] == kind:
+                record = {"id": one["id"], "kind": kind, "inputs": {"dataset": one["fingerprint"]}, "key": one["key"]}
+                record["params"] = {name: one[name] for name in names if name not in ("key", "fingerprint")}
+                title = one.get("title", "a training" if kind == "train" else "a selection of features")
+                converted.append(record | {"fingerprint": one["fingerprint"], "title": title})
+    return converted
+
+
+def _is_job(record) -> bool:
+    return _has(record, *_JOB) and isinstance(record["inputs"], dict) and isinstance(record["params"], dict)
 
 
 def _has(record, *names) -> bool:

@@ -19,7 +19,7 @@ from pages.shared import (
     tasks,
     workspace,
 )
-from xmlcore import experiment, figures, store
+from xmlcore import experiment, figures
 from xmlcore.models.ldsm import frames as tree_frames
 
 MODEL = "LdSM"
@@ -35,7 +35,6 @@ LISTED_NODES = 200
 LISTED_LABELS = 200
 LISTED_LEAVES = 200
 CRUMBS = 6
-AUTOMATIC = 20.0  # seconds up to which parts of the model are measured without being asked
 COLORS = {
     "purity": "Purity",
     "objective": "J of the split",
@@ -68,10 +67,12 @@ def main() -> None:
         begin.no_run(said, data, fingerprint, name, "trees", MODEL, K, link, model=MODEL)
         return
     key = results.chosen(workspace.TREE_RUN, fingerprint, runs)
-    both = results.opened(key)
+    shown = next(r for r in runs if r["key"] == key)
+    both = results.run_and_model(shown)
     if both is None:
         if len(runs) > 1:
             _choose_run(fingerprint, runs, key)
+        begin.watch_training(fingerprint, model=MODEL)
         return
     run, model = both
     _sentence(data, name, model)
@@ -80,6 +81,7 @@ def main() -> None:
         _choose_run(fingerprint, runs, key)
     else:
         st.caption(_about(runs[0]))
+    results.mark(shown)
     for warning in dict.fromkeys(run.warnings):
         st.warning(format.plain(settings.in_form(run.model, warning)))
     begin.watch_training(fingerprint, model=MODEL)
@@ -87,7 +89,7 @@ def main() -> None:
     # Fragments: a click in the drawing does not draw the figures below again.
     st.fragment(_explore)(data, run, model, key, files, _mark(key))
     st.fragment(_shape)(data, model, key, files)
-    _parts(run, model, key, name, fingerprint, files)
+    _parts(model, key, files)
     st.fragment(_all_nodes)(data, model, key, files)
 
 
@@ -892,34 +894,20 @@ def _shape(data, model, key, files):
 # --- parts of the model ---
 
 
-def _parts(run, model, key, name, fingerprint, files):
+def _parts(model, key, files):
     st.header("What fewer or smaller trees would bring")
-    stored = experiment.prefixes_key(key)
-    if store.exists("prefixes", stored):
-        st.fragment(_curves)(server.prefixes(stored), model, key, files)
-        return
-    st.markdown(
-        "The first trees of the ensemble, and the first nodes of each tree, are what training with fewer trees or a "
-        "smaller T_max would have given. Measuring them needs predictions only."
-    )
-    title = f"Measuring parts of {MODEL} on {name}"
-    seconds = experiment.prefix_seconds(run, model)
-    running = tasks.active("prefixes", run=key)
-    failures = tasks.failed("prefixes", run=key)
-    asked = st.session_state.setdefault(workspace.PREFIXES_ASKED, set())
-    if not running and not failures and seconds < AUTOMATIC and key not in asked:
-        asked.add(key)
-        tasks.measure_prefixes(key, fingerprint, title)
-        running = tasks.active("prefixes", run=key)
-    if not running:
-        st.button(
-            f"Measure parts of the model (about {format.seconds(max(seconds, 1.0))})",
-            key="trees.measure",
-            on_click=tasks.measure_prefixes,
-            args=(key, fingerprint, title),
+    task = experiment.task("prefixes", {"run": key})
+    if not task.exists():
+        st.markdown(
+            "The first trees of the ensemble, and the first nodes of each tree, are what training with fewer trees or "
+            "a smaller T_max would have given. Measuring them needs predictions only."
         )
-    tasks.watch(running)
-    tasks.show_failures(failures)
+    tasks.shown(
+        task,
+        lambda found: st.fragment(_curves)(found.measures, model, key, files),
+        button="Measure parts of the model",
+        key="trees.measure",
+    )
 
 
 def _curves(found, model, key, files):

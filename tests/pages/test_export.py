@@ -9,7 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import pytest
 
-from pages.shared import charts, downloads, format, server, settings, tasks, workspace
+from pages.shared import charts, downloads, format, jobs, server, settings, workspace
 from xmlcore import experiment, figures
 
 
@@ -151,17 +151,17 @@ def test_only_looks_at_a_job_that_come_by_themselves_wait_and_before_they_end(mo
     monkeypatch.setattr(server, "queue", lambda: SimpleNamespace(get=lambda job_id: job))
     monkeypatch.setattr(workspace, "token", lambda: "me")
     monkeypatch.setattr(workspace, "get", lambda name: [{"id": "a", "title": "t"}])
-    monkeypatch.setattr(tasks, "_one", lambda *about: happened.append("drawn"))
+    monkeypatch.setattr(jobs, "_one", lambda *about: happened.append("drawn"))
     monkeypatch.setattr(downloads, "wait", lambda: happened.append("waited"))
 
     def rerun():
         happened.append("page")
         raise StopIteration
 
-    monkeypatch.setattr(tasks.st, "rerun", rerun)
+    monkeypatch.setattr(jobs.st, "rerun", rerun)
     looks = []
-    tasks._live(["a"], True, looks)  # a part of the page's own run
+    jobs._live(["a"], True, looks)  # a part of the page's own run
     assert happened == ["drawn"]
     with contextlib.suppress(StopIteration):
-        tasks._live(["a"], True, looks)
+        jobs._live(["a"], True, looks)
     assert happened[1:] == (["drawn", "waited"] if job_state == "running" else ["waited", "page"])

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 import streamlit as st
 
 from pages.data import uploads
-from pages.shared import charts, format, predictions, settings, tables, tasks, workspace
+from pages.shared import charts, format, jobs, predictions, settings, tables, workspace
 from xmlcore import Ranking, datasets, store
 from xmlcore.datasets import Dataset, DatasetFormatError
 
@@ -345,12 +345,15 @@ def test_a_header_that_promises_too_much_is_refused_before_anything_is_made_of_i
     assert store.entries("datasets") == []
 
 
+RECORD = {"id": "a", "kind": "train", "inputs": {}, "params": {"model": "PLT"}, "fingerprint": "f"}
+
+
 @pytest.mark.parametrize("ended", ["done", "cancelled"])
 def test_a_job_that_ends_while_the_page_is_drawn_is_watched_until_its_result_is_taken_in(monkeypatch, ended):
     job = SimpleNamespace(id="a", state=ended)
-    monkeypatch.setattr(workspace, "get", lambda name: [{"id": "a", "kind": "train", "fingerprint": "f"}])
-    monkeypatch.setattr(tasks, "find", lambda record: job)
-    assert tasks.active("train", fingerprint="f") == [job]
+    monkeypatch.setattr(workspace, "get", lambda name: [RECORD])
+    monkeypatch.setattr(jobs, "find", lambda record: job)
+    assert jobs.active("train", fingerprint="f", model="PLT") == [job]
 
 
 @pytest.mark.parametrize(

@@ -334,7 +334,7 @@ def test_parts_of_the_model_are_measured_by_themselves_and_end_with_the_run(page
 
 
 def test_long_measuring_waits_for_a_button_that_says_how_long(ready, monkeypatch):
-    monkeypatch.setattr(experiment, "prefix_seconds", lambda run, model: 125.0)
+    monkeypatch.setattr(experiment.KINDS["prefixes"], "estimate", lambda task: experiment.Estimate(125.0))
     train(ready)
     page = ready.go("trees")
     button = page.at.button(key="trees.measure")
@@ -391,7 +391,6 @@ def test_a_tree_of_one_leaf_can_be_looked_at(ready, monkeypatch):
     key = train(ready)
     alone = LdSM(n_estimators=1, max_nodes=1).fit(grouped_data().X_train, grouped_data().Y_train)
     monkeypatch.setattr(server, "model", lambda asked: {key: alone}[asked])
-    monkeypatch.setattr(server, "_model", lambda root, asked: {key: alone}[asked])
     page = ready.go("trees")
     assert "no split was made" in page.text()
     assert drawing(page) == ("Tree 1 below the root: 1 of 1 node", [0])

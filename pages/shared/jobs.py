@@ -1,0 +1,198 @@
+"""Jobs of this workspace: which there are, how far they are, and stopping them.
+
+The workspace keeps a record of each job that it started: ``id`` (of the job), ``kind``, ``inputs``, ``params`` and
+``key`` (of its task), ``fingerprint`` (of the data set), ``title``, ``again`` (whether a kept result is replaced) and
+``note`` (shown beside its progress).
+"""
+
+import streamlit as st
+
+from pages.shared import downloads, format, server, settings, workspace
+
+ACTIVE = ("queued", "running")
+EVERY = 0.7  # seconds between two looks at jobs that run; pages without such jobs are not rerun
+
+
+def find(record: dict):
+    """Return the job of a record; None when this process does not know it, or not any more."""
+    return server.queue().get(record["id"])
+
+
+def active(kind: str | None = None, **fields) -> list:
+    """Return jobs of this workspace that wait or run, newest last.
+
+    Also those that ended after the page's run began: watching these reruns the page, which brings their result.
+
+    Parameters
+    ----------
+    kind : str, optional
+        Of their tasks; by default any.
+    **fields
+        Values that their records have, or the inputs or parameters of their tasks, such as ``key=...``, ``run=...`` or
+        ``model="LdSM"``.
+    """
+    return [job for _, job in _with_state((*ACTIVE, "done", "cancelled"), kind, fields)]
+
+
+def failed(kind: str | None = None, **fields) -> list:
+    """Return pairs of record and job that failed and were not dismissed; arguments as for :func:`active`."""
+    return _with_state(("failed",), kind, fields)
+
+
+def watch(jobs: list, *, compact: bool = False) -> None:
+    """Show jobs while they run, without rerunning the page; when one ends, the page reruns once."""
+    if jobs:
+        st.fragment(_live, run_every=EVERY)([job.id for job in jobs], compact, [])
+
+
+def show_failures(failures: list) -> None:
+    """Show why jobs failed, each with a button that takes the message away."""
+    for record, job in failures:
+        params = record["params"]
+        error = settings.in_form(params.get("model") or params.get("method"), job.error or "No reason was given.")
+        st.error(f"**{format.plain(title(job, record))} failed.** {format.plain(error)}")
+        with st.container(horizontal=True):
+            again = record["kind"] == "prepare"
+            label = "Try again" if again else "Dismiss"
+            st.button(label, key=f"dismiss-{record['id']}", on_click=dismiss, args=(record["id"],))
+        if job.traceback:
+            with st.expander("Traceback, for a bug report"):
+                st.code(job.traceback, language="pytb")
+
+
+def dismiss(job_id: str) -> None:
+    """Forget a job's record."""
+
+    def drop(data):
+        data["jobs"] = [r for r in data["jobs"] if r["id"] != job_id]
+
+    server.job_records().pop(_name(job_id), None)
+    workspace.update(drop)
+
+
+def _live(ids, compact, looks):
+    looks.append(None)
+    polling = len(looks) > 1  # the first look is a part of the page's own run, which must not be cut short
+    jobs = [server.queue().get(job_id) for job_id in ids]
+    if polling and not all(job is not None and job.state in ACTIVE and _wanted(job) for job in jobs):
+        downloads.wait()
+        st.rerun()  # the whole page: it has a result, a failure or a note to show
+    records = {record["id"]: record for record in workspace.get("jobs")}
+    for job in jobs:
+        if job is not None:
+            record = records.get(job.id, {})
+            _one(job, title(job, record), compact, record.get("note", ""))
+    if polling:
+        downloads.wait()  # the end of this run may delete a file that was made for a download
+
+
+def _wanted(job) -> bool:
+    """Whether it still is this workspace's job, or the server's own: a shared one goes on when one owner stops it."""
+    return not {workspace.token(), server.SERVER}.isdisjoint(job.owners)
+
+
+def title(job, record) -> str:
+    """Return the title that this workspace knows a job by: a job shared with another session has that one's title."""
+    return record.get("title") or job.title
+
+
+def _waiting(job) -> str:
+    """Where it is in the queue, which is first come, first served."""
+    line = [other.id for other in reversed(server.queue().jobs()) if other.state == "queued"]
+    place = line.index(job.id) + 1 if job.id in line else 1
+    return "Waiting for a free worker" + (f", number {place} of {len(line)} in the queue" if len(line) > 1 else "")
+
+
+def _one(job, name, compact, note=""):
+    fraction = min(max(job.fraction, 0.0), 1.0)
+    percent = f"{100 * fraction:.0f} %"
+    if job.cancelling:
+        doing = "Stopping"
+    elif job.state == "queued":
+        doing = _waiting(job)
+    else:
+        doing = f"{job.phase}: {percent}" if job.phase else "Starting a worker"
+        doing += f" ({job.detail})" if job.detail and not compact else ""
+        doing += f", {format.seconds(job.elapsed)} so far" if job.elapsed >= 1 and not compact else ""
+    with st.container(key=f"job-{'side' if compact else 'main'}-{job.id}", gap="small"):
+        if compact:
+            st.caption(
+                format.plain(doing) if doing.startswith(name) else f"{format.plain(name)}  \n{format.plain(doing)}"
+            )
+            st.progress(fraction)
+        else:
+            st.markdown(f"**{format.plain(name)}**")
+            if note:
+                st.caption(format.plain(note))
+            st.progress(fraction, text=format.plain(doing))
+        if workspace.token() in job.owners:
+            st.button(
+                "Stop",
+                key=f"stop-{'side' if compact else 'main'}-{job.id}",
+                on_click=_stop,
+                args=(job.id,),
+                disabled=job.cancelling,
+                help=f"Stop: {format.plain(name)}",
+            )
+
+
+def _stop(job_id):
+    queue = server.queue()
+    queue.cancel(job_id, owner=workspace.token())
+    job = queue.get(job_id)
+    if job is not None and job.active and workspace.token() not in job.owners:  # it goes on, for another session
+        for record in workspace.get("jobs"):
+            if record["id"] == job_id:
+                stopped(record)
+                workspace.notify(
+                    f"Stopped here: {title(job, record)}. It goes on for another session that wants it too."
+                )
+        dismiss(job_id)
+
+
+def stopped(record) -> None:
+    """Note that the user stopped a job: a data set that was wanted is not prepared again by itself."""
+    if record["kind"] == "prepare" and workspace.get("wanted") == record["params"]["name"]:
+        workspace.update(wanted=None)  # stopped on purpose: it does not start by itself again
+
+
+def _with_state(states, kind, fields):
+    kind = {"judged": "compare_selections", "stability": "selection_stability"}.get(kind, kind)
+    found = []
+    for record in workspace.get("jobs"):
+        if kind is not None and record["kind"] != kind:
+            continue
+        known = record["params"] | record["inputs"] | record
+        if any(known.get(name) != value for name, value in fields.items()):
+            continue
+        job = find(record)
+        if job is not None and job.state in states:
+            found.append((record, job))
+    return found
+
+
+def recover() -> None:
+    """Remember jobs of this workspace whose records were lost because the workspace's file was deleted."""
+    named = {record["id"] for record in workspace.get("jobs")}
+    for job in reversed(server.queue().jobs(owner=workspace.token())):
+        if job.id not in named and (record := server.job_records().get(_name(job.id))) is not None:
+            remember(record)
+
+
+def _name(job_id):
+    """A job's name among the server's records; with our token: a shared job has a record in each workspace."""
+    return workspace.token(), job_id
+
+
+def remember(record) -> None:
+    """Keep a record of a job in the workspace, and in this process, where it outlives the workspace's file."""
+    records = server.job_records()
+    records[_name(record["id"])] = record
+    for name in list(records):
+        if server.queue().get(name[1]) is None:
+            records.pop(name, None)
+
+    def add(data):
+        data["jobs"] = [r for r in data["jobs"] if r["id"] != record["id"]] + [record]
+
+    workspace.update(add)

@@ -1,0 +1,126 @@
+"""The answer of the Train page: measures, times and size of the run shown."""
+
+import numpy as np
+import streamlit as st
+
+from pages.shared import charts, format, results, settings, tables, workspace
+from xmlcore import figures
+
+OF_TREES = ("PLT", "LdSM")
+SHOWN_MEASURES = ("P@k", "nDCG@k", "PSP@k")
+MEANING = {
+    "P@k": "share of the k predicted labels that are right",
+    "nDCG@k": "the same, but the first places count more",
+    "PSP@k": "P@k with rare labels counting more, in percent of the best possible",
+}
+
+
+def sentence(data, name, run) -> None:
+    """Say how well the run predicts, or what can be trained when ``run`` is None."""
+    if run is None:
+        st.markdown(
+            f"No model has been trained on **{format.plain(name)}** in this workspace yet. "
+            f"Choose one and press Train: {format.count(data.n_train, 'row')} to learn from, {data.n_test:,} to "
+            "test on."
+        )
+        return
+    st.markdown(
+        f"On **{format.plain(name)}**, **{format.plain(run.model)}** puts a right label first for "
+        f"**{percent(value(run.measures, 'P@k', 1))} %** of the {format.count(data.n_test, 'test row')} (P@1)."
+    )
+
+
+def show(run, shown, runs) -> None:
+    """Show which run is shown, its measures, times and size, and the way to other pages about it."""
+    if len(runs) > 1:
+        by_key = {r["key"]: r for r in runs}
+        st.session_state[workspace.SHOWN_RUN] = shown["key"]
+        st.selectbox(
+            "Result shown",
+            list(by_key),
+            format_func=lambda key: _title(by_key[key]),
+            key=workspace.SHOWN_RUN,
+            on_change=_reopen,
+            args=(run.fingerprint,),
+            help="All results of this workspace on this data set.",
+        )
+    results.mark(shown)
+    measures = [m for m in SHOWN_MEASURES if (run.measures["measure"] == m).any()]
+    lines = ["| % | " + " | ".join(f"k = {k}" for k in results.KS) + " |", "|:--|" + "--:|" * len(results.KS)]
+    for measure in measures:
+        values = " | ".join(percent(value(run.measures, measure, k)) for k in results.KS)
+        lines.append(f"| **{measure}** | {values} |")
+    table, meaning = st.columns(2, vertical_alignment="center")
+    table.markdown("\n".join(lines))
+    meaning.caption("  \n".join(f"**{m}**: {MEANING[m]}." for m in measures))
+    times, size = run.times, run.size
+    cards = [
+        ("Training", format.duration(times["fit_s"]), _compile_help(times)),
+        (
+            "Prediction",
+            f"{format.duration(times['predict_ms_per_row'] / 1000)}/row",
+            "Mean over all test rows, k labels each.",
+        ),
+        ("Model", format.size(size["model_bytes"]), f"In memory; {size['n_weights']:,} weights that are not zero."),
+    ]
+    if run.model in OF_TREES:
+        said = f"Over all trees; the deepest is {size['depth']} levels deep."
+        cards.append(("Tree nodes", f"{size['n_nodes']:,}", said))
+    tables.cards(cards)
+    with st.container(horizontal=True):
+        if run.model == "LdSM":
+            st.page_link("pages/trees/page.py", label="Look at the trees", icon=":material/account_tree:")
+        if run.model == "DoubleSampling":
+            st.page_link("pages/sampling/page.py", label="What was sampled", icon=":material/filter_alt:")
+        st.page_link("pages/explain/page.py", label="Why these labels", icon=":material/search_insights:")
+        st.page_link("pages/robustness/page.py", label="Under noise", icon=":material/ssid_chart:")
+    for warning in dict.fromkeys(run.warnings):
+        st.warning(format.plain(settings.in_form(run.model, warning)))
+    cached = shown["key"] in st.session_state.get(workspace.FROM_CACHE, ())
+    st.caption(
+        ("From the cache, trained at " if cached else "Trained at ")
+        + f"{format.when(run.created)} with {format.plain(settings_text(run.model, run.params))}."
+    )
+
+
+def _compile_help(times):
+    compiled = times.get("compile_s") or 0.0
+    extra = f" Compiling kernels, {format.duration(compiled)}, is not counted." if compiled > 0.05 else ""
+    return f"On this machine, in one worker process.{extra}"
+
+
+def _reopen(fingerprint):
+    key = st.session_state[workspace.SHOWN_RUN]
+    workspace.update(lambda data: data["shown"].__setitem__(fingerprint, key))
+
+
+def _title(record) -> str:
+    said = settings_text(record["model"], record["params"])
+    return f"{record['model']}, {said} ({format.when(record['created'])})"
+
+
+def settings_text(model, params) -> str:
+    """Return what differs from the defaults, in words."""
+    return settings.changed(model, params) or "default settings"
+
+
+def figure(run, name) -> None:
+    """Show the run's measures over the number of predicted labels."""
+    charts.show_figure(
+        figures.measures_at_k(run.measures),
+        run.measures,
+        f"{name}-measures",
+        "Each line is a measure over the test rows as more labels per row are predicted; higher is better. "
+        "P@k usually falls with k: a row has only so many labels. R@k and PSnDCG@k appear when clicked in the legend.",
+    )
+
+
+def value(measures, measure, k) -> float:
+    """Return a measure at k from a table of measures; NaN when it has none."""
+    found = measures.loc[(measures["measure"] == measure) & (measures["k"] == k), "value"]
+    return float(found.iloc[0]) if len(found) else float("nan")
+
+
+def percent(value) -> str:
+    """Return a share in percent with two digits, as tables of results have them."""
+    return f"{100 * value:.2f}" if np.isfinite(value) else "–"

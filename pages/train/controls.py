@@ -1,0 +1,76 @@
+"""The controls of the Train page: a model, its parameters, and the button that trains it."""
+
+import streamlit as st
+
+from pages.shared import format, forms, results, tasks, workspace
+from xmlcore import experiment
+
+
+def show(data, fingerprint, shown, mark) -> None:
+    """Show the form of a model and the button that trains it; ``mark`` is what :func:`drawn_from` returned."""
+    if drawn_from() != mark:
+        st.rerun()  # Train was pressed: the page has a job or a result to show
+    models = experiment.MODELS
+    model = st.selectbox(
+        "Model",
+        list(models),
+        format_func=lambda m: f"{m}: {models[m].title}" if models[m].title != m else m,
+        **workspace.keep("train.model", next(iter(models)), options=list(models)),
+    )
+    info = models[model]
+    st.caption(format.plain(f"{info.summary} {info.paper}."))
+    with st.container(border=True):
+        forms.show(model, info)
+        nothing_to_learn = data.Y_train.nnz == 0
+        pressed = st.button(
+            "Train",
+            type="primary",
+            width="stretch",
+            key=f"train.{model}.submit",
+            on_click=_train,
+            args=(fingerprint, model),
+            disabled=nothing_to_learn,
+        )
+        # Below the button: what comes and goes must not move it away under the pointer.
+        if nothing_to_learn:
+            st.warning("No training row has a label, so there is nothing to learn. Choose another data set.")
+        else:
+            _say_what_train_does(fingerprint, model, shown, pressed)
+
+
+def drawn_from():
+    """Return what the page around the controls was drawn from; when that has changed, the page is drawn anew."""
+    return [record["id"] for record in workspace.get("jobs")], workspace.get("shown"), workspace.has_notice()
+
+
+def _say_what_train_does(fingerprint, model, shown, pressed):
+    params = _params(model)
+    problems = _problems(model, params)
+    if problems:
+        intro = "**The training was not started.** " if pressed else ""
+        st.error(intro + "  \n".join(format.plain(problem) for problem in problems))
+        return
+    task = tasks.train_task(fingerprint, model, params, results.K)
+    if task.key == shown:
+        st.caption("Trained already: this is the result shown.")
+    elif task.exists():
+        st.caption("Trained already: opens at once.")
+
+
+def _params(model):
+    return forms.values(model, experiment.MODELS[model])
+
+
+def _problems(model, params):
+    return forms.problems(experiment.MODELS[model], params)
+
+
+def _train(fingerprint, model):
+    """Runs before the page does, so that no other event can cut it short."""
+    params = _params(model)
+    if _problems(model, params):
+        return  # said below the button
+    task = tasks.train_task(fingerprint, model, params, results.K)
+    if tasks.start(task):
+        st.session_state[workspace.FROM_CACHE] = {*st.session_state.get(workspace.FROM_CACHE, ()), task.key}
+        workspace.notify("These settings were trained before: the result is from the cache.")

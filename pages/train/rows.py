@@ -1,0 +1,27 @@
+"""Single predictions on the Train page: a test row, its predicted labels and its features."""
+
+import streamlit as st
+
+from pages.shared import charts, format, predictions, results, selectors, tables, workspace
+
+
+def show(data, run, key, name) -> None:
+    """Show what the run predicts for a test row, and offer all predictions as a CSV."""
+    st.header("Single predictions")
+    row = selectors.choose_test_row(data, run, f"run {key}", workspace.ROW_NUMBER)
+    left, right = st.columns([3, 2], gap="large")
+    with left:
+        predictions.show(data, run, row, results.K, key="train.predicted")
+    with right:
+        frame = tables.features(data, data.X_test, row)
+        if frame.empty:
+            st.caption("This row has no features: every such row gets the same prediction.")
+        else:
+            tables.show_features(frame, key="train.features", most=260)
+    frame = predictions.all_rows
+    charts.csv_button(
+        "All predictions, CSV",
+        lambda: frame(data, run.ranking, results.K),
+        f"{name}-{run.model}-{key[:6]}-predictions",
+        f"Row, rank, label, name, score and whether it is right, of {format.count(data.n_test, 'test row')}",
+    )

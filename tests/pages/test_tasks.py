@@ -1,0 +1,150 @@
+"""What pages do with a task: show its result, start it, offer it, and make it again."""
+
+import json
+
+import pytest
+
+from xmlcore import experiment, store
+
+PARAMS = {"n_estimators": 2, "n_epochs": 5, "learning_rate": 1.0}
+
+
+@pytest.fixture
+def run_record(ready):
+    """A run of LdSM in the workspace, as the Train page lists it."""
+    from pages.shared import workspace
+
+    path = workspace._path(ready.token)
+    stored = json.loads(path.read_text())
+    task = experiment.task("train", {"dataset": stored["dataset"]}, {"model": "LdSM", "params": PARAMS})
+    experiment.keep(task)
+    record = {"key": task.key, "fingerprint": stored["dataset"], **task.params, "created": "2026-01-01T00:00:00+00:00"}
+    path.write_text(json.dumps({**stored, "runs": [record]}))
+    return record
+
+
+def damage(folder, key):
+    """Cut a kept result short."""
+    path = store.folder(folder, key) / store.VALUE
+    path.write_bytes(path.read_bytes()[:-20])
+
+
+def made_by_earlier_code(folder, key):
+    path = store.folder(folder, key) / store.META
+    path.write_text(json.dumps({**json.loads(path.read_text()), "code": "0" * 16}))
+
+
+def prefixes(record):
+    return experiment.task("prefixes", {"run": record["key"]})
+
+
+def forget():
+    from pages.shared import server
+
+    server.forget()
+
+
+def test_a_damaged_measurement_is_made_again_with_a_note(ready, run_record):
+    task = prefixes(run_record)
+    page = ready.go("trees").until(lambda s: task.exists() and "trees.fewer" in str(s.at.get("plotly_chart")))
+    damage("prefixes", task.key)
+    forget()
+    page.run()
+    assert "was damaged and has been removed. It is being made again." in page.text() or task.exists()
+    page.until(lambda s: task.exists() and "trees.fewer" in str(s.at.get("plotly_chart")))
+    store.check("prefixes", task.key)
+
+
+@pytest.mark.parametrize("name", ["trees", "train"])
+@pytest.mark.parametrize("part", ["value", "model"])
+def test_a_damaged_run_is_made_again_with_a_note(ready, run_record, name, part):
+    if part == "value":
+        damage("runs", run_record["key"])
+    elif name == "train":
+        pytest.skip("the Train page does not read models")
+    else:
+        arrays = store.folder("runs", run_record["key"]) / "model" / "arrays.npz"
+        arrays.write_bytes(arrays.read_bytes()[:100])
+    page = ready.go(name)
+    assert "was damaged and has been removed. It is being made again." in page.text()
+    sentence = "LdSM has grown" if name == "trees" else "puts a right label first"
+    page.until(lambda s: store.exists("runs", run_record["key"]) and sentence in s.text())
+    store.check("runs", run_record["key"])
+
+
+@pytest.mark.parametrize("name", ["trees", "train"])
+def test_a_run_of_earlier_code_is_shown_with_a_mark_and_made_again(ready, run_record, name):
+    made_by_earlier_code("runs", run_record["key"])
+    page = ready.go(name)
+    assert "before the last change of the program" in page.text()
+    page.press(f"again-{run_record['key']}")
+    page.until(lambda s: store.info("runs", run_record["key"])["code"] == store.code_version())
+    page.until(lambda s: "before the last change of the program" not in s.text())
+
+
+def test_a_run_of_an_earlier_version_is_shown_with_a_mark_and_its_successor_takes_its_place(
+    ready, run_record, monkeypatch
+):
+    monkeypatch.setattr(experiment.KINDS["train"], "version", 2)
+    page = ready.go("train")
+    assert "by an earlier version of the program" in page.text()
+    task = experiment.task("train", {"dataset": run_record["fingerprint"]}, {"model": "LdSM", "params": PARAMS})
+    assert task.key != run_record["key"]
+    page.press(f"again-{task.key}").until(lambda s: "by an earlier version" not in s.text() and task.exists())
+    page.until(lambda s: [r["key"] for r in stored(s)["runs"]] == [task.key])
+
+
+def test_a_measurement_of_earlier_code_is_drawn_with_a_mark(ready, run_record):
+    task = prefixes(run_record)
+    experiment.keep(task)
+    made_by_earlier_code("prefixes", task.key)
+    page = ready.go("trees")
+    assert "trees.fewer" in str(page.at.get("plotly_chart")) and "before the last change" in page.text()
+    page.press(f"again-{task.key}")
+    page.until(lambda s: store.info("prefixes", task.key)["code"] == store.code_version())
+    page.until(lambda s: "before the last change" not in s.text())
+
+
+def stored(page):
+    from pages.shared import workspace
+
+    return json.loads(workspace._path(page.token).read_text())
+
+
+def test_a_damaged_data_set_of_the_catalog_is_made_again(ready):
+    fingerprint = stored(ready)["dataset"]
+    damage("datasets", fingerprint)
+    forget()
+    page = ready.run()
+    assert "was damaged" in page.text()
+    page.until(lambda s: store.exists("datasets", fingerprint) and "Labels per row" in s.metrics())
+
+
+def test_a_workspace_of_version_1_opens_with_all_that_it_had(ready, run_record, session):
+    from pages.shared import workspace
+
+    path = workspace._path(ready.token)
+    before = json.loads(path.read_text())
+    run = {name: run_record[name] for name in ("key", "fingerprint", "model", "params", "k")}
+    selection = {"key": "a" * 32, "fingerprint": "f", "method": "FALS", "params": {}, "created": "2026-01-01"}
+    old = {
+        **before,
+        "version": 1,
+        "forms": {"PLT": {"arity": 7}},
+        "widgets": {"w": 3},
+        "selections": [selection],
+        "rows": {"trees levels": 2},
+        "jobs": [
+            {"id": "gone", "kind": "train", "title": "Training LdSM", **run},
+            {"id": "gone too", "kind": "train", "title": "Training PLT", **run, "model": "PLT", "key": "b" * 32},
+            {"id": "third", "kind": "prefixes", "run": "r", "key": "k", "fingerprint": "f", "title": "t"},
+            {"id": "broken"},
+        ],
+    }
+    path.write_text(json.dumps(old))
+    page = session(ready.token)
+    now = stored(page)
+    assert now["version"] == 2 and now["jobs"] == []
+    for name in ("dataset", "known", "forms", "widgets", "selections", "rows", "runs"):
+        assert now[name] == before[name] if name in ("dataset", "known") else now[name] == old[name], name
+    assert "Press Train to start it again" in page.text()  # the training that no process knows any more
