@@ -190,8 +190,8 @@ def test_a_label_with_the_name_of_a_parameter_keeps_it_in_a_warning(ready, monke
     found = experiment.load_selection(key)
     found.warnings[:] = ["label 3 is odd: lower learning_rate"]
     data.label_names[3] = "n_layers"
-    monkeypatch.setattr(server, "_selection", lambda root, asked: found)
-    monkeypatch.setattr(server, "_dataset", lambda root, fingerprint: data)
+    monkeypatch.setattr(server, "selection", lambda key: found)
+    monkeypatch.setattr(server, "dataset", lambda fingerprint: data)
     page = ready.go("features")
     said = [warning.value.replace("\\", "") for warning in page.at.warning]
     assert "“n_layers” is odd: lower “Step size”" in said
