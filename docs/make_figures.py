@@ -1,7 +1,8 @@
 """Draw the figures of the pages about methods: ``python docs/make_figures.py [NAME ...]``.
 
-Each figure is a DataFrame drawn by ``xmlcore.figures``, on the data set ``api-docs``, and is saved as ``images/NAME.svg``.
-The SVG comes from plotly.js in a headless Chromium, as the button above every figure of the dashboard makes it.
+Each figure is a DataFrame drawn by ``xmlcore.figures``, on the data set ``api-docs``, and is saved as
+``images/NAME.svg``. The SVG comes from plotly.js in a headless Chromium, as the button above every figure of the
+dashboard makes it.
 """
 
 import os
