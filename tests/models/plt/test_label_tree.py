@@ -1,6 +1,5 @@
 """The shapes of label trees: how they are built, given, widened and kept."""
 
-import re
 import time
 import warnings
 from pathlib import Path
@@ -596,12 +595,3 @@ def test_a_run_takes_a_users_tree_and_keeps_the_warnings():
     run = experiment.run(data, "PLT", {"tree": tree, "n_estimators": 2})
     assert run.params["tree"] == tree and run.size["depth"] == 2
     assert any("trees of one shape" in warning for warning in run.warnings)
-
-
-def test_the_snippet_about_a_users_tree_in_the_docs_runs():
-    text = (DOCS / "plt.md").read_text(encoding="utf-8")
-    snippets = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
-    shown = [snippet for snippet in snippets if "LabelTree" in snippet]
-    assert shown
-    for snippet in shown:
-        exec(compile(snippet, "docs/plt.md", "exec"), {})
