@@ -1,4 +1,4 @@
-"""Compiled prediction of many binary decision trees, which all look at the same row."""
+"""Prediction by many binary decision trees, one per label."""
 
 import numpy as np
 
@@ -7,10 +7,24 @@ from xmlcore._kernels._jit import kernel
 
 @kernel
 def predict(ptr, ids, values, n_features, tree_ptr, feature, threshold, left, right, proba, out):
-    """Fill ``out``, float32 (rows, trees), with what each tree's leaf says of each row.
+    """Find the leaf of each tree that each row reaches, and return its probability.
 
-    Rows are CSR. The nodes of tree t are those from ``tree_ptr[t]``; its root is the first, and children are counted
-    from it. A node of feature -1 is a leaf. Otherwise a row goes left when its value is at most the threshold.
+    Parameters
+    ----------
+    ptr, ids, values
+        CSR rows.
+    n_features : int
+    tree_ptr : int64 (trees + 1,)
+        The nodes of tree t begin at tree_ptr[t], with its root.
+    feature : int32 (nodes,)
+        -1 for a leaf.
+    threshold : float64 (nodes,)
+        A row goes left when its value of the feature is at most the threshold.
+    left, right : int32 (nodes,)
+        The children, counted from the root of the tree.
+    proba : float32 (nodes,)
+    out : float32 (rows, trees)
+        Filled: ``proba`` of the leaf.
     """
     row_values = np.zeros(n_features, np.float32)
     for row in range(ptr.size - 1):

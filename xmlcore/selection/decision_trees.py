@@ -1,49 +1,62 @@
-"""BRDT: a decision tree for each label, on the features selected for it; what selections are compared with."""
+"""BRDT: one decision tree per label, on the features that are selected for the label, to compare selections."""
+
+from dataclasses import replace
 
 import numpy as np
 import scipy.sparse as sp
 
-from xmlcore._kernels import decision_trees as _kernels
-from xmlcore.parallel import run_tasks
+from xmlcore._kernels import decision_trees as kernels
+from xmlcore.arrays import pointers
+from xmlcore.models.base import Estimator
+from xmlcore.parallel import row_blocks, run_tasks
+from xmlcore.parameters import N_JOBS, SEED, described
 from xmlcore.progress import Progress, silent
-from xmlcore.system import effective_jobs
-from xmlcore.validation import INT32_MAX, check_count, check_features, check_labels, csr_parts
+from xmlcore.validation import INT32_MAX, check_features, check_labels, csr_parts, feature_names
 
-DENSE_FROM = 1 / 16  # density at which scikit-learn's trees are quicker on dense columns
-DENSE_BYTES = 1 << 28  # columns of one label larger than this stay sparse
+DENSE_FROM = 1 / 16  # least share of non-zero values from which on scikit-learn's trees are faster on dense columns
+DENSE_BYTES = 1 << 28  # most bytes of the dense columns of one label
 PREDICT_ROWS = 256  # most rows per task
-PREDICT_VALUES = 1 << 22  # (row, label) values at a time in predict, per thread: 16 MiB
+PREDICT_VALUES = 1 << 22  # most (row, label) values that predict holds per thread: 16 MiB
+
+PARAMETERS = (
+    N_JOBS,
+    replace(
+        SEED,
+        maximum=INT32_MAX,
+        optional=False,
+        in_form=False,
+        details="At each node features are tried in random order, which decides between splits of equal worth. Each "
+        "label has its own random numbers.",
+    ),
+)
 
 
-class BRDT:
+@described
+class BRDT(Estimator):
     """Binary relevance of decision trees: one scikit-learn tree per label, on that label's features.
 
     Parameters
     ----------
     selected : array_like of int, shape (L, k) or (1, k), optional
-        Ids of the features that each label's tree may use, or of those that all use. All features when None. Their
-        order does not matter.
-    n_jobs : int, optional
-        Threads; None and -1 mean all cores this process may use. Trees do not depend on it.
-    random_state : int
-        At each node features are looked at in random order, which decides between splits of equal worth. Each label
-        has random numbers of its own.
+        Ids of the features that the tree of each label may use, or one row of ids for all trees. All features when
+        None. The order of ids does not matter.
+    {parameters}
     **tree_params
-        Parameters of :class:`sklearn.tree.DecisionTreeClassifier`, such as ``max_depth`` or ``min_samples_leaf``; its
-        defaults, which grow trees until leaves are pure or have equal rows, when not given.
+        Parameters of :class:`sklearn.tree.DecisionTreeClassifier`, such as ``max_depth`` or ``min_samples_leaf``. With
+        its defaults trees grow until each leaf is pure or has equal rows.
 
     Attributes
     ----------
     n_features_in_, n_labels_ : int
     n_nodes_ : ndarray of int64, shape (L,)
-        Nodes of each tree; 1 for a label that no training row has, or all have, whose probability is then 0 or 1.
+        The number of nodes of each tree. It is 1 for a label that no training row has, or that all have; its
+        probability is then 0 or 1.
 
     Notes
     -----
-    Training takes about O(nonzeros of the label's columns * depth) time per label. scikit-learn's trees are given
-    sparse columns, or dense float32 ones where at least one value in 16 is not 0 and they take at most 256 MiB; which
-    of them depends on the data alone. In memory, a model takes 24 bytes per node; fully grown trees have up to two
-    nodes per training row.
+    Training takes about O(nonzeros of the label's columns * depth) time per label. Columns are dense float32 where at
+    least one value in 16 is not 0 and they take at most 256 MiB, else sparse; this depends on the data alone. In
+    memory, a model takes 24 bytes per node; fully grown trees have up to two nodes per training row.
 
     References
     ----------
@@ -57,11 +70,18 @@ class BRDT:
     [[1.0, 0.0]]
     """
 
+    PARAMETERS = PARAMETERS
+    _further_params = "tree_params"
+
     def __init__(self, selected=None, n_jobs=None, random_state=0, **tree_params):
         self.selected = selected
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.tree_params = tree_params
+
+    @classmethod
+    def _param_names(cls) -> list[str]:
+        return sorted(["selected", *super()._param_names()])
 
     def __repr__(self):
         shape = None if self.selected is None else np.shape(self.selected)
@@ -89,13 +109,8 @@ class BRDT:
         ValueError, TypeError
             Bad parameters, data or selection; the message names them.
         """
-        from sklearn.tree import DecisionTreeClassifier
-
-        check_count(self.random_state, "random_state", least=0, most=INT32_MAX)
-        effective_jobs(self.n_jobs)
-        unknown = sorted(set(self.tree_params) - set(DecisionTreeClassifier().get_params()))
-        if unknown:
-            raise TypeError(f"DecisionTreeClassifier has no parameter {', '.join(unknown)}")
+        self._check_params()
+        names = feature_names(X)
         X = check_features(X)
         Y = check_labels(Y, n_rows=X.shape[0])
         if X.shape[0] == 0:
@@ -104,45 +119,45 @@ class BRDT:
         selected = check_selection(self.selected, X.shape[1], n_labels)
         if selected is not None and (selected == selected[0]).all():
             selected = selected[:1]  # columns are taken once for all labels
-        X, columns = sp.csc_array(X), sp.csc_array(Y)
-        shared = None
-        if selected is None:
-            shared = tree_columns(X)
-        elif selected.shape[0] == 1:
-            shared = tree_columns(X[:, np.unique(selected[0])])
+        trees = self._trained(sp.csc_array(X), sp.csc_array(Y), selected, progress)
+        self.n_nodes_ = np.array([tree[0].size for tree in trees], np.int64)
+        self._tree_ptr = pointers(self.n_nodes_)
+        self._nodes = tuple(np.concatenate(parts) for parts in zip(*trees))
+        self.n_features_in_, self.n_labels_ = X.shape[1], n_labels
+        self._keep_feature_names(names)
+        return self
+
+    def _trained(self, X, Y, selected, progress):
+        """Train the tree of each label, X and Y by columns; return the nodes of each tree."""
+        from sklearn.tree import DecisionTreeClassifier
+
+        shared, data = selected is None or selected.shape[0] == 1, None
+        ids = None if selected is None else np.unique(selected[0])
+        if shared:
+            data = tree_columns(X if ids is None else X[:, ids])
 
         def train(label):
-            rows = columns.indices[columns.indptr[label] : columns.indptr[label + 1]]
+            rows = Y.indices[Y.indptr[label] : Y.indptr[label + 1]]
             if rows.size in (0, X.shape[0]):
                 return _leaf(rows.size > 0)
             y = np.zeros(X.shape[0])
             y[rows] = 1.0
-            if selected is None:
-                own, data = None, shared
-            elif shared is not None:
-                own, data = np.unique(selected[0]), shared
-            else:
-                own = np.unique(selected[label])
-                data = tree_columns(X[:, own])
+            own = ids if shared else np.unique(selected[label])
+            columns = data if shared else tree_columns(X[:, own])
             tree = DecisionTreeClassifier(random_state=label_seed(self.random_state, label), **self.tree_params)
-            return _flat(tree.fit(data, y, check_input=False).tree_, own)
+            return _flat(tree.fit(columns, y, check_input=False).tree_, own)
 
-        n_true = np.diff(columns.indptr)
+        n_true = np.diff(Y.indptr)
         costs = 1 + np.minimum(n_true, X.shape[0] - n_true)
-        trees = run_tasks(train, range(n_labels), costs, self.n_jobs, progress, "Growing trees", "labels")
-        self.n_nodes_ = np.array([tree[0].size for tree in trees], np.int64)
-        self._tree_ptr = np.concatenate([[0], np.cumsum(self.n_nodes_)])
-        self._nodes = tuple(np.concatenate(parts) for parts in zip(*trees))
-        self.n_features_in_, self.n_labels_ = X.shape[1], n_labels
-        return self
+        return run_tasks(train, range(Y.shape[1]), costs, self.n_jobs, progress, "Growing trees", "labels")
 
     def predict_proba(self, X, progress: Progress = silent) -> np.ndarray:
-        """Share of training rows with the label in the leaf that a row comes to.
+        """Return the probability of each label: the share of training rows with the label in the leaf of the row.
 
         Parameters
         ----------
         X : sparse or dense, shape (n, D)
-            With all features; each tree looks at its own.
+            With all features, also those that no tree uses.
         progress : callable, optional
             See :class:`xmlcore.progress.Progress`.
 
@@ -160,12 +175,14 @@ class BRDT:
         def one_block(block):
             self._predict_into(X[slice(*block)], found[slice(*block)])
 
-        blocks = _blocks(X.shape[0], PREDICT_ROWS)
+        blocks = row_blocks(X.shape[0], PREDICT_ROWS)
         run_tasks(one_block, blocks, [b - a for a, b in blocks], self.n_jobs, progress, "Predicting", "blocks of rows")
         return found
 
     def predict(self, X) -> sp.csr_array:
-        """Labels of a probability above 0.5, as scikit-learn's trees decide; found without n * L values in memory.
+        """Return the labels of probability above 0.5, which is the rule of scikit-learn's trees.
+
+        This does not hold n * L values in memory.
 
         Parameters
         ----------
@@ -182,25 +199,26 @@ class BRDT:
             self._predict_into(X[slice(*block)], found)
             return sp.csr_array(found > 0.5)
 
-        blocks = _blocks(X.shape[0], max(1, min(PREDICT_ROWS, PREDICT_VALUES // self.n_labels_)))
+        blocks = row_blocks(X.shape[0], max(1, min(PREDICT_ROWS, PREDICT_VALUES // self.n_labels_)))
         parts = run_tasks(one_block, blocks, [b - a for a, b in blocks], self.n_jobs)
         if not parts:
             return sp.csr_array((0, self.n_labels_), dtype=bool)
         return sp.csr_array(sp.vstack(parts, format="csr"))
 
-    def _check_input(self, X):
-        if not hasattr(self, "n_features_in_"):
-            from sklearn.exceptions import NotFittedError
+    def _check_params(self):
+        from sklearn.tree import DecisionTreeClassifier
 
-            raise NotFittedError("This BRDT is not fitted yet: call fit(X, Y) first")
-        return check_features(X, self.n_features_in_)
+        super()._check_params()
+        unknown = sorted(set(self.tree_params) - set(DecisionTreeClassifier().get_params()))
+        if unknown:
+            raise TypeError(f"DecisionTreeClassifier has no parameter {', '.join(unknown)}")
 
     def _predict_into(self, X, out):
-        _kernels.predict(*csr_parts(X), self.n_features_in_, self._tree_ptr, *self._nodes, out)
+        kernels.predict(*csr_parts(X), self.n_features_in_, self._tree_ptr, *self._nodes, out)
 
 
 def check_selection(selected, n_features: int, n_labels: int) -> np.ndarray | None:
-    """Turn a selection into int32 of shape (L, k) or (1, k), or say what is wrong with it.
+    """Check a selection, and return it as int32 of shape (L, k) or (1, k).
 
     Parameters
     ----------
@@ -238,9 +256,9 @@ def check_selection(selected, n_features: int, n_labels: int) -> np.ndarray | No
 
 
 def tree_columns(X: sp.csc_array):
-    """Columns as scikit-learn's trees take them unchecked: float32, sparse or dense, whichever is quicker.
+    """Return columns in the form that scikit-learn's trees accept without checks: float32, sparse or dense.
 
-    Both give the same trees; which of them it is depends on the columns alone.
+    The faster form is taken; it depends on the columns alone, and both give the same trees.
     """
     cells = X.shape[0] * X.shape[1]
     if X.nnz >= DENSE_FROM * cells and 4 * cells <= DENSE_BYTES:
@@ -258,7 +276,7 @@ def label_seed(random_state: int, label: int) -> int:
 
 
 def _leaf(always):
-    """Nodes of a tree that says the same of every row."""
+    """Return the nodes of a tree that gives every row the probability 1 or 0."""
     return (
         np.full(1, -1, np.int32),
         np.zeros(1),
@@ -269,11 +287,11 @@ def _leaf(always):
 
 
 def _flat(tree, features):
-    """Nodes of a scikit-learn tree as the kernel takes them."""
+    """Return the nodes of a scikit-learn tree as the kernel reads them."""
     inner = tree.children_left >= 0
     feature = np.where(inner, tree.feature, 0)
     feature = feature if features is None else features[feature]
-    weight = tree.value[:, 0, :]  # of each class: shares, or counts in older versions
+    weight = tree.value[:, 0, :]  # of the two classes: shares, in older versions counts
     return (
         np.where(inner, feature, -1).astype(np.int32),
         np.where(inner, tree.threshold, 0.0),
@@ -281,7 +299,3 @@ def _flat(tree, features):
         np.where(inner, tree.children_right, 0).astype(np.int32),
         (weight[:, 1] / weight.sum(axis=1)).astype(np.float32),
     )
-
-
-def _blocks(n, size):
-    return [(start, min(start + size, n)) for start in range(0, n, size)]

@@ -8,7 +8,7 @@ from xmlcore.models.base import MultiLabelModel
 from xmlcore.models.double_sampling import saving
 from xmlcore.models.double_sampling.candidates import CrossFitted, TreeCandidates, as_vectors
 from xmlcore.models.double_sampling.classes import ClassTerms
-from xmlcore.models.double_sampling.features import feature_names
+from xmlcore.models.double_sampling.features import names_of_features
 from xmlcore.models.double_sampling.inputs import check_class_ids, check_training_rows, some_rows, without_negative
 from xmlcore.models.double_sampling.learning import learn, make_pairs
 from xmlcore.models.double_sampling.parameters import PARAMETERS
@@ -17,7 +17,7 @@ from xmlcore.models.double_sampling.sampling import CROSS, TREE, TrainingRows, d
 from xmlcore.parameters import described
 from xmlcore.progress import Progress, part_of, silent
 from xmlcore.ranking import Ranking
-from xmlcore.validation import check_count, check_threshold, csr_parts
+from xmlcore.validation import check_count, check_threshold, csr_parts, feature_names
 
 MOST_RANKED = 1 << 21  # number of candidates that are ranked at a time: some 60 MB
 
@@ -183,6 +183,7 @@ class DoubleSampling(MultiLabelModel):
             When rows without labels are left out, or negative values are replaced by 0.
         """
         self._check_params()
+        names = feature_names(X)
         X, Y, n_unlabelled = check_training_rows(X, Y, self.negative)
         classes = ClassTerms.of(X, Y, self.n_jobs, progress)
         if np.count_nonzero(classes.class_size) < 2:
@@ -210,6 +211,7 @@ class DoubleSampling(MultiLabelModel):
             "features": self.features,
         }
         self._set_fitted(classes, data.index, data.more, tree, function, sampled_size, values)
+        self._keep_feature_names(names)
         return self
 
     def candidates(self, X, n: int | None = None, progress: Progress = silent) -> np.ndarray:
@@ -228,7 +230,7 @@ class DoubleSampling(MultiLabelModel):
             The classes of the nearest centroids, nearest first, or with ``candidates_from="plt"`` the most probable
             classes, most probable first; the smaller id first among equals.
         """
-        x = self._rows(X)
+        x = self._rows(self._check_input(X))
         return self.ranker_.candidates(x, self._n_candidates(n), self.n_jobs, progress)
 
     def predict_topk(self, X, k: int = 5, progress: Progress = silent, *, n_candidates: int | None = None) -> Ranking:
@@ -250,7 +252,7 @@ class DoubleSampling(MultiLabelModel):
             Scores are the values of :meth:`predict_proba`. Classes of equal f are ordered by their ids.
         """
         k = check_count(k, "k")
-        x, q = self._rows(X), self._n_candidates(n_candidates)
+        x, q = self._rows(self._check_input(X)), self._n_candidates(n_candidates)
         n, width = x[0].size - 1, min(k, q)
         best, scores = np.full((n, k), -1, np.int32), np.zeros((n, k), np.float32)
         step = max(BLOCK, MOST_RANKED // q)  # bounds the memory for candidates
@@ -281,7 +283,7 @@ class DoubleSampling(MultiLabelModel):
             0 for classes that are no candidates.
         """
         threshold = check_threshold(threshold)
-        x = self._rows(X)
+        x = self._rows(self._check_input(X))
         labels, f = self.ranker_.ranked(x, self._n_candidates(None), self.n_jobs)
         shares = softmax(f)
         shares[shares < threshold] = 0.0
@@ -325,7 +327,7 @@ class DoubleSampling(MultiLabelModel):
         ValueError, TypeError
             When ``classes`` does not hold class ids, or has not one row for each row of X.
         """
-        x = self._rows(X)
+        x = self._rows(self._check_input(X))
         classes = check_class_ids(classes, x[0].size - 1, self.n_labels_)
         return self.ranker_.features(x, classes, self.n_jobs)
 
@@ -370,7 +372,7 @@ class DoubleSampling(MultiLabelModel):
         self.sampled_size_ = sampled_size
         self._columns = columns_of(classes.feature_of_column, values["n_features"])
         self.weights_, self.feature_scale_, self.empirical_risk_ = function
-        self.feature_names_ = feature_names(values["features"], tree is not None)
+        self.feature_names_ = names_of_features(values["features"], tree is not None)
         has_tree_feature = tree is not None and values["features"] == "extended"
         self.ranker_ = Ranker(index, more, tree, has_tree_feature, self.weights_)
         self.fitted_with_ = values["distance"], values["weighting"], values["features"]
@@ -380,7 +382,7 @@ class DoubleSampling(MultiLabelModel):
 
     def _rows(self, X):
         """Rows in the model's columns, without negative values and without features that no training row had."""
-        return in_columns(csr_parts(without_negative(self._check_input(X))), self._columns)
+        return in_columns(csr_parts(without_negative(X)), self._columns)
 
     def _n_candidates(self, n):
         n = self.n_candidates if n is None else check_count(n, "n_candidates")

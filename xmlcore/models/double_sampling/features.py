@@ -30,7 +30,7 @@ MORE_FEATURES = tuple(MEANINGS)[N_FEATURES:-1]  # those that features="extended"
 TREE_FEATURE = tuple(MEANINGS)[-1]  # added as well when candidates come from a label tree
 
 
-def feature_names(features: str, has_tree: bool) -> list[str]:
+def names_of_features(features: str, has_tree: bool) -> list[str]:
     """Return the short names of a model's features.
 
     Parameters

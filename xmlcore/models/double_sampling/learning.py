@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from xmlcore._kernels import ds_pairs as kernels
-from xmlcore.models.double_sampling.features import feature_names
+from xmlcore.models.double_sampling.features import names_of_features
 from xmlcore.models.double_sampling.sampling import (
     BLOCK,
     Sample,
@@ -79,7 +79,7 @@ def pair_differences(params, data: TrainingRows, sample: Sample, progress: Progr
     if params.features == "extended" and data.trees is not None:
         wanted = np.concatenate([sample.classes[:, None], sample.adversaries], axis=1)
         logs = data.trees.log_proba(data.vectors, sample.rows, wanted, params.n_jobs)
-    n_features = len(feature_names(params.features, logs.size > 0))
+    n_features = len(names_of_features(params.features, logs.size > 0))
     pairs, signs = np.empty((m * kappa, n_features)), np.empty(m * kappa, np.int8)
     without = leaves_out(params)
 

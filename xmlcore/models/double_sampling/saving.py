@@ -5,7 +5,7 @@ import numpy as np
 from xmlcore.models.base import ModelFormatError, check_columns
 from xmlcore.models.double_sampling.candidates import TreeCandidates
 from xmlcore.models.double_sampling.classes import NO_MORE, ClassTerms, check_postings
-from xmlcore.models.double_sampling.features import feature_names
+from xmlcore.models.double_sampling.features import names_of_features
 from xmlcore.models.double_sampling.learning import LinearFunction
 from xmlcore.models.double_sampling.parameters import DISTANCES, FEATURE_SETS, WEIGHTINGS
 from xmlcore.validation import INT32_MAX, check_count
@@ -102,7 +102,7 @@ def _check_arrays(values, arrays):
     check_columns(arrays["feature_of_column"], values["n_features"])
     check_postings(arrays, values)
     weights, scale, sampled = arrays["weights"], arrays["scale"], arrays["sampled_size"]
-    n_weights = len(feature_names(values["features"], values["tree"] is not None))
+    n_weights = len(names_of_features(values["features"], values["tree"] is not None))
     if not (
         weights.size == scale.size == n_weights
         and bool(np.isfinite(weights).all() and np.isfinite(scale).all())

@@ -21,7 +21,7 @@ from xmlcore.selection.fals.scoring import score, score_bytes
 from xmlcore.selection.fals.selecting import best
 from xmlcore.selection.fals.training import Settings, Training, batch_size
 from xmlcore.selection.fals.workers import Workers
-from xmlcore.validation import check_count, check_features, check_labels, check_threshold, csr_parts
+from xmlcore.validation import check_count, check_features, check_labels, check_threshold, csr_parts, feature_names
 
 
 @described
@@ -145,6 +145,7 @@ class FALS(MultiLabelModel):
         from threadpoolctl import threadpool_limits
 
         self._check_params()
+        names = feature_names(X)
         X = check_features(X)
         Y = check_labels(Y, n_rows=X.shape[0])
         if Y.nnz == 0:
@@ -173,6 +174,7 @@ class FALS(MultiLabelModel):
             n_labels_=Y.shape[1],
             n_rows_=X.shape[0],
         )
+        self._keep_feature_names(names)
         return self
 
     def estimate(self, X, n_labels: int, nnz: int | None = None) -> dict:
