@@ -18,7 +18,7 @@ def test_scores_are_those_of_the_formulas(pattern, activation, n_layers):
     X, Y = problem(n=25, d=7, n_labels=3)
     model = FALS(3, pattern, n_epochs=3, activation=activation, n_layers=n_layers, scoring="exact").fit(X, Y)
     network = model.network_
-    expected = naive.fals.fals_scores(
+    expected = naive.fals_scoring.fals_scores(
         X.toarray().tolist(), [w.tolist() for w in network.weights], [b.tolist() for b in network.biases], activation,
         pattern,
     )  # fmt: skip
