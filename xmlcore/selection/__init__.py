@@ -1,6 +1,6 @@
-"""Which features matter for which label: selections, trees to compare them with, how alike they are.
+"""Feature selection for each label: methods, decision trees to compare them by, and their similarity.
 
-A selection is an int32 array (L, k) of feature ids, a row for each label, best first; one row stands for all labels.
+A selection is an int32 array of feature ids, best first: (L, k) with one row per label, or (1, k) for all labels.
 """
 
 from importlib import import_module

@@ -1,6 +1,7 @@
-"""Selections as tables: what each label keeps, how alike labels are, which features go with which labels.
+"""Tables about selections: the features of each label, the similarity of labels, groups of labels and features.
 
-A selection is an int32 array (L, k) of feature ids, a row for each label, best first.
+A selection is an int32 array (L, k) of feature ids: one row per label, its best feature first. A label *keeps* the
+features that are selected for it.
 """
 
 from collections.abc import Callable
@@ -8,13 +9,13 @@ from collections.abc import Callable
 import numpy as np
 import scipy.sparse as sp
 
-BLOCK_CELLS = 1 << 23  # pairs of labels at a time
-MOST_WORK = 4e9  # multiply-adds that comparing all labels may take; about ten seconds
-MOST_CLUSTERED = 3000  # labels, or features, that are put into order by how alike they are
+BLOCK_CELLS = 1 << 23  # number of pairs of labels that are compared at a time
+MOST_WORK = 4e9  # most multiply-adds for comparing labels: about ten seconds
+MOST_CLUSTERED = 3000  # most labels, and most features, that are clustered
 
 
 def kept(selected, n_features: int) -> sp.csr_array:
-    """Which features each label keeps.
+    """Return a matrix with a 1 for each feature that a label keeps.
 
     Parameters
     ----------
@@ -33,13 +34,13 @@ def kept(selected, n_features: int) -> sp.csr_array:
 
 
 def selection_frame(selected, scores, label_name: Callable, feature_name: Callable):
-    """Return everything that is selected, a line per label and feature.
+    """Return a table of the whole selection, with one line per label and feature.
 
     Parameters
     ----------
     selected, scores : ndarray, shape (L, k)
     label_name, feature_name : callable
-        The name of an id.
+        Returns the name of an id.
 
     Returns
     -------
@@ -65,7 +66,7 @@ def selection_frame(selected, scores, label_name: Callable, feature_name: Callab
 
 
 def label_frame(selected, scores, errors, label: int, X, Y):
-    """Return the features of a label, best first, with how common they are.
+    """Return a table of the features of a label, best first, with how often they occur.
 
     Parameters
     ----------
@@ -102,14 +103,14 @@ def label_frame(selected, scores, errors, label: int, X, Y):
 
 
 def overlap(selected, n_features: int, labels=None) -> np.ndarray:
-    """Jaccard similarity of what labels keep, each with each.
+    """Return the Jaccard similarity of the features that two labels keep, for all pairs of labels.
 
     Parameters
     ----------
     selected : ndarray of int, shape (L, k)
     n_features : int
     labels : sequence of int, optional
-        All when None: then L * L numbers.
+        All labels when None; this takes L * L numbers.
 
     Returns
     -------
@@ -121,28 +122,28 @@ def overlap(selected, n_features: int, labels=None) -> np.ndarray:
 
 
 def closest_pairs(selected, n_features: int, n: int = 200, order=None):
-    """Return the pairs of labels that have most features in common.
+    """Return a table of the pairs of labels that have most features in common.
 
     Parameters
     ----------
     selected : ndarray of int, shape (L, k)
     n_features : int
     n : int
-        Pairs at most.
+        Most pairs.
     order : sequence of int, optional
-        Labels, those first that are to be compared when comparing all would take too long.
+        All labels, most important first. When comparing all would take too long, the first ones are compared.
 
     Returns
     -------
     frame : pandas.DataFrame
-        ``a``, ``b`` (labels), ``common`` (features), ``jaccard``; most first.
+        ``a`` and ``b`` (labels), ``common`` (number of common features), ``jaccard``; largest ``common`` first.
     n_compared : int
-        Labels that were compared, each with each.
+        The number of labels that were compared with each other.
     mean : float
-        Jaccard similarity, mean over all their pairs; nan for a single label.
+        The mean Jaccard similarity of their pairs; nan for a single label.
     share : float
-        Of what a label keeps, the share that the other one keeps too: mean over these pairs. It does not follow from
-        ``mean``, the mean of a ratio.
+        The mean over these pairs of the share of a label's features that the other label keeps, too. It cannot be
+        computed from ``mean``, which is the mean of another ratio.
     """
     import pandas as pd
 
@@ -186,7 +187,9 @@ def closest_pairs(selected, n_features: int, n: int = 200, order=None):
 
 
 def alike_order(matrix) -> np.ndarray:
-    """Order of the rows of a matrix in which neighbours are alike: the leaves of an average-linkage clustering.
+    """Return an order of the rows of a matrix in which similar rows are neighbours.
+
+    It is the order of the leaves of an average-linkage clustering.
 
     Parameters
     ----------
@@ -204,7 +207,7 @@ def alike_order(matrix) -> np.ndarray:
 
 
 def groups_of(matrix, n_groups: int) -> np.ndarray:
-    """Group the rows of a matrix by how alike they are (Ward's clustering), alike groups next to each other.
+    """Group similar rows of a matrix (Ward's clustering); similar groups get neighbouring numbers.
 
     Parameters
     ----------
@@ -238,7 +241,7 @@ def _unit(matrix):
 
 
 def heat_frame(selected, scores, n_features: int, labels, most_features: int = 60):
-    """Return how much features matter to some labels, alike labels and alike features next to each other.
+    """Return a table of the relative scores of features for some labels, similar labels and features side by side.
 
     Parameters
     ----------
@@ -246,14 +249,14 @@ def heat_frame(selected, scores, n_features: int, labels, most_features: int = 6
     n_features : int
     labels : sequence of int
     most_features : int
-        Features that are shown: of largest sum of relative scores over these labels.
+        Most features. Those of largest sum of relative scores over these labels are taken.
 
     Returns
     -------
     pandas.DataFrame
         A line per label and feature, in order: ``label``, ``feature``, ``value`` (the score as a share of the label's
         largest; nan where the label does not keep the feature), ``rank`` (0 where it does not).
-        ``attrs["n_kept"]``: features that these labels keep.
+        ``attrs["n_kept"]``: the number of features that these labels keep.
     """
     import pandas as pd
 
@@ -286,26 +289,27 @@ def heat_frame(selected, scores, n_features: int, labels, most_features: int = 6
 
 
 def group_frame(selected, n_features: int, order, n_groups: int = 40):
-    """Return all labels and features in groups of alike ones, and which groups of features go with which of labels.
+    """Return a table of how often groups of similar labels keep groups of similar features.
 
     Parameters
     ----------
     selected : ndarray, shape (L, k)
     n_features : int
     order : sequence of int
-        Labels, most important first: their name stands for their group, and they are taken first where there are more
-        than :data:`MOST_CLUSTERED`.
+        Labels, most important first. The first label of a group gives the group its name. Of more than
+        :data:`MOST_CLUSTERED` labels, the first ones are taken.
     n_groups : int
-        Of labels, and of features, at most.
+        Most groups of labels, and most groups of features.
 
     Returns
     -------
     frame : pandas.DataFrame
-        A line per pair of groups, in order: ``label_group``, ``feature_group``, ``value`` (share of their pairs of
-        label and feature in which the label keeps the feature), ``label`` and ``feature`` (of each group, the first in
-        ``order`` and the one most labels keep), ``n_labels``, ``n_features`` (in the group).
+        One line per pair of groups, in order: ``label_group``, ``feature_group``, ``value`` (the share of pairs of a
+        label and a feature of these groups in which the label keeps the feature), ``label`` (of the group, the first in
+        ``order``), ``feature`` (of the group, the one that most labels keep), ``n_labels`` and ``n_features`` (in the
+        groups).
     n_labels, n_kept : int
-        Labels and features that are in it.
+        The number of labels and features in all groups.
     """
     import pandas as pd
 
@@ -338,7 +342,7 @@ def group_frame(selected, n_features: int, order, n_groups: int = 40):
 
 
 def together(Y, a, b) -> np.ndarray:
-    """How often pairs of labels occur together: rows with both, as a share of the rows of the rarer one.
+    """Return how often the labels of each pair occur together: the rows with both over the rows of the rarer label.
 
     Parameters
     ----------
@@ -361,21 +365,21 @@ def together(Y, a, b) -> np.ndarray:
 
 
 def best_names(selected, labels, feature_name: Callable, n: int = 5) -> list[str]:
-    """Names of the best features of some labels, with commas between them: list of str."""
+    """Return the names of the n best features of each label, separated by commas: one str per label."""
     return [", ".join(feature_name(int(j)) for j in selected[label, :n]) for label in labels]
 
 
 def most_alike(pairs, order, n: int) -> list[int]:
-    """Return the labels of the pairs that have most in common.
+    """Return the labels of the pairs that have most features in common.
 
     Parameters
     ----------
     pairs : DataFrame
-        Of :func:`closest_pairs`.
+        As :func:`closest_pairs` returns it.
     order : sequence of int
-        Labels, the most frequent first; those fill up the list where pairs have too few.
+        Labels, most frequent first. They fill up the list where the pairs have too few labels.
     n : int
-        Number of labels.
+        The number of labels to return.
     """
     found = list(dict.fromkeys(np.column_stack([pairs["a"], pairs["b"]]).ravel().tolist()))[:n]
     known = set(found)
@@ -384,7 +388,7 @@ def most_alike(pairs, order, n: int) -> list[int]:
 
 
 def overlap_frame(selected, n_features: int, labels):
-    """Return how much of what each two of some labels keep is the same, alike labels next to each other.
+    """Return a table of the Jaccard similarity of each two of some labels, similar labels next to each other.
 
     Parameters
     ----------
@@ -408,7 +412,7 @@ def overlap_frame(selected, n_features: int, labels):
 
 
 def rows_of_best_features(selected, X, n: int = 3) -> float:
-    """Return how many rows have a feature that is among the best of a label: the median over labels and features.
+    """Return the median, over the n best features of all labels, of the number of rows that have the feature.
 
     Parameters
     ----------

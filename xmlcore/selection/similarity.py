@@ -1,4 +1,4 @@
-"""How alike selections are, and whether methods differ over data sets."""
+"""The similarity of selections, and tests of whether methods differ over data sets."""
 
 import numbers
 from collections.abc import Mapping
@@ -8,11 +8,11 @@ import numpy as np
 
 from xmlcore.progress import Progress, silent
 
-THIN, THICK = 0.05, 0.1  # p-values from which the diagram has a thin, and a thick, line
+THIN, THICK = 0.05, 0.1  # least p-values of a thin and of a thick line in the diagram of significance
 
 
 def jaccard(a, b) -> np.ndarray:
-    r"""Jaccard similarity of two selections, label by label (equation 63).
+    r"""Return the Jaccard similarity of two selections for each label (equation 63).
 
     .. math:: |F_a \cap F_b| / |F_a \cup F_b|
 
@@ -30,7 +30,7 @@ def jaccard(a, b) -> np.ndarray:
     Raises
     ------
     ValueError, TypeError
-        Different numbers of labels, a feature twice in a row, or what is no matrix of feature ids.
+        The numbers of labels differ, a row has a feature twice, or an argument is not a matrix of feature ids.
 
     References
     ----------
@@ -48,7 +48,7 @@ def jaccard(a, b) -> np.ndarray:
 
 
 def spearman(scores_a, a, scores_b, b) -> np.ndarray:
-    """Spearman's rank correlation of two methods' scores over the features that either selects (equation 65).
+    """Return Spearman's rank correlation of two methods' scores over the features that either selects (equation 65).
 
     Parameters
     ----------
@@ -60,19 +60,19 @@ def spearman(scores_a, a, scores_b, b) -> np.ndarray:
     Returns
     -------
     ndarray of float64, shape (L,)
-        In [-1, 1]; nan where all features of the union, or the only one, have the same score, or one of them is nan.
-        Equal scores share the mean of their ranks; without them it is the paper's formula.
+        In [-1, 1]. nan where all features of the union have the same score, where there is only one, or where a score
+        is nan. Equal scores get the mean of their ranks; without equal scores this is the paper's formula.
 
     Raises
     ------
     ValueError, TypeError
-        Shapes that do not fit together, or what is no matrix of numbers.
+        Shapes do not fit together, or an argument is not a matrix of numbers.
 
     Notes
     -----
-    Among features that only one method selects the two rankings disagree by construction, so methods that select
-    different features have negative values: 0 does not stand for rankings that have nothing to do with each other. With
-    one feature each it is -1 where these differ, and nan where they do not.
+    A feature that only one method selects has a high rank for it and a low one for the other. Methods that select
+    different features therefore have negative values, and 0 does not mean independent rankings. With one feature each,
+    the value is -1 if these differ and nan if not.
 
     Examples
     --------
@@ -94,29 +94,29 @@ def spearman(scores_a, a, scores_b, b) -> np.ndarray:
 
 
 def agreement(fitted: Mapping, per_label: bool = False, progress: Progress = silent):
-    """Jaccard and Spearman between all pairs of fitted selections: methods, and seeds of a method.
+    """Return the similarities (Jaccard and Spearman) of all pairs of fitted selections: of methods, and of their seeds.
 
     Parameters
     ----------
     fitted : mapping of str to list
-        For each method, the fitted selections of its seeds (or one alone): objects with ``selected_`` and ``scores_``,
-        as FALS and its rivals are.
+        For each method, its fitted selection or a list of them, one for each seed: objects with ``selected_`` and
+        ``scores_``, such as FALS and its rivals.
     per_label : bool
-        A row for each label, instead of means over labels.
+        Whether to return one row for each label instead of means over labels.
     progress : callable, optional
         See :class:`xmlcore.progress.Progress`.
 
     Returns
     -------
     pandas.DataFrame
-        A row per pair, each pair once, in the order of ``fitted``: a, seed_a, b, seed_b (methods, and numbers of their
-        seeds from 0), label (with ``per_label``), jaccard, spearman. spearman is nan where scores were not kept, or
-        have no ranks (see :func:`spearman`); a mean is over the other labels.
+        One row per pair, in the order of ``fitted``: a, seed_a, b, seed_b (methods, and the numbers of their seeds
+        from 0), label (with ``per_label``), jaccard, spearman. spearman is nan where scores were not kept, and where
+        :func:`spearman` is nan; a mean leaves these labels out.
 
     Raises
     ------
     ValueError, TypeError
-        Selections for different numbers of labels or features.
+        The numbers of labels or features differ.
     """
     import pandas as pd
 
@@ -146,29 +146,29 @@ def agreement(fitted: Mapping, per_label: bool = False, progress: Progress = sil
 
 
 def wilcoxon(frame):
-    """p-values of Wilcoxon's signed-rank test between each pair of methods, over data sets (two-sided).
+    """Return the p-values of Wilcoxon's two-sided signed-rank test over data sets, for each pair of methods.
 
     Parameters
     ----------
     frame : pandas.DataFrame or array_like, shape (data sets, methods)
-        One measure: a row per data set, a column per method. What is no DataFrame has methods 0, 1, ...
+        The values of one measure: one row per data set, one column per method. An array has methods 0, 1, ...
 
     Returns
     -------
     pandas.DataFrame
-        Methods by methods, symmetric; 1 on the diagonal, and where two methods have the same value on every data set.
+        Methods by methods, symmetric. 1 on the diagonal, and where two methods have equal values on all data sets.
 
     Raises
     ------
     ValueError
-        Missing or infinite values, fewer than two methods, or not two dimensions.
+        Values are missing or infinite, there are fewer than two methods, or the array has not two dimensions.
     TypeError
-        Values that are no real numbers.
+        Values are not real numbers.
 
     Notes
     -----
-    scipy's test: exact for small samples without ties, differences of 0 are left out. On n data sets no p-value is
-    below 2 / 2^n: with 5 none is below 0.05.
+    The test is SciPy's, which is exact for small samples without ties and leaves out differences of 0. On n data sets
+    no p-value is below 2 / 2^n: with 5 data sets none is below 0.05.
 
     References
     ----------
@@ -217,26 +217,26 @@ def wilcoxon(frame):
 
 
 class SignificanceGraph(NamedTuple):
-    """What the paper's Figure 7 draws."""
+    """The nodes and lines of the paper's Figure 7."""
 
     nodes: object  # DataFrame: method, x, y
     edges: object  # DataFrame: a, b, p, line ("thick" or "thin")
 
 
 def significance_graph(p) -> SignificanceGraph:
-    """Methods on a circle, joined where a test does not tell them apart: the paper's Figure 7.
+    """Place methods on a circle, and join those that do not differ significantly: the paper's Figure 7.
 
     Parameters
     ----------
     p : pandas.DataFrame
-        Methods by methods, as :func:`wilcoxon` gives.
+        Methods by methods, as :func:`wilcoxon` returns it.
 
     Returns
     -------
     SignificanceGraph
-        ``nodes``: a row per method, with its place x, y on the unit circle, clockwise from the top. ``edges``: a row
-        per pair with p of at least 0.05: a, b, p and line, "thick" from 0.1 on, "thin" below. No edge means that the
-        two differ.
+        ``nodes``: one row per method, with its position x, y on the unit circle, clockwise from the top. ``edges``: one
+        row per pair with a p-value of at least 0.05: a, b, p, and line, which is "thick" from 0.1 on and else "thin".
+        Two methods without an edge differ significantly.
 
     References
     ----------
@@ -257,7 +257,7 @@ def significance_graph(p) -> SignificanceGraph:
 
 
 def _pair(a, b):
-    """Two selections with a row for each label."""
+    """Check two selections, and give both a row for each label."""
     a, b = _ids(a, "a"), _ids(b, "b")
     if a.shape[0] != b.shape[0] and 1 not in (a.shape[0], b.shape[0]):
         raise ValueError(

@@ -26,13 +26,13 @@ MOST_RANKED = 1 << 21  # number of candidates that are ranked at a time: some 60
 class DoubleSampling(MultiLabelModel):
     """Multi-class classification as a binary problem over pairs, doubly sampled: (π, κ)-DS with candidate selection.
 
-    A row x and a class y have ten features φ(x, y), sums over the terms that both have and the distance of x to the
-    class's centroid. One linear function f of these ten ranks classes. It is learnt from pairs: a sampled example
-    (x, y) should have a larger f with its own class than with each of κ classes drawn at random. A prediction ranks
-    the q classes of nearest centroid by f.
+    A row x and a class y have ten features φ(x, y): nine sums over the terms that both have, and the distance of x to
+    the centroid of the class. One linear function f of these features ranks classes. It is learnt from pairs: for a
+    sampled example, a row x with its class y, f should be larger than with each of κ classes drawn at random. A
+    prediction ranks the q classes of nearest centroid by f.
 
-    The size of the model, and the time for a row, do not grow with classes times features, but with what rows and
-    classes have in common.
+    The size of the model and the time per row do not grow with classes times features, but with the number of terms
+    that rows and classes have in common.
 
     Parameters
     ----------
@@ -43,29 +43,30 @@ class DoubleSampling(MultiLabelModel):
     weights_ : ndarray of float64, shape (p,)
         f(φ) is the product of ``weights_`` with the features as :meth:`pair_features` has them, not scaled.
     feature_scale_ : ndarray of float64, shape (p,)
-        Root mean square of each feature's difference over the training pairs; f was learnt on differences divided by
-        it. ``weights_ * feature_scale_`` compares features.
+        Root mean square of each feature's difference over the training pairs. f was learnt on differences divided by
+        it; ``weights_ * feature_scale_`` shows how much each feature matters.
     feature_names_ : list of str
-        Short names of the p features, 10 unless ``features="extended"``; ``MEANINGS`` of this module has a sentence on
-        each.
+        Short names of the p features, 10 unless ``features="extended"``; ``MEANINGS`` in
+        ``xmlcore.models.double_sampling`` explains each in one sentence.
     empirical_risk_ : float
-        The paper's equation (7): share of training pairs in which the own class does not have the larger f.
+        The paper's equation (7): the share of training pairs in which f is not larger for the example's own class.
     n_pairs_ : int
-        Pairs it was learnt from: κM, less those of a row's classes among each other.
+        The number of pairs that f was learnt from: κM, less the pairs of two classes of the same row.
     n_unlabelled_ : int
-        Training rows that were left out.
+        The number of training rows that were left out because they have no label.
     multiclass_ : bool
-        Whether each training row had exactly one class, apart from those left out.
+        Whether each training row had exactly one class, apart from the rows left out.
     class_size_ : ndarray of int64, shape (L,)
-        Training rows of each class.
+        The number of training rows of each class.
     sampled_size_ : ndarray of int64, shape (L,)
-        Copies of examples of each class that were trained on.
+        The number of copies of examples of each class that f was learnt from.
     n_features_in_, n_labels_ : int
 
     Notes
     -----
-    The ten features, from the paper's Table 1. Sums go over terms t that the row has and the class has; y_t is the sum
-    of x_t over the class's rows, |y| that over all its terms, F_t that over all rows, l_S the sum of all F_t.
+    The ten features, from the paper's Table 1. Sums go over the terms t that both the row and the class have. y_t is
+    the sum of x_t over the rows of the class, |y| the sum of y_t over its terms, F_t the sum of x_t over all rows, l_S
+    the sum of all F_t, and I_t the inverse document frequency.
 
     1. ``log count``: Σ log(1 + y_t)
     2. ``log rarity``: Σ log(1 + l_S / F_t)
@@ -78,33 +79,33 @@ class DoubleSampling(MultiLabelModel):
     9. ``distance``: of the row to the class's centroid
     10. ``BM25``: Σ I_t 2 y_t / (y_t + 0.25 + 0.75 |y| / mean |y|)
 
-    Those that ``features="extended"`` adds; m is the mean of |y|:
+    The features that ``features="extended"`` adds; m is the mean of |y|:
 
-    11. ``idf covered``: Σ I_t, over that of all the row's terms
+    11. ``idf covered``: Σ I_t, divided by the sum of I_t over all terms of the row
     12. ``rarest term``: max I_t
     13. ``largest lift``: max log(1 + (y_t / |y|) (l_S / F_t))
     14. ``log likelihood``: Σ x_t log(1 + (y_t / m) (l_S / F_t)) - |x| log(1 + |y| / m), the log likelihood ratio of the
         row's terms between the class, smoothed by a Dirichlet prior of mass m, and all rows
     15. ``damped distance``: between the directions of x_t I_t and of log(1 + y_t) I_t
     16. ``other distance``: between directions, of x_t and y_t, or of x_t I_t and y_t I_t with ``weighting="counts"``
-    17. ``tree log probability``, with ``candidates_from="plt"``: at least -20. In training it comes from three trees,
-        each asked about the third of the rows that it was not trained on.
+    17. ``tree log probability``, with ``candidates_from="plt"``: the label tree's, at least -20. In training it comes
+        from three trees; each gives it for the third of the rows that it was not trained on.
 
     Where the paper leaves a choice open:
 
-    - I_t is 1 + log((1 + N) / (1 + N_t)), with N_t of the N training rows having the term.
-    - A class's length, in feature 10, is |y|; the mean is over classes that have rows.
-    - The paper speaks of a distance to the average of the class's vectors and does not say which. Here rows are vectors
-      of x_t I_t (or x_t); the average is taken over the class's rows; the distance is Euclidean between the two scaled
-      to length 1, which ranks as the cosine does (or between them as they are, ``distance="euclidean"``).
-    - π is said to be a probability and to be proportional to 1 / μ; examples of small classes would then have one above
-      1, and they are taken several times, each time with other adversaries.
-    - A row with several classes is an example of each, as in the paper's data. Where one of its classes is drawn
-      against another, the pair is left out: neither should have the larger f. The paper has no word on that.
+    - I_t is 1 + log((1 + N) / (1 + N_t)), where N_t of the N training rows have the term.
+    - The length of a class in feature 10 is |y|; the mean is taken over the classes that have rows.
+    - The paper does not say which distance to the average of the class's vectors it takes. Here rows are vectors of
+      x_t I_t, or of x_t with ``weighting="counts"``. The distance is Euclidean; row and average are first scaled to
+      length 1, which ranks as the cosine does, or not with ``distance="euclidean"``.
+    - In the paper π is a probability proportional to 1 / μ, which for small classes would be above 1. Here examples of
+      small classes are taken several times, each time with other adversaries.
+    - A row with several classes is an example of each, as in the paper's data. A pair of two classes of the same row is
+      left out, as neither should have the larger f. The paper does not mention such pairs.
     - Classes without training rows are never drawn and never predicted.
 
     Values are amounts: counts, or weights such as tf-idf, whose sums then take the place of counts. Negative values
-    mean nothing as amounts; when predicting they are taken as 0. Features that no training row had are ignored.
+    are no amounts; a prediction replaces them by 0. It ignores features that no training row had.
 
     References
     ----------

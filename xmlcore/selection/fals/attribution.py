@@ -1,10 +1,10 @@
-"""How much each feature has to do with each output of a perceptron: gradients and three methods beyond them.
+"""Attributions of the outputs of a perceptron to features: gradients, integrated gradients, DeepLIFT and LRP.
 
-Every method here is a product along the layers, the paper's equations 4, 15, 19 and 21:
+Each method is a product along the layers, the paper's equations 4, 15, 19 and 21:
 
     attribution[n, c, d] = x[n, d] * out[n, c] * (W_1 diag(m_1[n]) W_2 diag(m_2[n]) ... W_K)[d, c]
 
-with factors m of the hidden units and ``out`` of the outputs that depend on the row. The gradient has no x[n, d];
+The factors m of the hidden units and ``out`` of the outputs depend on the row. The gradient lacks the factor x[n, d];
 integrated gradients are the mean of such products over points between 0 and the row.
 """
 
@@ -20,7 +20,7 @@ LRP_EPSILON = 1e-6
 
 
 class Factors(NamedTuple):
-    """What a method multiplies along the layers, for n rows."""
+    """The factors of a method along the layers, for n rows."""
 
     weights: tuple  # one matrix per layer
     hidden: list  # (n, H) for each hidden layer
@@ -29,7 +29,7 @@ class Factors(NamedTuple):
 
 
 def factors(network: Network, X, method: str, labels: slice = slice(None)) -> Factors:
-    """Factors of a method that is one product; of integrated gradients, those of the gradient.
+    """Compute the factors of a method; for integrated gradients, those of the gradient.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def factors(network: Network, X, method: str, labels: slice = slice(None)) -> Fa
     X : CSR or dense, shape (n, D)
     method : {"gradient", "integrated_gradients", "deeplift", "lrp"}
     labels : slice
-        Outputs that are wanted.
+        The outputs to attribute.
 
     Returns
     -------
@@ -56,9 +56,9 @@ def factors(network: Network, X, method: str, labels: slice = slice(None)) -> Fa
 
 
 def _deeplift(weights, biases, X, activation):
-    """Rescale rule against a row of zeros: ratios of differences in place of slopes.
+    """Apply the rescale rule against a row of zeros: ratios of differences take the place of slopes.
 
-    Differences go along the layers by themselves: values from which they would have to be taken are rounded.
+    The differences themselves go along the layers: subtracting the values of the two rows would lose digits.
     """
     base, change, ratios = np.zeros((1, weights[0].shape[0]), weights[0].dtype), X, []
     for level, (weight, bias) in enumerate(zip(weights, biases)):
@@ -73,7 +73,7 @@ def _deeplift(weights, biases, X, activation):
 
 
 def _ratio_of_relu(before, base, change):
-    """(relu(before) - relu(base)) / change, where change is before - base; the slope where that is 0."""
+    """Return (relu(before) - relu(base)) / change with change = before - base, or the slope where change is 0."""
     still = change == 0
     rise = np.maximum(before, 0) - np.maximum(base, 0)
     ratio = np.clip(rise / np.where(still, 1, change), 0, 1)
@@ -81,7 +81,10 @@ def _ratio_of_relu(before, base, change):
 
 
 def _ratio_of_sigmoid(before, base, change):
-    """(f(before) - f(base)) / change for the sigmoid f: f(high) f(-low) (1 - exp(low - high)) / (high - low)."""
+    """Return (f(before) - f(base)) / change for the sigmoid f.
+
+    It is computed as f(high) f(-low) (1 - exp(-|change|)) / |change|, which loses no digits.
+    """
     size = np.abs(change)
     still = size == 0
     rise = np.where(still, 1, -np.expm1(-size) / np.where(still, 1, size))
@@ -89,20 +92,22 @@ def _ratio_of_sigmoid(before, base, change):
 
 
 def _lrp(weights, biases, X, activation):
-    """Relevance goes back in proportion to what came along positive weights."""
+    """Propagate relevance back in proportion to the contributions along positive weights."""
     positive = tuple(np.maximum(weight, 0) for weight in weights)
     values, shares = X, []
     for level, (weight, bias) in enumerate(zip(weights, biases)):
         sums = product(values, positive[level])
         before = product(values, weight) + bias
         values = activate(before, activation) if level < len(weights) - 1 else sigmoid(before)
-        epsilon = np.where(sums < 0, -LRP_EPSILON, LRP_EPSILON).astype(weight.dtype)  # away from 0, as negative x may
+        epsilon = np.where(sums < 0, -LRP_EPSILON, LRP_EPSILON).astype(
+            weight.dtype
+        )  # away from 0: sums are negative for negative x
         shares.append(values / (sums + epsilon))
     return Factors(positive, shares[:-1], shares[-1], values)
 
 
 def along(parts: Factors, rows, features) -> np.ndarray:
-    """The product of all weights and hidden factors for pairs of a row and a feature.
+    """Compute the product of all weights and hidden factors for pairs of a row and a feature.
 
     Parameters
     ----------
@@ -120,7 +125,7 @@ def along(parts: Factors, rows, features) -> np.ndarray:
 
 
 def attributions(network: Network, X, method: str = "gradient", n_steps: int = IG_STEPS) -> np.ndarray:
-    """Attributions of every feature to every label, for a few rows.
+    """Compute the attributions of all labels to all features, for a few rows.
 
     Parameters
     ----------
@@ -128,12 +133,12 @@ def attributions(network: Network, X, method: str = "gradient", n_steps: int = I
     X : CSR or dense, shape (n, D)
     method : {"gradient", "integrated_gradients", "deeplift", "lrp"}
     n_steps : int
-        Points of the integral of integrated gradients.
+        The number of points of the integral of integrated gradients.
 
     Returns
     -------
     ndarray, shape (n, L, D)
-        Not squared: positive where the feature speaks for the label.
+        Not squared: positive where the feature makes the label more probable.
     """
     n, n_features, n_labels = X.shape[0], network.weights[0].shape[0], network.weights[-1].shape[1]
     out = np.zeros((n, n_labels, n_features), network.weights[0].dtype)
