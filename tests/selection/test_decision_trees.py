@@ -45,7 +45,7 @@ def test_predictions_are_those_of_scikit_learns_trees_on_the_labels_features(par
     assert np.array_equal(model.predict(X_test).toarray(), expected > 0.5)
 
 
-def test_the_kernel_walks_as_its_naive_twin():
+def test_the_kernel_predicts_as_its_naive_twin():
     X, Y = data()
     tree = DecisionTreeClassifier(random_state=0).fit(X, Y[:, 0]).tree_
     feature = np.where(tree.children_left >= 0, tree.feature, -1).astype(np.int32)
@@ -121,7 +121,7 @@ def test_blocks_of_rows_do_not_change_predictions(monkeypatch):
     assert model.predict(X[:0]).shape == (0, 5) == model.predict_proba(X[:0]).shape
 
 
-def test_forms_of_input_agree_and_stay_as_they_are():
+def test_all_forms_of_input_give_the_same_trees_and_are_not_changed():
     X, Y = data()
     lists = [np.flatnonzero(row).tolist() for row in Y]
     expected = BRDT().fit(X, Y).predict_proba(X)
@@ -129,7 +129,7 @@ def test_forms_of_input_agree_and_stay_as_they_are():
         assert np.array_equal(BRDT().fit(matrix, lists).predict_proba(matrix), expected)
 
 
-def test_progress_is_told_and_may_stop_it():
+def test_progress_is_reported_and_can_stop_the_training():
     X, Y = data()
     told = []
     model = BRDT(n_jobs=1).fit(X, Y, progress=lambda *words: told.append(words))

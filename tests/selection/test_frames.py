@@ -53,7 +53,7 @@ def test_closest_pairs_are_those_of_all_pairs_whatever_the_blocks(monkeypatch):
     assert len(everything) == len(pairs) == len(set(zip(everything["a"], everything["b"])))
 
 
-def test_too_many_labels_are_compared_as_far_as_there_is_time(monkeypatch):
+def test_of_too_many_labels_the_first_ones_are_compared(monkeypatch):
     selected, _ = some_selection()
     monkeypatch.setattr(frames, "MOST_WORK", 100.0)
     order = np.arange(12)[::-1]
@@ -92,7 +92,7 @@ def test_a_label_without_rows_has_no_shares():
     assert table["with_label"].isna().all() and table["without_label"].tolist() == [0.5, 0.5]
 
 
-def test_heat_frame_has_every_label_once_and_says_what_is_kept():
+def test_heat_frame_has_every_label_once_and_counts_the_kept_features():
     selected, scores = some_selection()
     labels = [0, 1, 5, 7]
     table = frames.heat_frame(selected, scores, 30, labels, most_features=10)

@@ -170,7 +170,7 @@ def test_features_are_a_share_or_a_count(n_features, total, expected):
 
 
 @pytest.mark.parametrize("selection, params", ALL)
-def test_progress_is_told_and_may_stop_it(selection, params):
+def test_progress_is_reported_and_can_stop_the_training(selection, params):
     X, Y = data()
     told = []
     selection(**params).fit(X, Y, progress=lambda *words: told.append(words))

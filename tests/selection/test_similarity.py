@@ -97,7 +97,7 @@ def test_wilcoxon_takes_matrices_and_numbers_of_any_type():
         pd.testing.assert_frame_equal(wilcoxon(table), expected)
 
 
-def test_the_graph_joins_what_a_test_does_not_tell_apart():
+def test_the_graph_joins_methods_that_do_not_differ_significantly():
     p = pd.DataFrame([[1.0, 0.3, 0.07], [0.3, 1.0, 0.01], [0.07, 0.01, 1.0]], list("ABC"), list("ABC"))
     nodes, edges = significance_graph(p)
     assert edges.values.tolist() == [["A", "B", 0.3, "thick"], ["A", "C", 0.07, "thin"]]

@@ -58,7 +58,7 @@ def many_classes(distance, weighting):
 
 
 @pytest.mark.parametrize("distance, weighting", SPACES)
-def test_leaving_frequent_terms_for_later_finds_the_same_candidates(distance, weighting):
+def test_reading_frequent_terms_only_for_some_classes_finds_the_same_candidates(distance, weighting):
     model, X, ids = many_classes(distance, weighting)
     index, new = model.ranker_.index, sp.csr_array(X[::100])
     x = model._rows(new)
@@ -138,7 +138,7 @@ def test_candidates_from_a_label_tree_are_its_best_classes_that_have_rows():
     np.testing.assert_allclose(features[:, 2:, -1], np.log(np.maximum(proba, np.exp(-20))), rtol=1e-4, atol=1e-5)
 
 
-def test_the_tree_sees_rows_as_the_centroids_do():
+def test_rows_for_the_label_tree_are_weighted_as_rows_for_centroids():
     X, _, labels = tree_problem()
     for weighting in ("tfidf", "counts"):
         model = DoubleSampling(candidates_from="plt", weighting=weighting).fit(X, binary(labels, 20))
@@ -148,7 +148,7 @@ def test_the_tree_sees_rows_as_the_centroids_do():
         np.testing.assert_allclose(found, dense / dense.max(axis=1, keepdims=True), rtol=1e-6)
 
 
-def test_cross_fitted_trees_judge_rows_they_were_not_trained_on(monkeypatch):
+def test_each_cross_fitted_tree_is_trained_without_the_rows_of_its_fold(monkeypatch):
     X, _, labels = tree_problem()
     seen = []
     monkeypatch.setattr(candidates, "_trained", lambda X, Y, *rest: seen.append((X, Y)) or object())
@@ -161,7 +161,7 @@ def test_cross_fitted_trees_judge_rows_they_were_not_trained_on(monkeypatch):
         assert (Y != binary(labels, 20)[rows][:, np.delete(np.arange(20), [3, 11])]).nnz == 0
 
 
-def test_label_trees_need_two_rows_to_judge_one_without_itself():
+def test_the_feature_of_the_label_tree_needs_two_training_rows():
     Y = [[0, 1]]
     with pytest.raises(ValueError, match="two training rows at least"):
         DoubleSampling(candidates_from="plt", features="extended").fit([[1.0, 2.0]], Y)

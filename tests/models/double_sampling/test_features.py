@@ -12,7 +12,7 @@ from xmlcore.models.double_sampling import features
 
 @pytest.mark.parametrize("distance, weighting", SPACES)
 @pytest.mark.parametrize("most, real", [(1, False), (3, True)])
-def test_the_ten_features_are_those_of_table_1(distance, weighting, most, real):
+def test_the_ten_features_follow_table_1(distance, weighting, most, real):
     X, rows, labels = problem(most=most, real=real)
     model = DoubleSampling(distance=distance, weighting=weighting).fit(X, binary(labels))
     new, new_rows = (problem(6, seed=1)[i] for i in (0, 1))
@@ -28,7 +28,7 @@ def test_the_ten_features_are_those_of_table_1(distance, weighting, most, real):
 
 @pytest.mark.parametrize("weighting", ["tfidf", "counts"])
 @pytest.mark.parametrize("most, real", [(1, False), (3, True)])
-def test_the_features_beside_the_papers_are_what_their_formulas_say(weighting, most, real):
+def test_the_extended_features_follow_their_formulas(weighting, most, real):
     X, rows, labels = problem(most=most, real=real)
     model = DoubleSampling(features="extended", weighting=weighting).fit(X, binary(labels))
     new, new_rows = (problem(6, seed=1)[i] for i in (0, 1))
@@ -52,7 +52,7 @@ def test_every_feature_has_a_meaning_in_one_sentence():
     assert tuple(features.MEANINGS) == names and len(names) == 17
 
 
-def test_features_of_no_class_are_nan_and_those_of_a_class_without_rows_are_of_an_empty_one():
+def test_features_of_class_minus_1_are_nan_and_a_class_without_rows_has_those_of_an_empty_class():
     X, rows, labels = problem(skip=(2,))
     model = DoubleSampling().fit(X, binary(labels))
     found = model.pair_features(X[:2], [[-1, 2, 2], [2, -1, 0]])
@@ -85,7 +85,7 @@ def test_left_out_examples_are_not_in_their_class(distance, weighting):
     assert checked > 20
 
 
-def test_pair_features_say_what_is_wrong_with_classes():
+def test_pair_features_refuse_what_is_no_list_of_classes_per_row():
     X, _, labels = problem()
     model = DoubleSampling().fit(X, binary(labels))
     for classes, error, message in (

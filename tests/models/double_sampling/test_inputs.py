@@ -36,7 +36,7 @@ def test_bad_classes_are_refused_with_what_to_do(Y, message):
         DoubleSampling().fit(np.eye(3), Y)
 
 
-def test_negative_values_are_refused_in_training_unless_told_otherwise_and_nothing_when_predicting():
+def test_negative_values_are_refused_in_training_unless_negative_is_zero_and_count_as_zero_in_prediction():
     X, _, labels = problem()
     noisy = X.copy()
     noisy[3, 4], noisy[5, 6] = -1.5, -2.0
@@ -51,7 +51,7 @@ def test_negative_values_are_refused_in_training_unless_told_otherwise_and_nothi
     assert np.array_equal(found.labels, expected.labels) and np.array_equal(found.scores, expected.scores)
 
 
-def test_rows_without_labels_are_left_out_with_a_note():
+def test_rows_without_labels_are_left_out_with_a_warning():
     X, _, labels = problem()
     more = np.vstack([X[:10], np.ones((3, 15)), X[10:]])
     with pytest.warns(UserWarning, match="3 of 43 training rows have no label"):

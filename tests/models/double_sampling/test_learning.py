@@ -15,7 +15,7 @@ from xmlcore.models.base import warm_up
 from xmlcore.models.double_sampling import candidates, estimator, learning, sampling
 
 
-def test_with_all_classes_the_pairs_are_the_full_transformation():
+def test_with_all_classes_as_adversaries_the_pairs_are_the_full_transformation():
     X, rows, labels = problem(n=14, n_classes=5)
     size = Counter(k for own in labels for k in own)
     model = DoubleSampling(n_adversarial=100).fit(X, binary(labels, 5))
@@ -134,7 +134,7 @@ def test_f_is_the_linear_classifier_of_the_scaled_differences(loss, oracle):
     np.testing.assert_allclose(model.weights_ * scale, oracle.coef_[0], atol=2e-3)
 
 
-def test_training_keeps_the_pairs_once():
+def test_training_holds_the_pairs_in_memory_only_once():
     """κM·10 numbers: neither their making nor the learner copies them."""
     X, _, labels = problem(n=1200, n_terms=60, n_classes=400)
     Y = binary(labels, 400)

@@ -32,7 +32,7 @@ def test_many_rows_and_candidates_are_ranked_in_parts(params, monkeypatch):
     assert reports == sorted(reports) and reports[-1] == 1.0 and len(reports) >= 4
 
 
-def test_a_model_of_multi_class_data_predicts_one_class_and_others_those_of_half_the_share():
+def test_predict_returns_one_class_for_multi_class_data_and_else_the_classes_of_at_least_half_the_share():
     X, _, labels = problem()
     model = DoubleSampling().fit(X, binary(labels))
     assert model.multiclass_ and np.array_equal(model.predict(X).indices, model.predict_topk(X, 1).labels.ravel())

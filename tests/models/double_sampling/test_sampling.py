@@ -55,7 +55,7 @@ def test_any_number_of_adversaries_is_a_set_of_others(kappa):
     assert sample.adversaries.min() >= 0 and sample.adversaries.max() < 100
 
 
-def test_copies_of_an_example_have_adversaries_of_their_own():
+def test_each_copy_of_an_example_has_its_own_adversaries():
     sample = sampled([[k] for k in range(30)], 30, examples_per_class=2, n_adversarial=5)
     pairs = sample.adversaries.reshape(30, 2, 5)
     assert (pairs[:, 0] != pairs[:, 1]).any(axis=1).all()
@@ -122,7 +122,7 @@ def test_fewer_adversaries_than_candidates_are_drawn_from_them(monkeypatch):
     assert np.mean([len(set(own)) for own in drawn.values()]) > 4  # of 5, over some ten copies each
 
 
-def test_no_example_among_candidates_and_too_few_candidates_are_said():
+def test_samples_without_an_own_candidate_and_too_few_candidates_are_refused():
     with pytest.raises(ValueError, match="n_candidates of at least 2"):
         DoubleSampling(adversaries="candidates", n_candidates=1).fit(np.eye(4), [0, 0, 1, 1])
     with pytest.raises(ValueError, match="raise n_candidates or examples_per_class"):

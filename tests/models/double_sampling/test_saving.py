@@ -83,7 +83,7 @@ def test_a_damaged_model_is_refused(harm, tmp_path):
         ("features", "all"), ("features", "extended"), ("tree", {}), ("tree", 3),
     ],
 )  # fmt: skip
-def test_values_that_cannot_be_are_refused(name, value, tmp_path):
+def test_impossible_values_are_refused(name, value, tmp_path):
     X, _, labels = problem()
     folder = DoubleSampling().fit(X, binary(labels)).save(tmp_path / "model")
     description = json.loads((folder / "params.json").read_text())

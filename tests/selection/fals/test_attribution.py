@@ -44,7 +44,7 @@ def test_outputs_near_1_have_gradients():
 
 
 @pytest.mark.parametrize("sizes", [[12, 9, 5], [12, 8, 7, 5]])
-def test_relevance_is_conserved_where_something_comes_along_positive_weights(sizes):
+def test_relevance_is_conserved_where_contributions_are_positive(sizes):
     X, _ = problem(n=6)
     weights, biases = first_weights(sizes, 0, np.float64)
     for weight in weights:
@@ -84,7 +84,7 @@ def test_fisher_information_is_the_squared_gradient_over_the_variance():
         np.testing.assert_allclose(information, squares[:, :, d] / (f * (1 - f)), rtol=1e-5, atol=1e-10)
 
 
-def test_label_specific_selections_hold_at_least_the_information_of_a_shared_one():
+def test_label_specific_selections_have_at_least_the_information_of_a_shared_one():
     """Inequality 11, for the means over rows: both sides in Fisher information and in squared gradients."""
     X, Y = problem(n=200)
     for own, together in (("FILS", "FIMS"), ("FALS", "FAMS")):

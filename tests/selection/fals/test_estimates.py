@@ -6,7 +6,7 @@ from selection.fals.problems import VARIANTS, problem
 from xmlcore import FALS
 
 
-def test_an_estimate_comes_before_fitting():
+def test_estimates_need_no_fit():
     X, Y = problem()
     estimate = FALS().estimate(X, 5)
     assert estimate["order"] in estimate["costs"] and estimate["n_hidden"] == round((12 * 5) ** 0.5)
@@ -19,7 +19,7 @@ def test_an_estimate_comes_before_fitting():
         assert FALS(**params).estimate(X, 5)["seconds"] > 0
 
 
-def test_estimates_know_weight_decay_draws_and_binary_networks():
+def test_estimates_depend_on_weight_decay_draws_and_binary_networks():
     X, Y = problem()
     large = ((10_000, 20_000), 50, 400_000)
     assert FALS(l2=1e-3).estimate(*large)["training_seconds"] > 3 * FALS().estimate(*large)["training_seconds"]
@@ -35,6 +35,6 @@ def test_estimates_know_weight_decay_draws_and_binary_networks():
     ((60,), None, r"must be \(rows, features\)"), ((60, 10, 3), None, r"must be \(rows, features\)"),
     ((60, 10), -5, "nnz must be from 0 to 600"), ((60, 10), 10**9, "nnz must be from 0 to 600"),
 ])  # fmt: skip
-def test_shapes_that_cannot_be_are_named(shape, nnz, message):
+def test_impossible_shapes_are_refused(shape, nnz, message):
     with pytest.raises(ValueError, match=message):
         FALS().estimate(shape, 4, nnz)

@@ -29,7 +29,7 @@ def test_the_same_seed_gives_the_same_selection_whatever_the_threads(params, mon
 
 
 @pytest.mark.parametrize("params", [*VARIANTS, {"max_score_bytes": 10}, {"keep_network": False}], ids=str)
-def test_a_saved_selection_comes_back_whole(params, tmp_path):
+def test_a_saved_selection_is_the_same_when_it_is_read(params, tmp_path):
     X, Y = problem()
     model = FALS(4, n_epochs=2, **params).fit(X, Y)
     back = load_model(model.save(tmp_path / "fals"))
@@ -146,7 +146,7 @@ def test_bad_data_are_named():
         model.predict_proba(X[:, :11])
 
 
-def test_features_in_other_units_and_networks_without_gradients_are_told_of():
+def test_features_in_other_units_are_warned_of_and_networks_without_gradients_are_refused():
     X, Y = problem(n=200)
     year = sp.csr_array(sp.hstack([X, sp.csr_array(np.full((200, 1), 2000, np.float32))]))
     with pytest.warns(UserWarning, match="feature 12 has values up to 2,000, the median feature up to 1"):
@@ -171,7 +171,7 @@ def test_a_seed_is_the_same_number_whatever_its_type(kind):
 @pytest.mark.parametrize("params, scoring", [
     ({"scoring": "sampled", "n_scored_rows": 8}, "sampled"), ({"scoring": "exact"}, "exact"), ({}, "exact"),
 ])  # fmt: skip
-def test_what_was_done_is_said(params, scoring):
+def test_the_way_of_scoring_is_reported(params, scoring):
     X, Y = problem()
     model = FALS(3, n_epochs=1, **params).fit(X, Y)
     assert model.scoring_ == scoring == model.estimate(X, 5)["scoring"]
@@ -194,7 +194,7 @@ def test_supports_mark_selected_features():
     assert FALS(1.0, n_epochs=1).fit(X, Y).n_selected_ == 12
 
 
-def test_dense_rows_lists_of_labels_and_clones_do():
+def test_dense_rows_lists_of_labels_and_clones_give_the_same_selection():
     X, Y = problem()
     lists = [row.indices.tolist() for row in Y]
     a = FALS(4, n_epochs=1).fit(X.toarray().astype(np.float64), lists)
@@ -207,7 +207,7 @@ def test_dense_rows_lists_of_labels_and_clones_do():
 
 
 @pytest.mark.real_data
-def test_words_selected_for_bibtex_tags_are_about_them(real_data):
+def test_words_selected_for_bibtex_tags_occur_more_often_with_them(real_data):
     from xmlcore.datasets import read_dataset
 
     data = read_dataset(real_data / "bibtex" / "train.txt.gz")

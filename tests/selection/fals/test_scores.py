@@ -75,7 +75,7 @@ def test_sampled_scores_are_within_their_standard_errors(sizes, activation, fish
 
 
 @pytest.mark.parametrize("method", ["integrated_gradients", "deeplift", "lrp"])
-def test_sampled_rows_of_other_attributions_carry_their_error(method):
+def test_scores_from_sampled_rows_are_within_their_standard_errors(method):
     X, _ = problem(n=300)
     network = random_network([12, 9, 5])
     exact = joined(present.present_order(task_of(network, X, method), None))
@@ -91,7 +91,7 @@ def test_sampled_rows_of_other_attributions_carry_their_error(method):
 
 
 @pytest.mark.parametrize("method", ["integrated_gradients", "deeplift", "lrp"])
-def test_errors_of_a_sum_over_labels_know_that_labels_share_the_rows(method, monkeypatch):
+def test_the_error_of_a_sum_over_labels_accounts_for_their_common_rows(method, monkeypatch):
     X, _ = problem(n=300)
     network = random_network([12, 9, 5])
     whole = joined(present.present_order(task_of(network, X, method), None))
@@ -107,7 +107,7 @@ def test_errors_of_a_sum_over_labels_know_that_labels_share_the_rows(method, mon
     assert abs(np.mean(z)) < 0.5 and 0.7 < np.std(z) < 1.5
 
 
-def test_many_drawn_rows_in_parts_are_as_all_at_once(monkeypatch):
+def test_scores_from_many_drawn_rows_are_the_same_in_parts_and_at_once(monkeypatch):
     X, _ = problem(n=400)
     network = random_network([12, 9, 5])
     (whole,) = sampled.sampled_order(task_of(network, X), 90)
@@ -174,7 +174,7 @@ def test_best_features_are_those_of_a_full_sort():
     assert [best(scores, k).tolist() for k in (1, 2, 4, 6)] == [[0], [0, 2], [0, 2, 4, 5], [0, 2, 4, 5, 1, 3]]
 
 
-def test_scoring_is_sampled_of_itself_where_exact_scores_cost_too_much(monkeypatch):
+def test_auto_scoring_is_sampled_where_exact_scores_cost_too_much(monkeypatch):
     X, Y = problem(n=500)
     monkeypatch.setattr(orders, "EXACT_UP_TO", 1e3)
     assert FALS(n_hidden=300, n_epochs=1).fit(X, Y).order_ == "drawn rows"

@@ -40,6 +40,17 @@ def rows_at_once(n_features):
 
 
 def _from_draws(task, labels, so_far, drawn, means):
+    """Compute the scores of some labels and their standard errors from the rows drawn for each label.
+
+    Parameters
+    ----------
+    labels : slice
+    so_far : ndarray of float64, shape (C,)
+        The sum of the weights of all rows, for each label.
+    drawn : ndarray of int64, shape (C, n_draws)
+    means : ndarray of float32, shape (C, H) or (C, 0)
+        The sums of weighted slopes; empty unless there is exactly one hidden layer.
+    """
     weights = task.network.weights
     n_rows, n_features, width = task.X.shape[0], *weights[0].shape
     count, n_draws = drawn.shape
@@ -47,7 +58,7 @@ def _from_draws(task, labels, so_far, drawn, means):
     scores, error = np.empty((2, count, n_features), np.float32)
     most = rows_at_once(n_features)
 
-    def centre_of(c):
+    def centre_of(c):  # the mean derivative by the sums that reach the hidden units, or 0 where it is not known
         mean = np.zeros(width, np.float32)
         if one_hidden and so_far[c]:
             mean = (means[c] / so_far[c] * weights[1][:, labels.start + c]).astype(np.float32)
@@ -61,7 +72,7 @@ def _from_draws(task, labels, so_far, drawn, means):
         scores[c] = factor * (np.square(centre, dtype=np.float64) + spread)
         error[c] = factor * np.sqrt(variance / (n_draws - 1))
 
-    def together(first, last):  # labels of few draws: one product for all
+    def together(first, last):  # several labels of few draws, by one matrix product
         parts, shares = [], []
         for c in range(first, last):
             rows, times = np.unique(drawn[c], return_counts=True)
@@ -76,7 +87,7 @@ def _from_draws(task, labels, so_far, drawn, means):
             spread = share @ around
             take(c, centre, spread, share @ np.square(around - spread))
 
-    def alone(c, _):  # a label of many: in parts, whose means and squares about them are put together
+    def alone(c, _):  # one label of many draws, in parts: their means and variances are combined
         rows, times = np.unique(drawn[c], return_counts=True)
         mean = centre_of(c)
         spread, variance, seen = np.zeros(n_features), np.zeros(n_features), 0.0
@@ -100,6 +111,7 @@ def _from_draws(task, labels, so_far, drawn, means):
 
 
 def _slopes_of(task, rows):
+    """Compute the derivatives of all hidden units for some rows."""
     X = task.X[rows]
     return [slope(values, task.network.activation) for values in task.network.hidden(X)]
 

@@ -103,9 +103,7 @@ class Training:
             slices(n_out, batch * n_out * (per_row if i == 0 else n_in))
             for i, (n_in, n_out) in enumerate(zip(sizes[:-1], sizes[1:]))
         ]
-        if (
-            len(sizes) > 2
-        ):  # the first layer's parts are also those of the gradients that come back through the second layer
+        if len(sizes) > 2:  # gradients that come back through the second layer are computed in the same parts
             self.parts[0] = slices(sizes[1], batch * sizes[1] * (per_row + 2 * sizes[2]))
 
     def run(self, progress: Progress = silent) -> Network:
