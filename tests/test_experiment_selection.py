@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from xmlcore import OneVsRest, evaluate, experiment, metrics, store
 from xmlcore.datasets import Dataset, save_dataset
-from xmlcore.experiment import compare_selections as judged_module
+judged_module = import_module("xmlcore.experiment.selection_stability")
 from xmlcore.progress import Cancelled
 from xmlcore.selection import BRDT, ChiSquaredSelection
 

@@ -1,61 +1,25 @@
-"""One run: data set x model x parameters -> results, measured the same way everywhere; and what more is asked of it."""
+"""Experiments: what is computed and kept, as tasks of several kinds, and the same as plain functions for notebooks.
 
-from xmlcore.experiment.catalog import MODELS, SELECTORS, ModelInfo
-from xmlcore.experiment.compare_selections import (
-    Judged,
-    Stability,
-    judge,
-    judged_key,
-    judged_saved,
-    judged_seconds,
-    judged_titles,
-    load_judged,
-    load_stability,
-    stability,
-    stability_key,
-    stability_saved,
-)
-from xmlcore.experiment.explanations import Explanations, explanations_key, explanations_saved, load_explanations
-from xmlcore.experiment.prefixes import (
-    load_prefixes,
-    prefix_measures,
-    prefix_points,
-    prefix_seconds,
-    prefixes_key,
-    prefixes_saved,
-)
-from xmlcore.experiment.prepare import Prepare, Prepared
-from xmlcore.experiment.reduced import (
-    PerLabelOneVsRest,
-    Reduced,
-    fitting_depth,
-    load_reduced,
-    reduced_key,
-    reduced_saved,
-    union_of,
-)
-from xmlcore.experiment.robustness import Robustness, load_robustness, robustness_key, robustness_saved
-from xmlcore.experiment.sampling import (
-    Sampling,
-    candidate_bytes,
-    load_sampling,
-    most_adversaries,
-    sampling_key,
-    sampling_saved,
-    sampling_study,
-)
-from xmlcore.experiment.select import (
-    Selection,
-    is_shared,
-    load_selection,
-    select,
-    selection_estimate,
-    selection_key,
-    selection_params,
-    selection_saved,
-    selection_title,
-    selector,
-)
+>>> from xmlcore import experiment
+>>> run = experiment.run(dataset, "PLT", {"n_estimators": 3})                        # doctest: +SKIP
+>>> task = experiment.task("train", {"dataset": dataset.fingerprint}, {"model": "PLT"})    # doctest: +SKIP
+>>> experiment.keep(task), task.load().measures                                      # doctest: +SKIP
+
+A kind of task is a file of this package; :mod:`xmlcore.experiment.task` says how to add one.
+"""
+
+from xmlcore.experiment.catalog import MODELS, SELECTORS
+from xmlcore.experiment.compare_selections import Comparison, compare_selections, comparison_titles
+from xmlcore.experiment.estimates import measure_speed, selection_plan
+from xmlcore.experiment.explanations import Explanations
+from xmlcore.experiment.old_functions import *  # noqa: F403
+from xmlcore.experiment.prefixes import Prefixes, prefix_measures, prefix_points
+from xmlcore.experiment.prepare import Prepared
+from xmlcore.experiment.reduced import PerLabelOneVsRest, Reduced, fitting_depth, union_of
+from xmlcore.experiment.robustness import Robustness
+from xmlcore.experiment.sampling import Sampling, candidate_bytes, most_adversaries, sampling_study
+from xmlcore.experiment.select import Selection, is_shared, select, selection_params, selection_title, selector
+from xmlcore.experiment.selection_stability import SelectionStability, selection_stability
 from xmlcore.experiment.task import (
     KINDS,
     DamagedResultWarning,
@@ -72,95 +36,63 @@ from xmlcore.experiment.task import (
 )
 from xmlcore.experiment.train import (
     Run,
+    changed_params,
     estimator,
     evaluate,
     full_params,
-    load_run,
     load_run_model,
     run,
-    run_key,
-    run_saved,
 )
 from xmlcore.experiment.warm_up import warm_up
-from xmlcore.parameters import Parameter
 
 __all__ = [
     "KINDS",
-    "DamagedResultWarning",
-    "Estimate",
-    "Task",
-    "from_record",
-    "keep",
-    "load",
-    "made_by",
-    "provenance",
-    "remake",
-    "submit",
-    "task",
-    "Prepare",
-    "Prepared",
     "MODELS",
     "SELECTORS",
+    "Comparison",
+    "DamagedResultWarning",
+    "Estimate",
     "Explanations",
-    "Judged",
-    "ModelInfo",
-    "Parameter",
     "PerLabelOneVsRest",
+    "Prefixes",
+    "Prepared",
     "Reduced",
     "Robustness",
     "Run",
     "Sampling",
     "Selection",
-    "Stability",
+    "SelectionStability",
+    "Task",
     "candidate_bytes",
+    "changed_params",
+    "compare_selections",
+    "comparison_titles",
     "estimator",
     "evaluate",
-    "explanations_key",
-    "explanations_saved",
     "fitting_depth",
+    "from_record",
     "full_params",
     "is_shared",
-    "judge",
-    "judged_key",
-    "judged_saved",
-    "judged_seconds",
-    "judged_titles",
-    "load_explanations",
-    "load_judged",
-    "load_prefixes",
-    "load_reduced",
-    "load_robustness",
-    "load_run",
+    "keep",
+    "load",
     "load_run_model",
-    "load_sampling",
-    "load_selection",
-    "load_stability",
+    "made_by",
+    "measure_speed",
     "most_adversaries",
     "prefix_measures",
     "prefix_points",
-    "prefix_seconds",
-    "prefixes_key",
-    "prefixes_saved",
-    "reduced_key",
-    "reduced_saved",
-    "robustness_key",
-    "robustness_saved",
+    "provenance",
+    "remake",
     "run",
-    "run_key",
-    "run_saved",
-    "sampling_key",
-    "sampling_saved",
     "sampling_study",
     "select",
-    "selection_estimate",
-    "selection_key",
     "selection_params",
-    "selection_saved",
+    "selection_plan",
+    "selection_stability",
     "selection_title",
     "selector",
-    "stability",
-    "stability_key",
-    "stability_saved",
+    "submit",
+    "task",
     "union_of",
     "warm_up",
 ]

@@ -4,15 +4,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from xmlcore.experiment import estimates
-from xmlcore.experiment.task import Estimate, Task, as_plain, keep, load, register, task
+from xmlcore.experiment.task import Estimate, Task, as_plain, load, register
 from xmlcore.experiment.train import check_names, load_run_model, sampled_rows
-from xmlcore.progress import Progress, silent
+from xmlcore.progress import silent
 from xmlcore.validation import check_count
 
 if TYPE_CHECKING:
     import pandas as pd
 
-EXPLANATIONS = "explanations"
+FOLDER = "explanations"
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Explain(Task):
     ``seed``.
     """
 
-    kind, folder, result, needs = "explanations", EXPLANATIONS, Explanations, ("run",)
+    kind, folder, result, needs = "explanations", FOLDER, Explanations, ("run",)
 
     def complete(self, params):
         params = {"n_rows": 200, "seed": 0} | params
@@ -101,22 +101,3 @@ class Explain(Task):
         stability = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=["row", "sigma", "repeat"])
         made = Explanations(self.inputs["run"], rows, dataset.n_test, deletion, importance, stability)
         return as_plain(made)
-
-
-def _task(run_key, n_rows, seed):
-    return task("explanations", {"run": run_key}, {"n_rows": n_rows, "seed": seed})
-
-
-def explanations_key(run_key: str, n_rows: int = 200, seed: int = 0) -> str:
-    """Key under which :func:`explanations_saved` keeps its result."""
-    return _task(run_key, n_rows, seed).key
-
-
-def explanations_saved(run_key: str, n_rows: int = 200, seed: int = 0, progress: Progress = silent) -> str:
-    """Explain a sample of a kept run's test rows and keep the result; at once when it is there already."""
-    return keep(_task(run_key, n_rows, seed), progress)
-
-
-def load_explanations(key: str) -> Explanations:
-    """Read explanations that are kept; StoreError when there are none."""
-    return load("explanations", key)

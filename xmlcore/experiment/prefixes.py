@@ -4,8 +4,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from xmlcore import metrics
-from xmlcore.experiment.task import Estimate, Task, keep, load, register, task
-from xmlcore.experiment.train import LEAST_RANKED, Run, check_names, load_run_model
+from xmlcore.experiment import estimates
+from xmlcore.experiment.task import Estimate, Task, load, register
+from xmlcore.experiment.train import LEAST_RANKED, check_names, load_run_model
 from xmlcore.progress import Progress, silent
 from xmlcore.ranking import Ranking
 from xmlcore.validation import check_count
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
     from xmlcore.datasets import Dataset
 
-PREFIXES = "prefixes"
+FOLDER = "prefixes"
 
 
 @dataclass(frozen=True)
@@ -149,17 +150,11 @@ def _predict_by_leaves(model, X, k, progress, n_trees, max_nodes) -> Ranking:
     return Ranking(once.labels[place], once.scores[place])
 
 
-def prefix_seconds(run: Run, model) -> float:
-    """Estimate how long :func:`prefix_measures` takes, from the run's own prediction time."""
-    n_trees, max_nodes = prefix_points(model)
-    return run.times["predict_s"] * (sum(n_trees) / n_trees[-1] + len(max_nodes))
-
-
 @register
 class PrefixMeasures(Task):
     """Measure what fewer, and smaller, trees of a kept run of LdSM predict. Inputs: ``run``. No parameters."""
 
-    kind, folder, result, needs = "prefixes", PREFIXES, Prefixes, ("run",)
+    kind, folder, result, needs = "prefixes", FOLDER, Prefixes, ("run",)
 
     def complete(self, params):
         check_names(params, ())
@@ -169,7 +164,8 @@ class PrefixMeasures(Task):
         return f"Measuring parts of the model on {dataset}"
 
     def estimate(self) -> Estimate:
-        return Estimate(prefix_seconds(load("train", self.inputs["run"]), load_run_model(self.inputs["run"])))
+        run, model = load("train", self.inputs["run"]), load_run_model(self.inputs["run"])
+        return estimates.prefixes(run, *prefix_points(model))
 
     def run(self, progress=silent, files=None):
         from xmlcore.datasets import load_saved
@@ -178,18 +174,3 @@ class PrefixMeasures(Task):
         found = load("train", self.inputs["run"])
         model, dataset = load_run_model(self.inputs["run"]), load_saved(found.fingerprint)
         return {"measures": prefix_measures(model, dataset, found.k, progress=progress)}
-
-
-def prefixes_key(run_key: str) -> str:
-    """Key under which :func:`prefixes_saved` keeps its table."""
-    return task("prefixes", {"run": run_key}).key
-
-
-def prefixes_saved(run_key: str, progress: Progress = silent) -> str:
-    """Have :func:`prefix_measures` of a kept run in the store; at once when it is there already."""
-    return keep(task("prefixes", {"run": run_key}), progress)
-
-
-def load_prefixes(key: str) -> "pd.DataFrame":
-    """Read a table of measures that is kept; StoreError when there is none."""
-    return load("prefixes", key).measures

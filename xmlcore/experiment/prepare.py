@@ -3,11 +3,10 @@
 from dataclasses import dataclass
 
 from xmlcore import store
+from xmlcore.experiment import estimates
 from xmlcore.experiment.task import DATASETS, Estimate, Task, register
 from xmlcore.experiment.train import check_names
 from xmlcore.progress import silent
-
-PREPARE_SECONDS = 15.0  # of one core, for the largest data set of the catalog
 
 
 @dataclass(frozen=True)
@@ -51,7 +50,7 @@ class Prepare(Task):
         return {"name": self.params["name"]}
 
     def estimate(self) -> Estimate:
-        return Estimate(PREPARE_SECONDS)
+        return estimates.prepare()
 
     def exists(self) -> bool:
         """Whether the data set is kept."""

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from xmlcore.datasets import Dataset
 
-REDUCED = "reduced"
+FOLDER = "reduced"
 PER_LABEL_MODEL = "OneVsRest"
 ROWS = 512  # predicted at a time
 
@@ -171,7 +171,7 @@ class TrainReduced(Task):
     The model on all features is kept as a run of its own, or is one that was.
     """
 
-    kind, folder, result, needs = "reduced", REDUCED, Reduced, ("selection",)
+    kind, folder, result, needs = "reduced", FOLDER, Reduced, ("selection",)
 
     def complete(self, params):
         params = {"model": "PLT", "params": None, "per_label": False, "n_per_label": None, "k": 5} | params
@@ -243,31 +243,6 @@ class TrainReduced(Task):
         return as_plain(made)
 
 
-def _task(selection_key, model, params, per_label, n_per_label, k):
-    asked = {"model": model, "params": params, "per_label": per_label, "n_per_label": n_per_label, "k": k}
-    return task("reduced", {"selection": selection_key}, asked)
-
-
-def reduced_key(
-    selection_key: str, model: str, params=None, per_label: bool = False, n_per_label: int | None = None, k: int = 5
-) -> str:
-    """Key under which :func:`reduced_saved` keeps its result."""
-    return _task(selection_key, model, params, per_label, n_per_label, k).key
-
-
-def reduced_saved(
-    selection_key: str,
-    model: str = "PLT",
-    params: dict | None = None,
-    per_label: bool = False,
-    n_per_label: int | None = None,
-    k: int = 5,
-    progress: Progress = silent,
-) -> str:
-    """Train a model on selected features, and the same one on all of them, and keep both's measures."""
-    return keep(_task(selection_key, model, params, per_label, n_per_label, k), progress)
-
-
 def on_features(dataset: "Dataset", features: np.ndarray) -> "Dataset":
     """Return the data set with some of its features only."""
     names = dataset.feature_names
@@ -316,8 +291,3 @@ def _numbers(whole, times, size, n_used, n_features):
         for t, s, n in ((whole.times, whole.size, n_features), (times, size, n_used))
     ]
     return pd.DataFrame(lines, index=["all", "selected"])
-
-
-def load_reduced(key: str) -> Reduced:
-    """Read what is kept of a model on selected features; StoreError when there is none."""
-    return load("reduced", key)

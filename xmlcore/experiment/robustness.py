@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 from xmlcore.experiment import estimates
 from xmlcore.experiment.task import Estimate, Task, as_plain, keep, load, register, task
 from xmlcore.experiment.train import check_names, load_run_model, sampled_rows
-from xmlcore.progress import Progress, silent
+from xmlcore.progress import silent
 from xmlcore.validation import check_count
 
 if TYPE_CHECKING:
     import pandas as pd
 
-ROBUSTNESS = "robustness"
+FOLDER = "robustness"
 ATTACKS = ("fgsm", "pgd")
 NAMES = {"gaussian": "Gaussian noise", "words": "changed words", "fgsm": "the FGSM attack", "pgd": "the PGD attack"}
 SURROGATE = "PLT with default settings, trained on the same rows"
@@ -67,7 +67,7 @@ class MeasureRobustness(Task):
     kept as a run), and transferred.
     """
 
-    kind, folder, result, needs = "robustness", ROBUSTNESS, Robustness, ("run",)
+    kind, folder, result, needs = "robustness", FOLDER, Robustness, ("run",)
 
     def complete(self, params):
         params = {"options": None, "n_repeats": 3, "seed": 0, "n_rows": None} | params
@@ -121,34 +121,3 @@ class MeasureRobustness(Task):
             **asked | {"n_rows": rows.size},
         )
         return as_plain(made)
-
-
-def _task(run_key, kind, levels, options, n_repeats, seed, n_rows):
-    params = {"kind": kind, "levels": levels, "options": options, "n_repeats": n_repeats, "seed": seed}
-    return task("robustness", {"run": run_key}, params | {"n_rows": n_rows})
-
-
-def robustness_key(
-    run_key: str, kind: str, levels, options: dict | None = None, n_repeats: int = 3, seed: int = 0, n_rows=None
-) -> str:
-    """Key under which :func:`robustness_saved` keeps its result."""
-    return _task(run_key, kind, levels, options, n_repeats, seed, n_rows).key
-
-
-def robustness_saved(
-    run_key: str,
-    kind: str,
-    levels,
-    options: dict | None = None,
-    n_repeats: int = 3,
-    seed: int = 0,
-    n_rows: int | None = None,
-    progress: Progress = silent,
-) -> str:
-    """Measure a kept run's model under noise or an attack and keep the result; at once when it is there already."""
-    return keep(_task(run_key, kind, levels, options, n_repeats, seed, n_rows), progress)
-
-
-def load_robustness(key: str) -> Robustness:
-    """Read what is kept of a run under noise; StoreError when there is none."""
-    return load("robustness", key)

@@ -1,4 +1,4 @@
-"""What double sampling's numbers change: examples per class, adversaries and candidates, around a kept run."""
+"""Double sampling with other numbers of examples per class, adversaries and candidates than a kept run has."""
 
 import time
 from dataclasses import dataclass
@@ -8,9 +8,9 @@ import numpy as np
 
 from xmlcore import metrics
 from xmlcore.experiment import estimates
-from xmlcore.experiment.task import Estimate, Task, as_plain, keep, load, register, task
+from xmlcore.experiment.task import Estimate, Task, as_plain, load, register
 from xmlcore.experiment.train import check_names, compile_kernels, estimator, load_run_model
-from xmlcore.progress import Progress, silent
+from xmlcore.progress import Progress, part_of, silent
 from xmlcore.validation import check_count, csr_parts
 
 if TYPE_CHECKING:
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
     from xmlcore.datasets import Dataset
 
-SAMPLING = "sampling"
-CANDIDATES_AT_ONCE = 1 << 24  # of test rows that are predicted together: 64 MB of class ids
-BYTES_PER_CANDIDATE = 40  # class, f and what becomes of f, while rows are predicted
+FOLDER = "sampling"
+CANDIDATES_AT_ONCE = 1 << 24  # candidates of the test rows that are predicted together: 64 MB of class ids
+BYTES_PER_CANDIDATE = 40  # of the class, f, and temporary arrays of f, while rows are predicted
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,6 @@ def sampling_study(
     import pandas as pd
 
     n_repeats = check_count(n_repeats, "n_repeats")
-    seed = params.get("random_state") or 0
     most = most_adversaries(params, np.unique(dataset.Y_train.indices).size)
     params = params | {"n_adversarial": min(params["n_adversarial"], most)}
     n_adversarial = sorted({min(value, most) for value in n_adversarial})
@@ -115,58 +114,14 @@ def sampling_study(
     points += [("examples_per_class", value, repeat) for value in examples_per_class for repeat in range(n_repeats)]
     progress("Compiling kernels", 0.0)
     compile_kernels(estimator("DoubleSampling", params))
-    own = model
-    if own is None:
-        own = estimator("DoubleSampling", params).fit(dataset.X_train, dataset.Y_train, progress=progress)
-        own = getattr(own, "model_", own)
-    # A training goes through its pairs; what it does beside them counts like some more.
-    costs = np.array([_pairs_said(params | {axis: value}) + 5 for axis, value, _ in points] or [1.0])
-    lines = []
-    for i, (axis, value, repeat) in enumerate(points):
-        what = f"{_AXES[axis]} {value:g}, training {i + 1:,} of {len(points):,}"
-        done, part = costs[:i].sum() / costs.sum(), costs[i] / costs.sum()
-
-        def report(phase, fraction, detail="", *, what=what, done=done, part=part):
-            progress("Training with other numbers", float(done + fraction * part), what)
-
-        changed = params | {axis: value, "random_state": seed + repeat}
-        line = {
-            "axis": axis,
-            "n_adversarial": changed["n_adversarial"],
-            "examples_per_class": float(changed["examples_per_class"]),
-            "seed": seed + repeat,
-            "failed": "",
-        }
-        lines.append(line)
-        start = time.perf_counter()
-        try:
-            fitted = estimator("DoubleSampling", changed).fit(dataset.X_train, dataset.Y_train, progress=report)
-        except (ValueError, MemoryError) as error:
-            # One value that cannot be trained with is no reason to lose the others.
-            line["failed"] = str(error) or "more memory would be needed than there is"
-            continue
-        line["fit_s"] = time.perf_counter() - start
-        fitted = getattr(fitted, "model_", fitted)
-        line |= {
-            **_measured(fitted, dataset),
-            "n_pairs": fitted.n_pairs_,
-            "pair_bytes": fitted.n_pairs_ * (8 * len(fitted.feature_names_) + 1),  # float64 and a sign
-            "model_bytes": fitted.size()["model_bytes"],
-            "empirical_risk": fitted.empirical_risk_,
-        }
-    rows = []
-    for i, q in enumerate(n_candidates):
-
-        def report(share, *, i=i, q=q):
-            progress("Predicting with other candidates", (i + share) / len(n_candidates), f"{q:,} candidates")
-
-        found = _measured(own, dataset, q, report)
-        rows.append({"n_candidates": q, "recall": found.pop("candidate_recall"), **found})
-    buckets = _by_frequency(own, dataset)
+    if model is None:
+        model = _fitted(params, dataset, progress)
+    sweep = _sweep(dataset, params, points, progress)
+    candidates = _candidates(model, dataset, n_candidates, progress)
     return (
-        pd.DataFrame(lines, columns=SWEEP),
-        pd.DataFrame(rows, columns=["n_candidates", "recall", "accuracy", "macro_f1", "predict_ms_per_row"]),
-        buckets,
+        pd.DataFrame(sweep, columns=SWEEP),
+        pd.DataFrame(candidates, columns=["n_candidates", "recall", "accuracy", "macro_f1", "predict_ms_per_row"]),
+        _by_frequency(model, dataset),
     )
 
 
@@ -186,10 +141,74 @@ SWEEP = [
     "empirical_risk",
     "failed",
 ]
-_AXES = {"n_adversarial": "κ =", "examples_per_class": "examples per class:"}
+AXES = {"n_adversarial": "κ =", "examples_per_class": "examples per class:"}
+FIXED_COST = 5.0  # of a training, beside its pairs: as much as so many pairs per class take
 
 
-def _pairs_said(params):
+def _sweep(dataset, params, points, progress) -> list[dict]:
+    """Train once for every point (axis, value, repeat), and return the lines of the sweep."""
+    costs = np.array([_pairs_per_class(params | {axis: value}) + FIXED_COST for axis, value, _ in points] or [1.0])
+    ends = np.cumsum(costs) / costs.sum()
+    lines = []
+    for i, (axis, value, repeat) in enumerate(points):
+        report = part_of(
+            progress,
+            float(ends[i - 1]) if i else 0.0,
+            float(ends[i]),
+            phase="Training with other numbers",
+            detail=f"{AXES[axis]} {value:g}, training {i + 1:,} of {len(points):,}",
+        )
+        seed = (params.get("random_state") or 0) + repeat
+        changed = params | {axis: value, "random_state": seed}
+        line = {
+            "axis": axis,
+            "n_adversarial": changed["n_adversarial"],
+            "examples_per_class": float(changed["examples_per_class"]),
+            "seed": seed,
+            "failed": "",
+        }
+        start = time.perf_counter()
+        try:
+            fitted = _fitted(
+                changed, dataset, lambda phase, fraction, detail="", report=report: report(phase, fraction)
+            )
+        except (ValueError, MemoryError) as error:  # the other values are measured all the same
+            line["failed"] = str(error) or "more memory would be needed than there is"
+        else:
+            line["fit_s"] = time.perf_counter() - start
+            line |= _measured(fitted, dataset) | _sizes(fitted)
+        lines.append(line)
+    return lines
+
+
+def _candidates(model, dataset, n_candidates, progress) -> list[dict]:
+    """Predict with other numbers of candidates, and return a line for each."""
+    lines = []
+    for i, q in enumerate(n_candidates):
+
+        def report(share, *, i=i, q=q):
+            progress("Predicting with other candidates", (i + share) / len(n_candidates), f"{q:,} candidates")
+
+        found = _measured(model, dataset, q, report)
+        lines.append({"n_candidates": q, "recall": found.pop("candidate_recall"), **found})
+    return lines
+
+
+def _fitted(params, dataset, progress):
+    fitted = estimator("DoubleSampling", params).fit(dataset.X_train, dataset.Y_train, progress=progress)
+    return getattr(fitted, "model_", fitted)
+
+
+def _sizes(fitted) -> dict:
+    return {
+        "n_pairs": fitted.n_pairs_,
+        "pair_bytes": fitted.n_pairs_ * (8 * len(fitted.feature_names_) + 1),  # float64 features and a sign
+        "model_bytes": fitted.size()["model_bytes"],
+        "empirical_risk": fitted.empirical_risk_,
+    }
+
+
+def _pairs_per_class(params) -> float:
     return float(params["n_adversarial"]) * float(params["examples_per_class"])
 
 
@@ -286,7 +305,7 @@ class StudySampling(Task):
     :func:`sampling_study`.
     """
 
-    kind, folder, result, needs = "sampling", SAMPLING, Sampling, ("run",)
+    kind, folder, result, needs = "sampling", FOLDER, Sampling, ("run",)
 
     def complete(self, params):
         params = {"n_adversarial": (), "examples_per_class": (), "n_candidates": (), "n_repeats": 1} | params
@@ -330,30 +349,3 @@ class StudySampling(Task):
             seconds=time.perf_counter() - start,
         )
         return as_plain(made)
-
-
-def _task(run_key, n_adversarial, examples_per_class, n_candidates, n_repeats):
-    params = {"n_adversarial": n_adversarial, "examples_per_class": examples_per_class, "n_candidates": n_candidates}
-    return task("sampling", {"run": run_key}, params | {"n_repeats": n_repeats})
-
-
-def sampling_key(run_key: str, n_adversarial=(), examples_per_class=(), n_candidates=(), n_repeats: int = 1) -> str:
-    """Key under which :func:`sampling_saved` keeps its result."""
-    return _task(run_key, n_adversarial, examples_per_class, n_candidates, n_repeats).key
-
-
-def sampling_saved(
-    run_key: str,
-    n_adversarial=(),
-    examples_per_class=(),
-    n_candidates=(),
-    n_repeats: int = 1,
-    progress: Progress = silent,
-) -> str:
-    """Have :func:`sampling_study` around a kept run in the store; at once when it is there already."""
-    return keep(_task(run_key, n_adversarial, examples_per_class, n_candidates, n_repeats), progress)
-
-
-def load_sampling(key: str) -> Sampling:
-    """Read what is kept of a run with other numbers; StoreError when there is none."""
-    return load("sampling", key)

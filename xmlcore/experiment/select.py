@@ -1,24 +1,26 @@
-"""Selections of features, kept: which features each label keeps, by which method."""
+"""Selections of features: which features each label keeps, by which method."""
 
 import time
 import warnings
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from xmlcore.experiment import estimates
 from xmlcore.experiment.catalog import SELECTORS
-from xmlcore.experiment.task import Estimate, Task, as_plain, keep, load, register, task
+from xmlcore.experiment.task import Estimate, Task, as_plain, register
 from xmlcore.experiment.train import changed_params, check_names
 from xmlcore.progress import Progress, silent
 
 if TYPE_CHECKING:
     from xmlcore.datasets import Dataset
 
-SELECTIONS = "selections"
+FOLDER = "selections"
 SHARED_PATTERNS = ("FAMS", "FIMS")  # of FALS: one set for all labels
-INFO = ("order_", "scoring_", "n_scored_", "layer_sizes_", "costs_")  # what FALS says of itself
+INFO = ("order_", "scoring_", "n_scored_", "layer_sizes_", "costs_")  # fitted attributes of FALS that are kept
 
 
 @dataclass(frozen=True)
@@ -35,15 +37,15 @@ class Selection:
     selected : ndarray of int32, shape (L, k)
         Features of each label, best first.
     selected_scores : ndarray of float32, shape (L, k)
-        Their scores. What they mean is the method's.
+        Their scores; each method has a scale of its own.
     standard_error : ndarray of float32, shape (L, k), or None
-        Of the scores, where these come from a sample of rows.
+        Of the scores, when they were computed on a sample of rows.
     n_features, n_labels, n_rows : int
         Of the training rows.
     times : dict
         Seconds: "fit_s", "compile_s" (of kernels, before anything is timed).
     info : dict
-        What the method says of how it went, such as FALS's order of computation.
+        Fitted attributes of FALS, such as its order of computation; empty for other methods.
     warnings : list of str
     created : str
         ISO 8601, UTC.
@@ -101,7 +103,7 @@ def selection_params(method: str, params: dict | None = None) -> dict:
 
 
 def selection_title(method: str, params: dict | None = None) -> str:
-    """What figures and tables call a selection: FALS's pattern, or the rival, and whether labels share its set."""
+    """Return what figures and tables call a selection: FALS's pattern, or the rival and whether labels share a set."""
     params = selection_params(method, params)
     if method == "FALS":
         ways = [] if params["attribution"] == "gradient" else [params["attribution"].replace("_", " ")]
@@ -111,7 +113,7 @@ def selection_title(method: str, params: dict | None = None) -> str:
 
 
 def is_shared(method: str, params: dict | None = None) -> bool:
-    """Whether a method gives all labels the same features."""
+    """Return whether a method gives all labels the same features."""
     params = selection_params(method, params)
     return params["pattern"] in SHARED_PATTERNS if method == "FALS" else not params["per_label"]
 
@@ -125,69 +127,6 @@ def selector(method: str, params: dict | None = None):
         See :func:`selection_params`.
     """
     return SELECTORS[method].cls(**selection_params(method, params))
-
-
-def selection_estimate(dataset: "Dataset", method: str, params: dict | None = None) -> dict:
-    """How long a selection is about to take, and what memory, before anything is done.
-
-    Parameters
-    ----------
-    dataset : Dataset
-    method, params
-        See :func:`selection_params`.
-
-    Returns
-    -------
-    dict
-        "seconds" and "bytes"; FALS, which says so itself, also has "order" (of computation), "scoring" ("exact" or
-        "sampled") and "n_steps" (of training). Those of its rivals are rough.
-    """
-    params = selection_params(method, params)
-    if method == "FALS":
-        found = selector(method, params).estimate(dataset.X_train, dataset.n_labels)
-        return {name: found[name] for name in ("seconds", "bytes", "order", "scoring", "n_steps")}
-    n, d, n_labels = dataset.n_train, dataset.n_features, dataset.n_labels
-    nonzeros = dataset.X_train.nnz
-    scores = 4 * n_labels * d
-    if method == "RandomForest":
-        trees = params["n_estimators"] * tree_seconds(dataset, d) * FOREST
-        return {"seconds": trees if params["per_label"] else trees / np.sqrt(n_labels), "bytes": scores}
-    if method == "Lasso":
-        return {"seconds": LASSO * n_labels * n * d, "bytes": scores + 24 * nonzeros}
-    return {
-        "seconds": 0.1 + PRODUCT * (dataset.Y_train.nnz * nonzeros / max(1, n) + n_labels * d),
-        "bytes": scores + 64 * (1 << 20),
-    }
-
-
-# Measured on two cores: seconds per label, row and feature of a LASSO (between a sixteenth of that and all of it, by
-# how many rounds it takes); per entry of a sparse product or score; and what a tree of a forest costs, as a share of
-# one that looks at all features.
-LASSO, PRODUCT, FOREST = 1e-8, 4e-8, 0.1
-
-
-def tree_seconds(dataset: "Dataset", n_features: int, n_rows: int | None = None) -> float:
-    """About how long one decision tree for each label takes (:class:`xmlcore.selection.BRDT`), with so many features.
-
-    Parameters
-    ----------
-    dataset : Dataset
-    n_features : int
-        That each label's tree looks at.
-    n_rows : int, optional
-        Training rows; by default all.
-    """
-    part = min(n_rows or dataset.n_train, dataset.n_train) / max(1, dataset.n_train)
-    rows = part * dataset.n_train
-    share = (n_features / max(1, dataset.n_features)) ** 0.8  # what is selected occurs more often than the rest
-    positive = np.bincount(dataset.Y_train.indices, minlength=dataset.n_labels) / max(1, dataset.n_train)
-    work = (np.minimum(positive, 1 - positive) ** 0.9).sum()  # trees of rare labels are small
-    return float(0.001 * dataset.n_labels + TREE * share * part * dataset.X_train.nnz * np.sqrt(rows) * work)
-
-
-# Seconds for each nonzero, square root of a row and share of positive rows, on two quiet cores: for five data sets
-# between a half and two and a half times what trees took.
-TREE = 5.4e-8
 
 
 def select(
@@ -209,10 +148,13 @@ def select(
     -------
     Selection
     """
-    return _select(dataset, method, params, progress)[0]
+    return select_and_fit(dataset, method, params, progress)[0]
 
 
-def _select(dataset, method, params, progress):
+def select_and_fit(
+    dataset: "Dataset", method: str, params: dict | None = None, progress: Progress = silent
+) -> tuple[Selection, object]:
+    """Do what :func:`select` does, and return the fitted selector as well."""
     params = selection_params(method, params)
     progress("Compiling kernels", 0.0)
     compile_s = warm_up_selector(method, params)
@@ -253,7 +195,7 @@ def _selected_scores(fitted, selected):
 
 
 def _at_selected(values, selected):
-    """Of values for all features, (L, D) or (1, D), those of each label's own; None as it is."""
+    """Pick from values for all features, (L, D) or (1, D), those of the features that each label keeps."""
     if values is None:
         return None
     labels = np.arange(selected.shape[0])[:, None] if values.shape[0] > 1 else 0
@@ -261,7 +203,7 @@ def _at_selected(values, selected):
 
 
 def warm_up_selector(method: str, params: dict | None = None) -> float:
-    """Seconds to compile, or load, the kernels that a selection uses: a fit on a few rows."""
+    """Compile, or load, the kernels that a selection uses, by a fit on a few rows; return the seconds it took."""
     start = time.perf_counter()
     X = np.random.default_rng(0).random((24, 6)).astype(np.float32)
     Y = [[row % 3] for row in range(24)]
@@ -273,12 +215,35 @@ def warm_up_selector(method: str, params: dict | None = None) -> float:
     return time.perf_counter() - start
 
 
-def asked_for(method: str, params: dict | None = None) -> dict:
-    """What decides a selection, for keys: a share of 1.0, all features, is another thing than a count of 1."""
+def key_params(method: str, params: dict | None = None) -> dict:
+    """Return what decides a selection, for keys: a share of 1.0 (all features) differs from a count of 1."""
     params = selection_params(method, params)
     kept = params["n_features"]
     whole = isinstance(kept, (int, np.integer))
     return {"method": method, "params": params | {"n_features": ["count" if whole else "share", kept]}}
+
+
+class WarningsBySeed:
+    """Warnings that selections give; in a worker process they would reach nothing but its log."""
+
+    def __init__(self):
+        self._seeds = {}  # (title, message) -> seeds
+
+    @contextmanager
+    def of(self, title: str, seed: int):
+        """Collect the warnings of one selection."""
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            yield
+        for one in dict.fromkeys(str(warning.message) for warning in caught):
+            self._seeds.setdefault((title, one), []).append(seed)
+
+    def lines(self) -> list[str]:
+        """Return each warning once, with the selection and the seeds that gave it."""
+        return [
+            f"{title}, seed{'' if len(seeds) == 1 else 's'} {', '.join(map(str, seeds))}: {message}"
+            for (title, message), seeds in self._seeds.items()
+        ]
 
 
 @register
@@ -289,7 +254,7 @@ class Select(Task):
     can be saved, as FALS can, it is kept in the folder ``model``.
     """
 
-    kind, folder, result = "select", SELECTIONS, Selection
+    kind, folder, result = "select", FOLDER, Selection
 
     def complete(self, params):
         params = {"method": "FALS", "params": None} | params
@@ -297,7 +262,7 @@ class Select(Task):
         return {"method": params["method"], "params": selection_params(**params)}
 
     def params_in_key(self):
-        return asked_for(**self.params)
+        return key_params(**self.params)
 
     def title_on(self, dataset):
         method = self.params["method"]
@@ -311,31 +276,13 @@ class Select(Task):
     def estimate(self) -> Estimate:
         from xmlcore.datasets import load_saved
 
-        found = selection_estimate(load_saved(self.fingerprint), **self.params)
-        return Estimate(found["seconds"], found["bytes"])
+        return estimates.selection(load_saved(self.fingerprint), **self.params)
 
     def run(self, progress=silent, files=None):
         from xmlcore.datasets import load_saved
 
         progress("Reading data", 0.0)
-        found, fitted = _select(load_saved(self.fingerprint), progress=progress, **self.params)
+        found, fitted = select_and_fit(load_saved(self.fingerprint), progress=progress, **self.params)
         if files is not None and hasattr(fitted, "save"):
             files["model"] = fitted.save
         return as_plain(found)
-
-
-def selection_key(fingerprint: str, method: str = "FALS", params: dict | None = None) -> str:
-    """Key under which :func:`selection_saved` keeps a selection."""
-    return task("select", {"dataset": fingerprint}, {"method": method, "params": params}).key
-
-
-def selection_saved(
-    fingerprint: str, method: str = "FALS", params: dict | None = None, progress: Progress = silent
-) -> str:
-    """Select on a data set of the store and keep the result there; at once when it is there already."""
-    return keep(task("select", {"dataset": fingerprint}, {"method": method, "params": params}), progress)
-
-
-def load_selection(key: str) -> Selection:
-    """Read a selection that is kept; StoreError when there is none."""
-    return load("select", key)

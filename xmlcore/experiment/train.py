@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from xmlcore import metrics, store
 from xmlcore.experiment import estimates
 from xmlcore.experiment.catalog import MODELS, NOISE
-from xmlcore.experiment.task import Estimate, Task, as_plain, keep, load, register, task
+from xmlcore.experiment.task import Estimate, Task, as_plain, register
 from xmlcore.progress import Progress, silent
 from xmlcore.ranking import Ranking
 from xmlcore.validation import check_count
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from xmlcore.datasets import Dataset
 
-RUNS = "runs"
+FOLDER = "runs"
 LARGEST_EXACT = 2**53  # whole numbers up to here are exact as floats
 LEAST_RANKED = 5  # labels kept per test row, even when fewer are measured
 
@@ -229,7 +229,7 @@ class Train(Task):
     folder ``model`` is kept, for :func:`load_run_model`.
     """
 
-    kind, folder, result = "train", RUNS, Run
+    kind, folder, result = "train", FOLDER, Run
 
     def complete(self, params):
         params = {"model": "PLT", "params": None, "k": 5} | params
@@ -306,32 +306,17 @@ def load_run_model(key: str):
     """
     from xmlcore.models import load_model
 
-    store.check(RUNS, key)
+    store.check(FOLDER, key)
     try:
-        return load_model(store.folder(RUNS, key) / "model")
+        return load_model(store.folder(FOLDER, key) / "model")
     except (MemoryError, PermissionError):
         raise
     except Exception as error:
-        store.delete(RUNS, key)
+        store.delete(FOLDER, key)
         raise store.DamagedArtifactError(
             f"the model of run {key} was damaged, and the run has been removed ({type(error).__name__}: {error}); "
             "make it again"
         ) from None
-
-
-def run_key(fingerprint: str, model: str, params: dict | None = None, k: int = 5) -> str:
-    """Key under which :func:`run_saved` keeps a run: data, model, all parameters and k."""
-    return task("train", {"dataset": fingerprint}, {"model": model, "params": params, "k": k}).key
-
-
-def run_saved(fingerprint: str, model: str, params: dict | None = None, k: int = 5, progress: Progress = silent) -> str:
-    """Run on a data set of the store and keep the result there; at once when it is there already."""
-    return keep(task("train", {"dataset": fingerprint}, {"model": model, "params": params, "k": k}), progress)
-
-
-def load_run(key: str) -> Run:
-    """Read a run that is kept; StoreError when there is none."""
-    return load("train", key)
 
 
 def sampled_rows(n: int, n_rows: int | None, seed: int):

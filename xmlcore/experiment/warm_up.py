@@ -1,5 +1,6 @@
 """Compiling ahead."""
 
+from xmlcore.experiment.estimates import measure_speed
 from xmlcore.progress import Progress, silent
 
 PHASE = "Compiling kernels"
@@ -10,7 +11,7 @@ def warm_up(progress: Progress = silent) -> None:
 
     The first time on a machine, and after a change of kernels or of Numba, this takes some 70 seconds of one core;
     later two. Run in a worker, it leaves that worker with all kernels loaded, and the others with kernels to load from
-    disk.
+    disk. It also measures how fast the machine is, once, for estimates.
 
     Parameters
     ----------
@@ -21,6 +22,8 @@ def warm_up(progress: Progress = silent) -> None:
     for percent, what in _pieces():
         progress(PHASE, done / 100, what)
         done += percent
+    progress(PHASE, 0.99, "measuring how fast this machine is")
+    measure_speed()
     progress(PHASE, 1.0)
 
 

@@ -1,0 +1,181 @@
+"""The stability of a selection: how much of it stays when only the seed changes."""
+
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from xmlcore.experiment import estimates
+from xmlcore.experiment.select import (
+    WarningsBySeed,
+    key_params,
+    selection_params,
+    selection_title,
+    selector,
+    warm_up_selector,
+)
+from xmlcore.experiment.task import Estimate, Task, as_plain, register
+from xmlcore.experiment.train import check_names
+from xmlcore.progress import Progress, silent
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from xmlcore.datasets import Dataset
+
+FOLDER = "stability"
+
+
+@dataclass(frozen=True)
+class SelectionStability:
+    """How much of a selection stays when only the seed changes.
+
+    Attributes
+    ----------
+    method : str
+    params : dict
+        Of the selection; its seed does not count.
+    seeds : list of int
+    pairs : DataFrame
+        A row per pair of seeds: ``seed_a``, ``seed_b``, ``jaccard``, ``spearman`` (means over labels).
+    labels : ndarray of float64, shape (2, L)
+        Jaccard and Spearman of each label, means over pairs of seeds. Spearman is taken over the features that either
+        seed keeps, so it is below 0 where they share little, and means little where they keep few.
+    share : float
+        The share of what a label keeps with one seed that another seed keeps, too: mean over labels and pairs of seeds.
+    chance : float
+        Expected Jaccard similarity of two sets of this size that are drawn at random.
+    n_selected, n_features : int
+    seconds : float
+    warnings : list of str
+        Of the selections, each once, with the seeds that gave it.
+    """
+
+    method: str
+    params: dict
+    seeds: list[int]
+    pairs: "pd.DataFrame"
+    labels: Any
+    share: float
+    chance: float
+    n_selected: int
+    n_features: int
+    seconds: float = 0.0
+    warnings: list[str] = field(default_factory=list)
+
+
+def selection_stability(
+    dataset: "Dataset",
+    method: str = "FALS",
+    params: dict | None = None,
+    seeds=(0, 1, 2, 3, 4),
+    progress: Progress = silent,
+) -> SelectionStability:
+    """Make a selection with several seeds, and compare what each label keeps.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    method, params
+        See :func:`select`. A method without a seed always keeps the same features.
+    seeds : sequence of int
+        At least two.
+    progress : callable, optional
+
+    Returns
+    -------
+    SelectionStability
+
+    Raises
+    ------
+    ValueError
+        Fewer than two seeds, or a method without a seed.
+    """
+    from xmlcore.selection import agreement
+
+    start = time.perf_counter()
+    params, seeds = selection_params(method, params), _checked_seeds(method, params, seeds)
+    warm_up_selector(method, params)
+    fitted, warned = [], WarningsBySeed()
+    for at, seed in enumerate(seeds):
+
+        def report(phase, fraction, detail="", *, at=at, seed=seed):
+            progress(phase, (at + fraction) / len(seeds), f"seed {seed}, {at + 1:,} of {len(seeds):,}")
+
+        one = selector(method, params | {"random_state": seed})
+        with warned.of(selection_title(method, params), seed):
+            fitted.append(one.fit(dataset.X_train, dataset.Y_train, progress=report))
+    lines = agreement({"": fitted}, per_label=True, progress=progress)
+    lines = lines.assign(seed_a=np.take(seeds, lines["seed_a"]), seed_b=np.take(seeds, lines["seed_b"]))
+    measures = ["jaccard", "spearman"]
+    k, d = fitted[0].selected_.shape[1], dataset.n_features
+    return SelectionStability(
+        method=method,
+        params=params,
+        seeds=seeds,
+        pairs=lines.groupby(["seed_a", "seed_b"], as_index=False)[measures].mean(),
+        labels=lines.groupby("label")[measures].mean().to_numpy(np.float64).T,
+        share=float((2 * lines["jaccard"] / (1 + lines["jaccard"])).mean()),  # the sets have one size
+        chance=expected_jaccard(k, d),
+        n_selected=k,
+        n_features=d,
+        seconds=time.perf_counter() - start,
+        warnings=warned.lines(),
+    )
+
+
+def expected_jaccard(k: int, n_features: int) -> float:
+    """Return the mean Jaccard similarity of two random sets of k features; their overlap is hypergeometric."""
+    from scipy.stats import hypergeom
+
+    common = np.arange(max(0, 2 * k - n_features), k + 1)
+    return float(hypergeom.pmf(common, n_features, k, k) @ (common / (2 * k - common)))
+
+
+def _checked_seeds(method, params, seeds) -> list[int]:
+    seeds = sorted(set(seeds))
+    if "random_state" not in params:
+        raise ValueError(f"{method} has no seed: it always keeps the same features")
+    if len(seeds) < 2:
+        raise ValueError("one seed has nothing to be compared with: give at least two")
+    return seeds
+
+
+@register
+class MeasureSelectionStability(Task):
+    """Make a selection with several seeds, and compare what each label keeps.
+
+    Inputs: ``dataset``. Parameters: ``method``, ``params``, ``seeds``: see :func:`selection_stability`. The seed among
+    ``params`` does not count.
+    """
+
+    kind, folder, result = "selection_stability", FOLDER, SelectionStability
+
+    def complete(self, params):
+        params = {"method": "FALS", "params": None, "seeds": (0, 1, 2, 3, 4)} | params
+        check_names(params, ("method", "params", "seeds"))
+        full = selection_params(params["method"], params["params"])
+        seeds = _checked_seeds(params["method"], full, params["seeds"])
+        del full["random_state"]
+        return {"method": params["method"], "params": full, "seeds": seeds}
+
+    def params_in_key(self):
+        counted = key_params(self.params["method"], self.params["params"])
+        del counted["params"]["random_state"]
+        return counted | {"seeds": self.params["seeds"]}
+
+    def title_on(self, dataset):
+        return f"Selecting features of {dataset} with {len(self.params['seeds'])} seeds"
+
+    def estimate(self) -> Estimate:
+        from xmlcore.datasets import load_saved
+
+        once = estimates.selection(load_saved(self.fingerprint), self.params["method"], self.params["params"])
+        return Estimate(once.seconds * len(self.params["seeds"]), once.bytes)
+
+    def run(self, progress=silent, files=None):
+        from xmlcore.datasets import load_saved
+
+        progress("Reading data", 0.0)
+        return as_plain(selection_stability(load_saved(self.fingerprint), progress=progress, **self.params))
