@@ -95,7 +95,8 @@ def selection_stability(
     from xmlcore.selection import agreement
 
     start = time.perf_counter()
-    params, seeds = selection_params(method, params), _checked_seeds(method, params, seeds)
+    params = selection_params(method, params)
+    seeds = _checked_seeds(method, params, seeds)
     warm_up_selector(method, params)
     fitted, warned = [], WarningsBySeed()
     for at, seed in enumerate(seeds):
