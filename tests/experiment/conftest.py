@@ -1,11 +1,16 @@
 """Small data sets, and a kept result of every kind."""
 
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 from xmlcore import experiment
 from xmlcore.datasets import Dataset, registry, save_dataset
+
+sys.path.insert(0, str(Path(__file__).parent))  # for `import making`
 
 
 @pytest.fixture(scope="session")

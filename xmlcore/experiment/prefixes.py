@@ -113,7 +113,7 @@ def prefix_measures(
         def report(phase, fraction, detail="", *, what=what, done=done, part=part):
             progress("Predicting with parts of the model", float(done + fraction * part), what)
 
-        ranking = _predict_by_leaves(model, dataset.X_test, max(k, LEAST_RANKED), report, trees, most)
+        ranking = predict_by_leaves(model, dataset.X_test, max(k, LEAST_RANKED), report, trees, most)
         nodes = 1 + arity * ((most - 1) // arity)
         depth = max(int(tree.depth[:nodes].max()) for tree in model.trees_[:trees])
         found = metrics.measures(dataset.Y_test, ranking, k, inv_ps=inv_ps)
@@ -125,7 +125,7 @@ def prefix_measures(
     return pd.DataFrame(lines, columns=["axis", "n_trees", "max_nodes", "depth", "measure", "k", "value"])
 
 
-def _predict_by_leaves(model, X, k, progress, n_trees, max_nodes) -> Ranking:
+def predict_by_leaves(model, X, k, progress, n_trees, max_nodes) -> Ranking:
     """Predict as ``predict_topk`` does, but once for all rows that reach the same leaves.
 
     A small tree has few leaves with nearly all labels in each: merging these for every row would take far longer than

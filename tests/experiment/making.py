@@ -1,0 +1,43 @@
+"""Tasks of all kinds with their parameters by position, for tests."""
+
+from xmlcore import experiment
+
+
+def train(fingerprint, model="PLT", params=None, k=5):
+    return experiment.task("train", {"dataset": fingerprint}, {"model": model, "params": params, "k": k})
+
+
+def select(fingerprint, method="FALS", params=None):
+    return experiment.task("select", {"dataset": fingerprint}, {"method": method, "params": params})
+
+
+def compare(fingerprint, selections, shares=(0.1,), seeds=(0, 1, 2), n_rows=None):
+    params = {"selections": selections, "shares": shares, "seeds": seeds, "n_rows": n_rows}
+    return experiment.task("compare_selections", {"dataset": fingerprint}, params)
+
+
+def stability(fingerprint, method="FALS", params=None, seeds=(0, 1, 2, 3, 4)):
+    params = {"method": method, "params": params, "seeds": seeds}
+    return experiment.task("selection_stability", {"dataset": fingerprint}, params)
+
+
+def prefixes(run):
+    return experiment.task("prefixes", {"run": run})
+
+
+def robustness(run, kind, levels, options=None, n_repeats=3, seed=0, n_rows=None):
+    params = {"kind": kind, "levels": levels, "options": options, "n_repeats": n_repeats, "seed": seed}
+    return experiment.task("robustness", {"run": run}, params | {"n_rows": n_rows})
+
+
+def explanations(run, n_rows=200, seed=0):
+    return experiment.task("explanations", {"run": run}, {"n_rows": n_rows, "seed": seed})
+
+
+def sampling(run, **params):
+    return experiment.task("sampling", {"run": run}, params)
+
+
+def reduced(selection, model="PLT", params=None, per_label=False, n_per_label=None, k=5):
+    params = {"model": model, "params": params, "per_label": per_label, "n_per_label": n_per_label, "k": k}
+    return experiment.task("reduced", {"selection": selection}, params)

@@ -1,0 +1,37 @@
+"""What features do in kept runs."""
+
+from importlib import import_module
+
+import numpy as np
+import pytest
+from making import explanations, train
+
+from xmlcore import experiment
+from xmlcore.datasets import save_dataset
+from xmlcore.progress import Cancelled
+
+prefixes_module = import_module("xmlcore.experiment.prefixes")
+sampling_module = import_module("xmlcore.experiment.sampling")
+FEW = {"n_epochs": 2, "n_hidden": 6}
+
+
+@pytest.mark.parametrize("model", ["PLT", "OneVsRest", "LdSM", "DoubleSampling"])
+@pytest.mark.filterwarnings("ignore:.*splits were undone")
+def test_explanations_of_a_kept_run_are_made_once_for_a_sample_of_test_rows(easy, model):
+    key = experiment.keep(train(save_dataset(easy), model, {"n_estimators": 2} if model == "LdSM" else {}))
+    stored = experiment.keep(explanations(key, n_rows=12, seed=3))
+    assert stored == explanations(key, 12, 3).key
+    found = experiment.load("explanations", stored)
+    assert found.rows.size == 12 and found.n_test == 60 and (np.diff(easy.X_test[found.rows].indptr) > 0).all()
+    assert set(found.deletion["row"]) == set(found.rows)
+    methods = {"magnitude", "random"} | ({"contributions"} if model != "DoubleSampling" else set())
+    assert set(found.deletion["method"]) == methods
+    assert set(found.stability["row"]) == set(found.rows) and set(found.stability["sigma"]) == {0.1, 0.3, 1.0}
+    assert found.importance["mean_abs"].is_monotonic_decreasing and len(found.importance)
+
+    def stop(phase, fraction, detail=""):
+        raise Cancelled
+
+    assert experiment.keep(explanations(key, n_rows=12, seed=3), stop) == stored
+    with pytest.raises(Cancelled):
+        experiment.keep(explanations(key, n_rows=13), stop)

@@ -1,0 +1,79 @@
+"""Parts of an ensemble are measured as if they had been trained so."""
+
+from importlib import import_module
+
+import numpy as np
+import pytest
+from making import prefixes, train
+
+from xmlcore import PLT, LdSM, evaluate, experiment, store
+from xmlcore.datasets import save_dataset
+from xmlcore.progress import Cancelled
+
+prefixes_module = import_module("xmlcore.experiment.prefixes")
+sampling_module = import_module("xmlcore.experiment.sampling")
+FEW = {"n_epochs": 2, "n_hidden": 6}
+
+
+@pytest.fixture(scope="module")
+def forest(easy):
+    return LdSM(n_estimators=5, max_nodes=20, learning_rate=1.0).fit(easy.X_train, easy.Y_train)
+
+
+def test_parts_of_a_model_are_measured_as_models_trained_so(easy, forest):
+    frame = experiment.prefix_measures(forest, easy, k=3, n_trees=[2, 5], max_nodes=[1, 8, 20])
+    for (axis, trees, most), rows in frame.groupby(["axis", "n_trees", "max_nodes"]):
+        model = LdSM(n_estimators=trees, max_nodes=most, learning_rate=1.0).fit(easy.X_train, easy.Y_train)
+        expected = evaluate(model, easy, k=3)
+        for line in rows.to_dict("records"):
+            assert line["value"] == expected[line["measure"]][line["k"] - 1], (axis, trees, most)
+        assert set(rows["depth"]) == {model.size()["depth"]}
+    assert set(frame["measure"]) == {"P@k", "R@k", "nDCG@k", "PSP@k", "PSnDCG@k"}
+    assert len(frame) == 5 * 5 * 3
+
+
+def test_points_reach_from_one_to_the_whole_model(forest):
+    n_trees, max_nodes = experiment.prefix_points(forest)
+    assert n_trees == [1, 2, 3, 5]
+    assert max_nodes[0] == 1 and max_nodes[-1] == 20
+    assert 2 not in max_nodes  # with two children per node, the same trees as 1
+
+
+@pytest.mark.parametrize("beta", [1.0, 0.5])
+def test_rows_of_the_same_leaves_share_their_prediction_only_where_that_is_exact(easy, beta):
+    model = LdSM(n_estimators=3, max_nodes=9, learning_rate=1.0, rerank_beta=beta).fit(easy.X_train, easy.Y_train)
+    for trees, most in ((3, 9), (2, 5), (1, 1)):
+        found = prefixes_module.predict_by_leaves(model, easy.X_test, 5, lambda *_: None, trees, most)
+        expected = model.predict_topk(easy.X_test, 5, n_trees=trees, max_nodes=most)
+        np.testing.assert_array_equal(found.labels, expected.labels)
+        np.testing.assert_array_equal(found.scores, expected.scores)
+
+
+def test_measures_of_parts_are_kept_end_with_those_of_the_run_and_can_be_stopped(easy):
+    fingerprint = save_dataset(easy)
+    key = experiment.keep(train(fingerprint, "LdSM", {"n_estimators": 3, "max_nodes": 20}))
+    run = experiment.load("train", key)
+    assert experiment.prefix_seconds(run, experiment.load_run_model(key)) > 0
+
+    def stop(phase, fraction, detail=""):
+        raise Cancelled
+
+    with pytest.raises(Cancelled):
+        experiment.keep(prefixes(key), stop)
+    assert not store.exists("prefixes", prefixes(key).key)
+
+    said = []
+    stored = experiment.keep(prefixes(key), lambda phase, fraction, detail="": said.append(fraction))
+    assert stored == prefixes(key).key == experiment.keep(prefixes(key), stop)  # at once
+    assert said == sorted(said) and 0 <= said[0] and said[-1] <= 1 + 1e-9
+    frame = experiment.load("prefixes", stored).measures
+    for _, rows in frame.groupby("axis"):
+        whole = rows[(rows["n_trees"] == 3) & (rows["max_nodes"] == 20)]
+        pairs = whole.merge(run.measures, on=["measure", "k"])
+        assert len(pairs) == len(run.measures) == 25
+        assert (pairs["value_x"] == pairs["value_y"]).all()
+
+
+def test_only_models_of_trees_over_rows_have_parts(data):
+    with pytest.raises(TypeError, match="not PLT"):
+        experiment.prefix_measures(PLT().fit(data.X_train, data.Y_train), data)

@@ -1,0 +1,73 @@
+"""Kept runs under noise and attacks."""
+
+from importlib import import_module
+
+import pytest
+from making import robustness, train
+
+from xmlcore import experiment
+from xmlcore.datasets import save_dataset
+from xmlcore.experiment.train import sampled_rows
+from xmlcore.progress import Cancelled
+
+prefixes_module = import_module("xmlcore.experiment.prefixes")
+sampling_module = import_module("xmlcore.experiment.sampling")
+FEW = {"n_epochs": 2, "n_hidden": 6}
+
+
+def test_a_kept_run_is_measured_under_noise_once(data):
+    from xmlcore.robustness import evaluate as measured
+
+    key = experiment.keep(train(save_dataset(data), "PLT"))
+    asked = (key, "gaussian", [0.1, 0.05, 0.1], {"support": "nonzero"}, 2, 7)
+    stored = experiment.keep(robustness(*asked))
+    assert stored == robustness(*asked).key
+    assert stored == robustness(key, "gaussian", (0.05, 0.1), {"support": "nonzero"}, 2, 7).key
+    found = experiment.load("robustness", stored)
+    model = experiment.load_run_model(key)
+    expected = measured(
+        model,
+        data.X_test,
+        data.Y_test,
+        (0.05, 0.1),
+        support="nonzero",
+        n_repeats=2,
+        random_state=7,
+        Y_train=data.Y_train,
+    )
+    times = expected["measure"].isin(["predict_s", "perturb_s"])
+    assert expected[~times].equals(found.frame[~times])
+    assert (found.kind, found.levels, found.n_rows, found.n_test, found.surrogate) == (
+        "gaussian", [0.05, 0.1], 30, 30, None,
+    )  # fmt: skip
+
+    def stop(phase, fraction, detail=""):
+        raise Cancelled
+
+    assert experiment.keep(robustness(*asked), stop) == stored  # at once
+    with pytest.raises(Cancelled):
+        experiment.keep(robustness(key, "gaussian", [0.3]), stop)
+
+
+def test_a_sample_of_test_rows_is_measured_when_wanted_and_the_seed_draws_it(data):
+    key = experiment.keep(train(save_dataset(data), "PLT"))
+    found = experiment.load("robustness", experiment.keep(robustness(key, "words", [0.2], n_repeats=1, n_rows=11)))
+    assert (found.n_rows, found.n_test) == (11, 30)
+    rows = [sampled_rows(30, 11, seed).tolist() for seed in (0, 0, 1)]
+    assert rows[0] == rows[1] != rows[2] and len(set(rows[0])) == 11
+    assert sampled_rows(30, 99, 0).size == sampled_rows(30, None, 0).size == 30
+
+
+@pytest.mark.filterwarnings("ignore:.*splits were undone")
+def test_a_model_without_a_gradient_is_attacked_through_a_plt_and_the_result_names_it(data):
+    fingerprint = save_dataset(data)
+    own = experiment.keep(train(fingerprint, "PLT"))
+    for model, said in (("PLT", None), ("OneVsRest", None), ("LdSM", "PLT with default settings")):
+        key = experiment.keep(train(fingerprint, model, {"n_estimators": 2} if model == "LdSM" else {}))
+        found = experiment.load("robustness", experiment.keep(robustness(key, "fgsm", [2.0], n_repeats=1)))
+        assert (found.surrogate or "").startswith(said or "") and (found.surrogate is None) == (said is None)
+        at_1 = found.frame[
+            (found.frame["measure"] == "P@k") & (found.frame["k"] == 1) & (found.frame["bucket"] == "all")
+        ]
+        assert at_1["value"].iloc[-1] < at_1["value"].iloc[0]
+    assert experiment.keep(train(fingerprint, "PLT")) == own

@@ -1,0 +1,124 @@
+"""Selections are kept whole, and are what the selectors keep."""
+
+from importlib import import_module
+
+import numpy as np
+import pytest
+from making import select
+
+from xmlcore import experiment, store
+from xmlcore.datasets import save_dataset
+from xmlcore.progress import Cancelled
+from xmlcore.selection import ChiSquaredSelection
+
+prefixes_module = import_module("xmlcore.experiment.prefixes")
+sampling_module = import_module("xmlcore.experiment.sampling")
+FEW = {"n_epochs": 2, "n_hidden": 6}
+
+
+def test_a_selection_is_what_the_selector_keeps(words):
+    found = experiment.select(words, "ChiSquared", {"n_features": 4})
+    fitted = ChiSquaredSelection(4).fit(words.X_train, words.Y_train)
+    np.testing.assert_array_equal(found.selected, fitted.selected_)
+    expected = np.take_along_axis(fitted.scores_, fitted.selected_, axis=1)
+    np.testing.assert_allclose(found.selected_scores, expected)
+    assert found.standard_error is None and found.selected.dtype == np.int32
+    assert (found.title, found.shared, found.n_selected) == ("Chi-squared", False, 4)
+    assert found.params == {"n_features": 4, "per_label": True} and found.times["fit_s"] > 0
+
+
+def test_fals_is_kept_with_how_it_was_computed_and_its_model(words):
+    from xmlcore.models import load_model
+
+    fingerprint = save_dataset(words)
+    key = experiment.keep(select(fingerprint, "FALS", FEW))
+    assert key == select(fingerprint, "FALS", FEW).key and store.exists("selections", key)
+    found = experiment.load("select", key)
+    assert found.selected.shape == found.selected_scores.shape == (6, 3)
+    assert found.info["scoring"] == "exact" and found.info["order"] and found.standard_error is None
+    assert (np.diff(found.selected_scores, axis=1) <= 0).all()
+    model = load_model(store.folder("selections", key) / "model")
+    np.testing.assert_array_equal(model.selected_, found.selected)
+
+
+def test_sampled_scores_have_standard_errors(words):
+    found = experiment.select(words, "FALS", {**FEW, "scoring": "sampled", "n_scored_rows": 20})
+    assert found.standard_error.shape == found.selected.shape and (found.standard_error >= 0).all()
+
+
+@pytest.mark.parametrize("method", ["ChiSquared", "FALS"])
+def test_scores_belong_to_their_features_when_all_are_kept(words, method):
+    params = {"n_features": 1.0} | (FEW if method == "FALS" else {})
+    found = experiment.select(words, method, params)
+    assert found.n_selected == 30 and (np.diff(found.selected_scores, axis=1) <= 0).all()
+
+
+@pytest.mark.parametrize("per_label", [True, False])
+def test_standard_errors_and_scores_are_those_of_the_features_kept(words, per_label):
+    params = {**FEW, "pattern": "FALS" if per_label else "FAMS", "scoring": "sampled", "n_scored_rows": 20}
+    found = experiment.select(words, "FALS", params)
+    fitted = experiment.selector("FALS", params).fit(words.X_train, words.Y_train)
+    for label in (0, 5):
+        row = label if per_label else 0
+        np.testing.assert_array_equal(found.standard_error[label], fitted.standard_error_[row, found.selected[label]])
+        np.testing.assert_array_equal(found.selected_scores[label], fitted.scores_[row, found.selected[label]])
+
+
+def test_patterns_for_all_labels_repeat_one_set(words):
+    found = experiment.select(words, "FALS", {**FEW, "pattern": "FAMS"})
+    assert found.shared and found.title == "FAMS"
+    assert (found.selected == found.selected[0]).all() and found.selected_scores.shape == (6, 3)
+
+
+def test_keeping_again_does_no_work(words):
+    fingerprint = save_dataset(words)
+    key = experiment.keep(select(fingerprint, "MutualInformation"))
+    reports = []
+    again = experiment.keep(select(fingerprint, "MutualInformation"), lambda *r: reports.append(r))
+    assert again == key and not reports
+
+
+def test_a_share_of_all_differs_from_one_feature():
+    share = select("ab" * 16, "FALS", {"n_features": 1.0}).key
+    count = select("ab" * 16, "FALS", {"n_features": 1}).key
+    assert share != count
+    assert select("ab" * 16, "FALS", {"n_features": 0.1}).key == select("ab" * 16).key
+
+
+def test_a_cancelled_selection_leaves_nothing(words):
+    def stop(phase, fraction, detail=""):
+        if phase == "Training the network":
+            raise Cancelled
+
+    with pytest.raises(Cancelled):
+        experiment.keep(select(save_dataset(words), "FALS", FEW), stop)
+    assert store.entries("selections") == []
+
+
+@pytest.mark.parametrize(
+    "method, params, message",
+    [("ReliefF", None, "unknown method 'ReliefF'"), ("FALS", {"depth": 3}, "FALS has no parameter depth")],
+)
+def test_unknown_methods_and_parameters_are_named(method, params, message):
+    with pytest.raises(ValueError, match=message):
+        experiment.selection_params(method, params)
+
+
+def test_every_form_parameter_is_the_selectors():
+    for name, info in experiment.SELECTORS.items():
+        made = info.cls()
+        for parameter in info.parameters:
+            assert parameter.default == getattr(made, parameter.name), (name, parameter.name)
+            assert parameter.help and parameter.label
+            if parameter.kind == "choice":
+                assert parameter.default in parameter.options
+        assert info.summary and experiment.selection_title(name)
+
+
+def test_estimates_are_numbers_before_anything_is_done(words):
+    for method in experiment.SELECTORS:
+        found = experiment.selection_plan(words, method)
+        assert found["seconds"] > 0 and found["bytes"] > 0
+    assert experiment.selection_plan(words, "FALS")["order"]
+    with pytest.raises(ValueError, match="FILS"):
+        experiment.selection_plan(words, "FALS", {"pattern": "FILS", "attribution": "lrp"})

@@ -1,0 +1,163 @@
+"""A run measures what the estimator does, is kept whole, and is found again."""
+
+import warnings
+from importlib import import_module
+
+import numpy as np
+import pytest
+from making import train
+
+from xmlcore import PLT, evaluate, experiment, jobs, metrics, store
+from xmlcore.datasets import save_dataset
+from xmlcore.experiment.catalog import NOISE
+from xmlcore.progress import Cancelled
+
+prefixes_module = import_module("xmlcore.experiment.prefixes")
+sampling_module = import_module("xmlcore.experiment.sampling")
+FEW = {"n_epochs": 2, "n_hidden": 6}
+
+
+def test_evaluate_gives_the_measures_of_the_ranking(data):
+    model = PLT().fit(data.X_train, data.Y_train)
+    found = evaluate(model, data, k=3)
+    ranking = model.predict_topk(data.X_test, 5)
+    weights = metrics.inverse_propensity(data.Y_train)
+    np.testing.assert_array_equal(found["ranking"].labels, ranking.labels)
+    np.testing.assert_allclose(found["P@k"], metrics.precision_at_k(data.Y_test, ranking, 3))
+    np.testing.assert_allclose(found["nDCG@k"], metrics.ndcg_at_k(data.Y_test, ranking, 3))
+    np.testing.assert_allclose(found["R@k"], metrics.recall_at_k(data.Y_test, ranking, 3))
+    np.testing.assert_allclose(found["PSP@k"], metrics.psprecision_at_k(data.Y_test, ranking, weights, 3))
+    np.testing.assert_allclose(found["PSnDCG@k"], metrics.psndcg_at_k(data.Y_test, ranking, weights, 3))
+    assert found["predict_s"] > 0
+    assert found["predict_ms_per_row"] == pytest.approx(1000 * found["predict_s"] / 30)
+
+
+def test_a_run_is_a_fit_and_an_evaluation(data):
+    run = experiment.run(data, "PLT", {"C": 2.0, "max_leaf_labels": 3}, k=4)
+    model = PLT(C=2.0, max_leaf_labels=3).fit(data.X_train, data.Y_train)
+    expected = evaluate(model, data, k=4)
+    table = run.measures.pivot(index="k", columns="measure", values="value")
+    assert table.index.tolist() == [1, 2, 3, 4]
+    for measure in ("P@k", "R@k", "nDCG@k", "PSP@k", "PSnDCG@k"):
+        np.testing.assert_allclose(table[measure], expected[measure])
+    assert run.params == {**experiment.full_params("PLT"), "C": 2.0, "max_leaf_labels": 3}
+    assert run.size == model.size()
+    assert run.ranking.labels.shape == (30, 5)
+    assert run.times["fit_s"] > 0 and run.times["compile_s"] > 0
+    assert (run.dataset_name, run.fingerprint, run.k) == ("toy", data.fingerprint, 4)
+
+
+def test_warnings_of_the_training_are_kept_with_the_run(data):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        run = experiment.run(data, "PLT", {"max_iter": 1, "tol": 1e-4})
+    assert any("max_iter=1" in warning for warning in run.warnings)
+    assert experiment.run(data).warnings == []
+
+
+def test_a_saved_run_comes_back_with_a_model_that_predicts_the_same(data):
+    fingerprint = save_dataset(data)
+    key = experiment.keep(train(fingerprint, "PLT", {"n_estimators": 2}))
+    assert key == train(fingerprint, "PLT", {"n_estimators": 2}).key
+    run = experiment.load("train", key)
+    again = experiment.load_run_model(key).predict_topk(data.X_test, 5)
+    np.testing.assert_array_equal(again.labels, run.ranking.labels)
+    np.testing.assert_array_equal(again.scores, run.ranking.scores)
+    assert store.info("runs", key)["dataset"] == "toy"
+
+
+def test_keeping_again_does_no_work(data):
+    fingerprint = save_dataset(data)
+    key = experiment.keep(train(fingerprint, "PLT"))
+    created = store.info("runs", key)["created"]
+    reports = []
+    assert experiment.keep(train(fingerprint, "PLT", {"C": 10}), lambda *r: reports.append(r)) == key
+    assert reports == []
+    assert store.info("runs", key)["created"] == created
+
+
+def test_keys_know_defaults_data_and_k(data):
+    key = train("ab" * 16, "PLT").key
+    assert train("ab" * 16, "PLT", experiment.full_params("PLT"), 5).key == key
+    others = {
+        train("cd" * 16, "PLT").key,
+        train("ab" * 16, "PLT", {"C": 11}).key,
+        train("ab" * 16, "PLT", None, 6).key,
+    }
+    assert len(others) == 3 and key not in others
+
+
+def test_a_cancelled_run_leaves_nothing(data):
+    fingerprint = save_dataset(data)
+
+    def stop(phase, fraction, detail=""):
+        if phase == "Training nodes":
+            raise Cancelled
+
+    with pytest.raises(Cancelled):
+        experiment.keep(train(fingerprint, "PLT"), stop)
+    assert store.entries("runs") == []
+
+
+def test_phases_are_reported_in_order(data):
+    phases = []
+    experiment.keep(train(save_dataset(data), "PLT"), lambda phase, *_: phases.append(phase))
+    assert list(dict.fromkeys(phases)) == [
+        "Reading data",
+        "Compiling kernels",
+        "Clustering labels",
+        "Training nodes",
+        "Predicting",
+        "Saving",
+    ]
+
+
+def test_a_run_in_a_worker_is_the_run_here(data):
+    fingerprint = save_dataset(data)
+    queue = jobs.Queue(n_workers=1)
+    try:
+        job = queue.submit(experiment.run_saved, fingerprint, "PLT", title="Training")
+        key = job.result(timeout=120)
+    finally:
+        queue.shutdown()
+    here = experiment.run(data)
+    np.testing.assert_array_equal(experiment.load("train", key).ranking.scores, here.ranking.scores)
+
+
+@pytest.mark.parametrize(
+    "model, params, message",
+    [("FastXML", None, "unknown model 'FastXML'"), ("PLT", {"depth": 3}, "PLT has no parameter depth")],
+)
+def test_unknown_models_and_parameters_are_named(data, model, params, message):
+    with pytest.raises(ValueError, match=message):
+        experiment.run(data, model, params)
+
+
+def test_every_form_parameter_is_the_estimators(data):
+    for name, info in experiment.MODELS.items():
+        defaults = info.cls().get_params()
+        assert {p.name for p in NOISE} <= {p.name for p in info.parameters}
+        for parameter in info.parameters:
+            if parameter not in NOISE:
+                assert parameter.default == defaults[parameter.name], (name, parameter.name)
+            assert parameter.help and parameter.label
+            if parameter.kind == "choice":
+                assert parameter.default in parameter.options
+
+
+def test_a_form_shows_what_an_empty_beam_means():
+    beam = next(p for p in experiment.MODELS["PLT"].parameters if p.name == "beam")
+    assert beam.optional and beam.empty == "exact" and beam.help.startswith("Empty searches exactly.")
+
+
+def test_noise_in_training_makes_a_twin_of_the_same_class(data):
+    from xmlcore.robustness import AdversarialTraining
+
+    params = {"max_leaf_labels": 3, "noise_sigma": 0.2, "noise_ratio": 0.5, "noise_support": "nonzero"}
+    key = experiment.keep(train(save_dataset(data), "PLT", params))
+    expected = AdversarialTraining(PLT(max_leaf_labels=3), 0.2, 0.5, "nonzero", 0).fit(data.X_train, data.Y_train)
+    model = experiment.load_run_model(key)
+    assert type(model) is PLT
+    found = experiment.load("train", key).ranking
+    np.testing.assert_array_equal(found.scores, expected.predict_topk(data.X_test, 5).scores)
+    np.testing.assert_array_equal(model.predict_topk(data.X_test, 5).scores, found.scores)
