@@ -3,7 +3,7 @@
 import numpy as np
 
 from xmlcore._kernels._jit import inlined, kernel
-from xmlcore._kernels.ldsm import THRESHOLD
+from xmlcore._kernels.ldsm_splitting import THRESHOLD
 from xmlcore._kernels.plt_factors import log_probability
 
 LOGISTIC = 0  # as in siblings

@@ -3,7 +3,7 @@
 import numpy as np
 import scipy.sparse as sp
 
-from xmlcore._kernels.ldsm import THRESHOLD
+from xmlcore._kernels.ldsm_splitting import THRESHOLD
 from xmlcore._kernels.plt_factors import log_probability
 from xmlcore.explain._attribution import LOSSES, Explainer, attributions, kind_of, unwrapped
 from xmlcore.explain._names import feature_names as names_of_features

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from xmlcore import LdSM
-from xmlcore._kernels import ldsm as kernels
 from xmlcore.datasets import make_synthetic
-from xmlcore.models.ldsm import progress as growth
+from xmlcore.models.ldsm import progress
 from xmlcore.progress import Cancelled
 
 
@@ -26,7 +25,7 @@ def split_evenly(tree, rows, levels):
 
 
 def test_every_level_of_a_balanced_tree_counts_the_same():
-    tree = growth.TreeGrowth(n_rows=1024, n_epochs=3, max_nodes=127, arity=2)
+    tree = progress.TreeGrowth(n_rows=1024, n_epochs=3, max_nodes=127, arity=2)
     said = split_evenly(tree, 1024, 6)
     at_end_of_level = [said[2**level - 2] for level in range(1, 7)]
     np.testing.assert_allclose(at_end_of_level, np.arange(1, 7) / 6, atol=0.12)
@@ -36,7 +35,7 @@ def test_every_level_of_a_balanced_tree_counts_the_same():
 
 
 def test_epochs_of_a_node_count_while_it_is_trained():
-    tree = growth.TreeGrowth(n_rows=100, n_epochs=4, max_nodes=4, arity=2)
+    tree = progress.TreeGrowth(n_rows=100, n_epochs=4, max_nodes=4, arity=2)
     trace = np.full((4, 4), np.nan)
     tree.begin(100, trace)
     said = [tree.fraction()]
@@ -49,34 +48,23 @@ def test_epochs_of_a_node_count_while_it_is_trained():
 
 
 def test_rows_in_leaves_are_work_no_more():
-    split, undone = (growth.TreeGrowth(100, 1, 64, 2) for _ in range(2))
+    split, undone = (progress.TreeGrowth(100, 1, 64, 2) for _ in range(2))
     split.end(100, 100, 3)
     undone.end(100, 30, 3)
     assert undone.fraction() > split.fraction()
 
 
 def test_the_last_nodes_bring_it_near_the_end():
-    tree = growth.TreeGrowth(1000, 1, 9, 4)
+    tree = progress.TreeGrowth(1000, 1, 9, 4)
     tree.end(1000, 1000, 5)
     tree.end(400, 300, 9)
     assert 0.99 < tree.fraction() < 1
 
 
-def test_a_stopped_node_meets_no_row():
-    ptr, columns, values = np.arange(5), np.zeros(4, np.uint32), np.ones(4, np.float32)
-    labels = np.array([0, 1, 0, 1], np.uint32)
-    trace = np.full((3, 4), np.nan)
-    *_, counts, _ = kernels.train_node(
-        ptr, columns, values, 1, ptr, labels, 2, 2, 3, 0.1, 2.0, 1.0, 0.1, kernels.NAG, 1, 1, 0.0, 0.0, trace,
-        np.ones(1, np.uint8),
-    )  # fmt: skip
-    assert np.isnan(trace).all() and counts.tolist() == [0, 0]
-
-
 @pytest.fixture
 def one_large_node(monkeypatch):
     """Rows whose root takes some tenths of a second, and a look at it every few milliseconds."""
-    monkeypatch.setattr(growth, "EVERY", 0.005)
+    monkeypatch.setattr(progress, "EVERY", 0.005)
     data = make_synthetic(n_train=2_000, n_test=1, n_labels=20, n_features=200, features_per_row=20)
     LdSM(n_estimators=1, n_epochs=1, max_nodes=3, n_jobs=1).fit(data.X_train[:50], data.Y_train[:50])
     return data.X_train, data.Y_train, LdSM(n_estimators=1, n_epochs=500, max_nodes=3, n_jobs=1)
@@ -99,7 +87,7 @@ ENDLESS = 100_000  # epochs: a test that waited for them would be killed
 def test_a_large_node_is_stopped_within_and_the_model_stays_as_it_was(one_large_node, n_jobs, monkeypatch):
     X, Y, model = one_large_node
     before, traces = model.set_params(n_epochs=1).fit(X, Y).trees_, []
-    begin = growth.TreeGrowth.begin
+    begin = progress.TreeGrowth.begin
 
     def noted(tree, n_rows, trace):
         traces.append(trace)
@@ -109,7 +97,7 @@ def test_a_large_node_is_stopped_within_and_the_model_stays_as_it_was(one_large_
         if fraction > 0:
             raise Cancelled
 
-    monkeypatch.setattr(growth.TreeGrowth, "begin", noted)
+    monkeypatch.setattr(progress.TreeGrowth, "begin", noted)
     model.set_params(n_epochs=ENDLESS, n_jobs=n_jobs, n_estimators=n_jobs, n_attempts=64)
     with pytest.raises(Cancelled):
         model.fit(X, Y, progress=stop)
@@ -120,7 +108,7 @@ def test_a_large_node_is_stopped_within_and_the_model_stays_as_it_was(one_large_
 
 def test_an_error_in_one_tree_stops_the_others(one_large_node, monkeypatch):
     X, Y, model = one_large_node
-    begin, seen = growth.TreeGrowth.begin, []
+    begin, seen = progress.TreeGrowth.begin, []
 
     def second_fails(tree, n_rows, trace):
         begin(tree, n_rows, trace)
@@ -128,13 +116,13 @@ def test_an_error_in_one_tree_stops_the_others(one_large_node, monkeypatch):
         if len(seen) == 2:
             raise MemoryError("no more")
 
-    monkeypatch.setattr(growth.TreeGrowth, "begin", second_fails)
+    monkeypatch.setattr(progress.TreeGrowth, "begin", second_fails)
     with pytest.raises(MemoryError, match="no more"):
         model.set_params(n_estimators=2, n_jobs=2, n_epochs=ENDLESS).fit(X, Y)
 
 
 def test_what_the_last_report_raises_is_raised():
-    with pytest.raises(Cancelled), growth.Growth(lambda *report: None, 1, 3, 2, 1, 10) as growing:
+    with pytest.raises(Cancelled), progress.Growth(lambda *report: None, 1, 3, 2, 1, 10) as growing:
         growing.halt(Cancelled())
 
 
@@ -152,7 +140,7 @@ def test_a_stopped_node_is_not_said_to_be_beyond_numbers(one_large_node):
 
 def test_nothing_looks_on_when_nobody_listens(one_large_node):
     X, Y, model = one_large_node
-    with growth.Growth(growth.silent, 1, 3, 2, 1, 10) as quiet:
+    with progress.Growth(progress.silent, 1, 3, 2, 1, 10) as quiet:
         assert quiet.thread is None
     seen = set()
     model.set_params(n_epochs=2).fit(X, Y, progress=lambda *report: seen.add(threading.active_count()))

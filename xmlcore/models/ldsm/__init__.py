@@ -5,6 +5,7 @@
 ``saving`` writes and checks arrays, ``progress`` reports how far growing is, and ``frames`` shows trees as tables.
 """
 
-from xmlcore.models.ldsm.estimator import LdSM, LdSMTree, Leaves
+from xmlcore.models.ldsm.estimator import LdSM
+from xmlcore.models.ldsm.trees import LdSMTree, Leaves
 
 __all__ = ["LdSM", "LdSMTree", "Leaves"]

@@ -1,0 +1,159 @@
+"""The trees of LdSM are those of the paper."""
+
+import warnings
+
+import naive
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from ldsm_examples import assert_same_model, rows_and_labels, small_data, small_model
+
+from xmlcore import LdSM, metrics
+from xmlcore.models.ldsm import estimator
+from xmlcore.validation import check_labels
+
+
+@pytest.mark.parametrize("M, optimizer", [(2, "nag"), (3, "nag"), (4, "nag"), (2, "sgd"), (3, "sgd")])
+def test_trees_are_those_of_the_paper(M, optimizer):
+    X, rows, labels = rows_and_labels(n=60, seed=20 + M)
+    rows = [{f: float(np.float32(v)) for f, v in row.items()} for row in rows]
+    model = LdSM(
+        arity=M, max_nodes=25, n_epochs=5, n_estimators=2, learning_rate=0.5, integrity_weight=1.0, random_state=1,
+        optimizer=optimizer,
+    )  # fmt: skip
+    model.fit(X, labels)
+    column_of = {int(f): c for c, f in enumerate(model.feature_of_column_)}
+    rows = [{column_of[f]: v for f, v in row.items()} for row in rows]
+    for tree, seed in zip(model.trees_, model._seeds(2)):
+        grown = naive.ldsm_splitting.grow(rows, labels, 12, M, 25, 5, 0.5, (1.0, 1.0), seed, optimizer)
+        parent, first_child, rows_of, _, stats = grown
+        assert tree.parent.tolist() == parent
+        assert tree.n_samples.tolist() == [len(own) for own in rows_of]
+        for v, first in enumerate(first_child):
+            assert tree.children[v].tolist() == ([-1] * M if first < 0 else list(range(first, first + M)))
+            parts = [tree.objective[v], tree.balance[v], tree.integrity[v], tree.multiway[v]]
+            np.testing.assert_allclose(parts, stats.get(v, [np.nan] * 4), atol=1e-9)
+
+
+@pytest.mark.parametrize("params", [{}, {"optimizer": "sgd"}, {"rerank_beta": 0.5, "rerank_space": "idf", "arity": 3}])
+def test_same_seed_same_model_for_1_2_and_4_workers(params):
+    X, labels = small_data()
+    models = [small_model(n_jobs=n_jobs, **params).fit(X, labels) for n_jobs in (1, 2, 4)]
+    assert_same_model(models[0], models[1], X)
+    assert_same_model(models[0], models[2], X)
+
+
+def test_trees_of_an_ensemble_differ_and_another_seed_is_another_model():
+    X, labels = small_data()
+    one, two = (small_model(random_state=s).fit(X, labels).trees_ for s in (0, 1))
+    roots = [tree.histograms[[1]].toarray().tolist() for tree in (*one, *two)]
+    assert len({str(root) for root in roots}) > 1 and not np.array_equal(one[0].objective, two[0].objective)
+
+
+def test_a_split_that_sends_all_rows_one_way_is_undone_and_said():
+    X = np.ones((40, 1))
+    with pytest.warns(UserWarning, match="3 splits were undone.*100% of the rows.*n_attempts=5"):
+        model = small_model(optimizer="nag", integrity_weight=2.0).fit(X, [[i % 4] for i in range(40)])
+    assert all(tree.parent.tolist() == [-1] and tree.trace.size == 0 for tree in model.trees_)
+    np.testing.assert_allclose(model.predict_proba(X[:1]).toarray(), [[0.25] * 4])
+
+
+def test_further_attempts_split_with_less_weight_of_class_integrity():
+    """Twenty classes, one per row: with the paper's weight of 2 a label's rows follow each other all one way."""
+    random = np.random.default_rng(0)
+    X = sp.csr_array((random.random((400, 20)) < 0.1) + np.repeat(np.eye(20), 20, axis=0))
+    labels = [[i // 20] for i in range(400)]
+    params = {"n_estimators": 8, "max_nodes": 39, "optimizer": "nag", "n_epochs": 10}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        once = LdSM(**params).fit(X, labels)
+    again = LdSM(**params, n_attempts=5).fit(X, labels)
+    sizes = [np.array([tree.parent.size for tree in model.trees_]) for model in (once, again)]
+    assert sizes[0].min() < 39 and (sizes[1] == 39).all()
+    for one, two in zip(once.trees_, again.trees_):  # where the first attempt was good, there is no other
+        if one.parent.size > 1:
+            assert one.objective[0] == two.objective[0] and (one.trace[0] == two.trace[0]).all()
+    for tree in again.trees_:  # J is told with the model's weights, whatever an attempt had
+        inner = tree.inner
+        np.testing.assert_allclose(tree.objective[inner], (tree.balance - 2 * tree.integrity + tree.multiway)[inner])
+        np.testing.assert_allclose(
+            tree.trace[..., 0], tree.trace[..., 1] - 2 * tree.trace[..., 2] + tree.trace[..., 3], atol=1e-5
+        )
+
+
+def test_nodes_of_one_label_are_not_split():
+    X, _ = small_data()
+    model = small_model().fit(X, [[2]] * 60)
+    assert all(tree.parent.size == 1 for tree in model.trees_)
+    assert model.predict_topk(X[:1], 3).labels.tolist() == [[2, -1, -1]]
+
+
+def test_what_a_tree_tells_of_its_nodes_fits_together():
+    X, labels = small_data()
+    model = small_model(arity=3, max_nodes=40).fit(X, labels)
+    Y = check_labels(labels)
+    leaves = model.apply(X)
+    for t, tree in enumerate(model.trees_):
+        inner = np.flatnonzero(tree.children[:, 0] >= 0)
+        np.testing.assert_array_equal(inner, tree.inner)
+        assert (tree.parent[tree.children[inner]] == inner[:, None]).all()
+        assert (tree.depth[1:] == tree.depth[tree.parent[1:]] + 1).all() and tree.depth[0] == 0
+        np.testing.assert_array_equal(np.isnan(tree.objective), tree.children[:, 0] < 0)
+        np.testing.assert_allclose(
+            tree.objective[inner], (tree.balance - tree.integrity + tree.multiway)[inner], atol=1e-12
+        )
+        np.testing.assert_allclose(
+            tree.trace[..., 0], tree.trace[..., 1] - tree.trace[..., 2] + tree.trace[..., 3], atol=1e-5
+        )
+        reached = np.zeros(tree.parent.size, int)
+        hist = np.zeros((tree.parent.size, 6), int)
+        for i in range(60):
+            for v in leaves.of(i, t):
+                reached[v] += 1
+                hist[v] += Y[[i]].toarray()[0]
+        outer = np.flatnonzero(tree.children[:, 0] < 0)
+        np.testing.assert_array_equal(reached[outer], tree.n_samples[outer])
+        np.testing.assert_array_equal(hist[outer], tree.histograms.toarray()[outer])
+
+
+def test_the_size_of_features_does_not_matter_to_nag():
+    """Weights of large features are small, and not dropped for it."""
+    X, labels = small_data()
+    X = sp.csr_array(abs(X))
+    one, two = (small_model(optimizer="nag").fit(X * factor, labels) for factor in (1.0, 1024.0))
+    assert [tree.n_samples.size for tree in one.trees_] == [tree.n_samples.size for tree in two.trees_]
+    assert max(tree.n_samples.size for tree in two.trees_) > 5
+
+
+def test_dense_data_is_learnt_by_sgd_on_standardised_features_unless_told_otherwise():
+    random = np.random.default_rng(3)
+    X = random.normal(5, [1, 10, 100], (80, 3))
+    labels = [[int(x > 5), 2 + int(y > 5)] for x, y, _ in X]
+    model = LdSM(n_estimators=5, max_nodes=31, integrity_weight=1.0).fit(X, labels)
+    assert model.optimizer_ == "sgd"
+    assert metrics.precision_at_k(check_labels(labels), model.predict_topk(X, 2), 2)[1] > 0.9
+    assert LdSM(n_estimators=1, optimizer="nag").fit(X, labels).optimizer_ == "nag"
+    assert LdSM(n_estimators=1).fit(sp.csr_array(X * (random.random(X.shape) < 0.3)), labels).optimizer_ == "nag"
+
+
+def test_sgd_does_not_see_units_of_features():
+    """Means and scales are a node's own, so shifting and stretching a feature changes nothing but round-off."""
+    random = np.random.default_rng(4)
+    X = random.normal(size=(60, 4))
+    labels = [[int(a > 0) * 2 + int(b > 0)] for a, b, *_ in X]
+    one = LdSM(n_estimators=2, max_nodes=15, learning_rate=0.02).fit(X, labels)
+    two = LdSM(n_estimators=2, max_nodes=15, learning_rate=0.02).fit(X * [4.0, 0.5, 1, 2] + [8.0, 0, 16, 1], labels)
+    for a, b in zip(one.trees_, two.trees_):
+        np.testing.assert_array_equal(a.n_samples, b.n_samples)
+
+
+def test_more_dense_rows_than_memory_are_refused_with_what_to_do(monkeypatch):
+    monkeypatch.setattr(estimator, "MOST_DENSE", 1000)
+    with pytest.raises(ValueError, match="60 rows x 12 features.*use optimizer='nag'"):
+        small_model(optimizer="sgd").fit(*small_data())
+
+
+def test_features_too_small_for_float32_are_refused_with_what_to_do():
+    X = np.random.default_rng(0).normal(size=(60, 4)) * 1e-43
+    with np.errstate(all="ignore"), pytest.raises(FloatingPointError, match="scale the features, or use optimizer"):
+        small_model(optimizer="sgd").fit(X, small_data()[1])

@@ -1,0 +1,88 @@
+"""LdSM predicts the labels of the leaves that rows reach."""
+
+import naive
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from ldsm_examples import rows_and_labels, small_data, small_model
+
+from xmlcore.models.ldsm import prediction
+
+
+def test_predictions_are_means_of_the_leaves_histograms():
+    X, rows, labels = rows_and_labels(n=60, seed=5)
+    model = small_model().fit(X, labels)
+    column_of = {int(f): c for c, f in enumerate(model.feature_of_column_)}
+    rows = [{column_of[f]: float(np.float32(v)) for f, v in row.items()} for row in rows]
+    trees = [naive.ldsm_splitting.grow(rows, labels, 12, 2, 25, 5, 0.5, (1.0, 1.0), seed) for seed in model._seeds(3)]
+    leaves = model.apply(X)
+    found, proba = model.predict_topk(X, 6), model.predict_proba(X).toarray()
+    for i, row in enumerate(rows):
+        expected, probability = np.zeros(6), np.zeros(6)
+        for t, tree in enumerate(trees):
+            assert sorted(leaves.of(i, t).tolist()) == sorted(naive.ldsm_reaching.leaves_of(tree, row, 2))
+            for label, share in naive.ldsm_shares.shares_of(tree, labels, row, 2).items():
+                expected[label] += share / 3
+            for label, share in naive.ldsm_shares.shares_of(tree, labels, row, 2, of_rows=True).items():
+                probability[label] += share / 3
+        np.testing.assert_allclose(proba[i], probability, atol=1e-6)
+        np.testing.assert_allclose(found.scores[i], sorted(expected, reverse=True), atol=1e-6)
+        order = sorted(range(6), key=lambda j: (-np.float32(expected[j]), j))
+        positive = [j for j in order if expected[j] > 0]
+        assert found.labels[i].tolist() == positive + [-1] * (6 - len(positive))
+
+
+@pytest.mark.parametrize("M", [2, 3, 4])
+def test_a_batch_is_predicted_as_its_rows_are_one_by_one(M, monkeypatch):
+    """However many rows are at a node: its weights are laid out by column or searched, with the same sums."""
+    X, labels = small_data(n=300)
+    model = small_model(arity=M, max_nodes=60).fit(X, labels)
+    proba = model.predict_proba(X)
+    one_by_one = [model.predict_proba(X[[i]]).toarray()[0] for i in range(40)]
+    np.testing.assert_array_equal(proba.toarray()[:40], one_by_one)
+    monkeypatch.setattr(prediction, "MOST_ROWS", 7)
+    np.testing.assert_array_equal(proba.toarray(), model.predict_proba(X).toarray())
+
+
+@pytest.mark.parametrize("M", [2, 3])
+def test_a_prefix_predicts_as_a_model_of_that_size_would(M):
+    X, labels = small_data()
+    large = small_model(arity=M, n_estimators=4).fit(X, labels)
+    for n_trees, max_nodes in ((1, 25), (3, 9), (4, 1), (2, 12)):
+        model = small_model(arity=M, n_estimators=n_trees, max_nodes=max_nodes).fit(X, labels)
+        for a, b in zip(model.predict_topk(X, 6), large.predict_topk(X, 6, n_trees=n_trees, max_nodes=max_nodes)):
+            np.testing.assert_array_equal(a, b)
+
+
+def test_no_rows_and_rows_without_features_are_predicted():
+    X, labels = small_data()
+    model = small_model().fit(X, labels)
+    assert model.predict_topk(X[:0], 3).labels.shape == (0, 3) and model.predict_proba(X[:0]).shape == (0, 6)
+    assert model.apply(X[:0]).nodes.size == 0
+    found = model.predict_topk(sp.csr_array((2, 12)), 9)
+    assert (found.labels[0] == found.labels[1]).all() and found.labels[0, 0] >= 0 and found.labels[0, -1] == -1
+    assert model.predict(X).dtype == bool
+    with pytest.raises(ValueError, match="12"):
+        model.predict_topk(np.ones((1, 13)))
+
+
+def test_shares_sum_to_one_and_probabilities_to_the_labels_of_a_row():
+    X, labels = small_data()
+    model = small_model().fit(X, labels)
+    np.testing.assert_allclose(model.predict_topk(X, 6).scores.sum(axis=1), 1, atol=1e-5)
+    together = small_model().fit(X, [[0, 1, 2]] * 60)
+    assert together.predict(X[:1]).toarray().tolist() == [[True] * 3]
+    assert together.predict_topk(X[:1], 3).scores == pytest.approx(1 / 3)
+
+
+def test_few_rows_at_a_time_are_predicted_as_all(monkeypatch):
+    """Shares of many labels are not held for all rows of a block."""
+    X, labels = small_data()
+    for params in ({}, {"rerank_beta": 0.5, "rerank_space": "idf"}):
+        model = small_model(**params).fit(X, labels)
+        found, proba = model.predict_topk(X, 4), model.predict_proba(X)
+        with monkeypatch.context() as patch:
+            patch.setattr(prediction, "AT_ONCE", 11)
+            for a, b in zip(found, model.predict_topk(X, 4)):
+                np.testing.assert_array_equal(a, b)
+            assert (proba != model.predict_proba(X)).nnz == 0

@@ -1,0 +1,90 @@
+"""A saved LdSM is the same when it is read, or refused when it is damaged."""
+
+import numpy as np
+import pytest
+from ldsm_examples import assert_same_model, small_data, small_model
+
+from xmlcore import load_model
+from xmlcore.models import ModelFormatError
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {},
+        {"max_nodes": 1},
+        {"optimizer": "sgd", "arity": 4},
+        {"rerank_beta": 0.5},
+        {"rerank_beta": 0.5, "rerank_space": "idf"},
+    ],
+)
+def test_a_saved_model_is_the_same_when_it_is_read(params, tmp_path):
+    X, labels = small_data()
+    model = small_model(**params).fit(X, labels)
+    model.set_params(rerank_gamma=7.0)  # which is of the next fit
+    again = load_model(model.save(tmp_path / "model"))
+    assert again.get_params() == model.get_params() and again.optimizer_ == model.optimizer_
+    assert again.size() == model.size()
+    assert_same_model(model, again, X)
+
+
+def _set(name, at, value):
+    def harm(arrays):
+        arrays[name] = arrays[name].copy()
+        arrays[name][at] = value
+
+    return harm
+
+
+def _cut(name):
+    def harm(arrays):
+        arrays[name] = arrays[name][:-1]
+
+    return harm
+
+
+@pytest.mark.parametrize(
+    "harm",
+    [
+        _set("first_child", 0, 10**6),
+        _set("first_child", 0, 0),
+        _set("first_child", 0, -2),
+        _set("root", -1, 10**6),
+        _set("root", 1, 0),
+        _set("columns", 0, 10**6),
+        _set("columns", 0, -1),
+        _set("column_ptr", 1, -5),
+        _set("column_ptr", -1, 10**9),
+        _set("hist_labels", 0, 6),
+        _set("hist_labels", 1, 0),
+        _set("hist_counts", 0, 0),
+        _set("hist_ptr", 1, 0),
+        _set("weights", 0, np.nan),
+        _set("bias", 1, np.inf),
+        _set("mean_columns", 0, 12),
+        _set("mean_values", 0, np.nan),
+        _set("mean_weights", 0, np.inf),
+        _cut("first_child"),
+        _cut("weights"),
+        _cut("bias"),
+        _cut("trace"),
+        _cut("parts"),
+        _cut("n_samples"),
+        _cut("mean_ptr"),
+        _cut("mean_weights"),
+        _cut("hist_counts"),
+        lambda arrays: arrays.pop("hist_ptr"),
+        lambda arrays: arrays.update(mean_values=arrays["mean_values"][:, None]),
+        lambda arrays: arrays.update(mean_ptr=arrays["mean_ptr"].astype(float)),
+        lambda arrays: arrays.update(columns=arrays["columns"].astype(np.int64)),
+    ],
+)  # fmt: skip
+def test_a_damaged_model_is_refused(harm, tmp_path):
+    X, labels = small_data()
+    folder = small_model(rerank_beta=0.5, rerank_space="idf").fit(X, labels).save(tmp_path / "model")
+    with np.load(folder / "arrays.npz") as stored:
+        arrays = dict(stored)
+    harm(arrays)
+    np.savez(folder / "arrays.npz", **arrays)
+    with pytest.raises(ModelFormatError):
+        load_model(folder)

@@ -1,0 +1,85 @@
+"""LdSM: mixing a label's share with how near a row is to the mean of the label's training rows.
+
+As PFastreXML does: Jain, Prabhu and Varma, KDD 2016.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from xmlcore._kernels._jit import kernel
+from xmlcore._kernels.ldsm_reaching import find
+
+
+class LabelMeans(NamedTuple):
+    """The mean of each label's training rows, in the model's columns."""
+
+    ptr: np.ndarray  # int64 (L + 1,)
+    columns: np.ndarray  # int32, ascending for each label
+    values: np.ndarray  # float32
+    weights: np.ndarray  # float32 (n_columns,), what rows are multiplied by first; empty for nothing
+
+
+@kernel
+def weigh(ptr, columns, values, weights, unit):
+    """Multiply each column's values by its weight, and divide rows by their length if ``unit``: as ``values``."""
+    out = np.empty(values.size, values.dtype)
+    for i in range(ptr.size - 1):
+        square = 0.0
+        for t in range(ptr[i], ptr[i + 1]):
+            out[t] = values[t] * weights[columns[t]]
+            square += np.float64(out[t]) * np.float64(out[t])
+        if unit and square > 0.0:
+            length = math.sqrt(square)
+            for t in range(ptr[i], ptr[i + 1]):
+                out[t] = out[t] / length
+    return out
+
+
+@kernel
+def rank_again(ptr, labels, shares, x, means, n_columns, beta, gamma):
+    """Mix shares with nearness, in place: beta * share + (1 - beta) / (1 + exp(gamma * |x - mean|^2 / 2)).
+
+    Parameters
+    ----------
+    ptr, labels, shares
+        Of :func:`xmlcore._kernels.ldsm_shares.label_shares`, for the rows of ``x``.
+    x : Rows
+    means : LabelMeans
+    n_columns : int
+    beta, gamma : float
+
+    Notes
+    -----
+    In a mean of many columns those of the row are searched for; a mean of few is read whole.
+    """
+    mean_ptr, mean_columns, mean_values, _ = means
+    x_ptr, x_columns, x_values = x
+    dense = np.zeros(n_columns)
+    mean_squares = np.zeros(mean_ptr.size - 1)
+    for j in range(mean_ptr.size - 1):
+        for t in range(mean_ptr[j], mean_ptr[j + 1]):
+            mean_squares[j] += np.float64(mean_values[t]) * np.float64(mean_values[t])
+    for i in range(ptr.size - 1):
+        square = 0.0
+        for t in range(x_ptr[i], x_ptr[i + 1]):
+            dense[x_columns[t]] = x_values[t]
+            square += np.float64(x_values[t]) * np.float64(x_values[t])
+        for t in range(ptr[i], ptr[i + 1]):
+            j = labels[t]
+            first = np.uint64(mean_ptr[j])
+            last = np.uint64(mean_ptr[j + 1])
+            product = 0.0
+            if mean_ptr[j + 1] - mean_ptr[j] > 16 * (x_ptr[i + 1] - x_ptr[i]):
+                for u in range(x_ptr[i], x_ptr[i + 1]):
+                    at = find(mean_columns, first, last, x_columns[u])
+                    if at < last:
+                        product += np.float64(x_values[u]) * np.float64(mean_values[at])
+            else:
+                for u in range(first, last):
+                    product += dense[mean_columns[u]] * mean_values[u]
+            distance = max(0.0, square + mean_squares[j] - 2.0 * product)
+            shares[t] = beta * shares[t] + (1.0 - beta) / (1.0 + math.exp(min(700.0, 0.5 * gamma * distance)))
+        for t in range(x_ptr[i], x_ptr[i + 1]):
+            dense[x_columns[t]] = 0.0

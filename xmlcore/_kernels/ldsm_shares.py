@@ -1,0 +1,94 @@
+"""LdSM: scores of labels from the leaves that rows reach (algorithm 2 of Majzoubi and Choromanska, 2020)."""
+
+import numpy as np
+
+from xmlcore._kernels._jit import kernel
+from xmlcore._kernels.k_best import offer
+from xmlcore._kernels.ldsm_reaching import enlarged
+
+
+@kernel
+def most_labels(forest, ptr, leaves, n_labels, n_trees):
+    """Return an upper bound of the number of labels that each row's leaves have: int64 (n,)."""
+    hist_ptr = forest.hist_ptr
+    n = (ptr.size - 1) // n_trees
+    out = np.zeros(n, np.int64)
+    for tree in range(n_trees):
+        for i in range(n):
+            for t in range(ptr[tree * n + i], ptr[tree * n + i + 1]):
+                out[i] += hist_ptr[leaves[t] + 1] - hist_ptr[leaves[t]]
+    for i in range(n):
+        out[i] = min(out[i], n_labels)
+    return out
+
+
+@kernel
+def label_shares(forest, ptr, leaves, n_labels, n_trees, first_row, end_row, of_rows):
+    """Average the normalised histograms of the leaves that rows reach: over a tree's leaves, then over trees.
+
+    Parameters
+    ----------
+    forest : ForestArrays
+    ptr, leaves
+        Of :func:`xmlcore._kernels.ldsm_reaching.reach_leaves`.
+    n_labels, n_trees : int
+    first_row, end_row : int
+        Rows ``first_row`` to ``end_row - 1``.
+    of_rows : bool
+        Whether counts are divided by the number of a leaf's rows. The paper divides by the sum of the counts instead.
+
+    Returns
+    -------
+    out_ptr : int64 (end_row - first_row + 1,)
+    labels : int32
+        In the order in which they were met.
+    shares : float64
+    """
+    hist_ptr = forest.hist_ptr
+    hist_labels = forest.hist_labels
+    hist_counts = forest.hist_counts
+    hist_total = forest.n_rows if of_rows else forest.hist_total
+    n = (ptr.size - 1) // n_trees
+    place = np.full(n_labels, -1, np.int64)
+    out_ptr = np.zeros(end_row - first_row + 1, np.int64)
+    labels = np.empty(1024, np.int32)
+    shares = np.empty(1024, np.float64)
+    count = np.int64(0)
+    for i in range(first_row, end_row):
+        begin = count
+        for tree in range(n_trees):
+            a = ptr[tree * n + i]
+            b = ptr[tree * n + i + 1]
+            for t in range(a, b):
+                v = leaves[t]
+                size = hist_ptr[v + 1] - hist_ptr[v]
+                while count + size > labels.size:
+                    labels = enlarged(labels, count, 2 * labels.size)
+                    shares = enlarged(shares, count, 2 * shares.size)
+                part = 1.0 / (np.float64(hist_total[v]) * (b - a) * n_trees)
+                for h in range(hist_ptr[v], hist_ptr[v + 1]):
+                    label = hist_labels[h]
+                    if place[label] < 0:
+                        place[label] = count
+                        labels[count] = label
+                        shares[count] = 0.0
+                        count += 1
+                    shares[place[label]] += part * hist_counts[h]
+        for t in range(begin, count):
+            place[labels[t]] = -1
+        out_ptr[i - first_row + 1] = count
+    return out_ptr, enlarged(labels, count, count), enlarged(shares, count, count)
+
+
+@kernel
+def best_labels(ptr, labels, scores, out_labels, out_scores):
+    """Write the k best of each row's labels, equal ones by id; places of ``out_labels`` (n, k) beyond them stay.
+
+    Scores are compared as float32, the type of ``out_scores``: in float64, the order in which shares were added would
+    decide between equal ones.
+    """
+    k = out_labels.shape[1]
+    for i in range(ptr.size - 1):
+        count = np.int64(0)
+        for t in range(ptr[i], ptr[i + 1]):
+            count = offer(out_scores, out_labels, i, count, k, np.float32(scores[t]), labels[t])

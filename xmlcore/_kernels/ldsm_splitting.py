@@ -1,0 +1,242 @@
+"""LdSM: one node is trained and its rows are split among its children."""
+
+import numpy as np
+
+from xmlcore._kernels._jit import kernel
+from xmlcore._kernels.ldsm_objective import objective
+from xmlcore._kernels.ldsm_rows import gather_node, standardise
+from xmlcore._kernels.ldsm_training import SGD, train_node
+from xmlcore._kernels.rng import permutation
+
+MADE, UNDONE, BEYOND = 0, 1, 2  # outcomes of a split
+THRESHOLD = 0.5  # margin from which on a row goes to a child
+ORDER = 1 << 32  # added to a node's number: the random stream of its rows' order
+
+
+@kernel
+def drop_small(weights, scale, least, arity):
+    """Set weights to 0, in place, that add less than ``least`` to a margin; biases stay.
+
+    A weight counts times the scale of its column, or times 1 where the scale is smaller.
+    """
+    for f in range(weights.size // arity - 1):
+        for c in range(arity):
+            if abs(weights[arity * f + c]) * max(1.0, np.float64(scale[f])) < least:
+                weights[arity * f + c] = 0.0
+
+
+@kernel
+def to_features(weights, means, scales, arity):
+    """Turn weights of standardised columns into weights of the columns as they are, in place.
+
+    Returns whether all of them are finite.
+    """
+    n_columns = weights.size // arity - 1
+    finite = True
+    for c in range(arity):
+        shift = 0.0
+        for f in range(n_columns):
+            weights[arity * f + c] = weights[arity * f + c] / scales[f]
+            shift += weights[arity * f + c] * means[f]
+            finite = finite and np.isfinite(weights[arity * f + c])
+        weights[arity * n_columns + c] -= shift
+        finite = finite and np.isfinite(weights[arity * n_columns + c])
+    return finite
+
+
+@kernel
+def split_rows(node, weights, arity):
+    """Decide where a node sends each of its rows (algorithm 5 of the paper).
+
+    Parameters
+    ----------
+    node : NodeRows
+    weights
+        See :func:`xmlcore._kernels.ldsm_training.train_node`.
+    arity : int
+
+    Returns
+    -------
+    directions : uint8 (m,)
+        Bit c is set for child c: the children whose margin reaches the threshold, or the one of the largest margin.
+    hist : int64 (arity * n_labels,)
+        Label occurrences in each child, child after child.
+    counts : int64 (arity,)
+        Rows in each child.
+    """
+    ptr, columns, values, label_ptr, labels, _, n_labels = node
+    m = ptr.size - 1
+    bias = weights.size - arity
+    directions = np.zeros(m, np.uint8)
+    hist = np.zeros(arity * n_labels, np.int64)
+    counts = np.zeros(arity, np.int64)
+    for i in range(m):
+        best = -np.inf
+        best_child = 0
+        sent = 0
+        for c in range(arity):
+            margin = weights[bias + c]
+            for t in range(ptr[i], ptr[i + 1]):
+                margin += weights[arity * np.int64(columns[t]) + c] * values[t]
+            if margin > best:
+                best = margin
+                best_child = c
+            if margin >= THRESHOLD:
+                sent |= 1 << c
+        if sent == 0:
+            sent = 1 << best_child
+        directions[i] = sent
+        for c in range(arity):
+            if (sent >> c) & 1:
+                counts[c] += 1
+                for t in range(label_ptr[i], label_ptr[i + 1]):
+                    hist[c * n_labels + labels[t]] += 1
+    return directions, hist, counts
+
+
+@kernel
+def list_children(directions, counts, rows):
+    """List the rows of each child: (child_ptr int64 (M + 1,), child_rows int32)."""
+    M = counts.size
+    child_ptr = np.zeros(M + 1, np.int64)
+    for c in range(M):
+        child_ptr[c + 1] = child_ptr[c] + counts[c]
+    child_rows = np.empty(child_ptr[M], np.int32)
+    out = 0
+    for c in range(M):
+        for i in range(rows.size):
+            if (directions[i] >> c) & 1:
+                child_rows[out] = rows[i]
+                out += 1
+    return child_ptr, child_rows
+
+
+@kernel
+def list_histograms(hist, kept_labels, arity):
+    """List the labels of each child's rows: (hist_ptr int64 (M + 1,), labels int32 ascending, counts int64)."""
+    n_labels = kept_labels.size
+    hist_ptr = np.zeros(arity + 1, np.int64)
+    filled = 0
+    for c in range(arity):
+        for i in range(n_labels):
+            filled += hist[c * n_labels + i] > 0
+        hist_ptr[c + 1] = filled
+    labels = np.empty(filled, np.int32)
+    counts = np.empty(filled, np.int64)
+    filled = 0
+    for c in range(arity):
+        for i in range(n_labels):
+            if hist[c * n_labels + i] > 0:
+                labels[filled] = kept_labels[i]
+                counts[filled] = hist[c * n_labels + i]
+                filled += 1
+    return hist_ptr, labels, counts
+
+
+@kernel
+def measure_split(labels, hist, n_labels, settings, parts):
+    """Compute J and its parts of the split as it was made, from the histograms of :func:`split_rows`."""
+    M = settings.arity
+    label_counts = np.zeros(n_labels, np.int64)
+    for t in range(labels.size):
+        label_counts[labels[t]] += 1
+    sums = np.zeros(M)
+    label_sums = np.zeros(M * n_labels)
+    for c in range(M):
+        for i in range(n_labels):
+            sums[c] += hist[c * n_labels + i]
+            label_sums[M * i + c] = hist[c * n_labels + i]
+    objective(
+        sums, labels.size, label_sums, label_counts, settings.integrity_weight, settings.multiway_weight, parts
+    )  # fmt: skip
+
+
+@kernel
+def used_columns(weights, kept_columns, arity):
+    """Keep the columns that have a weight other than 0: (columns int32 (F,), weights (F * M,), bias (M,))."""
+    n_columns = kept_columns.size
+    n_used = 0
+    for f in range(n_columns):
+        any_left = False
+        for c in range(arity):
+            any_left = any_left or weights[arity * f + c] != 0.0
+        n_used += any_left
+    columns = np.empty(n_used, np.int32)
+    used = np.empty(n_used * arity, weights.dtype)
+    at = 0
+    for f in range(n_columns):
+        any_left = False
+        for c in range(arity):
+            any_left = any_left or weights[arity * f + c] != 0.0
+        if any_left:
+            for c in range(arity):
+                used[arity * at + c] = weights[arity * f + c]
+            columns[at] = kept_columns[f]
+            at += 1
+    bias = np.empty(arity, weights.dtype)
+    for c in range(arity):
+        bias[c] = weights[arity * n_columns + c]
+    return columns, used, bias
+
+
+@kernel
+def split_node(data, rows, place, settings, seed, number, trace, parts, stop):
+    """Train a node on its rows, taken in a random order, and split them.
+
+    All steps are one kernel, so that the interpreter lock is taken once per node.
+
+    Parameters
+    ----------
+    data : TrainingRows
+    rows : int32 (m,)
+        The node's rows.
+    place : int32, scratch
+        See :func:`xmlcore._kernels.ldsm_rows.gather_lists`.
+    settings : NodeSettings
+    seed, number : int
+        The node's streams of random numbers.
+    trace : float64 (n_epochs, 4), written
+        J and its parts after each epoch of training, with the model's weight of class integrity.
+    parts : float64 (4,), written
+        J and its parts of the split as it was made.
+    stop : uint8 (1,)
+        Other than 0 ends the training early: the results then mean nothing.
+
+    Returns
+    -------
+    status : MADE, UNDONE (a child would get all rows, or none) or BEYOND (a weight is not finite)
+    child_ptr : int64 (M + 1,)
+    child_rows : int32
+    hist_ptr : int64 (M + 1,)
+    hist_labels : int32, hist_counts : int64
+        Labels of each child's rows, ascending.
+    columns : int32 (F,)
+        Those with a weight.
+    weights : (F * M,), bias : (M,), as the values
+    """
+    M = settings.arity
+    order = permutation(rows.size, seed, ORDER + number)
+    for i in range(order.size):
+        order[i] = rows[order[i]]
+    rows = order
+    node, kept_columns, kept_labels = gather_node(data, rows, place)
+    status = MADE
+    trained = node
+    means = scales = np.empty(0)
+    if settings.optimizer == SGD:
+        trained, means, scales = standardise(node)
+    weights, _, _, _, scale = train_node(trained, settings, seed, number, trace, stop)
+    drop_small(weights, scale, settings.least, M)
+    if settings.optimizer == SGD and not to_features(weights, means, scales, M):
+        status = BEYOND
+    for e in range(settings.n_epochs):
+        trace[e, 0] = trace[e, 1] - settings.integrity_weight * trace[e, 2] + settings.multiway_weight * trace[e, 3]
+    directions, hist, counts = split_rows(node, weights, M)
+    for c in range(M):
+        if counts[c] == 0 or counts[c] == rows.size:
+            status = max(status, UNDONE)
+    child_ptr, child_rows = list_children(directions, counts, rows)
+    hist_ptr, hist_labels, hist_counts = list_histograms(hist, kept_labels, M)
+    measure_split(node.labels, hist, kept_labels.size, settings, parts)
+    columns, used, bias = used_columns(weights, kept_columns, M)
+    return status, child_ptr, child_rows, hist_ptr, hist_labels, hist_counts, columns, used, bias

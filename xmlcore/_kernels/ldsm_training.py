@@ -1,0 +1,224 @@
+"""LdSM: training the regressors of one node (algorithm 4 of Majzoubi and Choromanska, 2020).
+
+The update of the weights is the normalised adaptive gradient of Ross, Mineiro and Langford ("Normalized online
+learning", UAI 2013), or plain stochastic gradient descent.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from xmlcore._kernels._jit import inlined, kernel
+from xmlcore._kernels.ldsm_objective import choose_directions, objective
+from xmlcore._kernels.rng import stream, uniform
+
+NAG = 0
+SGD = 1
+TINY = 1e-30  # least sum of squared gradients that a step is divided by the root of
+
+
+class NodeSettings(NamedTuple):
+    """How a node is trained and split."""
+
+    arity: int  # M, children of a node
+    n_epochs: int  # passes over the node's rows
+    learning_rate: float
+    integrity_weight: float  # λ1, of the J that is reported
+    trained_weight: float  # λ1 of the J that training minimises: less at further attempts
+    multiway_weight: float  # λ2
+    spread: float  # weights start uniform in [-spread, spread]
+    least: float  # weights that add less than this to a margin are set to 0 after training
+    optimizer: int  # NAG or SGD
+    min_error: float  # a regressor learns from a row only if its sigmoid is at least so far from the target
+    weight_decay: float  # share that the weights of a row's columns lose when a regressor learns from the row
+
+
+class _State(NamedTuple):
+    """Arrays that change while a node is trained; M entries per column, the biases last."""
+
+    weights: np.ndarray  # ((n_columns + 1) * M,), as the values
+    squares: np.ndarray  # likewise: sums of squared gradients
+    scale: np.ndarray  # (n_columns,), the largest absolute value met in each column
+    ratio: np.ndarray  # a value per entry of the rows, divided by its column's scale
+    own: np.ndarray  # the weights of one row's columns for one child
+    own_squares: np.ndarray  # likewise their squares
+    moves: np.ndarray  # by how much each entry of the row has changed the margin
+
+
+@inlined
+def meet_row(node, i, state, M):
+    """Raise the scales of the row's columns, in the first epoch; return the row's squared norm in scaled values.
+
+    The weights of a column shrink when its scale grows, so that what they add to a margin stays as large.
+    """
+    columns, values = node.columns, node.values
+    weights, scale, ratio = state.weights, state.scale, state.ratio
+    kind = values.dtype
+    norm = 1.0
+    for t in range(node.ptr[i], node.ptr[i + 1]):
+        f = columns[t]
+        size = abs(values[t])
+        if size > scale[f]:
+            before = scale[f] if scale[f] > 0.0 else kind.type(1.0)
+            if scale[f] > 0.0 or size > 1.0:
+                for c in range(M):
+                    weights[M * f + c] *= before / size
+            scale[f] = size
+        ratio[t] = values[t] / scale[f]
+        norm += np.float64(ratio[t]) * np.float64(ratio[t])
+    return norm
+
+
+@kernel(error_model="numpy", forceinline=True, _nrt=False)  # no check for zero divisors: those are at least TINY
+def learn(node, i, child, target, rate, state, settings):
+    """Update the regressor of a child on row ``i``; return its margin after the update.
+
+    The row's weights are copied to ``own`` first, so that the arithmetic runs over entries side by side. Indices are
+    unsigned: Numba checks whether signed ones are negative.
+    """
+    columns, values = node.columns, node.values
+    weights, squares, own, own_squares, moves = (
+        state.weights, state.squares, state.own, state.own_squares, state.moves,
+    )  # fmt: skip
+    M = np.uint64(settings.arity)
+    c = np.uint64(child)
+    kind = values.dtype
+    tiny = kind.type(TINY)
+    decay = kind.type(settings.weight_decay)
+    bias = M * np.uint64(node.n_columns) + c
+    a = np.uint64(node.ptr[i])
+    n = np.uint64(node.ptr[i + 1]) - a
+    margin = weights[bias]
+    for t in range(n):
+        own[t] = weights[M * np.uint64(columns[a + t]) + c]
+        margin += own[t] * values[a + t]
+    error = kind.type(1.0 / (1.0 + math.exp(-np.float64(margin)))) - kind.type(target)
+    if not (error != 0.0 and abs(error) >= settings.min_error):  # nan does not learn
+        return margin
+    step = kind.type(rate) * error
+    if settings.optimizer == NAG:
+        for t in range(n):
+            own_squares[t] = squares[M * np.uint64(columns[a + t]) + c]
+        for t in range(n):
+            gradient = error * values[a + t]
+            square = own_squares[t] + gradient * gradient
+            move = step * state.ratio[a + t] / np.sqrt(max(square, tiny)) + decay * own[t]
+            own_squares[t] = square
+            own[t] -= move
+            moves[t] = move * values[a + t]
+        for t in range(n):
+            weights[M * np.uint64(columns[a + t]) + c] = own[t]
+            squares[M * np.uint64(columns[a + t]) + c] = own_squares[t]
+            margin -= moves[t]
+        squares[bias] += error * error
+        move = step / np.sqrt(max(squares[bias], tiny))
+    else:
+        for t in range(n):
+            move = step * values[a + t] + decay * own[t]
+            weights[M * np.uint64(columns[a + t]) + c] = own[t] - move
+            margin -= move * values[a + t]
+        move = step
+    weights[bias] -= move
+    return margin - move
+
+
+@kernel
+def start_training(node, settings, seed, number):
+    """Return the state of a node before training: random weights, all else 0."""
+    kind = node.values.dtype
+    M = settings.arity
+    weights = np.empty(M * (node.n_columns + 1), kind)
+    state = stream(seed, number)
+    for i in range(weights.size):
+        state, drawn = uniform(state)
+        weights[i] = (2.0 * drawn - 1.0) * settings.spread
+    longest = 0
+    for i in range(node.ptr.size - 1):
+        longest = max(longest, node.ptr[i + 1] - node.ptr[i])
+    return _State(
+        weights, np.zeros(weights.size, kind), np.zeros(node.n_columns, kind), np.zeros(node.values.size, kind),
+        np.empty(longest, kind), np.empty(longest, kind), np.empty(longest, kind),
+    )  # fmt: skip
+
+
+@kernel
+def scaled_norms(node, state, norms):
+    """Compute the rows' squared norms again, with the scales that the columns have after the first epoch."""
+    for i in range(node.ptr.size - 1):
+        norms[i] = 1.0
+        for t in range(node.ptr[i], node.ptr[i + 1]):
+            state.ratio[t] = node.values[t] / state.scale[node.columns[t]]
+            norms[i] += np.float64(state.ratio[t]) * np.float64(state.ratio[t])
+
+
+@kernel(error_model="numpy")
+def train_node(node, settings, seed, number, trace, stop):
+    """Train the regressors of a node (algorithm 4 of the paper).
+
+    Parameters
+    ----------
+    node : NodeRows
+    settings : NodeSettings
+    seed, number : int
+        The node's stream of random numbers, for the weights it starts from.
+    trace : float64 (n_epochs, 4), written
+        J and its parts after each epoch, see :func:`objective`, estimated from the margins met so far.
+    stop : uint8 (1,)
+        Read before each epoch: training ends there if it is not 0.
+
+    Returns
+    -------
+    weights : ((n_columns + 1) * M,), as the node's values
+        Of column f from ``M * f`` on; the biases last.
+    sums, label_sums : float64
+        See :func:`objective`.
+    label_counts : int64 (n_labels,)
+        How often each label was met, over all epochs.
+    scale : (n_columns,), as the node's values
+        NAG: the largest absolute value of each column; SGD: zeros.
+    """
+    m = node.ptr.size - 1
+    M = settings.arity
+    nag = settings.optimizer == NAG
+    label_ptr, labels = node.label_ptr, node.labels
+    state = start_training(node, settings, seed, number)
+    norms = np.zeros(m)
+    sums = np.zeros(M)
+    label_sums = np.zeros(node.n_labels * M)
+    label_counts = np.zeros(node.n_labels, np.int64)
+    table = np.empty(3 * M * M)
+    total = np.int64(0)  # typed, or `objective` is compiled once more for the literal 0
+    seen = 0
+    norm_sum = 0.0
+    for epoch in range(settings.n_epochs):
+        if stop[0]:
+            break
+        for i in range(m):
+            size = label_ptr[i + 1] - label_ptr[i]
+            total += size
+            for t in range(label_ptr[i], label_ptr[i + 1]):
+                label_counts[labels[t]] += 1
+            directions = choose_directions(
+                sums, total, label_sums, labels, label_ptr[i], label_ptr[i + 1], settings.trained_weight,
+                settings.multiway_weight, table,
+            )  # fmt: skip
+            rate = settings.learning_rate
+            if nag:
+                if epoch == 0:
+                    norms[i] = meet_row(node, i, state, M)
+                norm_sum += norms[i]
+                seen += 1
+                rate *= math.sqrt(seen / norm_sum)
+            for c in range(M):
+                margin = learn(node, i, c, (directions >> c) & 1, rate, state, settings)
+                share = min(max(np.float64(margin), 0.0), 1.0)
+                sums[c] += size * share
+                for t in range(label_ptr[i], label_ptr[i + 1]):
+                    label_sums[M * np.int64(labels[t]) + c] += share
+        if epoch == 0 and nag:
+            scaled_norms(node, state, norms)
+        objective(
+            sums, total, label_sums, label_counts, settings.trained_weight, settings.multiway_weight, trace[epoch]
+        )
+    return state.weights, sums, label_sums, label_counts, state.scale

@@ -1,0 +1,222 @@
+"""Growing one tree (algorithm 1 of Majzoubi and Choromanska, 2020)."""
+
+import heapq
+import warnings
+from typing import NamedTuple
+
+import numpy as np
+
+from xmlcore._kernels import ldsm_splitting
+from xmlcore._kernels.ldsm_rows import TrainingRows
+from xmlcore._kernels.ldsm_training import NAG, SGD, NodeSettings
+from xmlcore.arrays import pointers
+from xmlcore.models.ldsm.progress import Growth, TreeGrowth
+from xmlcore.models.ldsm.trees import TreeParts
+
+OPTIMIZERS = {"nag": NAG, "sgd": SGD}
+LEAST_WIDTH = 100  # features; with fewer, 1 / features would be a weight that matters
+ATTEMPT = 1 << 33  # added to a node's number for each further attempt: its streams of random numbers
+MANY_UNDONE = 0.5  # share of training rows, in leaves whose split was undone, from which on a warning says so
+
+
+class Split(NamedTuple):
+    """What training a node gives: its children's rows and labels, and its regressors."""
+
+    row_ptr: np.ndarray  # int64 (M + 1,)
+    rows: np.ndarray  # int32, of each child
+    hist_ptr: np.ndarray  # int64 (M + 1,)
+    hist_labels: np.ndarray  # int32, of each child's rows
+    hist_counts: np.ndarray  # int64
+    columns: np.ndarray  # int32 (F,), those with a weight
+    weights: np.ndarray  # float32 (F * M,)
+    bias: np.ndarray  # float32 (M,)
+    measures: np.ndarray  # float64 (4,), J, balance, integrity, multi-way penalty
+    trace: np.ndarray  # float32 (n_epochs, 4)
+
+
+def node_settings(model, optimizer: str, n_features: int) -> NodeSettings:
+    """Return how the nodes of a model are trained.
+
+    Parameters
+    ----------
+    model : LdSM
+    optimizer : {"nag", "sgd"}
+    n_features : int
+    """
+    return NodeSettings(
+        arity=int(model.arity),
+        n_epochs=int(model.n_epochs),
+        learning_rate=float(model.learning_rate),
+        integrity_weight=float(model.integrity_weight),
+        trained_weight=float(model.integrity_weight),
+        multiway_weight=float(model.multiway_weight),
+        spread=1.0 / (2 * n_features),
+        least=1.0 / max(n_features, LEAST_WIDTH),
+        optimizer=OPTIMIZERS[optimizer],
+        min_error=float(model.min_error),
+        weight_decay=float(model.weight_decay),
+    )
+
+
+class GrowingTree:
+    """A tree while it grows: a value per node, in the order in which nodes are made.
+
+    Parameters
+    ----------
+    settings : NodeSettings
+    n_rows : int
+    labels, counts : ndarray
+        The labels of all rows, ascending, and how many rows have each.
+    """
+
+    def __init__(self, settings: NodeSettings, n_rows: int, labels, counts):
+        self.arity, self.n_epochs = settings.arity, settings.n_epochs
+        self.first_child, self.n_samples, self.bias = [-1], [n_rows], [0.0]
+        self.histograms = [(labels.astype(np.int32), counts)]
+        self.splits = {}  # inner node -> Split
+        self.undone = []  # leaves whose split was undone
+
+    @property
+    def n_nodes(self) -> int:
+        """Nodes so far."""
+        return len(self.first_child)
+
+    def priority(self, v: int) -> int:
+        """Count a node's label occurrences other than those of its most frequent label.
+
+        Nodes of high priority are split first; one of priority 0 has a single label.
+        """
+        counts = self.histograms[v][1]
+        return int(counts.sum() - counts.max())
+
+    def add_children(self, v: int, split: Split) -> int:
+        """Make node ``v`` an inner node; return the id of its first child."""
+        first = self.n_nodes
+        self.first_child[v] = first
+        for c in range(self.arity):
+            own = slice(split.hist_ptr[c], split.hist_ptr[c + 1])
+            self.first_child.append(-1)
+            self.n_samples.append(int(split.row_ptr[c + 1] - split.row_ptr[c]))
+            self.bias.append(float(split.bias[c]))
+            self.histograms.append((split.hist_labels[own], split.hist_counts[own]))
+        self.splits[v] = split._replace(row_ptr=None, rows=None, hist_labels=None, hist_counts=None)
+        return first
+
+    def parts(self) -> TreeParts:
+        """Return the tree as arrays."""
+        inner = sorted(self.splits)
+        measures = np.full((self.n_nodes, 4), np.nan)
+        for v, split in self.splits.items():
+            measures[v] = split.measures
+        traces = [self.splits[v].trace for v in inner]
+        return TreeParts(
+            arity=self.arity,
+            first_child=np.array(self.first_child, np.int32),
+            bias=np.array(self.bias, np.float32),
+            inner=np.array(inner, np.int64),
+            n_samples=np.array(self.n_samples, np.int64),
+            columns=[self.splits[v].columns for v in inner],
+            weights=[self.splits[v].weights for v in inner],
+            hist_ptr=pointers(labels.size for labels, _ in self.histograms),
+            hist_labels=np.concatenate([labels for labels, _ in self.histograms]).astype(np.int32),
+            hist_counts=np.concatenate([counts for _, counts in self.histograms]).astype(np.int32),
+            measures=measures,
+            trace=np.stack(traces) if traces else np.empty((0, self.n_epochs, 4), np.float32),
+        )
+
+
+class Grower:
+    """Grow the trees of a model on the same rows; several threads may call :meth:`grow` at once.
+
+    Parameters
+    ----------
+    data : TrainingRows
+    n_columns, n_labels : int
+    settings : NodeSettings
+    max_nodes : int
+        Most nodes of a tree.
+    n_attempts : int
+        How often a split is tried.
+    growth : Growth
+        The progress of all trees.
+    """
+
+    def __init__(self, data: TrainingRows, n_columns, n_labels, settings, max_nodes, n_attempts, growth: Growth):
+        self.data, self.settings, self.growth = data, settings, growth
+        self.n_columns, self.n_labels = n_columns, n_labels
+        self.max_nodes, self.n_attempts = max_nodes, n_attempts
+
+    def grow(self, seed: int) -> GrowingTree:
+        """Grow one tree; ``seed`` is the tree's own, and every node has streams of its own under it."""
+        M, n_rows = self.settings.arity, self.data.ptr.size - 1
+        place = np.full(max(self.n_columns, self.n_labels, 1), -1, np.int32)  # scratch of the kernels
+        counts = np.bincount(self.data.labels, minlength=self.n_labels)
+        tree = GrowingTree(self.settings, n_rows, np.flatnonzero(counts), counts[counts > 0])
+        rows_of = {0: np.arange(n_rows, dtype=np.int32)}
+        waiting = [(-tree.priority(0), 0)]
+        growth = self.growth.tree()
+        while waiting and tree.n_nodes + M <= self.max_nodes:
+            priority, v = heapq.heappop(waiting)
+            if priority == 0:
+                break  # every node that is left has a single label
+            rows = rows_of.pop(v)
+            split = self._split(rows, v, place, seed, growth)
+            self.growth.say(growth)
+            if split is None:
+                tree.undone.append(v)
+                growth.end(rows.size, 0, tree.n_nodes)
+                continue  # a leaf, for good
+            first = tree.add_children(v, split)
+            left = 0
+            for c in range(M):
+                rows_of[first + c] = split.rows[split.row_ptr[c] : split.row_ptr[c + 1]]
+                priority = tree.priority(first + c)
+                heapq.heappush(waiting, (-priority, first + c))
+                left += rows_of[first + c].size if priority else 0
+            growth.end(rows.size, left, tree.n_nodes)
+        growth.ended = True
+        self.growth.say(growth)
+        return tree
+
+    def _split(self, rows, v, place, seed, growth: TreeGrowth) -> Split | None:
+        """Train node ``v`` on its rows and split them; None when each attempt sent all rows, or none, to a child."""
+        settings, stop = self.settings, self.growth.stop
+        for attempt in range(self.n_attempts):
+            trace, measures = np.full((settings.n_epochs, 4), np.nan), np.empty(4)
+            growth.begin(rows.size, trace)
+            status, *found = ldsm_splitting.split_node(
+                self.data, rows, place, settings._replace(trained_weight=settings.integrity_weight / 2**attempt),
+                seed, v + ATTEMPT * attempt, trace, measures, stop,
+            )  # fmt: skip
+            if stop[0]:
+                return None  # half trained: the next report raises
+            if status == ldsm_splitting.BEYOND:
+                raise FloatingPointError(
+                    "a regressor's weights are beyond float32: the values of some feature differ by less than float32 "
+                    "can represent; scale the features, or use optimizer='nag'"
+                )
+            if status == ldsm_splitting.MADE:
+                return Split(*found, measures, trace.astype(np.float32))
+        return None
+
+
+def warn_of_undone(trees: list[GrowingTree], n_attempts: int, integrity_weight: float) -> None:
+    """Warn when many training rows are in leaves whose split was undone, and say what to change.
+
+    Parameters
+    ----------
+    trees : list of GrowingTree
+    n_attempts, integrity_weight
+        Of the model.
+    """
+    visits = sum(sum(n for n, first in zip(tree.n_samples, tree.first_child) if first < 0) for tree in trees)
+    undone = [tree.n_samples[v] for tree in trees for v in tree.undone]
+    if sum(undone) > MANY_UNDONE * visits:
+        more = "n_attempts=5 tries again with a smaller weight" if n_attempts == 1 else "more n_attempts may help"
+        warnings.warn(
+            f"{len(undone):,} splits were undone because they sent all rows one way: {sum(undone) / visits:.0%} of "
+            f"the rows, over {len(trees):,} trees, end in leaves with several labels. Often class integrity, of "
+            f"weight {integrity_weight}, counts too much there: {more}, or make integrity_weight smaller",
+            UserWarning,
+            stacklevel=3,  # the line that called fit
+        )

@@ -1,0 +1,208 @@
+"""A fitted LdSM as numbers and arrays, and back: a file is checked before kernels, which check nothing, read it."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from xmlcore._kernels.ldsm_reranking import LabelMeans
+from xmlcore.arrays import are_pointers
+from xmlcore.models.saving import ModelFormatError, check_columns
+from xmlcore.models.ldsm.growing import OPTIMIZERS
+from xmlcore.models.ldsm.parameters import MOST_CHILDREN, MOST_GAMMA
+from xmlcore.models.ldsm.trees import TreeParts
+from xmlcore.validation import INT32_MAX, check_count
+
+FOREST = ("root", "first_child", "bias", "column_ptr", "columns", "weights", "hist_ptr", "hist_labels", "hist_counts")
+MEANS = ("mean_ptr", "mean_columns", "mean_values", "mean_weights")
+MEAN_TYPES = [("int64", 1), ("int32", 1), ("float32", 1), ("float32", 1)]  # type and dimensions
+DTYPES = {
+    "root": "int32",
+    "first_child": "int32",
+    "bias": "float32",
+    "column_ptr": "int64",
+    "columns": "int32",
+    "weights": "float32",
+    "hist_ptr": "int64",
+    "hist_labels": "int32",
+    "hist_counts": "int32",
+    "n_samples": "int64",
+    "parts": "float64",
+    "trace": "float32",
+}
+
+
+class Fitted(NamedTuple):
+    """The fitted state of a model."""
+
+    trees: list[TreeParts]
+    means: LabelMeans | None
+    rerank: tuple[float, float]  # β and γ
+    feature_of_column: np.ndarray  # int32
+    n_features: int
+    n_labels: int
+    optimizer: str
+    n_unlabelled: int
+
+
+def state_of(model) -> tuple[dict, dict[str, np.ndarray]]:
+    """Return the fitted state of a model: values that JSON can hold, and arrays, by name."""
+    trees = model.trees_
+    arrays = {name: getattr(model.forest_, name) for name in FOREST}
+    arrays["feature_of_column"] = model.feature_of_column_
+    arrays["n_samples"] = np.concatenate([tree.n_samples for tree in trees])
+    arrays["parts"] = np.concatenate(
+        [np.stack([t.objective, t.balance, t.integrity, t.multiway], axis=1) for t in trees]
+    )
+    arrays["trace"] = np.concatenate([tree.trace.reshape(-1, 4) for tree in trees])
+    arrays |= dict(zip(MEANS, model.means_ or ()))
+    values = {
+        "n_features": model.n_features_in_,
+        "n_labels": model.n_labels_,
+        "n_trees": len(trees),
+        "arity": int(trees[0].children.shape[1]),
+        "n_epochs": int(max(tree.trace.shape[1] for tree in trees)),
+        "optimizer": model.optimizer_,
+        "n_unlabelled": model.n_unlabelled_,
+        "rerank": list(model.rerank_),
+    }
+    return values, arrays
+
+
+def fitted_from(values: dict, arrays: dict[str, np.ndarray]) -> Fitted:
+    """Inverse of :func:`state_of`.
+
+    Raises
+    ------
+    ModelFormatError, TypeError, ValueError, KeyError
+        The values and arrays are not those of a model.
+    """
+    for name, least in (("n_features", 1), ("n_labels", 1), ("n_trees", 1), ("arity", 2), ("n_epochs", 1)):
+        check_count(values[name], name, least=least, most=INT32_MAX)
+    check_count(values["n_unlabelled"], "n_unlabelled", least=0)
+    beta, gamma = map(float, values["rerank"])
+    if not (0 <= beta <= 1 and 0 <= gamma <= MOST_GAMMA):
+        raise ModelFormatError(f"no model has β = {beta} and γ = {gamma}")
+    if values["optimizer"] not in OPTIMIZERS or values["arity"] > MOST_CHILDREN:
+        raise ModelFormatError(f"no model has optimizer {values['optimizer']!r} and arity {values['arity']}")
+    check_columns(arrays["feature_of_column"], values["n_features"])
+    _check_arrays(arrays, values, arrays["feature_of_column"].size)
+    return Fitted(
+        trees=_split_trees(arrays, values),
+        means=LabelMeans(*(arrays[name] for name in MEANS)) if MEANS[0] in arrays else None,
+        rerank=(beta, gamma),
+        feature_of_column=arrays["feature_of_column"],
+        n_features=values["n_features"],
+        n_labels=values["n_labels"],
+        optimizer=values["optimizer"],
+        n_unlabelled=values["n_unlabelled"],
+    )
+
+
+def _split_trees(arrays, values) -> list[TreeParts]:
+    """Split the arrays of all trees into those of each."""
+    M = values["arity"]
+    root, hist_ptr, column_ptr = arrays["root"], arrays["hist_ptr"], arrays["column_ptr"]
+    n_inner = int((arrays["first_child"] >= 0).sum())
+    trace = arrays["trace"].reshape(n_inner, values["n_epochs"], 4)
+    trees, group = [], 0
+    for start, end in zip(root[:-1], root[1:]):
+        first = arrays["first_child"][start:end]
+        inner = np.flatnonzero(first >= 0)
+        groups = range(group, group + inner.size)
+        trees.append(
+            TreeParts(
+                arity=M,
+                first_child=np.where(first >= 0, first - start, -1).astype(np.int32),
+                bias=arrays["bias"][start:end],
+                inner=inner,
+                n_samples=arrays["n_samples"][start:end],
+                columns=[arrays["columns"][column_ptr[g] : column_ptr[g + 1]] for g in groups],
+                weights=[arrays["weights"][M * column_ptr[g] : M * column_ptr[g + 1]] for g in groups],
+                hist_ptr=hist_ptr[start : end + 1] - hist_ptr[start],
+                hist_labels=arrays["hist_labels"][hist_ptr[start] : hist_ptr[end]],
+                hist_counts=arrays["hist_counts"][hist_ptr[start] : hist_ptr[end]],
+                measures=arrays["parts"][start:end],
+                trace=trace[group : group + inner.size],
+            )
+        )
+        group += inner.size
+    return trees
+
+
+def _check_arrays(arrays, values, n_columns):
+    """Raise ModelFormatError unless the arrays are trees and every index points inside them."""
+    for name, dtype in DTYPES.items():
+        array = arrays[name]
+        if array.dtype != dtype or array.ndim != (2 if name in ("parts", "trace") else 1):
+            raise ModelFormatError(f"{name} in its arrays is {array.dtype} with {array.ndim} dimensions, not {dtype}")
+    for what, holds in (  # each check relies on those before it
+        ("the trees", lambda: _are_trees(arrays, values)),
+        ("the regressors", lambda: _are_regressors(arrays, values, n_columns)),
+        ("the histograms", lambda: _are_histograms(arrays, values)),
+        ("the labels' means", lambda: MEANS[0] not in arrays or _are_means(arrays, values, n_columns)),
+    ):
+        if not holds():
+            raise ModelFormatError(f"{what} in its arrays cannot be: the file was damaged or written by something else")
+
+
+def _are_trees(arrays, values):
+    root, first, M = arrays["root"].astype(np.int64), arrays["first_child"].astype(np.int64), values["arity"]
+    if not (are_pointers(root, values["n_trees"], first.size) and (np.diff(root) > 0).all()):
+        return False
+    for start, end in zip(root[:-1], root[1:]):
+        inner = start + np.flatnonzero(first[start:end] >= 0)
+        if not (
+            np.array_equal(np.sort(first[inner]), start + 1 + M * np.arange(inner.size))
+            and end - start == 1 + M * inner.size
+            and (first[inner] > inner).all()
+            and (first[start:end] >= -1).all()
+        ):
+            return False
+    n_inner = int((first >= 0).sum())
+    return (
+        arrays["bias"].size == arrays["n_samples"].size == arrays["parts"].shape[0] == first.size
+        and arrays["parts"].shape[1] == arrays["trace"].shape[1] == 4
+        and arrays["trace"].shape[0] == n_inner * values["n_epochs"]
+        and bool((arrays["n_samples"] > 0).all())
+    )
+
+
+def _are_regressors(arrays, values, n_columns):
+    groups = int((arrays["first_child"] >= 0).sum())
+    return (
+        arrays["column_ptr"].size == groups + 1
+        and _are_lists(arrays["column_ptr"], arrays["columns"], n_columns)
+        and arrays["weights"].size == values["arity"] * arrays["columns"].size
+        and bool(np.isfinite(arrays["weights"]).all() and np.isfinite(arrays["bias"]).all())
+    )
+
+
+def _are_histograms(arrays, values):
+    return (
+        _are_lists(arrays["hist_ptr"], arrays["hist_labels"], values["n_labels"])
+        and arrays["hist_ptr"].size == arrays["first_child"].size + 1
+        and bool((np.diff(arrays["hist_ptr"]) > 0).all() and (arrays["hist_counts"] > 0).all())
+        and arrays["hist_counts"].size == arrays["hist_labels"].size
+    )
+
+
+def _are_means(arrays, values, n_columns):
+    ptr, columns, means, weights = (arrays[name] for name in MEANS)
+    return (
+        [(array.dtype, array.ndim) for array in (ptr, columns, means, weights)] == MEAN_TYPES
+        and ptr.size == values["n_labels"] + 1
+        and _are_lists(ptr, columns, n_columns)
+        and columns.size == means.size
+        and weights.size in (0, max(1, n_columns))
+        and bool(np.isfinite(means).all() and np.isfinite(weights).all())
+    )
+
+
+def _are_lists(ptr, ids, count):
+    """Whether the ids of each list ascend, and all are below ``count``."""
+    if not are_pointers(ptr, ptr.size - 1, ids.size):
+        return False
+    inside = np.ones(max(0, ids.size - 1), bool)  # pairs of neighbours in the same list
+    starts = ptr[1:-1]
+    inside[starts[(starts > 0) & (starts < ids.size)] - 1] = False
+    return bool(ids.size == 0 or (ids.min() >= 0 and ids.max() < count and (np.diff(ids)[inside] > 0).all()))

@@ -1,0 +1,105 @@
+"""Fitted trees: as users see them, and as flat arrays for prediction."""
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from xmlcore._kernels.ldsm_reaching import ForestArrays
+from xmlcore.arrays import pointers, read_only
+
+
+class LdSMTree(NamedTuple):
+    """One tree: a value per node, parents before their children and the root first.
+
+    Nodes are numbered in the order in which they were made, so the tree of a smaller ``max_nodes`` is the first part
+    of it.
+    """
+
+    parent: np.ndarray  # int32 (n_nodes,), -1 for the root
+    children: np.ndarray  # int32 (n_nodes, M), -1 for leaves
+    depth: np.ndarray  # int32 (n_nodes,), 0 for the root
+    n_samples: np.ndarray  # int64 (n_nodes,), training rows that reach the node
+    objective: np.ndarray  # float64 (n_nodes,), J of the split as it was made; NaN for leaves, as the next three
+    balance: np.ndarray  # float64 (n_nodes,), the balancing term: 0 is balanced
+    integrity: np.ndarray  # float64 (n_nodes,), class integrity without its weight: at most M²/4, rounded down
+    multiway: np.ndarray  # float64 (n_nodes,), the multi-way penalty without its weight: 0 when no row goes two ways
+    inner: np.ndarray  # int32 (inner nodes,), their ids
+    trace: np.ndarray  # float32 (inner nodes, n_epochs, 4), J and its three parts as estimated after each epoch
+    histograms: sp.csr_array  # int32 (n_nodes, L), how many of a node's rows have each label
+
+
+class Leaves(NamedTuple):
+    """Leaves that rows reach, tree by tree and row by row."""
+
+    n_rows: int
+    n_trees: int
+    ptr: np.ndarray  # int64 (n_trees * n_rows + 1,)
+    nodes: np.ndarray  # int32, in the numbering of their tree
+
+    def of(self, row: int, tree: int) -> np.ndarray:
+        """Return the leaves of one tree that a row reaches: int32, at least one."""
+        at = tree * self.n_rows + row
+        return self.nodes[self.ptr[at] : self.ptr[at + 1]]
+
+
+class TreeParts(NamedTuple):
+    """All that is known of one tree: what growing it gives, and what a saved model is read into. n nodes."""
+
+    arity: int
+    first_child: np.ndarray  # int32 (n,), -1 for leaves
+    bias: np.ndarray  # float32 (n,), of the regressor that leads to the node
+    inner: np.ndarray  # int64 (inner nodes,), their ids
+    n_samples: np.ndarray  # int64 (n,), training rows
+    columns: list  # int32 (F,) for each inner node: the columns it has weights of
+    weights: list  # float32 (F * M,) for each inner node
+    hist_ptr: np.ndarray  # int64 (n + 1,)
+    hist_labels: np.ndarray  # int32, labels of each node's rows
+    hist_counts: np.ndarray  # int32
+    measures: np.ndarray  # float64 (n, 4), J, balance, integrity and multi-way penalty of the splits; NaN for leaves
+    trace: np.ndarray  # float32 (inner nodes, n_epochs, 4)
+
+
+def public_tree(parts: TreeParts, n_labels: int) -> LdSMTree:
+    """Return a tree as users see it."""
+    first, M = parts.first_child, parts.arity
+    children = np.where(first[:, None] >= 0, first[:, None] + np.arange(M, dtype=np.int32), np.int32(-1))
+    parent, depth = np.full(first.size, -1, np.int32), np.zeros(first.size, np.int32)
+    for v in parts.inner.tolist():  # parents come before their children
+        parent[first[v] : first[v] + M] = v
+        depth[first[v] : first[v] + M] = depth[v] + 1
+    histograms = sp.csr_array((parts.hist_counts, parts.hist_labels, parts.hist_ptr), shape=(first.size, n_labels))
+    return LdSMTree(
+        parent, children, depth, parts.n_samples, *parts.measures.T.copy(), parts.inner.astype(np.int32), parts.trace,
+        histograms,
+    )  # fmt: skip
+
+
+def join_trees(trees: list[TreeParts]) -> ForestArrays:
+    """Return one set of read-only flat arrays for all trees, as the kernels of prediction take them."""
+    root = pointers(tree.first_child.size for tree in trees).astype(np.int32)
+    firsts = [np.where(tree.first_child >= 0, tree.first_child + at, -1) for tree, at in zip(trees, root)]
+    first_child = np.concatenate(firsts).astype(np.int32)
+    inner = np.concatenate([tree.inner + at for tree, at in zip(trees, root)])
+    group = np.full(first_child.size, -1, np.int32)
+    group[inner] = np.arange(inner.size, dtype=np.int32)
+    columns = [part for tree in trees for part in tree.columns]
+    weights = [part for tree in trees for part in tree.weights]
+    hist_ptr = pointers(np.concatenate([np.diff(tree.hist_ptr) for tree in trees]))
+    hist_counts = np.concatenate([tree.hist_counts for tree in trees])
+    return read_only(
+        ForestArrays(
+            root=root,
+            first_child=first_child,
+            group=group,
+            bias=np.concatenate([tree.bias for tree in trees]),
+            column_ptr=pointers(part.size for part in columns),
+            columns=np.concatenate([np.empty(0, np.int32), *columns]),
+            weights=np.concatenate([np.empty(0, np.float32), *weights]),
+            hist_ptr=hist_ptr,
+            hist_labels=np.concatenate([tree.hist_labels for tree in trees]),
+            hist_counts=hist_counts,
+            hist_total=np.add.reduceat(hist_counts, hist_ptr[:-1], dtype=np.int64),
+            n_rows=np.concatenate([tree.n_samples for tree in trees]).astype(np.int64),
+        )
+    )
