@@ -4,9 +4,10 @@ from dataclasses import dataclass
 from importlib import import_module
 
 from xmlcore.models.double_sampling import DoubleSampling
+from xmlcore.models.ldsm import LdSM
 from xmlcore.models.one_vs_rest import OneVsRest
 from xmlcore.models.plt import PLT
-from xmlcore.parameters import SEED, Parameter, in_form
+from xmlcore.parameters import Parameter, in_form
 from xmlcore.selection.fals import FALS
 from xmlcore.selection.rivals import (
     ChiSquaredSelection,
@@ -111,156 +112,7 @@ MODELS = {
             "Trees page shows the trees and J."
         ),
         paper="Majzoubi and Choromanska, AISTATS 2020",
-        parameters=(
-            Parameter(
-                "n_estimators",
-                "Trees",
-                "Trees that differ by their random start; predictions are averaged. Time, memory and the model grow "
-                "with it. The paper uses 50 and finds that most is gained by 10 (20 on Bibtex).",
-                "int",
-                10,
-                minimum=1,
-                maximum=1000,
-            ),
-            Parameter(
-                "max_nodes",
-                "Most nodes of a tree",
-                "T_max, leaves included. More nodes make leaves of fewer rows: finer, until they are too few to count "
-                "labels by. The Trees page shows what fewer nodes would have brought, without training again.",
-                "int",
-                1000,
-                minimum=1,
-                maximum=10_000_000,
-            ),
-            Parameter(
-                "arity",
-                "Arity",
-                "M, children of an inner node. 4 makes shallower trees, and rows more often go several ways; each row "
-                "is tried in 2^M - 1 sets of children while training.",
-                "int",
-                2,
-                minimum=2,
-                maximum=8,
-            ),
-            Parameter(
-                "n_epochs",
-                "Epochs",
-                "Passes over a node's rows. Training time grows with it; the paper uses up to 20.",
-                "int",
-                20,
-                minimum=1,
-                maximum=1000,
-            ),
-            Parameter(
-                "learning_rate",
-                "Learning rate",
-                "Steps of the node regressors. The paper looks between 0.001 and 1.",
-                "float",
-                0.1,
-                minimum=1e-6,
-                maximum=100.0,
-            ),
-            Parameter(
-                "integrity_weight",
-                "Weight of class integrity, λ1",
-                "Larger keeps the rows of a label together, at the cost of balance: trees get deeper. The paper tries "
-                "0.5 to 4.",
-                "float",
-                2.0,
-                minimum=0.0,
-                maximum=1000.0,
-            ),
-            Parameter(
-                "multiway_weight",
-                "Weight of the multi-way penalty, λ2",
-                "Larger sends fewer rows to several children; smaller makes leaves overlap, and training and "
-                "prediction slower. The paper tries 0.5 to 4.",
-                "float",
-                1.0,
-                minimum=0.0,
-                maximum=1000.0,
-            ),
-            Parameter(
-                "n_attempts",
-                "Attempts at a split",
-                "A split that sends all rows one way is undone, and the node is a leaf for good: the paper's, 1. Up to "
-                "so many attempts halve the weight of class integrity each time. With few labels 5 can decide: P@1 on "
-                "tmc2007-500 went from 66 to 83. Not in the paper.",
-                "int",
-                1,
-                minimum=1,
-                maximum=64,
-            ),
-            Parameter(
-                "optimizer",
-                "Optimiser",
-                "nag: normalised adaptive gradient (Ross et al., UAI 2013), which needs no scaling of features. sgd: "
-                "plain steps on features standardised in every node, for dense data. auto takes sgd when more than "
-                "half of all feature values are not zero.",
-                "choice",
-                "auto",
-                options=("auto", "nag", "sgd"),
-                advanced=True,
-            ),
-            Parameter(
-                "rerank_beta",
-                "Re-ranking, β",
-                "1 is without. Smaller mixes a label's share in the leaves with how near the row is to the mean of "
-                "the label's training rows, which favours rare labels. The paper has 0.8 on Amazon-670K.",
-                "float",
-                1.0,
-                minimum=0.0,
-                maximum=1.0,
-                step=0.05,
-                advanced=True,
-            ),
-            Parameter(
-                "rerank_gamma",
-                "Re-ranking, γ",
-                "How quickly distance from the mean counts, where β is below 1. The paper has 0.0001; with the space "
-                "idf, 1 to 8.",
-                "float",
-                1e-4,
-                minimum=0.0,
-                maximum=1e6,
-                advanced=True,
-            ),
-            Parameter(
-                "rerank_space",
-                "Re-ranking, space",
-                "Where distance is taken, if β is below 1. raw: features as they are (the paper). idf: weighted by "
-                "inverse document frequency and of unit length, as is usual for words; with β = 0.1 and γ = 2 it "
-                "brought 4 points of P@1 on Bibtex. Not in the paper.",
-                "choice",
-                "raw",
-                options=("raw", "idf"),
-                advanced=True,
-            ),
-            Parameter(
-                "min_error",
-                "Learn from errors of at least",
-                "A regressor leaves a row alone once its probability is so near the target. 0 is the paper's; 0.3 "
-                "trained in three quarters of the time on Bibtex and was a point of P@1 better. Not in the paper.",
-                "float",
-                0.0,
-                minimum=0.0,
-                maximum=0.5,
-                step=0.05,
-                advanced=True,
-            ),
-            Parameter(
-                "weight_decay",
-                "Weight decay",
-                "Share that weights lose when they are learnt with: smooths the regressors. Not in the paper.",
-                "float",
-                0.0,
-                minimum=0.0,
-                maximum=0.5,
-                advanced=True,
-            ),
-            *NOISE,
-            *in_form((SEED,)),
-        ),
+        parameters=(*in_form(LdSM.PARAMETERS), *NOISE),
     ),
     "OneVsRest": ModelInfo(
         location="xmlcore.models.one_vs_rest:OneVsRest",

@@ -18,16 +18,25 @@ from xmlcore.models.ldsm.reranking import label_means
 from xmlcore.models.ldsm.saving import Fitted, fitted_from, state_of
 from xmlcore.models.ldsm.trees import Leaves, join_trees, public_tree
 from xmlcore.parallel import run_tasks
-from xmlcore.parameters import check_parameters
+from xmlcore.parameters import described
 from xmlcore.progress import Progress, silent
 from xmlcore.ranking import Ranking
 from xmlcore.system import effective_jobs
-from xmlcore.validation import INT32_MAX, check_count, check_features, check_labels, check_threshold, csr_parts
+from xmlcore.validation import (
+    INT32_MAX,
+    check_count,
+    check_features,
+    check_labels,
+    check_threshold,
+    csr_parts,
+    feature_names,
+)
 
 DENSE = 0.5  # share of feature values other than 0, from which on "auto" takes features as dense
 MOST_DENSE = 8 * 2**30  # memory limit for rows that are standardised, in bytes
 
 
+@described
 class LdSM(MultiLabelModel):
     """Log-depth streaming multi-label decision trees.
 
@@ -39,43 +48,7 @@ class LdSM(MultiLabelModel):
 
     Parameters
     ----------
-    arity : int, 2 to 8
-        M, children of an inner node. The paper has 2 and 4. Each row is tried in 2^M - 1 sets of children.
-    max_nodes : int, at least 1
-        T_max, most nodes of a tree, leaves included.
-    n_epochs : int, at least 1
-        Passes over a node's rows.
-    learning_rate : float, positive
-    integrity_weight, multiway_weight : float, at least 0
-        λ1 and λ2, the weights of class integrity and of the multi-way penalty in J, where the balance has weight 1.
-    n_estimators : int
-        Trees, which differ by the weights that training starts from. Their predictions are averaged.
-    optimizer : {"auto", "nag", "sgd"}
-        "nag": normalised adaptive gradient (Ross, Mineiro and Langford, 2013), which needs no scaling of features.
-        "sgd": plain steps on features of mean 0 and variance 1 in each node, for dense data. "auto" takes "sgd" when
-        more than half of all values are not 0.
-    random_state : int, optional
-        Same value, same model, for any ``n_jobs``. None draws a fresh one.
-    n_jobs : int, optional
-        Threads; None and -1 mean all cores this process may use. A tree is grown by one.
-    rerank_beta : float in [0, 1]
-        β: a label's score is β · share + (1 - β) / (1 + exp(γ |x - μ|² / 2)), with μ the mean of the label's training
-        rows, for the labels of the leaves reached. 1, the default, is without; the paper has 0.8 on Amazon-670K.
-    rerank_gamma : float, at least 0
-        γ: how quickly distance from the mean counts; the paper has 1e-4.
-    rerank_space : {"raw", "idf"}
-        Where that distance is taken. "raw": between features as they are, as in the paper. "idf": features are weighted
-        by inverse document frequency, and rows and means have unit length, as is usual for words; γ is then of the
-        order of 1. Not in the paper.
-    min_error : float in [0, 0.5]
-        A regressor learns from a row only if its probability is at least so far from the target. 0 always learns, as
-        in the paper; 0.3 stops where the margin is beyond ±0.85, which is enough for a routing that asks for 0.5.
-    weight_decay : float in [0, 1)
-        Share that the weights of a row's features lose whenever the row is learnt from. 0 is the paper's.
-
-    n_attempts : int, at least 1
-        A split that sends all rows one way, or none, is undone, and tried again up to so many times in all, each time
-        with half the weight of class integrity. 1, the paper's, makes the node a leaf at once. Not in the paper.
+    {parameters}
 
     Attributes
     ----------
@@ -85,6 +58,16 @@ class LdSM(MultiLabelModel):
     trees_ : list of LdSMTree
     n_unlabelled_ : int
         Training rows without a label, which were left out.
+    feature_of_column_ : ndarray of int32
+        The features that occur in the training rows, the most frequent first. Trees number them so, as columns.
+    forest_ : ForestArrays
+        The trees as flat arrays, for kernels.
+    means_ : LabelMeans or None
+        The mean of each label's training rows, in columns, when ``rerank_beta`` was below 1.
+    rerank_ : (float, float)
+        β and γ, as they were when the model was fitted.
+    feature_names_in_ : ndarray of str
+        Names of the features, when X had some.
 
     Notes
     -----
@@ -105,6 +88,8 @@ class LdSM(MultiLabelModel):
     >>> model.predict_topk([[1.0, 0.05]], k=1).labels.tolist()
     [[0]]
     """
+
+    PARAMETERS = PARAMETERS
 
     def __init__(
         self,
@@ -170,6 +155,7 @@ class LdSM(MultiLabelModel):
             When rows without labels were left out; when many rows are in leaves whose split was undone.
         """
         self._check_params()
+        names = feature_names(X)
         X = check_features(X)
         Y = check_labels(Y, n_rows=X.shape[0])
         n_features, n_labels = X.shape[1], Y.shape[1]
@@ -187,6 +173,7 @@ class LdSM(MultiLabelModel):
         rerank = float(self.rerank_beta), float(self.rerank_gamma)
         parts = [tree.parts() for tree in trees]
         self._set_fitted(Fitted(parts, means, rerank, feature_of_column, n_features, n_labels, optimizer, n_unlabelled))
+        self._keep_feature_names(names)
         warn_of_undone(trees, self.n_attempts, self.integrity_weight)
         return self
 
@@ -318,10 +305,6 @@ class LdSM(MultiLabelModel):
         }
 
     # Steps of the above ---------------------------------------------------------------------------------------------
-
-    def _check_params(self):
-        check_parameters(self, PARAMETERS)
-        effective_jobs(self.n_jobs)
 
     def _chosen_optimizer(self, X, n_columns):
         """The optimizer for these rows; ValueError when they do not fit into memory for it."""

@@ -1,8 +1,6 @@
 """The parameters of LdSM: what each does, what it accepts, and what a form offers."""
 
-from dataclasses import replace
-
-from xmlcore.parameters import SEED, Parameter
+from xmlcore.parameters import N_JOBS, SEED, Parameter
 from xmlcore.validation import INT32_MAX
 
 MOST_CHILDREN = 8  # 2^M - 1 sets of children are tried for each row
@@ -109,16 +107,17 @@ PARAMETERS = (
     Parameter(
         "rerank_beta",
         "Re-ranking, β",
-        "A label's score is β · share + (1 - β) / (1 + exp(γ |x - μ|² / 2)), where μ is the mean of the label's "
-        "training rows, for the labels of the leaves that a row reaches. 1 ranks by the share in the leaves alone; "
-        "less also counts how near the row is to the mean, which favours rare labels (Jain, Prabhu and Varma, KDD "
-        "2016). The paper has 0.8 on Amazon-670K.",
+        "1 ranks labels by their share in the leaves. Less also counts how near the row is to the mean of the label's "
+        "training rows, which favours rare labels (Jain, Prabhu and Varma, KDD 2016). The paper has 0.8 on "
+        "Amazon-670K.",
         "float",
         1.0,
         minimum=0.0,
         maximum=1.0,
         step=0.05,
         advanced=True,
+        details="A label's score is β · share + (1 - β) / (1 + exp(γ |x - μ|² / 2)), where x is the row and μ the mean "
+        "of the label's training rows, for the labels of the leaves that the row reaches.",
     ),
     Parameter(
         "rerank_gamma",
@@ -147,14 +146,16 @@ PARAMETERS = (
         "min_error",
         "Learn from errors of at least",
         "A regressor learns from a row only if its probability is at least so far from the target. 0 always learns, as "
-        "in the paper. 0.3 learns while the margin is within ±0.85, which is enough for a threshold of 0.5: it trained "
-        "in three quarters of the time on Bibtex, and P@1 was a point higher. Not in the paper.",
+        "in the paper. 0.3 trained in three quarters of the time on Bibtex, and P@1 was a point higher. Not in the "
+        "paper.",
         "float",
         0.0,
         minimum=0.0,
         maximum=0.5,
         step=0.05,
         advanced=True,
+        details="0.3 stops where the margin is beyond ±0.85, which is enough for a row to be sent by a threshold of "
+        "0.5.",
     ),
     Parameter(
         "weight_decay",
@@ -168,15 +169,6 @@ PARAMETERS = (
         offered=(0.0, 0.5),
         advanced=True,
     ),
-    replace(SEED, optional=True, maximum=None, offered=(0, 2**32 - 1)),
-    Parameter(
-        "n_jobs",
-        "Threads",
-        "Threads; None and -1 mean all cores that this process may use. Each tree is grown by one thread.",
-        "int",
-        None,
-        minimum=-1,
-        optional=True,
-        in_form=False,
-    ),
+    SEED,
+    N_JOBS,
 )

@@ -6,10 +6,10 @@ import numpy as np
 
 from xmlcore._kernels.ldsm_reranking import LabelMeans
 from xmlcore.arrays import are_pointers
-from xmlcore.models.saving import ModelFormatError, check_columns
 from xmlcore.models.ldsm.growing import OPTIMIZERS
 from xmlcore.models.ldsm.parameters import MOST_CHILDREN, MOST_GAMMA
 from xmlcore.models.ldsm.trees import TreeParts
+from xmlcore.models.saving import ModelFormatError, check_columns
 from xmlcore.validation import INT32_MAX, check_count
 
 FOREST = ("root", "first_child", "bias", "column_ptr", "columns", "weights", "hist_ptr", "hist_labels", "hist_counts")
