@@ -12,6 +12,7 @@ from scipy.stats import spearmanr
 
 from xmlcore import PLT, DoubleSampling, LdSM, OneVsRest, explain
 from xmlcore._kernels import explain as kernels
+from xmlcore._kernels.csr import Rows
 from xmlcore.arrays import read_only
 from xmlcore.explain import _many_rows
 from xmlcore.progress import Cancelled
@@ -321,7 +322,8 @@ def test_sharing_out_along_a_path_is_as_its_twin_does(loss):
     parts, before, after = np.zeros(X.nnz), np.empty(15), np.empty(15)
     number = {"logistic": kernels.LOGISTIC, "squared_hinge": kernels.SQUARED_HINGE, "margin": kernels.MARGIN}[loss]
     x = csr_parts(X)
-    kernels.share_along_paths(*x, ptr, nodes, *csr_parts(W), bias, number, parts, before, after)
+    classifiers = kernels.Classifiers(*csr_parts(W), bias, number)
+    kernels.share_along_paths(Rows(*x), kernels.Paths(ptr, nodes), classifiers, parts, before, after)
     for i in range(15):
         row = dict(zip(X[[i]].indices.tolist(), X[[i]].data.tolist()))
         own = [
@@ -342,10 +344,9 @@ def test_margins_that_cancel_share_out_by_the_slope(loss, distance):
     number = kernels.LOGISTIC if loss == "logistic" else kernels.SQUARED_HINGE
     parts, before, after = np.zeros(2), np.empty(1), np.empty(1)
     ptr, ids = np.array([0, 2]), np.array([0, 1], np.int32)
-    kernels.share_along_paths(
-        ptr, ids, x, np.array([0, 1]), np.array([0]), ptr, ids, w.astype(np.float32), np.array([-0.5], np.float32),
-        number, parts, before, after,
-    )  # fmt: skip
+    classifiers = kernels.Classifiers(ptr, ids, w.astype(np.float32), np.array([-0.5], np.float32), number)
+    paths = kernels.Paths(np.array([0, 1]), np.array([0]))
+    kernels.share_along_paths(Rows(ptr, ids, x), paths, classifiers, parts, before, after)
     slope = 1 / (1 + math.exp(-0.5)) if loss == "logistic" else 3.0
     np.testing.assert_allclose(parts, slope * w * x, rtol=1e-5)
     assert before[0] + parts.sum() == pytest.approx(after[0], abs=1e-12)

@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from xmlcore._kernels import noise
+from xmlcore._kernels.csr import Rows
 from xmlcore.parallel import row_blocks, run_tasks
 from xmlcore.validation import INT32_MAX, check_count, check_features, check_number, csr_parts
 
@@ -214,15 +215,16 @@ class WordNoise:
                     "vocabulary, in the same order"
                 )
             _, reference, values = csr_parts(self.reference)
-        parts = csr_parts(X)
-        settings = (self.rate, self.drop, self.swap, self.insert)
-        lengths = noise.longest_rows(parts[0], rows, seed, self.rate if self.insert else 0.0)
+        parts = Rows(*csr_parts(X))
+        change = noise.Change(seed, self.rate, self.drop, self.swap, self.insert)
+        lengths = noise.longest_rows(parts.ptr, rows, seed, self.rate if self.insert else 0.0)
         at = np.cumsum(lengths) - lengths
         size = int(lengths.sum())
         indices, data, counts = np.empty(size, np.int32), np.empty(size, np.float32), np.empty(n, np.int64)
+        out, words = noise.Changed(at, indices, data, counts), noise.Entries(reference, values)
 
         def one_block(block):
-            noise.change_words(*parts, *block, rows, seed, *settings, reference, values, at, indices, data, counts)
+            noise.change_words(parts, *block, rows, change, words, out)
 
         _in_blocks(one_block, n, size, n_jobs)
         indptr = np.empty(n + 1, np.int64)

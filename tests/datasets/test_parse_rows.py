@@ -36,11 +36,11 @@ def compare(content, n_rows=-1, n_features=INT32_MAX, n_labels=INT32_MAX, first_
     rows, repeats = expected[1:]
     assert out[kernels.ROWS] == len(rows)
     for i, (labels, features) in enumerate(rows):
-        y = slice(reader.y_indptr[i], reader.y_indptr[i + 1])
-        x = slice(reader.x_indptr[i], reader.x_indptr[i + 1])
-        assert reader.y_indices[y].tolist() == labels
-        assert reader.x_indices[x].tolist() == list(features)
-        assert reader.x_data[x].tobytes() == np.array(list(features.values()), np.float32).tobytes(), content
+        y = slice(reader.arrays.y_indptr[i], reader.arrays.y_indptr[i + 1])
+        x = slice(reader.arrays.x_indptr[i], reader.arrays.x_indptr[i + 1])
+        assert reader.arrays.y_indices[y].tolist() == labels
+        assert reader.arrays.x_indices[x].tolist() == list(features)
+        assert reader.arrays.x_data[x].tobytes() == np.array(list(features.values()), np.float32).tobytes(), content
     for lines, count, first in (
         (repeats[0], kernels.REPEATED_FEATURE_ROWS, kernels.REPEATED_FEATURE_LINE),
         (repeats[1], kernels.REPEATED_LABEL_ROWS, kernels.REPEATED_LABEL_LINE),

@@ -3,6 +3,7 @@ import pandas as pd
 import pytest
 
 from xmlcore import figures
+from xmlcore.selection import significance_graph
 
 
 def test_feature_bars_are_the_best_with_intervals_where_scores_are_estimates():
@@ -59,7 +60,7 @@ def test_the_bar_of_ranks_ends_at_the_last_rank(most, ticks):
 
 
 def test_each_method_has_a_colour_of_its_own_that_both_pages_show():
-    from xmlcore.figures._features import METHOD_STYLE
+    from xmlcore.figures._methods import METHOD_STYLE
 
     def light(color):
         parts = np.array([int(color[i : i + 2], 16) for i in (1, 3, 5)]) / 255
@@ -171,11 +172,9 @@ def test_methods_that_a_test_does_not_tell_apart_are_joined():
     for (a, b), value in {("FALS", "LASSO"): 0.2, ("FALS", "a <b>"): 0.07, ("LASSO", "a <b>"): 0.01}.items():
         p.loc[a, b] = p.loc[b, a] = value
     p.loc["all features", :"a <b>"] = p.loc[:"a <b>", "all features"] = 0.0
-    figure = figures.significance_diagram(p)
+    figure = figures.significance_diagram(*significance_graph(p))
     thick, pointed, thin, _, *nodes = figure.data
     assert len(thick.x) == len(thin.x) == 3 and thick.line.width > thin.line.width
     assert list(thick.x[:2]) == pytest.approx([0, 1]) and list(thick.y[:2]) == pytest.approx([1, 0])
     assert pointed.customdata[0] == "FALS and LASSO: p = 0.200"
     assert [node.text[0] for node in nodes] == ["FALS", "LASSO", "a &lt;b&gt;", "all features"]
-    with pytest.raises(ValueError, match="methods by methods, the frame has 3 lines and 4 columns"):
-        figures.significance_diagram(p.iloc[:3])

@@ -8,7 +8,8 @@ import pytest
 import scipy.sparse as sp
 
 from xmlcore import PLT, LdSM
-from xmlcore._kernels import certificates as kernels
+from xmlcore._kernels.certificate_bounds import cap_maximum
+from xmlcore._kernels.certificate_search import ATTEMPTS
 from xmlcore.datasets import read_dataset
 from xmlcore.robustness import certificates
 from xmlcore.robustness.attacks import PGD
@@ -192,7 +193,7 @@ def test_the_kernel_finds_what_its_twin_finds(seed):
     angles = np.arcsin(found.relative)
     for i, x in enumerate(X[:8].toarray().astype(float)):
         expected = naive.certificates.certified_angle(
-            model.linear_nodes(), nodes.error, x, int(found.label[i]), kernels.ATTEMPTS
+            model.linear_nodes(), nodes.error, x, int(found.label[i]), ATTEMPTS
         )
         assert angles[i] == pytest.approx(expected, rel=2e-3, abs=1e-7)
 
@@ -225,7 +226,7 @@ def test_the_largest_value_within_an_angle_is_found():
 
 def kernel_cap_maximum(*arguments):
     """The part of the kernel as Python runs it: such parts are compiled into their callers only."""
-    function = kernels.cap_maximum
+    function = cap_maximum
     return getattr(function, "py_func", function)(*arguments)
 
 

@@ -1,26 +1,31 @@
-"""Noise that belongs to a row and a feature: a function of (seed, row id, feature), whatever is computed beside it.
+"""Noise as a function of the seed, the row id and the feature: it does not depend on what else is computed.
 
-Normal numbers come in pairs (Box and Muller, 1958), one pair for the features 2 j and 2 j + 1 of a row, from one
-SplitMix64 number: 40 of its bits give the length, 24 the angle. Logarithm, sine and cosine are polynomials, so that the
-loop over a row becomes vector instructions and gives the same bits on every machine. The largest number that can come
-out is 7.54; normal ones are larger once in 2e13.
+Normal numbers are drawn in pairs (Box and Muller, 1958): one SplitMix64 number gives those of the features 2 j and
+2 j + 1 of a row, with 40 bits for the length and 24 bits for the angle. Logarithm, sine and cosine are polynomials, so
+that the loop over a row is compiled to vector instructions and gives the same bits on every machine. The largest number
+is 7.54; a normal number is larger with probability 5e-14.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 
 from xmlcore._kernels._jit import inlined, kernel
 from xmlcore._kernels.rng import GOLDEN, _scramble, stream, uniform
 
-GAUSSIAN = np.uint64(0x6A09E667F3BCC909)  # tells this use of a seed from the next one, and both from other kernels'
+GAUSSIAN = np.uint64(0x6A09E667F3BCC909)  # makes the numbers of a seed differ from those of WORDS and of other kernels
 WORDS = np.uint64(0xBB67AE8584CAA73B)
-MOST_DRAWS = 64  # of a word for one place
-# Features of a row have the random streams below this one, which says how many words it gets; the next are these.
+MOST_DRAWS = 64  # draws of one new word before it is given up
+# Number of the random stream that gives a row's number of insertions. The streams below belong to the row's features,
+# and those above to its insertions.
 INSERTIONS = 1 << 31
 
 S24 = np.uint64(24)
 ANGLE_BITS = np.uint64(0xFFFFFF)
-QUARTER = np.int32(22)  # bits of the angle within a quarter turn
-HALF_STEP = np.float32(0.5 - (1 << 21))  # from the middle of a quarter, and between two steps: never at an axis
+QUARTER = np.int32(22)  # number of bits of the angle within a quarter turn
+HALF_STEP = np.float32(
+    0.5 - (1 << 21)
+)  # angles count from the middle of a quarter, between two steps: none is on an axis
 STEP = np.float32(np.pi / 2.0**23)
 ROOT_HALF = np.int64(np.float64(0.5**0.5).view(np.int64))
 EXPONENT = np.int64(52)
@@ -30,7 +35,8 @@ F2 = np.float32(2.0)
 HALF = np.float32(0.5)
 LN_2 = np.float32(np.log(2.0))
 
-# Least largest errors on the intervals that are needed, by iteratively reweighted least squares; about 1e-9 each.
+# Coefficients with the smallest largest error on the needed interval, about 1e-9, by iteratively reweighted least
+# squares.
 # log(1 + x) = x - x^2 / 2 + x^3 (L0 + L1 x + ...), 1 + x from the root of 1/2 to that of 2
 L0 = np.float32(0.333333283662796)
 L1 = np.float32(-0.25001060962677)
@@ -49,11 +55,40 @@ B1 = np.float32(-0.001388736767694354)
 B2 = np.float32(2.443845005473122e-05)
 
 
+class Change(NamedTuple):
+    """How words are changed, see :class:`xmlcore.noise.WordNoise`."""
+
+    seed: int  # uint64
+    rate: float  # in [0, 1]
+    drop: bool
+    swap: bool
+    insert: bool
+
+
+class Entries(NamedTuple):
+    """All entries of the reference rows.
+
+    The feature of an entry drawn uniformly has a probability proportional to the number of rows that have it.
+    """
+
+    features: np.ndarray  # int32 (nnz,)
+    values: np.ndarray  # float32 (nnz,)
+
+
+class Changed(NamedTuple):
+    """Where changed rows are written."""
+
+    at: np.ndarray  # int64 (n,), place of a row's first entry: there is room for as many as longest_rows gives
+    features: np.ndarray  # int32
+    values: np.ndarray  # float32
+    counts: np.ndarray  # int64 (n,), number of features that each row has after the change
+
+
 @inlined
 def normal_pair(row_state, j):
-    """Two independent standard normal numbers (float32): those of the features 2 j and 2 j + 1 of a row."""
+    """Return two independent standard normal numbers (float32): those of the features 2 j and 2 j + 1 of a row."""
     bits = _scramble(row_state + np.uint64(j + 1) * GOLDEN)
-    share = (np.float64(np.int64(bits >> S24)) + 0.5) * 2.0**-40  # in (0, 1); as int64, which is converted faster
+    share = (np.float64(np.int64(bits >> S24)) + 0.5) * 2.0**-40  # in (0, 1); int64 is converted faster than uint64
     # share = (1 + x) * 2 ** e
     word = np.float64(share).view(np.int64)
     e = (word - ROOT_HALF) >> EXPONENT
@@ -75,14 +110,14 @@ def normal_pair(row_state, j):
 
 @kernel
 def add_to_all(indptr, indices, data, first, last, n_features, ids, seed, sigma, out_indices, out):
-    """Rows ``first`` to ``last`` with noise on every feature, present or not.
+    """Write rows ``first`` to ``last - 1`` with noise on every feature, present or not.
 
     Parameters
     ----------
     indptr, indices, data : CSR of X
     n_features : int
     ids : int64 (n,)
-        Of all rows of X: they choose the noise.
+        Ids of all rows of X; the noise of a row depends on its id.
     seed : uint64
     sigma : float32
         Standard deviation.
@@ -92,7 +127,7 @@ def add_to_all(indptr, indices, data, first, last, n_features, ids, seed, sigma,
     Returns
     -------
     int
-        How many of the values written are 0.
+        Number of values that became 0.
     """
     zeros = 0
     for i in range(first, last):
@@ -115,17 +150,17 @@ def add_to_all(indptr, indices, data, first, last, n_features, ids, seed, sigma,
 
 @kernel
 def add_to_present(indptr, indices, data, first, last, ids, seed, sigma, out):
-    """Rows ``first`` to ``last`` with noise on their present features: what :func:`add_to_all` has there.
+    """Write rows ``first`` to ``last - 1`` with noise on their present features, the same as in :func:`add_to_all`.
 
     Parameters
     ----------
     out : float32 (nnz,)
-        Beside the data of X. For the rest see :func:`add_to_all`.
+        Written at the places of ``data``. For the other parameters see :func:`add_to_all`.
 
     Returns
     -------
     int
-        How many of the values written are 0.
+        Number of values that became 0.
     """
     zeros = 0
     for i in range(first, last):
@@ -139,7 +174,7 @@ def add_to_present(indptr, indices, data, first, last, ids, seed, sigma, out):
 
 @inlined
 def find_feature(features, start, end, feature):
-    """Place of the first of ``features[start:end]``, ascending, that is not below ``feature``; ``end`` for none."""
+    """Return the place of the first of the ascending ``features[start:end]`` from ``feature`` on, or ``end``."""
     while start < end:
         middle = (start + end) >> 1
         if features[middle] < feature:
@@ -150,29 +185,30 @@ def find_feature(features, start, end, feature):
 
 
 @kernel
-def draw_word(state, indices, start, end, added, n_added, reference):
-    """Draw an entry of the reference whose feature the row neither has nor has just got.
+def draw_word(state, x, start, end, added, n_added, reference):
+    """Draw an entry of the reference whose feature the row neither had nor got.
 
     Parameters
     ----------
-    state : uint64, of a random stream
-    indices : int32, of which ``indices[start:end]`` are the row's features, ascending
-    added : int32, of which the first ``n_added`` are the features it got, ascending
-    reference : int32 (nnz,)
-        Features of all entries of the reference rows: one of these at random is a feature in proportion to the rows
-        that have it.
+    state : uint64
+        State of a random stream.
+    x : Rows
+        Those from ``start`` to ``end - 1`` are the entries of the row.
+    added : int32
+        The first ``n_added`` are the features that the row got, ascending.
+    reference : Entries
 
     Returns
     -------
     int
-        Which entry; -1 when ``MOST_DRAWS`` in a row were of features that the row has.
+        Number of the entry; -1 if ``MOST_DRAWS`` draws in a row gave features that the row had or got.
     """
     for _ in range(MOST_DRAWS):
         state, u = uniform(state)
-        entry = min(np.int64(u * reference.size), reference.size - 1)
-        feature = reference[entry]
-        at = find_feature(indices, start, end, feature)
-        if at < end and indices[at] == feature:
+        entry = min(np.int64(u * reference.features.size), reference.features.size - 1)
+        feature = reference.features[entry]
+        at = find_feature(x.features, start, end, feature)
+        if at < end and x.features[at] == feature:
             continue
         at = find_feature(added, 0, n_added, feature)
         if at < n_added and added[at] == feature:
@@ -183,7 +219,7 @@ def draw_word(state, indices, start, end, added, n_added, reference):
 
 @inlined
 def insert_sorted(added, values, n_added, feature, value):
-    """Put a feature that is not there yet among the first ``n_added``; returns how many there are now."""
+    """Insert a new feature into the first ``n_added``, which ascend; return the new number of features."""
     at = n_added
     while at > 0 and added[at - 1] > feature:
         added[at] = added[at - 1]
@@ -196,14 +232,14 @@ def insert_sorted(added, values, n_added, feature, value):
 
 @kernel
 def n_inserted(n, row_state, rate):
-    """New words that a row of n features gets: ``n * rate`` in the mean, rounded up or down at random."""
+    """Return the number of words inserted into a row of n features: ``n * rate``, rounded up or down at random."""
     _, u = uniform(stream(row_state, INSERTIONS))
     return np.int64(np.floor(n * rate + u))
 
 
 @kernel
 def longest_rows(indptr, ids, seed, rate):
-    """Most features that each row can have after :func:`change_words`: int64 (n,); ``rate`` 0 for no insertions."""
+    """Return the largest number of features of each row after :func:`change_words`; ``rate`` 0 is no insertions."""
     lengths = np.empty(ids.size, np.int64)
     for i in range(ids.size):
         n = indptr[i + 1] - indptr[i]
@@ -212,81 +248,78 @@ def longest_rows(indptr, ids, seed, rate):
 
 
 @kernel
-def change_words(
-    indptr, indices, data, first, last, ids, seed, rate, drop, swap, insert, reference, reference_values,
-    at, out_indices, out, counts,
-):  # fmt: skip
-    """Rows ``first`` to ``last`` with words dropped, swapped for others and inserted.
+def change_words(x, first, last, ids, change, reference, out):
+    """Write rows ``first`` to ``last - 1`` with words dropped, swapped and inserted.
 
-    Feature f of a row has the random stream f under the row's own state, and its s-th insertion, from 0, the stream
-    ``INSERTIONS + 1 + s``. The features come first, ascending, each dropped, or else swapped, or else kept; then the
-    insertions.
+    Each row has a state made of the seed and its id. Under that state, feature f has the random stream f, and
+    insertion s, from 0, the stream ``INSERTIONS + 1 + s``. The features are changed first, in ascending order; then
+    words are inserted.
 
     Parameters
     ----------
-    indptr, indices, data : CSR of X
+    x : Rows
     ids : int64 (n,)
-    seed : uint64
-    rate : float in [0, 1]
-    drop, swap, insert : bool
-    reference, reference_values : int32, float32 (nnz,)
-        Entries of the reference rows: see :func:`draw_word`. A swap takes the feature and an insertion the value, too.
-    at : int64 (n,)
-        Where each row is written: it needs as many places as :func:`longest_rows` says.
-    out_indices : int32, out : float32
-    counts : int64 (n,), written
-        Features that each row has now.
+    change : Change
+    reference : Entries
+    out : Changed
     """
     most = 0
     for i in range(first, last):
-        n = indptr[i + 1] - indptr[i]
+        n = x.ptr[i + 1] - x.ptr[i]
         most = max(most, 2 * n + 1)
     added = np.empty(most, np.int32)
     values = np.empty(most, np.float32)
     for i in range(first, last):
-        start = indptr[i]
-        end = indptr[i + 1]
-        row_state = stream(seed ^ WORDS, ids[i])
+        start = x.ptr[i]
+        end = x.ptr[i + 1]
+        row_state = stream(change.seed ^ WORDS, ids[i])
         n_added = 0
-        kept = at[i]  # kept features are written at once, and moved up when it is known what goes between them
+        kept = out.at[i]  # kept features are written at once, and moved up when all new features are known
         for t in range(start, end):
-            state, u = uniform(stream(row_state, indices[t]))
-            if drop and u < rate:
+            state, u = uniform(stream(row_state, x.features[t]))
+            if change.drop and u < change.rate:
                 continue
             state, u = uniform(state)
-            if swap and u < rate:
-                entry = draw_word(state, indices, start, end, added, n_added, reference)
+            if change.swap and u < change.rate:
+                entry = draw_word(state, x, start, end, added, n_added, reference)
                 if entry >= 0:
-                    n_added = insert_sorted(added, values, n_added, reference[entry], data[t])
+                    n_added = insert_sorted(added, values, n_added, reference.features[entry], x.values[t])
                     continue
-            out_indices[kept] = indices[t]
-            out[kept] = data[t]
+            out.features[kept] = x.features[t]
+            out.values[kept] = x.values[t]
             kept += 1
-        if insert:
-            for slot in range(n_inserted(end - start, row_state, rate)):
+        if change.insert:
+            for slot in range(n_inserted(end - start, row_state, change.rate)):
                 state = stream(row_state, INSERTIONS + 1 + slot)
-                entry = draw_word(state, indices, start, end, added, n_added, reference)
+                entry = draw_word(state, x, start, end, added, n_added, reference)
                 if entry >= 0:
-                    n_added = insert_sorted(added, values, n_added, reference[entry], reference_values[entry])
-        counts[i] = kept - at[i] + n_added
-        place = at[i] + counts[i] - 1
-        kept -= 1
-        n_added -= 1
-        while n_added >= 0:
-            if kept >= at[i] and out_indices[kept] > added[n_added]:
-                out_indices[place] = out_indices[kept]
-                out[place] = out[kept]
-                kept -= 1
-            else:
-                out_indices[place] = added[n_added]
-                out[place] = values[n_added]
-                n_added -= 1
-            place -= 1
+                    value = reference.values[entry]
+                    n_added = insert_sorted(added, values, n_added, reference.features[entry], value)
+        out.counts[i] = kept - out.at[i] + n_added
+        merge_added(out, out.at[i], kept, added, values, n_added)
+
+
+@inlined
+def merge_added(out, start, kept, added, values, n_added):
+    """Merge new features into the kept ones from ``start`` to ``kept - 1``, from the last to the first, in place."""
+    place = kept + n_added - 1
+    kept -= 1
+    n_added -= 1
+    while n_added >= 0:
+        if kept >= start and out.features[kept] > added[n_added]:
+            out.features[place] = out.features[kept]
+            out.values[place] = out.values[kept]
+            kept -= 1
+        else:
+            out.features[place] = added[n_added]
+            out.values[place] = values[n_added]
+            n_added -= 1
+        place -= 1
 
 
 @kernel
 def close_gaps(at, counts, out_indices, out, indptr):
-    """Move the rows together, in place; ``indptr``, int64 (n + 1,), is written."""
+    """Move the changed rows together, in place, and write their ``indptr``, int64 (n + 1,)."""
     place = 0
     indptr[0] = 0
     for i in range(counts.size):

@@ -1,14 +1,16 @@
-"""Rows of ``l1,l2 f:v f:v`` text to flat CSR arrays.
+"""Parser of rows of ``l1,l2 f:v f:v`` text into flat CSR arrays.
 
-Two passes over the bytes: :func:`count_tokens` bounds how much can be in there, :func:`parse_rows` fills arrays of that
-size. Nothing is ever allocated because a header promises it.
+There are two passes over the bytes: :func:`count_tokens` bounds the number of rows, labels and features, and
+:func:`parse_rows` fills arrays of that size. Memory thus depends on the text itself, never on what a header promises.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 
-from xmlcore._kernels._jit import kernel
+from xmlcore._kernels._jit import inlined, kernel
 
-# What parse_rows returns. Python turns everything but OK into an error that names line, column and remedy.
+# What parse_rows returns. Python turns each but OK into an error message with line, column and remedy.
 OK = 0
 BAD_LABEL = 1  # no label id where one is expected
 LABEL_RANGE = 2
@@ -19,7 +21,7 @@ TOO_MANY_ROWS = 6
 TOO_FEW_ROWS = 7
 SUM_OVERFLOW = 8  # the values of a repeated feature are too large together
 
-# Where parse_rows reports, in ``out``.
+# Places in ``out``, where parse_rows writes counts and the place of an error.
 ROWS, N_FEATURES, N_LABELS, LINE, POSITION, LINE_START, N_HARD = 0, 1, 2, 3, 4, 5, 6
 MIN_FEATURE, MAX_FEATURE, MIN_LABEL, MAX_LABEL = 7, 8, 9, 10
 REPEATED_FEATURE_ROWS, REPEATED_FEATURE_LINE, REPEATED_LABEL_ROWS, REPEATED_LABEL_LINE = 11, 12, 13, 14
@@ -27,16 +29,38 @@ OUT_SIZE = 15
 
 _TAB, _NEWLINE, _RETURN, _SPACE, _HASH = 9, 10, 13, 32, 35
 _PLUS, _COMMA, _MINUS, _POINT, _ZERO, _NINE, _COLON, _UPPER_E, _LOWER_E = 43, 44, 45, 46, 48, 57, 58, 69, 101
-_ID_CAP = 1 << 40  # ids stop growing here: far past what is allowed, far from overflow
+_ID_CAP = 1 << 40  # ids are not read beyond this: far above the largest valid id, and far from overflow
 _EXACT_MANTISSA = np.uint64(1 << 53)
 _EXACT_POWER = 22  # 10**22 is the last power of ten that float64 holds exactly
 _POWERS = np.array([float(f"1e{power}") for power in range(80)])
 _SLACK = 2.0**-50  # more than the relative error of mantissa, table and product together
 
 
+class Form(NamedTuple):
+    """The form of a text: where its rows are, and which ids are valid."""
+
+    start: int  # place of the first row in the text
+    first_line: int  # number of that line in the file
+    n_rows: int  # required number of rows; -1 for any
+    n_features: int  # ids are smaller than these two
+    n_labels: int
+    first_index: int  # subtracted from every id
+    skip_blank: bool  # a blank line is no row; otherwise it is a row without labels and features
+
+
+class Arrays(NamedTuple):
+    """Arrays for the rows, as long as :func:`count_tokens` allows."""
+
+    x_indptr: np.ndarray  # int64 (lines + 1,)
+    x_indices: np.ndarray  # int32 (colons,)
+    x_data: np.ndarray  # float32 (colons,)
+    y_indptr: np.ndarray  # int64 (lines + 1,)
+    y_indices: np.ndarray  # int32 (commas + lines,)
+
+
 @kernel
 def count_tokens(text):
-    """Upper bounds: lines, ``:`` and ``,`` in ``text`` (uint8)."""
+    """Return the number of lines, ``:`` and ``,`` in ``text`` (uint8): upper bounds on rows, features and labels."""
     lines = 0
     colons = 0
     commas = 0
@@ -51,11 +75,13 @@ def count_tokens(text):
 
 @kernel
 def _is_blank(byte):
+    """Return whether a byte is a blank: space, tab or carriage return."""
     return byte == _SPACE or byte == _TAB or byte == _RETURN
 
 
 @kernel
 def _skip_blanks(text, at):
+    """Return the first place from ``at`` on that is no blank."""
     while at < text.size and _is_blank(text[at]):
         at += 1
     return at
@@ -63,7 +89,7 @@ def _skip_blanks(text, at):
 
 @kernel
 def _is_end(text, at):
-    """A token ends here: end of text, a blank, a newline or a comment."""
+    """Return whether a token ends at this place: end of text, a blank, a newline or a comment."""
     if at >= text.size:
         return True
     byte = text[at]
@@ -72,7 +98,7 @@ def _is_end(text, at):
 
 @kernel
 def _read_id(text, at):
-    """Digits from ``at`` on: (value, where they end)."""
+    """Read digits from ``at`` on; return their value and where they end."""
     value = np.int64(0)
     while at < text.size and _ZERO <= text[at] <= _NINE:
         if value < _ID_CAP:
@@ -83,11 +109,11 @@ def _read_id(text, at):
 
 @kernel
 def _read_number(text, at):
-    """A decimal number from ``at`` on: (good, value, hard, where it ends).
+    """Read a decimal number from ``at`` on; return (is it valid, value, is it hard, where it ends).
 
-    Digits go into a 64-bit mantissa. Up to 2**53 and 10**22 one float64 operation rounds once, as ``float()`` does.
-    Beyond, the product may be off by some units in the last place of float64, which nearly never changes the float32;
-    where it could, the number is ``hard`` and Python decides.
+    Digits are collected in a 64-bit mantissa. Up to 2**53 and 10**22 the number is one float64 operation, rounded once
+    as by ``float()``. Beyond that, the result may have an error of some units in the last place of float64, which very
+    rarely changes the float32 value. Where it could, the number is ``hard``: Python reads it again.
     """
     size = text.size
     negative = False
@@ -164,7 +190,7 @@ def _read_number(text, at):
 
 @kernel
 def _heap_sort(keys):
-    """Sort int64 ``keys`` in place; np.sort would cost two more seconds to compile."""
+    """Sort int64 ``keys`` in place; np.sort would take two more seconds to compile."""
     n = keys.size
     heap_end = n
     root_to_place = n // 2
@@ -192,7 +218,7 @@ def _heap_sort(keys):
 
 @kernel
 def _merge_labels(indices, first, last):
-    """Sort ``indices[first:last]`` and drop repeats: (new end, were there any)."""
+    """Sort ``indices[first:last]`` and drop repeats; return the new end and whether there were repeats."""
     keys = indices[first:last].astype(np.int64)
     _heap_sort(keys)
     write = first
@@ -205,7 +231,10 @@ def _merge_labels(indices, first, last):
 
 @kernel
 def _merge_features(indices, data, first, last):
-    """Sort the row by id and sum repeats in the order they came: (new end, were there any, is every sum finite)."""
+    """Sort a row by id and sum the values of repeats in their order.
+
+    Returns the new end, whether there were repeats, and whether every sum is finite.
+    """
     n = last - first
     keys = np.empty(n, np.int64)
     for i in range(n):
@@ -230,6 +259,7 @@ def _merge_features(indices, data, first, last):
 
 @kernel
 def _drop_zeros(indices, data, first, last):
+    """Drop zeros from a row; return its new end."""
     write = first
     for read in range(first, last):
         if data[read] != 0.0:
@@ -239,205 +269,217 @@ def _drop_zeros(indices, data, first, last):
     return write
 
 
+@inlined
+def _skip_line(text, at):
+    """Return the place of the next newline, or the end of the text."""
+    while at < text.size and text[at] != _NEWLINE:
+        at += 1
+    return at
+
+
+@inlined
+def _read_labels(text, at, form, y_indices, y_end):
+    """Read the labels at the beginning of a row.
+
+    Returns
+    -------
+    status : int
+        OK, or what is wrong at ``at``.
+    at : int
+        Where the labels end.
+    y_end : int
+        End of ``y_indices`` with the labels.
+    ordered : bool
+        Whether the labels ascend, without repeats.
+    """
+    y_first = y_end
+    previous = np.int64(-1)
+    ordered = True
+    while True:
+        token = at
+        label, at = _read_id(text, at)
+        if at == token:
+            return BAD_LABEL, at, y_end, ordered
+        if at < text.size and text[at] == _COLON and y_end == y_first:
+            return OK, token, y_end, ordered  # the row starts with a feature: it has no labels
+        if not (_is_end(text, at) or text[at] == _COMMA):
+            return BAD_LABEL, token, y_end, ordered
+        label -= form.first_index
+        if label < 0 or label >= form.n_labels:
+            return LABEL_RANGE, token, y_end, ordered
+        y_indices[y_end] = label
+        y_end += 1
+        ordered &= label > previous
+        previous = label
+        at = _skip_blanks(text, at)
+        if at < text.size and text[at] == _COMMA:
+            at = _skip_blanks(text, at + 1)
+        else:
+            return OK, at, y_end, ordered
+
+
+@inlined
+def _read_features(text, at, form, arrays, x_end, hard_spans, resolved, out):
+    """Read the features of a row up to its newline, past a comment.
+
+    Returns
+    -------
+    status : int
+        OK, or what is wrong at ``at``.
+    at : int
+        Where the row ends.
+    x_end : int
+        End of ``x_indices`` and ``x_data`` with the features.
+    ordered : bool
+        Whether the features ascend, without repeats.
+    zeros : bool
+        Whether a value is 0.
+    """
+    previous = np.int64(-1)
+    ordered = True
+    zeros = False
+    while True:
+        at = _skip_blanks(text, at)
+        if at >= text.size or text[at] == _NEWLINE:
+            return OK, at, x_end, ordered, zeros
+        if text[at] == _HASH:
+            return OK, _skip_line(text, at), x_end, ordered, zeros
+        token = at
+        feature, at = _read_id(text, at)
+        if at == token or at >= text.size or text[at] != _COLON:
+            return BAD_FEATURE, token, x_end, ordered, zeros
+        feature -= form.first_index
+        if feature < 0 or feature >= form.n_features:
+            return FEATURE_RANGE, token, x_end, ordered, zeros
+        token = at + 1
+        good, value, hard, at = _read_number(text, token)
+        if not good:
+            return BAD_VALUE, token, x_end, ordered, zeros
+        if hard:
+            n_hard = out[N_HARD]
+            if n_hard < hard_spans.shape[0]:
+                hard_spans[n_hard, 0] = token
+                hard_spans[n_hard, 1] = at
+            if n_hard < resolved.size:
+                value = resolved[n_hard]
+                if not np.isfinite(value):
+                    return BAD_VALUE, token, x_end, ordered, zeros
+            elif not np.isfinite(value):
+                value = np.float32(1.0)  # the next run has the number in ``resolved``
+            out[N_HARD] += 1
+        arrays.x_indices[x_end] = feature
+        arrays.x_data[x_end] = value
+        x_end += 1
+        zeros |= value == 0.0
+        ordered &= feature > previous
+        previous = feature
+
+
+@inlined
+def _count_repeat(out, rows, first_line, line):
+    """Count a row with repeated ids, and keep the line of the first one."""
+    if out[rows] == 0:
+        out[first_line] = line
+    out[rows] += 1
+
+
+@inlined
+def _widen(out, least, most, indices, first, last):
+    """Extend the range of ids by those of a sorted row."""
+    if last > first:
+        out[least] = min(out[least], np.int64(indices[first]))
+        out[most] = max(out[most], np.int64(indices[last - 1]))
+
+
 @kernel
-def parse_rows(
-    text,
-    start,
-    first_line,
-    n_rows,
-    n_features,
-    n_labels,
-    first_index,
-    skip_blank,
-    x_indptr,
-    x_indices,
-    x_data,
-    y_indptr,
-    y_indices,
-    hard_spans,
-    resolved,
-    out,
-):
-    """Parse ``text[start:]`` into preallocated arrays.
+def parse_rows(text, form, arrays, hard_spans, resolved, out):
+    """Parse the rows of a text into preallocated arrays.
+
+    Rows come out sorted, without repeated ids and without zeros. A line with nothing but a comment is no row.
 
     Parameters
     ----------
     text : uint8 (B,)
-    start : int
-        Where the first row starts; that is line ``first_line`` of the file.
-    n_rows : int
-        How many rows there must be, or -1: as many as there are.
-    n_features, n_labels : int
-        Ids are smaller than these.
-    first_index : int
-        Subtracted from every id.
-    skip_blank : bool
-        A blank line is no row; otherwise it is a row with no labels and no features. A line with nothing but a comment
-        never is a row.
-    x_indptr, y_indptr : int64 (lines + 1,)
-    x_indices, x_data : int32, float32 (colons,)
-    y_indices : int32 (commas + lines,)
-    hard_spans : int64 (capacity, 2)
-        Start and end of every number that needs :func:`float`, in the order of the text; ``out[N_HARD]`` counts them,
-        also those past the capacity.
+    form : Form
+    arrays : Arrays, written
+    hard_spans : int64 (capacity, 2), written
+        Start and end of each number that ``float()`` must read, in the order of the text. ``out[N_HARD]`` counts them,
+        including those beyond the capacity.
     resolved : float32 (m,)
-        The values of the first m of them; the rest get a value that may be one float32 off.
-    out : int64 (OUT_SIZE,)
-        Counts, and where an error is.
+        The values of the first m of these numbers. The others get a value that may differ in the last bit of float32.
+    out : int64 (OUT_SIZE,), written
+        Counts, and the place of an error.
 
     Returns
     -------
     int
-        OK or what is wrong. Rows come out sorted, without repeated ids and without zeros.
+        OK, or what is wrong.
     """
     size = text.size
-    x_end = 0
-    y_end = 0
+    x_end = np.int64(0)
+    y_end = np.int64(0)
     row = 0
-    n_hard = 0
-    at = start
-    line = first_line
-    x_indptr[0] = 0
-    y_indptr[0] = 0
+    at = form.start
+    line = form.first_line
+    arrays.x_indptr[0] = 0
+    arrays.y_indptr[0] = 0
     out[:] = 0
-    min_feature = np.int64(_ID_CAP)
-    max_feature = np.int64(-1)
-    min_label = np.int64(_ID_CAP)
-    max_label = np.int64(-1)
+    out[MIN_FEATURE] = _ID_CAP
+    out[MAX_FEATURE] = -1
+    out[MIN_LABEL] = _ID_CAP
+    out[MAX_LABEL] = -1
     status = OK
     line_start = at
     while at < size:
         line_start = at
         at = _skip_blanks(text, at)
         if at < size and text[at] == _HASH:  # nothing but a comment
-            while at < size and text[at] != _NEWLINE:
-                at += 1
-            at += 1
+            at = _skip_line(text, at) + 1
             line += 1
             continue
         if at >= size or text[at] == _NEWLINE:
-            if not skip_blank and row != n_rows:
+            if not form.skip_blank and row != form.n_rows:
                 row += 1
-                x_indptr[row] = x_end
-                y_indptr[row] = y_end
+                arrays.x_indptr[row] = x_end
+                arrays.y_indptr[row] = y_end
             at += 1
             line += 1
             continue
-        if row == n_rows:
+        if row == form.n_rows:
             status = TOO_MANY_ROWS
             break
         x_first = x_end
         y_first = y_end
-        previous = np.int64(-1)
-        ordered = True
-        if at == line_start:
-            while True:
-                token = at
-                label, at = _read_id(text, at)
-                if at == token:
-                    status = BAD_LABEL
-                    break
-                if at < size and text[at] == _COLON and y_end == y_first:
-                    at = token  # the row starts with a feature: it has no labels
-                    break
-                if not (_is_end(text, at) or text[at] == _COMMA):
-                    at = token
-                    status = BAD_LABEL
-                    break
-                label -= first_index
-                if label < 0 or label >= n_labels:
-                    at = token
-                    status = LABEL_RANGE
-                    break
-                y_indices[y_end] = label
-                y_end += 1
-                min_label = min(min_label, label)
-                max_label = max(max_label, label)
-                ordered &= label > previous
-                previous = label
-                at = _skip_blanks(text, at)
-                if at < size and text[at] == _COMMA:
-                    at = _skip_blanks(text, at + 1)
-                else:
-                    break
+        if at == line_start:  # a row that starts with a blank has no labels
+            status, at, y_end, ordered = _read_labels(text, at, form, arrays.y_indices, y_end)
             if status != OK:
                 break
             if not ordered:
-                y_end, repeated = _merge_labels(y_indices, y_first, y_end)
+                y_end, repeated = _merge_labels(arrays.y_indices, y_first, y_end)
                 if repeated:
-                    if out[REPEATED_LABEL_ROWS] == 0:
-                        out[REPEATED_LABEL_LINE] = line
-                    out[REPEATED_LABEL_ROWS] += 1
-        previous = np.int64(-1)
-        ordered = True
-        zeros = False
-        while True:
-            at = _skip_blanks(text, at)
-            if at >= size or text[at] == _NEWLINE:
-                break
-            if text[at] == _HASH:
-                while at < size and text[at] != _NEWLINE:
-                    at += 1
-                break
-            token = at
-            feature, at = _read_id(text, at)
-            if at == token or at >= size or text[at] != _COLON:
-                at = token
-                status = BAD_FEATURE
-                break
-            feature -= first_index
-            if feature < 0 or feature >= n_features:
-                at = token
-                status = FEATURE_RANGE
-                break
-            token = at + 1
-            good, value, hard, at = _read_number(text, token)
-            if not good:
-                at = token
-                status = BAD_VALUE
-                break
-            if hard:
-                if n_hard < hard_spans.shape[0]:
-                    hard_spans[n_hard, 0] = token
-                    hard_spans[n_hard, 1] = at
-                if n_hard < resolved.size:
-                    value = resolved[n_hard]
-                    if not np.isfinite(value):
-                        at = token
-                        status = BAD_VALUE
-                        break
-                elif not np.isfinite(value):
-                    value = np.float32(1.0)  # to be decided with `resolved`
-                n_hard += 1
-            x_indices[x_end] = feature
-            x_data[x_end] = value
-            x_end += 1
-            zeros |= value == 0.0
-            min_feature = min(min_feature, feature)
-            max_feature = max(max_feature, feature)
-            ordered &= feature > previous
-            previous = feature
+                    _count_repeat(out, REPEATED_LABEL_ROWS, REPEATED_LABEL_LINE, line)
+            _widen(out, MIN_LABEL, MAX_LABEL, arrays.y_indices, y_first, y_end)
+        status, at, x_end, ordered, zeros = _read_features(text, at, form, arrays, x_end, hard_spans, resolved, out)
         if status != OK:
             break
         if not ordered:
-            x_end, repeated, finite = _merge_features(x_indices, x_data, x_first, x_end)
+            x_end, repeated, finite = _merge_features(arrays.x_indices, arrays.x_data, x_first, x_end)
             zeros |= repeated
             if repeated:
-                if out[REPEATED_FEATURE_ROWS] == 0:
-                    out[REPEATED_FEATURE_LINE] = line
-                out[REPEATED_FEATURE_ROWS] += 1
+                _count_repeat(out, REPEATED_FEATURE_ROWS, REPEATED_FEATURE_LINE, line)
             if not finite:
                 at = line_start
                 status = SUM_OVERFLOW
                 break
+        _widen(out, MIN_FEATURE, MAX_FEATURE, arrays.x_indices, x_first, x_end)
         if zeros:
-            x_end = _drop_zeros(x_indices, x_data, x_first, x_end)
+            x_end = _drop_zeros(arrays.x_indices, arrays.x_data, x_first, x_end)
         row += 1
-        x_indptr[row] = x_end
-        y_indptr[row] = y_end
+        arrays.x_indptr[row] = x_end
+        arrays.y_indptr[row] = y_end
         at += 1
         line += 1
-    if status == OK and row < n_rows:
+    if status == OK and row < form.n_rows:
         status = TOO_FEW_ROWS
     out[ROWS] = row
     out[N_FEATURES] = x_end
@@ -445,9 +487,4 @@ def parse_rows(
     out[LINE] = line
     out[POSITION] = at
     out[LINE_START] = line_start
-    out[N_HARD] = n_hard
-    out[MIN_FEATURE] = min_feature
-    out[MAX_FEATURE] = max_feature
-    out[MIN_LABEL] = min_label
-    out[MAX_LABEL] = max_label
     return status

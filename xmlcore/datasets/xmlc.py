@@ -115,16 +115,16 @@ def parse(text: np.ndarray, format: str, first_index: int, source: str) -> Rows:
     status = reader.run(n_rows, n_features, n_labels)
     if status != kernels.OK:
         raise _error(kernels, reader, status, source, format, n_rows, n_features, n_labels)
-    out = reader.out
+    out, arrays = reader.out, reader.arrays
     _warn_of_repeats(kernels, out, source)
     if header_line is None:
         n_features = int(out[kernels.MAX_FEATURE]) + 1
         n_labels = int(out[kernels.MAX_LABEL]) + 1
     rows, n_x, n_y = (int(out[i]) for i in (kernels.ROWS, kernels.N_FEATURES, kernels.N_LABELS))
     X = canonical_csr(
-        _cut(reader.x_indptr, rows + 1), _cut(reader.x_indices, n_x), _cut(reader.x_data, n_x), n_features
+        _cut(arrays.x_indptr, rows + 1), _cut(arrays.x_indices, n_x), _cut(arrays.x_data, n_x), n_features
     )
-    Y = canonical_csr(_cut(reader.y_indptr, rows + 1), _cut(reader.y_indices, n_y), np.ones(n_y, bool), n_labels)
+    Y = canonical_csr(_cut(arrays.y_indptr, rows + 1), _cut(arrays.y_indices, n_y), np.ones(n_y, bool), n_labels)
     least = (int(out[i]) + first_index for i in (kernels.MIN_FEATURE, kernels.MIN_LABEL))
     return Rows(source, format, X, Y, header_line, *least)
 
@@ -145,43 +145,31 @@ def _fits(kernels, text, header, line, first_index):
 
 
 class _Reader:
-    """Arrays as large as the text can fill, and runs of the kernel over them."""
+    """Arrays as large as the text can fill, and runs of the parser over them."""
 
     def __init__(self, kernels, text, start, first_line, first_index, skip_blank):
         self.kernels = kernels
         self.text, self.start, self.first_line = text, start, first_line
         self.first_index, self.skip_blank = first_index, skip_blank
         lines, colons, commas = kernels.count_tokens(text[start:])
-        self.x_indptr = np.empty(lines + 1, np.int64)
-        self.y_indptr = np.empty(lines + 1, np.int64)
-        self.x_indices = np.empty(colons, np.int32)
-        self.x_data = np.empty(colons, np.float32)
-        self.y_indices = np.empty(commas + lines, np.int32)
+        self.arrays = kernels.Arrays(
+            x_indptr=np.empty(lines + 1, np.int64),
+            x_indices=np.empty(colons, np.int32),
+            x_data=np.empty(colons, np.float32),
+            y_indptr=np.empty(lines + 1, np.int64),
+            y_indices=np.empty(commas + lines, np.int32),
+        )
         self.out = np.zeros(kernels.OUT_SIZE, np.int64)
 
     def run(self, n_rows, n_features, n_labels):
-        """Parse; numbers the kernel leaves to ``float`` make it parse again with their values (very rare)."""
+        """Parse the text; parse it again with the values of hard numbers, if there are any (very rare)."""
+        form = self.kernels.Form(
+            self.start, self.first_line, n_rows, n_features, n_labels, self.first_index, self.skip_blank
+        )
         spans = np.empty((_HARD_CAPACITY, 2), np.int64)
         resolved = np.empty(0, np.float32)
         while True:
-            status = self.kernels.parse_rows(
-                self.text,
-                self.start,
-                self.first_line,
-                n_rows,
-                n_features,
-                n_labels,
-                self.first_index,
-                self.skip_blank,
-                self.x_indptr,
-                self.x_indices,
-                self.x_data,
-                self.y_indptr,
-                self.y_indices,
-                spans,
-                resolved,
-                self.out,
-            )
+            status = self.kernels.parse_rows(self.text, form, self.arrays, spans, resolved, self.out)
             n_hard = int(self.out[self.kernels.N_HARD])
             if n_hard <= resolved.size:
                 return status

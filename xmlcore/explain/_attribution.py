@@ -22,6 +22,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from xmlcore._kernels import explain as kernels
+from xmlcore._kernels.csr import Rows
 from xmlcore.validation import check_features, check_label_ids, csr_parts
 
 LOSSES = {"logistic": kernels.LOGISTIC, "squared_hinge": kernels.SQUARED_HINGE}
@@ -190,10 +191,9 @@ class Explainer:
         model = self.model
         own_ptr, columns, place = model.in_columns(X)
         parts, before, after = np.zeros(X.nnz), np.empty(X.shape[0]), np.empty(X.shape[0])
-        kernels.share_along_ways(
-            model.forest_, model.trees_[0].children.shape[1], own_ptr, columns, X.data[place], place,
-            labels.astype(np.int32), parts, before, after,
-        )  # fmt: skip
+        rows = kernels.Columns(own_ptr, columns, X.data[place], place)
+        arity = model.trees_[0].children.shape[1]
+        kernels.share_along_ways(model.forest_, arity, rows, labels.astype(np.int32), parts, before, after)
         return _as_attributions(X, parts, before, after, self.kind)
 
     def _score(self, X, labels):
@@ -220,7 +220,8 @@ def _unit_rows(X):
 def _along_paths(x, ptr, nodes, weights, bias, loss):
     """Contributions (as the values of x), the score without features, the score."""
     parts, before, after = np.zeros(x[1].size), np.empty(x[0].size - 1), np.empty(x[0].size - 1)
-    kernels.share_along_paths(*x, ptr, nodes, *weights, bias, loss, parts, before, after)
+    classifiers = kernels.Classifiers(*weights, bias, loss)
+    kernels.share_along_paths(Rows(*x), kernels.Paths(ptr, nodes), classifiers, parts, before, after)
     return parts, before, after
 
 

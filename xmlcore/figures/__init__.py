@@ -4,46 +4,26 @@ Every figure carries :func:`template`, a title, axes with units, and ``figure.la
 and ``total``, the number of points drawn and the number there are, for whoever writes the line under it.
 """
 
+from xmlcore.figures._contributions import contribution_bars, contributions_compared, importance_bars, magnitude_bars
 from xmlcore.figures._data import label_frequency, labels_per_row
-from xmlcore.figures._explain import (
-    contribution_bars,
-    contributions_compared,
-    deletion_curves,
-    importance_bars,
-    magnitude_bars,
-    path_products,
-    path_shares,
-    stability_curves,
-)
-from xmlcore.figures._features import (
-    feature_bars,
-    group_heat,
-    overlap_heat,
-    patterns_compared,
-    score_against_share,
-    selection_heat,
-    significance_diagram,
-    stability_boxes,
-)
-from xmlcore.figures._results import measures_at_k
-from xmlcore.figures._robustness import buckets_under_noise, noisy_features, prediction_times, robustness_curves
-from xmlcore.figures._sampling import (
-    bucket_bars,
-    candidate_curves,
-    candidate_features,
-    feature_weights,
-    sampled_classes,
-    sampling_sweep,
-)
-from xmlcore.figures._style import BUCKET_COLORS, MEASURE_COLORS, MODEL_COLORS, PALETTE, PART_COLORS, template
-from xmlcore.figures._trees import (
+from xmlcore.figures._explanations import deletion_curves, stability_curves
+from xmlcore.figures._growth import (
     OBJECTIVE_COLORS,
     leaf_depths,
     measures_of_prefixes,
     objective_by_depth,
     objective_in_training,
-    tree,
 )
+from xmlcore.figures._methods import patterns_compared, score_against_share, significance_diagram, stability_boxes
+from xmlcore.figures._noisy_features import noisy_features
+from xmlcore.figures._pairs import candidate_features, feature_weights
+from xmlcore.figures._paths import path_products, path_shares
+from xmlcore.figures._results import measures_at_k
+from xmlcore.figures._robustness import buckets_under_noise, prediction_times, robustness_curves
+from xmlcore.figures._sampling import bucket_bars, candidate_curves, sampled_classes, sampling_sweep
+from xmlcore.figures._selections import feature_bars, group_heat, overlap_heat, selection_heat
+from xmlcore.figures._style import BUCKET_COLORS, MEASURE_COLORS, MODEL_COLORS, PALETTE, PART_COLORS, template
+from xmlcore.figures._tree import tree
 
 __all__ = [
     "BUCKET_COLORS",

@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from xmlcore.figures._axes import curve_points, log_axis
 from xmlcore.figures._style import BLUE, GREY, MARK, PART_COLORS, need_columns, new_figure
 
-MOST_POINTS = 5000
 BUCKETS = ("head", "torso", "tail")
 FLAT = 4  # below this ratio of largest to smallest count, a log axis shows nothing
 NARROWEST = 260  # pixels across the plot on a phone: texts must fit there, and only the page knows how wide it is
@@ -38,7 +38,7 @@ def label_frequency(frame: pd.DataFrame) -> go.Figure:
     order = np.argsort(-counts, kind="stable")
     order = order[counts[order] > 0]
     n = order.size
-    kept = _curve_points(counts[order])
+    kept = curve_points(counts[order])
     figure = new_figure("How often each label occurs", shown=kept.size, total=n)
     buckets = {}
     if "bucket" in frame.columns:
@@ -73,11 +73,11 @@ def label_frequency(frame: pd.DataFrame) -> go.Figure:
     )
     if "bucket" in frame.columns:
         _mark_buckets(figure, frame["bucket"].to_numpy()[order])
-    figure.update_xaxes(title_text="Rank of the label (log)", **_log_axis(1, n))
+    figure.update_xaxes(title_text="Rank of the label (log)", **log_axis(1, n))
     if flat:
         figure.update_yaxes(title_text="Training rows", **_flat_axis(least, most))
     else:
-        figure.update_yaxes(title_text="Training rows (log)", **_log_axis(least, most))
+        figure.update_yaxes(title_text="Training rows (log)", **log_axis(least, most))
     if kept.size < n:
         figure.add_annotation(
             text=f"{kept.size:,} of {n:,} labels drawn as points",
@@ -130,24 +130,10 @@ def labels_per_row(frame: pd.DataFrame) -> go.Figure:
     return figure
 
 
-def _curve_points(counts):
-    """Positions in ``counts`` (never growing) that draw the same curve."""
-    n = counts.size
-    if n <= MOST_POINTS:
-        return np.arange(n)
-    change = np.flatnonzero(np.diff(counts))
-    kept = np.unique(np.concatenate([[0], change, change + 1, [n - 1]]))
-    if kept.size > MOST_POINTS:
-        spread = np.unique(np.geomspace(1, n, MOST_POINTS).astype(np.int64)) - 1
-        nearest = np.searchsorted(kept, spread).clip(max=kept.size - 1)
-        kept = np.unique(np.concatenate([kept[nearest], [0, n - 1]]))
-    return kept
-
-
 def _mark_buckets(figure, buckets):
     """Draw lines where a stretch of the curve ends, and name those that are wider than their name."""
     n = buckets.size
-    low, high = _log_axis(1, n)["range"]
+    low, high = log_axis(1, n)["range"]
     start = 0
     for bucket in BUCKETS:
         size = int(np.count_nonzero(buckets == bucket))
@@ -170,16 +156,6 @@ def _mark_buckets(figure, buckets):
         start += size
         if start < n:
             figure.add_vline(x=start + 0.5, line={"color": MARK, "width": 1, "dash": "dot"})
-
-
-def _log_axis(smallest, largest):
-    """Ticks at powers of ten, and at 2 and 5 times them where there are few."""
-    return {
-        "type": "log",
-        "dtick": 1 if largest > 200 * smallest else "D2",
-        "tickformat": ",d",
-        "range": [float(np.log10(smallest)) - 0.06, float(np.log10(max(largest, 2 * smallest))) + 0.08],
-    }
 
 
 def _flat_axis(smallest, largest):

@@ -1,15 +1,12 @@
-"""Figures about what noise does to predictions."""
+"""Figures of measures against the level of noise."""
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
 from xmlcore.figures._style import (
-    BLUE,
     BUCKET_COLORS,
     BUCKET_MARKS,
-    MARK,
-    VERMILION,
     add_band,
     need_columns,
     new_figure,
@@ -20,7 +17,6 @@ from xmlcore.figures._style import (
 
 BUCKETS = ("head", "torso", "tail")
 LEVEL = "Noise level"
-LINE = 22  # pixels of a feature's line
 
 
 def robustness_curves(
@@ -142,90 +138,6 @@ def buckets_under_noise(
     figure.update_xaxes(title_text=level, **_levels(rows["sigma"]))
     figure.update_yaxes(title_text=f"{said}{' by bucket' if stacked else ' of the bucket'}, %", rangemode="tozero")
     return figure
-
-
-def noisy_features(frame: pd.DataFrame, *, title: str = "Feature values without and with noise") -> go.Figure:
-    """Draw the values of some rows' features without and with noise, a part of the figure for each row.
-
-    Parameters
-    ----------
-    frame : DataFrame, a line per row and feature
-        ``row``, ``row_name`` (heads its part), ``name``, ``clean``, ``noisy``, in the order in which they are drawn.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
-    """
-    from plotly.subplots import make_subplots
-
-    need_columns(frame, ["row", "row_name", "name", "clean", "noisy"], "noisy_features")
-    parts = [part for _, part in frame.groupby("row", sort=False)]
-    figure = new_figure(title, shown=len(frame), total=len(frame))
-    if not parts:
-        return figure
-    heights = [len(part) + 1.0 for part in parts]
-    total = LINE * sum(heights) + 30 * (len(parts) - 1) + 150
-    grid = make_subplots(
-        rows=len(parts),
-        cols=1,
-        shared_xaxes=False,
-        row_heights=heights,
-        vertical_spacing=min(58 / (total - 150), 1 / max(len(parts) - 1, 1)) if len(parts) > 1 else 0,
-        figure=figure,
-    )
-    for place, part in enumerate(parts, 1):
-        y = np.arange(len(part))[::-1]
-        lines_x = np.column_stack([part["clean"], part["noisy"], np.full(len(part), np.nan)]).ravel()
-        lines_y = np.column_stack([y, y, np.full(len(part), np.nan)]).ravel()
-        where = {"row": place, "col": 1}
-        grid.add_scatter(
-            x=lines_x,
-            y=lines_y,
-            mode="lines",
-            line={"color": MARK, "width": 2},
-            hoverinfo="skip",
-            showlegend=False,
-            **where,
-        )
-        for column, said, color, symbol in (
-            ("clean", "without noise", BLUE, "circle-open"),
-            ("noisy", "with noise", VERMILION, "circle"),
-        ):
-            grid.add_scatter(
-                x=part[column],
-                y=y,
-                name=said,
-                mode="markers",
-                marker={"symbol": symbol, "size": 10, "color": color, "line": {"color": color, "width": 2}},
-                customdata=[short(name, 60) for name in part["name"]],
-                hovertemplate=f"<b>%{{customdata}}</b><br>{said} %{{x:.4~g}}<extra></extra>",
-                legendgroup=column,
-                showlegend=place == 1,
-                **where,
-            )
-        grid.update_yaxes(
-            tickvals=y,
-            ticktext=[short(name) for name in part["name"]],
-            range=[-0.7, len(part) - 0.3],
-            showgrid=False,
-            **where,
-        )
-        grid.update_xaxes(zeroline=True, zerolinecolor=MARK, **where)
-        axis = "" if place == 1 else str(place)
-        grid.add_annotation(
-            text=f"<b>{short(part['row_name'].iloc[0], 44)}</b>",
-            showarrow=False,
-            x=0,
-            xref="paper",
-            xanchor="left",
-            y=1,
-            yref=f"y{axis} domain",
-            yanchor="bottom",
-            font={"size": 13},
-        )
-    grid.update_xaxes(title_text="Value of the feature", row=len(parts), col=1)
-    grid.update_layout(height=total, showlegend=True, margin={"t": 84})
-    return grid
 
 
 def _runs(rows):

@@ -1,17 +1,13 @@
-"""Figures about double sampling: what is drawn, which candidates are ranked, and what the features say."""
-
-import textwrap
+"""Figures of double sampling: what is sampled, and how settings change results."""
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from xmlcore.figures._data import _curve_points, _log_axis
+from xmlcore.figures._axes import curve_points, log_axis
 from xmlcore.figures._style import (
-    AGAINST,
     BLUE,
     BUCKET_COLORS,
-    FOR,
     GREY,
     MARK,
     ORANGE,
@@ -21,7 +17,6 @@ from xmlcore.figures._style import (
     need_columns,
     new_figure,
     run_style,
-    shade,
     short,
 )
 
@@ -38,10 +33,6 @@ SIGNS = {"n_adversarial": "κ", "examples_per_class": "examples per class", "n_c
 STRETCHES = 24  # of the axis of ranks, over which sampled copies are averaged
 LEAST_COPIES = 0.5  # where the axis of copies ends: no copies at all have no place on a log axis
 LEVEL = 0.95  # of intervals over seeds
-LINE = 24  # pixels of a bar or of a candidate's line
-AROUND = 150  # pixels above and below them
-MEAN = "f − mean"
-STEPS = ((0.0, 0.0), (0.1, 0.12), (0.25, 0.26), (0.5, 1.0))  # opacity of a cell from which share of the largest on
 
 
 def sampled_classes(frame: pd.DataFrame, *, title: str = "Class sizes before and after sampling") -> go.Figure:
@@ -66,7 +57,7 @@ def sampled_classes(frame: pd.DataFrame, *, title: str = "Class sizes before and
     order = np.argsort(-size, kind="stable")
     order = order[size[order] > 0]
     n, before, after = order.size, size[order], frame["sampled_size"].to_numpy(np.int64)[order]
-    kept = _curve_points(before)
+    kept = curve_points(before)
     figure = new_figure(title, shown=kept.size, total=n)
     start, place, mean, low, high = _stretches(after)
     said = {"without_rows": int(size.size - n), "without_copies": int((after == 0).sum()), "stretches": place.size}
@@ -103,9 +94,9 @@ def sampled_classes(frame: pd.DataFrame, *, title: str = "Class sizes before and
         name="sampled copies, mean",
         hovertemplate="%{customdata}<br>%{y:.3~g} copies per class<extra></extra>",
     )
-    figure.update_xaxes(**_log_axis(1, n))
+    figure.update_xaxes(**log_axis(1, n))
     least = LEAST_COPIES if said["without_copies"] else max(min(before.min(), low.min()), LEAST_COPIES)
-    figure.update_yaxes(**_log_axis(least, max(before.max(), high.max())), tickvals=None)
+    figure.update_yaxes(**log_axis(least, max(before.max(), high.max())), tickvals=None)
     return figure
 
 
@@ -260,137 +251,6 @@ def bucket_bars(frame: pd.DataFrame, measure: str = "accuracy", *, title: str | 
     return figure
 
 
-def feature_weights(frame: pd.DataFrame, *, title: str = "Weights of the features") -> go.Figure:
-    """Draw what a typical difference of each feature between two classes adds to the difference of their f.
-
-    Parameters
-    ----------
-    frame : DataFrame, a line per feature, drawn in this order from the top
-        ``name``, ``value`` (weight times scale), ``weight``, ``scale``. Optional: ``meaning``.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
-    """
-    need_columns(frame, ["name", "value", "weight", "scale"], "feature_weights")
-    figure = new_figure(title, shown=len(frame), total=len(frame))
-    values = frame["value"].to_numpy(np.float64)
-    meanings = frame["meaning"] if "meaning" in frame.columns else [""] * len(frame)
-    hover = [
-        f"<b>{short(name, 60)}</b><br>weight {weight:.4g} × scale {scale:.4g}"
-        + "".join(f"<br>{short(line, 60)}" for line in textwrap.wrap(str(meaning), 42))
-        for name, weight, scale, meaning in zip(frame["name"], frame["weight"], frame["scale"], meanings)
-    ]
-    y = np.arange(len(frame))[::-1]
-    for said, mine, color in (
-        ("larger is for the class", values > 0, FOR),
-        ("larger is against it", values < 0, AGAINST),
-        ("no influence", values == 0, GREY),
-    ):
-        if mine.any():
-            figure.add_bar(
-                x=values[mine],
-                y=y[mine],
-                orientation="h",
-                name=said,
-                marker={"color": color, "line": {"width": 0}},
-                customdata=[text for text, own in zip(hover, mine) if own],
-                hovertemplate="%{customdata}<br>%{x:+.4~f}<extra></extra>",
-            )
-    figure.update_yaxes(
-        tickvals=y, ticktext=[short(name) for name in frame["name"]], range=[-0.7, len(frame) - 0.3], showgrid=False
-    )
-    figure.update_xaxes(
-        title_text="Weight × scale of the feature", zeroline=True, zerolinecolor=MARK, zerolinewidth=1.5
-    )
-    figure.update_layout(showlegend=True, height=LINE * len(frame) + AROUND, bargap=0.25)
-    return figure
-
-
-def candidate_features(frame: pd.DataFrame, *, title: str = "What each feature adds to f") -> go.Figure:
-    """Draw what each feature adds to each candidate's f, against the mean of the candidates.
-
-    Parameters
-    ----------
-    frame : DataFrame, a line per candidate and feature, candidates in the order in which they are drawn
-        ``label``, ``name``, ``right`` (whether it is a true class), ``candidate`` (false for a true class that was no
-        candidate), ``f``, ``feature``, ``value`` and ``contribution``: weight times what the value is above the mean
-        of the candidates.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
-        The last column has the sum of a line, which is f above the mean of the candidates.
-    """
-    columns = ["label", "name", "right", "candidate", "f", "feature", "value", "contribution"]
-    need_columns(frame, columns, "candidate_features")
-    features = list(dict.fromkeys(frame["feature"]))
-    classes = frame.drop_duplicates("label")
-    n = len(classes)
-    figure = new_figure(title, shown=n, total=n)
-    if n == 0:
-        return figure
-    shape = (n, len(features))
-    added = frame["contribution"].to_numpy(np.float64).reshape(shape)
-    values = frame["value"].to_numpy(np.float64).reshape(shape)
-    total = added.sum(axis=1, keepdims=True)
-    names = [short(name, 60) for name in classes["name"]]
-    hover = [
-        [
-            f"<b>{name}</b><br>{feature}: {value:.4g}<br>adds {_signed(part)}"
-            for feature, value, part in zip(features, line, parts)
-        ]
-        + [f"<b>{name}</b><br>f = {_signed(f)}<br>{_signed(whole)} against the mean"]
-        for name, line, parts, f, whole in zip(names, values, added, classes["f"], total[:, 0])
-    ]
-    z = np.concatenate([added, total], axis=1)
-    reach = float(np.nanmax(np.abs(added))) or 1.0  # sums may be beyond: they have the full colour
-    figure.add_heatmap(
-        x=np.arange(z.shape[1]),
-        y=np.arange(n),
-        z=z,
-        zmin=-reach,
-        zmax=reach,
-        colorscale=_steps(),
-        customdata=hover,
-        hovertemplate="%{customdata}<extra></extra>",
-        xgap=2,
-        ygap=2,
-        showscale=False,
-    )
-    # Numbers of their own: a heat map's choose their colour by the cell alone, whatever page is below it.
-    digits = 0 if reach >= 9.5 else 1 if reach >= 0.5 else 2
-    x, y = np.tile(np.arange(z.shape[1]), n), np.repeat(np.arange(n), z.shape[1])
-    strong = np.abs(z.ravel()) >= STEPS[-1][0] * reach
-    for mine, font in ((~strong, {}), (strong, {"color": "white"})):
-        figure.add_scatter(
-            x=x[mine],
-            y=y[mine],
-            mode="text",
-            text=[_rounded(value, digits) for value in z.ravel()[mine]],
-            textfont={"size": 10, **font},
-            hoverinfo="skip",
-            showlegend=False,
-        )
-    marks = [
-        ("✓ " if r.right else "") + short(r.name, 15) + ("" if r.candidate else " *") for r in classes.itertuples()
-    ]
-    figure.add_vline(x=len(features) - 0.5, line={"color": MARK, "width": 2})
-    figure.update_xaxes(
-        tickvals=np.arange(z.shape[1]),
-        ticktext=[*(short(feature) for feature in features), MEAN],
-        tickangle=-45,
-        showgrid=False,
-        showline=False,
-        ticks="",
-    )
-    figure.update_yaxes(
-        tickvals=np.arange(n), ticktext=marks, autorange="reversed", showgrid=False, showline=False, ticks=""
-    )
-    figure.update_layout(height=LINE * 1.4 * n + AROUND + 60, showlegend=False)
-    return figure
-
-
 def _stretches(counts):
     """Means and percentiles of counts over stretches of ranks that are equally wide on a log axis."""
     n = counts.size
@@ -491,25 +351,3 @@ def _time_unit(seconds):
 
 def _size_unit(n_bytes):
     return (1e-3, "kB") if n_bytes < 1e6 else (1e-6, "MB") if n_bytes < 1e9 else (1e-9, "GB")
-
-
-def _steps():
-    """The colour scale from -1 to 1 in steps: pale ones let the page's own text be read, full ones a white text."""
-    ends = [share for share, _ in STEPS] + [1.0]
-    scale = [[(1 + sign * at) / 2, shade(color, opacity)]
-             for sign, color in ((-1, AGAINST), (1, FOR))
-             for (_, opacity), pair in zip(STEPS, zip(ends, ends[1:]))
-             for at in pair]  # fmt: skip
-    half = len(scale) // 2
-    return scale[:half][::-1] + scale[half:]
-
-
-def _signed(value):
-    return f"{value:+.2f}".replace("-", "−") if abs(value) < 99.5 else f"{value:+.0f}".replace("-", "−")
-
-
-def _rounded(value, digits):
-    if not np.isfinite(value):
-        return "–"
-    said = f"{value:.{digits}f}"
-    return "0" if float(said) == 0 else said.replace("-", "−")

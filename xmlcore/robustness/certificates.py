@@ -4,7 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from xmlcore._kernels import certificates as kernels
+from xmlcore._kernels import certificate_bounds, certificate_search
+from xmlcore._kernels.csr import Rows
 from xmlcore.models.plt import LOSS_NUMBERS, PLT
 from xmlcore.parallel import run_tasks
 from xmlcore.progress import Progress, silent
@@ -42,9 +43,9 @@ def certified_radius(model, X, n_jobs: int | None = None, progress: Progress = s
     """Return lower bounds on the L2 norm of a change that ranks another label first.
 
     The bounds hold for every change, so that no attack can refute them: for each row x' of float32 values within the
-    radius of x, ``model.predict_topk(x', k=1)`` has the same label. ``xmlcore._kernels.certificates`` derives the
-    bound. It is exact to first order: close to the largest valid radius where that is small, and more cautious where
-    the row is far from the border to another label.
+    radius of x, ``model.predict_topk(x', k=1)`` has the same label. ``xmlcore._kernels.certificate_bounds`` derives
+    the bound. It is exact to first order: close to the largest valid radius where that is small, and more
+    cautious where the row is far from the border to another label.
 
     Parameters
     ----------
@@ -80,16 +81,16 @@ def certified_radius(model, X, n_jobs: int | None = None, progress: Progress = s
     labels = model.predict_topk(X, k=1).labels[:, 0]
     nodes, rounding = _nodes(model)
     linear = model.linear_nodes()
-    x, n = csr_parts(X), X.shape[0]
+    search = certificate_bounds.Search(
+        nodes, linear.leaf_of_label, linear.root_has_factor, LOSS_NUMBERS[linear.loss], rounding, X.shape[1]
+    )
+    x, n = Rows(*csr_parts(X)), X.shape[0]
     angles, rivals = np.zeros(n), np.full(n, -1, np.int32)
     order = np.lexsort((np.arange(n), labels))
 
     def one_task(rows):
         angle, rival = np.zeros(rows.size), np.full(rows.size, -1, np.int32)
-        kernels.certify_rows(
-            nodes, linear.leaf_of_label, linear.root_has_factor, LOSS_NUMBERS[linear.loss], *x, rows, labels[rows],
-            rounding, X.shape[1], angle, rival,
-        )  # fmt: skip
+        certificate_search.certify_rows(search, x, rows, labels[rows], angle, rival)
         angles[rows], rivals[rows] = angle, rival
 
     tasks = [order[start : start + TASK_ROWS] for start in range(0, n, TASK_ROWS)]
@@ -112,12 +113,12 @@ def _check_model(model):
         raise ValueError(f"the model is searched with beam={model.beam}, which may miss labels: {supported}")
 
 
-def _nodes(model) -> tuple[kernels.Nodes, float]:
+def _nodes(model) -> tuple[certificate_bounds.Nodes, float]:
     """Return the tree as the kernel reads it, and the largest relative error of inner products of its weights."""
     tree, linear = model.trees_[0], model.linear_nodes()
     ptr, features, values = csr_parts(linear.weights)
     depth = tree.depth
-    gram_ptr, gram = kernels.ancestor_products(
+    gram_ptr, gram = certificate_bounds.ancestor_products(
         tree.first_child, tree.n_children, depth, ptr, features, values, linear.weights.shape[1]
     )
     # A float32 sum of n products and the bias has an error of at most n + 1 roundings of the sum of their absolute
@@ -126,7 +127,7 @@ def _nodes(model) -> tuple[kernels.Nodes, float]:
     roundings = np.minimum(FLOAT32_ROUNDING * (n_weights + 3), 0.5)  # one half is reached at 8 million weights
     error = roundings / (1.0 - roundings)
     rounding = 4 * FLOAT64_ROUNDING * (int(n_weights.max(initial=0)) + 4 * (int(depth.max()) + 4) ** 2)
-    nodes = kernels.Nodes(
+    nodes = certificate_bounds.Nodes(
         linear.parent, linear.label, tree.first_child, tree.n_children, depth, linear.bias.astype(np.float64), error,
         ptr, features, values, gram_ptr, gram,
     )  # fmt: skip

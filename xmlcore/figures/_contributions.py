@@ -1,0 +1,199 @@
+"""Figures of the contributions of features to a label's score."""
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from xmlcore.figures._bars import bar_axes, bars
+from xmlcore.figures._style import AGAINST, BLUE, FOR, GREY, MARK, ORANGE, VERMILION, need_columns, new_figure, short
+
+OTHERS = "others"  # name of the line that stands for all features without one of their own
+
+
+def contribution_bars(
+    frame: pd.DataFrame,
+    n: int = 10,
+    *,
+    unit: str = "log P",
+    title: str = "What each feature contributes",
+    ends: tuple[float, float] | None = None,
+) -> go.Figure:
+    """Draw the largest contributions of features to a label's score, and the sum of all others.
+
+    Parameters
+    ----------
+    frame : DataFrame, a line per feature of the row, largest contribution first
+        ``name``, ``value``, ``contribution``. :func:`xmlcore.explain.contributions` gives it, without names.
+    n : int
+        Bars drawn one by one; the others are one bar, so all bars together add up.
+    unit : str
+        What contributions add up to.
+    ends : pair of float, optional
+        Least and greatest value on the axis, so that several figures can share one.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+        ``layout.meta`` adds ``others``: the number of features in the last bar, and ``ends``: the least and the
+        greatest length of a bar, 0 among them.
+    """
+    need_columns(frame, ["name", "value", "contribution"], "contribution_bars")
+    shown = frame.head(n) if len(frame) > n + 1 else frame  # "1 other" would be no shorter than the feature itself
+    rest = frame.iloc[len(shown) :]
+    figure = new_figure(title, shown=len(shown), total=len(frame))
+    figure.update_layout(meta={**figure.layout.meta, "others": len(rest)})
+    names = list(shown["name"])
+    texts = [f"{short(name)} <i>{_number(value)}</i>" for name, value in zip(names, shown["value"])]
+    hovers = [f"<b>{short(name, 80)}</b><br>value {value:.5g}" for name, value in zip(names, shown["value"])]
+    values = list(shown["contribution"])
+    if len(rest):
+        texts.append(f"{len(rest):,} {OTHERS}")
+        hovers.append(f"<b>{len(rest):,} other features</b>, together")
+        values.append(float(rest["contribution"].sum()))
+    values = np.array(values, dtype=np.float64)
+    known, drawn = len(shown), [0.0, *values]
+    figure.update_layout(meta={**figure.layout.meta, "ends": [float(min(drawn)), float(max(drawn))]})
+    for said, mine, color in (
+        ("for the label", values > 0, FOR),
+        ("against it", values < 0, AGAINST),
+        ("no influence", values == 0, GREY),
+    ):
+        if mine.any():
+            bars(figure, values, mine, texts, hovers, color, said, f"%{{x:+.4~f}} to {unit}", solid=known)
+    bar_axes(figure, texts, len(values))
+    figure.update_xaxes(title_text=f"Contribution to {unit}", zeroline=True, zerolinecolor=MARK, zerolinewidth=1.5)
+    if ends is not None and ends[0] < ends[1]:
+        room = 0.05 * (ends[1] - ends[0])
+        figure.update_xaxes(range=[ends[0] - room * (ends[0] < 0), ends[1] + room * (ends[1] > 0)])
+    figure.update_layout(showlegend=True)
+    return figure
+
+
+def magnitude_bars(
+    frame: pd.DataFrame, n: int = 10, marked=(), *, title: str = "The largest feature values"
+) -> go.Figure:
+    """Draw a row's features of largest absolute value: the paper's explanation, which does not look at the model.
+
+    Parameters
+    ----------
+    frame : DataFrame, a line per feature, largest absolute value first
+        ``feature``, ``name``, ``value``.
+    n : int
+        Bars drawn.
+    marked : sequence of int
+        Features drawn in full colour, such as those that contribute most; all others are pale.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+        ``layout.meta`` adds ``marked``: how many of the drawn features are.
+    """
+    need_columns(frame, ["feature", "name", "value"], "magnitude_bars")
+    shown = frame.head(n)
+    figure = new_figure(title, shown=len(shown), total=len(frame))
+    inside = shown["feature"].isin(list(marked)).to_numpy()
+    figure.update_layout(meta={**figure.layout.meta, "marked": int(inside.sum())})
+    values = shown["value"].to_numpy(dtype=np.float64)
+    texts = [short(name) for name in shown["name"]]
+    hovers = [f"<b>{short(name, 80)}</b>" for name in shown["name"]]
+    for said, mine, opacity in (("among the largest contributions", inside, 1.0), ("not among them", ~inside, 0.35)):
+        if mine.any():
+            bars(figure, values, mine, texts, hovers, ORANGE, said, "value %{x:.5~g}", opacity=opacity)
+    bar_axes(figure, texts, len(values))
+    figure.update_xaxes(title_text="Value of the feature", zeroline=True, zerolinecolor=MARK)
+    figure.update_layout(showlegend=len(marked) > 0)
+    return figure
+
+
+def importance_bars(
+    frame: pd.DataFrame, n: int = 15, *, unit: str = "log P", title: str = "Features that contribute most"
+) -> go.Figure:
+    """Draw features by their mean absolute contribution over rows, and their mean contribution.
+
+    Parameters
+    ----------
+    frame : DataFrame, largest first
+        ``name``, ``mean_abs``, ``mean``, ``n_rows``. :func:`xmlcore.explain.importance` gives it, without names.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+    """
+    need_columns(frame, ["name", "mean_abs", "mean", "n_rows"], "importance_bars")
+    shown = frame.head(n)
+    figure = new_figure(title, shown=len(shown), total=len(frame))
+    texts = [short(name) for name in shown["name"]]
+    hovers = [f"<b>{short(name, 80)}</b><br>in {rows:,.0f} rows" for name, rows in zip(shown["name"], shown["n_rows"])]
+    values = shown["mean_abs"].to_numpy(dtype=np.float64)
+    every = np.ones(len(values), dtype=bool)
+    bars(figure, values, every, texts, hovers, BLUE, "mean size", "mean size %{x:.4~f}", opacity=0.75)
+    figure.add_scatter(
+        x=shown["mean"],
+        y=np.arange(len(shown))[::-1],
+        name="mean, with its sign",
+        mode="markers",
+        marker={"symbol": "diamond", "size": 9, "color": VERMILION},
+        customdata=hovers,
+        hovertemplate="%{customdata}<br>mean %{x:+.4~f}<extra></extra>",
+    )
+    bar_axes(figure, texts, len(values))
+    figure.update_xaxes(title_text=f"Contribution to {unit}, mean over rows", zeroline=True, zerolinecolor=MARK)
+    figure.update_layout(showlegend=True)
+    return figure
+
+
+def contributions_compared(
+    frame: pd.DataFrame,
+    *,
+    first: str = "without noise",
+    second: str = "with noise",
+    unit: str = "log P",
+    title: str = "Contributions without and with noise",
+) -> go.Figure:
+    """Draw two contributions per feature, joined by a line.
+
+    Parameters
+    ----------
+    frame : DataFrame, a line per feature, in the order in which they are drawn
+        ``name``, ``first``, ``second``.
+    first, second : str
+        What the two are, for the legend.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+    """
+    need_columns(frame, ["name", "first", "second"], "contributions_compared")
+    figure = new_figure(title, shown=len(frame), total=len(frame))
+    y = np.arange(len(frame))[::-1]
+    gap = np.full(len(frame), np.nan)
+    figure.add_scatter(
+        x=np.column_stack([frame["first"], frame["second"], gap]).ravel(),
+        y=np.column_stack([y, y, gap]).ravel(),
+        mode="lines",
+        line={"color": MARK, "width": 2},
+        hoverinfo="skip",
+        showlegend=False,
+    )
+    texts = [short(name) for name in frame["name"]]
+    for column, said, color, symbol in (
+        ("first", first, BLUE, "circle-open"),
+        ("second", second, VERMILION, "circle"),
+    ):
+        figure.add_scatter(
+            x=frame[column],
+            y=y,
+            name=short(said, 60),
+            mode="markers",
+            marker={"symbol": symbol, "size": 10, "color": color, "line": {"color": color, "width": 2}},
+            customdata=[short(name, 80) for name in frame["name"]],
+            hovertemplate=f"<b>%{{customdata}}</b><br>{short(said, 60)} %{{x:+.4~f}}<extra></extra>",
+        )
+    bar_axes(figure, texts, len(frame))
+    figure.update_xaxes(title_text=f"Contribution to {unit}", zeroline=True, zerolinecolor=MARK, zerolinewidth=1.5)
+    figure.update_layout(showlegend=True)
+    return figure
+
+
+def _number(value) -> str:
+    return f"{value:.3g}" if abs(value) < 1000 else f"{value:,.0f}"

@@ -1,0 +1,111 @@
+"""Figures of how good explanations are: removing features, and adding noise."""
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from xmlcore.figures._axes import spaced_axis
+from xmlcore.figures._style import (
+    BLUE,
+    GREY,
+    RANKING_COLORS,
+    RANKING_MARKS,
+    VERMILION,
+    add_band,
+    need_columns,
+    new_figure,
+)
+
+
+def deletion_curves(
+    frame: pd.DataFrame, *, title: str = "Taking features away", score: str = "Probability of the label"
+) -> go.Figure:
+    """Draw what is left of a label's score when a row's top features are taken away, by how they were ranked.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        ``method``, ``removed``, ``row``, ``score``. :func:`xmlcore.explain.deletion_curve` gives it.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+        Means over rows with 95 % intervals (Student t). ``layout.meta`` adds ``left``: for each method the mean share
+        of the score that is left after the most features.
+    """
+    need_columns(frame, ["method", "removed", "row", "score"], "deletion_curves")
+    figure = new_figure(title, shown=len(frame), total=len(frame))
+    left = {}
+    for method in dict.fromkeys(frame["method"]):
+        means = _intervals(frame[frame["method"] == method].groupby("removed")["score"])
+        color = RANKING_COLORS.get(method, GREY)
+        add_band(figure, means.index, 100 * means["low"], 100 * means["high"], color, method)
+        said = [f"{100 * a:.2f} to {100 * b:.2f} %" for a, b in zip(means["low"], means["high"])]
+        figure.add_scatter(
+            x=means.index,
+            y=100 * means["mean"],
+            name=method,
+            mode="lines+markers",
+            legendgroup=method,
+            line={"color": color, "width": 2.5},
+            marker={"symbol": RANKING_MARKS.get(method, "circle"), "size": 9, "color": color},
+            customdata=said,
+            hovertemplate=f"<b>{method}</b><br>%{{x}} removed: %{{y:.2f}} %, %{{customdata}}<extra></extra>",
+        )
+        whole = float(means["mean"].iloc[0])
+        left[method] = float(means["mean"].iloc[-1]) / whole if whole > 0 else float("nan")
+    figure.update_layout(showlegend=True, meta={**figure.layout.meta, "left": left})
+    removed = np.sort(frame["removed"].unique())
+    figure.update_xaxes(title_text="Features taken away", **spaced_axis(removed))
+    figure.update_yaxes(title_text=f"{score}, %", rangemode="tozero")
+    return figure
+
+
+def stability_curves(frame: pd.DataFrame, *, title: str = "Do explanations stay the same under noise?") -> go.Figure:
+    """Draw how much of an explanation stays the same under noise, against the level of noise.
+
+    Parameters
+    ----------
+    frame : DataFrame, a line per row and repeat
+        ``row``, ``sigma``, ``repeat``, ``spearman`` and ``overlap``, each with the explanation without noise.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+        Means over rows (of each row's mean over repeats) with 95 % intervals (Student t).
+    """
+    need_columns(frame, ["row", "sigma", "repeat", "spearman", "overlap"], "stability_curves")
+    figure = new_figure(title, shown=len(frame), total=len(frame))
+    per_row = frame.groupby(["sigma", "row"])[["spearman", "overlap"]].mean().reset_index()
+    for column, said, color, symbol in (
+        ("spearman", "Spearman’s rank correlation", BLUE, "circle"),
+        ("overlap", "overlap of the top features", VERMILION, "square"),
+    ):
+        means = _intervals(per_row.groupby("sigma")[column])
+        add_band(figure, means.index, means["low"], means["high"], color, column)
+        figure.add_scatter(
+            x=means.index,
+            y=means["mean"],
+            name=said,
+            mode="lines+markers",
+            legendgroup=column,
+            line={"color": color, "width": 2.5},
+            marker={"symbol": symbol, "size": 9, "color": color},
+            hovertemplate=f"{said} %{{y:.3f}} at σ = %{{x:~g}}<extra></extra>",
+        )
+    figure.update_layout(showlegend=True)
+    levels = np.sort(frame["sigma"].unique())
+    figure.update_xaxes(title_text="Noise σ, as a share of the mean size of a value", **spaced_axis(levels))
+    figure.update_yaxes(title_text="Agreement, 1 is the same")
+    return figure
+
+
+def _intervals(groups) -> pd.DataFrame:
+    """``mean``, ``low`` and ``high`` of each group: 95 % intervals of its mean; the mean where there is one value."""
+    from scipy import stats
+
+    found = groups.agg(["mean", "std", "count"])
+    enough = found["count"] > 1
+    half = stats.t.ppf(0.975, np.maximum(found["count"] - 1, 1)) * found["std"] / np.sqrt(found["count"])
+    half = np.where(enough, half, 0.0)
+    return found.assign(low=found["mean"] - half, high=found["mean"] + half)[["mean", "low", "high"]]

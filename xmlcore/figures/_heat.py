@@ -1,0 +1,97 @@
+"""Heat maps with names beside them."""
+
+import numpy as np
+
+from xmlcore.figures._style import short
+
+SCALE = "Cividis"
+CELL = 17  # height of a row of the map, in pixels
+BAR = 150  # length of the colour bar, in pixels
+LETTERS = 18  # most letters of a name beside the map
+
+
+def heat_map(figure, values, labels, names, said, what, scale, ends):
+    """Draw a heat map into an empty figure.
+
+    Parameters
+    ----------
+    values : ndarray of float, shape (rows, columns)
+        nan is a blank cell.
+    labels, names : list of str
+        Names of the rows and of the columns; ``names=None`` leaves the latter out.
+    said : list of str
+        Texts for the cells, row by row, shown on hover.
+    what : str
+        Title of the colour bar.
+    scale : dict
+        Further settings of the colour bar, such as its ticks.
+    ends : pair of float
+        Values at the ends of the colour scale.
+    """
+    rows, columns = values.shape
+    # Names are categories: where there is no room for all, Plotly writes every second or third.
+    figure.add_heatmap(
+        x=_categories(names, columns),
+        y=_categories(labels, rows),
+        z=values,
+        customdata=np.array(said, dtype=object).reshape(rows, columns),
+        hovertemplate="%{customdata}<extra></extra>",
+        hoverongaps=False,
+        coloraxis="coloraxis",
+        xgap=0.6 if columns <= 80 else 0,
+        ygap=0.6 if rows <= 80 else 0,
+    )
+    figure.update_layout(
+        height=max(CELL * rows + 250, 340),
+        margin={"t": 112, "b": 16, "l": 16, "r": 16},
+        coloraxis={
+            "colorscale": SCALE,
+            "cmin": ends[0],
+            "cmax": ends[1],
+            "colorbar": {
+                "orientation": "h",
+                "thickness": 10,
+                "len": BAR,
+                "lenmode": "pixels",
+                "x": 0,
+                "xpad": 0,
+                "xanchor": "left",
+                "y": 1,
+                "yanchor": "bottom",
+                "ypad": 8,
+                "nticks": 4,
+                "tickangle": 0,
+                "tickfont": {"size": 11},
+                **scale,
+            },
+        },
+    )
+    # Not the title of the bar, which the dashboard's theme would put on top of the bar.
+    figure.add_annotation(
+        text=what[:1].upper() + what[1:],
+        showarrow=False,
+        x=0,
+        xref="paper",
+        xanchor="left",
+        y=1,
+        yref="paper",
+        yanchor="bottom",
+        yshift=36,
+        font={"size": 12},
+    )
+    axis = {"type": "category", "tickfont": {"size": 11}, "showgrid": False, "ticks": "", "showline": False}
+    figure.update_xaxes(tickangle=90, showticklabels=names is not None, **axis)
+    figure.update_yaxes(autorange="reversed", **axis)
+    return figure
+
+
+def _categories(names, count):
+    """Return the names as they are written; zero-width spaces make equal names different categories."""
+    if names is None:
+        return np.arange(count)
+    seen, found = {}, []
+    for name in names:
+        said = short(name, LETTERS)
+        seen[said] = seen.get(said, 0) + 1
+        found.append(said + "\u200b" * (seen[said] - 1))
+    return found

@@ -1,0 +1,131 @@
+"""Figures of a row's way to a label, in a label tree or in decision trees."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from xmlcore.figures._style import BLUE, PALETTE, RUN_DASHES, VERMILION, need_columns, new_figure
+
+MOST_PATHS = 30  # ways through a tree that are drawn one by one
+
+
+def path_products(frame: pd.DataFrame, *, title: str = "The probability along the path") -> go.Figure:
+    """Draw how the probability of a label shrinks from the root of a label tree to its leaf.
+
+    Parameters
+    ----------
+    frame : DataFrame, a line per node on the way
+        ``tree``, ``depth``, ``node``, ``margin``, ``factor``: the probability of the node given its parent.
+        :func:`xmlcore.explain.path` gives it.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+        A line per tree; ``layout.meta`` has how many of the trees are drawn.
+    """
+    need_columns(frame, ["tree", "depth", "node", "margin", "factor"], "path_products")
+    trees = list(frame["tree"].unique())
+    figure = new_figure(title, shown=min(len(trees), MOST_PATHS), total=len(trees))
+    for place, tree in enumerate(trees[:MOST_PATHS]):
+        mine = frame[frame["tree"] == tree].sort_values("depth")
+        product = np.cumprod(mine["factor"].to_numpy(dtype=np.float64))
+        start = float(mine["depth"].min()) - 1
+        hovers = [
+            f"node {row['node']:,}: {_percent(row['factor'])} of its parent’s, margin {row['margin']:+.3f}"
+            for row in mine.to_dict("records")
+        ]
+        color = PALETTE[place % len(PALETTE)]
+        figure.add_scatter(
+            x=np.concatenate([[start], mine["depth"]]),
+            y=100 * np.concatenate([[1.0], product]),
+            name=f"tree {tree + 1}",
+            mode="lines+markers+text" if len(trees) == 1 and len(mine) <= 12 else "lines+markers",
+            text=["", *(f"×{factor:.2f}" for factor in mine["factor"])],
+            textposition="top right",
+            textfont={"size": 12},
+            line={"color": color, "width": 2, "dash": RUN_DASHES[place // len(PALETTE) % len(RUN_DASHES)]},
+            marker={"size": 9, "color": color},
+            cliponaxis=False,
+            customdata=["the start: every row", *hovers],
+            hovertemplate="%{customdata}<br>product so far %{y:.3~g} %<extra></extra>",
+        )
+    depths = frame["depth"].to_numpy()
+    figure.update_layout(showlegend=len(trees) > 1)
+    axis = _depths(depths.min() - 1, depths.max())
+    axis["ticktext"][0] = "start"
+    figure.update_xaxes(title_text="Depth in the tree", **axis)
+    figure.update_yaxes(title_text="Probability so far, %", rangemode="tozero")
+    return figure
+
+
+def path_shares(frame: pd.DataFrame, *, title: str = "The label’s share along the path") -> go.Figure:
+    """Draw a label's share of the rows' labels in the nodes that a row passes, in trees over rows.
+
+    Parameters
+    ----------
+    frame : DataFrame, a line per node on the way
+        ``tree``, ``leaf`` (the leaf that the way ends in), ``depth``, ``node``, ``share``.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+        A thin line per way, and their mean at each depth where there are several, with the weights of the frame's
+        ``weight`` when it has them.
+    """
+    need_columns(frame, ["tree", "leaf", "depth", "node", "share"], "path_shares")
+    ways = [way for _, way in frame.groupby(["tree", "leaf"], sort=False)]
+    figure = new_figure(title, shown=min(len(ways), MOST_PATHS), total=len(ways))
+    many = len(ways) > 1
+    for place, way in enumerate(ways[:MOST_PATHS]):
+        way = way.sort_values("depth")
+        figure.add_scatter(
+            x=way["depth"],
+            y=100 * way["share"],
+            name="one way to a leaf",
+            mode="lines+markers",
+            legendgroup="ways",
+            showlegend=many and place == 0,
+            opacity=0.45 if many else 1.0,
+            line={"color": BLUE, "width": 1.2 if many else 2.5},
+            marker={"size": 4 if many else 8, "color": BLUE},
+            customdata=[f"tree {t + 1}, node {v:,}" for t, v in zip(way["tree"], way["node"])],
+            hovertemplate="%{customdata}<br>share %{y:.2f} %<extra></extra>",
+        )
+    if many:
+        # A way that has ended stays what it came to: the last point is the mean over leaves.
+        deepest = int(frame["depth"].max())
+        at = np.arange(int(frame["depth"].min()), deepest + 1)
+        held = [way.set_index("depth")["share"].sort_index().reindex(at).ffill() for way in ways]
+        weights = [way["weight"].iloc[0] if "weight" in frame.columns else 1.0 for way in ways]
+        figure.add_scatter(
+            x=at,
+            y=100 * np.average(np.column_stack(held), axis=1, weights=weights),
+            name=f"mean of all {len(ways):,}",
+            mode="lines+markers",
+            line={"color": VERMILION, "width": 3},
+            marker={"symbol": "square", "size": 7, "color": VERMILION},
+            hovertemplate="depth %{x}: mean %{y:.2f} %<extra></extra>",
+        )
+    figure.update_layout(showlegend=many)
+    depths = frame["depth"]
+    figure.update_xaxes(title_text="Depth in the tree", **_depths(depths.min(), depths.max()))
+    figure.update_yaxes(title_text="Share of the node’s rows, %", rangemode="tozero")
+    return figure
+
+
+def _percent(share) -> str:
+    return f"{100 * share:.3g} %"
+
+
+def _depths(first, last):
+    first, last = int(first), int(last)
+    room = 0.06 * max(last - first, 1)
+    ticks = list(range(first, last + 1, max(1, math.ceil((last - first) / 10))))
+    return {
+        "range": [first - room, last + 3 * room],
+        "tickvals": ticks,
+        "ticktext": [str(tick) for tick in ticks],
+        "zeroline": False,
+    }
