@@ -1,16 +1,21 @@
-"""Why this label for this row: what each feature of a row adds to a label's score, and whether that can be trusted.
+"""Explanations: what each feature of a row contributes to a label's score, and whether that can be trusted.
 
-One row: :func:`contributions`, :func:`path`, :func:`magnitude`. Two explanations: :func:`agreement`,
-:func:`side_by_side`. An explanation under noise: :func:`stability`. Whether removing the features that it names takes
-the label away: :func:`deletion_curve`. Many rows: :func:`importance`; all rows of a label: :func:`label_importance`.
+- One row: :func:`contributions`, :func:`path`, :func:`magnitude`.
+- Two explanations of a row: :func:`agreement`, :func:`side_by_side`.
+- An explanation under noise: :func:`stability`.
+- The label's probability without the features that an explanation names: :func:`deletion_curve`.
+- Many rows: :func:`importance`; the rows of one label: :func:`label_importance`.
 """
 
 from xmlcore.explain._attribution import Attributions, attributions, can_explain, explains_features
-from xmlcore.explain._many_rows import deletion_curve, importance, label_scores
+from xmlcore.explain._contributions import contributions, magnitude
+from xmlcore.explain._importance import importance
 from xmlcore.explain._one_label import LabelImportance, label_importance
-from xmlcore.explain._one_row import agreement, contributions, magnitude, path, stability
+from xmlcore.explain._paths import path
+from xmlcore.explain._removal import deletion_curve, label_scores
 from xmlcore.explain._scores import probability
 from xmlcore.explain._side_by_side import side_by_side
+from xmlcore.explain._stability import agreement, stability
 
 __all__ = [
     "Attributions",

@@ -1,7 +1,7 @@
-"""What each feature of many rows adds to one label's score each, for every kind of model.
+"""Contributions of features to the score of one label of each row, for every kind of model.
 
-Models are told apart by what they offer, not by their class, so a subclass or a model of another package is explained
-as well:
+The kind of a model is decided by its attributes, not by its class, so that a subclass or a model of another package is
+explained as well:
 
 ==========================  =================================================  =========================
 a model with                is explained as                                    the score (``kind``)
@@ -23,17 +23,17 @@ import scipy.sparse as sp
 
 from xmlcore._kernels import explain as kernels
 from xmlcore._kernels.csr import Rows
-from xmlcore.validation import check_features, check_label_ids, csr_parts
+from xmlcore.validation import check_features, check_fitted, check_label_ids, csr_parts
 
 LOSSES = {"logistic": kernels.LOGISTIC, "squared_hinge": kernels.SQUARED_HINGE}
 KINDS = ("log_proba", "margin", "share", "score")
 
 
 class Attributions(NamedTuple):
-    """What features add to the scores of n rows, for one label each."""
+    """Contributions of features to the scores of n rows, for one label of each."""
 
     values: sp.csr_array  # float64 (n, D): the features' values; for "score" (n, number of pair features)
-    contributions: sp.csr_array  # float64, of the same structure: zeros are stored
+    contributions: sp.csr_array  # float64, with the same entries as values: zeros are stored
     baseline: np.ndarray  # float64 (n,), the score without features
     total: np.ndarray  # float64 (n,), the score: the baseline plus the row's contributions
     kind: str  # "log_proba", "margin", "share" or "score"
@@ -41,13 +41,14 @@ class Attributions(NamedTuple):
 
 
 def unwrapped(model):
-    """The fitted model itself, inside of what keeps it as ``model_``."""
+    """Return the fitted model inside wrappers that keep it as ``model_``."""
     while _kind(model) is None and hasattr(model, "model_"):
         model = model.model_
     return model
 
 
 def _kind(model):
+    """Return how a model is explained; None if it cannot be."""
     if hasattr(model, "linear_nodes"):
         return "log_proba"
     if hasattr(model, "linear_margins"):
@@ -58,7 +59,7 @@ def _kind(model):
 
 
 def kind_of(model) -> str:
-    """How a model is explained: "log_proba", "margin", "share" or "score"; TypeError for one that is none of these."""
+    """Return how a model is explained, "log_proba", "margin", "share" or "score"; raise TypeError if it cannot be."""
     kind = _kind(unwrapped(model))
     if kind is None:
         raise TypeError(
@@ -69,17 +70,17 @@ def kind_of(model) -> str:
 
 
 def can_explain(model) -> bool:
-    """Whether :func:`attributions` knows this fitted model."""
+    """Return whether :func:`attributions` can explain this fitted model."""
     return _kind(unwrapped(model)) is not None
 
 
 def explains_features(model) -> bool:
-    """Whether contributions are those of the features of X, which can be removed: not so for pairs of row and class."""
+    """Return whether the model is explained by the features of X, and not by features of pairs of row and class."""
     return _kind(unwrapped(model)) not in (None, "score")
 
 
 def attributions(model, X, labels) -> Attributions:
-    """What each feature of each row adds to the score of one label.
+    """Return what each feature of each row contributes to the score of one label.
 
     Parameters
     ----------
@@ -91,54 +92,52 @@ def attributions(model, X, labels) -> Attributions:
     Returns
     -------
     Attributions
-        ``baseline + contributions.sum(axis=1) == total``, up to rounding in float64, for every kind. Features that a
-        row does not have contribute nothing and are not stored.
+        ``baseline + contributions.sum(axis=1) == total``, up to rounding in float64. Features that a row does not have
+        contribute nothing and are not stored.
 
     Raises
     ------
     TypeError
-        A model that cannot be explained.
+        The model cannot be explained.
     ValueError
         X does not fit the model, or labels are not n of its labels.
 
     Notes
     -----
     *Label tree.* The score is log P(label | x), a sum over the nodes of the label's path. The row is scaled to length
-    1, u = x / |x|, and node v has the margin m = b + sum of w_f u_f. What v adds beyond the empty row, log P_v(m) - log
-    P_v(b), is shared out in proportion to w_f u_f. That is exactly the integrated gradient (Sundararajan, Taly and Yan,
-    ICML 2017) along the straight line from the empty row to u, as the factor depends on the row by one number. A factor
-    that is always 0 or 1 (infinite bias) adds nothing.
+    1, u = x / |x|, and node v has the margin m = b + sum of w_f u_f. The difference that the row makes at node v,
+    log P_v(m) - log P_v(b), is divided among the features in proportion to w_f u_f. This is exactly the integrated
+    gradient (Sundararajan, Taly and Yan, ICML 2017) along the straight line from the empty row to u, because the factor
+    depends on the row only through m. A factor that is always 0 or 1 (infinite bias) contributes nothing.
 
-    *Several label trees.* The score is the log of the mean probability. With the logarithmic mean L(a, b) =
-    (a - b) / (log a - log b), the change of a sum A of probabilities p_t has log A - log A0 = sum over t of
-    L(p_t, p_t0) / L(A, A0) * (log p_t - log p_t0), without a rest (the decomposition of Ang, Energy Policy 2005): so
-    tree t's contributions count L(p_t, p_t0) / L(A, A0). Trees that give the label more count more. For one tree it is
-    the above; for several it is near the integrated gradient, not equal.
+    *Several label trees.* The score is the log of the mean probability. Let L(a, b) = (a - b) / (log a - log b) be the
+    logarithmic mean. A sum A of probabilities p_t that changes from A0, with parts p_t0, then has log A - log A0 = sum
+    over t of L(p_t, p_t0) / L(A, A0) * (log p_t - log p_t0), exactly (the decomposition of Ang, Energy Policy 2005).
+    The contributions in tree t are therefore weighted by L(p_t, p_t0) / L(A, A0): trees that give the label a higher
+    probability count more. For several trees this is close to the integrated gradient, not equal to it.
 
-    *OneVsRest.* The score is the margin: w_f u_f each, exactly.
+    *OneVsRest.* The score is the margin. Feature f contributes w_f u_f, exactly.
 
-    *LdSM.* The score is the label's mean share of the rows in the leaves reached, that of ``predict_proba``. Each step
-    from a node to a child changes the share; the change (times the part of the tree's leaves that are reached through
-    the child) is given to the features that pulled towards the step, in proportion to w_f x_f in the margin that
-    decided it: the child's own where it reached the threshold, its difference to the second largest where none did. The
-    sum is exact, the split approximate, as in Saabas' path method for decision trees: what would have happened on
-    another way is not asked, and features that pulled against the step get nothing. (Sharing out by size, |w_f x_f|,
-    these included, names features whose removal changes the label less: see :func:`deletion_curve`.) Steps that no
-    feature pulled towards, which biases decided, count as baseline.
+    *LdSM.* The score is the mean share of the label in the leaves that the row reaches, as in ``predict_proba``. Each
+    step from a node to a child changes the share. The change, weighted by the part of the tree's reached leaves that
+    are reached through the child, is divided among the features that favour the step, in proportion to w_f x_f in the
+    margin that decided it: that of the child if it reached the threshold; the difference to the second largest margin
+    if no margin did. The sum is exact. The division is approximate, as in the path method of Saabas for decision trees:
+    it ignores other ways of the row, and features against the step get nothing. (Dividing by |w_f x_f| among all
+    features names features whose removal changes the label less, see :func:`deletion_curve`.) Steps that no feature
+    favours, which biases decided, are part of the baseline.
 
-    *DoubleSampling.* The score is the linear function of the pair of row and class: weight times value of each of its
-    features, baseline 0.
+    *DoubleSampling.* The score is a linear function of features of the pair of row and class. Each contributes its
+    weight times its value, and the baseline is 0.
     """
     return Explainer(model).rows(X, labels)
 
 
 class Explainer:
-    """A model made ready for many rows: what is read from it is kept between calls of :meth:`rows`."""
+    """A model prepared for explaining many rows: what it reads from the model is kept between calls of :meth:`rows`."""
 
     def __init__(self, model):
-        fitted = getattr(model, "_check_fitted", None)
-        if fitted is not None:
-            fitted()
+        check_fitted(model)
         self.kind = kind_of(model)
         self.model = model = unwrapped(model)
         if self.kind == "log_proba":
@@ -146,12 +145,13 @@ class Explainer:
             self.trees = [(tree, csr_parts(tree.weights)) for tree in trees]
 
     def rows(self, X, labels) -> Attributions:
-        """As :func:`attributions`."""
+        """Return the attributions of rows, see :func:`attributions`."""
         X = check_features(X, self.model.n_features_in_)
         labels = check_label_ids(labels, X.shape[0], self.model.n_labels_)
         return getattr(self, "_" + self.kind)(X, labels)
 
     def _log_proba(self, X, labels):
+        """Explain label trees: the contributions in each tree, weighted by what the tree adds to the mean."""
         x, n = _unit_rows(X), X.shape[0]
         found = [self._one_tree(tree, weights, x, labels) for tree, weights in self.trees]
         if len(found) == 1:
@@ -170,15 +170,16 @@ class Explainer:
         return _as_attributions(X, total, log_before - count, log_after - count, self.kind)
 
     def _one_tree(self, tree, weights, x, labels):
+        """Return the contributions in one label tree, the score without features, and the score."""
         distinct, which = np.unique(labels, return_inverse=True)
         paths = [tree.path(label) for label in distinct.tolist()]
-        ptr = np.concatenate([[0], np.cumsum([path.size for path in paths])[which]]) if len(paths) else np.zeros(1)
         sizes = np.array([path.size for path in paths], np.int64)[which] if len(paths) else np.empty(0, np.int64)
         ptr = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         nodes = np.concatenate([paths[i] for i in which]) if len(paths) else np.empty(0, np.int64)
         return _along_paths(x, ptr, nodes, weights, tree.bias, LOSSES[tree.loss])
 
     def _margin(self, X, labels):
+        """Explain one linear classifier per label."""
         distinct, which = np.unique(labels, return_inverse=True)
         weights, bias = self.model.linear_margins(distinct)
         ptr = np.arange(labels.size + 1, dtype=np.int64)
@@ -188,6 +189,7 @@ class Explainer:
         )
 
     def _share(self, X, labels):
+        """Explain the trees of LdSM."""
         model = self.model
         own_ptr, columns, place = model.in_columns(X)
         parts, before, after = np.zeros(X.nnz), np.empty(X.shape[0]), np.empty(X.shape[0])
@@ -197,6 +199,7 @@ class Explainer:
         return _as_attributions(X, parts, before, after, self.kind)
 
     def _score(self, X, labels):
+        """Explain a linear function of features of pairs of row and class."""
         model = self.model
         values = np.asarray(model.pair_features(X, labels[:, None]), np.float64)[:, 0, :]
         names, n = list(model.feature_names_), X.shape[0]
@@ -208,7 +211,7 @@ class Explainer:
 
 
 def _unit_rows(X):
-    """Rows of length 1 in float64: ptr, features, values. Rows of zeros stay."""
+    """Return the rows scaled to length 1, in float64: ptr, features, values. Rows of zeros stay."""
     ptr, features, values = csr_parts(X)
     values = values.astype(np.float64)
     row = np.repeat(np.arange(X.shape[0]), np.diff(ptr))
@@ -218,7 +221,7 @@ def _unit_rows(X):
 
 
 def _along_paths(x, ptr, nodes, weights, bias, loss):
-    """Contributions (as the values of x), the score without features, the score."""
+    """Return the contributions (in the order of x's values), the score without features, and the score."""
     parts, before, after = np.zeros(x[1].size), np.empty(x[0].size - 1), np.empty(x[0].size - 1)
     classifiers = kernels.Classifiers(*weights, bias, loss)
     kernels.share_along_paths(Rows(*x), kernels.Paths(ptr, nodes), classifiers, parts, before, after)
@@ -231,12 +234,12 @@ def _as_attributions(X, parts, before, after, kind):
 
 
 def _log_sum(logs):
-    """Log of the sum of exponentials over the first axis."""
+    """Return the log of the sum of exponentials over the first axis."""
     return np.logaddexp.reduce(logs, axis=0)
 
 
 def _log_of_log_mean(a, b):
-    """Log of the logarithmic mean of exp(a) and exp(b); -inf where one of them is -inf."""
+    """Return the log of the logarithmic mean of exp(a) and exp(b); -inf where a or b is -inf."""
     with np.errstate(invalid="ignore", divide="ignore"):
         half = np.abs(a - b) / 2
         # log(sinh(h) / h), which is near h^2 / 6 for small h

@@ -1,8 +1,8 @@
-"""Names beside ids, in every frame."""
+"""Names of features and labels beside their ids in frames."""
 
 
 def feature_names(dataset, names, n_features):
-    """Names of features, of the data set unless they are given; None when there are none."""
+    """Return the given names of features, or else those of the data set; None if there are none."""
     if names is None and dataset is not None:
         names = dataset.feature_names
     if names is not None and len(names) != n_features:
@@ -11,7 +11,7 @@ def feature_names(dataset, names, n_features):
 
 
 def label_names(dataset, names, n_labels):
-    """As :func:`feature_names`, of labels."""
+    """Return the given names of labels, or else those of the data set; None if there are none."""
     if names is None and dataset is not None:
         names = dataset.label_names
     if names is not None and len(names) != n_labels:
@@ -20,7 +20,7 @@ def label_names(dataset, names, n_labels):
 
 
 def with_names(frame, names, ids="feature", column="name"):
-    """Insert the names behind the ids; empty text for id -1."""
+    """Insert a column of names after the column of ids; the id -1 has an empty name."""
     if names is not None:
         frame.insert(frame.columns.get_loc(ids) + 1, column, [names[i] if i >= 0 else "" for i in frame[ids].tolist()])
     return frame

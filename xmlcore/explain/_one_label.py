@@ -1,11 +1,11 @@
-"""One label: the features that contribute most to it, over rows that have it."""
+"""Importance for one label: the features that contribute most to it, over rows that have it."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from xmlcore.explain._many_rows import importance
+from xmlcore.explain._importance import importance
 from xmlcore.progress import Progress, silent
 
 if TYPE_CHECKING:

@@ -390,8 +390,26 @@ class OneVsRest(MultiLabelModel):
     def _take(self, x, block):
         return take_rows(*x, *block, *self._columns)
 
-    def _label_scores(self, X, labels):
-        """Probability of one label per row, float64, for rows that were checked."""
+    def label_probabilities(self, X, labels) -> np.ndarray:
+        """Return the probability of one label of each row, before it is rounded to float32.
+
+        Parameters
+        ----------
+        X : sparse or dense, shape (n, D)
+        labels : array_like of int, shape (n,)
+            The label of each row.
+
+        Returns
+        -------
+        ndarray of float64, shape (n,)
+
+        Raises
+        ------
+        ValueError, TypeError
+            X does not fit the model, or labels are not n ids below L.
+        """
+        X = self._check_input(X)
+        labels = check_label_ids(labels, X.shape[0], self.n_labels_)
         x = X.astype(np.float64)
         length = np.sqrt(x.multiply(x).sum(axis=1))
         length[length == 0] = 1.0

@@ -1,0 +1,70 @@
+"""Importance of features over many rows."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from explain.fitted import NAMES, D, Pairs, data
+
+from xmlcore import explain
+from xmlcore.explain import _importance
+from xmlcore.progress import Cancelled
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*sibling groups stopped", "ignore:.*splits were undone")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_importance_is_the_mean_over_explanations(models, name, monkeypatch):
+    model = models[name]
+    X, Y = data(17, n=25)
+    labels = model.predict_topk(X, 1).labels[:, 0]
+    sizes, sums, rows = np.zeros(D), np.zeros(D), np.zeros(D, int)
+    for i in range(25):
+        frame = explain.contributions(model, X[[i]], int(labels[i]))
+        sizes[frame["feature"]] += frame["contribution"].abs()
+        sums[frame["feature"]] += frame["contribution"]
+        rows[frame["feature"]] += 1
+    found = explain.importance(model, X, n=None, feature_names=[f"f{j}" for j in range(D)])
+    assert list(found.columns) == ["feature", "name", "mean_abs", "mean", "n_rows"]
+    assert (found["mean_abs"].diff().dropna() <= 0).all() and found["name"][0] == f"f{found['feature'][0]}"
+    np.testing.assert_allclose(found["mean_abs"], sizes[found["feature"]] / 25)
+    np.testing.assert_allclose(found["mean"], sums[found["feature"]] / 25, atol=1e-12)
+    np.testing.assert_array_equal(found["n_rows"], rows[found["feature"]])
+    assert found.attrs["n_pairs"] == 25 and found.attrs["n_left_out"] == 0 and found.attrs["n_features"] == len(found)
+    monkeypatch.setattr(_importance, "BLOCK_ROWS", 4)
+    top = explain.importance(model, X, labels, n=5)
+    pd.testing.assert_frame_equal(top, found.drop(columns="name").head(5), rtol=1e-12)
+
+
+def test_importance_takes_all_labels_of_rows(models):
+    X, Y = data(18, n=25, unlabelled=True)
+    found = explain.importance(models["PLT"], X, Y, n=None)
+    rows, labels = Y.nonzero()
+    expected = explain.importance(models["PLT"], X[rows], labels, n=None)
+    pd.testing.assert_frame_equal(found, expected)
+    assert found.attrs["n_pairs"] == rows.size and found.attrs["n_left_out"] == 5
+    nothing = explain.importance(models["PLT"], X[:0])
+    assert len(nothing) == 0 and nothing.attrs["n_pairs"] == 0
+
+
+def test_importance_of_pairs_is_that_of_their_features():
+    X, _ = data(19, n=10)
+    found = explain.importance(Pairs(), X)
+    assert set(found["name"]) == set(Pairs.feature_names_) and found.attrs["kind"] == "score"
+    assert (found["n_rows"] == 10).all()
+
+
+def test_long_work_reports_and_can_be_stopped(models):
+    X, _ = data(20, n=30)
+    for work in (
+        lambda progress: explain.importance(models["PLT"], X, np.zeros(30, int), progress=progress),
+        lambda progress: explain.deletion_curve(models["PLT"], X, np.zeros(30, int), progress=progress),
+    ):
+        said = []
+        work(lambda *report, said=said: said.append(report))
+        assert said[-1][1] == 1 and [f for _, f, _ in said] == sorted(f for _, f, _ in said)
+
+        def stop(phase, fraction, detail=""):
+            raise Cancelled
+
+        with pytest.raises(Cancelled):
+            work(stop)

@@ -1,0 +1,97 @@
+"""Deletion curves and scores of labels."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from explain.fitted import NAMES, D, L, Pairs, data
+
+from xmlcore import PLT, LdSM, OneVsRest, explain
+from xmlcore.explain import _removal
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*sibling groups stopped", "ignore:.*splits were undone")
+
+
+@pytest.mark.parametrize("name", [*NAMES, "pairs"])
+def test_scores_of_one_label_are_the_models_probabilities(models, name, monkeypatch):
+    model = models.get(name, Pairs())
+    X, _ = data(14, n=30)
+    labels = np.arange(30) % L
+    monkeypatch.setattr(_removal, "PROBA_ROWS", 7)
+    found = explain.label_scores(model, X, labels)
+    expected = model.predict_proba(X).toarray()[np.arange(30), labels]
+    assert found.dtype == np.float64
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-9)
+    assert explain.label_scores(model, X[:0], []).shape == (0,)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_removal_equals_a_loop_over_rows(models, name, monkeypatch):
+    model = models[name]
+    X, _ = data(15, n=12)
+    X = sp.csr_array(sp.vstack([X, sp.csr_array((1, D), dtype=np.float32)]))  # and a row without features
+    labels = np.arange(13) % L
+    methods, counts = ("contributions", "supporting", "magnitude", "random"), (0, 2, 1, 50)
+    found = explain.deletion_curve(model, X, labels, methods=methods, counts=counts, seed=3)
+    assert list(found.columns) == ["method", "removed", "row", "score"] and len(found) == 4 * 4 * 13
+    table = found.set_index(["method", "removed", "row"])["score"].sort_index()
+    for i in range(13):
+        frame = explain.contributions(model, X[[i]], int(labels[i]))
+        supporting = frame.sort_values(["contribution", "feature"], ascending=[False, True])
+        orders = {
+            "contributions": frame["feature"].tolist(),
+            "supporting": supporting["feature"].tolist(),
+            "magnitude": [f for f, _ in explain.magnitude(X[[i]], n=D)],
+        }
+        for method, order in orders.items():
+            for count in counts:
+                row = X[[i]].toarray()
+                row[0, order[:count]] = 0
+                expected = explain.label_scores(model, row, labels[[i]])[0]
+                assert table[method, count, i] == pytest.approx(expected, rel=1e-5), (method, count, i)
+        assert len({table[method, 0, i] for method in methods}) == 1
+        assert len({table[method, 50, i] for method in methods}) == 1  # all are removed
+    monkeypatch.setattr(_removal, "BLOCK_ENTRIES", 40)
+    assert len(_removal._blocks(X, 1)) > 3
+    again = explain.deletion_curve(model, X, labels, methods=methods, counts=counts, seed=3)
+    pd.testing.assert_frame_equal(found, again, rtol=1e-12)
+    other = explain.deletion_curve(model, X, labels, methods=("random",), counts=(2,), seed=4)
+    assert (other["score"].to_numpy() != table["random", 2].to_numpy()).any()
+
+
+def test_removing_contributing_features_lowers_the_score_most(models):
+    X, Y = data(16, n=60)
+    for name in NAMES:
+        labels = models[name].predict_topk(X, 1).labels[:, 0]
+        found = explain.deletion_curve(models[name], X, labels, counts=(3,)).groupby("method")["score"].mean()
+        assert found["contributions"] < found["magnitude"] and found["contributions"] < found["random"], name
+
+
+def test_invalid_arguments_of_removal_are_refused(models):
+    X, _ = data(n=2)
+    for methods, message in (((), "methods must be"), (("largest",), "methods must be"), (("random",) * 2, "once")):
+        with pytest.raises(ValueError, match=message):
+            explain.deletion_curve(models["PLT"], X, [0, 1], methods=methods)
+    with pytest.raises(ValueError, match="a count of features to remove must be at least 0"):
+        explain.deletion_curve(models["PLT"], X, [0, 1], counts=(-1,))
+    with pytest.raises(ValueError, match="each once"):
+        explain.deletion_curve(models["PLT"], X, [0, 1], counts=(1, 1))
+    with pytest.raises(ValueError, match="those of pairs of row and class.*use methods="):
+        explain.deletion_curve(Pairs(), X, [0, 1])
+    found = explain.deletion_curve(Pairs(), X, [0, 1], methods=("magnitude", "random"), counts=(0, 1))
+    assert len(found) == 8
+
+
+@pytest.mark.real_data
+@pytest.mark.parametrize("make", [PLT, OneVsRest, lambda: LdSM(n_estimators=5)], ids=["PLT", "OneVsRest", "LdSM"])
+def test_on_bibtex_removing_contributing_features_lowers_the_score_most(make, real_data):
+    from xmlcore.datasets import read_dataset
+
+    data = read_dataset(real_data / "bibtex" / "train.txt.gz", real_data / "bibtex" / "test.txt.gz", name="bibtex")
+    model = make().fit(data.X_train, data.Y_train)
+    X = data.X_test[:200]
+    labels = model.predict_topk(X, 1).labels[:, 0]
+    found = explain.deletion_curve(model, X, labels, counts=(0, 3, 10))
+    mean = found.groupby(["method", "removed"])["score"].mean()
+    for count, left in ((3, 0.8), (10, 0.6)):
+        assert mean["contributions", count] < left * min(mean["magnitude", count], mean["random", count])

@@ -1,0 +1,82 @@
+"""The contributions of a row's features to a label's score, and the row's largest values."""
+
+import numpy as np
+
+from xmlcore.arrays import largest_values
+from xmlcore.explain._attribution import attributions
+from xmlcore.explain._names import feature_names as names_of_features
+from xmlcore.explain._names import with_names
+from xmlcore.validation import check_count, check_row
+
+
+def magnitude(x, n: int = 5) -> list[tuple[int, float]]:
+    """Return the features of a row that have the largest absolute values: the explanation of the extended PLT's paper.
+
+    It does not depend on the model, and is the same for every label; :func:`contributions` depends on both.
+
+    Parameters
+    ----------
+    x : sparse or dense, shape (D,) or (1, D)
+        One row.
+    n : int
+        Most features to return.
+
+    Returns
+    -------
+    list of (feature, value)
+        Largest |value| first; equal ones by feature id. Features with value 0 are left out.
+    """
+    return largest_values(x, n)
+
+
+def contributions(model, x, label: int, *, dataset=None, feature_names=None):
+    """Return what each feature of a row contributes to a label's score.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        PLT, OneVsRest, LdSM, DoubleSampling, or a model with the same methods: see :func:`attributions`, which defines
+        the contributions.
+    x : sparse or dense, shape (D,) or (1, D)
+        One row.
+    label : int
+    dataset : Dataset, optional
+        Gives the names of the features.
+    feature_names : sequence of str, optional
+        Names of the features, where there is no data set.
+
+    Returns
+    -------
+    DataFrame
+        A row per feature that x has, largest |contribution| first, equal ones by id, with the columns ``feature``,
+        ``name`` (if names are known), ``value`` (as in x) and ``contribution``. ``attrs`` has ``baseline`` (the score
+        without features), ``total`` (the score: the baseline plus the sum of contributions) and ``kind``: "log_proba",
+        "margin", "share" or "score". For DoubleSampling the features are those of the pair of row and class,
+        which have names.
+
+    Raises
+    ------
+    TypeError
+        The model cannot be explained.
+    ValueError
+        x is not one row, has another number of features than the model, or than there are names; or there is no such
+        label.
+    """
+    import pandas as pd
+
+    x = check_row(x)
+    label = check_count(label, "label", least=0, most=model.n_labels_ - 1)
+    names = names_of_features(dataset, feature_names, model.n_features_in_)
+    found = attributions(model, x, np.array([label]))
+    parts = found.contributions
+    order = np.lexsort((parts.indices, -np.abs(parts.data)))
+    frame = pd.DataFrame(
+        {
+            "feature": parts.indices[order].astype(np.int64),
+            "value": found.values.data[order],
+            "contribution": parts.data[order],
+        }
+    )
+    frame = with_names(frame, names if found.names is None else found.names)
+    frame.attrs = {"baseline": float(found.baseline[0]), "total": float(found.total[0]), "kind": found.kind}
+    return frame

@@ -1,0 +1,99 @@
+"""Importance: the features that contribute most over many rows."""
+
+import numpy as np
+import scipy.sparse as sp
+
+from xmlcore.explain._attribution import Explainer, unwrapped
+from xmlcore.explain._names import feature_names as names_of_features
+from xmlcore.explain._names import with_names
+from xmlcore.progress import Progress, silent
+from xmlcore.validation import check_count, check_features, check_label_ids, check_labels
+
+BLOCK_ENTRIES = 1 << 22  # stored values of a block of rows
+BLOCK_ROWS = 4096  # most rows of a block
+
+
+def importance(
+    model, X, labels=None, n: int | None = 20, progress: Progress = silent, *, dataset=None, feature_names=None
+):
+    """Return the features that contribute most over many rows.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        A model that :func:`attributions` explains.
+    X : sparse or dense, shape (n, D)
+    labels : array of int, shape (n,), or binary matrix, shape (n, L), optional
+        One label per row; or all labels of each row, so that each pair of a row and one of its labels is explained. By
+        default the label that the model ranks first; rows for which it ranks no label are left out.
+    n : int, optional
+        Most features to return; None for all that occur.
+    progress : callable, optional
+        See :class:`xmlcore.progress.Progress`.
+    dataset : Dataset, optional
+        Gives the names of the features.
+    feature_names : sequence of str, optional
+        Names of the features, where there is no data set.
+
+    Returns
+    -------
+    DataFrame
+        Largest ``mean_abs`` first, equal ones by id, with the columns ``feature``, ``name`` (if names are known),
+        ``mean_abs`` and ``mean`` (of |contribution| and of the contribution, over all pairs of row and label; a feature
+        that a row does not have contributes 0) and ``n_rows`` (number of pairs whose row has the feature). ``attrs``
+        has ``kind``, ``n_pairs``, ``n_left_out`` (rows without a label) and ``n_features`` (number of all features that
+        occur).
+    """
+    import pandas as pd
+
+    X = check_features(X, model.n_features_in_)
+    names = names_of_features(dataset, feature_names, model.n_features_in_)
+    n = None if n is None else check_count(n, "n")
+    explainer = Explainer(model)
+    model = unwrapped(model)
+    rows, ids = _pairs(model, X, labels, progress)
+    size = X.shape[1] if explainer.kind != "score" else len(model.feature_names_)
+    sums = np.zeros((3, size))
+    pairs = X if np.array_equal(rows, np.arange(X.shape[0])) else None
+    ptr = np.concatenate([[0], np.cumsum(np.diff(X.indptr)[rows])])
+    start = 0
+    while start < rows.size:
+        progress("Explaining rows", start / rows.size, f"{start:,} of {rows.size:,}")
+        end = int(np.searchsorted(ptr, ptr[start] + BLOCK_ENTRIES, side="right")) - 1
+        end = min(max(end, start + 1), rows.size, start + BLOCK_ROWS)
+        part = X[rows[start:end]] if pairs is None else X[start:end]
+        found = explainer.rows(part, ids[start:end])
+        features, values = found.contributions.indices, found.contributions.data
+        for at, weights in enumerate((np.abs(values), values, None)):
+            sums[at] += np.bincount(features, weights=weights, minlength=size)
+        start = end
+    progress("Explaining rows", 1.0, f"{rows.size:,} of {rows.size:,}")
+    occurring = np.flatnonzero(sums[2])
+    order = occurring[np.lexsort((occurring, -sums[0, occurring]))][:n]
+    count = max(1, rows.size)
+    frame = pd.DataFrame(
+        {
+            "feature": order,
+            "mean_abs": sums[0, order] / count,
+            "mean": sums[1, order] / count,
+            "n_rows": sums[2, order].astype(np.int64),
+        }
+    )
+    frame = with_names(frame, list(model.feature_names_) if explainer.kind == "score" else names)
+    left_out = X.shape[0] - np.unique(rows).size
+    frame.attrs = {
+        "kind": explainer.kind, "n_pairs": int(rows.size), "n_left_out": int(left_out), "n_features": occurring.size,
+    }  # fmt: skip
+    return frame
+
+
+def _pairs(model, X, labels, progress):
+    """Return the pairs to explain: an array of rows and an array of their labels."""
+    if labels is None:
+        labels = model.predict_topk(X, k=1, progress=progress).labels[:, 0]
+        rows = np.flatnonzero(labels >= 0)
+        return rows, labels[rows].astype(np.int64)
+    if sp.issparse(labels) or np.ndim(labels) == 2:
+        Y = check_labels(labels, n_rows=X.shape[0], n_labels=model.n_labels_, name="labels")
+        return np.repeat(np.arange(X.shape[0]), np.diff(Y.indptr)), Y.indices.astype(np.int64)
+    return np.arange(X.shape[0]), check_label_ids(labels, X.shape[0], model.n_labels_)

@@ -1,0 +1,162 @@
+"""The nodes on a row's way to a label, or, in LdSM, to its leaves."""
+
+import numpy as np
+
+from xmlcore._kernels.ldsm_splitting import THRESHOLD
+from xmlcore._kernels.plt_factors import log_probability
+from xmlcore.explain._attribution import LOSSES, Explainer, kind_of, unwrapped
+from xmlcore.explain._names import label_names as names_of_labels
+from xmlcore.explain._names import with_names
+from xmlcore.models.ldsm.frames import path_to
+from xmlcore.validation import check_count, check_features, check_row
+
+
+def path(model, x, label: int, *, dataset=None, label_names=None):
+    """Return the nodes on a label's path in label trees, or on a row's ways to its leaves in the trees of LdSM.
+
+    Parameters
+    ----------
+    model : fitted PLT, OneVsRest or LdSM
+    x : sparse or dense, shape (D,) or (1, D)
+        One row.
+    label : int
+    dataset : Dataset, optional
+        Gives the names of the labels.
+    label_names : sequence of str, optional
+        Names of the labels, where there is no data set.
+
+    Returns
+    -------
+    DataFrame
+        *PLT and OneVsRest*: a row per node that has a factor, from the root of each tree down, with the columns
+        ``tree`` (from 0), ``depth``, ``node``, ``n_labels`` (leaves at or below it), ``label`` (-1 for inner nodes),
+        ``label_name``, ``bias``, ``margin``, ``factor``, ``log_factor``, ``log_proba`` (sum of the log factors down to
+        the node). OneVsRest has one row, whose factor is the sigmoid of the margin.
+
+        *LdSM*: a row per node on each way from a root to a leaf that x reaches, with the columns ``tree``, ``leaf``
+        (where the way ends), ``weight`` (of the way in the mean: 1 / (leaves reached in this tree) / (trees)),
+        ``depth``, ``node``, ``n_rows`` (training rows of the node), ``share`` (share of these that have the label),
+        ``change`` (difference of the share to that of the parent; nan at the root), ``margin`` (the node's own; nan at
+        the root), ``margin_1`` to ``margin_M`` (of its children; nan for leaves), ``entered_1`` to ``entered_M``
+        (whether the row goes to the child: its margin is at least 0.5, or the largest if none is). The weighted mean of
+        ``share`` over leaves is the label's probability.
+
+    Raises
+    ------
+    TypeError
+        The model has no path, such as DoubleSampling.
+    """
+    kind = kind_of(model)
+    if kind == "score":
+        raise TypeError(f"{type(model).__name__} scores pairs of row and class: there is no path; see contributions")
+    model = unwrapped(model)
+    x = check_features(check_row(x), model.n_features_in_)
+    label = check_count(label, "label", least=0, most=model.n_labels_ - 1)
+    names = names_of_labels(dataset, label_names, model.n_labels_)
+    if kind == "share":
+        return _ways(model, x, label)
+    return with_names(_linear_path(model, x, label, kind), names, "label", "label_name")
+
+
+def _linear_path(model, x, label, kind):
+    """Return the path of a label in label trees, or the one node of OneVsRest, without names."""
+    import pandas as pd
+
+    unit = x.astype(np.float64)
+    length = np.sqrt((unit.data**2).sum())
+    unit.data /= length if length else 1.0
+    if kind == "margin":
+        weights, bias = model.linear_margins(np.array([label]))
+        parts = [(0, np.array([0]), np.array([0]), np.array([1]), np.array([label]), weights, bias)]
+        losses = ["logistic"]
+    else:
+        parts, losses = [], []
+        for number, (tree, _) in enumerate(Explainer(model).trees):
+            nodes = tree.path(label)
+            public = model.trees_[number]
+            parts.append(
+                (
+                    number, public.depth[nodes], nodes, _leaves_below(tree)[nodes], tree.label[nodes],
+                    tree.weights[nodes], tree.bias[nodes],
+                )
+            )  # fmt: skip
+            losses.append(tree.loss)
+    frames = []
+    for (number, depth, nodes, n_labels, labels, weights, bias), loss in zip(parts, losses):
+        margin = np.asarray((weights.astype(np.float64) @ unit.T).todense()).ravel() + bias
+        log_factor = np.array([log_probability(m, LOSSES[loss]) for m in margin.tolist()])
+        columns = {"tree": number, "depth": depth, "node": nodes, "n_labels": n_labels, "label": labels, "bias": bias}
+        columns |= {"margin": margin, "factor": np.exp(log_factor), "log_factor": log_factor}
+        frames.append(pd.DataFrame(columns | {"log_proba": np.cumsum(log_factor)}))
+    return pd.concat(frames, ignore_index=True)
+
+
+def _leaves_below(tree):
+    """Return the number of leaves at or below each node of a label tree, whose parents come before their children."""
+    count = (tree.label >= 0).astype(np.int64)
+    for v in range(count.size - 1, 0, -1):
+        count[tree.parent[v]] += count[v]
+    return count
+
+
+def _ways(model, x, label):
+    """Return the ways of a row to the leaves that it reaches in the trees of LdSM."""
+    import pandas as pd
+
+    leaves = model.apply(x)
+    _, columns, place = model.in_columns(x)
+    values = x.data[place]
+    by_column = np.argsort(columns, kind="stable")
+    columns, values = columns[by_column], values[by_column].astype(np.float64)
+    lines = []
+    for t, tree in enumerate(model.trees_):
+        reached = np.sort(leaves.of(0, t))
+        hist, seen = tree.histograms, {}
+        for leaf in reached.tolist():
+            for v in path_to(tree, leaf):
+                if v not in seen:
+                    seen[v] = _margins(model, t, v, columns, values)
+                above = int(tree.parent[v])
+                child = -1 if above < 0 else int(np.flatnonzero(tree.children[above] == v)[0])
+                lines.append(
+                    (
+                        t, leaf, 1.0 / (reached.size * len(model.trees_)), int(tree.depth[v]), v,
+                        int(tree.n_samples[v]), np.nan if above < 0 else seen[above][child], *seen[v],
+                    )
+                )  # fmt: skip
+    M = model.trees_[0].children.shape[1]
+    margins = [f"margin_{c + 1}" for c in range(M)]
+    frame = pd.DataFrame(lines, columns=["tree", "leaf", "weight", "depth", "node", "n_rows", "margin", *margins])
+    at = []
+    for t, part in frame.groupby("tree", sort=False):
+        hist = model.trees_[t].histograms
+        column = np.asarray(hist[part["node"].to_numpy()][:, [label]].todense()).ravel()
+        at.append(column / part["n_rows"].to_numpy())
+    share = np.concatenate(at)
+    frame.insert(6, "share", share)
+    change = np.diff(share, prepend=np.nan)
+    change[frame["depth"].to_numpy() == 0] = np.nan
+    frame.insert(7, "change", change)
+    found = frame[margins].to_numpy()
+    entered = found >= THRESHOLD
+    none = ~entered.any(axis=1) & ~np.isnan(found[:, 0])
+    entered[none, np.argmax(found[none], axis=1)] = True
+    for c in range(M):
+        frame[f"entered_{c + 1}"] = entered[:, c]
+    return frame
+
+
+def _margins(model, t, v, columns, values):
+    """Margins of a node's children, as float64; nan for a leaf."""
+    forest, M = model.forest_, model.trees_[0].children.shape[1]
+    v = int(forest.root[t]) + v
+    g, first = int(forest.group[v]), int(forest.first_child[v])
+    if g < 0:
+        return (np.nan,) * M
+    start, end = int(forest.column_ptr[g]), int(forest.column_ptr[g + 1])
+    own = forest.columns[start:end]
+    at = np.searchsorted(own, columns)
+    known = at < own.size
+    known[known] = own[at[known]] == columns[known]
+    weights = forest.weights[M * start : M * end].reshape(-1, M)[at[known]].astype(np.float64)
+    return tuple((forest.bias[first : first + M] + values[known] @ weights).tolist())

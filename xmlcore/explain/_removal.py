@@ -1,0 +1,163 @@
+"""Deletion curves: what removing features does to a label's probability."""
+
+import numpy as np
+import scipy.sparse as sp
+
+from xmlcore.explain._attribution import Explainer, unwrapped
+from xmlcore.progress import Progress, silent
+from xmlcore.validation import check_count, check_features, check_label_ids
+
+METHODS = ("contributions", "supporting", "magnitude", "random")
+PROBA_ROWS = 512  # rows of a block whose probabilities of all labels are predicted
+BLOCK_ENTRIES = 1 << 22  # stored values of a block of rows, copies with features removed included
+
+
+def label_scores(model, X, labels) -> np.ndarray:
+    """Return the probability that the model gives to one label of each row.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        With ``label_probabilities`` (PLT and OneVsRest), which evaluates only these labels; or with ``predict_proba``,
+        which predicts all labels, in blocks of rows.
+    X : sparse or dense, shape (n, D)
+    labels : array of int, shape (n,)
+
+    Returns
+    -------
+    ndarray of float64, shape (n,)
+    """
+    model = unwrapped(model)
+    X = check_features(X, model.n_features_in_)
+    labels = check_label_ids(labels, X.shape[0], model.n_labels_)
+    if hasattr(model, "label_probabilities"):
+        return model.label_probabilities(X, labels)
+    out = np.empty(labels.size)
+    for start in range(0, labels.size, PROBA_ROWS):
+        part = slice(start, min(start + PROBA_ROWS, labels.size))
+        found = sp.csr_array(model.predict_proba(X[part]))
+        out[part] = found[np.arange(found.shape[0]), labels[part]]
+    return out
+
+
+def deletion_curve(
+    model,
+    X,
+    labels,
+    methods=("contributions", "magnitude", "random"),
+    counts=(0, 1, 2, 3, 5, 8, 13, 20),
+    seed: int = 0,
+    progress: Progress = silent,
+):
+    """Remove the top features of each row, and predict the label's probability without them.
+
+    The faster it falls, the better the ranking of features: it names those that the model relies on (Samek et al., IEEE
+    Transactions on Neural Networks and Learning Systems, 2017).
+
+    Parameters
+    ----------
+    model : fitted estimator
+        See :func:`label_scores`. For "contributions" and "supporting", :func:`attributions` must explain it by the
+        features of X.
+    X : sparse or dense, shape (n, D)
+    labels : array of int, shape (n,)
+        The label of each row, such as its first predicted one.
+    methods : sequence of str
+        How the features of a row are ranked. "contributions": by |contribution| to the label's score, largest first.
+        "supporting": by contribution, largest first. "magnitude": by |value|, largest first. "random": in an order that
+        depends only on ``seed`` and the row's number.
+    counts : sequence of int
+        Numbers of features to remove (set to 0). A row with fewer features loses all of them.
+    seed : int
+    progress : callable, optional
+        See :class:`xmlcore.progress.Progress`.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``method``, ``removed`` (one of ``counts``), ``row`` (number in X), ``score`` (float64, the label's
+        probability); sorted by method, count and row, in the order of the arguments.
+
+    Raises
+    ------
+    ValueError, TypeError
+        A method is unknown, a count is invalid, there is not one label per row, or the model's contributions are not
+        those of the features of X (see :func:`explains_features`).
+    """
+    import pandas as pd
+
+    X = check_features(X, model.n_features_in_)
+    labels = check_label_ids(labels, X.shape[0], model.n_labels_)
+    methods, counts = _checked(methods, counts)
+    seed = check_count(seed, "seed", least=0)
+    explainer = Explainer(model) if {"contributions", "supporting"} & set(methods) else None
+    if explainer is not None and explainer.kind == "score":
+        raise ValueError(
+            f"{type(model).__name__} is explained by features of pairs of row and class, not by the features of X "
+            "(explains_features), so that these cannot be ranked by contribution: use methods=('magnitude', 'random')"
+        )
+    n = X.shape[0]
+    scores = np.empty((len(methods), len(counts), n))
+    blocks = _blocks(X, len(methods) * len(counts))
+    for done, (start, end) in enumerate(blocks):
+        progress("Removing features", done / len(blocks), f"{start:,} of {n:,} rows")
+        part, own = X[start:end], labels[start:end]
+        found = None if explainer is None else explainer.rows(part, own).contributions.data
+        reduced = []
+        for method in methods:
+            place = _places(part, method, found, seed, start)
+            reduced += [_without(part, place >= count) for count in counts]
+        stacked = sp.csr_array(sp.vstack(reduced, format="csr"))
+        found = label_scores(model, stacked, np.tile(own, len(reduced)))
+        scores[:, :, start:end] = found.reshape(len(methods), len(counts), end - start)
+    progress("Removing features", 1.0, f"{n:,} of {n:,} rows")
+    index = pd.MultiIndex.from_product([methods, counts, range(n)], names=["method", "removed", "row"])
+    return pd.DataFrame({"score": scores.ravel()}, index=index).reset_index()
+
+
+def _checked(methods, counts):
+    """Return methods and counts as tuples; raise ValueError or TypeError if one is invalid or repeated."""
+    methods = (methods,) if isinstance(methods, str) else tuple(methods)
+    unknown = [method for method in methods if method not in METHODS]
+    if unknown or not methods or len(set(methods)) < len(methods):
+        raise ValueError(f"methods must be some of {', '.join(METHODS)}, each once, not {methods!r}")
+    counts = tuple(check_count(count, "a count of features to remove", least=0) for count in counts)
+    if not counts or len(set(counts)) < len(counts):
+        raise ValueError(f"counts must be numbers of features to remove, each once, not {counts!r}")
+    return methods, counts
+
+
+def _places(X, method, contributions, seed, first):
+    """Return the place of each entry in the ranking of its row, from 0: int64."""
+    ptr = X.indptr.astype(np.int64)
+    row = np.repeat(np.arange(X.shape[0]), np.diff(ptr))
+    if method == "random":
+        sizes = np.diff(ptr)
+        parts = [np.random.default_rng([seed, first + i]).permutation(size) for i, size in enumerate(sizes.tolist())]
+        return np.concatenate(parts) if parts else np.empty(0, np.int64)
+    key = {
+        "contributions": lambda: -np.abs(contributions),
+        "supporting": lambda: -contributions,
+        "magnitude": lambda: -np.abs(X.data),
+    }[method]()
+    order = np.lexsort((X.indices, key, row))
+    place = np.empty(row.size, np.int64)
+    place[order] = np.arange(row.size) - ptr[row]
+    return place
+
+
+def _without(X, kept):
+    """Return X with the entries that are kept."""
+    ptr = np.concatenate([[0], np.cumsum(kept)])[X.indptr]
+    return sp.csr_array((X.data[kept], X.indices[kept], ptr), shape=X.shape)
+
+
+def _blocks(X, copies):
+    """Return blocks (first row, last row + 1) such that ``copies`` of a block have at most BLOCK_ENTRIES values."""
+    ptr, n, blocks, start = X.indptr.astype(np.int64), X.shape[0], [], 0
+    while start < n:
+        end = int(np.searchsorted(ptr, ptr[start] + BLOCK_ENTRIES // copies, side="right")) - 1
+        end = min(max(end, start + 1), n, start + max(1, BLOCK_ENTRIES // (16 * copies)))
+        blocks.append((start, end))
+        start = end
+    return blocks

@@ -1,0 +1,109 @@
+"""Agreement of two explanations, and stability of an explanation under noise."""
+
+import numpy as np
+import scipy.sparse as sp
+
+from xmlcore.explain._attribution import Explainer
+from xmlcore.validation import check_count, check_features, check_row, csr_parts
+
+
+def agreement(a, b, n: int = 10) -> dict:
+    """Return how much two explanations agree.
+
+    Parameters
+    ----------
+    a, b : DataFrame
+        From :func:`contributions`.
+    n : int
+        Number of top features to compare.
+
+    Returns
+    -------
+    dict
+        "spearman": Spearman's rank correlation of |contribution| over the features of both. A feature that one of them
+        does not have contributes 0 to it, and equal contributions share their mean rank. It is nan where it is not
+        defined: for fewer than two features, or if all contributions of one explanation are equal.
+        "overlap": Jaccard index of the n features with the largest |contribution|, without those that contribute 0; 1
+        if neither explanation has any.
+    """
+    n = check_count(n, "n")
+    (ids_a, parts_a), (ids_b, parts_b) = (
+        (frame["feature"].to_numpy(np.int64), np.abs(frame["contribution"].to_numpy(np.float64))) for frame in (a, b)
+    )
+    return _agreement(ids_a, parts_a, ids_b, parts_b, n)
+
+
+def _agreement(ids_a, parts_a, ids_b, parts_b, n):
+    """Return the agreement of two explanations, given as feature ids and |contributions|."""
+    union = np.union1d(ids_a, ids_b)
+    sizes = np.zeros((2, union.size))
+    for side, ids, parts in ((0, ids_a, parts_a), (1, ids_b, parts_b)):
+        sizes[side, np.searchsorted(union, ids)] = parts
+    one, two = (set(np.lexsort((union, -side))[:n][np.sort(-side)[:n] < 0].tolist()) for side in sizes)
+    overlap = len(one & two) / len(one | two) if one | two else 1.0
+    ranks = np.stack([_mean_ranks(side) for side in sizes])
+    ranks -= ranks.mean(axis=1, keepdims=True) if union.size else 0.0
+    spread = np.sqrt((ranks**2).sum(axis=1)).prod()
+    spearman = float((ranks[0] * ranks[1]).sum() / spread) if spread > 0 else float("nan")
+    return {"spearman": spearman, "overlap": float(overlap)}
+
+
+def _mean_ranks(values):
+    """Return the rank of each value, from 1 for the smallest; equal values share their mean rank."""
+    _, which, counts = np.unique(values, return_inverse=True, return_counts=True)
+    ends = np.cumsum(counts)
+    return (ends - (counts - 1) / 2)[which]
+
+
+def stability(model, x, label: int, perturbation, n_repeats: int = 10, n: int = 10, seed: int = 0, row: int = 0):
+    """Return how much an explanation agrees with the explanations of the perturbed row.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    x : sparse or dense, shape (D,) or (1, D)
+        One row.
+    label : int
+    perturbation : object
+        Has ``apply(X, rows, seed, model=..., Y=...)``, such as :class:`xmlcore.robustness.GaussianNoise`. It is called
+        once with ``n_repeats`` copies of the row, whose ids are ``row * n_repeats`` and the following. An attack that
+        is not random gives the same row for each copy.
+    n_repeats : int
+    n : int
+        Number of top features to compare.
+    seed : int
+    row : int, at least 0
+        The row's number among rows that are explained with the same seed, so that each gets different noise.
+
+    Returns
+    -------
+    DataFrame
+        A row per repeat, with the columns ``repeat``, ``spearman`` and ``overlap`` (see :func:`agreement`, with the
+        explanation of the unchanged row) and ``total`` (the label's score in the perturbed row). ``attrs`` has
+        ``total`` (the score in the unchanged row) and ``kind``.
+    """
+    import pandas as pd
+
+    explainer = Explainer(model)
+    x = check_features(check_row(x), model.n_features_in_)
+    label = check_count(label, "label", least=0, most=model.n_labels_ - 1)
+    n_repeats, n, row = check_count(n_repeats, "n_repeats"), check_count(n, "n"), check_count(row, "row", least=0)
+    repeats = np.arange(n_repeats, dtype=np.int64)
+    X = sp.csr_array(sp.vstack([x] * n_repeats, format="csr"))
+    Y = sp.csr_array(
+        (np.ones(n_repeats, bool), np.full(n_repeats, label), np.arange(n_repeats + 1)),
+        shape=(n_repeats, model.n_labels_),
+    )
+    perturbed = perturbation.apply(X, rows=row * n_repeats + repeats, seed=seed, model=model, Y=Y)
+    clean = explainer.rows(x, np.array([label]))
+    found = explainer.rows(perturbed, np.full(n_repeats, label))
+    ptr, ids, parts = csr_parts(found.contributions)
+    own = clean.contributions.indices, np.abs(clean.contributions.data)
+    lines = [
+        _agreement(*own, ids[ptr[i] : ptr[i + 1]], np.abs(parts[ptr[i] : ptr[i + 1]]), n) for i in range(n_repeats)
+    ]
+    frame = pd.DataFrame(lines, columns=["spearman", "overlap"])
+    frame.insert(0, "repeat", repeats)
+    frame["total"] = found.total
+    frame.attrs = {"total": float(clean.total[0]), "kind": clean.kind}
+    return frame
