@@ -284,7 +284,7 @@ def test_progress_rises_and_can_stop_the_work():
         ({"labels_per_row": 61}, ValueError, "labels_per_row must be from 1 to n_labels, 60, not 61"),
         ({"labels_per_row": "3"}, TypeError, "labels_per_row must be a number, not '3'"),
         ({"label_exponent": -0.1}, ValueError, "label_exponent must be from 0 to 2"),
-        ({"label_exponent": float("nan")}, ValueError, "label_exponent must be from 0 to 2, not nan"),
+        ({"label_exponent": float("nan")}, TypeError, "label_exponent must be a finite number, not nan"),
         ({"feature_exponent": 2.1}, ValueError, "feature_exponent must be from 0 to 2"),
         ({"feature_noise": 1.1}, ValueError, "feature_noise must be from 0 to 1"),
         ({"label_noise": True}, TypeError, "label_noise must be a number"),

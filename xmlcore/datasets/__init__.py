@@ -1,4 +1,4 @@
-"""Data sets: the one form they have, readers, writers, a catalog, and statistics."""
+"""Data sets: their class, readers, writers, a catalog, synthetic data and statistics."""
 
 from xmlcore.datasets.dataset import Dataset
 from xmlcore.datasets.errors import DatasetFormatError, DatasetWarning

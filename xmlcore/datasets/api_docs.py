@@ -10,7 +10,6 @@ process has the same modules, hash seed and warnings each time, and can be stopp
 """
 
 import contextlib
-import hashlib
 import importlib
 import inspect
 import io
@@ -30,9 +29,10 @@ WORD = "[A-Za-z]{2,}"
 MIN_ROWS = 2  # words and parameter names in fewer rows are left out
 TEST_SIZE = 0.2
 SEED = 0
+VERSION = 1  # raised when a change of this module changes the data set
 
-# Not documentation for users: tests and their set-up, copies of other packages, build tools, and what pandas says is
-# private though no underscore does.
+# Modules without documentation for users: tests and their set-up, copies of other packages, build tools, and modules
+# that pandas documents as private although their names have no underscore.
 _SKIPPED_NAMES = {"tests", "conftest", "setup", "externals", "distutils"}
 _SKIPPED_MODULES = {"pandas.core", "pandas.compat"}
 _UNDERLINE = re.compile(r"(-{3,}|={3,})\s*")
@@ -42,7 +42,7 @@ _UNDERLINE = re.compile(r"(-{3,}|={3,})\s*")
 
 
 def split_docstring(doc: str) -> tuple[str, list[str]] | None:
-    """Take the Parameters section out of a numpydoc docstring.
+    """Split a numpydoc docstring into its Parameters section and the rest.
 
     Parameters
     ----------
@@ -53,9 +53,9 @@ def split_docstring(doc: str) -> tuple[str, list[str]] | None:
     text : str
         The docstring without the section, from its heading to the next underlined heading or the end.
     names : list of str
-        The parameters it lists, in order, without stars. ``x, y : array`` lists two.
+        The parameters that the section lists, in order, without stars. ``x, y : array`` lists two.
 
-        None instead of both when there is no such section.
+        The result is None if there is no such section.
     """
     lines = inspect.cleandoc(doc).splitlines()
     headings = [
@@ -121,7 +121,7 @@ def _modules(package, report):
 
 
 def _members(module):
-    """What a module offers: ``__all__``; without one what it defines itself, and a package also what it brings in."""
+    """Yield the names in ``__all__``; without it, what the module defines, and in a package also what it imports."""
     listed = getattr(module, "__all__", None)
     for name in sorted(set(vars(module) if listed is None else listed)):
         if not (isinstance(name, str) and _public(name)):
@@ -134,7 +134,7 @@ def _members(module):
 
 
 def _accessors(cls):
-    """Classes within a class: what ``Series.str`` and ``DataFrame.plot`` offer."""
+    """Yield the classes within a class, such as those of ``Series.str`` and ``DataFrame.plot``."""
     for name in sorted(set(dir(cls))):
         with contextlib.suppress(Exception):
             if _public(name) and inspect.isclass(inner := getattr(cls, name)):
@@ -142,6 +142,7 @@ def _accessors(cls):
 
 
 def _methods(cls):
+    """Yield the public methods of a class."""
     for name in sorted(set(dir(cls))):
         if not _public(name):
             continue
@@ -155,7 +156,7 @@ def _methods(cls):
 
 
 def _owner(thing):
-    """Top package that a thing says it is from, or None."""
+    """Return the top package that an object belongs to by its own account, or None."""
     module = getattr(thing, "__module__", None)
     if isinstance(module, str):
         return module.partition(".")[0]
@@ -164,27 +165,27 @@ def _owner(thing):
 
 
 def _identity(thing):
-    """One object for all the wrappers and names of a thing."""
+    """Return the object inside all wrappers, which is the same for all names of an object."""
     with contextlib.suppress(Exception):
         return inspect.unwrap(thing)
     return thing
 
 
 def scan(report, packages=PACKAGES) -> list[dict]:
-    """Find everything that makes a row.
+    """Find all documented objects that become a row.
 
     Parameters
     ----------
     report : callable
-        Told of modules done and failed, by keywords.
+        Called with keyword arguments for each module that was read or could not be imported.
     packages : iterable of str
 
     Returns
     -------
     list of dict
         ``name``, ``text`` and ``parameters``, sorted by name; each object once, under its shortest public name (the
-        first in the alphabet among equally short ones). A method goes by the class that defines it, when that is
-        public: ``numpy.ndarray.sort``, though ``numpy.matrix.sort`` is shorter.
+        first in the alphabet among equally short ones). A method is named by the class that defines it, if that is
+        public: ``numpy.ndarray.sort``, although ``numpy.matrix.sort`` comes first in the alphabet.
     """
     packages = list(packages)
     # id of an object -> (is inherited, length of name, name, docstring, the object: kept alive so that ids stay unique)
@@ -229,13 +230,13 @@ def scan(report, packages=PACKAGES) -> list[dict]:
 
 
 def _is_function_like(thing):
-    """Functions in all but type: numpy's dispatchers, functions compiled by Cython."""
+    """Return whether an object is a function of another type: numpy's dispatchers, functions compiled by Cython."""
     kind = type(thing).__name__
     return kind in ("_ArrayFunctionDispatcher", "cython_function_or_method", "fused_cython_function")
 
 
 def _main():
-    channel = os.fdopen(os.dup(1), "w", encoding="utf-8")  # what modules print at import must not get in between
+    channel = os.fdopen(os.dup(1), "w", encoding="utf-8")  # apart from what modules print at import
     os.dup2(2, 1)
     sys.stdout = io.StringIO()
     warnings.simplefilter("ignore")
@@ -252,15 +253,15 @@ def _main():
 
 
 def _scan_in_process(progress):
-    """Run :func:`scan` in a fresh Python: (rows, modules that could not be imported)."""
+    """Run :func:`scan` in a new Python process; return the rows and the modules that could not be imported."""
     environment = {
         name: value
         for name, value in os.environ.items()
         if name not in ("PYTHONOPTIMIZE", "PYTHONWARNINGS", "PYTHONSTARTUP", "PYTHONINSPECT", "SCIPY_ARRAY_API")
     }
     environment |= {"PYTHONHASHSEED": "0", "PYTHONIOENCODING": "utf-8", "MPLBACKEND": "Agg"}
-    # -P: this folder is no place to import from. Errors of the child are read only after its end, so they go to a
-    # file, not to a pipe that could fill up.
+    # -P: modules must not be imported from this folder. Errors of the child process are read after its end; they are
+    # written to a file, because a pipe could fill up.
     with tempfile.TemporaryFile() as errors:
         child = subprocess.Popen(
             [sys.executable, "-P", str(Path(__file__).resolve())],
@@ -307,9 +308,9 @@ def _scan_in_process(progress):
 def build(progress):
     """Make the data set, in some seconds.
 
-    The features are scikit-learn's ``TfidfVectorizer(min_df=2, token_pattern="[A-Za-z]{2,}")`` over all rows (no label
-    is looked at): words are runs of at least two letters in lower case, so that ``sample_weight`` is two words; smooth
-    idf; rows of Euclidean length 1.
+    The features are those of scikit-learn's ``TfidfVectorizer(min_df=2, token_pattern="[A-Za-z]{2,}")``, fitted to all
+    rows without their labels. Words are runs of at least two letters in lower case, so that ``sample_weight`` is two
+    words. The idf is smoothed, and rows have Euclidean length 1.
 
     Parameters
     ----------
@@ -370,16 +371,16 @@ def _versions():
 
 
 def made_from() -> dict:
-    """Return what decides the content: versions of Python, of the documented packages, and of this file."""
+    """Return what the content depends on: versions of Python, of the documented packages, and of this module."""
     return {
         "versions": _versions(),
         "python": list(sys.version_info[:2]),  # decides which modules there are
-        "code": hashlib.blake2b(Path(__file__).read_bytes(), digest_size=8).hexdigest(),
+        "code": VERSION,
     }
 
 
 def load(progress):
-    """Get the data set from the cache, or make it and keep it there.
+    """Load the data set from the cache, or make it and save it there.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The one form of a data set."""
+"""The class of all data sets."""
 
 import hashlib
 from collections.abc import Sequence
@@ -17,38 +17,39 @@ _FINGERPRINT_VERSION = b"xmlcore data set 1"
 class Dataset:
     """Training and test rows of a multi-label problem.
 
-    Everything is checked and made canonical once, here. The matrices are copies, and their arrays are read-only: the
-    fingerprint is computed once.
+    The matrices are checked and brought into canonical form when the data set is made. They are copies with read-only
+    arrays, so that the fingerprint stays valid.
 
     Parameters
     ----------
     name : str
-        For people; the only field besides notes and row names that does not count as content.
+        Shown to users. The name, the notes and the row names are not part of the content (see ``fingerprint``).
     X_train, X_test : sparse or array_like, shape (n_train, D) and (n_test, D)
         Features.
     Y_train, Y_test : sparse, array_like of 0 and 1, or lists of label ids, shape (n_train, L) and (n_test, L)
-        Labels. When Y_train is lists of ids (in a list, or in a pandas Series), L is the number of label names, or
-        else the largest id + 1.
+        Labels. If Y_train is lists of ids (in a list, or in a pandas Series), L is the number of label names, or the
+        largest id + 1 if there are no names.
     feature_names, label_names : sequence of str, optional
         D and L names.
     row_names_train, row_names_test : sequence of str, optional
-        What each row is, for display.
+        Names of the rows, for display.
     notes : sequence of str
-        What a user should know about how the data came about, such as the random split.
+        Facts about the origin of the data that a user should know, such as the random split.
 
     Attributes
     ----------
     X_train, X_test : scipy.sparse.csr_array of float32
-        Canonical: sorted indices, no duplicates, no stored zeros.
+        In canonical form: sorted indices, no duplicates, no stored zeros.
     Y_train, Y_test : scipy.sparse.csr_array of bool
-        The same; only True is stored.
+        In canonical form; only True is stored.
 
     Raises
     ------
     ValueError
-        Shapes that do not agree, no rows, wrong counts of names, or what :mod:`xmlcore.validation` rejects.
+        Shapes do not agree, there are no rows, the number of names is wrong, or :mod:`xmlcore.validation` rejects a
+        matrix.
     TypeError
-        Names that are not strings; values that are not numbers.
+        A name is not a string, or a value is not a number.
     """
 
     name: str
@@ -119,7 +120,7 @@ class Dataset:
                 array.flags.writeable = False
 
     def _set(self, field, value):
-        object.__setattr__(self, field, value)  # frozen for everybody else
+        object.__setattr__(self, field, value)  # the class is frozen
 
     def __repr__(self):
         return (
@@ -149,10 +150,10 @@ class Dataset:
 
     @cached_property
     def fingerprint(self) -> str:
-        """32 hex digits that stand for the content: matrices, feature names and label names.
+        """Hash of the content (matrices, feature names and label names): 32 hex digits.
 
-        The same content gives the same fingerprint on every machine, whatever types it was given in. ``name``,
-        ``notes`` and row names do not count. Costs one pass over the matrices, about 1 s per GB, the first time.
+        The same content gives the same fingerprint on every machine, whatever types it had. ``name``, ``notes`` and row
+        names do not change it. It is computed at the first use, in about 1 s per GB.
         """
         digest = hashlib.blake2b(_FINGERPRINT_VERSION, digest_size=16)
         for matrix, value_type in (
@@ -182,7 +183,7 @@ class Dataset:
 
 
 def _is_matrix(Y):
-    """Whether Y has a width of its own, which lists of ids have not, nor a Series or an array of lists."""
+    """Return whether Y is a matrix with a width, and not lists of ids in a list, a Series or an array."""
     return len(getattr(Y, "shape", ())) == 2
 
 

@@ -1,17 +1,17 @@
-"""What goes wrong with data, said so that it can be put right."""
+"""Errors and warnings about data, which name the place and the remedy."""
 
 
 class DatasetFormatError(ValueError):
-    """A file is not what it should be.
+    """A file does not have the expected format.
 
     Parameters
     ----------
     source : str
-        The file, as the user knows it.
+        Name of the file, as the user knows it.
     found : str
-        What is there, and what is wrong with it.
+        What was found in the file, and why it is wrong.
     remedy : str
-        What to do about it.
+        How to correct it.
     line : int, optional
         Line of the file, from 1.
     column : int, optional
@@ -20,7 +20,7 @@ class DatasetFormatError(ValueError):
     Attributes
     ----------
     source, found, remedy, line, column
-        As given.
+        The arguments.
     """
 
     def __init__(
@@ -43,4 +43,4 @@ class DatasetFormatError(ValueError):
 
 
 class DatasetWarning(UserWarning):
-    """Data that can be read, but in a way that is worth knowing."""
+    """The data can be read, but in a way that the user should know."""

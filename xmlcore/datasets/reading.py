@@ -1,4 +1,4 @@
-"""Files to matrices and data sets."""
+"""Readers of matrices and data sets from files."""
 
 import os
 import warnings
@@ -18,57 +18,59 @@ def read_matrix(source, format="auto", labels=None, *, first_index=0, max_bytes=
     Parameters
     ----------
     source : path, bytes, or binary file object
-        Compressed (.gz, .bz2, .xz, .zip of one file) or not; the content decides, not the name. A file object with
-        ``getvalue`` is taken whole, any other from where it stands.
+        May be compressed (gzip, bzip2, xz, or a zip of one file); this is detected from the content, not from the name.
+        A file object with ``getvalue`` is read whole, any other from its current position.
     format : {"auto", "xmlc", "svmlight"}
         ``"xmlc"``: a header ``N D L`` (rows, features, labels), then one row per line, ``l1,l2 f:v f:v``.
-        ``"svmlight"``: the rows without the header; the largest ids decide D and L.
-        ``"auto"``: xmlc when the first line is three whole numbers, else svmlight. A first line like ``2,2,3`` is a row
-        of three labels, but an error when it would fit the rest of the file as its header.
+        ``"svmlight"``: the rows without the header; D and L are the largest ids plus 1.
+        ``"auto"``: xmlc if the first line has three whole numbers, otherwise svmlight. A first line like ``2,2,3`` is
+        read as a row with three labels; it is an error if the rest of the file fits it as a header.
     labels : None
-        For formats that do not say which columns are labels; these two do.
+        Reserved for formats that do not mark their labels; xmlc and svmlight do.
     first_index : {0, 1}
-        The smallest id, of features and of labels. Ids in the matrices always start at 0.
+        The smallest id in the file, of features and of labels. Ids in the matrices always start at 0.
     max_bytes : int, optional
-        Most bytes of decompressed text, against compression bombs. By default 16 GiB from a path, 4 GiB otherwise.
+        Most bytes of decompressed text, as a protection against compression bombs. By default 16 GiB from a path, 4 GiB
+        otherwise.
     name : str, optional
-        What to call the source in errors; by default its file name.
+        Name of the source in errors; by default its file name.
 
     Returns
     -------
     X : scipy.sparse.csr_array of float32, shape (N, D)
     Y : scipy.sparse.csr_array of bool, shape (N, L)
-        Both canonical: sorted indices, no duplicates, no stored zeros.
+        Both in canonical form: sorted indices, no duplicates, no stored zeros.
     feature_names, label_names : None
-        These formats hold no names.
+        These formats have no names.
 
     Raises
     ------
     DatasetFormatError
-        With ``line`` and ``column`` (the byte within the line), both from 1, and a remedy.
+        The file does not have the format. The error has the ``line``, the ``column`` (byte within the line), both from
+        1, and a remedy.
     ValueError
-        A format that cannot be read, or an argument out of range.
+        The format is unknown, or an argument is out of range.
     TypeError
-        A source or an argument of the wrong type.
+        The source or an argument has the wrong type.
     OSError
         The file cannot be opened.
 
     Warns
     -----
     DatasetWarning
-        Rows that name a feature more than once (its values are summed) or a label more than once (it counts once);
-        no header and neither a feature 0 nor a label 0, which looks like ids from 1.
+        A row names a feature more than once (its values are summed) or a label more than once (it counts once). Or
+        there is no header, no feature 0 and no label 0, so that ids seem to start at 1.
 
     Notes
     -----
-    A row that starts with a space or tab, or whose first token has a colon, has no labels. Labels may be separated
-    from their commas by blanks. In xmlc a blank line is a row with no labels and no features, as long as the header
-    promises more rows; in svmlight it is no row, as in other readers of that format. ``#`` starts a comment; a line
-    with nothing else is no row. Lines end with ``\n`` or ``\r\n``. Values are decimal numbers, rounded to float64 and
-    then to float32, as ``numpy.float32("0.1")`` is; explicit zeros are dropped.
+    A row has no labels if it starts with a space or tab, or if its first token has a colon. There may be blanks around
+    the commas between labels. In xmlc a blank line is a row without labels and features, as long as the header promises
+    more rows; in svmlight it is no row, as in other readers of that format. ``#`` starts a comment, and a line with
+    nothing else is no row. Lines end with ``\n`` or ``\r\n``. Values are decimal numbers, rounded to float64 and then
+    to float32, like ``numpy.float32("0.1")``. Zeros in the file are not stored.
 
-    Cost: two compiled passes over the text, hundreds of MB per second on one core. Memory: the decompressed text plus
-    at most 8 bytes per feature and 4 per label in it, whatever the header promises.
+    Time: two compiled passes over the text, at hundreds of MB per second on one core. Memory: the decompressed text and
+    at most 8 bytes for each feature and 4 bytes for each label in it, regardless of what the header promises.
     """
     rows = _read_rows(source, format, labels, first_index, max_bytes, name)
     _warn_of_ids_from_one([rows], first_index)
@@ -83,6 +85,7 @@ def read_matrix(source, format="auto", labels=None, *, first_index=0, max_bytes=
 
 
 def _read_rows(source, format, labels, first_index, max_bytes, name) -> Rows:
+    """Check the arguments of :func:`read_matrix` and read the rows of one file."""
     if format not in ("auto", *FORMATS):
         formats = ", ".join(f'"{known}"' for known in FORMATS)
         raise ValueError(f'format {format!r} cannot be read: use one of {formats}, or "auto"')
@@ -96,9 +99,9 @@ def _read_rows(source, format, labels, first_index, max_bytes, name) -> Rows:
 
 
 def _warn_of_ids_from_one(parts, first_index):
-    """One warning when the ids of all files together look as if they started at 1.
+    """Warn if the ids of all files together seem to start at 1.
 
-    A header tells the widths, and then ids from 1 either do not fit, which is an error, or leave nothing to see.
+    A file with a header is not checked: there ids from 1 either exceed the widths, which is an error, or are valid.
     """
     least_feature = min(part.least_feature for part in parts)
     least_label = min(part.least_label for part in parts)
@@ -116,7 +119,7 @@ def _warn_of_ids_from_one(parts, first_index):
 
 
 def split_rows(n_rows: int, test_size: float | int = 0.2, random_state: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Split rows at random.
+    """Split rows into training and test rows at random.
 
     Parameters
     ----------
@@ -124,17 +127,17 @@ def split_rows(n_rows: int, test_size: float | int = 0.2, random_state: int = 0)
     test_size : float or int
         The share of test rows, between 0 and 1, or their number.
     random_state : int
-        Seed: the same one gives the same split.
+        Seed. The same value gives the same split.
 
     Returns
     -------
     train, test : ndarray of int64
-        Row numbers, ascending; every row is in exactly one of them.
+        Row numbers, ascending. Each row is in one of the two.
 
     Raises
     ------
     ValueError
-        One side would be empty, or an argument is out of range.
+        There would be no training rows or no test rows, or an argument is out of range.
     """
     n_rows = check_count(n_rows, "n_rows", 1)
     if isinstance(test_size, (int, np.integer)) and not isinstance(test_size, bool):
@@ -169,21 +172,21 @@ def read_dataset(
     label_names=None,
     **read_options,
 ) -> Dataset:
-    """Read a data set from one or two files, and names from others.
+    """Read a data set from one or two files, and the names of features and labels from others.
 
     Parameters
     ----------
     train, test : path, bytes, or binary file object
-        See :func:`read_matrix`. Without ``test``, rows of ``train`` are set aside at random, and a note in the data
-        set's ``notes`` says so; :func:`split_rows` gives the same row numbers.
+        See :func:`read_matrix`. Without ``test``, some rows of ``train`` become the test rows, drawn at random by
+        :func:`split_rows`; the data set's ``notes`` say so.
     name : str, optional
-        By default the training file's name without its endings.
+        By default the name of the training file without its endings.
     test_size, random_state
-        The share (or number) of test rows and the seed, when there is no test file.
+        The share (or number) of test rows and the seed, if there is no test file.
     feature_names, label_names : list of str, or path, bytes, or binary file object, optional
-        A file holds one name per line, in UTF-8.
+        A file has one name per line, in UTF-8.
     **read_options
-        ``format``, ``first_index`` and ``max_bytes`` of :func:`read_matrix`, for both files.
+        The arguments ``format``, ``first_index`` and ``max_bytes`` of :func:`read_matrix`, for both files.
 
     Returns
     -------
@@ -192,11 +195,14 @@ def read_dataset(
     Raises
     ------
     DatasetFormatError
-        A file is not what it should be, headers of the two files differ, or names do not match in number. When a file
-        has no header, its ids only say how many features and labels there are at least: it is padded to the width of
-        the other file, and to the number of names.
+        A file does not have the format, the headers of the two files differ, or the number of names is wrong.
     ValueError, TypeError, OSError
-        As in :func:`read_matrix`; also when a side of the split would be empty.
+        See :func:`read_matrix` and :func:`split_rows`.
+
+    Notes
+    -----
+    The ids in a file without a header give only a lower bound on the number of features and labels. Its matrices are
+    widened to those of the other file, and to the number of names.
     """
     unknown = sorted(set(read_options) - {"format", "labels", "first_index", "max_bytes"})
     if unknown:
@@ -233,7 +239,7 @@ def read_dataset(
 
 
 def _pad(parts, what, names):
-    """The X or Y of every part, all of one width."""
+    """Return the X or the Y of every part, all with the same number of columns."""
     matrices = [part.X if what == "feature" else part.Y for part in parts]
     fixed = [i for i, part in enumerate(parts) if part.header_line is not None]
     given = names[f"{what}_names"]
@@ -279,7 +285,7 @@ def _pad(parts, what, names):
 
 
 def _read_names(given, field, max_bytes):
-    """A list of names, and the file they are from (None for a list)."""
+    """Return a list of names, and the name of the file that they are from (None for a list)."""
     if not (isinstance(given, (str, os.PathLike, bytes, bytearray, memoryview)) or hasattr(given, "read")):
         names = list(given)
         for i, name in enumerate(names):

@@ -1,4 +1,4 @@
-"""What a data set is like."""
+"""Statistics of a data set."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -10,9 +10,9 @@ from xmlcore.datasets.dataset import Dataset
 if TYPE_CHECKING:
     import pandas as pd
 
-HEAD_SHARE = 0.5
-TORSO_SHARE = 0.8
-RARE = 5
+HEAD_SHARE = 0.5  # share of all label occurrences that the head labels make
+TORSO_SHARE = 0.8  # share of all label occurrences that the head and torso labels make together
+RARE = 5  # most training rows of a rare label
 BUCKETS = ("head", "torso", "tail")
 
 
@@ -23,9 +23,9 @@ class Description:
     Attributes
     ----------
     summary : dict
-        Plain numbers; see :func:`describe`.
+        Numbers by name, see :func:`describe`.
     labels : pandas.DataFrame
-        A row per label.
+        A row per label, see :func:`describe`.
     """
 
     summary: dict
@@ -33,7 +33,7 @@ class Description:
 
 
 def describe(dataset: Dataset) -> Description:
-    """Count what matters about a data set.
+    """Compute the statistics of a data set and of each label.
 
     Parameters
     ----------
@@ -42,60 +42,71 @@ def describe(dataset: Dataset) -> Description:
     Returns
     -------
     Description
-        ``.labels`` has a row per label, in the order of ids: ``label`` (id), ``name``, ``n_train`` and ``n_test``
-        (rows that carry it), ``rank`` (1 is the most frequent in training; ties go to the smaller id),
-        ``inverse_propensity`` (Jain et al. 2016, A = 0.55, B = 1.5) and ``bucket``. Labels are ranked by training rows:
-        ``"head"`` are the most frequent ones that together make the first 50 % of all training label occurrences,
-        ``"torso"`` those that make the next 30 %, ``"tail"`` the rest; a label that straddles a boundary belongs to the
-        more frequent side, and a label without training rows is always tail.
+        ``.labels`` has a row per label, in the order of ids, with the columns ``label`` (id), ``name``, ``n_train`` and
+        ``n_test`` (rows that have it), ``rank`` (1 is the most frequent in training; ties go to the smaller id),
+        ``inverse_propensity`` (Jain et al. 2016, A = 0.55, B = 1.5) and ``bucket`` (see :func:`label_buckets`).
 
-        ``.summary`` is JSON-able:
+        ``.summary`` has, by name:
 
         - ``n_train``, ``n_test``, ``n_features``, ``n_labels``
-        - ``nonzeros_per_row_mean``, ``nonzeros_per_row_max``: training rows
-        - ``labels_per_row_mean``, ``labels_per_row_max``: training rows; ``cardinality``: mean over all rows;
+        - ``nonzeros_per_row_mean``, ``nonzeros_per_row_max``: of training rows
+        - ``labels_per_row_mean``, ``labels_per_row_max``: of training rows; ``cardinality``: mean labels of all rows;
           ``density``: cardinality / n_labels
         - ``label_frequency_mean``, ``_median``, ``_max``: training rows per label
-        - ``n_labels_never_in_train``; ``share_labels_rare``: labels with at most 5 training rows, of all labels
+        - ``n_labels_never_in_train``; ``share_labels_rare``: share of labels with at most 5 training rows
         - ``n_rows_without_labels_train``, ``_test``; ``n_rows_without_features_train``, ``_test``
-        - ``n_labels_head``, ``_torso``, ``_tail``, and ``share_occurrences_head``, ``_torso``, ``_tail``: of training
-          label occurrences
-        - ``n_features_never_used``: in neither training nor test rows; ``n_features_never_in_train``
-        - ``n_label_sets``: distinct non-empty label sets among all rows
+        - ``n_labels_head``, ``_torso``, ``_tail``; ``share_occurrences_head``, ``_torso``, ``_tail``: shares of the
+          label occurrences in training
+        - ``n_features_never_used``: features in neither training nor test rows; ``n_features_never_in_train``
+        - ``n_label_sets``: number of different label sets of all rows, without the empty one
         - ``memory_bytes``: of the four matrices
 
     Notes
     -----
-    Costs a pass over the nonzeros; nothing becomes dense but one value per row or label.
+    O(stored values + rows + labels) time. Memory has one value per row or label, never one per feature.
     """
+    n_train = np.bincount(dataset.Y_train.indices, minlength=dataset.n_labels).astype(np.int64)
+    bucket = label_buckets(n_train)
+    summary = _sizes(dataset, n_train) | _buckets(n_train, bucket) | _features(dataset)
+    matrices = (dataset.X_train, dataset.Y_train, dataset.X_test, dataset.Y_test)
+    summary |= {
+        "n_label_sets": len((_label_sets(dataset.Y_train) | _label_sets(dataset.Y_test)) - {b""}),
+        "memory_bytes": sum(
+            array.nbytes for matrix in matrices for array in (matrix.indptr, matrix.indices, matrix.data)
+        ),
+    }
+    return Description(summary, _label_frame(dataset, n_train, bucket))
+
+
+def _label_frame(dataset, n_train, bucket):
+    """Return the statistics of each label."""
     import pandas as pd
 
     from xmlcore.metrics import inverse_propensity
 
-    X_train, Y_train, X_test, Y_test = dataset.X_train, dataset.Y_train, dataset.X_test, dataset.Y_test
     n_labels = dataset.n_labels
-    n_train = np.bincount(Y_train.indices, minlength=n_labels).astype(np.int64)
-    n_test = np.bincount(Y_test.indices, minlength=n_labels).astype(np.int64)
     rank = np.empty(n_labels, np.int64)
     rank[_most_frequent_first(n_train)] = np.arange(1, n_labels + 1)
-    bucket, occurrences = label_buckets(n_train), int(n_train.sum())
-    frame = pd.DataFrame(
+    return pd.DataFrame(
         {
             "label": np.arange(n_labels, dtype=np.int64),
             "name": [dataset.label_name(j) for j in range(n_labels)],
             "n_train": n_train,
-            "n_test": n_test,
+            "n_test": np.bincount(dataset.Y_test.indices, minlength=n_labels).astype(np.int64),
             "rank": rank,
-            "inverse_propensity": np.asarray(inverse_propensity(Y_train, A=0.55, B=1.5), dtype=np.float64),
+            "inverse_propensity": np.asarray(inverse_propensity(dataset.Y_train, A=0.55, B=1.5), dtype=np.float64),
             "bucket": bucket,
         }
     )
-    x_lengths, y_lengths = np.diff(X_train.indptr), np.diff(Y_train.indptr)
-    x_lengths_test, y_lengths_test = np.diff(X_test.indptr), np.diff(Y_test.indptr)
-    in_train = np.unique(X_train.indices)  # not a value per feature: a header may promise two billion
-    used = np.union1d(in_train, X_test.indices)
+
+
+def _sizes(dataset, n_train):
+    """Return the statistics of the sizes of the data set, of its rows and of its labels."""
+    Y_train, Y_test, n_labels = dataset.Y_train, dataset.Y_test, dataset.n_labels
+    x_lengths, y_lengths = np.diff(dataset.X_train.indptr), np.diff(Y_train.indptr)
+    x_lengths_test, y_lengths_test = np.diff(dataset.X_test.indptr), np.diff(Y_test.indptr)
     cardinality = (Y_train.nnz + Y_test.nnz) / (dataset.n_train + dataset.n_test)
-    summary = {
+    return {
         "n_train": dataset.n_train,
         "n_test": dataset.n_test,
         "n_features": dataset.n_features,
@@ -116,36 +127,43 @@ def describe(dataset: Dataset) -> Description:
         "n_rows_without_features_train": int(np.count_nonzero(x_lengths == 0)),
         "n_rows_without_features_test": int(np.count_nonzero(x_lengths_test == 0)),
     }
+
+
+def _buckets(n_train, bucket):
+    """Return how many labels and which share of the label occurrences each bucket has."""
+    occurrences, found = int(n_train.sum()), {}
     for name in BUCKETS:
-        summary[f"n_labels_{name}"] = int(np.count_nonzero(bucket == name))
-        summary[f"share_occurrences_{name}"] = (
-            float(n_train[bucket == name].sum() / occurrences) if occurrences else 0.0
-        )
-    summary |= {
+        mine = bucket == name
+        found[f"n_labels_{name}"] = int(np.count_nonzero(mine))
+        found[f"share_occurrences_{name}"] = float(n_train[mine].sum() / occurrences) if occurrences else 0.0
+    return found
+
+
+def _features(dataset):
+    """Return how many features are not used."""
+    in_train = np.unique(dataset.X_train.indices)  # no array over all features: a header may promise two billion
+    used = np.union1d(in_train, dataset.X_test.indices)
+    return {
         "n_features_never_used": dataset.n_features - used.size,
         "n_features_never_in_train": dataset.n_features - in_train.size,
-        "n_label_sets": len((_label_sets(Y_train) | _label_sets(Y_test)) - {b""}),
-        "memory_bytes": sum(
-            array.nbytes
-            for matrix in (X_train, Y_train, X_test, Y_test)
-            for array in (matrix.indptr, matrix.indices, matrix.data)
-        ),
     }
-    return Description(summary, frame)
 
 
 def label_buckets(n_train: np.ndarray) -> np.ndarray:
-    """Head, torso or tail: how frequent each label is in training.
+    """Return the bucket of each label: head, torso or tail, by its frequency in training.
+
+    Labels are sorted by training rows. ``"head"`` are the most frequent labels that together make the first 50 % of all
+    label occurrences, ``"torso"`` those that make the next 30 %, and ``"tail"`` the rest. A label across a boundary
+    belongs to the more frequent bucket, and a label without training rows to the tail.
 
     Parameters
     ----------
     n_train : ndarray of int, shape (L,)
-        Training rows that carry each label.
+        Number of training rows that have each label.
 
     Returns
     -------
     ndarray of object, shape (L,)
-        ``"head"``, ``"torso"`` or ``"tail"``, by the rule of :func:`describe`.
     """
     order = _most_frequent_first(n_train)
     occurrences = int(n_train.sum())
@@ -158,11 +176,12 @@ def label_buckets(n_train: np.ndarray) -> np.ndarray:
 
 
 def _most_frequent_first(n_train):
-    """Label ids by training rows, ties by id."""
+    """Return label ids sorted by training rows, most first; ties by id."""
     return np.lexsort((np.arange(n_train.size), -n_train))
 
 
 def _label_sets(Y):
+    """Return the different label sets of rows, as bytes."""
     content = Y.indices.tobytes()
     ends = (Y.indptr.astype(np.int64) * Y.indices.itemsize).tolist()
     return {content[a:b] for a, b in zip(ends, ends[1:])}

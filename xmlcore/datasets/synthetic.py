@@ -1,6 +1,5 @@
-"""Made-up data sets with the shapes of the field."""
+"""Synthetic data sets with the shapes of well-known ones."""
 
-import numbers
 from collections.abc import Mapping
 from statistics import NormalDist
 from types import MappingProxyType
@@ -8,21 +7,22 @@ from types import MappingProxyType
 import numpy as np
 import scipy.sparse as sp
 
+from xmlcore.arrays import pointers
 from xmlcore.datasets.dataset import Dataset
 from xmlcore.parallel import run_tasks
 from xmlcore.progress import Progress, silent
 from xmlcore.system import effective_jobs
-from xmlcore.validation import INT32_MAX, check_count
+from xmlcore.validation import INT32_MAX, check_count, check_number
 
 PHASE = "Making rows"
 BLOCK = 4096  # rows per task
 
-WORD_OFFSET = 10.0  # keeps the most frequent words from being in every row
-VOCABULARY = 48  # words of a topic or label,
-VOCABULARY_OFFSET = 2.0  # the first ones said more often
-FEATURE_SPREAD = 0.7  # standard deviations of the logarithms of a row's numbers of features
-LABEL_SPREAD = 0.4  # and labels; those of bibtex, delicious and EUR-Lex are 0.7 to 1.4 and 0.3 to 0.6
-SIZES = 4096  # equally likely sizes in a table
+WORD_OFFSET = 10.0  # added to a word's rank, so that the most frequent words are not in every row
+VOCABULARY = 48  # number of words of a topic or label
+VOCABULARY_OFFSET = 2.0  # added to a word's place in the vocabulary: the smaller, the more frequent are the first words
+FEATURE_SPREAD = 0.7  # standard deviation of log(features per row): 0.7 to 1.4 in bibtex, delicious and EUR-Lex
+LABEL_SPREAD = 0.4  # standard deviation of log(labels per row): 0.3 to 0.6 in these data sets
+SIZES = 4096  # number of equally likely sizes in a table
 
 _SHAPE_FIELDS = (
     "n_train", "n_test", "n_features", "n_labels", "features_per_row", "labels_per_row", "label_exponent"
@@ -43,10 +43,11 @@ SYNTHETIC_SHAPES: Mapping[str, Mapping[str, float]] = MappingProxyType(
         }.items()
     }
 )
-"""What :func:`make_synthetic` takes as ``shape``: sizes like those of well-known data sets, rounded, and an exponent
-that gives their most frequent labels about the right share."""
+"""The shapes of :func:`make_synthetic`: rounded sizes of well-known data sets, and an exponent with which the most
+frequent labels have about the same share as there."""
 
 
+# More than 80 lines, because the docstring describes 16 parameters and what holds for every data set; the code has 30.
 def make_synthetic(
     shape: str = "small",
     *,
@@ -66,72 +67,73 @@ def make_synthetic(
     name: str | None = None,
     progress: Progress = silent,
 ) -> Dataset:
-    """Make up a learnable data set of any size, with long tails and a hidden hierarchy of labels.
+    """Make a learnable data set of any size, with many rare labels and features and a hidden hierarchy of labels.
 
-    Labels are the leaves of a hierarchy of topics that nobody is shown. A row gets a first label by the labels'
-    frequencies and further ones from the same topic, or from a wider one. Every label and every topic has a vocabulary,
-    and the row's words are drawn from those of its labels and of the topics above them: related labels share words, and
-    occur together. The rest of the words, ``feature_noise``, are drawn from all words.
+    Labels are the leaves of a hierarchy of topics, which is not part of the data set. The first label of a row is drawn
+    by the frequencies of labels; further labels come from the same topic or a wider one. Each label and each topic has
+    a vocabulary. The row's words are drawn from the vocabularies of its labels and of the topics above them, so that
+    related labels share words and occur together. A share of the words, ``feature_noise``, is drawn from all words.
 
     Parameters
     ----------
     shape : str
-        A name of :data:`SYNTHETIC_SHAPES`, such as "eurlex-4k" or "amazon-670k": it gives the values of what is None
-        below. Only sizes and tails are alike; words, topics and how hard the problem is are made up.
+        A name of :data:`SYNTHETIC_SHAPES`, such as "eurlex-4k" or "amazon-670k". It gives the values of the next seven
+        parameters where they are None. Only the sizes and the frequencies of labels and words resemble that data set;
+        its words, its topics and its difficulty do not.
     n_train, n_test : int, at least 1
-        Rows.
+        Number of rows.
     n_features, n_labels : int
-        Columns: D, at least 1, and L, at least 2.
+        Number of columns: D, at least 1, and L, at least 2.
     features_per_row : float in [1, D]
-        Mean number of nonzeros; log-normal, between 1 and D.
+        Mean number of features of a row. The numbers are log-normal, between 1 and D.
     labels_per_row : float in [1, L]
-        Mean number of labels; log-normal, between 1 and L.
+        Mean number of labels of a row. The numbers are log-normal, between 1 and L.
     label_exponent : float in [0, 2]
-        The label of rank r in frequency is drawn with a probability proportional to ``r ** -label_exponent``.
+        The label with rank r in frequency is drawn with a probability proportional to ``r ** -label_exponent``.
     feature_exponent : float in [0, 2]
-        Words are drawn, for vocabularies and as noise, with a probability proportional to
+        The word with rank r is drawn, for vocabularies and as noise, with a probability proportional to
         ``(r + 10) ** -feature_exponent``.
     topic_size : int, at least 2
-        Labels of a lowest topic, on average, and topics of a topic above. Sizes vary a lot.
+        Mean number of labels of a topic at the lowest level, and of topics within a higher topic. Sizes vary a lot.
     feature_noise : float in [0, 1]
-        Share of words that speak of none of the row's labels. At 1 nothing but the labels' frequencies can be learnt.
+        Share of words that do not depend on the row's labels. At 1 only the frequencies of labels can be learned.
     label_noise : float in [0, 1]
-        Chance that a label is exchanged, after its words have been said, for one drawn from all labels.
+        Probability that a label is replaced, after the words are drawn, by a label drawn from all labels.
     random_state : int, optional
-        Same value, same data, for any ``n_jobs``. None draws a fresh one.
+        The same value gives the same data, for any ``n_jobs``. None draws a new one.
     n_jobs : int, optional
-        Threads; None and -1 mean all cores this process may use.
+        Number of threads; None and -1 mean all cores that this process may use.
     name : str, optional
-        Of the data set; made from the shape when None.
+        Name of the data set; derived from the shape when None.
     progress : callable, optional
         See :class:`xmlcore.progress.Progress`; an exception from it stops the work.
 
     Returns
     -------
     Dataset
-        Rows of Euclidean length 1 with positive values, (1 + log of a word's count in the row) * idf, where the idf is
-        that of the word's own frequency law. ``notes`` say how it was made.
+        Rows have Euclidean length 1 and positive values, (1 + log of a word's count in the row) * idf. The idf is that
+        of the word's probability. ``notes`` has the call that made the data set.
 
     Raises
     ------
     ValueError, TypeError
-        An unknown shape, or a value out of range; the message names it.
+        The shape is unknown, or a value is out of range; the message names it.
 
     Notes
     -----
-    What holds for every data set made:
+    For every synthetic data set:
 
-    - Every row has at least one label and one feature. The means asked for are those of the law; a sample's differ by
-      chance.
-    - Every label can occur. The label of rank r has about ``n_train * labels_per_row * p_r`` training rows, somewhat
-      fewer among the most frequent ones, because a row has a label once. Nothing makes it occur: with the shape
-      "amazon-670k" a label has 4.0 training rows in the mean, the rarest about 2, and some 5 % of all labels none. In
-      the published data sets labels without training rows are mostly left out.
-    - Label and feature ids tell nothing: they are dealt at random.
-    - Row i depends on i, ``random_state`` and what all rows share, not on the number of rows: the first rows of a
-      larger data set are those of a smaller one.
+    - Every row has at least one label and one feature. The requested means are those of the distributions; the means of
+      the rows differ by chance.
+    - Every label can occur. The label with rank r and probability p_r has about ``n_train * labels_per_row * p_r``
+      training rows; the most frequent labels have fewer, because a row has a label only once. A label need not occur:
+      with the shape "amazon-670k" a label has 4.0 training rows on average, the rarest about 2, and some 5 % of the
+      labels have none. The published data sets mostly leave out labels without training rows.
+    - Label ids and feature ids are random: they carry no information.
+    - Row i depends on i, on ``random_state`` and on the parameters that all rows share, not on the number of rows. The
+      first rows of a larger data set are the rows of a smaller one.
 
-    O(nonzeros + D + L) time and memory, beside the result about as much again for checking it.
+    O(stored values + D + L) time and memory. Checking the result takes about as much memory again.
 
     Examples
     --------
@@ -145,22 +147,13 @@ def make_synthetic(
         _SHAPE_FIELDS, (n_train, n_test, n_features, n_labels, features_per_row, labels_per_row, label_exponent)
     ))  # fmt: skip
     sizes = {field: SYNTHETIC_SHAPES[shape][field] if value is None else value for field, value in given.items()}
-    for field in ("n_train", "n_test", "n_features"):
-        check_count(sizes[field], field, most=INT32_MAX)
-    check_count(sizes["n_labels"], "n_labels", least=2, most=INT32_MAX)
-    check_count(topic_size, "topic_size", least=2)
-    if random_state is not None:
-        check_count(random_state, "random_state", least=0)
-    effective_jobs(n_jobs)
-    for field, count in (("features_per_row", "n_features"), ("labels_per_row", "n_labels")):
-        _check_number(sizes[field], field, 1, sizes[count], f"{count}, {sizes[count]:,}")
-    for field, value in (("label_exponent", sizes["label_exponent"]), ("feature_exponent", feature_exponent)):
-        _check_number(value, field, 0, 2)
-    for field, value in (("feature_noise", feature_noise), ("label_noise", label_noise)):
-        _check_number(value, field, 0, 1)
-    if name is not None and not isinstance(name, str):
-        raise TypeError(f"name must be a string, not {name!r}")
-
+    laws = {
+        "feature_exponent": feature_exponent,
+        "topic_size": topic_size,
+        "feature_noise": feature_noise,
+        "label_noise": label_noise,
+    }
+    _check(sizes, random_state=random_state, n_jobs=n_jobs, name=name, **laws)
     if random_state is None:
         random_state = np.random.SeedSequence().entropy
     seeds = np.random.SeedSequence([random_state, 0x5E7]).generate_state(4, np.uint32).tolist()
@@ -172,35 +165,47 @@ def make_synthetic(
     X_train, Y_train, X_test, Y_test = _make_parts(
         problem, tables, (sizes["n_train"], sizes["n_test"]), seeds[2:], n_jobs, progress
     )
-    options = sizes | {
-        "feature_exponent": feature_exponent,
-        "topic_size": topic_size,
-        "feature_noise": feature_noise,
-        "label_noise": label_noise,
-        "random_state": random_state,
-    }
+    options = sizes | laws | {"random_state": random_state}
     note = "Made up by make_synthetic(" + ", ".join(f"{field}={value}" for field, value in options.items()) + ")."
     own_shape = any(value is not None for value in given.values())
     default = f"synthetic {sizes['n_labels']:,} labels" if own_shape else f"synthetic {shape}"
     return Dataset(name or default, X_train, Y_train, X_test, Y_test, notes=(note,))
 
 
-def _check_number(value, name, least, most, said=None):
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
-        raise TypeError(f"{name} must be a number, not {value!r}")
-    if not least <= value <= most:  # not a number is out of range, too
-        raise ValueError(f"{name} must be from {least} to {said or most}, not {value}")
+def _check(sizes, feature_exponent, topic_size, feature_noise, label_noise, random_state, n_jobs, name):
+    """Raise TypeError or ValueError, naming the argument, unless :func:`make_synthetic` accepts all of them."""
+    for field in ("n_train", "n_test", "n_features"):
+        check_count(sizes[field], field, most=INT32_MAX)
+    check_count(sizes["n_labels"], "n_labels", least=2, most=INT32_MAX)
+    check_count(topic_size, "topic_size", least=2)
+    if random_state is not None:
+        check_count(random_state, "random_state", least=0)
+    effective_jobs(n_jobs)
+    for field, count in (("features_per_row", "n_features"), ("labels_per_row", "n_labels")):
+        _check_at_most(sizes[field], field, sizes[count], count)
+    for field, value in (("label_exponent", sizes["label_exponent"]), ("feature_exponent", feature_exponent)):
+        check_number(value, field, 0, 2)
+    for field, value in (("feature_noise", feature_noise), ("label_noise", label_noise)):
+        check_number(value, field, 0, 1)
+    if name is not None and not isinstance(name, str):
+        raise TypeError(f"name must be a string, not {name!r}")
+
+
+def _check_at_most(value, name, most, limit):
+    """Raise unless ``value`` is a number from 1 to ``most``, the value of the parameter ``limit``."""
+    if check_number(value, name) > most or value < 1:
+        raise ValueError(f"{name} must be from 1 to {limit}, {most:,}, not {value}")
 
 
 def _make_parts(problem, tables, n_rows, seeds, n_jobs, progress):
-    """X and Y of the training rows and of the test rows, made in blocks of rows by one set of threads."""
+    """Return X and Y of the training rows, then X and Y of the test rows, all made on one set of threads."""
     from xmlcore._kernels import synthetic as kernels
 
     parts, tasks = [], []
     for n, seed in zip(n_rows, seeds):
         label_counts, feature_counts = np.empty(n, np.int64), np.empty(n, np.int64)
         kernels.draw_sizes(seed, *tables, label_counts, feature_counts)
-        label_ptr, feature_ptr = _pointers(label_counts), _pointers(feature_counts)
+        label_ptr, feature_ptr = pointers(label_counts), pointers(feature_counts)
         labels = np.empty(label_ptr[-1], np.int32)
         features = np.empty(feature_ptr[-1], np.int32)
         values = np.empty(feature_ptr[-1], np.float32)
@@ -221,18 +226,15 @@ def _make_parts(problem, tables, n_rows, seeds, n_jobs, progress):
     return matrices
 
 
-def _pointers(counts):
-    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-
-
 def _csr(data, indices, indptr, shape):
+    """Return a CSR matrix, with int32 pointers where they suffice."""
     if data.size <= INT32_MAX:
         indptr = indptr.astype(np.int32)
     return sp.csr_array((data, indices, indptr), shape=shape)
 
 
 def _size_table(mean, spread, most):
-    """Equally likely sizes, int32: log-normal, in [1, most], with this mean."""
+    """Return equally likely sizes, int32: they are log-normal, in [1, most], and have this mean."""
     normal = NormalDist()
     shape = np.exp([spread * normal.inv_cdf((i + 0.5) / SIZES) for i in range(SIZES)])
 
@@ -247,6 +249,7 @@ def _size_table(mean, spread, most):
 
 
 def _zipf(n, exponent, offset):
+    """Return the law of numbers r below n with probabilities proportional to (r + offset) ** -exponent."""
     from xmlcore._kernels.synthetic import Zipf
 
     power = 1.0 - exponent
@@ -256,19 +259,20 @@ def _zipf(n, exponent, offset):
 
 
 def _shares(law):
-    """Probabilities of a law's numbers, float64 (n,)."""
+    """Return the probabilities of a law's numbers, float64 (n,)."""
     edges = np.arange(law.n + 1) + law.offset
     heights = np.log(edges) if law.power == 0.0 else edges**law.power
     return np.diff(heights) / (law.high - law.low)
 
 
 def _problem(sizes, feature_exponent, topic_size, feature_noise, label_noise, seed, vocabulary_seed):
+    """Return what all rows share, as the kernels read it."""
     from xmlcore._kernels.rng import permutation
     from xmlcore._kernels.synthetic import Problem
 
     n_labels, n_features = sizes["n_labels"], sizes["n_features"]
     bottom, parent, first, last = _topics(n_labels, topic_size, seed)
-    # Frequent labels are anywhere in the hierarchy, and ids tell neither place nor frequency.
+    # Frequent labels are at random places of the hierarchy, and ids depend on neither place nor frequency.
     weights = np.arange(1, n_labels + 1, dtype=np.float64) ** -sizes["label_exponent"]
     cumulative = np.concatenate([[0.0], np.cumsum(weights[permutation(n_labels, seed, 0)])])
     words = _zipf(n_features, feature_exponent, WORD_OFFSET)
@@ -293,19 +297,19 @@ def _problem(sizes, feature_exponent, topic_size, feature_noise, label_noise, se
 
 
 def _topics(n_labels, topic_size, seed):
-    """Nested ranges of places: the bounds of a level are drawn from those of the level below.
+    """Make the hierarchy of topics: nested ranges of places, where each level keeps some bounds of the level below.
 
     Returns
     -------
     bottom : int32 (L,)
-        Lowest topic of every place.
+        Lowest topic of each place.
     parent, first, last : int32 (T,)
-        Topics, the one of all labels first; a topic's places are first to last - 1.
+        Of each topic; topic 0 has all labels. The places of a topic are ``first`` to ``last - 1``.
     """
     from xmlcore._kernels.rng import permutation
 
     levels = []
-    bounds = np.arange(1, n_labels)  # between two neighbours
+    bounds = np.arange(1, n_labels)  # place p is a bound between the places p - 1 and p
     while levels == [] or bounds.size:
         kept = -(-(bounds.size + 1) // topic_size) - 1
         chosen = permutation(bounds.size, seed, 3 + len(levels))[:kept]

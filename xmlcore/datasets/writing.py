@@ -1,4 +1,4 @@
-"""Matrices to files."""
+"""Writer of matrices."""
 
 import bz2
 import gzip
@@ -12,7 +12,7 @@ import numpy as np
 
 from xmlcore.validation import check_features, check_labels
 
-_CHUNK = 1 << 18  # nonzeros turned into text at once
+_CHUNK = 1 << 18  # stored values that are formatted as text at once
 
 
 def write_matrix(path, X, Y) -> None:
@@ -21,23 +21,23 @@ def write_matrix(path, X, Y) -> None:
     Parameters
     ----------
     path : str or path
-        Compressed when the name ends in .gz, .bz2 or .xz. The file appears whole or not at all.
+        The file is compressed if the name ends in .gz, .bz2 or .xz. It is written completely or not at all.
     X : sparse or array_like, shape (N, D)
-        Features; written with as few digits as give the same float32 back.
+        Features. Values are written with as few digits as needed to read the same float32 again.
     Y : sparse, array_like of 0 and 1, or lists of label ids, shape (N, L)
         Labels.
 
     Raises
     ------
     ValueError, TypeError
-        Matrices that do not fit together, or that :mod:`xmlcore.validation` rejects; a .zip path.
+        The matrices have different numbers of rows, :mod:`xmlcore.validation` rejects one, or the name ends in .zip.
     OSError
         The file cannot be written.
 
     Notes
     -----
-    Rows without labels start with a space; rows with neither labels nor features are blank lines. About 2 million
-    nonzeros per second.
+    A row without labels starts with a space. A row without labels and features is a blank line. About 2 million stored
+    values are written per second.
     """
     path = Path(path)
     X = check_features(X)
@@ -49,7 +49,7 @@ def write_matrix(path, X, Y) -> None:
 
 
 def _chunks(indptr):
-    """Ranges of rows with about ``_CHUNK`` entries each."""
+    """Yield ranges of rows with about ``_CHUNK`` entries each."""
     first, n_rows = 0, indptr.size - 1
     while first < n_rows:
         last = int(np.searchsorted(indptr, indptr[first] + _CHUNK, side="right")) - 1
@@ -59,6 +59,7 @@ def _chunks(indptr):
 
 
 def _rows_text(X, Y, first, last):
+    """Return rows ``first`` to ``last - 1`` as text, in bytes."""
     x = slice(X.indptr[first], X.indptr[last])
     y = slice(Y.indptr[first], Y.indptr[last])
     values = X.data[x].astype("U").tolist()  # the shortest digits that give the float32 back
@@ -78,7 +79,7 @@ def _rows_text(X, Y, first, last):
 
 @contextmanager
 def _atomic(path):
-    """A stream whose content becomes ``path`` at the end, if nothing goes wrong."""
+    """Open a stream whose content becomes the file ``path`` at the end, if there was no error."""
     suffix = path.suffix.lower()
     if suffix == ".zip":
         raise ValueError(f"{path.name}: zip is not written; end the name in .gz, .bz2 or .xz, or none of these")
@@ -86,7 +87,7 @@ def _atomic(path):
     try:
         with open(temporary, "xb") as raw:
             if suffix == ".gz":
-                # no time and no name inside: the same matrices make the same file
+                # without time and name, so that the same matrices make the same file
                 with gzip.GzipFile(filename="", mode="wb", fileobj=raw, compresslevel=6, mtime=0) as stream:
                     yield stream
             elif suffix == ".bz2":

@@ -1,4 +1,4 @@
-"""The text formats: XMLC (``N D L``, then ``l1,l2 f:v f:v`` per row) and svmlight (the same rows without a header)."""
+"""Parser of the text formats XMLC (``N D L``, then ``l1,l2 f:v f:v`` per row) and svmlight (without the header)."""
 
 import re
 import warnings
@@ -12,8 +12,8 @@ from xmlcore.validation import INT32_MAX
 
 FORMATS = ("xmlc", "svmlight")
 
-_SHOWN = 40  # bytes of a token in a message
-_HARD_CAPACITY = 256
+_SHOWN = 40  # most bytes of a token in a message
+_HARD_CAPACITY = 256  # numbers that the first run of the parser can leave to Python
 _NOT_ROWS = re.compile(  # blank lines and comments before the first row
     rb"(?:[ \t\r]*+(?:#[^\n]*+)?+\n)*+(?:[ \t\r]*+(?:#[^\n]*+)?+\Z)?"
 )
@@ -28,7 +28,7 @@ _ONE_BASED = "If ids start at 1 in this file, pass first_index=1."
 
 @dataclass
 class Rows:
-    """What a file holds.
+    """The rows of a file.
 
     Attributes
     ----------
@@ -36,11 +36,11 @@ class Rows:
         Its name in messages.
     format : str
     X, Y : csr_array
-        Of the width the header promises, or the largest ids make.
+        Their widths are those of the header, or the largest ids plus 1.
     header_line : int or None
-        Where the header is; None without one, and then the widths are only lower bounds.
+        Line of the header. None if there is no header, so that the widths are only lower bounds.
     least_feature, least_label : int
-        The smallest ids, before ``first_index`` is taken off; large where there is none.
+        The smallest ids in the file, before ``first_index`` is subtracted; 2**40 or more if there are none.
     """
 
     source: str
@@ -53,7 +53,7 @@ class Rows:
 
 
 def canonical_csr(indptr, indices, data, n_columns) -> sp.csr_array:
-    """CSR of arrays that are known to be sorted, without duplicates and zeros."""
+    """Return a CSR matrix of arrays that are known to be sorted, without duplicates and zeros."""
     kind = np.int32 if indices.size <= INT32_MAX else np.int64  # scipy needs both index arrays of one type
     indptr, indices = indptr.astype(kind, copy=False), indices.astype(kind, copy=False)
     matrix = sp.csr_array((data, indices, indptr), shape=(indptr.size - 1, n_columns))
@@ -130,7 +130,7 @@ def parse(text: np.ndarray, format: str, first_index: int, source: str) -> Rows:
 
 
 def _fits(kernels, text, header, line, first_index):
-    """Whether the rest of the file is what these three numbers promise."""
+    """Return whether the rest of the file has the rows, features and labels that these three numbers promise."""
     try:
         n_rows, n_features, n_labels = _header(header, "", line)
     except DatasetFormatError:
@@ -181,10 +181,12 @@ class _Reader:
 
 
 def _cut(array, size):
+    """Return the first ``size`` elements of an array, as a copy if it has more."""
     return array if array.size == size else array[:size].copy()
 
 
 def _header(match, source, line):
+    """Return the numbers of rows, features and labels; raise if one is out of range."""
     values = []
     for group, what, least, most in (
         (1, "rows", 0, 2**62),
@@ -205,6 +207,7 @@ def _header(match, source, line):
 
 
 def _warn_of_repeats(kernels, out, source):
+    """Warn if rows name a feature or a label more than once."""
     said = []
     for count, first, what, done in (
         (kernels.REPEATED_FEATURE_ROWS, kernels.REPEATED_FEATURE_LINE, "feature", "values were summed"),
@@ -218,24 +221,25 @@ def _warn_of_repeats(kernels, out, source):
 
 
 def _token(text, at):
-    """The bytes from ``at`` to the next blank, newline or comment; no more than an error needs."""
+    """Return the bytes from ``at`` to the next blank, newline or comment, at most 400."""
     return re.match(rb"[^ \t\r\n#]*", text[at : at + 400].tobytes()).group()
 
 
 def _shown(text, at, until_newline=False):
+    """Return the token or the line at ``at`` as it is shown in a message."""
     piece = text[at : at + 400].tobytes()
     piece = re.match(rb"[^\n]*" if until_newline else rb"[^ \t\r\n#]*", piece).group().rstrip(b"\r")
     cut = piece[:_SHOWN]
     try:
         shown = repr(cut.decode())
     except UnicodeDecodeError as error:
-        in_two = len(piece) > _SHOWN and error.start > _SHOWN - 4  # a character cut by us, not bytes that are no text
+        in_two = len(piece) > _SHOWN and error.start > _SHOWN - 4  # the cut is within a character; the bytes are text
         shown = repr(cut[: error.start].decode()) if in_two else repr(cut)[1:]
     return shown + ("..." if len(piece) > _SHOWN else "")
 
 
 def _error(kernels, reader, status, source, format, n_rows, n_features, n_labels):
-    """The kernel's status in words."""
+    """Return the error for a status of the parser."""
     text, out = reader.text, reader.out
     line, at = int(out[kernels.LINE]), int(out[kernels.POSITION])
     column = at - int(out[kernels.LINE_START]) + 1
@@ -266,7 +270,7 @@ def _error(kernels, reader, status, source, format, n_rows, n_features, n_labels
             column,
         )
     if status == kernels.BAD_LABEL and b":" in token and re.match(rb"[^,0-9]", token):
-        status = kernels.BAD_FEATURE  # the row starts with what was meant as a feature
+        status = kernels.BAD_FEATURE  # the row starts with a feature that is wrong
     if status == kernels.BAD_LABEL:
         found, remedy = _bad_label(token, shown)
     elif status == kernels.LABEL_RANGE:
@@ -287,6 +291,7 @@ def _error(kernels, reader, status, source, format, n_rows, n_features, n_labels
 
 
 def _bad_label(token, shown):
+    """Return what is wrong with a label that cannot be read, and the remedy."""
     rule = "Labels are whole numbers from 0, separated by commas, before the first feature."
     if token == b"":
         return "the label list ends with a comma", rule
@@ -303,6 +308,7 @@ def _bad_label(token, shown):
 
 
 def _bad_feature(token, shown):
+    """Return what is wrong with a feature that cannot be read, and the remedy."""
     rule = "A row is its labels, separated by commas, then id:value for each feature, separated by spaces."
     key, colon, _ = token.partition(b":")
     if key.lower() == b"qid" and colon:
@@ -320,6 +326,7 @@ def _bad_feature(token, shown):
 
 
 def _bad_value(token, shown):
+    """Return what is wrong with a value that cannot be read, and the remedy."""
     value = token.removeprefix(b"+").removeprefix(b"-").lower()
     if not token:
         return "a feature without a value", "Write id:value without a space; absent features are simply left out."
@@ -331,6 +338,7 @@ def _bad_value(token, shown):
 
 
 def _out_of_range(kernels, reader, what, token, n_features, n_labels, count, format):
+    """Return what is wrong with an id that is out of range, and the remedy."""
     digits = re.match(rb"[0-9]+", token).group()
     shown = digits.decode() if len(digits) <= _SHOWN else digits[:_SHOWN].decode() + "..."
     value = int(digits) if len(digits) < 20 else 10**19
@@ -350,7 +358,7 @@ def _out_of_range(kernels, reader, what, token, n_features, n_labels, count, for
 
 
 def _one_based_remedy(kernels, reader, n_features, n_labels):
-    """Look at the whole file: do its ids start at 1?"""
+    """Return the remedy for an id that equals the header's number, after checking whether all ids start at 1."""
     scan = _Reader(kernels, reader.text, reader.start, reader.first_line, 0, reader.skip_blank)
     if scan.run(-1, INT32_MAX, INT32_MAX) != kernels.OK:
         return _ONE_BASED
