@@ -32,8 +32,9 @@ class Parameter:
     help : str
         What a larger value or another choice does, and who published it. A sentence about None starts with "Empty",
         as a form shows it; the docstring then says "None".
-    kind : {"int", "float", "share", "choice", "bool", "dict", "estimator"}
-        A "share" is a float above 0 and at most 1, or an int that is a count.
+    kind : {"int", "float", "share", "choice", "bool", "dict", "estimator", "array"}
+        A "share" is a float above 0 and at most 1, or an int that is a count. An "array" is checked by ``fit``, which
+        knows the shape.
     default : object
     options : tuple of str
         The strings that a "choice" accepts.
@@ -113,7 +114,7 @@ class Parameter:
         elif self.kind == "estimator":
             if not hasattr(value, "fit") or isinstance(value, type):
                 raise TypeError(f"{self.name} must be an estimator, such as PLT(), not {value!r}")
-        elif not isinstance(value, str) or value not in self.options:
+        elif self.kind == "choice" and (not isinstance(value, str) or value not in self.options):
             allowed = ", ".join([*self.options, *(f"a {name}" for name in self.also)])
             raise ValueError(f"{self.name} must be one of {allowed}, not {value!r}")
 

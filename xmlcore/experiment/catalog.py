@@ -139,18 +139,6 @@ MODELS = {
 
 # --- selections of features ---
 
-KEPT = Parameter(
-    "n_features",
-    "Features kept per label",
-    "A share of all features, or a count. Fewer are quicker to learn from and to read; too few lose what the label "
-    "depends on. The paper keeps a tenth.",
-    "float",
-    0.1,
-    minimum=1e-6,
-    maximum=1.0,
-    step=0.05,
-)
-
 # The classes of xmlcore.selection, as MODELS: their n_features may also be a whole number, a count.
 SELECTORS = {
     "FALS": ModelInfo(

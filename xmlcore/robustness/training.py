@@ -1,16 +1,74 @@
 """Adversarial training: any model, fitted to the training rows and perturbed copies of them."""
 
+from dataclasses import replace
+
 import scipy.sparse as sp
 
-from xmlcore.augmentation import augment, check_ratio
+from xmlcore.augmentation import augment
 from xmlcore.models.base import MultiLabelModel
-from xmlcore.noise import SUPPORTS
+from xmlcore.models.plt.parameters import NOISE_PARAMETERS
+from xmlcore.parameters import SEED, Parameter, described
 from xmlcore.progress import Progress, silent
 from xmlcore.ranking import Ranking
 from xmlcore.robustness.perturbations import ATTACKS, KINDS, perturbation
-from xmlcore.validation import check_count, check_features, check_labels, check_number
+from xmlcore.validation import check_features, check_labels, feature_names
+
+_SIGMA, _RATIO, _SUPPORT = NOISE_PARAMETERS
+
+PARAMETERS = (
+    Parameter(
+        "model",
+        "Model",
+        "The model to train. It is not changed: a new estimator with its parameters is fitted.",
+        "estimator",
+        None,
+        in_form=False,
+    ),
+    replace(
+        _SIGMA,
+        details='The paper uses 0.05. With another ``kind``, the level of that perturbation: the rate of "words", the '
+        "epsilon of an attack.",
+    ),
+    _RATIO,
+    replace(
+        _SUPPORT,
+        details=":func:`xmlcore.robustness.augmented_bytes` estimates the memory of copies with D values each.",
+    ),
+    replace(SEED, in_form=False, optional=False, details="This is the seed of the copies. The model has its own seed."),
+    Parameter(
+        "kind",
+        "Perturbation",
+        'How the copies are changed, see :func:`xmlcore.robustness.perturbation`; the paper uses "gaussian".',
+        "choice",
+        "gaussian",
+        options=KINDS,
+        in_form=False,
+        details="An attack follows the gradient of ``surrogate``, or else of the model, which is first fitted to the "
+        "clean rows for that.",
+    ),
+    Parameter(
+        "options",
+        "Further arguments",
+        "Further arguments of the perturbation.",
+        "dict",
+        None,
+        optional=True,
+        in_form=False,
+        details='The ``reference`` of "words" is the training rows unless it is given.',
+    ),
+    Parameter(
+        "surrogate",
+        "Surrogate",
+        "A fitted model with a gradient, for attacks when ``model`` has none.",
+        "estimator",
+        None,
+        optional=True,
+        in_form=False,
+    ),
+)
 
 
+@described
 class AdversarialTraining(MultiLabelModel):
     """Train any model on the training rows and on perturbed copies of them.
 
@@ -20,26 +78,7 @@ class AdversarialTraining(MultiLabelModel):
 
     Parameters
     ----------
-    model : estimator
-        Is not changed: a new estimator with its parameters is fitted.
-    sigma : float, positive
-        Standard deviation of the noise, in the units of the feature values; the paper uses 0.05. With another ``kind``,
-        the level of that perturbation: the rate of "words", the epsilon of an attack.
-    augment_ratio : float, positive
-        Number of copies for each training row.
-    noise_support : {"all", "nonzero"}
-        Which features get noise. "all": every feature (as in the paper), so that each copy has D values;
-        :func:`xmlcore.robustness.augmented_bytes` estimates the memory. "nonzero": the features that the row has, so
-        that copies are as sparse as the rows.
-    random_state : int
-        Seed of the copies. The model has its own seed.
-    kind : {"gaussian", "words", "fgsm", "pgd"}
-        How the copies are changed, see :func:`xmlcore.robustness.perturbation`; the paper uses "gaussian". An attack
-        follows the gradient of ``surrogate``, or else of the model, which is first fitted to the clean rows for that.
-    options : dict, optional
-        Further arguments of the perturbation. The ``reference`` of "words" is the training rows unless it is given.
-    surrogate : fitted estimator, optional
-        A model with a gradient, for attacks when ``model`` has none.
+    {parameters}
 
     Attributes
     ----------
@@ -63,6 +102,8 @@ class AdversarialTraining(MultiLabelModel):
     >>> model.predict_topk([[1.0, 0.05]], k=1).labels.tolist()
     [[0]]
     """
+
+    PARAMETERS = PARAMETERS
 
     def __init__(
         self,
@@ -119,6 +160,7 @@ class AdversarialTraining(MultiLabelModel):
             which.
         """
         self._check_params()
+        names = feature_names(X)
         X = check_features(X)
         Y = check_labels(Y, n_rows=X.shape[0])
         attacked = None
@@ -130,8 +172,10 @@ class AdversarialTraining(MultiLabelModel):
         if fresh.get_params(deep=False).get("negative") == "refuse" and _least(both.X) < 0 <= _least(X):
             fresh.set_params(negative="zero")
         self.model_ = fresh.fit(both.X, both.Y, progress=progress)
+        self.model_._keep_feature_names(names)
         self.n_augmented_ = both.rows.size
         self.n_features_in_, self.n_labels_ = self.model_.n_features_in_, self.model_.n_labels_
+        self._keep_feature_names(names)
         return self
 
     def predict_topk(self, X, k: int = 5, progress: Progress = silent) -> Ranking:
@@ -181,17 +225,7 @@ class AdversarialTraining(MultiLabelModel):
         return type(self.model)(**self.model.get_params(deep=False)).fit(X, Y, progress=progress)
 
     def _check_params(self):
-        if not hasattr(self.model, "fit") or isinstance(self.model, type):
-            raise TypeError(f"model must be an estimator, such as PLT(), not {self.model!r}")
-        check_number(self.sigma, "sigma", 0.0, above=True)
-        check_ratio(self.augment_ratio)
-        if self.noise_support not in SUPPORTS:
-            raise ValueError(f"noise_support must be 'all' or 'nonzero', not {self.noise_support!r}")
-        check_count(self.random_state, "random_state", least=0)
-        if self.kind not in KINDS:
-            raise ValueError(f"kind must be 'gaussian', 'words', 'fgsm' or 'pgd', not {self.kind!r}")
-        if self.options is not None and not isinstance(self.options, dict):
-            raise TypeError(f"options must be a dict of the perturbation's further arguments, not {self.options!r}")
+        super()._check_params()
         if self.surrogate is not None and self.kind not in ATTACKS:
             raise ValueError(f"surrogate is for the attacks, fgsm and pgd: kind={self.kind!r} follows no gradient")
 

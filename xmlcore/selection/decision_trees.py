@@ -9,7 +9,7 @@ from xmlcore._kernels import decision_trees as kernels
 from xmlcore.arrays import pointers
 from xmlcore.models.base import Estimator
 from xmlcore.parallel import row_blocks, run_tasks
-from xmlcore.parameters import N_JOBS, SEED, described
+from xmlcore.parameters import N_JOBS, SEED, Parameter, described
 from xmlcore.progress import Progress, silent
 from xmlcore.validation import INT32_MAX, check_features, check_labels, csr_parts, feature_names
 
@@ -19,6 +19,17 @@ PREDICT_ROWS = 256  # most rows per task
 PREDICT_VALUES = 1 << 22  # most (row, label) values that predict holds per thread: 16 MiB
 
 PARAMETERS = (
+    Parameter(
+        "selected",
+        "Features of each label",
+        "Ids of the features that the tree of each label may use, int of shape (L, k), or one row of ids for all "
+        "trees, (1, k). All features when None.",
+        "array",
+        None,
+        optional=True,
+        in_form=False,
+        details="The order of ids does not matter.",
+    ),
     N_JOBS,
     replace(
         SEED,
@@ -37,9 +48,6 @@ class BRDT(Estimator):
 
     Parameters
     ----------
-    selected : array_like of int, shape (L, k) or (1, k), optional
-        Ids of the features that the tree of each label may use, or one row of ids for all trees. All features when
-        None. The order of ids does not matter.
     {parameters}
     **tree_params
         Parameters of :class:`sklearn.tree.DecisionTreeClassifier`, such as ``max_depth`` or ``min_samples_leaf``. With

@@ -17,22 +17,11 @@ from xmlcore.parallel import run_tasks
 from xmlcore.parameters import N_JOBS, SEED, Parameter, described
 from xmlcore.progress import Progress, silent
 from xmlcore.selection.decision_trees import label_seed, tree_columns
+from xmlcore.selection.fals.parameters import N_FEATURES
 from xmlcore.validation import INT32_MAX, check_count, check_features, check_labels, feature_names
 
 BLOCK_SCORES = 1 << 22  # scores computed at a time, as float64: 32 MiB
 
-
-N_FEATURES = Parameter(
-    "n_features",
-    "Features kept per label",
-    "A share of all features, or a count. Fewer are quicker to learn from and to read; too few lose what the label "
-    "depends on. The paper keeps a tenth.",
-    "share",
-    0.1,
-    offered=(1e-6, 1.0),
-    step=0.05,
-    details='The paper is "FALS: Feature attribution for label-specific feature selection in multi-label learning".',
-)
 
 PER_LABEL = Parameter(
     "per_label",

@@ -34,6 +34,7 @@ from xmlcore.validation import (
     check_labels,
     check_threshold,
     csr_parts,
+    feature_names,
 )
 
 CLUSTERING_SHARE = 0.2  # Share of a tree's training time that building its shape takes, roughly.
@@ -152,6 +153,7 @@ class PLT(MultiLabelModel):
         sklearn.exceptions.ConvergenceWarning
             When node classifiers stopped at ``max_iter``.
         """
+        names = feature_names(X)
         X, Y = self._check_training_data(X, Y)
         n_features, feature_of_column = X.shape[1], by_frequency(X)
         X = _unit_rows(X, feature_of_column)
@@ -169,6 +171,7 @@ class PLT(MultiLabelModel):
             fitted.append(arrays)
             stats.append(tree_stats)
         self._set_fitted(trees, fitted, feature_of_column, n_features, Y.shape[1], self.loss)
+        self._keep_feature_names(names)
         self.n_iter_ = int(max(s[:, 1].max() for s in stats))
         self._warn_unconverged(np.concatenate(stats))
         return self

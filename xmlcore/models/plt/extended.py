@@ -12,7 +12,7 @@ from xmlcore.models.plt.parameters import NOISE_PARAMETERS
 from xmlcore.noise import GaussianNoise, blocks_of_noisy_rows
 from xmlcore.parameters import described
 from xmlcore.progress import Progress, silent
-from xmlcore.validation import INT32_MAX, check_count, check_features, check_labels
+from xmlcore.validation import INT32_MAX, check_count, check_features, check_labels, feature_names
 
 
 @described
@@ -88,13 +88,16 @@ class ExtendedPLT(PLT):
         :func:`xmlcore.robustness.augmented_bytes` estimates the latter.
         """
         self._check_params()
+        names = feature_names(X)
         X = check_features(X)
         Y = check_labels(Y, n_rows=X.shape[0], n_labels=self._n_labels_of_tree(Y))
         progress("Making noisy rows", 0.0)
         noise = GaussianNoise(self.sigma, self.noise_support)
         seed = 0 if self.random_state is None else self.random_state
         both = augment(X, Y, noise, self.augment_ratio, seed)
-        return self._fit(Y, both.X, both.Y, both.rows.size, progress)
+        self._fit(Y, both.X, both.Y, both.rows.size, progress)
+        self._keep_feature_names(names)
+        return self
 
     def explain(self, x, n: int = 5) -> list[tuple[int, float]]:
         """The n features of largest size in a row, with their values (section 3.1 of the paper).

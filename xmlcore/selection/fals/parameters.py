@@ -11,6 +11,18 @@ ACTIVATIONS = ("relu", "sigmoid")
 METHODS = ("gradient", "integrated_gradients", "deeplift", "lrp")
 SCORING = ("auto", "exact", "sampled")
 
+N_FEATURES = Parameter(
+    "n_features",
+    "Features kept per label",
+    "A share of all features, or a count. Fewer are quicker to learn from and to read; too few lose what the label "
+    "depends on. The paper keeps a tenth.",
+    "share",
+    0.1,
+    offered=(1e-6, 1.0),
+    step=0.05,
+    details="A share is rounded to a count of at least one.",
+)
+
 PARAMETERS = (
     Parameter(
         "pattern",
@@ -23,17 +35,7 @@ PARAMETERS = (
         options=PATTERNS,
         details="Fisher information is the squared gradient divided by f (1 - f), with the output f.",
     ),
-    Parameter(
-        "n_features",
-        "Features kept per label",
-        "A share of all features, or a count. Fewer are quicker to learn from and to read; too few lose what the label "
-        "depends on. The paper keeps a tenth.",
-        "share",
-        0.1,
-        offered=(1e-6, 1.0),
-        step=0.05,
-        details="A share is rounded to a count of at least one.",
-    ),
+    N_FEATURES,
     Parameter(
         "n_epochs",
         "Epochs",

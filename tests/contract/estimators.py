@@ -1,0 +1,136 @@
+"""The estimators that the contract tests run, and the data they are run on.
+
+A new estimator gets all contract tests by a line in ``CASES``.
+"""
+
+import copy
+from dataclasses import dataclass, field
+from functools import cache
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from xmlcore import FALS, PLT, DoubleSampling, ExtendedPLT, LdSM, OneVsRest
+from xmlcore.models.base import MultiLabelModel
+from xmlcore.robustness import AdversarialTraining
+from xmlcore.selection import (
+    BRDT,
+    ChiSquaredSelection,
+    LassoSelection,
+    MutualInformationSelection,
+    RandomForestSelection,
+)
+
+N_ROWS, N_FEATURES, N_LABELS = 48, 14, 7
+
+
+@dataclass(frozen=True)
+class Case:
+    """An estimator with parameters that make it quick, and what it is known to differ in."""
+
+    cls: type
+    params: dict = field(default_factory=dict)
+    positive: bool = False  # refuses negative values
+    rounds: bool = False  # a network: sums of a batch may be rounded otherwise than those of one row
+    saves_itself: bool = True  # False: what ``save`` writes is another class
+
+    @property
+    def id(self) -> str:
+        """The class and the parameters, for the names of tests."""
+        params = ",".join(f"{name}={value}" for name, value in self.params.items())
+        return f"{self.cls.__name__}({params})"
+
+    def make(self, **params):
+        """Return an estimator that is not fitted."""
+        return self.cls(**copy.deepcopy(self.params) | params)
+
+    @property
+    def predicts(self) -> bool:
+        """Whether it is a model with rankings."""
+        return issubclass(self.cls, MultiLabelModel)
+
+
+CASES = [
+    Case(PLT, {"max_leaf_labels": 2}),
+    Case(PLT, {"n_estimators": 3, "arity": 3, "max_leaf_labels": 1, "collapse_layers": 1}),
+    Case(PLT, {"tree": "huffman", "loss": "squared_hinge", "C": 1.0, "beam": 3}),
+    Case(ExtendedPLT, {"max_leaf_labels": 2, "sigma": 0.1}),
+    Case(LdSM, {"n_estimators": 3, "max_nodes": 15, "n_epochs": 5}),
+    Case(LdSM, {"n_estimators": 2, "max_nodes": 15, "arity": 3, "optimizer": "sgd", "rerank_beta": 0.5}),
+    Case(OneVsRest),
+    Case(OneVsRest, {"loss": "squared_hinge", "weight_threshold": 0.0}),
+    Case(DoubleSampling, {"n_adversarial": 3, "n_candidates": 5}, positive=True),
+    Case(
+        DoubleSampling, {"features": "extended", "candidates_from": "plt", "adversaries": "candidates"}, positive=True
+    ),
+    Case(FALS, {"n_epochs": 4, "n_features": 0.3}, rounds=True),
+    Case(FALS, {"n_epochs": 4, "pattern": "FAMS", "scoring": "sampled", "n_scored_rows": 16}, rounds=True),
+    Case(AdversarialTraining, {"model": PLT(max_leaf_labels=2), "sigma": 0.1}, saves_itself=False),
+    Case(RandomForestSelection, {"n_estimators": 3}),
+    Case(RandomForestSelection, {"n_estimators": 3, "per_label": False}),
+    Case(LassoSelection, {"alpha": 0.3}),
+    Case(ChiSquaredSelection, {"n_features": 4}, positive=True),
+    Case(MutualInformationSelection, {"per_label": False}),
+    Case(BRDT, {"max_depth": 3}),
+]
+
+MODELS = [case for case in CASES if case.predicts]
+
+every_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
+every_model = pytest.mark.parametrize("case", MODELS, ids=lambda case: case.id)
+every_class = pytest.mark.parametrize("cls", dict.fromkeys(case.cls for case in CASES), ids=lambda cls: cls.__name__)
+
+
+@cache
+def problem():
+    """Return X, float64 counts (N_ROWS, N_FEATURES), and Y, bool (N_ROWS, N_LABELS): each label has its own feature."""
+    rng = np.random.default_rng(3)
+    Y = rng.random((N_ROWS, N_LABELS)) < 0.3
+    Y[np.arange(N_ROWS), rng.integers(0, N_LABELS, N_ROWS)] = True
+    X = np.where(rng.random((N_ROWS, N_FEATURES)) < 0.2, rng.integers(1, 4, (N_ROWS, N_FEATURES)), 0).astype(float)
+    X[:, :N_LABELS] += 2 * Y
+    X.setflags(write=False)
+    Y.setflags(write=False)
+    return X, Y
+
+
+@cache
+def _fitted(index):
+    X, Y = problem()
+    return CASES[index].make().fit(sp.csr_array(X), Y)
+
+
+def fitted(case):
+    """Return the fitted estimator of a case; it is shared by tests and must not be changed."""
+    return _fitted(CASES.index(case))
+
+
+def results(estimator, X=None) -> dict[str, np.ndarray]:
+    """Return all that the estimator gives for rows, and what it has selected, as arrays by name."""
+    X = problem()[0] if X is None else X
+    found = {}
+    if hasattr(estimator, "predict_topk"):
+        ranking = estimator.predict_topk(X, k=3)
+        found |= {"labels": ranking.labels, "scores": ranking.scores}
+    if hasattr(estimator, "predict_proba"):
+        probabilities = estimator.predict_proba(X)
+        found["probabilities"] = probabilities.toarray() if sp.issparse(probabilities) else probabilities
+        predicted = estimator.predict(X)
+        found["predicted"] = predicted.toarray() if sp.issparse(predicted) else predicted
+    for name in ("selected_", "scores_"):
+        if hasattr(estimator, name):
+            found[name] = getattr(estimator, name)
+    assert found
+    return found
+
+
+def assert_same(found: dict, expected: dict, *, rounded=False) -> None:
+    """Assert that two :func:`results` are the same to the last bit, or nearly so where sums are rounded otherwise."""
+    assert found.keys() == expected.keys()
+    for name, array in expected.items():
+        assert found[name].dtype == array.dtype and found[name].shape == array.shape, name
+        if rounded and array.dtype.kind == "f":
+            np.testing.assert_allclose(found[name], array, rtol=1e-5, atol=1e-6, err_msg=name)
+        else:
+            np.testing.assert_array_equal(found[name], array, err_msg=name)

@@ -1,0 +1,158 @@
+"""Saved, pickled and copied estimators give the same results, to the last bit."""
+
+import copy
+import json
+import os
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
+import joblib
+import numpy as np
+import pytest
+from contract.estimators import assert_same, every_case, every_model, fitted, problem, results
+from sklearn.utils.validation import check_is_fitted
+
+from xmlcore import load_model
+from xmlcore.models import ModelFormatError, NotFittedError
+
+ROOT = Path(__file__).resolve().parents[2]
+
+LOAD = """
+import sys
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from xmlcore import load_model
+
+X = np.load(sys.argv[2])
+ranking = load_model(sys.argv[1]).predict_topk(X, k=3)
+np.savez(sys.argv[3], labels=ranking.labels, scores=ranking.scores)
+"""
+
+
+@every_case
+def test_pickles_joblib_files_and_copies_are_the_same_estimator(case, tmp_path):
+    estimator, expected = fitted(case), results(fitted(case))
+    joblib.dump(estimator, tmp_path / "estimator.joblib")
+    others = {
+        "pickle": pickle.loads(pickle.dumps(estimator)),
+        "old pickle": pickle.loads(pickle.dumps(estimator, protocol=2)),
+        "joblib": joblib.load(tmp_path / "estimator.joblib"),
+        "mapped by joblib": joblib.load(tmp_path / "estimator.joblib", mmap_mode="r"),
+        "copy": copy.copy(estimator),
+        "deepcopy": copy.deepcopy(estimator),
+    }
+    for how, other in others.items():
+        assert repr(other) == repr(estimator), how
+        assert_same(results(other), expected)
+    unfitted = pickle.loads(pickle.dumps(case.make()))
+    assert repr(unfitted) == repr(case.make()) and not hasattr(unfitted, "n_features_in_")
+
+
+@every_case
+def test_fitting_a_copy_leaves_the_original_as_it_was(case):
+    X, Y = problem()
+    expected = results(fitted(case))
+    for copied in (copy.copy(fitted(case)), copy.deepcopy(fitted(case))):
+        copied.fit(X[::2], Y[::2])
+        assert_same(results(fitted(case)), expected)
+
+
+@every_model
+def test_a_saved_model_is_the_same_when_it_is_loaded(case, tmp_path):
+    model, expected = fitted(case), results(fitted(case))
+    folder = model.save(tmp_path / "model")
+    assert {path.name for path in folder.iterdir()} == {"params.json", "arrays.npz"}
+    loaded = load_model(folder)
+    assert_same(results(loaded), expected)
+    assert (loaded.n_features_in_, loaded.n_labels_) == (model.n_features_in_, model.n_labels_)
+    if case.saves_itself:
+        assert type(loaded) is type(model) and repr(loaded) == repr(model)
+        fitted_names = {name for name in vars(model) if name.endswith("_") and not name.startswith("_")}
+        assert fitted_names == {name for name in vars(loaded) if name.endswith("_") and not name.startswith("_")}
+    again = load_model(loaded.save(tmp_path / "model"))  # replaces it
+    assert_same(results(again), expected)
+
+
+@every_model
+def test_a_saved_model_predicts_the_same_in_another_process(case, tmp_path):
+    if case.id not in FRESH:
+        pytest.skip("one case of each class is enough")
+    X, _ = problem()
+    np.save(tmp_path / "X.npy", X)
+    folder = fitted(case).save(tmp_path / "model")
+    command = [sys.executable, "-c", LOAD, str(folder), str(tmp_path / "X.npy"), str(tmp_path / "found.npz")]
+    subprocess.run(command, cwd=ROOT, check=True, timeout=300, env=os.environ)
+    with np.load(tmp_path / "found.npz") as found:
+        expected = results(fitted(case))
+        for name in ("labels", "scores"):
+            assert np.array_equal(found[name], expected[name])
+
+
+@every_model
+def test_what_is_not_fitted_is_not_saved_and_predicts_nothing(case, tmp_path):
+    model = case.make()
+    for act in (model.predict, model.predict_topk, model.predict_proba):
+        with pytest.raises(NotFittedError, match="is not fitted yet"):
+            act([[1.0]])
+    with pytest.raises(NotFittedError, match="is not fitted yet"):
+        model.save(tmp_path / "model")
+    with pytest.raises(NotFittedError):
+        check_is_fitted(model)
+    assert not list(tmp_path.iterdir())
+
+
+@every_model
+def test_a_saved_parameter_that_cannot_be_is_named(case, tmp_path):
+    if not case.saves_itself:
+        pytest.skip("it saves another class")
+    folder = fitted(case).save(tmp_path / "model")
+    description = json.loads((folder / "params.json").read_text())
+    for parameter in case.cls.PARAMETERS:
+        damaged = description | {"params": description["params"] | {parameter.name: "no such value"}}
+        (folder / "params.json").write_text(json.dumps(damaged))
+        with pytest.raises(ModelFormatError, match=f"params.json has a parameter that cannot be: {parameter.name} "):
+            load_model(folder)
+    damaged = description | {"params": description["params"] | {"no_such_parameter": 1}}
+    (folder / "params.json").write_text(json.dumps(damaged))
+    with pytest.raises(ModelFormatError, match="unknown parameters"):
+        load_model(folder)
+
+
+@every_model
+def test_saving_replaces_a_saved_model_and_nothing_else(case, tmp_path):
+    other = tmp_path / "notes"
+    other.mkdir()
+    (other / "notes.txt").write_text("mine")
+    with pytest.raises(FileExistsError, match="more than a saved model"):
+        fitted(case).save(other)
+    assert (other / "notes.txt").read_text() == "mine"
+
+
+@every_model
+def test_a_damaged_array_is_a_format_error(case, tmp_path):
+    folder = fitted(case).save(tmp_path / "model")
+    with np.load(folder / "arrays.npz") as stored:
+        arrays = {name: stored[name] for name in stored.files}
+    for name, array in arrays.items():
+        harms = [] if name in OPTIONAL_ARRAYS else [{}]
+        harms += [{name: array.astype("U4")}, {name: array[None]}] if array.ndim else []
+        harms += [{name: array[:-1]}] if array.ndim and array.size > 1 else []
+        for harm in harms:
+            np.savez(folder / "arrays.npz", **{key: value for key, value in arrays.items() if key != name} | harm)
+            with pytest.raises(ModelFormatError):
+                load_model(folder)
+
+
+OPTIONAL_ARRAYS = {"scores", "standard_error", "mean_ptr"}
+
+FRESH = {  # one case of each class
+    "PLT(max_leaf_labels=2)",
+    "ExtendedPLT(max_leaf_labels=2,sigma=0.1)",
+    "LdSM(n_estimators=3,max_nodes=15,n_epochs=5)",
+    "OneVsRest()",
+    "DoubleSampling(n_adversarial=3,n_candidates=5)",
+    "FALS(n_epochs=4,n_features=0.3)",
+}

@@ -1,0 +1,181 @@
+"""Input that cannot be is refused with a message that says where; input that is only unusual is taken."""
+
+import re
+from functools import partial
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from contract.estimators import N_FEATURES, N_LABELS, N_ROWS, assert_same, every_case, fitted, problem, results
+
+
+def with_value(value, row=3, column=2):
+    X = problem()[0].copy()
+    X[row, column] = value
+    return X
+
+
+def damaged(part, at, value):
+    """A CSR matrix whose index arrays do not fit together; scipy builds it without a word."""
+    matrix = sp.csr_array(problem()[0])
+    getattr(matrix, part)[at] = value
+    return matrix
+
+
+BAD_ROWS = {
+    "nan": (lambda: with_value(np.nan), "not finite.*row 3, column 2"),
+    "inf": (lambda: with_value(-np.inf), "not finite.*row 3, column 2"),
+    "beyond float32": (lambda: with_value(1e300), "not finite.*row 3, column 2"),
+    "nan, sparse": (lambda: sp.csc_array(with_value(np.nan)), "not finite.*row 3, column 2"),
+    "1-d": (lambda: np.ones(N_FEATURES), "rows"),
+    "3-d": (lambda: np.ones((N_ROWS, N_FEATURES, 1)), "3 dimensions"),
+    "1-d, sparse": (lambda: sp.coo_array(np.ones(N_FEATURES)), "1 dimension"),
+    "a number": (lambda: 3.0, "dimension"),
+    "words": (lambda: np.full((N_ROWS, N_FEATURES), "x"), "real numbers"),
+    "objects": (lambda: problem()[0].astype(object), "real numbers"),
+    "complex": (lambda: problem()[0] + 1j, "real numbers"),
+    "ragged": (lambda: [[1.0]] * (N_ROWS - 1) + [[1.0, 2.0]], "different lengths"),
+    "no columns": (lambda: np.ones((N_ROWS, 0)), "no columns|0 feature"),
+    "none": (lambda: None, "X"),
+    "index too large": (lambda: damaged("indices", 5, N_FEATURES), "damaged"),
+    "index negative": (lambda: damaged("indices", 5, -1), "damaged"),
+    "pointers falling": (lambda: damaged("indptr", 4, 0), "damaged"),
+    "pointers too large": (lambda: damaged("indptr", N_ROWS, 10**6), "damaged"),
+    "pointers not from 0": (lambda: damaged("indptr", 0, 1), "damaged"),
+}
+
+BAD_LABELS = {
+    "1-d": (lambda: problem()[1][:, 0].astype(float), "1 dimension|label ids are whole|float64"),
+    "3-d": (lambda: problem()[1][..., None], "3 dimension"),
+    "other numbers": (lambda: problem()[1] * 2.0, "labels are 0 or 1"),
+    "nan": (lambda: np.where(problem()[1], np.nan, 0.0), "labels are 0 or 1"),
+    "other numbers, sparse": (lambda: sp.csc_array(problem()[1] * 0.5), "labels are 0 or 1"),
+    "too few rows": (lambda: problem()[1][1:], f"{N_ROWS - 1} rows.*{N_ROWS}"),
+    "too few lists": (lambda: [[0]] * (N_ROWS - 1), f"{N_ROWS - 1} rows.*{N_ROWS}"),
+    "negative ids": (lambda: [[0]] * (N_ROWS - 1) + [[-1]], "row 47.*-1"),
+    "ids twice": (lambda: [[0]] * (N_ROWS - 1) + [[1, 1]], "row 47.*more than once"),
+    "ids that are no whole numbers": (lambda: [[0]] * (N_ROWS - 1) + [[1.5]], "row 47.*whole numbers"),
+    "ids that are words": (lambda: [["a"]] * N_ROWS, "whole numbers"),
+    "ids beyond int32": (lambda: [[0]] * (N_ROWS - 1) + [[2**40]], "row 47.*at most"),
+    "words": (lambda: np.full((N_ROWS, N_LABELS), "x"), "real numbers"),
+    "a string": (lambda: "labels", "Y|labels"),
+    "none": (lambda: None, "Y|labels|None"),
+    "no labels at all": (lambda: np.zeros((N_ROWS, 0)), "no columns|no labels"),
+    "index too large": (lambda: damaged_labels(), "damaged"),
+}
+
+
+def damaged_labels():
+    matrix = sp.csr_array(problem()[1])
+    matrix.indices[2] = N_LABELS + 5
+    return matrix
+
+
+@every_case
+def test_bad_rows_are_refused_when_fitting(case):
+    for name, (make, message) in BAD_ROWS.items():
+        assert_refused(name, message, case, lambda estimator, make=make: estimator.fit(make(), problem()[1]))
+
+
+@every_case
+def test_bad_rows_are_refused_when_predicting(case):
+    estimator = fitted(case)
+    if not hasattr(estimator, "predict_proba"):
+        pytest.skip("it predicts nothing")
+    for name, (make, message) in BAD_ROWS.items():
+        if name == "1-d":
+            continue  # one row
+        for predict in ("predict", "predict_proba", "predict_topk"):
+            if hasattr(estimator, predict):
+                message = "feature|rows|lengths" if name in ("no columns", "ragged") else message
+                act = partial(lambda how, make, _: getattr(estimator, how)(make()), predict, make)
+                assert_refused(name, message, case, act)
+    for width in (N_FEATURES - 1, N_FEATURES + 1):
+        with pytest.raises(ValueError, match=f"X has {width} features, but .* {N_FEATURES}"):
+            estimator.predict_proba(np.ones((2, width)))
+
+
+@every_case
+def test_bad_labels_are_refused(case):
+    for name, (make, message) in BAD_LABELS.items():
+        assert_refused(name, message, case, lambda estimator, make=make: estimator.fit(problem()[0], make()))
+
+
+def assert_refused(name, message, case, act):
+    estimator = case.make()
+    try:
+        act(estimator)
+    except (ValueError, TypeError) as error:
+        assert re.search(message, str(error), re.S), f"{name}: {error}"
+    else:
+        raise AssertionError(f"{name} was accepted")
+    assert not [attribute for attribute in vars(estimator) if attribute.endswith("_")], name
+
+
+@every_case
+def test_a_bad_k_or_threshold_is_refused(case):
+    estimator, X = fitted(case), problem()[0]
+    if not case.predicts:
+        pytest.skip("it has neither")
+    for k in (0, -1, 1.5, True, "3", None):
+        with pytest.raises((ValueError, TypeError), match="k must be"):
+            estimator.predict_topk(X, k=k)
+    for threshold in (-0.1, 1.1, np.nan, "x", None, True):
+        with pytest.raises((ValueError, TypeError), match="threshold must be"):
+            estimator.predict_proba(X, threshold=threshold)
+
+
+@every_case
+def test_no_training_rows_are_refused_and_no_rows_are_predicted(case):
+    with pytest.raises(ValueError, match="row|label"):
+        case.make().fit(np.ones((0, N_FEATURES)), np.ones((0, N_LABELS)))
+    for empty in (np.ones((0, N_FEATURES)), sp.csr_array((0, N_FEATURES))):
+        found = results(fitted(case), empty)
+        for name, array in found.items():
+            assert name.endswith("_") or array.shape[0] == 0
+
+
+@every_case
+def test_labels_of_no_row_are_refused_by_models(case):
+    if not case.predicts:
+        pytest.skip("a selection of nothing is all scores 0")
+    for Y in (np.zeros((N_ROWS, N_LABELS)), sp.csr_array((N_ROWS, N_LABELS)), [[]] * N_ROWS):
+        with pytest.raises(ValueError, match="label"):
+            case.make().fit(problem()[0], Y)
+
+
+@every_case
+@pytest.mark.filterwarnings("ignore")
+def test_rows_without_features_labels_without_rows_and_rows_without_labels_are_taken(case):
+    X, Y = problem()[0].copy(), problem()[1].copy()
+    X[[0, 5]] = 0
+    Y[7] = False
+    Y = np.hstack([Y, np.zeros((N_ROWS, 1), bool)])
+    X = np.hstack([X, np.zeros((N_ROWS, 1))])
+    estimator = case.make().fit(X, Y)
+    assert (estimator.n_features_in_, estimator.n_labels_) == (N_FEATURES + 1, N_LABELS + 1)
+    found = results(estimator, np.vstack([X, np.zeros((1, N_FEATURES + 1))]))
+    for array in found.values():
+        assert np.isfinite(array).all()
+    if "probabilities" in found and not case.rounds:  # a network learns it only in more epochs
+        assert (found["probabilities"][:, N_LABELS] < 0.5).all()
+
+
+@every_case
+def test_booleans_and_small_integers_are_numbers(case):
+    X, Y = problem()
+    expected = results(case.make().fit((X > 0).astype(float), Y))
+    assert_same(results(case.make().fit(X > 0, Y), X), results(case.make().fit((X > 0).astype(float), Y), X))
+    assert_same(results(case.make().fit(sp.csc_array(X > 0), Y), X), results(case.make().fit(X > 0, Y), X))
+    assert expected
+
+
+@every_case
+def test_negative_values_are_taken_or_refused_by_name(case):
+    X, Y = problem()[0] - 1.0, problem()[1]
+    if case.positive:
+        with pytest.raises(ValueError, match="negative"):
+            case.make().fit(X, Y)
+    else:
+        for array in results(case.make().fit(X, Y), X).values():
+            assert np.isfinite(array).all()

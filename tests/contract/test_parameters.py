@@ -1,0 +1,239 @@
+"""Every parameter behaves as its table says: signature, check at every bound, docstring, form, get_params, clone."""
+
+import dataclasses
+import inspect
+import math
+
+import numpy as np
+import pytest
+from contract.estimators import CASES, every_case, every_class, problem
+from sklearn.base import clone
+
+from xmlcore import PLT, LabelTree
+from xmlcore.experiment import MODELS, SELECTORS
+from xmlcore.parameters import Parameter, check_parameters, described, in_form
+
+CLASSES = list(dict.fromkeys(case.cls for case in CASES))
+EACH = [(cls, parameter) for cls in CLASSES for parameter in cls.PARAMETERS]
+each_parameter = pytest.mark.parametrize(
+    "cls, parameter", EACH, ids=[f"{cls.__name__}-{parameter.name}" for cls, parameter in EACH]
+)
+
+
+def refused(parameter):
+    """Values that the estimator must refuse, by the table."""
+    values = [] if parameter.optional else [None]
+    if parameter.kind == "array":
+        return [*values, "no array", [[-1]]]
+    values += [object(), [1], {1, 2}]
+    if parameter.kind not in ("choice",):
+        values += ["x"]
+    if parameter.kind in ("int", "float", "share"):
+        values += [True, np.True_, math.nan, math.inf, -math.inf, 1j, np.array([1, 2])]
+        step = 1 if parameter.kind == "int" else max(1e-12, abs(parameter.minimum or 0) * 1e-6)
+        if parameter.minimum is not None:
+            below = parameter.minimum - step
+            values += [value for value in (below,) if value not in parameter.others]
+            values += [parameter.minimum] if parameter.above else []
+        if parameter.maximum is not None:
+            values += [parameter.maximum + (1 if parameter.kind == "int" else parameter.maximum * 1e-6)]
+            values += [parameter.maximum] if parameter.below else []
+    if parameter.kind == "int":
+        values += [1.5, 2.0, "1"]
+    if parameter.kind == "share":
+        values += [0, -1, 0.0, 1.000001, -0.5]
+    if parameter.kind == "choice":
+        values += ["no such choice", parameter.options[0].upper() + "!", 0, True]
+    if parameter.kind == "bool":
+        values += [0, 1, "True"]
+    if parameter.kind == "dict":
+        values += ["x", [("a", 1)]]
+    if parameter.kind == "estimator":
+        values += [PLT, 3]
+    return [value for value in values if not (isinstance(value, dict) and parameter.kind == "dict")]
+
+
+def accepted(parameter):
+    """Values that the estimator must accept, by the table, as far as this parameter alone decides."""
+    values = [parameter.default] if parameter.default is not None or parameter.optional else []
+    values += [*parameter.options, *parameter.others, *(parameter.offered or ())]
+    values += [None] if parameter.optional else []
+    if parameter.kind in ("int", "float"):
+        values += [parameter.minimum] if parameter.minimum is not None and not parameter.above else []
+        values += [parameter.maximum] if parameter.maximum is not None and not parameter.below else []
+        values += [type_(value) for value in values if value is not None for type_ in number_types(parameter, value)]
+    if parameter.kind == "share":
+        values += [1e-9, 1.0, 1, 10**6, np.float32(0.5), np.int64(3)]
+    if parameter.kind == "bool":
+        values += [True, False, np.True_]
+    return values
+
+
+def number_types(parameter, value):
+    if parameter.kind == "float":
+        return [np.float64]
+    return [np.int64] if abs(value) < 2**62 and value not in parameter.others else []
+
+
+@every_class
+def test_defaults_of_the_signature_are_those_of_the_table(cls):
+    table = {parameter.name: parameter.default for parameter in cls.PARAMETERS}
+    assert len(table) == len(cls.PARAMETERS), "a parameter is described twice"
+    estimator = cls()
+    for name, default in table.items():
+        assert getattr(estimator, name) is default or getattr(estimator, name) == default
+    named = {name: p.default for name, p in inspect.signature(cls).parameters.items() if p.kind not in (p.VAR_KEYWORD,)}
+    assert named.items() <= table.items() and estimator.get_params() == table
+    if named.keys() != table.keys():
+        assert any(p.kind == p.VAR_KEYWORD for p in inspect.signature(cls).parameters.values())
+
+
+@every_class
+def test_an_unknown_argument_is_a_type_error_at_once_or_at_fit(cls):
+    with pytest.raises(TypeError, match="no_such_argument"):
+        cls(no_such_argument=1).fit(*problem())
+
+
+@each_parameter
+def test_a_value_that_the_table_excludes_is_refused_and_named(cls, parameter):
+    for value in refused(parameter):
+        estimator = next(case for case in CASES if case.cls is cls).make()
+        estimator.set_params(**{parameter.name: value})
+        with pytest.raises((TypeError, ValueError), match=rf"\b{parameter.name}\b"):
+            estimator.fit(*problem())
+        assert not hasattr(estimator, "n_features_in_"), f"{value!r} was accepted"
+
+
+@each_parameter
+def test_values_that_the_table_includes_are_accepted(cls, parameter):
+    estimator = cls()
+    for value in accepted(parameter):
+        setattr(estimator, parameter.name, value)
+        check_parameters(estimator, (parameter,))
+
+
+@each_parameter
+def test_the_docstring_describes_the_parameter(cls, parameter):
+    doc = inspect.getdoc(cls)
+    assert f"\n{parameter.name} : {parameter.type_text}, default " in doc
+    assert parameter.label and parameter.help and parameter.help[-1] in ".)" and "{parameters}" not in doc
+    shown = inspect.getdoc(cls).split("\nParameters\n")[1].split("\nAttributes\n")[0]
+    assert all(len(line) <= 120 for line in shown.splitlines())
+
+
+@every_class
+def test_docstrings_have_the_parameters_in_the_order_of_the_signature(cls):
+    lines = inspect.getdoc(cls).splitlines()
+    order = [line.split(" : ")[0] for line in lines if " : " in line and ", default " in line]
+    signature = [name for name in inspect.signature(cls).parameters if name in order]
+    assert [name for name in order if name in signature] == signature
+    assert sorted(order) == sorted(parameter.name for parameter in cls.PARAMETERS)
+
+
+@pytest.mark.parametrize("name", [*MODELS, *SELECTORS])
+def test_what_a_form_offers_is_accepted_by_the_estimator(name):
+    info = (MODELS | SELECTORS)[name]
+    table = {parameter.name: parameter for parameter in info.cls.PARAMETERS}
+    for offered in info.parameters:
+        if offered.name not in table:
+            assert offered.name.startswith("noise_")  # of training with noise, which every model has
+            continue
+        described_as = table[offered.name]
+        assert offered.default == described_as.default and offered.help == described_as.help
+        for value in (offered.minimum, offered.maximum, offered.default, *offered.options):
+            if value is not None:
+                described_as.check(value)
+        if offered.optional:
+            described_as.check(None)
+
+
+@every_case
+def test_get_params_set_params_repr_and_clone_belong_together(case):
+    estimator = case.make()
+    params = estimator.get_params(deep=False)
+    assert {parameter.name for parameter in case.cls.PARAMETERS} <= params.keys()
+    assert all(params[name] is getattr(estimator, name) for name in params if hasattr(estimator, name))
+    again = case.cls(**params)
+    assert repr(again) == repr(estimator) and repr(again).startswith(case.cls.__name__ + "(")
+    copied = clone(estimator)
+    assert type(copied) is case.cls and repr(copied) == repr(estimator)
+    for name, value in copied.get_params(deep=False).items():
+        assert repr(value) == repr(params[name])
+    other = case.cls()
+    assert other.set_params(**params) is other and other.get_params(deep=False) == params
+    assert other.set_params() is other
+
+
+@every_class
+def test_an_unknown_parameter_names_those_there_are_and_nothing_is_set(cls):
+    estimator = cls()
+    if cls._further_params:
+        pytest.skip("it has the parameters of another estimator, too, which fit checks")
+    before = estimator.get_params()
+    first = cls.PARAMETERS[0].name
+    with pytest.raises(ValueError, match=rf"Invalid parameter 'none_such' for estimator {cls.__name__}\(.*'{first}'"):
+        estimator.set_params(none_such=1, **{first: "changed"})
+    assert estimator.get_params() == before
+
+
+@every_class
+def test_the_repr_has_what_is_not_default(cls):
+    parameter = next(p for p in cls.PARAMETERS if p.name == "random_state" or p.kind in ("share", "float"))
+    estimator = cls().set_params(**{parameter.name: 7})
+    assert f"{parameter.name}=7" in repr(estimator)
+
+
+# The table itself -----------------------------------------------------------------------------------------------------
+
+SIZE = Parameter("size", "Size", "Larger is slower.", "int", 3, minimum=1, maximum=9, offered=(2, 4), step=1)
+BEAM = Parameter("beam", "Beam", "Empty is exact. Off is off.", "int", None, minimum=1, optional=True, others=(-1,))
+SHARE = Parameter("share", "Share", "How much.", "float", 0.5, minimum=0.0, maximum=1.0, above=True, below=True)
+TREE = Parameter("tree", "Tree", "Which.", "choice", "a", options=("a", "b"), also=("LabelTree",), in_form=False)
+FLAG = Parameter("flag", "Flag", "Off: nothing.", "bool", False)
+
+
+def test_types_and_bounds_are_stated_in_words():
+    assert SIZE.type_text == "int in [1, 9]"
+    assert BEAM.type_text == "int, at least 1, or -1 or None"
+    assert SHARE.type_text == "float in (0, 1)"
+    assert TREE.type_text == '{"a", "b"}, or LabelTree'
+    assert BEAM.doc.splitlines()[1].strip() == "None is exact. Off is off."
+    assert FLAG.doc == "flag : bool, default False\n    False: nothing."
+    big = dataclasses.replace(SIZE, maximum=2**31 - 1)
+    assert big.type_text == "int, at least 1"
+
+
+def test_messages_say_what_is_allowed():
+    for parameter, value, message in (
+        (SIZE, 0, "size must be from 1 to 9, not 0"),
+        (SIZE, 1.5, "size must be a whole number, not 1.5"),
+        (BEAM, 0, "beam must be at least 1, not 0"),
+        (SHARE, 1.0, "share must be above 0 and below 1, not 1.0"),
+        (SHARE, "x", "share must be a finite number, not 'x'"),
+        (TREE, "c", "tree must be one of a, b, a LabelTree, not 'c'"),
+        (FLAG, 1, "flag must be True or False, not 1"),
+    ):
+        with pytest.raises((TypeError, ValueError)) as caught:
+            parameter.check(value)
+        assert str(caught.value) == message
+    for parameter, value in ((BEAM, -1), (BEAM, None), (TREE, LabelTree.from_nested([0, 1])), (SIZE, np.int32(9))):
+        parameter.check(value)
+
+
+def test_a_form_gets_what_it_offers():
+    size, beam, share, flag = in_form((SIZE, BEAM, SHARE, TREE, FLAG))
+    assert (size.minimum, size.maximum) == (2, 4) and (flag.kind, flag.default) == ("bool", False)
+    assert beam.optional and beam.others == () and share.above
+    assert not in_form((dataclasses.replace(BEAM, empty=""),))[0].optional
+
+
+def test_a_docstring_needs_one_place_for_its_parameters():
+    class Nothing:
+        """No place."""
+
+        PARAMETERS = (SIZE,)
+
+    with pytest.raises(ValueError, match="Nothing has 0 lines"):
+        described(Nothing)
+    Nothing.__doc__ = None
+    assert described(Nothing).__doc__ is None

@@ -1,0 +1,79 @@
+"""Progress is reported, rises to the end, and stops the work without a trace."""
+
+import numpy as np
+import pytest
+from contract.estimators import assert_same, every_case, every_model, fitted, problem, results
+
+from xmlcore.progress import Cancelled
+
+
+class Recorder:
+    """A progress callback that keeps the reports, and stops the work at one of them."""
+
+    def __init__(self, stop_at=None):
+        self.reports, self.stop_at = [], stop_at
+
+    def __call__(self, phase, fraction, detail=""):
+        self.reports.append((phase, fraction, detail))
+        if self.stop_at is not None and len(self.reports) > self.stop_at:
+            raise Cancelled
+
+
+def reports_of_fit(case):
+    recorder = Recorder()
+    case.make(**one_worker(case)).fit(*problem(), progress=recorder)
+    return recorder.reports
+
+
+def one_worker(case):
+    return {"n_jobs": 1} if "n_jobs" in case.make().get_params() else {}
+
+
+def assert_rising(reports):
+    assert reports
+    last = {}
+    for phase, fraction, detail in reports:
+        assert isinstance(phase, str) and phase and isinstance(detail, str)
+        assert 0 <= fraction <= 1 + 1e-9 and fraction >= last.get(phase, 0.0) - 1e-9, (phase, fraction, last)
+        last[phase] = fraction
+    assert reports[-1][1] == pytest.approx(1.0)
+
+
+@every_case
+def test_progress_of_fitting_rises_to_the_end(case):
+    assert_rising(reports_of_fit(case))
+
+
+@every_model
+def test_progress_of_predicting_rises_to_the_end(case):
+    recorder = Recorder()
+    found = fitted(case).predict_topk(problem()[0], k=3, progress=recorder)
+    assert_rising(recorder.reports)
+    assert np.array_equal(found.labels, results(fitted(case))["labels"])
+
+
+@every_case
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_stopping_leaves_the_estimator_as_it_was(case, n_jobs):
+    X, Y = problem()
+    workers = {"n_jobs": n_jobs} if one_worker(case) else {}
+    if not workers and n_jobs > 1:
+        pytest.skip("it has one worker")
+    n_reports = len(reports_of_fit(case))
+    old = case.make(**workers).fit(X, Y)
+    kept, before = dict(vars(old)), results(old)
+    for stop_at in sorted({0, 1, n_reports // 2, n_reports - 1}):
+        new = case.make(**workers)
+        for estimator, rows in ((new, slice(None)), (old, slice(0, 30))):
+            with pytest.raises(Cancelled):
+                estimator.fit(X[rows], Y[rows], progress=Recorder(min(stop_at, 1) if rows.stop else stop_at))
+        assert not [name for name in vars(new) if name.endswith("_")]
+        assert vars(old).keys() == kept.keys()
+        assert_same(results(old), before)
+
+
+@every_model
+def test_a_prediction_can_be_stopped(case):
+    with pytest.raises(Cancelled):
+        fitted(case).predict_topk(problem()[0], k=3, progress=Recorder(stop_at=0))
+    assert_same(results(fitted(case)), results(fitted(case)))

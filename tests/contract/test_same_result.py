@@ -1,0 +1,186 @@
+"""The same data and seed give the same bits: for any number of workers, form of the input and size of the batch."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from contract.estimators import assert_same, every_case, every_model, fitted, problem, results
+
+FORMS_OF_X = {
+    "csr_matrix": sp.csr_matrix,
+    "csc_array": sp.csc_array,
+    "csc_matrix": sp.csc_matrix,
+    "coo_array": sp.coo_array,
+    "lil_matrix": sp.lil_matrix,
+    "dense float64": np.array,
+    "dense float32": lambda X: X.astype(np.float32),
+    "dense int16": lambda X: X.astype(np.int16),
+    "columns in order": np.asfortranarray,
+    "lists": lambda X: X.tolist(),
+    "table": pd.DataFrame,
+    "sparse int64": lambda X: sp.csr_array(X.astype(np.int64)),
+    "indices of 64 bits": lambda X: with_wide_indices(sp.csr_array(X)),
+    "unsorted with duplicates and zeros": lambda X: untidy(X),
+}
+
+FORMS_OF_Y = {
+    "lists of ids": lambda Y: [np.flatnonzero(row).tolist() for row in Y],
+    "unsorted sets and arrays": lambda Y: [
+        set(np.flatnonzero(row).tolist()) if i % 2 else np.flatnonzero(row)[::-1] for i, row in enumerate(Y)
+    ],
+    "dense int8": lambda Y: Y.astype(np.int8),
+    "dense float64": lambda Y: Y.astype(float),
+    "csr_array": sp.csr_array,
+    "csc_matrix": sp.csc_matrix,
+    "coo_array of float32": lambda Y: sp.coo_array(Y.astype(np.float32)),
+    "table": pd.DataFrame,
+    "Series of lists": lambda Y: pd.Series([np.flatnonzero(row).tolist() for row in Y]),
+}
+
+
+def with_wide_indices(matrix):
+    """The same matrix with int64 index arrays, as scipy has it beyond 2**31 entries."""
+    matrix.indices, matrix.indptr = matrix.indices.astype(np.int64), matrix.indptr.astype(np.int64)
+    return matrix
+
+
+def untidy(X):
+    """A CSR matrix of the same values that is not canonical."""
+    matrix = sp.csr_array(X)
+    rows = np.repeat(np.arange(X.shape[0]), np.diff(matrix.indptr))
+    halves = np.concatenate([matrix.data - 0.5, np.full(matrix.nnz, 0.5), np.zeros(4)])
+    rows, columns = (
+        np.concatenate([rows, rows, np.zeros(4, int)]),
+        np.concatenate([matrix.indices] * 2 + [np.arange(4)]),
+    )
+    order = np.lexsort((-columns, rows))
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=X.shape[0]))])
+    return sp.csr_array((halves[order], columns[order], indptr), shape=X.shape)
+
+
+@every_case
+def test_the_number_of_workers_changes_no_bit(case):
+    if "n_jobs" not in case.make().get_params():
+        pytest.skip("it has one worker")
+    X, Y = problem()
+    expected = results(fitted(case))
+    for n_jobs in (1, 2, 4):
+        assert_same(results(case.make(n_jobs=n_jobs).fit(X, Y)), expected)
+
+
+@every_case
+def test_fitting_again_with_the_same_seed_changes_no_bit(case):
+    X, Y = problem()
+    estimator = case.make()
+    first = results(estimator.fit(X, Y))
+    assert_same(results(estimator.fit(X, Y)), first)
+    assert_same(results(case.make().fit(X, Y)), first)
+
+
+@every_case
+def test_all_forms_of_rows_are_the_same_rows(case):
+    X, Y = problem()
+    expected = results(fitted(case))
+    for name, form in FORMS_OF_X.items():
+        try:
+            assert_same(results(case.make().fit(form(X), Y)), expected)
+            assert_same(results(fitted(case), form(X)), expected)
+        except (AssertionError, ValueError, TypeError) as error:
+            raise AssertionError(f"rows as {name}: {error}") from error
+
+
+@every_case
+def test_all_forms_of_labels_are_the_same_labels(case):
+    X, Y = problem()
+    expected = results(fitted(case))
+    for name, form in FORMS_OF_Y.items():
+        try:
+            assert_same(results(case.make().fit(X, form(Y))), expected)
+        except (AssertionError, ValueError, TypeError) as error:
+            raise AssertionError(f"labels as {name}: {error}") from error
+
+
+@every_case
+def test_fitting_and_predicting_do_not_change_their_input(case):
+    X, Y = problem()
+    given = [untidy(X), sp.csc_matrix(X), np.array(X), sp.csr_array(Y), np.array(Y)]
+    before = [copied(matrix) for matrix in given]
+    for rows in given[:3]:
+        for labels in given[3:]:
+            results(case.make().fit(rows, labels), rows)
+    for matrix, kept in zip(given, before):
+        for part, old in zip(parts(matrix), parts(kept)):
+            assert np.array_equal(part, old)
+
+
+def parts(matrix):
+    return (matrix.data, matrix.indices, matrix.indptr) if sp.issparse(matrix) else (matrix,)
+
+
+def copied(matrix):
+    return type(matrix)(parts(matrix), shape=matrix.shape, copy=True) if sp.issparse(matrix) else matrix.copy()
+
+
+@every_case
+def test_arrays_that_cannot_be_written_to_are_enough(case):
+    X, Y = sp.csr_array(problem()[0]), sp.csr_array(problem()[1])
+    for matrix in (X, Y):
+        for part in (matrix.data, matrix.indices, matrix.indptr):
+            part.setflags(write=False)
+    assert_same(results(case.make().fit(X, Y), X), results(fitted(case)))
+
+
+@every_case
+def test_a_row_is_predicted_alone_as_among_others_and_in_any_order(case):
+    X, _ = problem()
+    model, expected = fitted(case), results(fitted(case))
+    of_rows = [name for name in expected if not name.endswith("_")]
+    if not of_rows:
+        pytest.skip("it predicts nothing")
+    order = np.random.default_rng(0).permutation(X.shape[0])
+    shuffled = results(model, X[order])
+    alone = [results(model, sp.csr_array(X[row : row + 1])) for row in range(X.shape[0])]
+    assert_same(
+        {name: shuffled[name] for name in of_rows},
+        {name: expected[name][order] for name in of_rows},
+        rounded=case.rounds,
+    )
+    assert_same(
+        {name: np.concatenate([found[name] for found in alone]) for name in of_rows},
+        {name: expected[name] for name in of_rows},
+        rounded=case.rounds,
+    )
+
+
+@every_model
+def test_the_ranking_is_that_of_the_largest_probabilities(case):
+    found, k = results(fitted(case)), 3
+    inside = found["labels"] >= 0
+    assert (found["labels"] < fitted(case).n_labels_).all() and found["labels"].dtype == np.int32
+    assert (np.diff(found["scores"], axis=1) <= 1e-6).all() and found["scores"].dtype == np.float32
+    assert (found["scores"][~inside] == 0).all() and inside[:, 0].all()
+    assert found["labels"].shape == found["scores"].shape == (problem()[0].shape[0], k)
+    probabilities = found["probabilities"]
+    assert probabilities.dtype == np.float32 and ((probabilities >= 0) & (probabilities <= 1)).all()
+    assert np.array_equal(found["predicted"], probabilities >= 0.5)
+
+
+@every_model
+def test_a_threshold_keeps_the_probabilities_that_reach_it(case):
+    X, _ = problem()
+    everything = results(fitted(case))["probabilities"]
+    for threshold in (0.1, float(np.median(everything[everything > 0])), 0.9):
+        kept = fitted(case).predict_proba(X, threshold=threshold).toarray()
+        expected = np.where(everything >= np.float32(threshold), everything, 0)
+        np.testing.assert_allclose(kept, expected, rtol=1e-6 if not case.rounds else 1e-4)
+
+
+@every_model
+def test_more_places_than_labels_are_padded(case):
+    ranking = fitted(case).predict_topk(problem()[0], k=30)
+    n_labels = fitted(case).n_labels_
+    assert ranking.labels.shape == ranking.scores.shape == (problem()[0].shape[0], 30)
+    assert (ranking.labels[:, n_labels:] == -1).all() and (ranking.scores[:, n_labels:] == 0).all()
+    for row in ranking.labels:
+        named = row[row >= 0]
+        assert np.unique(named).size == named.size
