@@ -12,6 +12,16 @@ os.environ[KERNEL_CACHE_VARIABLE] = str(kernel_cache_root())  # shared by all te
 sys.path.insert(0, str(Path(__file__).parent))  # for `import naive`
 
 
+BROWSER_TIMEOUT = 600  # seconds for one test, which waits up to 120 s for each of several jobs
+
+
+def pytest_collection_modifyitems(items):
+    """Give browser tests a longer timeout than pyproject does, unless they have one of their own."""
+    for item in items:
+        if item.get_closest_marker("browser") and not item.get_closest_marker("timeout"):
+            item.add_marker(pytest.mark.timeout(BROWSER_TIMEOUT))
+
+
 @pytest.fixture(scope="session")
 def real_data() -> Path:
     """Folder of real data sets, or a skip."""

@@ -44,6 +44,7 @@ def test_all_contestants_get_the_same_matrices(data, tmp_path):
     assert (toy.sum(axis=0) > 0).all()  # some libraries do not survive labels without rows
 
 
+@pytest.mark.slow
 def test_xmlcore_goes_through_all_steps_and_its_model_is_the_usual_one(data, tmp_path, monkeypatch):
     from xmlcore import PLT
 

@@ -94,6 +94,7 @@ def test_the_verdict_counts_measures_by_their_direction():
     assert fals_tables.verdict({"one": {"FALS": run((0, 0, 0, 0))}}, [fals_tables.ALL, "FALS"], fals_tables.FOUR) == ""
 
 
+@pytest.mark.slow
 def test_the_reproduction_is_measured_from_beginning_to_end(options):
     study, found = measured("reproduction", options, lambda one: one.named["method"] in (fals_tables.ALL, "FALS"))
     text = studies.part_markdown(study, "reproduction", found)
@@ -119,7 +120,7 @@ def test_times_of_forests_are_in_proportion_and_limits_are_judged(options):
         ("scaling", lambda one: one.named["axes"] == ["H"]),
         ("patterns", lambda one: one.named["data"] == "20ng" and one.named["method"] in ("FALS", "FIMS")),
         ("share", lambda one: one.named["data"] == "20ng" and one.named["method"] in (fals_tables.ALL, "FAMS")),
-        ("similarity", lambda one: one.named["data"] == "20ng"),
+        pytest.param("similarity", lambda one: one.named["data"] == "20ng", marks=pytest.mark.slow),
         ("leaves", lambda one: one.named["data"] == "20ng" and one.named["method"] == "FALS"),
     ],
 )

@@ -71,7 +71,13 @@ def options(tmp_path_factory):
 
 @pytest.mark.usefixtures("in_this_process")
 @pytest.mark.parametrize(
-    "name, keep", [("study", "scene"), ("attacks", "scene"), ("certificates", "eurlex4k-dev"), ("explain", "bibtex")]
+    "name, keep",
+    [
+        ("study", "scene"),
+        ("attacks", "scene"),
+        pytest.param("certificates", "eurlex4k-dev", marks=pytest.mark.slow),
+        pytest.param("explain", "bibtex", marks=pytest.mark.slow),
+    ],
 )
 def test_parts_are_measured_from_beginning_to_end(options, monkeypatch, name, keep):
     part = STUDY.parts[name]

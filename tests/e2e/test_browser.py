@@ -408,6 +408,7 @@ def test_training_can_be_stopped(tab):
     one.text("No model has been trained")
 
 
+@pytest.mark.slow
 def test_downloads_arrive_while_a_job_runs_and_is_watched(tab):
     one = tab()
     one.upload(Training_file=("busy.txt", easy_file(75_000, 200)))
@@ -435,6 +436,7 @@ def test_downloads_arrive_while_a_job_runs_and_is_watched(tab):
     one.text("Stopped")
 
 
+@pytest.mark.slow
 def test_trees_are_trained_clicked_through_and_downloaded(tab):
     one = tab()
     one.upload(Training_file=("groups.txt", easy_file(400)), Label_names=("labels.txt", names("fruit", 12)))
@@ -482,6 +484,7 @@ def test_trees_are_trained_clicked_through_and_downloaded(tab):
     one.text("Tree 1 below the root: 3 of")
 
 
+@pytest.mark.slow
 def test_noise_is_measured_and_a_prediction_explained_by_the_words_that_make_it(tab):
     one = tab()
     words = names("word", 24)
@@ -514,8 +517,8 @@ def test_noise_is_measured_and_a_prediction_explained_by_the_words_that_make_it(
     "name, facts, p1",
     [
         ("bibtex", "7,395 rows, 1,836 features, 159 labels", 62.5),
-        ("delicious", "16,105 rows, 500 features, 983 labels", 66.0),
-        ("wordnet-hyper", "82,109 rows, 36,865 features, 15,952 labels", 92.5),
+        pytest.param("delicious", "16,105 rows, 500 features, 983 labels", 66.0, marks=pytest.mark.slow),
+        pytest.param("wordnet-hyper", "82,109 rows, 36,865 features, 15,952 labels", 92.5, marks=pytest.mark.slow),
     ],
 )
 def test_real_data_is_uploaded_trained_and_explained_with_its_names(tab, real_data, name, facts, p1):

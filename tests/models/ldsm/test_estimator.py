@@ -73,7 +73,10 @@ def test_progress_rises_to_the_end():
 
 
 @pytest.mark.real_data
-@pytest.mark.parametrize("name, figures", [("bibtex", (58.3, 34.4, 25.7)), ("delicious", (67.9, 61.5, 56.4))])
+@pytest.mark.parametrize(
+    "name, figures",
+    [("bibtex", (58.3, 34.4, 25.7)), pytest.param("delicious", (67.9, 61.5, 56.4), marks=pytest.mark.slow)],
+)
 def test_precision_is_the_published_programs(name, figures, real_data):
     """One seed here, three in the benchmark: hence a point of room for P@1, half a point for the others."""
     from xmlcore.datasets import read_dataset
