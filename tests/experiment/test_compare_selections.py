@@ -1,7 +1,6 @@
 """Selections are compared by trees that see only the features they keep."""
 
 import warnings
-from importlib import import_module
 
 import pytest
 from making import compare
@@ -10,8 +9,6 @@ from xmlcore import experiment, metrics
 from xmlcore.datasets import Dataset, save_dataset
 from xmlcore.selection import BRDT, ChiSquaredSelection
 
-prefixes_module = import_module("xmlcore.experiment.prefixes")
-sampling_module = import_module("xmlcore.experiment.sampling")
 FEW = {"n_epochs": 2, "n_hidden": 6}
 
 

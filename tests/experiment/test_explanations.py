@@ -1,7 +1,5 @@
 """What features do in kept runs."""
 
-from importlib import import_module
-
 import numpy as np
 import pytest
 from making import explanations, train
@@ -9,10 +7,6 @@ from making import explanations, train
 from xmlcore import experiment
 from xmlcore.datasets import save_dataset
 from xmlcore.progress import Cancelled
-
-prefixes_module = import_module("xmlcore.experiment.prefixes")
-sampling_module = import_module("xmlcore.experiment.sampling")
-FEW = {"n_epochs": 2, "n_hidden": 6}
 
 
 @pytest.mark.parametrize("model", ["PLT", "OneVsRest", "LdSM", "DoubleSampling"])

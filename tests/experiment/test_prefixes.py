@@ -11,8 +11,6 @@ from xmlcore.datasets import save_dataset
 from xmlcore.progress import Cancelled
 
 prefixes_module = import_module("xmlcore.experiment.prefixes")
-sampling_module = import_module("xmlcore.experiment.sampling")
-FEW = {"n_epochs": 2, "n_hidden": 6}
 
 
 @pytest.fixture(scope="module")

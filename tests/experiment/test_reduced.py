@@ -1,7 +1,5 @@
 """A model on selected features beside the same one on all."""
 
-from importlib import import_module
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -9,10 +7,6 @@ from making import reduced, select
 
 from xmlcore import OneVsRest, evaluate, experiment
 from xmlcore.datasets import Dataset, save_dataset
-
-prefixes_module = import_module("xmlcore.experiment.prefixes")
-sampling_module = import_module("xmlcore.experiment.sampling")
-FEW = {"n_epochs": 2, "n_hidden": 6}
 
 
 @pytest.fixture

@@ -1,7 +1,5 @@
 """Kept runs under noise and attacks."""
 
-from importlib import import_module
-
 import pytest
 from making import robustness, train
 
@@ -9,10 +7,6 @@ from xmlcore import experiment
 from xmlcore.datasets import save_dataset
 from xmlcore.experiment.train import sampled_rows
 from xmlcore.progress import Cancelled
-
-prefixes_module = import_module("xmlcore.experiment.prefixes")
-sampling_module = import_module("xmlcore.experiment.sampling")
-FEW = {"n_epochs": 2, "n_hidden": 6}
 
 
 def test_a_kept_run_is_measured_under_noise_once(data):

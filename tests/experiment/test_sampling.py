@@ -11,9 +11,7 @@ from xmlcore import experiment, metrics
 from xmlcore.datasets import Dataset, save_dataset
 from xmlcore.progress import Cancelled
 
-prefixes_module = import_module("xmlcore.experiment.prefixes")
 sampling_module = import_module("xmlcore.experiment.sampling")
-FEW = {"n_epochs": 2, "n_hidden": 6}
 
 
 def test_double_sampling_with_other_numbers_is_what_training_with_them_gives(classes):

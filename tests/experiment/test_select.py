@@ -1,7 +1,5 @@
 """Selections are kept whole, and are what the selectors keep."""
 
-from importlib import import_module
-
 import numpy as np
 import pytest
 from making import select
@@ -11,8 +9,6 @@ from xmlcore.datasets import save_dataset
 from xmlcore.progress import Cancelled
 from xmlcore.selection import ChiSquaredSelection
 
-prefixes_module = import_module("xmlcore.experiment.prefixes")
-sampling_module = import_module("xmlcore.experiment.sampling")
 FEW = {"n_epochs": 2, "n_hidden": 6}
 
 

@@ -1,6 +1,5 @@
 """How much of a selection stays with other seeds."""
 
-from importlib import import_module
 from itertools import combinations
 
 import numpy as np
@@ -11,8 +10,6 @@ from xmlcore import experiment
 from xmlcore.datasets import save_dataset
 from xmlcore.experiment.selection_stability import expected_jaccard
 
-prefixes_module = import_module("xmlcore.experiment.prefixes")
-sampling_module = import_module("xmlcore.experiment.sampling")
 FEW = {"n_epochs": 2, "n_hidden": 6}
 
 

@@ -1,7 +1,6 @@
 """A run measures what the estimator does, is kept whole, and is found again."""
 
 import warnings
-from importlib import import_module
 
 import numpy as np
 import pytest
@@ -11,10 +10,6 @@ from xmlcore import PLT, evaluate, experiment, jobs, metrics, store
 from xmlcore.datasets import save_dataset
 from xmlcore.experiment.catalog import NOISE
 from xmlcore.progress import Cancelled
-
-prefixes_module = import_module("xmlcore.experiment.prefixes")
-sampling_module = import_module("xmlcore.experiment.sampling")
-FEW = {"n_epochs": 2, "n_hidden": 6}
 
 
 def test_evaluate_gives_the_measures_of_the_ranking(data):

@@ -4,7 +4,6 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import job_functions as work
 import pytest
@@ -15,7 +14,6 @@ from xmlcore.jobs import JobError, Queue, WorkerPool, worker
 from xmlcore.progress import Cancelled
 from xmlcore.system import cache_root
 
-PROJECT = Path(store.__file__).parent.parent
 posix = pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
 
 

@@ -5,17 +5,14 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import job_functions as work
 import pytest
 from watching import wait_until
 
-from xmlcore import store
 from xmlcore.jobs import Queue, worker
 from xmlcore.progress import Cancelled
 
-PROJECT = Path(store.__file__).parent.parent
 posix = pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
 
 

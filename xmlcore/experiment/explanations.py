@@ -1,4 +1,4 @@
-"""What features do in a kept run's model."""
+"""Explanations of a kept run: which features its predictions depend on, over many test rows."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -17,23 +17,24 @@ FOLDER = "explanations"
 
 @dataclass(frozen=True)
 class Explanations:
-    """What features do in a kept run's model, over many test rows.
+    """Which features the predictions of a kept run depend on, over many test rows.
 
     Attributes
     ----------
     run_key : str
     rows : ndarray of int64
-        The test rows looked at.
+        The test rows explained.
     n_test : int
-        Of how many.
+        Test rows in all.
     deletion : DataFrame
         See :func:`xmlcore.explain.deletion_curve`; ``row`` is a test row. Each row's label is its top-1. Without
         contributions where the model's are not those of features (DoubleSampling).
     importance : DataFrame
         See :func:`xmlcore.explain.importance`, all features.
     stability : DataFrame
-        row, sigma, repeat, spearman, overlap: contributions on the clean row against those on the row with Gaussian
-        noise on its present features, whose standard deviation is ``sigma`` times the mean size of the rows' values.
+        row, sigma, repeat, spearman, overlap: how similar the contributions on the clean row are to those on the row
+        with Gaussian noise on its present features. The noise has a standard deviation of ``sigma`` times the mean size
+        of the rows' values.
     """
 
     run_key: str
@@ -44,8 +45,8 @@ class Explanations:
     stability: "pd.DataFrame"
 
 
-NOISE_OF_VALUES = (0.1, 0.3, 1.0)  # of the mean size of a value, when stability is measured
-STABILITY_REPEATS = 5
+NOISE_OF_VALUES = (0.1, 0.3, 1.0)  # standard deviations of the noise, relative to the mean size of a value
+STABILITY_REPEATS = 5  # noisy copies of a row, for each standard deviation
 
 
 @register

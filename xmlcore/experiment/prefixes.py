@@ -1,4 +1,4 @@
-"""Smaller models out of one: what fewer, or smaller, trees of a fitted ensemble predict."""
+"""Parts of a fitted ensemble: what fewer trees, and smaller trees, predict."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -33,7 +33,7 @@ class Prefixes:
 
 
 def prefix_points(model) -> tuple[list[int], list[int]]:
-    """Return the numbers of trees, and the most nodes of a tree, at which :func:`prefix_measures` measures by itself.
+    """Return the numbers of trees and of nodes at which :func:`prefix_measures` measures by default.
 
     Parameters
     ----------
@@ -42,9 +42,10 @@ def prefix_points(model) -> tuple[list[int], list[int]]:
     Returns
     -------
     n_trees : list of int
-        1, 2, 3, 5, 10, 20, 30, 50, ... and all.
+        1, 2, 3, 5, 10, 20, 30, 50, ... and all trees.
     max_nodes : list of int
-        Powers of two, without those that give the same trees as a smaller one, and the model's own ``max_nodes``.
+        Largest numbers of nodes of a tree: powers of two, without those that give the same trees as a smaller one, and
+        the model's own ``max_nodes``.
     """
     full = len(model.trees_)
     n_trees = sorted({n * 10**e for n in (1, 2, 3, 5) for e in range(10) if n * 10**e < full} | {full})
@@ -68,11 +69,12 @@ def prefix_measures(
     Parameters
     ----------
     model : fitted LdSM
-        Trees do not depend on each other, and nodes have the order in which they were made: a part of the ensemble, or
-        of its trees, is the model that training with these settings would have given.
+        Trees do not depend on each other, and nodes are stored in the order in which they were made. So a part of the
+        ensemble, or of its trees, is the model that training with these settings would have given.
     dataset : Dataset
-        Its test rows are predicted; its training rows give the propensities.
+        The test rows are predicted; the training rows give the propensities.
     k : int
+        Measures are taken at 1 to k.
     n_trees, max_nodes : list of int, optional
         Where to measure; by default :func:`prefix_points`.
     progress : callable, optional
@@ -97,16 +99,16 @@ def prefix_measures(
     if not isinstance(model, LdSM):
         raise TypeError(f"prefix_measures is for LdSM, whose trees are grown node by node, not {type(model).__name__}")
     k = check_count(k, "k")
-    points = prefix_points(model)
-    n_trees = points[0] if n_trees is None else [check_count(n, "n_trees") for n in n_trees]
-    max_nodes = points[1] if max_nodes is None else [check_count(n, "max_nodes") for n in max_nodes]
+    default = prefix_points(model)
+    n_trees = default[0] if n_trees is None else [check_count(n, "n_trees") for n in n_trees]
+    max_nodes = default[1] if max_nodes is None else [check_count(n, "max_nodes") for n in max_nodes]
     all_trees, arity = len(model.trees_), model.trees_[0].children.shape[1]
     inv_ps = metrics.inverse_propensity(dataset.Y_train)
-    asked = [("n_trees", min(n, all_trees), model.max_nodes) for n in n_trees]
-    asked += [("max_nodes", all_trees, most) for most in max_nodes]
-    work = np.array([trees * np.log2(1 + most) for _, trees, most in asked])
+    points = [("n_trees", min(n, all_trees), model.max_nodes) for n in n_trees]
+    points += [("max_nodes", all_trees, most) for most in max_nodes]
+    work = np.array([trees * np.log2(1 + most) for _, trees, most in points])
     lines = []
-    for i, (axis, trees, most) in enumerate(asked):
+    for i, (axis, trees, most) in enumerate(points):
         what = f"{trees:,} trees" if axis == "n_trees" else f"{most:,} nodes"
         done, part = work[:i].sum() / work.sum(), work[i] / work.sum()
 
@@ -126,14 +128,14 @@ def prefix_measures(
 
 
 def predict_by_leaves(model, X, k, progress, n_trees, max_nodes) -> Ranking:
-    """Predict as ``predict_topk`` does, but once for all rows that reach the same leaves.
+    """Predict as ``predict_topk`` does, but only once for all rows that reach the same leaves.
 
-    A small tree has few leaves with nearly all labels in each: merging these for every row would take far longer than
-    the prediction of the whole model.
+    A small tree has few leaves, with nearly all labels in each. Merging their labels anew for every row would take far
+    longer than the prediction of the whole model.
     """
     import numpy as np
 
-    if model.means_ is not None:  # re-ranking: the row itself counts
+    if model.means_ is not None:  # with re-ranking, the prediction depends on the row itself
         return model.predict_topk(X, k, progress, n_trees=n_trees, max_nodes=max_nodes)
     leaves = model.apply(X, n_trees=n_trees, max_nodes=max_nodes)
     sizes = np.diff(leaves.ptr)

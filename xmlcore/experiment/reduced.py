@@ -1,4 +1,4 @@
-"""A model trained on the features that a selection keeps, beside the same model on all of them."""
+"""Models on selected features: one is trained on the features that a selection keeps, and one on all features."""
 
 import time
 from dataclasses import dataclass, replace
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 FOLDER = "reduced"
 PER_LABEL_MODEL = "OneVsRest"
-ROWS = 512  # predicted at a time
+ROWS = 512  # rows predicted at a time
 
 
 @dataclass(frozen=True)
@@ -45,9 +45,9 @@ class Reduced:
     per_label : bool
         Whether each label learned from its own features only.
     n_per_label : int
-        Features taken of each label, its best.
+        How many of each label's features are used, the best first.
     n_used, n_features : int
-        Features that are used by any label, of how many.
+        Features that the model uses, and features in all.
     k : int
     run_key : str
         Of the run on all features.
@@ -56,7 +56,7 @@ class Reduced:
     numbers : DataFrame
         Lines "all" and "selected": fit_s, predict_ms_per_row, model_bytes, n_weights, n_features.
     select_s : float
-        What the selection had taken.
+        Seconds that the selection took.
     """
 
     selection_key: str
@@ -118,7 +118,7 @@ class PerLabelOneVsRest:
         return self
 
     def predict_topk(self, X, k: int = 5, progress: Progress = silent) -> Ranking:
-        """The k labels of largest margin of each row; sigmoids of the margins as scores."""
+        """Return the k labels of largest margin of each row, with the sigmoids of the margins as scores."""
         n, n_labels = X.shape[0], self._bias.size
         labels = np.full((n, k), -1, np.int32)
         scores = np.zeros((n, k), np.float32)
@@ -137,14 +137,14 @@ class PerLabelOneVsRest:
         return Ranking(labels, scores)
 
     def size(self) -> dict:
-        """As the models' own."""
+        """Return the size of the model, as other models do."""
         n_weights = int(np.count_nonzero(self._weights.data))
         n_bytes = sum(a.nbytes for a in (self._weights.indptr, self._weights.indices, self._weights.data, self._bias))
         return {"n_nodes": self._bias.size, "depth": 1, "n_weights": n_weights, "model_bytes": int(n_bytes)}
 
 
 def union_of(selected: np.ndarray, n_per_label: int | None = None) -> np.ndarray:
-    """Features among the ``n_per_label`` best of any label, in order; all that are selected when None."""
+    """Return the features among the ``n_per_label`` best of any label, in order; all selected features when None."""
     return np.unique(selected[:, :n_per_label])
 
 
@@ -205,9 +205,9 @@ class TrainReduced(Task):
         from xmlcore.datasets import load_saved
 
         progress("Reading data", 0.0)
-        asked = self.params
+        params = self.params
         found = load("select", self.inputs["selection"])
-        n_per_label = asked["n_per_label"]
+        n_per_label = params["n_per_label"]
         if n_per_label is None:
             n_per_label = found.n_selected
         check_count(n_per_label, "n_per_label", most=found.n_selected)
@@ -223,12 +223,12 @@ class TrainReduced(Task):
         run_key = keep(self.whole(), part(0))
         whole = load("train", run_key)
         used = union_of(found.selected, n_per_label)
-        if asked["per_label"]:
+        if params["per_label"]:
             own = found.selected[:, :n_per_label]
-            measures, times, size = _per_label(dataset, own, asked["params"], asked["k"], part(1))
+            measures, times, size = _per_label(dataset, own, params["params"], params["k"], part(1))
         else:
             selected = on_features(dataset, used)
-            run = run_and_model(selected, asked["model"], asked["params"], asked["k"], part(1))[0]
+            run = run_and_model(selected, params["model"], params["params"], params["k"], part(1))[0]
             measures, times, size = run.measures, run.times, run.size
         made = Reduced(
             selection_key=self.inputs["selection"],
@@ -238,7 +238,7 @@ class TrainReduced(Task):
             measures=_both(whole.measures, measures),
             numbers=_numbers(whole, times, size, used.size, dataset.n_features),
             select_s=found.times["fit_s"],
-            **asked | {"n_per_label": n_per_label},
+            **params | {"n_per_label": n_per_label},
         )
         return as_plain(made)
 

@@ -1,4 +1,4 @@
-"""Noise and attacks on a kept run's test rows."""
+"""Kept runs under noise and attacks: how much worse they predict the changed test rows."""
 
 import time
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ SURROGATE = "PLT with default settings, trained on the same rows"
 
 @dataclass(frozen=True)
 class Robustness:
-    """How a kept run's model holds up under noise or an attack.
+    """The measures of a kept run's model under noise or an attack.
 
     Attributes
     ----------
@@ -33,13 +33,13 @@ class Robustness:
         Further arguments of the perturbation.
     n_repeats, seed : int
     n_rows, n_test : int
-        Test rows measured, of how many.
+        Test rows measured, and test rows in all.
     frame : DataFrame
         See :func:`xmlcore.robustness.evaluate`.
     surrogate : str or None
         The model that an attack was computed on, where it was not the run's own.
     seconds : float
-        For all of it.
+        That the whole measurement took.
     """
 
     run_key: str
@@ -91,23 +91,23 @@ class MeasureRobustness(Task):
         from xmlcore.datasets import load_saved
 
         progress("Reading the model", 0.0)
-        start, asked = time.perf_counter(), self.params
+        start, params = time.perf_counter(), self.params
         found = load("train", self.inputs["run"])
         model, dataset = load_run_model(self.inputs["run"]), load_saved(found.fingerprint)
         surrogate, transferred = None, None
-        if asked["kind"] in ATTACKS and not hasattr(model, "log_proba_gradient"):
+        if params["kind"] in ATTACKS and not hasattr(model, "log_proba_gradient"):
             surrogate = load_run_model(keep(task("train", {"dataset": found.fingerprint}, {"k": found.k}), progress))
             transferred = SURROGATE
-        rows = sampled_rows(dataset.n_test, asked["n_rows"], asked["seed"])
+        rows = sampled_rows(dataset.n_test, params["n_rows"], params["seed"])
         frame = robustness.evaluate(
             model,
             dataset.X_test[rows],
             dataset.Y_test[rows],
-            sigmas=asked["levels"],
-            n_repeats=asked["n_repeats"],
-            random_state=asked["seed"],
-            perturbation=asked["kind"],
-            options=asked["options"] | ({"reference": dataset.X_train} if asked["kind"] == "words" else {}),
+            sigmas=params["levels"],
+            n_repeats=params["n_repeats"],
+            random_state=params["seed"],
+            perturbation=params["kind"],
+            options=params["options"] | ({"reference": dataset.X_train} if params["kind"] == "words" else {}),
             Y_train=dataset.Y_train,
             surrogate=surrogate,
             progress=progress,
@@ -118,6 +118,6 @@ class MeasureRobustness(Task):
             frame=frame,
             surrogate=transferred,
             seconds=time.perf_counter() - start,
-            **asked | {"n_rows": rows.size},
+            **params | {"n_rows": rows.size},
         )
         return as_plain(made)

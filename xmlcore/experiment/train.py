@@ -1,4 +1,4 @@
-"""Runs: one model with its parameters, trained and measured on one data set."""
+"""Runs: one model with its parameters is trained and measured on one data set."""
 
 import math
 import time
@@ -22,32 +22,32 @@ if TYPE_CHECKING:
 
 FOLDER = "runs"
 LARGEST_EXACT = 2**53  # whole numbers up to here are exact as floats
-LEAST_RANKED = 5  # labels kept per test row, even when fewer are measured
+LEAST_RANKED = 5  # labels that are kept for each test row, even when fewer are measured
 
 
 @dataclass(frozen=True)
 class Run:
-    """What one run found.
+    """The result of one run.
 
     Attributes
     ----------
     model : str
         A key of :data:`MODELS`.
     params : dict
-        All parameters, those left at their defaults too.
+        All parameters, also those left at their defaults.
     dataset_name, fingerprint : str
     k : int
     measures : DataFrame
         Tidy: measure ("P@k", "R@k", "nDCG@k", "PSP@k", "PSnDCG@k"), k (1 to ``k``), value (in [0, 1]).
     times : dict
-        Seconds: "fit_s", "predict_s", "compile_s" (of the kernels, before anything is timed); and
-        "predict_ms_per_row".
+        In seconds: "fit_s", "predict_s" and "compile_s" (compiling kernels, before the others are timed); and
+        "predict_ms_per_row", in milliseconds.
     size : dict
         "n_nodes", "depth", "n_weights" (over all trees; depth of the deepest) and "model_bytes" (in memory).
     ranking : Ranking
-        Of the test rows, max(k, 5) labels each.
+        The first max(k, 5) labels of each test row.
     warnings : list of str
-        What the training warned of.
+        Warnings of the training.
     created : str
         ISO 8601, UTC.
     """
@@ -76,7 +76,7 @@ def evaluate(model, dataset: "Dataset", k: int = 5, progress: Progress | None = 
         Its training rows give the propensities (Jain et al., A = 0.55, B = 1.5).
     k : int
     progress : callable, optional
-        Handed on to ``predict_topk`` when given.
+        Passed to ``predict_topk``.
 
     Returns
     -------
@@ -188,7 +188,7 @@ def run_and_model(
         warnings.simplefilter("always")
         unfitted.fit(dataset.X_train, dataset.Y_train, progress=progress)
     fit_s = time.perf_counter() - start
-    fitted = getattr(unfitted, "model_", unfitted)  # what training on noisy rows has made is a model like others
+    fitted = getattr(unfitted, "model_", unfitted)  # training on noisy rows gives a model of the usual class
     found = evaluate(fitted, dataset, k, progress=progress)
     ranking = found.pop("ranking")
     times = {name: found.pop(name) for name in ("predict_s", "predict_ms_per_row")}
@@ -213,7 +213,7 @@ def run_and_model(
 
 
 def compile_kernels(unfitted) -> float:
-    """Seconds to compile, or load, the kernels that this estimator uses."""
+    """Compile, or load, the kernels that an estimator uses; return the seconds that it took."""
     from xmlcore.models.base import warm_up
 
     start = time.perf_counter()
@@ -320,7 +320,7 @@ def load_run_model(key: str):
 
 
 def sampled_rows(n: int, n_rows: int | None, seed: int):
-    """Which rows are looked at, in order: all, or a random sample."""
+    """Return which of ``n`` rows are used, in order: all, or a random sample of ``n_rows`` of them."""
     import numpy as np
 
     if n_rows is None or check_count(n_rows, "n_rows") >= n:

@@ -139,7 +139,7 @@ class _Slot:
                     1, timeout=self._idle_seconds, initializer=prepare_worker, initargs=(os.getpid(),)
                 )
                 # When the interpreter exits, loky ends its pools before anything else can, and waits for running calls
-                # unless this was said; an ordinary shutdown says it anew.
+                # unless this flag is set; an ordinary shutdown sets it anew.
                 self._loky._flags.kill_workers = True
             try:
                 return self._loky.submit(fn, *args, **kwargs)

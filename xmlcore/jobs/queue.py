@@ -1,4 +1,4 @@
-"""Jobs: what was asked for, by whom, and how far it is."""
+"""A queue of jobs, and each job's state, progress, result and owners."""
 
 import json
 import os
@@ -17,8 +17,8 @@ from xmlcore.jobs.pool import WorkerPool, default_workers
 from xmlcore.progress import Cancelled
 from xmlcore.system import cache_root
 
-POLL_SECONDS = 0.05  # a job's record is read at most this often
-STALE_SECONDS = 7 * 24 * 3600
+POLL_SECONDS = 0.05  # least time between two readings of a job's record
+STALE_SECONDS = 7 * 24 * 3600  # age at which records of a queue on another machine are removed
 _QUEUE_FILE = "queue.json"
 
 
@@ -37,14 +37,14 @@ class JobError(RuntimeError):
 
 
 class Job:
-    """One piece of work, made by :meth:`Queue.submit`. All attributes are for reading, from any thread.
+    """One piece of work, made by :meth:`Queue.submit`. Attributes may be read from any thread, and not be changed.
 
     Attributes
     ----------
     id : str
-        Hex digits, never used again.
+        Hex digits; unique.
     key : str or None
-        What :meth:`Queue.submit` was given.
+        The key given to :meth:`Queue.submit`.
     title : str
         What the work is, for the user.
     queued : datetime
@@ -89,18 +89,18 @@ class Job:
 
     @property
     def cancelling(self) -> bool:
-        """Whether it was told to stop and has not yet."""
+        """Whether it is to stop and has not stopped yet."""
         return self._cancelling and self.active
 
     @property
     def owners(self) -> tuple:
-        """Who wants it, first one first."""
+        """Whose job it is, in the order of their requests."""
         with self._lock:
             return tuple(self._owners)
 
     @property
     def phase(self) -> str:
-        """What is being done now, or was last; empty before the first report."""
+        """The phase reported last, such as "Training nodes"; empty before the first report."""
         self._poll()
         return self._record.get("phase", "")
 
@@ -205,7 +205,7 @@ class Job:
             return None
 
     def _finish(self, future):
-        """Take over the outcome; called once by the future, from whichever thread ended it."""
+        """Record the outcome. The future calls this once, from the thread that ended it."""
         record = self._read()
         outcome = {"state": "failed", "value": None, "value_bytes": 0, "error": None, "traceback": None}
         try:
@@ -221,9 +221,9 @@ class Job:
             if self._over.is_set():
                 return
             self._record = outcome.get("record") or record or self._record
-            if "record" not in outcome and self._record.get("phase"):  # its last words were some time ago
+            if "record" not in outcome and self._record.get("phase"):  # the last report is from some time ago
                 self._record["phases"][self._record["phase"]] += max(0.0, time.time() - self._record["written"])
-            if self._cancelling and outcome["state"] == "failed":  # killed, or fell over its own cancelling
+            if self._cancelling and outcome["state"] == "failed":  # it was killed, or failed because it was cancelled
                 outcome["state"] = "cancelled"
                 outcome["error"] = None
             self._state = outcome["state"]
@@ -254,7 +254,7 @@ def _reason(error):
 
 
 class Queue:
-    """Work that waits, runs or has ended.
+    """Jobs that wait, run or have ended, and the executor that runs them.
 
     Parameters
     ----------
@@ -303,10 +303,10 @@ class Queue:
         title : str
             What the work is, as a user would say it.
         owner : str
-            Whose job it is, such as a session's id.
+            Who wants the job, such as a session's id.
         key : str, optional
-            What decides the result. While a job of the same key waits or runs, no second one is made: ``owner`` becomes
-            a further owner of the first.
+            Identifies the result. While a job of the same key waits or runs, no second one is made: ``owner`` becomes
+            another owner of the first one.
 
         Returns
         -------
@@ -353,14 +353,14 @@ class Queue:
             return [job for job in reversed(self._jobs.values()) if owner is None or owner in job._owners]
 
     def cancel(self, job_id: str, owner: str | None = None) -> bool:
-        """Give up a job.
+        """Cancel a job, or withdraw one owner's wish for it.
 
         Parameters
         ----------
         job_id : str
             Of one of this queue's jobs; an unknown or ended one is no error.
         owner : str, optional
-            Who gives it up. The job goes on while it has other owners, and is no longer this one's. None: for all.
+            Only this owner withdraws: the job goes on while it has others. None cancels it for all owners.
 
         Returns
         -------
@@ -437,7 +437,7 @@ def _remove_dead_queues(parent):
 
 def _alive(pid):
     if os.name != "posix":
-        return True  # cannot be asked without a risk; such folders go by age
+        return True  # there is no safe way to find out; such folders are removed by age
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

@@ -1,7 +1,7 @@
-"""What runs in a worker: one job, its progress record, its outcome.
+"""The worker's side of a job: run the function, write progress records, return the outcome.
 
-Nothing but plain values crosses between the processes. The work arrives as bytes and is unpickled here, and an
-exception goes back as text: one that cannot be pickled or unpickled would otherwise break the whole pool.
+Only plain values cross between the processes. The function and its arguments arrive as bytes and are unpickled here,
+and an exception is returned as text: an exception that cannot be pickled or unpickled would break the whole pool.
 """
 
 import json
@@ -17,18 +17,18 @@ from xmlcore.system import CACHE_VARIABLE
 
 RECORD = "progress.json"
 CANCEL = "cancel"
-INTERVAL = 0.1  # seconds between two looks at the cancel file, and between two records of one phase
-LARGEST_VALUE = 10_000_000  # bytes of a return value that are sent back
-LONGEST_LINE = 300
+INTERVAL = 0.1  # least seconds between two checks for a cancellation, and between two records of one phase
+LARGEST_VALUE = 10_000_000  # bytes of a return value; a larger one is refused
+LONGEST_LINE = 300  # characters of an error in one line
 
 
 def where_am_i() -> str:
-    """Name of this process among all machines."""
+    """Return a name for this process that is unique among all machines."""
     return f"{socket.gethostname()}:{os.getpid()}"
 
 
 def pickled(value) -> bytes:
-    """Pickle also what has no importable name, such as a function of a notebook."""
+    """Pickle a value, also one that has no importable name, such as a function of a notebook."""
     # cloudpickle came inside joblib until 1.5 and beside it since; loky's module finds the right one in both.
     from joblib.externals.loky.cloudpickle_wrapper import dumps
 
@@ -43,12 +43,12 @@ def unpickled(data: bytes):
 
 
 class Reporter:
-    """The ``progress`` of a job: keeps a small record in its folder and raises :class:`Cancelled` when asked to stop.
+    """Progress of a job: writes a small record to its folder, and raises :class:`Cancelled` when it is to stop.
 
     Parameters
     ----------
     folder : str
-        The job's own, made by the queue. A folder that is gone means that nobody waits for this job any more.
+        The job's folder, made by the queue. When it is gone, nobody waits for the job any more, and it stops.
     """
 
     def __init__(self, folder):
@@ -138,9 +138,9 @@ def run(payload: bytes, folder: str, cache: str, submitter: str) -> dict:
     folder : str
         The job's own.
     cache : str
-        The cache folder of the process that asked: results must land where it looks.
+        Cache folder of the process that submitted the job: it looks for results there.
     submitter : str
-        Its :func:`where_am_i`.
+        :func:`where_am_i` of that process.
 
     Returns
     -------
@@ -174,7 +174,7 @@ def run(payload: bytes, folder: str, cache: str, submitter: str) -> dict:
 
 
 def one_line(error: BaseException) -> str:
-    """Why it failed, in one line that a user understands."""
+    """Return why a job failed, in one line for users."""
     message = " ".join(str(error).split())
     if isinstance(error, MemoryError):
         text = f"Not enough memory: {message}" if message else "Not enough memory"
