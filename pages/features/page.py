@@ -579,7 +579,7 @@ def _all_labels(view):
     found, data = view.found, view.data
     lines = found.n_labels * found.n_selected
     names = server.label_names(view.fingerprint)
-    listed = tables.find_labels_or_id(names, st.session_state.get("features.query", ""))
+    listed = tables.find_labels(names, st.session_state.get("features.query", ""))
     listed = (names if listed.empty else listed).head(LISTED_LABELS)  # as in the box above
     labels = listed["label"].to_numpy()
     counts = np.bincount(data.Y_train.indices, minlength=found.n_labels)

@@ -5,19 +5,9 @@ import pandas as pd
 import streamlit as st
 
 from pages.shared import format, tables
+from xmlcore import metrics
 
 RIGHT, WRONG = "✓ right", "✗ wrong"
-
-
-def correct(ranking, Y) -> np.ndarray:
-    """Whether each predicted label is right, shape (n, k); padding is not."""
-    labels = ranking.labels
-    n, k = labels.shape
-    width = np.int64(Y.shape[1])
-    truth = np.repeat(np.arange(n, dtype=np.int64), np.diff(Y.indptr)) * width + Y.indices  # sorted
-    asked = np.arange(n, dtype=np.int64)[:, None] * width + labels
-    found = np.isin(asked.ravel(), truth).reshape(n, k)
-    return found & (labels >= 0)
 
 
 def all_rows(data, ranking, k: int) -> pd.DataFrame:
@@ -35,7 +25,7 @@ def all_rows(data, ranking, k: int) -> pd.DataFrame:
             "label": label,
             "name": tables.label_names(data, label),
             "score": ranking.scores[:, :k][row, place],
-            "correct": correct(ranking, data.Y_test)[:, :k][row, place],
+            "correct": metrics.hits(data.Y_test, ranking)[:, :k][row, place],
         }
     )
     names = tables.part(data, "test")[2]
@@ -68,7 +58,7 @@ def missed(data, ranking, row: int, k: int) -> list[str]:
 
 def worst_mistakes(ranking, Y, at_most: int = 100) -> np.ndarray:
     """Rows with labels whose first prediction is wrong, the highest score first."""
-    first = correct(ranking, Y)[:, 0]
+    first = metrics.hits(Y, ranking)[:, 0]
     wrong = np.flatnonzero(~first & (ranking.labels[:, 0] >= 0) & (np.diff(Y.indptr) > 0))
     order = np.argsort(-ranking.scores[wrong, 0], kind="stable")
     return wrong[order[:at_most]]

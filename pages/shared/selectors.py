@@ -84,7 +84,7 @@ def choose_label(data, names, scope: str, key: str, query_key: str) -> int:
 
     def searched():
         asked = st.session_state[query_key]
-        ids = tables.find_labels_or_id(names, asked)["label"].to_numpy()
+        ids = tables.find_labels(names, asked)["label"].to_numpy()
         change = {scope: int(ids[0])} if asked.strip() and ids.size and label not in ids else {}
 
         def remember(stored):
@@ -101,7 +101,7 @@ def choose_label(data, names, scope: str, key: str, query_key: str) -> int:
             **{**kept, "on_change": searched, "args": ()},
             placeholder="part of a name; empty: the most frequent",
         )
-    found = tables.find_labels_or_id(names, query)
+    found = tables.find_labels(names, query)
     nothing = found.empty
     ids = (names if nothing else found)["label"]
     listed = ids.head(LISTED_LABELS).tolist()

@@ -130,13 +130,11 @@ def find_rows(data, part_name: str, query: str) -> np.ndarray:
 
 
 def find_labels(labels: pd.DataFrame, query: str) -> pd.DataFrame:
-    """Lines of a table of labels whose ``name`` contains ``query``."""
-    query = query.strip()
-    return labels[_contain(labels["name"], query)] if query else labels
+    """Return lines of a table of labels: all of them for an empty query.
 
-
-def find_labels_or_id(labels: pd.DataFrame, query: str) -> pd.DataFrame:
-    """As :func:`find_labels`, and the label whose id ``query`` is; a name that is ``query`` comes first, then this."""
+    First those whose ``name`` is the query, then the one whose id (``label``) is the query, then those whose name
+    contains it; letters match in either case.
+    """
     query = query.strip()
     if not query:
         return labels

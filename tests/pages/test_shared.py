@@ -14,7 +14,7 @@ import streamlit as st
 
 from pages.data import uploads
 from pages.shared import charts, format, jobs, predictions, settings, tables, workspace
-from xmlcore import Ranking, datasets, store
+from xmlcore import Ranking, datasets, metrics, store
 from xmlcore.datasets import Dataset, DatasetFormatError
 
 
@@ -34,7 +34,7 @@ def ranking():
 
 
 def test_right_predictions_are_told_from_wrong_ones_and_from_padding(data, ranking):
-    assert predictions.correct(ranking, data.Y_test).tolist() == [
+    assert metrics.hits(data.Y_test, ranking).tolist() == [
         [True, False, True],
         [False, True, False],
         [False, False, False],
@@ -48,7 +48,7 @@ def test_right_predictions_agree_with_a_plain_loop():
     labels = np.array([rng.permutation(30)[:7] for _ in range(50)], np.int32)
     labels[::5, 4:] = -1
     expected = [[bool(j >= 0 and Y[i, j]) for j in labels[i]] for i in range(50)]
-    assert predictions.correct(Ranking(labels, np.zeros(labels.shape, np.float32)), Y).tolist() == expected
+    assert metrics.hits(Y, Ranking(labels, np.zeros(labels.shape, np.float32))).tolist() == expected
 
 
 def test_all_predictions_have_a_line_each_without_padding(data, ranking):
@@ -393,9 +393,9 @@ def test_ordinals():
 
 def test_labels_are_found_by_their_id_and_exact_names_come_first():
     labels = pd.DataFrame({"label": [7, 3, 1, 0], "name": ["bc", "C", "31", "a c"]})
-    assert tables.find_labels_or_id(labels, " c ")["label"].tolist() == [3, 7, 0]
-    assert tables.find_labels_or_id(labels, "3")["label"].tolist() == [3, 1]
-    assert tables.find_labels_or_id(labels, "31").head(1)["label"].tolist() == [1]
-    assert tables.find_labels_or_id(labels.assign(name=["bc", "C", "7", "a c"]), "7")["label"].tolist() == [1, 7]
-    assert tables.find_labels_or_id(labels, "9" * 5000).empty
-    assert tables.find_labels_or_id(labels, "")["label"].tolist() == [7, 3, 1, 0]
+    assert tables.find_labels(labels, " c ")["label"].tolist() == [3, 7, 0]
+    assert tables.find_labels(labels, "3")["label"].tolist() == [3, 1]
+    assert tables.find_labels(labels, "31").head(1)["label"].tolist() == [1]
+    assert tables.find_labels(labels.assign(name=["bc", "C", "7", "a c"]), "7")["label"].tolist() == [1, 7]
+    assert tables.find_labels(labels, "9" * 5000).empty
+    assert tables.find_labels(labels, "")["label"].tolist() == [7, 3, 1, 0]

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 
-from xmlcore import LdSM, datasets, experiment, store
+from xmlcore import LdSM, datasets, experiment
 
 PARAMS = {"n_estimators": 3, "n_epochs": 20, "learning_rate": 1.0}
 
@@ -397,13 +397,6 @@ def test_a_tree_of_one_leaf_can_be_looked_at(ready, monkeypatch):
     assert "There is no split, so there is no J" in page.text()
     page.at.radio(key="trees.mode").set_value("Path of a test row")
     assert "Test row 0 in tree 1" in drawing(page.run())[0]
-
-
-def test_a_model_that_cannot_be_read_is_said_to_be_so(ready):
-    key = train(ready)
-    (store.folder("runs", key) / "model" / "params.json").write_text("{")
-    page = ready.go("trees")
-    assert "cannot be read" in page.at.error[0].value and "Train it again" in page.at.error[0].value
 
 
 def test_the_csv_of_nodes_is_complete_and_has_names(page, model, monkeypatch):

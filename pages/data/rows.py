@@ -1,0 +1,114 @@
+"""Single rows on the Data page."""
+
+import numpy as np
+import streamlit as st
+
+from pages.shared import format, tables, workspace
+
+SHOWN_ROWS, ROWS_HEIGHT = 200, 392  # rows in the table, and its pixels, at most
+ROWS_HEIGHT, LABELS_HEIGHT = 392, 320
+
+
+def show(data, fingerprint) -> None:
+    """Show rows that can be searched, and the labels and features of one."""
+    st.header("Rows")
+    part_box, query_box, button_box = st.columns([2, 3, 1], vertical_alignment="bottom")
+    with part_box:
+        part = st.radio(
+            "Part",
+            list(tables.PARTS),
+            horizontal=True,
+            format_func=lambda p: f"{p.capitalize()} rows",
+            **workspace.keep("rows.part", "training", options=list(tables.PARTS)),
+        )
+    X, Y, names = tables.part(data, part)
+    scope = f"{fingerprint} {part}"
+    with query_box:
+        query = st.text_input(
+            "Find rows by label, feature or row name", **workspace.keep("rows.query", ""), placeholder="part of a name"
+        )
+    found = tables.find_rows(data, part, query)
+    with button_box:
+        shown = workspace.chosen_row(scope, int(found[0]) if found.size else 0)
+        st.button(
+            "Random row", on_click=_random_row, args=(scope, found, shown), disabled=found.size < 2, width="stretch"
+        )
+    if found.size == 0:
+        st.info(
+            f"No {part} row has a label, feature or name with “{format.plain(query)}” in it. "
+            "Try a shorter part of a name."
+        )
+        return
+    row, key, listed = _listed(scope, query, found)
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        frame = tables.rows(data, part, listed)
+        st.dataframe(
+            frame,
+            hide_index=True,
+            height=tables.height(len(frame), ROWS_HEIGHT),
+            key=key,
+            on_select=lambda: _select_row(scope, key, listed),
+            selection_mode="single-row",
+            column_config={
+                "row": st.column_config.NumberColumn("Row", format="%d", width=60),
+                "name": st.column_config.TextColumn("Name", width=170),
+                "labels": st.column_config.TextColumn("Labels", width=380 if names is None else 220),
+                "features": st.column_config.NumberColumn("Features", format="%d", width=70),
+            },
+        )
+        kind = f"matching {part} row" if query.strip() else f"{part} row"
+        first = f" Row {listed[0]:,}, looked at last, comes first." if listed[0] != found[0] else ""
+        st.caption(
+            f"Showing {listed.size:,} of {format.count(found.size, kind)}.{first} Tick a row to see its features; "
+            "without a tick, the first is shown."
+        )
+    with right:
+        _one_row(data, X, Y, names, part, row)
+
+
+def _listed(scope, query, found):
+    """Return the row to show, the table's key, and the rows that the table lists.
+
+    The ticked row is shown, or else the first one listed. Ticks belong to a table and its positions, so the rows of a
+    table must not change while it exists. Only a new table (after another search, a random row or a page switch) lists
+    rows anew, and then begins with the row that the user looked at last.
+    """
+    row, first = workspace.chosen_row(scope, -1), workspace.chosen_row(f"{scope} first", -1)
+
+    def key(first):
+        return f"rows.table.{scope}.{first}.{query}"
+
+    if key(first) not in st.session_state and row != first and row in found:
+        first = row
+        workspace.choose_row(f"{scope} first", row)
+    listed = tables.listed_rows(found, first, SHOWN_ROWS)
+    if row not in listed:
+        row = int(listed[0])
+    return row, key(first), listed
+
+
+def _one_row(data, X, Y, names, part, row):
+    heading = f"{part.capitalize()} row {row:,}"
+    if names is not None:
+        heading += f": {format.plain(names[row])}"
+    st.markdown(f"**{heading}**")
+    labels = tables.label_names(data, tables.ids(Y, row))
+    st.markdown("Labels: " + (", ".join(format.plain(name) for name in labels) if labels else "none"))
+    frame = tables.features(data, X, row)
+    if frame.empty:
+        st.caption("This row has no features.")
+        return
+    tables.show_features(frame, key="rows.features", most=300)
+
+
+def _random_row(scope, found, shown):
+    others = found[found != shown] if found.size > 1 else found
+    row = int(others[np.random.default_rng().integers(others.size)])
+    workspace.choose_row(scope, row)
+    workspace.choose_row(f"{scope} first", row)  # makes a new table, which does not have the tick of the old one
+
+
+def _select_row(scope, key, listed):
+    ticked = st.session_state[key]["selection"]["rows"]
+    workspace.choose_row(scope, int(listed[ticked[0] if ticked and ticked[0] < listed.size else 0]))

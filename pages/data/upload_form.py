@@ -1,0 +1,169 @@
+"""The form for own files on the Data page."""
+
+import streamlit as st
+
+from pages.data import uploads
+from pages.shared import format, workspace
+
+# Key of st.session_state with a dict: the files chosen for "train", "test", "labels" and "features", and the "name"
+# that was typed. Streamlit forgets widgets and their values on a page switch; this is kept until the files are read or
+# cleared, or the session ends.
+CHOSEN_BEFORE = "upload.chosen"
+FILES = ("train", "test", "labels", "features")
+
+
+def _upload_key(what: str) -> str:
+    return f"upload.{what}.{st.session_state.setdefault(workspace.UPLOAD_ROUND, 0)}"
+
+
+def _chosen() -> dict:
+    return st.session_state.setdefault(CHOSEN_BEFORE, {})
+
+
+def _file(what: str):
+    """Return the file chosen in a widget, now or before a page switch; None without one."""
+    return st.session_state.get(_upload_key(what)) or _chosen().get(what)
+
+
+def file_ids() -> list:
+    """Return ids of the files chosen, None for those that are not."""
+    return [getattr(_file(what), "file_id", None) for what in FILES]
+
+
+def _note_chosen(what):
+    # Streamlit calls this when the user has changed the widget, so None means that the file was removed.
+    value = st.session_state.get(_upload_key(what))
+    if value is None:
+        _chosen().pop(what, None)
+    else:
+        _chosen()[what] = value
+
+
+def _uploader(what, label, help):
+    key = _upload_key(what)
+    file = st.file_uploader(label, key=key, on_change=_note_chosen, args=(what,), help=help)
+    if file is not None:
+        _chosen()[what] = file
+        return file
+    file = _chosen().get(what)
+    if file is not None:
+        with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+            st.caption(f"Chosen before: {format.plain(file.name)} ({format.size(file.size)})", width="content")
+            st.button(
+                "Clear",
+                key=f"{key}.clear",
+                on_click=lambda: _chosen().pop(what, None),
+                type="tertiary",
+                icon=":material/close:",
+                help=f"{label}: take no longer {format.plain(file.name)}",
+            )
+    return file
+
+
+def show() -> None:
+    """Show the form, and read the files when its button was pressed."""
+    # Not in a form: the test share disappears as soon as there is a test file.
+    train = _uploader(
+        "train",
+        "Training file",
+        "Text, one row per line: a header `rows features labels`, then `label,label feature:value feature:value`. "
+        "Packed with gzip, bzip2, xz or zip is fine.",
+    )
+    test = _uploader(
+        "test",
+        "Test file (optional)",
+        "The same format, features and labels. Without it, a random part of the training file is held out.",
+    )
+    one, two = st.columns(2)
+    with one:
+        label_names = _uploader("labels", "Label names (optional)", "Text, one name per line, in the order of the ids.")
+    with two:
+        feature_names = _uploader(
+            "features", "Feature names (optional)", "Text, one name per line, in the order of the ids."
+        )
+    zeroth, first, second, third = st.columns([2, 1, 1, 1])
+    with zeroth:
+        name = st.text_input(
+            "Name (optional)",
+            key=_upload_key("name"),
+            value=workspace.first_value(_upload_key("name"), _chosen().get("name", ""), ""),
+            on_change=_note_chosen,
+            args=("name",),
+            max_chars=80,
+            placeholder="as the training file",
+            help="What this data set is called on all pages and in the names of downloads. Without one it is called as "
+            "the training file, or by its number of labels when that is only “train” or “data”.",
+        )
+    with first:
+        first_index = st.selectbox(
+            "Ids start at",
+            (0, 1),
+            **workspace.keep("upload.first", 0, options=(0, 1)),
+            help="Feature and label ids in the file: 0 in the XMLC text format, 1 in most LIBSVM files.",
+        )
+    with second:
+        share = st.number_input(
+            "Test share, %",
+            min_value=1,
+            max_value=90,
+            step=1,
+            disabled=test is not None,
+            **workspace.keep("upload.share", 20, lambda v: isinstance(v, int) and 1 <= v <= 90),
+            help="How much of the file is held out for testing. Not used when there is a test file.",
+        )
+    with third:
+        seed = st.number_input(
+            "Seed",
+            min_value=0,
+            max_value=2**31 - 1,
+            step=1,
+            disabled=test is not None,
+            **workspace.keep("upload.seed", 0, lambda v: isinstance(v, int) and 0 <= v < 2**31),
+            help="The same seed holds out the same rows.",
+        )
+    st.button("Read the files", type="primary", disabled=train is None, key="upload.read", on_click=_ask_to_read)
+    if st.session_state.get(workspace.UPLOAD_ASKED) and train is not None:
+        _read(
+            train,
+            test,
+            name,
+            label_names=label_names,
+            feature_names=feature_names,
+            first_index=first_index,
+            test_size=share / 100,
+            random_state=seed,
+        )
+    if train is None:
+        st.caption("Choose a training file first.")
+
+
+def _ask_to_read():
+    # Remembered until the files are read: Streamlit forgets a press when another event interrupts the run.
+    st.session_state[workspace.UPLOAD_ASKED] = True
+
+
+def _read(train, test, name, **options):
+    for file in (train, test, options["label_names"], options["feature_names"]):
+        if file is not None:
+            file.seek(0)  # an earlier attempt may have read it
+    try:
+        with st.spinner(f"Reading {format.plain(name.strip() or train.name)}"):
+            fingerprint, notes, name = uploads.read(train, test, name, **options)
+    except (ValueError, TypeError, MemoryError) as error:
+        st.session_state[workspace.UPLOAD_ASKED] = False
+        st.session_state[workspace.UPLOAD_ERROR] = (file_ids(), uploads.explain(error))
+        st.rerun()
+    st.session_state[workspace.UPLOAD_ASKED] = False
+    st.session_state.pop(workspace.UPLOAD_ERROR, None)
+    st.session_state.pop(CHOSEN_BEFORE, None)
+    st.session_state[workspace.UPLOAD_ROUND] += 1  # empty upload widgets: the server lets go of the bytes
+    known = workspace.get("known")
+    if fingerprint in known:  # it keeps its name: results and downloads carry it
+        earlier = known[fingerprint]["name"]
+        workspace.update(dataset=fingerprint, wanted=None)
+        workspace.notify(f"{name} has the same content as {earlier}, which is in use now under that name.")
+    else:
+        name = uploads.free_name(name, [entry["name"] for entry in known.values()])
+        workspace.add_dataset(fingerprint, name, "upload", use=True, notes=notes)
+        workspace.notify(f"{name} is read and in use.")
+    st.rerun()

@@ -1,0 +1,69 @@
+"""The answer of the Trees page: how many trees of which depth, and what their objective came to."""
+
+import numpy as np
+import streamlit as st
+
+from pages.shared import format, tables
+from pages.trees import words
+
+
+def sentence(data, name, model) -> None:
+    """Say how many trees there are, how deep they are, and what their objective J is."""
+    trees = model.trees_
+    sizes = [tree.parent.size for tree in trees]
+    same = f"{sizes[0]:,} nodes" + (" each" if len(sizes) > 1 else "")
+    nodes = same if min(sizes) == max(sizes) else f"{min(sizes):,} to {max(sizes):,} nodes"
+    deepest, log = max(int(tree.depth.max()) for tree in trees), words.log_labels(data, model)
+    one = len(trees) == 1
+    said = (
+        f"On **{format.plain(name)}** LdSM has grown **{format.count(len(trees), 'tree')}** of {nodes}. "
+        f"The deepest leaf lies at depth **{deepest}**, {deepest / log:.1f} times "
+        f"log{_sub(words.arity(model))} L = {log:.1f}"
+    )
+    split = np.concatenate([tree.objective for tree in trees])
+    if np.isfinite(split).any():
+        roots = np.array([tree.objective[0] for tree in trees])
+        said += (
+            f"; J, which training makes small, is **{format.number(np.nanmean(roots))}** at the root"
+            f"{'' if one else 's'} and **{format.number(np.nanmean(split))}** over all splits on average."
+        )
+    else:
+        said += "; no split was made."
+    st.markdown(said)
+
+
+def _sub(number):
+    """Return a whole number in subscript digits."""
+    return "".join("₀₁₂₃₄₅₆₇₈₉"[int(c)] for c in str(number))
+
+
+def cards(data, model) -> None:
+    """Show the sizes of the trees and of their leaves."""
+    trees = model.trees_
+    leaf = [tree.children[:, 0] < 0 for tree in trees]
+    leaves = sum(int(mask.sum()) for mask in leaf)
+    rows = sum(int(tree.n_samples[mask].sum()) for tree, mask in zip(trees, leaf))
+    labels = sum(int(np.diff(tree.histograms.indptr)[mask].sum()) for tree, mask in zip(trees, leaf))
+    occurrences = sum(int(tree.n_samples[0]) for tree in trees)
+    largest = max(int(tree.n_samples[mask].max()) for tree, mask in zip(trees, leaf))
+    tables.cards(
+        [
+            ("Leaves", f"{leaves:,}", f"Of {sum(t.parent.size for t in trees):,} nodes in {len(trees):,} trees."),
+            (
+                "Deepest leaf",
+                f"{max(int(t.depth.max()) for t in trees)}",
+                f"Steps from the root, over all trees. In the paper the deepest tree of an ensemble is between 1 and 3 "
+                f"times log_M L deep; here M = {words.arity(model)} children and L = {data.n_labels:,} labels make "
+                f"{words.log_labels(data, model):.1f}.",
+            ),
+            ("Rows per leaf", f"{rows / leaves:,.1f}", "Training rows, mean over leaves."),
+            (
+                "Largest leaf",
+                f"{largest:,}",
+                "Training rows. A leaf stays large when its split would have sent all rows one way, or when the tree "
+                "is full before its turn comes.",
+            ),
+            ("Labels per leaf", f"{labels / leaves:,.1f}", "Different labels of its rows, mean over leaves."),
+            ("Leaves per row", f"{rows / occurrences:.2f}", "In each tree, mean over training rows; 1 is one way."),
+        ]
+    )

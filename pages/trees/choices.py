@@ -1,0 +1,101 @@
+"""Controls above the drawing of a tree: which tree, how much of it, which node, which colour."""
+
+import streamlit as st
+
+from pages.shared import workspace
+from pages.trees import looked_at
+
+COLORS = {  # columns of the table of nodes, and what the control calls them
+    "purity": "Purity",
+    "objective": "J of the split",
+    "balance": "Balance",
+    "integrity": "Class integrity",
+    "multiway": "Multi-way penalty",
+}
+WITH_LABEL = "share_with_label"
+COLORS_OF_LABEL = {WITH_LABEL: "Rows with the label", **COLORS}
+
+
+def show(view):
+    """Show the controls; return what nodes are coloured by, a key of :data:`COLORS_OF_LABEL`."""
+    key, tree, several = view.key, view.tree, len(view.model.trees_) > 1
+    controls = st.columns(3 + several, vertical_alignment="bottom")
+    if several:
+        with controls[0]:
+            st.session_state[workspace.TREE_NUMBER] = view.t + 1
+            st.number_input(
+                f"Tree, 1 to {len(view.model.trees_):,}",
+                min_value=1,
+                max_value=len(view.model.trees_),
+                key=workspace.TREE_NUMBER,
+                on_change=lambda: workspace.choose_row(f"tree {key}", st.session_state[workspace.TREE_NUMBER] - 1),
+            )
+    with controls[-3]:
+        if view.mode == looked_at.PART:
+            _levels(view)
+        elif view.mode == looked_at.PATH:
+            _path_row(view)
+        else:
+            _most_of_label(view)
+    with controls[-2]:
+        st.session_state[workspace.TREE_NODE] = view.node
+        st.number_input(
+            f"Node, 0 to {tree.parent.size - 1:,}",
+            min_value=0,
+            max_value=tree.parent.size - 1,
+            key=workspace.TREE_NODE,
+            on_change=lambda: view.choose(st.session_state[workspace.TREE_NODE]),
+            help="The node looked at: the same as a click on it in the drawing. 0 is the root.",
+        )
+    colors = COLORS_OF_LABEL if view.mode == looked_at.LABEL else COLORS
+    widget, first = ("trees.color.label", WITH_LABEL) if view.mode == looked_at.LABEL else ("trees.color", "purity")
+    with controls[-1]:
+        return st.selectbox(
+            "Colour",
+            list(colors),
+            format_func=colors.get,
+            **workspace.keep(widget, first, options=list(colors)),
+            help="Purity is the share of a node's training rows that have its most frequent label. J and its parts "
+            "belong to splits, so leaves have none.",
+        )
+
+
+def _levels(view):
+    if view.fit < 2:
+        st.session_state[workspace.TREE_LEVELS] = 1
+        st.number_input("Levels below the top", min_value=1, max_value=1, key=workspace.TREE_LEVELS, disabled=True)
+        return
+    st.session_state[workspace.TREE_LEVELS] = view.levels
+    st.number_input(
+        f"Levels below the top, 1 to {view.fit}",
+        min_value=1,
+        max_value=view.fit,
+        key=workspace.TREE_LEVELS,
+        on_change=lambda: view.set(levels=st.session_state[workspace.TREE_LEVELS]),
+        help=f"At most {looked_at.MOST_NODES} nodes and {looked_at.MOST_LEVELS} levels are drawn at once.",
+    )
+
+
+def _most_of_label(view):
+    st.session_state[workspace.TREE_MOST] = view.most
+    st.number_input(
+        f"Most nodes drawn, {looked_at.LEAST_OF_LABEL} to {looked_at.MOST_NODES}",
+        min_value=looked_at.LEAST_OF_LABEL,
+        max_value=looked_at.MOST_NODES,
+        step=50,
+        key=workspace.TREE_MOST,
+        on_change=lambda: view.set(most=st.session_state[workspace.TREE_MOST]),
+        help="When rows of the label reach more nodes, those with most of them are drawn.",
+    )
+
+
+def _path_row(view):
+    key = f"{workspace.TREE_ROW}.path"
+    st.session_state[key] = view.row
+    st.number_input(
+        f"Test row, 0 to {view.data.n_test - 1:,}",
+        min_value=0,
+        max_value=view.data.n_test - 1,
+        key=key,
+        on_change=lambda: workspace.choose_row(f"run {view.key}", st.session_state[key]),
+    )

@@ -1,0 +1,75 @@
+"""Depth of the leaves, and the objective by depth."""
+
+import streamlit as st
+
+from pages.shared import charts, workspace
+from pages.trees import looked_at, words
+from xmlcore import figures
+from xmlcore.models.ldsm import frames as tree_frames
+
+
+def show(data, model, key, files) -> None:
+    """Show the depths of leaves, and J (or a part of it) of the splits at each depth."""
+    st.header("Depth and objective")
+    t, trees = looked_at.tree_number(key, model), model.trees_
+    one, two = st.columns(2, gap="large", vertical_alignment="bottom")
+    everything = True
+    if len(trees) > 1:
+        # "The tree above" without its number: Streamlit takes a radio with other options for a new widget.
+        choices = {"all": f"All {len(trees):,} trees", "one": "The tree above"}
+        with one:
+            scope = st.radio(
+                "Trees",
+                list(choices),
+                format_func=choices.get,
+                horizontal=True,
+                **workspace.keep("trees.scope", "all", options=list(choices)),
+            )
+        everything = scope == "all"
+    chosen = trees if everything else [trees[t]]
+    whose = f"tree {t + 1}" if not everything else f"all {len(trees)} trees" if len(trees) > 1 else "the tree"
+    parts = [tree_frames.OBJECTIVE, *tree_frames.PARTS]
+    with two:
+        part = st.radio(
+            "J or a part of it",
+            parts,
+            format_func=lambda p: p[:1].upper() + p[1:],
+            horizontal=True,
+            **workspace.keep("trees.part", parts[0], options=parts),
+        )
+    left, right = st.columns(2, gap="large")
+    with left:
+        depths = tree_frames.depth_frame(chosen)
+        figure = figures.leaf_depths(depths, data.n_labels, words.arity(model), f"Depth of the leaves, {whose}")
+        meta = figure.layout.meta
+        charts.show_figure(
+            figure,
+            depths,
+            f"{files}-depth-{'all' if everything else t + 1}",
+            f"Deepest leaf: {meta['deepest']}. Dotted lines: the logarithm of the number of labels to the base of the "
+            "children, and 3 times it; the paper finds the deepest trees of its ensembles between the two (Figure 2).",
+            key=f"trees.depth.{key[:8]}",
+        )
+    with right:
+        found = tree_frames.objective_by_depth(chosen, words.weights(model))
+        if found.empty:
+            st.caption("There is no split, so there is no J.")
+            return
+        lambdas = words.weights(model)
+        best = ""
+        arity = words.arity(model)
+        if lambdas[1] > lambdas[0] * (arity - 3):  # Lemma 2; otherwise splits that send rows several ways are better
+            best = f" At best J is −{lambdas[0] * (arity - 1):g}, of a balanced and pure split."
+        weight = {
+            tree_frames.OBJECTIVE: best,
+            tree_frames.PARTS[1]: f" It counts −{lambdas[0]:g} times in J, as drawn.",
+            tree_frames.PARTS[2]: f" It counts {lambdas[1]:g} times in J, as drawn.",
+        }.get(part, "")
+        charts.show_figure(
+            figures.objective_by_depth(found, part, f"{part[:1].upper()}{part[1:]} of the splits, {whose}"),
+            found,
+            f"{files}-objective-{'all' if everything else t + 1}",
+            "Least, mean and greatest over the splits at each depth; smaller is better (Figure 1 of the paper)."
+            + weight,
+            key=f"trees.objective.{key[:8]}",
+        )

@@ -1,0 +1,124 @@
+"""The drawing of a tree."""
+
+import streamlit as st
+
+from pages.shared import charts, format, server, tables
+from pages.trees import choices, looked_at, words
+from xmlcore import figures
+from xmlcore.models.ldsm import frames as tree_frames
+
+SCALE = (0.05, 0.95)  # quantiles over the tree's nodes at the ends of the colour scale
+CRUMBS = 6  # nodes listed at most on the way from the root to the top of the drawing
+
+
+def crumbs(view) -> None:
+    """Show the path from the root to the top of the drawing; a press of a node draws the tree from there."""
+    path = tree_frames.path_to(view.tree, view.top)
+    if len(path) < 2:
+        return
+    shown = path if len(path) <= CRUMBS else [path[0], *path[-CRUMBS + 1 :]]
+    with st.container(horizontal=True, gap="small", vertical_alignment="center", key="trees-crumbs"):
+        for v in shown:
+            if v == path[-1]:
+                st.markdown(f"**node {v}**")
+                continue
+            st.button(
+                "Root" if v == 0 else f"node {v}",
+                key=f"trees.crumb.{v}",
+                on_click=view.draw_from,
+                args=(v,),
+                type="tertiary",
+                help="Draw the tree from here",
+            )
+            st.markdown("›" if v != 0 or len(shown) == len(path) else f"› {len(path) - len(shown)} more ›")
+
+
+def show(view, color, files) -> None:
+    """Draw the nodes of ``view``, coloured by ``color``, a key of :data:`pages.trees.choices.COLORS_OF_LABEL`."""
+    tree, total = view.tree, view.tree.parent.size
+    numbers = server.nodes(view.key, view.t)
+    drawn = tree_frames.drawing_frame(
+        tree,
+        view.nodes,
+        view.data.label_name,
+        words.weights(view.model),
+        leaves=view.leaves,
+        label=view.label,
+        all_nodes=numbers,
+    )
+    of = f"{len(drawn):,} of {format.count(total, 'node')}"
+    if view.mode == looked_at.PATH:
+        title = f"Test row {view.row:,} in tree {view.t + 1}: {of}"
+        place = f"row{view.row}"
+    elif view.mode == looked_at.LABEL:
+        title = f"{format.in_title(view.label_name, 16)} in tree {view.t + 1}: {of}"  # short enough for a phone
+        place = f"label{view.label}"
+    else:
+        title = f"Tree {view.t + 1} below {'the root' if view.top == 0 else f'node {view.top}'}: {of}"
+        place = f"node{view.top}"
+    if color == choices.WITH_LABEL:
+        known = [0.0, float((view.having / tree.n_samples).max())]
+    else:  # quantiles: a few extreme nodes must not make all others look alike
+        known = numbers[color].dropna().quantile(SCALE).to_list()
+    figure = figures.tree(
+        drawn,
+        color,
+        color_range=tuple(known) if known[0] < known[1] else None,
+        chosen=view.node,
+        title=title,
+        total=total,
+    )
+    chart = f"trees.chart.{view.key[:8]}.{view.t}.{view.mode}.{place}.{view.levels}"
+
+    def clicked():
+        points = st.session_state[chart]["selection"]["points"]
+        if points and points[0].get("customdata"):
+            view.choose(int(points[0]["customdata"][0]))
+
+    charts.show_figure(
+        figure,
+        lambda: tables.csv_safe(drawn),
+        f"{files}-tree{view.t + 1}-{place}",
+        _about_drawing(view, color),
+        key=chart,
+        on_click=clicked,
+    )
+
+
+def _about_drawing(view, color):
+    said = "From left to right by depth. Circles are splits, squares are leaves; the larger, the more training rows. "
+    said += {
+        "purity": "Colour is purity: the share of the node's training rows that have its most frequent label. ",
+        "objective": "Colour is J of the split, small is good; leaves, which have none, are grey. ",
+        "balance": "Colour is the balance of the split, 0 is balanced; leaves, which have none, are grey. ",
+        "integrity": "Colour is class integrity without its weight, "
+        f"{words.arity(view.model) - 1} is each label in one child; leaves, which have none, are grey. ",
+        "multiway": "Colour is the multi-way penalty without its weight, 0 is every row in one child; leaves, which "
+        "have none, are grey. ",
+        choices.WITH_LABEL: "Colour is the share of the node's training rows that have the label; the lighter, the "
+        "more. ",
+    }[color]
+    if color != choices.WITH_LABEL:
+        said += "Lighter is better. The scale ends at the 5th and the 95th percentile of the tree's nodes. "
+    if view.mode == looked_at.LABEL:
+        return said + _about_label_drawing(view)
+    said += "Beside a node is the label whose share has grown most from its parent; **+37** are 37 nodes below it that "
+    said += "are not drawn. "
+    if view.mode == looked_at.PATH:
+        ways = format.count(view.leaves.size, "leaf", "leaves")
+        return said + f"The row reaches {ways} by the thick line; small marks are the nodes it passes by."
+    return said.rstrip()
+
+
+def _about_label_drawing(view):
+    said = (
+        "The thicker the line, the more of the label's rows take it; small marks are nodes that none of them reaches. "
+        "Beside a node is the share of the label's rows in it, and its most frequent other label. "
+    )
+    reached, drawn = int((view.having > 0).sum()), int((view.having[view.nodes] > 0).sum())
+    if drawn < reached:
+        said += f"Drawn are {drawn:,} of the {reached:,} nodes that rows of the label reach, those with most of them; "
+        said += "a leaf chosen in the table above is drawn with its path. "
+    elif drawn == view.nodes.size < tree_frames.with_siblings(view.tree, view.nodes).size:
+        said += "Nodes that none of them reaches are left out. "
+    return said + "**+37** are 37 nodes below it that are not drawn."

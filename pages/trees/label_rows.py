@@ -1,0 +1,103 @@
+"""Where the training rows of a label went in a tree."""
+
+import streamlit as st
+
+from pages.shared import charts, format, tables
+from pages.trees import words
+from xmlcore.models.ldsm import frames as tree_frames
+
+LISTED_LEAVES = 200  # leaves in the table at most
+
+
+def show(view, files) -> None:
+    """Say where the label's training rows went, and list the leaves that hold them."""
+    found = view.label_leaves
+    name = format.plain(view.label_name)
+    if found.empty:
+        st.info(f"No training row has **{name}**, so no node of the tree holds it, and it is never predicted.")
+        return
+    st.markdown(_label_said(view, found))
+    st.subheader("Leaves that hold them")
+    shown = tree_frames.with_names(found.head(LISTED_LEAVES), view.data.label_name)
+    table = shown.assign(
+        share_of_label=100 * shown["share_of_label"],
+        share_with_label=100 * shown["share_with_label"],
+        labels=words.top_labels(shown),
+    )
+    columns = ["node", "depth", "with_label", "share_of_label", "rows", "share_with_label", "place", "labels"]
+    key = f"trees.holding.{view.key[:8]}.{view.t}.{view.label}"
+    st.dataframe(
+        table[columns],
+        hide_index=True,
+        height=tables.height(len(table), 260),
+        key=key,
+        on_select=lambda: _look_at_leaf(view, shown, key),
+        selection_mode="single-row",
+        column_config={
+            "node": st.column_config.NumberColumn("Leaf", format="%d", width=60),
+            "depth": st.column_config.NumberColumn("Depth", format="%d", width=55),
+            "with_label": st.column_config.NumberColumn(
+                "Label's rows", format="localized", width=90, help="Training rows with the label in the leaf."
+            ),
+            "share_of_label": st.column_config.NumberColumn(
+                "Of the label, %", format="%.1f", width=100, help="Share of all training rows with the label."
+            ),
+            "rows": st.column_config.NumberColumn(
+                "Rows", format="localized", width=65, help="All training rows in it."
+            ),
+            "share_with_label": st.column_config.NumberColumn(
+                "Of the leaf, %", format="%.1f", width=95, help="Share of the leaf's training rows that have the label."
+            ),
+            "place": st.column_config.NumberColumn(
+                "Place", format="localized", width=60, help="Of the label in the leaf: 1, none is more frequent."
+            ),
+            "labels": st.column_config.TextColumn("The leaf's most frequent labels", width=330),
+        },
+    )
+    of = format.count(len(found), "leaf", "leaves")
+    of = f"Showing {len(table):,} of {of}" if len(table) < len(found) else of
+    st.caption(f"{of}, most rows of the label first. Tick one to look at it below.")
+    charts.csv_button(
+        "Leaves of the label, CSV",
+        lambda: tables.csv_safe(tree_frames.with_names(found, view.data.label_name)),
+        f"{files}-tree{view.t + 1}-label{view.label}-leaves",
+        "Every leaf that holds training rows of the label",
+    )
+
+
+def _label_said(view, found):
+    """Return sentences on how many rows the label has, in how many leaves, and which node still has them all."""
+    tree, rows = view.tree, int(view.having[0])
+    ends, leaves = int(found["with_label"].sum()), int((tree.children[:, 0] < 0).sum())
+    best = found.iloc[0]
+    place = int(best["place"])
+    where = f"leaf {int(best['node']):,}, where " + (
+        "no label is more frequent" if place == 1 else f"it is the {format.ordinal(place)} most frequent label"
+    )
+    said = f"**{format.plain(view.label_name)}** has **{format.count(rows, 'training row')}**, which "
+    one, of = len(found) == 1, format.count(leaves, "leaf", "leaves")
+    whose = f" of tree {view.t + 1}" if len(view.model.trees_) > 1 else ""
+    if one:
+        said += f"{'ends' if rows == 1 else 'all end'} in **1 of {of}**{whose}: {where}."
+    else:
+        said += f"{'ends' if rows == 1 else 'end'} in **{len(found):,} of {of}**{whose}"
+        share = tree_frames.percent(float(best["share_of_label"]))
+        said += f"; the largest part, **{share}**, in {where}." if rows > 1 else f", first in {where}."
+    if ends > rows:
+        went = f"it goes {ends:,} ways" if rows == 1 else f"these go {ends / rows:.2f} ways on average"
+        said += f" Rows may go several ways: {went}, so shares add up to {100 * ends / rows:,.0f} %."
+    if not one:
+        whole = tree_frames.together_until(tree, view.label)
+        kind = "Node" if tree.children[whole, 0] >= 0 else "Leaf"
+        said += (
+            " Already the root sends them apart."
+            if whole == 0
+            else f" {kind} {whole:,} at depth {tree.depth[whole]} is the deepest that has them all."
+        )
+    return said
+
+
+def _look_at_leaf(view, found, key):
+    ticked = st.session_state[key]["selection"]["rows"]
+    if ticked and ticked[0] < len(found):
+        view.choose(int(found["node"].iloc[ticked[0]]))

@@ -1,0 +1,140 @@
+"""What the user looks at on the Trees page: a tree, a part of it, a node, a test row or a label.
+
+The workspace remembers it in its ``rows``, so it outlives page switches and reloads.
+"""
+
+import numpy as np
+
+from pages.shared import workspace
+from xmlcore.models.ldsm import frames as tree_frames
+
+MODES = ("Part of the tree", "Path of a test row", "Rows of a label")
+PART, PATH, LABEL = 0, 1, 2
+LEVELS = 4  # levels drawn at first, or fewer, so that there are at most FIRST_NODES nodes
+FIRST_NODES = 63
+MOST_NODES, MOST_LEVELS = 400, 12  # nodes and levels drawn at most
+FIRST_OF_LABEL = 100  # nodes of a label drawn at first: so few that the text on a node stays near the table
+LEAST_OF_LABEL = 10  # the smallest number of nodes of a label that the user can choose
+
+
+def tree_number(key, model) -> int:
+    """Return the index of the tree looked at, of the model of the run ``key``."""
+    return min(max(workspace.chosen_row(f"tree {key}"), 0), len(model.trees_) - 1)
+
+
+def drawn_from(key) -> int:
+    """Return the remembered index of the tree: when it changes, the whole page is drawn anew."""
+    return workspace.chosen_row(f"tree {key}")
+
+
+def label_scope(fingerprint) -> str:
+    """Return the name by which the label looked at is remembered: one for all trees of a data set."""
+    return f"trees label {fingerprint}"
+
+
+class View:
+    """What is drawn of a tree, as the workspace remembers it.
+
+    Attributes
+    ----------
+    key : str
+        Of the run.
+    t, tree
+        Index of the tree, and the tree itself.
+    row, label : int
+        The test row and the label (None in other modes) looked at.
+    data, model
+        The data set and the model.
+    mode : {PART, PATH, LABEL}
+        What is drawn: the nodes below one, the path of a test row, or where the rows of a label went.
+    nodes : ndarray
+        Nodes that are drawn.
+    node, top : int
+        The node looked at, and the one that the drawing of a part of the tree begins with.
+    """
+
+    def __init__(self, key, t, tree, row, data, model, mode, label):
+        self.key, self.t, self.tree, self.row, self.data, self.model = key, t, tree, row, data, model
+        self.mode, self.label = mode, label
+        self.scope = f"{key} {t}"
+        n = tree.parent.size
+        self.top = self._within(workspace.chosen_row(f"top {self.scope}"), n)
+        self.fit = min(tree_frames.levels_that_fit(tree, self.top, MOST_NODES), MOST_LEVELS)
+        first = min(LEVELS, tree_frames.levels_that_fit(tree, 0, FIRST_NODES))
+        self.levels = min(max(workspace.chosen_row("trees levels", first), 1), self.fit)
+        self.leaves = np.sort(model.apply(data.X_test[[row]], n_trees=t + 1).of(0, t)) if self.mode == PATH else None
+        if self.mode == PATH:
+            visited = tree_frames.visited(tree, self.leaves)
+            self.nodes = tree_frames.with_siblings(tree, visited)
+            if self.nodes.size > MOST_NODES:  # the row reaches most of the tree: draw only nodes that it reaches
+                self.nodes = visited
+        elif self.mode == LABEL:
+            self._of_label()
+        else:
+            self.nodes = tree_frames.below(tree, self.top, self.levels)
+        if self.mode == LABEL:
+            return
+        if self.mode == PATH:
+            node = workspace.chosen_row(f"path {self.scope}", -1)
+            mine = workspace.chosen_row(f"path of {self.scope}", -1) == row and node in self.nodes
+            self.node = node if mine else int(self.leaves[0])
+        else:
+            node = self._within(workspace.chosen_row(f"node {self.scope}"), n)
+            self.node = node if node in self.nodes else self.top
+
+    def _of_label(self):
+        """Find the nodes that hold the label's rows; the leaf with most of them is looked at first."""
+        self.having = tree_frames.rows_with_label(self.tree, self.label)
+        self.label_leaves = tree_frames.leaves_of_label(self.tree, self.label)
+        first = int(self.label_leaves["node"].iloc[0]) if len(self.label_leaves) else 0
+        node = workspace.chosen_row(f"label node {self.scope}", -1)
+        mine = workspace.chosen_row(f"label node of {self.scope}", -1) == self.label and 0 <= node < self.having.size
+        node = node if mine else first
+        self.most = min(max(workspace.chosen_row("trees most", FIRST_OF_LABEL), LEAST_OF_LABEL), MOST_NODES)
+        self.nodes = tree_frames.nodes_of_label(self.tree, self.label, self.most, node)
+        self.node = node if node in self.nodes else first
+
+    @staticmethod
+    def _within(node, n):
+        return node if 0 <= node < n else 0
+
+    def set(self, **values):
+        """Remember what is looked at.
+
+        Parameters
+        ----------
+        **values
+            Of this tree: ``node``, ``top``, ``path`` (a node) and ``path_of`` (its test row), ``label_node`` (a node)
+            and ``label_node_of`` (its label). Of all trees: ``mode``, ``levels``, ``most`` (nodes of a label drawn).
+        """
+        of_tree = ("node", "top", "path", "path_of", "label_node", "label_node_of")
+        names = {name: f"{name.replace('_', ' ')} {self.scope}" for name in of_tree}
+        named = {names.get(name, f"trees {name}"): int(value) for name, value in values.items()}
+        workspace.update(lambda data: data["rows"].update(named))
+
+    def choose(self, node):
+        """Look at a node. The drawing begins with it when its children, or the node itself, are not drawn."""
+        inner = self.tree.children[node, 0] >= 0
+        drawn = node in self.nodes
+        if self.mode == PATH and drawn:
+            self.set(path=node, path_of=self.row)
+        elif self.mode == LABEL and (drawn or self.having[node]):
+            self.set(label_node=node, label_node_of=self.label)
+        elif not drawn or (inner and self.tree.children[node, 0] not in self.nodes):
+            self.set(node=node, top=node if inner else max(int(self.tree.parent[node]), 0), mode=PART)
+        else:
+            self.set(node=node)
+
+    def draw_from(self, node):
+        """Look at a node, and draw the part of the tree below it."""
+        self.set(node=node, top=node, mode=PART)
+
+    @property
+    def label_name(self) -> str:
+        """Name of the label looked at."""
+        return self.data.label_name(self.label)
+
+    def follow(self, fingerprint, label):
+        """Show where the rows of a label went, and keep looking at the same node."""
+        workspace.choose_row(label_scope(fingerprint), label)
+        self.set(label_node=self.node, label_node_of=label, mode=LABEL)

@@ -1,0 +1,121 @@
+"""The node looked at: its rows, its labels, and how the objective J went while it was trained."""
+
+import streamlit as st
+
+from pages.shared import charts, format, server, tables
+from pages.trees import looked_at, words
+from xmlcore import figures
+from xmlcore.models.ldsm import frames as tree_frames
+
+LISTED_LABELS = 200  # labels in the table at most
+
+
+def show(view, run, files) -> None:
+    """Show the node looked at."""
+    tree, v = view.tree, view.node
+    inner = bool(tree.children[v, 0] >= 0)
+    st.subheader(f"{'Node' if inner else 'Leaf'} {v:,} of tree {view.t + 1}")
+    purity = float(server.nodes(view.key, view.t)["purity"].iloc[v])
+    facts = (
+        f"{format.count(int(tree.n_samples[v]), 'training row')} at depth {tree.depth[v]}, purity {100 * purity:.0f} %"
+    )
+    if inner:
+        sent = tree.n_samples[tree.children[v]] / tree.n_samples[v]
+        facts += "; sends " + ", ".join(
+            f"{tree_frames.percent(share)} to node {child:,}" for share, child in zip(sent, tree.children[v])
+        )
+        more = float(sent.sum()) - 1
+        facts += f" (rows that go several ways make {100 * (1 + more):.0f} %)." if more > 0.0005 else "."
+    else:
+        facts += "; it predicts its rows' labels by how often they occur."
+    if view.mode == looked_at.LABEL:
+        facts += f" {_label_in_node(view)}"
+    st.markdown(facts)
+    with st.container(horizontal=True, gap="small"):
+        if inner and (view.mode != looked_at.PART or v != view.top):
+            st.button("Draw the tree from here", key="trees.from", on_click=view.draw_from, args=(v,))
+        if v > 0:
+            st.button(
+                f"Up to node {tree.parent[v]:,}", key="trees.up", on_click=view.choose, args=(int(tree.parent[v]),)
+            )
+    left, right = st.columns(2, gap="large")
+    with left:
+        _labels_of_node(view, run, inner, files)
+    with right:
+        if inner and tree.trace.shape[1]:
+            trace = tree_frames.training_trace(tree, v, words.weights(view.model))
+            lambdas = words.weights(view.model)
+            charts.show_figure(
+                figures.objective_in_training(trace, f"J while node {v:,} was trained"),
+                trace,
+                f"{files}-tree{view.t + 1}-node{v}-training",
+                f"Estimates after each epoch. J = balance − {lambdas[0]:g} × class integrity + {lambdas[1]:g} × "
+                "multi-way penalty; parts are drawn with their signs and weights, so they add up to J. Open marks at "
+                "the end are what the split came to by where rows were sent; estimates use margins, so they differ.",
+                key=f"trees.trace.{view.key[:8]}",
+            )
+        elif not inner:
+            st.caption("A leaf has no split, so there is no J to draw. Go up to see the split that made it.")
+
+
+def _label_in_node(view):
+    rows, name = int(view.having[view.node]), format.plain(view.label_name)
+    if rows == 0:
+        return f"None of its rows has **{name}**."
+    own, of_all = rows / view.tree.n_samples[view.node], rows / view.having[0]
+    return (
+        f"**{format.count(rows, 'row')}** with **{name}**: {tree_frames.percent(own)} of the node's rows, "
+        f"{tree_frames.percent(of_all)} of the label's."
+    )
+
+
+def _labels_of_node(view, run, inner, files):
+    tree, v = view.tree, view.node
+    count = int(tree.histograms.indptr[v + 1] - tree.histograms.indptr[v])
+    found = tree_frames.labels_of_node(tree, v, view.data.label_name, LISTED_LABELS)
+    shown = found.copy()
+    shares = [c for c in found.columns if c == "share" or c.startswith("to_")]
+    shown[shares] *= 100
+    ways = {
+        f"to_{c}": st.column_config.NumberColumn(
+            f"To {child}, %", format="%.0f", help=f"Share of the label's rows that go to node {child}."
+        )
+        for c, child in enumerate(tree.children[v], 1)
+    }
+    key = f"trees.labels.{view.key[:8]}.{view.t}.{v}.{view.label}"
+    st.dataframe(
+        shown[["name", "rows", *shares, "label"]],
+        hide_index=True,
+        height=tables.height(len(shown), 330),
+        key=key,
+        on_select=lambda: _follow_label(view, run, found, key),
+        selection_mode="single-row",
+        column_config={
+            "name": st.column_config.TextColumn("Label", width=170),
+            "rows": st.column_config.NumberColumn("Rows", format="localized", width=70),
+            "share": st.column_config.NumberColumn("Share, %", format="%.1f", width=75, help="Of the node's rows."),
+            "label": st.column_config.NumberColumn("Id", format="%d", width=60),
+            **(ways if inner else {}),
+        },
+    )
+    of = (
+        f"Showing {len(shown):,} of {format.count(count, 'label')}"
+        if len(shown) < count
+        else format.count(count, "label")
+    )
+    integrity = " Class integrity is high when each goes to one child." if inner else ""
+    st.caption(
+        f"{of} of the node's training rows, most frequent first.{integrity} Tick one to see where its rows went."
+    )
+    charts.csv_button(
+        "Labels of the node, CSV",
+        lambda: tables.csv_safe(tree_frames.labels_of_node(tree, v, view.data.label_name)),
+        f"{files}-tree{view.t + 1}-node{v}-labels",
+        "All labels of the node, and where it sends them",
+    )
+
+
+def _follow_label(view, run, found, key):
+    ticked = st.session_state[key]["selection"]["rows"]
+    if ticked and ticked[0] < len(found):
+        view.follow(run.fingerprint, int(found["label"].iloc[ticked[0]]))

@@ -1,0 +1,67 @@
+"""What fewer or smaller trees of the model would bring."""
+
+import streamlit as st
+
+from pages.shared import charts, results, tasks, workspace
+from xmlcore import experiment, figures
+
+
+def show(model, key, files) -> None:
+    """Show measures of parts of the model of the run ``key``, or what it takes to have them."""
+    st.header("What fewer or smaller trees would bring")
+    task = experiment.task("prefixes", {"run": key})
+    if not task.exists():
+        st.markdown(
+            "The first trees of the ensemble, and the first nodes of each tree, are what training with fewer trees or "
+            "a smaller T_max would have given. Measuring them needs predictions only."
+        )
+    tasks.shown(
+        task,
+        lambda found: st.fragment(_curves)(found.measures, model, key, files),
+        button="Measure parts of the model",
+        key="trees.measure",
+    )
+
+
+def _curves(found, model, key, files):
+    measures = [m for m in ("P@k", "nDCG@k", "PSP@k") if (found["measure"] == m).any()]
+    chosen = st.pills(
+        "Measures",
+        measures,
+        selection_mode="multi",
+        default=workspace.keep("trees.measures", measures[:2], _some_of(measures))["value"],
+        key="trees.measures",
+        on_change=lambda: workspace.update(
+            lambda data: data["widgets"].__setitem__("trees.measures", st.session_state["trees.measures"])
+        ),
+    )
+    chosen = [m for m in measures if m in chosen] or measures[:1]
+    left, right = st.columns(2, gap="large")
+    with left:
+        mine = found[found["axis"] == "n_trees"]
+        charts.show_figure(
+            figures.measures_of_prefixes(found, "n_trees", chosen, results.KS, "Fewer trees"),
+            mine,
+            f"{files}-fewer-trees",
+            "Measures of the first trees alone, each as large as trained; the last point is the whole model. "
+            + _same(chosen),
+            key=f"trees.fewer.{key[:8]}",
+        )
+    with right:
+        mine = found[found["axis"] == "max_nodes"]
+        charts.show_figure(
+            figures.measures_of_prefixes(found, "max_nodes", chosen, results.KS, "Smaller trees"),
+            mine,
+            f"{files}-smaller-trees",
+            "Measures of all trees, cut to the nodes that a smaller T_max would have made, and their depth on the "
+            "right axis; the last point is the whole model (Figure 3 of the paper).",
+            key=f"trees.smaller.{key[:8]}",
+        )
+
+
+def _some_of(measures):
+    return lambda value: isinstance(value, list) and all(m in measures for m in value)
+
+
+def _same(chosen):
+    return "nDCG@1 is P@1, and drawn once. " if {"P@k", "nDCG@k"} <= set(chosen) else ""

@@ -1,0 +1,101 @@
+"""How a test row is predicted: the leaves that it reaches, and the labels predicted from them."""
+
+import numpy as np
+import streamlit as st
+
+from pages.shared import charts, format, predictions, results, selectors, tables, workspace
+from pages.trees import looked_at, words
+from xmlcore.models.ldsm import frames as tree_frames
+
+
+def show(view, run, files) -> None:
+    """Let the user choose a test row, and show the leaves that it reaches beside its predicted labels."""
+    st.header("How a test row is predicted")
+    data, model = view.data, view.model
+    row = selectors.choose_test_row(data, run, f"run {view.key}", workspace.TREE_ROW)
+    leaves = tree_frames.leaves_frame(model.trees_, model.apply(data.X_test[[row]]), 0, data.label_name)
+    left, right = st.columns(2, gap="medium")
+    with left:
+        _leaves(view, leaves, row, files)
+    with right:
+        rated = f"the mean of {format.count(len(leaves), 'leaf', 'leaves')}"
+        how = "its share among all label occurrences of a leaf, averaged over a tree's leaves, then over trees"
+
+        def held(frame):
+            trees = _trees_with(model, leaves, frame["label"].to_numpy())
+            return frame.assign(trees=trees)[["rank", "name", "correct", "score", "trees", "label"]]
+
+        predictions.show(
+            data,
+            run,
+            row,
+            results.K,
+            key="trees.predicted",
+            extra=held,
+            extra_config={
+                "name": st.column_config.TextColumn("Predicted label", width=150),
+                "trees": st.column_config.NumberColumn(
+                    "Trees", format="%d", width=60, help="Trees in which a leaf of this row has the label."
+                ),
+            },
+        )
+        again = " It is mixed with nearness to the label's mean (re-ranking)." if model.rerank_beta < 1 else ""
+        st.caption(f"The prediction is {rated}: a label's score is {how}.{again}")
+
+
+def _leaves(view, leaves, row, files):
+    shown = leaves.assign(
+        tree=leaves["tree"] + 1,
+        weight=100 * leaves["weight"],
+        labels=words.top_labels(leaves),
+    )[["tree", "node", "depth", "rows", "weight", "labels"]]
+    key = f"trees.leaves.{view.key[:8]}.{row}"
+    st.dataframe(
+        shown,
+        hide_index=True,
+        height=tables.height(len(shown), 330),
+        key=key,
+        on_select=lambda: _open_leaf(view, leaves, key),
+        selection_mode="single-row",
+        column_config={
+            "tree": st.column_config.NumberColumn("Tree", format="%d", width=50),
+            "node": st.column_config.NumberColumn("Leaf", format="%d", width=60),
+            "depth": st.column_config.NumberColumn("Depth", format="%d", width=55),
+            "rows": st.column_config.NumberColumn("Rows", format="localized", width=60, help="Training rows in it."),
+            "weight": st.column_config.NumberColumn(
+                "Weight, %", format="%.1f", width=75, help="What the leaf counts in the mean."
+            ),
+            "labels": st.column_config.TextColumn("Its most frequent labels", width=260),
+        },
+    )
+    st.caption(
+        f"{format.count(len(leaves), 'leaf', 'leaves')} in {format.count(len(view.model.trees_), 'tree')}. Tick one to "
+        "see the row's path in its tree, above."
+    )
+    charts.csv_button(
+        "Leaves of the row, CSV", lambda: tables.csv_safe(leaves), f"{files}-row{row}-leaves", "Every leaf it reaches"
+    )
+
+
+def _open_leaf(view, leaves, key):
+    ticked = st.session_state[key]["selection"]["rows"]
+    if not ticked or ticked[0] >= len(leaves):
+        return
+    leaf = leaves.iloc[ticked[0]]
+    chosen = {
+        f"tree {view.key}": int(leaf["tree"]),
+        f"path {view.key} {int(leaf['tree'])}": int(leaf["node"]),
+        f"path of {view.key} {int(leaf['tree'])}": view.row,
+        "trees mode": looked_at.PATH,
+    }
+    workspace.update(lambda data: data["rows"].update(chosen))
+
+
+def _trees_with(model, leaves, labels):
+    """Return, for each label, in how many trees it occurs in a leaf that the row reaches."""
+    found = np.zeros(labels.size, np.int64)
+    for t, part in leaves.groupby("tree"):
+        hist = model.trees_[int(t)].histograms
+        present = np.concatenate([hist.indices[hist.indptr[v] : hist.indptr[v + 1]] for v in part["node"]])
+        found += np.isin(labels, present)
+    return found

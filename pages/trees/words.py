@@ -1,0 +1,30 @@
+"""Facts of a model and texts that several parts of the Trees page use."""
+
+import math
+
+from xmlcore.models.ldsm import frames as tree_frames
+
+MODEL = "LdSM"  # the model that this page is about
+
+
+def weights(model) -> tuple[float, float]:
+    """Return λ1 and λ2, the weights of class integrity and of the multi-way penalty in the objective J."""
+    return float(model.integrity_weight), float(model.multiway_weight)
+
+
+def arity(model) -> int:
+    """Return the number of children of a split."""
+    return model.trees_[0].children.shape[1]
+
+
+def log_labels(data, model) -> float:
+    """Return the logarithm of the number of labels to the base of the children of a split."""
+    return math.log(max(data.n_labels, 2)) / math.log(arity(model))
+
+
+def top_labels(frame) -> list[str]:
+    """Return a text for each node of a table with names: its most frequent labels and their shares."""
+    return [
+        ", ".join(f"{r[f'name_{i}']} {tree_frames.percent(r[f'share_{i}'])}" for i in (1, 2, 3) if r[f"label_{i}"] >= 0)
+        for r in frame.to_dict("records")
+    ]
