@@ -92,13 +92,15 @@ def shaped(name, real_folder):
 
 
 def timed(task):
-    """Seconds that a task takes on cores of its own, its estimate before, and the key."""
+    """Run a task, and return the least and the most seconds it may take on an idle machine, its estimate, and its key.
+
+    Other programs make the clock run longer, and several cores make the processor's time longer.
+    """
     about = task.estimate()
     clock, processor = time.perf_counter(), time.process_time()
     key = experiment.keep(task)
-    # Other programs make the clock run longer, several cores make the processor's time longer.
-    took = min(time.perf_counter() - clock, time.process_time() - processor)
-    return took, about, key
+    clock, processor = time.perf_counter() - clock, time.process_time() - processor
+    return min(clock, processor), clock, about, key
 
 
 @pytest.mark.slow
@@ -112,8 +114,8 @@ def test_estimates_are_within_a_factor_of_three(name, request):
     lines = []
 
     def check(what, task):
-        took, about, key = timed(task)
-        lines.append((what, took, about.seconds))
+        least, most, about, key = timed(task)
+        lines.append((what, least, most, about.seconds))
         return key
 
     with warnings.catch_warnings():
@@ -138,8 +140,8 @@ def test_estimates_are_within_a_factor_of_three(name, request):
         check("comparison", compare(of, [None, ("ChiSquared", {})], (0.1,), (0,), small))
         check("reduced", reduced(chosen, "PLT", n_per_label=5))
     far = [
-        f"{what}: {took:.2f} s, estimated {about:.2f} s"
-        for what, took, about in lines
-        if not (about <= FACTOR * took + SLACK and took <= FACTOR * about + SLACK)
+        f"{what}: {least:.2f} to {most:.2f} s, estimated {about:.2f} s"
+        for what, least, most, about in lines
+        if not (about <= FACTOR * most + SLACK and least <= FACTOR * about + SLACK)
     ]
     assert not far, "\n".join([f"on {name}:", *far])

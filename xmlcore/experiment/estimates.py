@@ -22,7 +22,7 @@ from xmlcore.system import cache_root, effective_jobs
 
 FOLDER = "speed"
 VERSION = 1  # of the benchmark
-START = 0.3  # seconds that any task takes: reading inputs, loading kernels, saving
+START = 0.2  # seconds that any task takes: reading inputs, loading kernels, saving
 PREPARE = 10.0  # seconds for the largest data set of the catalog
 
 # Training and prediction, seconds of one core.
@@ -42,6 +42,7 @@ ROW = 2e-6  # per row predicted, any model
 
 # Feature selection, seconds of one core.
 TREE_VALUE = 9e-8  # decision trees: per nonzero, square root of a row and share of positive rows
+TREE_ROW = 12.0  # decision trees: a row costs as much as so many nonzeros
 TREE_LABEL = 1.5e-3  # decision trees: per label
 FOREST_TREE = 0.1  # a tree of a forest, as a share of one that tries all features
 LASSO = 1e-8  # per label, row and feature; a sixteenth of that when few rounds are needed
@@ -51,9 +52,10 @@ PRODUCT = 4e-8  # per entry of a sparse product, or score
 DENSE_VALUE = 5e-8  # that a PLT reads of a dense row
 NOISE_VALUE = 3e-8  # per value that gets noise
 GRADIENT_STEPS = {"fgsm": 1, "pgd": 21}
-GRADIENT_FEATURE = 3.5e-7  # per feature and step of an attack
-GRADIENT_STEP = 3e-4  # per row and step of an attack
-EXPLAIN_ROW = {"PLT": 0.01, "OneVsRest": 0.01, "LdSM": 0.04, "DoubleSampling": 0.04}  # per row explained
+GRADIENT_FEATURE = 1.5e-7  # per row, feature and step of an attack
+GRADIENT_STEP = 4e-5  # per row and step of an attack
+EXPLAIN_ROW = 0.01  # per row explained
+EXPLAIN_TREE = 6e-4  # per row explained and tree of LdSM
 DELETIONS = 24  # predictions per row explained
 
 # Seconds that the pieces of the benchmark take on the machine that the constants were measured on.
@@ -212,10 +214,10 @@ def reduced(dataset, wanted: dict, n_used: int, whole=None) -> Estimate:
 # --- feature selection ---
 
 
-def selection(dataset, method: str, params: dict) -> Estimate:
-    """Estimate a selection of features; all its parameters are needed but the seed."""
+def selection(dataset, method: str, params: dict, times: int = 1) -> Estimate:
+    """Estimate a selection of features that is made so many ``times``."""
     plan = selection_plan(dataset, method, params)
-    return Estimate(START + plan["seconds"], int(plan["bytes"]))
+    return Estimate(START + times * plan["seconds"], int(plan["bytes"]))
 
 
 def selection_plan(dataset, method: str, params: dict | None = None) -> dict:
@@ -253,7 +255,7 @@ def selection_plan(dataset, method: str, params: dict | None = None) -> dict:
     if method == "Lasso":
         return {"seconds": speed().products * LASSO * n_labels * n * d, "bytes": scores + 24 * nonzeros}
     entries = dataset.Y_train.nnz * nonzeros / max(1, n) + n_labels * d
-    return {"seconds": 0.1 + speed().products * PRODUCT * entries, "bytes": scores + (64 << 20)}
+    return {"seconds": speed().products * PRODUCT * entries, "bytes": scores + (64 << 20)}
 
 
 def tree_seconds(dataset, n_features: int, n_rows: int | None = None) -> float:
@@ -271,7 +273,8 @@ def tree_seconds(dataset, n_features: int, n_rows: int | None = None) -> float:
     share = (n_features / max(1, dataset.n_features)) ** 0.8  # selected features occur more often than the others
     positive = np.bincount(dataset.Y_train.indices, minlength=dataset.n_labels) / max(1, dataset.n_train)
     work = (np.minimum(positive, 1 - positive) ** 0.9).sum()  # trees of rare labels are small
-    values = share * part * dataset.X_train.nnz * math.sqrt(part * dataset.n_train) * work
+    rows = part * dataset.n_train
+    values = (share * part * dataset.X_train.nnz + TREE_ROW * rows) * math.sqrt(rows) * work
     return float(_wall(speed().trees * (TREE_LABEL * dataset.n_labels + TREE_VALUE * values)))
 
 
@@ -335,8 +338,9 @@ def robustness(run, dataset, wanted: dict) -> Estimate:
 
 def explanations(run, n_rows: int) -> Estimate:
     """Estimate the explanation of rows: contributions, deletions and noisy copies of each."""
-    each = speed().prediction * EXPLAIN_ROW[run.model] + DELETIONS * run.times["predict_ms_per_row"] / 1000
-    return Estimate(START + n_rows * each)
+    each = EXPLAIN_ROW + (EXPLAIN_TREE * run.params["n_estimators"] if run.model == "LdSM" else 0.0)
+    predicting = DELETIONS * run.times["predict_ms_per_row"] / 1000
+    return Estimate(START + n_rows * (speed().prediction * each + predicting))
 
 
 def sampling(run, dataset, wanted: dict) -> Estimate:

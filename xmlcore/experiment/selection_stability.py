@@ -172,8 +172,8 @@ class MeasureSelectionStability(Task):
     def estimate(self) -> Estimate:
         from xmlcore.datasets import load_saved
 
-        once = estimates.selection(load_saved(self.fingerprint), self.params["method"], self.params["params"])
-        return Estimate(once.seconds * len(self.params["seeds"]), once.bytes)
+        method, params, times = self.params["method"], self.params["params"], len(self.params["seeds"])
+        return estimates.selection(load_saved(self.fingerprint), method, params, times)
 
     def run(self, progress=silent, files=None):
         from xmlcore.datasets import load_saved
