@@ -189,6 +189,23 @@ def _joined(cls, params: dict, arrays: dict[str, np.ndarray]) -> dict:
     return joined
 
 
+def state_of_part(model) -> tuple[dict, dict[str, np.ndarray]]:
+    """Return the fitted state of a model that another model saves as a part of itself: values for JSON, and arrays."""
+    return model._state()
+
+
+def restored_part(model, values: dict, arrays: dict[str, np.ndarray]):
+    """Give an unfitted model the state that :func:`state_of_part` returned, and return the model.
+
+    Raises
+    ------
+    ModelFormatError
+        The state is damaged.
+    """
+    model._restore(values, arrays)
+    return model
+
+
 def check_columns(feature_of_column, n_features):
     """Raise ModelFormatError unless the array holds ids of features, each at most once, as int32."""
     ids = feature_of_column

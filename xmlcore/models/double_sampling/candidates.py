@@ -5,8 +5,8 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from xmlcore.models.base import ModelFormatError
 from xmlcore.models.plt import CLUSTERING, PLT
+from xmlcore.models.saving import ModelFormatError, restored_part, state_of_part
 from xmlcore.progress import Progress, part_of, silent
 
 COLLAPSED = 3  # number of tree layers that are left out: better and faster on wordnet-class than leaving out none
@@ -66,15 +66,15 @@ class TreeCandidates(NamedTuple):
 
     def state(self) -> tuple[dict, dict]:
         """Return values for JSON and arrays, to be saved."""
-        values, arrays = self.plt._state()
+        values, arrays = state_of_part(self.plt)
         return values, {PREFIX + name: array for name, array in arrays.items()} | {PREFIX + "classes": self.classes}
 
     @classmethod
     def restored(cls, values, arrays, class_size) -> "TreeCandidates":
         """Undo :meth:`state`; raise ModelFormatError when the tree does not fit the classes of the model."""
         own = {name.removeprefix(PREFIX): array for name, array in arrays.items() if name.startswith(PREFIX)}
-        classes, plt = own.pop("classes"), PLT()
-        plt._restore(values, own)
+        classes = own.pop("classes")
+        plt = restored_part(PLT(), values, own)
         if (
             classes.dtype != np.int32
             or not np.array_equal(classes, np.flatnonzero(class_size))

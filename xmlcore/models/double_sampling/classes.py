@@ -7,7 +7,7 @@ import scipy.sparse as sp
 
 from xmlcore._kernels import ds_classes as kernels
 from xmlcore.arrays import are_pointers, by_frequency, columns_of, in_columns, read_only
-from xmlcore.models.base import ModelFormatError
+from xmlcore.models.saving import ModelFormatError
 from xmlcore.parallel import run_tasks
 from xmlcore.validation import csr_parts
 

@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from xmlcore.models.base import ModelFormatError, check_columns
 from xmlcore.models.double_sampling.candidates import TreeCandidates
 from xmlcore.models.double_sampling.classes import NO_MORE, ClassTerms, check_postings
 from xmlcore.models.double_sampling.features import names_of_features
 from xmlcore.models.double_sampling.learning import LinearFunction
 from xmlcore.models.double_sampling.parameters import DISTANCES, FEATURE_SETS, WEIGHTINGS
+from xmlcore.models.saving import ModelFormatError, check_columns
 from xmlcore.validation import INT32_MAX, check_count
 
 # Data type and number of dimensions of each array.

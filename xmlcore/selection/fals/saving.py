@@ -4,7 +4,7 @@ import numbers
 
 import numpy as np
 
-from xmlcore.models.base import ModelFormatError
+from xmlcore.models.saving import ModelFormatError
 from xmlcore.selection.fals.checks import is_finite
 from xmlcore.selection.fals.network import Network
 from xmlcore.selection.fals.orders import ORDERS
