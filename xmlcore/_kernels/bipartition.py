@@ -1,17 +1,18 @@
-"""Compiled part of the measures of scores for all labels: how each row orders its true labels against the others.
+"""Measures of scores for all labels: how each row orders its true labels relative to the other labels.
 
-Scores come as CSR: an entry that is not stored is a 0. Ids of a row are sorted; where all are stored, none are given.
+Scores are a CSR matrix, where an entry that is not stored is 0. The ids of a row are sorted. If all entries are stored,
+the array of ids is empty.
 """
 
 import numpy as np
 
 from xmlcore._kernels._jit import kernel
 
-# Columns of what count_rows fills, of each row.
+# Columns of the result of count_rows, which has a row for each row of scores.
 MISORDERED = 0  # (true, other) pairs in which the other label has the larger score
 TIED = 1  # (true, other) pairs of equal score
 PRECISION = 2  # sum over true labels: true labels of at least its score / labels of at least its score
-MEAN_PRECISION = 3  # sum over true labels: true labels to its place / its place, expected when ties are in random order
+MEAN_PRECISION = 3  # sum over true labels: true labels up to its place / its place, expected for ties in random order
 STRICT_PRECISION = 4  # sum over true labels: true labels of larger score / (1 + labels of larger score)
 TOP = 5  # labels of the largest score
 TOP_TRUE = 6  # true labels among them
@@ -21,7 +22,7 @@ N_COUNTS = 8
 
 @kernel
 def _first_at_least(values, n, value):
-    """Where the first of n ascending values is that is not below ``value``; n when there is none."""
+    """Return the place of the first of n ascending values that is at least ``value``, or n."""
     low, high = 0, n
     while low < high:
         middle = (low + high) // 2
@@ -34,7 +35,7 @@ def _first_at_least(values, n, value):
 
 @kernel
 def _own_scores(true, ids, scores, own):
-    """Scores of the true labels; both lists of ids ascend, and no ids mean all labels."""
+    """Write the scores of the true labels into ``own``; both lists of ids ascend, an empty ``ids`` is all labels."""
     at = 0
     for i in range(true.size):
         if ids.size == 0 and scores.size > 0:
@@ -47,7 +48,7 @@ def _own_scores(true, ids, scores, own):
 
 @kernel
 def _first_of_score(ids, scores, score, n_labels):
-    """The smallest label id of a score that some label has."""
+    """Return the smallest label id that has this score."""
     if ids.size == 0 and scores.size > 0:
         for label in range(scores.size):
             if scores[label] == score:
@@ -64,10 +65,10 @@ def _first_of_score(ids, scores, score, n_labels):
 
 @kernel
 def count_rows(y_ptr, y_ids, ptr, ids, scores, n_labels, counts):
-    """Fill a row of ``counts``, float64 (n, N_COUNTS), for each row; n_labels is at least 1.
+    """Write a row of ``counts``, float64 (n, N_COUNTS), for each row; n_labels is at least 1.
 
-    A row's true labels are put in order by their scores; every label then finds its place among them, in
-    O(stored + true log true) per row.
+    The scores of a row's true labels are sorted, and every label is then counted by its place among them: O(stored +
+    true log true) time per row.
     """
     most = 1
     for row in range(y_ptr.size - 1):
@@ -76,7 +77,9 @@ def count_rows(y_ptr, y_ids, ptr, ids, scores, n_labels, counts):
     level = np.empty(most)  # distinct scores of true labels, ascending
     true_at = np.empty(most, np.int64)
     all_at = np.empty(most, np.int64)
-    below = np.empty(most + 1, np.int64)  # labels between this level and the one before it; last: above all levels
+    below = np.empty(
+        most + 1, np.int64
+    )  # labels between this level and the level below; last element: above all levels
     harmonic = np.zeros(n_labels + 1)  # 1 + 1/2 + ... + 1/i
     for i in range(1, n_labels + 1):
         harmonic[i] = harmonic[i - 1] + 1.0 / i
@@ -117,8 +120,8 @@ def count_rows(y_ptr, y_ids, ptr, ids, scores, n_labels, counts):
             misordered += true_at[i] * (above - true_above)
             tied += true_at[i] * (all_at[i] - true_at[i])
             precision += true_at[i] * ((true_above + true_at[i]) / (above + all_at[i]))
-            # At each of the n places of this level is a true label with probability t / n; before it, within the level,
-            # others with probability (t - 1) / (n - 1) each.
+            # Each of the n places of this level has a true label with probability t / n. If it has one, each earlier
+            # place of the level has one with probability (t - 1) / (n - 1).
             n, t = all_at[i], true_at[i]
             inverse = harmonic[above + n] - harmonic[above]
             others = (t - 1) / (n - 1) * (n - (above + 1) * inverse) if n > 1 else 0.0

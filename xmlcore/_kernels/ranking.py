@@ -1,6 +1,7 @@
-"""Compiled parts of the ranking measures: top-k selection, hits, and the sums every measure is made of.
+"""Ranking measures: selection of the top k labels, hits, and the sums that all measures are computed from.
 
-Labels are label ids in int32, -1 where there is none; true labels are the rows of a CSR matrix with sorted indices.
+Rankings have label ids in int32, -1 where there is no label. True labels are the rows of a CSR matrix with sorted
+indices.
 """
 
 import math
@@ -9,7 +10,7 @@ import numpy as np
 
 from xmlcore._kernels._jit import kernel
 
-# Columns of what add_up fills. Each is a sum over rows, at place 1..k.
+# Columns of the result of add_up. Each is a sum over rows, for 1 to k places.
 HITS = 0
 RECALL = 1
 NDCG = 2
@@ -26,13 +27,13 @@ N_SUMS = 11
 
 @kernel
 def _before(score, label, other_score, other_label):
-    """Whether the first label is ranked before the other: higher score, then smaller id."""
+    """Return whether the first label is ranked before the other: higher score, then smaller id."""
     return score > other_score or (score == other_score and label < other_label)
 
 
 @kernel
 def _sink(scores, labels, size):
-    """Restore a heap (last in rank on top) whose top alone may be out of place."""
+    """Restore a heap, which has the last label in rank on top, where only the top may be out of place."""
     at = 0
     while True:
         child = 2 * at + 1
@@ -49,7 +50,7 @@ def _sink(scores, labels, size):
 
 @kernel
 def _offer(scores, labels, size, score, label):
-    """Keep the best ``scores.size`` of all labels offered; return how many there are now."""
+    """Add a label to a heap that keeps the best ``scores.size`` labels; return the number of labels in it."""
     if size < scores.size:
         at = size
         while at > 0:
@@ -71,7 +72,7 @@ def _offer(scores, labels, size, score, label):
 
 @kernel
 def _unheap(scores, labels, size):
-    """Turn the heap into a ranking, best first."""
+    """Sort the heap into a ranking, best first."""
     for last in range(size - 1, 0, -1):
         scores[0], scores[last] = scores[last], scores[0]
         labels[0], labels[last] = labels[last], labels[0]
@@ -80,7 +81,7 @@ def _unheap(scores, labels, size):
 
 @kernel
 def top_k_dense(values, labels, scores):
-    """The best columns of each row.
+    """Write the k columns with the largest values of each row, best first.
 
     Parameters
     ----------
@@ -111,7 +112,7 @@ def top_k_dense(values, labels, scores):
 
 @kernel
 def top_k_sparse(indptr, indices, data, labels, scores):
-    """The best stored entries of each row; see :func:`top_k_dense`."""
+    """Write the k largest stored entries of each row, best first; see :func:`top_k_dense`."""
     for i in range(indptr.size - 1):
         best = scores[i]
         best_labels = labels[i]
@@ -126,7 +127,7 @@ def top_k_sparse(indptr, indices, data, labels, scores):
 
 @kernel
 def first_repeat(labels, seen):
-    """Flat position of the first label that is there twice in one row, or -1.
+    """Return the flat position of the first label that is in one row twice, or -1.
 
     Parameters
     ----------
@@ -148,7 +149,7 @@ def first_repeat(labels, seen):
 
 @kernel
 def _holds(indices, start, stop, label):
-    """Whether sorted ``indices[start:stop]`` holds ``label``."""
+    """Return whether the sorted ``indices[start:stop]`` contain ``label``."""
     end = stop
     while start < stop:
         middle = (start + stop) // 2
@@ -161,7 +162,7 @@ def _holds(indices, start, stop, label):
 
 @kernel
 def mark_hits(indptr, indices, labels, hits):
-    """Fill ``hits`` (bool, n × k): whether the label at each place is one of the row's true labels."""
+    """Write into ``hits`` (bool, n × k) whether the label at each place is one of the row's true labels."""
     n, k = labels.shape
     for i in range(n):
         for j in range(k):
@@ -170,7 +171,7 @@ def mark_hits(indptr, indices, labels, hits):
 
 @kernel
 def add_up(indptr, indices, labels, inv_ps, sums):
-    """Add to ``sums`` what each row contributes to every measure.
+    """Add the contribution of each row to every measure to ``sums``.
 
     Parameters
     ----------
@@ -186,7 +187,7 @@ def add_up(indptr, indices, labels, inv_ps, sums):
     n, k = labels.shape
     weighted = inv_ps.size > 0
     discount = np.empty(k)
-    ideal = np.empty(k)  # DCG of a row whose first j + 1 places are all right
+    ideal = np.empty(k)  # DCG of a row whose first j + 1 labels are all true
     total = 0.0
     for j in range(k):
         discount[j] = 1.0 / math.log2(j + 2.0)
@@ -199,7 +200,7 @@ def add_up(indptr, indices, labels, inv_ps, sums):
         stop = indptr[i + 1]
         n_true = stop - start
         if n_true == 0:
-            continue  # nothing to find: adds 0 to every sum
+            continue  # a row without true labels adds 0 to every sum
         size = 0
         if weighted:
             for p in range(start, stop):

@@ -1,8 +1,8 @@
-"""Rows of a made-up XMLC problem: labels of a hidden hierarchy of topics, and words that speak of them.
+"""Rows of a synthetic data set: labels from a hidden hierarchy of topics, and words from their vocabularies.
 
-Every row has a random stream of its own, and so has the vocabulary of every topic and label, which is drawn again
-whenever it is needed instead of being kept. Labels are known here by their place in the hierarchy (a topic is a range
-of places), words by their rank in frequency; ids are given out at the end.
+Every row has its own random stream, and so has the vocabulary of every topic and label. Vocabularies are not stored: a
+word of one is drawn again whenever it is needed. The kernels number labels by their place in the hierarchy (a topic is
+a range of places) and words by their rank in frequency. Both are mapped to ids at the end.
 """
 
 from typing import NamedTuple
@@ -15,10 +15,10 @@ from xmlcore._kernels.rng import GOLDEN, _scramble, stream
 S11 = np.uint64(11)
 UNIT = 2.0**-53
 
-LABEL_CLIMB = 0.3  # chance that a further label is sought one topic higher, again and again
-WORD_CLIMB = 0.5  # the same for the topic that a word speaks of
-MOST_DRAWS = 4  # draws of words per feature wanted, after which the features are filled up
-MOST_MISSES = 32  # draws of a label from all labels, after which the next free one is taken
+LABEL_CLIMB = 0.3  # probability to move from a topic to the one above it, at each step, for a row's further labels
+WORD_CLIMB = 0.5  # the same for the topic that a word is drawn from
+MOST_DRAWS = 4  # most draws of words for each feature of a row; then the next free words are taken
+MOST_MISSES = 32  # most draws of a label from all labels; then the next free label is taken
 
 
 class Zipf(NamedTuple):
@@ -32,7 +32,7 @@ class Zipf(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """What all rows have in common. L labels, D features, T topics, parents before their parts."""
+    """What all rows share: L labels, D features, and T topics, where a topic comes before the topics within it."""
 
     bottom: np.ndarray  # int32 (L,), the lowest topic of a place
     parent: np.ndarray  # int32 (T,), -1 for the one that holds all labels
@@ -51,13 +51,13 @@ class Problem(NamedTuple):
 
 @kernel
 def uniform(state):
-    """Number in [0, 1) that a state of a random stream stands for."""
+    """Return the number in [0, 1) of a state of a random stream."""
     return np.float64(_scramble(state) >> S11) * UNIT
 
 
 @kernel
 def zipf(law, u):
-    """The number that a law has at ``u`` in [0, 1): uniform ``u`` give numbers that follow the law."""
+    """Return the number of a law at ``u`` in [0, 1): uniform values of ``u`` give numbers that follow the law."""
     mixed = law.low + u * (law.high - law.low)
     x = np.exp(mixed) if law.power == 0.0 else mixed ** (1.0 / law.power)
     return min(max(np.int64(x - law.offset), 0), law.n - 1)
@@ -65,11 +65,11 @@ def zipf(law, u):
 
 @kernel
 def draw_place(cumulative, first, last, u):
-    """Place in [first, last), drawn by the labels' probabilities."""
+    """Return the place in [first, last) at ``u`` in [0, 1), by the probabilities of the labels."""
     sought = cumulative[first] + u * (cumulative[last] - cumulative[first])
     low = first
     high = last - 1
-    while low < high:  # the last place whose range begins at or before
+    while low < high:  # find the last place whose range begins at or before the sought number
         middle = (low + high + 1) >> 1
         if cumulative[middle] <= sought:
             low = middle
@@ -80,7 +80,7 @@ def draw_place(cumulative, first, last, u):
 
 @kernel
 def draw_sizes(seed, label_sizes, feature_sizes, n_labels, n_features):
-    """Draw every row's numbers of labels and features from two tables; the first two numbers of its stream.
+    """Draw the number of labels and of features of every row from two tables, with the first two numbers of its stream.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def draw_sizes(seed, label_sizes, feature_sizes, n_labels, n_features):
 
 @kernel
 def draw_labels(problem, state, own, seen, mark):
-    """Fill ``own`` with different places: the first from all labels, the others near it. Returns the next state.
+    """Fill ``own`` with different places, the first from all labels, the others near it; return the next state.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def draw_labels(problem, state, own, seen, mark):
     state : uint64
     own : int32 (n,), written; n is at most L
     seen : int32 (L,)
-        Set to ``mark`` for the places drawn; has no other ``mark``.
+        Set to ``mark`` for the places drawn. No element has this value before.
     mark : int
     """
     n_places = seen.size
@@ -139,38 +139,40 @@ def draw_labels(problem, state, own, seen, mark):
 
 @kernel
 def draw_word(problem, state, own):
-    """Rank of a word that speaks of one of the places ``own`` or of a topic above it, or of nothing; next state."""
+    """Draw a word of one of the places ``own``, of a topic above it, or of all words; return its rank and the state."""
     state += GOLDEN
     if uniform(state) < problem.feature_noise:
         state += GOLDEN
         return zipf(problem.words, uniform(state)), state
     state += GOLDEN
     place = own[np.int64(uniform(state) * own.size)]
-    speaker = problem.parent.size + place  # vocabularies: those of the topics, then those of the labels
+    source = problem.parent.size + place  # vocabularies are numbered: those of the topics, then those of the labels
     topic = problem.bottom[place]
-    while problem.parent[topic] >= 0:  # the one that holds all labels says nothing
+    while problem.parent[topic] >= 0:  # the topic of all labels has no vocabulary
         state += GOLDEN
         if uniform(state) >= WORD_CLIMB:
             break
-        speaker = topic
+        source = topic
         topic = problem.parent[topic]
     state += GOLDEN
     number = zipf(problem.vocabulary, uniform(state))
-    word = stream(problem.vocabulary_seed, speaker) + np.uint64(number) * GOLDEN
+    word = stream(problem.vocabulary_seed, source) + np.uint64(number) * GOLDEN
     return zipf(problem.words, uniform(word)), state
 
 
 @kernel
 def draw_features(problem, state, own, features, counts):
-    """Fill ``features`` with different feature ids and count how often each was drawn. Returns the next state.
+    """Fill ``features`` with different feature ids, and count how often each was drawn; return the next state.
 
     Parameters
     ----------
     problem : Problem
     state : uint64
-    own : int32, the places whose words are drawn
+    own : int32
+        The places whose words are drawn.
     features : int32 (m,), written; m is at most D
-    counts : int32 (D,), 0 before; written for the features drawn
+    counts : int32 (D,), written
+        Zeros before the call.
     """
     n_features = counts.size
     found = 0
@@ -180,7 +182,7 @@ def draw_features(problem, state, own, features, counts):
             word, state = draw_word(problem, state, own)
             f = problem.feature_ids[word]
             draws += 1
-        else:  # few words are left: take the next free one
+        else:  # most drawn words are in the row already: take the next free one
             state += GOLDEN
             f = problem.feature_ids[zipf(problem.words, uniform(state))]
             while counts[f] > 0:
@@ -194,7 +196,7 @@ def draw_features(problem, state, own, features, counts):
 
 @kernel
 def fill_rows(problem, seed, start, end, label_ptr, labels, feature_ptr, features, values):
-    """Make rows ``start`` to ``end - 1``, whose sizes :func:`draw_sizes` has drawn.
+    """Write rows ``start`` to ``end - 1``, whose sizes :func:`draw_sizes` has drawn.
 
     Parameters
     ----------
@@ -213,7 +215,7 @@ def fill_rows(problem, seed, start, end, label_ptr, labels, feature_ptr, feature
     seen = np.full(problem.bottom.size, -1, np.int32)
     counts = np.zeros(problem.feature_ids.size, np.int32)
     for i in range(start, end):
-        state = stream(seed, i) + GOLDEN + GOLDEN  # behind the two sizes
+        state = stream(seed, i) + GOLDEN + GOLDEN  # the state after those of the two sizes
         mark = i - start
         own = np.empty(label_ptr[i + 1] - label_ptr[i], np.int32)
         state = draw_labels(problem, state, own, seen, mark)
@@ -230,7 +232,7 @@ def fill_rows(problem, seed, start, end, label_ptr, labels, feature_ptr, feature
         scale = 1.0 / np.sqrt(total)
         for t in range(row.size):
             out[t] = np.float32(out[t] * scale)
-        # The words have been said; now some labels are exchanged.
+        # The words are drawn; now some labels are replaced.
         for c in range(own.size):
             state += GOLDEN
             if uniform(state) < problem.label_noise:
@@ -241,7 +243,7 @@ def fill_rows(problem, seed, start, end, label_ptr, labels, feature_ptr, feature
                         seen[place] = mark
                         own[c] = place
                         break
-        said = labels[label_ptr[i] : label_ptr[i + 1]]
+        ids = labels[label_ptr[i] : label_ptr[i + 1]]
         for c in range(own.size):
-            said[c] = problem.label_ids[own[c]]
-        said.sort()
+            ids[c] = problem.label_ids[own[c]]
+        ids.sort()

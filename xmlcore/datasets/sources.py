@@ -1,4 +1,4 @@
-"""Bytes from wherever the user has them, decompressed, and never more of them than agreed."""
+"""Reading of bytes from paths, uploads and archives, decompressed, up to a limit."""
 
 import bz2
 import gzip
@@ -17,13 +17,13 @@ import numpy as np
 from xmlcore.datasets.errors import DatasetFormatError
 from xmlcore.validation import check_count
 
-PATH_BOUND = 16 << 30  # bytes of text read from a path unless max_bytes says otherwise
-MEMORY_BOUND = 4 << 30  # the same for bytes and file objects, which are in memory already
+PATH_BOUND = 16 << 30  # most bytes of text from a path, unless max_bytes is given
+MEMORY_BOUND = 4 << 30  # the same for bytes and file objects, which are already in memory
 COMPRESSED = (".gz", ".bz2", ".xz", ".zip")
 EMPTY = "it is empty"
 
-_CHUNK = 1 << 20
-_XZ_MEMORY = 512 << 20  # a dictionary larger than `xz -9` makes (64 MiB) is no data set
+_CHUNK = 1 << 20  # bytes that are read at a time
+_XZ_MEMORY = 512 << 20  # most memory for xz, in bytes; files made by `xz -9` need a dictionary of 64 MiB
 _DAMAGED = "The archive is damaged or was cut off: download or make it again."
 _NOT_TEXT = (
     (b"\x89PNG", "a PNG image"),
@@ -49,7 +49,7 @@ _NOT_TEXT = (
 
 
 def source_name(source, name: str | None = None) -> str:
-    """What to call ``source`` in messages: its file name, or ``data`` for plain bytes."""
+    """Return the name of a source in messages: its file name, or ``data`` for bytes."""
     if name is not None:
         return str(name)
     if isinstance(source, (str, os.PathLike)):
@@ -59,7 +59,7 @@ def source_name(source, name: str | None = None) -> str:
 
 
 def stem(file_name: str) -> str:
-    """``train.txt.gz`` -> ``train``."""
+    """Return a file name without its endings: ``train`` for ``train.txt.gz``."""
     path = Path(file_name)
     if path.suffix.lower() in COMPRESSED:
         path = path.with_suffix("")
@@ -67,19 +67,19 @@ def stem(file_name: str) -> str:
 
 
 def read_text(source, *, max_bytes: int | None = None, name: str | None = None) -> np.ndarray:
-    """Read all of a source, decompressed.
+    """Read a source to its end, and decompress it.
 
-    gzip, bzip2, xz and zip (of one file) are told by their first bytes, not by the name.
+    gzip, bzip2, xz and zip (of one file) are recognised by their first bytes, not by the name.
 
     Parameters
     ----------
     source : path, bytes, or binary file object
-        A file object with ``getvalue`` (``io.BytesIO``, Streamlit's UploadedFile) is taken whole; any other is read
-        from where it stands.
+        A file object with ``getvalue`` (``io.BytesIO``, Streamlit's UploadedFile) is read whole, any other from its
+        current position.
     max_bytes : int, optional
         Most bytes of decompressed text; by default 16 GiB from a path, 4 GiB otherwise.
     name : str, optional
-        What to call it in errors.
+        Name of the source in errors.
 
     Returns
     -------
@@ -89,10 +89,10 @@ def read_text(source, *, max_bytes: int | None = None, name: str | None = None) 
     Raises
     ------
     DatasetFormatError
-        More than ``max_bytes``, a damaged archive, a zip of several files, an empty file, data that is not text, or
-        lines that end with CR alone.
+        The source has more than ``max_bytes`` bytes of text, is a damaged archive, a zip of several files, empty or not
+        text, or has lines that end with CR alone.
     TypeError
-        A source that is none of these.
+        The source is of another type.
     OSError
         The file cannot be opened or read.
     """
@@ -126,14 +126,14 @@ def read_text(source, *, max_bytes: int | None = None, name: str | None = None) 
     text = np.frombuffer(buffer, dtype=np.uint8)
     if bytes(text[:3]) == b"\xef\xbb\xbf":
         text = text[3:]
-    text.flags.writeable = False  # one array type, whatever the source: the kernels compile once
+    text.flags.writeable = False  # all sources give the same array type, so that the kernels compile once
     _check_text(text, label)
     return text
 
 
 @contextmanager
 def _opened(source, max_bytes, label):
-    """A stream with ``peek``."""
+    """Open a source as a stream that has ``peek``."""
     if isinstance(source, (str, os.PathLike)):
         with open(source, "rb") as stream:
             yield stream
@@ -165,6 +165,7 @@ def _opened(source, max_bytes, label):
 
 
 def _gzip(stream, label):
+    """Yield chunks of decompressed gzip data."""
     with gzip.GzipFile(fileobj=stream) as unpacked:
         while True:
             try:
@@ -177,10 +178,10 @@ def _gzip(stream, label):
 
 
 def _pieces(stream, decompressor, label, kind):
-    """Chunks out of one or more bzip2 or xz streams, one after the other."""
+    """Yield chunks of decompressed data from one or more consecutive bzip2 or xz streams."""
     unpack = decompressor()
     waiting = b""
-    begun = False  # within a stream: the end of the file is too early
+    begun = False  # whether a stream has begun: then the file must not end
     while True:
         if unpack.needs_input and not unpack.eof:
             waiting = waiting or stream.read(_CHUNK)
@@ -205,6 +206,7 @@ def _pieces(stream, decompressor, label, kind):
 
 
 def _zip(stream, label):
+    """Yield chunks of the only file in a zip archive."""
     try:
         with zipfile.ZipFile(stream) as archive:
             members = [
@@ -226,7 +228,10 @@ def _zip(stream, label):
                     yield piece
     except DatasetFormatError:
         raise
-    except (RuntimeError, NotImplementedError) as error:  # a password, a method zipfile does not know
+    except (
+        RuntimeError,
+        NotImplementedError,
+    ) as error:  # a password, or a compression method that zipfile does not support
         raise DatasetFormatError(
             label, f"the zip archive cannot be read ({error})", "Pack it without a password, or give the file itself."
         ) from error
@@ -235,6 +240,7 @@ def _zip(stream, label):
 
 
 def _check_text(text, label):
+    """Raise DatasetFormatError if the bytes are not lines of text."""
     if text.size == 0:
         raise DatasetFormatError(label, EMPTY, "Give a file with one row per line.")
     head = text[:4096].tobytes()

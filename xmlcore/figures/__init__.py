@@ -1,7 +1,7 @@
-"""Figures: a DataFrame in, a plotly Figure out, the same for pages and notebooks.
+"""Figures: functions from a DataFrame to a plotly Figure, for pages and notebooks.
 
-Every figure carries :func:`template`, a title, axes with units, and ``figure.layout.meta``: a dictionary with ``shown``
-and ``total``, the number of points drawn and the number there are, for whoever writes the line under it.
+Every figure has the :func:`template`, a title, and axes with units. ``figure.layout.meta`` is a dictionary with
+``shown`` and ``total``, the number of points that are drawn and the number of all points, for the caption.
 """
 
 from xmlcore.figures._contributions import contribution_bars, contributions_compared, importance_bars, magnitude_bars

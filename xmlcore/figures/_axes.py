@@ -2,11 +2,11 @@
 
 import numpy as np
 
-MOST_POINTS = 5000
+MOST_POINTS = 5000  # most points of a curve, unless more have different counts
 
 
 def curve_points(counts):
-    """Positions in ``counts`` (never growing) that draw the same curve."""
+    """Return positions in ``counts``, which descend, whose points give the same curve."""
     n = counts.size
     if n <= MOST_POINTS:
         return np.arange(n)
@@ -20,7 +20,7 @@ def curve_points(counts):
 
 
 def log_axis(smallest, largest):
-    """Ticks at powers of ten, and at 2 and 5 times them where there are few."""
+    """Return a log axis with ticks at powers of ten, and at 2 and 5 times these if the range is small."""
     return {
         "type": "log",
         "dtick": 1 if largest > 200 * smallest else "D2",
@@ -30,7 +30,7 @@ def log_axis(smallest, largest):
 
 
 def spaced_axis(points):
-    """A tick at each point that is far enough from the last one."""
+    """Return an axis with a tick at each point that is far enough from the tick before."""
     points = np.asarray(points, dtype=np.float64)
     if points.size == 0:
         return {"zeroline": False}

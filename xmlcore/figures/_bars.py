@@ -4,12 +4,12 @@ import numpy as np
 
 from xmlcore.figures._style import shade
 
-LINE = 24  # pixels of a bar
-AROUND = 150  # pixels above and below the bars
+LINE = 24  # height of a bar, in pixels
+AROUND = 150  # height of the space above and below the bars, in pixels
 
 
 def bars(figure, values, mine, texts, hovers, color, name, hover, opacity=1.0, solid=None):
-    """Horizontal bars at the places of ``mine``, the first value on top; those from ``solid`` on are hatched."""
+    """Draw horizontal bars of the values selected by ``mine``, the first on top; from ``solid`` on hatched."""
     place = (len(values) - 1 - np.arange(len(values)))[mine]
     shape = ["/" if solid is not None and i >= solid else "" for i in np.flatnonzero(mine)]
     pattern = {"shape": shape, "size": 6} if any(shape) else None
@@ -17,7 +17,7 @@ def bars(figure, values, mine, texts, hovers, color, name, hover, opacity=1.0, s
         x=values[mine],
         y=place,
         orientation="h",
-        width=0.75,  # else the bars of a trace with gaps would be wider
+        width=0.75,  # otherwise the bars of a trace with gaps would be wider
         name=name,
         marker={"color": color if opacity == 1 else shade(color, opacity), "line": {"width": 0}, "pattern": pattern},
         customdata=[hovers[i] for i in np.flatnonzero(mine)],
@@ -26,6 +26,7 @@ def bars(figure, values, mine, texts, hovers, color, name, hover, opacity=1.0, s
 
 
 def bar_axes(figure, texts, count):
+    """Set the height of a figure with ``count`` bars, and write the texts beside them."""
     figure.update_layout(height=max(LINE * count + AROUND, 220), barmode="overlay")
     figure.update_yaxes(
         tickvals=np.arange(count)[::-1], ticktext=texts, range=[-0.7, count - 0.3], showgrid=False, ticks=""

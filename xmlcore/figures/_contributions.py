@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 from xmlcore.figures._bars import bar_axes, bars
 from xmlcore.figures._style import AGAINST, BLUE, FOR, GREY, MARK, ORANGE, VERMILION, need_columns, new_figure, short
 
-OTHERS = "others"  # name of the line that stands for all features without one of their own
+OTHERS = "others"  # name of the bar of all features that have no bar of their own
 
 
 def contribution_bars(
@@ -22,20 +22,21 @@ def contribution_bars(
 
     Parameters
     ----------
-    frame : DataFrame, a line per feature of the row, largest contribution first
-        ``name``, ``value``, ``contribution``. :func:`xmlcore.explain.contributions` gives it, without names.
+    frame : DataFrame, a row per feature, largest |contribution| first
+        Columns ``name``, ``value``, ``contribution``. :func:`xmlcore.explain.contributions` gives them; names only if
+        it gets them.
     n : int
-        Bars drawn one by one; the others are one bar, so all bars together add up.
+        Number of features with a bar of their own. The others share one bar, so that all bars add up to the score.
     unit : str
-        What contributions add up to.
+        The score that contributions add up to.
     ends : pair of float, optional
-        Least and greatest value on the axis, so that several figures can share one.
+        Smallest and largest value on the axis, so that several figures can have the same axis.
 
     Returns
     -------
     plotly.graph_objects.Figure
-        ``layout.meta`` adds ``others``: the number of features in the last bar, and ``ends``: the least and the
-        greatest length of a bar, 0 among them.
+        ``layout.meta`` adds ``others`` (number of features in the last bar) and ``ends`` (the smallest and the largest
+        value of a bar, or 0).
     """
     need_columns(frame, ["name", "value", "contribution"], "contribution_bars")
     shown = frame.head(n) if len(frame) > n + 1 else frame  # "1 other" would be no shorter than the feature itself
@@ -72,21 +73,21 @@ def contribution_bars(
 def magnitude_bars(
     frame: pd.DataFrame, n: int = 10, marked=(), *, title: str = "The largest feature values"
 ) -> go.Figure:
-    """Draw a row's features of largest absolute value: the paper's explanation, which does not look at the model.
+    """Draw the features of a row with the largest absolute values: an explanation that does not depend on the model.
 
     Parameters
     ----------
-    frame : DataFrame, a line per feature, largest absolute value first
-        ``feature``, ``name``, ``value``.
+    frame : DataFrame, a row per feature, largest absolute value first
+        Columns ``feature``, ``name``, ``value``.
     n : int
-        Bars drawn.
+        Number of bars.
     marked : sequence of int
-        Features drawn in full colour, such as those that contribute most; all others are pale.
+        Features in full colour, such as those that contribute most; the others are pale.
 
     Returns
     -------
     plotly.graph_objects.Figure
-        ``layout.meta`` adds ``marked``: how many of the drawn features are.
+        ``layout.meta`` adds ``marked``: the number of bars in full colour.
     """
     need_columns(frame, ["feature", "name", "value"], "magnitude_bars")
     shown = frame.head(n)
@@ -108,12 +109,13 @@ def magnitude_bars(
 def importance_bars(
     frame: pd.DataFrame, n: int = 15, *, unit: str = "log P", title: str = "Features that contribute most"
 ) -> go.Figure:
-    """Draw features by their mean absolute contribution over rows, and their mean contribution.
+    """Draw the mean absolute contribution of features over rows (bars), and their mean contribution (marks).
 
     Parameters
     ----------
-    frame : DataFrame, largest first
-        ``name``, ``mean_abs``, ``mean``, ``n_rows``. :func:`xmlcore.explain.importance` gives it, without names.
+    frame : DataFrame, a row per feature, largest first
+        Columns ``name``, ``mean_abs``, ``mean``, ``n_rows``. :func:`xmlcore.explain.importance` gives them; names only
+        if it gets them.
 
     Returns
     -------
@@ -154,10 +156,10 @@ def contributions_compared(
 
     Parameters
     ----------
-    frame : DataFrame, a line per feature, in the order in which they are drawn
-        ``name``, ``first``, ``second``.
+    frame : DataFrame, a row per feature, in the order in which they are drawn
+        Columns ``name``, ``first``, ``second``.
     first, second : str
-        What the two are, for the legend.
+        Names of the two contributions in the legend.
 
     Returns
     -------
@@ -196,4 +198,5 @@ def contributions_compared(
 
 
 def _number(value) -> str:
+    """Return a feature's value as text."""
     return f"{value:.3g}" if abs(value) < 1000 else f"{value:,.0f}"

@@ -8,30 +8,29 @@ from xmlcore.figures._axes import curve_points, log_axis
 from xmlcore.figures._style import BLUE, GREY, MARK, PART_COLORS, need_columns, new_figure
 
 BUCKETS = ("head", "torso", "tail")
-FLAT = 4  # below this ratio of largest to smallest count, a log axis shows nothing
-NARROWEST = 260  # pixels across the plot on a phone: texts must fit there, and only the page knows how wide it is
+FLAT = 4  # counts whose ratio of largest to smallest is below this have a linear axis
+NARROWEST = 260  # width of the plot on a phone, in pixels: texts must fit there
 
 
 def label_frequency(frame: pd.DataFrame) -> go.Figure:
-    """Draw how often each label occurs against its rank, on log axes.
+    """Draw the number of training rows of each label against the label's rank, on log axes.
 
-    Above 5,000 labels only the ends of each run of equally frequent labels become points (and, should that still be
-    too many, points evenly spread over the log axis), which leaves the curve as it is. Counts that hardly differ (the
-    largest is less than 4 times the smallest) have a linear axis.
+    For more than 5,000 labels, only the ends of each run of equally frequent labels become points. If these are still
+    too many, points are spread evenly over the log axis. The curve is the same. If the largest count is less than 4
+    times the smallest, the axis of counts is linear.
 
     Parameters
     ----------
     frame : DataFrame, a row per label
-        ``n_train``: training rows with the label. Optional: ``name``, and ``bucket`` ("head", "torso" or "tail"),
-        which is then marked. :func:`xmlcore.datasets.describe` gives all of them.
+        Column ``n_train`` (training rows that have the label). Optional: ``name``, and ``bucket`` ("head", "torso" or
+        "tail"), which is marked. :func:`xmlcore.datasets.describe` gives all of them.
 
     Returns
     -------
     plotly.graph_objects.Figure
-        ``layout.meta`` adds ``without_rows``: the labels that cannot be on a log axis because no training row has
-        them; ``buckets``: how many labels of the frame are head, torso and tail, those without rows among them;
-        ``least`` and ``most``: training rows of the rarest and of the most frequent label drawn; ``flat``: whether
-        these hardly differ.
+        ``layout.meta`` adds ``without_rows`` (number of labels without training rows, which cannot be on a log axis),
+        ``buckets`` (number of head, torso and tail labels, including those), ``least`` and ``most`` (training rows of
+        the rarest and the most frequent label that is drawn) and ``flat`` (whether the axis of counts is linear).
     """
     need_columns(frame, ["n_train"], "label_frequency")
     counts = frame["n_train"].to_numpy()
@@ -94,12 +93,13 @@ def label_frequency(frame: pd.DataFrame) -> go.Figure:
 
 
 def labels_per_row(frame: pd.DataFrame) -> go.Figure:
-    """Draw which share of the rows has how many labels.
+    """Draw the share of rows with each number of labels.
 
     Parameters
     ----------
     frame : DataFrame
-        ``labels``: a number of labels; ``rows``: how many rows have it. Optional ``part`` ("training" or "test").
+        Columns ``labels`` (a number of labels), ``rows`` (number of rows with so many labels). Optional: ``part``
+        ("training" or "test").
 
     Returns
     -------
@@ -118,8 +118,8 @@ def labels_per_row(frame: pd.DataFrame) -> go.Figure:
             marker={"color": PART_COLORS.get(part, GREY), "line": {"width": 0}},
             hovertemplate="%{customdata:,} " + str(part) + " rows (%{y:.1f} %) have %{x} labels<extra></extra>",
         )
-    # Between title and plot, where the figure of label frequencies names its stretches: plots side by side stay of one
-    # height, and no bar runs into it.
+    # The legend is between title and plot, where the figure of label frequencies names its buckets, so that plots side
+    # by side have the same height.
     above = {"x": 0, "xanchor": "left", "yref": "paper", "y": 1, "yanchor": "bottom"}
     figure.update_layout(barmode="group", showlegend=True, legend=above)
     figure.update_xaxes(
@@ -131,7 +131,7 @@ def labels_per_row(frame: pd.DataFrame) -> go.Figure:
 
 
 def _mark_buckets(figure, buckets):
-    """Draw lines where a stretch of the curve ends, and name those that are wider than their name."""
+    """Draw lines between the buckets, and name those that are wider than their name."""
     n = buckets.size
     low, high = log_axis(1, n)["range"]
     start = 0
@@ -159,14 +159,14 @@ def _mark_buckets(figure, buckets):
 
 
 def _flat_axis(smallest, largest):
-    """A linear axis over counts that hardly differ; from zero where they are few."""
+    """Return a linear axis for counts that differ little; it starts at 0 if they are small."""
     low = 0 if largest <= 20 else smallest - 0.15 * max(largest - smallest, 4)
     high = largest + 0.15 * max(largest - smallest, 4)
     return {"range": [float(low), float(high)], "tickformat": ",d", **({"dtick": 1} if high - low < 8 else {})}
 
 
 def _counting_axis(numbers):
-    """An axis over whole numbers; wide enough that the bars of one or two values are no walls."""
+    """Return an axis for whole numbers, long enough that the bars of one or two values are not too wide."""
     if len(numbers) == 0:
         return {}
     least, most = int(numbers.min()), int(numbers.max())

@@ -20,18 +20,18 @@ from xmlcore.figures._style import (
 def deletion_curves(
     frame: pd.DataFrame, *, title: str = "Taking features away", score: str = "Probability of the label"
 ) -> go.Figure:
-    """Draw what is left of a label's score when a row's top features are taken away, by how they were ranked.
+    """Draw a label's score against the number of removed features, for each ranking of the features.
 
     Parameters
     ----------
     frame : DataFrame
-        ``method``, ``removed``, ``row``, ``score``. :func:`xmlcore.explain.deletion_curve` gives it.
+        Columns ``method``, ``removed``, ``row``, ``score``. :func:`xmlcore.explain.deletion_curve` gives them.
 
     Returns
     -------
     plotly.graph_objects.Figure
-        Means over rows with 95 % intervals (Student t). ``layout.meta`` adds ``left``: for each method the mean share
-        of the score that is left after the most features.
+        Means over rows with 95 % intervals (Student's t). ``layout.meta`` adds ``left``: for each method, the mean
+        score after the largest number of removed features, divided by the mean score after the smallest.
     """
     need_columns(frame, ["method", "removed", "row", "score"], "deletion_curves")
     figure = new_figure(title, shown=len(frame), total=len(frame))
@@ -62,17 +62,18 @@ def deletion_curves(
 
 
 def stability_curves(frame: pd.DataFrame, *, title: str = "Do explanations stay the same under noise?") -> go.Figure:
-    """Draw how much of an explanation stays the same under noise, against the level of noise.
+    """Draw the agreement of explanations with noise and without noise, against the level of noise.
 
     Parameters
     ----------
-    frame : DataFrame, a line per row and repeat
-        ``row``, ``sigma``, ``repeat``, ``spearman`` and ``overlap``, each with the explanation without noise.
+    frame : DataFrame, a row per row of the data, level and repeat
+        Columns ``row``, ``sigma``, ``repeat``, ``spearman``, ``overlap``. :func:`xmlcore.explain.stability` gives the
+        last three.
 
     Returns
     -------
     plotly.graph_objects.Figure
-        Means over rows (of each row's mean over repeats) with 95 % intervals (Student t).
+        Means over rows (of each row's mean over repeats) with 95 % intervals (Student's t).
     """
     need_columns(frame, ["row", "sigma", "repeat", "spearman", "overlap"], "stability_curves")
     figure = new_figure(title, shown=len(frame), total=len(frame))
@@ -101,7 +102,7 @@ def stability_curves(frame: pd.DataFrame, *, title: str = "Do explanations stay 
 
 
 def _intervals(groups) -> pd.DataFrame:
-    """``mean``, ``low`` and ``high`` of each group: 95 % intervals of its mean; the mean where there is one value."""
+    """Return the mean of each group and its 95 % interval; an interval of one value has no width."""
     from scipy import stats
 
     found = groups.agg(["mean", "std", "count"])

@@ -21,16 +21,16 @@ from xmlcore.figures._style import (
 
 OBJECTIVE_COLORS = {"J": BLUE, "balance": VERMILION, "class integrity": GREEN, "multi-way": PURPLE}
 OBJECTIVE_MARKS = {"J": "circle", "balance": "square", "class integrity": "diamond", "multi-way": "triangle-up"}
-DASHES = {1: "solid", 3: "dash", 5: "dot"}
+DASHES = {1: "solid", 3: "dash", 5: "dot"}  # by k
 
 
 def leaf_depths(frame: pd.DataFrame, n_labels: int, arity: int, title: str = "Depth of the leaves") -> go.Figure:
-    """Draw how deep leaves are, and rows in them, beside log_M L and 3 log_M L.
+    """Draw the shares of leaves and of training rows at each depth, with log_M L and 3 log_M L marked.
 
     Parameters
     ----------
     frame : DataFrame
-        ``depth``, ``leaves``, ``rows``; lines of the same depth are added up.
+        Columns ``depth``, ``leaves``, ``rows``; rows of the frame with the same depth are added up.
         :func:`xmlcore.models.ldsm.frames.depth_frame` gives it.
     n_labels, arity : int
         L and M.
@@ -38,7 +38,7 @@ def leaf_depths(frame: pd.DataFrame, n_labels: int, arity: int, title: str = "De
     Returns
     -------
     plotly.graph_objects.Figure
-        ``layout.meta`` adds ``deepest`` and ``log``, log_M L.
+        ``layout.meta`` adds ``deepest`` (the largest depth) and ``log`` (log_M L).
     """
     need_columns(frame, ["depth", "leaves", "rows"], "leaf_depths")
     sums = frame.groupby("depth")[["leaves", "rows"]].sum()
@@ -74,15 +74,15 @@ def leaf_depths(frame: pd.DataFrame, n_labels: int, arity: int, title: str = "De
 
 
 def objective_by_depth(frame: pd.DataFrame, part: str = "J", title: str | None = None) -> go.Figure:
-    """Draw the least, mean and greatest J of the splits at each depth, or one of its parts.
+    """Draw the smallest, mean and largest objective J of the splits at each depth, or one part of J.
 
     Parameters
     ----------
     frame : DataFrame
-        ``part``, ``depth``, ``least``, ``mean``, ``greatest``, ``nodes``.
+        Columns ``part``, ``depth``, ``least``, ``mean``, ``greatest``, ``nodes``.
         :func:`xmlcore.models.ldsm.frames.objective_by_depth` gives it.
     part : str
-        Which lines of the frame.
+        Draws the rows of the frame with this ``part``.
 
     Returns
     -------
@@ -122,7 +122,7 @@ def objective_in_training(frame: pd.DataFrame, title: str = "J while the node wa
     Parameters
     ----------
     frame : DataFrame
-        ``epoch``, ``part``, ``value``, and ``stage``: "training", or "split" for what the split came to in the end.
+        Columns ``epoch``, ``part``, ``value``, ``stage`` ("training", or "split" for the value of the final split).
         :func:`xmlcore.models.ldsm.frames.training_trace` gives it.
 
     Returns
@@ -140,7 +140,7 @@ def objective_in_training(frame: pd.DataFrame, title: str = "J while the node wa
             y=during["value"],
             name=_title(part),
             mode="lines+markers",
-            # J lies under its parts: where all but one are near 0, it is that one.
+            # J is thick and below its parts, because it equals one of them where the others are near 0.
             line={"color": color, "width": 5 if part == "J" else 1.5},
             marker={"symbol": mark, "size": 10 if part == "J" else 5, "color": color},
             legendgroup=part,
@@ -165,17 +165,18 @@ def objective_in_training(frame: pd.DataFrame, title: str = "J while the node wa
 def measures_of_prefixes(
     frame: pd.DataFrame, axis: str = "n_trees", measures=("P@k", "nDCG@k"), ks=(1, 3, 5), title: str | None = None
 ) -> go.Figure:
-    """Draw measures against the number of trees, or against the most nodes of a tree, in percent.
+    """Draw measures against the number of trees, or against the largest number of nodes of a tree, in percent.
 
     Parameters
     ----------
     frame : DataFrame
-        ``axis``, ``n_trees``, ``max_nodes``, ``depth``, ``measure``, ``k``, ``value`` in [0, 1].
+        Columns ``axis`` (which of the next two is varied), ``n_trees``, ``max_nodes``, ``depth``, ``measure``, ``k``,
+        ``value`` in [0, 1].
         :func:`xmlcore.experiment.prefix_measures` gives it.
     axis : {"n_trees", "max_nodes"}
-        The latter has the depth of the deepest tree on an axis of its own.
+        With "max_nodes", the depth of the deepest tree is drawn on a second axis.
     measures, ks : sequence
-        Which lines. nDCG@1 is P@1: where both are asked for, one is drawn.
+        The measures and values of k to draw. nDCG@1 equals P@1 and is not drawn beside it.
 
     Returns
     -------
@@ -235,20 +236,22 @@ def measures_of_prefixes(
 
 
 def _title(part):
+    """Return the name of a part of the objective with a capital letter."""
     return part[:1].upper() + part[1:]
 
 
 def _whole(values):
+    """Return an axis with a tick at each whole number, if there are few."""
     return {"dtick": 1} if max(values, default=0) <= 12 else {}
 
 
 def _log_ticks(points):
-    """A tick at each point, as far as they are far enough from each other."""
+    """Return a log axis with a tick at each point that is far enough from the next one."""
     if points.size == 0:
         return {"type": "log"}
     low, high = np.log10(points[0]), np.log10(max(points[-1], 2 * points[0]))
     shown, last = [], np.inf
-    for point in points[::-1]:  # the whole model first
+    for point in points[::-1]:  # from the largest, so that the whole model has a tick
         place = (np.log10(point) - low) / (high - low)
         if last - place >= 0.14:  # room for a number on a phone
             shown.append(int(point))

@@ -8,22 +8,22 @@ import plotly.graph_objects as go
 
 from xmlcore.figures._style import BLUE, PALETTE, RUN_DASHES, VERMILION, need_columns, new_figure
 
-MOST_PATHS = 30  # ways through a tree that are drawn one by one
+MOST_PATHS = 30  # most paths or ways that are drawn
 
 
 def path_products(frame: pd.DataFrame, *, title: str = "The probability along the path") -> go.Figure:
-    """Draw how the probability of a label shrinks from the root of a label tree to its leaf.
+    """Draw how a label's probability decreases from the root of a label tree to the label's leaf.
 
     Parameters
     ----------
-    frame : DataFrame, a line per node on the way
-        ``tree``, ``depth``, ``node``, ``margin``, ``factor``: the probability of the node given its parent.
-        :func:`xmlcore.explain.path` gives it.
+    frame : DataFrame, a row per node of the path
+        Columns ``tree``, ``depth``, ``node``, ``margin``, ``factor`` (the probability of the node given its parent).
+        :func:`xmlcore.explain.path` gives them.
 
     Returns
     -------
     plotly.graph_objects.Figure
-        A line per tree; ``layout.meta`` has how many of the trees are drawn.
+        A line per tree. ``shown`` and ``total`` in ``layout.meta`` count trees.
     """
     need_columns(frame, ["tree", "depth", "node", "margin", "factor"], "path_products")
     trees = list(frame["tree"].unique())
@@ -61,18 +61,18 @@ def path_products(frame: pd.DataFrame, *, title: str = "The probability along th
 
 
 def path_shares(frame: pd.DataFrame, *, title: str = "The label’s share along the path") -> go.Figure:
-    """Draw a label's share of the rows' labels in the nodes that a row passes, in trees over rows.
+    """Draw the share of training rows with a label in the nodes that a row visits in decision trees.
 
     Parameters
     ----------
-    frame : DataFrame, a line per node on the way
-        ``tree``, ``leaf`` (the leaf that the way ends in), ``depth``, ``node``, ``share``.
+    frame : DataFrame, a row per node on each way
+        Columns ``tree``, ``leaf`` (where the way ends), ``depth``, ``node``, ``share``. Optional: ``weight`` (of the
+        way in the mean). :func:`xmlcore.explain.path` gives them.
 
     Returns
     -------
     plotly.graph_objects.Figure
-        A thin line per way, and their mean at each depth where there are several, with the weights of the frame's
-        ``weight`` when it has them.
+        A thin line per way, and their weighted mean at each depth if there are several.
     """
     need_columns(frame, ["tree", "leaf", "depth", "node", "share"], "path_shares")
     ways = [way for _, way in frame.groupby(["tree", "leaf"], sort=False)]
@@ -94,7 +94,7 @@ def path_shares(frame: pd.DataFrame, *, title: str = "The label’s share along 
             hovertemplate="%{customdata}<br>share %{y:.2f} %<extra></extra>",
         )
     if many:
-        # A way that has ended stays what it came to: the last point is the mean over leaves.
+        # A way that has ended keeps its last share, so that the last point is the mean over leaves.
         deepest = int(frame["depth"].max())
         at = np.arange(int(frame["depth"].min()), deepest + 1)
         held = [way.set_index("depth")["share"].sort_index().reindex(at).ffill() for way in ways]
@@ -116,10 +116,12 @@ def path_shares(frame: pd.DataFrame, *, title: str = "The label’s share along 
 
 
 def _percent(share) -> str:
+    """Return a share as text, in percent."""
     return f"{100 * share:.3g} %"
 
 
 def _depths(first, last):
+    """Return an axis of depths."""
     first, last = int(first), int(last)
     room = 0.06 * max(last - first, 1)
     ticks = list(range(first, last + 1, max(1, math.ceil((last - first) / 10))))

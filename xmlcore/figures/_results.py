@@ -1,4 +1,4 @@
-"""Figures about how good predictions are."""
+"""Figure of measures against k."""
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -12,9 +12,9 @@ def measures_at_k(frame: pd.DataFrame, shown=("P@k", "nDCG@k", "PSP@k")) -> go.F
     Parameters
     ----------
     frame : DataFrame
-        ``measure`` ("P@k", "nDCG@k", ...), ``k``, and ``value`` in [0, 1].
+        Columns ``measure`` ("P@k", "nDCG@k", ...), ``k``, ``value`` in [0, 1].
     shown : sequence of str
-        Measures that are drawn at once; the others of the frame are in the legend and appear on a click.
+        Measures that are visible at first; a click in the legend shows the others.
 
     Returns
     -------

@@ -28,18 +28,18 @@ def robustness_curves(
     level: str = LEVEL,
     title: str | None = None,
 ) -> go.Figure:
-    """Draw a measure of several runs against the level of noise, with the intervals over repeats as bands.
+    """Draw a measure of several runs against the level of noise, with intervals over repeats as bands.
 
     Parameters
     ----------
     frame : DataFrame
-        ``run`` (a name for the legend), ``model``, ``sigma``, ``k``, ``bucket``, ``measure``, ``n``, ``mean``, ``low``,
-        ``high``; for drops ``drop_mean``, ``drop_low``, ``drop_high``. :func:`xmlcore.robustness.summarise` gives it;
-        the first two are columns of the frames it is given.
+        Columns ``run`` (name in the legend), ``model``, ``sigma``, ``k``, ``bucket``, ``measure``, ``n``, ``mean``,
+        ``low``, ``high``; with ``drop``, ``drop_mean``, ``drop_low``, ``drop_high`` in place of the last three.
+        :func:`xmlcore.robustness.summarise` gives all but the first two, and keeps those if its frame has them.
     measure : str
     k : int
     drop : bool
-        Draw how much of the value without noise is lost, instead of the value.
+        Draw the share of the value without noise that is lost, instead of the value.
     level : str
         Title of the axis of levels.
     title : str, optional
@@ -47,7 +47,7 @@ def robustness_curves(
     Returns
     -------
     plotly.graph_objects.Figure
-        A run's colour and mark are its model's; the second run of a model is dashed.
+        A run has the colour and mark of its model; the second run of a model is dashed.
     """
     columns = ["drop_mean", "drop_low", "drop_high"] if drop else ["mean", "low", "high"]
     need_columns(frame, ["run", "model", "sigma", "k", "bucket", "measure", "n", *columns], "robustness_curves")
@@ -71,7 +71,8 @@ def prediction_times(
     Parameters
     ----------
     frame : DataFrame
-        As :func:`robustness_curves` takes it, with the measure "predict_s", and ``rows``, the rows predicted.
+        Columns ``run``, ``model``, ``sigma``, ``bucket``, ``measure`` ("predict_s" is drawn), ``n``, ``mean``, ``low``,
+        ``high``, ``rows`` (number of predicted rows); see :func:`robustness_curves`.
 
     Returns
     -------
@@ -95,14 +96,15 @@ def prediction_times(
 def buckets_under_noise(
     frame: pd.DataFrame, measure: str = "R@k", k: int = 5, *, level: str = LEVEL, title: str | None = None
 ) -> go.Figure:
-    """Draw the parts that head, torso and tail labels have in a measure of one run, against the level of noise.
+    """Draw a measure of the head, torso and tail labels for one run, against the level of noise.
 
     Parameters
     ----------
     frame : DataFrame
-        As :func:`robustness_curves` takes it, of one run, with the buckets "head", "torso" and "tail".
+        Of one run, with the columns ``sigma``, ``k``, ``bucket`` ("head", "torso" and "tail" are drawn), ``measure``,
+        ``n``, ``mean``, ``low``, ``high``; see :func:`robustness_curves`.
     measure : {"R@k", "P@k"}
-        Parts of P@k add up to it and are stacked; R@k is of each bucket by itself.
+        The values of P@k add up to that of all labels and are stacked; those of R@k are drawn as separate lines.
 
     Returns
     -------
@@ -141,7 +143,7 @@ def buckets_under_noise(
 
 
 def _runs(rows):
-    """Name, lines and style of each run, in the order of the frame."""
+    """Yield name, rows and style of each run, in the order of the frame."""
     seen = {}
     for name, mine in rows.groupby("run", sort=False):
         model = mine["model"].iloc[0]
@@ -150,9 +152,9 @@ def _runs(rows):
 
 
 def _line(figure, rows, columns, factor, name, style, hover, floor=None):
-    """A line with its band; ``columns`` are its mean, low and high."""
+    """Draw a line and its band; ``columns`` are the names of mean, low and high."""
     mean, low, high = (factor * rows[column].to_numpy(dtype=np.float64) for column in columns)
-    # Without noise nothing is repeated, and without repeats there is no interval: the line itself stands for it.
+    # Without repeats there is no interval: the band has no width.
     low, high = np.where(np.isfinite(low), low, mean), np.where(np.isfinite(high), high, mean)
     if floor is not None:
         low = np.maximum(low, floor)
@@ -175,7 +177,7 @@ def _line(figure, rows, columns, factor, name, style, hover, floor=None):
 
 
 def _levels(sigma):
-    """A tick at each level, as far as they are far enough from each other."""
+    """Return an axis with a tick at each level that is far enough from the next one."""
     points = np.sort(pd.unique(sigma))
     if points.size == 0:
         return {}
@@ -185,11 +187,11 @@ def _levels(sigma):
         if (last - point) / span >= 0.12:
             shown.append(float(point))
             last = point
-    if shown[-1] != points[0]:  # no noise is always named
+    if shown[-1] != points[0]:  # the smallest level always has a tick
         shown[-1 if (shown[-1] - points[0]) / span < 0.12 and len(shown) > 1 else len(shown) :] = [float(points[0])]
     return {
         "tickvals": shown[::-1],
         "ticktext": [f"{point:g}" for point in shown[::-1]],
-        "range": [float(points[0]) - 0.04 * span, float(points[-1]) + 0.04 * span],  # room for whole marks
+        "range": [float(points[0]) - 0.04 * span, float(points[-1]) + 0.04 * span],  # space for whole marks
         "zeroline": False,
     }

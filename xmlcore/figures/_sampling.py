@@ -21,7 +21,7 @@ from xmlcore.figures._style import (
 )
 
 BUCKETS = tuple(BUCKET_COLORS)
-# Accuracy is P@1 where rows have one class, and the recall of candidates a recall: they have these colours.
+# Name, colour and mark. Accuracy has the colour of P@1, which it equals for rows with one class; recall that of R@k.
 SHARES = {
     "recall": ("candidate recall", PURPLE, "triangle-up"),
     "candidate_recall": ("candidate recall", PURPLE, "triangle-up"),
@@ -30,27 +30,28 @@ SHARES = {
 }
 AXES = {"n_adversarial": "Adversarial classes, κ", "examples_per_class": "Examples per class"}
 SIGNS = {"n_adversarial": "κ", "examples_per_class": "examples per class", "n_candidates": "q"}
-STRETCHES = 24  # of the axis of ranks, over which sampled copies are averaged
-LEAST_COPIES = 0.5  # where the axis of copies ends: no copies at all have no place on a log axis
-LEVEL = 0.95  # of intervals over seeds
+STRETCHES = 24  # number of ranges of ranks over which sampled copies are averaged
+LEAST_COPIES = 0.5  # smallest number on the axis of copies: 0 has no place on a log axis
+LEVEL = 0.95  # confidence level of intervals over seeds
 
 
 def sampled_classes(frame: pd.DataFrame, *, title: str = "Class sizes before and after sampling") -> go.Figure:
-    """Draw training rows and sampled copies of each class against its rank by training rows, on log axes.
+    """Draw the training rows and the sampled copies of each class against its rank by training rows, on log axes.
 
-    Copies are drawn at random, class by class: the line is their mean over stretches of ranks of equal width on the
-    axis, the band goes from the 5th to the 95th percentile within a stretch.
+    The ranks are divided into ranges of equal width on the axis. The line of copies is their mean over each range, and
+    the band goes from the 5th to the 95th percentile.
 
     Parameters
     ----------
-    frame : DataFrame, a line per class
-        ``class_size``: training rows; ``sampled_size``: copies of its examples that sampling drew. Optional: ``name``.
+    frame : DataFrame, a row per class
+        Columns ``class_size`` (training rows), ``sampled_size`` (copies of its examples that were sampled). Optional:
+        ``name``.
 
     Returns
     -------
     plotly.graph_objects.Figure
-        ``layout.meta`` adds ``without_rows``: classes without training rows, which are not drawn; ``without_copies``:
-        classes with rows of which nothing was drawn; ``stretches``: points of the line of copies.
+        ``layout.meta`` adds ``without_rows`` (number of classes without training rows, which are not drawn),
+        ``without_copies`` (number of classes with rows but without copies) and ``stretches`` (number of ranges).
     """
     need_columns(frame, ["class_size", "sampled_size"], "sampled_classes")
     size = frame["class_size"].to_numpy(np.int64)
@@ -103,12 +104,13 @@ def sampled_classes(frame: pd.DataFrame, *, title: str = "Class sizes before and
 def candidate_curves(
     frame: pd.DataFrame, own: int | None = None, *, title: str = "What more candidates bring"
 ) -> go.Figure:
-    """Draw how often the own class is among the candidates, accuracy, macro-F1, and time, against their number q.
+    """Draw candidate recall, accuracy, macro-F1 and time against the number q of candidates.
 
     Parameters
     ----------
-    frame : DataFrame, a line per q
-        ``n_candidates``, ``recall``, ``accuracy``, ``macro_f1`` (in [0, 1]), ``predict_ms_per_row``.
+    frame : DataFrame, a row per q
+        Columns ``n_candidates``, ``recall`` (share of rows whose class is a candidate), ``accuracy``, ``macro_f1`` (in
+        [0, 1]), ``predict_ms_per_row`` (milliseconds).
     own : int, optional
         The model's own q, which is marked.
 
@@ -139,28 +141,30 @@ def candidate_curves(
 def sampling_sweep(
     frame: pd.DataFrame, axis: str = "n_adversarial", own: float | None = None, *, title: str | None = None
 ) -> go.Figure:
-    """Draw accuracy and macro-F1, training time and memory against κ, or against examples per class.
+    """Draw accuracy, macro-F1, training time and memory against κ, or against the examples per class.
+
+    Points are means over seeds; bands are their 95 % intervals (Student's t).
 
     Parameters
     ----------
-    frame : DataFrame, a line per training
-        ``axis`` (which of the two is varied), ``n_adversarial``, ``examples_per_class``, ``seed``, ``accuracy``,
-        ``macro_f1`` (in [0, 1]), ``fit_s``, ``pair_bytes``, ``model_bytes``. Lines, times and bytes are means over
-        seeds; the bands are their 95 % intervals (Student's t). Optional: ``failed``, why a training could not be
-        made, else ""; those that failed are not drawn.
+    frame : DataFrame, a row per training
+        Columns ``axis`` (which of the next two is varied), ``n_adversarial``, ``examples_per_class``, ``seed``,
+        ``accuracy``, ``macro_f1`` (in [0, 1]), ``fit_s`` (seconds), ``pair_bytes``, ``model_bytes``. Optional:
+        ``failed`` (why the training failed, or an empty text); failed trainings are not drawn.
     axis : {"n_adversarial", "examples_per_class"}
     own : float, optional
-        The value of the model that all others are compared with, which is marked.
+        The value of the trained model, which is marked.
 
     Returns
     -------
     plotly.graph_objects.Figure
-        ``layout.meta`` adds ``seeds``: trainings per point, at most; ``failed``: trainings of this axis that failed.
+        ``layout.meta`` adds ``seeds`` (largest number of trainings per point) and ``failed`` (number of failed
+        trainings of this axis).
 
     Raises
     ------
     ValueError
-        Another axis, or columns that are missing.
+        The axis is unknown, or a column is missing.
     """
     if axis not in AXES:
         raise ValueError(f"axis must be {' or '.join(AXES)}, not {axis!r}")
@@ -208,14 +212,14 @@ def bucket_bars(frame: pd.DataFrame, measure: str = "accuracy", *, title: str | 
     Parameters
     ----------
     frame : DataFrame
-        ``run`` (a name for the legend), ``model``, ``bucket`` ("head", "torso", "tail"), ``n_classes``, ``n_rows``
-        and ``measure``, in [0, 1].
+        Columns ``run`` (name in the legend), ``model``, ``bucket`` ("head", "torso", "tail"), ``n_classes``,
+        ``n_rows``, and the column named by ``measure``, in [0, 1].
     measure : {"accuracy", "macro_f1"}
 
     Returns
     -------
     plotly.graph_objects.Figure
-        A run's colour is its model's; the second run of a model is hatched.
+        A run has the colour of its model; the second run of a model is hatched.
     """
     need_columns(frame, ["run", "model", "bucket", "n_classes", "n_rows", measure], "bucket_bars")
     said = SHARES[measure][0]
@@ -252,7 +256,7 @@ def bucket_bars(frame: pd.DataFrame, measure: str = "accuracy", *, title: str | 
 
 
 def _stretches(counts):
-    """Means and percentiles of counts over stretches of ranks that are equally wide on a log axis."""
+    """Return the means and percentiles of counts over ranges of ranks that are equally wide on a log axis."""
     n = counts.size
     if n == 0:
         return (np.empty(0),) * 5
@@ -266,7 +270,7 @@ def _stretches(counts):
 
 
 def _over_seeds(rows, axis, column):
-    """Mean of each point of an axis, and its interval over seeds; the mean itself where there is one."""
+    """Return the mean over seeds of each point and its interval; an interval of one seed has no width."""
     from scipy import stats
 
     found = rows.groupby(axis, sort=True)[column].agg(["count", "mean", "std"])
@@ -280,7 +284,7 @@ def _over_seeds(rows, axis, column):
 
 
 def _panels(figure, n):
-    """Plots above each other with one axis of x; the first has the most room."""
+    """Return n plots above each other with one x axis; the first is the highest."""
     from plotly.subplots import make_subplots
 
     heights = [2.0, *([1.0] * (n - 1))]
@@ -303,7 +307,7 @@ def _points(figure, x, y, name, color, mark, hover, panel, **trace):
 
 
 def _swept_axis(figure, x, said, name, own, n):
-    """The shared log axis: a tick at each value that has room, and the model's own value marked."""
+    """Set the shared log axis, with a tick at each value that has space, and mark the model's own value."""
     figure.update_xaxes(type="log")
     figure.update_xaxes(title_text=said, row=n, col=1)
     if len(x) == 0:

@@ -1,17 +1,17 @@
-"""What all figures share: colours that keep their meaning, and one template."""
+"""Colours, marks, the template and helpers that all figures share."""
 
 import html
 
 import plotly.graph_objects as go
 
-# Okabe and Ito's colours, told apart with every common colour vision, without the yellow and the black that vanish on
-# a white or a dark page. https://jfly.uni-koeln.de/color/
+# The colours of Okabe and Ito, which differ for people with every common colour vision, without the yellow and the
+# black that are invisible on a white or a dark page. https://jfly.uni-koeln.de/color/
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#8C8C8C")
 BLUE, VERMILION, GREEN, PURPLE, SKY, ORANGE, GREY = PALETTE
-# For a figure with more than seven: apart from all of these with every common colour vision, readable on either page.
+# Two more colours for figures that need more than seven. They differ from all of these with every common colour vision.
 BROWN, VIOLET = "#8B5A2B", "#8A5CF0"
 
-# The same thing has the same colour (and the same mark, for print) in every figure.
+# A measure, a model or a bucket has the same colour in every figure, and the same mark, for print.
 MEASURE_COLORS = {
     "P@k": BLUE,
     "nDCG@k": VERMILION,
@@ -40,27 +40,27 @@ RUN_DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
 PART_COLORS = {"training": BLUE, "test": VERMILION}
 BUCKET_COLORS = {"head": BLUE, "torso": VERMILION, "tail": GREY}
 BUCKET_MARKS = {"head": "circle", "torso": "square", "tail": "diamond"}
-# How features are ranked, and which way they push.
+# Rankings of features; contributions for and against a label.
 RANKING_COLORS = {"contributions": BLUE, "supporting": GREEN, "magnitude": ORANGE, "random": GREY}
 RANKING_MARKS = {"contributions": "circle", "supporting": "diamond", "magnitude": "square", "random": "x"}
 FOR, AGAINST = BLUE, VERMILION
 
 INK = "#1B2329"
-QUIET = "#5B6770"  # readable on white and on the dark page alike when used for thin lines
+QUIET = "#5B6770"  # visible as a thin line on a white and on a dark page
 GRID = "#E3E8EC"
-MARK = "rgba(128, 140, 150, 0.8)"  # reference lines inside a plot, for either background
+MARK = "rgba(128, 140, 150, 0.8)"  # reference lines in a plot, visible on a white and on a dark page
 
 HEIGHT = 380
-# Fonts of the system: a browser draws the exported image of a figure without a page's own fonts, and with another one
-# the texts have other widths than the room that was measured for them.
+# Fonts of the system: an exported image is drawn without the fonts of the page, and with another font texts would be
+# wider than the space that was measured for them.
 FONT = "Arial, Helvetica, sans-serif"
 
 
 def template() -> go.layout.Template:
-    """Return the look of every figure on a white page.
+    """Return the template of every figure, for a white page.
 
-    The dashboard lays its light or dark theme over it (sizes and the colours of text, axes and background); colours
-    that mean something are set on the traces, and the font on the figure, and stay.
+    The dashboard replaces sizes and the colours of text, axes and background by its light or dark theme. Colours with a
+    meaning are set on the traces, and the font on the figure, so that they stay.
 
     Returns
     -------
@@ -94,7 +94,7 @@ def template() -> go.layout.Template:
             "bargroupgap": 0.05,
             "hovermode": "closest",
             "hoverlabel": {"align": "left"},
-            # Under everything else: it may wrap there, on a narrow page, without meeting the title.
+            # At the bottom, where a long legend can wrap on a narrow page without covering the title.
             "legend": {
                 "orientation": "h",
                 "x": 0,
@@ -109,16 +109,16 @@ def template() -> go.layout.Template:
 
 
 def new_figure(title: str, *, shown: int, total: int) -> go.Figure:
-    """Return an empty figure in our template that knows how much of the data it draws."""
+    """Return an empty figure with the template, and with the number of points drawn and in total in its ``meta``."""
     figure = go.Figure(layout={"template": template(), "title": {"text": title}})
-    family = {"font": {"family": FONT}}  # on the figure itself: a dashboard's theme replaces what a template says
+    family = {"font": {"family": FONT}}  # set on the figure itself, because the dashboard's theme replaces the template
     figure.update_layout(**family, title=family, hoverlabel=family)
     figure.update_layout(meta={"shown": int(shown), "total": int(total)})
     return figure
 
 
 def run_style(model: str, before: int = 0) -> dict:
-    """Colour and mark of a model, and the dash that tells a run of it from ``before`` others in the same figure."""
+    """Return colour and mark of a model, and a dash that differs from ``before`` earlier runs of it in the figure."""
     return {
         "color": MODEL_COLORS.get(model, PURPLE),
         "mark": MODEL_MARKS.get(model, "star"),
@@ -127,25 +127,25 @@ def run_style(model: str, before: int = 0) -> dict:
 
 
 def shade(color: str, opacity: float = 0.18) -> str:
-    """Return ``#rrggbb`` as a colour to fill bands with: what lies under it stays in sight."""
+    """Return the colour ``#rrggbb`` with an opacity, for areas that do not hide what is below them."""
     return f"rgba({int(color[1:3], 16)}, {int(color[3:5], 16)}, {int(color[5:7], 16)}, {opacity})"
 
 
 def add_band(figure: go.Figure, x, low, high, color: str, group: str, **trace) -> None:
-    """Fill between two lines; it comes and goes with the lines of its ``group``, a click in the legend away."""
+    """Fill the area between two lines; a click on its ``group`` in the legend hides it with the group's lines."""
     edge = {"mode": "lines", "line": {"width": 0}, "hoverinfo": "skip", "showlegend": False, "legendgroup": group}
     figure.add_scatter(x=x, y=high, **edge, **trace)
     figure.add_scatter(x=x, y=low, fill="tonexty", fillcolor=shade(color), **edge, **trace)
 
 
 def short(name: str, letters: int = 20) -> str:
-    """A name as it is written beside a mark: no mark-up of its own, and not longer than there is room for."""
+    """Return a name for a figure: cut to ``letters``, and without markup."""
     name = str(name)
     return html.escape(name if len(name) <= letters else name[: letters - 1] + "…", quote=False)
 
 
 def need_columns(frame, columns, function: str) -> None:
-    """Raise a ValueError that names the columns ``frame`` lacks."""
+    """Raise ValueError with the names of the missing columns, if there are any."""
     missing = [column for column in columns if column not in frame.columns]
     if missing:
         raise ValueError(
