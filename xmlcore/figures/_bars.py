@@ -9,7 +9,7 @@ AROUND = 150  # height of the space above and below the bars, in pixels
 
 
 def bars(figure, values, mine, texts, hovers, color, name, hover, opacity=1.0, solid=None):
-    """Draw horizontal bars of the values selected by ``mine``, the first on top; from ``solid`` on hatched."""
+    """Draw horizontal bars of the values selected by ``mine``, the first on top; bars from ``solid`` on are hatched."""
     place = (len(values) - 1 - np.arange(len(values)))[mine]
     shape = ["/" if solid is not None and i >= solid else "" for i in np.flatnonzero(mine)]
     pattern = {"shape": shape, "size": 6} if any(shape) else None
