@@ -1,48 +1,20 @@
-"""Files to matrices: every layout that is allowed, and a clear error for every one that is not."""
+"""Reading of matrices: all allowed layouts, and errors with place and remedy."""
 
-import bz2
 import gzip
 import io
-import lzma
 import warnings
-import zipfile
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from datasets.reads import EXPECTED, TEXT, failure, read, warned
 
 from xmlcore.datasets import (
     DatasetFormatError,
     DatasetWarning,
     read_dataset,
     read_matrix,
-    split_rows,
-    write_matrix,
 )
-
-TEXT = b"3 4 3\n0,2 0:1 3:0.5\n 1:2\n1\n"
-
-
-def read(content, **options):
-    X, Y, feature_names, label_names = read_matrix(content, **options)
-    assert feature_names is None
-    assert label_names is None
-    assert (X.dtype, Y.dtype) == (np.float32, bool)
-    for matrix in (X, Y):
-        assert matrix.indptr.dtype == matrix.indices.dtype == np.int32  # one type, or scipy's own functions fail
-        matrix.has_canonical_format = matrix.has_sorted_indices = None
-        del matrix._has_canonical_format, matrix._has_sorted_indices
-        assert matrix.has_canonical_format
-    return X.toarray().tolist(), Y.toarray().astype(int).tolist()
-
-
-def failure(content, **options):
-    with pytest.raises(DatasetFormatError) as caught:
-        read_matrix(content, **options)
-    return caught.value
-
-
-EXPECTED = ([[1, 0, 0, 0.5], [0, 2, 0, 0], [0, 0, 0, 0]], [[1, 0, 1], [0, 0, 0], [0, 1, 0]])
 
 
 @pytest.mark.parametrize(
@@ -70,7 +42,7 @@ def test_blank_lines_are_rows_while_the_header_promises_more():
     assert Y == [[0, 0], [1, 0], [0, 0], [0, 0]]
 
 
-def test_svmlight_takes_sizes_from_the_largest_ids_and_passes_over_blank_lines():
+def test_svmlight_takes_sizes_from_the_largest_ids_and_skips_blank_lines():
     X, Y = read(b"0,2 0:1 3:0.5\n\n# nothing\n 1:2\n1\n")
     assert (X, Y) == EXPECTED
 
@@ -79,14 +51,6 @@ def test_ids_may_start_at_one():
     assert read(b"3 4 3\n1,3 1:1 4:0.5\n 2:2\n2\n", first_index=1) == EXPECTED
     error = failure(b"1 4 3\n1 0:1\n", first_index=1)
     assert error.remedy.startswith("Pass first_index=0")
-
-
-def warned(call, *args, **options):
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        call(*args, **options)
-    assert all(w.category is DatasetWarning and w.filename == __file__ for w in caught)
-    return [str(w.message) for w in caught]
 
 
 def test_ids_that_seem_to_start_at_one_give_one_warning_when_there_is_no_header():
@@ -99,7 +63,7 @@ def test_ids_that_seem_to_start_at_one_give_one_warning_when_there_is_no_header(
     assert warned(read_matrix, b"2,3 2:1\n", first_index=1) == []
 
 
-def test_ids_from_one_are_looked_for_in_both_files_together():
+def test_ids_from_one_are_checked_in_both_files_together():
     one, two = b"1 1:1\n2 2:1\n", b"3 3:1\n"
     (said,) = warned(read_dataset, one, two, name="d")
     assert said.startswith("data (training) and data (test): the smallest feature id is 1")
@@ -156,7 +120,7 @@ def test_three_labels_alone_are_a_row_not_a_header_without_rows():
     assert dataset.Y_test.indices.tolist() == [0, 2, 3]
 
 
-def test_a_header_with_commas_is_named_when_a_header_is_asked_for():
+def test_a_header_with_commas_is_named_when_the_format_is_xmlc():
     error = failure(b"9,4,3\n0 0:1\n", format="xmlc")
     assert "'9,4,3' where the header belongs" in error.found
     assert "separated by spaces" in error.remedy
@@ -164,7 +128,7 @@ def test_a_header_with_commas_is_named_when_a_header_is_asked_for():
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress])
 @pytest.mark.parametrize("content", [TEXT, b"0 1:1\n1 2:1\n", b"# made by hand\n1 2 2\n0 1:1\n"])
-def test_lines_that_end_with_a_carriage_return_alone_are_an_error_that_says_so(content, pack):
+def test_lines_that_end_with_a_carriage_return_alone_are_an_error(content, pack):
     error = failure(pack(content.replace(b"\n", b"\r")), name="f.txt")
     assert "carriage return (CR) alone" in error.found
     assert "LF or CRLF" in error.remedy
@@ -254,7 +218,7 @@ def test_unsorted_ids_and_zeros_give_no_warning():
         (b"<!DOCTYPE html><html>", None, None, "web page", ""),
     ],
 )
-def test_what_is_wrong_is_said_with_its_place(content, line, column, found, remedy):
+def test_errors_have_line_column_and_remedy(content, line, column, found, remedy):
     error = failure(content, name="train.txt")
     assert isinstance(error, ValueError)
     assert (error.source, error.line, error.column) == ("train.txt", line, column)
@@ -281,7 +245,7 @@ def test_a_file_of_the_other_format_says_so():
     assert 'format="svmlight"' in failure(b"0 1:1\n", format="xmlc").remedy
 
 
-def test_headers_are_never_trusted_with_memory():
+def test_headers_do_not_decide_how_much_memory_is_used():
     error = failure(b"1000000000000 2147483647 2147483647\n0 1:1\n")
     assert "ends after 1 row" in error.found
     X, Y, _, _ = read_matrix(b"1 2147483647 2147483647\n0 1:1\n")
@@ -309,262 +273,8 @@ def test_other_formats_name_the_ones_that_can_be_read():
         read_matrix(TEXT, format="parquet")
 
 
-# ---- sources --------------------------------------------------------------------------------------------------------
-
-
-def zipped(*names, content=TEXT, **options):
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, **options) as archive:
-        for name in names:
-            archive.writestr(name, content)
-    return buffer.getvalue()
-
-
-PACKED = {
-    "gz": gzip.compress(TEXT),
-    "gz in two parts": gzip.compress(TEXT[:9]) + gzip.compress(TEXT[9:]),
-    "bz2": bz2.compress(TEXT),
-    "bz2 in two parts": bz2.compress(TEXT[:9]) + bz2.compress(TEXT[9:]),
-    "xz": lzma.compress(TEXT),
-    "xz in two parts": lzma.compress(TEXT[:9]) + lzma.compress(TEXT[9:]) + b"\0" * 8,
-    "zip": zipped("a/train.txt", "__MACOSX/a/._train.txt"),
-}
-
-
-@pytest.mark.parametrize("kind", PACKED)
-def test_compressed_sources_are_known_by_their_bytes(kind, tmp_path):
-    path = tmp_path / "train.txt"  # the name says nothing
-    path.write_bytes(PACKED[kind])
-    for source in (PACKED[kind], path, str(path), bytearray(PACKED[kind])):
-        assert read(source) == EXPECTED
-    with open(path, "rb") as stream:
-        assert read(stream) == EXPECTED
-
-
-@pytest.mark.parametrize("kind", PACKED)
-def test_damaged_archives_are_format_errors(kind):
-    packed = PACKED[kind]
-    for size in range(8, len(packed) - 12):
-        cut = packed[:size]
-        try:
-            read_matrix(cut)
-        except DatasetFormatError:
-            pass
-    assert "archive" in failure(packed[: len(packed) // 2]).remedy or "parts" in kind
-    rng = np.random.default_rng(0)
-    for _ in range(100):
-        changed = bytearray(packed)
-        for at in rng.integers(6, len(packed), 3):
-            changed[at] = rng.integers(0, 256)
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                read_matrix(bytes(changed))
-        except DatasetFormatError:
-            pass
-
-
-@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress, lambda c: zipped("a", content=c), bytes])
-def test_a_compression_bomb_ends_at_the_bound(pack):
-    bomb = pack(b"1 2 2\n" + b"\n" * 5_000_000)
-    error = failure(bomb, max_bytes=1_000_000)
-    assert "more than 1,000,000 bytes of text" in error.found
-    assert "max_bytes" in error.remedy
-    read_matrix(bomb, max_bytes=5_000_006)
-
-
-def test_archives_that_are_not_one_text_file():
-    assert "holds 2 files (a.txt, b.txt)" in failure(zipped("a.txt", "b.txt")).found
-    assert "holds 0 files" in failure(zipped()).found
-    assert "tar archive" in failure(b"\0" * 257 + b"ustar" + b"\0" * 300).found
-    assert "gzip data within compressed data" in failure(bz2.compress(gzip.compress(TEXT))).found
-
-
-class Upload(io.BytesIO):
-    """As Streamlit hands it over."""
-
-    name = "C/Users/me/my data.txt.gz"
-
-
-def test_an_upload_is_read_whole_and_goes_by_its_name():
-    upload = Upload(gzip.compress(TEXT))
-    upload.read()  # an earlier rerun
-    assert read(upload) == EXPECTED
-    assert failure(Upload(gzip.compress(b"x"))).source == "my data.txt.gz"
-    assert read_dataset(upload).name == "my data"
-
-
-def test_text_mode_files_and_other_things_are_type_errors(tmp_path):
-    with pytest.raises(TypeError, match="binary mode"):
-        read_matrix(io.StringIO("1 2 3"))
-    with pytest.raises(TypeError, match="a path, bytes or a binary file object"):
-        read_matrix(7)
-    with pytest.raises(FileNotFoundError):
-        read_matrix(tmp_path / "nothing.txt")
-
-
-def test_random_bytes_are_read_or_refused_but_never_crash():
-    rng = np.random.default_rng(6)
-    starts = [b"", b"2 9 9\n", b"\x1f\x8b\x08", b"BZh9", b"\xfd7zXZ\x00", b"PK\x03\x04", b"PK\x05\x06", b"0 1:1\n"]
-    for i in range(600):
-        content = starts[i % len(starts)] + rng.bytes(int(rng.integers(0, 200)))
-        try:
-            read_matrix(content)
-        except DatasetFormatError as error:
-            str(error).encode()
-
-
-# ---- writing --------------------------------------------------------------------------------------------------------
-
-
-def random_matrices(rng, n=200, d=50, k=30):
-    X = sp.random_array((n, d), density=0.1, format="csr", rng=rng, dtype=np.float32)
-    X.data = rng.integers(0, 1 << 32, X.nnz, dtype=np.uint32).view(np.float32)  # all kinds of numbers
-    X.data[~np.isfinite(X.data)] = 1
-    X.data[:3] = [1, -2, np.float32(0.1)]
-    Y = sp.random_array((n, k), density=0.05, format="csr", rng=rng) > 0
-    return X, Y
-
-
-@pytest.mark.parametrize("name", ["data.txt", "data.txt.gz", "data.bz2", "data.txt.XZ"])
-def test_what_is_written_is_read_back_exactly(name, tmp_path, monkeypatch):
-    monkeypatch.setattr("xmlcore.datasets.writing._CHUNK", 100)
-    X, Y = random_matrices(np.random.default_rng(7))
-    write_matrix(tmp_path / name, X, Y)
-    X_back, Y_back, _, _ = read_matrix(tmp_path / name)
-    assert X_back.shape == X.shape
-    assert (X_back != X).nnz == 0
-    assert (Y_back != Y).nnz == 0
-    assert [path.name for path in tmp_path.iterdir() if path.is_file()] == [name]
-    packed = (tmp_path / name).read_bytes()
-    assert (packed[:1] in (b"2",)) == (name == "data.txt")
-
-
-def test_numbers_are_written_short_and_empty_rows_as_blank_lines(tmp_path):
-    write_matrix(tmp_path / "d.txt", np.array([[0.1, 2, 0], [0, 0, 1e-7], [0, 0, 0], [0, 0, 0]]), [[1], [], [0, 1], []])
-    assert (tmp_path / "d.txt").read_bytes() == b"4 3 2\n1 0:0.1 1:2\n 2:1e-07\n0,1\n\n"
-    X, Y, _, _ = read_matrix(tmp_path / "d.txt")
-    assert X.shape == (4, 3)
-    assert Y.nnz == 3
-
-
-def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch):
-    path = tmp_path / "d.txt"
-    path.write_text("old")
-
-    def fail(*_):
-        raise OSError("disk full")
-
-    monkeypatch.setattr("xmlcore.datasets.writing._rows_text", fail)
-    with pytest.raises(OSError, match="disk full"):
-        write_matrix(path, np.eye(2), [[0], [1]])
-    assert path.read_text() == "old"
-    assert [p.name for p in tmp_path.iterdir() if p.is_file()] == ["d.txt"]
-
-
-def test_matrices_that_do_not_fit_are_not_written(tmp_path):
-    with pytest.raises(ValueError, match="rows"):
-        write_matrix(tmp_path / "d.txt", np.eye(2), [[0]])
-    with pytest.raises(ValueError, match="zip"):
-        write_matrix(tmp_path / "d.zip", np.eye(2), [[0], [1]])
-
-
-# ---- data sets ------------------------------------------------------------------------------------------------------
-
-
-def test_a_split_puts_every_row_on_one_side_and_depends_on_the_seed_alone():
-    train, test = split_rows(100, 0.2, 3)
-    assert sorted([*train, *test]) == list(range(100))
-    assert len(test) == 20
-    assert test.tolist() == sorted(test.tolist()) == split_rows(100, 20, 3)[1].tolist()
-    assert test.tolist() != split_rows(100, 0.2, 4)[1].tolist()
-
-
-@pytest.mark.parametrize("n, size", [(1, 0.5), (10, 0.01), (10, 0.99), (10, 10), (10, 0.0), (10, 1.5), (10, -1)])
-def test_a_split_with_an_empty_side_is_an_error(n, size):
-    with pytest.raises(ValueError):
-        split_rows(n, size)
-
-
-@pytest.mark.parametrize("size", ["0.2", True, None])
-def test_a_split_size_must_be_a_number(size):
-    with pytest.raises((TypeError, ValueError)):
-        split_rows(10, size)
-
-
-def test_one_file_is_split_and_the_split_is_noted(tmp_path):
-    X, Y = random_matrices(np.random.default_rng(8))
-    write_matrix(tmp_path / "my.data.txt.gz", X, Y)
-    dataset = read_dataset(tmp_path / "my.data.txt.gz", random_state=5)
-    train, test = split_rows(200, 0.2, 5)
-    assert dataset.name == "my.data"
-    assert (dataset.X_train != X[train]).nnz == (dataset.Y_test != Y[test]).nnz == 0
-    assert "40 of the 200 rows of my.data.txt.gz" in dataset.notes[0]
-    assert "seed 5" in dataset.notes[0]
-
-
-def test_two_files_with_names(tmp_path):
-    (tmp_path / "names.txt").write_bytes("été\r\n b\nc".encode())
-    dataset = read_dataset(
-        TEXT, b"1 4 3\n0 1:1\n", name="n", label_names=tmp_path / "names.txt", feature_names=["p", "q", "r", "s"]
-    )
-    assert (dataset.name, dataset.n_train, dataset.n_test) == ("n", 3, 1)
-    assert dataset.label_names == ["été", "b", "c"]
-    assert dataset.feature_names == ["p", "q", "r", "s"]
-    assert read_dataset(TEXT, TEXT, label_names=io.BytesIO(b"a\nb\n\n")).label_names == ["a", "b", ""]
-
-
-def test_headers_that_differ_are_an_error():
-    with pytest.raises(
-        DatasetFormatError, match="promises 5 features, but that of data .training. promises 4"
-    ) as caught:
-        read_dataset(TEXT, b"1 5 3\n0 1:1\n")
-    assert (caught.value.source, caught.value.line) == ("data (test)", 1)
-    with pytest.raises(DatasetFormatError, match="promises 2 labels"):
-        read_dataset(TEXT, b"1 4 2\n0 1:1\n")
-
-
-def test_files_without_header_are_padded_to_the_wider_one():
-    dataset = read_dataset(b"0 1:1\n3 0:1\n", b"1 5:1\n")
-    assert dataset.X_train.shape == (2, 6)
-    assert dataset.Y_test.shape == (1, 4)
-    dataset = read_dataset(TEXT, b" 1:1\n")  # not even a label
-    assert (dataset.X_test.shape, dataset.Y_test.shape) == ((1, 4), (1, 3))
-    assert read_dataset(b"0 1:1\n1 0:1\n", b"1 5:1\n", label_names=["a", "b", "c"]).n_labels == 3
-    with pytest.raises(DatasetFormatError, match="makes 10 features, but the header of .* promises 4"):
-        read_dataset(TEXT, b"0 9:1\n")
-
-
-@pytest.mark.parametrize(
-    "names, said",
-    [
-        (["a", "b"], "label_names holds 2 label names, but there are 3 labels"),
-        (b"a\nb\n", "it holds 2 label names, but there are 3 labels"),
-        (b"a\nb\nc\xe9\n", "line 3, column 2: the byte 0xe9 is not UTF-8"),
-    ],
-)
-def test_names_that_do_not_fit_are_errors(names, said):
-    with pytest.raises(ValueError, match=said):
-        read_dataset(TEXT, TEXT, label_names=names)
-
-
-def test_names_that_are_not_strings_and_unknown_options_are_type_errors():
-    with pytest.raises(TypeError, match=r"label_names\[0\] is 1"):
-        read_dataset(TEXT, TEXT, label_names=[1, 2, 3])
-    with pytest.raises(TypeError, match="no argument 'sep'"):
-        read_dataset(TEXT, sep=",")
-
-
-def test_a_file_without_rows_is_no_data_set():
-    with pytest.raises(DatasetFormatError, match="no rows"):
-        read_dataset(b"0 4 3\n")
-    with pytest.raises(DatasetFormatError, match="no rows"):
-        read_dataset(TEXT, b"0 4 3\n")
-
-
-# ---- real files -----------------------------------------------------------------------------------------------------
-
-STATISTICS = {  # rows, test rows, features, labels, nonzeros and labels per training row
+# Rows, test rows, features, labels, mean features and mean labels of training rows
+STATISTICS = {
     "bibtex": (4880, 2515, 1836, 159, 68.5, 2.38),
     "delicious": (12920, 3185, 500, 983, 18.5, 19.0),
     "wordnet-hyper": (65687, 16422, 36865, 15952, 11.3, 8.06),

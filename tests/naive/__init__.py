@@ -3,7 +3,8 @@
 from naive import (
     bipartition,
     bucket_measures,
-    certificates,
+    certificate_bounds,
+    certificate_search,
     decision_trees,
     ds_classes,
     ds_features,
@@ -35,7 +36,8 @@ from naive import (
 __all__ = [
     "bipartition",
     "bucket_measures",
-    "certificates",
+    "certificate_bounds",
+    "certificate_search",
     "decision_trees",
     "ds_classes",
     "ds_features",

@@ -1,4 +1,4 @@
-"""Certificates: twins of xmlcore/_kernels/certificates.py, with dense vectors."""
+"""Bounds of certificates: twins of xmlcore/_kernels/certificate_bounds.py, with dense vectors."""
 
 import math
 
@@ -9,7 +9,7 @@ from naive.plt_search import log_probability
 
 
 def cap_maximum(c, u, angle):
-    """Largest c . u' over unit vectors u' within the angle of the unit vector u."""
+    """Return the largest c . u' over unit vectors u' within the angle of the unit vector u."""
     length, along = math.sqrt(c @ c), float(c @ u)
     if length == 0 or angle >= math.acos(max(-1.0, min(1.0, along / length))):
         return length
@@ -17,7 +17,7 @@ def cap_maximum(c, u, angle):
 
 
 def certifies(weights, bias, error, loss, u, ours, theirs, angle, attempts):
-    """Whether the nodes ``ours`` of the best label have, within the angle, a larger product than ``theirs``."""
+    """Return whether the nodes ``ours`` of the best label certainly have a larger product than ``theirs``."""
     reach = {v: cap_maximum(weights[v], u, angle) for v in (*ours, *theirs)}
     drop = {v: -cap_maximum(-weights[v], u, angle) for v in ours}
     error = {v: error[v] * margin_size(weights[v], bias[v], u, angle) for v in (*ours, *theirs)}
@@ -58,29 +58,8 @@ def certifies(weights, bias, error, loss, u, ours, theirs, angle, attempts):
 
 
 def margin_size(w, b, u, angle):
-    """At most the sum of the sizes of a margin's terms, of any unit vector within the angle; 0 of a fixed margin."""
+    """Return a bound on the sum of a margin's |terms| for all unit vectors within the angle; 0 for a fixed margin."""
     if math.isinf(b):
         return 0.0
     length = math.sqrt(w @ w)
     return abs(b) + min(length, np.abs(w * u).sum() + 2 * math.sin(angle / 2) * length)
-
-
-def certified_angle(nodes, error, x, top, attempts, halvings=40):
-    """Angle by which a dense row may turn before the label ``top`` may be beaten, trying every other label."""
-    weights, bias = nodes.weights.toarray().astype(float), nodes.bias.astype(float)
-    u, ours = x / math.sqrt(x @ x), nodes.path(top).tolist()
-    angle = math.pi / 2
-    for label in set(range(len(nodes.leaf_of_label))) - {top}:
-        path = nodes.path(label).tolist()
-        own, theirs = [v for v in ours if v not in path], [v for v in path if v not in ours]
-
-        def holds(t, own=own, theirs=theirs):
-            return certifies(weights, bias, error, nodes.loss, u, own, theirs, t, attempts)
-
-        if not holds(angle):
-            low, high = 0.0, angle
-            for _ in range(halvings):
-                middle = (low + high) / 2
-                low, high = (middle, high) if holds(middle) else (low, middle)
-            angle = low
-    return angle

@@ -1,0 +1,120 @@
+"""Sources: paths, bytes, uploads and archives."""
+
+import bz2
+import gzip
+import io
+import lzma
+import warnings
+import zipfile
+
+import numpy as np
+import pytest
+from datasets.reads import EXPECTED, TEXT, failure, read
+
+from xmlcore.datasets import (
+    DatasetFormatError,
+    read_dataset,
+    read_matrix,
+)
+
+
+def zipped(*names, content=TEXT, **options):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, **options) as archive:
+        for name in names:
+            archive.writestr(name, content)
+    return buffer.getvalue()
+
+
+PACKED = {
+    "gz": gzip.compress(TEXT),
+    "gz in two parts": gzip.compress(TEXT[:9]) + gzip.compress(TEXT[9:]),
+    "bz2": bz2.compress(TEXT),
+    "bz2 in two parts": bz2.compress(TEXT[:9]) + bz2.compress(TEXT[9:]),
+    "xz": lzma.compress(TEXT),
+    "xz in two parts": lzma.compress(TEXT[:9]) + lzma.compress(TEXT[9:]) + b"\0" * 8,
+    "zip": zipped("a/train.txt", "__MACOSX/a/._train.txt"),
+}
+
+
+@pytest.mark.parametrize("kind", PACKED)
+def test_compressed_sources_are_recognised_by_their_bytes(kind, tmp_path):
+    path = tmp_path / "train.txt"  # the name says nothing
+    path.write_bytes(PACKED[kind])
+    for source in (PACKED[kind], path, str(path), bytearray(PACKED[kind])):
+        assert read(source) == EXPECTED
+    with open(path, "rb") as stream:
+        assert read(stream) == EXPECTED
+
+
+@pytest.mark.parametrize("kind", PACKED)
+def test_damaged_archives_are_format_errors(kind):
+    packed = PACKED[kind]
+    for size in range(8, len(packed) - 12):
+        cut = packed[:size]
+        try:
+            read_matrix(cut)
+        except DatasetFormatError:
+            pass
+    assert "archive" in failure(packed[: len(packed) // 2]).remedy or "parts" in kind
+    rng = np.random.default_rng(0)
+    for _ in range(100):
+        changed = bytearray(packed)
+        for at in rng.integers(6, len(packed), 3):
+            changed[at] = rng.integers(0, 256)
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                read_matrix(bytes(changed))
+        except DatasetFormatError:
+            pass
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress, lambda c: zipped("a", content=c), bytes])
+def test_a_compression_bomb_ends_at_the_bound(pack):
+    bomb = pack(b"1 2 2\n" + b"\n" * 5_000_000)
+    error = failure(bomb, max_bytes=1_000_000)
+    assert "more than 1,000,000 bytes of text" in error.found
+    assert "max_bytes" in error.remedy
+    read_matrix(bomb, max_bytes=5_000_006)
+
+
+def test_archives_that_are_not_one_text_file():
+    assert "holds 2 files (a.txt, b.txt)" in failure(zipped("a.txt", "b.txt")).found
+    assert "holds 0 files" in failure(zipped()).found
+    assert "tar archive" in failure(b"\0" * 257 + b"ustar" + b"\0" * 300).found
+    assert "gzip data within compressed data" in failure(bz2.compress(gzip.compress(TEXT))).found
+
+
+class Upload(io.BytesIO):
+    """As Streamlit hands it over."""
+
+    name = "C/Users/me/my data.txt.gz"
+
+
+def test_an_upload_is_read_whole_and_goes_by_its_name():
+    upload = Upload(gzip.compress(TEXT))
+    upload.read()  # an earlier rerun
+    assert read(upload) == EXPECTED
+    assert failure(Upload(gzip.compress(b"x"))).source == "my data.txt.gz"
+    assert read_dataset(upload).name == "my data"
+
+
+def test_text_mode_files_and_other_things_are_type_errors(tmp_path):
+    with pytest.raises(TypeError, match="binary mode"):
+        read_matrix(io.StringIO("1 2 3"))
+    with pytest.raises(TypeError, match="a path, bytes or a binary file object"):
+        read_matrix(7)
+    with pytest.raises(FileNotFoundError):
+        read_matrix(tmp_path / "nothing.txt")
+
+
+def test_random_bytes_are_read_or_refused_but_never_crash():
+    rng = np.random.default_rng(6)
+    starts = [b"", b"2 9 9\n", b"\x1f\x8b\x08", b"BZh9", b"\xfd7zXZ\x00", b"PK\x03\x04", b"PK\x05\x06", b"0 1:1\n"]
+    for i in range(600):
+        content = starts[i % len(starts)] + rng.bytes(int(rng.integers(0, 200)))
+        try:
+            read_matrix(content)
+        except DatasetFormatError as error:
+            str(error).encode()
