@@ -75,30 +75,3 @@ def test_values_at_the_ends_of_float32_stay_finite(scale):
         assert np.isfinite(model.weights_).all() and np.isfinite(model.predict_topk(X * scale).scores).all()
     with pytest.raises(ValueError, match="beyond float32: scale X"):
         DoubleSampling().fit(np.full((4, 2), 3e38), [0, 0, 1, 1])
-
-
-@pytest.mark.parametrize(
-    "params, message",
-    [
-        ({"examples_per_class": 0}, "examples_per_class must be from 1e-06"),
-        ({"examples_per_class": "2"}, "examples_per_class must be a finite number"),
-        ({"n_adversarial": 0}, "n_adversarial must be"),
-        ({"n_candidates": 1.5}, "n_candidates must be a whole number"),
-        ({"random_state": -1}, "random_state"),
-        ({"loss": "hinge"}, "loss must be one of logistic, squared_hinge, not 'hinge'"),
-        ({"C": 0}, "C must be from"),
-        ({"distance": "l1"}, "distance must be one of cosine, euclidean"),
-        ({"weighting": None}, "weighting must be one of tfidf, counts"),
-        ({"leave_one_out": 1}, "leave_one_out must be True or False"),
-        ({"features": "all"}, "features must be one of paper, extended"),
-        ({"candidates_from": "tree"}, "candidates_from must be one of centroids, plt"),
-        ({"adversaries": 3}, "adversaries must be one of random, candidates"),
-        ({"balanced": None}, "balanced must be True or False"),
-        ({"negative": "drop"}, "negative must be one of refuse, zero"),
-        ({"n_jobs": 0}, "n_jobs"),
-    ],
-)
-def test_bad_parameters_are_named(params, message):
-    X, _, labels = problem()
-    with pytest.raises((ValueError, TypeError), match=message):
-        DoubleSampling(**params).fit(X, binary(labels))
