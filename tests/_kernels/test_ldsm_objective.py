@@ -18,7 +18,7 @@ def choose_directions(sums, total, label_sums, labels, start, end, integrity_wei
 
 
 @pytest.mark.parametrize("M", [2, 3, 5])
-def test_directions_are_those_of_least_objective(M):
+def test_a_row_goes_to_the_children_of_least_objective(M):
     random = np.random.default_rng(M)
     for _ in range(200):
         n_labels, own = 7, sorted(random.choice(7, random.integers(1, 5), replace=False).tolist())
@@ -37,7 +37,7 @@ def test_directions_are_those_of_least_objective(M):
 
 
 def shares_of(sent, labels, M):
-    """P_j, P_j^i and pi of a split: ``sent[i]`` are the children of row i."""
+    """Return P_j, P_j^i and pi of a split; ``sent[i]`` are the children that row i goes to."""
     C = sum(map(len, labels))
     met = {k: sum(k in own for own in labels) for k in {k for own in labels for k in own}}
     P = [sum(len(own) for to, own in zip(sent, labels) if j in to) / C for j in range(M)]

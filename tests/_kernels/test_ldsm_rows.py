@@ -5,7 +5,7 @@ import numpy as np
 from xmlcore._kernels import ldsm_rows
 
 
-def test_lists_of_some_rows_are_numbered_among_what_occurs():
+def test_ids_of_a_nodes_rows_are_numbered_among_those_that_occur():
     ptr, ids = np.array([0, 3, 3, 5, 8]), np.array([9, 2, 40, 7, 2, 40, 41, 9], np.int32)
     place = np.full(50, -1, np.int32)
     own_ptr, own, kept = ldsm_rows.gather_lists(ptr, ids, np.array([0, 3], np.int32), place)

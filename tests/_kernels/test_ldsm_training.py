@@ -12,7 +12,7 @@ from xmlcore.validation import check_labels, csr_parts
 
 
 def in_float64(X, labels, n_labels=6):
-    """A node's rows as the kernels take them, but with values in float64: the twin's arithmetic."""
+    """Return a node's rows as the kernels take them, with values in float64, as the twin computes."""
     ptr, columns, values = csr_parts(X)
     y = csr_parts(check_labels(labels, n_labels=n_labels))
     rows, place = np.arange(X.shape[0], dtype=np.int32), np.full(100, -1, np.int32)
@@ -69,8 +69,8 @@ def test_nothing_is_learnt_when_training_is_stopped_before_the_first_epoch():
     assert np.isnan(trace).all() and not counts.any()
 
 
-def test_rows_whose_margin_is_not_a_number_change_nothing():
-    """Their error is nan, which is neither 0 nor at least ``min_error``."""
+def test_a_regressor_does_not_learn_from_a_row_whose_margin_is_nan():
+    """The error is nan, which is neither 0 nor at least ``min_error``."""
     node, *_ = in_float64(*rows_and_labels()[::2])
     node.values[: node.ptr[1]] = np.nan
     row = node._replace(ptr=node.ptr[:2], label_ptr=node.label_ptr[:2])

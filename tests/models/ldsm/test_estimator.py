@@ -8,7 +8,7 @@ from ldsm_examples import assert_same_model, small_data, small_model
 from xmlcore import LdSM, metrics
 
 
-def test_rows_without_labels_are_left_out_with_a_note():
+def test_rows_without_labels_are_left_out_with_a_warning():
     X, labels = small_data()
     with pytest.warns(UserWarning, match="2 of 62 training rows have no label and are left out"):
         model = small_model().fit(sp.vstack([X[[0]], X, X[[1]]], format="csr"), [[], *labels, []])
@@ -45,7 +45,7 @@ def test_bad_parameters_are_named(params, message):
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_stopping_keeps_the_old_model(n_jobs):
+def test_a_stopped_fit_keeps_the_earlier_model(n_jobs):
     X, labels = small_data()
     model = small_model(n_jobs=n_jobs).fit(X, labels)
     before = model.predict_topk(X, 3)
@@ -63,13 +63,13 @@ def test_stopping_keeps_the_old_model(n_jobs):
     np.testing.assert_array_equal(before.labels, model.predict_topk(X, 3).labels)
 
 
-def test_progress_rises_to_the_end():
-    said = []
+def test_progress_never_falls_and_ends_at_1():
+    reported = []
     small_model(n_jobs=2).fit(
-        *small_data(), progress=lambda phase, fraction, detail="": said.append((fraction, detail))
+        *small_data(), progress=lambda phase, fraction, detail="": reported.append((fraction, detail))
     )
-    fractions = [fraction for fraction, _ in said]
-    assert fractions == sorted(fractions) and fractions[-1] == 1 and said[-1][1] == "3 of 3 trees"
+    fractions = [fraction for fraction, _ in reported]
+    assert fractions == sorted(fractions) and fractions[-1] == 1 and reported[-1][1] == "3 of 3 trees"
 
 
 @pytest.mark.real_data
@@ -77,8 +77,8 @@ def test_progress_rises_to_the_end():
     "name, figures",
     [("bibtex", (58.3, 34.4, 25.7)), pytest.param("delicious", (67.9, 61.5, 56.4), marks=pytest.mark.slow)],
 )
-def test_precision_is_the_published_programs(name, figures, real_data):
-    """One seed here, three in the benchmark: hence a point of room for P@1, half a point for the others."""
+def test_precision_is_that_of_the_published_program(name, figures, real_data):
+    """The figures are means of three seeds; one seed may be 1 point below in P@1 and half a point in the others."""
     from xmlcore.datasets import read_dataset
 
     data = read_dataset(real_data / name / "train.txt.gz", real_data / name / "test.txt.gz", name=name)

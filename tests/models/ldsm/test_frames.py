@@ -1,11 +1,11 @@
-"""Tables of trees say what the trees' arrays say."""
+"""Tables of trees agree with the arrays of the trees."""
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 from xmlcore import LdSM
-from xmlcore.models.ldsm import frames as tree_frames
+from xmlcore.models.ldsm import frames
 
 WEIGHTS = (2.0, 1.0)
 
@@ -43,21 +43,21 @@ def counts(tree, v):
 
 
 def test_nodes_below_are_counted(tree):
-    assert tree_frames.nodes_below(tree).tolist() == [len(all_below(tree, v)) - 1 for v in range(tree.parent.size)]
+    assert frames.nodes_below(tree).tolist() == [len(all_below(tree, v)) - 1 for v in range(tree.parent.size)]
 
 
 def test_top_labels_are_the_most_frequent_ones_with_their_rows(tree):
-    labels, rows = tree_frames.top_labels(tree, 4)
+    labels, rows = frames.top_labels(tree, 4)
     for v in range(tree.parent.size):
         expected = sorted((-n, j) for j, n in enumerate(counts(tree, v)) if n)[:4]
         assert [j for j in labels[v] if j >= 0] == [j for _, j in expected]
         assert rows[v].tolist() == [-n for n, _ in expected] + [0] * (4 - len(expected))
     some = [7, 0, 3]
-    np.testing.assert_array_equal(tree_frames.top_labels(tree, 4, some)[0], labels[some])
+    np.testing.assert_array_equal(frames.top_labels(tree, 4, some)[0], labels[some])
 
 
 def test_the_table_of_nodes_has_all_of_them_with_names(tree):
-    frame = tree_frames.nodes_frame(tree, lambda j: f"topic {j}")
+    frame = frames.nodes_frame(tree, lambda j: f"topic {j}")
     assert len(frame) == tree.parent.size
     assert frame["node"].tolist() == list(range(len(frame)))
     assert frame["rows"].tolist() == tree.n_samples.tolist()
@@ -72,65 +72,65 @@ def test_the_table_of_nodes_has_all_of_them_with_names(tree):
     assert child["share_of_parent"] == tree.n_samples[1] / tree.n_samples[child["parent"]]
 
 
-def test_a_part_of_the_table_is_the_same_as_in_the_whole(tree):
+def test_a_table_of_some_nodes_equals_these_rows_of_the_table_of_all(tree):
     leaf = int(np.flatnonzero(tree.children[:, 0] < 0)[0])
     for nodes in ([5, 0, 2], [leaf]):
-        whole, part = tree_frames.nodes_frame(tree), tree_frames.nodes_frame(tree, nodes=nodes)
+        whole, part = frames.nodes_frame(tree), frames.nodes_frame(tree, nodes=nodes)
         assert part.equals(whole.iloc[nodes].reset_index(drop=True).astype(part.dtypes))
 
 
 def test_levels_below_a_node(tree):
-    nodes = tree_frames.below(tree, 0, 2)
+    nodes = frames.below(tree, 0, 2)
     assert sorted(nodes) == [v for v in range(tree.parent.size) if tree.depth[v] <= 2]
     top = int(tree.children[0, 0])
-    assert set(tree_frames.below(tree, top, 100)) == set(all_below(tree, top))
-    assert tree_frames.below(tree, top, 0).tolist() == [top]
+    assert set(frames.below(tree, top, 100)) == set(all_below(tree, top))
+    assert frames.below(tree, top, 0).tolist() == [top]
 
 
-def test_as_many_levels_as_fit_are_found(tree):
+def test_the_most_levels_that_fit_are_found(tree):
     for most in (1, 7, 20, 10_000):
-        levels = tree_frames.levels_that_fit(tree, 0, most)
-        assert levels == 1 or tree_frames.below(tree, 0, levels).size <= most
-        assert levels == tree.depth.max() or tree_frames.below(tree, 0, levels + 1).size > most
+        levels = frames.levels_that_fit(tree, 0, most)
+        assert levels == 1 or frames.below(tree, 0, levels).size <= most
+        assert levels == tree.depth.max() or frames.below(tree, 0, levels + 1).size > most
 
 
-def test_drawn_nodes_lie_by_depth_and_ends_of_branches_have_lines_of_their_own(tree):
-    frame = tree_frames.layout(tree, tree_frames.below(tree, 0, 3)).set_index("node")
+def test_nodes_are_placed_by_depth_and_each_end_of_a_branch_has_its_own_line(tree):
+    frame = frames.layout(tree, frames.below(tree, 0, 3)).set_index("node")
     assert frame["x"].tolist() == tree.depth[frame.index].tolist()
     ends = frame[~frame.index.isin(frame["parent"])]
     assert sorted(ends["y"]) == list(range(len(ends)))
     for v, children in frame[frame["parent"] >= 0].groupby("parent"):
         assert frame["y"][v] == (children["y"].min() + children["y"].max()) / 2
         assert set(children.index) == set(tree.children[v])
-    below = tree_frames.nodes_below(tree)
+    below = frames.nodes_below(tree)
     assert frame["hidden"].tolist() == [below[v] if v in ends.index else 0 for v in frame.index]
     assert len(frame) + frame["hidden"].sum() == tree.parent.size  # every node is drawn or counted
 
 
-def test_nodes_that_hang_together_by_nothing_cannot_be_drawn(tree):
+def test_nodes_without_a_common_top_cannot_be_drawn(tree):
     with pytest.raises(ValueError, match="one top, not 2"):
-        tree_frames.layout(tree, [1, 2])
+        frames.layout(tree, [1, 2])
 
 
-def test_the_way_of_a_row_is_drawn_with_what_it_passes_by(model, tree):
+def test_the_path_of_a_row_is_drawn_with_the_siblings_of_its_nodes(model, tree):
     applied = model.apply(model.X)
     several = [i for i in range(model.X.shape[0]) if applied.of(i, 0).size > 1]
     for row in [0, *several[:2]]:
         leaves = applied.of(row, 0)
-        way = tree_frames.visited(tree, leaves)
+        way = frames.visited(tree, leaves)
         expected = {0}
         for leaf in leaves:
-            expected |= set(tree_frames.path_to(tree, int(leaf)))
+            expected |= set(frames.path_to(tree, int(leaf)))
         assert set(way) == expected
-        nodes = tree_frames.with_siblings(tree, way)
+        nodes = frames.with_siblings(tree, way)
         assert set(nodes) == expected | {int(c) for v in expected for c in tree.children[v] if c >= 0}
-        frame = tree_frames.drawing_frame(tree, nodes, str, WEIGHTS, leaves=leaves)
+        frame = frames.drawing_frame(tree, nodes, str, WEIGHTS, leaves=leaves)
         assert set(frame["node"][frame["visited"]]) == expected
         assert len(frame) + frame["hidden"].sum() == tree.parent.size
 
 
-def test_the_way_to_a_node_begins_at_the_root(tree):
-    path = tree_frames.path_to(tree, tree.parent.size - 1)
+def test_the_path_to_a_node_begins_at_the_root(tree):
+    path = frames.path_to(tree, tree.parent.size - 1)
     assert path[0] == 0 and path[-1] == tree.parent.size - 1
     assert [tree.parent[v] for v in path[1:]] == path[:-1]
 
@@ -138,13 +138,13 @@ def test_the_way_to_a_node_begins_at_the_root(tree):
 @pytest.mark.parametrize("node", [-1, 10_000])
 def test_nodes_that_do_not_exist_are_refused(tree, node):
     with pytest.raises(ValueError, match="node must be"):
-        tree_frames.path_to(tree, node)
+        frames.path_to(tree, node)
 
 
-def test_a_drawing_says_what_sets_nodes_apart_and_how_j_adds_up(model, tree):
-    frame = tree_frames.drawing_frame(tree, tree_frames.below(tree, 0, 2), lambda j: f"t{j}", WEIGHTS)
-    known = tree_frames.drawing_frame(
-        tree, tree_frames.below(tree, 0, 2), lambda j: f"t{j}", WEIGHTS, all_nodes=tree_frames.nodes_frame(tree)
+def test_a_drawing_names_the_label_that_rises_most_and_the_sum_that_makes_j(model, tree):
+    frame = frames.drawing_frame(tree, frames.below(tree, 0, 2), lambda j: f"t{j}", WEIGHTS)
+    known = frames.drawing_frame(
+        tree, frames.below(tree, 0, 2), lambda j: f"t{j}", WEIGHTS, all_nodes=frames.nodes_frame(tree)
     )
     assert known.equals(frame.astype(known.dtypes))
     root = frame.iloc[0]
@@ -164,7 +164,7 @@ def test_a_drawing_says_what_sets_nodes_apart_and_how_j_adds_up(model, tree):
 
 
 def test_leaves_are_counted_by_depth_with_their_rows(model):
-    frame = tree_frames.depth_frame(model.trees_)
+    frame = frames.depth_frame(model.trees_)
     for t, tree in enumerate(model.trees_):
         mine, leaf = frame[frame["tree"] == t], tree.children[:, 0] < 0
         assert mine["leaves"].sum() == leaf.sum()
@@ -174,10 +174,10 @@ def test_leaves_are_counted_by_depth_with_their_rows(model):
 
 def test_parts_of_j_by_depth_add_up_to_it(model):
     weights = (model.integrity_weight, model.multiway_weight)
-    frame = tree_frames.objective_by_depth(model.trees_, weights)
+    frame = frames.objective_by_depth(model.trees_, weights)
     assert ((frame["least"] <= frame["mean"] + 1e-12) & (frame["mean"] <= frame["greatest"] + 1e-12)).all()
     means = frame.pivot(index="depth", columns="part", values="mean")
-    np.testing.assert_allclose(means["J"], means[list(tree_frames.PARTS)].sum(axis=1))
+    np.testing.assert_allclose(means["J"], means[list(frames.PARTS)].sum(axis=1))
     at_root = frame[(frame["part"] == "J") & (frame["depth"] == 0)].iloc[0]
     roots = [tree.objective[0] for tree in model.trees_]
     assert (at_root["least"], at_root["greatest"], at_root["nodes"]) == (min(roots), max(roots), len(roots))
@@ -187,9 +187,9 @@ def test_parts_of_j_in_training_add_up_to_it(model, tree):
     weights = (model.integrity_weight, model.multiway_weight)
     for at in (0, tree.inner.size - 1):
         node = int(tree.inner[at])
-        frame = tree_frames.training_trace(tree, node, weights)
+        frame = frames.training_trace(tree, node, weights)
         table = frame.pivot(index=["stage", "epoch"], columns="part", values="value")
-        np.testing.assert_allclose(table["J"], table[list(tree_frames.PARTS)].sum(axis=1), atol=1e-6)
+        np.testing.assert_allclose(table["J"], table[list(frames.PARTS)].sum(axis=1), atol=1e-6)
         np.testing.assert_allclose(table.loc["training", "J"], tree.trace[at, :, 0], rtol=1e-6)
         assert table.loc[("split", model.n_epochs), "J"] == tree.objective[node]
 
@@ -197,11 +197,11 @@ def test_parts_of_j_in_training_add_up_to_it(model, tree):
 def test_a_leaf_has_no_training(tree):
     leaf = int(np.flatnonzero(tree.children[:, 0] < 0)[0])
     with pytest.raises(ValueError, match=f"node {leaf} is a leaf"):
-        tree_frames.training_trace(tree, leaf, WEIGHTS)
+        frames.training_trace(tree, leaf, WEIGHTS)
 
 
-def test_labels_of_a_node_say_where_they_are_sent(tree):
-    frame = tree_frames.labels_of_node(tree, 0, lambda j: f"topic {j}")
+def test_the_table_of_a_nodes_labels_has_the_shares_sent_to_each_child(tree):
+    frame = frames.labels_of_node(tree, 0, lambda j: f"topic {j}")
     assert frame["rows"].tolist() == sorted(counts(tree, 0)[counts(tree, 0) > 0], reverse=True)
     for row in frame.to_dict("records"):
         assert row["rows"] == counts(tree, 0)[row["label"]]
@@ -209,16 +209,16 @@ def test_labels_of_a_node_say_where_they_are_sent(tree):
         assert row["name"] == f"topic {row['label']}"
         for c, child in enumerate(tree.children[0], 1):
             assert row[f"to_{c}"] == pytest.approx(counts(tree, child)[row["label"]] / row["rows"])
-    assert len(tree_frames.labels_of_node(tree, 0, k=2)) == 2
+    assert len(frames.labels_of_node(tree, 0, k=2)) == 2
     leaf = int(np.flatnonzero(tree.children[:, 0] < 0)[0])
-    assert not any(column.startswith("to_") for column in tree_frames.labels_of_node(tree, leaf))
+    assert not any(column.startswith("to_") for column in frames.labels_of_node(tree, leaf))
 
 
-def test_leaves_of_a_row_with_their_weights_make_the_prediction(model):
+def test_the_weighted_leaves_of_a_row_add_up_to_its_prediction(model):
     rows = model.X[:20]
     applied, ranking = model.apply(rows), model.predict_topk(rows, model.n_labels_)
     for row in range(20):
-        frame = tree_frames.leaves_frame(model.trees_, applied, row)
+        frame = frames.leaves_frame(model.trees_, applied, row)
         assert frame["weight"].sum() == pytest.approx(1)
         found = np.zeros(model.n_labels_)
         for leaf in frame.to_dict("records"):
@@ -239,18 +239,18 @@ def rare(model):
 def test_rows_of_a_label_are_counted_at_every_node(tree):
     for label in range(12):
         expected = [counts(tree, v)[label] for v in range(tree.parent.size)]
-        assert tree_frames.rows_with_label(tree, label).tolist() == expected
+        assert frames.rows_with_label(tree, label).tolist() == expected
 
 
 @pytest.mark.parametrize("label", [-1, 12])
 def test_labels_that_do_not_exist_are_refused(tree, label):
     with pytest.raises(ValueError, match="label must be"):
-        tree_frames.rows_with_label(tree, label)
+        frames.rows_with_label(tree, label)
 
 
-def test_leaves_of_a_label_hold_all_its_rows_with_its_place_among_their_labels(model, tree):
+def test_leaves_of_a_label_hold_all_its_rows_and_rank_it_among_their_labels(model, tree):
     for label in rare(model):
-        frame = tree_frames.leaves_of_label(tree, label, lambda j: f"topic {j}")
+        frame = frames.leaves_of_label(tree, label, lambda j: f"topic {j}")
         leaves = [v for v in range(tree.parent.size) if tree.children[v, 0] < 0 and counts(tree, v)[label]]
         assert frame["node"].tolist() == sorted(leaves, key=lambda v: (-counts(tree, v)[label], v))
         assert frame["share_of_label"].sum() >= 1 - 1e-12  # every row ends somewhere, some in several leaves
@@ -264,36 +264,38 @@ def test_leaves_of_a_label_hold_all_its_rows_with_its_place_among_their_labels(m
             assert row["name_1"] == f"topic {own.argmax()}" and row["share_1"] == own.max() / row["rows"]
 
 
-def test_nodes_of_a_label_are_those_its_rows_reach_and_what_they_pass_by(model, tree):
+def test_nodes_of_a_label_are_those_that_its_rows_reach_and_their_siblings(model, tree):
     for label in rare(model):
         reached = {v for v in range(tree.parent.size) if counts(tree, v)[label]}
-        around = set(tree_frames.with_siblings(tree, list(reached)))
-        assert set(tree_frames.nodes_of_label(tree, label)) == around
-        assert set(tree_frames.nodes_of_label(tree, label, len(around) - 1)) == (
-            reached if reached != around else set(tree_frames.nodes_of_label(tree, label, len(reached) - 1))
+        around = set(frames.with_siblings(tree, list(reached)))
+        assert set(frames.nodes_of_label(tree, label)) == around
+        assert set(frames.nodes_of_label(tree, label, len(around) - 1)) == (
+            reached if reached != around else set(frames.nodes_of_label(tree, label, len(reached) - 1))
         )
 
 
-def test_when_not_all_fit_the_nodes_with_most_of_the_labels_rows_hang_together(model, tree):
+def test_when_not_all_fit_the_nodes_with_most_rows_of_the_label_are_connected(model, tree):
     label = rare(model)[-1]
-    count = tree_frames.rows_with_label(tree, label)
+    count = frames.rows_with_label(tree, label)
     reached = np.flatnonzero(count)
-    last = int(tree_frames.leaves_of_label(tree, label)["node"].iloc[-1])
+    last = int(frames.leaves_of_label(tree, label)["node"].iloc[-1])
     for most in range(1, reached.size):
-        nodes = tree_frames.nodes_of_label(tree, label, most)
+        nodes = frames.nodes_of_label(tree, label, most)
         assert nodes.size == most and all(v == 0 or tree.parent[v] in nodes for v in nodes)
         assert count[nodes].min() >= count[np.setdiff1d(reached, nodes)].max()
-        wanted = tree_frames.nodes_of_label(tree, label, most, last)
-        way = tree_frames.path_to(tree, last)
+        wanted = frames.nodes_of_label(tree, label, most, last)
+        way = frames.path_to(tree, last)
         assert set(way) <= set(wanted) and wanted.size == max(most, len(way))
-        frame = tree_frames.drawing_frame(tree, wanted, str, WEIGHTS, label=label)  # it hangs together
+        frame = frames.drawing_frame(
+            tree, wanted, str, WEIGHTS, label=label
+        )  # which raises unless the nodes are connected
         assert len(frame) + frame["hidden"].sum() == tree.parent.size  # every node is drawn or counted
 
 
-def test_a_drawing_of_a_label_says_how_its_rows_part(model, tree):
+def test_a_drawing_of_a_label_has_the_share_of_its_rows_at_each_node(model, tree):
     label = rare(model)[-1]
-    nodes = tree_frames.nodes_of_label(tree, label)
-    frame = tree_frames.drawing_frame(tree, nodes, lambda j: f"t{j}", WEIGHTS, label=label).set_index("node")
+    nodes = frames.nodes_of_label(tree, label)
+    frame = frames.drawing_frame(tree, nodes, lambda j: f"t{j}", WEIGHTS, label=label).set_index("node")
     for v, row in zip(frame.index, frame.to_dict("records")):
         own = counts(tree, v)
         assert row["visited"] == (own[label] > 0) and row["with_label"] == own[label]
@@ -305,44 +307,44 @@ def test_a_drawing_of_a_label_says_how_its_rows_part(model, tree):
     assert (frame["having"] == "none with the label").tolist() == (frame["with_label"] == 0).tolist()
 
 
-def test_a_labels_rows_are_together_down_to_the_deepest_node_with_all_of_them(model, tree):
+def test_the_deepest_node_with_all_rows_of_a_label_is_found(model, tree):
     for label in range(12):
         count = [counts(tree, v)[label] for v in range(tree.parent.size)]
         whole = [v for v, n in enumerate(count) if n == count[0]]
-        assert tree_frames.together_until(tree, label) == max(whole, key=lambda v: (tree.depth[v], -v))
+        assert frames.together_until(tree, label) == max(whole, key=lambda v: (tree.depth[v], -v))
 
 
-def test_a_label_without_training_rows_is_nowhere():
+def test_a_label_without_training_rows_has_no_nodes():
     Y = np.zeros((4, 3), bool)
     Y[:2, 0] = Y[2:, 2] = True
     tree = LdSM(n_estimators=1, n_epochs=3).fit(np.eye(4), Y).trees_[0]
-    assert not tree_frames.rows_with_label(tree, 1).any()
-    assert tree_frames.nodes_of_label(tree, 1).size == 0
-    assert tree_frames.leaves_of_label(tree, 1, str).empty
-    assert tree_frames.together_until(tree, 1) == 0
+    assert not frames.rows_with_label(tree, 1).any()
+    assert frames.nodes_of_label(tree, 1).size == 0
+    assert frames.leaves_of_label(tree, 1, str).empty
+    assert frames.together_until(tree, 1) == 0
 
 
-def test_a_node_of_which_some_children_are_drawn_hides_only_the_others(tree):
+def test_only_children_that_are_not_drawn_count_as_hidden(tree):
     one, other = int(tree.children[0, 0]), int(tree.children[0, -1])
-    below = tree_frames.nodes_below(tree)
+    below = frames.nodes_below(tree)
     for kept in (one, other):
-        frame = tree_frames.layout(tree, [0, kept])
+        frame = frames.layout(tree, [0, kept])
         assert frame["hidden"].tolist() == [tree.parent.size - 2 - below[kept], below[kept]]
 
 
-def test_a_tree_that_is_one_leaf_can_be_looked_at(one_node):
-    assert tree_frames.nodes_below(one_node).tolist() == [0]
-    assert tree_frames.levels_that_fit(one_node) == 1
-    frame = tree_frames.drawing_frame(one_node, tree_frames.below(one_node), str)
+def test_a_tree_of_one_leaf_has_all_tables(one_node):
+    assert frames.nodes_below(one_node).tolist() == [0]
+    assert frames.levels_that_fit(one_node) == 1
+    frame = frames.drawing_frame(one_node, frames.below(one_node), str)
     assert frame[["node", "x", "y", "hidden"]].to_numpy().tolist() == [[0, 0, 0, 0]]
-    assert tree_frames.objective_by_depth([one_node], WEIGHTS).empty
-    assert tree_frames.depth_frame([one_node]).to_numpy().tolist() == [[0, 0, 1, 2]]
-    assert tree_frames.nodes_of_label(one_node, 1).tolist() == [0]
-    assert tree_frames.leaves_of_label(one_node, 1)["place"].tolist() == [2]
+    assert frames.objective_by_depth([one_node], WEIGHTS).empty
+    assert frames.depth_frame([one_node]).to_numpy().tolist() == [[0, 0, 1, 2]]
+    assert frames.nodes_of_label(one_node, 1).tolist() == [0]
+    assert frames.leaves_of_label(one_node, 1)["place"].tolist() == [2]
 
 
 @pytest.mark.parametrize(
-    ("share", "said"),
+    ("share", "text"),
     [
         (0, "0 %"),
         (0.0003, "0.03 %"),
@@ -353,5 +355,5 @@ def test_a_tree_that_is_one_leaf_can_be_looked_at(one_node):
         (1, "100 %"),
     ],
 )
-def test_only_none_is_no_share_and_only_all_is_the_whole(share, said):
-    assert tree_frames.percent(share) == said
+def test_only_0_is_written_as_0_percent_and_only_1_as_100_percent(share, text):
+    assert frames.percent(share) == text

@@ -50,7 +50,7 @@ def test_trees_of_an_ensemble_differ_and_another_seed_is_another_model():
     assert len({str(root) for root in roots}) > 1 and not np.array_equal(one[0].objective, two[0].objective)
 
 
-def test_a_split_that_sends_all_rows_one_way_is_undone_and_said():
+def test_a_split_that_sends_all_rows_one_way_is_undone_with_a_warning():
     X = np.ones((40, 1))
     with pytest.warns(UserWarning, match="3 splits were undone.*100% of the rows.*n_attempts=5"):
         model = small_model(optimizer="nag", integrity_weight=2.0).fit(X, [[i % 4] for i in range(40)])
@@ -58,8 +58,8 @@ def test_a_split_that_sends_all_rows_one_way_is_undone_and_said():
     np.testing.assert_allclose(model.predict_proba(X[:1]).toarray(), [[0.25] * 4])
 
 
-def test_further_attempts_split_with_less_weight_of_class_integrity():
-    """Twenty classes, one per row: with the paper's weight of 2 a label's rows follow each other all one way."""
+def test_further_attempts_halve_the_weight_of_class_integrity():
+    """Twenty labels, one per row: with the paper's weight of 2 many splits send all rows one way."""
     random = np.random.default_rng(0)
     X = sp.csr_array((random.random((400, 20)) < 0.1) + np.repeat(np.eye(20), 20, axis=0))
     labels = [[i // 20] for i in range(400)]
@@ -70,10 +70,10 @@ def test_further_attempts_split_with_less_weight_of_class_integrity():
     again = LdSM(**params, n_attempts=5).fit(X, labels)
     sizes = [np.array([tree.parent.size for tree in model.trees_]) for model in (once, again)]
     assert sizes[0].min() < 39 and (sizes[1] == 39).all()
-    for one, two in zip(once.trees_, again.trees_):  # where the first attempt was good, there is no other
+    for one, two in zip(once.trees_, again.trees_):  # a split that was made at the first attempt is the same
         if one.parent.size > 1:
             assert one.objective[0] == two.objective[0] and (one.trace[0] == two.trace[0]).all()
-    for tree in again.trees_:  # J is told with the model's weights, whatever an attempt had
+    for tree in again.trees_:  # J has the model's weight, also where an attempt had less
         inner = tree.inner
         np.testing.assert_allclose(tree.objective[inner], (tree.balance - 2 * tree.integrity + tree.multiway)[inner])
         np.testing.assert_allclose(
@@ -88,7 +88,7 @@ def test_nodes_of_one_label_are_not_split():
     assert model.predict_topk(X[:1], 3).labels.tolist() == [[2, -1, -1]]
 
 
-def test_what_a_tree_tells_of_its_nodes_fits_together():
+def test_the_arrays_of_a_tree_agree_with_each_other():
     X, labels = small_data()
     model = small_model(arity=3, max_nodes=40).fit(X, labels)
     Y = check_labels(labels)
@@ -117,7 +117,7 @@ def test_what_a_tree_tells_of_its_nodes_fits_together():
 
 
 def test_the_size_of_features_does_not_matter_to_nag():
-    """Weights of large features are small, and not dropped for it."""
+    """Weights of large features are small, but are not dropped."""
     X, labels = small_data()
     X = sp.csr_array(abs(X))
     one, two = (small_model(optimizer="nag").fit(X * factor, labels) for factor in (1.0, 1024.0))
@@ -125,7 +125,7 @@ def test_the_size_of_features_does_not_matter_to_nag():
     assert max(tree.n_samples.size for tree in two.trees_) > 5
 
 
-def test_dense_data_is_learnt_by_sgd_on_standardised_features_unless_told_otherwise():
+def test_auto_takes_sgd_for_dense_data_and_nag_for_sparse_data():
     random = np.random.default_rng(3)
     X = random.normal(5, [1, 10, 100], (80, 3))
     labels = [[int(x > 5), 2 + int(y > 5)] for x, y, _ in X]
@@ -136,8 +136,8 @@ def test_dense_data_is_learnt_by_sgd_on_standardised_features_unless_told_otherw
     assert LdSM(n_estimators=1).fit(sp.csr_array(X * (random.random(X.shape) < 0.3)), labels).optimizer_ == "nag"
 
 
-def test_sgd_does_not_see_units_of_features():
-    """Means and scales are a node's own, so shifting and stretching a feature changes nothing but round-off."""
+def test_units_of_features_do_not_matter_to_sgd():
+    """Each node standardises its features, so shifting and scaling one changes nothing but round-off."""
     random = np.random.default_rng(4)
     X = random.normal(size=(60, 4))
     labels = [[int(a > 0) * 2 + int(b > 0)] for a, b, *_ in X]
@@ -147,13 +147,13 @@ def test_sgd_does_not_see_units_of_features():
         np.testing.assert_array_equal(a.n_samples, b.n_samples)
 
 
-def test_more_dense_rows_than_memory_are_refused_with_what_to_do(monkeypatch):
+def test_dense_rows_beyond_the_memory_limit_are_refused_with_a_remedy(monkeypatch):
     monkeypatch.setattr(estimator, "MOST_DENSE", 1000)
     with pytest.raises(ValueError, match="60 rows x 12 features.*use optimizer='nag'"):
         small_model(optimizer="sgd").fit(*small_data())
 
 
-def test_features_too_small_for_float32_are_refused_with_what_to_do():
+def test_features_too_small_for_float32_are_refused_with_a_remedy():
     X = np.random.default_rng(0).normal(size=(60, 4)) * 1e-43
     with np.errstate(all="ignore"), pytest.raises(FloatingPointError, match="scale the features, or use optimizer"):
         small_model(optimizer="sgd").fit(X, small_data()[1])

@@ -33,8 +33,8 @@ def test_predictions_are_means_of_the_leaves_histograms():
 
 
 @pytest.mark.parametrize("M", [2, 3, 4])
-def test_a_batch_is_predicted_as_its_rows_are_one_by_one(M, monkeypatch):
-    """However many rows are at a node: its weights are laid out by column or searched, with the same sums."""
+def test_a_batch_and_single_rows_are_predicted_alike(M, monkeypatch):
+    """With many rows at a node its weights are copied to a dense array, with few they are searched: the sums agree."""
     X, labels = small_data(n=300)
     model = small_model(arity=M, max_nodes=60).fit(X, labels)
     proba = model.predict_proba(X)
@@ -75,8 +75,8 @@ def test_shares_sum_to_one_and_probabilities_to_the_labels_of_a_row():
     assert together.predict_topk(X[:1], 3).scores == pytest.approx(1 / 3)
 
 
-def test_few_rows_at_a_time_are_predicted_as_all(monkeypatch):
-    """Shares of many labels are not held for all rows of a block."""
+def test_scoring_few_rows_at_a_time_changes_nothing(monkeypatch):
+    """Scores of many labels are computed for a part of a block at a time, to save memory."""
     X, labels = small_data()
     for params in ({}, {"rerank_beta": 0.5, "rerank_space": "idf"}):
         model = small_model(**params).fit(X, labels)

@@ -1,4 +1,4 @@
-"""Progress of growing trees: in proportion to the work, within large nodes too, and stopped there."""
+"""Progress of growing trees is proportional to the work, also within large nodes, where training can be stopped."""
 
 import threading
 
@@ -12,49 +12,49 @@ from xmlcore.progress import Cancelled
 
 
 def split_evenly(tree, rows, levels):
-    """All nodes of a balanced tree, level by level; the fraction after each."""
-    said, nodes = [], 1
+    """Split all nodes of a balanced tree, level by level; return the fraction after each."""
+    reported, nodes = [], 1
     for level in range(levels):
         for _ in range(2**level):
             size = rows // 2**level
             tree.begin(size, np.zeros((tree.n_epochs, 4)))
             nodes += 2
             tree.end(size, size if level + 1 < levels else 0, nodes)
-            said.append(tree.fraction())
-    return said
+            reported.append(tree.fraction())
+    return reported
 
 
 def test_every_level_of_a_balanced_tree_counts_the_same():
     tree = progress.TreeGrowth(n_rows=1024, n_epochs=3, max_nodes=127, arity=2)
-    said = split_evenly(tree, 1024, 6)
-    at_end_of_level = [said[2**level - 2] for level in range(1, 7)]
+    reported = split_evenly(tree, 1024, 6)
+    at_end_of_level = [reported[2**level - 2] for level in range(1, 7)]
     np.testing.assert_allclose(at_end_of_level, np.arange(1, 7) / 6, atol=0.12)
-    assert said == sorted(said) and said[-1] < 1
+    assert reported == sorted(reported) and reported[-1] < 1
     tree.ended = True
     assert tree.fraction() == 1
 
 
-def test_epochs_of_a_node_count_while_it_is_trained():
+def test_progress_rises_with_each_epoch_of_a_node():
     tree = progress.TreeGrowth(n_rows=100, n_epochs=4, max_nodes=4, arity=2)
     trace = np.full((4, 4), np.nan)
     tree.begin(100, trace)
-    said = [tree.fraction()]
+    reported = [tree.fraction()]
     for epoch in range(4):
         trace[epoch] = 0.5
-        said.append(tree.fraction())
-    np.testing.assert_allclose(said, np.arange(5) / 8)
+        reported.append(tree.fraction())
+    np.testing.assert_allclose(reported, np.arange(5) / 8)
     tree.begin(100, np.full((4, 4), np.nan))  # another attempt begins, but progress does not fall
-    assert tree.fraction() == said[-1]
+    assert tree.fraction() == reported[-1]
 
 
-def test_rows_in_leaves_are_work_no_more():
+def test_rows_in_leaves_are_no_longer_counted_as_work():
     split, undone = (progress.TreeGrowth(100, 1, 64, 2) for _ in range(2))
     split.end(100, 100, 3)
     undone.end(100, 30, 3)
     assert undone.fraction() > split.fraction()
 
 
-def test_the_last_nodes_bring_it_near_the_end():
+def test_progress_is_near_1_before_the_last_node():
     tree = progress.TreeGrowth(1000, 1, 9, 4)
     tree.end(1000, 1000, 5)
     tree.end(400, 300, 9)
@@ -63,7 +63,7 @@ def test_the_last_nodes_bring_it_near_the_end():
 
 @pytest.fixture
 def one_large_node(monkeypatch):
-    """Rows whose root takes some tenths of a second, and a look at it every few milliseconds."""
+    """Rows whose root takes some tenths of a second to train; progress is read every few milliseconds."""
     monkeypatch.setattr(progress, "EVERY", 0.005)
     data = make_synthetic(n_train=2_000, n_test=1, n_labels=20, n_features=200, features_per_row=20)
     LdSM(n_estimators=1, n_epochs=1, max_nodes=3, n_jobs=1).fit(data.X_train[:50], data.Y_train[:50])
@@ -72,19 +72,21 @@ def one_large_node(monkeypatch):
 
 def test_a_large_node_reports_before_it_is_done(one_large_node):
     X, Y, model = one_large_node
-    said = []
-    model.fit(X, Y, progress=lambda phase, fraction, detail="": said.append((phase, fraction, detail)))
-    fractions = [fraction for _, fraction, _ in said]
+    reported = []
+    model.fit(X, Y, progress=lambda phase, fraction, detail="": reported.append((phase, fraction, detail)))
+    fractions = [fraction for _, fraction, _ in reported]
     assert fractions == sorted(fractions) and len(set(fractions)) > 5 and fractions[-1] == 1
-    assert {(phase, detail) for phase, fraction, detail in said if fraction < 1} == {("Growing trees", "0 of 1 trees")}
-    assert said[-1][2] == "1 of 1 trees"
+    assert {(phase, detail) for phase, fraction, detail in reported if fraction < 1} == {
+        ("Growing trees", "0 of 1 trees")
+    }
+    assert reported[-1][2] == "1 of 1 trees"
 
 
-ENDLESS = 100_000  # epochs: a test that waited for them would be killed
+ENDLESS = 100_000  # epochs: a test that waits for all of them times out
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_a_large_node_is_stopped_within_and_the_model_stays_as_it_was(one_large_node, n_jobs, monkeypatch):
+def test_training_stops_within_a_large_node_and_the_model_stays_as_it_was(one_large_node, n_jobs, monkeypatch):
     X, Y, model = one_large_node
     before, traces = model.set_params(n_epochs=1).fit(X, Y).trees_, []
     begin = progress.TreeGrowth.begin
@@ -101,7 +103,7 @@ def test_a_large_node_is_stopped_within_and_the_model_stays_as_it_was(one_large_
     model.set_params(n_epochs=ENDLESS, n_jobs=n_jobs, n_estimators=n_jobs, n_attempts=64)
     with pytest.raises(Cancelled):
         model.fit(X, Y, progress=stop)
-    assert len(traces) == n_jobs  # not another attempt
+    assert len(traces) == n_jobs  # a stopped node is not tried again
     assert any(np.isfinite(trace[0, 1]) for trace in traces) and all(np.isnan(trace[-1, 1]) for trace in traces)
     assert model.trees_ is before
 
@@ -121,12 +123,12 @@ def test_an_error_in_one_tree_stops_the_others(one_large_node, monkeypatch):
         model.set_params(n_estimators=2, n_jobs=2, n_epochs=ENDLESS).fit(X, Y)
 
 
-def test_what_the_last_report_raises_is_raised():
+def test_an_exception_of_the_last_report_is_raised():
     with pytest.raises(Cancelled), progress.Growth(lambda *report: None, 1, 3, 2, 1, 10) as growing:
         growing.halt(Cancelled())
 
 
-def test_a_stopped_node_is_not_said_to_be_beyond_numbers(one_large_node):
+def test_a_stopped_node_raises_no_error_about_its_weights(one_large_node):
     _, Y, model = one_large_node
     X = np.random.default_rng(0).normal(size=(Y.shape[0], 4)) * 1e-43
 
@@ -138,10 +140,10 @@ def test_a_stopped_node_is_not_said_to_be_beyond_numbers(one_large_node):
         model.set_params(optimizer="sgd", n_epochs=ENDLESS).fit(X, Y, progress=stop)
 
 
-def test_nothing_looks_on_when_nobody_listens(one_large_node):
+def test_no_thread_watches_without_a_progress_callback(one_large_node):
     X, Y, model = one_large_node
     with progress.Growth(progress.silent, 1, 3, 2, 1, 10) as quiet:
         assert quiet.thread is None
     seen = set()
     model.set_params(n_epochs=2).fit(X, Y, progress=lambda *report: seen.add(threading.active_count()))
-    assert threading.active_count() < max(seen)  # the thread that looked on has ended
+    assert threading.active_count() < max(seen)  # the watching thread has ended

@@ -27,7 +27,7 @@ def test_reranking_mixes_shares_with_nearness_to_the_labels_mean(space, monkeypa
         assert found == pytest.approx(expected, abs=1e-5)
 
 
-def test_nearness_is_the_same_whether_a_mean_is_searched_or_gone_through():
+def test_searching_a_mean_and_reading_it_whole_give_the_same_distance():
     random = np.random.default_rng(0)
     X = sp.random_array((30, 400), density=0.3, rng=random, format="csr", dtype=np.float32)
     labels = [[i % 3] for i in range(30)]

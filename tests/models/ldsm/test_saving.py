@@ -1,4 +1,4 @@
-"""A saved LdSM is the same when it is read, or refused when it is damaged."""
+"""A loaded LdSM equals the saved one; damaged files are refused."""
 
 import numpy as np
 import pytest
@@ -18,10 +18,10 @@ from xmlcore.models import ModelFormatError
         {"rerank_beta": 0.5, "rerank_space": "idf"},
     ],
 )
-def test_a_saved_model_is_the_same_when_it_is_read(params, tmp_path):
+def test_a_loaded_model_equals_the_saved_one(params, tmp_path):
     X, labels = small_data()
     model = small_model(**params).fit(X, labels)
-    model.set_params(rerank_gamma=7.0)  # which is of the next fit
+    model.set_params(rerank_gamma=7.0)  # which counts from the next fit on
     again = load_model(model.save(tmp_path / "model"))
     assert again.get_params() == model.get_params() and again.optimizer_ == model.optimizer_
     assert again.size() == model.size()
