@@ -101,7 +101,7 @@ def test_split_labels(n_clusters, seed):
 def test_gather_rows_keeps_the_features_that_occur():
     X = sparse_rows(20, 40, 1, density=0.05)
     rows = np.array([2, 3, 11, 19], np.int32)
-    features, indptr, indices, data, squares = plt_training.gather_rows(*csr_parts(X), rows, 40)
+    features, (indptr, indices, data, squares) = plt_training.gather_rows(*csr_parts(X), rows, 40)
     expected_features, expected = naive.plt_training.gather_rows(X.toarray(), rows)
     assert features.tolist() == expected_features
     np.testing.assert_array_equal(sp.csr_array((data, indices, indptr), shape=(4, features.size)).toarray(), expected)
@@ -209,17 +209,17 @@ def test_a_scaled_row_is_added_at_its_place():
 )
 def test_a_tile_adds_products_in_the_order_of_columns_and_nothing_beside(add, n_rows, n_lanes):
     rng_ = np.random.default_rng(n_lanes)
-    laid, out = rng_.standard_normal((9, 50), np.float32), rng_.standard_normal(n_rows * 90 + 7, np.float32)
+    rows, out = rng_.standard_normal((9, 50), np.float32), rng_.standard_normal(n_rows * 90 + 7, np.float32)
     weights = rng_.standard_normal((40, 83), np.float32)
     columns = np.sort(rng_.choice(50, 38, replace=False)).astype(np.int32)
     places, expected = rng_.integers(0, 9, 3 + n_rows), out.copy()
     for i in range(n_rows):
         own = expected[7 + 90 * i :][:n_lanes]
         for t in range(4, 33):
-            own += laid[places[3 + i], columns[t]] * weights[2 + t - 4, 5 : 5 + n_lanes]
-    add(out, 7, 90, weights.ravel(), 2 * 83 + 5, 83, columns, 4, 33, laid, places, 3)
+            own += rows[places[3 + i], columns[t]] * weights[2 + t - 4, 5 : 5 + n_lanes]
+    add(out, 7, 90, weights.ravel(), 2 * 83 + 5, 83, columns, 4, 33, rows, places, 3)
     np.testing.assert_array_equal(out, expected)
-    add(out, 7, 90, weights.ravel(), 0, 83, columns, 4, 4, laid, places, 3)
+    add(out, 7, 90, weights.ravel(), 0, 83, columns, 4, 4, rows, places, 3)
     np.testing.assert_array_equal(out, expected)
 
 
@@ -228,11 +228,14 @@ def trained(X, targets, loss, C, tol, max_epochs, seed=9, number=3):
     rows = np.arange(m, dtype=np.int32)
     children = [np.flatnonzero(column).astype(np.int32) for column in targets.T]
     rows_ptr = np.concatenate([[0], np.cumsum([c.size for c in children])]).astype(np.int64)
-    features, *local = plt_training.gather_rows(*csr_parts(X), rows, X.shape[1])
+    features, local = plt_training.gather_rows(*csr_parts(X), rows, X.shape[1])
+    under = plt_training.NodeRows(rows_ptr, np.concatenate(children))
+    settings = plt_training.Settings(
+        LOSS_NUMBERS[loss], np.float32(C), np.float32(tol), max_epochs, np.float32(0), seed
+    )
     mirrored = n == 2 and bool((targets.sum(axis=1) == 1).all())
     found = plt_training.train_siblings(
-        *local, features.size, rows, rows_ptr, np.concatenate(children), np.arange(n), mirrored, LOSS_NUMBERS[loss],
-        np.float32(C), np.float32(tol), max_epochs, seed, number,
+        local, features.size, rows, under, np.arange(n), mirrored, settings, number
     )  # fmt: skip
     return features, found
 
@@ -418,7 +421,7 @@ def test_every_column_of_a_group_is_found_and_no_other(n_columns):
         for column in [*columns[:20], *columns[-5:], *rng_.integers(0, 5100, 60), 31, 32, 4999, 5000, 2**31 - 1]:
             place = np.searchsorted(columns, column)
             known = place < columns.size and columns[place] == column
-            assert naive.plt_search.find_column(part, shift[g], columns, int(column)) == (place if known else None)
+            assert naive.plt_index.find_column(part, shift[g], columns, int(column)) == (place if known else None)
 
 
 @pytest.mark.parametrize("n_features", [60, 1_000_000])
@@ -433,7 +436,7 @@ def test_rows_are_taken_in_columns_without_unknown_features(n_features):
         for f, value in row.items():
             X[i, f] = value
     X = sp.csr_array(X)
-    expected = naive.plt_search.take_rows(rows[1:], feature_of_column)
+    expected = naive.plt_rows.take_rows(rows[1:], feature_of_column)
     ptr, columns, values = plt_rows.take_rows(*csr_parts(X), 1, 4, *columns_of(feature_of_column, n_features))
     assert ptr.tolist() == [0, 0, 40, 40]
     for i, pairs in enumerate(expected):
@@ -450,7 +453,7 @@ def test_zones_come_one_after_the_other():
 
 
 @pytest.mark.parametrize("n_features", [60, 1_000_000])
-def test_rows_with_a_quarter_of_all_columns_are_laid_out(n_features):
+def test_rows_with_a_quarter_of_all_columns_are_dense(n_features):
     rng_ = np.random.default_rng(0)
     ids = np.sort(rng_.choice(n_features, 50, replace=False))
     feature_of_column = rng_.permutation(ids)[:40].astype(np.int32)
@@ -463,15 +466,16 @@ def test_rows_with_a_quarter_of_all_columns_are_laid_out(n_features):
         for f, value in row.items():
             X[i, f] = value
     columns = columns_of(feature_of_column, n_features)
-    ptr, taken, values, laid_at, laid = plt_rows.take_and_lay_out(*csr_parts(sp.csr_array(X)), 1, 6, *columns, 40, 10)
-    assert laid_at.tolist() == [-1, 0, -1, 1, -1] and laid.shape == (2, 40)
-    for row, at in zip(rows[1:], laid_at):
-        expected = naive.plt_search.lay_out(row, feature_of_column)
+    found = plt_rows.rows_in_columns(*csr_parts(sp.csr_array(X)), 1, 6, *columns, 40, 10)
+    ptr, taken, values, dense_at, dense = found
+    assert dense_at.tolist() == [-1, 0, -1, 1, -1] and dense.shape == (2, 40)
+    for row, at in zip(rows[1:], dense_at):
+        expected = naive.plt_rows.dense_row(row, feature_of_column)
         assert (expected is None) == (at < 0)
         if at >= 0:
-            np.testing.assert_allclose(laid[at], expected, rtol=1e-6)
+            np.testing.assert_allclose(dense[at], expected, rtol=1e-6)
     rest = sp.csr_array(X)[[1, 2, 3, 4, 5]]
-    rest = sp.csr_array(sp.diags_array((laid_at < 0).astype(np.float32)) @ rest)
+    rest = sp.csr_array(sp.diags_array((dense_at < 0).astype(np.float32)) @ rest)
     rest.eliminate_zeros()
     rest.sort_indices()
     for found, expected in zip((ptr, taken, values), plt_rows.take_rows(*csr_parts(rest), 0, 5, *columns)):
@@ -518,24 +522,24 @@ def tree_of_groups(groups, seed):
     )
 
 
-@pytest.mark.parametrize("n_rows", [1, 2, 6, 13, plt_margins.LAID_ROWS])
+@pytest.mark.parametrize("n_rows", [1, 2, 6, 13, plt_margins.DENSE_ROWS])
 @pytest.mark.parametrize("share, is_dense", [(1.0, True), (0.1, True), (0.1, False)])
-def test_margins_of_rows_laid_out_are_the_same_bits_alone_and_beside_others(n_rows, share, is_dense):
+def test_margins_of_dense_rows_are_the_same_bits_alone_and_beside_others(n_rows, share, is_dense):
     shapes = [(1, 7), (2, 1100), (3, 20), (4, 1), (5, 2049), (16, 0), (17, 600), (64, 257), (80, 300), (128, 129)]
     groups = [(size, n_columns, share, is_dense) for size, n_columns in [*shapes, (256, 70)]]
     n_columns, tree = tree_of_groups(groups, n_rows)
     rng_ = np.random.default_rng(n_rows)
-    laid = rng_.standard_normal((9, n_columns), np.float32) * (rng_.random((9, n_columns)) < 0.9)
-    part = rng_.standard_normal(plt_margins.PART, np.float32)
+    dense = rng_.standard_normal((9, n_columns), np.float32) * (rng_.random((9, n_columns)) < 0.9)
+    scratch = rng_.standard_normal(plt_margins.UNFOLDED, np.float32)
     for g, (size, _, _, _) in enumerate(groups):
-        places = rng_.integers(0, 9, 3 + plt_margins.LAID_ROWS)
-        asked, out = (
+        places = rng_.integers(0, 9, 3 + plt_margins.DENSE_ROWS)
+        wanted, out = (
             places[3 : 3 + n_rows].copy(),
-            np.full((plt_margins.LAID_ROWS, plt_margins.SCRATCH), np.nan, np.float32),
+            np.full((plt_margins.DENSE_ROWS, plt_margins.MARGINS), np.nan, np.float32),
         )
-        assert plt_margins.laid_margins(tree, g, laid, places, 3, 3 + n_rows, out.ravel(), part) == size
+        assert plt_margins.dense_row_margins(tree, g, dense, places, 3, 3 + n_rows, out.ravel(), scratch) == size
         for i in [*range(min(n_rows, 3)), n_rows - 1]:
-            np.testing.assert_array_equal(out[i, :size], naive.plt_search.laid_margins(tree, g, laid[asked[i]]))
+            np.testing.assert_array_equal(out[i, :size], naive.plt_margins.dense_row_margins(tree, g, dense[wanted[i]]))
             assert (out[i, size : plt_tree.row_width(size)] == -np.inf).all()
         tiles = n_rows if n_rows == 1 else -(-n_rows // lanes.TILE_ROWS) * lanes.TILE_ROWS
         assert np.isnan(out[tiles:]).all()
@@ -590,7 +594,7 @@ def test_node_rows_and_marks():
     Y = check_labels(labels, n_labels=7)
     tree = random_tree(7, 2, 2, 0)
     ptr, rows = plt_training.node_rows(*csr_parts(Y)[:2], tree.leaf_of_label, tree.parent)
-    expected = naive.plt_search.node_rows(labels, tree.leaf_of_label, tree.parent)
+    expected = naive.plt_training.node_rows(labels, tree.leaf_of_label, tree.parent)
     found = [rows[ptr[v] : ptr[v + 1]].tolist() for v in range(tree.n_nodes)]
     assert found == expected
     for v in np.flatnonzero(tree.n_children):
@@ -606,7 +610,7 @@ def test_node_rows_and_marks():
 @pytest.mark.parametrize("loss", list(LOSS_NUMBERS))
 def test_factors_at_extreme_margins(loss):
     for margin in (-np.inf, -800.0, -1.0, 0.0, 0.5, 1.0, 800.0, np.inf):
-        expected = naive.plt_search.log_probability(margin, loss)
+        expected = naive.plt_factors.log_probability(margin, loss)
         assert plt_factors.log_probability(np.float32(margin), LOSS_NUMBERS[loss]) == pytest.approx(expected, rel=1e-12)
 
 
@@ -634,7 +638,7 @@ def test_best_first_search_finds_what_brute_force_over_all_leaves_finds(shape, k
     found = model.predict_topk(X, k)
     for i, x in enumerate(X.toarray().astype(float)):
         expected = naive.plt_search.search_best_first(
-            model.fitted_[0], shape[0], naive.plt_search.in_columns(x, model.feature_of_column_), k
+            model.fitted_[0], shape[0], naive.plt_rows.in_columns(x, model.feature_of_column_), k
         )
         assert found.labels[i].tolist() == [label for label, _ in expected]
         np.testing.assert_allclose(found.scores[i], np.exp([s for _, s in expected]), rtol=1e-5, atol=1e-12)
@@ -649,7 +653,7 @@ def test_threshold_search_finds_what_brute_force_finds(shape, threshold):
         least = np.log(threshold)
     for i, x in enumerate(X.toarray().astype(float)):
         expected = naive.plt_search.search_threshold(
-            model.fitted_[0], shape[0], naive.plt_search.in_columns(x, model.feature_of_column_), least
+            model.fitted_[0], shape[0], naive.plt_rows.in_columns(x, model.feature_of_column_), least
         )
         row = dict(zip(found[[i]].indices.tolist(), found[[i]].data.tolist()))
         assert row.keys() == {label for label, score in expected.items() if np.float32(np.exp(score)) > 0}
@@ -664,7 +668,7 @@ def test_beam_search_expands_the_best_nodes_of_each_depth(beam):
     found = model.predict_topk(X, 6)
     for i, x in enumerate(X.toarray().astype(float)):
         expected = naive.plt_search.search_beam(
-            model.fitted_[0], "logistic", naive.plt_search.in_columns(x, model.feature_of_column_), beam, 6
+            model.fitted_[0], "logistic", naive.plt_rows.in_columns(x, model.feature_of_column_), beam, 6
         )
         labels = [label for label, _ in expected]
         assert found.labels[i].tolist() == labels + [-1] * (6 - len(labels))
@@ -688,10 +692,10 @@ def test_searching_together_finds_what_searching_one_by_one_finds(shape, k, beam
         target = (labels, scores)
         if search == "together":
             alone = plt_search_together.search_together(
-                model.fitted_[0], LOSS_NUMBERS[shape[0]], *x, rows, beam, most, *target
+                model.fitted_[0], LOSS_NUMBERS[shape[0]], x, rows, beam, most, *target
             )
         else:
-            plt_search.search_best_first(model.fitted_[0], LOSS_NUMBERS[shape[0]], *x, rows, beam, *target)
+            plt_search.search_best_first(model.fitted_[0], LOSS_NUMBERS[shape[0]], x, rows, beam, *target)
         found.append(target)
     assert {0: alone.all(), 40: True, 10_000: not alone.any()}[most]
     np.testing.assert_array_equal(found[0][0][~alone], found[1][0][~alone])
@@ -720,12 +724,12 @@ def test_scores_of_chosen_labels_are_their_path_products(shape):
     out = np.empty(wanted.size)
     taken = model._search().take(csr_parts(X), (0, X.shape[0]))
     plt_candidates.score_labels(
-        model.fitted_[0], LOSS_NUMBERS[shape[0]], model.leaves_[0], *taken, np.arange(X.shape[0]),
+        model.fitted_[0], LOSS_NUMBERS[shape[0]], model.leaves_[0], taken, np.arange(X.shape[0]),
         np.arange(0, wanted.size + 1, 5), wanted.ravel(), out,
     )  # fmt: skip
     for i, x in enumerate(X.toarray().astype(float)):
         every = naive.plt_search.label_log_probabilities(
-            model.fitted_[0], shape[0], naive.plt_search.in_columns(x, model.feature_of_column_)
+            model.fitted_[0], shape[0], naive.plt_rows.in_columns(x, model.feature_of_column_)
         )
         np.testing.assert_allclose(out[5 * i : 5 * i + 5], [every[j] for j in wanted[i]], rtol=1e-4)
 

@@ -4,8 +4,7 @@ import math
 
 import numpy as np
 
-from naive.plt_gradients import log_slope
-from naive.plt_search import log_probability
+from naive.plt_factors import log_probability, log_slope
 
 
 def cap_maximum(c, u, angle):

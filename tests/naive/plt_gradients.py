@@ -2,14 +2,7 @@
 
 import math
 
-from naive.plt_search import log_probability
-from naive.plt_training import sigmoid
-
-
-def log_slope(margin, loss):
-    if math.isinf(margin):
-        return 0.0
-    return sigmoid(-margin) if loss == "logistic" else 2 * max(0.0, 1.0 - margin)
+from naive.plt_factors import log_probability, log_slope
 
 
 def path_gradient(nodes, row, label):

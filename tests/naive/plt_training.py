@@ -7,6 +7,18 @@ import numpy as np
 from naive.rng import shuffle, stream
 
 
+def node_rows(label_lists, leaf_of_label, parent):
+    """Rows with a label under each node."""
+    members = [set() for _ in parent]
+    for i, labels in enumerate(label_lists):
+        for label in labels:
+            v = leaf_of_label[label]
+            while v >= 0:
+                members[v].add(i)
+                v = parent[v]
+    return [sorted(rows) for rows in members]
+
+
 def gather_rows(X, rows):
     """X dense (N, D) -> ids of the features present, and the rows reduced to them."""
     part = X[list(rows)]

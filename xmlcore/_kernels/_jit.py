@@ -12,7 +12,7 @@ from xmlcore.system import kernel_cache_root
 
 
 def kernels_version() -> str:
-    """Hash of all kernel sources and the Numba version.
+    """Return a hash of all kernel sources and the Numba version.
 
     Numba's own cache looks at the file of the kernel alone and misses a change in another file that the kernel
     calls; a folder per hash cannot be stale.
@@ -79,3 +79,12 @@ def inlined(function):
     that is called for each tree node these took more time than the work itself. Such a part must not make arrays.
     """
     return kernel(function, forceinline=True, _nrt=False)
+
+
+def part(function):
+    """Compile a part of other kernels as :func:`inlined` does, without what Python would need to call it.
+
+    Reading a named tuple of many arrays from Python takes long to compile. Python must never call such a part: the
+    process would crash.
+    """
+    return kernel(function, forceinline=True, _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)

@@ -5,7 +5,7 @@ from xmlcore._kernels._jit import inlined
 
 @inlined
 def better(score_a, label_a, score_b, label_b):
-    """Whether a comes before b in a ranking: larger score, then smaller label id."""
+    """Return whether a comes before b in a ranking: larger score, then smaller label id."""
     return score_a > score_b or (score_a == score_b and label_a < label_b)
 
 

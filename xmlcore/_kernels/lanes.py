@@ -1,4 +1,4 @@
-"""Sixteen float32 side by side: the vector instructions that the training and the search are made of.
+"""Operations on sixteen float32 at once: the vector instructions that training and search consist of.
 
 LLVM turns a ``<16 x float>`` into whatever vector registers the processor has. Numba's own loop vectoriser does well on
 long loops, but it unrolls one of sixteen steps into scalar code, six times slower, so these few operations say what
@@ -344,6 +344,7 @@ else:
                     _store(builder, _load(builder, total), target)
             return context.get_dummy_value()
 
+        # More than 12 arguments: an intrinsic reads flat arrays, and a tuple would have to be taken apart in LLVM.
         @intrinsic
         def add(typing_context, out, out_at, out_step, weights, at, step, columns, begin, end, rows, places, first):
             words = [types.intp] * 2

@@ -1,95 +1,77 @@
-"""Probabilities of chosen labels, and the best labels of several trees."""
+"""Probabilities of requested labels, and the best labels of several trees."""
+
+from typing import NamedTuple
 
 import numpy as np
 
-from xmlcore._kernels._jit import kernel
+from xmlcore._kernels._jit import kernel, part
 from xmlcore._kernels.k_best import better, offer
 from xmlcore._kernels.plt_factors import log_probability
-from xmlcore._kernels.plt_margins import FOUND, PART, SCRATCH, group_margins, laid_margins, root_log_probability
+from xmlcore._kernels.plt_margins import new_scratch, root_log_probability, row_margins
+
+
+class Known(NamedTuple):
+    """What is known of each node for the row at hand."""
+
+    margins: np.ndarray  # float32 (nodes,)
+    scores: np.ndarray  # float64 (nodes,): log probability of the node
+    state: np.ndarray  # int64 (nodes,): 2 r if the r-th row's margin is known, 2 r + 1 if its score is known as well
+    path: np.ndarray  # int32 (nodes,), scratch
+
+
+@part
+def score_of_label(tree, loss, x, row, r, leaf, known, scratch):
+    """Return the log of a leaf's path product for the r-th row, and keep what was found of the nodes on the path."""
+    v = leaf
+    length = 0
+    while known.state[v] != 2 * r + 1:
+        known.path[length] = v
+        length += 1
+        v = tree.parent[v]
+    for step in range(length - 1, -1, -1):
+        child = known.path[step]
+        v = tree.parent[child]
+        if known.state[child] != 2 * r:
+            g = tree.group_ptr[v]
+            while child >= tree.group_first[g] + tree.group_size[g]:
+                g += 1
+            for c in range(row_margins(tree, g, x, row, scratch)):
+                known.state[tree.group_first[g] + c] = 2 * r
+                known.margins[tree.group_first[g] + c] = scratch.margins[c]
+        known.scores[child] = known.scores[v] + log_probability(known.margins[child], loss)
+        known.state[child] = 2 * r + 1
+    return known.scores[leaf]
 
 
 @kernel
-def score_labels(tree, loss, leaf_of_label, x_ptr, x_columns, x_values, laid_at, laid, rows, wanted_ptr, wanted, out):
-    """Log of the path products of chosen labels.
+def score_labels(tree, loss, leaf_of_label, x, rows, wanted_ptr, wanted, out):
+    """Compute the log of the path products of requested labels.
 
     Parameters
     ----------
-    rows : int64 (n,)
+    tree, loss, x, rows
+        See :func:`xmlcore._kernels.plt_search.search_best_first`.
+    leaf_of_label : int32 (L,)
     wanted_ptr : int64 (n + 1,), wanted : int32
-        The labels of each of them.
+        The labels that are requested of each row.
     out : float64, written at the places of ``wanted``
     """
-    label_of = tree.label
-    group_ptr = tree.group_ptr
-    parent = tree.parent
-    bias = tree.bias
-    group_first = tree.group_first
-    group_size = tree.group_size
-    column_ptr = tree.column_ptr
-    columns = tree.columns
-    dense_ptr = tree.dense_ptr
-    dense = tree.dense
-    sparse_ptr = tree.sparse_ptr
-    entry_at = tree.entry_at
-    entry_ptr = tree.entry_ptr
-    entry_child = tree.entry_child
-    entry_value = tree.entry_value
-    index_shift = tree.index_shift
-    index_at = tree.index_at
-    index = tree.index
-    n_nodes = label_of.size
-    node_margins = np.empty(n_nodes, np.float32)
-    node_scores = np.empty(n_nodes, np.float64)
-    known = np.full(n_nodes, -1, np.int64)  # 2 r: the r-th row's margin; 2 r + 1: its score as well
-    path = np.empty(n_nodes, np.int32)
-    margins = np.zeros(SCRATCH, np.float32)
-    found_at = np.empty(FOUND, np.uint32)
-    found_end = np.empty(FOUND, np.uint32)
-    found_value = np.empty(FOUND, np.float32)
-    part = np.empty(PART, np.float32)
+    n_nodes = tree.label.size
+    known = Known(
+        np.empty(n_nodes, np.float32), np.empty(n_nodes, np.float64), np.full(n_nodes, -1, np.int64),
+        np.empty(n_nodes, np.int32),
+    )  # fmt: skip
+    scratch = new_scratch()
     for r in range(rows.size):
-        start = x_ptr[rows[r]]
-        end = x_ptr[rows[r] + 1]
-        node_scores[0] = 0.0
-        if tree.root_group >= 0:
-            node_scores[0] = root_log_probability(
-                tree, loss, x_columns, x_values, start, end, laid_at, laid, rows[r], margins, found_at, found_end,
-                found_value, part,
-            )  # fmt: skip
-        known[0] = 2 * r + 1
+        known.scores[0] = root_log_probability(tree, loss, x, rows[r], scratch)
+        known.state[0] = 2 * r + 1
         for t in range(wanted_ptr[r], wanted_ptr[r + 1]):
-            v = leaf_of_label[wanted[t]]
-            length = 0
-            while known[v] != 2 * r + 1:
-                path[length] = v
-                length += 1
-                v = parent[v]
-            for step in range(length - 1, -1, -1):
-                child = path[step]
-                v = parent[child]
-                if known[child] != 2 * r:
-                    g = group_ptr[v]
-                    while child >= group_first[g] + group_size[g]:
-                        g += 1
-                    if laid_at[rows[r]] >= 0:
-                        n = laid_margins(tree, g, laid, laid_at, rows[r], rows[r] + 1, margins, part)
-                    else:
-                        n = group_margins(
-                            g, x_columns, x_values, start, end, margins, found_at, found_end, found_value,
-                            bias, group_first, group_size, column_ptr, columns, dense_ptr, dense, sparse_ptr, entry_at,
-                            entry_ptr, entry_child, entry_value, index_shift, index_at, index,
-                        )  # fmt: skip
-                    for c in range(n):
-                        known[group_first[g] + c] = 2 * r
-                        node_margins[group_first[g] + c] = margins[c]
-                node_scores[child] = node_scores[v] + log_probability(node_margins[child], loss)
-                known[child] = 2 * r + 1
-            out[t] = node_scores[leaf_of_label[wanted[t]]]
+            out[t] = score_of_label(tree, loss, x, rows[r], r, leaf_of_label[wanted[t]], known, scratch)
 
 
 @kernel
 def merge_candidates(offered):
-    """Every label that some tree offered for a row, once, ascending.
+    """List every label that some tree offered for a row, each once, in ascending order.
 
     Parameters
     ----------
@@ -122,9 +104,9 @@ def merge_candidates(offered):
 
 @kernel
 def best_candidates(ptr, labels, scores, out_labels, out_scores):
-    """Put each row's candidates in their places among the k best in ``out_labels`` (n, k), ``out_scores``.
+    """Insert each row's candidates into its k best labels, ``out_labels`` and ``out_scores`` (n, k).
 
-    Empty places have label -1. A label that is there already is left alone.
+    Empty places have label -1. A candidate that is among the k best already is skipped.
     """
     k = out_labels.shape[1]
     for i in range(ptr.size - 1):

@@ -1,8 +1,10 @@
-"""Balanced spherical k-means on sparse label representations: one call splits one tree node."""
+"""Balanced spherical k-means on the representations of labels: one call splits one tree node."""
+
+from typing import NamedTuple
 
 import numpy as np
 
-from xmlcore._kernels._jit import kernel
+from xmlcore._kernels._jit import kernel, part
 from xmlcore._kernels.lanes import LANES, margins_of_row
 from xmlcore._kernels.plt_training import gather_rows
 from xmlcore._kernels.rng import shuffle, stream
@@ -81,6 +83,96 @@ def split_in_two(similarity, clusters):
             room -= 1
 
 
+class Sums(NamedTuple):
+    """The sum of the labels of each cluster.
+
+    Sums are kept side by side for each feature, in blocks of ``lanes`` clusters. A block ends in a row of zeros, which
+    takes the place of the biases of classifiers.
+    """
+
+    values: np.ndarray  # float32
+    lanes: int
+    block: int  # Size of a block.
+
+
+@part
+def add_label(sums, x, i, cluster, sign):
+    """Add label i, times ``sign``, to the sum of a cluster."""
+    to = cluster // sums.lanes * sums.block + cluster % sums.lanes
+    for t in range(x.ptr[i], x.ptr[i + 1]):
+        sums.values[to + x.features[t] * sums.lanes] += sign * x.values[t]
+
+
+@kernel
+def draw_members(x, sums, clusters, n_clusters, seed, number):
+    """Put one label into each cluster: labels drawn at random, those with a representation first."""
+    n = clusters.size
+    order = np.arange(n).astype(np.int32)
+    shuffle(order, stream(seed, number))
+    chosen = np.int64(0)  # with a literal, Numba would compile add_label once more
+    for wanted in range(2):  # labels with a representation, then the rest
+        for o in range(n):
+            i = order[o]
+            if chosen < n_clusters and (x.ptr[i + 1] > x.ptr[i]) == (wanted == 0):
+                clusters[i] = chosen
+                add_label(sums, x, i, chosen, np.float32(1.0))
+                chosen += 1
+
+
+@kernel
+def lengths_of_sums(sums, n_features, lengths):
+    """Write the length of each cluster's sum to ``lengths``."""
+    k = lengths.size
+    lengths[:] = 0.0
+    for first in range(0, k, sums.lanes):
+        for f in range(n_features):
+            at = first // sums.lanes * sums.block + f * sums.lanes
+            for c in range(first, min(k, first + sums.lanes)):
+                v = np.float64(sums.values[at + c - first])
+                lengths[c] += v * v
+    for c in range(k):
+        lengths[c] = np.sqrt(lengths[c])
+
+
+@kernel
+def similarities_to_two(x, sums, scale, difference, similarity):
+    """Write how much more similar each label is to the first centroid than to the second."""
+    for f in range(difference.size):
+        difference[f] = sums.values[2 * f] * scale[0] - sums.values[2 * f + 1] * scale[1]
+    for i in range(similarity.size):
+        s = np.float32(0.0)
+        for t in range(x.ptr[i], x.ptr[i + 1]):
+            s += x.values[t] * difference[x.features[t]]
+        similarity[i] = s
+
+
+@kernel
+def similarities(x, sums, n_features, scale, similarity):
+    """Write the similarity of each label to each centroid: float32 (n, k)."""
+    n, k = similarity.shape
+    margins = np.zeros(LANES, np.float32)
+    for first in range(0, k, LANES):
+        weights = sums.values[first // LANES * sums.block : (first // LANES + 1) * sums.block]
+        for i in range(n):
+            margins_of_row(weights, LANES * n_features, x.features, x.values, x.ptr[i], x.ptr[i + 1], margins)
+            for c in range(first, min(k, first + LANES)):
+                similarity[i, c] = margins[c - first] * scale[c]
+
+
+@kernel
+def move_labels(x, sums, clusters, moved):
+    """Move labels from ``clusters`` to ``moved``, update the sums, and return how many changed their cluster."""
+    n_moved = 0
+    for i in range(clusters.size):
+        if moved[i] != clusters[i]:
+            n_moved += 1
+            add_label(sums, x, i, np.int64(moved[i]), np.float32(1.0))
+            if clusters[i] >= 0:
+                add_label(sums, x, i, np.int64(clusters[i]), np.float32(-1.0))
+            clusters[i] = moved[i]
+    return n_moved
+
+
 @kernel
 def split_labels(indptr, indices, data, labels, n_features, n_clusters, tol, max_iter, seed, number):
     """Split ``labels`` into clusters whose sizes differ by at most one.
@@ -110,85 +202,39 @@ def split_labels(indptr, indices, data, labels, n_features, n_clusters, tol, max
     """
     n = labels.size
     k = n_clusters
-    features, local_indptr, local_indices, local_data, _ = gather_rows(indptr, indices, data, labels, n_features)
+    features, x = gather_rows(indptr, indices, data, labels, n_features)
     n_local = features.size
-    # Sums of the clusters' labels, side by side for each feature, in blocks of as many clusters as there are lanes. A
-    # block ends in a row of zeros, which takes the place of the biases of classifiers.
     lanes = 2 if k == 2 else LANES
     block = (n_local + 1) * lanes
-    sums = np.zeros((k + lanes - 1) // lanes * block, np.float32)
+    sums = Sums(np.zeros((k + lanes - 1) // lanes * block, np.float32), lanes, block)
     difference = np.zeros(n_local if k == 2 else 0, np.float32)
     clusters = np.full(n, -1, np.int32)
     capacity = np.empty(k, np.int64)
     for c in range(k):
         capacity[c] = n // k + (c < n % k)
-    order = np.arange(n).astype(np.int32)
-    shuffle(order, stream(seed, number))
-    chosen = 0
-    for wanted in range(2):  # labels with a representation, then the rest
-        for o in range(n):
-            i = order[o]
-            if chosen < k and (local_indptr[i + 1] > local_indptr[i]) == (wanted == 0):
-                clusters[i] = chosen
-                for t in range(local_indptr[i], local_indptr[i + 1]):
-                    sums[chosen // lanes * block + local_indices[t] * lanes + chosen % lanes] += local_data[t]
-                chosen += 1
+    draw_members(x, sums, clusters, k, seed, number)
     similarity = np.empty((n, 1 if k == 2 else k), np.float32)
-    margins = np.zeros(LANES, np.float32)
     lengths = np.empty(k, np.float64)
     scale = np.empty(k, np.float32)
     moved = clusters.copy()
     before = -np.inf
     for _ in range(max_iter):
-        lengths[:] = 0.0
-        for first in range(0, k, lanes):
-            for f in range(n_local):
-                at = first // lanes * block + f * lanes
-                for c in range(first, min(k, first + lanes)):
-                    v = np.float64(sums[at + c - first])
-                    lengths[c] += v * v
+        lengths_of_sums(sums, n_local, lengths)
         total = 0.0
         for c in range(k):
-            lengths[c] = np.sqrt(lengths[c])
             total += lengths[c]
             scale[c] = np.float32(1.0 / lengths[c]) if lengths[c] > 0.0 else np.float32(1.0)
-        # The centroids of all labels: a member's similarities add up to the length of the sum.
+        # The similarities of a cluster's labels to their centroid add up to the length of their sum.
         if before > -np.inf and total - before <= tol * n:
             break
         if clusters.min() >= 0:
             before = total
         if k == 2:
-            for f in range(n_local):
-                difference[f] = sums[2 * f] * scale[0] - sums[2 * f + 1] * scale[1]
-            for i in range(n):
-                s = np.float32(0.0)
-                for t in range(local_indptr[i], local_indptr[i + 1]):
-                    s += local_data[t] * difference[local_indices[t]]
-                similarity[i, 0] = s
+            similarities_to_two(x, sums, scale, difference, similarity[:, 0])
             split_in_two(similarity[:, 0].copy(), moved)
         else:
-            for first in range(0, k, lanes):
-                weights = sums[first // lanes * block : (first // lanes + 1) * block]
-                for i in range(n):
-                    margins_of_row(
-                        weights, lanes * n_local, local_indices, local_data, local_indptr[i], local_indptr[i + 1],
-                        margins,
-                    )  # fmt: skip
-                    for c in range(first, min(k, first + lanes)):
-                        similarity[i, c] = margins[c - first] * scale[c]
+            similarities(x, sums, n_local, scale, similarity)
             assign_balanced(similarity, capacity, moved)
-        n_moved = 0
-        for i in range(n):
-            if moved[i] != clusters[i]:
-                n_moved += 1
-                to = moved[i] // lanes * block + moved[i] % lanes
-                for t in range(local_indptr[i], local_indptr[i + 1]):
-                    sums[to + local_indices[t] * lanes] += local_data[t]
-                if clusters[i] >= 0:
-                    to = clusters[i] // lanes * block + clusters[i] % lanes
-                    for t in range(local_indptr[i], local_indptr[i + 1]):
-                        sums[to + local_indices[t] * lanes] -= local_data[t]
-                clusters[i] = moved[i]
-        if n_moved == 0:
+        if move_labels(x, sums, clusters, moved) == 0:
             break
     return clusters

@@ -6,12 +6,12 @@ from xmlcore._kernels._jit import inlined
 
 LOGISTIC = 0
 SQUARED_HINGE = 1
-HAIR = 1e-12
+HAIR = 1e-12  # Covers the rounding of logarithms, absolute and relative.
 
 
 @inlined
 def log_probability(margin, loss):
-    """Log of a node's factor: sigmoid(margin), or exp(-max(0, 1 - margin)^2) for the squared hinge."""
+    """Return the log of a node's factor: sigmoid(margin), or exp(-max(0, 1 - margin)^2) for the squared hinge."""
     z = np.float64(margin)
     if loss == LOGISTIC:
         if z > 0.0:
@@ -23,7 +23,7 @@ def log_probability(margin, loss):
 
 @inlined
 def log_slope(margin, loss):
-    """Derivative of a factor's logarithm by its margin; 0 where the margin is infinite: the factor is fixed."""
+    """Return the derivative of a factor's logarithm by its margin; 0 for an infinite margin, whose factor is fixed."""
     z = np.float64(margin)
     if not np.isfinite(z):
         return 0.0
@@ -37,7 +37,7 @@ def log_slope(margin, loss):
 
 @inlined
 def least_margin(log_factor, loss):
-    """A margin below which the log of a node's factor is surely less than ``log_factor``."""
+    """Return a margin below which the log of a node's factor is surely less than ``log_factor``."""
     if log_factor == -np.inf:
         return -np.inf
     reach = min(log_factor * (1.0 + HAIR) - HAIR, -HAIR)

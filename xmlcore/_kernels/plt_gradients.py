@@ -1,27 +1,92 @@
 """Gradients of a label tree's path products: one row of weights per node, in features, as LinearNodes has them."""
 
+from typing import NamedTuple
+
 import numpy as np
 
-from xmlcore._kernels._jit import kernel
+from xmlcore._kernels._jit import kernel, part
 from xmlcore._kernels.plt_factors import log_probability, log_slope
 
-SORT_BELOW = 16  # a row that touches less than one in so many features sorts them, another looks through all
+# A row whose gradient has less than one in so many features sorts them; another one goes through all features.
+SORT_BELOW = 16
+
+
+class FlatNodes(NamedTuple):
+    """The node classifiers of one tree, in features: see :class:`xmlcore.models.plt.LinearNodes`."""
+
+    parent: np.ndarray  # int32 (n,), -1 for the root
+    leaf_of_label: np.ndarray  # int32 (L,)
+    root_has_factor: bool
+    weight_ptr: np.ndarray  # int64 (n + 1,)
+    weight_features: np.ndarray  # int32
+    weight_values: np.ndarray  # float32
+    bias: np.ndarray  # float32 (n,)
+
+
+class Dense(NamedTuple):
+    """One row and its gradient with a place for each feature, and which of these places are in use."""
+
+    row: np.ndarray  # float64 (D,), of length 1
+    gradient: np.ndarray  # float64 (D,)
+    is_used: np.ndarray  # bool (D,)
+    used: np.ndarray  # int32 (D,), the features in use
+
+
+@part
+def add_path(nodes, loss, leaf, has_values, dense, n_used):
+    """Add the gradients of the log factors on a leaf's path to ``dense.gradient``.
+
+    Returns
+    -------
+    log_p : float, sum of the log factors
+    n_used : int, features in use
+    """
+    log_p = 0.0
+    v = leaf
+    while v > 0 or (v == 0 and nodes.root_has_factor):
+        margin = np.float64(nodes.bias[v])
+        for e in range(nodes.weight_ptr[v], nodes.weight_ptr[v + 1]):
+            margin += dense.row[nodes.weight_features[e]] * nodes.weight_values[e]
+        log_p += log_probability(margin, loss)
+        slope = log_slope(margin, loss)
+        if slope > 0.0 and has_values:
+            for e in range(nodes.weight_ptr[v], nodes.weight_ptr[v + 1]):
+                f = nodes.weight_features[e]
+                dense.gradient[f] += slope * nodes.weight_values[e]
+                if not dense.is_used[f]:
+                    dense.is_used[f] = True
+                    dense.used[n_used] = f
+                    n_used += 1
+        v = nodes.parent[v]
+    return log_p, n_used
 
 
 @kernel
-def path_gradients(
-    parent, leaf_of_label, root_has_factor, weight_ptr, weight_features, weight_values, bias, loss, x_ptr, x_features,
-    x_values, wanted, n_features,
-):  # fmt: skip
-    """Log of one label's path product for each row, and its gradient by the row.
+def sort_used(dense, n_used):
+    """Sort the first ``n_used`` features in ``dense.used``; where they are many, by going through all features."""
+    n_features = dense.used.size
+    if n_used * SORT_BELOW < n_features:
+        dense.used[:n_used].sort()
+    else:
+        at = 0
+        for f in range(n_features):
+            if dense.is_used[f]:
+                dense.used[at] = f
+                at += 1
+
+
+@kernel
+def path_gradients(nodes, loss, x_ptr, x_features, x_values, wanted, n_features):
+    """Compute the log of one label's path product for each row, and its gradient by the row.
 
     Parameters
     ----------
-    parent, leaf_of_label, weight_ptr, weight_features, weight_values, bias
-        See :class:`xmlcore.models.plt.LinearNodes`; its weights as CSR arrays.
+    nodes : FlatNodes
+    loss : int
     x_ptr, x_features, x_values : CSR of X, n rows
     wanted : int32 (n,)
         The label of each row.
+    n_features : int
 
     Returns
     -------
@@ -39,10 +104,10 @@ def path_gradients(
     ptr = np.zeros(n + 1, np.int64)
     features = np.empty(1024, np.int32)
     values = np.empty(1024, np.float64)
-    row = np.zeros(n_features, np.float64)
-    gradient = np.zeros(n_features, np.float64)
-    is_touched = np.zeros(n_features, np.bool_)
-    touched = np.empty(n_features, np.int32)
+    dense = Dense(
+        np.zeros(n_features, np.float64), np.zeros(n_features, np.float64), np.zeros(n_features, np.bool_),
+        np.empty(n_features, np.int32),
+    )  # fmt: skip
     count = 0
     for i in range(n):
         begin = x_ptr[i]
@@ -51,54 +116,32 @@ def path_gradients(
         for t in range(begin, end):
             length += np.float64(x_values[t]) * np.float64(x_values[t])
         length = np.sqrt(length)
-        n_touched = 0
+        n_used = 0
         for t in range(begin, end):
             f = x_features[t]
-            row[f] = x_values[t] / length
-            is_touched[f] = True
-            touched[n_touched] = f
-            n_touched += 1
-        v = leaf_of_label[wanted[i]]
-        while v > 0 or (v == 0 and root_has_factor):
-            margin = np.float64(bias[v])
-            for e in range(weight_ptr[v], weight_ptr[v + 1]):
-                margin += row[weight_features[e]] * weight_values[e]
-            log_p[i] += log_probability(margin, loss)
-            slope = log_slope(margin, loss)
-            if slope > 0.0 and end > begin:
-                for e in range(weight_ptr[v], weight_ptr[v + 1]):
-                    f = weight_features[e]
-                    gradient[f] += slope * weight_values[e]
-                    if not is_touched[f]:
-                        is_touched[f] = True
-                        touched[n_touched] = f
-                        n_touched += 1
-            v = parent[v]
+            dense.row[f] = x_values[t] / length
+            dense.is_used[f] = True
+            dense.used[n_used] = f
+            n_used += 1
+        log_p[i], n_used = add_path(nodes, loss, nodes.leaf_of_label[wanted[i]], end > begin, dense, n_used)
         along = 0.0
         for t in range(begin, end):
-            along += row[x_features[t]] * gradient[x_features[t]]
-        if n_touched * SORT_BELOW < n_features:
-            touched[:n_touched].sort()
-        else:
-            at = 0
-            for f in range(n_features):
-                if is_touched[f]:
-                    touched[at] = f
-                    at += 1
-        while count + n_touched > features.size:
+            along += dense.row[x_features[t]] * dense.gradient[x_features[t]]
+        sort_used(dense, n_used)
+        while count + n_used > features.size:
             more_features = np.empty(2 * features.size, np.int32)
             more_values = np.empty(2 * features.size, np.float64)
             more_features[:count] = features[:count]
             more_values[:count] = values[:count]
             features = more_features
             values = more_values
-        for at in range(n_touched):
-            f = touched[at]
+        for at in range(n_used):
+            f = dense.used[at]
             features[count] = f
-            values[count] = (gradient[f] - row[f] * along) / length
+            values[count] = (dense.gradient[f] - dense.row[f] * along) / length
             count += 1
-            gradient[f] = 0.0
-            row[f] = 0.0
-            is_touched[f] = False
+            dense.gradient[f] = 0.0
+            dense.row[f] = 0.0
+            dense.is_used[f] = False
         ptr[i + 1] = count
     return log_p, ptr, features[:count].copy(), values[:count].copy()

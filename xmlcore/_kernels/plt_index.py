@@ -1,17 +1,18 @@
-"""How a group of siblings finds the weights of a column: by a bitmap with ranks, or in buckets."""
+"""How a column is found among the columns of a group of siblings: by a bitmap with ranks, or in buckets."""
 
 import numpy as np
 
 from xmlcore._kernels._jit import kernel
 
-BITMAP = -1  # how a group's columns are found, where it is not by a bitmap and buckets, see index_columns
-EVERY = -2
-BITMAP_WORDS = 3  # of four bytes, for each column, at most
+# How a group's columns are found, unless by a bitmap and buckets: see index_columns.
+BITMAP = -1  # By a bitmap alone.
+EVERY = -2  # The group has every column up to its last.
+BITMAP_WORDS = 3  # Most words of an index that is a bitmap alone, for each column of the group; four bytes each.
 
 
 @kernel
 def index_layout(column_ptr, columns):
-    """How each group's columns are found, and how long its part of the index is: see :func:`index_columns`.
+    """Choose how each group's columns are found, and how long its part of the index is: see :func:`index_columns`.
 
     Returns
     -------
@@ -43,7 +44,7 @@ def index_layout(column_ptr, columns):
 
 @kernel
 def index_columns(column_ptr, columns, index_shift, index_at, index):
-    """Where a group's columns are found: by a bitmap with ranks where they are many, in buckets where they are few.
+    """Write where a group's columns are found: by a bitmap with ranks where they are dense, else in buckets.
 
     Parameters
     ----------

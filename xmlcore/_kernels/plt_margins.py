@@ -1,8 +1,14 @@
-"""Margins of siblings for a row."""
+"""Margins of siblings for a row: biases plus weights times values.
+
+There are two ways to a row's margins, and the row alone decides which one is taken. The entries of a sparse row are
+looked up among the columns of a group of siblings. For a dense row, all columns of the group are gone through.
+"""
+
+from typing import NamedTuple
 
 import numpy as np
 
-from xmlcore._kernels._jit import inlined, kernel
+from xmlcore._kernels._jit import kernel, part
 from xmlcore._kernels.lanes import (
     LANES,
     TILE_ROWS,
@@ -17,106 +23,165 @@ from xmlcore._kernels.plt_factors import log_probability
 from xmlcore._kernels.plt_index import BITMAP, EVERY
 from xmlcore._kernels.plt_tree import GROUP_LIMIT, NARROW, row_width
 
-SCRATCH = GROUP_LIMIT + LANES
-AT_ONCE = 128  # entries of a row that are looked up together
-FOUND = AT_ONCE + 1  # one more: a place is written before it is known whether it counts
-PART = 1 << 14  # weights of a group that rows laid out are multiplied with before the next: they stay in the cache
-LAID_ROWS = 10 * TILE_ROWS  # at once, at most
+MARGINS = GROUP_LIMIT + LANES  # Places for the margins of one row.
+AT_ONCE = 128  # Number of entries of a row that are looked up together.
+FOUND = AT_ONCE + 1  # One more: a place is written before it is known whether it counts.
+UNFOLDED = 1 << 14  # Number of weights of a group that are used for all dense rows before the next: they stay cached.
+DENSE_ROWS = 10 * TILE_ROWS  # Most dense rows at once.
 
 
-@inlined
-def group_margins(
-    g, x_columns, x_values, start, end, margins, found_at, found_end, found_value,
-    bias, group_first, group_size, column_ptr, columns, dense_ptr, dense, sparse_ptr, entry_at, entry_ptr,
-    entry_child, entry_value, index_shift, index_at, index,
-):  # fmt: skip
-    """``margins[:group size]``: of the group's children for one row; returns the group's size.
+class Scratch(NamedTuple):
+    """Memory that the computation of margins writes to."""
 
-    The lanes that the last sixteen do not fill are minus infinity. ``found_*``, (FOUND,), are scratch: the places of
-    the row's columns among the group's, where their pairs end, and the row's values there; before that, ``found_end``
-    holds the entries that have to be looked for in buckets. The rest of the arguments are fields of
-    :class:`TreeArrays`, which the callers read once: reading an array out of a tuple counts a reference to it.
+    margins: np.ndarray  # float32 (MARGINS,): the result for one row
+    found_at: np.ndarray  # uint32 (FOUND,): places of a row's columns among the group's, then where their pairs begin
+    # uint32 (FOUND,): entries that have to be looked for in buckets, then where the pairs of a column end.
+    found_end: np.ndarray
+    found_value: np.ndarray  # float32 (FOUND,): the row's values of the columns that were found
+    weights: np.ndarray  # float32 (UNFOLDED,): weights of some columns of a group, for dense rows
 
-    The row's entries are looked up in passes, without branches where that can be, so that many reads from memory are
-    under way at once. Every index has an empty last word, or bucket, in which larger columns are looked for in vain.
+
+@kernel
+def new_scratch():
+    """Return a new :class:`Scratch`."""
+    return Scratch(
+        np.zeros(MARGINS, np.float32),
+        np.empty(FOUND, np.uint32),
+        np.empty(FOUND, np.uint32),
+        np.empty(FOUND, np.float32),
+        np.empty(UNFOLDED, np.float32),
+    )
+
+
+@part
+def row_margins(tree, g, x, row, scratch):
+    """Write the margins of group g's children for one of the rows ``x`` to ``scratch.margins``; return their number.
+
+    The places that fill up the last sixteen lanes get minus infinity.
     """
-    n = group_size[g]
-    width = row_width(n)
-    first = group_first[g]
+    if x.dense_at[row] >= 0:
+        return dense_row_margins(tree, g, x.dense, x.dense_at, row, row + 1, scratch.margins, scratch.weights)
+    return sparse_row_margins(tree, g, x, row, scratch)
+
+
+@part
+def root_log_probability(tree, loss, x, row, scratch):
+    """Return the log of the root's own factor for a row: 0 unless the root has a classifier."""
+    if tree.root_group < 0:
+        return 0.0
+    row_margins(tree, tree.root_group, x, row, scratch)
+    return log_probability(scratch.margins[0], loss)
+
+
+@part
+def sparse_row_margins(tree, g, x, row, scratch):
+    """Do the work of :func:`row_margins` for a sparse row.
+
+    The entries are looked up ``AT_ONCE`` at a time, in passes that avoid branches, so that many reads from memory are
+    under way at once.
+    """
+    n = tree.group_size[g]
+    margins = scratch.margins
     for c in range(n):
-        margins[c] = bias[first + c]
-    for c in range(n, width):
+        margins[c] = tree.bias[tree.group_first[g] + c]
+    for c in range(n, row_width(n)):
         margins[c] = -np.inf
-    begin = column_ptr[g]
-    n_columns = column_ptr[g + 1] - begin
-    shift = index_shift[g]
-    part = index_at[g]
-    words = (index_at[g + 1] - part) >> 1 if shift == BITMAP else n_columns
-    rows = dense_ptr[g]
-    is_dense = dense_ptr[g + 1] > rows
-    sparse = sparse_ptr[g]
-    entries = entry_at[g]
-    for t0 in range(start, end, AT_ONCE):
-        t1 = min(t0 + AT_ONCE, end)
-        hits = 0
-        if shift == EVERY:
-            for t in range(t0, t1):
-                found_at[hits] = x_columns[t]
-                found_value[hits] = x_values[t]
-                hits += x_columns[t] < n_columns
-        else:
-            n_rare = 0
-            for t in range(t0, t1):
-                word = x_columns[t] >> 5
-                is_rare = word >= words
-                found_end[n_rare] = t - t0
-                n_rare += is_rare
-                at = part + 2 * min(word, words - 1)
-                bits = index[at]
-                bit = np.uint32(x_columns[t] & 31)
-                found_at[hits] = index[at + 1] + count_bits(bits & ((np.uint32(1) << bit) - np.uint32(1)))
-                found_value[hits] = x_values[t]
-                hits += (1 - is_rare) & (bits >> bit) & 1
-            if shift != BITMAP:
-                starts = part + 2 * words
-                last_bucket = index_at[g + 1] - starts - 2
-                for i in range(n_rare):
-                    t = t0 + np.int64(found_end[i])
-                    bucket = starts + min((x_columns[t] - 32 * words) >> shift, last_bucket)
-                    at = np.int64(index[bucket])
-                    stop = np.int64(index[bucket + 1])
-                    while at < stop and columns[begin + at] < x_columns[t]:
-                        at += 1
-                    found_at[hits] = at
-                    found_value[hits] = x_values[t]
-                    hits += at < stop and columns[begin + at] == x_columns[t]
+    end = x.ptr[row + 1]
+    is_dense = tree.dense_ptr[g + 1] > tree.dense_ptr[g]
+    for start in range(x.ptr[row], end, AT_ONCE):
+        hits = look_up(tree, g, x, start, min(start + AT_ONCE, end), scratch)
         if is_dense:
-            for h in range(hits):
-                v = found_value[h]
-                row = rows + np.int64(found_at[h]) * width
-                if width <= NARROW:
-                    for c in range(width):
-                        margins[c] += v * dense[row + c]
-                else:
-                    for c in range(0, width, LANES):
-                        add_scaled(margins, c, dense, row + c, v)
+            add_dense_weights(tree, g, hits, scratch)
         else:
-            for h in range(hits):
-                at = entries + np.int64(found_at[h])
-                found_at[h] = entry_ptr[at]
-                found_end[h] = entry_ptr[at + 1]
-            for h in range(hits):
-                v = found_value[h]
-                for e in range(sparse + np.int64(found_at[h]), sparse + np.int64(found_end[h])):
-                    margins[entry_child[e]] += v * entry_value[e]
+            add_pairs(tree, g, hits, scratch)
     return n
 
 
-@inlined
-def unfold(tree, g, t0, t1, lanes, part):
-    """Write the weights of a group's columns ``t0`` to ``t1`` to ``part``, in ``lanes`` places each, rest 0."""
+@part
+def look_up(tree, g, x, start, end, scratch):
+    """Look up entries ``start`` to ``end`` of the rows among a group's columns; return how many are there.
+
+    Their places among the group's columns are written to ``found_at``, their values to ``found_value``. Every index
+    has an empty last word, or bucket, where larger columns are looked for in vain (see ``index_columns``).
+    """
+    begin = tree.column_ptr[g]
+    n_columns = tree.column_ptr[g + 1] - begin
+    shift = tree.index_shift[g]
+    hits = 0
+    if shift == EVERY:
+        for t in range(start, end):
+            scratch.found_at[hits] = x.columns[t]
+            scratch.found_value[hits] = x.values[t]
+            hits += x.columns[t] < n_columns
+        return hits
+    part = tree.index_at[g]
+    words = (tree.index_at[g + 1] - part) >> 1 if shift == BITMAP else n_columns
+    n_rare = 0
+    for t in range(start, end):
+        word = x.columns[t] >> 5
+        is_rare = word >= words
+        scratch.found_end[n_rare] = t - start
+        n_rare += is_rare
+        at = part + 2 * min(word, words - 1)
+        bits = tree.index[at]
+        bit = np.uint32(x.columns[t] & 31)
+        scratch.found_at[hits] = tree.index[at + 1] + count_bits(bits & ((np.uint32(1) << bit) - np.uint32(1)))
+        scratch.found_value[hits] = x.values[t]
+        hits += (1 - is_rare) & (bits >> bit) & 1
+    if shift == BITMAP:
+        return hits
+    starts = part + 2 * words
+    last_bucket = tree.index_at[g + 1] - starts - 2
+    for i in range(n_rare):
+        t = start + np.int64(scratch.found_end[i])
+        bucket = starts + min((x.columns[t] - 32 * words) >> shift, last_bucket)
+        at = np.int64(tree.index[bucket])
+        stop = np.int64(tree.index[bucket + 1])
+        while at < stop and tree.columns[begin + at] < x.columns[t]:
+            at += 1
+        scratch.found_at[hits] = at
+        scratch.found_value[hits] = x.values[t]
+        hits += at < stop and tree.columns[begin + at] == x.columns[t]
+    return hits
+
+
+@part
+def add_dense_weights(tree, g, hits, scratch):
+    """Add values times weights to the margins, for a group that stores a weight of every child for each column."""
+    rows = tree.dense_ptr[g]
+    width = row_width(tree.group_size[g])
+    margins = scratch.margins
+    for h in range(hits):
+        v = scratch.found_value[h]
+        row = rows + np.int64(scratch.found_at[h]) * width
+        if width <= NARROW:
+            for c in range(width):
+                margins[c] += v * tree.dense[row + c]
+        else:
+            for c in range(0, width, LANES):
+                add_scaled(margins, c, tree.dense, row + c, v)
+
+
+@part
+def add_pairs(tree, g, hits, scratch):
+    """Add values times weights to the margins, for a group that stores pairs (child, weight)."""
+    sparse = tree.sparse_ptr[g]
+    entries = tree.entry_at[g]
+    for h in range(hits):
+        at = entries + np.int64(scratch.found_at[h])
+        scratch.found_at[h] = tree.entry_ptr[at]
+        scratch.found_end[h] = tree.entry_ptr[at + 1]
+    for h in range(hits):
+        v = scratch.found_value[h]
+        for e in range(sparse + np.int64(scratch.found_at[h]), sparse + np.int64(scratch.found_end[h])):
+            scratch.margins[tree.entry_child[e]] += v * tree.entry_value[e]
+
+
+@part
+def unfold(tree, g, t0, t1, lanes, weights):
+    """Write the weights of a group's columns ``t0`` to ``t1`` to ``weights``: ``lanes`` places each, the rest 0."""
     for i in range((t1 - t0) * lanes):
-        part[i] = 0.0
+        weights[i] = 0.0
     width = row_width(tree.group_size[g])
     stored = tree.dense_ptr[g]
     is_dense = tree.dense_ptr[g + 1] > stored
@@ -125,31 +190,32 @@ def unfold(tree, g, t0, t1, lanes, part):
         to = (t - t0) * lanes
         if is_dense:
             for c in range(width):
-                part[to + c] = tree.dense[stored + t * width + c]
+                weights[to + c] = tree.dense[stored + t * width + c]
         else:
             at = tree.entry_at[g] + t
             for e in range(sparse + np.int64(tree.entry_ptr[at]), sparse + np.int64(tree.entry_ptr[at + 1])):
-                part[to + np.int64(tree.entry_child[e])] = tree.entry_value[e]
+                weights[to + np.int64(tree.entry_child[e])] = tree.entry_value[e]
 
 
-@kernel(_nrt=False)  # as inlined parts, but compiled once: it is long, and its callers are five
-def laid_margins(tree, g, laid, places, first, last, out, part):
-    """Margins of a group's children for rows that are laid out, what :func:`group_margins` is for one that is not.
+# Compiled without reference counting, as inlined parts are, but compiled once: it is long, and has five callers.
+@kernel(_nrt=False)
+def dense_row_margins(tree, g, dense, places, first, last, out, weights):
+    """Write the margins of a group's children for some dense rows.
 
-    All columns of the group are gone through in their order, whether the row has them or not, and without looking
-    anything up. The weights of some columns are taken at a time, for all rows in tiles; where they are not stored as
-    sixteen or more per column they are unfolded first. Of one row alone they are read as they are.
+    All columns of the group are gone through in their order, whether a row has them or not, without looking anything
+    up. The weights of some columns are used for all rows, in tiles of rows, before those of the next columns. Weights
+    that are not stored as sixteen or more per column are unfolded first. For a single row they are read as they are.
 
     Parameters
     ----------
-    laid : float32, see :func:`take_and_lay_out`
+    dense : float32, see :class:`xmlcore._kernels.plt_rows.Rows`
     places : int64
-        ``places[first:last]``: which of its rows. Of more than one, tiles of TILE_ROWS are made: up to the next
-        multiple the last is written again.
+        ``places[first:last]`` are places in ``dense``. If there are several, they are padded to whole tiles of
+        ``TILE_ROWS`` by repeating the last one.
     out : float32
-        Row i's margins are written to ``out[i * SCRATCH:][:row_width(group size)]``, as :func:`group_margins` does.
+        Row i's margins are written to ``out[i * MARGINS:][:row_width(group size)]``, as by :func:`row_margins`.
         There must be room for whole tiles.
-    part : float32 (PART,), scratch
+    weights : float32 (UNFOLDED,), scratch
 
     Returns
     -------
@@ -159,14 +225,13 @@ def laid_margins(tree, g, laid, places, first, last, out, part):
     Notes
     -----
     O(columns * children) time for each row, some 0.02 ns for each product: 3 to 7 microseconds for 5,000 columns and 64
-    children, where the entries of such a row take 70 to be looked up. A row alone takes some five times as long, as
-    weights are read for it only. A row's margins are the same bits whichever rows are beside it: every way through
-    here adds a child's products one by one, in the order of the columns.
+    children, where looking up the entries of such a row takes 70. A single row takes about five times as long, because
+    weights are read for it only. A row's margins are the same bits whichever rows are beside it: in every case a
+    child's products are added one by one, in the order of the columns.
     """
     size = tree.group_size[g]
     width = row_width(size)
     lanes = max(width, LANES)
-    node = tree.group_first[g]
     rows = last - first
     is_one = rows == 1
     while rows % TILE_ROWS > 0 and not is_one:
@@ -174,72 +239,63 @@ def laid_margins(tree, g, laid, places, first, last, out, part):
         rows += 1
     for i in range(rows):
         for c in range(lanes):
-            out[i * SCRATCH + c] = tree.bias[node + c] if c < size else -np.inf
+            out[i * MARGINS + c] = tree.bias[tree.group_first[g] + c] if c < size else -np.inf
     begin = tree.column_ptr[g]
     n_columns = tree.column_ptr[g + 1] - begin
     stored = tree.dense_ptr[g]
     is_dense = tree.dense_ptr[g + 1] > stored
-    columns = tree.columns
-    if is_one and not is_dense:
-        sparse = tree.sparse_ptr[g]
-        for t in range(n_columns):
-            value = laid[places[first], columns[begin + t]]
-            at = tree.entry_at[g] + t
-            for e in range(sparse + np.int64(tree.entry_ptr[at]), sparse + np.int64(tree.entry_ptr[at + 1])):
-                out[tree.entry_child[e]] += value * tree.entry_value[e]
+    if is_one and (not is_dense or width <= NARROW):
+        add_one_by_one(tree, g, dense, places[first], out)
         return size
-    if is_one and width <= NARROW:
-        for c in range(width):
-            total = out[c]
-            for t in range(n_columns):
-                total += laid[places[first], columns[begin + t]] * tree.dense[stored + t * width + c]
-            out[c] = total
-        return size
-    step = PART // lanes
+    step = UNFOLDED // lanes
     for t0 in range(0, n_columns, step):
         t1 = min(t0 + step, n_columns)
         if is_dense and width == lanes:
-            weights = tree.dense
-            weights_at = stored + t0 * width
+            tile = tree.dense
+            tile_at = stored + t0 * width
         else:
-            unfold(tree, g, t0, t1, lanes, part)
-            weights = part
-            weights_at = 0
+            unfold(tree, g, t0, t1, lanes, weights)
+            tile = weights
+            tile_at = 0
         c = 0
         while c < lanes:
             if not is_one:
                 for i in range(0, rows, TILE_ROWS):
                     add_rows(
-                        out, i * SCRATCH + c, SCRATCH, weights, weights_at + c, lanes, columns, begin + t0, begin + t1,
-                        laid, places, first + i,
+                        out, i * MARGINS + c, MARGINS, tile, tile_at + c, lanes, tree.columns, begin + t0, begin + t1,
+                        dense, places, first + i,
                     )  # fmt: skip
                 c += LANES
             elif c + WIDE <= lanes:
                 add_one_row_wide(
-                    out, c, 0, weights, weights_at + c, lanes, columns, begin + t0, begin + t1, laid, places, first
+                    out, c, 0, tile, tile_at + c, lanes, tree.columns, begin + t0, begin + t1, dense, places, first
                 )
                 c += WIDE
             else:
                 add_one_row(
-                    out, c, 0, weights, weights_at + c, lanes, columns, begin + t0, begin + t1, laid, places, first
+                    out, c, 0, tile, tile_at + c, lanes, tree.columns, begin + t0, begin + t1, dense, places, first
                 )
                 c += LANES
     return size
 
 
-@kernel
-def root_log_probability(
-    tree, loss, x_columns, x_values, start, end, laid_at, laid, r, margins, found_at, found_end, found_value, part
-):
-    """Log of the root's own factor for row r, when it has one."""
-    g = tree.root_group
-    if laid_at[r] >= 0:
-        laid_margins(tree, g, laid, laid_at, r, r + 1, margins, part)
-    else:
-        group_margins(
-            g, x_columns, x_values, start, end, margins, found_at, found_end, found_value,
-            tree.bias, tree.group_first, tree.group_size, tree.column_ptr, tree.columns, tree.dense_ptr, tree.dense,
-            tree.sparse_ptr, tree.entry_at, tree.entry_ptr, tree.entry_child, tree.entry_value, tree.index_shift,
-            tree.index_at, tree.index,
-        )  # fmt: skip
-    return log_probability(margins[0], loss)
+@part
+def add_one_by_one(tree, g, dense, place, out):
+    """Add the products of one dense row to its margins, for a group that stores pairs or has few children."""
+    begin = tree.column_ptr[g]
+    n_columns = tree.column_ptr[g + 1] - begin
+    stored = tree.dense_ptr[g]
+    if tree.dense_ptr[g + 1] > stored:
+        width = row_width(tree.group_size[g])
+        for c in range(width):
+            total = out[c]
+            for t in range(n_columns):
+                total += dense[place, tree.columns[begin + t]] * tree.dense[stored + t * width + c]
+            out[c] = total
+        return
+    sparse = tree.sparse_ptr[g]
+    for t in range(n_columns):
+        value = dense[place, tree.columns[begin + t]]
+        at = tree.entry_at[g] + t
+        for e in range(sparse + np.int64(tree.entry_ptr[at]), sparse + np.int64(tree.entry_ptr[at + 1])):
+            out[tree.entry_child[e]] += value * tree.entry_value[e]

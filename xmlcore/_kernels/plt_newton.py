@@ -1,4 +1,4 @@
-"""Steps of dual variables towards their optimum, for one child or sixteen."""
+"""Steps of one row's dual variables towards their optimum, for one child or for sixteen."""
 
 import math
 
@@ -14,19 +14,19 @@ EXP2 = tuple(np.float32(math.log(2) ** i / math.factorial(i)) for i in range(1, 
 ZERO = np.float32(0.0)
 ONE = np.float32(1.0)
 HALF = np.float32(0.5)
-SETTLED = np.float32(0.1)  # a step that moves no margin by more is as good as the last
+SETTLED = np.float32(0.1)  # No further step is taken when the last one changed no margin by more than this.
 MOST_STEPS = 40
-LIMIT = np.float32(60.0)
+LIMIT = np.float32(60.0)  # Largest size of a margin in a sigmoid: exp stays finite.
 
 
 @kernel
 def sigmoid(z):
-    """1 / (1 + exp(-z)) in float32."""
+    """Return 1 / (1 + exp(-z)) in float32."""
     return ONE / (ONE + np.float32(math.exp(-max(min(z, LIMIT), -LIMIT))))
 
 
 def sigmoid_of_lanes(ops, z):
-    """As :func:`sigmoid`, for sixteen: relative error below 1e-6 times the size of z."""
+    """Do what :func:`sigmoid` does for sixteen numbers: the relative error is below 1e-6 times the size of z."""
     x = ops.maximum(ops.minimum(z, float(LIMIT)), -float(LIMIT)) * -float(LOG2_E)
     shifted = x + float(ROUND)
     f = x - (shifted - float(ROUND))
@@ -37,7 +37,7 @@ def sigmoid_of_lanes(ops, z):
 
 @lane_operation(n_arrays=7, n_scalars=2)
 def begin_logistic(ops, dual, margins, step, low, high, last, used, C, q):
-    """First Newton step of sixteen dual variables; see :func:`solve_logistic` for the bracket.
+    """Take the first Newton step of sixteen dual variables; see :func:`solve_logistic` for the bracket.
 
     ``margins`` become z = -y * margin. ``used`` is 1 for a child and 0 for an empty lane, which stays as it is.
     ``high - low`` is the distance from the optimum. Returns the largest change of a margin.
@@ -51,7 +51,7 @@ def begin_logistic(ops, dual, margins, step, low, high, last, used, C, q):
 
 @lane_operation(n_arrays=6, n_scalars=2)
 def go_on_logistic(ops, dual, z, step, low, high, last, C, q):
-    """One more step for all sixteen; see :func:`solve_logistic`. Returns the largest change of a margin."""
+    """Take one more step for all sixteen; see :func:`solve_logistic`. Returns the largest change of a margin."""
     p = sigmoid_of_lanes(ops, z - q * step)
     g = ops.abs(dual) + step - C * p
     low = ops.where_less(g, 0.0, step, low)
@@ -83,7 +83,7 @@ def largest_distance(ops, low, high):
 
 @lane_operation(n_arrays=4, n_scalars=2)
 def hinge_step(ops, dual, margins, step, used, half, inverse):
-    """One row's visit for the squared hinge: the exact minimum along sixteen dual variables.
+    """Move sixteen dual variables of one row to their exact minimum, for the squared hinge.
 
     Hsieh et al. (2008), algorithm 1, for the L2-loss. ``half`` is 1 / 2C and ``inverse`` 1 / (q + half). Returns the
     largest distance from an optimum, in slack.
@@ -100,8 +100,9 @@ def solve_logistic(z, a, gradient, step, C, q):
     """Solve a row's optimality condition for one dual variable, from the first Newton step on.
 
     With z = -y margin the condition is a + s = C sigmoid(z - q s); it has one root s, between 0 and
-    minus the condition's value at 0, ``gradient``. Newton's method goes there; where it leaves the bracket or does not
-    halve the last step (from one flat end of the sigmoid it jumps to the other), the middle of the bracket is taken.
+    minus the condition's value at 0, ``gradient``. Newton's method finds it. The middle of the bracket is taken instead
+    where Newton's step leaves the bracket or is more than half of the last one: from one flat end of the sigmoid it
+    would jump to the other.
     """
     low = min(-gradient, ZERO)
     high = max(-gradient, ZERO)

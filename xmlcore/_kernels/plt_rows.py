@@ -1,15 +1,34 @@
-"""Rows as the searches read them: of length 1, in columns."""
+"""Rows as the searches of label trees read them: scaled to length 1, in columns.
+
+A column is a feature that occurs in the training rows. Column 0 is the most frequent feature, so the columns that most
+rows look up are neighbours in memory.
+"""
+
+from typing import NamedTuple
 
 import numpy as np
 
 from xmlcore._kernels._jit import inlined, kernel
 
-ZONES = 8
+ZONES = 8  # Number of zones that the columns of a row are sorted by.
+
+
+class Rows(NamedTuple):
+    """Rows of length 1, in columns.
+
+    A *dense row* has values in many columns and is stored with one value per column. All others are *sparse rows*.
+    """
+
+    ptr: np.ndarray  # int64 (n + 1,): the entries of each sparse row; dense rows have none
+    columns: np.ndarray  # int32, by zones
+    values: np.ndarray  # float32
+    dense_at: np.ndarray  # int64 (n,): the place of a dense row in ``dense``, -1 for a sparse row
+    dense: np.ndarray  # float32 (dense rows, columns)
 
 
 @inlined
 def zone(column):
-    """Which of eight zones a column is in, 0 with the most frequent features; each is four times as long."""
+    """Return the zone of a column, 0 for the most frequent features; each zone is four times as long as the last."""
     return (
         0 + (column >= 32) + (column >= 128) + (column >= 512) + (column >= 2048) + (column >= 8192) + (column >= 32768)
         + (column >= 131072)
@@ -18,7 +37,7 @@ def zone(column):
 
 @inlined
 def column_of_feature(feature, feature_ids, column_of):
-    """The column of a feature, -1 for none: see :func:`take_and_lay_out`."""
+    """Return the column of a feature, -1 for none; see :func:`rows_in_columns`."""
     n_ids = feature_ids.size
     if n_ids == 0:
         return column_of[feature]
@@ -36,36 +55,19 @@ def column_of_feature(feature, feature_ids, column_of):
 
 
 @kernel
-def take_and_lay_out(indptr, indices, data, first, last, feature_ids, column_of, n_columns, least):
-    """Rows ``first`` to ``last`` as the searches read them: of length 1, in columns; unknown features are left out.
-
-    Parameters
-    ----------
-    indptr, indices, data : CSR of X
-    feature_ids, column_of : int32
-        The column of feature f is ``column_of[f]``, -1 for none, when ``feature_ids`` is empty. Otherwise
-        ``feature_ids``, ascending, are the features that have one, and the i-th has ``column_of[i]``.
-    n_columns : int
-    least : int, at least 1
-        Rows with so many columns are laid out.
+def find_dense_rows(indptr, indices, first, last, feature_ids, column_of, least):
+    """Number the dense rows among rows ``first`` to ``last``: those with values in at least ``least`` columns.
 
     Returns
     -------
-    ptr : int64 (last - first + 1,)
-    columns : int32, values : float32
-        Of the rows that are not laid out, zone by zone: neighbours are looked up one after the other, which is what
-        matters of sorting and costs little.
-    laid_at : int64 (last - first,)
-        Where each row is in ``laid``, -1 for one that is not laid out.
-    laid : float32 (rows laid out, n_columns)
-
-    Notes
-    -----
-    O(entries) time, and O(n_columns) for each row laid out, which is at most n_columns / least per entry.
+    dense_at : int64 (last - first,), -1 for a sparse row
+    n_dense : int
+    n_entries, longest : int
+        Entries of all sparse rows, and of the longest one.
     """
-    laid_at = np.full(last - first, -1, np.int64)
-    n_laid = 0
-    n_rest = 0
+    dense_at = np.full(last - first, -1, np.int64)
+    n_dense = 0
+    n_entries = 0
     longest = 0
     for r in range(first, last):
         size = indptr[r + 1] - indptr[r]
@@ -74,15 +76,43 @@ def take_and_lay_out(indptr, indices, data, first, last, feature_ids, column_of,
             for t in range(indptr[r], indptr[r + 1]):
                 known += column_of_feature(indices[t], feature_ids, column_of) >= 0
         if known >= least:
-            laid_at[r - first] = n_laid
-            n_laid += 1
+            dense_at[r - first] = n_dense
+            n_dense += 1
         else:
-            n_rest += size
+            n_entries += size
             longest = max(longest, size)
-    laid = np.zeros((n_laid, n_columns), np.float32)
+    return dense_at, n_dense, n_entries, longest
+
+
+@kernel
+def rows_in_columns(indptr, indices, data, first, last, feature_ids, column_of, n_columns, least):
+    """Return rows ``first`` to ``last`` of a CSR matrix as :class:`Rows`; features without a column are left out.
+
+    Parameters
+    ----------
+    indptr, indices, data : CSR of X
+    feature_ids, column_of : int32
+        When ``feature_ids`` is empty, the column of feature f is ``column_of[f]``, -1 for none. Otherwise
+        ``feature_ids``, ascending, are the features that have a column, and the i-th has ``column_of[i]``.
+    n_columns : int
+    least : int, at least 1
+        Rows with values in so many columns are dense.
+
+    Returns
+    -------
+    Rows
+        Entries of sparse rows are sorted by zones only: neighbouring columns are then looked up one after the other,
+        which is most of the gain of sorting at little cost.
+
+    Notes
+    -----
+    O(entries) time, and O(n_columns) for each dense row, which is at most n_columns / least per entry.
+    """
+    dense_at, n_dense, n_entries, longest = find_dense_rows(indptr, indices, first, last, feature_ids, column_of, least)
+    dense = np.zeros((n_dense, n_columns), np.float32)
     ptr = np.zeros(last - first + 1, np.int64)
-    columns = np.empty(n_rest, np.int32)
-    values = np.empty(n_rest, np.float32)
+    columns = np.empty(n_entries, np.int32)
+    values = np.empty(n_entries, np.float32)
     row_columns = np.empty(longest + 1, np.int32)
     row_values = np.empty(longest + 1, np.float32)
     starts = np.empty(ZONES + 1, np.int64)
@@ -92,12 +122,12 @@ def take_and_lay_out(indptr, indices, data, first, last, feature_ids, column_of,
         for t in range(indptr[r], indptr[r + 1]):
             total += np.float64(data[t]) * np.float64(data[t])
         scale = 1.0 / np.sqrt(total) if total > 0.0 else 1.0
-        place = laid_at[r - first]
+        place = dense_at[r - first]
         if place >= 0:
             for t in range(indptr[r], indptr[r + 1]):
                 column = column_of_feature(indices[t], feature_ids, column_of)
                 if column >= 0:
-                    laid[place, column] = data[t] * scale
+                    dense[place, column] = data[t] * scale
             ptr[r - first + 1] = count
             continue
         starts[:] = 0
@@ -118,14 +148,12 @@ def take_and_lay_out(indptr, indices, data, first, last, feature_ids, column_of,
             starts[z] += 1
         count += n
         ptr[r - first + 1] = count
-    return ptr, columns[:count], values[:count], laid_at, laid
+    return Rows(ptr, columns[:count], values[:count], dense_at, dense)
 
 
 @kernel
 def take_rows(indptr, indices, data, first, last, feature_ids, column_of):
-    """``ptr``, ``columns`` and ``values`` of :func:`take_and_lay_out`, of any row: none is laid out."""
+    """Return ``ptr``, ``columns`` and ``values`` of :func:`rows_in_columns` with all rows stored as sparse rows."""
     least = indptr[last] - indptr[first] + 1
-    ptr, columns, values, _, _ = take_and_lay_out(
-        indptr, indices, data, first, last, feature_ids, column_of, np.int64(0), least
-    )
-    return ptr, columns, values
+    rows = rows_in_columns(indptr, indices, data, first, last, feature_ids, column_of, np.int64(0), least)
+    return rows.ptr, rows.columns, rows.values

@@ -1,31 +1,70 @@
-"""The k most probable labels of many rows, which go down the tree together."""
+"""The k most probable labels of many rows, which go down the tree together.
+
+A model that is larger than the processor's caches is read from memory once for all rows that open a node.
+"""
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
-from xmlcore._kernels._jit import kernel
+from xmlcore._kernels._jit import kernel, part
 from xmlcore._kernels.plt_margins import (
-    FOUND,
-    LAID_ROWS,
-    PART,
-    SCRATCH,
-    group_margins,
-    laid_margins,
+    DENSE_ROWS,
+    MARGINS,
+    Scratch,
+    dense_row_margins,
+    new_scratch,
     root_log_probability,
+    sparse_row_margins,
 )
-from xmlcore._kernels.plt_search import SELECT_LIMIT, offer_children
+from xmlcore._kernels.plt_rows import Rows
+from xmlcore._kernels.plt_search import Children, Found, new_children, offer_children
 from xmlcore._kernels.plt_tree import GROUP_LIMIT, row_width
 
-BAND = math.log(4.0)  # rows that are searched together open nodes down to a quarter of the best one that waits
+# Rows that are searched together open nodes whose probability is at least a quarter of that of the row's best node.
+BAND = math.log(4.0)
 RADIX_BITS = 11
 RADIX = 1 << RADIX_BITS
-PLACE = np.dtype([("score", np.float64), ("row", np.int32), ("node", np.int32)])  # a node that a row may open
+PLACE = np.dtype([("score", np.float64), ("row", np.int32), ("node", np.int32)])  # A node that a row may open.
+WAITING = 0  # Places in the array ``counts``: how many places wait for the next sweep,
+BELOW = 1  # and how many are opened on the next level.
+
+
+class Sweep(NamedTuple):
+    """What is known of each row during the search."""
+
+    n_labels: np.ndarray  # int64 (n,): labels found
+    worst: np.ndarray  # float64 (n,): what a label must reach to be among the row's best
+    floor: np.ndarray  # float64 (n,): the least score that is opened in this sweep
+    n_places: np.ndarray  # int64 (n,): places of the row, waiting or opened
+    alone: np.ndarray  # bool (n,): the row is given up, and has to be searched alone
+    expanded: np.ndarray  # int32 (n, levels): nodes opened at each depth; (n, 0) without a beam
+
+
+class Batch(NamedTuple):
+    """The rows that are searched together, and their results."""
+
+    x: Rows
+    rows: np.ndarray  # int64 (n,): which of ``x``
+    found: Found
+    sweep: Sweep
+    most: int  # Most places of all rows
+    share: int  # and of one row, when there are too many
+
+
+class Buffers(NamedTuple):
+    """Memory for an opened node."""
+
+    scratch: Scratch
+    children: Children
+    places: np.ndarray  # int64 (DENSE_ROWS,)
+    margins: np.ndarray  # float32 (DENSE_ROWS * MARGINS,): of several dense rows
 
 
 @kernel
 def grown(places, count):
-    """A copy with room for twice as many as ``places``, of which the first ``count`` are taken."""
+    """Return a copy of the first ``count`` places with room for twice as many as ``places`` has."""
     more = np.empty(2 * places.size, PLACE)
     for i in range(count):
         more[i] = places[i]
@@ -34,7 +73,7 @@ def grown(places, count):
 
 @kernel
 def sort_by_node(places, count, other):
-    """Sort the first ``count`` places by node, those of one node in the order they have; ``other`` is scratch."""
+    """Sort the first ``count`` places by node and keep the order within a node; ``other`` is scratch."""
     if count == 0:
         return
     least = places[0]["node"]
@@ -60,18 +99,18 @@ def sort_by_node(places, count, other):
 
 @kernel
 def keep_best_of_rows(places, count, level, expanded, beam):
-    """Leave each row its best ``beam - expanded[row, level]`` places, and count them there.
+    """Keep the best ``beam - expanded[row, level]`` places of each row, and add their number to ``expanded``.
 
     Parameters
     ----------
     places : PLACE (count or more,)
-        All of one level, by node: of equal ones the first stays. Those that stay move to the front, in this order.
+        Places of one level, by node: of equal ones the first is kept. Those that are kept move to the front.
     expanded : int32 (n, levels)
 
     Returns
     -------
     int
-        How many stay.
+        How many are kept.
     """
     n_rows = expanded.shape[0]
     ptr = np.zeros(n_rows + 1, np.int64)
@@ -105,47 +144,49 @@ def keep_best_of_rows(places, count, level, expanded, beam):
 
 
 @kernel
-def choose_places(waiting, count, todo, worst, depth, expanded, beam, floor, n_places, alone):
-    """Which of the places that wait are opened in the next sweep: a row's best one, and those within BAND of it.
+def choose_places(waiting, count, todo, sweep, depth, beam):
+    """Choose the places that the next sweep opens: each row's best one, and those within ``BAND`` of it.
+
+    Places that cannot lead to better labels are dropped, as are those of rows that are given up, and those on a level
+    where the beam is full.
 
     Parameters
     ----------
-    waiting : PLACE (count or more,); those that go on waiting move to the front
-    todo : PLACE (count or more,), the first are written
-    worst : float64 (n,)
-        What a label must reach to be among the row's best: places below it are dropped.
-    depth, expanded, beam
-        Where the beam is full, nothing is opened.
-    floor : float64 (n,), written
-        The least score of each row that is opened.
-    n_places : int64 (n,), written
-        Places that each row has, waiting or opened.
-    alone : bool (n,)
-        Rows whose places are dropped.
+    waiting : PLACE (count or more,)
+        Those that go on waiting move to the front.
+    todo : PLACE (count or more,)
+        The chosen places are written to its front.
+    sweep : Sweep
+        ``floor`` and ``n_places`` are written.
+    depth : int32 (nodes,)
+    beam : int
 
     Returns
     -------
     waiting, todo : int
-        How many.
+        How many places there are of each.
     """
-    floor[:] = -np.inf
-    n_places[:] = 0
+    sweep.floor[:] = -np.inf
+    sweep.n_places[:] = 0
     kept = 0
     for i in range(count):
         r = waiting[i]["row"]
         score = waiting[i]["score"]
-        if alone[r] or score < worst[r] or (beam > 0 and expanded[r, depth[waiting[i]["node"]]] == beam):
+        if sweep.alone[r] or score < sweep.worst[r]:
+            continue
+        if beam > 0 and sweep.expanded[r, depth[waiting[i]["node"]]] == beam:
             continue
         waiting[kept] = waiting[i]
         kept += 1
-        n_places[r] += 1
-        floor[r] = max(floor[r], score)
-    floor -= BAND
+        sweep.n_places[r] += 1
+        sweep.floor[r] = max(sweep.floor[r], score)
+    for r in range(sweep.floor.size):
+        sweep.floor[r] -= BAND
     count = kept
     kept = 0
     n_todo = 0
     for i in range(count):
-        if waiting[i]["score"] >= floor[waiting[i]["row"]]:
+        if waiting[i]["score"] >= sweep.floor[waiting[i]["row"]]:
             todo[n_todo] = waiting[i]
             n_todo += 1
         else:
@@ -154,109 +195,165 @@ def choose_places(waiting, count, todo, worst, depth, expanded, beam, floor, n_p
     return kept, n_todo
 
 
+@part
+def is_done(place, batch):
+    """Return whether a place need not be opened any more."""
+    r = place["row"]
+    return place["score"] < batch.sweep.worst[r] or batch.sweep.alone[r]
+
+
+@part
+def margins_of_dense_rows(tree, g, batch, here, begin, end, buffers):
+    """Compute the margins of the dense rows among the places ``begin`` to ``end``, one after the other."""
+    n = np.int64(0)  # with a literal, Numba would compile dense_row_margins once more
+    first = np.int64(0)
+    for at in range(begin, end):
+        place = batch.x.dense_at[batch.rows[here[at]["row"]]]
+        if place >= 0 and not is_done(here[at], batch):
+            buffers.places[n] = place
+            n += 1
+    if n > 0:
+        weights = buffers.scratch.weights
+        dense_row_margins(tree, g, batch.x.dense, buffers.places, first, n, buffers.margins, weights)
+
+
+@part
+def open_group(tree, g, loss, batch, here, begin, end, n_here, waiting, below, counts, buffers):
+    """Open a group of siblings for the rows of the places ``begin`` to ``end``, all of the siblings' parent.
+
+    Labels are offered to the rows. Inner nodes are added to ``below`` if this sweep opens them, and to ``waiting``
+    otherwise; both must have room for all children of all these rows. ``counts`` says how many places they have.
+    """
+    sweep = batch.sweep
+    margins = buffers.scratch.margins
+    margins_of_dense_rows(tree, g, batch, here, begin, end, buffers)
+    n_dense = 0
+    for at in range(begin, end):
+        if is_done(here[at], batch):
+            continue
+        r = np.int64(here[at]["row"])
+        row = batch.rows[r]
+        if batch.x.dense_at[row] >= 0:
+            for c in range(row_width(tree.group_size[g])):
+                margins[c] = buffers.margins[n_dense * MARGINS + c]
+            n_dense += 1
+        else:
+            sparse_row_margins(tree, g, batch.x, row, buffers.scratch)
+        sweep.n_labels[r], n_inner = offer_children(
+            tree, g, loss, margins, here[at]["score"], r, sweep.n_labels[r], batch.found, buffers.children
+        )
+        k = batch.found.labels.shape[1]
+        if sweep.n_labels[r] == k:
+            sweep.worst[r] = batch.found.scores[r, k - 1]
+        sweep.n_places[r] += n_inner
+        if sweep.n_places[r] > batch.share and counts[WAITING] + n_here + counts[BELOW] > batch.most:
+            sweep.alone[r] = True
+            continue
+        for c in range(n_inner):
+            score = buffers.children.inner_scores[c]
+            if score >= sweep.floor[r]:
+                to = below
+                which = BELOW
+            else:
+                to = waiting
+                which = WAITING
+            to[counts[which]]["row"] = r
+            to[counts[which]]["node"] = buffers.children.inner[c]
+            to[counts[which]]["score"] = score
+            counts[which] += 1
+
+
 @kernel
-def search_together(tree, loss, x_ptr, x_columns, x_values, laid_at, laid, rows, beam, most, out_labels, out_scores):
-    """What :func:`search_best_first` finds, for many rows at once: a node is opened for all rows that open it.
+def open_level(tree, loss, batch, here, n_here, waiting, below, counts, buffers):
+    """Open the first ``n_here`` places of ``here``, sorted by node, and return ``waiting`` and ``below``.
+
+    Both are replaced by longer arrays when they get too short.
+    """
+    i = 0
+    while i < n_here:
+        v = here[i]["node"]
+        stop = i + 1
+        while stop < n_here and here[stop]["node"] == v:
+            stop += 1
+        for g in range(tree.group_ptr[v], tree.group_ptr[v + 1]):
+            for begin in range(i, stop, DENSE_ROWS):
+                end = min(begin + DENSE_ROWS, stop)
+                room = (end - begin) * tree.group_size[g]
+                while counts[WAITING] + room > waiting.size:
+                    waiting = grown(waiting, counts[WAITING])
+                while counts[BELOW] + room > below.size:
+                    below = grown(below, counts[BELOW])
+                open_group(tree, g, loss, batch, here, begin, end, n_here, waiting, below, counts, buffers)
+        i = stop
+    return waiting, below
+
+
+@kernel
+def search_together(tree, loss, x, rows, beam, most, out_labels, out_scores):
+    """Find what :func:`search_best_first` finds, for many rows at once: a node is opened for all rows that open it.
 
     A large model does not fit the processor's caches, and each row reads other parts of it. Here the rows go down the
-    tree together, level by level, and those that open a node do so one after the other, so that its weights are read
-    from memory once. Level by level alone would open nodes that are beaten by labels found later. So each sweep down
+    tree together, level by level. Those that open a node do so one after the other, so its weights are read from memory
+    once. But a single sweep, level by level, would open nodes that are beaten by labels found later. So each sweep down
     the tree opens only nodes that are nearly as good as the best one that the row has left, down to a quarter of its
-    probability (BAND), and the others wait for the next sweep, and for better labels. Some 5 to 20 % more nodes are
-    opened than one by one, best first.
+    probability (``BAND``). The others wait for the next sweep, and for better labels. This opens some 5 to 20 % more
+    nodes than a search for each row, best first.
 
-    Scores, and so results, are those of the search one by one; so are the nodes that a beam expands: a sweep opens
-    better nodes than the next, and within a sweep all nodes of a level are there when the beam chooses. Nodes are
-    numbered level by level, which both rely on.
+    Scores, and so results, are those of the search for each row. So are the nodes that a beam opens: a sweep opens
+    better nodes than the next one, and all nodes of a level are there when the beam chooses among them. Both rely on
+    nodes being numbered level by level.
 
     Parameters
     ----------
-    tree, loss, x_ptr, x_columns, x_values, laid_at, laid, rows, beam, out_labels, out_scores
+    tree, loss, x, rows, beam, out_labels, out_scores
         See :func:`search_best_first`.
     most : int
-        Places of all rows, waiting or to be opened: where there are more, a row that has more than its share is given
-        up. Memory is 16 bytes for each, a few times over.
+        Most places of all rows, waiting or to be opened, about. Where there are more, a row that has more than its
+        share is given up. Each place takes 16 bytes, a few times over.
 
     Returns
     -------
     alone : bool (n,)
-        Rows that were given up, and are to be searched alone: what was found for them is not complete.
+        Rows that were given up. Their results are not complete: they have to be searched alone.
 
     Notes
     -----
-    Beside the nodes opened, O(levels + waiting places) per sweep; some 5 to 10 sweeps.
+    Beside the opened nodes, O(levels + waiting places) time per sweep; there are some 5 to 10 sweeps.
     """
-    label_of = tree.label
-    group_ptr = tree.group_ptr
-    depth = tree.depth
-    bias = tree.bias
-    group_first = tree.group_first
-    group_size = tree.group_size
-    column_ptr = tree.column_ptr
-    columns = tree.columns
-    dense_ptr = tree.dense_ptr
-    dense = tree.dense
-    sparse_ptr = tree.sparse_ptr
-    entry_at = tree.entry_at
-    entry_ptr = tree.entry_ptr
-    entry_child = tree.entry_child
-    entry_value = tree.entry_value
-    index_shift = tree.index_shift
-    index_at = tree.index_at
-    index = tree.index
-    k = out_labels.shape[1]
-    margins = np.zeros(SCRATCH, np.float32)
-    found_at = np.empty(FOUND, np.uint32)
-    found_end = np.empty(FOUND, np.uint32)
-    found_value = np.empty(FOUND, np.float32)
-    part = np.empty(PART, np.float32)
-    best = np.empty(SELECT_LIMIT, np.float32)
-    inner = np.empty(GROUP_LIMIT, np.int32)
-    inner_scores = np.empty(GROUP_LIMIT, np.float64)
-    places = np.empty(LAID_ROWS, np.int64)
-    many = np.empty(LAID_ROWS * SCRATCH, np.float32)
-    none = np.int64(0)  # for a literal, Numba would compile laid_margins once more
     n_rows = rows.size
-    n_levels = depth.max() + 1
-    counts = np.zeros(n_rows, np.int64)
-    worst = np.full(n_rows, -np.inf)
-    floor = np.empty(n_rows, np.float64)
-    n_places = np.empty(n_rows, np.int64)
-    alone = np.zeros(n_rows, np.bool_)
-    expanded = np.zeros((n_rows, n_levels if beam > 0 else 0), np.int32)
-    share = most // max(1, n_rows)
+    n_levels = tree.depth.max() + 1
+    sweep = Sweep(
+        np.zeros(n_rows, np.int64), np.full(n_rows, -np.inf), np.empty(n_rows, np.float64), np.empty(n_rows, np.int64),
+        np.zeros(n_rows, np.bool_), np.zeros((n_rows, n_levels if beam > 0 else 0), np.int32),
+    )  # fmt: skip
+    batch = Batch(x, rows, Found(out_labels, out_scores), sweep, most, most // max(1, n_rows))
+    buffers = Buffers(
+        new_scratch(), new_children(), np.empty(DENSE_ROWS, np.int64), np.empty(DENSE_ROWS * MARGINS, np.float32)
+    )
     waiting = np.empty(2 * n_rows + GROUP_LIMIT, PLACE)
+    for r in range(n_rows):
+        waiting[r]["row"] = r
+        waiting[r]["node"] = 0
+        waiting[r]["score"] = root_log_probability(tree, loss, x, rows[r], buffers.scratch)
     todo = np.empty(waiting.size, PLACE)
     here = np.empty(waiting.size, PLACE)
     below = np.empty(waiting.size, PLACE)
     other = np.empty(waiting.size, PLACE)
-    n_waiting = n_rows
-    for r in range(n_rows):
-        waiting[r]["row"] = r
-        waiting[r]["node"] = 0
-        waiting[r]["score"] = 0.0
-        if tree.root_group >= 0:
-            start = x_ptr[rows[r]]
-            end = x_ptr[rows[r] + 1]
-            waiting[r]["score"] = root_log_probability(
-                tree, loss, x_columns, x_values, start, end, laid_at, laid, rows[r], margins, found_at, found_end,
-                found_value, part,
-            )  # fmt: skip
-    while n_waiting > 0:
+    counts = np.zeros(2, np.int64)
+    counts[WAITING] = n_rows
+    while counts[WAITING] > 0:
         if todo.size < waiting.size:
             todo = np.empty(waiting.size, PLACE)
             other = np.empty(waiting.size, PLACE)
-        n_waiting, n_todo = choose_places(
-            waiting, n_waiting, todo, worst, depth, expanded, beam, floor, n_places, alone
-        )
+        counts[WAITING], n_todo = choose_places(waiting, counts[WAITING], todo, sweep, tree.depth, beam)
         sort_by_node(todo, n_todo, other)
         done = 0
-        n_below = 0
+        counts[BELOW] = 0
         for level in range(n_levels):
             here, below = below, here
-            n_here = n_below
-            n_below = 0
-            while done < n_todo and depth[todo[done]["node"]] == level:
+            n_here = counts[BELOW]
+            counts[BELOW] = 0
+            while done < n_todo and tree.depth[todo[done]["node"]] == level:
                 if n_here == here.size:
                     here = grown(here, n_here)
                 here[n_here] = todo[done]
@@ -266,66 +363,6 @@ def search_together(tree, loss, x_ptr, x_columns, x_values, laid_at, laid, rows,
                 other = np.empty(here.size, PLACE)
             sort_by_node(here, n_here, other)
             if beam > 0:
-                n_here = keep_best_of_rows(here, n_here, level, expanded, beam)
-            i = 0
-            while i < n_here:
-                v = here[i]["node"]
-                stop = i + 1
-                while stop < n_here and here[stop]["node"] == v:
-                    stop += 1
-                for g in range(group_ptr[v], group_ptr[v + 1]):
-                    for begin in range(i, stop, LAID_ROWS):
-                        end = min(begin + LAID_ROWS, stop)
-                        n_laid = none
-                        for at in range(begin, end):
-                            r = here[at]["row"]
-                            if laid_at[rows[r]] >= 0 and here[at]["score"] >= worst[r] and not alone[r]:
-                                places[n_laid] = laid_at[rows[r]]
-                                n_laid += 1
-                        if n_laid > 0:
-                            laid_margins(tree, g, laid, places, none, n_laid, many, part)
-                        n_laid = none
-                        for at in range(begin, end):
-                            r = here[at]["row"]
-                            score = here[at]["score"]
-                            if score < worst[r] or alone[r]:
-                                continue
-                            if laid_at[rows[r]] >= 0:
-                                n = group_size[g]
-                                for c in range(row_width(n)):
-                                    margins[c] = many[n_laid * SCRATCH + c]
-                                n_laid += 1
-                            else:
-                                n = group_margins(
-                                    g, x_columns, x_values, x_ptr[rows[r]], x_ptr[rows[r] + 1], margins, found_at,
-                                    found_end, found_value, bias, group_first, group_size, column_ptr, columns,
-                                    dense_ptr, dense, sparse_ptr, entry_at, entry_ptr, entry_child, entry_value,
-                                    index_shift, index_at, index,
-                                )  # fmt: skip
-                            counts[r], n_inner = offer_children(
-                                group_first[g], n, margins, score, r, k, counts[r], out_scores, out_labels, loss,
-                                label_of, best, inner, inner_scores,
-                            )  # fmt: skip
-                            if counts[r] == k:
-                                worst[r] = out_scores[r, k - 1]
-                            n_places[r] += n_inner
-                            if n_places[r] > share and n_waiting + n_here + n_below > most:
-                                alone[r] = True
-                                continue
-                            while n_waiting + n_inner > waiting.size:
-                                waiting = grown(waiting, n_waiting)
-                            while n_below + n_inner > below.size:
-                                below = grown(below, n_below)
-                            for c in range(n_inner):
-                                if inner_scores[c] >= floor[r]:
-                                    below[n_below]["row"] = r
-                                    below[n_below]["node"] = inner[c]
-                                    below[n_below]["score"] = inner_scores[c]
-                                    n_below += 1
-                                else:
-                                    waiting[n_waiting]["row"] = r
-                                    waiting[n_waiting]["node"] = inner[c]
-                                    waiting[n_waiting]["score"] = inner_scores[c]
-                                    n_waiting += 1
-                i = stop
-    return alone
+                n_here = keep_best_of_rows(here, n_here, level, sweep.expanded, beam)
+            waiting, below = open_level(tree, loss, batch, here, n_here, waiting, below, counts, buffers)
+    return sweep.alone

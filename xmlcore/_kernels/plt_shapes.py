@@ -1,4 +1,4 @@
-"""The shapes of label trees: random splits, Huffman's merges, and the package's numbering of nodes."""
+"""The shapes of label trees: random splits, Huffman's merges, and the numbering of nodes level by level."""
 
 import numpy as np
 
@@ -66,7 +66,7 @@ def huffman_parents(counts, arity):
 
 @kernel
 def breadth_first(parent):
-    """Nodes in breadth-first order from the root, siblings by their number.
+    """List the nodes in breadth-first order from the root, siblings by their number.
 
     Parameters
     ----------

@@ -1,99 +1,95 @@
-"""All labels that reach a probability."""
+"""All labels whose probability reaches a threshold."""
+
+from typing import NamedTuple
 
 import numpy as np
 
-from xmlcore._kernels._jit import kernel
+from xmlcore._kernels._jit import kernel, part
 from xmlcore._kernels.plt_factors import least_margin, log_probability
-from xmlcore._kernels.plt_margins import FOUND, PART, SCRATCH, group_margins, laid_margins, root_log_probability
+from xmlcore._kernels.plt_margins import new_scratch, root_log_probability, row_margins
 from xmlcore._kernels.plt_tree import NARROW
+
+FIRST_ROOM = 1024  # Number of labels that there is room for at first.
+
+
+class Stack(NamedTuple):
+    """Nodes that wait to be opened."""
+
+    scores: np.ndarray  # float64 (nodes,)
+    nodes: np.ndarray  # int32 (nodes,)
+
+
+@part
+def open_nodes(tree, loss, x, row, log_threshold, stack, size, labels, scores, count, scratch):
+    """Open the nodes of the stack until it is empty or ``labels`` may get full; return the new size and count."""
+    while size > 0:
+        score = stack.scores[size - 1]
+        v = stack.nodes[size - 1]
+        last = tree.group_ptr[v + 1] - 1
+        n_children = tree.group_first[last] + tree.group_size[last] - tree.group_first[tree.group_ptr[v]]
+        if count + n_children > labels.size:
+            break
+        size -= 1
+        for g in range(tree.group_ptr[v], tree.group_ptr[v + 1]):
+            n = row_margins(tree, g, x, row, scratch)
+            bar = least_margin(log_threshold - score, loss) if n > NARROW else -np.inf
+            for c in range(n):
+                if scratch.margins[c] < bar:
+                    continue
+                child = tree.group_first[g] + c
+                child_score = score + log_probability(scratch.margins[c], loss)
+                if child_score < log_threshold or child_score == -np.inf:
+                    continue
+                if tree.label[child] < 0:
+                    stack.scores[size] = child_score
+                    stack.nodes[size] = child
+                    size += 1
+                else:
+                    labels[count] = tree.label[child]
+                    scores[count] = child_score
+                    count += 1
+    return size, count
 
 
 @kernel
-def search_threshold(tree, loss, x_ptr, x_columns, x_values, laid_at, laid, rows, log_thresholds):
-    """Every label whose path product is at least the row's threshold, exactly: subtrees below it are dropped.
+def search_threshold(tree, loss, x, rows, log_thresholds):
+    """Find every label whose path product is at least the row's threshold, exactly; subtrees below it are dropped.
+
+    Parameters
+    ----------
+    tree, loss, x, rows
+        See :func:`xmlcore._kernels.plt_search.search_best_first`.
+    log_thresholds : float64, as ``rows``
 
     Returns
     -------
     counts : int64, as ``rows``
     labels : int32, row after row, in the order of the search
-    scores : float64, logarithms; labels of probability 0 are left out even at threshold 0
+    scores : float64
+        Logarithms. Labels of probability 0 are left out even at threshold 0.
     """
-    label_of = tree.label
-    group_ptr = tree.group_ptr
-    bias = tree.bias
-    group_first = tree.group_first
-    group_size = tree.group_size
-    column_ptr = tree.column_ptr
-    columns = tree.columns
-    dense_ptr = tree.dense_ptr
-    dense = tree.dense
-    sparse_ptr = tree.sparse_ptr
-    entry_at = tree.entry_at
-    entry_ptr = tree.entry_ptr
-    entry_child = tree.entry_child
-    entry_value = tree.entry_value
-    index_shift = tree.index_shift
-    index_at = tree.index_at
-    index = tree.index
     counts = np.zeros(rows.size, np.int64)
-    labels = np.empty(1024, np.int32)
-    scores = np.empty(1024, np.float64)
-    stack_scores = np.empty(label_of.size, np.float64)
-    stack_nodes = np.empty(label_of.size, np.int32)
-    margins = np.zeros(SCRATCH, np.float32)
-    found_at = np.empty(FOUND, np.uint32)
-    found_end = np.empty(FOUND, np.uint32)
-    found_value = np.empty(FOUND, np.float32)
-    part = np.empty(PART, np.float32)
-    count = 0
+    labels = np.empty(FIRST_ROOM, np.int32)
+    scores = np.empty(FIRST_ROOM, np.float64)
+    stack = Stack(np.empty(tree.label.size, np.float64), np.empty(tree.label.size, np.int32))
+    scratch = new_scratch()
+    count = np.int64(0)  # with literals, Numba would compile open_nodes once more
     for r in range(rows.size):
-        start = x_ptr[rows[r]]
-        end = x_ptr[rows[r] + 1]
         before = count
-        log_threshold = log_thresholds[r]
-        stack_scores[0] = 0.0
-        if tree.root_group >= 0:
-            stack_scores[0] = root_log_probability(
-                tree, loss, x_columns, x_values, start, end, laid_at, laid, rows[r], margins, found_at, found_end,
-                found_value, part,
-            )  # fmt: skip
-        stack_nodes[0] = 0
-        size = 1
-        while size > 0:
-            size -= 1
-            score = stack_scores[size]
-            v = stack_nodes[size]
-            for g in range(group_ptr[v], group_ptr[v + 1]):
-                if laid_at[rows[r]] >= 0:
-                    n = laid_margins(tree, g, laid, laid_at, rows[r], rows[r] + 1, margins, part)
-                else:
-                    n = group_margins(
-                        g, x_columns, x_values, start, end, margins, found_at, found_end, found_value,
-                        bias, group_first, group_size, column_ptr, columns, dense_ptr, dense, sparse_ptr, entry_at,
-                        entry_ptr, entry_child, entry_value, index_shift, index_at, index,
-                    )  # fmt: skip
-                bar = least_margin(log_threshold - score, loss) if n > NARROW else -np.inf
-                for c in range(n):
-                    if margins[c] < bar:
-                        continue
-                    child = group_first[g] + c
-                    child_score = score + log_probability(margins[c], loss)
-                    if child_score < log_threshold or child_score == -np.inf:
-                        continue
-                    if label_of[child] < 0:
-                        stack_scores[size] = child_score
-                        stack_nodes[size] = child
-                        size += 1
-                        continue
-                    if count == labels.size:
-                        more_labels = np.empty(2 * count, np.int32)
-                        more_scores = np.empty(2 * count, np.float64)
-                        more_labels[:count] = labels
-                        more_scores[:count] = scores
-                        labels = more_labels
-                        scores = more_scores
-                    labels[count] = label_of[child]
-                    scores[count] = child_score
-                    count += 1
+        stack.scores[0] = root_log_probability(tree, loss, x, rows[r], scratch)
+        stack.nodes[0] = 0
+        size = np.int64(1)
+        while True:
+            size, count = open_nodes(
+                tree, loss, x, rows[r], log_thresholds[r], stack, size, labels, scores, count, scratch
+            )
+            if size == 0:
+                break
+            more_labels = np.empty(2 * labels.size, np.int32)
+            more_scores = np.empty(2 * labels.size, np.float64)
+            more_labels[:count] = labels[:count]
+            more_scores[:count] = scores[:count]
+            labels = more_labels
+            scores = more_scores
         counts[r] = count - before
     return counts, labels[:count].copy(), scores[:count].copy()

@@ -1,37 +1,53 @@
-"""Linear classifiers of siblings, trained on the rows of their parent."""
+"""Linear classifiers of the children of one tree node, trained on the rows of that node.
 
-import math
+All children see the same rows and differ in their targets only, so they are trained sixteen at a time. The weights of
+sixteen children stand side by side for every feature: one pass over a row serves all of them, and one vector
+instruction updates them together (``lanes.py``). Two cases are cheaper as a single classifier with scalar code: one
+child alone, and two children of which every row has exactly one, so that their classifiers are mirror images.
+"""
+
+from typing import NamedTuple
 
 import numpy as np
 
 from xmlcore._kernels._jit import kernel
-from xmlcore._kernels.lanes import LANES, add_row, margins_of_row
-from xmlcore._kernels.plt_factors import LOGISTIC
-from xmlcore._kernels.plt_newton import (
-    HALF,
-    MOST_STEPS,
-    ONE,
-    SETTLED,
-    ZERO,
-    begin_logistic,
-    end_logistic,
-    go_on_logistic,
-    hinge_step,
-    largest_distance,
-    largest_size,
-    sigmoid,
-    solve_logistic,
-)
+from xmlcore._kernels.lanes import LANES
+from xmlcore._kernels.plt_descent import LocalRows, descend
+from xmlcore._kernels.plt_newton import ONE, ZERO
 from xmlcore._kernels.plt_tree import row_width
-from xmlcore._kernels.rng import shuffle, stream
 
-DOZE = np.float32(0.3)  # rows this near to their optimum, in units of the tolerance, rest until the others are there
-MOST_PARTIAL = 5  # passes without them: where the others get there slowly, or never, theirs moves on meanwhile
+
+class NodeRows(NamedTuple):
+    """The rows that have a label under each node: ``rows[ptr[v]:ptr[v + 1]]`` for node v, ascending."""
+
+    ptr: np.ndarray  # int64 (nodes + 1,)
+    rows: np.ndarray  # int32
+
+
+class CsrRows(NamedTuple):
+    """All training rows, of length 1, in columns."""
+
+    ptr: np.ndarray  # int64 (N + 1,)
+    columns: np.ndarray  # int32
+    values: np.ndarray  # float32
+
+
+class Settings(NamedTuple):
+    """What the training of all groups of siblings has in common."""
+
+    loss: int  # LOGISTIC or SQUARED_HINGE
+    C: np.float32
+    # Distance from the optimum that is small enough: a difference of probabilities with the logistic loss (a dual
+    # variable divided by C), of slacks with the squared hinge (a dual variable divided by 2 C).
+    tol: np.float32
+    max_epochs: int  # The rows of a node are visited at most so many times on average.
+    threshold: np.float32  # Smallest size of a weight that is kept.
+    seed: int
 
 
 @kernel
 def node_rows(indptr, indices, leaf_of_label, parent):
-    """Rows that have a label under each node: z_v = 1.
+    """List the rows that have a label under each node.
 
     Parameters
     ----------
@@ -41,8 +57,7 @@ def node_rows(indptr, indices, leaf_of_label, parent):
 
     Returns
     -------
-    ptr : int64 (n_nodes + 1,)
-    rows : int32, ascending within a node
+    NodeRows
 
     Notes
     -----
@@ -71,21 +86,18 @@ def node_rows(indptr, indices, leaf_of_label, parent):
                 rows[fill[v]] = i
                 fill[v] += 1
                 v = parent[v]
-    return ptr, rows
+    return NodeRows(ptr, rows)
 
 
 @kernel
 def gather_rows(indptr, indices, data, rows, n_features):
-    """Copy ``rows`` of a CSR matrix, keeping only the features that occur in them.
+    """Copy ``rows`` of a CSR matrix, and number the features that occur in them from 0 on.
 
     Returns
     -------
     features : int32 (F,)
         Ids of the features that occur, ascending.
-    local_indptr : int64 (m + 1,)
-    local_indices : uint32 (nnz,), places in ``features``
-    local_data : float32 (nnz,)
-    squares : float32 (m,), |x|^2 + 1 of each row (1 for the bias)
+    LocalRows
     """
     m = rows.size
     local_indptr = np.zeros(m + 1, np.int64)
@@ -118,7 +130,7 @@ def gather_rows(indptr, indices, data, rows, n_features):
             total += data[t] * data[t]
             out += 1
         squares[r] = total
-    return features, local_indptr, local_indices, local_data, squares
+    return features, LocalRows(local_indptr, local_indices, local_data, squares)
 
 
 @kernel
@@ -132,147 +144,26 @@ def mark_rows(rows, child_rows, marks, lane, width, mark):
 
 
 @kernel
-def descend(indptr, indices, data, squares, weights, bias_at, dual, used, loss, C, tol, max_epochs, seed, number):
-    """Dual coordinate descent for up to sixteen children; ``weights`` and ``dual`` come filled with zeros.
-
-    Each row has one dual variable a per child, with w = sum_i a_i y_i x_i. Rows are visited in an order shared by the
-    children. A row whose dual variables are all nearly right is not visited again until the others are within ``tol``
-    as well, or ``MOST_PARTIAL`` passes later; then all are, and the descent ends after a pass over all rows in which
-    none was further away than ``tol``.
-
-    Parameters
-    ----------
-    indptr, indices, data : CSR of the node's rows, (m, F)
-    squares : float32 (m,), |x|^2 + 1
-    weights : float32 (F + 1,) or ((F + 1) * 16,), the bias last
-    bias_at : int
-    dual : float32 (m,) or (m * 16,), zeros with the sign of y
-    used : float32 (16,), 1 for a child, 0 for an empty lane
-    loss : int, LOGISTIC or SQUARED_HINGE
-    C, tol : float32
-        ``tol`` is a distance from the optimum: a difference of probabilities with the logistic loss (a dual variable
-        divided by C), of slacks with the squared hinge (a dual variable divided by 2 C).
-    max_epochs : int
-        The rows are visited at most so many times on average.
-    seed, number : int
-        The rows are visited in the order of this random stream.
-
-    Returns
-    -------
-    visits : int, rows visited
-    violation : float32, the largest distance met in the last pass; infinite when that was not over all rows
-
-    Notes
-    -----
-    O(visits * nonzeros of a row) time.
-    """
-    m = squares.size
-    order = np.arange(m).astype(np.int32)
-    width = dual.size // m
-    half = HALF / C
-    margins = np.zeros(LANES, np.float32)
-    low = np.zeros(LANES, np.float32)
-    high = np.zeros(LANES, np.float32)
-    last = np.zeros(LANES, np.float32)
-    step = np.zeros(LANES, np.float32)
-    awake = m
-    passes = 0  # since all rows were visited
-    visits = 0
-    violation = np.float32(np.inf)
-    state = stream(seed, number)
-    while visits < max_epochs * m:
-        awake = min(awake, max_epochs * m - visits)
-        state = shuffle(order[:awake], state)
-        violation = ZERO
-        kept = 0
-        for o in range(awake):
-            i = order[o]
-            start = indptr[i]
-            end = indptr[i + 1]
-            q = squares[i]
-            if width == 1:
-                even = weights[bias_at]
-                odd = ZERO
-                for t in range(start, end - 1, 2):
-                    even += data[t] * weights[indices[t]]
-                    odd += data[t + 1] * weights[indices[t + 1]]
-                if (end - start) & 1:
-                    even += data[end - 1] * weights[indices[end - 1]]
-                y = math.copysign(ONE, dual[i])
-                a = abs(dual[i])
-                slack = ONE - y * (even + odd)
-                if loss == LOGISTIC:
-                    p = sigmoid(slack - ONE)
-                    g = a - C * p
-                    away = abs(g) / C
-                    change = solve_logistic(slack - ONE, a, g, -g / (ONE + C * q * p * (ONE - p)), C, q)
-                else:
-                    away = abs(a * half - max(slack, ZERO))
-                    change = (slack - a * half) / (q + half)
-                new = max(a + change, ZERO)
-                change = y * (new - a)
-                dual[i] = math.copysign(new, y)
-                if change != ZERO:
-                    weights[bias_at] += change
-                    for t in range(start, end):
-                        weights[indices[t]] += data[t] * change
-            else:
-                at = i * LANES
-                margins_of_row(weights, bias_at, indices, data, start, end, margins)
-                if loss == LOGISTIC:
-                    move = begin_logistic(at, dual, margins, step, low, high, last, used, C, q)
-                    away = largest_distance(0, low, high) / C
-                    steps = 0
-                    while move > SETTLED and steps < MOST_STEPS:
-                        move = go_on_logistic(at, dual, margins, step, low, high, last, C, q)
-                        steps += 1
-                    moved = end_logistic(at, dual, step)
-                else:
-                    away = hinge_step(at, dual, margins, step, used, half, ONE / (q + half))
-                    moved = largest_size(0, step)
-                if moved > ZERO:
-                    add_row(weights, bias_at, indices, data, start, end, step)
-            violation = max(violation, away)
-            if away > DOZE * tol:
-                order[o] = order[kept]
-                order[kept] = i
-                kept += 1
-        visits += awake
-        if awake < m:
-            passes += 1
-            wake = violation <= tol or passes == MOST_PARTIAL
-            violation = np.float32(np.inf)  # of the rows that rested nothing is known
-        else:
-            if violation <= tol:
-                break
-            passes = 0
-            wake = False
-        awake = m if wake else kept
-    return visits, violation
-
-
-@kernel
-def train_siblings(
-    indptr, indices, data, squares, n_features, rows, rows_ptr, child_rows, children, mirrored,
-    loss, C, tol, max_epochs, seed, number,
-):  # fmt: skip
-    """L2-regularised linear classifiers for children of one node.
+def train_siblings(local, n_features, own, under, children, mirrored, settings, number):
+    """Train L2-regularised linear classifiers for children of one node.
 
     Child c minimises ``(|w|^2 + b^2) / 2 + C * sum_i loss(y_ic (w.x_i + b))``.
 
     Parameters
     ----------
-    indptr, indices, data, squares, n_features
-        The node's rows, as :func:`gather_rows` gives them.
-    rows : int32 (m,)
-        Their ids, ascending.
-    rows_ptr : int64, child_rows : int32
-        ``child_rows[rows_ptr[v]:rows_ptr[v + 1]]`` are the rows of node v, ascending.
+    local : LocalRows
+        The node's rows, from :func:`gather_rows`.
+    n_features : int
+        Features that occur in them.
+    own : int32 (m,)
+        The ids of these rows, ascending.
+    under : NodeRows
     children : int64 (n,), nodes
     mirrored : bool
         There are two children and each row has exactly one: the second is the first with its sign turned.
-    loss, C, tol, max_epochs, seed, number
-        See :func:`descend`.
+    settings : Settings
+    number : int
+        The random stream of the group.
 
     Returns
     -------
@@ -284,7 +175,7 @@ def train_siblings(
     -----
     O(epochs * n / 16 * nnz) time, O(n F + 16 m) memory.
     """
-    m = squares.size
+    m = own.size
     n = children.size
     weights = np.empty((n_features + 1, n), np.float32)
     used = np.empty(LANES, np.float32)
@@ -293,10 +184,10 @@ def train_siblings(
     if n == 1 or mirrored:
         flat = np.zeros(n_features + 1, np.float32)
         dual = np.full(m, -ZERO, np.float32)
-        mark_rows(rows, child_rows[rows_ptr[children[0]] : rows_ptr[children[0] + 1]], dual, 0, 1, ZERO)
-        visits, violation = descend(
-            indptr, indices, data, squares, flat, n_features, dual, used, loss, C, tol, max_epochs, seed, number
+        mark_rows(
+            own, under.rows[under.ptr[children[0]] : under.ptr[children[0] + 1]], dual, np.int64(0), np.int64(1), ZERO
         )
+        visits, violation = descend(local, flat, n_features, dual, used, settings, number)
         for f in range(n_features + 1):
             weights[f, 0] = flat[f]
             if mirrored:
@@ -312,10 +203,8 @@ def train_siblings(
         used[:here] = ONE
         for c in range(here):
             v = children[first + c]
-            mark_rows(rows, child_rows[rows_ptr[v] : rows_ptr[v + 1]], dual, c, LANES, ZERO)
-        visits, worst = descend(
-            indptr, indices, data, squares, flat, LANES * n_features, dual, used, loss, C, tol, max_epochs, seed, number
-        )
+            mark_rows(own, under.rows[under.ptr[v] : under.ptr[v + 1]], dual, c, np.int64(LANES), ZERO)
+        visits, worst = descend(local, flat, LANES * n_features, dual, used, settings, number)
         for f in range(n_features + 1):
             for c in range(here):
                 weights[f, first + c] = flat[f * LANES + c]
@@ -328,8 +217,8 @@ def train_siblings(
 def prune(weights, features, threshold, places, n_children):
     """Keep the weights of at least ``threshold`` in size, feature by feature.
 
-    A group in which many of the possible weights are kept is stored densely, the others as 0: at most three times the
-    bytes of pairs, fewer where nearly all are kept, and read much faster.
+    A group that keeps many of the possible weights is stored densely, with zeros for the others. That takes at most
+    three times the bytes of pairs, less than these where nearly all weights are kept, and is read much faster.
 
     Parameters
     ----------
@@ -385,20 +274,35 @@ def prune(weights, features, threshold, places, n_children):
 
 
 @kernel
-def train_group(
-    indptr, indices, data, n_features, own, rows_ptr, child_rows, first, size,
-    loss, C, tol, max_epochs, threshold, seed, number,
-):  # fmt: skip
-    """Train and prune the classifiers of ``size`` siblings from ``first`` on, whose parent's rows are ``own``.
+def are_disjoint(rows_a, rows_b):
+    """Return whether two ascending lists of rows have no row in common."""
+    a = 0
+    b = 0
+    while a < rows_a.size and b < rows_b.size:
+        if rows_a[a] == rows_b[b]:
+            return False
+        if rows_a[a] < rows_b[b]:
+            a += 1
+        else:
+            b += 1
+    return True
+
+
+@kernel
+def train_group(x, n_columns, own, under, first, size, settings, number):
+    """Train and prune the classifiers of ``size`` siblings from node ``first`` on.
 
     Parameters
     ----------
-    indptr, indices, data, n_features : CSR of all rows, of length 1
+    x : CsrRows
+    n_columns : int
     own : int32 (m,), ascending
-    rows_ptr, child_rows, loss, C, tol, max_epochs, seed, number
-        See :func:`train_siblings`.
+        The rows of the siblings' parent.
+    under : NodeRows
     first, size : int
-    threshold : float32
+    settings : Settings
+    number : int
+        The random stream of the group.
 
     Returns
     -------
@@ -414,7 +318,7 @@ def train_group(
     n_open = 0
     n_targets = 0
     for c in range(size):
-        positives = rows_ptr[first + c + 1] - rows_ptr[first + c]
+        positives = under.ptr[first + c + 1] - under.ptr[first + c]
         bias[c] = np.inf if positives > 0 else -np.inf
         if 0 < positives < own.size:
             places[n_open] = c
@@ -429,23 +333,12 @@ def train_group(
     children = first + places
     mirrored = False
     if n_open == 2 and n_targets == own.size:  # as many targets as rows: mirror images unless some row has both
-        a = rows_ptr[children[0]]
-        b = rows_ptr[children[1]]
-        mirrored = True
-        while a < rows_ptr[children[0] + 1] and b < rows_ptr[children[1] + 1]:
-            if child_rows[a] == child_rows[b]:
-                mirrored = False
-                break
-            if child_rows[a] < child_rows[b]:
-                a += 1
-            else:
-                b += 1
-    features, local_indptr, local_indices, local_data, squares = gather_rows(indptr, indices, data, own, n_features)
-    weights, epochs, violation = train_siblings(
-        local_indptr, local_indices, local_data, squares, features.size, own, rows_ptr, child_rows, children, mirrored,
-        loss, C, tol, max_epochs, seed, number,
-    )  # fmt: skip
-    kept, ptr, child, value = prune(weights, features, threshold, places, size)
+        a = under.rows[under.ptr[children[0]] : under.ptr[children[0] + 1]]
+        b = under.rows[under.ptr[children[1]] : under.ptr[children[1] + 1]]
+        mirrored = are_disjoint(a, b)
+    features, local = gather_rows(x.ptr, x.columns, x.values, own, n_columns)
+    weights, epochs, violation = train_siblings(local, features.size, own, under, children, mirrored, settings, number)
+    kept, ptr, child, value = prune(weights, features, settings.threshold, places, size)
     for c in range(n_open):
         bias[places[c]] = weights[features.size, c]
         if not np.isfinite(weights[features.size, c]):

@@ -1,4 +1,11 @@
-"""A fitted label tree as flat arrays."""
+"""A fitted label tree as flat arrays.
+
+Nodes are numbered level by level: the children of a node have consecutive ids, and every parent comes before its
+children; node 0 is the root. The classifiers of siblings are stored in groups of at most 256 consecutive siblings. The
+columns in which group g has a weight are ``columns[column_ptr[g]:column_ptr[g + 1]]``, ascending. A group that has many
+of its possible weights stores a weight of every child for each of its columns (``dense``). Any other group stores only
+the weights that it has, as pairs (child, value).
+"""
 
 from typing import NamedTuple
 
@@ -7,37 +14,37 @@ import numpy as np
 from xmlcore._kernels._jit import inlined
 from xmlcore._kernels.lanes import LANES
 
-GROUP_LIMIT = 256  # children are stored as uint8 within their group
-NARROW = 4  # groups of so few children are stored without padding
+GROUP_LIMIT = 256  # Most siblings in a group: a child's place in its group is stored as uint8.
+NARROW = 4  # Most children of a group whose weights are stored without padding to sixteen.
 
 
 class TreeArrays(NamedTuple):
-    """A fitted tree, flat. n nodes, g groups, F (group, column) pairs."""
+    """The arrays of a tree with n nodes, g groups, and F pairs of a group and a column."""
 
-    parent: np.ndarray  # int32 (n,), -1 for the root
-    label: np.ndarray  # int32 (n,), -1 for inner nodes
-    bias: np.ndarray  # float32 (n,), may be infinite: a factor that is always 0 or 1
-    group_ptr: np.ndarray  # int64 (n + 1,), the groups of a node's children
-    group_first: np.ndarray  # int32 (g,), first child
+    parent: np.ndarray  # int32 (n,): -1 for the root
+    label: np.ndarray  # int32 (n,): -1 for inner nodes
+    bias: np.ndarray  # float32 (n,): infinite for a factor that is always 0 or 1
+    group_ptr: np.ndarray  # int64 (n + 1,): the groups of each node's children
+    group_first: np.ndarray  # int32 (g,): the first child
     group_size: np.ndarray  # int32 (g,)
     column_ptr: np.ndarray  # int64 (g + 1,)
     columns: np.ndarray  # int32 (F,)
-    dense_ptr: np.ndarray  # int64 (g + 1,), the group's rows of row_width(size) values; empty for a sparse group
-    dense: np.ndarray  # float32
-    sparse_ptr: np.ndarray  # int64 (g + 1,), the group's pairs; empty for a dense group
-    entry_at: np.ndarray  # int64 (g + 1,), the group's part of entry_ptr: one more than its columns, or nothing
-    entry_ptr: np.ndarray  # uint32, where each column's pairs start, counted from sparse_ptr[g]
-    entry_child: np.ndarray  # uint8 (pairs,)
-    entry_value: np.ndarray  # float32 (pairs,)
-    # Where to find a column, see index_columns.
+    dense_ptr: np.ndarray  # int64 (g + 1,): where each group's part of ``dense`` starts
+    dense: np.ndarray  # float32: row_width(size) weights for each column of a group
+    sparse_ptr: np.ndarray  # int64 (g + 1,): where each group's pairs start
+    entry_at: np.ndarray  # int64 (g + 1,): where each group's part of ``entry_ptr`` starts
+    entry_ptr: np.ndarray  # uint32: where each column's pairs start and end, counted from sparse_ptr[g]
+    entry_child: np.ndarray  # uint8 (pairs,): the child's place in its group
+    entry_value: np.ndarray  # float32 (pairs,): its weight
+    # Where to find a column among a group's columns: see plt_index.index_columns.
     index_shift: np.ndarray  # int32 (g,)
     index_at: np.ndarray  # int64 (g + 1,)
     index: np.ndarray  # uint32
     depth: np.ndarray  # int32 (n,)
-    root_group: int  # the group of the root's own factor, -1 when that is 1
+    root_group: int  # The group of the root's own classifier; -1 when the root's factor is 1.
 
 
 @inlined
 def row_width(n):
-    """Places of one feature's weights in a group of n siblings that is stored densely."""
+    """Return the places that one column's weights take in a group of n siblings that is stored densely."""
     return n if n <= NARROW else (n + LANES - 1) // LANES * LANES

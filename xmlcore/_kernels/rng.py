@@ -23,13 +23,13 @@ def _scramble(z):
 
 @kernel
 def stream(seed, number):
-    """State (uint64) of stream ``number`` (int) under ``seed`` (int): streams of one seed are unrelated."""
+    """Return the state (uint64) of stream ``number`` under ``seed`` (both int): streams of one seed are unrelated."""
     return _scramble(_scramble(np.uint64(seed) + GOLDEN) ^ (np.uint64(number) * MIX_2 + GOLDEN))
 
 
 @kernel
 def uniform(state):
-    """Next state, and a number (float64) in [0, 1)."""
+    """Return the next state, and a number (float64) in [0, 1)."""
     state += GOLDEN
     return state, np.float64(_scramble(state) >> S11) * 2.0**-53
 
@@ -52,7 +52,7 @@ def shuffle(values, state):
 
 @kernel
 def permutation(n, seed, number):
-    """Numbers 0 to n - 1 (int32) in the random order of stream ``number`` under ``seed``."""
+    """Return the numbers 0 to n - 1 (int32) in the random order of stream ``number`` under ``seed``."""
     values = np.arange(n).astype(np.int32)
     shuffle(values, stream(seed, number))
     return values

@@ -167,7 +167,7 @@ def test_node_classifiers_are_scikit_learns(loss, C):
     model = PLT(loss=loss, C=C, weight_threshold=0.0, tol=tol, max_iter=5000).fit(X, Y)  # one level: all labels
     arrays = model.fitted_[0]
     weights = np.zeros((30, 40))
-    for column, row in naive.plt_search.group_weights(arrays, arrays.group_first.size - 1).items():
+    for column, row in naive.plt_margins.group_weights(arrays, arrays.group_first.size - 1).items():
         weights[list(row), model.feature_of_column_[column]] = list(row.values())
     leaves = model.leaves_[0] - 1  # children of the root
     for label in range(0, 30, 6):
@@ -242,7 +242,7 @@ def test_ensemble_is_the_exact_mean_of_its_trees():
     means = np.zeros((25, 60))
     for arrays in model.fitted_:
         for i, x in enumerate(X_test.toarray().astype(float)):
-            x = naive.plt_search.in_columns(x, model.feature_of_column_)
+            x = naive.plt_rows.in_columns(x, model.feature_of_column_)
             for label, score in naive.plt_search.label_log_probabilities(arrays, "logistic", x).items():
                 means[i, label] += np.exp(score) / 3
     for k in (1, 3, 60):
@@ -740,8 +740,8 @@ def test_a_rows_result_does_not_depend_on_the_rows_beside_it_nor_on_the_search(m
     X, Y, rows = mixed
     model = PLT(**{"max_leaf_labels": 40, "weight_threshold": 0.05, "n_jobs": 1} | params).fit(X, Y)
     assert {(np.diff(a.dense_ptr) > 0).any() for a in model.fitted_} == {True}
-    laid_at = model._search().take(csr_parts(rows), (0, rows.shape[0]))[3]
-    assert 24 < (laid_at >= 0).sum() <= 48
+    dense_at = model._search().take(csr_parts(rows), (0, rows.shape[0])).dense_at
+    assert 24 < (dense_at >= 0).sum() <= 48
     alone = [model.predict_topk(rows[[i]], 4) for i in range(rows.shape[0])]
     expected = Ranking(*(np.concatenate([getattr(one, name) for one in alone]) for name in ("labels", "scores")))
     proba = [sp.csr_array(sp.vstack([model.predict_proba(rows[[i]], t) for i in range(30)])) for t in (0.0, 0.05)]
@@ -767,7 +767,7 @@ def test_dense_rows_find_what_brute_force_finds(mixed):
     assert (np.diff(model.fitted_[0].entry_at) > 0).any()  # groups of either kind
     found, proba = model.predict_topk(rows, 4), model.predict_proba(rows)
     for i in range(0, rows.shape[0], 5):
-        x = naive.plt_search.in_columns(rows[[i]].toarray()[0].astype(float), model.feature_of_column_)
+        x = naive.plt_rows.in_columns(rows[[i]].toarray()[0].astype(float), model.feature_of_column_)
         expected = naive.plt_search.search_best_first(model.fitted_[0], "logistic", x, 150)
         assert found.labels[i].tolist() == [label for label, _ in expected[:4]]
         np.testing.assert_allclose(found.scores[i], np.exp([score for _, score in expected[:4]]), rtol=1e-4)
@@ -778,22 +778,22 @@ def test_dense_rows_find_what_brute_force_finds(mixed):
 def test_dense_rows_are_searched_together_in_any_model_and_sparse_rows_in_large_ones(monkeypatch, mixed):
     X, Y, rows = mixed
     model = PLT(max_leaf_labels=40, n_jobs=1).fit(X, Y)
-    n_laid = int((model._search().take(csr_parts(rows), (0, rows.shape[0]))[3] >= 0).sum())
+    n_dense = int((model._search().take(csr_parts(rows), (0, rows.shape[0])).dense_at >= 0).sum())
     sizes = []
     monkeypatch.setattr(
         "xmlcore.models.plt.search.search_together",
-        lambda *args, f=plt_search_together.search_together: sizes.append(args[7].size) or f(*args),
+        lambda *args, f=plt_search_together.search_together: sizes.append(args[3].size) or f(*args),
     )
     model.predict_topk(rows, 5)
-    assert sizes == [n_laid]
+    assert sizes == [n_dense]
     monkeypatch.setattr("xmlcore.models.plt.search.TOGETHER_BYTES", 0)
     monkeypatch.setattr("xmlcore.models.plt.search.TOGETHER_ROWS", (20, 10**6))
     model.predict_topk(rows, 5)
-    assert sizes == [n_laid, n_laid, rows.shape[0] - n_laid]
+    assert sizes == [n_dense, n_dense, rows.shape[0] - n_dense]
 
 
 @pytest.mark.parametrize("together", [True, False])
-def test_rows_laid_out_take_bounded_memory(monkeypatch, mixed, together):
+def test_dense_rows_take_bounded_memory(monkeypatch, mixed, together):
     X, Y, rows = mixed
     model = PLT(max_leaf_labels=40, n_jobs=2).fit(X, Y)
     dense = np.diff(rows.indptr) >= model._search()._least_dense()
@@ -818,7 +818,7 @@ def test_features_that_no_training_row_has_count_to_the_length_and_no_more():
     x = rows[[0]].toarray()[0].astype(float)
     x[500_000] = 2.0
     best = naive.plt_search.search_best_first(
-        model.fitted_[0], "logistic", naive.plt_search.in_columns(x, model.feature_of_column_), 5
+        model.fitted_[0], "logistic", naive.plt_rows.in_columns(x, model.feature_of_column_), 5
     )
     longer = model.predict_topk(x[None], 5)
     assert longer.labels[0].tolist() == [label for label, _ in best]
@@ -841,7 +841,7 @@ def test_many_siblings_are_split_into_groups_without_a_trace():
     model = PLT(max_leaf_labels=300, tol=1e-4, max_iter=2000).fit(X, Y)
     assert model.fitted_[0].group_first.size > 1
     for i in range(3):
-        x = naive.plt_search.in_columns(X_test.toarray()[i].astype(float), model.feature_of_column_)
+        x = naive.plt_rows.in_columns(X_test.toarray()[i].astype(float), model.feature_of_column_)
         expected = naive.plt_search.search_best_first(model.fitted_[0], "logistic", x, 5)
         assert model.predict_topk(X_test[[i]], 5).labels[0].tolist() == [label for label, _ in expected]
 

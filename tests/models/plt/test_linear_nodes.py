@@ -64,7 +64,7 @@ def exact_proba(model, x):
     for tree in range(len(model.trees_)):
         nodes = model.linear_nodes(tree)
         margins = nodes.weights.astype(np.float64) @ (x / length if length else x) + nodes.bias
-        logs = np.array([naive.plt_search.log_probability(float(m), model.loss_) for m in margins])
+        logs = np.array([naive.plt_factors.log_probability(float(m), model.loss_) for m in margins])
         total = total + np.exp([logs[nodes.path(label)].sum() for label in range(model.n_labels_)])
     return total / len(model.trees_)
 
@@ -155,10 +155,12 @@ def test_the_kernel_does_what_its_twin_does(loss, n_features):
     weights[:, 10:] = 0 if n_features == 400 else weights[:, 10:]
     nodes = nodes._replace(weights=sp.csr_array(weights))
     labels = np.arange(12, dtype=np.int32)
+    flat = plt_gradients.FlatNodes(
+        nodes.parent, nodes.leaf_of_label, nodes.root_has_factor, *csr_parts(nodes.weights), nodes.bias
+    )
     log_p, ptr, features, values = plt_gradients.path_gradients(
-        nodes.parent, nodes.leaf_of_label, nodes.root_has_factor, *csr_parts(nodes.weights), nodes.bias,
-        LOSS_NUMBERS[loss], *csr_parts(X), labels, n_features,
-    )  # fmt: skip
+        flat, LOSS_NUMBERS[loss], *csr_parts(X), labels, n_features
+    )
     for i in range(12):
         row = dict(zip(X[[i]].indices.tolist(), X[[i]].data.tolist()))
         expected, gradient = naive.plt_gradients.path_gradient(nodes, row, i)

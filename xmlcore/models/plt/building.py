@@ -10,14 +10,14 @@ from xmlcore.parallel import run_tasks
 from xmlcore.progress import Progress, silent
 from xmlcore.validation import csr_parts
 
-CLUSTERING = "Clustering labels"  # the phase
-KMEANS_TOLERANCE = np.float32(1e-4)
-KMEANS_ITERATIONS = 20
-TASK_LABELS = 512  # small nodes are split together, this many labels per task
+CLUSTERING = "Clustering labels"  # The phase that progress reports.
+KMEANS_TOLERANCE = np.float32(1e-4)  # Growth of the mean similarity at which k-means stops.
+KMEANS_ITERATIONS = 20  # Most iterations of k-means.
+TASK_LABELS = 512  # Labels per task, about: small nodes are split together.
 
 
 def label_representations(X: sp.csr_array, Y: sp.csr_array) -> sp.csr_array:
-    """Mean of the rows that carry a label, scaled to length 1.
+    """Return the mean of the rows that have each label, scaled to length 1.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def build_tree(
         A tree is taken as it is.
     n_labels, arity, max_leaf_labels : int
     seed : int
-        The split of a node depends on ``seed`` and the node's id only.
+        The split of a node depends only on ``seed`` and the node's id.
     representations : csr_array, shape (L, D)
         Needed for "kmeans", see :func:`label_representations`.
     n_jobs, progress
@@ -141,7 +141,7 @@ def _balanced_tree(strategy, n_labels, arity, max_leaf_labels, seed, representat
 
 
 def _n_splits(n_labels, arity, limit):
-    """Levels with nodes to split; the largest node of a level decides."""
+    """Return how many levels have nodes to split."""
     levels = 0
     while n_labels > limit:
         n_labels = -(-n_labels // arity)

@@ -100,7 +100,7 @@ class ExtendedPLT(PLT):
         return self
 
     def explain(self, x, n: int = 5) -> list[tuple[int, float]]:
-        """The n features of largest size in a row, with their values (section 3.1 of the paper).
+        """Return the n features of largest size in a row, with their values (section 3.1 of the paper).
 
         Parameters
         ----------

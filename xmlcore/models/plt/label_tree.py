@@ -8,7 +8,7 @@ import numpy as np
 from xmlcore._kernels.plt_shapes import breadth_first
 from xmlcore.validation import INT32_MAX, check_count
 
-RENUMBER = "LabelTree.from_parents takes a tree in any order and renumbers it"
+RENUMBER = "LabelTree.from_parents takes a tree in any order and renumbers it"  # The remedy, in messages.
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -225,12 +225,12 @@ class LabelTree:
 
     @property
     def n_nodes(self) -> int:
-        """Inner nodes and leaves."""
+        """Number of inner nodes and leaves."""
         return self.parent.size
 
     @property
     def n_labels(self) -> int:
-        """Leaves."""
+        """Number of leaves."""
         return int((self.label >= 0).sum())
 
     @property
@@ -283,7 +283,7 @@ class LabelTree:
 
 
 def in_breadth_first_order(parent, label):
-    """The tree with its nodes in breadth-first order; they must be a tree."""
+    """Return the tree of these nodes, which must be one, with its nodes in breadth-first order."""
     order = breadth_first(parent)
     place = np.empty(order.size, np.int32)
     place[order] = np.arange(order.size, dtype=np.int32)
@@ -293,7 +293,7 @@ def in_breadth_first_order(parent, label):
 
 
 def _contracted(parent, label, keep):
-    """The tree of the nodes to keep, all leaves and the root among them, each under its nearest ancestor kept."""
+    """Return the tree of the nodes to keep, each under its nearest ancestor kept; all leaves and the root are kept."""
     above = np.where(keep, np.arange(parent.size, dtype=np.int32), parent)
     while True:  # twice as far each time
         further = above[above]
@@ -332,7 +332,7 @@ def _check_sizes(parent, label):
 
 
 def _check_roots(parent):
-    """One root, and all other parents are nodes."""
+    """Raise ValueError unless there is one root, and all other parents are nodes."""
     odd = np.flatnonzero((parent < -1) | (parent >= parent.size))
     if odd.size:
         v = int(odd[0])
@@ -347,7 +347,7 @@ def _check_roots(parent):
 
 
 def _check_leaves(parent, label):
-    """The nodes without children have the labels 0 to L - 1, one each, and the others have none."""
+    """Raise ValueError unless the nodes without children, and no others, have the labels 0 to L - 1, one each."""
     childless = _n_children(parent) == 0
     for wrong, message in (
         (label < -1, "node {v} has the label {label}: labels start at 0, and inner nodes have -1"),
@@ -375,7 +375,7 @@ def _check_leaves(parent, label):
 
 
 def _circle(parent, reached):
-    """Nodes of a circle, each followed by its parent."""
+    """Return the nodes of a circle, each followed by its parent."""
     lost = np.ones(parent.size, bool)
     lost[reached] = False
     v = int(np.flatnonzero(lost)[0])
@@ -394,7 +394,7 @@ def _is_group(item):
 
 
 def _where(place):
-    """Of an item in nested lists: ``at [1][0]``; of a deep one the end."""
+    """Return where an item is in nested lists, such as ``at [1][0]``; of a deep place only the end."""
     if not place:
         return "given"
     shown = "".join(f"[{i}]" for i in place[-8:])

@@ -1,4 +1,4 @@
-"""A label tree's node classifiers as one matrix: what gradients, certificates and explanations read."""
+"""A label tree's node classifiers as one matrix, which gradients, certificates and explanations read."""
 
 from typing import NamedTuple
 
@@ -81,7 +81,7 @@ def linear_nodes(arrays, leaf_of_label, feature_of_column, n_features: int, loss
 
 
 def path_gradients(nodes: LinearNodes, x_ptr, x_features, x_values, labels) -> tuple[np.ndarray, sp.csr_array]:
-    """Log P(label | row) of one tree and its gradient by the row: see :meth:`xmlcore.PLT.log_proba_gradient`.
+    """Return log P(label | row) of one tree and its gradient by the row: see :meth:`xmlcore.PLT.log_proba_gradient`.
 
     Parameters
     ----------
@@ -95,15 +95,17 @@ def path_gradients(nodes: LinearNodes, x_ptr, x_features, x_values, labels) -> t
     gradient : csr_array of float64 (n, D)
     """
     n_features = nodes.weights.shape[1]
+    flat = kernels.FlatNodes(
+        nodes.parent, nodes.leaf_of_label, nodes.root_has_factor, *csr_parts(nodes.weights), nodes.bias
+    )
     log_proba, ptr, features, values = kernels.path_gradients(
-        nodes.parent, nodes.leaf_of_label, nodes.root_has_factor, *csr_parts(nodes.weights), nodes.bias,
-        LOSS_NUMBERS[nodes.loss], x_ptr, x_features, x_values, labels, n_features,
-    )  # fmt: skip
+        flat, LOSS_NUMBERS[nodes.loss], x_ptr, x_features, x_values, labels, n_features
+    )
     return log_proba, sp.csr_array((values, features, ptr), shape=(labels.size, n_features))
 
 
 def log_mean_gradient(found) -> tuple[np.ndarray, sp.csr_array]:
-    """Log of the mean of several probabilities, and its gradient, from their logarithms' gradients.
+    """Return the log of the mean of several probabilities and its gradient, given their logarithms and gradients.
 
     Parameters
     ----------

@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from xmlcore._kernels.plt_candidates import best_candidates, merge_candidates, score_labels
-from xmlcore._kernels.plt_rows import take_and_lay_out
+from xmlcore._kernels.plt_rows import Rows, rows_in_columns
 from xmlcore._kernels.plt_search import search_best_first
 from xmlcore._kernels.plt_search_together import search_together
 from xmlcore._kernels.plt_threshold import search_threshold
@@ -91,9 +91,9 @@ class TreeSearch:
             blocks = [part for (start, end), at in zip(blocks, cuts) for part in zip([start, *at], [*at, end])]
         return blocks
 
-    def take(self, x, block):
+    def take(self, x, block) -> Rows:
         """Return rows ``block[0]`` to ``block[1]`` of the CSR arrays ``x`` as the kernels read them."""
-        return take_and_lay_out(*x, *block, *self.columns, self.n_columns, self._least_dense())
+        return rows_in_columns(*x, *block, *self.columns, self.n_columns, self._least_dense())
 
     def _least_dense(self):
         """Return the number of columns from which on a row is a dense one."""
@@ -113,7 +113,8 @@ class TreeSearch:
 
         Parameters
         ----------
-        x : from :meth:`take`
+        x : Rows
+            From :meth:`take`.
         n_rows : int
         k : int
             At most L.
@@ -133,7 +134,7 @@ class TreeSearch:
 
     def _top_of_tree(self, arrays, x, rows, k, beam):
         """Find the top k of one tree: labels int32 (n, k), -1 where a beam found fewer, and log scores (n, k)."""
-        dense = x[3][rows] >= 0
+        dense = x.dense_at[rows] >= 0
         if dense.all() or not dense.any():
             return self._top_of_kind(arrays, x, rows, k, beam, rows.size and dense[0])
         labels, scores = np.empty((rows.size, k), np.int32), np.empty((rows.size, k))
@@ -147,13 +148,13 @@ class TreeSearch:
         scores = np.full((rows.size, k), -np.inf)
         beam = beam or 0
         if not self._goes_together(rows.size, dense):
-            search_best_first(arrays, self.loss, *x, rows, beam, labels, scores)
+            search_best_first(arrays, self.loss, x, rows, beam, labels, scores)
             return labels, scores
-        alone = search_together(arrays, self.loss, *x, rows, beam, TOGETHER_PLACES, labels, scores)
+        alone = search_together(arrays, self.loss, x, rows, beam, TOGETHER_PLACES, labels, scores)
         if alone.any():
             more_labels = np.full((int(alone.sum()), k), -1, np.int32)
             more_scores = np.full(more_labels.shape, -np.inf)
-            search_best_first(arrays, self.loss, *x, rows[alone], beam, more_labels, more_scores)
+            search_best_first(arrays, self.loss, x, rows[alone], beam, more_labels, more_scores)
             labels[alone], scores[alone] = more_labels, more_scores
         return labels, scores
 
@@ -187,7 +188,7 @@ class TreeSearch:
         near = ~closed & (least >= WORTH_SEARCHING * most)
         for tree in range(n_trees):
             own = np.flatnonzero(near & (last.argmax(axis=0) == tree))
-            counts, more, _ = search_threshold(self.trees[tree], self.loss, *x, rows[own], np.log(least[own]))
+            counts, more, _ = search_threshold(self.trees[tree], self.loss, x, rows[own], np.log(least[own]))
             ptr = pointers(counts)
             own_labels, own_scores = labels[own], scores[own]
             best_candidates(ptr, more, self.probabilities(x, rows[own], ptr, more), own_labels, own_scores)
@@ -208,7 +209,7 @@ class TreeSearch:
         with np.errstate(divide="ignore"):
             least = float(np.log(np.float64(threshold))) - 1e-6
         for arrays in self.trees:
-            counts, labels, scores = search_threshold(arrays, self.loss, *x, rows, np.full(n_rows, least))
+            counts, labels, scores = search_threshold(arrays, self.loss, x, rows, np.full(n_rows, least))
             part = sp.csr_array((np.exp(scores), labels, pointers(counts)), shape=(n_rows, self.n_labels))
             part.sort_indices()
             totals = part if totals is None else totals + part
@@ -225,14 +226,14 @@ class TreeSearch:
         total = np.zeros(labels.size)
         for arrays, leaf_of_label in zip(self.trees, self.leaves):
             out = np.empty(labels.size)
-            score_labels(arrays, self.loss, leaf_of_label, *x, rows, ptr, labels, out)
+            score_labels(arrays, self.loss, leaf_of_label, x, rows, ptr, labels, out)
             total += np.exp(out)
         return total / len(self.trees)
 
     def run_rare_kernels(self, x, n_rows: int) -> None:
         """Run the kernels that only large models use, so that they are compiled."""
         labels, scores = np.full((n_rows, 2), -1, np.int32), np.full((n_rows, 2), -np.inf)
-        search_together(self.trees[0], self.loss, *x, np.arange(n_rows), 0, TOGETHER_PLACES, labels, scores)
+        search_together(self.trees[0], self.loss, x, np.arange(n_rows), 0, TOGETHER_PLACES, labels, scores)
 
 
 def _fill_with_zeros(labels, scores, rows):

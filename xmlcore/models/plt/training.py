@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from xmlcore._kernels.plt_index import index_columns, index_layout
-from xmlcore._kernels.plt_training import node_rows, train_group
+from xmlcore._kernels.plt_training import CsrRows, Settings, node_rows, train_group
 from xmlcore._kernels.plt_tree import TreeArrays
 from xmlcore.arrays import pointers, read_only
 from xmlcore.models.plt.label_tree import LabelTree
@@ -14,17 +14,6 @@ from xmlcore.progress import Progress
 from xmlcore.validation import csr_parts
 
 GROUP_SIZE = 128  # Most siblings that are trained, and looked up, together.
-
-
-class Settings(NamedTuple):
-    """What the training of every node has in common."""
-
-    loss: int  # LOGISTIC or SQUARED_HINGE
-    C: np.float32
-    tol: np.float32
-    max_epochs: int
-    threshold: np.float32  # Smallest size of a weight that is kept.
-    seed: int
 
 
 class Group(NamedTuple):
@@ -64,25 +53,23 @@ def train_tree(X, Y, tree: LabelTree, settings: Settings, n_jobs, progress: Prog
     -------
     TreeArrays
     stats : int64 (groups, 3)
-        Of each group of siblings: its parent's depth plus one, the epochs, and whether training converged.
+        Of each group of siblings: its depth, the epochs, and whether training converged.
 
     Raises
     ------
     FloatingPointError
         Training diverged.
     """
-    x = csr_parts(X)
-    rows_ptr, rows = node_rows(*csr_parts(Y)[:2], tree.leaf_of_label, tree.parent)
-    groups = _groups(tree, root_has_factor=rows_ptr[1] < X.shape[0])
-    sizes = np.diff(rows_ptr)
+    x = CsrRows(*csr_parts(X))
+    under = node_rows(*csr_parts(Y)[:2], tree.leaf_of_label, tree.parent)
+    groups = _groups(tree, root_has_factor=under.ptr[1] < X.shape[0])
+    sizes = np.diff(under.ptr)
     every = np.arange(X.shape[0], dtype=np.int32)
 
     def train(group):
-        own = every if group.parent < 0 else rows[rows_ptr[group.parent] : rows_ptr[group.parent + 1]]
-        result = train_group(
-            *x, X.shape[1], own, rows_ptr, rows, group.first, group.size, settings.loss, settings.C, settings.tol,
-            settings.max_epochs, settings.threshold, settings.seed, group.number,
-        )  # fmt: skip
+        parent = group.parent
+        own = every if parent < 0 else under.rows[under.ptr[parent] : under.ptr[parent + 1]]
+        result = train_group(x, X.shape[1], own, under, group.first, group.size, settings, group.number)
         trained = GroupResult(*result)
         if np.isnan(trained.violation):
             raise FloatingPointError(f"training a node diverged with C={settings.C:g}: use a smaller C")

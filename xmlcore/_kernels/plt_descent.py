@@ -1,0 +1,196 @@
+"""Dual coordinate descent for the classifiers of up to sixteen siblings (Yu, Huang and Lin, 2011)."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from xmlcore._kernels._jit import kernel, part
+from xmlcore._kernels.lanes import LANES, add_row, margins_of_row
+from xmlcore._kernels.plt_factors import LOGISTIC
+from xmlcore._kernels.plt_newton import (
+    HALF,
+    MOST_STEPS,
+    ONE,
+    SETTLED,
+    ZERO,
+    begin_logistic,
+    end_logistic,
+    go_on_logistic,
+    hinge_step,
+    largest_distance,
+    largest_size,
+    sigmoid,
+    solve_logistic,
+)
+from xmlcore._kernels.rng import shuffle, stream
+
+# A row whose distance from its optimum is at most this share of the tolerance is skipped until the others are there.
+DOZE = np.float32(0.3)
+# Most passes that skip rows. The optimum of the skipped rows moves meanwhile, so passes over all rows are needed when
+# the others take long.
+MOST_PARTIAL = 5
+
+
+class LocalRows(NamedTuple):
+    """The rows of a node, with only the features that occur in them."""
+
+    ptr: np.ndarray  # int64 (m + 1,)
+    features: np.ndarray  # uint32: places among the features that occur
+    values: np.ndarray  # float32
+    squares: np.ndarray  # float32 (m,): |x|^2 + 1 of each row (1 for the bias)
+
+
+class Lanes(NamedTuple):
+    """Memory for one row's visit, of sixteen float32 each."""
+
+    margins: np.ndarray
+    step: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    last: np.ndarray
+
+
+@part
+def visit_for_one(x, i, weights, bias_at, dual, settings):
+    """Move the dual variable of row i to its optimum, for a single child; return how far it was away."""
+    start = x.ptr[i]
+    end = x.ptr[i + 1]
+    q = x.squares[i]
+    even = weights[bias_at]
+    odd = ZERO
+    for t in range(start, end - 1, 2):
+        even += x.values[t] * weights[x.features[t]]
+        odd += x.values[t + 1] * weights[x.features[t + 1]]
+    if (end - start) & 1:
+        even += x.values[end - 1] * weights[x.features[end - 1]]
+    y = math.copysign(ONE, dual[i])
+    a = abs(dual[i])
+    slack = ONE - y * (even + odd)
+    C = settings.C
+    if settings.loss == LOGISTIC:
+        p = sigmoid(slack - ONE)
+        g = a - C * p
+        away = abs(g) / C
+        change = solve_logistic(slack - ONE, a, g, -g / (ONE + C * q * p * (ONE - p)), C, q)
+    else:
+        half = HALF / C
+        away = abs(a * half - max(slack, ZERO))
+        change = (slack - a * half) / (q + half)
+    new = max(a + change, ZERO)
+    change = y * (new - a)
+    dual[i] = math.copysign(new, y)
+    if change != ZERO:
+        weights[bias_at] += change
+        for t in range(start, end):
+            weights[x.features[t]] += x.values[t] * change
+    return away
+
+
+@part
+def visit_for_sixteen(x, i, weights, bias_at, dual, used, lanes, settings):
+    """Move the dual variables of row i to their optimum, for sixteen children; return how far they were away."""
+    at = i * LANES
+    q = x.squares[i]
+    C = settings.C
+    margins_of_row(weights, bias_at, x.features, x.values, x.ptr[i], x.ptr[i + 1], lanes.margins)
+    if settings.loss == LOGISTIC:
+        move = begin_logistic(at, dual, lanes.margins, lanes.step, lanes.low, lanes.high, lanes.last, used, C, q)
+        away = largest_distance(0, lanes.low, lanes.high) / C
+        steps = 0
+        while move > SETTLED and steps < MOST_STEPS:
+            move = go_on_logistic(at, dual, lanes.margins, lanes.step, lanes.low, lanes.high, lanes.last, C, q)
+            steps += 1
+        moved = end_logistic(at, dual, lanes.step)
+    else:
+        half = HALF / C
+        away = hinge_step(at, dual, lanes.margins, lanes.step, used, half, ONE / (q + half))
+        moved = largest_size(0, lanes.step)
+    if moved > ZERO:
+        add_row(weights, bias_at, x.features, x.values, x.ptr[i], x.ptr[i + 1], lanes.step)
+    return away
+
+
+@part
+def visit_rows(x, order, awake, weights, bias_at, dual, used, lanes, settings):
+    """Visit the first ``awake`` rows of ``order``; move those that are not near their optimum to its front.
+
+    Returns
+    -------
+    violation : float32, the largest distance from an optimum that was met
+    kept : int, how many rows are not near their optimum
+    """
+    violation = ZERO
+    kept = 0
+    is_one = dual.size == x.squares.size
+    for o in range(awake):
+        i = order[o]
+        if is_one:
+            away = visit_for_one(x, i, weights, bias_at, dual, settings)
+        else:
+            away = visit_for_sixteen(x, i, weights, bias_at, dual, used, lanes, settings)
+        violation = max(violation, away)
+        if away > DOZE * settings.tol:
+            order[o] = order[kept]
+            order[kept] = i
+            kept += 1
+    return violation, kept
+
+
+@kernel
+def descend(x, weights, bias_at, dual, used, settings, number):
+    """Train up to sixteen children by dual coordinate descent; ``weights`` and ``dual`` come filled with zeros.
+
+    Each row has one dual variable a per child, with w = sum_i a_i y_i x_i. Rows are visited in an order shared by the
+    children. A row whose dual variables are all near their optimum is skipped until the others are within the
+    tolerance as well, or for ``MOST_PARTIAL`` passes. The descent ends after a pass over all rows in which no distance
+    exceeded the tolerance.
+
+    Parameters
+    ----------
+    x : LocalRows
+        The node's rows, of F features.
+    weights : float32 (F + 1,) or ((F + 1) * 16,), the bias last
+    bias_at : int
+    dual : float32 (m,) or (m * 16,), zeros with the sign of y
+    used : float32 (16,), 1 for a child, 0 for an empty lane
+    settings : xmlcore._kernels.plt_training.Settings
+    number : int
+        The rows are visited in the order of this random stream.
+
+    Returns
+    -------
+    visits : int, rows visited
+    violation : float32, the largest distance met in the last pass; infinite when that was not over all rows
+
+    Notes
+    -----
+    O(visits * nonzeros of a row) time.
+    """
+    m = x.squares.size
+    order = np.arange(m).astype(np.int32)
+    lanes = Lanes(
+        np.zeros(LANES, np.float32), np.zeros(LANES, np.float32), np.zeros(LANES, np.float32),
+        np.zeros(LANES, np.float32), np.zeros(LANES, np.float32),
+    )  # fmt: skip
+    awake = m
+    passes = 0  # since all rows were visited
+    visits = 0
+    violation = np.float32(np.inf)
+    state = stream(settings.seed, number)
+    while visits < settings.max_epochs * m:
+        awake = min(awake, settings.max_epochs * m - visits)
+        state = shuffle(order[:awake], state)
+        violation, kept = visit_rows(x, order, awake, weights, bias_at, dual, used, lanes, settings)
+        visits += awake
+        if awake < m:
+            passes += 1
+            wake = violation <= settings.tol or passes == MOST_PARTIAL
+            violation = np.float32(np.inf)  # nothing is known of the rows that were skipped
+        else:
+            if violation <= settings.tol:
+                break
+            passes = 0
+            wake = False
+        awake = m if wake else kept
+    return visits, violation
