@@ -1,9 +1,5 @@
-"""What a user of PLT relies on."""
+"""PLT: training and prediction."""
 
-import json
-import subprocess
-import sys
-import tracemalloc
 import warnings
 from fractions import Fraction
 
@@ -11,33 +7,17 @@ import naive
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from models.plt.plt_problems import problem, same_scores
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from xmlcore import PLT, Ranking, load_model
-from xmlcore._kernels import plt_search, plt_search_together
-from xmlcore.models import ModelFormatError, NotFittedError
+from xmlcore.models import NotFittedError
 from xmlcore.progress import Cancelled
-from xmlcore.validation import check_features, csr_parts
-
-
-def problem(n=200, d=40, n_labels=30, seed=0, n_test=25):
-    """Sparse rows whose labels depend on their features."""
-    rng = np.random.default_rng(seed)
-    X = sp.random_array((n + n_test, d), density=0.2, rng=rng, dtype=np.float32, format="csr")
-    scores = X @ rng.standard_normal((d, n_labels)) + 0.3 * rng.standard_normal((n + n_test, n_labels))
-    Y = scores > np.quantile(scores, 0.9, axis=0)
-    return X[:n], sp.csr_array(Y[:n]), X[n:], sp.csr_array(Y[n:])
 
 
 def same_arrays(a, b):
     return all(np.array_equal(np.asarray(x), np.asarray(y)) for p, q in zip(a.fitted_, b.fitted_) for x, y in zip(p, q))
-
-
-@pytest.fixture(scope="module")
-def small():
-    X, Y, X_test, _ = problem()
-    return PLT(max_leaf_labels=5, n_jobs=1).fit(X, Y), X, Y, X_test
 
 
 @pytest.mark.parametrize("params", [{}, {"loss": "squared_hinge", "C": 1.0, "n_estimators": 2}])
@@ -50,7 +30,7 @@ def test_same_seed_same_model_for_1_2_and_4_workers(params):
         np.testing.assert_array_equal(one.predict_topk(X_test).scores, other.predict_topk(X_test).scores)
 
 
-def test_the_workers_asked_for_are_used(monkeypatch):
+def test_the_requested_workers_are_used(monkeypatch):
     from xmlcore import parallel
 
     threads = []
@@ -197,149 +177,6 @@ def test_equal_probabilities_are_ranked_by_label_id():
         assert model.predict_topk(np.eye(6)[:1], 3).labels.tolist() == [[0, 1, 2]]
 
 
-def same_scores(a, b):
-    return np.array_equal(a.labels, b.labels) and np.array_equal(a.scores, b.scores)
-
-
-def with_biases(model, trees):
-    """One-level trees whose leaves have these probabilities, for a row without features."""
-    for number, probabilities in enumerate(trees):
-        arrays = model.fitted_[number]
-        bias = arrays.bias.copy()
-        leaves = model.leaves_[number]
-        bias[leaves] = np.log(probabilities) - np.log1p(-np.asarray(probabilities))
-        model.fitted_[number] = arrays._replace(bias=bias)
-    return model
-
-
-def test_ensemble_finds_a_label_that_is_second_everywhere_but_best_on_average():
-    model = PLT(n_estimators=2).fit(np.eye(5), np.eye(5, dtype=bool))
-    with_biases(model, [[0.9, 0.89, 0.01, 0.01, 0.8], [0.01, 0.01, 0.9, 0.89, 0.8]])
-    found = model.predict_topk(np.zeros((1, 5)), 1)
-    assert found.labels.tolist() == [[4]]
-    assert found.scores[0, 0] == pytest.approx(0.8)
-
-
-def test_ensemble_ranks_impossible_labels_by_id_without_searching_all():
-    Y = np.zeros((6, 2000), bool)
-    Y[:, 1500] = [1, 0, 1, 0, 1, 0]
-    Y[:, 7] = [0, 1, 0, 1, 0, 1]
-    model = PLT(n_estimators=3, max_leaf_labels=50).fit(np.eye(6), Y)
-    found = model.predict_topk(np.eye(6), 5)
-    assert {tuple(row[:2]) for row in found.labels.tolist()} == {(1500, 7), (7, 1500)}
-    assert (found.labels[:, 2:] == [0, 1, 2]).all() and (found.scores[:, 2:] == 0).all()
-
-
-def test_trees_of_an_ensemble_differ():
-    X, Y, _, _ = problem(n_labels=60)
-    one, two = PLT(n_estimators=2, max_leaf_labels=4).fit(X, Y).trees_
-    assert not np.array_equal(one.label, two.label)
-
-
-def test_ensemble_is_the_exact_mean_of_its_trees():
-    X, Y, X_test, _ = problem(n_labels=60)
-    model = PLT(max_leaf_labels=2, n_estimators=3, C=1.0).fit(X, Y)
-    means = np.zeros((25, 60))
-    for arrays in model.fitted_:
-        for i, x in enumerate(X_test.toarray().astype(float)):
-            x = naive.plt_rows.in_columns(x, model.feature_of_column_)
-            for label, score in naive.plt_search.label_log_probabilities(arrays, "logistic", x).items():
-                means[i, label] += np.exp(score) / 3
-    for k in (1, 3, 60):
-        found = model.predict_topk(X_test, k)
-        np.testing.assert_array_equal(found.labels, np.argsort(-means, axis=1, kind="stable")[:, :k])
-        np.testing.assert_allclose(found.scores, -np.sort(-means, axis=1)[:, :k], rtol=1e-4)
-    proba = model.predict_proba(X_test, 0.1).toarray()
-    np.testing.assert_allclose(proba, np.where(means >= 0.1, means, 0), rtol=1e-4)
-
-
-def test_ensemble_with_a_beam_still_ranks_what_it_found():
-    X, Y, X_test, _ = problem(n_labels=60)
-    wide = PLT(max_leaf_labels=2, n_estimators=2).fit(X, Y)
-    beam = clone(wide).set_params(beam=64).fit(X, Y)  # wider than the tree: nothing is lost
-    np.testing.assert_array_equal(wide.predict_topk(X_test).labels, beam.predict_topk(X_test).labels)
-
-
-def test_saved_model_predicts_the_same_in_a_new_process(small, tmp_path):
-    model, _, _, X_test = small
-    model.save(tmp_path / "model")
-    sp.save_npz(tmp_path / "x.npz", sp.csr_matrix(X_test))
-    script = (
-        "import sys, numpy as np, scipy.sparse as sp\n"
-        "from xmlcore import load_model\n"
-        "found = load_model(sys.argv[1] + '/model').predict_topk(sp.load_npz(sys.argv[1] + '/x.npz'), 6)\n"
-        "np.savez(sys.argv[1] + '/found.npz', **found._asdict())\n"
-    )
-    subprocess.run([sys.executable, "-c", script, str(tmp_path)], check=True, timeout=120)
-    expected, found = model.predict_topk(X_test, 6), np.load(tmp_path / "found.npz")
-    np.testing.assert_array_equal(found["labels"], expected.labels)
-    np.testing.assert_array_equal(found["scores"], expected.scores)
-
-
-def test_loading_restores_parameters_and_every_way_to_predict(tmp_path):
-    X, Y, X_test, _ = problem()
-    model = PLT(max_leaf_labels=4, n_estimators=2, loss="squared_hinge", C=np.float64(2.0)).fit(X, Y)
-    loaded = load_model(model.save(tmp_path / "model"))
-    assert loaded.get_params() == model.get_params()
-    assert loaded.size() == model.size()
-    np.testing.assert_array_equal(loaded.predict_topk(X_test).scores, model.predict_topk(X_test).scores)
-    assert (loaded.predict_proba(X_test, 0.1) != model.predict_proba(X_test, 0.1)).nnz == 0
-
-
-def test_saving_replaces_a_model_and_nothing_else(small, tmp_path):
-    model = small[0]
-    target = tmp_path / "model"
-    model.save(target)
-    model.save(target)
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["model"]
-    assert sorted(p.name for p in target.iterdir()) == ["arrays.npz", "params.json"]
-    (tmp_path / "mine").mkdir()
-    (tmp_path / "mine" / "thesis.tex").write_text("x")
-    with pytest.raises(FileExistsError, match="more than a saved model"):
-        model.save(tmp_path / "mine")
-    assert (tmp_path / "mine" / "thesis.tex").exists()
-
-
-def test_saving_never_removes_what_it_did_not_write(small, tmp_path, monkeypatch):
-    model = small[0]
-    folder = model.save(tmp_path / "model")
-    (folder / "notes.txt").write_text("mine")
-    with pytest.raises(FileExistsError):
-        model.save(folder)
-    foreign = tmp_path / "foreign"
-    foreign.mkdir()
-    (foreign / "params.json").write_text("{}")
-    with pytest.raises(FileExistsError):
-        model.save(foreign)
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(FileExistsError):
-        model.save(".")
-    assert (folder / "notes.txt").exists() and (foreign / "params.json").read_text() == "{}"
-
-
-def test_a_failed_save_keeps_the_old_model(small, tmp_path, monkeypatch):
-    model, _, _, X_test = small
-    folder = model.save(tmp_path / "model")
-
-    def full(*_, **__):
-        raise OSError("No space left on device")
-
-    monkeypatch.setattr(np, "savez", full)
-    with pytest.raises(OSError, match="No space"):
-        model.save(folder)
-    assert [p.name for p in tmp_path.iterdir()] == ["model"]
-    np.testing.assert_array_equal(load_model(folder).predict_topk(X_test).scores, model.predict_topk(X_test).scores)
-
-
-def test_changing_parameters_after_fit_changes_neither_predictions_nor_what_is_saved(tmp_path):
-    X, Y, X_test, _ = problem()
-    model = PLT(max_leaf_labels=4).fit(X, Y)
-    before = model.predict_topk(X_test).scores
-    model.set_params(n_estimators=3, loss="squared_hinge", tol=0.5)
-    np.testing.assert_array_equal(model.predict_topk(X_test).scores, before)
-    np.testing.assert_array_equal(load_model(model.save(tmp_path / "m")).predict_topk(X_test).scores, before)
-
-
 def test_a_threshold_read_from_a_result_finds_that_label_again(small):
     model, X, Y, X_test = small
     proba = model.predict_proba(X_test)
@@ -356,154 +193,6 @@ def test_features_that_never_occur_cost_nothing_and_count_nothing():
     expected = PLT(max_leaf_labels=5).fit(X, Y).predict_topk(X_test)
     found = PLT(max_leaf_labels=5).fit(wide, Y).predict_topk(wide_test)
     np.testing.assert_array_equal(found.scores, expected.scores)
-
-
-def test_a_beam_wider_than_any_tree_is_exact(small):
-    model, _, _, X_test = small
-    wide = clone(model).set_params(beam=2**31 - 1).fit(small[1], small[2])
-    np.testing.assert_array_equal(wide.predict_topk(X_test).labels, model.predict_topk(X_test).labels)
-
-
-def damage_json(folder):
-    (folder / "params.json").write_text("{")
-
-
-def newer(folder):
-    edit(folder, lambda d: d.update(format=99))
-
-
-def class_in_a_list(folder):
-    edit(folder, lambda d: d.update({"class": ["PLT"]}))
-
-
-def labels_as_float(folder):
-    edit(folder, lambda d: d["values"].update(n_labels=30.0))
-
-
-def other_class(folder):
-    edit(folder, lambda d: d.update({"class": "os.system"}))
-
-
-def other_parameter(folder):
-    edit(folder, lambda d: d["params"].update(evil=1))
-
-
-def cut_arrays(folder):
-    path = folder / "arrays.npz"
-    path.write_bytes(path.read_bytes()[:-100])
-
-
-def far_index(folder):
-    change(folder, "tree0.columns", lambda a: a + 1000)
-
-
-def circle(folder):
-    change(folder, "tree0.group_first", lambda a: np.where(np.arange(a.size) == 3, 0, a).astype(a.dtype))
-
-
-def swapped_columns(folder):
-    change(folder, "tree0.columns", lambda a: a[::-1].copy())
-
-
-def feature_twice(folder):
-    change(folder, "feature_of_column", lambda a: np.concatenate([a[:1], a[:-1]]))
-
-
-def feature_too_large(folder):
-    change(folder, "feature_of_column", lambda a: a + np.int32(1))
-
-
-def column_without_feature(folder):
-    change(folder, "feature_of_column", lambda a: a[:-1])
-
-
-def features_as_floats(folder):
-    change(folder, "feature_of_column", lambda a: a.astype(np.float32))
-
-
-def two_leaves_of_a_label(folder):
-    change(folder, "tree0.label", lambda a: np.where(a == 3, 4, a).astype(a.dtype))
-
-
-def pickled(folder):
-    arrays = dict(np.load(folder / "arrays.npz"))
-    np.savez(folder / "arrays.npz", **{**arrays, "tree0.bias": np.array([{}], dtype=object)})
-
-
-def missing_array(folder):
-    arrays = dict(np.load(folder / "arrays.npz"))
-    del arrays["tree0.bias"]
-    np.savez(folder / "arrays.npz", **arrays)
-
-
-def edit(folder, how):
-    description = json.loads((folder / "params.json").read_text())
-    how(description)
-    (folder / "params.json").write_text(json.dumps(description))
-
-
-def change(folder, name, how):
-    arrays = dict(np.load(folder / "arrays.npz"))
-    np.savez(folder / "arrays.npz", **{**arrays, name: how(arrays[name])})
-
-
-@pytest.mark.parametrize(
-    "harm",
-    [
-        damage_json,
-        newer,
-        class_in_a_list,
-        labels_as_float,
-        other_class,
-        other_parameter,
-        cut_arrays,
-        far_index,
-        circle,
-        swapped_columns,
-        feature_twice,
-        feature_too_large,
-        column_without_feature,
-        features_as_floats,
-        two_leaves_of_a_label,
-        pickled,
-        missing_array,
-    ],
-)
-def test_a_damaged_model_is_refused_with_the_reason(small, tmp_path, harm):
-    folder = small[0].save(tmp_path / "model")
-    harm(folder)
-    with pytest.raises(ModelFormatError, match="model|params|arrays"):
-        load_model(folder)
-
-
-HARM_TO_WEIGHTS = {
-    "child outside its group": ("entry_child", lambda a: a + np.uint8(200)),
-    "pointers fall": ("entry_ptr", lambda a: np.concatenate([a[:2], a[:1], a[3:]])),
-    "pointers start late": ("entry_ptr", lambda a: a + np.uint32(1)),
-    "pairs of another group": ("sparse_ptr", lambda a: np.where(np.arange(a.size) == a.size - 2, a - 1, a)),
-    "pointers of another group": ("entry_at", lambda a: np.where(np.arange(a.size) == a.size - 2, a - 1, a)),
-    "row of weights missing": ("dense", lambda a: a[:-2]),
-    "rows of another group": ("dense_ptr", lambda a: np.where(a > 0, a - 2, a)),
-    "weight not a number": ("dense", lambda a: np.where(np.arange(a.size) == 1, np.float32(np.nan), a)),
-    "infinite weight": ("entry_value", lambda a: np.where(np.arange(a.size) == 1, np.float32(np.inf), a)),
-}
-
-
-@pytest.mark.parametrize("harm", list(HARM_TO_WEIGHTS))
-def test_damaged_weights_are_refused_before_a_kernel_reads_them(tmp_path, harm):
-    X, Y, _, _ = problem()
-    model = PLT(max_leaf_labels=20, weight_threshold=2.5, n_jobs=1).fit(X, Y)
-    assert model.fitted_[0].dense.size and model.fitted_[0].entry_value.size  # both ways of storing
-    folder = model.save(tmp_path / "model")
-    name, how = HARM_TO_WEIGHTS[harm]
-    change(folder, f"tree0.{name}", how)
-    with pytest.raises(ModelFormatError, match="the weights in its arrays"):
-        load_model(folder)
-
-
-def test_no_model_there(tmp_path):
-    with pytest.raises(FileNotFoundError, match="params.json is missing"):
-        load_model(tmp_path)
 
 
 def test_bad_features_are_refused(small):
@@ -652,162 +341,6 @@ def test_one_label_and_one_feature_are_enough():
     assert model.predict_topk([[1.0]], 2).labels.tolist() == [[0, -1]]
 
 
-@pytest.mark.parametrize("trial", range(8))
-def test_an_ensembles_top_k_is_that_of_all_mean_probabilities(trial):
-    rng = np.random.default_rng(trial)
-    n_labels = int(rng.integers(3, 50))
-    X = sp.random_array((150, 30), density=0.3, rng=rng, format="csr", dtype=np.float32)
-    Y = rng.random((150, n_labels)) < rng.choice([0.02, 0.1, 0.3])  # unsure and sure, unused labels, ties
-    Y[0, 0] = True
-    model = PLT(
-        loss=["logistic", "squared_hinge"][trial % 2], C=float(rng.choice([0.01, 1, 300])), n_estimators=2 + trial % 3,
-        arity=[2, 3, 16][trial % 3], max_leaf_labels=int(rng.choice([1, 4, 20])), max_iter=300, random_state=trial,
-    ).fit(X, Y)  # fmt: skip
-    rows = sp.random_array((40, 30), density=0.2, rng=rng, format="csr", dtype=np.float32)
-    x = model._search().take(csr_parts(check_features(rows)), (0, 40))
-    every = np.tile(np.arange(n_labels, dtype=np.int32), 40)
-    means = (
-        model._search()
-        .probabilities(x, np.arange(40), np.arange(0, every.size + 1, n_labels), every)
-        .reshape(40, n_labels)
-    )
-    order = np.lexsort((np.broadcast_to(np.arange(n_labels), means.shape), -means), axis=1)
-    for k in (1, 3, n_labels):
-        np.testing.assert_array_equal(model.predict_topk(rows, k).labels, order[:, :k])
-
-
-def test_a_model_mapped_from_a_file_needs_no_kernels_of_its_own(small, tmp_path):
-    joblib = pytest.importorskip("joblib")
-    model, *_, X_test = small
-    expected = model.predict_topk(X_test, 5)
-    before = len(plt_search.search_best_first.signatures)
-    joblib.dump(model, tmp_path / "model.joblib")
-    for mode in (None, "r"):
-        again = joblib.load(tmp_path / "model.joblib", mmap_mode=mode)
-        np.testing.assert_array_equal(again.predict_topk(X_test, 5).labels, expected.labels)
-    assert len(plt_search.search_best_first.signatures) == before
-
-
-@pytest.mark.parametrize("params", [{}, {"beam": 2}, {"n_estimators": 2}, {"tree": "huffman"}])
-@pytest.mark.parametrize("waiting", [60, 1 << 22])
-def test_a_large_model_finds_the_same_with_rows_searched_together(monkeypatch, params, waiting):
-    X, Y, X_test, _ = problem(n_labels=60)
-    model = PLT(**{"max_leaf_labels": 3, "n_jobs": 1} | params).fit(X, Y)
-    rows = sp.csr_array(sp.vstack([X_test, X]))
-    expected = model.predict_topk(rows, 5)
-    searched = []
-    monkeypatch.setattr(
-        "xmlcore.models.plt.search.search_together",
-        lambda *args, f=plt_search_together.search_together: searched.append(f(*args)) or searched[-1],
-    )
-    monkeypatch.setattr("xmlcore.models.plt.search.TOGETHER_BYTES", 0)
-    monkeypatch.setattr("xmlcore.models.plt.search.TOGETHER_PLACES", waiting)
-    for size, n_jobs in ((10, 1), (64, 2), (1000, 3)):
-        monkeypatch.setattr("xmlcore.models.plt.search.TOGETHER_ROWS", (9, size))
-        found = model.set_params(n_jobs=n_jobs).predict_topk(rows, 5)
-        np.testing.assert_array_equal(found.labels, expected.labels)
-        np.testing.assert_array_equal(found.scores, expected.scores)
-    assert searched and any(alone.any() for alone in searched) == (waiting == 60)
-    searched.clear()
-    assert model.predict_topk(rows[:0], 5).labels.shape == (0, 5)
-    few = model.predict_topk(rows[:8], 5)
-    np.testing.assert_array_equal(few.labels, expected.labels[:8])
-    assert not searched
-
-
-@pytest.fixture(scope="module")
-def mixed():
-    """A model with groups of many and few weights, and rows without values up to rows full of them, in any order."""
-    rng = np.random.default_rng(0)
-    X, Y, _, _ = problem(n=400, d=700, n_labels=150)
-    density = rng.permutation(np.repeat([0, 0.01, 0.2, 0.24, 0.26, 0.6, 1.0], 12))
-    values = X[: density.size].toarray() + 0.2 * rng.standard_normal((density.size, 700), np.float32)
-    return X, Y, sp.csr_array(values * (rng.random(values.shape) < density[:, None]))
-
-
-MIXED_PARAMS = [
-    {},
-    {"beam": 3},
-    {"n_estimators": 3},
-    {"n_estimators": 2, "beam": 2},
-    {"tree": "huffman", "max_leaf_labels": 1},
-    {"loss": "squared_hinge", "C": 1.0, "max_leaf_labels": 150, "arity": 20},
-]
-
-
-@pytest.mark.parametrize("params", MIXED_PARAMS)
-def test_a_rows_result_does_not_depend_on_the_rows_beside_it_nor_on_the_search(monkeypatch, mixed, params):
-    X, Y, rows = mixed
-    model = PLT(**{"max_leaf_labels": 40, "weight_threshold": 0.05, "n_jobs": 1} | params).fit(X, Y)
-    assert {(np.diff(a.dense_ptr) > 0).any() for a in model.fitted_} == {True}
-    dense_at = model._search().take(csr_parts(rows), (0, rows.shape[0])).dense_at
-    assert 24 < (dense_at >= 0).sum() <= 48
-    alone = [model.predict_topk(rows[[i]], 4) for i in range(rows.shape[0])]
-    expected = Ranking(*(np.concatenate([getattr(one, name) for one in alone]) for name in ("labels", "scores")))
-    proba = [sp.csr_array(sp.vstack([model.predict_proba(rows[[i]], t) for i in range(30)])) for t in (0.0, 0.05)]
-    for together, places, most, n_jobs in (
-        ((10**6, 10**6), 10**6, 64 << 20, 2), ((9, 1000), 2, 64 << 20, 1), ((9, 30), 2, 64 << 20, 3),
-        ((9, 1000), 2, 700 * 4 * 3, 2), ((9, 1000), 2, 1, 2),
-    ):  # fmt: skip
-        monkeypatch.setattr("xmlcore.models.plt.search.TOGETHER_ROWS", together)
-        monkeypatch.setattr("xmlcore.models.plt.search.TOGETHER_BYTES", 0)
-        monkeypatch.setattr("xmlcore.models.plt.search.TOGETHER_DENSE", places)
-        monkeypatch.setattr("xmlcore.models.plt.search.DENSE_BYTES", most)
-        assert same_scores(model.set_params(n_jobs=n_jobs).predict_topk(rows, 4), expected)
-        for threshold, before in zip((0.0, 0.05), proba):
-            found = model.predict_proba(rows[:30], threshold)
-            for name in ("indptr", "indices", "data"):
-                np.testing.assert_array_equal(getattr(found, name), getattr(before, name))
-
-
-def test_dense_rows_find_what_brute_force_finds(mixed):
-    X, Y, rows = mixed
-    rows = rows[np.flatnonzero(np.diff(rows.indptr) > 300)]
-    model = PLT(max_leaf_labels=40, weight_threshold=0.05).fit(X, Y)
-    assert (np.diff(model.fitted_[0].entry_at) > 0).any()  # groups of either kind
-    found, proba = model.predict_topk(rows, 4), model.predict_proba(rows)
-    for i in range(0, rows.shape[0], 5):
-        x = naive.plt_rows.in_columns(rows[[i]].toarray()[0].astype(float), model.feature_of_column_)
-        expected = naive.plt_search.search_best_first(model.fitted_[0], "logistic", x, 150)
-        assert found.labels[i].tolist() == [label for label, _ in expected[:4]]
-        np.testing.assert_allclose(found.scores[i], np.exp([score for _, score in expected[:4]]), rtol=1e-4)
-        every = proba[[i]].toarray()[0]
-        np.testing.assert_allclose(every[[label for label, _ in expected]], np.exp([s for _, s in expected]), rtol=1e-4)
-
-
-def test_dense_rows_are_searched_together_in_any_model_and_sparse_rows_in_large_ones(monkeypatch, mixed):
-    X, Y, rows = mixed
-    model = PLT(max_leaf_labels=40, n_jobs=1).fit(X, Y)
-    n_dense = int((model._search().take(csr_parts(rows), (0, rows.shape[0])).dense_at >= 0).sum())
-    sizes = []
-    monkeypatch.setattr(
-        "xmlcore.models.plt.search.search_together",
-        lambda *args, f=plt_search_together.search_together: sizes.append(args[3].size) or f(*args),
-    )
-    model.predict_topk(rows, 5)
-    assert sizes == [n_dense]
-    monkeypatch.setattr("xmlcore.models.plt.search.TOGETHER_BYTES", 0)
-    monkeypatch.setattr("xmlcore.models.plt.search.TOGETHER_ROWS", (20, 10**6))
-    model.predict_topk(rows, 5)
-    assert sizes == [n_dense, n_dense, rows.shape[0] - n_dense]
-
-
-@pytest.mark.parametrize("together", [True, False])
-def test_dense_rows_take_bounded_memory(monkeypatch, mixed, together):
-    X, Y, rows = mixed
-    model = PLT(max_leaf_labels=40, n_jobs=2).fit(X, Y)
-    dense = np.diff(rows.indptr) >= model._search()._least_dense()
-    monkeypatch.setattr("xmlcore.models.plt.search.DENSE_BYTES", 4 * model.feature_of_column_.size * 5 + 3)
-    blocks = model._search().blocks(rows.indptr, model.n_jobs, together)
-    assert [start for start, _ in blocks] == [0, *(end for _, end in blocks[:-1])] and blocks[-1][1] == rows.shape[0]
-    sizes = [dense[start:end].sum() for start, end in blocks]
-    assert max(sizes) == 5 and len(blocks) <= dense.sum() // 5 + 2
-    empty = rows[:0]
-    assert model._search().blocks(empty.indptr, model.n_jobs, together) == [] and model.predict_topk(
-        empty, 2
-    ).labels.shape == (0, 2)
-
-
 def test_features_that_no_training_row_has_count_to_the_length_and_no_more():
     X, Y, X_test, _ = problem()
     wide = sp.csr_array((X.data, X.indices + 1000 * (X.indices > 5), X.indptr), shape=(X.shape[0], 10**6))
@@ -869,9 +402,6 @@ def test_precision_is_napkinxcs(name, real_data, tmp_path):
         assert np.mean(ours, axis=0)[at] >= np.mean(theirs, axis=0)[at] - 0.005
 
 
-# Limits ---------------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("name", ["max_iter", "beam", "n_estimators", "arity", "max_leaf_labels", "collapse_layers"])
 def test_counts_beyond_what_kernels_hold_are_refused(name):
     for value in (2**31, 2**60, 2**70):
@@ -886,13 +416,6 @@ def test_the_largest_counts_train_and_predict_as_others_do(small):
     np.testing.assert_array_equal(largest.predict_topk(X_test).scores, model.predict_topk(X_test).scores)
     most = 2**31 - 1
     assert PLT(arity=most, max_leaf_labels=most, collapse_layers=most).fit(X, Y).size()["depth"] == 1
-
-
-def test_a_beam_set_after_fit_is_checked_at_prediction(small):
-    model, X, Y, X_test = small
-    wide = PLT(max_leaf_labels=5, n_jobs=1).fit(X, Y).set_params(beam=2**70)
-    with pytest.raises(ValueError, match=f"beam must be from 1 to 2147483647, not {2**70}"):
-        wide.predict_topk(X_test)
 
 
 def test_any_real_number_is_a_number(small, tmp_path):
@@ -922,31 +445,3 @@ def test_numbers_beyond_float32_are_refused_without_a_warning(name):
 def test_a_loss_that_is_no_name_is_named():
     with pytest.raises(ValueError, match=r"loss must be one of logistic, squared_hinge, not \['logistic'\]"):
         PLT(loss=["logistic"]).fit([[1.0]], [[0]])
-
-
-@pytest.mark.parametrize("name, least", [("n_labels", 1), ("n_features", 1), ("n_iter", 0), ("n_trees", 1)])
-def test_a_saved_number_beyond_the_format_is_refused(small, tmp_path, name, least):
-    folder = small[0].save(tmp_path / "m")
-    edit(folder, lambda d: d["values"].update({name: 2**31}))
-    with pytest.raises(ModelFormatError, match=f"{name} must be from {least} to 2147483647, not 2147483648"):
-        load_model(folder)
-
-
-def test_a_forged_number_of_labels_takes_no_memory(small, tmp_path):
-    folder = small[0].save(tmp_path / "m")
-    edit(folder, lambda d: d["values"].update(n_labels=10**8))
-    tracemalloc.start()
-    try:
-        with pytest.raises(ModelFormatError, match="the tree in its arrays cannot be"):
-            load_model(folder)
-        assert tracemalloc.get_traced_memory()[1] < 20e6
-    finally:
-        tracemalloc.stop()
-
-
-def test_pointers_whose_differences_overflow_are_refused(small, tmp_path):
-    folder = small[0].save(tmp_path / "m")
-    around = [2**63 - 1, -(2**63), -1]  # between 0 and a positive last one no difference is negative in int64
-    change(folder, "tree0.column_ptr", lambda a: np.concatenate([a[:1], np.array(around), a[4:]]))
-    with pytest.raises(ModelFormatError, match="the weights in its arrays cannot be"):
-        load_model(folder)

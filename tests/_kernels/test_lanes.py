@@ -1,0 +1,84 @@
+"""Operations on sixteen lanes do what NumPy does."""
+
+import numpy as np
+import pytest
+from _kernels.plt_problems import sparse_rows
+from numba import njit
+
+from xmlcore._kernels import (
+    lanes,
+)
+from xmlcore.validation import csr_parts
+
+
+@njit
+def margins_of_row(weights, bias_at, indices, data, start, end, out):
+    lanes.margins_of_row(weights, bias_at, indices, data, start, end, out)
+
+
+@njit
+def add_row(weights, bias_at, indices, data, start, end, step):
+    lanes.add_row(weights, bias_at, indices, data, start, end, step)
+
+
+@njit
+def add_scaled(out, to, values, start, scale):
+    lanes.add_scaled(out, to, values, start, scale)
+
+
+@njit
+def add_rows(*arguments):
+    lanes.add_rows(*arguments)
+
+
+@njit
+def add_one_row(*arguments):
+    lanes.add_one_row(*arguments)
+
+
+@njit
+def add_one_row_wide(*arguments):
+    lanes.add_one_row_wide(*arguments)
+
+
+def test_row_operations_on_lanes_are_matrix_products():
+    X = sparse_rows(5, 7, 3, density=0.5)
+    indptr, indices, data = csr_parts(X)
+    weights = np.random.default_rng(0).standard_normal((9, 16)).astype(np.float32)
+    for i in range(5):
+        margins = np.zeros(16, np.float32)
+        row = (indices.view(np.uint32), data, indptr[i], indptr[i + 1])
+        margins_of_row(weights.ravel(), 8 * 16, *row, margins)
+        np.testing.assert_allclose(margins, X.toarray()[i] @ weights[:7] + weights[8], rtol=1e-5, atol=1e-6)
+        changed = weights.ravel().copy()
+        add_row(changed, 8 * 16, *row, margins)
+        expected = weights.astype(float)
+        expected[:7] += np.outer(X.toarray()[i], margins)
+        expected[8] += margins
+        np.testing.assert_allclose(changed.reshape(9, 16), expected, rtol=1e-5, atol=1e-6)
+
+
+def test_a_scaled_row_is_added_at_its_place():
+    out, values = np.arange(48, dtype=np.float32), np.arange(40, dtype=np.float32)
+    add_scaled(out, 16, values, 7, np.float32(2))
+    assert out[16:32].tolist() == [16 + c + 2 * (7 + c) for c in range(16)]
+    assert out[:16].tolist() == list(range(16)) and out[32:].tolist() == list(range(32, 48))
+
+
+@pytest.mark.parametrize(
+    "add, n_rows, n_lanes", [(add_rows, lanes.TILE_ROWS, 16), (add_one_row, 1, 16), (add_one_row_wide, 1, lanes.WIDE)]
+)
+def test_a_tile_adds_products_in_the_order_of_columns_and_nothing_beside(add, n_rows, n_lanes):
+    rng_ = np.random.default_rng(n_lanes)
+    rows, out = rng_.standard_normal((9, 50), np.float32), rng_.standard_normal(n_rows * 90 + 7, np.float32)
+    weights = rng_.standard_normal((40, 83), np.float32)
+    columns = np.sort(rng_.choice(50, 38, replace=False)).astype(np.int32)
+    places, expected = rng_.integers(0, 9, 3 + n_rows), out.copy()
+    for i in range(n_rows):
+        own = expected[7 + 90 * i :][:n_lanes]
+        for t in range(4, 33):
+            own += rows[places[3 + i], columns[t]] * weights[2 + t - 4, 5 : 5 + n_lanes]
+    add(out, 7, 90, weights.ravel(), 2 * 83 + 5, 83, columns, 4, 33, rows, places, 3)
+    np.testing.assert_array_equal(out, expected)
+    add(out, 7, 90, weights.ravel(), 0, 83, columns, 4, 4, rows, places, 3)
+    np.testing.assert_array_equal(out, expected)

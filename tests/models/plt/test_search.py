@@ -1,0 +1,228 @@
+"""Every way to search finds the same labels."""
+
+import naive
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from models.plt.plt_problems import problem, same_scores
+from sklearn.base import clone
+
+from xmlcore import PLT, Ranking
+from xmlcore._kernels import plt_search_together
+from xmlcore.validation import check_features, csr_parts
+
+
+def with_biases(model, trees):
+    """One-level trees whose leaves have these probabilities, for a row without features."""
+    for number, probabilities in enumerate(trees):
+        arrays = model.fitted_[number]
+        bias = arrays.bias.copy()
+        leaves = model.leaves_[number]
+        bias[leaves] = np.log(probabilities) - np.log1p(-np.asarray(probabilities))
+        model.fitted_[number] = arrays._replace(bias=bias)
+    return model
+
+
+def test_ensemble_finds_a_label_that_is_second_everywhere_but_best_on_average():
+    model = PLT(n_estimators=2).fit(np.eye(5), np.eye(5, dtype=bool))
+    with_biases(model, [[0.9, 0.89, 0.01, 0.01, 0.8], [0.01, 0.01, 0.9, 0.89, 0.8]])
+    found = model.predict_topk(np.zeros((1, 5)), 1)
+    assert found.labels.tolist() == [[4]]
+    assert found.scores[0, 0] == pytest.approx(0.8)
+
+
+def test_ensemble_ranks_impossible_labels_by_id_without_searching_all():
+    Y = np.zeros((6, 2000), bool)
+    Y[:, 1500] = [1, 0, 1, 0, 1, 0]
+    Y[:, 7] = [0, 1, 0, 1, 0, 1]
+    model = PLT(n_estimators=3, max_leaf_labels=50).fit(np.eye(6), Y)
+    found = model.predict_topk(np.eye(6), 5)
+    assert {tuple(row[:2]) for row in found.labels.tolist()} == {(1500, 7), (7, 1500)}
+    assert (found.labels[:, 2:] == [0, 1, 2]).all() and (found.scores[:, 2:] == 0).all()
+
+
+def test_trees_of_an_ensemble_differ():
+    X, Y, _, _ = problem(n_labels=60)
+    one, two = PLT(n_estimators=2, max_leaf_labels=4).fit(X, Y).trees_
+    assert not np.array_equal(one.label, two.label)
+
+
+def test_ensemble_is_the_exact_mean_of_its_trees():
+    X, Y, X_test, _ = problem(n_labels=60)
+    model = PLT(max_leaf_labels=2, n_estimators=3, C=1.0).fit(X, Y)
+    means = np.zeros((25, 60))
+    for arrays in model.fitted_:
+        for i, x in enumerate(X_test.toarray().astype(float)):
+            x = naive.plt_rows.in_columns(x, model.feature_of_column_)
+            for label, score in naive.plt_search.label_log_probabilities(arrays, "logistic", x).items():
+                means[i, label] += np.exp(score) / 3
+    for k in (1, 3, 60):
+        found = model.predict_topk(X_test, k)
+        np.testing.assert_array_equal(found.labels, np.argsort(-means, axis=1, kind="stable")[:, :k])
+        np.testing.assert_allclose(found.scores, -np.sort(-means, axis=1)[:, :k], rtol=1e-4)
+    proba = model.predict_proba(X_test, 0.1).toarray()
+    np.testing.assert_allclose(proba, np.where(means >= 0.1, means, 0), rtol=1e-4)
+
+
+def test_ensemble_with_a_beam_still_ranks_what_it_found():
+    X, Y, X_test, _ = problem(n_labels=60)
+    wide = PLT(max_leaf_labels=2, n_estimators=2).fit(X, Y)
+    beam = clone(wide).set_params(beam=64).fit(X, Y)  # wider than the tree: nothing is lost
+    np.testing.assert_array_equal(wide.predict_topk(X_test).labels, beam.predict_topk(X_test).labels)
+
+
+def test_a_beam_wider_than_any_tree_is_exact(small):
+    model, _, _, X_test = small
+    wide = clone(model).set_params(beam=2**31 - 1).fit(small[1], small[2])
+    np.testing.assert_array_equal(wide.predict_topk(X_test).labels, model.predict_topk(X_test).labels)
+
+
+@pytest.mark.parametrize("trial", range(8))
+def test_an_ensembles_top_k_is_that_of_all_mean_probabilities(trial):
+    rng = np.random.default_rng(trial)
+    n_labels = int(rng.integers(3, 50))
+    X = sp.random_array((150, 30), density=0.3, rng=rng, format="csr", dtype=np.float32)
+    Y = rng.random((150, n_labels)) < rng.choice([0.02, 0.1, 0.3])  # unsure and sure, unused labels, ties
+    Y[0, 0] = True
+    model = PLT(
+        loss=["logistic", "squared_hinge"][trial % 2], C=float(rng.choice([0.01, 1, 300])), n_estimators=2 + trial % 3,
+        arity=[2, 3, 16][trial % 3], max_leaf_labels=int(rng.choice([1, 4, 20])), max_iter=300, random_state=trial,
+    ).fit(X, Y)  # fmt: skip
+    rows = sp.random_array((40, 30), density=0.2, rng=rng, format="csr", dtype=np.float32)
+    x = model._search().take(csr_parts(check_features(rows)), (0, 40))
+    every = np.tile(np.arange(n_labels, dtype=np.int32), 40)
+    means = (
+        model._search()
+        .probabilities(x, np.arange(40), np.arange(0, every.size + 1, n_labels), every)
+        .reshape(40, n_labels)
+    )
+    order = np.lexsort((np.broadcast_to(np.arange(n_labels), means.shape), -means), axis=1)
+    for k in (1, 3, n_labels):
+        np.testing.assert_array_equal(model.predict_topk(rows, k).labels, order[:, :k])
+
+
+@pytest.mark.parametrize("params", [{}, {"beam": 2}, {"n_estimators": 2}, {"tree": "huffman"}])
+@pytest.mark.parametrize("waiting", [60, 1 << 22])
+def test_a_large_model_finds_the_same_with_rows_searched_together(monkeypatch, params, waiting):
+    X, Y, X_test, _ = problem(n_labels=60)
+    model = PLT(**{"max_leaf_labels": 3, "n_jobs": 1} | params).fit(X, Y)
+    rows = sp.csr_array(sp.vstack([X_test, X]))
+    expected = model.predict_topk(rows, 5)
+    searched = []
+    monkeypatch.setattr(
+        "xmlcore.models.plt.search.search_together",
+        lambda *args, f=plt_search_together.search_together: searched.append(f(*args)) or searched[-1],
+    )
+    monkeypatch.setattr("xmlcore.models.plt.search.TOGETHER_BYTES", 0)
+    monkeypatch.setattr("xmlcore.models.plt.search.TOGETHER_PLACES", waiting)
+    for size, n_jobs in ((10, 1), (64, 2), (1000, 3)):
+        monkeypatch.setattr("xmlcore.models.plt.search.TOGETHER_ROWS", (9, size))
+        found = model.set_params(n_jobs=n_jobs).predict_topk(rows, 5)
+        np.testing.assert_array_equal(found.labels, expected.labels)
+        np.testing.assert_array_equal(found.scores, expected.scores)
+    assert searched and any(alone.any() for alone in searched) == (waiting == 60)
+    searched.clear()
+    assert model.predict_topk(rows[:0], 5).labels.shape == (0, 5)
+    few = model.predict_topk(rows[:8], 5)
+    np.testing.assert_array_equal(few.labels, expected.labels[:8])
+    assert not searched
+
+
+@pytest.fixture(scope="module")
+def mixed():
+    """A model with groups of many and few weights, and rows without values up to rows full of them, in any order."""
+    rng = np.random.default_rng(0)
+    X, Y, _, _ = problem(n=400, d=700, n_labels=150)
+    density = rng.permutation(np.repeat([0, 0.01, 0.2, 0.24, 0.26, 0.6, 1.0], 12))
+    values = X[: density.size].toarray() + 0.2 * rng.standard_normal((density.size, 700), np.float32)
+    return X, Y, sp.csr_array(values * (rng.random(values.shape) < density[:, None]))
+
+
+MIXED_PARAMS = [
+    {},
+    {"beam": 3},
+    {"n_estimators": 3},
+    {"n_estimators": 2, "beam": 2},
+    {"tree": "huffman", "max_leaf_labels": 1},
+    {"loss": "squared_hinge", "C": 1.0, "max_leaf_labels": 150, "arity": 20},
+]
+
+
+@pytest.mark.parametrize("params", MIXED_PARAMS)
+def test_a_rows_result_does_not_depend_on_the_rows_beside_it_nor_on_the_search(monkeypatch, mixed, params):
+    X, Y, rows = mixed
+    model = PLT(**{"max_leaf_labels": 40, "weight_threshold": 0.05, "n_jobs": 1} | params).fit(X, Y)
+    assert {(np.diff(a.dense_ptr) > 0).any() for a in model.fitted_} == {True}
+    dense_at = model._search().take(csr_parts(rows), (0, rows.shape[0])).dense_at
+    assert 24 < (dense_at >= 0).sum() <= 48
+    alone = [model.predict_topk(rows[[i]], 4) for i in range(rows.shape[0])]
+    expected = Ranking(*(np.concatenate([getattr(one, name) for one in alone]) for name in ("labels", "scores")))
+    proba = [sp.csr_array(sp.vstack([model.predict_proba(rows[[i]], t) for i in range(30)])) for t in (0.0, 0.05)]
+    for together, places, most, n_jobs in (
+        ((10**6, 10**6), 10**6, 64 << 20, 2), ((9, 1000), 2, 64 << 20, 1), ((9, 30), 2, 64 << 20, 3),
+        ((9, 1000), 2, 700 * 4 * 3, 2), ((9, 1000), 2, 1, 2),
+    ):  # fmt: skip
+        monkeypatch.setattr("xmlcore.models.plt.search.TOGETHER_ROWS", together)
+        monkeypatch.setattr("xmlcore.models.plt.search.TOGETHER_BYTES", 0)
+        monkeypatch.setattr("xmlcore.models.plt.search.TOGETHER_DENSE", places)
+        monkeypatch.setattr("xmlcore.models.plt.search.DENSE_BYTES", most)
+        assert same_scores(model.set_params(n_jobs=n_jobs).predict_topk(rows, 4), expected)
+        for threshold, before in zip((0.0, 0.05), proba):
+            found = model.predict_proba(rows[:30], threshold)
+            for name in ("indptr", "indices", "data"):
+                np.testing.assert_array_equal(getattr(found, name), getattr(before, name))
+
+
+def test_dense_rows_find_what_brute_force_finds(mixed):
+    X, Y, rows = mixed
+    rows = rows[np.flatnonzero(np.diff(rows.indptr) > 300)]
+    model = PLT(max_leaf_labels=40, weight_threshold=0.05).fit(X, Y)
+    assert (np.diff(model.fitted_[0].entry_at) > 0).any()  # groups of either kind
+    found, proba = model.predict_topk(rows, 4), model.predict_proba(rows)
+    for i in range(0, rows.shape[0], 5):
+        x = naive.plt_rows.in_columns(rows[[i]].toarray()[0].astype(float), model.feature_of_column_)
+        expected = naive.plt_search.search_best_first(model.fitted_[0], "logistic", x, 150)
+        assert found.labels[i].tolist() == [label for label, _ in expected[:4]]
+        np.testing.assert_allclose(found.scores[i], np.exp([score for _, score in expected[:4]]), rtol=1e-4)
+        every = proba[[i]].toarray()[0]
+        np.testing.assert_allclose(every[[label for label, _ in expected]], np.exp([s for _, s in expected]), rtol=1e-4)
+
+
+def test_dense_rows_are_searched_together_in_any_model_and_sparse_rows_in_large_ones(monkeypatch, mixed):
+    X, Y, rows = mixed
+    model = PLT(max_leaf_labels=40, n_jobs=1).fit(X, Y)
+    n_dense = int((model._search().take(csr_parts(rows), (0, rows.shape[0])).dense_at >= 0).sum())
+    sizes = []
+    monkeypatch.setattr(
+        "xmlcore.models.plt.search.search_together",
+        lambda *args, f=plt_search_together.search_together: sizes.append(args[3].size) or f(*args),
+    )
+    model.predict_topk(rows, 5)
+    assert sizes == [n_dense]
+    monkeypatch.setattr("xmlcore.models.plt.search.TOGETHER_BYTES", 0)
+    monkeypatch.setattr("xmlcore.models.plt.search.TOGETHER_ROWS", (20, 10**6))
+    model.predict_topk(rows, 5)
+    assert sizes == [n_dense, n_dense, rows.shape[0] - n_dense]
+
+
+@pytest.mark.parametrize("together", [True, False])
+def test_dense_rows_take_bounded_memory(monkeypatch, mixed, together):
+    X, Y, rows = mixed
+    model = PLT(max_leaf_labels=40, n_jobs=2).fit(X, Y)
+    dense = np.diff(rows.indptr) >= model._search()._least_dense()
+    monkeypatch.setattr("xmlcore.models.plt.search.DENSE_BYTES", 4 * model.feature_of_column_.size * 5 + 3)
+    blocks = model._search().blocks(rows.indptr, model.n_jobs, together)
+    assert [start for start, _ in blocks] == [0, *(end for _, end in blocks[:-1])] and blocks[-1][1] == rows.shape[0]
+    sizes = [dense[start:end].sum() for start, end in blocks]
+    assert max(sizes) == 5 and len(blocks) <= dense.sum() // 5 + 2
+    empty = rows[:0]
+    assert model._search().blocks(empty.indptr, model.n_jobs, together) == [] and model.predict_topk(
+        empty, 2
+    ).labels.shape == (0, 2)
+
+
+def test_a_beam_set_after_fit_is_checked_at_prediction(small):
+    model, X, Y, X_test = small
+    wide = PLT(max_leaf_labels=5, n_jobs=1).fit(X, Y).set_params(beam=2**70)
+    with pytest.raises(ValueError, match=f"beam must be from 1 to 2147483647, not {2**70}"):
+        wide.predict_topk(X_test)
