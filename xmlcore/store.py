@@ -1,17 +1,17 @@
-"""Results kept between runs: one folder per artifact under ``cache/``, found again by a key.
+"""Results on disk: one folder per artifact under ``cache/``, found by a key.
 
 ::
 
     cache_root()/artifacts/<kind>/<key>/value.joblib    the object
-                                       /meta.json       what it is, when it was made, from what
-                                       /...             whatever else its writer put there
+                                       /meta.json       the record: kind, key, time, size and other facts
+                                       /...             other files, such as a model
 
 Two sorts of key are in use. A result's, such as a run's, is :func:`artifact_key`: a hash of the kind, what it is made
 from, its parameters and the version of the kind. A data set's is its fingerprint, a hash of its content.
 
 An artifact appears whole or not at all: it is written to a folder of another name, forced to disk, and renamed. So
-processes may read and write the same key at once without a lock. Everything here can be made again; deleting the
-folder is safe at any time.
+processes may read and write the same key at once without a lock. Deleting the folder is safe at any time: results can
+be made again, and data sets uploaded again.
 
 ``value.joblib`` is a pickle, and reading a pickle runs code. Only what this program wrote itself is ever read: kinds
 and keys are checked so that no user's text becomes part of a path, and an uploaded file is never stored under a name
@@ -36,20 +36,20 @@ from xmlcore.system import cache_root
 
 VALUE = "value.joblib"
 META = "meta.json"
-STALE_SECONDS = 24 * 3600
+STALE_SECONDS = 24 * 3600  # age at which half-written artifacts are removed
 
 _KIND = re.compile(r"[a-z][a-z0-9-]{0,39}")
 _KEY = re.compile(r"[0-9a-f]{8,128}")
 _OWN_META = ("created", "bytes", "value_bytes", "value_crc")
-_HIDDEN = (".tmp-", ".old-")  # being written, being deleted: never a valid key
+_HIDDEN = (".tmp-", ".old-")  # how names of folders begin that are being written or deleted; no key begins so
 _LARGEST_EXACT = 2**53  # integers up to here are exact as floats
 
 
 class StoreError(KeyError):
-    """An artifact that cannot be had; it has to be made again."""
+    """An artifact cannot be read."""
 
     def __str__(self):
-        """The message as it is; ``KeyError`` would show its repr."""
+        """Return the message as it is; ``KeyError`` would show its repr."""
         return str(self.args[0]) if self.args else ""
 
 
@@ -58,15 +58,15 @@ class MissingArtifactError(StoreError):
 
 
 class DamagedArtifactError(StoreError):
-    """What is stored under this key could not be read, and has been removed."""
+    """The artifact was damaged, and has been removed."""
 
 
 class UnreadableArtifactError(StoreError):
-    """What is stored under this key is whole, but this version of the program cannot read it. It is not removed."""
+    """The artifact is whole, but this version of the program cannot read it. It has not been removed."""
 
 
 def _plain(value, where):
-    """``value`` as JSON knows it, so that equal parameters give equal text."""
+    """Return ``value`` as JSON knows it, so that equal parameters give equal text."""
     if hasattr(value, "dtype") and getattr(value, "shape", None) == ():  # a NumPy scalar
         value = value.item()
     if value is None or isinstance(value, (bool, str)):
@@ -76,7 +76,7 @@ def _plain(value, where):
     if isinstance(value, float):
         if not math.isfinite(value):
             return {"float": repr(value)}
-        # 10.0 and 10 are one parameter: a form gives one, a notebook the other, and the result is the same.
+        # 10.0 and 10 give the same result: forms give one of them, notebooks the other.
         return int(value) if value.is_integer() and abs(value) <= _LARGEST_EXACT else value
     if isinstance(value, (list, tuple)):
         return [_plain(item, f"{where}[{i}]") for i, item in enumerate(value)]
@@ -125,7 +125,7 @@ def artifact_key(kind: str, inputs: dict, params: dict, version: int = 1) -> str
 
 
 def key_with_code(kind: str, source: str, params: dict, code: str) -> str:
-    """Return the key that a result had while keys held a hash of all code (:func:`code_version` of then)."""
+    """Return the key of a result from the time when keys held a hash of all code; ``code`` is that hash."""
     return _hashed([kind, source, _plain(params, "params"), code])
 
 
@@ -145,7 +145,7 @@ def _kind_folder(kind) -> Path:
 
 
 def folder(kind: str, key: str) -> Path:
-    """Where an artifact is, or would be.
+    """Return the folder where an artifact is, or would be.
 
     Parameters
     ----------
@@ -157,7 +157,7 @@ def folder(kind: str, key: str) -> Path:
     Returns
     -------
     pathlib.Path
-        Not necessarily there. Never change files in it: write a new artifact.
+        It need not exist. Never change files in it: write a new artifact.
 
     Raises
     ------
@@ -171,12 +171,12 @@ def folder(kind: str, key: str) -> Path:
 
 
 def exists(kind: str, key: str) -> bool:
-    """Whether something is stored under this key."""
+    """Return whether an artifact is stored under this key."""
     return (folder(kind, key) / META).is_file()
 
 
 def info(kind: str, key: str) -> dict:
-    """What is known about an artifact without loading it.
+    """Return the record of an artifact, without loading the object.
 
     Returns
     -------
@@ -196,10 +196,10 @@ def info(kind: str, key: str) -> dict:
 
 
 def _careful(read, kind, key):
-    """``read(folder)``, telling a missing artifact from a damaged one.
+    """Return ``read(folder)``; raise which of missing, damaged and unreadable the artifact is when that fails.
 
-    A second look before an artifact is called damaged: the first may have fallen into the moment when another process
-    deleted it and wrote it anew.
+    Reading is tried twice before an artifact is removed as damaged: another process may have deleted it and written it
+    anew during the first try.
     """
     path = folder(kind, key)
     for _ in range(2):
@@ -211,7 +211,7 @@ def _careful(read, kind, key):
             if not path.exists():
                 raise MissingArtifactError(f"nothing is stored as {kind}/{key}; make it first") from None
             reason = f"no {Path(error.filename or path).name}"
-        except (MemoryError, OSError):  # says nothing about the artifact
+        except (MemoryError, OSError):  # no fault of the artifact's
             raise
         except Exception as error:
             reason = f"{type(error).__name__}: {error}"
@@ -227,12 +227,12 @@ def _careful(read, kind, key):
 
 
 def _is_whole(path, error) -> bool:
-    """Whether ``error``, which reading an object has raised, says something about the reader and not about the file."""
+    """Return whether the file is as it was written, so that ``error`` comes from the program and not from the file."""
     try:
         file, written = _check_value(path), _read_meta(path).get("value_crc")
         if file is None:
             return False
-        if written is None:  # by a version that kept no CRC: a class that has moved is no damage
+        if written is None:  # an earlier version kept no CRC; these errors say that a class has moved
             return isinstance(error, (ImportError, AttributeError))
         return _crc(file) == written
     except (OSError, ValueError):
@@ -312,12 +312,12 @@ def save(kind: str, key: str, value, **meta) -> Path:
     value : object
         Anything joblib can write.
     **meta
-        JSON-able facts worth reading without loading the value, for :func:`info` and :func:`entries`.
+        Further facts for the record, as JSON knows them: :func:`info` and :func:`entries` return them.
 
     Returns
     -------
     pathlib.Path
-        The artifact's folder. An artifact that is there already is kept: a key says everything about its value.
+        The artifact's folder. An artifact that is there already is kept, for its key decides its value.
     """
     if not exists(kind, key):
         with writing(kind, key, **meta) as path:
@@ -343,7 +343,7 @@ def writing(kind: str, key: str, *, replace: bool = False, **meta):
     replace : bool
         Whether an artifact that is there already is replaced; else it is kept.
     **meta
-        JSON-able facts for :func:`info` and :func:`entries`.
+        Further facts for the record, as JSON knows them.
 
     Yields
     ------
@@ -442,10 +442,10 @@ def _sync(path):
 
 
 def rewrite(kind: str, key: str, value) -> None:
-    """Replace the object of an artifact by another one that says the same, such as one in a newer format.
+    """Replace the object of an artifact by an equal one in another format.
 
-    The record beside it changes in one step from the file with the old object to the file with the new one, so a
-    process that is killed meanwhile, or that reads, has one of them whole.
+    The new object goes to a file of its own, and the record then changes in one step to name that file. So a process
+    that reads meanwhile finds one of the two objects, and nothing is lost when this process is killed.
     """
     path = folder(kind, key)
     record = _careful(_read_meta, kind, key)
@@ -462,7 +462,7 @@ def rewrite(kind: str, key: str, value) -> None:
 
 
 def entries(kind: str) -> list[dict]:
-    """The :func:`info` of every artifact of a kind, newest first; files that are not ours are passed over."""
+    """Return the :func:`info` of every artifact of a kind, newest first. Other files in the folder are skipped."""
     parent = _kind_folder(kind)
     found = []
     for path in parent.iterdir() if parent.is_dir() else ():
@@ -476,7 +476,7 @@ def entries(kind: str) -> list[dict]:
 
 
 def delete(kind: str, key: str) -> bool:
-    """Remove an artifact; to other processes it is there or gone, never half gone.
+    """Remove an artifact in one step: other processes find it whole or not at all.
 
     Returns
     -------
@@ -500,16 +500,16 @@ def _remove(path) -> bool:
 
 
 def remove_stale(kind: str, older_than: float = STALE_SECONDS) -> int:
-    """Remove what killed processes left half written or half deleted.
+    """Remove artifacts that killed processes left half written or half deleted.
 
-    :func:`writing` does this for its kind by itself.
+    :func:`writing` does this for its kind.
 
     Parameters
     ----------
     kind : str
-        Whose folder to look at.
+        Kind whose folder is cleaned.
     older_than : float
-        Seconds since the last change to anything in it; another process may still be writing a younger one.
+        Seconds since the last change to any of its files. A younger one may still be written by another process.
 
     Returns
     -------

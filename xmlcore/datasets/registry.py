@@ -17,9 +17,9 @@ class CatalogEntry:
     name : str
         What to pass to :func:`load`.
     description : str
-        What it is: rows, features, labels.
+        Its rows, features and labels.
     source : str
-        Where it comes from and what getting it takes.
+        Where it comes from, and how long it takes to get.
     """
 
     name: str
@@ -42,19 +42,19 @@ _ENTRIES = {
 
 
 def catalog() -> list[CatalogEntry]:
-    """The data sets that :func:`load` knows."""
+    """Return the data sets that :func:`load` knows."""
     return [entry for entry, _ in _ENTRIES.values()]
 
 
 def load(name: str, progress: Progress | None = None) -> Dataset:
-    """Get a data set of the catalog: made or fetched the first time, from the cache after that.
+    """Return a data set of the catalog. The first time it is made or downloaded, later it is read from the cache.
 
     Parameters
     ----------
     name : str
         A name of :func:`catalog`.
     progress : Progress, optional
-        Told what is being done; may raise :class:`xmlcore.progress.Cancelled`.
+        See :class:`xmlcore.progress.Progress`; an exception from it stops the work.
 
     Returns
     -------
@@ -82,7 +82,7 @@ def _check(name):
 
 
 def prepare(name: str, progress: Progress = silent) -> str:
-    """Load a data set of the catalog and keep it for :func:`load_saved`; for jobs, which hand back little.
+    """Load a data set of the catalog, and keep it for :func:`load_saved`.
 
     Parameters
     ----------
