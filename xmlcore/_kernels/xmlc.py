@@ -391,6 +391,7 @@ def _widen(out, least, most, indices, first, last):
         out[most] = max(out[most], np.int64(indices[last - 1]))
 
 
+# More than 80 lines with its docstring: the parts of a row are functions above, and the loop keeps their state.
 @kernel
 def parse_rows(text, form, arrays, hard_spans, resolved, out):
     """Parse the rows of a text into preallocated arrays.

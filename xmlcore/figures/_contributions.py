@@ -54,13 +54,13 @@ def contribution_bars(
     values = np.array(values, dtype=np.float64)
     known, drawn = len(shown), [0.0, *values]
     figure.update_layout(meta={**figure.layout.meta, "ends": [float(min(drawn)), float(max(drawn))]})
-    for said, mine, color in (
+    for wording, mine, color in (
         ("for the label", values > 0, FOR),
         ("against it", values < 0, AGAINST),
         ("no influence", values == 0, GREY),
     ):
         if mine.any():
-            bars(figure, values, mine, texts, hovers, color, said, f"%{{x:+.4~f}} to {unit}", solid=known)
+            bars(figure, values, mine, texts, hovers, color, wording, f"%{{x:+.4~f}} to {unit}", solid=known)
     bar_axes(figure, texts, len(values))
     figure.update_xaxes(title_text=f"Contribution to {unit}", zeroline=True, zerolinecolor=MARK, zerolinewidth=1.5)
     if ends is not None and ends[0] < ends[1]:
@@ -97,9 +97,9 @@ def magnitude_bars(
     values = shown["value"].to_numpy(dtype=np.float64)
     texts = [short(name) for name in shown["name"]]
     hovers = [f"<b>{short(name, 80)}</b>" for name in shown["name"]]
-    for said, mine, opacity in (("among the largest contributions", inside, 1.0), ("not among them", ~inside, 0.35)):
+    for wording, mine, opacity in (("among the largest contributions", inside, 1.0), ("not among them", ~inside, 0.35)):
         if mine.any():
-            bars(figure, values, mine, texts, hovers, ORANGE, said, "value %{x:.5~g}", opacity=opacity)
+            bars(figure, values, mine, texts, hovers, ORANGE, wording, "value %{x:.5~g}", opacity=opacity)
     bar_axes(figure, texts, len(values))
     figure.update_xaxes(title_text="Value of the feature", zeroline=True, zerolinecolor=MARK)
     figure.update_layout(showlegend=len(marked) > 0)
@@ -178,18 +178,18 @@ def contributions_compared(
         showlegend=False,
     )
     texts = [short(name) for name in frame["name"]]
-    for column, said, color, symbol in (
+    for column, wording, color, symbol in (
         ("first", first, BLUE, "circle-open"),
         ("second", second, VERMILION, "circle"),
     ):
         figure.add_scatter(
             x=frame[column],
             y=y,
-            name=short(said, 60),
+            name=short(wording, 60),
             mode="markers",
             marker={"symbol": symbol, "size": 10, "color": color, "line": {"color": color, "width": 2}},
             customdata=[short(name, 80) for name in frame["name"]],
-            hovertemplate=f"<b>%{{customdata}}</b><br>{short(said, 60)} %{{x:+.4~f}}<extra></extra>",
+            hovertemplate=f"<b>%{{customdata}}</b><br>{short(wording, 60)} %{{x:+.4~f}}<extra></extra>",
         )
     bar_axes(figure, texts, len(frame))
     figure.update_xaxes(title_text=f"Contribution to {unit}", zeroline=True, zerolinecolor=MARK, zerolinewidth=1.5)

@@ -40,7 +40,7 @@ def deletion_curves(
         means = _intervals(frame[frame["method"] == method].groupby("removed")["score"])
         color = RANKING_COLORS.get(method, GREY)
         add_band(figure, means.index, 100 * means["low"], 100 * means["high"], color, method)
-        said = [f"{100 * a:.2f} to {100 * b:.2f} %" for a, b in zip(means["low"], means["high"])]
+        wording = [f"{100 * a:.2f} to {100 * b:.2f} %" for a, b in zip(means["low"], means["high"])]
         figure.add_scatter(
             x=means.index,
             y=100 * means["mean"],
@@ -49,7 +49,7 @@ def deletion_curves(
             legendgroup=method,
             line={"color": color, "width": 2.5},
             marker={"symbol": RANKING_MARKS.get(method, "circle"), "size": 9, "color": color},
-            customdata=said,
+            customdata=wording,
             hovertemplate=f"<b>{method}</b><br>%{{x}} removed: %{{y:.2f}} %, %{{customdata}}<extra></extra>",
         )
         whole = float(means["mean"].iloc[0])
@@ -78,7 +78,7 @@ def stability_curves(frame: pd.DataFrame, *, title: str = "Do explanations stay 
     need_columns(frame, ["row", "sigma", "repeat", "spearman", "overlap"], "stability_curves")
     figure = new_figure(title, shown=len(frame), total=len(frame))
     per_row = frame.groupby(["sigma", "row"])[["spearman", "overlap"]].mean().reset_index()
-    for column, said, color, symbol in (
+    for column, wording, color, symbol in (
         ("spearman", "Spearman’s rank correlation", BLUE, "circle"),
         ("overlap", "overlap of the top features", VERMILION, "square"),
     ):
@@ -87,12 +87,12 @@ def stability_curves(frame: pd.DataFrame, *, title: str = "Do explanations stay 
         figure.add_scatter(
             x=means.index,
             y=means["mean"],
-            name=said,
+            name=wording,
             mode="lines+markers",
             legendgroup=column,
             line={"color": color, "width": 2.5},
             marker={"symbol": symbol, "size": 9, "color": color},
-            hovertemplate=f"{said} %{{y:.3f}} at σ = %{{x:~g}}<extra></extra>",
+            hovertemplate=f"{wording} %{{y:.3f}} at σ = %{{x:~g}}<extra></extra>",
         )
     figure.update_layout(showlegend=True)
     levels = np.sort(frame["sigma"].unique())

@@ -55,10 +55,10 @@ def leaf_depths(frame: pd.DataFrame, n_labels: int, arity: int, title: str = "De
             marker={"color": color, "line": {"width": 0}},
             hovertemplate=f"depth %{{x}}: %{{y:.1f}} % {name} (%{{customdata:,}})<extra></extra>",
         )
-    for place, said in ((log, "log"), (3 * log, "3 log")):
+    for place, wording in ((log, "log"), (3 * log, "3 log")):
         figure.add_vline(x=place, line={"color": MARK, "width": 1.5, "dash": "dot"})
         figure.add_annotation(
-            text=f"{said}<sub>{arity}</sub> L = {place:.1f}",
+            text=f"{wording}<sub>{arity}</sub> L = {place:.1f}",
             showarrow=False,
             x=place,
             y=1,
@@ -187,9 +187,9 @@ def measures_of_prefixes(
     if axis not in words:
         raise ValueError(f"axis must be n_trees or max_nodes, not {axis!r}")
     rows = frame[frame["axis"] == axis]
-    said = {"n_trees": "More trees", "max_nodes": "Larger trees"}[axis]
+    wording = {"n_trees": "More trees", "max_nodes": "Larger trees"}[axis]
     points = np.sort(rows[axis].unique())
-    figure = new_figure(title or said, shown=points.size, total=points.size)
+    figure = new_figure(title or wording, shown=points.size, total=points.size)
     unit = "%{x:,} " + ("trees" if axis == "n_trees" else "nodes")
     for measure in measures:
         for k in ks:

@@ -10,7 +10,7 @@ BAR = 150  # length of the colour bar, in pixels
 LETTERS = 18  # most letters of a name beside the map
 
 
-def heat_map(figure, values, labels, names, said, what, scale, ends):
+def heat_map(figure, values, labels, names, wording, what, scale, ends):
     """Draw a heat map into an empty figure.
 
     Parameters
@@ -19,7 +19,7 @@ def heat_map(figure, values, labels, names, said, what, scale, ends):
         nan is a blank cell.
     labels, names : list of str
         Names of the rows and of the columns; ``names=None`` leaves the latter out.
-    said : list of str
+    wording : list of str
         Texts for the cells, row by row, shown on hover.
     what : str
         Title of the colour bar.
@@ -34,7 +34,7 @@ def heat_map(figure, values, labels, names, said, what, scale, ends):
         x=_categories(names, columns),
         y=_categories(labels, rows),
         z=values,
-        customdata=np.array(said, dtype=object).reshape(rows, columns),
+        customdata=np.array(wording, dtype=object).reshape(rows, columns),
         hovertemplate="%{customdata}<extra></extra>",
         hoverongaps=False,
         coloraxis="coloraxis",
@@ -91,7 +91,7 @@ def _categories(names, count):
         return np.arange(count)
     seen, found = {}, []
     for name in names:
-        said = short(name, LETTERS)
-        seen[said] = seen.get(said, 0) + 1
-        found.append(said + "\u200b" * (seen[said] - 1))
+        wording = short(name, LETTERS)
+        seen[wording] = seen.get(wording, 0) + 1
+        found.append(wording + "\u200b" * (seen[wording] - 1))
     return found

@@ -120,8 +120,8 @@ def score_against_share(frame: pd.DataFrame, measure: str = "average precision",
     """
     need_columns(frame, ["method", "share", "seed", "measure", "value"], "score_against_share")
     rows = frame[frame["measure"] == measure]
-    said = f"{measure[:1].upper()}{measure[1:]}"
-    figure = new_figure(title or f"{said} against k/D", shown=len(rows), total=len(rows))
+    wording = f"{measure[:1].upper()}{measure[1:]}"
+    figure = new_figure(title or f"{wording} against k/D", shown=len(rows), total=len(rows))
     shares = np.sort(rows.loc[rows["method"] != ALL, "share"].unique())
     for method in dict.fromkeys(rows["method"]):
         mine = rows[rows["method"] == method]
@@ -172,12 +172,12 @@ def stability_boxes(
     shown = [column for column in AGREEMENT if column in frame.columns and frame[column].notna().any()]
     figure = new_figure(title, shown=len(frame), total=len(frame))
     for place, column in enumerate(shown[::-1]):
-        said, color, _ = AGREEMENT[column]
+        wording, color, _ = AGREEMENT[column]
         figure.add_box(
             x=frame[column],
             y=np.full(len(frame), place),
             orientation="h",
-            name=said,
+            name=wording,
             width=0.5,
             boxpoints="outliers" if len(frame) > 300 else "all",
             jitter=0.5,
@@ -186,7 +186,7 @@ def stability_boxes(
             fillcolor=shade(color),
             marker={"color": color, "size": 4, "opacity": 0.6},
             customdata=[short(name, 60) for name in frame["name"]],
-            hovertemplate=f"<b>%{{customdata}}</b><br>{said} %{{x:.3f}}<extra></extra>",
+            hovertemplate=f"<b>%{{customdata}}</b><br>{wording} %{{x:.3f}}<extra></extra>",
             hoveron="points",
         )
     if chance is not None:
@@ -237,7 +237,7 @@ def significance_diagram(
     need_columns(edges, ["a", "b", "p", "line"], "significance_diagram")
     figure = new_figure(title, shown=len(nodes), total=len(nodes))
     place = nodes.set_index("method")
-    for line, dash, width, said in (
+    for line, dash, width, wording in (
         ("thick", "solid", 3, "not told apart (p ≥ 0.1)"),
         ("thin", "dash", 1.2, "hardly (p ≥ 0.05)"),
     ):
@@ -248,7 +248,7 @@ def significance_diagram(
             y=[v for a, b in ends for v in (a["y"], b["y"], None)],
             mode="lines",
             line={"color": QUIET, "width": width, "dash": dash},
-            name=said,
+            name=wording,
             hoverinfo="skip",
             showlegend=bool(len(own)),
         )

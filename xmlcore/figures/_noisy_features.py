@@ -60,18 +60,18 @@ def _panel(grid, part, place):
         showlegend=False,
         **where,
     )
-    for column, said, color, symbol in (
+    for column, wording, color, symbol in (
         ("clean", "without noise", BLUE, "circle-open"),
         ("noisy", "with noise", VERMILION, "circle"),
     ):
         grid.add_scatter(
             x=part[column],
             y=y,
-            name=said,
+            name=wording,
             mode="markers",
             marker={"symbol": symbol, "size": 10, "color": color, "line": {"color": color, "width": 2}},
             customdata=[short(name, 60) for name in part["name"]],
-            hovertemplate=f"<b>%{{customdata}}</b><br>{said} %{{x:.4~g}}<extra></extra>",
+            hovertemplate=f"<b>%{{customdata}}</b><br>{wording} %{{x:.4~g}}<extra></extra>",
             legendgroup=column,
             showlegend=place == 1,
             **where,

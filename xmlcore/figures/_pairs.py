@@ -42,7 +42,7 @@ def feature_weights(frame: pd.DataFrame, *, title: str = "Weights of the feature
         for name, weight, scale, meaning in zip(frame["name"], frame["weight"], frame["scale"], meanings)
     ]
     y = np.arange(len(frame))[::-1]
-    for said, mine, color in (
+    for wording, mine, color in (
         ("larger is for the class", values > 0, FOR),
         ("larger is against it", values < 0, AGAINST),
         ("no influence", values == 0, GREY),
@@ -52,7 +52,7 @@ def feature_weights(frame: pd.DataFrame, *, title: str = "Weights of the feature
                 x=values[mine],
                 y=y[mine],
                 orientation="h",
-                name=said,
+                name=wording,
                 marker={"color": color, "line": {"width": 0}},
                 customdata=[text for text, own in zip(hover, mine) if own],
                 hovertemplate="%{customdata}<br>%{x:+.4~f}<extra></extra>",
@@ -179,5 +179,5 @@ def _rounded(value, digits):
     """Return a number as text with this many digits after the point; zero has none."""
     if not np.isfinite(value):
         return "–"
-    said = f"{value:.{digits}f}"
-    return "0" if float(said) == 0 else said.replace("-", "−")
+    wording = f"{value:.{digits}f}"
+    return "0" if float(wording) == 0 else wording.replace("-", "−")

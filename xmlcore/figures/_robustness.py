@@ -52,14 +52,14 @@ def robustness_curves(
     columns = ["drop_mean", "drop_low", "drop_high"] if drop else ["mean", "low", "high"]
     need_columns(frame, ["run", "model", "sigma", "k", "bucket", "measure", "n", *columns], "robustness_curves")
     rows = frame[(frame["measure"] == measure) & (frame["k"] == k) & (frame["bucket"] == "all")]
-    said = measure.replace("@k", f"@{k}")
-    figure = new_figure(title or f"{said} under noise", shown=len(rows), total=len(rows))
-    hover = f"{said}{' lost' if drop else ''} %{{y:.2f}} %"
+    wording = measure.replace("@k", f"@{k}")
+    figure = new_figure(title or f"{wording} under noise", shown=len(rows), total=len(rows))
+    hover = f"{wording}{' lost' if drop else ''} %{{y:.2f}} %"
     for name, mine, style in _runs(rows):
         _line(figure, mine, columns, 100.0, name, style, hover, floor=None if drop else 0.0)
     figure.update_layout(showlegend=True)
     figure.update_xaxes(title_text=level, **_levels(rows["sigma"]))
-    figure.update_yaxes(title_text=f"{said} lost, % of that without noise" if drop else f"{said}, %")
+    figure.update_yaxes(title_text=f"{wording} lost, % of that without noise" if drop else f"{wording}, %")
     return figure
 
 
@@ -112,8 +112,8 @@ def buckets_under_noise(
     """
     need_columns(frame, ["sigma", "k", "bucket", "measure", "n", "mean", "low", "high"], "buckets_under_noise")
     rows = frame[(frame["measure"] == measure) & (frame["k"] == k) & frame["bucket"].isin(BUCKETS)]
-    said = measure.replace("@k", f"@{k}")
-    figure = new_figure(title or f"{said} of head, torso and tail", shown=len(rows), total=len(rows))
+    wording = measure.replace("@k", f"@{k}")
+    figure = new_figure(title or f"{wording} of head, torso and tail", shown=len(rows), total=len(rows))
     stacked = measure == "P@k"
     for bucket in BUCKETS:
         mine = rows[rows["bucket"] == bucket].sort_values("sigma")
@@ -138,7 +138,7 @@ def buckets_under_noise(
         )
     figure.update_layout(showlegend=True)
     figure.update_xaxes(title_text=level, **_levels(rows["sigma"]))
-    figure.update_yaxes(title_text=f"{said}{' by bucket' if stacked else ' of the bucket'}, %", rangemode="tozero")
+    figure.update_yaxes(title_text=f"{wording}{' by bucket' if stacked else ' of the bucket'}, %", rangemode="tozero")
     return figure
 
 
@@ -161,7 +161,7 @@ def _line(figure, rows, columns, factor, name, style, hover, floor=None):
     named, color = str(name), style["color"]
     if (high > low).any():
         add_band(figure, rows["sigma"], low, high, color, named)
-    said = [f", {a:.2f} to {b:.2f}" if b > a else "" for a, b in zip(low, high)]
+    wording = [f", {a:.2f} to {b:.2f}" if b > a else "" for a, b in zip(low, high)]
     figure.add_scatter(
         x=rows["sigma"],
         y=mean,
@@ -170,7 +170,7 @@ def _line(figure, rows, columns, factor, name, style, hover, floor=None):
         legendgroup=named,
         line={"color": color, "width": 2.5, "dash": style["dash"]},
         marker={"symbol": style["mark"], "size": 9, "color": color},
-        customdata=np.array([said, rows["n"]], dtype=object).T,
+        customdata=np.array([wording, rows["n"]], dtype=object).T,
         hovertemplate=f"<b>{short(named, 60)}</b><br>level %{{x:~g}}: {hover}%{{customdata[0]}}"
         "<br>repeats: %{customdata[1]}<extra></extra>",
     )

@@ -61,8 +61,8 @@ def sampled_classes(frame: pd.DataFrame, *, title: str = "Class sizes before and
     kept = curve_points(before)
     figure = new_figure(title, shown=kept.size, total=n)
     start, place, mean, low, high = _stretches(after)
-    said = {"without_rows": int(size.size - n), "without_copies": int((after == 0).sum()), "stretches": place.size}
-    figure.update_layout(meta={**figure.layout.meta, **said}, showlegend=True)
+    wording = {"without_rows": int(size.size - n), "without_copies": int((after == 0).sum()), "stretches": place.size}
+    figure.update_layout(meta={**figure.layout.meta, **wording}, showlegend=True)
     figure.update_xaxes(title_text="Rank of the class by training rows (log)")
     figure.update_yaxes(title_text="Rows or copies (log)")
     if n == 0:
@@ -96,7 +96,7 @@ def sampled_classes(frame: pd.DataFrame, *, title: str = "Class sizes before and
         hovertemplate="%{customdata}<br>%{y:.3~g} copies per class<extra></extra>",
     )
     figure.update_xaxes(**log_axis(1, n))
-    least = LEAST_COPIES if said["without_copies"] else max(min(before.min(), low.min()), LEAST_COPIES)
+    least = LEAST_COPIES if wording["without_copies"] else max(min(before.min(), low.min()), LEAST_COPIES)
     figure.update_yaxes(**log_axis(least, max(before.max(), high.max())), tickvals=None)
     return figure
 
@@ -124,9 +124,9 @@ def candidate_curves(
     figure = _panels(new_figure(title, shown=len(rows), total=len(rows)), 2)
     x = rows["n_candidates"].to_numpy()
     for column in ("recall", "accuracy", "macro_f1"):
-        said, color, mark = SHARES[column]
-        hover = f"q = %{{x:,}}: {said} %{{y:.2f}} %<extra></extra>"
-        _points(figure, x, 100 * rows[column], said, color, mark, hover, 1)
+        wording, color, mark = SHARES[column]
+        hover = f"q = %{{x:,}}: {wording} %{{y:.2f}} %<extra></extra>"
+        _points(figure, x, 100 * rows[column], wording, color, mark, hover, 1)
     factor, unit = _time_unit(rows["predict_ms_per_row"].max() / 1000 if len(rows) else 0.0)
     times = rows["predict_ms_per_row"] / 1000 * factor
     hover = f"q = %{{x:,}}: %{{y:.3~g}} {unit} per row<extra></extra>"
@@ -177,12 +177,12 @@ def sampling_sweep(
     x = np.sort(rows[axis].unique())
     figure = _panels(new_figure(title or f"More {_plural(axis)}", shown=x.size, total=x.size), 3)
     seeds = int(rows.groupby(axis)["seed"].nunique().max()) if x.size else 0
-    said = {"seeds": seeds, "failed": int(failed.sum())}
-    figure.update_layout(meta={**figure.layout.meta, **said}, showlegend=True, height=620)
+    wording = {"seeds": seeds, "failed": int(failed.sum())}
+    figure.update_layout(meta={**figure.layout.meta, **wording}, showlegend=True, height=620)
     sign = SIGNS[axis]
     seconds, time_unit = _time_unit(rows["fit_s"].max() if x.size else 0.0)
     size, size_unit = _size_unit(rows["bytes"].max() if x.size else 0.0)
-    for column, said, color, mark, factor, unit, panel in (
+    for column, wording, color, mark, factor, unit, panel in (
         ("accuracy", *SHARES["accuracy"], 100.0, "%", 1),
         ("macro_f1", *SHARES["macro_f1"], 100.0, "%", 1),
         ("fit_s", "training", GREY, "x", seconds, time_unit, 2),
@@ -197,8 +197,8 @@ def sampling_sweep(
             f" ({a:{digits.replace('~', '')}} to {b:{digits.replace('~', '')}})" if b > a else ""
             for a, b in zip(low, high)
         ]
-        hover = f"{sign} = %{{x:~g}}: {said} %{{y:{digits}}} {unit}%{{customdata}}<extra></extra>"
-        _points(figure, x, mean, said, color, mark, hover, panel, customdata=ranges, legendgroup=column)
+        hover = f"{sign} = %{{x:~g}}: {wording} %{{y:{digits}}} {unit}%{{customdata}}<extra></extra>"
+        _points(figure, x, mean, wording, color, mark, hover, panel, customdata=ranges, legendgroup=column)
     figure.update_yaxes(title_text="Percent", row=1, col=1)
     figure.update_yaxes(title_text=f"Training, {time_unit}", rangemode="tozero", row=2, col=1)
     figure.update_yaxes(title_text=f"Memory, {size_unit}", rangemode="tozero", row=3, col=1)
@@ -222,8 +222,10 @@ def bucket_bars(frame: pd.DataFrame, measure: str = "accuracy", *, title: str | 
         A run has the colour of its model; the second run of a model is hatched.
     """
     need_columns(frame, ["run", "model", "bucket", "n_classes", "n_rows", measure], "bucket_bars")
-    said = SHARES[measure][0]
-    figure = new_figure(title or f"{said[:1].upper()}{said[1:]} by class frequency", shown=len(frame), total=len(frame))
+    wording = SHARES[measure][0]
+    figure = new_figure(
+        title or f"{wording[:1].upper()}{wording[1:]} by class frequency", shown=len(frame), total=len(frame)
+    )
     present = [bucket for bucket in BUCKETS if (frame["bucket"] == bucket).any()]
     seen = {}
     for run, mine in frame.groupby("run", sort=False):
@@ -246,12 +248,12 @@ def bucket_bars(frame: pd.DataFrame, measure: str = "accuracy", *, title: str | 
             textfont={"size": 11},
             cliponaxis=False,
             customdata=mine[["n_classes", "n_rows"]].to_numpy(),
-            hovertemplate=f"<b>{short(run, 60)}</b><br>%{{x}}: {said} %{{y:.2f}} %<br>%{{customdata[0]:,}} classes, "
+            hovertemplate=f"<b>{short(run, 60)}</b><br>%{{x}}: {wording} %{{y:.2f}} %<br>%{{customdata[0]:,}} classes, "
             "%{customdata[1]:,} test rows<extra></extra>",
         )
     figure.update_layout(barmode="group", showlegend=True)
     figure.update_xaxes(title_text="Classes by training rows", showgrid=False)
-    figure.update_yaxes(title_text=f"{said[:1].upper()}{said[1:]}, %", rangemode="tozero")
+    figure.update_yaxes(title_text=f"{wording[:1].upper()}{wording[1:]}, %", rangemode="tozero")
     return figure
 
 
@@ -306,10 +308,10 @@ def _points(figure, x, y, name, color, mark, hover, panel, **trace):
     )
 
 
-def _swept_axis(figure, x, said, name, own, n):
+def _swept_axis(figure, x, wording, name, own, n):
     """Set the shared log axis, with a tick at each value that has space, and mark the model's own value."""
     figure.update_xaxes(type="log")
-    figure.update_xaxes(title_text=said, row=n, col=1)
+    figure.update_xaxes(title_text=wording, row=n, col=1)
     if len(x) == 0:
         return
     logs = np.log10(np.asarray(x, np.float64))

@@ -34,20 +34,20 @@ def feature_bars(
     texts = [short(name) for name in shown["name"]]
     hovers = []
     for at, line in enumerate(shown.to_dict("records"), start=1):
-        said = f"<b>{short(line['name'], 80)}</b>, rank {at}"
+        wording = f"<b>{short(line['name'], 80)}</b>, rank {at}"
         if "with_label" in line and np.isfinite(line["with_label"]):
-            said += (
+            wording += (
                 f"<br>in {100 * line['with_label']:.3g} % of the rows with the label, "
                 f"in {100 * line['without_label']:.3g} % of the others"
             )
-        hovers.append(said)
+        hovers.append(wording)
     values = shown["score"].to_numpy(dtype=np.float64)
     every = np.ones(values.size, dtype=bool)
     errors = None
     if "standard_error" in shown.columns:
         errors = 2 * shown["standard_error"].to_numpy(dtype=np.float64)
-    said = "%{x:.4~g}" if errors is None else "%{x:.4~g} ± %{error_x.array:.2~g}"
-    bars(figure, values, every, texts, hovers, ORANGE, "score", f"score {said}")
+    wording = "%{x:.4~g}" if errors is None else "%{x:.4~g} ± %{error_x.array:.2~g}"
+    bars(figure, values, every, texts, hovers, ORANGE, "score", f"score {wording}")
     if errors is not None and values.size:
         figure.data[0].error_x = {"type": "data", "array": errors, "color": QUIET, "thickness": 1.5, "width": 4}
     bar_axes(figure, texts, values.size)
@@ -79,7 +79,7 @@ def selection_heat(
     figure = new_figure(title, shown=rows * columns, total=n_labels * n_features)
     rank = frame["rank"].to_numpy(dtype=np.float64).reshape(rows, columns)
     values = -np.log10(np.where(rank > 0, rank, np.nan))  # scores would give all but a few cells the same colour
-    said = [
+    wording = [
         f"<b>{short(a, 60)}</b><br>{short(b, 60)}<br>"
         + ("not kept" if rank == 0 else f"rank {rank}, {100 * value:.3g} % of the label’s largest score")
         for a, b, value, rank in zip(frame["label_name"], frame["name"], frame["value"], frame["rank"])
@@ -91,7 +91,7 @@ def selection_heat(
     ticks += [most] if len(ticks) == 1 < most else []
     scale = {"tickvals": -np.log10(ticks), "ticktext": [f"{tick:,}" for tick in ticks]}
     last = np.log10(most) or 1.0  # if all ranks are 1, only the end of the scale is used
-    return heat_map(figure, values, labels, names, said, "rank of the feature", scale, (-last, 0.0))
+    return heat_map(figure, values, labels, names, wording, "rank of the feature", scale, (-last, 0.0))
 
 
 def group_heat(
@@ -117,7 +117,7 @@ def group_heat(
     rows, columns = frame["label_group"].nunique(), frame["feature_group"].nunique()
     figure = new_figure(title, shown=rows * columns, total=n_labels * n_features)
     values = frame["value"].to_numpy(dtype=np.float64).reshape(rows, columns)
-    said = [
+    wording = [
         f"<b>{_and_more(line['label_name'], line['n_labels'], 'label', 40)}</b><br>"
         f"{_and_more(line['name'], line['n_features'], 'feature', 40)}<br>{100 * line['value']:.3g} % of their pairs"
         for line in frame.to_dict("records")
@@ -126,7 +126,7 @@ def group_heat(
     labels = [_plus(name, count) for name, count in zip(firsts["label_name"], firsts["n_labels"])]
     names = [_plus(name, count) for name, count in zip(heads["name"], heads["n_features"])]
     most = float(values.max()) if values.size else 1.0
-    return heat_map(figure, values, labels, names, said, "share of the pairs kept", {"tickformat": ".0%"}, (0, most))
+    return heat_map(figure, values, labels, names, wording, "share of the pairs kept", {"tickformat": ".0%"}, (0, most))
 
 
 def overlap_heat(frame: pd.DataFrame, *, n_labels: int, title: str = "Features in common") -> go.Figure:
@@ -148,7 +148,7 @@ def overlap_heat(frame: pd.DataFrame, *, n_labels: int, title: str = "Features i
     figure = new_figure(title, shown=n, total=n_labels)
     values = frame["jaccard"].to_numpy(dtype=np.float64).reshape(n, n).copy()
     np.fill_diagonal(values, np.nan)  # always 1, which would only stretch the scale
-    said = [
+    wording = [
         f"<b>{short(a, 60)}</b><br>{short(b, 60)}<br>Jaccard similarity {value:.3g}"
         for a, b, value in zip(frame["a_name"], frame["b_name"], frame["jaccard"])
     ]
@@ -157,7 +157,7 @@ def overlap_heat(frame: pd.DataFrame, *, n_labels: int, title: str = "Features i
     # The scale ends at a quantile, so that a few nearly equal pairs do not give all others the same colour.
     ends = np.quantile(known, [0.0, 0.99]) if known.size else (0.0, 1.0)
     ends = (float(ends[0]), float(ends[1])) if ends[0] < ends[1] else (0.0, max(float(ends[1]), 1e-9))
-    return heat_map(figure, values, names, None, said, "Jaccard similarity", {"tickformat": ".2~f"}, ends)
+    return heat_map(figure, values, names, None, wording, "Jaccard similarity", {"tickformat": ".2~f"}, ends)
 
 
 def _and_more(name, count, what, letters):

@@ -210,16 +210,16 @@ def _beside(frame) -> np.ndarray:
     parents = set(frame["parent"])
     texts = []
     for row in frame.to_dict("records"):
-        said = []
+        wording = []
         if row["node"] not in parents and row.get("visited", True):
             room, name = NAME, str(row.get("told_name") or row.get("name_1", ""))
             if "held" in row:
-                said.append(f"<b>{row['held']}</b>")
+                wording.append(f"<b>{row['held']}</b>")
                 room, name = NAME - len(row["held"]), row.get("companion", "")
-            said.append(short(name, room))
+            wording.append(short(name, room))
         if row["hidden"] and row["node"] not in parents:
-            said.append(f"<b>+{row['hidden']:,}</b>")
-        texts.append("  " + " ".join(filter(None, said)) if any(said) else "")
+            wording.append(f"<b>+{row['hidden']:,}</b>")
+        texts.append("  " + " ".join(filter(None, wording)) if any(wording) else "")
     return np.array(texts, dtype=object)
 
 
