@@ -1,0 +1,104 @@
+"""The answer of the Explain page: a sentence, the features that contribute, and the labels of the row."""
+
+import streamlit as st
+
+from pages.explain import words
+from pages.explain.view import BARS
+from pages.shared import charts, format, predictions, tables
+from xmlcore import explain, figures
+
+
+def labels(view) -> None:
+    """The predicted and the true labels of the row."""
+    narrow = {
+        "name": st.column_config.TextColumn("Predicted label", width=115),
+        "correct": st.column_config.TextColumn("Right?", width=72),
+        "score": st.column_config.NumberColumn("Score", format="%.3f", width=60),
+        "label": st.column_config.NumberColumn("Id", format="%d", width=55),
+    }
+    predictions.show(view.data, view.run, view.row, view.k, key="explain.predicted", extra_config=narrow)
+    names = tables.label_names(view.data, tables.ids(view.data.Y_test, view.row))
+    if names:
+        st.markdown("**True labels:** " + ", ".join(format.plain(name) for name in names))
+
+
+def _row_text(view) -> str:
+    names = tables.part(view.data, "test")[2]
+    return f"test row {view.row:,}" + (f", {format.plain(names[view.row])}," if names is not None else "")
+
+
+def sentence(view) -> str:
+    """Where the model ranks the label, whether that is right, and which features decide it."""
+    title = f"**{format.plain(view.title)}**"
+    if view.label is None:
+        return (
+            f"{title} predicts nothing for {_row_text(view)}, and the row has no true labels, so there is nothing to "
+            "explain. Choose another row."
+        )
+    place, label = view.place(), f"**{format.plain(view.name)}**"
+    if place is None:
+        text = f"{title} does not have {label} among its first {view.k} for {_row_text(view)}"
+    else:
+        text = f"{title} ranks {label} {format.ordinal(place)} for {_row_text(view)}"
+    chance = explain.probability(view.kind, view.attrs["total"])
+    if chance is not None:
+        text += f" with {format.probability(chance)}"
+    right = {(True, True): "right", (True, False): "wrong", (False, True): "a miss", (False, False): "right"}
+    text += f": {right[place is not None, view.label in view.true]}. "
+    return text + _reasons(view.contributions) + "."
+
+
+def _reasons(contributions) -> str:
+    pushing = contributions[contributions["contribution"] > 0].head(2)
+    against = contributions[contributions["contribution"] < 0].head(1)
+    if pushing.empty and against.empty:
+        return "None of the row’s features has any influence on it"
+    text = ""
+    if not pushing.empty:
+        text = "What speaks for it most: " + " and ".join(_named_value(r) for r in pushing.to_dict("records"))
+    if not against.empty:
+        text += "; against it: " if text else "Nothing speaks for it; against it: "
+        text += _named_value(against.iloc[0])
+    return text
+
+
+def _named_value(line):
+    return f"**{format.plain(line['name'])}** ({format.signed(line['contribution'])})"
+
+
+def bars(view) -> None:
+    """What each feature contributes, beside the features of largest value."""
+    found = view.contributions
+    if found.empty:
+        st.caption("This row has no features, so nothing contributes: every such row gets the same prediction.")
+        return
+    left, right = st.columns(2, gap="large")
+    magnitude = words.by_magnitude(view.x, view.data)
+    of_row = view.kind != "score"  # else contributions are of features of the pair of row and label
+    n_drawn = min(BARS, len(magnitude))
+    top = found.loc[found["contribution"] != 0, "feature"].head(n_drawn).tolist() if of_row else []
+    with left:
+        figure = figures.contribution_bars(
+            found, BARS, unit=view.unit, title=f"Contributions to {format.in_title(view.name)}"
+        )
+        rest = figure.layout.meta["others"]
+        others = f" Hatched: the sum of the {format.count(rest, 'other')}." if rest else ""
+        charts.show_figure(
+            figure,
+            lambda: tables.csv_safe(found),
+            f"{view.file}-label{view.label}-contributions",
+            f"What the model makes of each feature for **{format.plain(view.name)}**. {words.adds_up(view.attrs)}"
+            f"{others} Beside a name is the feature’s value.",
+            key="explain.contributions",
+        )
+    with right:
+        both = len(set(top) & set(magnitude["feature"].head(BARS)))
+        shared = f"; {both} of these {n_drawn} contribute most, too" if of_row else ""
+        charts.show_figure(
+            figures.magnitude_bars(magnitude, BARS, top, title="Largest values"),
+            lambda: tables.csv_safe(magnitude),
+            f"{view.file}-magnitude",
+            "The paper’s explanation: features by the size of their value. It does not look at the model, so it is the "
+            f"same for every label{shared}.",
+            key="explain.magnitude",
+        )

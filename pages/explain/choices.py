@@ -1,0 +1,130 @@
+"""What is explained: the result, a second result to compare with, the row and the label."""
+
+import streamlit as st
+
+from pages.shared import format, results, selectors, tables, workspace
+from xmlcore.experiment.twins import twins
+
+LISTED = 100  # rows found that are offered
+NONE = "none"
+
+
+def choose_run(fingerprint, titles, key) -> None:
+    """A select box of the results that can be explained."""
+    help = "All results of this workspace on this data set, newest first."
+    results.choose(workspace.EXPLAIN_RUN, fingerprint, titles, key, "Result explained", help)
+
+
+def choose_runs_and_row(data, run, fingerprint, by_key, titles, key):
+    """Return the row that is explained, and the key of a second result; None for none."""
+    with st.container(border=True):
+        one, two = st.columns(2, vertical_alignment="bottom")
+        with one:
+            choose_run(fingerprint, titles, key)
+        second = None
+        if len(by_key) > 1:
+            with two:
+                second = _second_run(fingerprint, by_key, titles, key)
+        _find_row(data, key)
+        row = selectors.choose_test_row(data, run, f"run {key}", workspace.EXPLAIN_ROW)
+    return row, second
+
+
+def _second_run(fingerprint, by_key, titles, key) -> str | None:
+    """Return a result to compare with: at first the twin trained with or without noise, else the newest other one."""
+    others = [k for k in by_key if k != key]
+    of_run = [pair for pair in twins(list(by_key.values())) if key in (pair[0]["key"], pair[1]["key"])]
+    first = others[0]
+    if of_run:
+        first = next(r["key"] for r in of_run[0] if r["key"] != key)
+    options = [NONE, *others]
+    widget = workspace.EXPLAIN_SECOND
+    remembered = workspace.get("widgets").get(f"{widget} {fingerprint}")
+    st.session_state[widget] = remembered if remembered in options else first
+    picked = st.selectbox(
+        "Compared with",
+        options,
+        format_func=lambda k: "nothing" if k == NONE else titles[k],
+        key=widget,
+        on_change=lambda: workspace.update(
+            lambda d: d["widgets"].__setitem__(f"{widget} {fingerprint}", st.session_state[widget])
+        ),
+        help="A second result. It explains the same label of the same row, further down.",
+    )
+    return None if picked == NONE else picked
+
+
+def _find_row(data, key):
+    """A search among test rows; a row that is found and chosen is explained."""
+    one, two = st.columns(2, vertical_alignment="bottom")
+    with one:
+        query = st.text_input(
+            "Find test rows by a name",
+            **workspace.keep("explain.query", "", lambda value: isinstance(value, str)),
+            placeholder="of a label, feature or row",
+        )
+    if not query.strip():
+        return
+    found = tables.find_rows(data, "test", query)
+    with two:
+        if found.size == 0:
+            st.caption(f"No test row has “{format.plain(query)}” in a name. Try a shorter part of it.")
+            return
+        listed = found[:LISTED]
+        lines = tables.rows(data, "test", listed).to_dict("records")
+        titles = {r["row"]: f"{r['row']}: {r['name'] if 'name' in r else r['labels'] or 'no labels'}" for r in lines}
+        widget = f"explain.found {query.strip()}"
+        st.selectbox(
+            f"{format.count(found.size, 'row')} found"
+            + (f", {listed.size:,} of them here" if listed.size < found.size else ""),
+            list(titles),
+            format_func=titles.get,
+            index=None,
+            placeholder="Choose one",
+            key=widget,
+            on_change=lambda: (
+                workspace.choose_row(f"run {key}", st.session_state[widget])
+                if st.session_state[widget] is not None
+                else None
+            ),
+        )
+
+
+def choose_label(view) -> int | None:
+    """Return which of the predicted and the true labels of the row is explained; None when it has neither."""
+    options = _label_options(view)
+    if not options:
+        return None
+    # A label belongs to its row: another row begins with its own first prediction.
+    same = workspace.chosen_row(f"label row {view.key}", -1) == view.row
+    label = workspace.chosen_row(f"label {view.key}", -1) if same else -1
+    if label not in options:
+        label = next(iter(options))
+    st.session_state[workspace.EXPLAIN_LABEL] = label
+    st.selectbox(
+        "Label explained",
+        list(options),
+        format_func=options.get,
+        key=workspace.EXPLAIN_LABEL,
+        on_change=_remember_label,
+        args=(view.key, view.row),
+        help="One of the predicted labels, or a true one that was missed.",
+    )
+    return label
+
+
+def _label_options(view) -> dict[int, str]:
+    """Return the labels that can be explained, best first, with what each is."""
+    ranked = [int(j) for j in view.run.ranking.labels[view.row, : view.k] if j >= 0]
+    options = {}
+    for place, j in enumerate(ranked, 1):
+        right = "right" if j in view.true else "wrong"
+        options[j] = f"{view.data.label_name(j)} – predicted {format.ordinal(place)}, {right}"
+    for j in sorted(view.true - set(ranked)):
+        options[j] = f"{view.data.label_name(j)} – true, not among the {view.k} predicted"
+    return options
+
+
+def _remember_label(key, row):
+    label = int(st.session_state[workspace.EXPLAIN_LABEL])
+    workspace.update(lambda d: d["rows"].update({f"label {key}": label, f"label row {key}": row}))

@@ -1,0 +1,139 @@
+"""The explanation under noise: how contributions and predictions change when the row's feature values do."""
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from pages.explain import words
+from pages.explain.view import TOP
+from pages.shared import charts, format, predictions, tables, workspace
+from pages.shared.noise_supports import SUPPORTS
+from xmlcore import explain, figures, robustness
+
+REPEATS = 10  # noisy copies of the row
+
+
+def under_noise(view) -> None:
+    """Contributions and predicted labels without and with noise."""
+    st.header("Does it hold under noise?")
+    gaussian, seed = _choose(view)
+    noisy = gaussian.apply(view.x, rows=np.array([view.row]), seed=seed)
+    changed = explain.contributions(view.model, noisy, view.label)
+    named = words.named(changed, view.data)
+    compared = explain.side_by_side(view.contributions, named, TOP)
+    left, right = st.columns(2, gap="large")
+    with left:
+        if compared.empty:
+            st.caption("Nothing contributes, with noise or without.")
+        else:
+            charts.show_figure(
+                figures.contributions_compared(compared.head(TOP + 5), unit=view.unit),
+                lambda: tables.csv_safe(explain.side_by_side(view.contributions, named)),
+                f"{view.file}-label{view.label}-noise",
+                f"The {TOP} features that contribute most without noise, and those that come among them with it. "
+                f"{words.totals(view.attrs, changed.attrs)}",
+                key="explain.noise",
+            )
+    with right:
+        _labels(view, view.model.predict_topk(noisy, view.k))
+        _stability(view, gaussian, seed)
+
+
+def _choose(view):
+    """Return the noise, and the seed to draw it with."""
+    size = float(np.abs(view.x.data).mean()) if view.x.nnz else 1.0
+    one, two, three = st.columns([1, 2, 1], vertical_alignment="bottom")
+    with one:
+        sigma = st.number_input(
+            "Noise, σ",
+            min_value=0.0,
+            format="%g",
+            **workspace.keep(
+                f"explain.sigma {view.run.fingerprint[:8]}",
+                words.round_size(0.3 * size),
+                lambda v: isinstance(v, float) and v >= 0,
+            ),
+            help=f"Standard deviation, in the units of the feature values: this row’s are {size:.3g} on average.",
+        )
+    with two:
+        support = st.selectbox(
+            "On",
+            list(SUPPORTS),
+            format_func=SUPPORTS.get,
+            **workspace.keep("explain.support", "nonzero", options=list(SUPPORTS)),
+        )
+    scope = "explain noise"
+    with three:
+        st.button(
+            "Other noise",
+            key="explain.noise.again",
+            width="stretch",
+            on_click=lambda: workspace.choose_row(scope, workspace.chosen_row(scope) + 1),
+            help="Draw the noise anew.",
+        )
+    return robustness.GaussianNoise(sigma, support), workspace.chosen_row(scope)
+
+
+def _labels(view, after):
+    """The predicted labels without and with noise."""
+    before = predictions.one_row(view.data, view.run.ranking, view.row, view.k)
+    now = after.labels[0]
+    n = max(len(before), int((now >= 0).sum()))
+    places = {int(j): i + 1 for i, j in enumerate(view.run.ranking.labels[view.row]) if j >= 0}
+    lines = []
+    for i in range(n):
+        j = int(now[i]) if i < now.size and now[i] >= 0 else None
+        lines.append(
+            {
+                "rank": i + 1,
+                "before": before["name"].iloc[i] if i < len(before) else "",
+                "score before": before["score"].iloc[i] if i < len(before) else np.nan,
+                "after": "" if j is None else view.data.label_name(j),
+                "score": np.nan if j is None else float(after.scores[0, i]),
+                "was": "" if j is None else str(places.get(j, "–")),
+            }
+        )
+    if not lines:
+        st.caption("No label is predicted, with noise or without.")
+        return
+    st.dataframe(
+        pd.DataFrame(lines),
+        hide_index=True,
+        key="explain.noise.labels",
+        **tables.EMPTY_CELLS,
+        column_config={
+            "rank": st.column_config.NumberColumn("Rank", format="%d", width=50),
+            "before": st.column_config.TextColumn("Without noise", width=115),
+            "score before": st.column_config.NumberColumn("Score", format="%.3f", width=62),
+            "after": st.column_config.TextColumn("With noise", width=115),
+            "score": st.column_config.NumberColumn("Score ", format="%.3f", width=62),
+            "was": st.column_config.TextColumn("Was", width=50, help="Its rank without noise."),
+        },
+    )
+
+
+def _stability(view, gaussian, seed):
+    """How much explanations of noisy copies agree with that of the row."""
+    if gaussian.sigma == 0:
+        st.caption("Without noise everything stays as it is.")
+        return
+    found = explain.stability(view.model, view.x, view.label, gaussian, REPEATS, TOP, seed=seed, row=view.row)
+    means = found[["spearman", "overlap"]].mean()
+    n = len(found)
+    spearman = (
+        f"Rank correlation of contributions without and with noise, mean of {n} noisy copies; 1 is the same order."
+    )
+    overlap = f"Of the {TOP} features that contribute most, mean of {n} noisy copies."
+    tables.cards(
+        [
+            ("Spearman", format.number(means["spearman"]), spearman),
+            ("Overlap", f"{100 * means['overlap']:.0f} %", overlap),
+        ]
+    )
+    st.caption(
+        f"Over {n} noisy copies of the row, {words.range_of_totals(view.attrs, found['total'])}. Figure and table show "
+        "another copy."
+    )
+    charts.csv_button(
+        "Noisy copies, CSV", lambda: found, f"{view.file}-label{view.label}-stability", "Agreement for each noisy copy"
+    )

@@ -1,0 +1,95 @@
+"""The path to the label: the nodes of a tree that a row passes on its way."""
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from pages.explain.view import path as nodes_of
+from pages.shared import charts, format, tables
+from xmlcore import figures
+
+COLUMNS = (  # column, label, format, width in pixels, help
+    ("depth", "Depth", "%d", 55, None),
+    ("node", "Node", "%d", 65, None),
+    ("n_labels", "Labels", "localized", 65, "Labels at or below the node."),
+    ("n_rows", "Rows", "localized", 65, "Training rows of the node."),
+    ("margin", "Margin", "%.3f", 75, "Of the classifier that leads here."),
+    ("factor", "Factor, %", "%.2f", 80, "Probability of the node given its parent."),
+    ("product", "Product, %", "%.3g", 85, "The factors so far: the last is the label’s probability."),
+    ("share", "Share, %", "%.2f", 75, "Of the node’s training rows, those with the label."),
+    ("change", "Change", "%+.2f", 75, "Of the share, in points, from the node above."),
+)
+
+
+def path(view) -> None:
+    """A figure and a table of the nodes on the way."""
+    st.header("The path to the label")
+    if view.kind == "score":
+        st.caption(f"{view.run.model} scores pairs of row and label: there is no tree, so there is no path.")
+        return
+    nodes = nodes_of(view.key, view.row, view.label)
+    if nodes.empty:
+        st.caption("The row reaches no node that has the label, so there is no path.")
+        return
+    left, right = st.columns(2, gap="large")
+    with left:
+        _figure(view, nodes)
+    shown, config = table(nodes)
+    with right:
+        st.dataframe(
+            shown,
+            hide_index=True,
+            key="explain.path.table",
+            height=tables.height(len(shown), 380),
+            column_config=config,
+        )
+        st.caption(
+            f"{format.count(len(shown), 'node')} on the way. The margin is the output of the node’s classifier for the "
+            "row."
+        )
+
+
+def _figure(view, nodes):
+    title = format.in_title(view.name)
+    if "factor" in nodes.columns:
+        figure = figures.path_products(nodes, title=f"Path to {title}")
+        trees = nodes["tree"].nunique()
+        mean = f" The prediction is the mean of the {trees:,} trees." if trees > 1 else ""
+        caption = (
+            "From the root, where every row is, to the label’s own leaf: each node has a probability given its parent "
+            f"(the number beside it), and their product is the label’s probability.{mean}"
+        )
+    else:
+        figure = figures.path_shares(nodes, title=f"Ways to {title}")
+        caption = (
+            "Which share of each node’s training rows has the label, from the root to the leaves that the row reaches; "
+            "the label’s score is the mean over leaves."
+        )
+    meta = figure.layout.meta
+    some = f" Showing {meta['shown']:,} of {meta['total']:,} ways." if meta["shown"] < meta["total"] else ""
+    charts.show_figure(
+        figure,
+        lambda: tables.csv_safe(nodes),
+        f"{view.file}-label{view.label}-path",
+        caption + some,
+        key="explain.path",
+    )
+
+
+def table(nodes: pd.DataFrame):
+    """Return the columns of a path as a table shows them, and their settings."""
+    number, several = st.column_config.NumberColumn, nodes["tree"].nunique() > 1
+    shown = pd.DataFrame({"tree": nodes["tree"] + 1} if several else {})
+    config = {"tree": number("Tree", format="%d", width=50)}
+    if "share" in nodes.columns:  # a tree over rows, which go to several leaves
+        shown["leaf"] = nodes["leaf"]
+        config["leaf"] = number("To leaf", format="%d", width=65)
+    for column, label, format_, width, help_ in COLUMNS:
+        if column == "product" and "log_proba" in nodes.columns:
+            shown[column] = 100 * np.exp(nodes["log_proba"])
+        elif column in nodes.columns:
+            shown[column] = 100 * nodes[column] if column in ("factor", "share", "change") else nodes[column]
+        else:
+            continue
+        config[column] = number(label, format=format_, width=width, help=help_)
+    return shown, config

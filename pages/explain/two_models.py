@@ -1,0 +1,64 @@
+"""Two results side by side: what each makes of the features for the same label of the same row."""
+
+import functools
+
+import streamlit as st
+
+from pages.explain import words
+from pages.explain.view import BARS, TOP, contributions
+from pages.shared import charts, format, jobs, results, tables
+from xmlcore import explain, figures
+
+
+def side_by_side(view, record: dict, title: str) -> None:
+    """Compare the result of the page with that of ``record``, which is called ``title``."""
+    st.header("Two models side by side")
+    both = results.run_and_model(record)
+    if both is None:
+        jobs.watch(jobs.active("train", key=record["key"]))
+        return
+    other_run = both[0]
+    raw = contributions(record["key"], view.row, view.label)
+    other = words.named(raw, view.data)
+    cards = _agreement(view.contributions, other) if (view.kind == "score") == (raw.attrs["kind"] == "score") else []
+    places = [_place_text(view, run) for run in (view.run, other_run)]
+    tables.cards([*cards, ("Rank of the label", " and ".join(places), f"By {view.title}, and by {title}.")])
+    if not cards:
+        st.caption("One explains by the row’s features, the other by those of the pair of row and label: no agreement.")
+    ends = None
+    if raw.attrs["kind"] == view.kind:  # both add up to the same thing, so both get the same axis
+        drawn = [figures.contribution_bars(f, BARS).layout.meta["ends"] for f in (view.contributions, other)]
+        ends = (min(d[0] for d in drawn), max(d[1] for d in drawn))
+    left, right = st.columns(2, gap="large")
+    with left:
+        _bars(view, view.title, view.contributions, view.attrs, ends, 1)
+    with right:
+        _bars(view, title, other, raw.attrs, ends, 2)
+
+
+def _agreement(first, second) -> list:
+    """Cards that say how much two explanations agree."""
+    found = explain.agreement(first, second, TOP)
+    spearman = "Rank correlation of the contributions of both models; 1 is the same order, 0 is none in common."
+    return [
+        ("Spearman", format.number(found["spearman"]), spearman),
+        ("Overlap", f"{100 * found['overlap']:.0f} %", f"Of the {TOP} features that contribute most to each."),
+    ]
+
+
+def _place_text(view, run) -> str:
+    place = view.place(run)
+    return f"beyond {run.ranking.labels.shape[1]}" if place is None else str(place)
+
+
+def _bars(view, whose, found, attrs, ends, place):
+    if found.empty:
+        st.caption("This row has no features, so nothing contributes.")
+        return
+    charts.show_figure(
+        figures.contribution_bars(found, BARS, unit=words.UNITS[attrs["kind"]], title=whose, ends=ends),
+        functools.partial(tables.csv_safe, found),
+        f"{view.file}-label{view.label}-model{place}",
+        f"Contributions to **{format.plain(view.name)}**. {words.adds_up(attrs)}",
+        key=f"explain.two.{place}",
+    )

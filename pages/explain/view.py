@@ -1,0 +1,82 @@
+"""What the Explain page explains: a label of a test row, by the model of a run."""
+
+import functools
+
+import numpy as np
+import pandas as pd
+
+from pages.explain import words
+from pages.shared import server, tables
+from xmlcore import explain
+
+BARS = 10  # features drawn
+TOP = 10  # features compared where two explanations are
+
+
+class View:
+    """The row, the model and the label that are explained; ``label`` is None while there is none to explain."""
+
+    label: int | None = None
+
+    def __init__(self, data, run, model, key, title, row, files, k):
+        self.data, self.run, self.model, self.key, self.title = data, run, model, key, title
+        self.row, self.k = row, k
+        self.x = data.X_test[[row]]
+        self.files = f"{files}-{run.model}-{key[:6]}"  # how names of downloaded files begin
+        self.file = f"{self.files}-row{row}"
+
+    @functools.cached_property
+    def contributions(self) -> pd.DataFrame:
+        """What each feature adds to the score of the label, with names."""
+        return words.named(contributions(self.key, self.row, self.label), self.data)
+
+    @functools.cached_property
+    def attrs(self) -> dict:
+        """Baseline, total and kind of the score."""
+        return contributions(self.key, self.row, self.label).attrs
+
+    @functools.cached_property
+    def kind(self) -> str:
+        """What kind of score contributions add up to: it does not depend on the label."""
+        return contributions(self.key, self.row, self.label or 0).attrs["kind"]
+
+    @property
+    def name(self) -> str:
+        """Name of the label."""
+        return self.data.label_name(self.label)
+
+    @property
+    def unit(self) -> str:
+        """What contributions add up to, as an axis has it."""
+        return words.UNITS[self.kind]
+
+    @functools.cached_property
+    def true(self) -> set[int]:
+        """True labels of the row."""
+        return set(tables.ids(self.data.Y_test, self.row).tolist())
+
+    def place(self, run=None) -> int | None:
+        """Place of the label among those that a run predicts for the row, from 1; None when it is not among them."""
+        found = np.flatnonzero((run or self.run).ranking.labels[self.row] == self.label)
+        return int(found[0]) + 1 if found.size else None
+
+
+@server.shared(max_entries=100)
+def contributions(key: str, row: int, label: int):
+    """Return what each feature of a test row adds to a label's score, without names: see xmlcore.explain."""
+    data = server.dataset(server.run(key).fingerprint)
+    return explain.contributions(server.model(key), data.X_test[[row]], label)
+
+
+@server.shared(max_entries=100)
+def path(key: str, row: int, label: int):
+    """Return the nodes on a test row's way to a label."""
+    data = server.dataset(server.run(key).fingerprint)
+    return explain.path(server.model(key), data.X_test[[row]], label)
+
+
+@server.shared(max_entries=60, show_spinner="Explaining rows with the label")
+def label_importance(key: str, label: int, at_most: int) -> explain.LabelImportance:
+    """Return the features that contribute most to a label, over rows that have it."""
+    data = server.dataset(server.run(key).fingerprint)
+    return explain.label_importance(server.model(key), data, label, at_most)

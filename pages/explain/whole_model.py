@@ -1,0 +1,129 @@
+"""The features of one label, and of the whole model: whether explanations name what the model uses."""
+
+import streamlit as st
+
+from pages.explain import words
+from pages.explain.view import label_importance
+from pages.shared import charts, format, server, tables, tasks, workspace
+from xmlcore import experiment, figures
+
+LISTED = 100  # labels found that are offered
+SAMPLE = 200  # test rows explained for the views of the whole model
+ROWS_OF_LABEL = 200  # rows with a label that are explained at most
+LABEL_BARS, MODEL_BARS = 15, 20
+
+
+def of_a_label(view) -> None:
+    """Which features speak for a label, over rows that have it."""
+    st.header("Features of a label")
+    label = _find_label(view)
+    if label is None:
+        st.caption("Search for a label to see which features speak for it.")
+        return
+    found = label_importance(view.key, int(label), ROWS_OF_LABEL)
+    name = view.data.label_name(int(label))
+    if found.frame.empty:
+        st.caption(f"No row with **{format.plain(name)}** has features, so there is nothing to show.")
+        return
+    frame = words.named(found.frame, view.data)
+    rows = format.count(found.n_having, f"{found.part} row")
+    if found.n_rows < found.n_having:
+        rows = f"{found.n_rows:,} of {rows}"
+    charts.show_figure(
+        figures.importance_bars(frame, unit=view.unit, title=f"Features of {format.in_title(name)}"),
+        lambda: tables.csv_safe(frame),
+        f"{view.files}-label{label}-importance",
+        f"Contributions to **{format.plain(name)}** over {rows} that have it: bars are the mean of their sizes, "
+        f"diamonds the mean with its sign. Showing {min(LABEL_BARS, len(frame)):,} of "
+        f"{format.count(len(frame), 'feature')}.",
+        key="explain.label.importance",
+    )
+
+
+def _find_label(view) -> int | None:
+    """Return the label that is searched for; without a search the one that is explained."""
+    names = server.label_names(view.run.fingerprint)
+    one, two = st.columns(2, vertical_alignment="bottom")
+    with one:
+        query = st.text_input(
+            "Find labels by name",
+            **workspace.keep("explain.label.query", "", lambda value: isinstance(value, str)),
+            placeholder="part of a name; empty is the label explained",
+        ).strip()
+    if not query:
+        return view.label
+    found = tables.find_labels(names, query)
+    with two:
+        if found.empty:
+            st.caption(f"No label has “{format.plain(query)}” in its name. Try a shorter part of it.")
+            return view.label
+        listed = found.head(LISTED)
+        titles = dict(zip(listed["label"].tolist(), listed["name"].tolist()))
+        return st.selectbox(
+            f"{format.count(len(found), 'label')} found"
+            + (f", {len(listed):,} of them here" if len(listed) < len(found) else ""),
+            list(titles),
+            format_func=titles.get,
+            key=f"explain.label.found {query}",
+        )
+
+
+def of_all_labels(view) -> None:
+    """Which features decide most over many rows, and whether explanations can be trusted."""
+    st.header("The whole model")
+    n_rows = min(SAMPLE, view.data.n_test)
+    task = experiment.task("explanations", {"run": view.key}, {"n_rows": n_rows, "seed": 0})
+    if not task.exists():
+        st.markdown(
+            f"Over {n_rows:,} of {format.count(view.data.n_test, 'test row')}, drawn at random: which features decide "
+            "most, whether taking them away takes the prediction away, and whether explanations stay the same under "
+            "noise."
+        )
+    tasks.shown(task, lambda found: _results(view, found), button="Explain these rows", key="explain.measure")
+
+
+def _results(view, found):
+    if found.deletion.empty:
+        st.caption("No test row has features, so there is nothing to explain about the whole model.")
+        return
+    rows = format.count(found.n_test, "test row")
+    rows = f"all {rows}" if len(found.rows) == found.n_test else f"{len(found.rows):,} of {rows}"
+    left, right = st.columns(2, gap="large")
+    with left:
+        figure = figures.deletion_curves(found.deletion, title="Do the features that are named matter?")
+        left_over = ", ".join(
+            f"{words.share(value)} ({method})" for method, value in figure.layout.meta["left"].items()
+        )
+        charts.show_figure(
+            figure,
+            found.deletion,
+            f"{view.files}-deletion",
+            "Each row’s features are taken away, first those ranked highest; the sooner the probability of its first "
+            f"label falls, the better the ranking names what the model uses. Left in the end: {left_over}. Means over "
+            f"{rows} with 95 % intervals.",
+            key="explain.deletion",
+        )
+    with right:
+        if found.stability.empty:
+            st.caption("No row could be explained under noise.")
+        else:
+            charts.show_figure(
+                figures.stability_curves(found.stability),
+                found.stability,
+                f"{view.files}-stability",
+                "How far the explanation of a row’s first label stays the same when its feature values get noise; σ is "
+                f"given as a share of the mean size of a value. Means over {rows} with 95 % intervals.",
+                key="explain.stability",
+            )
+    importance = words.named(found.importance, view.data)
+    if importance.empty:
+        return
+    charts.show_figure(
+        figures.importance_bars(importance, MODEL_BARS, unit=view.unit, title="Features that decide most"),
+        lambda: tables.csv_safe(importance),
+        f"{view.files}-importance",
+        f"Contributions to each row’s first label, over {rows}: bars are the mean of their sizes, diamonds the mean "
+        f"with its sign. Showing {min(MODEL_BARS, len(importance)):,} of {format.count(len(importance), 'feature')} "
+        "that occur.",
+        key="explain.importance",
+    )

@@ -1,0 +1,171 @@
+"""The answer of the Features page: a sentence, cards, and the features of a label."""
+
+import numpy as np
+import streamlit as st
+
+from pages.features import words
+from pages.features.view import label_features, plan, selection_union
+from pages.shared import charts, format, settings, tables
+from xmlcore import figures
+
+BARS = 15
+SCORE = {
+    "gradient": "Score, mean squared gradient",
+    "Fisher": "Score, Fisher information",
+    "attribution": "Score, mean squared attribution",
+    "ChiSquared": "Score, χ²",
+    "MutualInformation": "Score, mutual information in nats",
+    "Lasso": "Score, size of the weight",
+    "RandomForest": "Score, share of the impurity",
+}
+
+
+def sentence(view, label) -> str:
+    """How many features are kept, the best ones of the label, and how alike labels are."""
+    found, first = view.found, _first_features(view, label)
+    kept = f"**{found.n_selected:,} of {format.count(found.n_features, 'feature')}**"
+    method = f"On **{format.plain(view.name)}**, {format.plain(found.title)}"
+    n_labels = format.count(found.n_labels, "label")
+    if found.shared:
+        return f"{method} keeps {kept}, the same for all {n_labels}; {first}."
+    text = f"{method} keeps {kept} for each of {n_labels}; {first}."
+    if view.closest is not None and np.isfinite(view.closest[3]):
+        text += f" Two labels share **{100 * view.closest[3]:.0f} %** of what they keep, on average."
+    return text
+
+
+def _first_features(view, label) -> str:
+    """A clause: the first features, and how many of the label's rows have them."""
+    table = view.named_features(label_features(view.key, label)).head(3)
+    parts = []
+    for name, share in zip(table["name"], table["with_label"]):
+        digits = ".3g" if share >= 0.1 else ".2g"
+        rows = "" if view.found.shared or np.isnan(share) else f" (in {100 * share:{digits}} % of its rows)"
+        parts.append(f"**{format.plain(name)}**{rows}")
+    best = format.listed(parts)
+    verb = "is" if len(parts) == 1 else "are"
+    if view.found.shared:
+        return f"best {verb} {best}"
+    name = f"**{format.plain(view.data.label_name(label))}**"
+    if words.by_gradient(view.found):
+        return f"the network’s output for {name} is most sensitive to {best}"
+    return f"best for {name} {verb} {best}"
+
+
+def cards(view) -> None:
+    """Numbers of the selection, and its warnings."""
+    found = view.found
+    features = format.count(found.n_features, "feature")
+    shown = [
+        ("Kept per label", f"{found.n_selected:,}", f"Of {features}."),
+        (
+            "Kept by any label",
+            f"{selection_union(view.key):,}",
+            f"Of {features}: what a model for all labels would be trained on.",
+        ),
+    ]
+    if view.closest is not None and np.isfinite(view.closest[2]):
+        n = view.closest[1]
+        which = "all labels" if n == found.n_labels else f"the {n:,} most frequent of {found.n_labels:,} labels"
+        about = (
+            f"Jaccard similarity of what two labels keep, mean over all pairs of {which}: 1 is the same features, 0 "
+            "none in common."
+        )
+        shown.append(("Overlap of labels", f"{view.closest[2]:.2f}", about))
+    shown.append(("Selection", format.duration(found.times["fit_s"]), "On this machine, in one worker process."))
+    if found.info.get("scoring"):
+        rows = found.info.get("n_scored") or found.n_rows
+        how = "all training rows" if found.info["scoring"] == "exact" else f"{rows:,} rows drawn for each label"
+        order = f"From {how}, computed in the order “{found.info.get('order', '')}”."
+        shown.append(("Scores", str(found.info["scoring"]), order))
+    tables.cards(shown)
+    _warnings(view)
+
+
+def _warnings(view):
+    found = view.found
+    for warning in dict.fromkeys(found.warnings):
+        text = settings.in_form(found.method, warning)  # before names, which may be those of parameters
+        st.warning(format.plain(words.with_names(view.data, text)))
+    rare = words.rare(view.data, found)
+    if rare:
+        st.info(rare)
+    if found.method == "FALS":
+        few = words.few_steps(plan(view.fingerprint, found.method, found.params))
+        if few:
+            st.warning(few)
+
+
+def _unit(found) -> str:
+    if found.method != "FALS":
+        return SCORE[found.method]
+    if found.params["attribution"] != "gradient":
+        return SCORE["attribution"]
+    return SCORE["Fisher" if found.params["pattern"] in ("FILS", "FIMS") else "gradient"]
+
+
+def bars(view, label) -> None:
+    """The features of largest score for a label."""
+    found, name = view.found, view.data.label_name(label)
+    table = view.named_features(label_features(view.key, label))
+    intervals = ""
+    if "standard_error" in table.columns:
+        intervals = (
+            " Scores come from a sample of rows: lines are two standard errors either way; that another network would "
+            "give other scores is not counted."
+        )
+    whose = "all labels together" if found.shared else f"**{format.plain(name)}**"
+    title = "Features of all labels" if found.shared else f"Features of {format.in_title(name)}"
+    charts.show_figure(
+        figures.feature_bars(table, BARS, unit=_unit(found), title=title),
+        lambda: tables.csv_safe(table),
+        f"{view.files}-label{label}" + (f"-{format.file_name(name)}" if view.data.label_names is not None else ""),
+        f"The features of largest score for {whose}, by {format.plain(found.title)}, whether they speak for the label "
+        f"or against it.{intervals} Showing {min(BARS, len(table)):,} of the {len(table):,} that are kept; the table "
+        "below has them all.",
+        key="features.bars",
+    )
+
+
+def label_table(view, label) -> None:
+    """All features that a label keeps, and how often they occur in its rows and in others."""
+    table = view.named_features(label_features(view.key, label))
+    sampled = "standard_error" in table.columns
+    shown = table.assign(with_label=100 * table["with_label"], without_label=100 * table["without_label"])
+    digits = {"format": "%.2e" if table["score"].max() < 0.01 else "%.4g", "width": 90}
+    columns = ["rank", "name", "feature", "score", *(["standard_error"] if sampled else [])]
+    columns += ["with_label", "without_label", *([] if view.found.shared else ["n_labels"])]
+    number = st.column_config.NumberColumn
+    st.dataframe(
+        shown[columns],
+        hide_index=True,
+        height=tables.height(len(shown), 290),
+        key="features.table",
+        **tables.EMPTY_CELLS,
+        column_config={
+            "rank": number("Rank", format="%d", width=55),
+            "name": st.column_config.TextColumn("Feature", width=170),
+            "feature": number("Id", format="%d", width=65),
+            "score": number("Score", **digits),
+            "standard_error": number("Standard error", **digits),
+            "with_label": number(
+                "In rows with it, %", format="%.1f", width=110, help="Share of the label’s training rows that have it."
+            ),
+            "without_label": number(
+                "In other rows, %", format="%.1f", width=110, help="Share of the other training rows that have it."
+            ),
+            "n_labels": number(
+                "Labels that keep it", format="localized", width=120, help=f"Of {view.found.n_labels:,}."
+            ),
+        },
+    )
+    name = f"**{format.plain(view.data.label_name(label))}**"
+    if len(shown) == 1:
+        st.caption(
+            f"The feature that {name} keeps; how often it occurs in training rows with the label and without it."
+        )
+        return
+    st.caption(
+        f"All {len(shown):,} features that {name} keeps, best first; how often they occur in training rows with the "
+        "label and without it."
+    )

@@ -1,0 +1,45 @@
+"""Which selection the Features page shows, and for which label."""
+
+import streamlit as st
+
+from pages.shared import format, selectors, server, settings, workspace
+from xmlcore import experiment
+
+NO_SETTINGS = ("pattern", "attribution")  # parameters that are a part of a selection's title
+
+
+def shown_record(fingerprint, past) -> dict | None:
+    """Return the record of the selection shown: the one chosen last, or the newest; None when there is none."""
+    chosen = workspace.get("widgets").get(f"{workspace.FEATURES_SELECTION} {fingerprint}")
+    return next((one for one in past if one["key"] == chosen), past[0] if past else None)
+
+
+def choose_selection(view) -> None:
+    """A select box of all selections on the data set."""
+    titles = {one["key"]: f"{title(one)} ({format.when(one['created'])})" for one in view.past}
+    widget = workspace.FEATURES_SELECTION
+    st.session_state[widget] = view.key
+    st.selectbox(
+        "Selection shown",
+        list(titles),
+        format_func=titles.get,
+        key=widget,
+        on_change=lambda: workspace.update(
+            lambda d: d["widgets"].__setitem__(f"{widget} {view.fingerprint}", st.session_state[widget])
+        ),
+        help="All selections of this workspace on this data set, newest first.",
+    )
+
+
+def title(record, skip=()) -> str:
+    """Return the title of a selection, with the settings that are not the default; those in ``skip`` are left out."""
+    left_out = (*NO_SETTINGS, *skip)
+    params = {name: value for name, value in record["params"].items() if name not in left_out}
+    changed = settings.changed(record["method"], params)
+    return experiment.selection_title(record["method"], record["params"]) + (f", {changed}" if changed else "")
+
+
+def choose_label(view) -> int:
+    """Return the label whose features are shown."""
+    names, scope = server.label_names(view.fingerprint), f"features label {view.fingerprint}"
+    return selectors.choose_label(view.data, names, scope, workspace.FEATURES_LABEL, "features.query")

@@ -1,0 +1,253 @@
+"""Are these features better than others? Selections compared by decision trees, at one size and against k/D."""
+
+import streamlit as st
+
+from pages.features import choices, words
+from pages.shared import charts, fields, format, tables, tasks, workspace
+from xmlcore import experiment, figures
+from xmlcore.experiment import estimates
+
+SAMPLES = (20_000, 10_000, 5000, 2000, 1000)  # training rows, where all would take long
+PATIENT = 150.0  # seconds: few rows make a poor network, and a comparison that misleads
+SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7)  # of the features, for the curve
+MOST_SEEDS = 20
+WARNINGS = 3  # shown at once
+MEASURES = {
+    "average precision": "of the labels ranked at or above a true one, the share that is true, ties as if broken at "
+    "random; larger is better",
+    "Hamming loss": "share of all decisions, row by row and label by label, that are wrong; smaller is better",
+    "one-error": "share of rows whose first label is wrong, ties as if broken at random; smaller is better",
+    "ranking loss": "share of pairs of a true and another label in the wrong order, ties as if broken at random; "
+    "smaller is better",
+    "micro-AUC": "chance that a true pair of row and label has a larger score than another one, ties as if broken at "
+    "random; larger is better",
+}
+
+
+def compare(view) -> None:
+    """Controls, then the comparison at the size of this selection, and against the share of features."""
+    st.header("Are these features better than others?")
+    chosen = _choose(view)
+    if chosen is None:
+        return
+    selections, seeds, n_rows = chosen
+    rows = f"all {view.data.n_train:,}" if n_rows is None else f"{n_rows:,} of {view.data.n_train:,}"
+    drawn = "" if n_rows is None else ", drawn at random"
+    st.markdown(
+        f"One decision tree per label learns from the features that the method keeps for it, on {rows} training rows"
+        f"{drawn}, and predicts test rows: what it gets right says what the features are worth."
+    )
+    measure = st.selectbox(
+        "Measure", list(MEASURES), **workspace.keep("features.measure", "average precision", options=list(MEASURES))
+    )
+    st.caption(f"{measure[:1].upper()}{measure[1:]}: {MEASURES[measure]}.")
+
+    def task(*shares):
+        params = {"selections": selections, "shares": shares, "seeds": seeds, "n_rows": n_rows}
+        return experiment.task("compare_selections", {"dataset": view.fingerprint}, params)
+
+    left, right = st.columns(2, gap="large")
+    with left:
+        share = view.found.n_selected / view.found.n_features
+        found = tasks.ready(task(share), button="Compare these methods", key="features.compare")
+        if found is not None:
+            _boxes(view, found, measure)
+    with right:
+        curve = tasks.ready(task(*SHARES), button="Compare from k/D = 0.1 to 0.7", key="features.curve")
+        if curve is not None:
+            _curve(view, curve, measure)
+        else:
+            st.caption("Draws the measure against the share of features that each label keeps, from 0.1 to 0.7.")
+    if found is not None:
+        _table(view, found)
+    warnings(view, [warning for one in (found, curve) if one is not None for warning in one.warnings])
+
+
+def _choose(view):
+    """Return the selections that are compared, the seeds, and the training rows (None for all); None without any."""
+    options = _options(view)
+    key = "features.methods"
+    one, two, three = st.columns([3, 1, 1], vertical_alignment="bottom")
+    with one:
+        first = [title for title, (_, at_first) in options.items() if at_first]
+        st.multiselect(
+            "Methods compared",
+            list(options),
+            default=workspace.keep(key, first, lambda v: isinstance(v, list) and v and set(v) <= set(options))["value"],
+            key=key,
+            on_change=lambda: workspace.update(lambda d: d["widgets"].__setitem__(key, st.session_state[key])),
+            help="FALS and its patterns, all features, the methods that the paper compares with, and selections of "
+            "this page with other settings.",
+        )
+    picked = [title for title in options if title in st.session_state[key]]
+    with two:
+        n_seeds = st.number_input(
+            "Seeds",
+            min_value=1,
+            max_value=MOST_SEEDS,
+            **workspace.keep("features.seeds", 3, fields.whole_number(1, MOST_SEEDS)),
+            help="Each selection and its trees are made with so many seeds; the paper has 10.",
+        )
+    if not picked:
+        st.caption("Choose at least one method.")
+        return None
+    selections, seeds, data = [options[title][0] for title in picked], list(range(int(n_seeds))), view.data
+
+    def seconds(n):
+        return estimates.comparison(data, selections, (view.found.n_selected,), seeds, n).seconds
+
+    with three:
+        n_rows = st.number_input(
+            f"Rows, up to {data.n_train:,}",
+            min_value=2,
+            max_value=data.n_train,
+            **workspace.keep(
+                f"features.rows {view.fingerprint[:8]}",
+                fields.rows_within(seconds, data.n_train, PATIENT, SAMPLES),
+                fields.whole_number(2, data.n_train),
+            ),
+            help="Training rows, drawn at random when fewer than all: quicker, and less certain. At most as many test "
+            "rows are measured.",
+        )
+    return selections, seeds, None if n_rows >= data.n_train else int(n_rows)
+
+
+def _options(view) -> dict:
+    """Return what may be compared: title -> (selection or None for all features, whether it is compared at first)."""
+    params = experiment.selection_params
+    options = {"all features": (None, True)}
+    for pattern in ("FALS", "FILS", "FAMS", "FIMS"):
+        options[pattern] = (("FALS", params("FALS", {"pattern": pattern})), True)
+    rivals = {"MutualInformation": True, "ChiSquared": True, "Lasso": False, "RandomForest": False}
+    if view.data.X_train.nnz and view.data.X_train.data.min() < 0:
+        del rivals["ChiSquared"]  # takes no negative values
+    for method, at_first in rivals.items():
+        options[experiment.selection_title(method)] = ((method, params(method)), at_first)
+    for method in ("RandomForest", "Lasso"):
+        one = (method, params(method, {"per_label": False}))
+        options[experiment.selection_title(*one)] = (one, False)
+    varied = {"n_features": None, "random_state": None}  # the comparison varies these itself
+    known = [one[1] | varied for one, _ in options.values() if one is not None]
+    for record in view.past:
+        if record["params"] | varied not in known:
+            known.append(record["params"] | varied)
+            own = record["params"] == view.found.params
+            options[choices.title(record, skip=varied)] = ((record["method"], record["params"]), own)
+    return options
+
+
+def warnings(view, messages) -> None:
+    """The first few warnings of selections that were made for a measurement."""
+    messages = list(dict.fromkeys(messages))
+    for message in messages[:WARNINGS]:
+        st.warning(format.plain(words.with_names(view.data, message)))
+    if len(messages) > WARNINGS:
+        st.caption(f"And {format.count(len(messages) - WARNINGS, 'more warning')}.")
+
+
+def _file_end(found) -> str:
+    """Rows and seeds of a comparison, in the name of a file."""
+    seeds = found.frame["seed"].nunique()
+    return f"{found.n_rows}row{'' if found.n_rows == 1 else 's'}-{seeds}seed{'' if seeds == 1 else 's'}"
+
+
+def _lines(found, measure=None):
+    """Return the lines of a comparison, of one measure or of all, as they are downloaded."""
+    lines = found.frame if measure is None else found.frame[found.frame["measure"] == measure]
+    return lines.assign(n_rows=found.n_rows, n_test_rows=found.n_test_rows)
+
+
+def _rows_text(found) -> str:
+    if found.n_rows == found.n_train and found.n_test_rows == found.n_test:
+        return f"all {found.n_train:,} training and {found.n_test:,} test rows"
+    return (
+        f"{found.n_rows:,} of {found.n_train:,} training and {found.n_test_rows:,} of {found.n_test:,} test rows, "
+        "drawn at random"
+    )
+
+
+def _boxes(view, found, measure):
+    figure = figures.patterns_compared(found.frame, measure)
+    text = best_methods(found.frame[found.frame["measure"] == measure], figure.layout.meta["best"])
+    n = found.frame["seed"].nunique()
+    few = " Differences smaller than the spread of the points mean little." if n > 1 else " One seed says little."
+    charts.show_figure(
+        figure,
+        _lines(found, measure),
+        f"{view.files}-compared-{format.file_name(measure)}-{_file_end(found)}",
+        f"{text}{'. ' if text else ''}A box per method over {format.count(n, 'seed')}, a point each; each label keeps "
+        f"{format.count(found.frame['n_features'].min(), 'feature')}. On {_rows_text(found)}.{few}",
+        key="features.boxes",
+    )
+
+
+def best_methods(lines, best) -> str:
+    """Name the best methods: all that have the same mean at the digits shown; and what all features have.
+
+    Parameters
+    ----------
+    lines : DataFrame
+        ``method``, ``value``; of one measure.
+    best : str or None
+        The method of the best mean.
+    """
+    if best is None:
+        return ""
+    means = lines.groupby("method", sort=False)["value"].mean().map("{:.3f}".format)
+    alike = [method for method, value in means.items() if value == means[best]]
+    if len(alike) == len(means) > 2:
+        return f"All {len(alike)} methods are equally good here ({means[best]})"
+    names = format.listed([f"**{format.plain(method)}**" for method in alike])
+    if len(alike) == 1:
+        text = f"{names} {'are' if best == 'all features' else 'is'} best here ({means[best]})"
+    else:
+        text = f"{names} are equally good here ({means[best]})" + (", and best" if len(alike) < len(means) else "")
+    if "all features" in means.index and "all features" not in alike:
+        text += f"; all features have {means['all features']} (dotted)"
+    return text
+
+
+def _curve(view, found, measure):
+    charts.show_figure(
+        figures.score_against_share(found.frame, measure),
+        _lines(found, measure),
+        f"{view.files}-share-{format.file_name(measure)}-{_file_end(found)}",
+        "The same as each label keeps more features; dotted: all features. Lines are means, bands go from the least to "
+        f"the greatest of {format.count(found.frame['seed'].nunique(), 'seed')}. On {_rows_text(found)}.",
+        key="features.curve.figure",
+    )
+    _all_measures(view, found, "share")
+
+
+def _table(view, found):
+    values = found.frame.pivot_table(index="method", columns="measure", values="value", sort=False)
+    times = found.frame.groupby("method", sort=False)[["select_s", "seconds"]].mean()
+    number = st.column_config.NumberColumn
+    config = {"method": st.column_config.TextColumn("Method", width=170)}
+    for m, about in MEASURES.items():
+        label = f"{m[:1].upper()}{m[1:]} {'↑' if 'larger' in about else '↓'}"
+        config[m] = number(label, format="%.4f", width=120, help=about)
+    config |= {
+        "select_s": number("Selection, s", format="%.2f", width=90),
+        "seconds": number("Trees, s", format="%.2f", width=80),
+    }
+    st.dataframe(
+        values.reindex(columns=list(MEASURES)).join(times).reset_index(),
+        hide_index=True,
+        key="features.compared",
+        column_config=config,
+    )
+    st.caption(
+        f"Means over {format.count(found.frame['seed'].nunique(), 'seed')}; ↑ larger is better, ↓ smaller is. Times "
+        "are of one seed, on this machine."
+    )
+    _all_measures(view, found, "compared")
+
+
+def _all_measures(view, found, what):
+    charts.csv_button(
+        "All measures, CSV",
+        lambda: tables.csv_safe(_lines(found)),
+        f"{view.files}-{what}-{_file_end(found)}",
+        "All five measures of each method, share of the features and seed",
+    )

@@ -1,0 +1,56 @@
+"""All selected features: a table of labels with their best ones, and a CSV of everything."""
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from pages.shared import charts, format, server, tables
+from xmlcore.selection import frames
+
+LISTED_LABELS = 200  # lines of the table
+NAMES = 8  # features named for each label
+
+
+def all_labels(view) -> None:
+    """Labels with their best features: those that the search above finds, or the most frequent."""
+    st.header("All selected features")
+    found, data = view.found, view.data
+    names = server.label_names(view.fingerprint)
+    listed = tables.find_labels(names, st.session_state.get("features.query", ""))
+    listed = (names if listed.empty else listed).head(LISTED_LABELS)  # as in the box above
+    labels = listed["label"].to_numpy()
+    counts = np.bincount(data.Y_train.indices, minlength=found.n_labels)
+    table = pd.DataFrame(
+        {
+            "name": listed["name"].to_numpy(),
+            "label": labels,
+            "rows": counts[labels],
+            "features": frames.best_names(found.selected, labels, data.feature_name, NAMES),
+        }
+    )
+    st.dataframe(
+        table,
+        hide_index=True,
+        height=tables.height(len(table), 360),
+        key="features.labels",
+        column_config={
+            "name": st.column_config.TextColumn("Label", width=180),
+            "label": st.column_config.NumberColumn("Id", format="%d", width=60),
+            "rows": st.column_config.NumberColumn("Rows", format="localized", width=70, help="Training rows."),
+            "features": st.column_config.TextColumn("Features of largest score", width=600),
+        },
+    )
+    st.caption(
+        f"Showing {len(table):,} of {format.count(found.n_labels, 'label')}, most frequent first; “Find labels by name "
+        "or id” above finds others. "
+        f"The CSV has all {format.count(found.n_labels * found.n_selected, 'line')}: label, rank, feature, its name "
+        "and score."
+    )
+    charts.csv_button(
+        "All selected features, CSV",
+        lambda: tables.csv_safe(
+            frames.selection_frame(found.selected, found.selected_scores, data.label_name, data.feature_name)
+        ),
+        f"{view.files}-selected",
+        "Label, rank, feature, name and score of everything that is kept",
+    )

@@ -1,0 +1,84 @@
+"""Labels beside each other: which features matter to which of them."""
+
+import streamlit as st
+
+from pages.features import overlap
+from pages.features.view import selection_groups, selection_heat
+from pages.shared import charts, fields, format, server, tables, workspace
+from xmlcore import figures
+from xmlcore.selection import frames
+
+FIRST_LABELS = 40  # of a heat map, before another number is chosen
+MOST_LABELS = 60
+MOST_FEATURES = 60
+GROUPS = 40
+FREQUENT, ALIKE, GROUPED = "Most frequent labels", "Labels with most in common", "All labels, in groups"
+
+
+def labels_and_features(view) -> None:
+    """A heat map of labels and their features, and how much of what labels keep is the same."""
+    st.header("Labels and their features")
+    way, n = _choose(view)
+    order = server.label_names(view.fingerprint)["label"]
+    if way == ALIKE:
+        labels = frames.most_alike(view.closest[0], order.tolist(), n)
+    else:
+        labels = order.head(n).tolist()
+    figure, table, caption = _groups(view) if way == GROUPED else _heat(view, labels)
+    which = "groups" if way == GROUPED else f"{'alike' if way == ALIKE else 'frequent'}-{len(labels)}labels"
+    charts.show_figure(
+        figure, lambda: tables.csv_safe(table), f"{view.files}-heat-{which}", caption, key="features.heat.map"
+    )
+    overlap.overlap(view, labels, alike=way == ALIKE)
+
+
+def _choose(view):
+    """Return which labels are drawn, and how many."""
+    ways = [FREQUENT, ALIKE, GROUPED]
+    one, two = st.columns([2, 1], vertical_alignment="bottom")
+    with one:
+        way = st.selectbox("Shown", ways, **workspace.keep("features.heat", FREQUENT, options=ways))
+    most = min(MOST_LABELS, view.found.n_labels)
+    n = min(FIRST_LABELS, most)
+    if way != GROUPED and most > 2:
+        with two:
+            n = st.number_input(
+                f"Labels, 2 to {most:,}",
+                min_value=2,
+                max_value=most,
+                **workspace.keep(f"features.heat.n {most}", n, fields.whole_number(2, most)),
+            )
+    return way, n
+
+
+def _with_names(view, table):
+    return view.named_features(table).assign(label_name=[view.data.label_name(int(j)) for j in table["label"]])
+
+
+def _groups(view):
+    """Return the figure, table and caption of all labels and features, in groups of alike ones."""
+    found = view.found
+    table, n_labels, n_features = selection_groups(view.key, GROUPS)
+    table = _with_names(view, table)
+    some = "All" if n_labels == found.n_labels else f"The {n_labels:,} most frequent of {found.n_labels:,}"
+    caption = (
+        f"{some} labels in {format.count(table['label_group'].nunique(), 'group')} of labels that keep alike features, "
+        f"and {n_features:,} of {format.count(found.n_features, 'feature')} in "
+        f"{format.count(table['feature_group'].nunique(), 'group')}. A group is named after its most frequent label, "
+        "or the feature that most labels keep. Lighter: more of their pairs of label and feature are kept."
+    )
+    return figures.group_heat(table, n_labels=n_labels, n_features=n_features), table, caption
+
+
+def _heat(view, labels):
+    """Return the figure, table and caption of some labels and the features that matter most to them."""
+    found = view.found
+    table = selection_heat(view.key, tuple(labels), MOST_FEATURES)
+    n_kept = table.attrs["n_kept"]
+    table = _with_names(view, table)
+    caption = (
+        f"{len(labels):,} of {format.count(found.n_labels, 'label')} and, of the {format.count(n_kept, 'feature')} "
+        f"that they keep, the {table['feature'].nunique():,} of largest scores; alike ones are next to each other. "
+        "Lighter matters more to the label (1 is its best feature); blank is not kept."
+    )
+    return figures.selection_heat(table, n_labels=found.n_labels, n_features=found.n_features), table, caption

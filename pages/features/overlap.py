@@ -1,0 +1,77 @@
+"""Overlap between labels: how much of what two labels keep is the same."""
+
+import streamlit as st
+
+from pages.shared import charts, format, tables
+from xmlcore import figures
+from xmlcore.selection import frames
+
+
+def overlap(view, labels, alike: bool) -> None:
+    """A heat map of labels, and the pairs with most in common; ``alike`` says how the labels were chosen."""
+    st.header("Overlap between labels")
+    if view.closest is None:
+        st.caption("There is only one label.")
+        return
+    left, right = st.columns(2, gap="large")
+    with left:
+        _heat(view, labels, alike)
+    with right:
+        _pairs(view)
+
+
+def _heat(view, labels, alike):
+    found, data = view.found, view.data
+    table = frames.overlap_frame(found.selected, found.n_features, labels)
+    table = table.assign(a_name=tables.label_names(data, table["a"]), b_name=tables.label_names(data, table["b"]))
+    which = "most alike" if alike else "most frequent"
+    charts.show_figure(
+        figures.overlap_heat(table, n_labels=found.n_labels),
+        lambda: tables.csv_safe(table),
+        f"{view.files}-overlap-{'alike' if alike else 'frequent'}-{len(labels)}labels",
+        f"How much of what two labels keep is the same, for the {len(labels):,} {which} of "
+        f"{format.count(found.n_labels, 'label')}; alike ones are next to each other, columns in the order of the "
+        "lines. Lighter is more; the lightest colour also stands for the highest hundredth.",
+        key="features.overlap",
+    )
+
+
+def _pairs(view):
+    found, data = view.found, view.data
+    pairs, n_compared = view.closest[:2]
+    shown = pairs.assign(
+        a_name=tables.label_names(data, pairs["a"]),
+        b_name=tables.label_names(data, pairs["b"]),
+        together=frames.together(data.Y_train, pairs["a"], pairs["b"]),
+    )
+    st.markdown("**Pairs of labels with most in common**")
+    number = st.column_config.NumberColumn
+    st.dataframe(
+        shown.assign(together=100 * shown["together"])[["a_name", "b_name", "common", "jaccard", "together"]],
+        hide_index=True,
+        height=tables.height(len(shown), 560),
+        key="features.pairs",
+        **tables.EMPTY_CELLS,
+        column_config={
+            "a_name": st.column_config.TextColumn("Label", width=120),
+            "b_name": st.column_config.TextColumn("and", width=120),
+            "common": number("Common", format="localized", width=72, help="Features."),
+            "jaccard": number("Jaccard", format="%.2f", width=65),
+            "together": number(
+                "Rows, %",
+                format="%.0f",
+                width=62,
+                help="Training rows with both labels, as a share of the rows of the rarer one.",
+            ),
+        },
+    )
+    which = "all labels"
+    if n_compared < found.n_labels:
+        which = f"the {n_compared:,} most frequent of {found.n_labels:,} labels"
+    st.caption(
+        f"Showing {len(shown):,} of the {n_compared * (n_compared - 1) // 2:,} pairs of {which}. “Rows” says how often "
+        "the two occur together."
+    )
+    charts.csv_button(
+        "Pairs, CSV", lambda: tables.csv_safe(shown), f"{view.files}-pairs", "The pairs of this table with ids"
+    )

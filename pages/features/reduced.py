@@ -1,0 +1,170 @@
+"""A model on the selected features, beside the same model on all features."""
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from pages.features import select
+from pages.shared import charts, fields, format, results, settings, tables, tasks, workspace
+from xmlcore import experiment
+
+MEASURES = ("P@k", "nDCG@k", "PSP@k")
+
+
+def reduced(view, mark) -> None:
+    """Controls, then both results; ``mark`` is what :func:`pages.features.select.drawn_from` returned for the page."""
+    if select.drawn_from() != mark:
+        st.rerun()
+    st.header("A model on the selected features")
+    found = view.found
+    model, params, m, per_label = _choose(view)
+    used = experiment.union_of(found.selected, m).size
+    what = (
+        f"each label on its own **{m:,}** {'feature' if m == 1 else 'features'}"
+        if per_label
+        else f"the union, **{used:,} of {format.count(found.n_features, 'feature')}**"
+    )
+    st.markdown(f"{model} learns from {what}, and, to compare, from all features.")
+    if used == found.n_features and not per_label:
+        st.info("The union is all features, so both are the same model: take fewer of each label’s best.")
+    task = experiment.task(
+        "reduced",
+        {"selection": view.key},
+        {"model": model, "params": params, "per_label": per_label, "n_per_label": m, "k": results.K},
+    )
+    tasks.shown(
+        task,
+        lambda result: _compared(view, result),
+        automatic_below=0,
+        button=f"Train {model} on them and compare",
+        key="features.train",
+    )
+
+
+def _choose(view):
+    """Return the model, its parameters, features taken of each label, and whether each label has its own."""
+    found = view.found
+    options, titles = _models(view)
+    one, two, three = st.columns([2, 1, 1], vertical_alignment="bottom")
+    with one:
+        chosen = st.selectbox(
+            "Model",
+            list(titles),
+            format_func=titles.get,
+            **workspace.keep(f"features.model {view.fingerprint[:8]}", next(iter(titles)), options=list(titles)),
+            help="Results of the Train page, and all models with their default settings.",
+        )
+    model, params = options[chosen]
+    first = found.n_selected if found.shared else experiment.fitting_depth(found.selected, found.n_features // 2)
+    with two:
+        m = st.number_input(
+            f"Best of each label, 1 to {found.n_selected:,}",
+            min_value=1,
+            max_value=found.n_selected,
+            **workspace.keep(f"features.best {view.key[:8]}", first, fields.whole_number(1, found.n_selected)),
+            help="How many of each label’s features, the best first, go into the union; at first as many as give half "
+            "of all features at most.",
+        )
+    per_label = False
+    if model == "OneVsRest" and params["noise_sigma"] == 0 and not found.shared:
+        with three:
+            per_label = st.toggle(
+                "Each label its own",
+                **workspace.keep("features.per_label", True, lambda v: isinstance(v, bool)),
+                help="Each label’s classifier learns from that label’s features only, in place of the union.",
+            )
+    return model, params, int(m), per_label
+
+
+def _models(view):
+    """Return models with parameters, by run or by name, and their titles: each settings once, trained ones first."""
+    runs = [r for r in results.kept("runs", view.fingerprint) if r["k"] == results.K]
+    options = {r["key"]: (r["model"], r["params"]) for r in runs}
+    options |= {model: (model, experiment.full_params(model)) for model in experiment.MODELS}
+    trained, known, titles = {r["key"] for r in runs}, set(), {}
+    for key, (model, params) in options.items():
+        changed = settings.changed(model, params) or "default settings"
+        if (model, changed) not in known:
+            known.add((model, changed))
+            titles[key] = f"{model}, {changed}" + (", trained already" if key in trained else "")
+    return options, titles
+
+
+def _compared(view, found):
+    values = found.measures.set_index(["features", "measure", "k"])["value"]
+
+    def percent(features, measure, k):
+        return 100 * float(values.get((features, measure, k), np.nan))
+
+    lines = [
+        {
+            "measure": f"{measure[:-1]}{k}",
+            "all": percent("all", measure, k),
+            "selected": percent("selected", measure, k),
+        }
+        for measure in MEASURES
+        if ("all", measure, 1) in values.index
+        for k in results.KS
+    ]
+    table = pd.DataFrame(lines, columns=["measure", "all", "selected"])
+    _sentence(found, percent("all", "P@k", 1), percent("selected", "P@k", 1))
+    left, right = st.columns(2, gap="large")
+    with left:
+        digits = {"format": "%.2f", "width": 100}
+        st.dataframe(
+            table.assign(difference=table["selected"] - table["all"]),
+            hide_index=True,
+            height=tables.height(len(lines), 400),
+            key="features.reduced",
+            column_config={
+                "measure": st.column_config.TextColumn("Measure, %", width=110),
+                "all": st.column_config.NumberColumn("All features", **digits),
+                "selected": st.column_config.NumberColumn("Selected", **digits),
+                "difference": st.column_config.NumberColumn("Difference", format="%+.2f", width=100),
+            },
+        )
+    with right:
+        _sizes(view, found)
+
+
+def _sentence(found, on_all, on_selected):
+    numbers = found.numbers
+    ratio = numbers.loc["selected", "model_bytes"] / max(1, numbers.loc["all", "model_bytes"])
+    points = on_selected - on_all
+    against = "the same as" if abs(points) < 0.005 else f"{abs(points):.2f} points {'above' if points > 0 else 'below'}"
+    st.markdown(
+        f"On the selected features **{format.plain(found.model)}** has a P@1 of **{on_selected:.2f} %**, {against} "
+        f"that on all features ({on_all:.2f} %), with a model **{ratio:.2g} times** as large."
+    )
+
+
+def _sizes(view, found):
+    """Times and sizes of both models."""
+    rows = (
+        ("Features", lambda n: f"{int(n['n_features']):,}"),
+        ("Training", lambda n: format.duration(n["fit_s"])),
+        ("Prediction", lambda n: f"{format.duration(n['predict_ms_per_row'] / 1000)}/row"),
+        ("Model", lambda n: format.size(n["model_bytes"])),
+        ("Weights", lambda n: f"{int(n['n_weights']):,}"),
+    )
+    lines = ["| | All features | Selected |", "|:--|--:|--:|"]
+    for what, text in rows:
+        lines.append(f"| **{what}** | {text(found.numbers.loc['all'])} | {text(found.numbers.loc['selected'])} |")
+    st.markdown("\n".join(lines))
+    if found.per_label:
+        own = format.count(found.n_per_label, "feature")
+        which = f"Each label learned from its own {own}; together they are {found.n_used:,}."
+    elif found.n_per_label == 1:
+        which = "The selected are the union of each label’s best one."
+    else:
+        which = f"The selected are the union of each label’s {found.n_per_label:,} best."
+    st.caption(
+        f"{which} The selection itself took {format.duration(found.select_s)} before. Times on this machine, in one "
+        "worker process."
+    )
+    charts.csv_button(
+        "Both results, CSV",
+        lambda: found.measures,
+        f"{view.files}-{found.model}-{found.n_per_label}-{found.per_label:d}",
+        "All measures at 1 to 5 on all and on selected features",
+    )

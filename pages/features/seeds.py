@@ -1,0 +1,136 @@
+"""Would another seed keep the same features? How far a selection stays the same when it is made with other seeds."""
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from pages.features import compare
+from pages.shared import charts, fields, format, tables, tasks, workspace
+from xmlcore import experiment, figures
+
+MOST_SEEDS = 20
+LEAST_RANKED = 5  # features, below which Spearman’s correlation says little but how many of them are shared
+LISTED_LABELS = 200  # lines of the table
+
+
+def seeds(view) -> None:
+    """Agreement of the selection with the same one of other seeds."""
+    st.header("Would another seed keep the same features?")
+    found = view.found
+    if "random_state" not in found.params:
+        st.caption(f"{found.title} has no chance in it: it always keeps the same features.")
+        return
+    st.markdown(
+        "The network begins with other random weights, and sees the rows in another order."
+        if found.method == "FALS"
+        else "The trees of the forest see other samples of rows."
+    )
+    one, two = st.columns([1, 3], vertical_alignment="bottom")
+    with one:
+        n_seeds = st.number_input(
+            f"Seeds, 2 to {MOST_SEEDS}",
+            min_value=2,
+            max_value=MOST_SEEDS,
+            **workspace.keep("features.stability.seeds", 5, fields.whole_number(2, MOST_SEEDS)),
+        )
+    params = {"method": found.method, "params": found.params, "seeds": list(range(int(n_seeds)))}
+    task = experiment.task("selection_stability", {"dataset": view.fingerprint}, params)
+    with two:
+        result = tasks.ready(task, button=f"Select with {int(n_seeds)} seeds", key="features.stability")
+    if result is not None:
+        _show(view, result)
+
+
+def _show(view, result):
+    table = _labels(view, result)
+    compare.warnings(view, result.warnings)
+    st.markdown(_shared_text(result, view.found.shared))
+    left, right = st.columns(2, gap="large")
+    with left:
+        charts.show_figure(
+            figures.stability_boxes(table, result.chance),
+            lambda: tables.csv_safe(table),
+            f"{view.files}-stability-{len(result.seeds)}seeds",
+            _caption(table, view.found.shared),
+            key="features.stability.boxes",
+        )
+    with right:
+        _cards(table, result)
+        if not view.found.shared:
+            _least_stable(view, table)
+
+
+def _labels(view, result) -> pd.DataFrame:
+    """Return agreement by label: ``label, name, jaccard`` and, of enough features, ``spearman``."""
+    shared = view.found.shared
+    labels = np.arange(1) if shared else np.arange(view.found.n_labels)
+    table = pd.DataFrame(
+        {
+            "label": labels,
+            "name": ["all labels"] if shared else tables.label_names(view.data, labels),
+            "jaccard": result.labels[0, : labels.size],
+            "spearman": result.labels[1, : labels.size],
+        }
+    )
+    return table if result.n_selected >= LEAST_RANKED else table.drop(columns="spearman")
+
+
+def _caption(table, shared) -> str:
+    between = f"between two seeds: {'one point' if shared else 'a point per label'}, means over pairs."
+    jaccard = f"Jaccard similarity of the kept features {between}"
+    if "spearman" not in table:
+        return (
+            f"{jaccard} Spearman’s rank correlation of their scores is left out: it is taken over the features that "
+            f"either seed keeps, and of fewer than {LEAST_RANKED} kept it says little but how many are shared."
+        )
+    if not np.isfinite(table["spearman"].mean()):
+        return f"{jaccard} Spearman’s correlation of their scores could not be taken: they were not kept."
+    return (
+        "Jaccard similarity of the kept features, and Spearman’s rank correlation of the scores, taken over the "
+        f"features that either seed keeps, so it is below 0 where little is shared; {between}"
+    )
+
+
+def _cards(table, result):
+    cards = [("Jaccard", f"{table['jaccard'].mean():.2f}", f"Mean over labels; by chance {result.chance:.2f}.")]
+    if "spearman" in table:
+        about = (
+            "Of scores, over the features that either seed keeps; mean over labels. 1 is the same features in the same "
+            "order; it is below 0 where little is shared, so 0 is not chance."
+        )
+        cards.append(("Spearman", format.number(table["spearman"].mean()), about))
+    tables.cards(cards)
+
+
+def _least_stable(view, table):
+    counts = np.bincount(view.data.Y_train.indices, minlength=view.found.n_labels)
+    least = table.assign(rows=counts).sort_values("jaccard", kind="stable").head(LISTED_LABELS)
+    number = st.column_config.NumberColumn
+    st.dataframe(
+        least[["name", "rows", "jaccard", *(["spearman"] if "spearman" in table else [])]],
+        hide_index=True,
+        height=tables.height(len(least), 230),
+        key="features.stability.labels",
+        **tables.EMPTY_CELLS,
+        column_config={
+            "name": st.column_config.TextColumn("Label", width=180),
+            "rows": number("Rows", format="localized", width=70, help="Training rows."),
+            "jaccard": number("Jaccard", format="%.2f", width=80),
+            "spearman": number("Spearman", format="%.2f", width=80),
+        },
+    )
+    st.caption(f"Least stable first, {len(least):,} of {format.count(len(table), 'label')}; the CSV has all.")
+
+
+def _shared_text(result, shared) -> str:
+    keep = "all labels keep" if shared else "a label keeps"
+    share = f"**{100 * result.share:.0f} %**"
+    text = (
+        f"The feature that {keep} is the same with another seed in {share} of cases"
+        if result.n_selected == 1
+        else f"Of the {result.n_selected:,} features that {keep}, another seed keeps {share} as well"
+    )
+    return (
+        f"{text}, on average over {format.count(len(result.pairs), 'pair')} of seeds; by chance it would be "
+        f"{100 * result.n_selected / result.n_features:.0f} %."
+    )

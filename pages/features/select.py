@@ -1,0 +1,156 @@
+"""The form of the Features page: how many features, by which method, and the button that selects them."""
+
+import streamlit as st
+
+from pages.features import words
+from pages.features.view import plan
+from pages.shared import format, forms, jobs, settings, tasks, workspace
+from xmlcore import experiment
+
+
+def begin(data, fingerprint, name) -> None:
+    """Say what the page shows, and offer to make the first selection."""
+    method = next(iter(experiment.SELECTORS))
+    left, right = st.columns([2, 1], gap="large")
+    with left:
+        st.markdown(
+            "This page shows which features matter for which label, which labels depend on the same ones, and whether "
+            f"a model does better on them alone. No features of **{format.plain(name)}** have been selected in this "
+            "workspace yet."
+        )
+        nothing = data.Y_train.nnz == 0
+        task = tasks.select_task(fingerprint, method, None)
+        st.button(
+            f"Select features by {method} with its default settings",
+            type="primary",
+            key="features.begin",
+            on_click=tasks.start,
+            args=(task,),
+            disabled=nothing or bool(jobs.active("select", fingerprint=fingerprint)),
+        )
+        if not nothing:
+            st.caption(words.expected(fingerprint, method, task.params["params"]))
+    with right:
+        controls_and_jobs(data, fingerprint, None)
+
+
+def controls_and_jobs(data, fingerprint, shown: str | None) -> None:
+    """The form, and selections that are under way or have failed; ``shown`` is the key of the selection shown."""
+    st.fragment(_controls)(data, fingerprint, shown, drawn_from())
+    jobs.watch(jobs.active("select", fingerprint=fingerprint)[::-1])
+    jobs.show_failures(jobs.failed("select", fingerprint=fingerprint))
+
+
+def drawn_from():
+    """Return what the page around a fragment was drawn from; when that has changed, the page is drawn anew."""
+    return [record["id"] for record in workspace.get("jobs")], workspace.get("selections"), workspace.has_notice()
+
+
+def _controls(data, fingerprint, shown, mark):
+    if drawn_from() != mark:
+        st.rerun()  # Select was pressed: the page has a job or a result to show
+    methods = experiment.SELECTORS
+    method = st.selectbox(
+        "Method",
+        list(methods),
+        format_func=lambda m: f"{m}: {methods[m].title}" if m == "FALS" else methods[m].title,
+        **workspace.keep("features.method", next(iter(methods)), options=list(methods)),
+    )
+    info = methods[method]
+    st.caption(format.plain(f"{info.summary} {info.paper}."))
+    with st.container(border=True):
+        _n_features(data)
+        forms.show(method, info, skip=("n_features",))
+        nothing = data.Y_train.nnz == 0
+        pressed = st.button(
+            "Select",
+            type="primary" if shown else "secondary",
+            width="stretch",
+            key="features.select",
+            on_click=_select,
+            args=(data, fingerprint, method),
+            disabled=nothing,
+        )
+        if nothing:
+            st.warning("No training row has a label, so there is nothing to learn. Choose another data set.")
+        else:
+            _what_select_does(data, fingerprint, method, shown, pressed)
+
+
+def _n_features(data):
+    """How many features are kept, as a share or as a number: one setting for all methods."""
+    d = data.n_features
+    one, two = st.columns(2, vertical_alignment="bottom")
+    with one:
+        way = st.selectbox(
+            "Features per label",
+            ("share", "count"),
+            format_func={"share": "A share", "count": "A number"}.get,
+            **workspace.keep("features.way", "share", options=("share", "count")),
+            help="How many features each label keeps. The paper keeps a tenth of all.",
+        )
+    with two:
+        if way == "share":
+            # Without bounds, which would keep the value before: what is wrong is said below the button.
+            st.number_input(
+                "Share, k/D",
+                step=0.05,
+                format="%g",
+                **workspace.keep("features.share", 0.1, lambda v: isinstance(v, float)),
+            )
+        else:
+            st.number_input(
+                f"Number, 1 to {d:,}",
+                step=1,
+                **workspace.keep(f"features.count {d}", max(1, round(0.1 * d)), lambda v: isinstance(v, int)),
+            )
+
+
+def _params(data, method) -> dict:
+    share = st.session_state["features.way"] == "share"
+    kept = st.session_state["features.share"] if share else st.session_state[f"features.count {data.n_features}"]
+    params = forms.values(method, experiment.SELECTORS[method], skip=("n_features",))
+    return experiment.selection_params(method, params | {"n_features": float(kept) if share else int(kept)})
+
+
+def _problems(data, fingerprint, method, params) -> list[str]:
+    """Return why no selection can be made with these settings, in sentences."""
+    found = forms.problems(experiment.SELECTORS[method], {n: v for n, v in params.items() if n != "n_features"})
+    kept, d = params["n_features"], data.n_features
+    if isinstance(kept, float) and not 0 < kept <= 1:
+        found.append(f"Share, k/D is {kept:g}, but must be above 0 and at most 1.")
+    if isinstance(kept, int) and not 1 <= kept <= d:
+        found.append(f"The number of features is {kept:,}, but must be from 1 to {d:,}.")
+    if method == "ChiSquared" and data.X_train.nnz and data.X_train.data.min() < 0:
+        found.append("Chi-squared is for values of at least 0, and this data set has negative ones.")
+    if not found:
+        try:
+            plan(fingerprint, method, params)
+        except (ValueError, TypeError) as error:
+            found = [settings.in_form(method, str(error))]
+    return found
+
+
+def _what_select_does(data, fingerprint, method, shown, pressed):
+    params = _params(data, method)
+    problems = _problems(data, fingerprint, method, params)
+    if problems:
+        intro = "**The selection was not started.** " if pressed else ""
+        st.error(intro + "  \n".join(format.plain(problem) for problem in problems))
+        return
+    task = tasks.select_task(fingerprint, method, params)
+    if task.key == shown:
+        st.caption("Selected already: this is the selection shown.")
+    elif task.exists():
+        st.caption("Selected already: opens at once.")
+    else:
+        st.caption(words.expected(fingerprint, method, params))
+
+
+def _select(data, fingerprint, method):
+    """Runs before the page does, so that no other event can cut it short."""
+    params = _params(data, method)
+    if _problems(data, fingerprint, method, params):
+        return  # said below the button
+    if tasks.start(tasks.select_task(fingerprint, method, params)):
+        workspace.notify("These settings were used before: the selection is from the cache.")

@@ -1,0 +1,82 @@
+"""The selection that the Features page shows, and what is computed from it for all sessions."""
+
+import json
+
+from pages.shared import format, server
+from xmlcore import experiment
+from xmlcore.selection import frames
+
+
+class View:
+    """The selection that is shown: its data set, its key, and ``past``, all selections on the data set."""
+
+    def __init__(self, data, fingerprint, name, found, key, past):
+        self.data, self.fingerprint, self.name = data, fingerprint, name
+        self.found, self.key, self.past = found, key, past
+        # How names of downloaded files begin.
+        self.files = f"{format.file_name(name)}-{format.file_name(found.title)}-{key[:6]}"
+
+    def named_features(self, table):
+        """Return the table with a column ``name`` for its features."""
+        return table.assign(name=[self.data.feature_name(int(j)) for j in table["feature"]])
+
+    @property
+    def closest(self):
+        """What :func:`closest_labels` returns; None where there are no two labels with features of their own."""
+        if self.found.shared or self.found.n_labels < 2:
+            return None
+        return closest_labels(self.key)
+
+
+def plan(fingerprint: str, method: str, params: dict) -> dict:
+    """Return what a selection is expected to take, and how FALS would go about it; ValueError for impossible settings.
+
+    See :func:`xmlcore.experiment.selection_plan`.
+    """
+    return _plan(fingerprint, method, json.dumps(params, sort_keys=True))
+
+
+@server.shared(max_entries=200)
+def _plan(fingerprint, method, params):
+    return experiment.selection_plan(server.dataset(fingerprint), method, json.loads(params))
+
+
+@server.shared(max_entries=100)
+def label_features(key: str, label: int):
+    """Return the features that a label keeps, without names: see :func:`xmlcore.selection.frames.label_frame`."""
+    found = server.selection(key)
+    data = server.dataset(found.fingerprint)
+    parts = (found.selected, found.selected_scores, found.standard_error)
+    return frames.label_frame(*parts, label, data.X_train, data.Y_train)
+
+
+@server.shared(max_entries=12, show_spinner="Ordering labels and features")
+def selection_heat(key: str, labels: tuple, most_features: int):
+    """Return how much features matter to some labels, without names."""
+    found = server.selection(key)
+    return frames.heat_frame(found.selected, found.selected_scores, found.n_features, labels, most_features)
+
+
+@server.shared(max_entries=12, show_spinner="Grouping labels and features")
+def selection_groups(key: str, n_groups: int) -> tuple:
+    """Return groups of labels and features, without names, and how many of both are in them."""
+    found = server.selection(key)
+    return frames.group_frame(found.selected, found.n_features, _by_frequency(found), n_groups)
+
+
+@server.shared(max_entries=12, show_spinner="Comparing labels")
+def closest_labels(key: str) -> tuple:
+    """Return pairs of labels with most in common, how many labels were compared, the mean overlap and share."""
+    found = server.selection(key)
+    return frames.closest_pairs(found.selected, found.n_features, order=_by_frequency(found))
+
+
+@server.shared(max_entries=50)
+def selection_union(key: str) -> int:
+    """Return how many features are kept by any label."""
+    return experiment.union_of(server.selection(key).selected).size
+
+
+def _by_frequency(found):
+    """Labels, the most frequent first."""
+    return server.label_names(found.fingerprint)["label"].to_numpy()

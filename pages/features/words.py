@@ -1,0 +1,59 @@
+"""Sentences about selections."""
+
+import re
+
+from pages.features.view import plan
+from pages.shared import format
+from xmlcore.selection import frames
+
+FEW_STEPS = 300  # of training, below which the network has hardly learned
+RARE = 5  # training rows: features that occur in no more are rare
+BEST = 3  # features of each label that are looked at
+
+
+def expected(fingerprint, method, params) -> str:
+    """Return sentences on what a selection is expected to take."""
+    found = plan(fingerprint, method, params)
+    scores = {"exact": " Scores from all training rows.", "sampled": " Scores from a sample of rows for each label."}
+    few = few_steps(found)
+    return (
+        f"About {format.seconds(max(found['seconds'], 0.1))} and {format.size(found['bytes'])} of memory beside the "
+        "data."
+        f"{scores.get(found.get('scoring'), '')}{' ' if few else ''}{few}"
+    )
+
+
+def few_steps(expected: dict) -> str:
+    """Return a warning of a network that is trained in few steps; empty for any other."""
+    n = expected.get("n_steps", FEW_STEPS)
+    return f"Only {n:,} training steps, as rows are few: more epochs are advisable." if n < FEW_STEPS else ""
+
+
+def by_gradient(found) -> bool:
+    """Return whether scores are gradients, which do not depend on which features rows have."""
+    return found.method == "FALS" and found.params["attribution"] == "gradient"
+
+
+def rare(data, found) -> str:
+    """Return a note on labels whose best features hardly occur; empty where they do occur."""
+    if not by_gradient(found):
+        return ""
+    middle = frames.rows_of_best_features(found.selected, data.X_train, BEST)
+    if middle > RARE:
+        return ""
+    return (
+        f"Half of the first three features of labels occur in at most {format.count(int(middle), 'training row')}. A "
+        "gradient says what would change an output most, whether or not rows have it. For features that a label’s "
+        "rows do have, choose the attribution “deeplift”, which counts one only where it occurs."
+    )
+
+
+def with_names(data, warning: str) -> str:
+    """Return a warning of the package with names in the place of ids."""
+    for what, name, n in (("feature", data.feature_name, data.n_features), ("label", data.label_name, data.n_labels)):
+
+        def named(found, name=name, n=n):
+            return f"“{name(int(found[1]))}”" if int(found[1]) < n else found[0]
+
+        warning = re.sub(rf"\b{what} (\d+)\b", named, warning)
+    return warning[:1].upper() + warning[1:]

@@ -1,0 +1,153 @@
+"""The answer of the Robustness page: a sentence, curves over levels of noise, and a table of what is lost."""
+
+import numpy as np
+import streamlit as st
+
+from pages.robustness import noise
+from pages.robustness.measured import MEASURES, PAPER_MEASURE
+from pages.shared import charts, format, results, tables, workspace
+from xmlcore import figures, robustness
+
+
+def sentence(name, found, settings) -> str:
+    """What the highest level of noise does to P@1 of each run."""
+    level = settings.levels[-1]
+    runs = list(found.results)
+    if not np.isfinite(found.value(runs[0], "PSP@k", 1, 0.0)):
+        return f"No test row of **{format.plain(name)}** that was measured has a label, so no prediction can be right."
+    what = format.plain(noise.noise_text(settings.kind, settings.options, level))
+    parts = []
+    for run in runs:
+        clean, noisy = found.value(run, "P@k", 1, 0.0), found.value(run, "P@k", 1, level)
+        change = found.value(run, "P@k", 1, level, "drop_mean")
+        lost = "no change" if abs(change) < 5e-5 else f"{_percent(abs(change))} {'lost' if change > 0 else 'gained'}"
+        parts.append(
+            f"of **{format.plain(run)}** from {_percent(clean)} to **{_percent(noisy)}**"
+            + (f" ({lost})" if np.isfinite(change) else "")
+        )
+    take = "take" if settings.kind == "words" else "takes"
+    return f"On **{format.plain(name)}**, {what} {take} P@1 {format.listed(parts)}."
+
+
+def _percent(share) -> str:
+    return format.percent(share).replace(" ", "\u00a0")  # no line break before the sign
+
+
+def curves(found, settings, files) -> None:
+    """A measure against the level of noise, a line per run."""
+    one, two, three = st.columns([2, 1, 1], vertical_alignment="bottom")
+    with one:
+        measure = st.selectbox(
+            "Measure",
+            found.measures,
+            **workspace.keep("robustness.measure", "P@k", options=found.measures),
+            help="  \n".join(f"**{m}**: {MEASURES[m]}." for m in found.measures),
+        )
+    with two:
+        k = st.selectbox("k", results.KS, **workspace.keep("robustness.k", 1, options=results.KS))
+    with three:
+        ways = {"value": "Value", "drop": "Share lost"}
+        way = st.selectbox(
+            "Drawn",
+            list(ways),
+            format_func=ways.get,
+            **workspace.keep("robustness.drawn", "value", options=list(ways)),
+        )
+    repeats = "Bands are 95 % intervals over repeats." if settings.n_repeats > 1 else "One repeat, so no intervals."
+    if settings.kind == "fgsm":
+        repeats = "The attack has no randomness, so no intervals."
+    direction = "lower is better" if way == "drop" else "higher is better, flatter is more robust"
+    mine = found.summary[(found.summary["bucket"] == "all") & (found.summary["measure"] == measure)]
+    charts.show_figure(
+        figures.robustness_curves(
+            found.summary,
+            measure,
+            k,
+            drop=way == "drop",
+            level=noise.level_title(settings.kind, settings.options),
+            title=f"{measure.replace('@k', f'@{k}')} under {noise.noise_text(settings.kind, settings.options)}",
+        ),
+        tables.csv_safe(mine),
+        f"{files}-curves",
+        f"{format.plain(measure)}: {MEASURES[measure]}; {direction}. {repeats} On {settings.rows_text}. "
+        f"{_attacked_on(found, settings)}",
+        key="robustness.curves",
+    )
+
+
+def _attacked_on(found, settings) -> str:
+    """On which model attacks were computed."""
+    if settings.kind not in noise.ATTACKS:
+        return ""
+    own = [format.plain(run) for run, result in found.results.items() if not result.surrogate]
+    text = [f"Computed on the gradient of each model itself: {', '.join(own)}."] if own else []
+    text += [
+        f"{format.plain(run)} has no gradient: attacks were computed on {format.plain(result.surrogate)}, and "
+        "transferred."
+        for run, result in found.results.items()
+        if result.surrogate
+    ]
+    return " ".join(text)
+
+
+def losses(found, settings, files) -> None:
+    """A table of each measure without noise, with noise, and what is lost."""
+    st.header("What is lost")
+    with st.columns([1, 2])[0]:
+        level = choose_level("Level", "robustness.level", settings)
+    level_text = noise.level_text(settings.kind, level)
+    measures = [m for m in ("P@k", "nDCG@k", PAPER_MEASURE) if m in found.measures]
+    table = robustness.loss_table(found.summary, level, measures, results.KS, found.n_rows)
+    shown, config = _columns(table, measures, level, level_text)
+    st.dataframe(
+        shown, hide_index=True, key="robustness.drops", height=tables.height(len(shown), 420), column_config=config
+    )
+    note = (
+        f" {PAPER_MEASURE.replace(' (1/log)', '')} is the paper’s: labels weighted by 1 / log(1 + training rows)."
+        if PAPER_MEASURE in measures
+        else ""
+    )
+    st.caption(
+        f"Each measure without noise (0), at {level_text}, and which share of it is lost, in percent, as in Tables 4 "
+        f"and 5 of the paper; prediction time without and with noise. On {settings.rows_text}.{note}"
+    )
+    with st.container(horizontal=True, gap="small"):
+        charts.csv_button("Table, CSV", lambda: tables.csv_safe(table), f"{files}-lost", "This table, with intervals")
+        charts.csv_button(
+            "All measurements, CSV",
+            lambda: tables.csv_safe(found.frame.drop(columns="model")),
+            f"{files}-all",
+            "Every level, k, repeat, bucket and measure of each result",
+        )
+
+
+def _columns(table, measures, level, level_text):
+    """Return the table of losses in percent, and how its columns are shown."""
+    number = st.column_config.NumberColumn
+    shown = table[["run", "k"]].copy()
+    config = {
+        "run": st.column_config.TextColumn("Model", width=150),
+        "k": number("k", format="%d", width=35),
+    }
+    for measure in measures:
+        short = measure.replace(" (1/log)", "")
+        for column, label, width, help in (
+            (f"{measure} clean", f"{short}, 0", 45 + 8 * len(short), f"{short} without noise, %."),
+            (measure, f"{level:g}", 58, f"{short} at {level_text}, %: mean over repeats."),
+            (f"{measure} drop", "lost", 58, f"Share of {short} without noise that is lost, %; negative is gained."),
+        ):
+            shown[column] = 100 * table[column]
+            config[column] = number(label, format="%.2f", help=help, width=width)
+    time_help = f"Time to predict {max(results.KS)} labels for a row, from which those at each k are taken."
+    for column, label, width in (("ms per row clean", "ms/row, 0", 85), ("ms per row", f"{level:g}", 58)):
+        shown[column] = table[column]
+        config[column] = number(label, format="%.3g", width=width, help=time_help)
+    return shown, config
+
+
+def choose_level(label: str, key: str, settings) -> float:
+    """A slider of the levels measured: the largest, unless another one was chosen before."""
+    levels = settings.levels
+    kept = workspace.keep(key, levels[-1], lambda value: value in levels)
+    kept["value"] = kept["value"] if kept["value"] in levels else levels[-1]
+    return st.select_slider(label, levels, format_func=lambda value: noise.level_text(settings.kind, value), **kept)

@@ -1,0 +1,221 @@
+"""What is measured on the Robustness page: the runs that are compared, and the noise or attack."""
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from pages.robustness import noise
+from pages.shared import fields, format, run_names, server, tasks, workspace
+from xmlcore import experiment, robustness
+from xmlcore.experiment import estimates
+from xmlcore.experiment.twins import twins
+
+MOST_REPEATS = 50
+FIRST_RUNS = 4  # runs compared before any are chosen
+SAMPLES = (5000, 2000, 1000, 500, 200, 100)  # test rows, where measuring all would take long
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The noise or attack, its levels, and how often and on how many test rows it is measured."""
+
+    kind: str
+    levels: list[float]
+    options: dict
+    n_repeats: int
+    n_rows: int
+    n_test: int
+
+    def task(self, run_key: str):
+        """Return the task that measures a run with these settings."""
+        params = {"kind": self.kind, "levels": self.levels, "options": self.options, "n_repeats": self.n_repeats}
+        n_rows = None if self.n_rows >= self.n_test else self.n_rows
+        return experiment.task("robustness", {"run": run_key}, params | {"seed": 0, "n_rows": n_rows})
+
+    @property
+    def rows_text(self) -> str:
+        """Which test rows are measured, to be read within a sentence."""
+        if self.n_rows >= self.n_test:
+            return "the one test row" if self.n_test == 1 else f"all {self.n_test:,} test rows"
+        return f"{self.n_rows:,} of {format.count(self.n_test, 'test row')}, drawn at random"
+
+
+# --- runs ---
+
+
+def choose_runs(fingerprint, past) -> list:
+    """Return the records of the runs that are compared; ``past`` has all runs on the data set, newest first."""
+    by_key = {r["key"]: r for r in past}
+    titles = run_names.names(past)
+    key = workspace.ROBUSTNESS_RUNS
+    st.session_state[key] = [r["key"] for r in _first_runs(fingerprint, past)]
+    picked = st.multiselect(
+        "Results compared",
+        list(by_key),
+        format_func=titles.get,
+        key=key,
+        on_change=_remember_runs,
+        args=(fingerprint,),
+        placeholder="Choose results of the Train page",
+        help="All results of this workspace on this data set, newest first.",
+    )
+    return [by_key[k] for k in picked]
+
+
+def _first_runs(fingerprint, past) -> list:
+    """Return the runs chosen last; at first the newest run of each model, and the Train page's in its model's place."""
+    by_key = {r["key"]: r for r in past}
+    remembered = workspace.get("widgets").get(f"{workspace.ROBUSTNESS_RUNS} {fingerprint}")
+    if isinstance(remembered, list):
+        return [by_key[key] for key in remembered if key in by_key]
+    shown = by_key.get(workspace.get("shown").get(fingerprint))
+    first = {}
+    for r in ([shown] if shown else []) + past:
+        first.setdefault(run_names.style_model(r), r)
+    newest = next(iter(first.values()))
+    for plain, noisy in twins(past):
+        if newest["key"] in (plain["key"], noisy["key"]):  # beside a run stands its own twin, be it not the newest
+            twin = noisy if newest["key"] == plain["key"] else plain
+            first[run_names.style_model(twin)] = twin
+            break
+    return list(first.values())[:FIRST_RUNS]
+
+
+def _remember_runs(fingerprint):
+    remember_runs(fingerprint, list(st.session_state[workspace.ROBUSTNESS_RUNS]))
+
+
+def remember_runs(fingerprint: str, keys: list[str]) -> None:
+    """Compare these runs from now on, whether they are trained yet or not."""
+    workspace.update(lambda d: d["widgets"].__setitem__(f"{workspace.ROBUSTNESS_RUNS} {fingerprint}", keys))
+
+
+# --- noise ---
+
+
+def choose_noise(data, fingerprint, runs) -> Settings | None:
+    """Return the noise or attack that is chosen; None when its levels cannot be read."""
+    kind = st.selectbox(
+        "Noise or attack",
+        list(noise.KINDS),
+        format_func=noise.KINDS.get,
+        **workspace.keep("robustness.kind", "gaussian", options=list(noise.KINDS)),
+    )
+    st.caption(noise.ABOUT[kind])
+    options = _options(kind)
+    scope = f"{kind} {options.get('norm', '')} {fingerprint[:8]}"
+    levels = _levels(kind, options, scale(fingerprint), scope)
+    if levels is None:
+        return None
+    n_repeats = 1
+    one, two = st.columns(2, vertical_alignment="bottom") if kind != "fgsm" else (None, st.container())
+    if one is not None:  # FGSM has no randomness, so repeats would be equal
+        with one:
+            n_repeats = _repeats(kind)
+    if kind == "pgd":
+        options["random_start"] = n_repeats > 1
+
+    def settings(n_rows):
+        return Settings(kind, levels, options, n_repeats, int(n_rows), data.n_test)
+
+    def seconds(n_rows):
+        """Of the run that takes longest."""
+        asked = [(server.run(r["key"]), settings(n_rows).task(r["key"]).params) for r in runs]
+        return max((estimates.robustness(run, data, params).seconds for run, params in asked), default=0.0)
+
+    with two:
+        n_rows = st.number_input(
+            f"Test rows, up to {data.n_test:,}",
+            min_value=1,
+            max_value=data.n_test,
+            **workspace.keep(
+                f"robustness.rows {scope} {options.get('support', '')}",
+                fields.rows_within(seconds, data.n_test, tasks.AUTOMATIC_BELOW, SAMPLES),
+                fields.whole_number(1, data.n_test),
+            ),
+            help="Fewer rows are drawn at random, the same for every result: measuring is quicker, and its figures are "
+            "less certain.",
+        )
+    if runs:
+        st.caption(f"Measuring takes about {format.seconds(seconds(n_rows))} per result, once: it is kept.")
+    return settings(n_rows)
+
+
+def _options(kind) -> dict:
+    """Return the further arguments of a kind of noise."""
+    if kind == "words":
+        return _ways()
+    options = {}
+    if kind in noise.ATTACKS:
+        norm = st.selectbox(
+            "Size measured as",
+            list(noise.NORMS),
+            format_func=noise.NORMS.get,
+            **workspace.keep(f"robustness.norm {kind}", "2", options=list(noise.NORMS)),
+        )
+        options["norm"] = 2 if norm == "2" else norm
+    options["support"] = st.selectbox(
+        "On",
+        list(noise.SUPPORTS),
+        format_func=lambda value: noise.SUPPORTS[value] if kind == "gaussian" else noise.SUPPORTS[value].split(" (")[0],
+        **workspace.keep(f"robustness.support {kind}", "all", options=list(noise.SUPPORTS)),
+        help="A row of words has few features. Noise on all features gives it small values of thousands of others.",
+    )
+    return options
+
+
+def _ways() -> dict:
+    ways, key = list(noise.WAYS), "robustness.ways"
+    kept = workspace.keep(key, ways, lambda value: isinstance(value, list) and set(value) <= set(ways))
+    st.pills(
+        "Words are",
+        ways,
+        format_func=noise.WAYS.get,
+        selection_mode="multi",
+        default=kept["value"],
+        key=key,
+        on_change=lambda: workspace.update(lambda d: d["widgets"].__setitem__(key, st.session_state[key])),
+    )
+    picked = st.session_state[key] or ways  # without any there would be no noise: take all
+    return {way: way in picked for way in ways}
+
+
+def _levels(kind, options, values, scope) -> list[float] | None:
+    first = robustness.default_levels(kind, options.get("norm", 2), values)
+    typed = st.text_input(
+        noise.level_title(kind, options),
+        **workspace.keep(
+            f"robustness.levels {scope}",
+            ", ".join(f"{level:g}" for level in first),
+            lambda value: isinstance(value, str),
+        ),
+        help="Levels, with commas between them. Level 0, without noise, is always measured. Feature values of this "
+        f"data set (those that are not 0) have the median size {values.value:.3g}; rows have the median length "
+        f"{values.length:.3g}.",
+    )
+    levels, problem = noise.parse_levels(typed, kind)
+    if problem:
+        st.error(format.plain(problem))
+        return None
+    return levels
+
+
+def _repeats(kind) -> int:
+    return int(
+        st.number_input(
+            "Repeats",
+            min_value=1,
+            max_value=MOST_REPEATS,
+            **workspace.keep(
+                f"robustness.repeats {kind}", 1 if kind == "pgd" else 3, fields.whole_number(1, MOST_REPEATS)
+            ),
+            help="Each repeat draws its noise anew; attacks then start at random places. The bands are 95 % intervals "
+            "over repeats; one repeat has none.",
+        )
+    )
+
+
+@server.shared(max_entries=20)
+def scale(fingerprint: str) -> robustness.ValueScale:
+    """Return how large the feature values of the test rows are."""
+    return robustness.ValueScale.of(server.dataset(fingerprint).X_test)

@@ -1,0 +1,66 @@
+"""Head, torso and tail labels under noise; prediction time under noise."""
+
+import streamlit as st
+
+from pages.robustness import noise
+from pages.shared import charts, results, tables, workspace
+from xmlcore import figures
+
+
+def buckets(found, settings, files, n_labels) -> None:
+    """What noise does to frequent and to rare labels of one run."""
+    parts = found.summary[found.summary["bucket"] != "all"]
+    if parts.empty:
+        return
+    st.header("Head, torso and tail labels")
+    runs = list(found.results)
+    one, two = st.columns([3, 1], vertical_alignment="bottom")
+    with one:
+        run = (
+            st.selectbox("Of", runs, **workspace.keep("robustness.buckets.run", runs[0], options=runs))
+            if len(runs) > 1
+            else runs[0]
+        )
+    with two:
+        # Of few labels nearly all are among the five predicted, whatever the noise.
+        first = results.KS[-1] if n_labels >= 4 * results.KS[-1] else 1
+        k = st.selectbox("k of these", results.KS, **workspace.keep("robustness.buckets.k", first, options=results.KS))
+    mine = parts[(parts["run"] == run) & (parts["k"] == k)]
+    left, right = st.columns(2, gap="large")
+    level = noise.level_title(settings.kind, settings.options)
+    place = runs.index(run) + 1
+    with left:
+        charts.show_figure(
+            figures.buckets_under_noise(mine, "P@k", k, level=level, title=f"P@{k} by bucket: {run}"),
+            tables.csv_safe(mine[mine["measure"] == "P@k"]),
+            f"{files}-parts-{place}",
+            f"What right predictions of head, torso and tail labels add to P@{k}; the top of the stack is P@{k}. Head "
+            "labels are the most frequent, tail labels the rarest (the Data page has the rule).",
+            key="robustness.parts",
+        )
+    with right:
+        charts.show_figure(
+            figures.buckets_under_noise(mine, "R@k", k, level=level, title=f"R@{k} by bucket: {run}"),
+            tables.csv_safe(mine[mine["measure"] == "R@k"]),
+            f"{files}-recall-{place}",
+            f"Share of a row’s head, torso or tail labels that are among the {k} predicted, mean over the rows that "
+            "have one; bands are 95 % intervals over repeats.",
+            key="robustness.recall",
+        )
+
+
+def times(found, settings, files) -> None:
+    """Prediction time against the level of noise."""
+    st.header("Prediction time")
+    mine = found.summary[(found.summary["measure"] == "predict_s") & (found.summary["bucket"] == "all")]
+    dense = ""
+    if noise.makes_dense(settings.kind, settings.options):
+        dense = " On all features, noise gives a row a value of every feature, so there is more to read."
+    charts.show_figure(
+        figures.prediction_times(mine, level=noise.level_title(settings.kind, settings.options)),
+        tables.csv_safe(mine),
+        f"{files}-times",
+        f"Time to predict {max(results.KS)} labels for a row, without making the noise; bands are 95 % intervals over "
+        f"repeats.{dense}",
+        key="robustness.times",
+    )

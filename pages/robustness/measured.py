@@ -1,0 +1,66 @@
+"""Runs measured under noise: tasks that are started or offered, and their results in one table."""
+
+import functools
+
+import numpy as np
+import pandas as pd
+
+from pages.shared import run_names, tasks
+from xmlcore import robustness
+
+PAPER_MEASURE = "PSDCG@k (1/log)"
+MEASURES = {
+    "P@k": "share of the k predicted labels that are right",
+    "nDCG@k": "the same, but the first places count more",
+    PAPER_MEASURE: "discounted gain with labels weighted by 1 / log(1 + rows): rare ones count more; the paper’s",
+    "PSDCG@k": "discounted gain with labels weighted by Jain et al.’s inverse propensities",
+    "PSP@k": "P@k with rare labels counting more, of the best possible",
+}
+
+
+class Measured:
+    """What was measured of the runs chosen.
+
+    Attributes
+    ----------
+    results : dict
+        Results of tasks (:class:`xmlcore.experiment.Robustness`), by the name of the run.
+    frame, summary : DataFrame
+        All measurements, and their means and intervals, with the columns ``run`` (name) and ``model`` (colour).
+    """
+
+    def __init__(self, runs: list[tuple[str, dict, object]]):
+        self.results = {name: result for name, _, result in runs}
+        parts = [
+            result.frame.assign(run=name, model=run_names.style_model(record), rows=result.n_rows)
+            for name, record, result in runs
+        ]
+        self.frame = pd.concat(parts, ignore_index=True)
+        self.summary = robustness.summarise(self.frame)
+
+    @property
+    def n_rows(self) -> dict[str, int]:
+        """Test rows measured, by run."""
+        return {name: result.n_rows for name, result in self.results.items()}
+
+    def value(self, run: str, measure: str, k: int, level: float, column: str = "mean") -> float:
+        """Return a number of the summary over all labels; nan where there is none."""
+        s = self.summary
+        at = s[(s["run"] == run) & (s["measure"] == measure) & (s["k"] == k) & (s["bucket"] == "all")]
+        at = at[np.isclose(at["sigma"], level, rtol=1e-9, atol=0)]
+        return float(at[column].iloc[0]) if len(at) else float("nan")
+
+    @functools.cached_property
+    def measures(self) -> list[str]:
+        """The measures of :data:`MEASURES` that were taken."""
+        present = set(self.summary["measure"])
+        return [m for m in MEASURES if m in present]
+
+
+def measure(runs, names, settings) -> Measured | None:
+    """Return what was measured of the runs; others are measured or wait for a button. None while there is nothing."""
+    found = tasks.ready_all(
+        {names[r["key"]]: settings.task(r["key"]) for r in runs}, button="Measure", key="robustness.measure"
+    )
+    there = [(names[r["key"]], r, found[names[r["key"]]]) for r in runs if names[r["key"]] in found]
+    return Measured(there) if there else None

@@ -1,0 +1,95 @@
+"""Test rows without and with noise, feature by feature."""
+
+import numpy as np
+import streamlit as st
+
+from pages.robustness import answer, noise
+from pages.shared import charts, format, run_names, server, tables, workspace
+from xmlcore import figures, robustness, store
+from xmlcore.models import ModelFormatError
+
+ROWS_SHOWN = 3
+FEATURES_SHOWN = 8  # features of each row
+
+
+def rows(data, fingerprint, runs, settings, files) -> None:
+    """Feature values of some test rows, without noise and at a level of noise."""
+    st.header("Test rows without and with noise")
+    first, level = _choose(data, f"noisy rows {fingerprint}", settings)
+    chosen = np.unique([first, *(np.arange(1, ROWS_SHOWN) + first) % data.n_test])
+    X = data.X_test[chosen]
+    try:
+        noisy, attacked = _noisy(data, runs, settings, level, chosen)
+    except (ValueError, store.StoreError, OSError, ModelFormatError) as error:
+        st.info(format.plain(str(error)))
+        return
+    frame = _named(data, chosen, robustness.changed_values(X, noisy, FEATURES_SHOWN))
+    if frame.empty:
+        st.caption("These rows have no features.")
+        return
+    own, added = robustness.lengths(X, noisy)
+    lengths = "; ".join(f"row {row:,}: {a:.3g}, noise {b:.3g}" for row, a, b in zip(chosen, own, added))
+    every = data.n_features
+    charts.show_figure(
+        figures.noisy_features(frame, title=f"Feature values at {noise.level_text(settings.kind, level)}"),
+        tables.csv_safe(_named(data, chosen, robustness.changed_values(X, noisy, every, new=every))),
+        f"{files}-rows-{first}",
+        f"Of each row the features of largest size, and two that only noise has made (Figure 6 of the "
+        f"paper){attacked}. Open marks are without noise. Lengths (L2), of the row and of what noise adds to it: {lengths}.",
+        key="robustness.noisy",
+    )
+
+
+def _choose(data, scope, settings):
+    """Return the first of the rows that are shown, and the level of noise."""
+    first = min(max(workspace.chosen_row(scope), 0), data.n_test - 1)
+    key = "robustness.row"
+    one, two, three = st.columns([2, 2, 1], vertical_alignment="bottom")
+    with one:
+        st.session_state[key] = first
+        st.number_input(
+            f"First of {min(ROWS_SHOWN, data.n_test)} test rows, 0 to {data.n_test - 1:,}",
+            min_value=0,
+            max_value=data.n_test - 1,
+            key=key,
+            on_change=lambda: workspace.choose_row(scope, st.session_state[key]),
+        )
+    with two:
+        level = answer.choose_level("Level of noise", "robustness.rows.level", settings)
+    with three:
+        st.button(
+            "Other rows",
+            key=f"{key}.random",
+            width="stretch",
+            on_click=lambda: workspace.choose_row(scope, np.random.default_rng().integers(data.n_test)),
+        )
+    return first, level
+
+
+def _noisy(data, runs, settings, level, chosen):
+    """Return the rows under noise, and, for an attack, a clause that names the model it is computed on."""
+    options, model, attacked, Y = dict(settings.options), None, "", None
+    if settings.kind == "words":
+        options["reference"] = data.X_train
+    if settings.kind in noise.ATTACKS:
+        titles = run_names.names(runs)
+        for r in runs:
+            model = server.model(r["key"])
+            if hasattr(model, "log_proba_gradient"):
+                attacked, Y = f", attacked on {format.plain(titles[r['key']])}", data.Y_test[chosen]
+                break
+        else:
+            raise ValueError("None of the chosen models has a gradient to attack: choose a PLT, too, to see such rows.")
+    perturbation = robustness.perturbation(settings.kind, level, **options)
+    return perturbation.apply(data.X_test[chosen], rows=chosen, seed=0, model=model, Y=Y), attacked
+
+
+def _named(data, chosen, frame):
+    """Return changed values with the names of rows and features: ``row, row_name, feature, name, clean, noisy``."""
+    names = tables.part(data, "test")[2]
+    ids = chosen[frame["row"].to_numpy(np.int64)]
+    frame = frame.assign(row=ids)
+    texts = [f"Test row {row:,}" + (f": {names[row]}" if names is not None else "") for row in ids]
+    frame.insert(1, "row_name", texts)
+    frame.insert(3, "name", [data.feature_name(int(j)) for j in frame["feature"]])
+    return frame

@@ -1,0 +1,113 @@
+"""Training with noise: the twin of a run, with the same settings but trained on noisy copies of its rows, too."""
+
+import streamlit as st
+
+from pages.robustness import choices, noise
+from pages.shared import format, jobs, run_names, server, tasks, workspace
+from xmlcore import robustness
+from xmlcore.experiment import twins as pairs
+from xmlcore.experiment.twins import trained_with_noise
+
+LARGE = 1 << 30  # bytes of memory from which the noisy copies are warned of
+
+
+def twins(data, fingerprint, runs, past, k) -> None:
+    """Offer to train the twin of a run; ``runs`` are compared above, ``past`` are all on the data set."""
+    plain = [r for r in runs if not trained_with_noise(r)]
+    if not plain:
+        return
+    st.header("Training with noise")
+    st.markdown(
+        "A twin is the same model with the same settings, trained on noisy copies of the rows beside the rows "
+        "themselves (the paper’s adversarial training; of a PLT, this is ExtendedPLT). It appears above beside the "
+        "model trained without noise."
+    )
+    compared = pairs.twins(runs)
+    if compared:
+        titles = {key: format.plain(title) for key, title in run_names.names(runs).items()}
+        text = "; ".join(f"{titles[one['key']]} and {titles[other['key']]}" for one, other in compared)
+        st.caption(f"Compared above: {text}.")
+    record, sigma, ratio, support = _choose(data, fingerprint, plain)
+    params = {**record["params"], "noise_sigma": sigma, "noise_ratio": ratio, "noise_support": support}
+    task = tasks.train_task(fingerprint, record["model"], params, k)
+    # Found by its settings: a result of an earlier version has another key than today's task.
+    same = (r["key"] for r in past if r["model"] == record["model"] and r["params"] == params)
+    key = next(same, task.key)
+    kept = key in {r["key"] for r in past} or task.exists()
+    chosen = [r["key"] for r in runs]
+    with st.container(horizontal=True, vertical_alignment="center"):
+        seconds = _fit_seconds(data, server.run(record["key"]).times, ratio, support)
+        st.button(
+            "Show the twin" if kept else f"Train the twin (about {format.seconds(seconds)})",
+            type="secondary" if record["key"] in {one["key"] for one, _ in pairs.twins(past)} else "primary",
+            key="robustness.twin.train",
+            on_click=_train,
+            args=(fingerprint, task, key, chosen),
+            disabled=key in chosen or bool(jobs.active(key=task.key)),
+        )
+        if key in chosen and kept:
+            st.caption("This twin is shown above.")
+    needed = robustness.augmented_bytes(data.n_train, data.n_features, data.X_train.nnz, ratio, support)
+    if support == "all" and needed > LARGE:
+        st.warning(f"Noise on all features makes dense copies: training takes about {format.size(needed)} of memory.")
+
+
+def _choose(data, fingerprint, plain):
+    """Return the record of the run that gets a twin; sigma, copies per row and support of the noise."""
+    by_key, titles = {r["key"]: r for r in plain}, run_names.names(plain)
+    one, two, three, four = st.columns([2, 1, 1, 2], vertical_alignment="bottom")
+    with one:
+        key = st.selectbox("Twin of", list(by_key), format_func=titles.get, key="robustness.twin.of")
+    with two:
+        sigma = st.number_input(
+            "σ",
+            min_value=1e-6,
+            format="%g",
+            **workspace.keep(
+                f"robustness.twin.sigma {fingerprint[:8]}",
+                robustness.training_sigma(choices.scale(fingerprint)),
+                lambda v: isinstance(v, float) and v > 0,
+            ),
+            help="Standard deviation of the noise, in the units of the feature values. The paper takes 0.05.",
+        )
+    with three:
+        ratio = st.number_input(
+            "Copies per row",
+            min_value=0.01,
+            max_value=100.0,
+            format="%g",
+            **workspace.keep("robustness.twin.ratio", 1.0, lambda v: isinstance(v, float) and 0.01 <= v <= 100),
+            help="Noisy copies added for each training row. 1, the paper’s, doubles the rows, and so the training time "
+            "at least.",
+        )
+    with four:
+        support = st.selectbox(
+            "Noise on",
+            list(noise.SUPPORTS),
+            format_func=noise.SUPPORTS.get,
+            **workspace.keep(
+                f"robustness.twin.support {fingerprint[:8]}", _first_support(data, ratio), options=list(noise.SUPPORTS)
+            ),
+            help="Noise on all features gives a copy a value of each of them, also where the row has 0: training takes "
+            "time and memory for rows times features.",
+        )
+    return by_key[key], sigma, ratio, support
+
+
+def _first_support(data, ratio):
+    """Return "all" as in the paper, unless the copies would take much memory."""
+    needed = robustness.augmented_bytes(data.n_train, data.n_features, data.X_train.nnz, ratio, "all")
+    return "all" if needed <= LARGE else "nonzero"
+
+
+def _fit_seconds(data, times, ratio, support) -> float:
+    """Estimate the time to train a twin: the run's own, as many times longer as the twin has more feature values."""
+    values = data.n_train * data.n_features if support == "all" else data.X_train.nnz
+    return max(1.0, times["fit_s"] * (1 + ratio * values / max(data.X_train.nnz, 1)))
+
+
+def _train(fingerprint, task, key, chosen):
+    # Chosen before it is there, so that it joins the figures when it is trained.
+    choices.remember_runs(fingerprint, [*chosen, *([] if key in chosen else [key])])
+    if not any(r["key"] == key for r in workspace.get("runs")):
+        tasks.start(task)

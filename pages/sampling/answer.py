@@ -1,0 +1,87 @@
+"""The answer of the Sampling page: a sentence and cards."""
+
+import numpy as np
+
+from pages.sampling.view import about, one_class
+from pages.shared import format, tables
+
+
+def about_model(view, named: bool) -> str:
+    """What the model takes and how well it separates its training pairs; ``named``: with the result's title."""
+    title = f"{about(view.record)}: " if named else ""
+    risk = 100 * view.model.empirical_risk_
+    text = (
+        f"{title}the model takes {format.size(view.run.size['model_bytes'])}. It ranks classes by f, a weighted sum of "
+        f"features of a row and a class; in {risk:.2g} % of the training pairs the own class does not have the larger "
+        "f (the paper’s empirical risk)."
+    )
+    return text[:1].upper() + text[1:]
+
+
+def sentence(view, own) -> str:
+    """How often the class is found, and from how little the model learned; ``own``: what was measured of the result."""
+    accuracy, macro = one_class(view.key)
+    name, several = format.plain(view.name), not view.model.multiclass_
+    if not np.isfinite(accuracy):
+        text = f"No test row of **{name}** has a class, so no prediction can be right. "
+    else:
+        rows = "examples, a row with each of its classes" if several else "rows"
+        text = (
+            f"On **{name}** double sampling finds the class of **{format.percent(accuracy)}** of the test {rows} "
+            f"(macro-F1 **{format.percent(macro)}**)"
+        )
+        recall = _recall(own, view.q)
+        if np.isfinite(recall):
+            text += (
+                f"; the own class is among the {format.count(view.q, 'candidate')} of **{format.percent(recall)}**, "
+                "and what is no candidate cannot be found"
+            )
+        text += ". "
+    noisy = f" and {format.count(view.n_noisy, 'noisy copy', 'noisy copies')} of these" if view.n_noisy > 0 else ""
+    return (
+        f"{text}It learned from **{view.n_copies:,}** sampled copies of "
+        f"{format.count(view.n_examples, 'training example')}{noisy}, each against {_adversaries(view)}, in "
+        f"**{format.duration(view.run.times['fit_s'])}**."
+    )
+
+
+def _recall(own, q) -> float:
+    """Share of own classes among q candidates; nan where it has not been measured."""
+    if own is None:
+        return float("nan")
+    at = own.candidates.loc[own.candidates["n_candidates"] == q, "recall"]
+    return float(at.iloc[0]) if len(at) else float("nan")
+
+
+def _adversaries(view) -> str:
+    """How many other classes a copy was compared with: examples may have had fewer than κ."""
+    most = format.count(view.kappa, "other class", "other classes")
+    if view.model.n_pairs_ == view.n_copies * view.kappa:
+        return most
+    return f"up to {most} (about {view.model.n_pairs_ / max(1, view.n_copies):.1f} on average)"
+
+
+def cards(view, own) -> None:
+    """Numbers of the result."""
+    accuracy, macro = one_class(view.key)
+    model, times = view.model, view.run.times
+    several = "" if model.multiclass_ else " Rows with several classes are an example for each, with one prediction."
+    pairs = (
+        f"Comparisons that f was learned from: {format.count(view.n_copies, 'copy', 'copies')} of examples, each "
+        f"against {_adversaries(view)}. κ is {view.kappa:,}."
+    )
+    among = "Share of test examples whose class is among the candidates: the most that accuracy can be."
+    tables.cards(
+        [
+            ("Accuracy", format.percent(accuracy), f"Share of test examples whose class is predicted first.{several}"),
+            (
+                "Macro-F1",
+                format.percent(macro),
+                "Harmonic mean of precision and recall, each a mean over classes: the paper’s.",
+            ),
+            (f"Own class among {view.q:,}", format.percent(_recall(own, view.q)), among),
+            ("Pairs", f"{model.n_pairs_:,}", pairs),
+            ("Training", format.duration(times["fit_s"]), "On this machine, in one worker process."),
+            ("Prediction", f"{format.duration(times['predict_ms_per_row'] / 1000)}/row", "Mean over all test rows."),
+        ]
+    )

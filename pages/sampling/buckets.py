@@ -1,0 +1,84 @@
+"""Head, torso and tail classes, beside the results of other models."""
+
+import pandas as pd
+import streamlit as st
+
+from pages.sampling.view import MODEL, by_bucket
+from pages.shared import charts, run_names, tables
+from xmlcore import figures, store
+
+OTHERS = 4  # results of other models beside this one
+SHARES = ["candidate_recall", "accuracy", "macro_f1"]
+
+
+def buckets(view, own, past) -> None:
+    """Accuracy and macro-F1 by class frequency; ``own``: what was measured of the result, ``past``: all runs."""
+    st.header("Head, torso and tail classes")
+    if own is None:
+        st.caption("This is measured together with the candidates, above.")
+        return
+    others = _newest_of_each_model(past)
+    frame = _frame(view, own, others)
+    if frame.empty:
+        st.caption("No test row has a class.")
+        return
+    beside = " Beside it the newest result of each other model." if others else ""
+    captions = {
+        "accuracy": f"Share of the test examples of these classes whose class is predicted first.{beside}",
+        "macro_f1": "Precision and recall are means over the classes, so a rare class counts as much as a large one.",
+    }
+    for place, (measure, caption) in zip(st.columns(2, gap="large"), captions.items()):
+        with place:
+            charts.show_figure(
+                figures.bucket_bars(frame, measure),
+                tables.csv_safe(frame.drop(columns="model")),
+                f"{view.files}-buckets-{measure.replace('_', '-')}",
+                caption,
+                key=f"sampling.buckets.{measure}",
+            )
+    _table(view, own)
+
+
+def _newest_of_each_model(past) -> list:
+    found = {}
+    for r in past:
+        if r["model"] != MODEL:
+            found.setdefault(run_names.style_model(r), r)
+    return list(found.values())[:OTHERS]
+
+
+def _frame(view, own, others):
+    """Return measures by bucket of this result and of others, with the name and the colour of each."""
+    titles = run_names.names([view.record, *others])
+    parts = [own.buckets.assign(run=titles[view.key], model=MODEL)]
+    for r in others:
+        try:
+            parts.append(by_bucket(r["key"]).assign(run=titles[r["key"]], model=run_names.style_model(r)))
+        except (store.StoreError, OSError):
+            continue  # it was damaged, and has been removed: the Train page says so
+    frame = pd.concat(parts, ignore_index=True)
+    return frame[frame["n_rows"] > 0]
+
+
+def _table(view, own):
+    shown = own.buckets[["bucket", "n_classes", "n_rows", *SHARES]].copy()
+    shown[SHARES] *= 100
+    number, share = st.column_config.NumberColumn, {"format": "%.2f", "width": 100}
+    st.dataframe(
+        shown,
+        hide_index=True,
+        key="sampling.buckets",
+        **tables.EMPTY_CELLS,
+        column_config={
+            "bucket": st.column_config.TextColumn("Bucket", width=70),
+            "n_classes": number("Classes", format="localized", width=80),
+            "n_rows": number("Test examples", format="localized", width=110),
+            "candidate_recall": number(f"Among {view.q:,}, %", help="Own class among the candidates.", **share),
+            "accuracy": number("Accuracy, %", **share),
+            "macro_f1": number("Macro-F1, %", **share),
+        },
+    )
+    st.caption(
+        "Classes with a test row, by training rows: head classes are the most frequent, tail classes the rarest (the "
+        "Data page has the rule)."
+    )

@@ -1,0 +1,44 @@
+"""Tasks of the Sampling page: not started where they need too much memory."""
+
+import streamlit as st
+
+from pages.shared import format, jobs, server, tasks
+from xmlcore import store, system
+
+
+def measured(task, needed: int, remedy: str, button: str, widget: str):
+    """Return the result of a task; while there is none, show the job, or the button that starts it.
+
+    Parameters
+    ----------
+    task : xmlcore.experiment.Task
+    needed : int
+        Memory that it takes, in bytes; it is not started where that is too much.
+    remedy : str
+        What to do then, in a sentence or two.
+    button, widget : str
+        Text and key of the button.
+    """
+    free = too_large(needed)
+    if free is None or task.exists() or jobs.active(key=task.key):
+        return tasks.ready(task, button=button, key=f"sampling.measure.{widget}")
+    st.error(
+        f"This is not started: it needs about {format.size(needed)} of memory, {format.size(free)} are free, and "
+        f"half of that is the most it may take. {remedy}"
+    )
+    jobs.show_failures(jobs.failed(key=task.key))
+    return None
+
+
+def if_kept(task):
+    """Return the result of a task when it is kept and can be read, else None; nothing is started."""
+    try:
+        return server.loaded(task) if task.exists() else None
+    except (store.StoreError, OSError):
+        return None
+
+
+def too_large(needed: float) -> int | None:
+    """Return the free memory, in bytes, when ``needed`` is more than half of it; None otherwise, or when unknown."""
+    free = system.free_bytes()
+    return free if free is not None and needed > free / 2 else None

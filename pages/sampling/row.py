@@ -1,0 +1,126 @@
+"""Why a test row gets its class: its candidates, their features, and what each adds to f."""
+
+import numpy as np
+import streamlit as st
+
+from pages.shared import charts, format, selectors, tables, workspace
+from xmlcore import figures
+from xmlcore.explain.candidates import CandidateRanking
+from xmlcore.models.double_sampling import MEANINGS
+
+DRAWN = 12  # candidates of a row that are drawn
+DRAWN_MISSED = 4  # true classes that are no candidates
+LISTED = 100  # lines of the table
+
+
+def row(view) -> None:
+    """A sentence, the row's features, a figure of contributions and a table of candidates."""
+    st.header("Why a test row gets its class")
+    data, model = view.data, view.model
+    answer = st.empty()
+    with st.columns([3, 2])[0]:
+        i = selectors.choose_test_row(data, view.run, f"run {view.key}", workspace.SAMPLING_ROW)
+    found = CandidateRanking(model, data, i)
+    left, right = st.columns([2, 3], gap="large")
+    with left:
+        _features(data, found, i)
+    answer.markdown(_sentence(view, found, i))
+    with right:
+        _contributions(view, found, i)
+    _table(view, found, i)
+
+
+def _features(data, found, i):
+    """The true classes and the features of the row."""
+    if found.true.size:
+        names = [
+            format.plain(data.label_name(int(j))) + (" (no candidate)" if j in found.missed else "") for j in found.true
+        ]
+        st.markdown(f"**True {'class' if len(names) == 1 else 'classes'}:** " + ", ".join(names))
+    features = tables.features(data, data.X_test, i)
+    if features.empty:
+        st.caption("This row has no features, so nothing in it tells classes apart.")
+    else:
+        tables.show_features(features, "sampling.row.features", 360)
+
+
+def _contributions(view, found, i):
+    drawn = found.tidy(DRAWN, DRAWN_MISSED)
+    some = f" Showing {min(DRAWN, found.q)} of {format.count(found.q, 'candidate')}." if found.q > DRAWN else ""
+    stars = min(found.missed.size, DRAWN_MISSED)
+    if stars:
+        some += " * is a true class that is no candidate"
+        some += f" ({stars} of {found.missed.size})." if stars < found.missed.size else "."
+    charts.show_figure(
+        figures.candidate_features(drawn),
+        lambda: tables.csv_safe(found.tidy()),
+        f"{view.files}-row{i}-contributions",
+        "What each feature adds to f, weight × feature, against the mean of the candidates; a line adds up to the last "
+        "column, and the largest wins. Full colour is half of the largest contribution or more. ✓ is a true "
+        f"class.{some}",
+        key="sampling.contributions",
+    )
+
+
+def _sentence(view, found, i) -> str:
+    names = tables.part(view.data, "test")[2]
+    which = f"test row {i:,}" + (f" ({format.plain(names[i])})" if names is not None else "")
+    best = f"**{format.plain(found.names[0])}**"
+    text = f"Of {format.count(found.q, 'candidate')} for {which}, {best} has the largest f, {format.number(found.f[0])}"
+    if found.q > 1:
+        text += f", {format.signed(found.f[0] - found.f[1])} before **{format.plain(found.names[1])}**"
+    if found.true.size == 0:
+        return f"{text}. The row has no true class."
+    text += ": right." if found.right[0] else ": wrong."
+    if found.missed.size == 0:
+        if not found.right[0]:
+            text += f" The true class is a candidate, in place {int(found.rank[found.right].min())}."
+        return text
+    missed = ", ".join(f"**{format.plain(view.data.label_name(int(j)))}**" for j in found.missed[:3])
+    if found.true.size == 1:
+        text += f" The own class, {missed}, is **not among the candidates**, so it cannot be found"
+        return text + ("; its f would have won." if found.f[-1] > found.f[0] else "; its f would not have won either.")
+    more = f" and {found.missed.size - 3} more" if found.missed.size > 3 else ""
+    of = f"{found.missed.size} of {found.true.size} true classes"
+    return f"{text} **Not among the candidates**: {missed}{more}, {of}."
+
+
+def _table(view, found, i):
+    """The candidates of the row, and true classes that are none, with all features."""
+    whole = found.wide()
+    shown = whole.head(LISTED)
+    right = np.where(shown["true"], "✓ true", "")
+    table = shown.assign(true=np.where(shown["rank"].isna(), "✓ no candidate", right))
+    number, text = st.column_config.NumberColumn, st.column_config.TextColumn
+    by = "the label tree’s probability." if view.by_tree else "distance to the class’s centroid."
+    st.dataframe(
+        table[["rank", "name", "true", "f", "share", "nearness", *found.feature_names, "label"]],
+        hide_index=True,
+        height=tables.height(len(table), 480),
+        key="sampling.row.candidates",
+        **tables.EMPTY_CELLS,
+        column_config={
+            "rank": number("Rank", format="%d", width=50, pinned=True),
+            "name": text("Candidate", width=160, pinned=True),
+            "true": text("True?", width=105),
+            "f": number("f", format="%.3f", width=70, help="Only differences of f count."),
+            "share": number("Score", format="%.3f", width=65, help="exp f over the sum of the candidates’."),
+            "nearness": number(
+                "By tree" if view.by_tree else "Nearest",
+                format="%d",
+                width=70,
+                help=f"Place among the candidates before f ranks them: by {by}",
+            ),
+            "label": number("Id", format="%d", width=70),
+            **{name: number(name, format="%.4g", help=MEANINGS.get(name), width=80) for name in found.feature_names},
+        },
+    )
+    count = format.count(len(whole), "line")
+    of = f"Showing {len(shown):,} of {count}; the CSV has all." if len(shown) < len(whole) else ""
+    st.caption(f"Candidates by f, with their features as they are, not weighted. {of}")
+    charts.csv_button(
+        "Candidates of the row, CSV",
+        lambda: tables.csv_safe(whole),
+        f"{view.files}-row{i}-candidates",
+        "Every candidate, and true classes that are none, with f and all features",
+    )

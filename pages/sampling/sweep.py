@@ -1,0 +1,123 @@
+"""How much sampling is enough: trainings with other numbers of adversaries, κ, and of examples per class."""
+
+import streamlit as st
+
+from pages.sampling import values, words
+from pages.sampling.measured import measured, too_large
+from pages.shared import charts, fields, format, tasks, workspace
+from xmlcore import figures
+
+MOST_REPEATS = 20
+LARGE = 1 << 30  # bytes from which memory is warned of
+
+
+def sweep(view) -> None:
+    """Fields of values, and what training with each of them gives."""
+    st.header("How much sampling is enough")
+    answer = st.container()
+    kappas, examples, n_repeats = _choose(view)
+    limit = _kappa_limit(view)
+    if limit:
+        st.caption(limit)
+    if kappas is None or examples is None:
+        with answer:
+            st.caption("The figures are here once the values can be read.")
+        return
+    kappas, examples = values.with_own(kappas, view.kappa), values.with_own(examples, view.examples)
+    expected = values.estimate(view, kappas, examples, (), n_repeats)
+    trainings = format.count(n_repeats * (len(kappas) + len(examples)), "training")
+    st.caption(
+        f"{trainings}, one of the two varied at a time: about {format.seconds(expected.seconds)}, once, as it is kept. "
+        f"The largest needs about {format.size(expected.bytes)} for its pairs."
+    )
+    if expected.bytes > LARGE and too_large(expected.bytes) is None:
+        st.warning(f"The largest of these trainings takes about {format.size(expected.bytes)} of memory for its pairs.")
+    with answer:
+        found = measured(
+            view.task(kappas, examples, (), n_repeats),
+            expected.bytes,
+            "Take smaller values of κ and of examples per class: memory grows with both. Or free memory.",
+            f"Train {format.count(n_repeats * (len(kappas) + len(examples)), 'time')}",
+            "sweep",
+        )
+        if found is None:
+            st.caption("Accuracy, macro-F1, training time and memory with other κ and other examples per class.")
+        else:
+            _show(view, found)
+
+
+def _choose(view):
+    """Return values of κ and of examples per class (None when they cannot be read), and repeats."""
+    short = view.key[:8]
+
+    def seconds(kappas, examples, n_repeats):
+        return values.estimate(view, kappas, examples, (), n_repeats).seconds
+
+    first = values.first_sweep(seconds, (view.kappa, view.examples), view.most_kappa, tasks.AUTOMATIC_BELOW)
+    one, two, three = st.columns([2, 2, 1], vertical_alignment="top")
+    with one:
+        kappas = values.field(
+            f"Adversarial classes, κ, up to {view.most_kappa:,}",
+            f"sampling.kappa {short}",
+            first[0],
+            "Other classes that each copy of an example is compared with. With commas between them; the result’s own "
+            "is always measured. The paper takes 5 to 122.",
+            whole=True,
+            least=1,
+            most=view.most_kappa,
+        )
+    with two:
+        examples = values.field(
+            "Examples per class, π",
+            f"sampling.examples {short}",
+            first[1],
+            "Expected copies of examples that each class gives, with commas between them; the result’s own is always "
+            "measured. The paper takes 1 or 2.",
+            whole=False,
+            least=0.01,
+            most=1000,
+        )
+    with three:
+        n_repeats = st.number_input(
+            "Repeats",
+            min_value=1,
+            max_value=MOST_REPEATS,
+            **workspace.keep(f"sampling.repeats {short}", first[2], fields.whole_number(1, MOST_REPEATS)),
+            help="Trainings per value, with seeds of their own. The bands are 95 % intervals over them; one has none.",
+        )
+    return kappas, examples, int(n_repeats)
+
+
+def _kappa_limit(view) -> str | None:
+    """Why κ ends where it does, when that is not plain."""
+    requested, most = view.run.params["n_adversarial"], view.most_kappa
+    if view.near:
+        text = (
+            f"Adversaries are other candidates of the example, so with q = {view.q:,} there are {most:,} at most: a "
+            "larger κ is the same training."
+        )
+    elif requested > most:
+        text = f"There are {format.count(most, 'other class', 'other classes')}: a larger κ is the same training."
+    else:
+        return None
+    return text + (f" The result was asked for {requested:,}, which is {most:,} here." if requested > most else "")
+
+
+def _show(view, found):
+    for text in words.failures(found):
+        st.warning(text)
+    succeeded = found.sweep[found.sweep["failed"] == ""]
+    if succeeded.empty:
+        return
+    st.markdown(words.sweep_sentence(succeeded))
+    bands = " Bands are 95 % intervals over seeds." if found.n_repeats > 1 else " One training each: no intervals."
+    fixed = (f"Examples per class: {view.examples:g}.", f"κ = {view.kappa:,}.")
+    for place, axis, value, text in zip(st.columns(2, gap="large"), words.AXES, (view.kappa, view.examples), fixed):
+        with place:
+            charts.show_figure(
+                figures.sampling_sweep(found.sweep, axis, value),
+                found.sweep[found.sweep["axis"] == axis],
+                f"{view.files}-{axis.replace('_', '-')}",
+                f"{text} Memory is that of the pairs and of the model.{bands}",
+                key=f"sampling.{axis}",
+            )

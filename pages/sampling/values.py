@@ -1,0 +1,113 @@
+"""Numbers of candidates, of adversaries and of examples: as they are typed, and those to begin with."""
+
+import math
+
+import streamlit as st
+
+from pages.shared import format, workspace
+from xmlcore.experiment import estimates
+
+CANDIDATES = (1, 2, 5, 10, 20, 50, 100)
+ADVERSARIAL = (1, 2, 5, 10, 20, 50)
+EXAMPLES = (0.5, 1.0, 2.0, 5.0, 10.0)
+FEWER = 2  # largest values that are left out where all would take too long: they take most of the time
+MOST_VALUES = 12
+REPEATS = 3
+
+
+def estimate(view, kappas=(), examples=(), candidates=(), n_repeats=1):
+    """Estimate the task with these numbers, from what is in memory already."""
+    return estimates.sampling(view.run, view.data, view.task(kappas, examples, candidates, n_repeats).params)
+
+
+def field(label: str, widget: str, first, help: str, **bounds) -> tuple | None:
+    """Return the values of a field, which have commas between them; None when they cannot be read."""
+    typed = st.text_input(label, **workspace.keep(widget, written(first), lambda v: isinstance(v, str)), help=help)
+    values, problem = parse(typed, label.split(",")[0], **bounds)
+    if problem:
+        st.error(format.plain(problem))
+        return None
+    return tuple(values)
+
+
+def parse(text: str, what: str, *, whole: bool, least: float, most: float) -> tuple[list, str | None]:
+    """Read values such as ``1, 2, 5``.
+
+    Returns
+    -------
+    values : list of int or float
+        Each once, rising; empty when the text cannot be read.
+    problem : str or None
+        What is wrong with the text.
+    """
+    values = set()
+    for part in text.replace(";", ",").split(","):
+        part = part.strip()
+        if not part:
+            continue
+        try:
+            value = float(part)
+        except ValueError:
+            return [], f"“{part[:20]}” is not a number. Write values as 1, 2, 5."
+        if not math.isfinite(value) or (whole and value != int(value)):
+            return [], f"{what} cannot be {part[:20]}: it is a {'whole ' if whole else ''}number."
+        if not least <= value <= most:
+            return [], f"{what} cannot be {part[:20]}: it is from {least:,g} to {most:,g} here."
+        values.add(int(value) if whole else value)
+    if not values:
+        return [], "At least one value is needed, such as 5."
+    if len(values) > MOST_VALUES:
+        return [], f"{len(values)} values are more than the {MOST_VALUES} this page measures at once."
+    return sorted(values), None
+
+
+def written(values) -> str:
+    """Return values as they are typed."""
+    return ", ".join(f"{value:.10g}" for value in values)
+
+
+def with_own(values, own) -> tuple:
+    """Return the values and the result's own among them, rising."""
+    return tuple(sorted({*values, own}))
+
+
+def first_candidates(seconds, own: int, most: int, within: float) -> tuple:
+    """Return numbers of candidates to begin with: as many as take no longer than ``within`` seconds.
+
+    Parameters
+    ----------
+    seconds : callable
+        Estimated time for a tuple of numbers.
+    own : int
+        The result's own number, which is always among them.
+    most : int
+        Candidates that there are.
+    within : float
+    """
+    values = [value for value in CANDIDATES if value <= most]
+    while values and seconds(with_own(values, own)) > within:
+        values.pop()
+    return with_own(values, own)
+
+
+def first_sweep(seconds, own: tuple, most_adversarial: int, within: float) -> tuple[tuple, tuple, int]:
+    """Return values of κ, examples per class, and repeats to begin with: what takes no longer than ``within`` seconds.
+
+    Parameters
+    ----------
+    seconds : callable
+        Estimated time for values of κ, of examples per class, and repeats.
+    own : tuple
+        κ and examples per class of the result, which are always among them.
+    most_adversarial : int
+        Adversaries that an example can have.
+    within : float
+        Where everything takes longer, all values are returned: they wait for a button in any case.
+    """
+    adversarial = tuple(value for value in ADVERSARIAL if value <= most_adversarial)
+    for left_out, n_repeats in ((0, REPEATS), (0, 1), (1, 1), (FEWER, 1)):
+        kept = adversarial[: len(adversarial) - left_out], EXAMPLES[: len(EXAMPLES) - left_out]
+        numbers = tuple(with_own(values, value) for values, value in zip(kept, own))
+        if seconds(*numbers, n_repeats) <= within:
+            return *numbers, n_repeats
+    return with_own(adversarial, own[0]), with_own(EXAMPLES, own[1]), 1

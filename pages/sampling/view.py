@@ -1,0 +1,90 @@
+"""The result of double sampling that the page shows."""
+
+import functools
+
+import numpy as np
+
+from pages.sampling import values
+from pages.shared import format, server, settings, tasks
+from xmlcore import experiment, metrics
+
+MODEL = "DoubleSampling"
+
+
+def about(record) -> str:
+    """Return the title of a result: its settings that are not the default, and when it was made."""
+    changed = settings.changed(MODEL, record["params"]) or "default settings"
+    return f"{MODEL}, {changed} ({format.when(record['created'])})"
+
+
+class View:
+    """A run of double sampling, its model, and the numbers that it was really trained with.
+
+    Attributes
+    ----------
+    kappa, q : int
+        Adversaries of an example and candidates of a row: what was requested may be more than there are.
+    most_kappa : int
+        Adversaries that an example can have.
+    examples : float
+        Expected copies of examples that each class gives.
+    """
+
+    def __init__(self, data, name, run, model, record):
+        self.data, self.name, self.run, self.model, self.record = data, name, run, model, record
+        self.key = record["key"]
+        self.files = f"{format.file_name(name)}-{MODEL}-{self.key[:6]}"  # how names of downloaded files begin
+        self.n_present = int(np.count_nonzero(model.class_size_))
+        self.most_kappa = experiment.most_adversaries(run.params, self.n_present)
+        self.kappa = min(run.params["n_adversarial"], self.most_kappa)
+        self.q = min(run.params["n_candidates"], self.n_present)
+        self.examples = float(run.params["examples_per_class"])
+        self.near = run.params.get("adversaries") == "candidates"
+        self.balanced = bool(run.params.get("balanced", True))
+        self.by_tree = run.params.get("candidates_from") == "plt"
+
+    @property
+    def n_examples(self) -> int:
+        """Training examples of the data set: a row with several classes is one of each."""
+        return int(self.data.Y_train.nnz)
+
+    @property
+    def n_noisy(self) -> int:
+        """Noisy copies of training examples that sampling drew from, too."""
+        return int(self.model.class_size_.sum()) - self.n_examples
+
+    @property
+    def n_copies(self) -> int:
+        """Copies of examples that f was learned from."""
+        return int(self.model.sampled_size_.sum())
+
+    def task(self, kappas=(), examples=(), candidates=(), n_repeats=1):
+        """Return the task that measures the result with other numbers."""
+        params = {"n_adversarial": kappas, "examples_per_class": examples, "n_candidates": candidates}
+        return experiment.task("sampling", {"run": self.key}, params | {"n_repeats": n_repeats})
+
+    @functools.cached_property
+    def first_candidates(self) -> tuple:
+        """Numbers of candidates to begin with, the result's own among them."""
+
+        def seconds(numbers):
+            return values.estimate(self, candidates=numbers).seconds
+
+        return values.first_candidates(seconds, self.q, self.n_present, tasks.AUTOMATIC_BELOW)
+
+
+@server.shared(max_entries=100)
+def one_class(key: str) -> tuple[float, float]:
+    """Return accuracy and macro-F1 of a run's first predictions."""
+    found = server.run(key)
+    Y, first = server.dataset(found.fingerprint).Y_test, found.ranking.labels[:, 0]
+    return metrics.accuracy(Y, first), metrics.macro_f1(Y, first)
+
+
+@server.shared(max_entries=100)
+def by_bucket(key: str):
+    """Return accuracy and macro-F1 of a run's first predictions of head, torso and tail classes."""
+    found = server.run(key)
+    data = server.dataset(found.fingerprint)
+    buckets = server.description(found.fingerprint).labels["bucket"].to_numpy()
+    return metrics.first_class_by_bucket(data.Y_test, found.ranking.labels[:, 0], buckets)

@@ -1,0 +1,37 @@
+"""What f has learned: the weight of each feature of a row and a class."""
+
+import streamlit as st
+
+from pages.shared import charts, format, tables
+from xmlcore import figures
+from xmlcore.explain import candidates
+
+
+def weights(view) -> None:
+    """Weights that can be compared, in a figure, and the meaning of each feature, in a table."""
+    st.header("What f has learned")
+    table = candidates.feature_weights(view.model)
+    top = table.iloc[0]
+    left, right = st.columns([2, 3], gap="large")
+    with left:
+        charts.show_figure(
+            figures.feature_weights(table),
+            tables.csv_safe(table),
+            f"{view.files}-weights",
+            "f is the sum of weight × feature. Each bar is a weight times the size of the feature’s differences "
+            f"between classes in training, so bars compare; the largest is **{format.plain(top['name'])}** "
+            f"({format.signed(top['value'])}).",
+            key="sampling.weights",
+        )
+    with right:
+        # A table of Markdown: sentences wrap in it.
+        lines = ["| Feature | Meaning | Weight |", "|:--|:--|--:|"]
+        for r in table.itertuples():
+            weight = f"{r.weight:.3g}".replace("-", "−")
+            lines.append(f"| **{format.plain(r.name)}** | {format.plain(r.meaning)} | {weight} |")
+        st.markdown("\n".join(lines))
+        st.caption(
+            f"The {format.count(len(table), 'feature')} of a row and a class, the most influential first. Sums go over "
+            "the terms that both have. Weights are for features as they are, of very different sizes; the CSV has the "
+            "scales, too. Features go together, so single weights are no causes."
+        )

@@ -1,0 +1,76 @@
+"""Sentences about what was measured of double sampling."""
+
+from pages.sampling.view import MODEL
+from pages.shared import format, settings
+
+AXES = ("n_adversarial", "examples_per_class")
+
+
+def candidates_sentence(table, own) -> str:
+    """Return what other numbers of candidates bring; ``own`` is the result's."""
+    first, last = table.iloc[0], table.iloc[-1]
+    if len(table) == 1:
+        text = (
+            f"With q = {first.n_candidates:,.0f} the own class is among the candidates of "
+            f"{format.percent(first.recall)} (candidate recall)"
+        )
+    else:
+        text = (
+            f"From q = {first.n_candidates:,.0f} to {last.n_candidates:,.0f} the own class is among the candidates of "
+            f"{format.percent(first.recall)} to {format.percent(last.recall)} (candidate recall)"
+        )
+    mine = table.loc[table["n_candidates"] == own, "accuracy"]
+    if not len(mine) or not table["accuracy"].notna().any():
+        return f"{text}."
+    best = table.loc[table["accuracy"].idxmax()]
+    if best.accuracy > mine.iloc[0]:
+        return (
+            f"{text}. On these test rows q = {best.n_candidates:,.0f} had the better accuracy, "
+            f"{format.percent(best.accuracy)} instead of {format.percent(mine.iloc[0])} with this result’s "
+            f"q = {own:,}; choose q by held-out rows, not by these."
+        )
+    also = ", the best of these" if len(table) > 1 else ""
+    return f"{text}; accuracy with this result’s q = {own:,} is {format.percent(mine.iloc[0])}{also}."
+
+
+def sweep_sentence(sweep) -> str:
+    """Return the range of accuracy with other κ and with other examples per class; ``sweep`` without failures."""
+    parts = []
+    for axis, name in zip(AXES, ("κ", "examples per class")):
+        rows = sweep[sweep["axis"] == axis].groupby(axis)[["accuracy", "macro_f1", "fit_s"]].mean()
+        if rows.empty:
+            continue
+        if len(rows) == 1:
+            value = rows.index[0]
+            which = f"κ = {value:g}" if axis == "n_adversarial" else f"{value:g} examples per class"
+            parts.append(
+                f"With {which} accuracy is **{format.percent(rows['accuracy'].iloc[0])}**, for "
+                f"{format.duration(rows['fit_s'].iloc[0])} of training."
+            )
+            continue
+        low, high = rows["accuracy"].min(), rows["accuracy"].max()
+        times = " to ".join(format.duration(rows["fit_s"].iloc[at]) for at in (0, -1))
+        parts.append(
+            f"With {name} from {rows.index[0]:g} to {rows.index[-1]:g} accuracy is between "
+            f"**{format.percent(low)}** and **{format.percent(high)}**, for {times} of training."
+        )
+    return " ".join(parts)
+
+
+def failures(found) -> list[str]:
+    """Return a sentence on each value that could not be trained with."""
+    text = []
+    for (axis, value, why), n in _failed(found.sweep).items():
+        which = f"κ = {value:,g}" if axis == AXES[0] else f"{value:g} examples per class"
+        some = f" ({n} of {found.n_repeats} trainings)" if n < found.n_repeats else ""
+        text.append(f"No result with {which}{some}: {format.plain(why.rstrip('.'))}.")
+    return text
+
+
+def _failed(sweep) -> dict:
+    """Return how many trainings failed, by axis, value and reason, in the order of the sweep."""
+    failed, found = sweep[sweep["failed"] != ""], {}
+    for axis, kappa, examples, why in zip(*(failed[name] for name in ("axis", *AXES, "failed"))):
+        one = axis, float(kappa if axis == AXES[0] else examples), settings.in_form(MODEL, why)
+        found[one] = found.get(one, 0) + 1
+    return found
