@@ -4,10 +4,9 @@ import streamlit as st
 
 from pages.explain import words
 from pages.explain.view import label_importance
-from pages.shared import charts, format, server, tables, tasks, workspace
+from pages.shared import charts, format, selectors, server, tables, tasks, workspace
 from xmlcore import experiment, figures
 
-LISTED = 100  # labels found that are offered
 SAMPLE = 200  # test rows explained for the views of the whole model
 ROWS_OF_LABEL = 200  # rows with a label that are explained at most
 LABEL_BARS, MODEL_BARS = 15, 20
@@ -16,12 +15,11 @@ LABEL_BARS, MODEL_BARS = 15, 20
 def of_a_label(view) -> None:
     """Which features speak for a label, over rows that have it."""
     st.header("Features of a label")
-    label = _find_label(view)
-    if label is None:
-        st.caption("Search for a label to see which features speak for it.")
-        return
-    found = label_importance(view.key, int(label), ROWS_OF_LABEL)
-    name = view.data.label_name(int(label))
+    names, scope = server.label_names(view.run.fingerprint), f"label features {view.key}"
+    key, query = workspace.EXPLAIN_FEATURES_LABEL, "explain.label.query"
+    label = selectors.choose_label(view.data, names, scope, key, query, first=view.label)
+    found = label_importance(view.key, label, ROWS_OF_LABEL)
+    name = view.data.label_name(label)
     if found.frame.empty:
         st.caption(f"No row with **{format.plain(name)}** has features, so there is nothing to show.")
         return
@@ -38,34 +36,6 @@ def of_a_label(view) -> None:
         f"{format.count(len(frame), 'feature')}.",
         key="explain.label.importance",
     )
-
-
-def _find_label(view) -> int | None:
-    """Return the label that is searched for; without a search the one that is explained."""
-    names = server.label_names(view.run.fingerprint)
-    one, two = st.columns(2, vertical_alignment="bottom")
-    with one:
-        query = st.text_input(
-            "Find labels by name",
-            **workspace.keep("explain.label.query", "", lambda value: isinstance(value, str)),
-            placeholder="part of a name; empty is the label explained",
-        ).strip()
-    if not query:
-        return view.label
-    found = tables.find_labels(names, query)
-    with two:
-        if found.empty:
-            st.caption(f"No label has “{format.plain(query)}” in its name. Try a shorter part of it.")
-            return view.label
-        listed = found.head(LISTED)
-        titles = dict(zip(listed["label"].tolist(), listed["name"].tolist()))
-        return st.selectbox(
-            f"{format.count(len(found), 'label')} found"
-            + (f", {len(listed):,} of them here" if len(listed) < len(found) else ""),
-            list(titles),
-            format_func=titles.get,
-            key=f"explain.label.found {query}",
-        )
 
 
 def of_all_labels(view) -> None:

@@ -157,7 +157,6 @@ def stopped(record) -> None:
 
 
 def _with_state(states, kind, fields):
-    kind = {"judged": "compare_selections", "stability": "selection_stability"}.get(kind, kind)
     found = []
     for record in workspace.get("jobs"):
         if kind is not None and record["kind"] != kind:

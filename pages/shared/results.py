@@ -82,11 +82,6 @@ def mark(record: dict) -> None:
         tasks.mark(task, origin)
 
 
-def opened(key: str):
-    """Do what :func:`run_and_model` does, for the key of a run that this workspace lists."""
-    return run_and_model(next(r for r in workspace.get("runs") if r["key"] == key))
-
-
 def chosen(widget: str, fingerprint: str, runs: list) -> str:
     """The result shown on the Train page, when it is one of these; else the one looked at last; else the newest.
 

@@ -57,7 +57,7 @@ def choose_test_row(data, run, scope: str, key: str) -> int:
     return row
 
 
-def choose_label(data, names, scope: str, key: str, query_key: str) -> int:
+def choose_label(data, names, scope: str, key: str, query_key: str, first: int | None = None) -> int:
     """Let the user choose a label: one of the most frequent, or one that is searched for.
 
     Parameters
@@ -71,6 +71,8 @@ def choose_label(data, names, scope: str, key: str, query_key: str) -> int:
         Of the select box, a key of :mod:`pages.shared.workspace`.
     query_key : str
         Of the field to search with.
+    first : int, optional
+        The label while none is chosen, and when a search is taken away; by default the most frequent label.
 
     Returns
     -------
@@ -80,12 +82,14 @@ def choose_label(data, names, scope: str, key: str, query_key: str) -> int:
     """
     label = workspace.chosen_row(scope, -1)
     if not 0 <= label < data.n_labels:
-        label = int(names["label"].iloc[0])
+        label = int(names["label"].iloc[0]) if first is None else first
 
     def searched():
         asked = st.session_state[query_key]
         ids = tables.find_labels(names, asked)["label"].to_numpy()
         change = {scope: int(ids[0])} if asked.strip() and ids.size and label not in ids else {}
+        if first is not None and not asked.strip():
+            change = {scope: -1}
 
         def remember(stored):
             stored["widgets"][query_key] = asked

@@ -1,6 +1,7 @@
 """Tasks of :mod:`xmlcore.experiment` on pages: shown when their results are kept, else started or offered.
 
-:func:`shown` is what a page calls. :func:`ready` is the same for pages that draw several results at once.
+:func:`shown` is what a page calls. :func:`ready` returns the result instead of drawing it, and :func:`ready_all` the
+results of several tasks that are drawn together.
 """
 
 import streamlit as st
@@ -49,23 +50,67 @@ def shown(task, draw, *, automatic_below: float = AUTOMATIC_BELOW, button: str |
 
 def ready(task, *, automatic_below: float = AUTOMATIC_BELOW, button: str | None = None, key: str | None = None):
     """Do what :func:`shown` does, but return the result instead of drawing it; None while there is none."""
+    value, origin, running = _result(task, automatic_below)
+    if value is None and not running:
+        _offer(task, button, key)
+    elif value is not None and origin in MARKS and not running:
+        mark(task, origin)
+    jobs.watch(running)
+    jobs.show_failures(jobs.failed(key=task.key))
+    return value
+
+
+def ready_all(tasks: dict, *, automatic_below: float = AUTOMATIC_BELOW, button: str, key: str) -> dict:
+    """Do what :func:`ready` does for several tasks that are drawn together; one button starts all that are dear.
+
+    Parameters
+    ----------
+    tasks : dict
+        Tasks by a name that users know their results by.
+    automatic_below : float
+        As for :func:`ready`, for each task alone.
+    button, key : str
+        What the button says before what it starts, and its key.
+
+    Returns
+    -------
+    dict
+        The results that are kept, by name.
+    """
+    found, waiting, marked, watched, failures = {}, {}, [], [], []
+    for name, task in tasks.items():
+        value, origin, running = _result(task, automatic_below)
+        failed = jobs.failed(key=task.key)
+        if value is not None:
+            found[name] = value
+            if origin in MARKS and not running:
+                marked.append((task, origin))
+        elif not running and not failed:
+            waiting[name] = task
+        watched += running
+        failures += failed
+    if waiting:
+        _offer_all(waiting, button, key)
+    for task, origin in marked:
+        mark(task, origin)
+    for running in watched:
+        jobs.watch([running])
+    jobs.show_failures(failures)
+    return found
+
+
+def _result(task, automatic_below):
+    """Return the kept result of a task, which code made it, and its jobs; a cheap task without a result is started."""
     value, origin = _kept(task)
     running = jobs.active(key=task.key)
-    failures = jobs.failed(key=task.key)
-    if value is None and not running and not failures:
+    if value is None and not running and not jobs.failed(key=task.key):
         seconds = server.estimated_seconds(task)
         started = st.session_state.setdefault(workspace.STARTED, set())
         if seconds is not None and seconds < automatic_below and task.key not in started:
             started.add(task.key)
             start(task)
             running = jobs.active(key=task.key)
-    if value is None and not running:
-        _offer(task, button, key)
-    elif value is not None and origin in MARKS and not running:
-        mark(task, origin)
-    jobs.watch(running)
-    jobs.show_failures(failures)
-    return value
+    return value, origin, running
 
 
 def _kept(task):
@@ -87,6 +132,19 @@ def _offer(task, button, key):
     seconds = server.estimated_seconds(task)
     about = "" if seconds is None else f" (about {format.seconds(max(seconds, 1.0))})"
     st.button(f"{button or 'Start'}{about}", key=key or f"start-{task.key}", on_click=start, args=(task,))
+
+
+def _offer_all(waiting, button, key):
+    seconds = [server.estimated_seconds(task) for task in waiting.values()]
+    about = "" if None in seconds else f" (about {format.seconds(sum(max(value, 1.0) for value in seconds))})"
+    what = next(iter(waiting)) if len(waiting) == 1 else format.count(len(waiting), "result")
+    st.button(
+        f"{button} {what}{about}",
+        type="primary",
+        key=key,
+        on_click=lambda: [start(task) for task in waiting.values()],
+        help="Results are kept, so each is measured once.",
+    )
 
 
 def mark(task, origin: str) -> None:
@@ -242,43 +300,3 @@ def _take_in(record, key):
             workspace.add_result(record["kind"], about | record["params"])
     except store.StoreError:
         workspace.notify(f"The result is gone from the cache: {record['title']}. Start it again.")
-
-
-# --- until all pages call shown ---
-
-
-def train(fingerprint, name, model, params, k):
-    return start(train_task(fingerprint, model, params, k))
-
-
-def select(fingerprint, name, method, params):
-    return start(select_task(fingerprint, method, params))
-
-
-def judge(fingerprint, asked, title):
-    names = ("selections", "shares", "seeds", "n_rows")
-    start(experiment.task("compare_selections", {"dataset": fingerprint}, dict(zip(names, asked))))
-
-
-def measure_stability(fingerprint, asked, title):
-    names = ("method", "params", "seeds")
-    start(experiment.task("selection_stability", {"dataset": fingerprint}, dict(zip(names, asked))))
-
-
-def train_reduced(selection_key, fingerprint, asked, title):
-    names = ("model", "params", "per_label", "n_per_label", "k")
-    start(experiment.task("reduced", {"selection": selection_key}, dict(zip(names, asked))))
-
-
-def measure_robustness(run_key, fingerprint, asked, title):
-    names = ("kind", "levels", "options", "n_repeats", "seed", "n_rows")
-    start(experiment.task("robustness", {"run": run_key}, dict(zip(names, asked))))
-
-
-def measure_explanations(run_key, fingerprint, asked, title):
-    start(experiment.task("explanations", {"run": run_key}, dict(zip(("n_rows", "seed"), asked))))
-
-
-def measure_sampling(run_key, fingerprint, asked, title):
-    names = ("n_adversarial", "examples_per_class", "n_candidates", "n_repeats")
-    start(experiment.task("sampling", {"run": run_key}, dict(zip(names, asked))))
