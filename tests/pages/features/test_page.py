@@ -1,51 +1,29 @@
 """The Features page, opened and used through app.py."""
 
-import importlib.util
 import io
 import json
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from tests.pages import making
+from tests.pages.making import estimate, figure, train, word_data
 from xmlcore import datasets, experiment, store
-
-_spec = importlib.util.spec_from_file_location("pages_robustness", Path(__file__).with_name("test_robustness.py"))
-_robustness = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(_robustness)
-word_data, figure, train = _robustness.word_data, _robustness.figure, _robustness.train
 
 FEW = {"n_epochs": 3, "n_features": 4}
 
 
 def select(session, method="FALS", **params):
-    """Put the data set and a selection into the workspace, as the page would."""
-    from pages.shared import workspace
-
-    data = word_data()
-    fingerprint = datasets.save_dataset(data)
-    params = experiment.selection_params(method, (FEW if method == "FALS" else {"n_features": 4}) | params)
-    key = experiment.selection_saved(fingerprint, method, params)
-    path = workspace._path(session.token)
-    workspace = json.loads(path.read_text())
-    workspace["known"][fingerprint] = {"name": data.name, "source": "upload", "notes": []}
-    one = {"key": key, "fingerprint": fingerprint, "method": method, "params": params}
-    place = len(workspace["selections"]) + 1
-    workspace["selections"].append({**one, "created": f"2026-01-0{place}T00:00:00+00:00"})
-    path.write_text(json.dumps({**workspace, "dataset": fingerprint}))
-    return key
-
-
-def titles(page):
-    return [json.loads(c.proto.spec)["layout"]["title"]["text"] for c in page.at.get("plotly_chart")]
+    """Put a quick selection into the workspace."""
+    return making.select(session, method, **(FEW if method == "FALS" else {"n_features": 4}) | params)
 
 
 @pytest.fixture(autouse=True)
 def nothing_by_itself(monkeypatch):
     """Selections are not compared without being asked: a test asks."""
-    monkeypatch.setattr(experiment, "judged_seconds", lambda *_: 100.0)
+    estimate(monkeypatch, "compare_selections", 100.0)
 
 
 @pytest.fixture
@@ -60,7 +38,7 @@ def page(ready, key):
 
 @pytest.fixture
 def found(key):
-    return experiment.load_selection(key)
+    return experiment.load("select", key)
 
 
 def test_without_a_data_set_there_is_nothing_to_select(session, small_catalog):
@@ -176,10 +154,10 @@ def test_values_that_chi_squared_does_not_take_are_said_before_anything_starts(p
 
 
 def test_features_that_hardly_occur_are_said_to(page, monkeypatch):
-    from pages.features import selected_text
+    from pages.features import words
 
     assert "occur in at most" not in page.text()
-    monkeypatch.setattr(selected_text, "RARE", 1000)
+    monkeypatch.setattr(words, "RARE", 1000)
     assert "occur in at most" in page.run().text() and "deeplift" in page.text()
 
 
@@ -187,7 +165,7 @@ def test_a_label_with_the_name_of_a_parameter_keeps_it_in_a_warning(ready, monke
     from pages.shared import server
 
     key, data = select(ready), word_data()
-    found = experiment.load_selection(key)
+    found = experiment.load("select", key)
     found.warnings[:] = ["label 3 is odd: lower learning_rate"]
     data.label_names[3] = "n_layers"
     monkeypatch.setattr(server, "selection", lambda key: found)
@@ -198,9 +176,9 @@ def test_a_label_with_the_name_of_a_parameter_keeps_it_in_a_warning(ready, monke
 
 
 def test_warnings_have_names_in_the_place_of_ids():
-    from pages.features import selected_text
+    from pages.features import words
 
-    said = selected_text.with_names(word_data(), "feature 3 has values up to 2,000; 1 of 8 labels, label 2 first")
+    said = words.with_names(word_data(), "feature 3 has values up to 2,000; 1 of 8 labels, label 2 first")
     assert said == "“word_3” has values up to 2,000; 1 of 8 labels, “topic *2*” first"
 
 
@@ -241,20 +219,10 @@ def test_methods_are_compared_when_asked_and_the_table_has_all_measures(page):
 
 
 def test_what_is_quick_is_compared_by_itself(page, monkeypatch):
-    monkeypatch.setattr(experiment, "judged_seconds", lambda *_: 1.0)
+    estimate(monkeypatch, "compare_selections", 1.0)
     page.at.multiselect(key="features.methods").set_value(["Chi-squared"])
     page.run()
     page.until(lambda s: figure(s, "Average precision by method") and figure(s, "Average precision against k/D"))
-
-
-def test_fewer_rows_are_taken_where_all_would_take_long():
-    from pages.robustness.noise import default_rows
-
-    sizes = (5000, 2000, 1000, 500)
-    assert default_rows(lambda n: 0.001 * n, 12_000, 20.0, sizes) == 12_000
-    assert default_rows(lambda n: 0.01 * n, 12_000, 20.0, sizes) == 2_000
-    assert default_rows(lambda n: 10.0 * n, 12_000, 20.0, sizes) == 500
-    assert default_rows(lambda n: 10.0 * n, 120, 20.0, sizes) == 120
 
 
 def test_stability_is_measured_and_names_the_least_stable_labels(page):
@@ -273,7 +241,7 @@ def test_spearman_is_shown_with_what_it_means_from_five_features_on(ready):
 
 
 def kept_stability(key, n_seeds):
-    one = experiment.load_selection(key)
+    one = experiment.load("select", key)
     return experiment.load_stability(
         experiment.stability_key(one.fingerprint, one.method, one.params, tuple(range(n_seeds)))
     )
@@ -367,10 +335,10 @@ def rows_key(page):
     ],
 )
 def test_methods_equal_at_the_digits_shown_are_said_to_be_as_good(values, best, said):
-    from pages.features import worth
+    from pages.features import compare
 
     lines = pd.DataFrame({"method": list(values), "value": list(values.values())})
-    assert worth._best_said(lines, best) == said
+    assert compare.best_methods(lines, best) == said
 
 
 def test_what_has_no_seed_is_said_to_be_stable(ready):
@@ -429,18 +397,8 @@ def test_a_selection_that_cannot_be_read_is_said_to_be_so(ready):
     assert "cannot be read" in page.at.error[0].value
 
 
-def test_data_without_names_shows_numbers(session):
-    from pages.shared import workspace
-
-    page = session().until(lambda s: "Labels per row" in s.metrics())
+def test_data_without_names_shows_numbers(ready):
     data = word_data()
     bare = datasets.Dataset("bare", data.X_train, data.Y_train, data.X_test, data.Y_test)
-    fingerprint = datasets.save_dataset(bare)
-    key = experiment.selection_saved(fingerprint, "ChiSquared", {"n_features": 2})
-    path = workspace._path(page.token)
-    workspace = json.loads(path.read_text())
-    workspace["known"][fingerprint] = {"name": "bare", "source": "upload", "notes": []}
-    params = experiment.selection_params("ChiSquared", {"n_features": 2})
-    one = {"key": key, "fingerprint": fingerprint, "method": "ChiSquared", "params": params, "created": "2026-01-01"}
-    path.write_text(json.dumps({**workspace, "dataset": fingerprint, "selections": [one]}))
-    assert "keeps **2 of 24 features** for each of 8 labels" in page.go("features").text()
+    making.select(ready, "ChiSquared", data=bare, n_features=2)
+    assert "keeps **2 of 24 features** for each of 8 labels" in ready.go("features").text()

@@ -1,18 +1,13 @@
 """The Explain page, opened and used through app.py."""
 
-import importlib.util
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
 
+from tests.pages import making
+from tests.pages.making import estimate, figure, numbers, titles, train, word_data
 from xmlcore import datasets, experiment, explain, store
-
-_spec = importlib.util.spec_from_file_location("pages_robustness", Path(__file__).with_name("test_robustness.py"))
-_robustness = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(_robustness)
-train, word_data, figure = _robustness.train, _robustness.word_data, _robustness.figure
 
 
 def bars(spec):
@@ -22,14 +17,6 @@ def bars(spec):
         if trace["type"] == "bar":
             found |= dict(zip(numbers(trace["y"]), numbers(trace["x"])))
     return [found[place] for place in sorted(found, reverse=True)]
-
-
-def numbers(values):
-    import base64
-
-    if isinstance(values, dict):
-        return np.frombuffer(base64.b64decode(values["bdata"]), np.dtype(values["dtype"])).tolist()
-    return values
 
 
 def whole_model(page):
@@ -95,7 +82,10 @@ def test_another_label_is_explained_and_belongs_to_its_row(page, model):
 
 
 def test_a_true_label_that_was_missed_can_be_explained(page):
-    data, run = word_data(), experiment.load_run(next(iter(json.loads(workspace(page))["runs"]))["key"])
+    data, run = (
+        word_data(),
+        experiment.load("train", next(iter(json.loads(making.workspace_path(page).read_text())["runs"]))["key"]),
+    )
     missed = [
         (row, int(j)) for row in range(30) for j in data.Y_test[[row]].indices if j not in run.ranking.labels[row]
     ]
@@ -106,12 +96,6 @@ def test_a_true_label_that_was_missed_can_be_explained(page):
     page.at.selectbox(key="explain.label").set_value(label)
     page.run()
     assert f"does not have **topic *{label}*** among its first 5" in page.text() and "a miss" in page.text()
-
-
-def workspace(page):
-    from pages.shared import workspace
-
-    return workspace._path(page.token).read_text()
 
 
 def test_the_path_ends_at_the_probability(page, model):
@@ -188,7 +172,7 @@ def test_features_of_a_label_are_searched_for(page):
 
 def test_the_whole_model_is_explained_by_itself_once(page, key, server):
     page.until(whole_model)
-    found = experiment.load_explanations(experiment.explanations_key(key, 30, 0))
+    found = experiment.task("explanations", {"run": key}, {"n_rows": 30}).load()
     assert figure(page, "Do explanations stay the same") and figure(page, "Features that decide most")
     filled = np.flatnonzero(np.diff(word_data().X_test.indptr))
     assert found.rows.tolist() == filled.tolist()
@@ -200,9 +184,7 @@ def test_the_whole_model_is_explained_by_itself_once(page, key, server):
 
 
 def test_long_explaining_waits_for_a_button_that_says_how_long(ready, monkeypatch):
-    from pages.explain import explained
-
-    monkeypatch.setattr(explained, "seconds", lambda *args: 125.0)
+    estimate(monkeypatch, "explanations", 125.0)
     train(ready)
     page = ready.go("explain")
     assert "2 min 05 s" in page.at.button(key="explain.measure").label
@@ -228,8 +210,7 @@ def test_a_row_without_features_has_no_contributions(ready, monkeypatch):
     X = data.X_test.toarray()
     X[0] = 0
     empty = datasets.Dataset("words", data.X_train, data.Y_train, X, data.Y_test, label_names=data.label_names)
-    monkeypatch.setattr(_robustness, "word_data", lambda: empty)
-    train(ready)
+    train(ready, data=empty)
     page = ready.go("explain")
     assert "This row has no features, so nothing contributes" in page.text()
 
@@ -247,18 +228,13 @@ def test_every_model_is_explained(ready, model):
     train(ready, model)
     page = ready.go("explain").until(whole_model)
     assert f"**{model}** ranks" in page.text() and "Features that decide most" in str(titles(page))
-    page.go("robustness").until(_robustness.measured)
+    page.go("robustness").until(lambda s: figure(s, "P@1 under"))
     assert f"takes P@1 of **{model}**" in page.text()
-
-
-def titles(page):
-    return [json.loads(chart.proto.spec)["layout"]["title"]["text"] for chart in page.at.get("plotly_chart")]
 
 
 def test_test_rows_without_features_are_said_to_leave_nothing_to_explain(ready, monkeypatch):
     data = word_data()
     empty = datasets.Dataset("words", data.X_train, data.Y_train, np.zeros(data.X_test.shape), data.Y_test)
-    monkeypatch.setattr(_robustness, "word_data", lambda: empty)
-    train(ready)
+    train(ready, data=empty)
     page = ready.go("explain").until(lambda s: "nothing to explain about the whole model" in s.text(), seconds=60)
     assert "This row has no features, so nothing contributes" in page.text()

@@ -1,6 +1,5 @@
 """The Sampling page, opened and used through app.py."""
 
-import base64
 import io
 import json
 
@@ -8,6 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from tests.pages import making
+from tests.pages.making import estimate, numbers, titles
 from xmlcore import datasets, experiment, metrics, store
 from xmlcore.datasets.statistics import label_buckets
 
@@ -32,31 +33,19 @@ def tailed_data(several=False):
 
 
 def train(session, model=MODEL, several=False, **params):
-    """Put the data set and a run into the workspace, as other pages would."""
-    from pages.shared import workspace
-
-    data = tailed_data(several)
-    fingerprint = datasets.save_dataset(data)
-    params = experiment.full_params(model, params)
-    key = experiment.run_saved(fingerprint, model, params, 5)
-    path = workspace._path(session.token)
-    workspace = json.loads(path.read_text())
-    workspace["known"][fingerprint] = {"name": data.name, "source": "upload", "notes": []}
-    run = {"key": key, "fingerprint": fingerprint, "model": model, "params": params, "k": 5}
-    workspace["runs"].append({**run, "created": f"2026-01-0{len(workspace['runs']) + 1}T00:00:00+00:00"})
-    path.write_text(json.dumps({**workspace, "dataset": fingerprint}))
-    return key
+    """Put a run on the data set of these tests into the workspace."""
+    return making.train(session, model, tailed_data(several), **params)
 
 
 @pytest.fixture(autouse=True)
 def few_values(monkeypatch):
     """Few trainings at first: what is measured is the same with more."""
-    from pages.sampling import sampled
+    from pages.sampling import values
 
-    monkeypatch.setattr(sampled, "CANDIDATES", (1, 5))
-    monkeypatch.setattr(sampled, "ADVERSARIAL", (2,))
-    monkeypatch.setattr(sampled, "EXAMPLES", (1.0,))
-    monkeypatch.setattr(sampled, "REPEATS", 2)
+    monkeypatch.setattr(values, "CANDIDATES", (1, 5))
+    monkeypatch.setattr(values, "ADVERSARIAL", (2,))
+    monkeypatch.setattr(values, "EXAMPLES", (1.0,))
+    monkeypatch.setattr(values, "REPEATS", 2)
 
 
 @pytest.fixture
@@ -74,10 +63,6 @@ def measured(page):
     return page.until(everything)
 
 
-def titles(page):
-    return [json.loads(chart.proto.spec)["layout"]["title"]["text"] for chart in page.at.get("plotly_chart")]
-
-
 def everything(page):
     return {"What more candidates bring", "More adversarial classes", "Accuracy by class frequency"} <= set(
         titles(page)
@@ -92,15 +77,12 @@ def line(page, title, name):
     return numbers(found["x"]), numbers(found["y"])
 
 
-def numbers(values):
-    """Numbers of a figure, which Plotly may have packed."""
-    if isinstance(values, dict):
-        return np.frombuffer(base64.b64decode(values["bdata"]), np.dtype(values["dtype"])).tolist()
-    return values
-
-
 def percent(value):
     return f"{100 * value:.1f} %"
+
+
+def study(key, **params):
+    return experiment.task("sampling", {"run": key}, params).load()
 
 
 def test_without_a_data_set_there_is_nothing_to_sample(session, small_catalog):
@@ -135,7 +117,7 @@ def test_the_first_sentence_has_accuracy_candidates_and_what_was_drawn(measured,
 
 
 def test_candidates_and_samples_are_measured_by_themselves_once_and_hold_the_runs_own_result(measured, key, server):
-    run = experiment.load_run(key)
+    run = experiment.load("train", key)
     accuracy = 100 * metrics.accuracy(tailed_data().Y_test, run.ranking.labels[:, 0])
     q, values = line(measured, "What more candidates bring", "accuracy")
     assert q == [1, 5, 10] and values[2] == pytest.approx(accuracy)
@@ -143,7 +125,7 @@ def test_candidates_and_samples_are_measured_by_themselves_once_and_hold_the_run
     assert recall == sorted(recall) and all(a >= b for a, b in zip(recall, values))
     kappa, values = line(measured, "More adversarial classes", "accuracy")
     assert kappa == [2, 10]
-    own = experiment.load_sampling(experiment.sampling_key(key, (2, 10), (1, 2), (), 2)).sweep
+    own = study(key, n_adversarial=(2, 10), examples_per_class=(1, 2), n_repeats=2).sweep
     seeds = own[(own["axis"] == "n_adversarial") & (own["n_adversarial"] == 10)]
     assert len(seeds) == 2 and values[1] == pytest.approx(100 * seeds["accuracy"].mean())
     assert 100 * seeds["accuracy"].iloc[0] == pytest.approx(accuracy)
@@ -155,14 +137,11 @@ def test_candidates_and_samples_are_measured_by_themselves_once_and_hold_the_run
 
 
 def test_long_measuring_waits_for_buttons_that_say_how_long(ready, monkeypatch):
-    from pages.sampling import sampled
-
-    monkeypatch.setattr(sampled, "candidates_seconds", lambda *args: 125.0)
-    monkeypatch.setattr(sampled, "sweep_seconds", lambda *args: 245.0)
+    estimate(monkeypatch, "sampling", 125.0)
     train(ready)
     page = ready.go("sampling")
-    assert "2 min 05 s" in page.at.button(key="sampling.measure.candidates").label
-    assert "4 min 05 s" in page.at.button(key="sampling.measure.sweep").label
+    for widget in ("candidates", "sweep"):
+        assert "2 min 05 s" in page.at.button(key=f"sampling.measure.{widget}").label
     assert page.metrics()["Own class among 10"] == "–"
     page.press("sampling.measure.candidates").until(lambda s: "What more candidates bring" in titles(s))
     assert "More adversarial classes" not in titles(page)
@@ -217,45 +196,6 @@ def test_values_that_cannot_be_read_are_said_to_be_so_and_the_rest_of_the_page_s
     assert measured.metrics()["Own class among 10"] != "–"
 
 
-@pytest.mark.parametrize(
-    ("typed", "values", "problem"),
-    [
-        ("1, 2,5", [1, 2, 5], None),
-        ("5; 1, 5,", [1, 5], None),
-        ("", [], "At least one"),
-        ("2.5", [], "whole number"),
-        ("nan", [], "whole number"),
-        ("inf", [], "whole number"),
-        ("0", [], "from 1 to 100"),
-        ("101", [], "from 1 to 100"),
-        ("a", [], "not a number"),
-        (", ".join(map(str, range(1, 14))), [], "13 values are more than"),
-    ],
-)
-def test_values_are_read(typed, values, problem):
-    from pages.sampling import sampled
-
-    found, said = sampled.parse_values(typed, "κ", whole=True, least=1, most=100)
-    assert found == values and (said is None if problem is None else problem in said)
-
-
-def test_what_is_tried_first_fits_into_the_time_there_is(monkeypatch):
-    from pages.sampling import sampled
-
-    monkeypatch.undo()
-
-    quick = {"fit_s": 0.1, "predict_s": 0.1}
-    assert sampled.first_sweep(quick, (10, 2.0), 29, 20) == ((1, 2, 5, 10, 20), (0.5, 1, 2, 5, 10), 3)
-    slower = {"fit_s": 1.0, "predict_s": 0.7}
-    adversarial, examples, repeats = sampled.first_sweep(slower, (10, 2.0), 1000, 20)
-    assert repeats == 1 and 10 in adversarial and 2.0 in examples
-    assert sampled.sweep_seconds(slower, (10, 2.0), adversarial, examples, repeats) <= 20
-    never = {"fit_s": 100.0, "predict_s": 10.0}
-    assert sampled.first_sweep(never, (7, 3.0), 1000, 20)[0] == (1, 2, 5, 7, 10, 20, 50)
-    assert sampled.first_candidates(never, 7, 1000, 20) == (7,)
-    assert sampled.first_candidates(quick, 7, 30, 20) == (1, 2, 5, 7, 10, 20)
-
-
 def by_bucket(ranking):
     data = tailed_data()
     buckets = label_buckets(np.bincount(data.Y_train.indices, minlength=data.n_labels))
@@ -265,18 +205,17 @@ def by_bucket(ranking):
 def test_buckets_are_those_of_the_study_with_other_models_beside_them(ready):
     other, key = train(ready, "PLT"), train(ready)
     page = ready.go("sampling").until(everything)
-    run = experiment.load_run(key)
-    q = experiment.sampling_key(key, (), (), (1, 5, 10), 1)
-    study = experiment.load_sampling(q).buckets
+    run = experiment.load("train", key)
+    measured = study(key, n_candidates=(1, 5, 10)).buckets
     own = by_bucket(run.ranking)
-    pd.testing.assert_frame_equal(own, study[list(own.columns)], check_dtype=False)
+    pd.testing.assert_frame_equal(own, measured[list(own.columns)], check_dtype=False)
     buckets, values = line(page, "Accuracy by class frequency", "DoubleSampling")
-    assert buckets == study["bucket"].tolist() and values == pytest.approx(100 * study["accuracy"])
-    theirs = by_bucket(experiment.load_run(other).ranking)
+    assert buckets == measured["bucket"].tolist() and values == pytest.approx(100 * measured["accuracy"])
+    theirs = by_bucket(experiment.load("train", other).ranking)
     assert line(page, "Macro-F1 by class frequency", "PLT")[1] == pytest.approx(100 * theirs["macro_f1"])
     assert own["n_rows"].sum() == 100
     table = page.frame("bucket", "candidate_recall")
-    assert table["candidate_recall"].tolist() == pytest.approx(100 * study["candidate_recall"])
+    assert table["candidate_recall"].tolist() == pytest.approx(100 * measured["candidate_recall"])
 
 
 def test_weights_are_shown_with_the_meaning_of_each_feature(page, key):
@@ -422,17 +361,8 @@ def test_what_needs_too_much_memory_is_not_started_and_says_what_to_do(ready, mo
     assert not any(b.key and b.key.startswith("sampling.measure") for b in page.at.button)
     page.at.text_input(key=f"sampling.candidates {key[:8]}").set_value("30")
     page.run()
-    assert "120 kB" in page.at.error[0].value and "Ask for fewer than 30 candidates" in page.at.error[0].value
+    assert "120 kB" in page.at.error[0].value and "Choose fewer than 30 candidates" in page.at.error[0].value
     assert not [job for job in server.jobs() if "other" in job.title.lower()]
-
-
-def test_memory_is_too_much_from_half_of_what_is_free_on(monkeypatch):
-    from pages.sampling import sampled
-
-    monkeypatch.setattr("xmlcore.system.free_bytes", lambda: 100)
-    assert sampled.too_large(50) is None and sampled.too_large(51) == 100
-    monkeypatch.setattr("xmlcore.system.free_bytes", lambda: None)
-    assert sampled.too_large(1e18) is None
 
 
 def test_a_value_that_cannot_be_trained_with_is_named_and_the_others_are_shown(measured, key, monkeypatch):
@@ -455,24 +385,6 @@ def test_a_value_that_cannot_be_trained_with_is_named_and_the_others_are_shown(m
     assert said[1] == "No result with 0.25 examples per class: no example was drawn: make it larger."
     assert line(measured, "More adversarial classes", "accuracy")[0] == [4, 10]
     assert line(measured, "More examples per class", "accuracy")[0] == [1, 2]
-
-
-def test_one_value_is_no_range_and_a_better_q_is_one_of_these_rows():
-    from pages.sampling import sampled_text as said_of
-
-    lines = {"axis": ["n_adversarial", "examples_per_class"], "n_adversarial": [1, 1], "examples_per_class": [2.0, 2.0]}
-    sweep = pd.DataFrame({**lines, "accuracy": 0.5, "macro_f1": 0.4, "fit_s": 2.0})
-    assert said_of.sweep_sentence(sweep) == (
-        "With κ = 1 accuracy is **50.0 %**, for 2.0 s of training. "
-        "With 2 examples per class accuracy is **50.0 %**, for 2.0 s of training."
-    )
-    table = pd.DataFrame({"n_candidates": [5, 10], "recall": [0.6, 0.7], "accuracy": [0.42, 0.4]})
-    said = said_of.candidates_sentence(table, 10)
-    assert "On these test rows q = 5 had the better accuracy, 42.0 % instead of 40.0 %" in said
-    assert "choose q by held-out rows" in said
-    said = said_of.candidates_sentence(table, 5)
-    assert "From q = 5 to 10" in said and "better" not in said and "q = 5 is 42.0 %, the best of these." in said
-    assert "With q = 10 the own class" in said_of.candidates_sentence(table.tail(1), 10)
 
 
 def test_more_than_there_are_is_as_many_as_there_are(ready):

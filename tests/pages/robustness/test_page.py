@@ -1,47 +1,10 @@
 """The Robustness page, opened and used through app.py."""
 
-import json
-
 import numpy as np
 import pytest
 
-from xmlcore import datasets, experiment, robustness, store
-
-
-def word_data():
-    """120 training and 30 test rows of 8 labels; label j goes with the words 3j to 3j + 2. Each part has its labels."""
-    rng = np.random.default_rng(4)
-    Y = rng.random((150, 8)) < np.linspace(0.5, 0.08, 8)
-    Y[:, 0] |= ~Y.any(axis=1)
-    X = np.repeat(Y, 3, axis=1) * rng.uniform(0.2, 1.0, (150, 24)) * (rng.random((150, 24)) < 0.7)
-    names = [f"topic *{j}*" for j in range(8)], [f"word_{j}" for j in range(24)]
-    return datasets.Dataset("words", X[:120], Y[:120], X[120:], Y[120:], label_names=names[0], feature_names=names[1])
-
-
-def train(session, model="PLT", **params):
-    """Put the data set and a run into the workspace, as other pages would."""
-    from pages.shared import workspace
-
-    data = word_data()
-    fingerprint = datasets.save_dataset(data)
-    params = experiment.full_params(model, params)
-    key = experiment.run_saved(fingerprint, model, params, 5)
-    path = workspace._path(session.token)
-    workspace = json.loads(path.read_text())
-    workspace["known"][fingerprint] = {"name": data.name, "source": "upload", "notes": []}
-    run = {"key": key, "fingerprint": fingerprint, "model": model, "params": params, "k": 5}
-    workspace["runs"].append({**run, "created": f"2026-01-0{len(workspace['runs']) + 1}T00:00:00+00:00"})
-    path.write_text(json.dumps({**workspace, "dataset": fingerprint}))
-    return key
-
-
-def figure(page, start):
-    """The first figure whose title begins so."""
-    for chart in page.at.get("plotly_chart"):
-        spec = json.loads(chart.proto.spec)
-        if spec["layout"]["title"]["text"].startswith(start):
-            return spec
-    return None
+from tests.pages.making import estimate, figure, train
+from xmlcore import experiment, robustness
 
 
 def legend(spec):
@@ -62,6 +25,12 @@ def page(ready, key):
     return ready.go("robustness").until(measured)
 
 
+def gaussian(key):
+    """The task that the page begins with."""
+    params = {"kind": "gaussian", "levels": [0.01, 0.05, 0.1], "options": {"support": "all"}, "n_repeats": 3}
+    return experiment.task("robustness", {"run": key}, params)
+
+
 def test_without_a_data_set_there_is_nothing_to_measure(session, small_catalog):
     def load(progress):
         raise OSError("the disk is full")
@@ -79,8 +48,7 @@ def test_without_a_run_the_page_says_what_it_shows_and_trains_one(ready):
 
 
 def test_the_paper_s_noise_is_measured_by_itself_and_the_sentence_says_what_it_does(page, key, server):
-    stored = experiment.robustness_key(key, "gaussian", [0.01, 0.05, 0.1], {"support": "all"}, 3, 0, None)
-    found = experiment.load_robustness(stored)
+    found = gaussian(key).load()
     summary = robustness.summarise(found.frame)
     p1 = summary[(summary["measure"] == "P@k") & (summary["k"] == 1) & (summary["bucket"] == "all")].set_index("sigma")
     said = page.text().replace("\u00a0", " ")
@@ -134,9 +102,9 @@ def test_a_twin_is_trained_by_one_press_and_joins_the_figure(page, key):
     assert legend(figure(page, "P@1 under")) == ["PLT", "PLT trained with noise"]
     assert "Compared above: PLT and PLT trained with noise." in page.text()
     assert page.at.button(key="robustness.twin.train").disabled
-    run = experiment.load_run(page.at.multiselect(key="robustness.runs").value[1])
+    run = experiment.load("train", page.at.multiselect(key="robustness.runs").value[1])
     assert run.params["noise_sigma"] == 0.05 and run.params["noise_support"] == "all"
-    assert {**run.params, "noise_sigma": 0.0} == experiment.load_run(key).params
+    assert {**run.params, "noise_sigma": 0.0} == experiment.load("train", key).params
 
 
 def test_other_noise_is_measured_when_it_is_chosen(page):
@@ -182,9 +150,7 @@ def test_a_sample_of_rows_is_said_to_be_one(page):
 
 
 def test_long_measuring_waits_for_a_button_that_says_how_long(ready, monkeypatch):
-    from pages.robustness import noise
-
-    monkeypatch.setattr(noise, "seconds", lambda *args: 125.0)
+    estimate(monkeypatch, "robustness", 125.0)
     train(ready)
     page = ready.go("robustness")
     assert "2 min 05 s" in page.at.button(key="robustness.measure").label and not measured(page)
@@ -222,13 +188,3 @@ def test_three_rows_are_shown_without_and_with_noise(page):
     said = [annotation["text"] for annotation in spec["layout"]["annotations"]]
     assert said == [f"<b>Test row {row}</b>" for row in (0, 1, 29)]
     assert "Lengths (L2)" in page.text()
-
-
-def test_a_damaged_result_is_measured_again(page, key):
-    import streamlit as st
-
-    stored = experiment.robustness_key(key, "gaussian", [0.01, 0.05, 0.1], {"support": "all"}, 3, 0, None)
-    (store.folder("robustness", stored) / "value.joblib").write_bytes(b"no pickle")
-    st.cache_resource.clear()
-    page.at.session_state["robustness.asked"] = set()
-    page.run().until(measured)

@@ -1,0 +1,95 @@
+"""A small data set of words, results on it in a workspace, and figures of a page, for tests of several pages."""
+
+import base64
+import json
+from pathlib import Path
+
+import numpy as np
+
+from xmlcore import datasets, experiment, store
+
+
+def word_data():
+    """120 training and 30 test rows of 8 labels; label j goes with the words 3j to 3j + 2. Each part has its labels."""
+    rng = np.random.default_rng(4)
+    Y = rng.random((150, 8)) < np.linspace(0.5, 0.08, 8)
+    Y[:, 0] |= ~Y.any(axis=1)
+    X = np.repeat(Y, 3, axis=1) * rng.uniform(0.2, 1.0, (150, 24)) * (rng.random((150, 24)) < 0.7)
+    names = [f"topic *{j}*" for j in range(8)], [f"word_{j}" for j in range(24)]
+    return datasets.Dataset("words", X[:120], Y[:120], X[120:], Y[120:], label_names=names[0], feature_names=names[1])
+
+
+def workspace_path(session) -> Path:
+    from pages.shared import workspace
+
+    return workspace._path(session.token)
+
+
+def add(session, kind, record, data):
+    """Let a workspace list a result, and use its data set."""
+    path = workspace_path(session)
+    stored = json.loads(path.read_text())
+    stored["known"][record["fingerprint"]] = {"name": data.name, "source": "upload", "notes": []}
+    created = f"2026-01-0{len(stored[kind]) + 1}T00:00:00+00:00"
+    stored[kind].append({**record, "created": created})
+    path.write_text(json.dumps({**stored, "dataset": record["fingerprint"]}))
+    return record["key"]
+
+
+def train(session, model="PLT", data=None, **params):
+    """Put a data set and a run into the workspace, as other pages would; return the run's key."""
+    data = data or word_data()
+    task = experiment.task(
+        "train", {"dataset": datasets.save_dataset(data)}, {"model": model, "params": params, "k": 5}
+    )
+    experiment.keep(task)
+    return add(session, "runs", {"key": task.key, "fingerprint": task.fingerprint, **task.params}, data)
+
+
+def select(session, method="FALS", data=None, **params):
+    """Put a data set and a selection into the workspace, as the Features page would; return its key."""
+    data = data or word_data()
+    task = experiment.task("select", {"dataset": datasets.save_dataset(data)}, {"method": method, "params": params})
+    experiment.keep(task)
+    return add(session, "selections", {"key": task.key, "fingerprint": task.fingerprint, **task.params}, data)
+
+
+def figure(page, start):
+    """The first figure whose title begins so."""
+    for chart in page.at.get("plotly_chart"):
+        spec = json.loads(chart.proto.spec)
+        if spec["layout"]["title"]["text"].startswith(start):
+            return spec
+    return None
+
+
+def titles(page):
+    """Titles of all figures."""
+    return [json.loads(chart.proto.spec)["layout"]["title"]["text"] for chart in page.at.get("plotly_chart")]
+
+
+def numbers(values):
+    """Numbers of a figure, which Plotly may have packed."""
+    if isinstance(values, dict):
+        return np.frombuffer(base64.b64decode(values["bdata"]), np.dtype(values["dtype"])).tolist()
+    return values
+
+
+def estimate(monkeypatch, kind, seconds):
+    """Have all tasks of a kind be expected to take so many seconds."""
+    monkeypatch.setattr(experiment.KINDS[kind], "estimate", lambda task: experiment.Estimate(seconds))
+
+
+def damage(folder, key):
+    """Cut a kept result short."""
+    from pages.shared import server
+
+    path = store.folder(folder, key) / store.VALUE
+    path.write_bytes(path.read_bytes()[:-20])
+    server.forget()
+
+
+def made_by_earlier_code(folder, key):
+    """Have a kept result look as if other code had made it."""
+    path = store.folder(folder, key) / store.META
+    path.write_text(json.dumps({**json.loads(path.read_text()), "code": "0" * 16}))
