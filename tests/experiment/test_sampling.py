@@ -1,7 +1,5 @@
 """Double sampling with other numbers than a kept run has."""
 
-from importlib import import_module
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,9 +7,8 @@ from making import sampling, train
 
 from xmlcore import experiment, metrics
 from xmlcore.datasets import Dataset, save_dataset
+from xmlcore.experiment import estimates
 from xmlcore.progress import Cancelled
-
-sampling_module = import_module("xmlcore.experiment.sampling")
 
 
 def test_double_sampling_with_other_numbers_is_what_training_with_them_gives(classes):
@@ -75,7 +72,7 @@ def test_predicting_in_blocks_of_rows_changes_nothing_but_memory(classes, monkey
     timed = "predict_ms_per_row"
     whole = experiment.sampling_study(classes, params, n_candidates=(3, 40), model=model)[1:]
     assert experiment.candidate_bytes(200, 40) == 40 * 200 * 40
-    monkeypatch.setattr(sampling_module, "CANDIDATES_AT_ONCE", 100)
+    monkeypatch.setattr(estimates, "CANDIDATES_AT_ONCE", 100)
     assert experiment.candidate_bytes(200, 40) == 40 * 2 * 40 and experiment.candidate_bytes(200, 500) == 40 * 500
     taken, predict = [], model.predict_topk
 

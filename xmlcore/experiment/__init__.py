@@ -10,14 +10,14 @@ A kind of task is a file of this package; :mod:`xmlcore.experiment.task` says ho
 
 from xmlcore.experiment.catalog import MODELS, SELECTORS
 from xmlcore.experiment.compare_selections import Comparison, compare_selections, comparison_titles
-from xmlcore.experiment.estimates import measure_speed, selection_plan
+from xmlcore.experiment.estimates import candidate_bytes, measure_speed, most_adversaries, selection_plan
 from xmlcore.experiment.explanations import Explanations
 from xmlcore.experiment.old_functions import *  # noqa: F403
 from xmlcore.experiment.prefixes import Prefixes, prefix_measures, prefix_points
 from xmlcore.experiment.prepare import Prepared
 from xmlcore.experiment.reduced import PerLabelOneVsRest, Reduced, fitting_depth, union_of
 from xmlcore.experiment.robustness import Robustness
-from xmlcore.experiment.sampling import Sampling, candidate_bytes, most_adversaries, sampling_study
+from xmlcore.experiment.sampling import Sampling, sampling_study
 from xmlcore.experiment.select import Selection, is_shared, select, selection_params, selection_title, selector
 from xmlcore.experiment.selection_stability import SelectionStability, selection_stability
 from xmlcore.experiment.task import (

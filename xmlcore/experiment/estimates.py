@@ -58,6 +58,10 @@ EXPLAIN_ROW = 0.01  # per row explained
 EXPLAIN_TREE = 6e-4  # per row explained and tree of LdSM
 DELETIONS = 24  # predictions per row explained
 
+# Double sampling, memory.
+CANDIDATES_AT_ONCE = 1 << 24  # candidates of the test rows that are predicted together: 64 MB of class ids
+BYTES_PER_CANDIDATE = 40  # of the class, f, and temporary arrays of f, while rows are predicted
+
 # Seconds that the pieces of the benchmark take on the machine that the constants were measured on.
 REFERENCE = {"training": 0.0104, "prediction": 0.0152, "trees": 0.0218, "products": 0.0155}
 
@@ -345,15 +349,58 @@ def explanations(run, n_rows: int) -> Estimate:
 
 def sampling(run, dataset, wanted: dict) -> Estimate:
     """Estimate a study of double sampling around a run; ``wanted`` are the parameters of the task."""
-    own, times = run.params, run.times
+    from xmlcore.models.double_sampling.features import names_of_features
+
+    n_classes = np.unique(dataset.Y_train.indices).size
+    times, most = run.times, most_adversaries(run.params, n_classes)
+    own = run.params | {"n_adversarial": min(run.params["n_adversarial"], most)}
     numbers = own["n_adversarial"], own["examples_per_class"]
-    shares = [_pairs_share(own, value, numbers[1], numbers) for value in wanted["n_adversarial"]]
-    shares += [_pairs_share(own, numbers[0], value, numbers) for value in wanted["examples_per_class"]]
+    trainings = [(min(value, most), numbers[1]) for value in wanted["n_adversarial"]]
+    trainings += [(numbers[0], value) for value in wanted["examples_per_class"]]
+    shares = [_pairs_share(own, *training, numbers) for training in trainings]
     seconds = START + wanted["n_repeats"] * (times["fit_s"] * sum(shares) + times["predict_s"] * len(shares))
     seconds += times["predict_s"]  # head, torso and tail classes
     for value in wanted["n_candidates"]:
         seconds += times["predict_s"] * (0.6 + 0.3 * value / own["n_candidates"])
-    return Estimate(seconds)
+    pairs = n_classes * max((kappa * examples for kappa, examples in trainings), default=0.0)
+    n_features = len(names_of_features(own.get("features", "paper"), own.get("candidates_from") == "plt"))
+    predicting = candidate_bytes(dataset.n_test, max(wanted["n_candidates"], default=0))
+    return Estimate(seconds, int(max(pairs * (8 * n_features + 1), predicting)))  # a pair: float64 features and a sign
+
+
+def most_adversaries(params: dict, n_classes: int) -> int:
+    """Most adversaries that an example can have: a larger ``n_adversarial`` is the same training.
+
+    Parameters
+    ----------
+    params : dict
+        Of a run of DoubleSampling.
+    n_classes : int
+        Classes with training rows.
+
+    Returns
+    -------
+    int
+        All other classes, or all other candidates with ``adversaries="candidates"``; at least 1.
+    """
+    among = n_classes
+    if params.get("adversaries", "random") == "candidates":
+        among = min(among, int(params["n_candidates"]))
+    return max(1, among - 1)
+
+
+def candidate_bytes(n_rows: int, n_candidates: int) -> int:
+    """Estimate the most bytes that :func:`sampling_study` takes for predicting rows with so many candidates.
+
+    Rows are predicted in blocks, so it grows with rows times candidates only up to 2**24 of these.
+    """
+    at_once = min(n_rows, rows_at_once(n_candidates))
+    return BYTES_PER_CANDIDATE * at_once * n_candidates
+
+
+def rows_at_once(n_candidates: int) -> int:
+    """Return how many rows are predicted together with so many candidates."""
+    return max(1, CANDIDATES_AT_ONCE // max(1, n_candidates))
 
 
 def prepare() -> Estimate:

@@ -8,6 +8,7 @@ import numpy as np
 
 from xmlcore import metrics
 from xmlcore.experiment import estimates
+from xmlcore.experiment.estimates import most_adversaries, rows_at_once
 from xmlcore.experiment.task import Estimate, Task, as_plain, load, register
 from xmlcore.experiment.train import check_names, compile_kernels, estimator, load_run_model
 from xmlcore.progress import Progress, part_of, silent
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     from xmlcore.datasets import Dataset
 
 FOLDER = "sampling"
-CANDIDATES_AT_ONCE = 1 << 24  # candidates of the test rows that are predicted together: 64 MB of class ids
-BYTES_PER_CANDIDATE = 40  # of the class, f, and temporary arrays of f, while rows are predicted
 
 
 @dataclass(frozen=True)
@@ -212,44 +211,10 @@ def _pairs_per_class(params) -> float:
     return float(params["n_adversarial"]) * float(params["examples_per_class"])
 
 
-def most_adversaries(params: dict, n_classes: int) -> int:
-    """Most adversaries that an example can have: a larger ``n_adversarial`` is the same training.
-
-    Parameters
-    ----------
-    params : dict
-        Of a run of DoubleSampling.
-    n_classes : int
-        Classes with training rows.
-
-    Returns
-    -------
-    int
-        All other classes, or all other candidates with ``adversaries="candidates"``; at least 1.
-    """
-    among = n_classes
-    if params.get("adversaries", "random") == "candidates":
-        among = min(among, int(params["n_candidates"]))
-    return max(1, among - 1)
-
-
-def candidate_bytes(n_rows: int, n_candidates: int) -> int:
-    """Estimate the most bytes that :func:`sampling_study` takes for predicting rows with so many candidates.
-
-    Rows are predicted in blocks, so it grows with rows times candidates only up to 2**24 of these.
-    """
-    at_once = min(n_rows, _rows_at_once(n_candidates))
-    return BYTES_PER_CANDIDATE * at_once * n_candidates
-
-
-def _rows_at_once(n_candidates):
-    return max(1, CANDIDATES_AT_ONCE // max(1, n_candidates))
-
-
 def _predicted(model, dataset, n_candidates=None, report=lambda share: None):
     """First class of each test row, whether each true class is a candidate of its row, and seconds of predicting."""
     q = min(model.n_candidates if n_candidates is None else n_candidates, np.count_nonzero(model.class_size_))
-    step, first, found, seconds = _rows_at_once(int(q)), [], [], 0.0
+    step, first, found, seconds = rows_at_once(int(q)), [], [], 0.0
     for start in range(0, dataset.n_test, step):
         report(start / dataset.n_test)
         part = slice(start, start + step)
@@ -278,7 +243,7 @@ def _found(Y, candidates):
     ptr, classes, _ = csr_parts(Y)
     rows = np.repeat(np.arange(ptr.size - 1), np.diff(ptr))
     found = np.zeros(rows.size, bool)
-    step = _rows_at_once(candidates.shape[1])
+    step = rows_at_once(candidates.shape[1])
     for start in range(0, rows.size, step):
         part = slice(start, start + step)
         found[part] = (candidates[rows[part]] == classes[part, None]).any(axis=1)
