@@ -22,9 +22,12 @@ def main() -> None:
     data, fingerprint, name = used
     past = results.kept("selections", fingerprint)
     record = choices.shown_record(fingerprint, past)
-    found = results.selection(record) if record else None
-    if found is None:
+    if record is None:
         select.begin(data, fingerprint, name)
+        return
+    found = results.selection(record)
+    if found is None:  # the page has said why
+        select.controls_and_jobs(data, fingerprint, None)
         return
     view = View(data, fingerprint, name, found, record["key"], past)
     sentence, cards = st.empty(), st.container()

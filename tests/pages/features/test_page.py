@@ -10,7 +10,7 @@ import pytest
 
 from tests.pages import making
 from tests.pages.making import estimate, figure, train, word_data
-from xmlcore import datasets, experiment, store
+from xmlcore import datasets, experiment
 
 FEW = {"n_epochs": 3, "n_features": 4}
 
@@ -388,13 +388,6 @@ def test_the_csv_has_everything_that_is_kept(page, found, monkeypatch):
     np.testing.assert_allclose(frame["score"], found.selected_scores.ravel(), rtol=1e-5)
     assert {"label", "label_name", "rank", "name"} <= set(frame.columns)
     assert frame["name"].iloc[0] == f"word_{found.selected[0, 0]}"
-
-
-def test_a_selection_that_cannot_be_read_is_said_to_be_so(ready):
-    key = select(ready)
-    (store.folder("selections", key) / "value.joblib").write_bytes(b"no")
-    page = ready.go("features")
-    assert "cannot be read" in page.at.error[0].value
 
 
 def test_data_without_names_shows_numbers(ready):

@@ -1,0 +1,117 @@
+"""Damaged results of each kind, on the pages that show them: made again, with a note. Those of earlier code: marked."""
+
+import pytest
+
+from tests.pages.making import damage, estimate, figure, made_by_earlier_code, select, titles, train
+from xmlcore import experiment, store
+
+NOTE = "was damaged and has been removed. It is being made again."
+MARK = "before the last change of the program"
+FEW = {"n_epochs": 3, "n_features": 4}
+GAUSSIAN = {"kind": "gaussian", "levels": [0.01, 0.05, 0.1], "options": {"support": "all"}}
+
+
+def classes():
+    """Rows of one class each, which double sampling can learn."""
+    import numpy as np
+
+    from xmlcore.datasets import Dataset
+
+    rng = np.random.default_rng(2)
+    y = np.concatenate([np.arange(10), rng.integers(0, 10, 110)])
+    X = rng.poisson(0.2, (120, 20)).astype(np.float32)
+    X[np.arange(120), y] += 1
+    Y = np.eye(10, dtype=bool)[y]
+    return Dataset("classes", X[:90], Y[:90], X[90:], Y[90:])
+
+
+def robustness(session):
+    key = train(session)
+    return experiment.task("robustness", {"run": key}, GAUSSIAN), "robustness", "P@1 under"
+
+
+def explanations(session):
+    key = train(session)
+    return experiment.task("explanations", {"run": key}, {"n_rows": 30}), "explain", "Do the features that are named"
+
+
+def sampling(session):
+    key = train(session, "DoubleSampling", data=classes(), n_candidates=3)
+    numbers = {"n_candidates": (1, 2, 3, 5, 10)}
+    return experiment.task("sampling", {"run": key}, numbers), "sampling", "What more candidates bring"
+
+
+def stability(session):
+    found = experiment.load("select", select(session, **FEW))
+    params = {"method": found.method, "params": found.params, "seeds": list(range(5))}
+    task = experiment.task("selection_stability", {"dataset": found.fingerprint}, params)
+    return task, "features", "Agreement between seeds"
+
+
+MEASURED = [robustness, explanations, sampling, stability]
+
+
+@pytest.fixture(autouse=True)
+def no_comparison(monkeypatch):
+    """Selections are compared only when a button is pressed."""
+    estimate(monkeypatch, "compare_selections", 100.0)
+
+
+def drawn(title):
+    return lambda page: figure(page, title) is not None
+
+
+@pytest.mark.parametrize("make", MEASURED)
+def test_a_damaged_measurement_is_made_again(ready, make):
+    task, name, title = make(ready)
+    experiment.keep(task)
+    damage(task.folder, task.key)
+    page = ready.go(name).until(lambda s: drawn(title)(s) and task.exists())
+    store.check(task.folder, task.key)
+    assert not page.at.error
+
+
+@pytest.mark.parametrize("make", MEASURED)
+def test_a_measurement_of_earlier_code_is_drawn_with_a_mark_and_made_again(ready, make):
+    task, name, title = make(ready)
+    experiment.keep(task)
+    made_by_earlier_code(task.folder, task.key)
+    page = ready.go(name).until(drawn(title))
+    assert MARK in page.text()
+    page.press(f"again-{task.key}").until(lambda s: MARK not in s.text() and drawn(title)(s))
+    assert store.info(task.folder, task.key)["code"] != "0" * 16
+
+
+@pytest.mark.parametrize("name", ["robustness", "explain"])
+def test_a_damaged_run_is_made_again(ready, name):
+    key = train(ready)
+    damage("runs", key)
+    page = ready.go(name)
+    assert NOTE in page.text()
+    page.until(lambda s: store.exists("runs", key) and len(titles(s)) > 0)
+    store.check("runs", key)
+
+
+def test_a_damaged_run_of_double_sampling_is_made_again(ready):
+    key = train(ready, "DoubleSampling", data=classes(), n_candidates=3)
+    damage("runs", key)
+    page = ready.go("sampling")
+    assert NOTE in page.text()
+    page.until(lambda s: store.exists("runs", key) and "Macro-F1" in s.metrics())
+
+
+def test_a_damaged_selection_is_made_again(ready):
+    key = select(ready, **FEW)
+    damage("selections", key)
+    page = ready.go("features")
+    assert NOTE in page.text()
+    page.until(lambda s: store.exists("selections", key) and figure(s, "Features of topic"))
+
+
+def test_a_selection_of_earlier_code_is_shown_with_a_mark_and_made_again(ready):
+    key = select(ready, **FEW)
+    made_by_earlier_code("selections", key)
+    page = ready.go("features")
+    assert MARK in page.text()
+    page.press(f"again-{key}").until(lambda s: MARK not in s.text())
+    assert store.info("selections", key)["code"] != "0" * 16
