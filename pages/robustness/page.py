@@ -29,11 +29,16 @@ def main() -> None:
         sentence = st.empty()
         left, right = st.columns([2, 1], gap="large")
     with left:
-        runs = choices.choose_runs(fingerprint, past)
+        picked = choices.choose_runs(fingerprint, past)
+        runs = [r for r in picked if results.run(r) is not None]  # a damaged one is being made again
     with right:
         settings = choices.choose_noise(data, fingerprint, runs)
     if not runs:
-        sentence.markdown("Choose at least one result to see how it holds up under noise.")
+        if picked:
+            sentence.markdown("The answer is here once a result can be read.")
+            begin.watch_training(fingerprint)
+        else:
+            sentence.markdown("Choose at least one result to see how it holds up under noise.")
         return
     if settings is None:
         sentence.markdown("The answer is here once the levels of noise can be read.")
