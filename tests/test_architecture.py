@@ -1,6 +1,10 @@
-"""The arrows go one way: app -> pages -> xmlcore -> _kernels."""
+"""The arrows go one way, files and functions are short, and private names stay inside their package.
+
+app -> pages -> xmlcore; inside xmlcore, a part imports only parts of lower layers. Imports inside functions count.
+"""
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +13,58 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 KERNELS_MAY_IMPORT = {"numpy", "numba", "math", "typing", "xmlcore._kernels", "xmlcore.system"}
+# Parts of xmlcore, lowest first: a part may import those of the layers before its own.
+LAYERS = (
+    ("validation", "progress", "ranking"),
+    ("system",),
+    ("_kernels",),
+    ("arrays", "parallel", "parameters"),
+    ("noise", "augmentation"),
+    ("store", "jobs"),
+    ("metrics",),
+    ("datasets",),
+    ("models",),
+    ("robustness", "explain", "selection", "figures"),
+    ("experiment",),
+)
+# Parts that import less than their layer allows.
+ONLY = {"figures": set(), "jobs": {"progress", "system"}, "store": {"progress", "system", "validation"}}
+
+MOST_LINES = 600  # of a file
+MOST_CODE_LINES = 80  # of a function, without its docstring
+MOST_ARGUMENTS = 12  # of a kernel
+# A comment of this form beside a file's or a function's beginning says why it is longer, or takes more arguments.
+REASON = re.compile(r"#.*\b(long|many arguments) because\b", re.IGNORECASE)
+
+# What is longer, or takes more, without a reason, still: these lists only get shorter.
+LONG_FILES = {
+    "pages/explain/page.py",
+    "pages/features/page.py",
+    "pages/robustness/page.py",
+    "pages/sampling/page.py",
+    "tests/_kernels/test_plt_kernels.py",
+    "tests/datasets/test_reading.py",
+    "tests/models/plt/test_estimator.py",
+}
+LONG_FUNCTIONS = {
+    "pages/features/worth.py stability",
+    "pages/robustness/page.py _twins",
+    "pages/sampling/page.py _sweep",
+    "xmlcore/_kernels/plt_clusters.py split_labels",
+    "xmlcore/_kernels/plt_search_together.py search_together",
+    "xmlcore/_kernels/plt_training.py descend",
+}
+MANY_ARGUMENTS = {
+    "xmlcore/_kernels/lanes.py add",
+    "xmlcore/_kernels/plt_gradients.py path_gradients",
+    "xmlcore/_kernels/plt_margins.py group_margins",
+    "xmlcore/_kernels/plt_margins.py root_log_probability",
+    "xmlcore/_kernels/plt_search.py offer_children",
+    "xmlcore/_kernels/plt_training.py descend",
+    "xmlcore/_kernels/plt_training.py train_group",
+    "xmlcore/_kernels/plt_training.py train_siblings",
+}
+
 SLOW = ("pandas", "sklearn", "plotly", "streamlit", "joblib", "numba", "scipy")
 
 
@@ -50,6 +106,159 @@ def within(name, *packages):
 
 def test_xmlcore_imports_neither_streamlit_nor_the_pages():
     assert not offences(modules("xmlcore"), lambda name: within(name, "streamlit", "pages", "app"))
+
+
+def part_of_xmlcore(path):
+    """The first name under xmlcore: ``models`` of ``xmlcore/models/base.py``."""
+    return path.relative_to(ROOT / "xmlcore").parts[0].removesuffix(".py")
+
+
+def test_parts_of_xmlcore_import_only_parts_of_lower_layers():
+    level = {part: number for number, layer in enumerate(LAYERS) for part in layer}
+    paths = [path for path in modules("xmlcore") if path != ROOT / "xmlcore" / "__init__.py"]
+    assert {part_of_xmlcore(path) for path in paths} == level.keys(), "a part is in no layer, or a layer names none"
+    found = []
+    for path in paths:
+        own = part_of_xmlcore(path)
+        for name, line in imported(path):
+            names = name.split(".")
+            if names[0] != "xmlcore" or len(names) == 1 or names[1] in (own, "__version__"):
+                continue
+            where = f"{path.relative_to(ROOT)}:{line}"
+            if names[1] not in level:
+                found.append(f"{where} imports {name}: name the module that has it")
+            elif level[names[1]] >= level[own] or names[1] not in ONLY.get(own, {names[1]}):
+                found.append(f"{where} imports {name}: {own} is not above {names[1]}")
+    assert not found, "\n".join(found)
+
+
+def test_modules_of_xmlcore_import_each_other_in_no_circle():
+    paths = {".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
+             for path in modules("xmlcore")}  # fmt: skip
+    uses = {name: {other for other, _ in imported(path) if other in paths} - {name} for name, path in paths.items()}
+    for name, others in uses.items():  # ``from package import module`` names both: what is meant is the module
+        froms = {other for other in others if any(more.startswith(other + ".") for more in others)}
+        uses[name] = {other for other in others if other not in froms or _names_more(paths[name], other, paths)}
+    circles, done = [], set()
+    for start in uses:
+        trail = _circle(start, uses, done)
+        if trail:
+            circles.append(" -> ".join(trail))
+    assert not circles, "\n".join(circles)
+
+
+def _names_more(path, package, paths):
+    """Whether a file takes from a package something that is not one of its modules."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module == package:
+            if any(f"{package}.{alias.name}" not in paths for alias in node.names):
+                return True
+        if isinstance(node, ast.Import) and any(alias.name == package for alias in node.names):
+            return True
+    return False
+
+
+def _circle(start, uses, done):
+    """A circle of imports that can be reached from a module that is not done yet, or None."""
+    trail, open_ = [start], [iter(sorted(uses[start]))]
+    while trail:
+        following = next((name for name in open_[-1] if name not in done), None)
+        if following is None:
+            done.add(trail.pop())
+            open_.pop()
+        elif following in trail:
+            return [*trail[trail.index(following) :], following]
+        else:
+            trail.append(following)
+            open_.append(iter(sorted(uses[following])))
+    return None
+
+
+def test_private_names_stay_inside_their_package():
+    found = []
+    for path in modules("xmlcore"):
+        own = part_of_xmlcore(path)
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        for name, line in imported(path):
+            names = name.split(".")
+            private = [part for part in names[2:] if part.startswith("_") and not part.startswith("__")]
+            if names[0] == "xmlcore" and len(names) > 2 and names[1] not in (own, "_kernels") and private:
+                found.append(f"{path.relative_to(ROOT)}:{line} imports {name}")
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Attribute) and node.attr in PRIVATE_OF_OTHERS.get(own, set()):
+                value = node.value
+                if not (isinstance(value, ast.Name) and value.id in ("self", "cls")) and not _is_super(value):
+                    found.append(f"{path.relative_to(ROOT)}:{node.lineno} uses {ast.unparse(node)}")
+    assert not found, "\n".join(found)
+
+
+def _is_super(value):
+    return isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "super"
+
+
+def _private_names():
+    """Private names that a part of xmlcore defines, by part."""
+    names = {}
+    for path in modules("xmlcore"):
+        own = names.setdefault(part_of_xmlcore(path), set())
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef | ast.ClassDef):
+                own.add(node.name)
+            elif isinstance(node, ast.Attribute | ast.Name) and isinstance(node.ctx, ast.Store):
+                own.add(node.attr if isinstance(node, ast.Attribute) else node.id)
+    return {part: {name for name in own if re.match(r"_[^_]", name)} for part, own in names.items()}
+
+
+# Private names that other parts define, and this one does not.
+_OWN = _private_names()
+PRIVATE_OF_OTHERS = {part: set().union(*_OWN.values()) - own for part, own in _OWN.items()}
+
+
+def functions(path):
+    """All functions of a file with the number of their code lines, and whether a reason stands beside them."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    for node in ast.walk(ast.parse("\n".join(lines))):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+            body = node.body[1:] if ast.get_docstring(node) is not None else node.body
+            count = node.end_lineno - body[0].lineno + 1 + node.body[0].lineno - node.lineno if body else 0
+            start = (body or node.body)[0].lineno
+            top = lines[max(0, first - 4) : node.body[0].lineno + 1] + lines[start - 3 : start + 1]
+            yield node, count, any(REASON.search(line) for line in top)
+
+
+def new(found, listed):
+    """Offences, as pairs of a name and a description, whose name is not listed."""
+    return [f"{name} {description}" for name, description in found if name not in listed]
+
+
+def test_files_have_at_most_600_lines_or_a_reason():
+    found = []
+    for path in [*modules("xmlcore"), *modules("pages"), *modules("benchmarks"), *modules("tests")]:
+        lines = path.read_text(encoding="utf-8").splitlines()
+        if len(lines) > MOST_LINES and not any(REASON.search(line) for line in lines[:40]):
+            found.append((str(path.relative_to(ROOT)), f"has {len(lines)} lines"))
+    assert not new(found, LONG_FILES)
+
+
+def test_functions_have_at_most_80_lines_of_code_or_a_reason():
+    found = [
+        (f"{path.relative_to(ROOT)} {node.name}", f"in line {node.lineno} has {count} lines")
+        for path in [*modules("xmlcore"), *modules("pages"), *modules("benchmarks")]
+        for node, count, reason in functions(path)
+        if count > MOST_CODE_LINES and not reason
+    ]
+    assert not new(found, LONG_FUNCTIONS)
+
+
+def test_kernels_have_at_most_12_arguments_or_a_reason():
+    found = [
+        (f"{path.relative_to(ROOT)} {node.name}", f"in line {node.lineno} takes {len(node.args.args)} arguments")
+        for path in modules("xmlcore/_kernels")
+        for node, _, reason in functions(path)
+        if len(node.args.args) > MOST_ARGUMENTS and not reason
+    ]
+    assert not new(found, MANY_ARGUMENTS)
 
 
 def test_pages_and_app_use_only_public_modules_of_xmlcore():

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 INT32_MAX = np.iinfo(np.int32).max
 
 
-def check_features(X, n_features: int | None = None, *, name: str = "X") -> sp.csr_array:
+def check_features(X, n_features: int | None = None, *, name: str = "X", model: str = "the model") -> sp.csr_array:
     """Turn a feature matrix into canonical CSR, or say what is wrong with it.
 
     Parameters
@@ -18,8 +18,8 @@ def check_features(X, n_features: int | None = None, *, name: str = "X") -> sp.c
         Numbers. A single row may be given as a 1-d array.
     n_features : int, optional
         The D that is expected.
-    name : str
-        What to call it in errors.
+    name, model : str
+        What errors call the matrix, and the model that expects ``n_features``.
 
     Returns
     -------
@@ -52,17 +52,19 @@ def check_features(X, n_features: int | None = None, *, name: str = "X") -> sp.c
         matrix = sp.csr_array(np.ascontiguousarray(dense, dtype=np.float32))
     if n_features is not None and matrix.shape[1] != n_features:
         raise ValueError(
-            f"{name} has {matrix.shape[1]} features, but the model was fitted on {n_features}: "
+            f"{name} has {matrix.shape[1]} features, but {model} is expecting {n_features} features as input: "
             "use the same vocabulary, in the same order"
         )
+    if matrix.shape[1] == 0:
+        raise ValueError(f"{name} has 0 feature(s) (shape={matrix.shape}) while a minimum of 1 is required.")
     _canonical(matrix, name)
     bad = np.flatnonzero(~np.isfinite(matrix.data))
     if bad.size:
         row = int(np.searchsorted(matrix.indptr, bad[0], side="right")) - 1
         column = int(matrix.indices[bad[0]])
         raise ValueError(
-            f"{name} holds {bad.size} value(s) that are not finite in float32; the first is {matrix.data[bad[0]]} "
-            f"at row {row}, column {column}: replace or drop them"
+            f"{name} holds {bad.size} value(s) that are not finite (NaN or inf) in float32; the first is "
+            f"{matrix.data[bad[0]]} at row {row}, column {column}: replace or drop them"
         )
     matrix.eliminate_zeros()
     return matrix

@@ -89,7 +89,7 @@ class PerLabelOneVsRest:
 
     def fit(self, X, Y, progress: Progress = silent) -> "PerLabelOneVsRest":
         """Train. Labels that no row has are never predicted; those that all rows have always are."""
-        from xmlcore import OneVsRest
+        from xmlcore.models import OneVsRest
 
         columns, Y = sp.csc_array(X), sp.csc_array(Y)
         n_labels, parts = Y.shape[1], []

@@ -118,7 +118,7 @@ class Estimator:
         """Return the rows as canonical CSR, or raise; the model must be fitted and the features must be its own."""
         self._check_fitted()
         self._check_feature_names(X)
-        return check_features(X, self.n_features_in_)
+        return check_features(X, self.n_features_in_, model=type(self).__name__)
 
     def _keep_feature_names(self, names: np.ndarray | None) -> None:
         """Set ``feature_names_in_``, or remove what an earlier ``fit`` has set; called at the end of ``fit``.

@@ -172,7 +172,8 @@ class AdversarialTraining(MultiLabelModel):
         if fresh.get_params(deep=False).get("negative") == "refuse" and _least(both.X) < 0 <= _least(X):
             fresh.set_params(negative="zero")
         self.model_ = fresh.fit(both.X, both.Y, progress=progress)
-        self.model_._keep_feature_names(names)
+        if names is not None:
+            self.model_.feature_names_in_ = names
         self.n_augmented_ = both.rows.size
         self.n_features_in_, self.n_labels_ = self.model_.n_features_in_, self.model_.n_labels_
         self._keep_feature_names(names)

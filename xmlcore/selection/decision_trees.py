@@ -34,6 +34,7 @@ PARAMETERS = (
     replace(
         SEED,
         maximum=INT32_MAX,
+        offered=None,
         optional=False,
         in_form=False,
         details="At each node features are tried in random order, which decides between splits of equal worth. Each "

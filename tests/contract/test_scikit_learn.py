@@ -1,0 +1,183 @@
+"""scikit-learn's own checks, and its tools on our estimators.
+
+scikit-learn's checks fit one class per row. Our multi-label models refuse such a Y: it may hold classes, or be a column
+of 0 and 1. The checks are therefore run twice: on the estimators as they are, with the checks that need such a Y listed
+as expected failures, and on classes with ``OneClassPerRow`` in front, which turns the classes into lists
+of label ids, so that the checks reach our code.
+"""
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+import sklearn
+from contract.estimators import assert_same, every_case, every_model, fitted, problem, results
+from contract.one_class import OneClassDoubleSampling, OneClassExtendedPLT, OneClassLdSM, OneClassOneVsRest, OneClassPLT
+from sklearn.base import clone, is_classifier
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MaxAbsScaler
+from sklearn.utils.validation import check_is_fitted
+
+from xmlcore import FALS, PLT, DoubleSampling, ExtendedPLT, LdSM, OneVsRest, load_model, metrics
+
+VERSION = tuple(int(part) for part in sklearn.__version__.split(".")[:2])
+HAS_EXPECTED_FAILURES = VERSION >= (1, 6)  # ``expected_failed_checks``, and tags
+
+
+NEEDS_CLASSES = "fits a class per row (1-d y); a multi-label model refuses it, see OneClassPerRow"
+ONE_ROW = "a 1-d X is one row: our predictions are often about one row"
+OBJECTS = "objects are refused: they may hold text"
+SUMS = "probabilities of labels are independent and do not sum to 1"
+
+ONE_CLASS = {
+    "check_classifiers_train": SUMS,
+    "check_dtype_object": OBJECTS,
+    "check_fit2d_predict1d": ONE_ROW,
+}
+COUNTS = {
+    "check_classifiers_train": "its features are counts of terms; the check has dense values of any sign",
+    "check_fit2d_1sample": "one row is one class, and the message says that two are needed",
+}
+
+TAKES_ALL = {"check_do_not_raise_errors_in_init_or_set_params": "__init__ takes the parameters of PLT as **plt_params"}
+
+AS_THEY_ARE = {
+    name: NEEDS_CLASSES
+    for name in (
+        "check_fit_score_takes_y", "check_estimators_overwrite_params", "check_dont_overwrite_parameters",
+        "check_estimators_fit_returns_self", "check_readonly_memmap_input", "check_n_features_in_after_fitting",
+        "check_positive_only_tag_during_fit", "check_estimators_dtypes", "check_pipeline_consistency",
+        "check_estimators_nan_inf", "check_estimator_sparse_tag", "check_estimator_sparse_array",
+        "check_estimator_sparse_matrix", "check_estimators_pickle", "check_f_contiguous_array_estimator",
+        "check_classifier_data_not_an_array", "check_classifiers_one_label", "check_classifiers_classes",
+        "check_classifiers_train", "check_classifiers_regression_target", "check_non_transformer_estimators_n_iter",
+        "check_classifier_not_supporting_multiclass", "check_methods_sample_order_invariance",
+        "check_methods_subset_invariance", "check_fit2d_1sample", "check_fit2d_1feature", "check_dict_unchanged",
+        "check_fit_idempotent", "check_fit_check_is_fitted", "check_n_features_in", "check_fit2d_predict1d",
+        "check_requires_y_none", "check_dataframe_column_names_consistency", "check_estimators_unfitted",
+        "check_classifiers_one_label_sample_weights", "check_supervised_y_2d", "check_supervised_y_no_nan",
+    )
+} | {
+    "check_complex_data": "the message has another wording: complex128 values, real numbers are needed",
+    "check_dtype_object": OBJECTS,
+    "check_classifiers_multilabel_representation_invariance":
+        "lists hold label ids, so that lists of 0 and 1 for every label are refused",
+    "check_classifiers_multilabel_output_format_predict": "predictions are sparse: L may be 100,000",
+    "check_classifiers_multilabel_output_format_predict_proba": "probabilities are sparse: L may be 100,000",
+}  # fmt: skip
+
+CHECKED = [
+    (OneClassPLT(), ONE_CLASS),
+    (OneClassPLT(n_estimators=2, loss="squared_hinge", C=1.0), ONE_CLASS),
+    (OneClassExtendedPLT(), ONE_CLASS | TAKES_ALL),
+    (OneClassOneVsRest(), ONE_CLASS),
+    (OneClassLdSM(n_estimators=3, n_epochs=5), ONE_CLASS),
+    (OneClassDoubleSampling(negative="zero"), ONE_CLASS | COUNTS),
+    (PLT(), AS_THEY_ARE),
+    (OneVsRest(), AS_THEY_ARE),
+]
+
+
+@pytest.mark.skipif(not HAS_EXPECTED_FAILURES, reason="scikit-learn 1.5 has no list of expected failures")
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("model, expected", CHECKED, ids=[repr(model) for model, _ in CHECKED])
+def test_scikit_learns_checks_pass_but_for_those_listed_with_a_reason(model, expected):
+    from sklearn.utils.estimator_checks import check_estimator
+
+    found = check_estimator(model, expected_failed_checks=expected, on_fail=None, on_skip=None)
+    failed = [f"{check['check_name']}: {check['exception']!r}" for check in found if check["status"] == "failed"]
+    assert not failed
+    assert sum(check["status"] == "passed" for check in found) > (10 if expected is AS_THEY_ARE else 35)
+
+
+# Its tools on every model ---------------------------------------------------------------------------------------------
+
+
+def table(names=None):
+    X, Y = problem()
+    names = [f"word {i}" for i in range(X.shape[1])] if names is None else names
+    return pd.DataFrame(X, columns=names), Y
+
+
+@every_case
+def test_names_of_features_are_kept_and_compared(case, tmp_path):
+    X, Y = table()
+    estimator = case.make().fit(X, Y)
+    assert estimator.feature_names_in_.tolist() == list(X.columns) and estimator.feature_names_in_.dtype == object
+    assert_same(results(estimator, X), results(fitted(case)))
+    assert not hasattr(case.make().fit(X.to_numpy(), Y), "feature_names_in_")
+    assert not hasattr(estimator.fit(X.to_numpy(), Y), "feature_names_in_")
+    with pytest.raises(TypeError, match="string"):
+        case.make().fit(X.rename(columns={"word 3": 3}), Y)
+    estimator.fit(X, Y)
+    if not hasattr(estimator, "predict_proba"):
+        return
+    with pytest.warns(UserWarning, match="does not have valid feature names"):
+        estimator.predict_proba(X.to_numpy())
+    with pytest.warns(UserWarning, match="was fitted without feature names"):
+        fitted(case).predict_proba(X)
+    with pytest.raises(ValueError, match="must be in the same order"):
+        estimator.predict_proba(X.iloc[:, ::-1])
+    with pytest.raises(ValueError, match="unseen at fit time:\n- other\n.*now missing:\n- word 2"):
+        estimator.predict_proba(X.rename(columns={"word 2": "other"}))
+    if hasattr(estimator, "save"):
+        loaded = load_model(estimator.save(tmp_path / "model"))
+        assert loaded.feature_names_in_.tolist() == list(X.columns)
+        assert_same(results(loaded, X), results(fitted(case)))
+
+
+@every_model
+def test_it_is_taken_for_a_multi_label_classifier(case):
+    model = fitted(case)
+    assert is_classifier(model) and is_classifier(make_pipeline(MaxAbsScaler(), model))
+    assert check_is_fitted(model) is None and model.classes_.tolist() == list(range(model.n_labels_))
+    assert case.make()._repr_html_()
+    if HAS_EXPECTED_FAILURES:
+        from sklearn.utils import get_tags
+
+        tags = get_tags(model)
+        assert tags.classifier_tags.multi_label and tags.input_tags.sparse and tags.requires_fit
+        assert tags.target_tags.required and tags.target_tags.two_d_labels and not tags.target_tags.single_output
+
+
+@every_model
+def test_a_pipeline_trains_and_predicts_as_its_steps_do(case):
+    X, Y = problem()
+    pipeline = make_pipeline(MaxAbsScaler(), case.make()).fit(X, Y)
+    scaled = MaxAbsScaler().fit_transform(X)
+    alone = case.make().fit(scaled, Y)
+    assert (pipeline.predict(X) != alone.predict(scaled)).nnz == 0
+    assert (pipeline.predict_proba(X) != alone.predict_proba(scaled)).nnz == 0
+    assert pipeline.get_params()[f"{case.cls.__name__.lower()}__{case.cls.PARAMETERS[0].name}"] is not None
+
+
+@every_model
+def test_it_is_cross_validated_by_precision_at_k_as_in_a_loop(case):
+    X, Y = problem()
+    found = cross_val_score(case.make(), X, Y, cv=KFold(2), scoring=metrics.scorer("P@2"), error_score="raise")
+    expected = []
+    for train, test in KFold(2).split(X):
+        ranking = case.make().fit(X[train], Y[train]).predict_topk(X[test], 2)
+        expected.append(metrics.precision_at_k(Y[test], ranking, 2)[-1])
+    assert found.tolist() == expected
+
+
+def test_a_grid_search_over_texts_finds_the_better_parameter():
+    texts = ["red apple", "green apple", "red car", "fast car"] * 6
+    Y = [[0], [0], [1, 2], [1, 2]] * 6
+    pipeline = make_pipeline(TfidfVectorizer(), PLT(max_leaf_labels=2))
+    grid = {"plt__C": [1e-6, 10.0], "plt__arity": [2, 3]}
+    search = GridSearchCV(pipeline, grid, scoring=metrics.scorer("P@2"), cv=KFold(3), error_score="raise")
+    search.fit(texts, Y)
+    assert search.best_params_["plt__C"] == 10.0 and 0.7 < search.best_score_ <= 1.0
+    assert search.predict(["apple"]).toarray().tolist() == [[True, False, False]]
+
+
+@pytest.mark.parametrize("model", [DoubleSampling(), FALS(n_epochs=2), LdSM(n_estimators=2), ExtendedPLT()])
+def test_a_clone_has_the_parameters_and_not_the_fit(model):
+    X, Y = problem()
+    copied = clone(model.fit(sp.csr_array(X), Y))
+    assert repr(copied) == repr(model) and not hasattr(copied, "n_features_in_")
+    assert np.array_equal(copied.fit(X, Y).predict_topk(X).labels, model.predict_topk(X).labels)
