@@ -1,7 +1,6 @@
 """The hash of the code changes with what the code does, and with nothing else."""
 
 import shutil
-import time
 from importlib import metadata
 from pathlib import Path
 from types import SimpleNamespace
@@ -120,9 +119,7 @@ def test_a_changed_help_text_of_a_model_changes_nothing(tmp_path):
     """A copy of the package in which every help text and docstring of the catalog is another one."""
     copy = tmp_path / "xmlcore"
     shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
-    start = time.perf_counter()
     assert hash_of(copy) == hash_of(PACKAGE) == code_version.code_version()
-    assert time.perf_counter() - start < 20  # two seconds on an idle core
     text = (copy / "parameters.py").read_text(encoding="utf-8")
     assert "The same seed gives the same model" in text
     (copy / "parameters.py").write_text(text.replace("The same seed gives", "Equal seeds give"), encoding="utf-8")

@@ -128,4 +128,4 @@ def test_a_number_of_features_is_measured_once_and_by_its_nearest_share(words):
     assert own[["share", "n_features"]].values.tolist() == [[0.3, 1], [0.7, 2]]
     fractions, said = zip(*seen)
     assert list(fractions) == sorted(fractions) and "Chi-squared, seed 0, 1 feature" in said
-    assert experiment.judged_seconds(few, [None], shares, (0,)) > 0
+    assert compare(save_dataset(few), [None], shares, (0,)).estimate().seconds > 0

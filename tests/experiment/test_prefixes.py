@@ -51,7 +51,7 @@ def test_measures_of_parts_are_kept_end_with_those_of_the_run_and_can_be_stopped
     fingerprint = save_dataset(easy)
     key = experiment.keep(train(fingerprint, "LdSM", {"n_estimators": 3, "max_nodes": 20}))
     run = experiment.load("train", key)
-    assert experiment.prefix_seconds(run, experiment.load_run_model(key)) > 0
+    assert prefixes(key).estimate().seconds > 0
 
     def stop(phase, fraction, detail=""):
         raise Cancelled

@@ -111,7 +111,7 @@ def test_a_run_in_a_worker_is_the_run_here(data):
     fingerprint = save_dataset(data)
     queue = jobs.Queue(n_workers=1)
     try:
-        job = queue.submit(experiment.run_saved, fingerprint, "PLT", title="Training")
+        job = experiment.submit(queue, train(fingerprint))
         key = job.result(timeout=120)
     finally:
         queue.shutdown()
