@@ -355,6 +355,7 @@ def test_settings_typed_just_before_the_page_is_left_are_kept_and_bad_ones_are_n
     one.text("this is the result shown")
 
 
+@pytest.mark.slow
 def test_training_is_seen_beside_its_button_on_a_narrow_page(tab):
     one = tab()
     one.page.set_viewport_size({"width": 400, "height": 860})
@@ -512,13 +513,14 @@ def test_noise_is_measured_and_a_prediction_explained_by_the_words_that_make_it(
     assert f"word {2 * int(label)}" in said or f"word {2 * int(label) + 1}" in said
 
 
+@pytest.mark.slow
 @pytest.mark.real_data
 @pytest.mark.parametrize(
     "name, facts, p1",
     [
         ("bibtex", "7,395 rows, 1,836 features, 159 labels", 62.5),
-        pytest.param("delicious", "16,105 rows, 500 features, 983 labels", 66.0, marks=pytest.mark.slow),
-        pytest.param("wordnet-hyper", "82,109 rows, 36,865 features, 15,952 labels", 92.5, marks=pytest.mark.slow),
+        ("delicious", "16,105 rows, 500 features, 983 labels", 66.0),
+        ("wordnet-hyper", "82,109 rows, 36,865 features, 15,952 labels", 92.5),
     ],
 )
 def test_real_data_is_uploaded_trained_and_explained_with_its_names(tab, real_data, name, facts, p1):
