@@ -1,4 +1,4 @@
-"""Uploaded files become a saved data set, or a message that says what is wrong with them."""
+"""Read uploaded files into a saved data set, or say what is wrong with them."""
 
 import copy
 import re
@@ -9,7 +9,7 @@ from pages.shared import format
 from xmlcore import datasets
 
 MAX_TEXT = 4 << 30  # bytes of a file once unpacked: 1 GB of gzip can hold more than any machine has
-# A header may promise what no page can show or train: a wrong one is more likely than that many labels.
+# Larger numbers in a header are most likely wrong, and no page could show or train that many.
 MAX_LABELS = 20_000_000
 MAX_FEATURES = 200_000_000
 _ENDINGS = (".gz", ".bz2", ".xz", ".zip", ".txt", ".svm", ".libsvm", ".dat")
@@ -29,7 +29,7 @@ _NO_NAMES = {
     "upload",
 }
 _NO_NAMES |= {"x", "y", "xy", "input", "rows", "txt", "svm", "libsvm", "csv", "copy", "new", "full", "all"}
-_lock = threading.Lock()  # Python records warnings per process, not per thread: one reader at a time
+_lock = threading.Lock()  # one reader at a time, as Python records warnings of all threads together
 
 
 def read(train, test, name: str, **options) -> tuple[str, list[str], str]:
@@ -61,7 +61,7 @@ def read(train, test, name: str, **options) -> tuple[str, list[str], str]:
 
 
 def _repeated(what: str, names: list[str] | None) -> list[str]:
-    """A note when names are not unique."""
+    """Return a note, in a list, when names are not unique; else an empty list."""
     if names is None:
         return []
     ids = {}
@@ -83,7 +83,7 @@ def _by_size(data) -> str:
 
 
 def explain(error: Exception) -> str:
-    """What went wrong, where, and what to do, as Markdown; in the words of the page's controls."""
+    """Return what went wrong, where, and what to do, as Markdown in the words of the page's controls."""
     if isinstance(error, MemoryError):
         return "This data needs more memory than there is. Try a part of its rows."
     if not isinstance(error, datasets.DatasetFormatError):
@@ -97,7 +97,7 @@ def explain(error: Exception) -> str:
     return f"{said}  \n{format.plain(on_page(error.remedy))}" if error.remedy else said
 
 
-# The package speaks of its arguments, which whoever uploads a file does not have.
+# Messages of xmlcore name arguments of functions; the upload form has controls instead.
 _ON_PAGE = (
     (r"\bPass first_index=([01])", r"Choose \1 at “Ids start at”"),
     (r"\bpass first_index=([01])", r"choose \1 at “Ids start at”"),
@@ -120,14 +120,14 @@ _ON_PAGE = (
 
 
 def on_page(message: str) -> str:
-    """A message of the package in the words of the upload form."""
+    """Return a message of xmlcore in the words of the upload form."""
     for pattern, instead in _ON_PAGE:
         message = re.sub(pattern, instead, message)
     return message
 
 
 def free_name(wanted: str, taken: list[str]) -> str:
-    """Return ``wanted``, with a number when the workspace has another data set of that name."""
+    """Return ``wanted``; with a number when another data set has that name."""
     found, number = wanted, 1
     while found in taken:
         number += 1
@@ -136,7 +136,7 @@ def free_name(wanted: str, taken: list[str]) -> str:
 
 
 def stem(file_name: str) -> str:
-    """``bibtex.txt.gz`` -> ``bibtex``; nothing for ``train.txt``, which is no name to find a data set by."""
+    """Return the name of a file without endings, ``bibtex``; empty for one that says nothing, such as ``train.txt``."""
     name, cut = file_name, True
     while cut:
         cut = next((ending for ending in _ENDINGS if name.lower().endswith(ending) and len(name) > len(ending)), None)

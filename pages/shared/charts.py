@@ -1,4 +1,4 @@
-"""A figure with its line of explanation, and the downloads that go with it; tables as CSV."""
+"""Figures with a caption and their downloads; tables as CSV files."""
 
 import html
 import inspect
@@ -11,11 +11,11 @@ from streamlit.proto.DownloadButton_pb2 import DownloadButton
 
 from pages.shared import downloads, workspace
 
-# Older Streamlit wants the bytes at once; newer ones call a function when the button is pressed.
+# Older versions of Streamlit need the bytes at once; newer ones call a function when the button is pressed.
 _DEFERS = "deferred_file_id" in DownloadButton.DESCRIPTOR.fields_by_name
 _TAKES_ALT = "alt" in inspect.signature(st.plotly_chart).parameters
 
-FILE_HEIGHT = 520  # pixels of a figure in a file of its own, unless it is higher by itself
+FILE_HEIGHT = 520  # least height of a figure in a file of its own, in pixels
 
 # A downloaded figure is a page by itself. Its policy lets it load nothing from anywhere; the colours are those of
 # .streamlit/config.toml.
@@ -65,19 +65,19 @@ _DARK = {
 
 
 def show_figure(figure, frame, name: str, caption: str, *, key: str | None = None, on_click=None) -> None:
-    """Show a figure, one line that says what it shows and how to read it, and its downloads.
+    """Show a figure, a caption that says what it shows and how to read it, and its downloads.
 
     Parameters
     ----------
     figure : plotly Figure
     frame : DataFrame or callable
-        The complete data behind it, for the CSV; or a function that makes it when it is asked for.
+        All the data behind it, for the CSV; or a function that makes it when the button is pressed.
     name : str
-        Of the files, without ending; also makes the widgets' keys.
+        Of the files, without ending; keys of widgets are made from it.
     caption : str
         Markdown.
     key : str, optional
-        Of the chart, where it is not made of ``name``.
+        Of the chart; by default made from ``name``.
     on_click : callable, optional
         Called without arguments when points are chosen: they are in ``st.session_state[key]``.
     """
@@ -102,7 +102,7 @@ def show_figure(figure, frame, name: str, caption: str, *, key: str | None = Non
 
 
 def csv_button(label: str, make, name: str, help: str) -> None:
-    """Offer the DataFrame ``make()`` returns as ``name.csv``; it is made when asked for."""
+    """Show a button that downloads ``make()``, a DataFrame, as ``name.csv``; it is made when the button is pressed."""
     _download(label, lambda: csv_bytes(make()), f"{name}.csv", "text/csv", help)
 
 
@@ -111,7 +111,7 @@ def csv_bytes(frame: pd.DataFrame) -> bytes:
 
 
 def html_page(figure, title: str, caption: str, name: str = "figure") -> bytes:
-    """Return a page of its own with the figure and its caption; it needs no network, now or later."""
+    """Return an HTML page with the figure and its caption; it loads nothing from the network."""
     drawn = type(figure)(figure).update_layout(height=max(FILE_HEIGHT, figure.layout.height or 0))
     # A fixed id, so that the same figure gives the same file.
     inner = drawn.to_html(include_plotlyjs=True, full_html=False, div_id="figure", config=_config(name))
@@ -141,7 +141,7 @@ def _config(name) -> dict:
 
 
 def _html_of_markdown(text: str) -> str:
-    """The little Markdown that captions have: emphasis, code, and a backslash before what means itself."""
+    """Convert the Markdown that captions use: emphasis, code, and backslashes before characters without meaning."""
     kept = []
 
     def keep(match):

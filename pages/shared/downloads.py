@@ -1,33 +1,33 @@
-"""Time for the browser to fetch a file that was made for a download.
+"""Waiting for the browser to fetch a file that was made for a download.
 
-Streamlit makes such a file when the button is pressed, tells the browser its address and counts it as nobody's: the
-end of any run of a script, of a fragment too and in any session, marks it for deletion, and the end of the next one
-deletes it. Where nothing runs by itself that is never too early. Panels of jobs do run by themselves, two to a page
-and all the time, so that the browser would often come too late: they wait here before they end.
+When a download button is pressed, Streamlit makes the file and tells the browser its address. No session owns the
+file: when any run of a script or fragment ends, in any session, the file is marked for deletion, and when the next one
+ends, it is deleted. That is early enough only while nothing runs by itself. Panels of jobs do run by themselves, two on
+a page and all the time, so the browser would often be too late: these runs wait here before they end.
 """
 
 import time
 
 import streamlit as st
 
-MOMENT = 2.0  # seconds a browser has at least; on one machine it takes a few hundredths, and tenths when that is busy
+MOMENT = 2.0  # seconds that a browser has to fetch a file; it needs some hundredths, tenths on a busy machine
 
-_until = 0.0  # of this process's clock: files are there for all its sessions, and the runs of all of them end
+_until = 0.0  # on the monotonic clock; one for all sessions of this process, as their runs delete each other's files
 
 
 def made() -> None:
-    """Say that a file was made just now, and that the browser will come for it."""
+    """Note that a file was made just now, which the browser is about to fetch."""
     global _until
     _until = time.monotonic() + MOMENT
 
 
 def wait() -> None:
-    """Wait until the latest file made can be expected to be fetched: at the end of runs that nobody asked for.
+    """Wait until the browser should have fetched the latest file; for the end of runs that start by themselves.
 
-    Never longer than a moment, so that somebody who downloads all the time holds up nothing. That is enough: it takes
-    two runs of a session to delete a file, and one that begins after the file was made waits its whole moment.
+    It never waits longer than :data:`MOMENT`, so that frequent downloads hold up nothing. That is enough: a file is
+    deleted after two runs, and a run that begins after the file was made waits the whole moment.
     """
     end = time.monotonic() + MOMENT
     while time.monotonic() < min(_until, end):
-        st.session_state.get("any")  # Streamlit looks here whether the user asks for a new run, and stops this one
+        st.session_state.get("any")  # lets Streamlit stop this run when the user has started another
         time.sleep(0.05)

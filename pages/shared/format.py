@@ -1,4 +1,4 @@
-"""Numbers and names as the pages write them."""
+"""Format numbers and names: all pages write them in the same way."""
 
 import html
 import math
@@ -8,28 +8,28 @@ _UNITS = ((1, "s"), (1e3, "ms"), (1e6, "µs"))
 
 
 def count(number: int, one: str = "", many: str | None = None) -> str:
-    """``1,234 rows``; ``1 row``."""
+    """Return a number with its noun in the right form: ``1,234 rows``, ``1 row``."""
     word = one if number == 1 else (many if many is not None else one + "s" if one else "")
     return f"{number:,} {word}".rstrip()
 
 
 def listed(parts: list[str]) -> str:
-    """``a``, ``a and b``, ``a, b and c``."""
+    """Return an enumeration: ``a``, ``a and b``, ``a, b and c``."""
     return parts[0] if len(parts) == 1 else ", ".join(parts[:-1]) + " and " + parts[-1]
 
 
 def percent(share: float) -> str:
-    """A share with one digit behind the point, ``12.3 %``; ``–`` when it is not known."""
+    """Return a share in percent with one decimal, ``12.3 %``; ``–`` for NaN."""
     return f"{100 * share:.1f} %" if math.isfinite(share) else "–"
 
 
 def probability(value: float) -> str:
-    """A probability with three digits that mean something: ``0.0123 %``."""
+    """Return a probability in percent with three significant digits: ``0.0123 %``."""
     return f"{100 * value:.3g} %" if value >= 1e-6 else "nearly 0 %"
 
 
 def signed(value: float) -> str:
-    """``+1.23`` or ``−0.45``, with digits that mean something."""
+    """Return a number with its sign and at least two decimals, more for small numbers: ``+1.23``, ``−0.0045``."""
     if not math.isfinite(value):
         return "−∞" if value < 0 else "∞" if value > 0 else "–"
     size = abs(value)
@@ -38,17 +38,18 @@ def signed(value: float) -> str:
 
 
 def number(value: float) -> str:
-    """``1.23`` or ``−0.45``; ``–`` when it is not known."""
+    """Return a number with two decimals, ``1.23`` or ``−0.45``; ``–`` for NaN."""
     return f"{value:.2f}".replace("-", "−") if math.isfinite(value) else "–"
 
 
 def ordinal(place: int) -> str:
-    """``1st``, ``2nd``, ``11th``."""
+    """Return an ordinal number: ``1st``, ``2nd``, ``11th``."""
     ending = "th" if place // 10 % 10 == 1 else {1: "st", 2: "nd", 3: "rd"}.get(place % 10, "th")
     return f"{place:,}{ending}"
 
 
 def seconds(value: float) -> str:
+    """Return a time that was estimated, or that passes: ``50 ms``, ``1.2 s``, ``12 s``, ``2 min 05 s``."""
     if value < 0.0995:
         return f"{value * 1000:.0f} ms"
     if value < 9.95:
@@ -60,7 +61,7 @@ def seconds(value: float) -> str:
 
 
 def duration(value: float) -> str:
-    """A measured time with the two digits that mean something: ``7.1 µs``, ``0.14 s``, ``12 s``, ``2 min 05 s``."""
+    """Return a measured time with two significant digits: ``7.1 µs``, ``0.14 s``, ``12 s``, ``2 min 05 s``."""
     if not value > 0:
         return "0 s"
     if value >= 59.5:
@@ -70,7 +71,7 @@ def duration(value: float) -> str:
 
 
 def in_seconds(value: float) -> float:
-    """The same digits as :func:`duration`, as a number for a column."""
+    """Return seconds rounded to the digits of :func:`duration`, as a number for a column of a table."""
     return float(_two_digits(value)) if value >= 0.0995 else float(f"{value:.2g}")
 
 
@@ -79,6 +80,7 @@ def _two_digits(value):
 
 
 def size(n_bytes: float) -> str:
+    """Return an amount of memory: ``512 bytes``, ``1.5 MB``."""
     for unit in ("bytes", "kB", "MB"):
         if n_bytes < 1000:
             return f"{n_bytes:.0f} {unit}" if unit == "bytes" or n_bytes >= 100 else f"{n_bytes:.1f} {unit}"
@@ -87,7 +89,7 @@ def size(n_bytes: float) -> str:
 
 
 def when(iso: str) -> str:
-    """Local time of an ISO time: ``14:02`` today, ``3 May, 14:02`` before."""
+    """Return the local time of an ISO time: ``14:02`` for today, else with the day, ``3 May, 14:02``."""
     try:
         moment = datetime.fromisoformat(iso).astimezone()
     except (TypeError, ValueError):
@@ -97,16 +99,16 @@ def when(iso: str) -> str:
 
 
 def plain(text: str) -> str:
-    r"""``text`` so that Markdown shows it as it is: names come from files and may hold ``*``, ``_``, ``$`` or ``[``."""
+    r"""Return ``text`` escaped for Markdown: names come from files and may hold ``*``, ``_``, ``$`` or ``[``."""
     return "".join("\\" + c if c in "\\`*_{}[]()<>#+-.!|~$:&" else c for c in str(text).replace("\n", " "))
 
 
 def file_name(text: str) -> str:
-    """``text`` as part of the name of a downloaded file."""
+    """Return ``text`` without the characters that names of files should not have."""
     kept = "".join(c if c.isascii() and (c.isalnum() or c in "-_.") else "-" for c in text).strip("-.")
     return kept[:60] or "data"
 
 
 def in_title(name: str, letters: int = 22) -> str:
-    """``name`` as part of a figure's title: short enough for a phone, and without mark-up of its own."""
+    """Return ``name`` shortened and escaped for the title of a figure, so that it fits on a phone."""
     return html.escape(name if len(name) <= letters else name[: letters - 1] + "…", quote=False)

@@ -1,4 +1,4 @@
-"""Forms for a model's or a selection's parameters, remembered as they are typed."""
+"""Forms for the parameters of a model or a selection; what is typed is remembered at once."""
 
 import streamlit as st
 
@@ -6,17 +6,17 @@ from pages.shared import settings, workspace
 
 
 def key(name: str, parameter) -> str:
-    """Key of the widget for a parameter of the form ``name``."""
+    """Return the key of the widget for a parameter of the form ``name``."""
     return f"form.{name}.{parameter.name}"
 
 
 def show(name: str, info, *, skip=()) -> None:
-    """Widgets for all parameters, seldom used ones folded away.
+    """Show widgets for all parameters; those that are seldom changed are behind "More settings".
 
     Parameters
     ----------
     name : str
-        Of the form: what is typed is remembered under it.
+        Of the form: its values are remembered under this name.
     info : ModelInfo
     skip : sequence of str
         Parameters that have widgets of their own.
@@ -33,18 +33,18 @@ def show(name: str, info, *, skip=()) -> None:
 
 
 def values(name: str, info, *, skip=()) -> dict:
-    """What the widgets of :func:`show` hold, allowed or not."""
+    """Return the values of the widgets of :func:`show`, whether they are allowed or not."""
     return {p.name: st.session_state[key(name, p)] for p in info.parameters if p.name not in skip}
 
 
 def problems(info, params: dict) -> list[str]:
-    """Why a model cannot be trained with these, in sentences."""
+    """Return sentences that say why a model cannot be trained with these parameters; empty when it can."""
     said = (settings.problem(p, params[p.name]) for p in info.parameters if p.name in params)
     return [problem for problem in said if problem]
 
 
 def widget(name: str, parameter, remembered: dict) -> None:
-    """A widget for a parameter, remembered as it changes."""
+    """Show the widget of a parameter; its value is remembered when it changes."""
     own = key(name, parameter)
     value = remembered.get(parameter.name, parameter.default)
     label, help = parameter.label, parameter.help
@@ -65,7 +65,11 @@ def _remember(name, parameter):
 
 
 def _number(own, parameter, value, changes):
-    """A field without bounds: a browser keeps a number out of bounds to itself, and Train would use the one before."""
+    """Show a field for a number.
+
+    The field has no bounds of its own: a browser does not send a number that is out of bounds, so the button would
+    use the number that was there before. The page checks the bounds instead.
+    """
     kind = int if parameter.kind == "int" else float
     allowed = settings.limits(parameter)
     value = workspace.first_value(own, value, parameter.default, lambda v: settings.is_number(parameter, v))

@@ -15,6 +15,6 @@ def around(page) -> None:
 
 
 def notice() -> None:
-    """Say what happened since the last run of the script, once."""
+    """Show messages of :func:`pages.shared.workspace.notify`, once."""
     for message in workspace.take_notices():
         st.toast(format.plain(message), duration="long")

@@ -40,7 +40,7 @@ def failed(kind: str | None = None, **fields) -> list:
 
 
 def watch(jobs: list, *, compact: bool = False) -> None:
-    """Show jobs while they run, without rerunning the page; when one ends, the page reruns once."""
+    """Show the progress of jobs. The page itself is rerun once, when one of them ends."""
     if jobs:
         st.fragment(_live, run_every=EVERY)([job.id for job in jobs], compact, [])
 
@@ -87,7 +87,7 @@ def _live(ids, compact, looks):
 
 
 def _wanted(job) -> bool:
-    """Whether it still is this workspace's job, or the server's own: a shared one goes on when one owner stops it."""
+    """Whether this workspace, or the server, still owns the job: one that several own runs on when one stops it."""
     return not {workspace.token(), server.SERVER}.isdisjoint(job.owners)
 
 
@@ -97,7 +97,7 @@ def title(job, record) -> str:
 
 
 def _waiting(job) -> str:
-    """Where it is in the queue, which is first come, first served."""
+    """Return the place of a job in the queue, in words."""
     line = [other.id for other in reversed(server.queue().jobs()) if other.state == "queued"]
     place = line.index(job.id) + 1 if job.id in line else 1
     return "Waiting for a free worker" + (f", number {place} of {len(line)} in the queue" if len(line) > 1 else "")
@@ -179,7 +179,7 @@ def recover() -> None:
 
 
 def _name(job_id):
-    """A job's name among the server's records; with our token: a shared job has a record in each workspace."""
+    """Return the key of a job's record in the server: with our token, as each workspace has its own record of it."""
     return workspace.token(), job_id
 
 

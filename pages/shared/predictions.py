@@ -1,4 +1,4 @@
-"""Predictions of a run beside the truth, as tables."""
+"""Tables of a run's predictions beside the true labels."""
 
 import numpy as np
 import pandas as pd
@@ -11,9 +11,10 @@ RIGHT, WRONG = "✓ right", "✗ wrong"
 
 
 def all_rows(data, ranking, k: int) -> pd.DataFrame:
-    """A line per predicted label of every test row: ``row, rank, label, name, score, correct``.
+    """Return a table with a line for each predicted label of each test row.
 
-    After ``row`` comes ``row_name`` where rows have names. Names are as :func:`tables.csv_safe` makes them.
+    Columns: ``row``, ``row_name`` (where rows have names), ``rank``, ``label``, ``name``, ``score``, ``correct``. Texts
+    are safe for spreadsheets: see :func:`pages.shared.tables.csv_safe`.
     """
     labels = ranking.labels[:, :k]
     row, place = np.nonzero(labels >= 0)
@@ -35,7 +36,7 @@ def all_rows(data, ranking, k: int) -> pd.DataFrame:
 
 
 def one_row(data, ranking, row: int, k: int) -> pd.DataFrame:
-    """The labels predicted for a row, best first: ``rank, name, correct, score, label``."""
+    """Return a table of the labels predicted for a row, best first: ``rank, name, correct, score, label``."""
     labels = ranking.labels[row, :k]
     labels = labels[labels >= 0]
     truth = set(tables.ids(data.Y_test, row).tolist())
@@ -51,13 +52,13 @@ def one_row(data, ranking, row: int, k: int) -> pd.DataFrame:
 
 
 def missed(data, ranking, row: int, k: int) -> list[str]:
-    """Names of the true labels that are not among the k predicted ones."""
+    """Return the names of the true labels of a row that are not among its k predicted labels."""
     truth = tables.ids(data.Y_test, row)
     return tables.label_names(data, truth[~np.isin(truth, ranking.labels[row, :k])])
 
 
 def worst_mistakes(ranking, Y, at_most: int = 100) -> np.ndarray:
-    """Rows with labels whose first prediction is wrong, the highest score first."""
+    """Return rows that have labels and whose first predicted label is wrong, the highest score first."""
     first = metrics.hits(Y, ranking)[:, 0]
     wrong = np.flatnonzero(~first & (ranking.labels[:, 0] >= 0) & (np.diff(Y.indptr) > 0))
     order = np.argsort(-ranking.scores[wrong, 0], kind="stable")
@@ -65,7 +66,10 @@ def worst_mistakes(ranking, Y, at_most: int = 100) -> np.ndarray:
 
 
 def show(data, run, row: int, k: int, key: str, extra=None, extra_config=None) -> None:
-    """The labels predicted for a test row beside the truth; ``extra`` adds columns to the table of labels."""
+    """Show the labels predicted for a test row, which of them are right, and which true labels are missing.
+
+    ``extra`` takes the table of labels and adds columns to it; ``extra_config`` has their settings.
+    """
     frame = one_row(data, run.ranking, row, k)
     if frame.empty:
         st.caption("The model predicts no label for this row.")
@@ -99,7 +103,7 @@ def show(data, run, row: int, k: int, key: str, extra=None, extra_config=None) -
 
 
 def _longest(run, scores):
-    """The score of a whole bar: probabilities reach 1, shares of a leaf's label occurrences hardly ever do."""
+    """Return the score that fills a bar: 1 for probabilities; the largest one for LdSM, whose scores are far below."""
     return float(scores.max()) if run.model == "LdSM" and scores.max() > 0 else 1.0
 
 

@@ -71,7 +71,7 @@ def _make_again(record):
 
 
 def mark(record: dict) -> None:
-    """Say so where a run or selection was made by earlier code, and offer to make it again."""
+    """Say when a run or selection was made by earlier code, and offer to make it again; else show nothing."""
     try:
         task = task_of(record)
     except (ValueError, TypeError):
@@ -83,7 +83,9 @@ def mark(record: dict) -> None:
 
 
 def chosen(widget: str, fingerprint: str, runs: list) -> str:
-    """The result shown on the Train page, when it is one of these; else the one looked at last; else the newest.
+    """Return the key of the result to show.
+
+    That is the one shown on the Train page, when it is one of these; else the one looked at last; else the newest.
 
     Parameters
     ----------
@@ -99,7 +101,7 @@ def chosen(widget: str, fingerprint: str, runs: list) -> str:
 
 
 def choose(widget: str, fingerprint: str, titles: dict, key: str, label: str, help: str) -> None:
-    """A select box of results, ``titles`` by key; what is picked is shown from then on, on the Train page too."""
+    """Show a select box of results, with ``titles`` by key; the chosen result is shown on the Train page, too."""
     st.session_state[widget] = key
     st.selectbox(
         label,

@@ -7,11 +7,11 @@ import streamlit as st
 
 from pages.shared import format, predictions, tables, workspace
 
-LISTED_LABELS = 100  # offered at once
+LISTED_LABELS = 100  # labels in the select box at most
 
 
 def choose_test_row(data, run, scope: str, key: str) -> int:
-    """Let the user choose a test row, and head what follows with it.
+    """Let the user choose a test row, and write its name as a heading.
 
     Parameters
     ----------
@@ -20,7 +20,7 @@ def choose_test_row(data, run, scope: str, key: str) -> int:
     scope : str
         What the choice belongs to: pages that share it look at the same row.
     key : str
-        Of the number field, a key of :mod:`pages.shared.workspace`.
+        Of the number field; a constant of :mod:`pages.shared.workspace`.
     """
     n = data.n_test
     row = min(max(workspace.chosen_row(scope), 0), n - 1)
@@ -58,7 +58,7 @@ def choose_test_row(data, run, scope: str, key: str) -> int:
 
 
 def choose_label(data, names, scope: str, key: str, query_key: str, first: int | None = None) -> int:
-    """Let the user choose a label: one of the most frequent, or one that is searched for.
+    """Let the user choose a label: one of the most frequent ones, or one that a search finds.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def choose_label(data, names, scope: str, key: str, query_key: str, first: int |
     scope : str
         What the choice belongs to, for :func:`pages.shared.workspace.chosen_row`.
     key : str
-        Of the select box, a key of :mod:`pages.shared.workspace`.
+        Of the select box; a constant of :mod:`pages.shared.workspace`.
     query_key : str
         Of the field to search with.
     first : int, optional
@@ -77,8 +77,8 @@ def choose_label(data, names, scope: str, key: str, query_key: str, first: int |
     Returns
     -------
     int
-        A search leads to the first label it finds, unless the one chosen is among those found; one that finds nothing
-        changes nothing.
+        The label chosen. A search that does not find it chooses the first label that it finds; a search that finds
+        nothing changes nothing.
     """
     label = workspace.chosen_row(scope, -1)
     if not 0 <= label < data.n_labels:
@@ -117,7 +117,7 @@ def choose_label(data, names, scope: str, key: str, query_key: str, first: int |
         some = ", not the one shown"
     shown = {j: data.label_name(j) for j in listed}
     often = collections.Counter(shown.values())
-    # A choice comes back as the text shown: equal names would all be the last one.
+    # Streamlit identifies an option by its text, so labels of the same name get their ids added.
     shown = {j: name if name.strip() and often[name] == 1 else f"{name} ({j})".strip() for j, name in shown.items()}
     st.session_state[key] = label
 
@@ -140,7 +140,7 @@ def choose_label(data, names, scope: str, key: str, query_key: str, first: int |
 
 
 def test_row_name(data, row: int) -> str:
-    """``Test row 17``, with its name where rows have names; for Markdown."""
+    """Return ``Test row 17`` with the name of the row, if rows have names, for Markdown."""
     names = tables.part(data, "test")[2]
     return f"Test row {row:,}" + (f": {format.plain(names[row])}" if names is not None else "")
 

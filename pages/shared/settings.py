@@ -1,4 +1,4 @@
-"""Settings of a model, or of a selection, in words: which differ from the defaults, which values are allowed."""
+"""Settings of a model or a selection in words: which differ from the defaults, and which values are allowed."""
 
 import math
 import re
@@ -6,24 +6,21 @@ import re
 from xmlcore import experiment
 
 _LARGEST = 2**53  # whole numbers beyond are not exact in a browser
-_NO_WORDS = ("tol", "l2")  # names of parameters that could not stand in a sentence, as "loss" or "arity" can
+_NO_WORDS = ("tol", "l2")  # names without "_" that are replaced everywhere; others, such as "loss", are also words
 
 
 def changed(model: str, params: dict) -> str:
-    """What differs from the defaults, ``Trees: 3, Arity: 16``; empty when nothing does."""
+    """Return what differs from the defaults, such as ``Trees: 3, Arity: 16``; empty when nothing does."""
     info = (experiment.MODELS | experiment.SELECTORS).get(model)
-    known = {p.name: p for p in info.parameters} if info else {}
-    return ", ".join(
-        f"{known[name].label if name in known else name}: {_value(value)}"
-        for name, value in params.items()
-        if name not in known or known[name].default != value
-    )
+    if info is None:  # a model of another version of xmlcore
+        return ", ".join(f"{name}: {_value(value)}" for name, value in params.items())
+    return experiment.changed_params(info, params)
 
 
 def in_form(model: str, message: str) -> str:
-    """``message`` of a model or a selection with its parameters called as the form calls them.
+    """Return a message of a model or a selection with names of parameters replaced by the labels of the form.
 
-    The package speaks of its arguments, ``max_iter=20``, whose names no form shows.
+    Messages of xmlcore name arguments, such as ``max_iter=20``, which forms do not show.
     """
     info = (experiment.MODELS | experiment.SELECTORS).get(model)
     for p in info.parameters if info else ():
@@ -39,7 +36,7 @@ def in_form(model: str, message: str) -> str:
 
 
 def limits(parameter) -> str:
-    """Which numbers are allowed, ``1 to 100,000``; empty when all are."""
+    """Return which numbers are allowed, such as ``1 to 100,000``; empty when all are."""
     low, high = parameter.minimum, parameter.maximum
     if low is not None and high is not None:
         return f"{_value(low)} to {_value(high)}"
@@ -58,7 +55,7 @@ def is_number(parameter, value) -> bool:
 
 
 def problem(parameter, value) -> str | None:
-    """Why a model cannot be trained with ``value``, in a sentence; None when it can."""
+    """Return a sentence that says why ``value`` is not allowed; None when it is."""
     if parameter.kind == "choice":
         return None if value in parameter.options else f"{parameter.label}: choose one of the list."
     if parameter.kind == "bool":

@@ -1,4 +1,4 @@
-"""What is in sight on every page: the data set in use and what is running."""
+"""The sidebar of every page: the data set in use, and the jobs that run."""
 
 import streamlit as st
 
@@ -7,6 +7,7 @@ from xmlcore import store
 
 
 def show() -> None:
+    """Show the sidebar."""
     with st.sidebar:
         _dataset()
         _jobs()

@@ -1,4 +1,4 @@
-"""Tables the pages show, taken from data sets and results. Names first, ids beside them."""
+"""Tables of rows, labels and features as pages show them: names first, ids beside them."""
 
 import inspect
 
@@ -8,7 +8,7 @@ import streamlit as st
 
 from pages.shared import format
 
-# For tables in which some cells have no value: newer Streamlit can leave them empty.
+# Arguments of st.dataframe for tables in which some cells have no value: newer versions can show them empty.
 EMPTY_CELLS = {"placeholder": ""} if "placeholder" in inspect.signature(st.dataframe).parameters else {}
 PARTS = {"training": "train", "test": "test"}
 
@@ -21,11 +21,12 @@ def part(data, name: str):
 
 
 def ids(matrix, row: int) -> np.ndarray:
+    """Return the columns of a CSR matrix that are not zero in a row."""
     return matrix.indices[matrix.indptr[row] : matrix.indptr[row + 1]]
 
 
 def labels_per_row(data) -> pd.DataFrame:
-    """How many rows of each part have how many labels: ``part``, ``labels``, ``rows``."""
+    """Count the rows of each part by their number of labels; a table of ``part``, ``labels``, ``rows``."""
     frames = []
     for name in PARTS:
         _, Y, _ = part(data, name)
@@ -36,7 +37,7 @@ def labels_per_row(data) -> pd.DataFrame:
 
 
 def rows(data, part_name: str, chosen) -> pd.DataFrame:
-    """A line per row: ``row``, its ``name`` where there is one, its ``labels`` in words, its number of ``features``."""
+    """Return a table of rows: ``row``, ``name`` (if rows have names), ``labels`` (names), ``features`` (how many)."""
     X, Y, names = part(data, part_name)
     frame = pd.DataFrame({"row": np.asarray(chosen, dtype=np.int64)})
     if names is not None:
@@ -47,7 +48,7 @@ def rows(data, part_name: str, chosen) -> pd.DataFrame:
 
 
 def listed_rows(found: np.ndarray, first: int | None, most: int) -> np.ndarray:
-    """Up to ``most`` of the rows ``found``, in order, but ``first`` before all others when it is among them."""
+    """Return up to ``most`` of the rows ``found`` in their order, with ``first``, if it is one of them, in front."""
     listed = found[:most]
     if first is None or first not in found:
         return listed
@@ -55,11 +56,12 @@ def listed_rows(found: np.ndarray, first: int | None, most: int) -> np.ndarray:
 
 
 def label_names(data, labels) -> list[str]:
+    """Return the names of labels given by their ids."""
     return [data.label_name(int(j)) for j in labels]
 
 
 def features(data, X, row: int) -> pd.DataFrame:
-    """The features of a row, largest weight first: ``feature``, ``id``, ``value``."""
+    """Return a table of the features of a row, largest absolute value first: ``feature``, ``id``, ``value``."""
     columns = ids(X, row)
     values = X.data[X.indptr[row] : X.indptr[row + 1]]
     order = np.argsort(-np.abs(values), kind="stable")
@@ -73,7 +75,7 @@ def features(data, X, row: int) -> pd.DataFrame:
 
 
 def value_format(values) -> str:
-    """A printf format with the digits that mean something for a row's values: none after the point for counts."""
+    """Return a printf format for the values of a row: without decimals for counts, with more for small values."""
     values = np.abs(np.asarray(values, dtype=np.float64))
     if np.all(values == np.round(values)):
         return "%.0f"
@@ -82,7 +84,7 @@ def value_format(values) -> str:
 
 
 def about_features(frame: pd.DataFrame) -> str:
-    """The line under a table of a row's features: how many, and their order where there is one."""
+    """Return the line under a table of a row's features: how many there are, and how they are ordered."""
     values, sizes = frame["value"], frame["value"].abs()
     said = f"{format.count(len(frame), 'feature')} of this row"
     if sizes.min() < sizes.max():
@@ -93,15 +95,15 @@ def about_features(frame: pd.DataFrame) -> str:
 
 
 def height(count: int, most: int) -> int:
-    """Pixels of a table of ``count`` lines: no empty lines under a few, scrolling above ``most`` pixels."""
+    """Return the height in pixels of a table of ``count`` lines: at most ``most``, and no empty lines below a few."""
     return min(most, 35 * count + 38)
 
 
 def csv_safe(frame: pd.DataFrame) -> pd.DataFrame:
-    """The frame with an apostrophe before texts that a spreadsheet would run as a formula; numbers as they are.
+    """Put an apostrophe before texts that a spreadsheet would run as a formula; numbers are not changed.
 
     Names come from files of others. A text that starts with ``=``, ``+``, ``-``, ``@``, a tab or a carriage return is
-    a formula to a spreadsheet, unless it is a plain number. Applying this twice does no more than once.
+    a formula to a spreadsheet, unless it is a plain number. Applying this twice is the same as once.
     """
     changed = {}
     for column in frame.columns:
@@ -116,7 +118,7 @@ def csv_safe(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def find_rows(data, part_name: str, query: str) -> np.ndarray:
-    """Rows whose name, labels or features contain ``query``, in order; all rows when it is empty."""
+    """Return rows with ``query`` in their name, or in the name of a label or feature; all rows for an empty query."""
     X, Y, names = part(data, part_name)
     query = query.strip()
     if not query:
@@ -152,7 +154,7 @@ def _contain(names, query) -> np.ndarray:
 
 
 def _named(names, count, what, query) -> np.ndarray:
-    """Which of ``count`` ids have a name that contains ``query``; without names, which id it is."""
+    """Return a mask of ``count`` ids: those whose name contains ``query``, or without names the one that it is."""
     if names is not None:
         return _contain(names, query)
     mask = np.zeros(count, dtype=bool)
@@ -171,7 +173,7 @@ def _rows_with(matrix, columns) -> np.ndarray:
 
 
 def show_features(frame, key: str, most: int) -> None:
-    """A row's features: a table made by :func:`features`."""
+    """Show a table made by :func:`features`, and the line under it."""
     st.dataframe(
         frame,
         hide_index=True,
@@ -187,7 +189,7 @@ def show_features(frame, key: str, most: int) -> None:
 
 
 def cards(values: list) -> None:
-    """Metric cards in a row that wraps: ``(label, value, help)`` each."""
+    """Show metric cards side by side; each is ``(label, value, help)``."""
     with st.container(horizontal=True, gap="small"):
         for label, value, help in values:
             st.metric(label, value, help=help, border=True, width="stretch")

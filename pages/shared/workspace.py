@@ -1,8 +1,8 @@
-"""What a session remembers: every session_state key, and the workspace that outlives the session.
+"""What is remembered: keys of st.session_state for a session, and the workspace, which outlives sessions.
 
-A workspace is a small JSON file under ``cache/workspaces/``, found by a random token that only the page's address
-carries. So a reload, a second tab or a server that was restarted come back to the same data set and results, and nobody
-sees a workspace whose address they do not have.
+A workspace is a small JSON file under ``cache/workspaces/``. Its name is a random token, which only the page's address
+contains. So a reload, a second tab or a restarted server shows the same data set and results, and nobody sees a
+workspace without knowing its address.
 """
 
 import json
@@ -16,6 +16,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from xmlcore import experiment
 from xmlcore.store import cache_root
 
 # --- every key of st.session_state that is not a widget's own ---
@@ -81,7 +82,7 @@ def open_workspace() -> None:
     token = st.session_state.get(WORKSPACE)
     if token is None:
         asked = st.query_params.get(QUERY, "")
-        # A token that is not ours is never taken over: a guessed or planted address must not become a meeting place.
+        # A workspace is never made under a token from an address: whoever planted the address could read it.
         well_formed = _TOKEN.fullmatch(asked) is not None
         known = well_formed and _path(asked).is_file()
         token = asked if known else _begin()
@@ -99,15 +100,15 @@ def token() -> str:
 
 
 def get(name):
-    """Return a field of the workspace; a copy, change it with :func:`update`."""
+    """Return a copy of a field of the workspace; :func:`update` changes it."""
     return deepcopy(st.session_state[SNAPSHOT][name])
 
 
 def update(change=None, /, **fields) -> None:
     """Change the workspace, in memory and on disk.
 
-    ``change`` is a function that takes the workspace's dictionary and changes it in place. It is read anew first, so
-    that two tabs on one workspace do not undo each other.
+    ``change`` takes the workspace's dictionary and changes it in place. The file is read again before, so that two tabs
+    on one workspace do not undo each other's changes.
     """
     with _lock:
         data = _current()
@@ -119,7 +120,7 @@ def update(change=None, /, **fields) -> None:
 
 
 def keep(key: str, default, allowed=None, *, options=None) -> dict:
-    """Arguments for a widget outside forms whose value outlives page switches and reloads.
+    """Return arguments for a widget outside forms, so that its value outlives page switches and reloads.
 
     Parameters
     ----------
@@ -128,9 +129,9 @@ def keep(key: str, default, allowed=None, *, options=None) -> dict:
     default : JSON-able
         The first value.
     allowed : callable, optional
-        Whether a remembered value still fits.
+        Takes a remembered value; returns whether the widget can have it.
     options : sequence, optional
-        Of a select box or radio, which takes the position of its first value as ``index``.
+        Of a select box or radio, whose first value is given by its position, ``index``.
     """
     remembered = st.session_state[SNAPSHOT]["widgets"].get(key, default)
     value = first_value(key, remembered, default, allowed or (None if options is None else options.__contains__))
@@ -139,10 +140,10 @@ def keep(key: str, default, allowed=None, *, options=None) -> dict:
 
 
 def first_value(key: str, remembered, default, allowed=None):
-    """Return the value to make a widget with: the remembered one, if it fits.
+    """Return the value to make a widget with: the remembered one if it is allowed, else the default.
 
-    It stays the same while the widget lives. Writing to st.session_state[key] instead would be undone when the run that
-    makes the widget is cut short before the browser hears of it, and would overwrite what is being typed.
+    The same value is returned as long as the widget exists. Writing to ``st.session_state[key]`` instead would be lost
+    when the run of the script is interrupted before the browser has the widget, and would overwrite what is typed.
     """
     fits = allowed or (lambda _: True)
     made_with = st.session_state.setdefault(MADE_WITH, {})
@@ -169,7 +170,7 @@ def choose_row(scope: str, row: int) -> None:
 
 
 def add_dataset(fingerprint: str, name: str, source: str, *, use: bool, notes: list[str] = ()) -> None:
-    """Let the workspace open a saved data set, and use it if asked to."""
+    """Add a saved data set to those that the workspace can open; with ``use``, it becomes the one in use."""
 
     def add(data):
         data["known"][fingerprint] = {"name": name, "source": source, "notes": list(notes)}
@@ -181,7 +182,7 @@ def add_dataset(fingerprint: str, name: str, source: str, *, use: bool, notes: l
 
 
 def forget_dataset(fingerprint: str, wanted: str) -> None:
-    """Take a data set that cannot be opened any more out of the workspace; ``wanted``, of the catalog, is used next."""
+    """Remove a data set that cannot be opened any more; ``wanted``, one of the catalog, is prepared and used next."""
 
     def drop(data):
         data["known"].pop(fingerprint, None)
@@ -199,7 +200,7 @@ def dataset_name() -> str | None:
 
 
 def remember_setting(model: str, name: str, value) -> None:
-    """Keep what was typed or chosen for a model's parameter."""
+    """Remember what was typed or chosen for a parameter of a form."""
     update(lambda data: data["forms"].setdefault(model, {}).__setitem__(name, value))
 
 
@@ -228,7 +229,7 @@ def add_result(kind: str, record: dict) -> None:
 
 
 def notify(message: str) -> None:
-    """Say something once, on the next run of the script."""
+    """Have a message shown once: in this run of the script if messages are still to come, else in the next."""
     st.session_state[NOTICE] = [*st.session_state.get(NOTICE, ()), message]
 
 
@@ -258,9 +259,9 @@ def _begin() -> str:
 
 
 def _current() -> dict:
-    """Read the workspace of this session; when its file is gone (``cache/`` was deleted), begin it anew.
+    """Read the workspace of this session; begin it anew when its file is gone because ``cache/`` was deleted.
 
-    The settings are still known to this session and are kept; data sets and results were deleted with the file.
+    Settings are known to this session and are kept; data sets and results were deleted with the file.
     """
     with _lock:
         mine = token()
@@ -282,7 +283,7 @@ def _read(token) -> dict:
         return deepcopy(_EMPTY)
     if data["version"] == 1:
         data = {**data, "version": _VERSION, "jobs": _jobs_of_version_1(data.get("jobs"))}
-    # What does not fit can only come from a damaged file: less is better than a crash.
+    # Entries of another form can only come from a damaged file: they are left out, and the rest is used.
     read = {name: data.get(name, empty) for name, empty in deepcopy(_EMPTY).items()}
     for name, empty in deepcopy(_EMPTY).items():
         kind = (str, type(None)) if name in ("dataset", "wanted") else type(empty)
@@ -314,7 +315,9 @@ def _jobs_of_version_1(records) -> list:
 
 
 def _is_job(record) -> bool:
-    return _has(record, *_JOB) and isinstance(record["inputs"], dict) and isinstance(record["params"], dict)
+    if not _has(record, *_JOB) or record["kind"] not in experiment.KINDS:
+        return False
+    return isinstance(record["inputs"], dict) and isinstance(record["params"], dict)
 
 
 def _has(record, *names) -> bool:
