@@ -32,7 +32,7 @@ def train(session, **params):
     data = grouped_data()
     fingerprint = datasets.save_dataset(data)
     params = experiment.full_params("LdSM", {**PARAMS, **params})
-    key = experiment.run_saved(fingerprint, "LdSM", params, 5)
+    key = experiment.keep(experiment.task("train", {"dataset": fingerprint}, {"model": "LdSM", "params": params}))
     path = workspace._path(session.token)
     workspace = json.loads(path.read_text())
     workspace["known"][fingerprint] = {"name": data.name, "source": "upload", "notes": []}
@@ -325,7 +325,7 @@ def test_parts_of_the_model_are_measured_by_themselves_and_end_with_the_run(page
     assert {"Fewer trees", "Smaller trees"} <= set(figures(page))
     chart = next(c for c in page.at.get("plotly_chart") if '"Fewer trees"' in c.proto.spec)
     line = next(t for t in json.loads(chart.proto.spec)["data"] if t["name"] == "P@1")
-    run = experiment.load_run(key)
+    run = experiment.load("train", key)
     assert numbers(line["x"]) == [1, 2, 3]
     assert numbers(line["y"])[-1] == pytest.approx(100 * run.measures["value"].iloc[0])
     before = len(server.jobs())

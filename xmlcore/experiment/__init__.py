@@ -8,18 +8,15 @@
 A kind of task is a file of this package; :mod:`xmlcore.experiment.task` says how to add one.
 """
 
+from xmlcore.experiment import explanations, prepare, robustness  # noqa: F401  their kinds of task are registered
 from xmlcore.experiment.catalog import MODELS, SELECTORS
-from xmlcore.experiment.compare_selections import Comparison, compare_selections, comparison_titles
+from xmlcore.experiment.compare_selections import compare_selections, comparison_titles
 from xmlcore.experiment.estimates import candidate_bytes, measure_speed, most_adversaries, selection_plan
-from xmlcore.experiment.explanations import Explanations
-from xmlcore.experiment.old_functions import *  # noqa: F403
-from xmlcore.experiment.prefixes import Prefixes, prefix_measures, prefix_points
-from xmlcore.experiment.prepare import Prepared
-from xmlcore.experiment.reduced import PerLabelOneVsRest, Reduced, fitting_depth, union_of
-from xmlcore.experiment.robustness import Robustness
-from xmlcore.experiment.sampling import Sampling, sampling_study
-from xmlcore.experiment.select import Selection, is_shared, select, selection_params, selection_title, selector
-from xmlcore.experiment.selection_stability import SelectionStability, selection_stability
+from xmlcore.experiment.prefixes import prefix_measures, prefix_points
+from xmlcore.experiment.reduced import PerLabelOneVsRest, fitting_depth, union_of
+from xmlcore.experiment.sampling import sampling_study
+from xmlcore.experiment.select import Selection, select, selection_params, selection_title, selector
+from xmlcore.experiment.selection_stability import selection_stability
 from xmlcore.experiment.task import (
     KINDS,
     DamagedResultWarning,
@@ -36,7 +33,6 @@ from xmlcore.experiment.task import (
 )
 from xmlcore.experiment.train import (
     Run,
-    changed_params,
     estimator,
     evaluate,
     full_params,
@@ -49,22 +45,13 @@ __all__ = [
     "KINDS",
     "MODELS",
     "SELECTORS",
-    "Comparison",
     "DamagedResultWarning",
     "Estimate",
-    "Explanations",
     "PerLabelOneVsRest",
-    "Prefixes",
-    "Prepared",
-    "Reduced",
-    "Robustness",
     "Run",
-    "Sampling",
     "Selection",
-    "SelectionStability",
     "Task",
     "candidate_bytes",
-    "changed_params",
     "compare_selections",
     "comparison_titles",
     "estimator",
@@ -72,7 +59,6 @@ __all__ = [
     "fitting_depth",
     "from_record",
     "full_params",
-    "is_shared",
     "keep",
     "load",
     "load_run_model",

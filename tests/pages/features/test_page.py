@@ -242,9 +242,8 @@ def test_spearman_is_shown_with_what_it_means_from_five_features_on(ready):
 
 def kept_stability(key, n_seeds):
     one = experiment.load("select", key)
-    return experiment.load_stability(
-        experiment.stability_key(one.fingerprint, one.method, one.params, tuple(range(n_seeds)))
-    )
+    params = {"method": one.method, "params": one.params, "seeds": list(range(n_seeds))}
+    return experiment.task("selection_stability", {"dataset": one.fingerprint}, params).load()
 
 
 def test_spearman_of_few_features_is_left_out_and_warnings_are_shown(ready, monkeypatch):
