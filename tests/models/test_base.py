@@ -1,20 +1,17 @@
 """Estimators are scikit-learn's by what they offer, and load scikit-learn only for those who use it."""
 
-import copy
 import io
 import json
-import pickle
 import subprocess
 import sys
 import zipfile
 from pathlib import Path
 
-import joblib
 import numpy as np
 import pytest
 import scipy.sparse as sp
 import sklearn
-from sklearn.base import clone, is_classifier
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.metrics import f1_score, make_scorer
@@ -127,19 +124,6 @@ def test_a_clone_has_the_parameters_and_not_the_fit():
         check_is_fitted(copied)
 
 
-def test_scikit_learn_takes_it_for_a_multi_label_classifier():
-    X, Y = problem()
-    model = PLT().fit(X, Y)
-    assert is_classifier(model) and is_classifier(make_pipeline(MaxAbsScaler(), model))
-    assert model.classes_.tolist() == list(range(7))
-    if HAS_TAGS:
-        from sklearn.utils import get_tags
-
-        tags = get_tags(model)
-        assert tags.classifier_tags.multi_label and tags.input_tags.sparse and tags.requires_fit
-        assert tags.target_tags.required and tags.target_tags.two_d_labels and not tags.target_tags.single_output
-
-
 def test_a_pipeline_trains_and_predicts_as_its_steps_do():
     X, Y = problem()
     pipeline = Pipeline([("scale", MaxAbsScaler()), ("plt", PLT(max_leaf_labels=2))])
@@ -161,16 +145,6 @@ def test_a_pipeline_from_text_takes_lists_of_label_ids():
     texts, Y = ["red apple", "green apple", "red car", "fast car"] * 3, [[0], [0], [1, 2], [1, 2]] * 3
     model = make_pipeline(TfidfVectorizer(), PLT()).fit(texts, Y)
     assert model.predict(["apple", "car"]).toarray().tolist() == [[True, False, False], [False, True, True]]
-
-
-def test_cross_validation_is_that_of_a_loop_over_its_folds():
-    X, Y = problem()
-    model = PLT(max_leaf_labels=2)
-    expected = []
-    for train, test in KFold(3).split(X):
-        expected.append(precision_at_1(clone(model).fit(X[train], Y[train]), X[test], Y[test]))
-    assert cross_val_score(model, X, Y, cv=3, scoring=precision_at_1).tolist() == expected
-    assert min(expected) > 0.5
 
 
 def test_scikit_learns_own_scorers_take_its_predictions():
@@ -213,20 +187,6 @@ def test_metadata_routing_takes_it_for_one_that_asks_for_nothing():
         model = make_pipeline(MaxAbsScaler(), PLT()).fit(X, Y)
         scores = cross_val_score(make_pipeline(MaxAbsScaler(), PLT()), X, Y, cv=2, scoring="f1_micro")
     assert model.predict(X).shape == Y.shape and min(scores) > 0.5
-
-
-# Copies ---------------------------------------------------------------------------------------------------------------
-
-
-def test_pickles_joblib_files_and_copies_predict_as_the_model_does(tmp_path):
-    X, Y = problem()
-    model = PLT(tree=LabelTree.from_nested([[0, 1, 2], [3, 4], [5, 6]]), C=3.0).fit(X, Y)
-    joblib.dump(model, tmp_path / "model.joblib")
-    expected = model.predict_topk(X, k=3)
-    for other in (pickle.loads(pickle.dumps(model)), joblib.load(tmp_path / "model.joblib"), copy.deepcopy(model)):
-        assert other.get_params() == model.get_params()
-        found = other.predict_topk(X, k=3)
-        assert np.array_equal(found.labels, expected.labels) and np.array_equal(found.scores, expected.scores)
 
 
 # Damaged files --------------------------------------------------------------------------------------------------------

@@ -1,18 +1,13 @@
 """OneVsRest is scikit-learn's liblinear per label, and behaves as the other estimators do."""
 
-import copy
 import json
-import pickle
 
-import joblib
 import naive
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import cross_val_score
 from sklearn.preprocessing import normalize
 from sklearn.svm import LinearSVC
 
@@ -20,7 +15,6 @@ from xmlcore import OneVsRest, load_model, metrics
 from xmlcore._kernels import one_vs_rest as kernels
 from xmlcore.models import ModelFormatError
 from xmlcore.models.base import warm_up
-from xmlcore.progress import Cancelled
 from xmlcore.validation import csr_parts
 
 
@@ -62,17 +56,6 @@ def test_classifiers_are_scikit_learns_on_rows_of_length_1(loss, C):
         np.testing.assert_allclose(model.predict_proba(X).toarray()[:, label], expected, atol=1e-5)
         if loss == "logistic":
             np.testing.assert_allclose(peer.predict_proba(unit)[:, 1], expected)
-
-
-@pytest.mark.parametrize("loss", ["logistic", "squared_hinge"])
-def test_the_model_is_the_same_for_1_2_and_4_workers(loss):
-    X, Y = problem()
-    one = OneVsRest(loss=loss, n_jobs=1).fit(X, Y)
-    for n_jobs in (2, 4):
-        other = OneVsRest(loss=loss, n_jobs=n_jobs).fit(X, Y)
-        assert (one.coef_ != other.coef_).nnz == 0
-        np.testing.assert_array_equal(one.intercept_, other.intercept_)
-        same(one, other, X)
 
 
 def test_labels_of_no_row_are_never_probable_and_labels_of_all_rows_always_are():
@@ -199,25 +182,6 @@ def test_gradient_is_that_of_finite_differences(fitted):
 # As every estimator ---------------------------------------------------------------------------------------------------
 
 
-def test_it_is_an_estimator_of_scikit_learn():
-    X, Y = problem()
-    model = OneVsRest(C=3.0).fit(X, Y)
-    assert repr(model) == "OneVsRest(C=3.0)" and clone(model).get_params() == model.get_params()
-    with pytest.raises(NotFittedError):
-        clone(model).predict(X)
-    with pytest.raises(ValueError, match="Invalid parameter 'c'"):
-        model.set_params(c=1)
-    scores = cross_val_score(model, X, Y, cv=2, scoring="f1_micro", error_score="raise")
-    assert (scores > 0.3).all()
-
-
-def test_lists_of_ids_sparse_and_dense_labels_agree():
-    X, Y = problem()
-    one = OneVsRest().fit(X, Y)
-    for other in (sp.csr_array(Y), [np.flatnonzero(row).tolist() for row in Y]):
-        same(one, OneVsRest().fit(X.toarray(), other), X)
-
-
 @pytest.mark.parametrize("loss", ["logistic", "squared_hinge"])
 def test_a_saved_model_is_the_same_when_it_is_read(loss, tmp_path):
     X, Y = problem()
@@ -230,14 +194,6 @@ def test_a_saved_model_is_the_same_when_it_is_read(loss, tmp_path):
     assert again.get_params() == model.get_params() and again.loss_ == loss and again.n_iter_ == model.n_iter_
     assert again.size() == model.size() and (again.coef_ != model.coef_).nnz == 0
     same(model, again, X)
-
-
-def test_pickles_joblib_files_and_copies_predict_as_the_model_does(fitted, tmp_path):
-    X, _ = problem()
-    joblib.dump(fitted, tmp_path / "model.joblib")
-    mapped = joblib.load(tmp_path / "model.joblib", mmap_mode="r")
-    for other in (pickle.loads(pickle.dumps(fitted)), mapped, copy.deepcopy(fitted)):
-        same(fitted, other, X)
 
 
 def _set(name, at, value):
@@ -309,25 +265,6 @@ def test_bad_data_is_refused():
         OneVsRest().fit(X, Y[:79])
     with pytest.raises(ValueError, match="19 features"):
         OneVsRest().fit(X, Y).predict(X[:, :19])
-
-
-@pytest.mark.parametrize("n_jobs", [1, 2])
-def test_progress_rises_to_the_end_and_stopping_keeps_the_old_model(n_jobs):
-    X, Y = problem()
-    said = []
-    model = OneVsRest(n_jobs=n_jobs).fit(X, Y, progress=lambda *report: said.append(report))
-    assert {phase for phase, _, _ in said} == {"Training labels"}
-    fractions = [fraction for _, fraction, _ in said]
-    assert fractions == sorted(fractions) and fractions[-1] == 1 and said[-1][2] == "7 of 7 labels"
-    before = model.predict_topk(X, 3)
-
-    def stop(phase, fraction, detail=""):
-        if fraction > 0.3:
-            raise Cancelled
-
-    with pytest.raises(Cancelled):
-        model.set_params(C=50.0).fit(X, Y, progress=stop)
-    np.testing.assert_array_equal(before.scores, model.predict_topk(X, 3).scores)
 
 
 def test_labels_that_did_not_converge_are_counted_in_one_warning():

@@ -1,10 +1,10 @@
 """The estimators, and how a saved one is read back."""
 
-from xmlcore.models.base import ModelFormatError, load_model
 from xmlcore.models.double_sampling import DoubleSampling
 from xmlcore.models.ldsm import LdSM
 from xmlcore.models.one_vs_rest import OneVsRest
 from xmlcore.models.plt import PLT, ExtendedPLT, LabelTree
+from xmlcore.models.saving import ModelFormatError, load_model
 
 __all__ = [
     "DoubleSampling",

@@ -1,17 +1,14 @@
 """What every estimator offers: parameters, checks, scikit-learn's protocol, saving."""
 
-import inspect
 import warnings
 from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
 
-from xmlcore.models.saving import ModelFormatError, check_columns, load_model, write_model
+from xmlcore.models.saving import ModelFormatError, write_model
 from xmlcore.parameters import Parameter, check_parameters
 from xmlcore.validation import check_features, check_fitted, feature_names
-
-__all__ = ["Estimator", "ModelFormatError", "MultiLabelModel", "check_columns", "load_model", "warm_up"]
 
 
 class Estimator:
@@ -30,7 +27,7 @@ class Estimator:
 
     @classmethod
     def _param_names(cls) -> list[str]:
-        return sorted(p.name for p in cls.PARAMETERS) or sorted(inspect.signature(cls).parameters)
+        return sorted(parameter.name for parameter in cls.PARAMETERS)
 
     def get_params(self, deep: bool = True) -> dict:
         """Return the parameters by name.
@@ -72,9 +69,7 @@ class Estimator:
         return self
 
     def __repr__(self):
-        defaults = {p.name: p.default for p in self.PARAMETERS} or {
-            name: p.default for name, p in inspect.signature(type(self)).parameters.items()
-        }
+        defaults = {parameter.name: parameter.default for parameter in self.PARAMETERS}
         changed = [
             f"{name}={value!r}"
             for name, value in self.get_params(deep=False).items()

@@ -6,9 +6,9 @@ import numpy as np
 
 from xmlcore.arrays import largest_values
 from xmlcore.augmentation import augment
-from xmlcore.models.base import ModelFormatError
 from xmlcore.models.plt.estimator import PLT
 from xmlcore.models.plt.parameters import NOISE_PARAMETERS
+from xmlcore.models.saving import ModelFormatError
 from xmlcore.noise import GaussianNoise, blocks_of_noisy_rows
 from xmlcore.parameters import described
 from xmlcore.progress import Progress, silent

@@ -7,10 +7,10 @@ import numpy as np
 from xmlcore._kernels.lanes import LANES
 from xmlcore._kernels.plt_tree import GROUP_LIMIT, NARROW
 from xmlcore.arrays import are_pointers
-from xmlcore.models.base import ModelFormatError, check_columns
 from xmlcore.models.plt.label_tree import LabelTree
 from xmlcore.models.plt.linear_nodes import LOSS_NUMBERS
 from xmlcore.models.plt.training import with_index
+from xmlcore.models.saving import ModelFormatError, check_columns
 from xmlcore.validation import INT32_MAX, check_count
 
 DTYPES = dict(
