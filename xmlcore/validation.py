@@ -1,4 +1,4 @@
-"""Checks on what users hand in: everything past this point is canonical CSR."""
+"""Checks of input: rows and labels become canonical CSR matrices, or an error says what is wrong."""
 
 import numbers
 from collections.abc import Sequence
@@ -111,7 +111,7 @@ def check_labels(Y, n_rows: int | None = None, n_labels: int | None = None, *, n
     n_rows, n_labels : int, optional
         The shape that is expected. With lists of ids, ``n_labels`` also fixes L; otherwise it is the largest id + 1.
     name : str
-        What to call it in errors.
+        What errors call the matrix.
 
     Returns
     -------
@@ -187,7 +187,7 @@ def check_structure(matrix, name: str = "X") -> None:
     matrix : sparse array or matrix
         Formats other than CSR, CSC, BSR and COO need no check.
     name : str
-        What to call it in errors.
+        What errors call the matrix.
 
     Raises
     ------
