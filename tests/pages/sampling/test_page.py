@@ -2,6 +2,7 @@
 
 import io
 import json
+import sys
 
 import numpy as np
 import pandas as pd
@@ -9,7 +10,7 @@ import pytest
 
 from tests.pages import making
 from tests.pages.making import estimate, numbers, titles
-from xmlcore import datasets, experiment, metrics, store
+from xmlcore import datasets, experiment, metrics
 from xmlcore.datasets.statistics import label_buckets
 
 MODEL = "DoubleSampling"
@@ -149,12 +150,12 @@ def test_long_measuring_waits_for_buttons_that_say_how_long(ready, monkeypatch):
 
 
 def test_a_failed_measurement_says_why_and_is_not_started_again_by_itself(ready, monkeypatch, server):
-    from xmlcore.experiment import _sampling
+    sampling = sys.modules[experiment.KINDS["sampling"].__module__]
 
     def fail(*args, **kwargs):
         raise OSError("the disk is full")
 
-    monkeypatch.setattr(_sampling, "sampling_study", fail)
+    monkeypatch.setattr(sampling, "sampling_study", fail)
     train(ready)
     page = ready.go("sampling").until(lambda s: len(s.at.error) == 2)
     assert "the disk is full" in page.at.error[0].value
@@ -393,13 +394,6 @@ def test_more_than_there_are_is_as_many_as_there_are(ready):
     assert "each against 29 other classes" in page.text() and "Own class among 30" in page.metrics()
     assert line(page, "More adversarial classes", "accuracy")[0] == [2, 29]
     assert page.metrics()["Own class among 30"] == "100.0 %"
-
-
-def test_a_model_that_cannot_be_read_is_said_to_be_so(ready):
-    key = train(ready)
-    (store.folder("runs", key) / "model" / "params.json").write_text("{")
-    page = ready.go("sampling")
-    assert "cannot be read" in page.at.error[0].value and "Train it again" in page.at.error[0].value
 
 
 def test_the_csvs_are_complete_and_have_names(measured, monkeypatch, key):
