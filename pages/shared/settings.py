@@ -4,6 +4,7 @@ import math
 import re
 
 from xmlcore import experiment
+from xmlcore.experiment.train import changed_params
 
 _LARGEST = 2**53  # whole numbers beyond are not exact in a browser
 _NO_WORDS = ("tol", "l2")  # names without "_" that are replaced everywhere; others, such as "loss", are also words
@@ -14,7 +15,7 @@ def changed(model: str, params: dict) -> str:
     info = (experiment.MODELS | experiment.SELECTORS).get(model)
     if info is None:  # a model of another version of xmlcore
         return ", ".join(f"{name}: {_value(value)}" for name, value in params.items())
-    return experiment.changed_params(info, params)
+    return changed_params(info, params)
 
 
 def in_form(model: str, message: str) -> str:
