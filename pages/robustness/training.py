@@ -5,6 +5,7 @@ import streamlit as st
 from pages.robustness import choices, noise
 from pages.shared import format, jobs, run_names, server, tasks, workspace
 from xmlcore import robustness
+from xmlcore.experiment import estimates
 from xmlcore.experiment import twins as pairs
 from xmlcore.experiment.twins import trained_with_noise
 
@@ -36,7 +37,7 @@ def twins(data, fingerprint, runs, past, k) -> None:
     kept = key in {r["key"] for r in past} or task.exists()
     chosen = [r["key"] for r in runs]
     with st.container(horizontal=True, vertical_alignment="center"):
-        seconds = _fit_seconds(data, server.run(record["key"]).times, ratio, support)
+        seconds = max(1.0, estimates.twin(server.run(record["key"]), data, ratio, support).seconds)
         st.button(
             "Show the twin" if kept else f"Train the twin (about {format.seconds(seconds)})",
             type="secondary" if record["key"] in {one["key"] for one, _ in pairs.twins(past)} else "primary",
@@ -98,12 +99,6 @@ def _first_support(data, ratio):
     """Return "all" as in the paper, unless the copies would take much memory."""
     needed = robustness.augmented_bytes(data.n_train, data.n_features, data.X_train.nnz, ratio, "all")
     return "all" if needed <= LARGE else "nonzero"
-
-
-def _fit_seconds(data, times, ratio, support) -> float:
-    """Estimate the time to train a twin: the run's own, as many times longer as the twin has more feature values."""
-    values = data.n_train * data.n_features if support == "all" else data.X_train.nnz
-    return max(1.0, times["fit_s"] * (1 + ratio * values / max(data.X_train.nnz, 1)))
 
 
 def _train(fingerprint, task, key, chosen):

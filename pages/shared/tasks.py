@@ -14,6 +14,7 @@ __all__ = ["active", "dismiss", "failed", "find", "show_failures", "watch"]  # u
 
 AUTOMATIC_BELOW = 20.0  # seconds that a task may take to be started without a press of a button
 DAMAGED = "The stored result was damaged and has been removed. It is being made again."
+UNREADABLE = "The stored result was written by another version of the program, so it cannot be read. It is made again."
 MARKS = {
     "earlier code": "This result was made before the last change of the program. It is most likely still the same.",
     "earlier version": "This result was made by an earlier version of the program, and may differ from today's.",
@@ -123,6 +124,8 @@ def _kept(task):
             return server.loaded_by_key(task.kind, earlier), "earlier version"
     except store.DamagedArtifactError:
         make_again(task)
+    except store.UnreadableArtifactError:  # still there: another version wrote it
+        make_again(task, again=task.exists(), note=UNREADABLE)
     except store.MissingArtifactError:  # deleted since the line above
         pass
     return None, None
@@ -198,12 +201,12 @@ def start(task, *, again: bool = False, note: str = "") -> bool:
     return False
 
 
-def make_again(task) -> None:
-    """Start a task whose kept result was damaged, and say so; once a session, so that it cannot go on for ever."""
+def make_again(task, *, again: bool = False, note: str = DAMAGED) -> None:
+    """Start a task whose kept result cannot be read, and say so; once a session, so that it cannot go on for ever."""
     started = st.session_state.setdefault(workspace.STARTED, set())
     if ("again", task.key) not in started:
         started |= {("again", task.key), task.key}
-        start(task, note=DAMAGED)
+        start(task, again=again, note=note)
 
 
 def _about(task):

@@ -33,6 +33,7 @@ from xmlcore.experiment.task import (
 )
 from xmlcore.experiment.train import (
     Run,
+    changed_params,
     estimator,
     evaluate,
     full_params,
@@ -52,6 +53,7 @@ __all__ = [
     "Selection",
     "Task",
     "candidate_bytes",
+    "changed_params",
     "compare_selections",
     "comparison_titles",
     "estimator",
