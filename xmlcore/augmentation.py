@@ -77,8 +77,10 @@ def augmented_bytes(n_rows: int, n_features: int, nnz: int, augment_ratio: float
     ----------
     n_rows, n_features, nnz : int
         Of the training rows; ``nnz`` is their number of stored values.
-    augment_ratio, support
-        See :class:`xmlcore.robustness.AdversarialTraining`.
+    augment_ratio : float
+        Number of noisy copies, divided by the number of training rows.
+    support : {"nonzero", "all"}
+        Which features get noise, see :class:`xmlcore.robustness.AdversarialTraining`.
 
     Returns
     -------

@@ -24,11 +24,15 @@ class Dataset:
     ----------
     name : str
         Shown to users. The name, the notes and the row names are not part of the content (see ``fingerprint``).
-    X_train, X_test : sparse or array_like, shape (n_train, D) and (n_test, D)
-        Features.
-    Y_train, Y_test : sparse, array_like of 0 and 1, or lists of label ids, shape (n_train, L) and (n_test, L)
-        Labels. If Y_train is lists of ids (in a list, or in a pandas Series), L is the number of label names, or the
-        largest id + 1 if there are no names.
+    X_train : sparse or array_like, shape (n_train, D)
+        Features of the training rows.
+    Y_train : sparse, array_like of 0 and 1, or lists of label ids, shape (n_train, L)
+        Labels of the training rows. If they are lists of ids (in a list, or in a pandas Series), L is the number of
+        label names, or the largest id + 1 if there are no names.
+    X_test : sparse or array_like, shape (n_test, D)
+        Features of the test rows.
+    Y_test : sparse, array_like of 0 and 1, or lists of label ids, shape (n_test, L)
+        Labels of the test rows.
     feature_names, label_names : sequence of str, optional
         D and L names.
     row_names_train, row_names_test : sequence of str, optional
@@ -174,11 +178,31 @@ class Dataset:
         return digest.hexdigest()
 
     def label_name(self, j: int) -> str:
-        """Name of label ``j``, or ``"label j"`` when there are no names."""
+        """Return the name of a label, or ``"label j"`` when there are no names.
+
+        Parameters
+        ----------
+        j : int
+            Id of the label.
+
+        Returns
+        -------
+        str
+        """
         return _name(self.label_names, j, self.n_labels, "label")
 
     def feature_name(self, j: int) -> str:
-        """Name of feature ``j``, or ``"feature j"`` when there are no names."""
+        """Return the name of a feature, or ``"feature j"`` when there are no names.
+
+        Parameters
+        ----------
+        j : int
+            Id of the feature.
+
+        Returns
+        -------
+        str
+        """
         return _name(self.feature_names, j, self.n_features, "feature")
 
 

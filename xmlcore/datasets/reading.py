@@ -131,8 +131,10 @@ def split_rows(n_rows: int, test_size: float | int = 0.2, random_state: int = 0)
 
     Returns
     -------
-    train, test : ndarray of int64
-        Row numbers, ascending. Each row is in one of the two.
+    train : ndarray of int64
+        Numbers of the training rows, ascending.
+    test : ndarray of int64
+        Numbers of the test rows, ascending: all other rows.
 
     Raises
     ------
@@ -181,8 +183,10 @@ def read_dataset(
         :func:`split_rows`; the data set's ``notes`` say so.
     name : str, optional
         By default the name of the training file without its endings.
-    test_size, random_state
-        The share (or number) of test rows and the seed, if there is no test file.
+    test_size : float or int
+        The share of test rows, or their number, if there is no test file.
+    random_state : int
+        Seed of the split, if there is no test file.
     feature_names, label_names : list of str, or path, bytes, or binary file object, optional
         A file has one name per line, in UTF-8.
     **read_options

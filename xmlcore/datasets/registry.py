@@ -42,7 +42,12 @@ _ENTRIES = {
 
 
 def catalog() -> list[CatalogEntry]:
-    """Return the data sets that :func:`load` knows."""
+    """Return the data sets that :func:`load` knows.
+
+    Returns
+    -------
+    list of CatalogEntry
+    """
     return [entry for entry, _ in _ENTRIES.values()]
 
 
@@ -86,12 +91,14 @@ def prepare(name: str, progress: Progress = silent) -> str:
 
     Parameters
     ----------
-    name, progress
-        As for :func:`load`.
+    name : str
+        Name of the data set, as for :func:`load`.
+    progress : callable, optional
+        See :class:`xmlcore.progress.Progress`; an exception from it stops the work.
 
     Returns
     -------
     str
-        Its fingerprint.
+        The fingerprint of the data set.
     """
     return save_dataset(load(name, progress))

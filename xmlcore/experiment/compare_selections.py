@@ -35,23 +35,26 @@ COLUMNS = ["method", "pattern", "share", "n_features", "seed", "measure", "value
 
 @dataclass(frozen=True)
 class Comparison:
-    """What decision trees make of the features that selections keep.
+    """How well decision trees predict with the features that selections keep.
 
     Attributes
     ----------
     frame : DataFrame
-        A row per method, share, seed and measure: ``method`` (as :func:`selection_title` has it, or "all features"),
-        ``pattern`` (FALS's, else empty), ``share`` of the features that each label keeps, ``n_features`` they are,
-        ``seed`` (of the selection and of the trees), ``measure``, ``value``, ``select_s`` (seconds of the selection,
-        which is made once for all shares), ``seconds`` (of the trees).
-    n_rows, n_train, n_test_rows, n_test : int
-        Rows trained on, of how many; rows measured, of how many.
+        A row per method, share, seed and measure. Columns: ``method`` (its name by :func:`comparison_titles`, or "all
+        features"), ``pattern`` (of FALS, else empty), ``share`` (of the features that each label keeps),
+        ``n_features`` (the number of features that each label keeps), ``seed`` (of the selection and of the trees),
+        ``measure``, ``value``, ``select_s`` (seconds of the selection, which is made once for all shares), ``seconds``
+        (of the trees).
+    n_rows, n_train : int
+        Number of rows that trees were trained on, and number of all training rows.
+    n_test_rows, n_test : int
+        Number of test rows that measures were computed on, and number of all test rows.
     fingerprint : str
-        Of the data set.
+        Fingerprint of the data set.
     seconds : float
-        For all of it.
+        Time that everything took.
     warnings : list of str
-        Of the selections, each once, with the selection and the seeds that gave it.
+        Warnings of the selections. Each is listed once, with the selection and the seeds that gave it.
     """
 
     frame: "pd.DataFrame"
@@ -125,12 +128,17 @@ def compare_selections(
 
 
 def comparison_titles(selections) -> list[str]:
-    """Return what :func:`compare_selections` calls selections: the method, and how it differs from others of its name.
+    """Return the names of selections in a comparison: the method, and the parameters that tell it from others.
 
     Parameters
     ----------
     selections : sequence
         See :func:`compare_selections`.
+
+    Returns
+    -------
+    list of str
+        A name for each selection, in the same order.
     """
     full = [None if one is None else (one[0], selection_params(*one)) for one in selections]
     titles = [ALL if one is None else selection_title(*one) for one in full]

@@ -90,7 +90,14 @@ def _kept_speed(root, changed) -> Speed:
 
 
 def measure_speed() -> Speed:
-    """Run the benchmark, about a second once kernels are compiled, and keep the result; at once when it is kept."""
+    """Measure how fast this machine is, once, and keep the result.
+
+    The first call takes about a second when kernels are compiled. Later calls read the kept result.
+
+    Returns
+    -------
+    Speed
+    """
     key = _speed_key()
     if not store.exists(FOLDER, key):
         measured = {name: seconds / REFERENCE[name] for name, seconds in benchmark().items()}
@@ -400,9 +407,20 @@ def most_adversaries(params: dict, n_classes: int) -> int:
 
 
 def candidate_bytes(n_rows: int, n_candidates: int) -> int:
-    """Estimate the most bytes that :func:`sampling_study` takes for predicting rows with so many candidates.
+    """Estimate the peak memory in bytes of :func:`sampling_study` when it predicts rows with many candidates.
 
-    Rows are predicted in blocks, so it grows with rows times candidates only up to 2**24 of these.
+    Rows are predicted in blocks. The memory therefore grows with rows times candidates only up to 2**24 of these.
+
+    Parameters
+    ----------
+    n_rows : int
+        Number of test rows.
+    n_candidates : int
+        Number of candidates of each row.
+
+    Returns
+    -------
+    int
     """
     at_once = min(n_rows, rows_at_once(n_candidates))
     return BYTES_PER_CANDIDATE * at_once * n_candidates

@@ -22,19 +22,21 @@ class Explanations:
     Attributes
     ----------
     run_key : str
+        Key of the run.
     rows : ndarray of int64
-        The test rows explained.
+        Ids of the test rows that were explained.
     n_test : int
-        Test rows in all.
+        Number of all test rows.
     deletion : DataFrame
-        See :func:`xmlcore.explain.deletion_curve`; ``row`` is a test row. Each row's label is its top-1. Without
-        contributions where the model's are not those of features (DoubleSampling).
+        See :func:`xmlcore.explain.deletion_curve`; ``row`` is the id of a test row. Each row is explained for the label
+        that the model ranks first. The ranking by contributions is missing for a model that has no contributions of
+        features (DoubleSampling).
     importance : DataFrame
-        See :func:`xmlcore.explain.importance`, all features.
+        See :func:`xmlcore.explain.importance`, with all features.
     stability : DataFrame
-        row, sigma, repeat, spearman, overlap: how similar the contributions on the clean row are to those on the row
-        with Gaussian noise on its present features. The noise has a standard deviation of ``sigma`` times the mean size
-        of the rows' values.
+        Columns ``row``, ``sigma``, ``repeat``, ``spearman``, ``overlap``: how similar the contributions on the clean
+        row are to those on the row with Gaussian noise on its present features. The standard deviation of the noise is
+        ``sigma`` times the mean absolute value of the rows' features.
     """
 
     run_key: str

@@ -16,6 +16,7 @@ class Prepared:
     Attributes
     ----------
     name : str
+        Name in the catalog.
     dataset : str
         Fingerprint, for :func:`xmlcore.datasets.load_saved`.
     """

@@ -35,26 +35,31 @@ ROWS = 512  # rows predicted at a time
 
 @dataclass(frozen=True)
 class Reduced:
-    """A model on selected features beside the same one on all features.
+    """Results of a model trained on selected features, beside those of the same model trained on all features.
 
     Attributes
     ----------
-    selection_key, model : str
+    selection_key : str
+        Key of the selection.
+    model : str
+        A key of :data:`MODELS`.
     params : dict
-        Of the model.
+        Parameters of the model.
     per_label : bool
-        Whether each label learned from its own features only.
+        Whether the classifier of each label was trained on that label's features only.
     n_per_label : int
-        How many of each label's features are used, the best first.
+        How many of each label's selected features are used, the best first.
     n_used, n_features : int
-        Features that the model uses, and features in all.
+        Number of features that the model uses, and number of all features.
     k : int
+        Largest k of the measures.
     run_key : str
-        Of the run on all features.
+        Key of the run on all features.
     measures : DataFrame
-        Tidy: features ("all", "selected"), measure, k, value (in [0, 1]).
+        Columns ``features`` ("all" or "selected"), ``measure``, ``k``, ``value`` (in [0, 1]).
     numbers : DataFrame
-        Lines "all" and "selected": fit_s, predict_ms_per_row, model_bytes, n_weights, n_features.
+        Two lines, "all" and "selected", with the columns ``fit_s``, ``predict_ms_per_row``, ``model_bytes``,
+        ``n_weights``, ``n_features``.
     select_s : float
         Seconds that the selection took.
     """
@@ -76,11 +81,14 @@ class Reduced:
 class PerLabelOneVsRest:
     """A linear classifier for each label on that label's features: :class:`xmlcore.OneVsRest`, one label at a time.
 
+    Rows are scaled to length 1 over the label's own features.
+
     Parameters
     ----------
     selected : ndarray of int, shape (L, k)
+        Feature ids of each label.
     **params
-        Of OneVsRest. Rows are scaled to length 1 over the label's own features.
+        Parameters of OneVsRest.
     """
 
     def __init__(self, selected, **params):
@@ -88,7 +96,22 @@ class PerLabelOneVsRest:
         self.params = params
 
     def fit(self, X, Y, progress: Progress = silent) -> "PerLabelOneVsRest":
-        """Train. Labels that no row has are never predicted; those that all rows have always are."""
+        """Train the classifier of each label.
+
+        A label that no training row has is never predicted. A label that all training rows have is always predicted.
+
+        Parameters
+        ----------
+        X : sparse, shape (N, D)
+        Y : sparse binary, shape (N, L)
+        progress : callable, optional
+            See :class:`xmlcore.progress.Progress`; an exception from it stops the training.
+
+        Returns
+        -------
+        PerLabelOneVsRest
+            Itself.
+        """
         from xmlcore.models import OneVsRest
 
         columns, Y = sp.csc_array(X), sp.csc_array(Y)
@@ -118,7 +141,21 @@ class PerLabelOneVsRest:
         return self
 
     def predict_topk(self, X, k: int = 5, progress: Progress = silent) -> Ranking:
-        """Return the k labels of largest margin of each row, with the sigmoids of the margins as scores."""
+        """Return the k labels with the largest margins of each row.
+
+        Parameters
+        ----------
+        X : sparse, shape (n, D)
+        k : int
+            Number of labels for each row.
+        progress : callable, optional
+            See :class:`xmlcore.progress.Progress`; an exception from it stops the work.
+
+        Returns
+        -------
+        Ranking
+            Scores are the sigmoids of the margins.
+        """
         n, n_labels = X.shape[0], self._bias.size
         labels = np.full((n, k), -1, np.int32)
         scores = np.zeros((n, k), np.float32)
@@ -137,19 +174,51 @@ class PerLabelOneVsRest:
         return Ranking(labels, scores)
 
     def size(self) -> dict:
-        """Return the size of the model, as other models do."""
+        """Return the size of the model.
+
+        Returns
+        -------
+        dict of str to int
+            "n_nodes" (labels), "depth" (1), "n_weights" and "model_bytes", as other models have them.
+        """
         n_weights = int(np.count_nonzero(self._weights.data))
         n_bytes = sum(a.nbytes for a in (self._weights.indptr, self._weights.indices, self._weights.data, self._bias))
         return {"n_nodes": self._bias.size, "depth": 1, "n_weights": n_weights, "model_bytes": int(n_bytes)}
 
 
 def union_of(selected: np.ndarray, n_per_label: int | None = None) -> np.ndarray:
-    """Return the features among the ``n_per_label`` best of any label, in order; all selected features when None."""
+    """Return the features that at least one label keeps.
+
+    Parameters
+    ----------
+    selected : ndarray of int, shape (L, k)
+        Feature ids of each label, best first.
+    n_per_label : int, optional
+        Use only this many features of each label, the best first; all when None.
+
+    Returns
+    -------
+    ndarray of int
+        Feature ids, ascending.
+    """
     return np.unique(selected[:, :n_per_label])
 
 
 def fitting_depth(selected: np.ndarray, most: int) -> int:
-    """Return how many of each label's best features have a union of at most ``most`` features; at least 1."""
+    """Return how many features of each label may be used so that the labels together use at most ``most`` features.
+
+    Parameters
+    ----------
+    selected : ndarray of int, shape (L, k)
+        Feature ids of each label, best first.
+    most : int
+        Largest number of features that all labels together may use.
+
+    Returns
+    -------
+    int
+        At least 1, even if one feature of each label is too many.
+    """
     low, high = 1, selected.shape[1]
     while low < high:
         middle = (low + high + 1) // 2

@@ -26,20 +26,23 @@ class Robustness:
     Attributes
     ----------
     run_key : str
+        Key of the run.
     kind : {"gaussian", "words", "fgsm", "pgd"}
+        Kind of noise or attack.
     levels : list of float
         Standard deviations, rates or budgets, as :func:`xmlcore.robustness.perturbation` takes them.
     options : dict
         Further arguments of the perturbation.
     n_repeats, seed : int
+        How often noise was drawn at each level, and the seed of the first draw.
     n_rows, n_test : int
-        Test rows measured, and test rows in all.
+        Number of test rows that were measured, and number of all test rows.
     frame : DataFrame
         See :func:`xmlcore.robustness.evaluate`.
     surrogate : str or None
-        The model that an attack was computed on, where it was not the run's own.
+        The model that an attack was computed on, if this was not the model of the run.
     seconds : float
-        That the whole measurement took.
+        Time that the whole measurement took.
     """
 
     run_key: str

@@ -24,32 +24,34 @@ FOLDER = "sampling"
 
 @dataclass(frozen=True)
 class Sampling:
-    """How a kept run of DoubleSampling changes with its numbers.
+    """How the results of a kept run of DoubleSampling change with its parameters.
 
     Attributes
     ----------
     run_key : str
+        Key of the run.
     params : dict
-        Of the run.
+        Parameters of the run.
     sweep : DataFrame
-        A row per training: ``axis`` ("n_adversarial" or "examples_per_class", what is varied while the rest is the
-        run's own), ``n_adversarial``, ``examples_per_class``, ``seed``; ``accuracy``, ``macro_f1`` and
-        ``candidate_recall`` of the test rows, in [0, 1]; ``fit_s`` and ``predict_ms_per_row``; ``n_pairs``;
-        ``pair_bytes``, the pairs that f is learnt from, and ``model_bytes``, what is kept; ``empirical_risk``;
-        ``failed``, why this training could not be made (its measures are nan then), else "". ``n_adversarial`` is what
-        was compared with at most: values above :func:`most_adversaries` are the same training, which is made once.
+        A row per training. Columns: ``axis`` ("n_adversarial" or "examples_per_class", the parameter that is varied
+        while the others are those of the run); ``n_adversarial``, ``examples_per_class``, ``seed``; ``accuracy``,
+        ``macro_f1`` and ``candidate_recall`` of the test rows, in [0, 1]; ``fit_s`` and ``predict_ms_per_row``;
+        ``n_pairs``; ``pair_bytes`` (memory of the pairs that f is trained on) and ``model_bytes`` (memory of the
+        model); ``empirical_risk``; ``failed`` (why this training failed, or ""; its measures are nan then). A value of
+        ``n_adversarial`` above :func:`most_adversaries` gives the same training as that limit. Such trainings are made
+        once, and ``n_adversarial`` is then the limit.
     candidates : DataFrame
-        Of the run's own model: ``n_candidates``; ``recall``, the share of (test row, class) with the class among the
-        candidates; ``accuracy``, ``macro_f1``, ``predict_ms_per_row``.
+        Of the run's own model. Columns: ``n_candidates``; ``recall`` (the share of pairs of a test row and its class
+        for which the class is among the candidates); ``accuracy``, ``macro_f1``, ``predict_ms_per_row``.
     buckets : DataFrame
-        Of the run's own model: ``bucket`` ("head", "torso", "tail"), ``n_classes`` with a test row, ``n_rows`` (pairs
-        of test row and class), ``accuracy``, ``macro_f1``, ``candidate_recall``.
+        Of the run's own model. Columns: ``bucket`` ("head", "torso", "tail"), ``n_classes`` (classes with a test row),
+        ``n_rows`` (pairs of a test row and its class), ``accuracy``, ``macro_f1``, ``candidate_recall``.
     n_repeats : int
-        Trainings per point of the sweep, with seeds of their own.
+        Number of trainings per point of the sweep, each with another seed.
     n_rows, n_test : int
-        Training and test rows.
+        Number of training rows, and number of test rows.
     seconds : float
-        For all of it.
+        Time that everything took.
     """
 
     run_key: str
@@ -95,7 +97,11 @@ def sampling_study(
 
     Returns
     -------
-    sweep, candidates, buckets : DataFrame
+    sweep : DataFrame
+        See :class:`Sampling`.
+    candidates : DataFrame
+        See :class:`Sampling`.
+    buckets : DataFrame
         See :class:`Sampling`.
 
     Notes

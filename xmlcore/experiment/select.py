@@ -25,30 +25,32 @@ INFO = ("order_", "scoring_", "n_scored_", "layer_sizes_", "costs_")  # fitted a
 
 @dataclass(frozen=True)
 class Selection:
-    """Which features each label keeps.
+    """The features that a selection keeps for each label.
 
     Attributes
     ----------
     method : str
         A key of :data:`SELECTORS`.
     params : dict
-        All parameters, those left at their defaults too.
+        All parameters, also those left at their defaults.
     dataset_name, fingerprint : str
+        Name and fingerprint of the data set.
     selected : ndarray of int32, shape (L, k)
-        Features of each label, best first.
+        Feature ids of each label, best first.
     selected_scores : ndarray of float32, shape (L, k)
-        Their scores; each method has a scale of its own.
+        Scores of these features; each method has a scale of its own.
     standard_error : ndarray of float32, shape (L, k), or None
-        Of the scores, when they were computed on a sample of rows.
+        Standard errors of the scores, if the scores were computed on a sample of rows.
     n_features, n_labels, n_rows : int
-        Of the training rows.
+        Size of the training data.
     times : dict
-        Seconds: "fit_s", "compile_s" (of kernels, before anything is timed).
+        Seconds: "fit_s", and "compile_s" (compiling kernels, before the other is timed).
     info : dict
         Fitted attributes of FALS, such as its order of computation; empty for other methods.
     warnings : list of str
+        Warnings of the selection.
     created : str
-        ISO 8601, UTC.
+        When it was made: ISO 8601, UTC.
     """
 
     method: str
@@ -83,7 +85,7 @@ class Selection:
 
 
 def selection_params(method: str, params: dict | None = None) -> dict:
-    """Parameters of a selection with the defaults filled in.
+    """Return the parameters of a selection with the defaults filled in.
 
     Parameters
     ----------
@@ -91,6 +93,10 @@ def selection_params(method: str, params: dict | None = None) -> dict:
         A key of :data:`SELECTORS`.
     params : dict, optional
         Those that differ from the defaults.
+
+    Returns
+    -------
+    dict
 
     Raises
     ------
@@ -103,7 +109,20 @@ def selection_params(method: str, params: dict | None = None) -> dict:
 
 
 def selection_title(method: str, params: dict | None = None) -> str:
-    """Return what figures and tables call a selection: FALS's pattern, or the rival and whether labels share a set."""
+    """Return the name of a selection in figures and tables.
+
+    Parameters
+    ----------
+    method : str
+        A key of :data:`SELECTORS`.
+    params : dict, optional
+        See :func:`selection_params`.
+
+    Returns
+    -------
+    str
+        For FALS its pattern, for another method its name and whether all labels have the same features.
+    """
     params = selection_params(method, params)
     if method == "FALS":
         ways = [] if params["attribution"] == "gradient" else [params["attribution"].replace("_", " ")]
@@ -113,7 +132,19 @@ def selection_title(method: str, params: dict | None = None) -> str:
 
 
 def is_shared(method: str, params: dict | None = None) -> bool:
-    """Return whether a method gives all labels the same features."""
+    """Return whether a selection gives all labels the same features.
+
+    Parameters
+    ----------
+    method : str
+        A key of :data:`SELECTORS`.
+    params : dict, optional
+        See :func:`selection_params`.
+
+    Returns
+    -------
+    bool
+    """
     params = selection_params(method, params)
     return params["pattern"] in SHARED_PATTERNS if method == "FALS" else not params["per_label"]
 
@@ -123,8 +154,15 @@ def selector(method: str, params: dict | None = None):
 
     Parameters
     ----------
-    method, params
+    method : str
+        A key of :data:`SELECTORS`.
+    params : dict, optional
         See :func:`selection_params`.
+
+    Returns
+    -------
+    estimator
+        An instance of the method's class.
     """
     return SELECTORS[method].cls(**selection_params(method, params))
 

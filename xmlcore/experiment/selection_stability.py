@@ -29,27 +29,32 @@ FOLDER = "stability"
 
 @dataclass(frozen=True)
 class SelectionStability:
-    """How much of a selection stays when only the seed changes.
+    """How similar the selections of one method with different seeds are.
 
     Attributes
     ----------
     method : str
+        A key of :data:`SELECTORS`.
     params : dict
-        Of the selection; its seed does not count.
+        Parameters of the selection; the seed among them is not used.
     seeds : list of int
+        The seeds that are compared.
     pairs : DataFrame
-        A row per pair of seeds: ``seed_a``, ``seed_b``, ``jaccard``, ``spearman`` (means over labels).
+        A row per pair of seeds, with the columns ``seed_a``, ``seed_b``, ``jaccard``, ``spearman`` (means over labels).
     labels : ndarray of float64, shape (2, L)
-        Jaccard and Spearman of each label, means over pairs of seeds. Spearman is taken over the features that either
-        seed keeps, so it is below 0 where they share little, and means little where they keep few.
+        Jaccard similarity and Spearman correlation of each label, means over pairs of seeds. The Spearman correlation
+        is taken over the features that at least one of the two seeds keeps. It is below 0 if the seeds have few
+        features in common, and says little if they keep few features.
     share : float
-        The share of what a label keeps with one seed that another seed keeps, too: mean over labels and pairs of seeds.
+        The share of the features that a label keeps with one seed and also with another: mean over labels and pairs.
     chance : float
         Expected Jaccard similarity of two sets of this size that are drawn at random.
     n_selected, n_features : int
+        Number of features that each label keeps, and number of all features.
     seconds : float
+        Time that everything took.
     warnings : list of str
-        Of the selections, each once, with the seeds that gave it.
+        Warnings of the selections. Each is listed once, with the seeds that gave it.
     """
 
     method: str

@@ -46,13 +46,14 @@ class DamagedResultWarning(UserWarning):
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a task is expected to take.
+    """The time and memory that a task is expected to take.
 
     Attributes
     ----------
     seconds : float
+        Expected time.
     bytes : int
-        Memory at the peak beside the data set and the model that the task reads; 0 where it is not worth mentioning.
+        Expected peak memory, without the data set and the model that the task reads; 0 if it is small.
     """
 
     seconds: float
@@ -106,19 +107,54 @@ class Task:
     # --- to be defined by a kind ---
 
     def complete(self, params: dict) -> dict:
-        """Return ``params`` with defaults filled in; raise ValueError or TypeError for what cannot be."""
+        """Return the parameters with the defaults filled in.
+
+        Parameters
+        ----------
+        params : dict
+            Parameters by name.
+
+        Returns
+        -------
+        dict
+
+        Raises
+        ------
+        ValueError, TypeError
+            A parameter that the kind does not have, or a value that it does not accept.
+        """
         raise NotImplementedError
 
     def params_in_key(self) -> dict:
-        """Return the parameters as they count for the key; by default :attr:`params`."""
+        """Return the parameters that the key is computed from; by default :attr:`params`.
+
+        Returns
+        -------
+        dict
+        """
         return self.params
 
     def title_on(self, dataset: str) -> str:
-        """Return what the task does, for users, with the name that they know the data set by."""
+        """Return a sentence for users that says what the task does.
+
+        Parameters
+        ----------
+        dataset : str
+            Name of the data set, as users know it.
+
+        Returns
+        -------
+        str
+        """
         raise NotImplementedError
 
     def estimate(self) -> Estimate:
-        """Estimate time and memory before anything is done; may load the inputs."""
+        """Estimate time and memory before the task runs; this may load the inputs.
+
+        Returns
+        -------
+        Estimate
+        """
         raise NotImplementedError
 
     def run(self, progress: Progress = silent, files: Files | None = None) -> dict:
@@ -142,7 +178,18 @@ class Task:
 
     @classmethod
     def view(cls, value: dict):
-        """Return the dataclass :attr:`result` made from a kept dict."""
+        """Make the dataclass :attr:`result` from a kept dict.
+
+        Parameters
+        ----------
+        value : dict
+            What :meth:`run` returned.
+
+        Returns
+        -------
+        object
+            An instance of :attr:`result`.
+        """
         known = {field.name for field in dataclasses.fields(cls.result)}
         value = {name: part for name, part in value.items() if name in known}
         if isinstance(value.get("ranking"), dict):
@@ -174,14 +221,24 @@ class Task:
         raise ValueError(f"{self.kind} is not about a data set")
 
     def dataset_name(self) -> str:
-        """Return the name that the data set is kept by; "the data set" when it is not kept any more."""
+        """Return the name of the kept data set, or "the data set" if it is not kept any more.
+
+        Returns
+        -------
+        str
+        """
         try:
             return store.info(DATASETS, self.fingerprint).get("name", "the data set")
         except store.StoreError:
             return "the data set"
 
     def facts(self) -> dict:
-        """Return what is written beside the result."""
+        """Return the record that is written beside the result: kind, versions, inputs and parameters.
+
+        Returns
+        -------
+        dict
+        """
         return {
             "task": self.kind,
             "version": self.version,
@@ -193,27 +250,48 @@ class Task:
         }
 
     def about(self) -> dict:
-        """Return the part of :meth:`facts` that a kind may change: what helps to find the result in a list."""
+        """Return the part of :meth:`facts` by which the result is found in a list; a kind may add to it.
+
+        Returns
+        -------
+        dict
+        """
         return {"fingerprint": self.fingerprint, "dataset": self.dataset_name()}
 
     def exists(self) -> bool:
-        """Whether the result is kept."""
+        """Return whether the result is kept.
+
+        Returns
+        -------
+        bool
+        """
         return store.exists(self.folder, self.key)
 
     def load(self):
-        """Read the kept result as the kind's dataclass.
+        """Read the kept result.
+
+        Returns
+        -------
+        object
+            An instance of :attr:`result`.
 
         Raises
         ------
         xmlcore.store.MissingArtifactError
-            It is not kept.
+            No result is kept.
         xmlcore.store.DamagedArtifactError
-            It could not be read, and has been removed.
+            The result could not be read, and has been removed.
         """
         return load(self.kind, self.key)
 
     def earlier(self) -> str | None:
-        """Return the key of a result of this task that an earlier version made; None without one."""
+        """Return the key of a result of this task that an earlier version of its kind made.
+
+        Returns
+        -------
+        str or None
+            None if no such result is kept.
+        """
         for version in range(self.version - 1, 0, -1):
             key = self._key(version)
             if store.exists(self.folder, key):
@@ -221,20 +299,44 @@ class Task:
         return earlier.find(self.folder, next(iter(self.inputs.values()), ""), self.params_in_key())
 
     def load_earlier(self):
-        """Read the result that :meth:`earlier` names; raises as :meth:`load` does."""
+        """Read the result that :meth:`earlier` names.
+
+        Returns
+        -------
+        object
+            An instance of :attr:`result`.
+
+        Raises
+        ------
+        xmlcore.store.MissingArtifactError
+            No result of an earlier version is kept.
+        xmlcore.store.DamagedArtifactError
+            The result could not be read, and has been removed.
+        """
         key = self.earlier()
         if key is None:
             raise store.MissingArtifactError(f"no earlier version of {self.kind} is kept for these parameters")
         return load(self.kind, key)
 
     def state(self) -> str | None:
-        """Return "kept", "earlier" (only a result of an earlier version is kept), or None."""
+        """Return whether a result is kept, and by which version it was made.
+
+        Returns
+        -------
+        {"kept", "earlier"} or None
+            "earlier": only a result of an earlier version is kept. None: no result is kept.
+        """
         if self.exists():
             return "kept"
         return None if self.earlier() is None else "earlier"
 
     def to_record(self) -> dict:
-        """Return the task as JSON knows it, for :func:`from_record`."""
+        """Return the task as a dict that JSON can hold, for :func:`from_record`.
+
+        Returns
+        -------
+        dict
+        """
         return {"kind": self.kind, "inputs": dict(self.inputs), "params": self.params}
 
 
@@ -267,12 +369,42 @@ def task(kind: str, inputs: dict | None = None, params: dict | None = None) -> T
 
 
 def from_record(record: dict) -> Task:
-    """Undo :meth:`Task.to_record`."""
+    """Make the task that :meth:`Task.to_record` has written.
+
+    Parameters
+    ----------
+    record : dict
+        What :meth:`Task.to_record` returned.
+
+    Returns
+    -------
+    Task
+    """
     return task(record["kind"], record["inputs"], record["params"])
 
 
 def load(kind: str, key: str):
-    """Read what is kept of a kind under a key, whichever version made it; see :meth:`Task.load`."""
+    """Read the result that is kept under a key, whichever version made it.
+
+    Parameters
+    ----------
+    kind : str
+        A key of :data:`KINDS`.
+    key : str
+        Key of the result.
+
+    Returns
+    -------
+    object
+        An instance of the kind's :attr:`Task.result`.
+
+    Raises
+    ------
+    xmlcore.store.MissingArtifactError
+        No result is kept under the key.
+    xmlcore.store.DamagedArtifactError
+        The result could not be read, and has been removed.
+    """
     cls = KINDS[kind]
     value = earlier.read(cls.folder, key)
     try:
@@ -284,7 +416,11 @@ def load(kind: str, key: str):
 
 
 def provenance(task: Task) -> str | None:
-    """Return what made the result that is kept of a task.
+    """Return which version of the code made the kept result of a task.
+
+    Parameters
+    ----------
+    task : Task
 
     Returns
     -------
@@ -299,7 +435,19 @@ def provenance(task: Task) -> str | None:
 
 
 def made_by(folder: str, key: str) -> str:
-    """Return "current" or "earlier code" for an artifact of the store."""
+    """Return whether the present code made an artifact of the store.
+
+    Parameters
+    ----------
+    folder : str
+        The store's name for the kind of artifact.
+    key : str
+        Key of the artifact.
+
+    Returns
+    -------
+    {"current", "earlier code"}
+    """
     return "current" if store.info(folder, key).get("code") == code_version() else "earlier code"
 
 
@@ -345,7 +493,19 @@ def keep(task: Task, progress: Progress = silent, again: bool = False) -> str:
 
 
 def remake(task: Task, progress: Progress = silent) -> str:
-    """Make the result of a task anew, and replace the one that is kept; see :func:`keep`."""
+    """Run a task again and replace its kept result; see :func:`keep`.
+
+    Parameters
+    ----------
+    task : Task
+    progress : callable, optional
+        See :class:`xmlcore.progress.Progress`; an exception from it stops the work.
+
+    Returns
+    -------
+    str
+        The key, which is :attr:`Task.key`.
+    """
     return keep(task, progress, again=True)
 
 

@@ -27,7 +27,7 @@ LEAST_RANKED = 5  # labels that are kept for each test row, even when fewer are 
 
 @dataclass(frozen=True)
 class Run:
-    """The result of one run.
+    """The result of training a model and measuring it on the test rows.
 
     Attributes
     ----------
@@ -36,9 +36,11 @@ class Run:
     params : dict
         All parameters, also those left at their defaults.
     dataset_name, fingerprint : str
+        Name and fingerprint of the data set.
     k : int
+        Largest k of the measures.
     measures : DataFrame
-        Tidy: measure ("P@k", "R@k", "nDCG@k", "PSP@k", "PSnDCG@k"), k (1 to ``k``), value (in [0, 1]).
+        Columns ``measure`` ("P@k", "R@k", "nDCG@k", "PSP@k", "PSnDCG@k"), ``k`` (1 to ``k``), ``value`` (in [0, 1]).
     times : dict
         In seconds: "fit_s", "predict_s" and "compile_s" (compiling kernels, before the others are timed); and
         "predict_ms_per_row", in milliseconds.
@@ -49,7 +51,7 @@ class Run:
     warnings : list of str
         Warnings of the training.
     created : str
-        ISO 8601, UTC.
+        When it was made: ISO 8601, UTC.
     """
 
     model: str
@@ -100,7 +102,7 @@ def evaluate(model, dataset: "Dataset", k: int = 5, progress: Progress | None = 
 
 
 def full_params(model: str, params: dict | None = None) -> dict:
-    """Parameters of a run with the defaults filled in.
+    """Return the parameters of a run with the defaults filled in.
 
     Parameters
     ----------
@@ -108,6 +110,10 @@ def full_params(model: str, params: dict | None = None) -> dict:
         A key of :data:`MODELS`.
     params : dict, optional
         Those that differ from the defaults.
+
+    Returns
+    -------
+    dict
 
     Raises
     ------
@@ -124,13 +130,16 @@ def estimator(model: str, params: dict | None = None):
 
     Parameters
     ----------
-    model, params
+    model : str
+        A key of :data:`MODELS`.
+    params : dict, optional
         See :func:`full_params`.
 
     Returns
     -------
     estimator
-        Of the model's class; within :class:`xmlcore.robustness.AdversarialTraining` where ``noise_sigma`` is above 0.
+        An instance of the model's class. Where ``noise_sigma`` is above 0, an instance of
+        :class:`xmlcore.robustness.AdversarialTraining` with this model.
     """
     params = full_params(model, params)
     noise = {p.name: params.pop(p.name) for p in NOISE}
@@ -268,12 +277,18 @@ def check_names(params: dict, known) -> None:
 
 
 def changed_params(info, params: dict) -> str:
-    """Return what differs from the defaults, in the words of the form: ``Trees: 3, Arity: 16``.
+    """Return the parameters that differ from the defaults, in the words of the form: ``Trees: 3, Arity: 16``.
 
     Parameters
     ----------
     info : ModelInfo
+        Description of the model.
     params : dict
+        Parameters of a run.
+
+    Returns
+    -------
+    str
     """
     known = {p.name: p for p in info.parameters}
     return ", ".join(
@@ -296,6 +311,16 @@ def _value_text(value) -> str:
 
 def load_run_model(key: str):
     """Read the fitted model of a kept run.
+
+    Parameters
+    ----------
+    key : str
+        Key of the run.
+
+    Returns
+    -------
+    estimator
+        The fitted model.
 
     Raises
     ------

@@ -30,14 +30,31 @@ KINDS = ("log_proba", "margin", "share", "score")
 
 
 class Attributions(NamedTuple):
-    """Contributions of features to the scores of n rows, for one label of each."""
+    """Contributions of features to the scores of n rows, for one label of each row.
 
-    values: sp.csr_array  # float64 (n, D): the features' values; for "score" (n, number of pair features)
-    contributions: sp.csr_array  # float64, with the same entries as values: zeros are stored
-    baseline: np.ndarray  # float64 (n,), the score without features
-    total: np.ndarray  # float64 (n,), the score: the baseline plus the row's contributions
-    kind: str  # "log_proba", "margin", "share" or "score"
-    names: list | None  # of pair features; None where features are those of X
+    Attributes
+    ----------
+    values : scipy.sparse.csr_array of float64, shape (n, D)
+        Values of the features. If ``kind`` is "score", features are those of pairs, and their number is that of
+        ``names``.
+    contributions : scipy.sparse.csr_array of float64
+        Has the same entries as ``values``; zeros are stored.
+    baseline : ndarray of float64, shape (n,)
+        Score of a row without features.
+    total : ndarray of float64, shape (n,)
+        Score of the row: the baseline plus the contributions of the row.
+    kind : {"log_proba", "margin", "share", "score"}
+        What the score is.
+    names : list of str or None
+        Names of the features of pairs of a row and a class; None if features are those of X.
+    """
+
+    values: sp.csr_array
+    contributions: sp.csr_array
+    baseline: np.ndarray
+    total: np.ndarray
+    kind: str
+    names: list | None
 
 
 def unwrapped(model):
@@ -70,12 +87,30 @@ def kind_of(model) -> str:
 
 
 def can_explain(model) -> bool:
-    """Return whether :func:`attributions` can explain this fitted model."""
+    """Return whether :func:`attributions` can explain a fitted model.
+
+    Parameters
+    ----------
+    model : fitted estimator
+
+    Returns
+    -------
+    bool
+    """
     return _kind(unwrapped(model)) is not None
 
 
 def explains_features(model) -> bool:
-    """Return whether the model is explained by the features of X, and not by features of pairs of row and class."""
+    """Return whether a model is explained by the features of X, and not by features of pairs of a row and a class.
+
+    Parameters
+    ----------
+    model : fitted estimator
+
+    Returns
+    -------
+    bool
+    """
     return _kind(unwrapped(model)) not in (None, "score")
 
 

@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class LabelImportance:
-    """Features that contribute most to one label.
+    """The features that contribute most to one label.
 
     Attributes
     ----------
     frame : DataFrame
-        See :func:`xmlcore.explain.importance`; all features that occur.
+        See :func:`xmlcore.explain.importance`; has all features that occur in the rows.
     n_rows, n_having : int
-        Rows that were explained, and rows that have the label.
+        Number of rows that were explained, and number of rows that have the label.
     part : {"test", "training"}
-        Which rows of the data set these are.
+        The part of the data set that the rows are from.
     """
 
     frame: "pd.DataFrame"
