@@ -10,7 +10,6 @@ import subprocess
 import sys
 import time
 import urllib.request
-from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -65,16 +64,11 @@ def browser():
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory):
-    with running_dashboard(tmp_path_factory.mktemp("dashboard")) as url:
-        yield url
-
-
-@contextmanager
-def running_dashboard(folder):
     """A dashboard of its own, with its own cache, on a free port."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
+    folder = tmp_path_factory.mktemp("dashboard")
     log = folder / "log.txt"
     environment = {**os.environ, "XMLCORE_CACHE": str(folder / "cache")}
     command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
@@ -544,22 +538,3 @@ def test_real_data_is_uploaded_trained_and_explained_with_its_names(tab, real_da
     assert all(row["name"].lstrip("'") == first[int(row["label"])].lstrip("'") for row in rows)
     right = [row for row in rows if row["rank"] == "1" and row["correct"] in ("True", "true", "1", "right", "yes")]
     assert 100 * len(right) / len({row["row"] for row in rows}) == pytest.approx(one.measures()["P@k"][0], abs=0.02)
-
-
-def test_a_deep_link_opens_first_thing_after_a_start_of_the_server(browser, tmp_path_factory):
-    """And the navigation never shows names of files, as Streamlit's older layout of a folder ``pages`` would."""
-    seen = """window.seen = []; new MutationObserver(() => {
-        const links = document.querySelector("[data-testid=stSidebarNav]");
-        if (links) window.seen.push(links.innerText);
-    }).observe(document, {subtree: true, childList: true, characterData: true})"""
-    with running_dashboard(tmp_path_factory.mktemp("fresh")) as url:
-        context = browser.new_context()
-        page = context.new_page()
-        page.add_init_script(seen)
-        page.goto(f"{url}/trees")
-        page.get_by_role("heading", name="Trees", exact=True).wait_for(timeout=WAIT)
-        page.get_by_test_id("stSidebarNav").wait_for(timeout=WAIT)
-        page.wait_for_timeout(1000)
-        titles = "Data Train Robustness Explain Trees Features Sampling".split()
-        assert {tuple(text.split()) for text in page.evaluate("window.seen")} == {tuple(titles)}
-        context.close()
