@@ -122,7 +122,7 @@ def show() -> None:
             help="The same seed holds out the same rows.",
         )
     st.button("Read the files", type="primary", disabled=train is None, key="upload.read", on_click=_ask_to_read)
-    if st.session_state.get(workspace.UPLOAD_ASKED) and train is not None:
+    if st.session_state.get(workspace.UPLOAD_PRESSED) and train is not None:
         _read(
             train,
             test,
@@ -139,7 +139,7 @@ def show() -> None:
 
 def _ask_to_read():
     # Remembered until the files are read: Streamlit forgets a press when another event interrupts the run.
-    st.session_state[workspace.UPLOAD_ASKED] = True
+    st.session_state[workspace.UPLOAD_PRESSED] = True
 
 
 def _read(train, test, name, **options):
@@ -150,10 +150,10 @@ def _read(train, test, name, **options):
         with st.spinner(f"Reading {format.plain(name.strip() or train.name)}"):
             fingerprint, notes, name = uploads.read(train, test, name, **options)
     except (ValueError, TypeError, MemoryError) as error:
-        st.session_state[workspace.UPLOAD_ASKED] = False
+        st.session_state[workspace.UPLOAD_PRESSED] = False
         st.session_state[workspace.UPLOAD_ERROR] = (file_ids(), uploads.explain(error))
         st.rerun()
-    st.session_state[workspace.UPLOAD_ASKED] = False
+    st.session_state[workspace.UPLOAD_PRESSED] = False
     st.session_state.pop(workspace.UPLOAD_ERROR, None)
     st.session_state.pop(CHOSEN_BEFORE, None)
     st.session_state[workspace.UPLOAD_ROUND] += 1  # empty upload widgets: the server lets go of the bytes

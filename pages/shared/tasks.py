@@ -7,10 +7,7 @@ results of several tasks that are drawn together.
 import streamlit as st
 
 from pages.shared import format, jobs, server, workspace
-from pages.shared.jobs import active, dismiss, failed, find, show_failures, watch
 from xmlcore import experiment, store
-
-__all__ = ["active", "dismiss", "failed", "find", "show_failures", "watch"]  # until no page takes them from here
 
 AUTOMATIC_BELOW = 20.0  # seconds that a task may take to be started without a press of a button
 DAMAGED = "The stored result was damaged and has been removed. It is being made again."

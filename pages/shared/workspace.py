@@ -23,7 +23,7 @@ from xmlcore.store import cache_root
 WORKSPACE = "workspace"  # the token
 SNAPSHOT = "workspace.snapshot"  # the workspace as this run of the script sees it
 UPLOAD_ROUND = "upload.round"  # counts uploads: a new number gives empty upload widgets and lets go of their bytes
-UPLOAD_ASKED = "upload.asked"  # the button was pressed and the files are not read yet
+UPLOAD_PRESSED = "upload.pressed"  # the button was pressed and the files are not read yet
 UPLOAD_ERROR = "upload.error"  # ids of files, and why they could not be read
 DATA_CHOICE = "data.choice"  # the data set chosen on the Data page, written anew in each run
 SHOWN_RUN = "train.shown"  # the run chosen on the Train page, written anew in each run of the script
