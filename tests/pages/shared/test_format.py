@@ -2,9 +2,11 @@
 
 import math
 
+import numpy as np
 import pytest
 
 from pages.shared import format
+from xmlcore.datasets import Dataset
 
 
 @pytest.mark.parametrize(
@@ -27,3 +29,63 @@ def test_shares_and_probabilities_are_percentages():
 
 def test_lists_end_with_and():
     assert [format.listed(parts) for parts in (["a"], ["a", "b"], ["a", "b", "c"])] == ["a", "a and b", "a, b and c"]
+
+
+@pytest.fixture
+def data():
+    X = [[0, 2.0, -3.0, 1.0], [1.0, 0, 0, 0], [0, 0, 0, 0]]
+    Y = np.array([[1, 0, 1], [0, 0, 1], [0, 0, 0]])
+    return Dataset(
+        "tiny", X, Y, X, Y, feature_names=["ant", "bee", "cat", "bear"], label_names=["North", "East", "South"]
+    )
+
+
+def test_markdown_in_names_is_shown_as_it_is():
+    assert format.plain("a*b_c $x$ [l](u) :red[x] <b>") == r"a\*b\_c \$x\$ \[l\]\(u\) \:red\[x\] \<b\>"
+
+
+@pytest.mark.parametrize(
+    ("value", "said"), [(0.0123, "12 ms"), (1.234, "1.2 s"), (42.4, "42 s"), (125, "2 min 05 s"), (59.6, "60 s")]
+)
+def test_durations_have_the_digits_that_mean_something(value, said):
+    assert format.seconds(value) == said
+
+
+def test_sizes_and_counts():
+    assert [format.size(v) for v in (12, 1234, 5_100_000, 250_000_000, 3.2e9)] == [
+        "12 bytes",
+        "1.2 kB",
+        "5.1 MB",
+        "250 MB",
+        "3.2 GB",
+    ]
+    assert [format.count(n, "row") for n in (0, 1, 1234)] == ["0 rows", "1 row", "1,234 rows"]
+
+
+def test_names_of_downloads_are_harmless():
+    assert format.file_name("../a b/ü.txt") == "a-b--.txt"
+    assert format.file_name("...") == "data"
+
+
+def test_ordinals():
+    assert [format.ordinal(n) for n in (1, 2, 3, 4, 11, 12, 13, 21, 102, 111, 1013)] == (
+        "1st 2nd 3rd 4th 11th 12th 13th 21st 102nd 111th 1,013th".split()
+    )
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [
+        (0, "0 s"),
+        (7.1e-6, "7.1 µs"),
+        (4e-5, "40 µs"),
+        (3.4e-4, "0.34 ms"),
+        (0.0141, "14 ms"),
+        (0.14, "0.14 s"),
+        (0.999, "1.0 s"),
+        (12.3, "12 s"),
+        (125, "2 min 05 s"),
+    ],
+)
+def test_times_have_two_digits_that_mean_something(seconds, said):
+    assert format.duration(seconds) == said

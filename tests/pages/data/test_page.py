@@ -1,15 +1,10 @@
 """The Data page: rows that are looked at, files that are chosen, and what one session learns of another."""
 
-import importlib.util
 import json
-from pathlib import Path
 
 import pytest
 
-_spec = importlib.util.spec_from_file_location("pages_conftest", Path(__file__).with_name("conftest.py"))
-_conftest = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(_conftest)
-small_data, xmlc = _conftest.small_data, _conftest.xmlc
+from tests.pages.small import small_data, xmlc
 
 
 def choose(session, name, content, what="train"):

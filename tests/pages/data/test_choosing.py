@@ -1,0 +1,163 @@
+"""Choosing, uploading and preparing data sets, through app.py."""
+
+import threading
+
+import pytest
+
+from tests.pages.small import small_data, xmlc
+
+
+def upload(session, train, **others):
+    """Fill the upload form and press its button; values are bytes."""
+    if not hasattr(session.at, "file_uploader"):
+        pytest.skip("this Streamlit's AppTest has no file_uploader")
+    kinds = {"test": "test", "label_names": "labels", "feature_names": "features"}
+    at = session.at
+    round_ = at.session_state["upload.round"]
+    at.file_uploader(key=f"upload.train.{round_}").set_value(("mine.txt", train, "text/plain"))
+    for name, content in others.items():
+        at.file_uploader(key=f"upload.{kinds[name]}.{round_}").set_value((f"{name}.txt", content, "text/plain"))
+    session.run()
+    return session.press("upload.read")
+
+
+def test_first_visit_prepares_a_data_set_and_shows_what_is_in_it(session):
+    page = session().until(lambda s: "Labels per row" in s.metrics())
+    assert "**api-docs**: 80 rows, 16 features, 8 labels" in page.text()
+    assert page.metrics()["Training rows"] == "60"
+    assert page.metrics()["Test rows"] == "20"
+    assert "60 training and 20 test rows, 16 features, 8 labels" in page.text(page.at.sidebar)
+
+
+def test_figures_rows_and_labels_are_shown_with_names(ready):
+    assert "topic *0*" in set(ready.frame("n_train", "inverse_propensity")["name"])
+    rows = ready.frame("row", "labels")
+    assert len(rows) == 60
+    assert rows["labels"].str.contains("topic").all()
+    assert ready.frame("feature", "value")["feature"].str.startswith("word").all()
+    assert {"Figure, HTML", "Data, CSV", "All labels, CSV"} <= ready.downloads()
+
+
+def test_search_finds_rows_and_labels_and_says_when_nothing_matches(ready):
+    ready.at.text_input(key="rows.query").set_value("TOPIC *3*")
+    ready.at.text_input(key="labels.query").set_value("topic *3*")
+    ready.run()
+    assert ready.frame("row", "labels")["labels"].str.contains("*3*", regex=False).all()
+    assert ready.frame("n_train", "inverse_propensity")["name"].tolist() == ["topic *3*"]
+    ready.at.text_input(key="rows.query").set_value("no such thing")
+    ready.run()
+    assert "No training row has" in ready.text()
+
+
+def test_random_row_changes_the_row_looked_at(ready):
+    button = next(b for b in ready.at.button if b.label == "Random row")
+    seen = set()
+    for _ in range(6):
+        button = next(b for b in ready.at.button if b.label == "Random row")
+        button.click()
+        ready.run()
+        seen.add(next(m.value for m in ready.at.markdown if m.value.startswith("**Training row")))
+    assert len(seen) > 1
+
+
+def test_upload_is_read_split_and_used(ready):
+    data = small_data("other", seed=1)
+    page = upload(
+        ready,
+        xmlc(data),
+        label_names="\n".join(f"subject {j}" for j in range(8)).encode(),
+        feature_names="\n".join(f"term {j}" for j in range(16)).encode(),
+    )
+    assert page.metrics()["Training rows"] == "48"
+    assert page.metrics()["Test rows"] == "12"
+    assert "**mine**" in page.text()
+    assert "subject 0" in set(page.frame("n_train", "inverse_propensity")["name"])
+    assert page.at.session_state["upload.round"] == 1  # empty widgets: the bytes are let go
+
+
+def test_upload_with_a_test_file_keeps_both_parts_whole(ready):
+    data = small_data("other", seed=1)
+    page = upload(ready, xmlc(data), test=xmlc(data, "test"))
+    assert page.metrics()["Training rows"] == "60"
+    assert page.metrics()["Test rows"] == "20"
+    assert "label 0" in set(page.frame("n_train", "inverse_propensity")["name"])
+
+
+def test_uploads_are_not_seen_by_another_session(ready, session):
+    upload(ready, xmlc(small_data("other", seed=1)))
+    assert any("mine" in option for option in ready.at.selectbox(key="data.choice").options)
+    stranger = session().until(lambda s: "Labels per row" in s.metrics())
+    assert stranger.token != ready.token
+    assert not any("mine" in option for option in stranger.at.selectbox(key="data.choice").options)
+    assert stranger.metrics()["Training rows"] == "60"
+
+
+def test_data_sets_are_chosen_back_and_forth(ready):
+    upload(ready, xmlc(small_data("other", seed=1)))
+    ready.at.selectbox(key="data.choice").set_value("catalog api-docs")
+    ready.run()
+    assert ready.metrics()["Training rows"] == "60"
+    known = ready.at.session_state["workspace.snapshot"]["known"]
+    mine = next(fingerprint for fingerprint, entry in known.items() if entry["name"] == "mine")
+    ready.at.selectbox(key="data.choice").set_value(f"upload {mine}")
+    ready.run()
+    assert ready.metrics()["Training rows"] == "48"
+
+
+def test_broken_file_is_refused_with_line_and_column_and_the_data_set_stays(ready):
+    page = upload(ready, b"3 4 2\n0 0:1\n1 1:zwei\n0 2:1\n")
+    said = page.at.error[0].value
+    assert "line 3" in said and "column" in said
+    assert page.metrics()["Training rows"] == "60"
+    assert "api-docs" in page.text(page.at.sidebar)
+    page = upload(page, xmlc(small_data("other", seed=1)))
+    assert not page.at.error
+
+
+def test_no_data_set_says_what_to_do(session, small_catalog):
+    hold = threading.Event()
+
+    def load(progress):
+        while not hold.is_set():
+            progress("Reading documentation", 0.25, "1 of 4 packages")
+            hold.wait(0.05)
+        return small_data("api-docs")
+
+    small_catalog.load = load
+    page = session().until(lambda s: "Reading documentation: 25 %" in s.text(s.at.main))
+    assert "is being made ready" in page.text()
+    stop = next(b for b in page.at.button if b.label == "Stop" and "main" in b.key)
+    stop.click()
+    page.run().until(lambda s: "No data set is in use" in s.text())
+    assert page.run().at.selectbox(key="data.choice").value is None  # it does not start again by itself
+    page.go("train")
+    assert "no data set in use" in page.text()
+    hold.set()
+
+
+def test_failed_preparation_shows_the_reason_and_can_be_tried_again(session, small_catalog):
+    def load(progress):
+        raise OSError("the disk is full")
+
+    works, small_catalog.load = small_catalog.load, load
+    page = session().until(lambda s: s.at.error)
+    assert "the disk is full" in page.at.error[0].value
+    assert any("the disk is full" in code.value for code in page.at.code)  # the traceback, on demand
+    small_catalog.load = works
+    next(b for b in page.at.button if b.label == "Try again").click()
+    page.run().until(lambda s: "Labels per row" in s.metrics())
+
+
+def use(session, data):
+    """Put a data set into a session's workspace."""
+    import json
+
+    from pages.shared import workspace
+    from xmlcore import datasets
+
+    fingerprint = datasets.save_dataset(data)
+    path = workspace._path(session.token)
+    workspace = json.loads(path.read_text())
+    workspace["known"][fingerprint] = {"name": data.name, "source": "upload", "notes": []}
+    path.write_text(json.dumps({**workspace, "dataset": fingerprint}))
+    session.run()

@@ -1,0 +1,102 @@
+"""Uploaded files become data sets, or messages in the words of the page."""
+
+import io
+
+import pytest
+
+from pages.data import uploads
+from xmlcore import datasets, store
+from xmlcore.datasets import DatasetFormatError
+
+
+@pytest.mark.parametrize(
+    ("name", "stem"),
+    [("bibtex.txt.gz", "bibtex"), ("a.b.svm", "a.b"), ("train-animals.txt", "train-animals"), ("Übung.txt", "Übung")]
+    + [
+        (name, "")
+        for name in ("train", "trn.txt.gz", "Training_data (2).txt", "dataset.svm", "X_train.txt", ".txt", "3")
+    ],
+)
+def test_uploads_are_named_after_their_file_if_its_name_tells_anything(name, stem):
+    assert uploads.stem(name) == stem
+
+
+def file(name, content: bytes):
+    made = io.BytesIO(content)
+    made.name = name
+    return made
+
+
+FRUIT = b"10 3 2\n" + b"".join(b"%d %d:1\n" % (i % 2, i % 3) for i in range(10))
+
+
+def test_an_upload_is_saved_without_names_of_its_files():
+    one, notes, name = uploads.read(file("secret-client.txt", FRUIT), None, "")
+    two, other_notes, other_name = uploads.read(file("fruit.txt", FRUIT), None, "Fruit")
+    assert one == two  # the same content is kept once, for all sessions
+    assert (name, other_name) == ("secret-client", "Fruit")
+    assert notes == ["The test rows are 2 of the 10 rows of secret-client.txt, drawn at random with seed 0."]
+    assert other_notes == [notes[0].replace("secret-client", "fruit")]
+    saved = datasets.load_saved(one)
+    assert "secret" not in repr((saved.name, saved.notes, store.info("datasets", one)))
+
+
+def test_a_file_called_train_is_named_by_its_labels():
+    assert uploads.read(file("train.txt", FRUIT), None, " ")[2] == "upload of 2 labels"
+
+
+def test_names_that_are_not_unique_are_noted():
+    names = file("labels.txt", b"pear\npear\n")
+    notes = uploads.read(file("fruit.txt", FRUIT), None, "", label_names=names)[1]
+    assert "A label name is not unique: “pear” stands for the labels 0, 1. Ids tell them apart." in notes
+
+
+@pytest.mark.parametrize(
+    ("train", "options", "said"),
+    [
+        (b"2 2 2\n1 1:1\n2 2:1\n", {}, "choose 1 at “Ids start at”"),
+        (b"2 2 2\n0 0:1\n1 1:1\n", {"first_index": 1}, "but “Ids start at” is 1. Choose 0 at “Ids start at”"),
+        (b"1 2 2\n0 0:1\n", {"test_size": 0.2}, "a test share of 20 % leaves 1 of 1 rows for training and 0"),
+        (b"0 word:1\n", {}, "at “Feature names”"),
+        (b"1,2,1\n0 0:1\n", {}, "header"),
+        (FRUIT, {"label_names": b""}, "Give one name per line, in the order of the label ids"),
+        (FRUIT, {"label_names": b"one\n"}, "1 label names, but there are 2 labels"),
+    ],
+)
+def test_refusals_speak_of_the_controls_and_never_of_arguments(train, options, said):
+    options = {what: file(f"{what}.txt", o) if isinstance(o, bytes) else o for what, o in options.items()}
+    with pytest.raises(ValueError) as caught:
+        uploads.read(file("mine.txt", train), None, "", **options)
+    message = uploads.explain(caught.value).replace("\\", "").replace("  \n", " ")
+    assert said in message
+    for argument in ("first_index", "test_size", "max_bytes", "feature_names", "format=", "label_names="):
+        assert argument not in message
+
+
+def test_too_much_text_is_refused_in_words_of_the_page(monkeypatch):
+    monkeypatch.setattr(uploads, "MAX_TEXT", 20)
+    with pytest.raises(DatasetFormatError) as caught:
+        uploads.read(file("mine.txt", FRUIT), None, "")
+    assert "max_bytes" not in uploads.explain(caught.value).replace("\\", "")
+    assert "The dashboard takes no more" in uploads.explain(caught.value)
+
+
+def test_warnings_speak_of_the_controls_too():
+    notes = uploads.read(file("mine.txt", b"1 1:1\n2 2:1\n1 1:2\n2 2:3\n"), None, "", test_size=0.5)[1]
+    assert any("choose 1 at “Ids start at”" in note for note in notes)
+    assert not any("first_index" in note for note in notes)
+
+
+def test_format_errors_say_where_what_and_the_remedy():
+    error = DatasetFormatError("my_file.txt", "found 'x'", "Give a number.", line=1234, column=5)
+    said = uploads.explain(error).replace("\\", "")
+    assert said.startswith("**my_file.txt, line 1,234, column 5**: found 'x'.")
+    assert said.endswith("Give a number.")
+
+
+@pytest.mark.parametrize("header, what", [("2 5 2000000000", "labels"), ("2 2000000000 5", "features")])
+def test_a_header_that_promises_too_much_is_refused_before_anything_is_made_of_it(header, what):
+    text = f"{header}\n1 0:1\n2 1:1\n".encode()
+    with pytest.raises(ValueError, match=f"2,000,000,000 {what}; the dashboard takes up to .*Is the header right"):
+        uploads.read(file("a.txt", text), file("b.txt", text), "wide")
+    assert store.entries("datasets") == []

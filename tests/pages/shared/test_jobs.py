@@ -1,0 +1,50 @@
+"""Jobs of a workspace."""
+
+import contextlib
+from types import SimpleNamespace
+
+import pandas as pd
+import pytest
+
+from pages.shared import charts, downloads, jobs, server, workspace
+from xmlcore import figures
+
+RECORD = {"id": "a", "kind": "train", "inputs": {}, "params": {"model": "PLT"}, "fingerprint": "f"}
+
+
+@pytest.mark.parametrize("ended", ["done", "cancelled"])
+def test_a_job_that_ends_while_the_page_is_drawn_is_watched_until_its_result_is_taken_in(monkeypatch, ended):
+    job = SimpleNamespace(id="a", state=ended)
+    monkeypatch.setattr(workspace, "get", lambda name: [RECORD])
+    monkeypatch.setattr(jobs, "find", lambda record: job)
+    assert jobs.active("train", fingerprint="f", model="PLT") == [job]
+
+
+@pytest.fixture(scope="module")
+def page():
+    frame = pd.DataFrame({"measure": ["P@k"] * 2, "k": [1, 2], "value": [0.5, 0.25]})
+    caption = r"Higher is **better**; `k` of \*all\* <b>rows</b> & more."
+    return charts.html_page(figures.measures_at_k(frame), "a <b> – Measures at k", caption, "a-measures").decode()
+
+
+@pytest.mark.parametrize("job_state", ["running", "done"])
+def test_only_looks_at_a_job_that_come_by_themselves_wait_and_before_they_end(monkeypatch, job_state):
+    happened = []
+    job = SimpleNamespace(id="a", state=job_state, owners={"me"})
+    monkeypatch.setattr(server, "queue", lambda: SimpleNamespace(get=lambda job_id: job))
+    monkeypatch.setattr(workspace, "token", lambda: "me")
+    monkeypatch.setattr(workspace, "get", lambda name: [{"id": "a", "title": "t"}])
+    monkeypatch.setattr(jobs, "_one", lambda *about: happened.append("drawn"))
+    monkeypatch.setattr(downloads, "wait", lambda: happened.append("waited"))
+
+    def rerun():
+        happened.append("page")
+        raise StopIteration
+
+    monkeypatch.setattr(jobs.st, "rerun", rerun)
+    looks = []
+    jobs._live(["a"], True, looks)  # a part of the page's own run
+    assert happened == ["drawn"]
+    with contextlib.suppress(StopIteration):
+        jobs._live(["a"], True, looks)
+    assert happened[1:] == (["drawn", "waited"] if job_state == "running" else ["waited", "page"])

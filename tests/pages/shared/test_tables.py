@@ -1,0 +1,92 @@
+"""Tables of rows, labels and features."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pages.shared import tables
+from xmlcore.datasets import Dataset
+
+
+@pytest.fixture
+def data():
+    X = [[0, 2.0, -3.0, 1.0], [1.0, 0, 0, 0], [0, 0, 0, 0]]
+    Y = np.array([[1, 0, 1], [0, 0, 1], [0, 0, 0]])
+    return Dataset(
+        "tiny", X, Y, X, Y, feature_names=["ant", "bee", "cat", "bear"], label_names=["North", "East", "South"]
+    )
+
+
+def test_features_of_a_row_are_ordered_by_size_with_names(data):
+    frame = tables.features(data, data.X_train, 0)
+    assert frame["feature"].tolist() == ["cat", "bee", "bear"]
+    assert frame["value"].tolist() == [-3, 2, 1]
+    assert tables.features(data, data.X_train, 2).empty
+
+
+@pytest.mark.parametrize(("query", "rows"), [("", [0, 1, 2]), ("BEE", [0]), ("ant", [1]), ("south", [0, 1]), ("x", [])])
+def test_rows_are_found_by_label_or_feature_in_any_case(data, query, rows):
+    assert tables.find_rows(data, "training", query).tolist() == rows
+
+
+def test_rows_without_names_are_found_by_id(data):
+    bare = Dataset("bare", data.X_train, data.Y_train, data.X_test, data.Y_test)
+    assert tables.find_rows(bare, "training", "label 2").tolist() == [0, 1]
+    assert tables.find_rows(bare, "test", "feature 1").tolist() == [0]
+    assert tables.find_rows(bare, "test", "1").tolist() == [0]
+
+
+def test_labels_per_row_counts_each_part(data):
+    frame = tables.labels_per_row(data)
+    assert frame.values.tolist() == [[part, n, 1] for part in ("training", "test") for n in range(3)]
+
+
+def test_the_chosen_row_is_listed_first_and_none_is_lost():
+    found = np.arange(0, 1000, 2)
+    assert tables.listed_rows(found, None, 3).tolist() == [0, 2, 4]
+    assert tables.listed_rows(found, 900, 3).tolist() == [900, 0, 2]
+    assert tables.listed_rows(found, 2, 3).tolist() == [2, 0, 4]
+    assert tables.listed_rows(found, 3, 3).tolist() == [0, 2, 4]  # not among those found
+    assert sorted(tables.listed_rows(found[:3], 4, 3)) == [0, 2, 4]
+
+
+def test_names_that_a_spreadsheet_would_run_get_an_apostrophe_and_numbers_do_not():
+    frame = pd.DataFrame(
+        {"name": ["=1+1", "+SUM(1)", "-cmd", "@x", "\tx", "-5", "+1.5", "a=b", ""], "value": [-1.0] * 9}
+    )
+    safe = tables.csv_safe(frame)
+    expected = ["'=1+1", "'+SUM(1)", "'-cmd", "'@x", "'\tx", "-5", "+1.5", "a=b", ""]
+    assert safe["name"].tolist() == expected
+    assert safe["value"].tolist() == [-1.0] * 9
+    assert tables.csv_safe(safe)["name"].tolist() == expected
+    assert frame["name"][0] == "=1+1"  # the table shown is not changed
+
+
+@pytest.mark.parametrize(
+    ("values", "shown"), [([1, 300], "%.0f"), ([0.5, 2], "%.4f"), ([12.5], "%.2f"), ([1e4, 0.5], "%.0f")]
+)
+def test_values_have_the_digits_that_mean_something(values, shown):
+    assert tables.value_format(values) == shown
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ([3, 1], "2 features of this row, largest value first."),
+        ([-3, 1], "2 features of this row, largest absolute value first."),
+        ([1, 1], "2 features of this row, each with the value 1."),
+        ([1], "1 feature of this row, with the value 1."),
+    ],
+)
+def test_an_order_is_only_spoken_of_where_there_is_one(values, said):
+    assert tables.about_features(pd.DataFrame({"value": np.array(values, float)})) == said
+
+
+def test_labels_are_found_by_their_id_and_exact_names_come_first():
+    labels = pd.DataFrame({"label": [7, 3, 1, 0], "name": ["bc", "C", "31", "a c"]})
+    assert tables.find_labels(labels, " c ")["label"].tolist() == [3, 7, 0]
+    assert tables.find_labels(labels, "3")["label"].tolist() == [3, 1]
+    assert tables.find_labels(labels, "31").head(1)["label"].tolist() == [1]
+    assert tables.find_labels(labels.assign(name=["bc", "C", "7", "a c"]), "7")["label"].tolist() == [1, 7]
+    assert tables.find_labels(labels, "9" * 5000).empty
+    assert tables.find_labels(labels, "")["label"].tolist() == [7, 3, 1, 0]

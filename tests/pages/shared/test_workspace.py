@@ -1,0 +1,95 @@
+"""What a workspace remembers."""
+
+import json
+import threading
+
+import numpy as np
+import pytest
+import streamlit as st
+
+from pages.shared import workspace
+from xmlcore.datasets import Dataset
+
+
+@pytest.fixture
+def data():
+    X = [[0, 2.0, -3.0, 1.0], [1.0, 0, 0, 0], [0, 0, 0, 0]]
+    Y = np.array([[1, 0, 1], [0, 0, 1], [0, 0, 0]])
+    return Dataset(
+        "tiny", X, Y, X, Y, feature_names=["ant", "bee", "cat", "bear"], label_names=["North", "East", "South"]
+    )
+
+
+@pytest.fixture
+def token(monkeypatch):
+    monkeypatch.setattr(st, "session_state", {})
+    monkeypatch.setattr(st, "query_params", {})
+    workspace.open_workspace()
+    return workspace.token()
+
+
+def test_workspace_is_kept_on_disk_and_found_by_its_address(token, monkeypatch):
+    workspace.update(dataset="abc", wanted=None)
+    monkeypatch.setattr(st, "session_state", {})
+    workspace.open_workspace()
+    assert workspace.token() == token
+    assert workspace.get("dataset") == "abc"
+
+
+def test_address_is_restored_when_a_page_switch_drops_it(token):
+    st.query_params.clear()
+    workspace.open_workspace()
+    assert st.query_params == {"workspace": token}
+
+
+def test_two_tabs_of_a_workspace_do_not_undo_each_other(token, monkeypatch):
+    first = st.session_state
+    second = {}
+    monkeypatch.setattr(st, "session_state", second)
+    workspace.open_workspace()
+    workspace.add_dataset("f1", "one", "upload", use=False)
+    monkeypatch.setattr(st, "session_state", first)
+    workspace.add_dataset("f2", "two", "upload", use=True)
+    assert set(workspace.get("known")) == {"f1", "f2"}
+
+
+def test_workspace_file_is_whole_at_every_moment(token):
+    path = workspace._path(token)
+    over = threading.Event()
+    broken = []
+
+    def read():
+        while not over.is_set():
+            try:
+                json.loads(path.read_text())
+            except ValueError as error:
+                broken.append(error)
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    for i in range(200):
+        workspace.update(lambda data, i=i: data["widgets"].__setitem__("x", "y" * (i * 50)))
+    over.set()
+    reader.join()
+    assert not broken
+    assert [p.name for p in path.parent.iterdir()] == [path.name]
+
+
+def test_kept_widget_values_come_back_and_unfit_ones_do_not(token, monkeypatch):
+    made = workspace.keep("w", 1)
+    assert made["value"] == 1
+    st.session_state["w"] = 7  # as the widget does
+    made["on_change"](*made["args"])
+    assert workspace.keep("w", 1)["value"] == 1  # what a living widget was made with does not change
+    monkeypatch.setattr(st, "session_state", {})
+    workspace.open_workspace()
+    assert workspace.keep("w", 1)["value"] == 7
+    assert workspace.keep("w", 1, options=(7, 1))["index"] == 0
+    st.session_state["w"] = 7
+    assert workspace.keep("w", 1, lambda v: v < 5)["value"] == 1
+    assert "w" not in st.session_state
+
+
+def test_tokens_are_not_paths():
+    with pytest.raises(ValueError, match="token"):
+        workspace._path("../../../../tmp/evil")

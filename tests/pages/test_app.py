@@ -1,0 +1,143 @@
+"""Workspaces, sessions and jobs, through app.py: what is the same on all pages."""
+
+import threading
+
+import pytest
+
+from xmlcore import experiment
+
+
+def trained(session):
+    session.go("train")
+    session.press("train.PLT.submit")
+    return session.until(lambda s: "Training" in s.metrics())
+
+
+def test_results_of_one_workspace_are_not_shown_in_another(ready, session):
+    trained(ready)
+    stranger = session().until(lambda s: "Labels per row" in s.metrics()).go("train")
+    assert "No model has been trained" in stranger.text()
+    stranger.press("train.PLT.submit")  # the same question: answered at once, and only now
+    assert "From the cache" in stranger.text()
+
+
+@pytest.mark.parametrize("asked", ["0" * 32, "../../etc/passwd", "f" * 31, "<script>", ""])
+def test_unknown_token_gives_a_fresh_workspace(session, asked):
+    page = session(asked).until(lambda s: "Labels per row" in s.metrics())
+    assert page.token != asked
+    assert len(page.token) == 32
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "",
+        "{",
+        "[]",
+        '{"version": 99}',
+        '{"version": 1, "runs": 3, "known": [], "dataset": 5, "jobs": [{}, 7, {"id": 1, "kind": []}]}',
+    ],
+)
+def test_damaged_workspace_file_is_an_empty_workspace(ready, session, content):
+    from pages.shared import workspace
+
+    workspace._path(ready.token).write_text(content)
+    page = session(ready.token).until(lambda s: "Labels per row" in s.metrics())
+    assert page.token == ready.token
+
+
+def test_data_set_that_is_gone_from_the_cache_is_made_again(ready, session):
+    import streamlit as st
+
+    from xmlcore import store
+
+    for entry in store.entries("datasets"):
+        store.delete("datasets", entry["key"])
+    st.cache_resource.clear()
+    session(ready.token).until(lambda s: "Labels per row" in s.metrics())
+
+
+def test_two_sessions_train_at_once_and_keep_their_own_results(session):
+    one = session().until(lambda s: "Labels per row" in s.metrics()).go("train")
+    two = session().until(lambda s: "Labels per row" in s.metrics()).go("train")
+    one.at.number_input(key="form.PLT.max_leaf_labels").set_value(2)
+    two.at.number_input(key="form.PLT.max_leaf_labels").set_value(4)
+    one.press("train.PLT.submit")
+    two.press("train.PLT.submit")
+    one.until(lambda s: "Training" in s.metrics())
+    two.until(lambda s: "Training" in s.metrics())
+    assert "Labels under a last node: 2" in one.text()
+    assert "Labels under a last node: 4" in two.text()
+
+
+@pytest.fixture
+def slow_training(monkeypatch):
+    """Trainings go on until the event is set."""
+
+    go_on, real = threading.Event(), experiment.train.run_and_model
+
+    def run(dataset, model, params, k, progress):
+        while not go_on.is_set():
+            progress("Training trees", 0.5)
+            go_on.wait(0.05)
+        return real(dataset, model, params, k, progress)
+
+    monkeypatch.setattr(experiment.train, "run_and_model", run)
+    yield go_on
+    go_on.set()
+
+
+def stop_buttons(page):
+    return [b for b in page.at.button if b.label == "Stop" and "main" in b.key]
+
+
+def test_stop_of_a_shared_training_takes_it_off_this_page_only(session, slow_training):
+    one, two = (session().until(lambda s: "Labels per row" in s.metrics()).go("train") for _ in range(2))
+    for page in (one, two):
+        page.press("train.PLT.submit").until(lambda s: "Training trees: 50 %" in s.text(s.at.main))
+    stop_buttons(one)[0].click()
+    one.run()
+    assert "Stopped here: Training PLT on api-docs." in one.text()
+    assert "Training trees" not in one.text() and not stop_buttons(one)
+    assert "Stopped here" not in one.run().text()
+    assert "Training trees" in two.run().text()
+    slow_training.set()
+    two.until(lambda s: "Training" in s.metrics())
+    assert "No model has been trained" in one.run().text()
+
+
+def test_running_jobs_are_named_by_their_settings_and_place_in_the_queue(ready, slow_training):
+    ready.go("train")
+    for trees in (2, 3, 4, 5):  # two at once
+        ready.at.number_input(key="form.PLT.n_estimators").set_value(trees)
+        ready.press("train.PLT.submit")
+    ready.until(lambda s: s.text(s.at.main).count("Training trees: 50 %") == 2)
+    said = ready.text(ready.at.main)
+    assert "Training PLT on api-docs (Trees: 3)" in said
+    assert "number 1 of 2 in the queue" in said and "number 2 of 2 in the queue" in said
+
+
+def test_deleted_cache_is_said_once_and_a_running_training_is_still_there(ready, slow_training):
+    from pages.shared import workspace
+
+    ready.go("train")
+    ready.at.number_input(key="form.PLT.n_estimators").set_value(3)
+    ready.press("train.PLT.submit").until(lambda s: "Training trees: 50 %" in s.text(s.at.main))
+    token = ready.token
+    workspace._path(token).unlink()
+    ready.run()
+    assert workspace.NOT_FOUND in ready.text()
+    assert ready.token == token
+    assert "Training PLT on api-docs (Trees: 3)" in ready.text(ready.at.sidebar)
+    assert workspace.NOT_FOUND not in ready.run().text()
+    slow_training.set()
+    ready.until(lambda s: "Training" in s.metrics())
+
+
+def test_unknown_address_is_said_to_be_unknown_once(session):
+    from pages.shared import workspace
+
+    page = session("0" * 32)
+    assert workspace.NOT_FOUND in page.text()
+    assert workspace.NOT_FOUND not in page.run().text()
+    assert workspace.NOT_FOUND not in session().text()

@@ -1,0 +1,190 @@
+"""The Train page, opened and used through app.py."""
+
+import pytest
+
+from tests.pages.small import small_data
+from xmlcore import experiment
+
+
+def trained(session):
+    session.go("train")
+    session.press("train.PLT.submit")
+    return session.until(lambda s: "Training" in s.metrics())
+
+
+def upload(session, train, **others):
+    """Fill the upload form and press its button; values are bytes."""
+    if not hasattr(session.at, "file_uploader"):
+        pytest.skip("this Streamlit's AppTest has no file_uploader")
+    kinds = {"test": "test", "label_names": "labels", "feature_names": "features"}
+    at = session.at
+    round_ = at.session_state["upload.round"]
+    at.file_uploader(key=f"upload.train.{round_}").set_value(("mine.txt", train, "text/plain"))
+    for name, content in others.items():
+        at.file_uploader(key=f"upload.{kinds[name]}.{round_}").set_value((f"{name}.txt", content, "text/plain"))
+    session.run()
+    return session.press("upload.read")
+
+
+def test_training_shows_measures_times_and_predictions(ready):
+    page = trained(ready)
+    table = next(m.value for m in page.at.markdown if "| **P@k** |" in m.value)
+    assert "| **nDCG@k** |" in table and "| **PSP@k** |" in table and "k = 1 | k = 3 | k = 5" in table
+    p_at_1 = float(table.split("| **P@k** | ")[1].split(" |")[0])
+    assert p_at_1 > 80  # these labels are easy
+    assert f"**{p_at_1:.2f} %** of the 20 test rows" in page.text()
+    predicted = page.frame("rank", "name", "correct")
+    assert predicted["rank"].tolist() == [1, 2, 3, 4, 5]
+    assert set(predicted["correct"]) <= {"✓ right", "✗ wrong"}
+    assert "All predictions, CSV" in page.downloads()
+
+
+@pytest.mark.parametrize("model", [name for name in experiment.MODELS if name != "PLT"])
+def test_every_model_is_trained_and_its_result_shown(ready, model):
+    ready.go("train").at.selectbox(key="train.model").select(model)
+    page = ready.run().press(f"train.{model}.submit").until(lambda s: "puts a right label first" in s.text())
+    assert ("Tree nodes" in page.metrics()) == (model == "LdSM")
+    assert "Training" in page.metrics() and "Model" in page.metrics()
+
+
+def test_single_predictions_follow_the_chosen_row(ready):
+    page = trained(ready)
+    page.at.number_input(key="train.row").set_value(7)
+    page.run()
+    assert "**Test row 7**" in page.text()
+    next(b for b in page.at.button if b.label == "Random row").click()
+    page.run()
+    assert any(m.value.startswith("**Test row") for m in page.at.markdown)
+
+
+def test_result_and_settings_survive_page_switches_and_a_reload(ready, session):
+    ready.go("train")
+    ready.at.number_input(key="form.PLT.max_leaf_labels").set_value(3)
+    ready.press("train.PLT.submit")
+    page = ready.until(lambda s: "Training" in s.metrics())
+    sentence = next(line for line in page.text().splitlines() if "puts a right label first" in line)
+    page.go("data").go("train")
+    assert sentence in page.text()
+    again = session(page.token).go("train")  # a new session at the same address
+    assert sentence in again.text()
+    assert again.at.number_input(key="form.PLT.max_leaf_labels").value == 3
+
+
+def test_same_settings_are_answered_from_the_cache(ready, server):
+    page = trained(ready)
+    before = len(server.jobs())
+    page.press("train.PLT.submit")
+    assert "From the cache" in page.text()
+    assert len(server.jobs()) == before
+
+
+def test_earlier_results_are_listed_and_reopened(ready):
+    page = trained(ready)
+    page.at.number_input(key="form.PLT.n_estimators").set_value(2)
+    page.press("train.PLT.submit").until(lambda s: "with Trees: 2" in s.text())
+    runs = page.frame("settings", "P@1")
+    assert runs["settings"].tolist() == ["Trees: 2", "default settings"]
+    older = page.at.session_state["workspace.snapshot"]["runs"][0]["key"]
+    page.at.selectbox(key="train.shown").set_value(older)
+    page.run()
+    assert page.frame("settings", "shown")["shown"].tolist() == ["", "shown"]
+
+
+def test_failed_training_shows_reason_and_traceback_and_is_dismissed(ready):
+    from xmlcore import store
+
+    ready.go("train")
+    for entry in store.entries("datasets"):
+        store.delete("datasets", entry["key"])
+    page = ready.press("train.PLT.submit").until(lambda s: s.at.error)
+    assert "Training PLT on api-docs failed" in page.text()
+    assert "make it first" in page.text()
+    assert any("Traceback" in code.value or "File" in code.value for code in page.at.code)
+    next(b for b in page.at.button if b.label == "Dismiss").click()
+    assert not page.run().at.error
+
+
+def test_what_is_typed_and_not_trained_survives_a_page_switch_and_a_reload(ready, session):
+    ready.go("train")
+    ready.at.number_input(key="form.PLT.max_leaf_labels").set_value(7)
+    ready.at.selectbox(key="form.PLT.loss").set_value("squared_hinge")
+    ready.run().go("data").go("train")
+    for page in (ready, session(ready.token).go("train")):
+        assert page.at.number_input(key="form.PLT.max_leaf_labels").value == 7
+        assert page.at.selectbox(key="form.PLT.loss").value == "squared_hinge"
+
+
+@pytest.mark.parametrize("value", [0, 101])
+def test_settings_that_are_not_allowed_are_named_and_nothing_starts(ready, server, value):
+    ready.go("train")
+    before = len(server.jobs())
+    ready.at.number_input(key="form.PLT.n_estimators").set_value(value)
+    ready.press("train.PLT.submit")
+    assert len(server.jobs()) == before
+    said = ready.at.error[0].value.replace("\\", "")
+    assert "The training was not started" in said and "Trees" in said and "1 to 100" in said
+    ready.at.number_input(key="form.PLT.n_estimators").set_value(1)
+    assert not ready.run().at.error
+
+
+def test_another_shape_of_tree_is_trained_named_and_warned_of(ready):
+    ready.go("train")
+    ready.at.selectbox(key="form.PLT.tree").set_value("huffman")
+    ready.at.number_input(key="form.PLT.collapse_layers").set_value(31)
+    ready.press("train.PLT.submit")
+    assert "Collapsed layers: 31 is not allowed (allowed: 0 to 30)" in ready.at.error[0].value.replace("\\", "")
+    ready.at.number_input(key="form.PLT.collapse_layers").set_value(1)
+    ready.at.number_input(key="form.PLT.n_estimators").set_value(2)
+    page = ready.press("train.PLT.submit").until(lambda s: "Training" in s.metrics())
+    assert "Trees: 2, How labels are grouped: huffman, Collapsed layers: 1" in page.text()
+    assert "trees of one shape" in page.text()
+
+
+def test_settings_that_are_trained_already_are_said_to_be(ready):
+    page = trained(ready)
+    assert "this is the result shown" in page.text()
+    page.at.number_input(key="form.PLT.n_estimators").set_value(2)
+    assert "Trained already" not in page.run().text()
+    page.press("train.PLT.submit").until(lambda s: "with Trees: 2" in s.text())
+    page.at.number_input(key="form.PLT.n_estimators").set_value(1)
+    assert "Trained already: opens at once" in page.run().text()
+
+
+def test_data_without_labelled_training_rows_cannot_be_trained_on(ready):
+    from xmlcore.datasets import Dataset
+
+    data = small_data()
+    empty = Dataset("none", data.X_train, 0 * data.Y_train.toarray(), data.X_test, data.Y_test)
+    use(ready, empty)
+    ready.go("train")
+    assert ready.at.button(key="train.PLT.submit").disabled
+    assert "No training row has a label" in ready.text()
+
+
+def test_one_test_row_is_not_called_rows(ready):
+    from xmlcore.datasets import Dataset
+
+    data = small_data()
+    use(ready, Dataset("one", data.X_train, data.Y_train, data.X_test[:1], data.Y_test[:1]))
+    assert "of the 1 test row (P@1)" in trained(ready).text()
+
+
+def use(session, data):
+    """Put a data set into a session's workspace."""
+    import json
+
+    from pages.shared import workspace
+    from xmlcore import datasets
+
+    fingerprint = datasets.save_dataset(data)
+    path = workspace._path(session.token)
+    workspace = json.loads(path.read_text())
+    workspace["known"][fingerprint] = {"name": data.name, "source": "upload", "notes": []}
+    path.write_text(json.dumps({**workspace, "dataset": fingerprint}))
+    session.run()
+
+
+def test_the_empty_beam_field_says_that_the_search_is_exact(ready):
+    ready.go("train")
+    assert ready.at.number_input(key="form.PLT.beam").placeholder == "exact"
+    assert ready.at.number_input(key="form.PLT.C").placeholder == "a number is needed"
