@@ -6,6 +6,7 @@ import streamlit as st
 
 from pages.robustness import noise
 from pages.shared import fields, format, run_names, server, tasks, workspace
+from pages.shared.noise_supports import SUPPORTS
 from xmlcore import experiment, robustness
 from xmlcore.experiment import estimates
 from xmlcore.experiment.twins import twins
@@ -156,9 +157,9 @@ def _options(kind) -> dict:
         options["norm"] = 2 if norm == "2" else norm
     options["support"] = st.selectbox(
         "On",
-        list(noise.SUPPORTS),
-        format_func=lambda value: noise.SUPPORTS[value] if kind == "gaussian" else noise.SUPPORTS[value].split(" (")[0],
-        **workspace.keep(f"robustness.support {kind}", "all", options=list(noise.SUPPORTS)),
+        list(SUPPORTS),
+        format_func=lambda value: SUPPORTS[value] if kind == "gaussian" else SUPPORTS[value].split(" (")[0],
+        **workspace.keep(f"robustness.support {kind}", "all", options=list(SUPPORTS)),
         help="A row of words has few features. Noise on all features gives it small values of thousands of others.",
     )
     return options

@@ -18,7 +18,6 @@ ABOUT = {
     "than FGSM, and slower.",
 }
 ATTACKS = ("fgsm", "pgd")
-SUPPORTS = {"all": "all features (the paper)", "nonzero": "present features only"}
 NORMS = {"2": "L2, length of the change", "inf": "L∞, largest change of a feature"}
 WAYS = {"drop": "dropped", "swap": "swapped", "insert": "inserted"}
 MOST_LEVELS = 12  # measured at once

@@ -2,8 +2,9 @@
 
 import streamlit as st
 
-from pages.robustness import choices, noise
+from pages.robustness import choices
 from pages.shared import format, jobs, run_names, server, tasks, workspace
+from pages.shared.noise_supports import SUPPORTS
 from xmlcore import robustness
 from xmlcore.experiment import estimates
 from xmlcore.experiment import twins as pairs
@@ -84,10 +85,10 @@ def _choose(data, fingerprint, plain):
     with four:
         support = st.selectbox(
             "Noise on",
-            list(noise.SUPPORTS),
-            format_func=noise.SUPPORTS.get,
+            list(SUPPORTS),
+            format_func=SUPPORTS.get,
             **workspace.keep(
-                f"robustness.twin.support {fingerprint[:8]}", _first_support(data, ratio), options=list(noise.SUPPORTS)
+                f"robustness.twin.support {fingerprint[:8]}", _first_support(data, ratio), options=list(SUPPORTS)
             ),
             help="Noise on all features gives a copy a value of each of them, also where the row has 0: training takes "
             "time and memory for rows times features.",
