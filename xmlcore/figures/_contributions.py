@@ -29,6 +29,8 @@ def contribution_bars(
         Number of features with a bar of their own. The others share one bar, so that all bars add up to the score.
     unit : str
         The score that contributions add up to.
+    title : str
+        Title of the figure.
     ends : pair of float, optional
         Smallest and largest value on the axis, so that several figures can have the same axis.
 
@@ -83,6 +85,8 @@ def magnitude_bars(
         Number of bars.
     marked : sequence of int
         Features in full colour, such as those that contribute most; the others are pale.
+    title : str
+        Title of the figure.
 
     Returns
     -------
@@ -116,6 +120,12 @@ def importance_bars(
     frame : DataFrame, a row per feature, largest first
         Columns ``name``, ``mean_abs``, ``mean``, ``n_rows``. :func:`xmlcore.explain.importance` gives them; names only
         if it gets them.
+    n : int
+        Number of features with a bar.
+    unit : str
+        The score that contributions add up to.
+    title : str
+        Title of the figure.
 
     Returns
     -------
@@ -160,6 +170,10 @@ def contributions_compared(
         Columns ``name``, ``first``, ``second``.
     first, second : str
         Names of the two contributions in the legend.
+    unit : str
+        The score that contributions add up to.
+    title : str
+        Title of the figure.
 
     Returns
     -------

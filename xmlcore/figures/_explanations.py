@@ -26,6 +26,10 @@ def deletion_curves(
     ----------
     frame : DataFrame
         Columns ``method``, ``removed``, ``row``, ``score``. :func:`xmlcore.explain.deletion_curve` gives them.
+    title : str
+        Title of the figure.
+    score : str
+        Title of the axis of scores.
 
     Returns
     -------
@@ -69,6 +73,8 @@ def stability_curves(frame: pd.DataFrame, *, title: str = "Do explanations stay 
     frame : DataFrame, a row per row of the data, level and repeat
         Columns ``row``, ``sigma``, ``repeat``, ``spearman``, ``overlap``. :func:`xmlcore.explain.stability` gives the
         last three.
+    title : str
+        Title of the figure.
 
     Returns
     -------

@@ -34,6 +34,8 @@ def leaf_depths(frame: pd.DataFrame, n_labels: int, arity: int, title: str = "De
         :func:`xmlcore.models.ldsm.frames.depth_frame` gives it.
     n_labels, arity : int
         L and M.
+    title : str
+        Title of the figure.
 
     Returns
     -------
@@ -83,6 +85,8 @@ def objective_by_depth(frame: pd.DataFrame, part: str = "J", title: str | None =
         :func:`xmlcore.models.ldsm.frames.objective_by_depth` gives it.
     part : str
         Draws the rows of the frame with this ``part``.
+    title : str, optional
+        Title of the figure; None makes one.
 
     Returns
     -------
@@ -124,6 +128,8 @@ def objective_in_training(frame: pd.DataFrame, title: str = "J while the node wa
     frame : DataFrame
         Columns ``epoch``, ``part``, ``value``, ``stage`` ("training", or "split" for the value of the final split).
         :func:`xmlcore.models.ldsm.frames.training_trace` gives it.
+    title : str
+        Title of the figure.
 
     Returns
     -------
@@ -177,6 +183,8 @@ def measures_of_prefixes(
         With "max_nodes", the depth of the deepest tree is drawn on a second axis.
     measures, ks : sequence
         The measures and values of k to draw. nDCG@1 equals P@1 and is not drawn beside it.
+    title : str, optional
+        Title of the figure; None makes one.
 
     Returns
     -------

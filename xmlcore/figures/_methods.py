@@ -54,6 +54,8 @@ def patterns_compared(
     measure : str
     share : float, optional
         Draw only this share; the method "all features" is always drawn. None draws all rows of the frame.
+    title : str, optional
+        Title of the figure; None makes one.
 
     Returns
     -------
@@ -113,6 +115,10 @@ def score_against_share(frame: pd.DataFrame, measure: str = "average precision",
     frame : DataFrame
         Columns ``method``, ``share``, ``seed``, ``measure``, ``value``; see :func:`patterns_compared`. The method "all
         features" is drawn as a horizontal line.
+    measure : str
+        The measure to draw.
+    title : str, optional
+        Title of the figure; None makes one.
 
     Returns
     -------
@@ -163,6 +169,8 @@ def stability_boxes(
         Columns ``name``, ``jaccard`` (mean over pairs of seeds). Optional: ``spearman``, also a mean over pairs.
     chance : float, optional
         Expected Jaccard similarity of features drawn at random, which is marked.
+    title : str
+        Title of the figure.
 
     Returns
     -------
@@ -227,6 +235,8 @@ def significance_diagram(
     edges : DataFrame, a row per pair of methods without a difference
         Columns ``a``, ``b`` (methods), ``p``, ``line`` ("thick" for p of at least 0.1, "thin" for p of at least 0.05).
         :func:`xmlcore.selection.significance_graph` gives both frames.
+    title : str
+        Title of the figure.
 
     Returns
     -------

@@ -16,6 +16,8 @@ def noisy_features(frame: pd.DataFrame, *, title: str = "Feature values without 
     ----------
     frame : DataFrame, a row per row of the data and feature, in the order in which they are drawn
         Columns ``row``, ``row_name`` (title of the panel), ``name`` (of the feature), ``clean``, ``noisy`` (values).
+    title : str
+        Title of the figure.
 
     Returns
     -------

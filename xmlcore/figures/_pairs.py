@@ -27,6 +27,8 @@ def feature_weights(frame: pd.DataFrame, *, title: str = "Weights of the feature
     frame : DataFrame, a row per feature, drawn in this order from the top
         Columns ``name``, ``value`` (weight times scale), ``weight``, ``scale`` (size of a typical difference).
         Optional: ``meaning``.
+    title : str
+        Title of the figure.
 
     Returns
     -------
@@ -76,6 +78,8 @@ def candidate_features(frame: pd.DataFrame, *, title: str = "What each feature a
         Columns ``label``, ``name``, ``right`` (whether it is a true class), ``candidate`` (False for a true class that
         was not among the candidates), ``f``, ``feature``, ``value``, and ``contribution``: the weight times the
         difference of the value to the mean of the candidates.
+    title : str
+        Title of the figure.
 
     Returns
     -------

@@ -19,6 +19,8 @@ def path_products(frame: pd.DataFrame, *, title: str = "The probability along th
     frame : DataFrame, a row per node of the path
         Columns ``tree``, ``depth``, ``node``, ``margin``, ``factor`` (the probability of the node given its parent).
         :func:`xmlcore.explain.path` gives them.
+    title : str
+        Title of the figure.
 
     Returns
     -------
@@ -68,6 +70,8 @@ def path_shares(frame: pd.DataFrame, *, title: str = "The label’s share along 
     frame : DataFrame, a row per node on each way
         Columns ``tree``, ``leaf`` (where the way ends), ``depth``, ``node``, ``share``. Optional: ``weight`` (of the
         way in the mean). :func:`xmlcore.explain.path` gives them.
+    title : str
+        Title of the figure.
 
     Returns
     -------

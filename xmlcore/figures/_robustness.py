@@ -73,6 +73,10 @@ def prediction_times(
     frame : DataFrame
         Columns ``run``, ``model``, ``sigma``, ``bucket``, ``measure`` ("predict_s" is drawn), ``n``, ``mean``, ``low``,
         ``high``, ``rows`` (number of predicted rows); see :func:`robustness_curves`.
+    level : str
+        Title of the axis of levels.
+    title : str
+        Title of the figure.
 
     Returns
     -------
@@ -105,6 +109,12 @@ def buckets_under_noise(
         ``n``, ``mean``, ``low``, ``high``; see :func:`robustness_curves`.
     measure : {"R@k", "P@k"}
         The values of P@k add up to that of all labels and are stacked; those of R@k are drawn as separate lines.
+    k : int
+        The k of the measure.
+    level : str
+        Title of the axis of levels.
+    title : str, optional
+        Title of the figure; None makes one.
 
     Returns
     -------

@@ -46,6 +46,8 @@ def sampled_classes(frame: pd.DataFrame, *, title: str = "Class sizes before and
     frame : DataFrame, a row per class
         Columns ``class_size`` (training rows), ``sampled_size`` (copies of its examples that were sampled). Optional:
         ``name``.
+    title : str
+        Title of the figure.
 
     Returns
     -------
@@ -113,6 +115,8 @@ def candidate_curves(
         [0, 1]), ``predict_ms_per_row`` (milliseconds).
     own : int, optional
         The model's own q, which is marked.
+    title : str
+        Title of the figure.
 
     Returns
     -------
@@ -154,6 +158,8 @@ def sampling_sweep(
     axis : {"n_adversarial", "examples_per_class"}
     own : float, optional
         The value of the trained model, which is marked.
+    title : str, optional
+        Title of the figure; None makes one.
 
     Returns
     -------
@@ -215,6 +221,8 @@ def bucket_bars(frame: pd.DataFrame, measure: str = "accuracy", *, title: str | 
         Columns ``run`` (name in the legend), ``model``, ``bucket`` ("head", "torso", "tail"), ``n_classes``,
         ``n_rows``, and the column named by ``measure``, in [0, 1].
     measure : {"accuracy", "macro_f1"}
+    title : str, optional
+        Title of the figure; None makes one.
 
     Returns
     -------

@@ -23,6 +23,8 @@ def feature_bars(
         Number of bars.
     unit : str
         Title of the axis.
+    title : str
+        Title of the figure.
 
     Returns
     -------
@@ -68,6 +70,8 @@ def selection_heat(
         (0: not kept). :func:`xmlcore.selection.frames.heat_frame` gives all but the names.
     n_labels, n_features : int
         Number of all labels and features, for the count of those that are drawn.
+    title : str
+        Title of the figure.
 
     Returns
     -------
@@ -107,6 +111,8 @@ def group_heat(
         :func:`xmlcore.selection.frames.group_frame` gives all but the names.
     n_labels, n_features : int
         Number of all groups of labels and of features.
+    title : str
+        Title of the figure.
 
     Returns
     -------
@@ -138,6 +144,8 @@ def overlap_heat(frame: pd.DataFrame, *, n_labels: int, title: str = "Features i
         Columns ``a``, ``b`` (ids), ``a_name``, ``b_name``, ``jaccard`` (similarity of the kept features).
     n_labels : int
         Number of all labels, for the count of those that are drawn.
+    title : str
+        Title of the figure.
 
     Returns
     -------
