@@ -188,16 +188,21 @@ def check_parameters(estimator, parameters: "tuple[Parameter, ...]") -> None:
 def described(cls: type) -> type:
     """Put the entries of ``cls.PARAMETERS`` where the class docstring has ``{parameters}``; a class decorator.
 
-    Entries are in the order of the signature, as numpydoc wants them.
+    Entries are in the order of the signature, as numpydoc wants them. Parameters that ``__init__`` takes by ``**`` are
+    listed in the entry of that argument.
     """
     if cls.__doc__ is None:  # python -OO
         return cls
     order = list(inspect.signature(cls).parameters)
-    parameters = sorted(cls.PARAMETERS, key=lambda p: order.index(p.name) if p.name in order else len(order))
-    entries = "\n".join(parameter.doc for parameter in parameters)
+    own = sorted((p for p in cls.PARAMETERS if p.name in order), key=lambda p: order.index(p.name))
+    further = [p for p in cls.PARAMETERS if p.name not in order]
+    entries = [p.doc for p in own]
+    if further:
+        listed = textwrap.indent("\n".join(p.doc for p in further), "    ")
+        entries.append(f"**{order[-1]} : object\n    Parameters of :class:`{cls.__base__.__name__}`:\n\n{listed}")
 
     def filled(match):
-        return textwrap.indent(entries, match[1])
+        return textwrap.indent("\n".join(entries), match[1])
 
     cls.__doc__, count = re.subn(r"^([ \t]*)\{parameters\}", filled, cls.__doc__, flags=re.MULTILINE)
     if count != 1:

@@ -58,7 +58,20 @@ class ExtendedPLT(PLT):
         self.noise_support = noise_support
 
     def fit(self, X, Y, progress: Progress = silent) -> "ExtendedPLT":
-        """Train on the clean rows alone: see :meth:`PLT.fit`."""
+        """Train on the clean rows alone, as :meth:`PLT.fit` does.
+
+        Parameters
+        ----------
+        X : sparse or dense, shape (N, D)
+        Y : sparse or dense binary, shape (N, L), or lists of label ids
+        progress : callable, optional
+            See :class:`xmlcore.progress.Progress`; an exception from it stops the training.
+
+        Returns
+        -------
+        ExtendedPLT
+            Itself. When training is stopped, it stays as it was.
+        """
         return self._fit(Y, X, Y, 0, progress)
 
     def fit_for_adversarial_examples(self, X, Y, progress: Progress = silent) -> "ExtendedPLT":
@@ -69,8 +82,10 @@ class ExtendedPLT(PLT):
 
         Parameters
         ----------
-        X, Y, progress
-            See :meth:`PLT.fit`.
+        X : sparse or dense, shape (N, D)
+        Y : sparse or dense binary, shape (N, L), or lists of label ids
+        progress : callable, optional
+            See :class:`xmlcore.progress.Progress`; an exception from it stops the training.
 
         Returns
         -------
@@ -159,7 +174,7 @@ class ExtendedPLT(PLT):
 
         See Also
         --------
-        xmlcore.robustness.evaluate : any model and noise, with repeats, intervals and label buckets.
+        xmlcore.robustness.evaluate : Measure any model and noise, with repeats, intervals and label buckets.
         """
         from xmlcore import metrics
 
