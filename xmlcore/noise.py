@@ -73,8 +73,10 @@ class GaussianNoise:
             Ids of the rows; 0 to n - 1 when None. The noise of a row depends on its id, so rows with the same id get
             the same noise.
         seed : int in [0, 2**63)
-        model, Y
-            Ignored. Attacks, which have the same method, need them.
+        model : fitted estimator, optional
+            Ignored. Attacks, which have the same method, need it.
+        Y : sparse, array_like or lists, optional
+            Ignored, as ``model`` is.
         n_jobs : int, optional
             Number of threads; all cores when None. The result does not depend on it.
 
@@ -189,8 +191,15 @@ class WordNoise:
         ----------
         X : sparse or dense, shape (n, D)
             D is the number of features of the reference.
-        rows, seed, model, Y, n_jobs
-            See :meth:`GaussianNoise.apply`.
+        rows : array_like of int, shape (n,), optional
+            Ids of the rows; 0 to n - 1 when None. Rows with the same id get the same noise.
+        seed : int in [0, 2**63)
+        model : fitted estimator, optional
+            Ignored. Attacks, which have the same method, need it.
+        Y : sparse, array_like or lists, optional
+            Ignored, as ``model`` is.
+        n_jobs : int, optional
+            Number of threads; all cores when None. The result does not depend on it.
 
         Returns
         -------

@@ -6,16 +6,15 @@
                                        /meta.json       the record: kind, key, time, size and other facts
                                        /...             other files, such as a model
 
-Two sorts of key are in use. A result's, such as a run's, is :func:`artifact_key`: a hash of the kind, what it is made
-from, its parameters and the version of the kind. A data set's is its fingerprint, a hash of its content.
+The key of a result, such as a run, is :func:`artifact_key`: a hash of its kind, inputs, parameters and version. The key
+of a data set is its fingerprint, a hash of its content.
 
 An artifact appears whole or not at all: it is written to a folder of another name, forced to disk, and renamed. So
 processes may read and write the same key at once without a lock. Deleting the folder is safe at any time: results can
 be made again, and data sets uploaded again.
 
 ``value.joblib`` is a pickle, and reading a pickle runs code. Only what this program wrote itself is ever read: kinds
-and keys are checked so that no user's text becomes part of a path, and an uploaded file is never stored under a name
-that :func:`load` reads.
+and keys are checked so that no user's text becomes part of a path, and uploads never get a name that load reads.
 """
 
 import hashlib
@@ -125,7 +124,20 @@ def artifact_key(kind: str, inputs: dict, params: dict, version: int = 1) -> str
 
 
 def key_with_code(kind: str, source: str, params: dict, code: str) -> str:
-    """Return the key of a result from the time when keys held a hash of all code; ``code`` is that hash."""
+    """Return the key that a result had when keys contained a hash of all code.
+
+    Parameters
+    ----------
+    kind, source : str
+        Kind of the result, and the key or fingerprint of what it was made from.
+    params : dict
+    code : str
+        The hash.
+
+    Returns
+    -------
+    str
+    """
     return _hashed([kind, source, _plain(params, "params"), code])
 
 
@@ -171,12 +183,25 @@ def folder(kind: str, key: str) -> Path:
 
 
 def exists(kind: str, key: str) -> bool:
-    """Return whether an artifact is stored under this key."""
+    """Return whether an artifact is stored under a key.
+
+    Parameters
+    ----------
+    kind, key : str
+
+    Returns
+    -------
+    bool
+    """
     return (folder(kind, key) / META).is_file()
 
 
 def info(kind: str, key: str) -> dict:
     """Return the record of an artifact, without loading the object.
+
+    Parameters
+    ----------
+    kind, key : str
 
     Returns
     -------
@@ -187,10 +212,8 @@ def info(kind: str, key: str) -> dict:
 
     Raises
     ------
-    MissingArtifactError
-        If nothing is stored under the key.
-    DamagedArtifactError
-        If its record cannot be read; the artifact is removed.
+    MissingArtifactError, DamagedArtifactError
+        See :func:`load`.
     """
     return _careful(_read_meta, kind, key)
 
@@ -247,12 +270,27 @@ def _read_meta(path) -> dict:
 
 
 def check(kind: str, key: str) -> None:
-    """Raise what :func:`load` would raise for an artifact that is missing or cut short, without reading the object."""
+    """Raise what :func:`load` would raise for an artifact that is missing or cut short, without reading the object.
+
+    Parameters
+    ----------
+    kind, key : str
+    """
     _careful(_check_value, kind, key)
 
 
 def changed(kind: str) -> int:
-    """Return when an artifact of a kind was last made or deleted: nanoseconds since 1970, 0 without any."""
+    """Return when an artifact of a kind was last made or deleted.
+
+    Parameters
+    ----------
+    kind : str
+
+    Returns
+    -------
+    int
+        Nanoseconds since 1970; 0 if there has been no artifact of the kind.
+    """
     try:
         return _kind_folder(kind).stat().st_mtime_ns
     except OSError:
@@ -260,7 +298,11 @@ def changed(kind: str) -> int:
 
 
 def load(kind: str, key: str):
-    """Read a stored object back.
+    """Read a stored object.
+
+    Parameters
+    ----------
+    kind, key : str
 
     Returns
     -------
@@ -272,7 +314,7 @@ def load(kind: str, key: str):
     MissingArtifactError
         If nothing is stored under the key.
     DamagedArtifactError
-        If the file was cut short or changed; the artifact is removed.
+        If a file was cut short or changed; the artifact is removed.
     UnreadableArtifactError
         If the file is as it was written, but reading it fails, for example because a class has moved.
     StoreError
@@ -326,7 +368,15 @@ def save(kind: str, key: str, value, **meta) -> Path:
 
 
 def write_value(path, value, name: str = VALUE) -> None:
-    """Put the object that :func:`load` returns into a folder given by :func:`writing`."""
+    """Write the object that :func:`load` returns into a folder given by :func:`writing`.
+
+    Parameters
+    ----------
+    path : str or path-like
+    value : object
+    name : str
+        Name of the file; :func:`load` reads the default one.
+    """
     import joblib
 
     joblib.dump(value, Path(path) / name)
@@ -446,6 +496,11 @@ def rewrite(kind: str, key: str, value) -> None:
 
     The new object goes to a file of its own, and the record then changes in one step to name that file. So a process
     that reads meanwhile finds one of the two objects, and nothing is lost when this process is killed.
+
+    Parameters
+    ----------
+    kind, key : str
+    value : object
     """
     path = folder(kind, key)
     record = _careful(_read_meta, kind, key)
@@ -462,7 +517,17 @@ def rewrite(kind: str, key: str, value) -> None:
 
 
 def entries(kind: str) -> list[dict]:
-    """Return the :func:`info` of every artifact of a kind, newest first. Other files in the folder are skipped."""
+    """Return the records of all artifacts of a kind. Other files in the folder are skipped.
+
+    Parameters
+    ----------
+    kind : str
+
+    Returns
+    -------
+    list of dict
+        See :func:`info`; the newest first.
+    """
     parent = _kind_folder(kind)
     found = []
     for path in parent.iterdir() if parent.is_dir() else ():
@@ -478,10 +543,14 @@ def entries(kind: str) -> list[dict]:
 def delete(kind: str, key: str) -> bool:
     """Remove an artifact in one step: other processes find it whole or not at all.
 
+    Parameters
+    ----------
+    kind, key : str
+
     Returns
     -------
     bool
-        Whether there was one.
+        Whether it was there.
     """
     return _remove(folder(kind, key))
 

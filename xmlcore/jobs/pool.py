@@ -13,10 +13,14 @@ WATCH_SECONDS = 1.0
 
 
 def default_workers() -> int:
-    """How many jobs run at once by default: one for every 4 cores, at least 2 and at most 4.
+    """Return how many jobs run at the same time by default: one for every 4 cores, at least 2 and at most 4.
 
-    A job's kernels use all cores by themselves, so more jobs finish no sooner; two let a short one pass a long one, and
-    a second session need not wait.
+    The kernels of one job use all cores, so more jobs at the same time do not finish sooner. With two, a short job need
+    not wait for a long one, and a second session need not wait for the first.
+
+    Returns
+    -------
+    int
     """
     from joblib import cpu_count
 
@@ -53,7 +57,20 @@ class WorkerPool(ThreadPoolExecutor):
         self._closed = False
 
     def submit(self, fn, /, *args, **kwargs):
-        """Schedule ``fn(*args, **kwargs)`` in a worker process; see :meth:`concurrent.futures.Executor.submit`."""
+        """Call a function in a worker process; see :meth:`concurrent.futures.Executor.submit`.
+
+        Parameters
+        ----------
+        fn : callable
+            The function.
+        *args, **kwargs
+            Arguments of the function.
+
+        Returns
+        -------
+        concurrent.futures.Future
+            Gives the result of the call.
+        """
         call = _Call()
         future = super().submit(self._carry_out, call, fn, args, kwargs)
         with self._guard:
@@ -61,7 +78,15 @@ class WorkerPool(ThreadPoolExecutor):
         return future
 
     def kill(self, future) -> None:
-        """End a call for good by killing its process; its future then has an exception. No effect on one that ended."""
+        """End a call by killing its process; its future then has an exception.
+
+        A call that has ended already is left as it is.
+
+        Parameters
+        ----------
+        future : concurrent.futures.Future
+            What :meth:`submit` returned for the call.
+        """
         if future.cancel():
             return
         with self._guard:

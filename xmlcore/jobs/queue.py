@@ -25,10 +25,16 @@ _QUEUE_FILE = "queue.json"
 class JobError(RuntimeError):
     """A job has no result.
 
+    Parameters
+    ----------
+    message : str
+        Why it has none.
+    traceback : str, optional
+        Traceback of the failure in the worker.
+
     Attributes
     ----------
     traceback : str or None
-        Of the failure in the worker.
     """
 
     def __init__(self, message, traceback=None):
@@ -37,16 +43,27 @@ class JobError(RuntimeError):
 
 
 class Job:
-    """One piece of work, made by :meth:`Queue.submit`. Attributes may be read from any thread, and not be changed.
+    """One piece of work, which :meth:`Queue.submit` makes.
 
-    Attributes
+    Its attributes may be read from any thread, and must not be changed.
+
+    Parameters
     ----------
-    id : str
-        Hex digits; unique.
+    queue : Queue
+        The queue that runs the job.
     key : str or None
         The key given to :meth:`Queue.submit`.
     title : str
         What the work is, for the user.
+    owner : str
+        Who wants the job.
+
+    Attributes
+    ----------
+    id : str
+        Unique; hex digits.
+    key : str or None
+    title : str
     queued : datetime
         When it was submitted (UTC).
     """
@@ -157,22 +174,42 @@ class Job:
         return self._traceback
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Wait for its end at most ``timeout`` seconds; whether it has ended."""
+        """Wait until the job has ended.
+
+        Parameters
+        ----------
+        timeout : float, optional
+            Largest number of seconds to wait; no limit when None.
+
+        Returns
+        -------
+        bool
+            Whether the job has ended.
+        """
         return self._over.wait(timeout)
 
     def result(self, timeout: float | None = None):
-        """Wait for its end and return what the function returned.
+        """Wait until the job has ended, and return what its function returned.
 
         Return values are for small things such as a key in the store: up to 10 MB.
+
+        Parameters
+        ----------
+        timeout : float, optional
+            Largest number of seconds to wait; no limit when None.
+
+        Returns
+        -------
+        object
 
         Raises
         ------
         TimeoutError
-            If it has not ended after ``timeout`` seconds.
+            The job has not ended after ``timeout`` seconds.
         JobError
-            If it failed, or returned more than 10 MB.
+            The job failed, or returned more than 10 MB.
         xmlcore.progress.Cancelled
-            If it was cancelled.
+            The job was cancelled.
         """
         if not self.wait(timeout):
             raise TimeoutError(f"{self.title!r} has not ended after {timeout} seconds")
@@ -295,11 +332,12 @@ class Queue:
         Parameters
         ----------
         function : callable
-            Takes ``progress`` (see :class:`xmlcore.progress.Progress`) and calls it now and then. Workers import it by
-            its module's name; one from a script or notebook is sent along. It must not be from a module that imports
-            Streamlit.
-        *args, **kwargs
-            For the function; pickled now, so later changes do not reach it. Send keys of the store, not large objects.
+            Takes ``progress`` (see :class:`xmlcore.progress.Progress`) and calls it now and then. Workers import the
+            function by the name of its module; a function from a script or notebook is sent to them. It must not be
+            from a module that imports Streamlit.
+        *args : object
+            Arguments of the function. They are pickled now, so later changes do not reach it. Pass keys of the store,
+            not large objects.
         title : str
             What the work is, as a user would say it.
         owner : str
@@ -307,11 +345,13 @@ class Queue:
         key : str, optional
             Identifies the result. While a job of the same key waits or runs, no second one is made: ``owner`` becomes
             another owner of the first one.
+        **kwargs : object
+            Further arguments of the function, pickled as ``args`` are.
 
         Returns
         -------
         Job
-            New, or the one of the same key.
+            A new job, or the one of the same key.
         """
         if not callable(function):
             raise TypeError(f"function must be callable, not {type(function).__name__}")
@@ -343,12 +383,34 @@ class Queue:
         return job
 
     def get(self, job_id: str) -> Job | None:
-        """The job of this id; None when there is none, or it ended long ago."""
+        """Return the job with an id.
+
+        Parameters
+        ----------
+        job_id : str
+            The :attr:`Job.id`.
+
+        Returns
+        -------
+        Job or None
+            None if there is no such job, or if it ended long ago.
+        """
         with self._lock:
             return self._jobs.get(job_id)
 
     def jobs(self, owner: str | None = None) -> list[Job]:
-        """Jobs of an owner, or all; newest first."""
+        """Return the jobs of an owner, or all jobs.
+
+        Parameters
+        ----------
+        owner : str, optional
+            Only jobs of this owner; all jobs when None.
+
+        Returns
+        -------
+        list of Job
+            The newest first.
+        """
         with self._lock:
             return [job for job in reversed(self._jobs.values()) if owner is None or owner in job._owners]
 
@@ -400,7 +462,13 @@ class Queue:
             job._timer.start()
 
     def shutdown(self, wait: bool = True) -> None:
-        """Stop all jobs, and the workers of the default executor; nothing can be submitted afterwards."""
+        """Stop all jobs, and the workers of the default executor; nothing can be submitted afterwards.
+
+        Parameters
+        ----------
+        wait : bool
+            Whether to return only when the workers have ended.
+        """
         with self._lock:
             self._closed = True
             for job in list(self._jobs.values()):

@@ -61,21 +61,23 @@ def accuracy(Y_true, predictions, classes=None) -> float:
 
 
 def macro_f1(Y_true, predictions, classes=None) -> float:
-    r"""Harmonic mean of macro precision and macro recall.
+    r"""Return the harmonic mean of macro precision and macro recall.
 
     .. math:: MaF_1 = \frac{2 P R}{P + R}, \quad
         P = \frac{1}{|C|} \sum_{c \in C} \frac{tp_c}{pred_c}, \quad R = \frac{1}{|C|} \sum_{c \in C} \frac{tp_c}{true_c}
 
-    C are the classes that have an example. Of these a class that is never predicted has the precision 0. Predictions of
-    a class that has no example lower the recall of the classes they should have been, and nothing else.
+    C are the classes that have an example. A class in C that is never predicted has the precision 0. Predicting a class
+    that has no example lowers the recall of the true class, and changes nothing else.
 
-    This is the paper's measure. The mean of the classes' own F1, which is also called macro F1 (scikit-learn's
-    ``f1_score(average="macro")``), is another and never larger.
+    This is the paper's measure. The mean of the F1 of the classes, which is also called macro F1 (scikit-learn's
+    ``f1_score(average="macro")``), is another measure and never larger.
 
     Parameters
     ----------
-    Y_true, predictions
-        As for :func:`accuracy`.
+    Y_true : sparse or dense binary matrix, shape (n, L), list of lists of int, or one class id per row, shape (n,)
+        The true classes.
+    predictions : Ranking, ndarray, sparse matrix or list
+        One class per row, as for :func:`accuracy`.
     classes : ndarray of bool, shape (L,), or ids, optional
         C has only these classes; what is predicted for examples of other classes still counts in their precision.
 

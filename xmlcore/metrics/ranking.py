@@ -66,7 +66,7 @@ def precision_at_k(Y_true, ranking, k: int = 5) -> np.ndarray:
 
 
 def recall_at_k(Y_true, ranking, k: int = 5) -> np.ndarray:
-    r"""R@1..R@k: the share of a row's true labels found among the first k, mean over rows.
+    r"""Return R@1, ..., R@k: the share of a row's true labels among its first k labels, mean over rows.
 
     .. math:: R@k = \frac{1}{n} \sum_{rows} \frac{1}{|y|} \sum_{i=1}^{k} [\hat y_i \in y]
 
@@ -74,20 +74,31 @@ def recall_at_k(Y_true, ranking, k: int = 5) -> np.ndarray:
 
     Parameters
     ----------
-    Y_true, ranking, k
-        As for :func:`precision_at_k`, which also lists the errors.
+    Y_true : sparse or dense binary matrix, shape (n, L), or list of lists of int
+        The true labels of each row.
+    ranking : Ranking, ndarray, sparse matrix or list of lists of int
+        Labels, best first, or scores; the forms are those of :func:`as_ranking`.
+    k : int
+        The last place to measure at. It may be larger than the number of labels.
 
     Returns
     -------
     ndarray of float64, shape (k,)
         The value at 1..k, in [0, 1]; nan when there are no rows.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As for :func:`precision_at_k`.
     """
     sums, n = _sums(Y_true, ranking, k)
     return _mean(sums[:, _kernels.RECALL], n)
 
 
 def ndcg_at_k(Y_true, ranking, k: int = 5) -> np.ndarray:
-    r"""nDCG@1..nDCG@k: right labels discounted by their place, relative to the row's best possible, mean over rows.
+    r"""Return nDCG@1, ..., nDCG@k: the discounted gain of a row, divided by its largest possible one, mean over rows.
+
+    A true label at place i has the gain 1 / log2(i + 1).
 
     .. math:: nDCG@k = \frac{1}{n} \sum_{rows}
         \frac{\sum_{i=1}^{k} [\hat y_i \in y] / \log_2(i + 1)}{\sum_{i=1}^{\min(k, |y|)} 1 / \log_2(i + 1)}
@@ -96,86 +107,128 @@ def ndcg_at_k(Y_true, ranking, k: int = 5) -> np.ndarray:
 
     Parameters
     ----------
-    Y_true, ranking, k
-        As for :func:`precision_at_k`, which also lists the errors.
+    Y_true : sparse or dense binary matrix, shape (n, L), or list of lists of int
+        The true labels of each row.
+    ranking : Ranking, ndarray, sparse matrix or list of lists of int
+        Labels, best first, or scores; the forms are those of :func:`as_ranking`.
+    k : int
+        The last place to measure at. It may be larger than the number of labels.
 
     Returns
     -------
     ndarray of float64, shape (k,)
         The value at 1..k, in [0, 1]; nan when there are no rows.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As for :func:`precision_at_k`.
     """
     sums, n = _sums(Y_true, ranking, k)
     return _mean(sums[:, _kernels.NDCG], n)
 
 
 def psprecision_at_k(Y_true, ranking, inv_ps, k: int = 5) -> np.ndarray:
-    r"""PSP@1..PSP@k: precision with labels weighted by inverse propensity, relative to the best possible.
+    r"""Return PSP@1, ..., PSP@k: precision with weighted labels, divided by the largest possible one.
 
     .. math:: PSP@k = \frac{\sum_{rows} \sum_{i=1}^{k} q_{\hat y_i} [\hat y_i \in y]}
         {\sum_{rows} \max_{S \subseteq y, |S| \le k} \sum_{l \in S} q_l}
 
     Parameters
     ----------
-    Y_true, ranking, k
-        As for :func:`precision_at_k`, which also lists the errors.
+    Y_true : sparse or dense binary matrix, shape (n, L), or list of lists of int
+        The true labels of each row.
+    ranking : Ranking, ndarray, sparse matrix or list of lists of int
+        Labels, best first, or scores; the forms are those of :func:`as_ranking`.
     inv_ps : array_like of float, shape (L,)
         Weight of each label, positive and finite: :func:`inverse_propensity` or :func:`inverse_log_frequency` of the
         training labels.
+    k : int
+        The last place to measure at. It may be larger than the number of labels.
 
     Returns
     -------
     ndarray of float64, shape (k,)
         The value at 1..k, in [0, 1]; nan when no row has a true label.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As for :func:`precision_at_k`.
     """
     sums, _ = _sums(Y_true, ranking, k, _needed(inv_ps))
     return _ratio(sums, _kernels.PS_GAIN, _kernels.PS_BEST)
 
 
 def psrecall_at_k(Y_true, ranking, inv_ps, k: int = 5) -> np.ndarray:
-    r"""PSR@1..PSR@k: as :func:`psprecision_at_k`, with each row's gain and best gain divided by its true labels.
+    r"""Return PSR@1, ..., PSR@k: recall with weighted labels, divided by the largest possible one.
+
+    It is :func:`psprecision_at_k` with each row's gain and largest gain divided by the number of its true labels.
 
     .. math:: PSR@k = \frac{\sum_{rows} \frac{1}{|y|} \sum_{i=1}^{k} q_{\hat y_i} [\hat y_i \in y]}
         {\sum_{rows} \frac{1}{|y|} \max_{S \subseteq y, |S| \le k} \sum_{l \in S} q_l}
 
     Parameters
     ----------
-    Y_true, ranking, inv_ps, k
-        As for :func:`psprecision_at_k`.
+    Y_true : sparse or dense binary matrix, shape (n, L), or list of lists of int
+        The true labels of each row.
+    ranking : Ranking, ndarray, sparse matrix or list of lists of int
+        Labels, best first, or scores; the forms are those of :func:`as_ranking`.
+    inv_ps : array_like of float, shape (L,)
+        Weight of each label, as for :func:`psprecision_at_k`.
+    k : int
+        The last place to measure at. It may be larger than the number of labels.
 
     Returns
     -------
     ndarray of float64, shape (k,)
         The value at 1..k, in [0, 1]; nan when no row has a true label.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As for :func:`precision_at_k`.
     """
     sums, _ = _sums(Y_true, ranking, k, _needed(inv_ps))
     return _ratio(sums, _kernels.PS_RECALL_GAIN, _kernels.PS_RECALL_BEST)
 
 
 def psdcg_at_k(Y_true, ranking, inv_ps, k: int = 5) -> np.ndarray:
-    r"""PSDCG@1..PSDCG@k: weighted right labels discounted by their place, relative to the best possible.
+    r"""Return PSDCG@1, ..., PSDCG@k: the discounted gain of weighted labels, divided by the largest possible one.
 
     .. math:: PSDCG@k = \frac{\sum_{rows} \sum_{i=1}^{k} q_{\hat y_i} [\hat y_i \in y] / \log_2(i + 1)}
         {\sum_{rows} \sum_{i=1}^{\min(k, |y|)} q_{(i)} / \log_2(i + 1)}
 
-    where :math:`q_{(i)}` is the i-th largest weight of the row's true labels. A row with many true labels weighs
-    more than one with few; :func:`psndcg_at_k` evens that out.
+    where :math:`q_{(i)}` is the i-th largest weight of the row's true labels. A row with many true labels counts
+    more than one with few; in :func:`psndcg_at_k` it does not.
 
     Parameters
     ----------
-    Y_true, ranking, inv_ps, k
-        As for :func:`psprecision_at_k`.
+    Y_true : sparse or dense binary matrix, shape (n, L), or list of lists of int
+        The true labels of each row.
+    ranking : Ranking, ndarray, sparse matrix or list of lists of int
+        Labels, best first, or scores; the forms are those of :func:`as_ranking`.
+    inv_ps : array_like of float, shape (L,)
+        Weight of each label, as for :func:`psprecision_at_k`.
+    k : int
+        The last place to measure at. It may be larger than the number of labels.
 
     Returns
     -------
     ndarray of float64, shape (k,)
         The value at 1..k, in [0, 1]; nan when no row has a true label.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As for :func:`precision_at_k`.
     """
     sums, _ = _sums(Y_true, ranking, k, _needed(inv_ps))
     return _ratio(sums, _kernels.PS_DCG_GAIN, _kernels.PS_DCG_BEST)
 
 
 def psndcg_at_k(Y_true, ranking, inv_ps, k: int = 5) -> np.ndarray:
-    r"""PSnDCG@1..PSnDCG@k: as :func:`psdcg_at_k`, with each row's gain and best gain first divided by its ideal DCG.
+    r"""Return PSnDCG@1, ..., PSnDCG@k: PSDCG@k with each row's gains divided by its largest DCG without weights.
 
     .. math:: PSnDCG@k = \frac{\sum_{rows} \frac{1}{d} \sum_{i=1}^{k} q_{\hat y_i} [\hat y_i \in y] / \log_2(i + 1)}
         {\sum_{rows} \frac{1}{d} \sum_{i=1}^{\min(k, |y|)} q_{(i)} / \log_2(i + 1)},
@@ -183,25 +236,40 @@ def psndcg_at_k(Y_true, ranking, inv_ps, k: int = 5) -> np.ndarray:
 
     Parameters
     ----------
-    Y_true, ranking, inv_ps, k
-        As for :func:`psprecision_at_k`.
+    Y_true : sparse or dense binary matrix, shape (n, L), or list of lists of int
+        The true labels of each row.
+    ranking : Ranking, ndarray, sparse matrix or list of lists of int
+        Labels, best first, or scores; the forms are those of :func:`as_ranking`.
+    inv_ps : array_like of float, shape (L,)
+        Weight of each label, as for :func:`psprecision_at_k`.
+    k : int
+        The last place to measure at. It may be larger than the number of labels.
 
     Returns
     -------
     ndarray of float64, shape (k,)
         The value at 1..k, in [0, 1]; nan when no row has a true label.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As for :func:`precision_at_k`.
     """
     sums, _ = _sums(Y_true, ranking, k, _needed(inv_ps))
     return _ratio(sums, _kernels.PS_NDCG_GAIN, _kernels.PS_NDCG_BEST)
 
 
 def measures(Y_true, ranking, k: int = 5, inv_ps=None) -> dict[str, np.ndarray]:
-    """All measures of a ranking, in one pass.
+    """Return all measures of a ranking, computed in one pass.
 
     Parameters
     ----------
-    Y_true, ranking, k
-        As for :func:`precision_at_k`, which also lists the errors.
+    Y_true : sparse or dense binary matrix, shape (n, L), or list of lists of int
+        The true labels of each row.
+    ranking : Ranking, ndarray, sparse matrix or list of lists of int
+        Labels, best first, or scores; the forms are those of :func:`as_ranking`.
+    k : int
+        The last place to measure at. It may be larger than the number of labels.
     inv_ps : array_like of float, shape (L,), optional
         As for :func:`psprecision_at_k`.
 
@@ -210,6 +278,11 @@ def measures(Y_true, ranking, k: int = 5, inv_ps=None) -> dict[str, np.ndarray]:
     dict of str to ndarray of float64, shape (k,)
         ``"P@k"``, ``"R@k"``, ``"nDCG@k"``, and with ``inv_ps`` also ``"PSP@k"`` and ``"PSnDCG@k"``: the values at
         1..k, in [0, 1], the same as those of the single functions.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As for :func:`precision_at_k`.
     """
     sums, n = _sums(Y_true, ranking, k, inv_ps)
     result = {
@@ -224,12 +297,14 @@ def measures(Y_true, ranking, k: int = 5, inv_ps=None) -> dict[str, np.ndarray]:
 
 
 def hits(Y_true, ranking, k: int | None = None) -> np.ndarray:
-    """Which of the ranked labels are right.
+    """Return which of the ranked labels are true labels.
 
     Parameters
     ----------
-    Y_true, ranking
-        As for :func:`precision_at_k`, which also lists the errors.
+    Y_true : sparse or dense binary matrix, shape (n, L), or list of lists of int
+        The true labels of each row.
+    ranking : Ranking, ndarray, sparse matrix or list of lists of int
+        Labels, best first, or scores; the forms are those of :func:`as_ranking`.
     k : int, optional
         How many places; as many as the ranking has when not given. Scores need it.
 
@@ -237,6 +312,11 @@ def hits(Y_true, ranking, k: int | None = None) -> np.ndarray:
     -------
     ndarray of bool, shape (n, k)
         Whether the label at each place is a true one; False where there is none.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As for :func:`precision_at_k`.
     """
     indptr, indices, labels, _ = read(Y_true, ranking, k)
     found = np.zeros(labels.shape, dtype=bool)

@@ -47,6 +47,11 @@ class Estimator:
     def set_params(self, **params):
         """Set parameters by name.
 
+        Parameters
+        ----------
+        **params : object
+            New values by name.
+
         Returns
         -------
         Estimator

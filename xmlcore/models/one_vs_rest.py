@@ -275,16 +275,16 @@ class OneVsRest(MultiLabelModel):
         return Ranking(labels, scores)
 
     def predict_proba(self, X, threshold: float = 0.0) -> sp.csr_array:
-        """Sigmoids of the margins, those that reach a threshold.
+        """Return the sigmoids of the margins that reach a threshold.
 
-        With the logistic loss they are probabilities; with the squared hinge they are no more than margins brought
+        With the logistic loss they are probabilities. With the squared hinge loss they are margins, mapped to values
         between 0 and 1.
 
         Parameters
         ----------
         X : sparse or dense, shape (n, D)
         threshold : float in [0, 1]
-            At 0 every label of positive probability is stored: n * L numbers, mostly.
+            At 0, all labels of positive probability are stored: nearly n * L numbers.
 
         Returns
         -------
@@ -308,7 +308,7 @@ class OneVsRest(MultiLabelModel):
         return sp.csr_array(sp.vstack(parts, format="csr"))
 
     def linear_margins(self, labels) -> tuple[sp.csr_array, np.ndarray]:
-        """Weights and biases of some labels: the margin of a row x is ``weights @ (x / |x|) + bias``.
+        """Return the weights and biases of some labels: the margin of a row x is ``weights @ (x / |x|) + bias``.
 
         Parameters
         ----------
@@ -361,7 +361,13 @@ class OneVsRest(MultiLabelModel):
         return log_proba, gradient
 
     def size(self) -> dict:
-        """Size of the fitted model: "n_nodes" (labels), "depth" (1), "n_weights", "model_bytes" (of its arrays)."""
+        """Return the size of the fitted model.
+
+        Returns
+        -------
+        dict of str to int
+            "n_nodes" (labels), "depth" (1), "n_weights" and "model_bytes" (of its arrays).
+        """
         self._check_fitted()
         coef = self.coef_
         parts = (coef.indptr, coef.indices, coef.data, *self._by_column, *self._columns)

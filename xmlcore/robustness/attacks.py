@@ -89,8 +89,10 @@ class FGSM:
         Parameters
         ----------
         X : sparse or dense, shape (n, D)
-        rows, seed
-            Checked and ignored: FGSM is not random. Other perturbations need them.
+        rows : array_like of int, shape (n,), optional
+            Ids of the rows. They are checked and not used: FGSM is not random. Other perturbations need them.
+        seed : int in [0, 2**63)
+            Checked and not used, as ``rows`` are.
         model : estimator with ``log_proba_gradient`` and ``predict_topk``
             The fitted model that is attacked.
         Y : sparse or dense binary, shape (n, L), or lists of label ids, optional
@@ -133,14 +135,21 @@ class PGD:
     ----------
     epsilon : float in [0, 1e30]
         Largest length of the whole change, in the unit of the values of X.
-    norm, support, objective, nonnegative
-        See :class:`FGSM`.
+    norm : {2, inf, "inf"}
+        Norm in which the length is measured, see :class:`FGSM`.
     n_steps : int, at least 1
+        Number of steps.
     step : float, optional
         Length of a step; 2.5 * epsilon / n_steps when None, as in the paper's implementation.
+    support : {"all", "nonzero"}
+        Which features may change: all, or those that the row has.
+    objective : {"margin", "loss"}
+        What the attack makes larger, see :mod:`xmlcore.robustness.attacks`.
     random_start : bool
         Start at a random row within epsilon of the clean row instead of at the clean row. Only features for which the
         clean row's objective has a gradient are changed, so that rows stay sparse.
+    nonnegative : bool
+        Set values below 0 to 0, which does not make the change longer. X must have no negative values.
 
     Notes
     -----

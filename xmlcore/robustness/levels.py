@@ -31,7 +31,17 @@ class ValueScale:
 
     @classmethod
     def of(cls, X) -> "ValueScale":
-        """Measure the rows of a csr_array; without any feature, value and length count as 1."""
+        """Measure the rows of a matrix.
+
+        Parameters
+        ----------
+        X : csr_array, shape (n, D)
+
+        Returns
+        -------
+        ValueScale
+            If no row has a feature, ``value`` and ``length`` are 1.
+        """
         counts = np.diff(X.indptr)
         if X.nnz == 0:
             return cls(1.0, 1.0, 0.0)
@@ -68,7 +78,18 @@ def default_levels(kind: str, norm, scale: ValueScale) -> tuple[float, ...]:
 
 
 def training_sigma(scale: ValueScale) -> float:
-    """Return the standard deviation of the noise to train with: the paper's, or the middle of the default levels."""
+    """Return a standard deviation of the noise to train with.
+
+    Parameters
+    ----------
+    scale : ValueScale
+        How large the values of the training rows are.
+
+    Returns
+    -------
+    float
+        The paper's value if the feature values are about as large as the paper's, else the middle default level.
+    """
     if PAPER_VALUES[0] <= scale.value <= PAPER_VALUES[1]:
         return PAPER_SIGMA
     return default_levels("gaussian", 2, scale)[1]

@@ -93,7 +93,20 @@ def _values(matrix, row) -> dict:
 
 
 def lengths(X, noisy) -> tuple[np.ndarray, np.ndarray]:
-    """Return Euclidean lengths of rows, and of what noise has added to them: two arrays of float64, shape (rows,)."""
+    """Return the Euclidean lengths of rows, and the lengths of the changes that noise has made to them.
+
+    Parameters
+    ----------
+    X : csr_array, shape (n, D)
+        Clean rows.
+    noisy : csr_array, shape (n, D)
+        The same rows with noise.
+
+    Returns
+    -------
+    of_rows : ndarray of float64, shape (n,)
+    of_changes : ndarray of float64, shape (n,)
+    """
     return _lengths(X), _lengths(noisy - X)
 
 

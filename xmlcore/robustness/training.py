@@ -126,14 +126,40 @@ class AdversarialTraining(MultiLabelModel):
         self.surrogate = surrogate
 
     def get_params(self, deep: bool = True) -> dict:
-        """Return the parameters by name; with ``deep``, those of the model too, as ``model__name``."""
+        """Return the parameters by name.
+
+        Parameters
+        ----------
+        deep : bool
+            Whether to return the parameters of the model too, as ``model__name``.
+
+        Returns
+        -------
+        dict
+        """
         params = super().get_params(deep=False)
         if deep and hasattr(self.model, "get_params"):
             params |= {f"model__{name}": value for name, value in self.model.get_params(deep=True).items()}
         return params
 
     def set_params(self, **params):
-        """Set parameters by name; ``model__name`` sets a parameter of the model."""
+        """Set parameters by name.
+
+        Parameters
+        ----------
+        **params : object
+            New values by name; ``model__name`` sets a parameter of the model.
+
+        Returns
+        -------
+        AdversarialTraining
+            Itself.
+
+        Raises
+        ------
+        ValueError
+            There is no parameter of that name.
+        """
         inner = {name: value for name, value in params.items() if name.startswith("model__")}
         super().set_params(**{name: value for name, value in params.items() if name not in inner})
         if inner:
@@ -145,8 +171,10 @@ class AdversarialTraining(MultiLabelModel):
 
         Parameters
         ----------
-        X, Y, progress
-            See the ``fit`` of the model.
+        X : sparse or dense, shape (N, D)
+        Y : sparse or dense binary, shape (N, L), or lists of label ids
+        progress : callable, optional
+            See :class:`xmlcore.progress.Progress`; an exception from it stops the training.
 
         Returns
         -------
@@ -180,22 +208,63 @@ class AdversarialTraining(MultiLabelModel):
         return self
 
     def predict_topk(self, X, k: int = 5, progress: Progress = silent) -> Ranking:
-        """Rank labels with the fitted model."""
+        """Rank labels with the fitted model.
+
+        Parameters
+        ----------
+        X : sparse or dense, shape (n, D)
+        k : int
+            Number of labels for each row.
+        progress : callable, optional
+            See :class:`xmlcore.progress.Progress`; an exception from it stops the work.
+
+        Returns
+        -------
+        Ranking
+        """
         self._check_fitted()
         return self.model_.predict_topk(X, k, progress=progress)
 
     def predict_proba(self, X, threshold: float = 0.0) -> sp.csr_array:
-        """Predict probabilities with the fitted model."""
+        """Return the probabilities of the fitted model.
+
+        Parameters
+        ----------
+        X : sparse or dense, shape (n, D)
+        threshold : float in [0, 1]
+            Smaller probabilities are left out.
+
+        Returns
+        -------
+        scipy.sparse.csr_array of float32, shape (n, L)
+        """
         self._check_fitted()
         return self.model_.predict_proba(X, threshold)
 
     def size(self) -> dict:
-        """Return the size of the fitted model."""
+        """Return the size of the fitted model.
+
+        Returns
+        -------
+        dict of str to int
+            See the ``size`` of the model.
+        """
         self._check_fitted()
         return self.model_.size()
 
     def save(self, path):
-        """Save the fitted model, which predicts the same; the parameters of this class are not saved."""
+        """Save the fitted model without this class: it predicts the same, and the parameters of this class are lost.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The folder. It is created, or replaced when it holds a saved model and nothing else.
+
+        Returns
+        -------
+        pathlib.Path
+            The folder.
+        """
         self._check_fitted()
         return self.model_.save(path)
 

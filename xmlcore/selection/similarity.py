@@ -52,10 +52,14 @@ def spearman(scores_a, a, scores_b, b) -> np.ndarray:
 
     Parameters
     ----------
-    scores_a, scores_b : ndarray of float, shape (L, D) or (1, D)
-        Scores of all features.
-    a, b : ndarray of int, shape (L, k) or (1, k)
-        Feature ids selected.
+    scores_a : ndarray of float, shape (L, D) or (1, D)
+        The first method's scores of all features.
+    a : ndarray of int, shape (L, k) or (1, k)
+        Ids of the features that the first method selects.
+    scores_b : ndarray of float, shape (L, D) or (1, D)
+        The second method's scores of all features.
+    b : ndarray of int, shape (L, k) or (1, k)
+        Ids of the features that the second method selects.
 
     Returns
     -------

@@ -294,7 +294,13 @@ class LdSM(MultiLabelModel):
         return in_columns((indptr, indices, np.arange(indices.size)), self._columns)
 
     def size(self) -> dict:
-        """Size of the fitted model: "n_nodes", "depth", "n_weights", "model_bytes" (of its arrays)."""
+        """Return the size of the fitted model.
+
+        Returns
+        -------
+        dict of str to int
+            "n_nodes", "depth", "n_weights" and "model_bytes" (of its arrays).
+        """
         self._check_fitted()
         parts = [self.forest_, self._columns, [self.feature_of_column_], self.means_ or ()]
         return {

@@ -341,7 +341,13 @@ class PLT(MultiLabelModel):
         return np.concatenate(log_proba), sp.csr_array(sp.vstack(gradients, format="csr"))
 
     def size(self) -> dict:
-        """Return the size of the fitted model: "n_nodes", "depth", "n_weights", "model_bytes" (of its arrays)."""
+        """Return the size of the fitted model.
+
+        Returns
+        -------
+        dict of str to int
+            "n_nodes", "depth", "n_weights" and "model_bytes" (of its arrays).
+        """
         self._check_fitted()
         parts = [*self.fitted_, self._columns, [self.feature_of_column_]]
         return {

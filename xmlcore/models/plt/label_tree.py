@@ -263,11 +263,21 @@ class LabelTree:
         return out
 
     def to_arrays(self) -> dict[str, np.ndarray]:
-        """Return the arrays by which a tree is saved: "parent" and "label"."""
+        """Return the arrays by which a tree is saved: "parent" and "label".
+
+        Returns
+        -------
+        dict of str to ndarray
+        """
         return {"parent": self.parent, "label": self.label}
 
     def copy(self) -> "LabelTree":
-        """Return an equal tree with arrays of its own."""
+        """Return an equal tree with arrays of its own.
+
+        Returns
+        -------
+        LabelTree
+        """
         return LabelTree(self.parent.copy(), self.label.copy())
 
     def __eq__(self, other):
