@@ -82,8 +82,10 @@ def selection_stability(
     Parameters
     ----------
     dataset : Dataset
-    method, params
-        See :func:`select`. A method without a seed always keeps the same features.
+    method : str
+        A key of :data:`SELECTORS`; the method must have a seed.
+    params : dict, optional
+        Parameters that differ from the defaults, see :func:`select`.
     seeds : sequence of int
         At least two.
     progress : callable, optional
