@@ -198,7 +198,7 @@ def described(cls: type) -> type:
     further = [p for p in cls.PARAMETERS if p.name not in order]
     entries = [p.doc for p in own]
     if further:
-        listed = textwrap.indent("\n".join(p.doc for p in further), "    ")
+        listed = "\n".join("    * " + textwrap.indent(p.doc, "      ").lstrip() for p in further)
         entries.append(f"**{order[-1]} : object\n    Parameters of :class:`{cls.__base__.__name__}`:\n\n{listed}")
 
     def filled(match):

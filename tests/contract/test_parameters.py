@@ -116,7 +116,7 @@ def test_values_that_the_table_includes_are_accepted(cls, parameter):
 def test_the_docstring_describes_the_parameter(cls, parameter):
     doc = inspect.getdoc(cls)
     entry = f"{parameter.name} : {parameter.type_text}, default "
-    assert any(line.strip().startswith(entry) for line in doc.splitlines())
+    assert any(line.lstrip(" *").startswith(entry) for line in doc.splitlines())
     assert parameter.label and parameter.help and parameter.help[-1] in ".)" and "{parameters}" not in doc
     shown = inspect.getdoc(cls).split("\nParameters\n")[1].split("\nAttributes\n")[0]
     assert all(len(line) <= 120 for line in shown.splitlines())
@@ -125,7 +125,7 @@ def test_the_docstring_describes_the_parameter(cls, parameter):
 @every_class
 def test_docstrings_have_the_parameters_in_the_order_of_the_signature(cls):
     lines = inspect.getdoc(cls).splitlines()
-    order = [line.split(" : ")[0].strip() for line in lines if " : " in line and ", default " in line]
+    order = [line.split(" : ")[0].lstrip(" *") for line in lines if " : " in line and ", default " in line]
     signature = [name for name in inspect.signature(cls).parameters if name in order]
     assert [name for name in order if name in signature] == signature
     assert sorted(order) == sorted(parameter.name for parameter in cls.PARAMETERS)
