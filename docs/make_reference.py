@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pdoc
 
-FOLDER = Path(__file__).resolve().parent / "reference"
+ROOT = Path(__file__).resolve().parents[1]
+FOLDER = ROOT / "docs" / "reference"
 MODULES = (
     "xmlcore",
     "xmlcore.datasets",
@@ -34,6 +35,7 @@ def load_names(module_name: str) -> None:
 
 def main(folder: Path) -> None:
     """Write the reference to a folder."""
+    sys.path.insert(0, str(ROOT))
     for name in MODULES:
         load_names(name)
     pdoc.render.configure(docformat="numpy", show_source=False, footer_text="xmlcore")
