@@ -52,7 +52,7 @@ def catalog() -> list[CatalogEntry]:
 
 
 def load(name: str, progress: Progress | None = None) -> Dataset:
-    """Return a data set of the catalog. The first time it is made or downloaded, later it is read from the cache.
+    """Return a data set of the catalog: made or downloaded the first time, and read from the cache later.
 
     Parameters
     ----------

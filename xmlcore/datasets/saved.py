@@ -13,7 +13,7 @@ OTHERS = ("name", "feature_names", "label_names", "row_names_train", "row_names_
 
 
 def save_dataset(dataset: Dataset) -> str:
-    """Keep a data set for :func:`load_saved`; a second time costs nothing.
+    """Keep a data set for :func:`load_saved`, unless it is kept already.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ def save_dataset(dataset: Dataset) -> str:
 
 
 def load_saved(fingerprint: str) -> Dataset:
-    """Read back what :func:`save_dataset` kept.
+    """Read a data set that :func:`save_dataset` kept.
 
     A data set that an earlier version kept as an instance of :class:`Dataset` is kept as plain values from then on.
 

@@ -386,12 +386,14 @@ def sampling(run, dataset, wanted: dict) -> Estimate:
 
 
 def most_adversaries(params: dict, n_classes: int) -> int:
-    """Most adversaries that an example can have: a larger ``n_adversarial`` is the same training.
+    """Return the largest number of adversaries that an example can have.
+
+    A larger ``n_adversarial`` gives the same training as this number.
 
     Parameters
     ----------
     params : dict
-        Of a run of DoubleSampling.
+        Parameters of a run of DoubleSampling.
     n_classes : int
         Classes with training rows.
 

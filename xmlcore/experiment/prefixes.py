@@ -64,7 +64,7 @@ def prefix_measures(
     max_nodes: list[int] | None = None,
     progress: Progress = silent,
 ) -> "pd.DataFrame":
-    """Measure what fewer trees, and smaller trees, of a fitted ensemble predict, without training again.
+    """Measure the predictions of fewer trees, and of smaller trees, of a fitted ensemble, without training again.
 
     Parameters
     ----------

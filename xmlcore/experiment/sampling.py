@@ -83,7 +83,7 @@ def sampling_study(
     dataset : Dataset
         Models are trained on its training rows and measured on its test rows.
     params : dict
-        Of a run of DoubleSampling.
+        Parameters of a run of DoubleSampling.
     n_adversarial, examples_per_class : sequence
         Values to train with, one varied at a time.
     n_candidates : sequence of int

@@ -70,7 +70,7 @@ class Selection:
 
     @property
     def title(self) -> str:
-        """The method in a word or two: see :func:`selection_title`."""
+        """Name in figures and tables, see :func:`selection_title`."""
         return selection_title(self.method, self.params)
 
     @property
@@ -80,7 +80,7 @@ class Selection:
 
     @property
     def n_selected(self) -> int:
-        """Features that each label keeps."""
+        """Number of features that each label keeps."""
         return self.selected.shape[1]
 
 

@@ -62,7 +62,7 @@ class Estimate:
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """Work whose result is kept: what it is made from, and with which parameters.
+    """Work whose result is kept, described by its inputs and its parameters.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ class Task:
     Raises
     ------
     ValueError, TypeError
-        Inputs of other names; parameters that the kind does not have or that cannot be.
+        An input or a parameter that the kind does not have, or a value that it does not accept.
     """
 
     kind: ClassVar[str]
@@ -208,7 +208,7 @@ class Task:
 
     @property
     def title(self) -> str:
-        """What the task does, for users: ``Training PLT on bibtex (Trees: 3)``."""
+        """Sentence for users that says what the task does: ``Training PLT on bibtex (Trees: 3)``."""
         return self.title_on(self.dataset_name())
 
     @cached_property
@@ -358,10 +358,15 @@ def task(kind: str, inputs: dict | None = None, params: dict | None = None) -> T
     inputs, params : dict, optional
         See :class:`Task`.
 
+    Returns
+    -------
+    Task
+        An instance of the class of the kind.
+
     Raises
     ------
     ValueError, TypeError
-        No such kind, or what :class:`Task` refuses.
+        There is no such kind, or :class:`Task` does not accept the inputs or the parameters.
     """
     if kind not in KINDS:
         raise ValueError(f"unknown kind of task {kind!r}: known are {', '.join(sorted(KINDS))}")
@@ -452,7 +457,7 @@ def made_by(folder: str, key: str) -> str:
 
 
 def keep(task: Task, progress: Progress = silent, again: bool = False) -> str:
-    """Run a task and keep its result; at once when it is kept already.
+    """Run a task and keep its result, unless a result is kept already.
 
     Parameters
     ----------
@@ -510,14 +515,14 @@ def remake(task: Task, progress: Progress = silent) -> str:
 
 
 def submit(queue: "Queue", task: Task, owner: str = "", title: str | None = None, again: bool = False) -> "Job":
-    """Have a worker run :func:`keep`.
+    """Have a worker of a queue run a task and keep its result, as :func:`keep` does.
 
     Parameters
     ----------
     queue : xmlcore.jobs.Queue
     task : Task
     owner : str
-        Whose job it is.
+        Who wants the job, see :meth:`xmlcore.jobs.Queue.submit`.
     title : str, optional
         By default :attr:`Task.title`.
     again : bool

@@ -19,7 +19,7 @@ def magnitude(x, n: int = 5) -> list[tuple[int, float]]:
     x : sparse or dense, shape (D,) or (1, D)
         One row.
     n : int
-        Most features to return.
+        Largest number of features to return.
 
     Returns
     -------

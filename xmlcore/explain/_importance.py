@@ -27,7 +27,7 @@ def importance(
         One label per row; or all labels of each row, so that each pair of a row and one of its labels is explained. By
         default the label that the model ranks first; rows for which it ranks no label are left out.
     n : int, optional
-        Most features to return; None for all that occur.
+        Largest number of features to return; None for all that occur.
     progress : callable, optional
         See :class:`xmlcore.progress.Progress`.
     dataset : Dataset, optional

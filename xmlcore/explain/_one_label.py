@@ -46,9 +46,9 @@ def label_importance(
     dataset : Dataset
     label : int
     at_most : int
-        Rows that are explained at most.
+        Largest number of rows that are explained.
     seed : int
-        Of the sample.
+        Seed of the sample.
     progress : callable, optional
         See :class:`xmlcore.progress.Progress`.
 

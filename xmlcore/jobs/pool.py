@@ -28,11 +28,11 @@ def default_workers() -> int:
 
 
 class WorkerPool(ThreadPoolExecutor):
-    """An executor whose every worker process stands alone.
+    """An executor whose worker processes do not depend on each other.
 
     Loky's own pool shares queues between its workers: when one dies, all their work fails, and a single call cannot be
     stopped. Here each thread of a :class:`~concurrent.futures.ThreadPoolExecutor` owns a loky pool of one process,
-    hands it one call after the other, and makes a new one when it broke or was killed.
+    sends it one call after the other, and makes a new pool when the process died or was killed.
 
     Processes start with the first call that needs them, from a fresh Python that imports xmlcore and nothing of the
     main program (loky sends ``sys.path`` and the working folder, and does not import the main module again, so scripts
@@ -42,9 +42,9 @@ class WorkerPool(ThreadPoolExecutor):
     Parameters
     ----------
     n_workers : int, optional
-        Calls at once; :func:`default_workers` by default.
+        Number of calls that run at the same time; by default :func:`default_workers`.
     idle_seconds : float
-        After which an idle process ends.
+        Time after which an idle process ends.
     """
 
     def __init__(self, n_workers=None, idle_seconds=IDLE_SECONDS):

@@ -101,17 +101,17 @@ class Job:
 
     @property
     def active(self) -> bool:
-        """Whether it waits or runs."""
+        """Whether the job waits or runs."""
         return not self._over.is_set()
 
     @property
     def cancelling(self) -> bool:
-        """Whether it is to stop and has not stopped yet."""
+        """Whether the job was cancelled and has not stopped yet."""
         return self._cancelling and self.active
 
     @property
     def owners(self) -> tuple:
-        """Whose job it is, in the order of their requests."""
+        """The owners of the job, in the order of their requests."""
         with self._lock:
             return tuple(self._owners)
 
@@ -145,18 +145,18 @@ class Job:
 
     @property
     def started(self) -> datetime | None:
-        """When a worker began (UTC, by the worker's clock)."""
+        """When a worker began the job (UTC, by the worker's clock)."""
         self._poll()
         return _utc(self._record.get("started"))
 
     @property
     def ended(self) -> datetime | None:
-        """When it was done, failed or was cancelled (UTC)."""
+        """When the job was done, failed or was cancelled (UTC)."""
         return _utc(self._ended)
 
     @property
     def elapsed(self) -> float:
-        """Seconds since a worker began, or that it took; 0 while queued."""
+        """Seconds since a worker began the job, or that the job took if it has ended; 0 while it waits."""
         self._poll()
         started = self._record.get("started")
         if started is None:
@@ -165,12 +165,12 @@ class Job:
 
     @property
     def error(self) -> str | None:
-        """Why it failed, in one line."""
+        """Why the job failed, in one line."""
         return self._error
 
     @property
     def traceback(self) -> str | None:
-        """The full text of the failure."""
+        """The full traceback of the failure."""
         return self._traceback
 
     def wait(self, timeout: float | None = None) -> bool:
@@ -296,12 +296,12 @@ class Queue:
     Parameters
     ----------
     executor : concurrent.futures.Executor, optional
-        Where jobs run; by default a :class:`~xmlcore.jobs.WorkerPool`. An executor of yours stays yours: the queue
-        never shuts it down.
+        Where jobs run; by default a :class:`~xmlcore.jobs.WorkerPool`. The queue never shuts down an executor that it
+        is given.
     folder : path, optional
         For the records of running jobs; ``cache_root()/jobs`` by default. All workers must see it.
     n_workers : int, optional
-        Jobs at once in the default executor; :func:`~xmlcore.jobs.default_workers` when None.
+        Number of jobs that the default executor runs at the same time; :func:`~xmlcore.jobs.default_workers` when None.
     grace : float
         Seconds that a cancelled job has to stop by itself, at a progress report, before its process is killed.
     keep : int
@@ -415,12 +415,12 @@ class Queue:
             return [job for job in reversed(self._jobs.values()) if owner is None or owner in job._owners]
 
     def cancel(self, job_id: str, owner: str | None = None) -> bool:
-        """Cancel a job, or withdraw one owner's wish for it.
+        """Cancel a job, for all owners or for one of them.
 
         Parameters
         ----------
         job_id : str
-            Of one of this queue's jobs; an unknown or ended one is no error.
+            Id of a job. If the queue has no such job, or if it has ended, nothing happens.
         owner : str, optional
             Only this owner withdraws: the job goes on while it has others. None cancels it for all owners.
 

@@ -25,7 +25,7 @@ _NO_IDS = np.zeros(0, np.int32)
 
 
 def hamming_loss(Y_true, predictions) -> float:
-    r"""Share of all (row, label) decisions that are wrong (equation 59).
+    r"""Return the share of all pairs of a row and a label that are predicted wrongly (equation 59).
 
     .. math:: \frac{1}{n L} \sum_{rows} |y \mathbin{\triangle} \hat y|
 
@@ -63,7 +63,7 @@ def hamming_loss(Y_true, predictions) -> float:
 
 
 def one_error(Y_true, scores, ties: str = "first") -> float:
-    r"""Share of rows whose label of largest score is not a true one (equation 60).
+    r"""Return the share of rows whose label of largest score is not a true label (equation 60).
 
     Parameters
     ----------
@@ -90,8 +90,8 @@ def one_error(Y_true, scores, ties: str = "first") -> float:
 
     Notes
     -----
-    1 - P@1 with "first". Time O(n L), or O(stored scores) for a sparse matrix; so for all measures of scores here, but
-    for a logarithm of the true labels per row.
+    With "first" it is 1 - P@1. Time O(n L), or O(stored scores) for a sparse matrix. The other measures of scores take
+    the same time, times the logarithm of the true labels per row.
 
     Examples
     --------
@@ -107,7 +107,7 @@ def one_error(Y_true, scores, ties: str = "first") -> float:
 
 
 def ranking_loss(Y_true, scores, ties: str = "worst") -> float:
-    r"""Share of a row's pairs of a true label and another one that are in the wrong order, mean over rows.
+    r"""Return the share of a row's pairs of a true label and another label that are in the wrong order, mean over rows.
 
     .. math:: \frac{1}{n} \sum_{rows} \frac{|\{(p, q): q \in y, p \notin y, s_p \ge s_q\}|}{|y| (L - |y|)}
 
@@ -158,7 +158,7 @@ def ranking_loss(Y_true, scores, ties: str = "worst") -> float:
 
 
 def average_precision(Y_true, scores, ties: str = "worst") -> float:
-    r"""Share of true labels among those ranked at or above a true label, mean over true labels, mean over rows.
+    r"""Return the share of true labels among those ranked at or above a true label, mean over true labels and rows.
 
     .. math:: \frac{1}{n} \sum_{rows} \frac{1}{|y|} \sum_{l \in y}
         \frac{|\{m \in y: s_m \ge s_l\}|}{|\{m: s_m \ge s_l\}|}
@@ -214,10 +214,10 @@ def average_precision(Y_true, scores, ties: str = "worst") -> float:
 
 
 def micro_auc(Y_true, scores) -> float:
-    r"""Area under the ROC curve of all (row, label) pairs together.
+    r"""Return the area under the ROC curve of all pairs of a row and a label.
 
-    The share of couples, a true pair and another one of any rows and labels, in which the true pair has the larger
-    score; equal scores count 1/2.
+    This is the probability that a true pair, drawn at random, has a larger score than another pair, drawn at random;
+    equal scores count 1/2.
 
     Parameters
     ----------

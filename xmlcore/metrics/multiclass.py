@@ -23,7 +23,7 @@ from xmlcore.validation import INT32_MAX, check_labels, csr_parts
 
 
 def accuracy(Y_true, predictions, classes=None) -> float:
-    r"""Share of examples whose class is predicted.
+    r"""Return the share of examples whose class is predicted.
 
     Parameters
     ----------

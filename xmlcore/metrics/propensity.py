@@ -8,7 +8,7 @@ from xmlcore.validation import check_labels
 
 
 def inverse_propensity(Y_train, A: float = 0.55, B: float = 1.5, *, n_labels: int | None = None) -> np.ndarray:
-    r"""Inverse propensity of each label by the model of Jain et al. (2016).
+    r"""Return the inverse propensity of each label by the model of Jain et al. (2016).
 
     The propensity of a label is the chance that it was written down where it applies. With N training rows,
     :math:`N_l` of which have the label l,
@@ -51,7 +51,7 @@ def inverse_propensity(Y_train, A: float = 0.55, B: float = 1.5, *, n_labels: in
 
 
 def inverse_log_frequency(Y_train, *, n_labels: int | None = None) -> np.ndarray:
-    r"""Weight of each label by the logarithm of its count: :math:`1 / \ln(1 + N_l)`.
+    r"""Return a weight of each label from the logarithm of its count: :math:`1 / \ln(1 + N_l)`.
 
     Parameters
     ----------

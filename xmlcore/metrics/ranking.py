@@ -31,7 +31,7 @@ from xmlcore.metrics._inputs import as_ranking, read
 
 
 def precision_at_k(Y_true, ranking, k: int = 5) -> np.ndarray:
-    r"""P@1..P@k: the share of the first k labels that are right, mean over rows.
+    r"""Return P@1, ..., P@k: the share of true labels among the first k labels, mean over rows.
 
     .. math:: P@k = \frac{1}{n} \sum_{rows} \frac{1}{k} \sum_{i=1}^{k} [\hat y_i \in y]
 
@@ -55,7 +55,7 @@ def precision_at_k(Y_true, ranking, k: int = 5) -> np.ndarray:
         The number of rows or labels differs, the ranking has fewer than k places although there are more labels, a
         label id is out of range or twice in a row, or ``Y_true`` is not binary.
     TypeError
-        A ranking of another form, ids that are not whole numbers, or k that is none.
+        A ranking of another form, or ids or a k that are not whole numbers.
 
     Notes
     -----
@@ -306,7 +306,7 @@ def hits(Y_true, ranking, k: int | None = None) -> np.ndarray:
     ranking : Ranking, ndarray, sparse matrix or list of lists of int
         Labels, best first, or scores; the forms are those of :func:`as_ranking`.
     k : int, optional
-        How many places; as many as the ranking has when not given. Scores need it.
+        Number of places. By default as many as the ranking has; required for scores.
 
     Returns
     -------

@@ -114,14 +114,14 @@ class OneVsRest(MultiLabelModel):
     loss_ : str
         The loss it was fitted with.
     coef_ : csr_array of float32, shape (L, D)
-        Weights kept, of each label.
+        Weights of each label; those below ``weight_threshold`` are left out.
     intercept_ : ndarray of float32, shape (L,)
-        Biases: -inf for labels that no training row has, which are never probable, inf for labels that all have.
+        Biases: -inf for labels that no training row has, whose probability is 0, and inf for labels that all rows have.
     feature_of_column_ : ndarray of int32
         The features that occur in the training rows, most frequent first.
     n_weights_ : int
     n_iter_ : int
-        Most Newton steps that a label took.
+        The largest number of Newton steps of a label.
 
     Notes
     -----
@@ -326,7 +326,7 @@ class OneVsRest(MultiLabelModel):
         return self.coef_[labels], self.intercept_[labels]
 
     def log_proba_gradient(self, X, labels) -> tuple[np.ndarray, sp.csr_array]:
-        """Log of the sigmoid of a label's margin, and its gradient with respect to the row.
+        """Return the logarithm of the sigmoid of a label's margin, and its gradient with respect to the row.
 
         Parameters
         ----------

@@ -19,7 +19,7 @@ def perturbation(kind: str, level: float, **options):
         :class:`GaussianNoise`, :class:`WordNoise`, :class:`~xmlcore.robustness.FGSM` or
         :class:`~xmlcore.robustness.PGD`.
     level : float
-        Its strength: sigma of "gaussian", rate of "words", epsilon of an attack. 0 leaves rows as they are.
+        How strong it is: sigma of "gaussian", rate of "words", epsilon of an attack. 0 leaves rows as they are.
     **options
         The other arguments of the class.
 

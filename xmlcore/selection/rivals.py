@@ -147,7 +147,7 @@ class _Selection(Estimator):
 
 @described
 class RandomForestSelection(_Selection):
-    """Features by the importances of random forests (mean decrease in impurity).
+    """Selection of features by the importances of random forests (mean decrease in impurity).
 
     Parameters
     ----------
@@ -244,7 +244,7 @@ class RandomForestSelection(_Selection):
 
 @described
 class LassoSelection(_Selection):
-    """Features by the size of their weights in a linear least-squares model with L1 penalty, one for each label.
+    """Selection of features by the size of their weights in a least-squares model with L1 penalty for each label.
 
     Parameters
     ----------
@@ -255,8 +255,8 @@ class LassoSelection(_Selection):
     scores_ : ndarray of float32, shape (L, D), or (1, D) with ``per_label=False``
         Sizes of the weights.
     selected_ : ndarray of int32, shape (L, k)
-        Features of each label, best first. Where fewer than k weights are not 0, those follow that a smaller penalty
-        would be likeliest to let in: of the largest product with what the model leaves unexplained.
+        Features of each label, best first. If fewer than k weights are not 0, the remaining features are those with the
+        largest absolute product with the residuals of the model, which a smaller penalty would be likely to add.
     n_nonzero_ : ndarray of int64, shape (L,)
         Weights that are not 0.
     n_selected_, n_features_in_, n_labels_ : int
@@ -327,7 +327,7 @@ class LassoSelection(_Selection):
 
 @described
 class ChiSquaredSelection(_Selection):
-    """Features by the chi-squared statistic between their sums over the rows with a label and over those without.
+    """Selection of features by the chi-squared statistic of their sums over the rows with and without a label.
 
     Parameters
     ----------
@@ -374,7 +374,7 @@ class ChiSquaredSelection(_Selection):
 
 @described
 class MutualInformationSelection(_Selection):
-    """Features by the mutual information, in nats, between a label and the feature being above its median.
+    """Selection of features by the mutual information, in nats, of a label and the feature being above its median.
 
     Parameters
     ----------

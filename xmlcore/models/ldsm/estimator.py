@@ -54,7 +54,7 @@ class LdSM(MultiLabelModel):
     ----------
     n_features_in_, n_labels_ : int
     optimizer_ : str
-        The one that was used.
+        The optimizer that was used: "nag" or "sgd".
     trees_ : list of LdSMTree
     n_unlabelled_ : int
         Training rows without a label, which were left out.
@@ -231,7 +231,7 @@ class LdSM(MultiLabelModel):
         Returns
         -------
         scipy.sparse.csr_array of float32, shape (n, L)
-            Labels that no leaf has are 0.
+            0 for labels that occur in none of the reached leaves.
         """
         check_threshold(threshold)
         X = self._check_input(X)

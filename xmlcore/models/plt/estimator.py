@@ -60,15 +60,16 @@ class PLT(MultiLabelModel):
     loss_ : str
         The loss it was fitted with.
     trees_ : list of LabelTree
-        As trained, after ``collapse_layers``.
+        The trees after ``collapse_layers``.
     feature_of_column_ : ndarray of int32
-        The features that occur in the training rows, most frequent first: fitted arrays know them as columns.
+        The features that occur in the training rows, most frequent first. Fitted arrays number them in this order, as
+        columns.
     fitted_ : list of TreeArrays
-        Of each tree, the classifiers as the search reads them (``xmlcore._kernels.plt_tree``).
+        The classifiers of each tree, in the form that the search reads (``xmlcore._kernels.plt_tree``).
     n_weights_ : int
-        Weights kept, over all trees.
+        Number of weights that were kept, over all trees.
     n_iter_ : int
-        Most epochs that a node took.
+        The largest number of epochs of a node.
 
     Notes
     -----
@@ -273,7 +274,7 @@ class PLT(MultiLabelModel):
         return out.reshape(labels.shape)
 
     def linear_nodes(self, tree: int = 0) -> LinearNodes:
-        """Return the node classifiers of one tree as a matrix, in features: made for reading, not for predicting.
+        """Return the node classifiers of one tree as a matrix with a column per feature, for explanations.
 
         Parameters
         ----------
@@ -283,8 +284,8 @@ class PLT(MultiLabelModel):
         Returns
         -------
         xmlcore.models.plt.LinearNodes
-            Made at the first call and kept, which takes about as much memory as the tree's classifiers; not saved. Its
-            arrays are read-only.
+            It is made at the first call and kept in memory, where it takes about as much as the tree's classifiers.
+            :meth:`save` does not save it. Its arrays are read-only.
         """
         self._check_fitted()
         tree = check_count(tree, "tree", least=0, most=len(self.trees_) - 1)
@@ -296,7 +297,7 @@ class PLT(MultiLabelModel):
             return self._linear_nodes[tree]
 
     def log_proba_gradient(self, X, labels) -> tuple[np.ndarray, sp.csr_array]:
-        """Return the log of one label's probability for each row, and its gradient by the row: attacks follow it.
+        """Return the logarithm of one label's probability for each row, and its gradient with respect to the row.
 
         Parameters
         ----------

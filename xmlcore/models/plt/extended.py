@@ -19,10 +19,10 @@ from xmlcore.validation import INT32_MAX, check_count, check_features, check_lab
 class ExtendedPLT(PLT):
     """Probabilistic label tree, trained on clean rows or on noisy copies too, and evaluated under noise.
 
-    The model of Date and Mehar (2025). All of :class:`PLT` is here; what the paper adds, under its names, is
-    :meth:`fit_for_adversarial_examples`, :meth:`explain` and :meth:`adversarial_evaluation`. Other models are trained
-    the same way by :class:`xmlcore.robustness.AdversarialTraining`; :func:`xmlcore.robustness.evaluate` measures more,
-    for every model, and :mod:`xmlcore.explain` explains what the model does with a row's features.
+    This is the model of Date and Mehar (2025): a :class:`PLT` with the methods that the paper adds, under the paper's
+    names: :meth:`fit_for_adversarial_examples`, :meth:`explain` and :meth:`adversarial_evaluation`. For other models,
+    :class:`xmlcore.robustness.AdversarialTraining` trains in the same way and :func:`xmlcore.robustness.evaluate`
+    measures under noise. :mod:`xmlcore.explain` explains what a model does with the features of a row.
 
     Parameters
     ----------
@@ -31,9 +31,9 @@ class ExtendedPLT(PLT):
     Attributes
     ----------
     label_counts_ : ndarray of int64, shape (L,)
-        Clean training rows that have the label.
+        Number of clean training rows that have the label.
     n_augmented_ : int
-        Noisy copies trained on: 0 after :meth:`fit`.
+        Number of noisy copies that the model was trained on: 0 after :meth:`fit`.
 
     References
     ----------
@@ -129,8 +129,8 @@ class ExtendedPLT(PLT):
 
         Notes
         -----
-        This looks at the row only, never at the model: :func:`xmlcore.explain.contributions` says what the model makes
-        of each feature.
+        The result depends on the row only, not on the model. What each feature contributes to a prediction of the model
+        is returned by :func:`xmlcore.explain.contributions`.
         """
         return largest_values(x, n)
 
@@ -157,7 +157,7 @@ class ExtendedPLT(PLT):
             Standard deviations of the noise on all features; 0 is the clean rows.
         k_values : sequence of int
         random_state : int
-            Of the noise: the same rows for every k.
+            Seed of the noise, which is the same for every k.
         progress : callable, optional
             See :class:`xmlcore.progress.Progress`.
 

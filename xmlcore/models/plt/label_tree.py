@@ -34,7 +34,7 @@ class LabelTree:
     Raises
     ------
     ValueError, TypeError
-        This is not such a tree; the message names the node.
+        The arrays are not such a tree; the message names the node.
 
     Examples
     --------
@@ -195,15 +195,16 @@ class LabelTree:
         """Take inner layers out, so that the tree gets wider and shallower.
 
         Every (layers + 1)-th layer of inner nodes stays, from the root on: a binary tree becomes 4-ary with 1 and
-        16-ary with 3. What hung on a node that goes hangs on the next one above that stays. Leaves always stay.
+        16-ary with 3. The children of a node that is taken out become children of its nearest ancestor that stays.
+        Leaves always stay.
 
         Parameters
         ----------
         layers : int, at least 0
-            How many to take out after each layer that stays. 0 changes nothing.
+            Number of layers to take out after each layer that stays. 0 changes nothing.
         max_leaf_labels : int, at least 1
-            A node whose children are leaves, at most so many, stays on whatever layer it is: it is a cluster of
-            labels, not a step on the way to one.
+            A node whose children are leaves, and at most this many, stays whatever its layer is, because it is a
+            cluster of labels.
 
         Returns
         -------
@@ -211,7 +212,7 @@ class LabelTree:
 
         Notes
         -----
-        With the value of ``max_leaf_labels`` that the tree was built with this is omikuji's
+        With the ``max_leaf_labels`` that the tree was built with, the result is that of omikuji's
         ``collapse_every_n_layers``. O(n log(layers)) time.
         """
         check_count(layers, "layers", least=0)
