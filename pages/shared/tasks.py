@@ -77,27 +77,27 @@ def ready_all(tasks: dict, *, automatic_below: float = AUTOMATIC_BELOW, button: 
     """
     found, waiting, marked, watched, failures = {}, {}, [], [], []
     for name, task in tasks.items():
-        value, origin, running = _result(task, automatic_below)
+        value, origin, running = _result(task, automatic_below, about=name)
         failed = jobs.failed(key=task.key)
         if value is not None:
             found[name] = value
             if origin in MARKS and not running:
-                marked.append((task, origin))
+                marked.append((name, task, origin))
         elif not running and not failed:
             waiting[name] = task
         watched += running
         failures += failed
     if waiting:
         _offer_all(waiting, button, key)
-    for task, origin in marked:
-        mark(task, origin)
+    if marked:
+        _mark_all(marked, key)
     for running in watched:
         jobs.watch([running])
     jobs.show_failures(failures)
     return found
 
 
-def _result(task, automatic_below):
+def _result(task, automatic_below, about=""):
     """Return the kept result of a task, which code made it, and its jobs; a cheap task without a result is started."""
     value, origin = _kept(task)
     running = jobs.active(key=task.key)
@@ -106,7 +106,7 @@ def _result(task, automatic_below):
         started = st.session_state.setdefault(workspace.STARTED, set())
         if seconds is not None and seconds < automatic_below and task.key not in started:
             started.add(task.key)
-            start(task)
+            start(task, about=about)
             running = jobs.active(key=task.key)
     return value, origin, running
 
@@ -142,7 +142,7 @@ def _offer_all(waiting, button, key):
         f"{button} {what}{about}",
         type="primary",
         key=key,
-        on_click=lambda: [start(task) for task in waiting.values()],
+        on_click=lambda: [start(task, about=name) for name, task in waiting.items()],
         help="Results are kept, so each is measured once.",
     )
 
@@ -160,7 +160,27 @@ def mark(task, origin: str) -> None:
         )
 
 
-def start(task, *, again: bool = False, note: str = "") -> bool:
+def _mark_all(marked, key):
+    """Say which of several results other code made, and offer to make all of these again."""
+    for origin in MARKS:
+        own = [(name, task) for name, task, made in marked if made == origin]
+        if len(own) == 1:
+            mark(own[0][1], origin)
+        elif own:
+            said = MARKS[origin].replace("This result was", f"{len(own)} results were").replace("It is", "They are")
+            with st.container(horizontal=True, vertical_alignment="center"):
+                st.caption(f":material/history: {said}", width="content")
+                st.button(
+                    "Make all again",
+                    key=f"{key}.again.{origin}",
+                    on_click=lambda own=own, origin=origin: [
+                        start(task, again=origin == "earlier code", about=name) for name, task in own
+                    ],
+                    help=", ".join(name for name, _ in own),
+                )
+
+
+def start(task, *, again: bool = False, note: str = "", about: str = "") -> bool:
     """Have a worker run a task, unless its result is kept or it runs already.
 
     Parameters
@@ -170,15 +190,17 @@ def start(task, *, again: bool = False, note: str = "") -> bool:
         Make a kept result anew and replace it.
     note : str
         Shown beside the progress.
+    about : str
+        What users know the result by, added to the title of the job: tells jobs of one kind apart.
 
     Returns
     -------
     bool
         Whether the result was kept; it is open in this workspace then.
     """
-    about = _about(task)
+    kind, fingerprint = _about(task)
     if not again and task.exists():
-        _take_in({**task.to_record(), "fingerprint": about[1], "title": task.title}, task.key)
+        _take_in({**task.to_record(), "fingerprint": fingerprint, "title": task.title}, task.key)
         return True
     for record in workspace.get("jobs"):
         same = record["key"] == task.key
@@ -187,13 +209,13 @@ def start(task, *, again: bool = False, note: str = "") -> bool:
         if same and runs:
             return False
         # A failure that is still on the page makes room for the new try: a training's for any of the data set.
-        alike = task.kind in ("train", "select") and (record["kind"], record["fingerprint"]) == about
+        alike = task.kind in ("train", "select") and (record["kind"], record["fingerprint"]) == (kind, fingerprint)
         if not runs and (same or alike):
             jobs.dismiss(record["id"])
     # Our own title: a job that is shared with another session has that one's, with its name of the data set.
-    title = task.title_on(dataset_name(about[1]) or task.dataset_name())
+    title = task.title_on(dataset_name(fingerprint) or task.dataset_name()) + (f": {about}" if about else "")
     job = experiment.submit(server.queue(), task, owner=workspace.token(), title=title, again=again)
-    record = {"id": job.id, **task.to_record(), "key": task.key, "fingerprint": about[1], "title": title}
+    record = {"id": job.id, **task.to_record(), "key": task.key, "fingerprint": fingerprint, "title": title}
     jobs.remember(record | {"again": again, "note": note})
     return False
 
