@@ -99,9 +99,9 @@ PARAMETERS = (
 class OneVsRest(MultiLabelModel):
     """One binary linear classifier per label, each trained on all rows.
 
-    The baseline where labels are few: nothing is approximated, and nothing is shared between labels. Classifiers are
-    scikit-learn's, which are liblinear's (Fan et al., 2008), in the primal: ``LogisticRegression(solver="liblinear")``
-    or ``LinearSVC(dual=False)``. Rows are scaled to length 1 and get a bias feature, which is regularised like the
+    This is the baseline for few labels: labels share nothing, and nothing is approximated. Classifiers are trained by
+    liblinear (Fan et al., 2008) in the primal, as scikit-learn's ``LogisticRegression(solver="liblinear")`` or
+    ``LinearSVC(dual=False)``. Rows are scaled to length 1 and get a bias feature, which is regularised like the
     rest, as in :class:`xmlcore.PLT`.
 
     Parameters
@@ -125,12 +125,13 @@ class OneVsRest(MultiLabelModel):
 
     Notes
     -----
-    Each label goes over all rows: training takes O(L * steps * nonzeros of X), where steps of the conjugate gradients
-    inside count, 20 to 100 in all. On one core of 2020 that is 0.02 s per label on bibtex (4,880 rows of 69 features)
-    and 0.5 s on EUR-Lex (15,000 rows of 240): some minutes for a thousand labels, a night for a hundred thousand, where
-    a tree takes minutes. Beside X, liblinear holds a copy of it per thread, of 16 bytes per nonzero, and one in
-    float64, 12 bytes. The model takes 16 bytes per weight kept; without a ``weight_threshold`` there are as many as
-    L times the features that occur. A prediction takes O(weights of the row's features + L) time.
+    Training takes O(L * steps * nonzeros of X) time, because each label is trained on all rows; a label takes 20 to 100
+    steps, conjugate gradient steps included. On one core of 2020 this is 0.02 s per label on bibtex (4,880 rows of 69
+    features) and 0.5 s per label on EUR-Lex (15,000 rows of 240 features): some minutes for a thousand labels and a
+    night for a hundred thousand, for which a label tree takes minutes. Each thread has a copy of X with 16 bytes per
+    nonzero, and there is one copy in float64 with 12 bytes per nonzero. The model takes 16 bytes per kept weight;
+    without a ``weight_threshold`` the weights are as many as L times the features that occur. A prediction takes
+    O(weights of the row's features + L) time.
 
     References
     ----------

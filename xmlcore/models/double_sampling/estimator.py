@@ -51,7 +51,7 @@ class DoubleSampling(MultiLabelModel):
     empirical_risk_ : float
         The paper's equation (7): the share of training pairs in which f is not larger for the example's own class.
     n_pairs_ : int
-        The number of pairs that f was learnt from: κM, less the pairs of two classes of the same row.
+        The number of pairs that f was learnt from: κM, without the pairs of two classes of the same row.
     n_unlabelled_ : int
         The number of training rows that were left out because they have no label.
     multiclass_ : bool

@@ -41,10 +41,11 @@ class LdSM(MultiLabelModel):
     """Log-depth streaming multi-label decision trees.
 
     An inner node of a tree has a linear regressor for each of its M children. A row goes to every child whose regressor
-    says at least one half, or to the one that says most, and a leaf predicts the labels of the training rows that
-    reached it. The regressors of a node are trained on the fly to minimise an objective J that wants the node's label
-    occurrences spread evenly (balance), each label in as few children as possible (class integrity), and rows in one
-    child rather than several (multi-way penalty): Majzoubi and Choromanska, AISTATS 2020.
+    gives at least one half, or to the child with the largest value if none does. A leaf predicts the labels of the
+    training rows that reached it. The regressors of a node are trained while the tree grows, and minimise an objective
+    J. J is small when label occurrences are spread evenly over the children (balance), each label is in few children
+    (class integrity), and rows go to one child rather than several (multi-way penalty): Majzoubi and Choromanska,
+    AISTATS 2020.
 
     Parameters
     ----------

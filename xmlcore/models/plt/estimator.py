@@ -45,10 +45,10 @@ _MAKING_NODES = threading.Lock()  # Shared by all models: a model with a lock of
 class PLT(MultiLabelModel):
     """Probabilistic label tree.
 
-    The labels are the leaves of a tree; a linear classifier at each node v models the probability that a row has a
-    label under v given that it has one under v's parent, and a label's probability is the product along its path
-    (Jasinska et al., ICML 2016). Rows are scaled to length 1 and get a bias feature, which is regularised like the
-    rest; nodes train on exactly the rows that have a label under their parent.
+    The labels are the leaves of a tree. A linear classifier at each node v models the probability that a row has a
+    label below v, given that it has a label below the parent of v. The probability of a label is the product of these
+    probabilities along its path (Jasinska et al., ICML 2016). Rows are scaled to length 1 and get a bias feature, which
+    is regularised like the rest. A node is trained on the rows that have a label below its parent.
 
     Parameters
     ----------

@@ -68,10 +68,11 @@ class FALS(MultiLabelModel):
 
     Notes
     -----
-    Where the paper is silent: batches give 100 steps per epoch; weights start uniform in ±1/sqrt(n_in), as biases do;
-    the learning rate is 0.001; attributions other than gradients are squared and averaged as gradients are; LRP's
-    smoothing term has the sign of the sum that it is added to. Features are not scaled: there is a warning where the
-    values of one are a thousand times those of the median feature, or where the scores of a label are all 0.
+    The paper does not state the following choices. An epoch has 100 steps. Weights and biases are first drawn uniformly
+    from ±1/sqrt(n_in). The learning rate is 0.001. Attributions other than gradients are squared and averaged as
+    gradients are. The smoothing term of LRP has the sign of the sum that it is added to. Features are not scaled: there
+    is a warning where the values of one are a thousand times those of the median feature, or where the scores of a
+    label are all 0.
 
     References
     ----------
