@@ -186,22 +186,22 @@ class Explainer:
         return getattr(self, "_" + self.kind)(X, labels)
 
     def _log_proba(self, X, labels):
-        """Explain label trees: the contributions in each tree, weighted by what the tree adds to the mean."""
+        """Return the attributions of label trees, whose contributions are weighted as in :func:`attributions`."""
         x, n = _unit_rows(X), X.shape[0]
-        found = [self._one_tree(tree, weights, x, labels) for tree, weights in self.trees]
-        if len(found) == 1:
-            return _as_attributions(X, *found[0], self.kind)
-        before, after = (np.stack([part[which] for part in found]) for which in (1, 2))
+        trees = [self._one_tree(tree, weights, x, labels) for tree, weights in self.trees]
+        if len(trees) == 1:
+            return _as_attributions(X, *trees[0], self.kind)
+        before, after = (np.stack([part[which] for part in trees]) for which in (1, 2))
         log_before, log_after = _log_sum(before), _log_sum(after)
-        whole = _log_of_log_mean(log_before, log_after)
+        weight_of_mean = _log_of_log_mean(log_before, log_after)
         total = np.zeros(X.nnz)
         row = np.repeat(np.arange(n), np.diff(X.indptr))
-        for parts, start, end in found:
-            own = _log_of_log_mean(start, end)
+        for parts, start, end in trees:
+            weight_of_tree = _log_of_log_mean(start, end)
             with np.errstate(invalid="ignore"):
-                weight = np.where(np.isneginf(own), 0.0, np.exp(own - whole))
+                weight = np.where(np.isneginf(weight_of_tree), 0.0, np.exp(weight_of_tree - weight_of_mean))
             total += weight[row] * parts
-        count = np.log(len(found))
+        count = np.log(len(trees))
         return _as_attributions(X, total, log_before - count, log_after - count, self.kind)
 
     def _one_tree(self, tree, weights, x, labels):
@@ -214,7 +214,7 @@ class Explainer:
         return _along_paths(x, ptr, nodes, weights, tree.bias, LOSSES[tree.loss])
 
     def _margin(self, X, labels):
-        """Explain one linear classifier per label."""
+        """Return the attributions of a model with a linear classifier per label."""
         distinct, which = np.unique(labels, return_inverse=True)
         weights, bias = self.model.linear_margins(distinct)
         ptr = np.arange(labels.size + 1, dtype=np.int64)
@@ -224,29 +224,34 @@ class Explainer:
         )
 
     def _share(self, X, labels):
-        """Explain the trees of LdSM."""
+        """Return the attributions of LdSM."""
         model = self.model
-        own_ptr, columns, place = model.in_columns(X)
+        ptr, columns, place = model.in_columns(X)
         parts, before, after = np.zeros(X.nnz), np.empty(X.shape[0]), np.empty(X.shape[0])
-        rows = kernels.Columns(own_ptr, columns, X.data[place], place)
+        rows = kernels.Columns(ptr, columns, X.data[place], place)
         arity = model.trees_[0].children.shape[1]
         kernels.share_along_ways(model.forest_, arity, rows, labels.astype(np.int32), parts, before, after)
         return _as_attributions(X, parts, before, after, self.kind)
 
     def _score(self, X, labels):
-        """Explain a linear function of features of pairs of row and class."""
+        """Return the attributions of a linear function of features of pairs of row and class."""
         model = self.model
         values = np.asarray(model.pair_features(X, labels[:, None]), np.float64)[:, 0, :]
         names, n = list(model.feature_names_), X.shape[0]
         parts = values * np.asarray(model.weights_, np.float64)
         ptr = len(names) * np.arange(n + 1)
         ids = np.tile(np.arange(len(names)), n)
-        values, found = (sp.csr_array((part.ravel(), ids, ptr), shape=(n, len(names))) for part in (values, parts))
-        return Attributions(values, found, np.zeros(n), parts.sum(axis=1), self.kind, names)
+        values, contributions = (
+            sp.csr_array((part.ravel(), ids, ptr), shape=(n, len(names))) for part in (values, parts)
+        )
+        return Attributions(values, contributions, np.zeros(n), parts.sum(axis=1), self.kind, names)
 
 
 def _unit_rows(X):
-    """Return the rows scaled to length 1, in float64: ptr, features, values. Rows of zeros stay."""
+    """Return the CSR arrays (pointers, features, float64 values) of the rows of X scaled to length 1.
+
+    Rows of zeros stay rows of zeros.
+    """
     ptr, features, values = csr_parts(X)
     values = values.astype(np.float64)
     row = np.repeat(np.arange(X.shape[0]), np.diff(ptr))
@@ -256,7 +261,27 @@ def _unit_rows(X):
 
 
 def _along_paths(x, ptr, nodes, weights, bias, loss):
-    """Return the contributions (in the order of x's values), the score without features, and the score."""
+    """Return the contributions of features to the score of a path of linear classifiers, for each row.
+
+    Parameters
+    ----------
+    x : tuple of ndarray
+        Rows of length 1, from :func:`_unit_rows`.
+    ptr, nodes : ndarray of int64
+        The path of row i is ``nodes[ptr[i]:ptr[i + 1]]``.
+    weights : tuple of ndarray
+        CSR arrays of the weights of all nodes.
+    bias : ndarray, shape (nodes,)
+    loss : int
+        Decides how a margin becomes a score, see ``kernels``.
+
+    Returns
+    -------
+    parts : ndarray of float64
+        The contribution of each value of x, in the same order.
+    before, after : ndarray of float64, shape (n,)
+        The score without features, and the score.
+    """
     parts, before, after = np.zeros(x[1].size), np.empty(x[0].size - 1), np.empty(x[0].size - 1)
     classifiers = kernels.Classifiers(*weights, bias, loss)
     kernels.share_along_paths(Rows(*x), kernels.Paths(ptr, nodes), classifiers, parts, before, after)
@@ -264,6 +289,7 @@ def _along_paths(x, ptr, nodes, weights, bias, loss):
 
 
 def _as_attributions(X, parts, before, after, kind):
+    """Return the attributions of rows from the contributions of their values, and their scores (before and after)."""
     contributions = sp.csr_array((parts, X.indices, X.indptr), shape=X.shape)
     return Attributions(X.astype(np.float64), contributions, before, after, kind, None)
 
@@ -278,5 +304,7 @@ def _log_of_log_mean(a, b):
     with np.errstate(invalid="ignore", divide="ignore"):
         half = np.abs(a - b) / 2
         # log(sinh(h) / h), which is near h^2 / 6 for small h
-        far = half - np.log(2 * half) + np.log1p(-np.exp(-2 * half))
-        return np.where(np.isinf(a) | np.isinf(b), -np.inf, (a + b) / 2 + np.where(half > 1e-3, far, half**2 / 6))
+        log_of_sinh_ratio = half - np.log(2 * half) + np.log1p(-np.exp(-2 * half))
+        return np.where(
+            np.isinf(a) | np.isinf(b), -np.inf, (a + b) / 2 + np.where(half > 1e-3, log_of_sinh_ratio, half**2 / 6)
+        )

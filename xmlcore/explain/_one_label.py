@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class LabelImportance:
-    """The features that contribute most to one label.
+    """The features that contribute most to one label, and from how many rows this was computed.
 
     Attributes
     ----------
@@ -56,13 +56,14 @@ def label_importance(
     -------
     LabelImportance
     """
-    part, X, having = "test", dataset.X_test, _rows_with(dataset.Y_test, label)
-    if having.size == 0:
-        part, X, having = "training", dataset.X_train, _rows_with(dataset.Y_train, label)
-    rows = np.sort(np.random.default_rng(seed).permutation(having)[:at_most])
+    part, X, rows_with_label = "test", dataset.X_test, _rows_with(dataset.Y_test, label)
+    if rows_with_label.size == 0:
+        part, X, rows_with_label = "training", dataset.X_train, _rows_with(dataset.Y_train, label)
+    rows = np.sort(np.random.default_rng(seed).permutation(rows_with_label)[:at_most])
     frame = importance(model, X[rows], np.full(rows.size, label), n=None, progress=progress)
-    return LabelImportance(frame, rows.size, having.size, part)
+    return LabelImportance(frame, rows.size, rows_with_label.size, part)
 
 
 def _rows_with(Y, label):
+    """Return the rows of Y that have the label: int array."""
     return np.flatnonzero(np.diff(Y[:, [label]].indptr))

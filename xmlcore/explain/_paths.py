@@ -1,4 +1,4 @@
-"""The nodes on a row's way to a label, or, in LdSM, to its leaves."""
+"""The nodes on a label's path in label trees, and the nodes that a row visits in the trees of LdSM."""
 
 import numpy as np
 
@@ -100,7 +100,7 @@ def _leaves_below(tree):
 
 
 def _ways(model, x, label):
-    """Return the ways of a row to the leaves that it reaches in the trees of LdSM."""
+    """Return a frame of the nodes on each way of a row from a root to a leaf that it reaches in the trees of LdSM."""
     import pandas as pd
 
     leaves = model.apply(x)
@@ -111,52 +111,55 @@ def _ways(model, x, label):
     lines = []
     for t, tree in enumerate(model.trees_):
         reached = np.sort(leaves.of(0, t))
-        hist, seen = tree.histograms, {}
+        hist, margins_of = tree.histograms, {}
         for leaf in reached.tolist():
             for v in path_to(tree, leaf):
-                if v not in seen:
-                    seen[v] = _margins(model, t, v, columns, values)
+                if v not in margins_of:
+                    margins_of[v] = _margins(model, t, v, columns, values)
                 above = int(tree.parent[v])
                 child = -1 if above < 0 else int(np.flatnonzero(tree.children[above] == v)[0])
                 lines.append(
                     (
                         t, leaf, 1.0 / (reached.size * len(model.trees_)), int(tree.depth[v]), v,
-                        int(tree.n_samples[v]), np.nan if above < 0 else seen[above][child], *seen[v],
+                        int(tree.n_samples[v]), np.nan if above < 0 else margins_of[above][child], *margins_of[v],
                     )
                 )  # fmt: skip
     M = model.trees_[0].children.shape[1]
     margins = [f"margin_{c + 1}" for c in range(M)]
     frame = pd.DataFrame(lines, columns=["tree", "leaf", "weight", "depth", "node", "n_rows", "margin", *margins])
-    at = []
+    shares_of_trees = []
     for t, part in frame.groupby("tree", sort=False):
         hist = model.trees_[t].histograms
         column = np.asarray(hist[part["node"].to_numpy()][:, [label]].todense()).ravel()
-        at.append(column / part["n_rows"].to_numpy())
-    share = np.concatenate(at)
+        shares_of_trees.append(column / part["n_rows"].to_numpy())
+    share = np.concatenate(shares_of_trees)
     frame.insert(6, "share", share)
     change = np.diff(share, prepend=np.nan)
     change[frame["depth"].to_numpy() == 0] = np.nan
     frame.insert(7, "change", change)
-    found = frame[margins].to_numpy()
-    entered = found >= THRESHOLD
-    none = ~entered.any(axis=1) & ~np.isnan(found[:, 0])
-    entered[none, np.argmax(found[none], axis=1)] = True
+    margin_values = frame[margins].to_numpy()
+    entered = margin_values >= THRESHOLD
+    below_threshold = ~entered.any(axis=1) & ~np.isnan(margin_values[:, 0])
+    entered[below_threshold, np.argmax(margin_values[below_threshold], axis=1)] = True
     for c in range(M):
         frame[f"entered_{c + 1}"] = entered[:, c]
     return frame
 
 
 def _margins(model, t, v, columns, values):
-    """Margins of a node's children, as float64; nan for a leaf."""
+    """Return the margins of the M children of node v of tree t, as float; nan for a leaf.
+
+    The row is given by its columns in the model, ascending, and their values.
+    """
     forest, M = model.forest_, model.trees_[0].children.shape[1]
     v = int(forest.root[t]) + v
     g, first = int(forest.group[v]), int(forest.first_child[v])
     if g < 0:
         return (np.nan,) * M
     start, end = int(forest.column_ptr[g]), int(forest.column_ptr[g + 1])
-    own = forest.columns[start:end]
-    at = np.searchsorted(own, columns)
-    known = at < own.size
-    known[known] = own[at[known]] == columns[known]
-    weights = forest.weights[M * start : M * end].reshape(-1, M)[at[known]].astype(np.float64)
-    return tuple((forest.bias[first : first + M] + values[known] @ weights).tolist())
+    columns_of_node = forest.columns[start:end]
+    positions = np.searchsorted(columns_of_node, columns)
+    is_used = positions < columns_of_node.size
+    is_used[is_used] = columns_of_node[positions[is_used]] == columns[is_used]
+    weights = forest.weights[M * start : M * end].reshape(-1, M)[positions[is_used]].astype(np.float64)
+    return tuple((forest.bias[first : first + M] + values[is_used] @ weights).tolist())

@@ -35,8 +35,8 @@ def label_scores(model, X, labels) -> np.ndarray:
     out = np.empty(labels.size)
     for start in range(0, labels.size, PROBA_ROWS):
         part = slice(start, min(start + PROBA_ROWS, labels.size))
-        found = sp.csr_array(model.predict_proba(X[part]))
-        out[part] = found[np.arange(found.shape[0]), labels[part]]
+        proba = sp.csr_array(model.predict_proba(X[part]))
+        out[part] = proba[np.arange(proba.shape[0]), labels[part]]
     return out
 
 
@@ -101,15 +101,15 @@ def deletion_curve(
     blocks = _blocks(X, len(methods) * len(counts))
     for done, (start, end) in enumerate(blocks):
         progress("Removing features", done / len(blocks), f"{start:,} of {n:,} rows")
-        part, own = X[start:end], labels[start:end]
-        found = None if explainer is None else explainer.rows(part, own).contributions.data
+        part, labels_of_part = X[start:end], labels[start:end]
+        contributed = None if explainer is None else explainer.rows(part, labels_of_part).contributions.data
         reduced = []
         for method in methods:
-            place = _places(part, method, found, seed, start)
+            place = _places(part, method, contributed, seed, start)
             reduced += [_without(part, place >= count) for count in counts]
         stacked = sp.csr_array(sp.vstack(reduced, format="csr"))
-        found = label_scores(model, stacked, np.tile(own, len(reduced)))
-        scores[:, :, start:end] = found.reshape(len(methods), len(counts), end - start)
+        scores_without = label_scores(model, stacked, np.tile(labels_of_part, len(reduced)))
+        scores[:, :, start:end] = scores_without.reshape(len(methods), len(counts), end - start)
     progress("Removing features", 1.0, f"{n:,} of {n:,} rows")
     index = pd.MultiIndex.from_product([methods, counts, range(n)], names=["method", "removed", "row"])
     return pd.DataFrame({"score": scores.ravel()}, index=index).reset_index()
@@ -128,7 +128,10 @@ def _checked(methods, counts):
 
 
 def _places(X, method, contributions, seed, first):
-    """Return the place of each entry in the ranking of its row, from 0: int64."""
+    """Return the place, from 0, of each stored value of X in the ranking of its row by a method: int64.
+
+    ``first`` is the number of the first of these rows among all rows, for random rankings.
+    """
     ptr = X.indptr.astype(np.int64)
     row = np.repeat(np.arange(X.shape[0]), np.diff(ptr))
     if method == "random":
@@ -147,7 +150,7 @@ def _places(X, method, contributions, seed, first):
 
 
 def _without(X, kept):
-    """Return X with the entries that are kept."""
+    """Return X without the stored values for which ``kept``, a boolean per value, is False."""
     ptr = np.concatenate([[0], np.cumsum(kept)])[X.indptr]
     return sp.csr_array((X.data[kept], X.indices[kept], ptr), shape=X.shape)
 

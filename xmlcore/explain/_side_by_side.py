@@ -21,8 +21,8 @@ def side_by_side(first: "pd.DataFrame", second: "pd.DataFrame", top: int | None 
     Returns
     -------
     DataFrame
-        ``feature``, ``name``, ``first``, ``second``: the larger of the two contributions decides the order, equal ones
-        are ordered by id. A feature that one explanation does not have contributes 0 to it.
+        ``feature``, ``name``, ``first``, ``second``, sorted by the larger of the two |contributions|, largest first;
+        equal ones by feature id. A feature that is not in an explanation has the contribution 0 there.
     """
     import pandas as pd
 

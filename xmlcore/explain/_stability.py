@@ -39,8 +39,8 @@ def _agreement(ids_a, parts_a, ids_b, parts_b, n):
     sizes = np.zeros((2, union.size))
     for side, ids, parts in ((0, ids_a, parts_a), (1, ids_b, parts_b)):
         sizes[side, np.searchsorted(union, ids)] = parts
-    one, two = (set(np.lexsort((union, -side))[:n][np.sort(-side)[:n] < 0].tolist()) for side in sizes)
-    overlap = len(one & two) / len(one | two) if one | two else 1.0
+    top_a, top_b = (set(np.lexsort((union, -side))[:n][np.sort(-side)[:n] < 0].tolist()) for side in sizes)
+    overlap = len(top_a & top_b) / len(top_a | top_b) if top_a | top_b else 1.0
     ranks = np.stack([_mean_ranks(side) for side in sizes])
     ranks -= ranks.mean(axis=1, keepdims=True) if union.size else 0.0
     spread = np.sqrt((ranks**2).sum(axis=1)).prod()
@@ -96,14 +96,15 @@ def stability(model, x, label: int, perturbation, n_repeats: int = 10, n: int = 
     )
     perturbed = perturbation.apply(X, rows=row * n_repeats + repeats, seed=seed, model=model, Y=Y)
     clean = explainer.rows(x, np.array([label]))
-    found = explainer.rows(perturbed, np.full(n_repeats, label))
-    ptr, ids, parts = csr_parts(found.contributions)
-    own = clean.contributions.indices, np.abs(clean.contributions.data)
+    attributed = explainer.rows(perturbed, np.full(n_repeats, label))
+    ptr, ids, parts = csr_parts(attributed.contributions)
+    clean_explanation = clean.contributions.indices, np.abs(clean.contributions.data)
     lines = [
-        _agreement(*own, ids[ptr[i] : ptr[i + 1]], np.abs(parts[ptr[i] : ptr[i + 1]]), n) for i in range(n_repeats)
+        _agreement(*clean_explanation, ids[ptr[i] : ptr[i + 1]], np.abs(parts[ptr[i] : ptr[i + 1]]), n)
+        for i in range(n_repeats)
     ]
     frame = pd.DataFrame(lines, columns=["spearman", "overlap"])
     frame.insert(0, "repeat", repeats)
-    frame["total"] = found.total
+    frame["total"] = attributed.total
     frame.attrs = {"total": float(clean.total[0]), "kind": clean.kind}
     return frame

@@ -106,12 +106,12 @@ class CandidateRanking:
         classes = np.concatenate([nearest, missed]).astype(np.int32)
         features = model.pair_features(x, classes[None, :])[0]
         f = features @ model.weights_
-        q, none = nearest.size, np.zeros(missed.size, np.int64)
+        q, zeros = nearest.size, np.zeros(missed.size, np.int64)
         order = np.concatenate([np.lexsort((nearest, -f[:q])), q + np.argsort(-f[q:], kind="stable")])
         self.q, self.true, self.missed = q, true, classes[order[q:]]
         self.labels, self.features, self.f = classes[order], features[order], f[order]
-        self.rank = np.concatenate([np.arange(1, q + 1), none])
-        self.nearness = np.concatenate([order[:q] + 1, none])
+        self.rank = np.concatenate([np.arange(1, q + 1), zeros])
+        self.nearness = np.concatenate([order[:q] + 1, zeros])
         self.right = np.isin(self.labels, true)
         self.contributions = (self.features - self.features[:q].mean(axis=0)) * model.weights_
         self.names = [dataset.label_name(int(j)) for j in self.labels]

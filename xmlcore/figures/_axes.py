@@ -2,21 +2,25 @@
 
 import numpy as np
 
-MOST_POINTS = 5000  # most points of a curve, unless more have different counts
+MOST_POINTS = 5000  # largest number of points that are drawn of a curve
 
 
 def curve_points(counts):
-    """Return positions in ``counts``, which descend, whose points give the same curve."""
+    """Return the positions of the values to draw so that the curve of ``counts``, which descend, looks the same.
+
+    All positions are returned if there are at most ``MOST_POINTS``; otherwise the two ends of each run of equal values;
+    and if these are still too many, a part of them that is evenly spread over a log axis.
+    """
     n = counts.size
     if n <= MOST_POINTS:
         return np.arange(n)
     change = np.flatnonzero(np.diff(counts))
-    kept = np.unique(np.concatenate([[0], change, change + 1, [n - 1]]))
-    if kept.size > MOST_POINTS:
-        spread = np.unique(np.geomspace(1, n, MOST_POINTS).astype(np.int64)) - 1
-        nearest = np.searchsorted(kept, spread).clip(max=kept.size - 1)
-        kept = np.unique(np.concatenate([kept[nearest], [0, n - 1]]))
-    return kept
+    run_ends = np.unique(np.concatenate([[0], change, change + 1, [n - 1]]))
+    if run_ends.size > MOST_POINTS:
+        evenly_spread = np.unique(np.geomspace(1, n, MOST_POINTS).astype(np.int64)) - 1
+        nearest = np.searchsorted(run_ends, evenly_spread).clip(max=run_ends.size - 1)
+        run_ends = np.unique(np.concatenate([run_ends[nearest], [0, n - 1]]))
+    return run_ends
 
 
 def log_axis(smallest, largest):

@@ -1,4 +1,4 @@
-"""Horizontal bars with names beside them."""
+"""Draw horizontal bars with names beside them."""
 
 import numpy as np
 
@@ -8,8 +8,26 @@ LINE = 24  # height of a bar, in pixels
 AROUND = 150  # height of the space above and below the bars, in pixels
 
 
-def bars(figure, values, mine, texts, hovers, color, name, hover, opacity=1.0, solid=None):
-    """Draw horizontal bars of the values selected by ``mine``, the first on top; bars from ``solid`` on are hatched."""
+def bars(figure, values, mine, hovers, color, name, hover, opacity=1.0, solid=None):
+    """Add the bars of one colour to a figure of horizontal bars, of which the first is on top.
+
+    Parameters
+    ----------
+    figure : plotly.graph_objects.Figure
+    values : ndarray of float, shape (n,)
+        Lengths of all bars of the figure.
+    mine : ndarray of bool, shape (n,)
+        Which of these bars to add.
+    hovers : list of str
+        Hover texts of all bars of the figure.
+    color, name : str
+        Colour of the bars, and their name in the legend.
+    hover : str
+        Second line of the hover text, in Plotly's format.
+    opacity : float
+    solid : int, optional
+        Bars with this number or a larger one are hatched.
+    """
     place = (len(values) - 1 - np.arange(len(values)))[mine]
     shape = ["/" if solid is not None and i >= solid else "" for i in np.flatnonzero(mine)]
     pattern = {"shape": shape, "size": 6} if any(shape) else None
@@ -26,7 +44,7 @@ def bars(figure, values, mine, texts, hovers, color, name, hover, opacity=1.0, s
 
 
 def bar_axes(figure, texts, count):
-    """Set the height of a figure with ``count`` bars, and write the texts beside them."""
+    """Set the height of a figure of ``count`` horizontal bars, and write a text beside each bar."""
     figure.update_layout(height=max(LINE * count + AROUND, 220), barmode="overlay")
     figure.update_yaxes(
         tickvals=np.arange(count)[::-1], ticktext=texts, range=[-0.7, count - 0.3], showgrid=False, ticks=""

@@ -54,15 +54,17 @@ def contribution_bars(
         hovers.append(f"<b>{len(rest):,} other features</b>, together")
         values.append(float(rest["contribution"].sum()))
     values = np.array(values, dtype=np.float64)
-    known, drawn = len(shown), [0.0, *values]
-    figure.update_layout(meta={**figure.layout.meta, "ends": [float(min(drawn)), float(max(drawn))]})
+    n_named, values_and_zero = len(shown), [0.0, *values]
+    figure.update_layout(
+        meta={**figure.layout.meta, "ends": [float(min(values_and_zero)), float(max(values_and_zero))]}
+    )
     for wording, mine, color in (
         ("for the label", values > 0, FOR),
         ("against it", values < 0, AGAINST),
         ("no influence", values == 0, GREY),
     ):
         if mine.any():
-            bars(figure, values, mine, texts, hovers, color, wording, f"%{{x:+.4~f}} to {unit}", solid=known)
+            bars(figure, values, mine, hovers, color, wording, f"%{{x:+.4~f}} to {unit}", solid=n_named)
     bar_axes(figure, texts, len(values))
     figure.update_xaxes(title_text=f"Contribution to {unit}", zeroline=True, zerolinecolor=MARK, zerolinewidth=1.5)
     if ends is not None and ends[0] < ends[1]:
@@ -103,7 +105,7 @@ def magnitude_bars(
     hovers = [f"<b>{short(name, 80)}</b>" for name in shown["name"]]
     for wording, mine, opacity in (("among the largest contributions", inside, 1.0), ("not among them", ~inside, 0.35)):
         if mine.any():
-            bars(figure, values, mine, texts, hovers, ORANGE, wording, "value %{x:.5~g}", opacity=opacity)
+            bars(figure, values, mine, hovers, ORANGE, wording, "value %{x:.5~g}", opacity=opacity)
     bar_axes(figure, texts, len(values))
     figure.update_xaxes(title_text="Value of the feature", zeroline=True, zerolinecolor=MARK)
     figure.update_layout(showlegend=len(marked) > 0)
@@ -138,7 +140,7 @@ def importance_bars(
     hovers = [f"<b>{short(name, 80)}</b><br>in {rows:,.0f} rows" for name, rows in zip(shown["name"], shown["n_rows"])]
     values = shown["mean_abs"].to_numpy(dtype=np.float64)
     every = np.ones(len(values), dtype=bool)
-    bars(figure, values, every, texts, hovers, BLUE, "mean size", "mean size %{x:.4~f}", opacity=0.75)
+    bars(figure, values, every, hovers, BLUE, "mean size", "mean size %{x:.4~f}", opacity=0.75)
     figure.add_scatter(
         x=shown["mean"],
         y=np.arange(len(shown))[::-1],
@@ -212,5 +214,5 @@ def contributions_compared(
 
 
 def _number(value) -> str:
-    """Return a feature's value as text."""
+    """Return a feature's value as text with three digits, or more if it is 1,000 or larger."""
     return f"{value:.3g}" if abs(value) < 1000 else f"{value:,.0f}"

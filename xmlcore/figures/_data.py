@@ -8,7 +8,7 @@ from xmlcore.figures._axes import curve_points, log_axis
 from xmlcore.figures._style import BLUE, GREY, MARK, PART_COLORS, need_columns, new_figure
 
 BUCKETS = ("head", "torso", "tail")
-FLAT = 4  # counts whose ratio of largest to smallest is below this have a linear axis
+FLAT = 4  # counts have a linear axis if the largest is less than this many times the smallest
 NARROWEST = 260  # width of the plot on a phone, in pixels: texts must fit there
 
 

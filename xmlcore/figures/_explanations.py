@@ -111,8 +111,12 @@ def _intervals(groups) -> pd.DataFrame:
     """Return the mean of each group and its 95 % interval; an interval of one value has no width."""
     from scipy import stats
 
-    found = groups.agg(["mean", "std", "count"])
-    enough = found["count"] > 1
-    half = stats.t.ppf(0.975, np.maximum(found["count"] - 1, 1)) * found["std"] / np.sqrt(found["count"])
-    half = np.where(enough, half, 0.0)
-    return found.assign(low=found["mean"] - half, high=found["mean"] + half)[["mean", "low", "high"]]
+    statistics = groups.agg(["mean", "std", "count"])
+    has_interval = statistics["count"] > 1
+    half_width = (
+        stats.t.ppf(0.975, np.maximum(statistics["count"] - 1, 1)) * statistics["std"] / np.sqrt(statistics["count"])
+    )
+    half_width = np.where(has_interval, half_width, 0.0)
+    return statistics.assign(low=statistics["mean"] - half_width, high=statistics["mean"] + half_width)[
+        ["mean", "low", "high"]
+    ]

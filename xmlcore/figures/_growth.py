@@ -21,7 +21,7 @@ from xmlcore.figures._style import (
 
 OBJECTIVE_COLORS = {"J": BLUE, "balance": VERMILION, "class integrity": GREEN, "multi-way": PURPLE}
 OBJECTIVE_MARKS = {"J": "circle", "balance": "square", "class integrity": "diamond", "multi-way": "triangle-up"}
-DASHES = {1: "solid", 3: "dash", 5: "dot"}  # by k
+DASHES = {1: "solid", 3: "dash", 5: "dot"}  # dash of the line of a measure at k
 
 
 def leaf_depths(frame: pd.DataFrame, n_labels: int, arity: int, title: str = "Depth of the leaves") -> go.Figure:
@@ -249,7 +249,7 @@ def _title(part):
 
 
 def _whole(values):
-    """Return an axis with a tick at each whole number, if there are few."""
+    """Return an axis with a tick at each whole number if the largest value is at most 12, and else no setting."""
     return {"dtick": 1} if max(values, default=0) <= 12 else {}
 
 
@@ -261,7 +261,7 @@ def _log_ticks(points):
     shown, last = [], np.inf
     for point in points[::-1]:  # from the largest, so that the whole model has a tick
         place = (np.log10(point) - low) / (high - low)
-        if last - place >= 0.14:  # room for a number on a phone
+        if last - place >= 0.14:  # share of the axis that a number needs on a phone
             shown.append(int(point))
             last = place
     room = 0.04 * (high - low)

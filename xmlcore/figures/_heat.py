@@ -1,4 +1,4 @@
-"""Heat maps with names beside them."""
+"""Draw heat maps with names beside them."""
 
 import numpy as np
 
@@ -18,7 +18,7 @@ def heat_map(figure, values, labels, names, wording, what, scale, ends):
     values : ndarray of float, shape (rows, columns)
         nan is a blank cell.
     labels, names : list of str
-        Names of the rows and of the columns; ``names=None`` leaves the latter out.
+        Names of the rows and of the columns. With ``names=None`` columns have no names.
     wording : list of str
         Texts for the cells, row by row, shown on hover.
     what : str
@@ -29,7 +29,7 @@ def heat_map(figure, values, labels, names, wording, what, scale, ends):
         Values at the ends of the colour scale.
     """
     rows, columns = values.shape
-    # Names are categories: where there is no room for all, Plotly writes every second or third.
+    # Names are categories of the axis. If there is no space for all of them, Plotly writes every second or third name.
     figure.add_heatmap(
         x=_categories(names, columns),
         y=_categories(labels, rows),
@@ -66,7 +66,7 @@ def heat_map(figure, values, labels, names, wording, what, scale, ends):
             },
         },
     )
-    # Not the title of the bar, which the dashboard's theme would put on top of the bar.
+    # The title is an annotation, because the dashboard's theme would put a title of the colour bar on top of the bar.
     figure.add_annotation(
         text=what[:1].upper() + what[1:],
         showarrow=False,
@@ -86,12 +86,15 @@ def heat_map(figure, values, labels, names, wording, what, scale, ends):
 
 
 def _categories(names, count):
-    """Return the names as they are written; zero-width spaces make equal names different categories."""
+    """Return the names as shortened texts, with zero-width spaces at the end of equal texts, so that all differ.
+
+    Without names, return the numbers from 0 to ``count`` - 1.
+    """
     if names is None:
         return np.arange(count)
-    seen, found = {}, []
+    times_used, categories = {}, []
     for name in names:
         wording = short(name, LETTERS)
-        seen[wording] = seen.get(wording, 0) + 1
-        found.append(wording + "\u200b" * (seen[wording] - 1))
-    return found
+        times_used[wording] = times_used.get(wording, 0) + 1
+        categories.append(wording + "\u200b" * (times_used[wording] - 1))
+    return categories

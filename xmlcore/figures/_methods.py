@@ -25,8 +25,9 @@ from xmlcore.figures._style import (
     short,
 )
 
-ALL = "all features"
-# Colour, mark and dash of each method. FALS and its variants: dashed if all labels share the features. Then its rivals.
+ALL = "all features"  # name of the method that selects nothing
+# Colour, mark and dash of each method: FALS and its variants (dashed if all labels have the same features), trees on
+# all features, and other methods of selection.
 METHOD_STYLE = {
     "FALS": (ORANGE, "circle", "solid"),
     "FILS": (VERMILION, "diamond", "solid"),
@@ -39,6 +40,7 @@ METHOD_STYLE = {
     "Mutual information": (VIOLET, "hexagon", "solid"),
 }
 SMALLER_IS_BETTER = ("Hamming loss", "one-error", "ranking loss")
+# Column of the frame -> name of the measure, colour and mark.
 AGREEMENT = {"jaccard": ("Jaccard", BLUE, "circle"), "spearman": ("Spearman", VERMILION, "diamond")}
 
 
@@ -69,8 +71,8 @@ def patterns_compared(
     figure = new_figure(title or f"{measure[:1].upper()}{measure[1:]} by method", shown=len(rows), total=len(rows))
     methods = list(dict.fromkeys(rows["method"]))
     means = rows.groupby("method")["value"].mean()
-    fewer = measure in SMALLER_IS_BETTER
-    best = None if means.dropna().empty else means.idxmin() if fewer else means.idxmax()
+    smaller_is_better = measure in SMALLER_IS_BETTER
+    best = None if means.dropna().empty else means.idxmin() if smaller_is_better else means.idxmax()
     figure.update_layout(meta={**figure.layout.meta, "best": best})
     for place, method in enumerate(methods[::-1]):
         mine = rows[rows["method"] == method]
@@ -136,10 +138,10 @@ def score_against_share(frame: pd.DataFrame, measure: str = "average precision",
             level = float(mine["value"].mean())
             x, y = shares[[0, -1]] if shares.size else np.array([0.0, 1.0]), [level] * 2
         else:
-            found = mine.groupby("share")["value"].agg(["mean", "min", "max"])
-            x, y = found.index.to_numpy(), found["mean"]
-            if (found["max"] > found["min"]).any():
-                add_band(figure, x, found["min"], found["max"], color, method)
+            over_seeds = mine.groupby("share")["value"].agg(["mean", "min", "max"])
+            x, y = over_seeds.index.to_numpy(), over_seeds["mean"]
+            if (over_seeds["max"] > over_seeds["min"]).any():
+                add_band(figure, x, over_seeds["min"], over_seeds["max"], color, method)
         figure.add_scatter(
             x=x,
             y=y,
@@ -251,8 +253,8 @@ def significance_diagram(
         ("thick", "solid", 3, "not told apart (p ≥ 0.1)"),
         ("thin", "dash", 1.2, "hardly (p ≥ 0.05)"),
     ):
-        own = edges[edges["line"] == line]
-        ends = [[place.loc[e.a], place.loc[e.b]] for e in own.itertuples()]
+        own_edges = edges[edges["line"] == line]
+        ends = [[place.loc[e.a], place.loc[e.b]] for e in own_edges.itertuples()]
         figure.add_scatter(
             x=[v for a, b in ends for v in (a["x"], b["x"], None)],
             y=[v for a, b in ends for v in (a["y"], b["y"], None)],
@@ -260,28 +262,30 @@ def significance_diagram(
             line={"color": QUIET, "width": width, "dash": dash},
             name=wording,
             hoverinfo="skip",
-            showlegend=bool(len(own)),
+            showlegend=bool(len(own_edges)),
         )
         figure.add_scatter(  # invisible marks in the middle of the lines, for the hover text
             x=[(a["x"] + b["x"]) / 2 for a, b in ends],
             y=[(a["y"] + b["y"]) / 2 for a, b in ends],
             mode="markers",
             marker={"size": 9, "color": "rgba(0, 0, 0, 0)"},
-            customdata=[f"{short(str(e.a), 40)} and {short(str(e.b), 40)}: p = {e.p:.3f}" for e in own.itertuples()],
+            customdata=[
+                f"{short(str(e.a), 40)} and {short(str(e.b), 40)}: p = {e.p:.3f}" for e in own_edges.itertuples()
+            ],
             hovertemplate="%{customdata}<extra></extra>",
             showlegend=False,
         )
     for node in nodes.itertuples():
         color, _, _ = method_style(node.method)
-        aside = abs(node.x) > 0.3
+        is_beside = abs(node.x) > 0.3
         figure.add_scatter(
             x=[node.x],
             y=[node.y],
             mode="markers+text",
             marker={"size": 16, "color": color},
             text=[short(str(node.method), 24)],
-            textposition=f"{'middle' if aside else 'top' if node.y > 0 else 'bottom'} "
-            f"{('right' if node.x > 0 else 'left') if aside else 'center'}",
+            textposition=f"{'middle' if is_beside else 'top' if node.y > 0 else 'bottom'} "
+            f"{('right' if node.x > 0 else 'left') if is_beside else 'center'}",
             cliponaxis=False,
             hovertemplate=f"<b>{short(str(node.method), 40)}</b><extra></extra>",
             showlegend=False,

@@ -7,6 +7,8 @@ import plotly.graph_objects as go
 from xmlcore.figures._style import BLUE, MARK, VERMILION, need_columns, new_figure, short
 
 LINE = 22  # height of a feature's row, in pixels
+GAP = 30  # additional height between two panels, in pixels
+AROUND = 150  # height of the space above and below all panels, in pixels
 
 
 def noisy_features(frame: pd.DataFrame, *, title: str = "Feature values without and with noise") -> go.Figure:
@@ -31,13 +33,13 @@ def noisy_features(frame: pd.DataFrame, *, title: str = "Feature values without 
     if not parts:
         return figure
     heights = [len(part) + 1.0 for part in parts]
-    total = LINE * sum(heights) + 30 * (len(parts) - 1) + 150
+    total = LINE * sum(heights) + GAP * (len(parts) - 1) + AROUND
     grid = make_subplots(
         rows=len(parts),
         cols=1,
         shared_xaxes=False,
         row_heights=heights,
-        vertical_spacing=min(58 / (total - 150), 1 / max(len(parts) - 1, 1)) if len(parts) > 1 else 0,
+        vertical_spacing=min(58 / (total - AROUND), 1 / max(len(parts) - 1, 1)) if len(parts) > 1 else 0,
         figure=figure,
     )
     for place, part in enumerate(parts, 1):
@@ -48,7 +50,7 @@ def noisy_features(frame: pd.DataFrame, *, title: str = "Feature values without 
 
 
 def _panel(grid, part, place):
-    """Draw one row of the data into the panel with this number, from 1."""
+    """Draw the feature values of one row of the data into the panel with the number ``place``, from 1."""
     y = np.arange(len(part))[::-1]
     lines_x = np.column_stack([part["clean"], part["noisy"], np.full(len(part), np.nan)]).ravel()
     lines_y = np.column_stack([y, y, np.full(len(part), np.nan)]).ravel()

@@ -10,13 +10,9 @@ from xmlcore.figures._style import AGAINST, FOR, GREY, MARK, need_columns, new_f
 
 LINE = 24  # height of a bar or of a candidate's row, in pixels
 AROUND = 150  # height of the space above and below them, in pixels
-MEAN = "f − mean"
-STEPS = (
-    (0.0, 0.0),
-    (0.1, 0.12),
-    (0.25, 0.26),
-    (0.5, 1.0),
-)  # (share of the largest value, opacity of cells from there on)
+MEAN = "f − mean"  # name of the last column: f of the candidate minus the mean f of all candidates
+# Steps of the colour scale: (smallest |value| of the step as a share of the largest |value|, opacity of its cells).
+STEPS = ((0.0, 0.0), (0.1, 0.12), (0.25, 0.26), (0.5, 1.0))
 
 
 def feature_weights(frame: pd.DataFrame, *, title: str = "Weights of the features") -> go.Figure:
@@ -95,9 +91,9 @@ def candidate_features(frame: pd.DataFrame, *, title: str = "What each feature a
     if n == 0:
         return figure
     shape = (n, len(features))
-    added = frame["contribution"].to_numpy(np.float64).reshape(shape)
+    contributions = frame["contribution"].to_numpy(np.float64).reshape(shape)
     values = frame["value"].to_numpy(np.float64).reshape(shape)
-    total = added.sum(axis=1, keepdims=True)
+    total = contributions.sum(axis=1, keepdims=True)
     names = [short(name, 60) for name in classes["name"]]
     hover = [
         [
@@ -105,16 +101,16 @@ def candidate_features(frame: pd.DataFrame, *, title: str = "What each feature a
             for feature, value, part in zip(features, line, parts)
         ]
         + [f"<b>{name}</b><br>f = {_signed(f)}<br>{_signed(whole)} against the mean"]
-        for name, line, parts, f, whole in zip(names, values, added, classes["f"], total[:, 0])
+        for name, line, parts, f, whole in zip(names, values, contributions, classes["f"], total[:, 0])
     ]
-    z = np.concatenate([added, total], axis=1)
-    reach = float(np.nanmax(np.abs(added))) or 1.0  # sums beyond it have the full colour
+    z = np.concatenate([contributions, total], axis=1)
+    largest = float(np.nanmax(np.abs(contributions))) or 1.0  # sums larger than this have the full colour
     figure.add_heatmap(
         x=np.arange(z.shape[1]),
         y=np.arange(n),
         z=z,
-        zmin=-reach,
-        zmax=reach,
+        zmin=-largest,
+        zmax=largest,
         colorscale=_steps(),
         customdata=hover,
         hovertemplate="%{customdata}<extra></extra>",
@@ -122,7 +118,7 @@ def candidate_features(frame: pd.DataFrame, *, title: str = "What each feature a
         ygap=2,
         showscale=False,
     )
-    _write_numbers(figure, z, reach)
+    _write_numbers(figure, z, largest)
     marks = [
         ("✓ " if r.right else "") + short(r.name, 15) + ("" if r.candidate else " *") for r in classes.itertuples()
     ]
@@ -143,10 +139,10 @@ def candidate_features(frame: pd.DataFrame, *, title: str = "What each feature a
 
 
 def _write_numbers(figure, z, reach):
-    """Write the numbers of the cells.
+    """Write the number of each cell.
 
-    Not by the heat map, which chooses the colour of its texts by the cell's colour, without regard to the page below a
-    transparent cell.
+    The texts are a trace of their own. The heat map would choose the colour of a text by the colour of its cell, and
+    would ignore the page that shows through a transparent cell.
     """
     digits = 0 if reach >= 9.5 else 1 if reach >= 0.5 else 2
     x, y = np.tile(np.arange(z.shape[1]), z.shape[0]), np.repeat(np.arange(z.shape[0]), z.shape[1])
@@ -164,7 +160,7 @@ def _write_numbers(figure, z, reach):
 
 
 def _steps():
-    """Return a colour scale in steps: the page's text is readable on its pale colours, white text on its full ones."""
+    """Return a colour scale in steps: pale colours for text in the page's colour, full colours for white text."""
     ends = [share for share, _ in STEPS] + [1.0]
     scale = [[(1 + sign * at) / 2, shade(color, opacity)]
              for sign, color in ((-1, AGAINST), (1, FOR))
@@ -175,12 +171,12 @@ def _steps():
 
 
 def _signed(value):
-    """Return a number as text, with its sign."""
+    """Return a number as text with its sign and two decimals, or none if it is 99.5 or larger."""
     return f"{value:+.2f}".replace("-", "−") if abs(value) < 99.5 else f"{value:+.0f}".replace("-", "−")
 
 
 def _rounded(value, digits):
-    """Return a number as text with this many digits after the point; zero has none."""
+    """Return a number as text with this many decimals; a number that is rounded to zero is written as "0"."""
     if not np.isfinite(value):
         return "–"
     wording = f"{value:.{digits}f}"

@@ -1,4 +1,4 @@
-"""Figures of a row's way to a label, in a label tree or in decision trees."""
+"""Figures of the nodes that a row visits on the path to a label, in a label tree or in decision trees."""
 
 import math
 
@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 
 from xmlcore.figures._style import BLUE, PALETTE, RUN_DASHES, VERMILION, need_columns, new_figure
 
-MOST_PATHS = 30  # most paths or ways that are drawn
+MOST_PATHS = 30  # largest number of paths (from roots to leaves) that are drawn
 
 
 def path_products(frame: pd.DataFrame, *, title: str = "The probability along the path") -> go.Figure:
@@ -100,12 +100,12 @@ def path_shares(frame: pd.DataFrame, *, title: str = "The label’s share along 
     if many:
         # A way that has ended keeps its last share, so that the last point is the mean over leaves.
         deepest = int(frame["depth"].max())
-        at = np.arange(int(frame["depth"].min()), deepest + 1)
-        held = [way.set_index("depth")["share"].sort_index().reindex(at).ffill() for way in ways]
+        all_depths = np.arange(int(frame["depth"].min()), deepest + 1)
+        share_at_depth = [way.set_index("depth")["share"].sort_index().reindex(all_depths).ffill() for way in ways]
         weights = [way["weight"].iloc[0] if "weight" in frame.columns else 1.0 for way in ways]
         figure.add_scatter(
-            x=at,
-            y=100 * np.average(np.column_stack(held), axis=1, weights=weights),
+            x=all_depths,
+            y=100 * np.average(np.column_stack(share_at_depth), axis=1, weights=weights),
             name=f"mean of all {len(ways):,}",
             mode="lines+markers",
             line={"color": VERMILION, "width": 3},
@@ -125,7 +125,7 @@ def _percent(share) -> str:
 
 
 def _depths(first, last):
-    """Return an axis of depths."""
+    """Return an axis for depths from ``first`` to ``last``, with at most 11 ticks."""
     first, last = int(first), int(last)
     room = 0.06 * max(last - first, 1)
     ticks = list(range(first, last + 1, max(1, math.ceil((last - first) / 10))))

@@ -16,7 +16,7 @@ from xmlcore.figures._style import (
 )
 
 BUCKETS = ("head", "torso", "tail")
-LEVEL = "Noise level"
+LEVEL = "Noise level"  # title of the axis of levels
 
 
 def robustness_curves(
@@ -153,7 +153,7 @@ def buckets_under_noise(
 
 
 def _runs(rows):
-    """Yield name, rows and style of each run, in the order of the frame."""
+    """Yield the name, the rows of the frame and the style of each run, in the order of the frame."""
     seen = {}
     for name, mine in rows.groupby("run", sort=False):
         model = mine["model"].iloc[0]

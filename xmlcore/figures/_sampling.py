@@ -21,7 +21,8 @@ from xmlcore.figures._style import (
 )
 
 BUCKETS = tuple(BUCKET_COLORS)
-# Name, colour and mark. Accuracy has the colour of P@1, which it equals for rows with one class; recall that of R@k.
+# Column of the frame -> name, colour and mark of the measure. Accuracy has the colour of P@1, to which it is equal for
+# rows with one class. Candidate recall has the colour of R@k.
 SHARES = {
     "recall": ("candidate recall", PURPLE, "triangle-up"),
     "candidate_recall": ("candidate recall", PURPLE, "triangle-up"),
@@ -30,7 +31,7 @@ SHARES = {
 }
 AXES = {"n_adversarial": "Adversarial classes, κ", "examples_per_class": "Examples per class"}
 SIGNS = {"n_adversarial": "κ", "examples_per_class": "examples per class", "n_candidates": "q"}
-STRETCHES = 24  # number of ranges of ranks over which sampled copies are averaged
+STRETCHES = 24  # largest number of ranges of ranks over which sampled copies are averaged
 LEAST_COPIES = 0.5  # smallest number on the axis of copies: 0 has no place on a log axis
 LEVEL = 0.95  # confidence level of intervals over seeds
 
@@ -266,7 +267,22 @@ def bucket_bars(frame: pd.DataFrame, measure: str = "accuracy", *, title: str | 
 
 
 def _stretches(counts):
-    """Return the means and percentiles of counts over ranges of ranks that are equally wide on a log axis."""
+    """Divide ranks into ranges of equal width on a log axis, and summarise the counts of each range.
+
+    Parameters
+    ----------
+    counts : ndarray of int, shape (n,)
+        Counts by rank: the first has rank 1.
+
+    Returns
+    -------
+    start : ndarray of int
+        Index in ``counts`` at which each range starts.
+    place : ndarray of float
+        Rank at the middle of each range on a log axis.
+    mean, low, high : ndarray of float
+        The mean, the 5th and the 95th percentile of the counts in each range.
+    """
     n = counts.size
     if n == 0:
         return (np.empty(0),) * 5
@@ -280,21 +296,21 @@ def _stretches(counts):
 
 
 def _over_seeds(rows, axis, column):
-    """Return the mean over seeds of each point and its interval; an interval of one seed has no width."""
+    """Return the mean over seeds and the ends of its interval for each value of ``axis``; one seed has no interval."""
     from scipy import stats
 
-    found = rows.groupby(axis, sort=True)[column].agg(["count", "mean", "std"])
-    n, mean = found["count"].to_numpy(), found["mean"].to_numpy(np.float64)
-    reach = np.zeros(n.size)
+    statistics = rows.groupby(axis, sort=True)[column].agg(["count", "mean", "std"])
+    n, mean = statistics["count"].to_numpy(), statistics["mean"].to_numpy(np.float64)
+    half_width = np.zeros(n.size)
     several = n > 1
-    reach[several] = (
-        stats.t.ppf(0.5 + LEVEL / 2, n[several] - 1) * found["std"].to_numpy()[several] / np.sqrt(n[several])
+    half_width[several] = (
+        stats.t.ppf(0.5 + LEVEL / 2, n[several] - 1) * statistics["std"].to_numpy()[several] / np.sqrt(n[several])
     )
-    return mean, mean - reach, mean + reach
+    return mean, mean - half_width, mean + half_width
 
 
 def _panels(figure, n):
-    """Return n plots above each other with one x axis; the first is the highest."""
+    """Divide a figure into n plots above each other with the same x axis; the first is twice as high as the others."""
     from plotly.subplots import make_subplots
 
     heights = [2.0, *([1.0] * (n - 1))]
@@ -302,6 +318,7 @@ def _panels(figure, n):
 
 
 def _points(figure, x, y, name, color, mark, hover, panel, **trace):
+    """Add a line with marks to the panel with this number, from 1."""
     figure.add_scatter(
         x=x,
         y=y,
@@ -352,16 +369,20 @@ def _swept_axis(figure, x, wording, name, own, n):
 
 
 def _name(axis, panel):
+    """Return Plotly's name of the axis ("x" or "y") of the panel with this number, from 1."""
     return axis if panel == 1 else f"{axis}{panel}"
 
 
 def _plural(axis):
+    """Return the name of what the axis counts, in the plural."""
     return "adversarial classes" if axis == "n_adversarial" else "examples per class"
 
 
 def _time_unit(seconds):
+    """Return the factor and the name of the unit in which to show a time."""
     return (1e6, "µs") if seconds < 1e-3 else (1e3, "ms") if seconds < 1.0 else (1.0, "s")
 
 
 def _size_unit(n_bytes):
+    """Return the factor and the name of the unit in which to show a number of bytes."""
     return (1e-3, "kB") if n_bytes < 1e6 else (1e-6, "MB") if n_bytes < 1e9 else (1e-9, "GB")

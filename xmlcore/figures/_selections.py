@@ -49,7 +49,7 @@ def feature_bars(
     if "standard_error" in shown.columns:
         errors = 2 * shown["standard_error"].to_numpy(dtype=np.float64)
     wording = "%{x:.4~g}" if errors is None else "%{x:.4~g} ± %{error_x.array:.2~g}"
-    bars(figure, values, every, texts, hovers, ORANGE, "score", f"score {wording}")
+    bars(figure, values, every, hovers, ORANGE, "score", f"score {wording}")
     if errors is not None and values.size:
         figure.data[0].error_x = {"type": "data", "array": errors, "color": QUIET, "thickness": 1.5, "width": 4}
     bar_axes(figure, texts, values.size)
@@ -128,9 +128,9 @@ def group_heat(
         f"{_and_more(line['name'], line['n_features'], 'feature', 40)}<br>{100 * line['value']:.3g} % of their pairs"
         for line in frame.to_dict("records")
     ]
-    heads, firsts = frame.iloc[:columns], frame.iloc[::columns]
-    labels = [_plus(name, count) for name, count in zip(firsts["label_name"], firsts["n_labels"])]
-    names = [_plus(name, count) for name, count in zip(heads["name"], heads["n_features"])]
+    first_row, first_column = frame.iloc[:columns], frame.iloc[::columns]
+    labels = [_plus(name, count) for name, count in zip(first_column["label_name"], first_column["n_labels"])]
+    names = [_plus(name, count) for name, count in zip(first_row["name"], first_row["n_features"])]
     most = float(values.max()) if values.size else 1.0
     return heat_map(figure, values, labels, names, wording, "share of the pairs kept", {"tickformat": ".0%"}, (0, most))
 
@@ -155,7 +155,7 @@ def overlap_heat(frame: pd.DataFrame, *, n_labels: int, title: str = "Features i
     n = frame["a"].nunique()
     figure = new_figure(title, shown=n, total=n_labels)
     values = frame["jaccard"].to_numpy(dtype=np.float64).reshape(n, n).copy()
-    np.fill_diagonal(values, np.nan)  # always 1, which would only stretch the scale
+    np.fill_diagonal(values, np.nan)  # the similarity of a label to itself is always 1
     wording = [
         f"<b>{short(a, 60)}</b><br>{short(b, 60)}<br>Jaccard similarity {value:.3g}"
         for a, b, value in zip(frame["a_name"], frame["b_name"], frame["jaccard"])
@@ -175,7 +175,7 @@ def _and_more(name, count, what, letters):
 
 
 def _plus(name, count):
-    """Return a group's name for beside the map: the name is cut, the number of other members is not."""
+    """Return a group's name followed by the number of its other members; only the name is shortened."""
     if count == 1:
         return str(name)
     more = f" +{count - 1:,}"

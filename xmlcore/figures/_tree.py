@@ -17,15 +17,16 @@ COLOR_TITLES = {
     "multiway": "Multi-way penalty",
     "share_with_label": "Rows with the label",
 }
-SHARES = ("purity", "share_with_label")
+SHARES = ("purity", "share_with_label")  # columns that are shown in percent
+# Columns of which small values are good.
 LESS_IS_BETTER = ("objective", "balance", "multiway")
 SCALE = "Cividis"  # readable with every common colour vision, and in a grey print
 LINE = 24  # height of a row of the drawing, in pixels
-TIGHT = 15  # the same where there are more than 40 rows
+TIGHT = 15  # height of a row of a drawing with more than 40 rows, in pixels
 NAME = 20  # most letters of a name beside a node: there is room for them on a phone
 BAR = 150  # length of the colour bar, in pixels
 BESIDE = 168  # width of the space for names beside nodes, in pixels
-THIN, THICK = 1.5, 8  # widths of edges that none and that all of a label's rows take, in pixels
+THIN, THICK = 1.5, 8  # width of an edge that no row, and that every row, of the label goes along, in pixels
 
 
 def tree(
@@ -128,7 +129,7 @@ def _nodes(figure, frame, sizes, values):
                 customdata=np.array([frame["node"][mine], hovers[mine]], dtype=object).T,
                 hovertemplate="%{customdata[1]}<extra></extra>",
                 showlegend=False,
-                # A click selects a node; the others must not fade.
+                # A click selects a node. Plotly would make all other nodes pale.
                 selected={"marker": {"opacity": 1}},
                 unselected={"marker": {"opacity": 1}},
             )
@@ -162,7 +163,7 @@ def _color_bar(figure, color, color_range, shown):
         },
     )
     if shown:
-        # Not the title of the bar, which the dashboard's theme would put on top of the bar.
+        # The title is an annotation, because the dashboard's theme would put a title of the bar on top of the bar.
         figure.add_annotation(
             text=COLOR_TITLES.get(color, color),
             showarrow=False,
@@ -179,24 +180,23 @@ def _color_bar(figure, color, color_range, shown):
 
 
 def _edges(figure, frame, on_path):
-    """Draw the lines from nodes to their children, with corners, so that no line crosses another one or a text."""
-    at = {v: (x, y) for v, x, y in zip(frame["node"], frame["x"], frame["y"])}
+    """Draw the edges from nodes to their children as lines with right angles, which cross no other line or text."""
+    position = {v: (x, y) for v, x, y in zip(frame["node"], frame["x"], frame["y"])}
     child = (frame["parent"] >= 0).to_numpy()
     groups = [(child, MARK, 1.2)]
     if on_path is not None:
         groups = [(child & ~on_path, MARK, 1.2)]
         if "share_of_label" in frame.columns:
             shares = frame["share_of_label"].to_numpy(dtype=np.float64)
-            widths = (
-                THIN + np.round(2 * (THICK - THIN) * shares) / 2
-            )  # rounded, because each width is a trace of its own
+            # Rounded to half a pixel, so that there are few different widths: each width is a trace of its own.
+            widths = THIN + np.round(2 * (THICK - THIN) * shares) / 2
         else:
             widths = np.full(len(frame), 3.0)
         groups += [(child & on_path & (widths == width), VERMILION, float(width)) for width in np.unique(widths)]
     for mine, line, width in groups:
         xs, ys = [], []
         for parent, x, y in zip(frame["parent"][mine], frame["x"][mine], frame["y"][mine]):
-            px, py = at[parent]
+            px, py = position[parent]
             xs += [px, px + 0.5, px + 0.5, x, None]
             ys += [py, py, y, y, None]
         if xs:
@@ -224,14 +224,14 @@ def _beside(frame) -> np.ndarray:
 
 
 def _hover(frame) -> np.ndarray:
-    """Return the hover texts of the nodes."""
+    """Return the hover text of each node: an object array of str."""
     texts = []
     for row in frame.to_dict("records"):
         kind = "leaf" if row["kind"] == "leaf" else "node"
         lines = [f"<b>{kind} {row['node']}</b>" + (f", depth {row['depth']}" if "depth" in row else "")]
         share = row.get("share_of_parent")
-        of = f" ({100 * share:.0f} % of those of node {row['parent']})" if share and row["parent"] >= 0 else ""
-        lines.append(f"{row['rows']:,} training rows{of}")
+        of_parent = f" ({100 * share:.0f} % of those of node {row['parent']})" if share and row["parent"] >= 0 else ""
+        lines.append(f"{row['rows']:,} training rows{of_parent}")
         if row.get("having"):
             lines.append(row["having"])
         if row.get("labels"):

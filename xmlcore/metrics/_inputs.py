@@ -1,4 +1,4 @@
-"""What users hand to the measures, checked and brought to one form."""
+"""Check the true labels, rankings and scores that measures are given, and convert them to arrays for kernels."""
 
 from collections.abc import Sequence
 from itertools import chain
@@ -11,21 +11,22 @@ from xmlcore._kernels.ranking import first_repeat, top_k_dense, top_k_sparse
 from xmlcore.ranking import Ranking
 from xmlcore.validation import INT32_MAX, check_count, check_labels, check_structure, csr_parts
 
-BLOCK_VALUES = 1 << 18  # scores copied at a time: 2 MB, which stays in the processor's cache
+BLOCK_VALUES = 1 << 18  # number of scores copied at a time: 2 MB as float64, which fits in the processor's cache
 _WHOLE_NUMBERS = "whole numbers are read as label ids; scores go in an array of floats"
-KERNEL_READY = ("C", "A", "W")  # a kernel is compiled once for arrays like these, and again for any other kind
+# Requirements of numpy.require: contiguous, aligned, writable. A kernel is compiled again for any other kind of array.
+KERNEL_READY = ("C", "A", "W")
 
 
 class _Predictions(NamedTuple):
-    """Predictions as they came, their kind known: ``ids``, ``flat`` or ``values`` is there."""
+    """Predictions that are not checked yet, in one of three forms: ``ids``, ``flat`` or ``values`` is not None."""
 
     n_rows: int
-    width: int  # labels ranked in each row at most; the number of labels for scores
-    ids: np.ndarray | None = None  # any integers, (n, width)
-    flat: np.ndarray | None = None  # the same, row after row, where the rows are lists
-    lengths: np.ndarray | None = None  # of these rows
-    id_scores: np.ndarray | None = None
-    values: np.ndarray | sp.csr_array | None = None
+    width: int  # for ids, the largest number of labels in a row; for scores, the number of all labels
+    ids: np.ndarray | None = None  # label ids as a matrix (n_rows, width) of any integer type
+    flat: np.ndarray | None = None  # label ids given as a list per row: all rows, one after the other
+    lengths: np.ndarray | None = None  # int64 (n_rows,): number of ids of each row in ``flat``
+    id_scores: np.ndarray | None = None  # (n_rows, width): scores of ``ids``, which only a Ranking has
+    values: np.ndarray | sp.csr_array | None = None  # (n_rows, L): scores of all labels
 
 
 def as_ranking(predictions, k: int, n_labels: int | None = None) -> Ranking:
@@ -83,20 +84,23 @@ def as_ranking(predictions, k: int, n_labels: int | None = None) -> Ranking:
 
 
 def read(Y_true, predictions, k, inv_ps=None):
-    """Check everything a measure takes.
+    """Check the arguments of a measure, and return them as arrays for the kernels.
 
     Parameters
     ----------
-    Y_true, predictions, k, inv_ps
-        As the measures take them; with ``k`` None the ranking is taken at its own width.
+    Y_true, predictions, inv_ps
+        The arguments of the measures, see :func:`xmlcore.metrics.precision_at_k`.
+    k : int or None
+        Number of places to measure; None means all places of the ranking.
 
     Returns
     -------
     indptr : ndarray of int64, shape (n + 1,)
     indices : ndarray of int32, shape (nnz,)
-        The true labels in CSR, sorted.
+        The true labels in CSR, sorted within each row.
     labels : ndarray of int32, shape (n, m)
-        C-contiguous. m is at most k; where it is less, no row has a label at a later place.
+        The ranked labels, C-contiguous, padded with -1. m is at most k; if m < k, no row has a label at places m + 1
+        to k.
     inv_ps : ndarray of float64, shape (L,) or (0,)
         The label weights; empty when there are none.
     """
@@ -105,7 +109,7 @@ def read(Y_true, predictions, k, inv_ps=None):
     form = _form(predictions)
     if k is None:
         if form.values is not None:
-            raise ValueError("scores rank every label: say with k how many to look at")
+            raise ValueError("scores rank every label: pass k, the number of first labels to measure")
         k = form.width
     if inv_ps is not None:
         inv_ps = _check_weights(inv_ps)
@@ -129,7 +133,7 @@ def read(Y_true, predictions, k, inv_ps=None):
 
 
 def _form(predictions):
-    """Find out what the predictions are."""
+    """Return the predictions as :class:`_Predictions`; raise TypeError or ValueError for an unknown form."""
     if isinstance(predictions, Ranking):
         ids = np.asarray(predictions.labels)
         scores = np.asarray(predictions.scores)
@@ -165,6 +169,7 @@ def _form(predictions):
 
 
 def _from_lists(rows):
+    """Return lists of label ids as :class:`_Predictions`; raise TypeError if an item is not an integer."""
     for i, row in enumerate(rows):
         if isinstance(row, (str, bytes)) or not (isinstance(row, Sequence) or getattr(row, "ndim", None) == 1):
             raise TypeError(f"row {i} of the ranking is a {type(row).__name__}: a list of label ids, best first")
@@ -187,6 +192,7 @@ def _from_lists(rows):
 
 
 def _check_scores_dtype(dtype):
+    """Raise TypeError unless an array of this type can hold scores."""
     if dtype.kind == "b":
         raise TypeError(
             "the ranking is a matrix of booleans, which has no order: give scores, or label ids, best first"
@@ -196,7 +202,11 @@ def _check_scores_dtype(dtype):
 
 
 def _true_labels(Y_true, form, inv_ps):
-    """Y_true in CSR; where it is lists of ids, as wide as the weights, the scores or the ranking say."""
+    """Return Y_true in CSR.
+
+    The number of labels of lists of ids is that of the weights or of the scores. Without these it is the largest id in
+    the lists or in the ranking, plus 1.
+    """
     if not isinstance(Y_true, Sequence) and getattr(Y_true, "ndim", None) != 1:
         return check_labels(Y_true, name="Y_true")
     if inv_ps is not None:
@@ -206,7 +216,7 @@ def _true_labels(Y_true, form, inv_ps):
     ids = form.ids if form.flat is None else form.flat
     least = max(int(ids.max()) + 1, 1) if ids.size else 1
     if least > INT32_MAX:
-        least = 1  # an error that the range check will name
+        least = 1  # an id is out of range: the range check raises the error later
     if not any(len(row) for row in Y_true if hasattr(row, "__len__")):
         return check_labels(Y_true, n_labels=least, name="Y_true")
     Y = check_labels(Y_true, name="Y_true")
@@ -216,7 +226,7 @@ def _true_labels(Y_true, form, inv_ps):
 
 
 def _ranked(form, k, n_labels):
-    """Labels (n, m) int32, m at most k, and their scores or None."""
+    """Return the first labels of each row, int32 (n, m) with m at most k, and their scores (n, m), or None."""
     if form.values is not None:
         if n_labels is not None and form.width != n_labels:
             raise ValueError(f"the scores have {form.width} columns, but there are {n_labels} labels")
@@ -233,12 +243,12 @@ def _ranked(form, k, n_labels):
     return labels, None if form.id_scores is None else form.id_scores[:, :k]
 
 
-# Ids are checked to the last column, not to the k-th: a matrix of whole numbers that are scores, or 0 and 1, looks like
-# label ids where it is narrow.
+# All columns of ids are checked, not only the first k: a matrix of integers that are scores, or 0 and 1, can look like
+# label ids in its first columns.
 
 
 def _check_ids(ids, n_labels):
-    """A matrix of label ids as int32."""
+    """Return a matrix of label ids as int32; raise ValueError if an id is out of range or repeated in a row."""
     outside = _first_outside(ids, n_labels)
     if outside >= 0:
         row, place = divmod(outside, ids.shape[1])
@@ -252,7 +262,10 @@ def _check_ids(ids, n_labels):
 
 
 def _check_flat(flat, lengths, k, n_labels):
-    """Rows of label ids as an int32 matrix of k columns, or fewer where no row is as long."""
+    """Return rows of label ids as an int32 matrix padded with -1: k columns, or fewer if no row has k ids.
+
+    Raise ValueError if an id is out of range or repeated in a row.
+    """
     ends = np.cumsum(lengths)
     outside = _first_outside(flat, n_labels)
     if outside >= 0:
@@ -278,7 +291,7 @@ def _check_flat(flat, lengths, k, n_labels):
 
 
 def _first_outside(ids, n_labels):
-    """Where the first id out of range is, counted through the rows; -1 when there is none."""
+    """Return the index, in the flattened array, of the first id that is out of range; -1 if there is none."""
     limit = INT32_MAX if n_labels is None else n_labels
     if not ids.size or (ids.min() >= -1 and ids.max() < limit):
         return -1
@@ -286,6 +299,7 @@ def _first_outside(ids, n_labels):
 
 
 def _outside_error(row, place, label, n_labels):
+    """Return the error for a label id that is out of range; row and place are counted from 0."""
     limit = INT32_MAX if n_labels is None else n_labels
     return ValueError(
         f"row {row} of the ranking has the label id {label} at place {place + 1}: "
@@ -294,6 +308,7 @@ def _outside_error(row, place, label, n_labels):
 
 
 def _repeat_error(row, place, label):
+    """Return the error for a label id that a row has twice; ``place`` is that of the second, from 0."""
     return ValueError(
         f"row {row} of the ranking has label {label} twice, again at place {place + 1}: "
         f"a label has one place ({_WHOLE_NUMBERS})"
@@ -301,7 +316,10 @@ def _repeat_error(row, place, label):
 
 
 def _top_k(values, k):
-    """The best k columns of each row of a dense or sparse matrix, ties to the smaller column."""
+    """Return the k columns with the largest values of each row, int32, and these values, float64: both (n, k).
+
+    Among equal values the smaller column comes first. Sparse rows with fewer than k entries are padded with -1 and 0.
+    """
     n, n_labels = values.shape
     if n_labels > INT32_MAX:
         raise ValueError(f"the scores have {n_labels} columns: at most {INT32_MAX} are supported")
@@ -311,7 +329,7 @@ def _top_k(values, k):
         return labels, scores
     if sp.issparse(values):
         if not values.has_canonical_format:
-            values = values.copy()  # what the user gave stays as it is
+            values = values.copy()  # the user's matrix must not change
             values.sum_duplicates()
         data = np.require(values.data, np.float64, KERNEL_READY)
         bad = np.flatnonzero(np.isnan(data))
@@ -337,6 +355,7 @@ def _top_k(values, k):
 
 
 def _check_weights(inv_ps):
+    """Return the label weights as float64 (L,); raise TypeError or ValueError unless all are positive and finite."""
     try:
         weights = np.asarray(inv_ps)
     except ValueError as error:

@@ -20,8 +20,8 @@ import scipy.sparse as sp
 from xmlcore._kernels import bipartition as _kernels
 from xmlcore.validation import check_labels, check_structure, csr_parts
 
-BLOCK_VALUES = 1 << 21  # scores looked at at a time, as float64: 16 MiB
-_NO_IDS = np.zeros(0, np.int32)
+BLOCK_VALUES = 1 << 21  # number of scores read at a time: 16 MiB as float64
+_NO_IDS = np.zeros(0, np.int32)  # label ids of dense rows, which have a score for every label
 
 
 def hamming_loss(Y_true, predictions) -> float:
@@ -209,8 +209,8 @@ def average_precision(Y_true, scores, ties: str = "worst") -> float:
         some = n_true > 0
         return _mean(counts[some, _kernels.STRICT_PRECISION] / n_true[some])
     decided = (n_true > 0) & (n_true < Y.shape[1])
-    found = counts[:, _kernels.PRECISION if ties == "worst" else _kernels.MEAN_PRECISION]
-    return _mean(np.where(decided, found / np.maximum(n_true, 1), 1.0))
+    precision_sums = counts[:, _kernels.PRECISION if ties == "worst" else _kernels.MEAN_PRECISION]
+    return _mean(np.where(decided, precision_sums / np.maximum(n_true, 1), 1.0))
 
 
 def micro_auc(Y_true, scores) -> float:
@@ -252,27 +252,28 @@ def micro_auc(Y_true, scores) -> float:
     n_pairs, n_true = Y.shape[0] * Y.shape[1], Y.nnz
     if n_true in (0, n_pairs):
         for _ in _blocks(S):
-            pass  # a score that is not a number is an error all the same
+            pass  # reading all blocks raises an error if a score is not a number
         return float("nan")
     true = np.concatenate([_true_scores(Y[start:stop], block) for start, stop, block in _blocks(S)])
     true, times = np.unique(true, return_counts=True)
-    # Twice the labels below each true score, plus those of the same score: whole numbers, exact below 2**63.
+    # For each distinct true score: twice the number of scores below it plus the number of equal scores. These are
+    # integers, which are exact below 2**63.
     places = np.zeros(true.size, np.int64)
     for _, _, block in _blocks(S):
         values = np.sort(block.data if sp.issparse(block) else block, axis=None)
         places += np.searchsorted(values, true, "left") + np.searchsorted(values, true, "right")
         n_zero = block.shape[0] * block.shape[1] - values.size
         places += n_zero * ((true > 0).astype(np.int64) + (true >= 0))
-    # Among themselves, true pairs are half below and half above each other: n_true^2 in these units.
+    # The sum also compares each true pair with all true pairs. These comparisons add n_true**2, which is subtracted.
     won = sum(int(place) * int(count) for place, count in zip(places, times)) - n_true**2
     return won / (2 * n_true * (n_pairs - n_true))
 
 
-# What all of them share -----------------------------------------------------------------------------------------------
+# Helpers of all measures ----------------------------------------------------------------------------------------------
 
 
 def _count(Y_true, scores):
-    """The true labels, and what the kernel counts in each row."""
+    """Return the true labels (CSR) and the counts of each row: float64 (n, N_COUNTS), see the kernel's constants."""
     Y, S = _read(Y_true, scores)
     y_ptr, y_ids, _ = csr_parts(Y)
     counts = np.empty((Y.shape[0], _kernels.N_COUNTS))
@@ -282,15 +283,15 @@ def _count(Y_true, scores):
         else:
             ptr = np.arange(stop - start + 1, dtype=np.int64) * Y.shape[1]
             ids, values = _NO_IDS, block.ravel()
-        own = y_ptr[start : stop + 1]
+        first, last = y_ptr[start], y_ptr[stop]
         _kernels.count_rows(
-            own - own[0], y_ids[own[0] : own[-1]], ptr, ids, values, Y.shape[1], counts[start:stop]
+            y_ptr[start : stop + 1] - first, y_ids[first:last], ptr, ids, values, Y.shape[1], counts[start:stop]
         )  # fmt: skip
     return Y, counts
 
 
 def _read(Y_true, scores):
-    """True labels as CSR; scores as a dense array or as canonical CSR, of the same shape."""
+    """Check the arguments; return the true labels (CSR) and the scores (dense or canonical CSR), both (n, L)."""
     if sp.issparse(scores):
         if scores.ndim != 2:
             raise ValueError(f"the scores have {scores.ndim} dimension(s): a matrix (rows, labels) is needed")
@@ -320,27 +321,30 @@ def _read(Y_true, scores):
 
 
 def _is_lists(Y):
-    """Whether Y is lists of ids, which do not tell how many labels there are."""
+    """Return whether Y is lists of label ids, from which the number of labels is not known."""
     return getattr(Y, "ndim", 1) == 1
 
 
 def _check_numbers(dtype):
+    """Raise TypeError unless an array of this type holds real numbers."""
     if dtype.kind not in "fiub":
         raise TypeError(f"the scores are {dtype} values: a matrix of real numbers is needed")
 
 
 def _check_rows(Y, n_rows, name):
+    """Raise ValueError unless the argument called ``name``, with ``n_rows`` rows, has as many rows as Y."""
     if Y.shape[0] != n_rows:
         raise ValueError(f"{name} has {n_rows} rows, but Y_true has {Y.shape[0]}")
 
 
 def _check_ties(ties, known):
+    """Raise ValueError unless ``ties`` is one of the known ways to break ties."""
     if not isinstance(ties, str) or ties not in known:
         raise ValueError(f"ties must be one of {', '.join(known)}, not {ties!r}")
 
 
 def _blocks(S):
-    """(start, stop, rows as float64) in blocks of bounded size; a score that is not a number is an error."""
+    """Yield (start, stop, scores of these rows as float64) for blocks of rows; raise ValueError for a nan score."""
     n, n_labels = S.shape
     if sp.issparse(S):
         ends = np.searchsorted(S.indptr, np.arange(0, S.nnz + BLOCK_VALUES, BLOCK_VALUES), "right") - 1
@@ -363,26 +367,27 @@ def _blocks(S):
 
 
 def _true_scores(Y, block):
-    """Scores of the true labels of some rows."""
+    """Return the scores of the true labels of some rows, float64, row after row; an entry not stored counts as 0."""
     rows, ids = _places(Y)
     if not sp.issparse(block):
         return block[rows, ids]
-    # Looked up, not multiplied: 0 times an infinite score would be an entry, too.
+    # Multiplying the two matrices would be wrong for infinite scores, because 0 times infinity is nan.
     stored_rows, stored_ids = _places(block)
     wanted, stored = rows * Y.shape[1] + ids, stored_rows * Y.shape[1] + stored_ids
-    at = np.searchsorted(stored, wanted)
-    found = np.zeros(wanted.size)
-    known = np.flatnonzero(at < stored.size)
-    known = known[stored[at[known]] == wanted[known]]
-    found[known] = block.data[at[known]]
-    return found
+    positions = np.searchsorted(stored, wanted)
+    true_scores = np.zeros(wanted.size)
+    candidates = np.flatnonzero(positions < stored.size)
+    candidates = candidates[stored[positions[candidates]] == wanted[candidates]]
+    true_scores[candidates] = block.data[positions[candidates]]
+    return true_scores
 
 
 def _places(matrix):
-    """Row and column of each entry of a canonical CSR matrix, as int64, in order."""
+    """Return the row and the column of each entry of a canonical CSR matrix, in order: two int64 arrays."""
     ptr, ids, _ = csr_parts(matrix)
     return np.repeat(np.arange(matrix.shape[0]), np.diff(ptr)), ids.astype(np.int64)
 
 
 def _mean(values):
+    """Return the mean of the values as a float; nan for an empty array."""
     return float(values.mean()) if values.size else float("nan")

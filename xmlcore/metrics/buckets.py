@@ -33,8 +33,8 @@ def first_class_by_bucket(Y_true, first, buckets, names=("head", "torso", "tail"
 
     lines = []
     for name in names:
-        inside = buckets == name
-        own = Y_true.indices[inside[Y_true.indices]]
-        values = (measure(Y_true, first, classes=inside) for measure in (accuracy, macro_f1))
-        lines.append((name, np.unique(own).size, own.size, *values))
+        in_bucket = buckets == name
+        classes_of_pairs = Y_true.indices[in_bucket[Y_true.indices]]
+        values = (measure(Y_true, first, classes=in_bucket) for measure in (accuracy, macro_f1))
+        lines.append((name, np.unique(classes_of_pairs).size, classes_of_pairs.size, *values))
     return pd.DataFrame(lines, columns=["bucket", "n_classes", "n_rows", "accuracy", "macro_f1"])

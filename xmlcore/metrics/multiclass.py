@@ -101,19 +101,19 @@ def macro_f1(Y_true, predictions, classes=None) -> float:
     counts = _counting(true, classes)
     if not counts.any():
         return float("nan")
-    present, own = np.unique(true, return_inverse=True)
-    right = np.bincount(own[true == predicted], minlength=present.size)
-    at = np.minimum(np.searchsorted(present, predicted), present.size - 1)
-    n_predicted = np.bincount(at[present[at] == predicted], minlength=present.size)
-    which = np.unique(own[counts])
-    precision = float(np.mean((right / np.maximum(n_predicted, 1))[which]))
-    recall = float(np.mean((right / np.bincount(own))[which]))
-    right = right[which]
+    present, class_index = np.unique(true, return_inverse=True)
+    right = np.bincount(class_index[true == predicted], minlength=present.size)
+    nearest = np.minimum(np.searchsorted(present, predicted), present.size - 1)
+    n_predicted = np.bincount(nearest[present[nearest] == predicted], minlength=present.size)
+    counted_classes = np.unique(class_index[counts])
+    precision = float(np.mean((right / np.maximum(n_predicted, 1))[counted_classes]))
+    recall = float(np.mean((right / np.bincount(class_index))[counted_classes]))
+    right = right[counted_classes]
     return 2 * precision * recall / (precision + recall) if right.any() else 0.0
 
 
 def _counting(true, classes):
-    """Which examples are of the classes asked for: an array of booleans."""
+    """Return whether the true class of each example is among ``classes``: bool, shape (examples,)."""
     if classes is None:
         return np.ones(true.size, bool)
     classes = np.asarray(classes)
@@ -131,7 +131,7 @@ def _counting(true, classes):
 
 
 def _examples(Y_true, predictions):
-    """True and predicted class of each example: two arrays of int64."""
+    """Return the true and the predicted class of each example: two int64 arrays."""
     ids = _class_ids(Y_true)
     if ids is None:
         width = predictions.shape[1] if _is_binary(predictions) else None
@@ -150,7 +150,7 @@ def _examples(Y_true, predictions):
 
 
 def _predicted(predictions, n_labels):
-    """The predicted class of each row, int64, -1 where there is none."""
+    """Return the predicted class of each row, int64 (n,); -1 for a row without a prediction."""
     ids = _class_ids(predictions)
     if ids is not None:
         _check_range(ids, -1, n_labels, "predictions")
@@ -170,7 +170,7 @@ def _predicted(predictions, n_labels):
 
 
 def _class_ids(values):
-    """Whole numbers in one dimension as int64; None when they are something else."""
+    """Return one class id per row as int64 (n,); None if the values are not integers in one dimension."""
     if sp.issparse(values) or isinstance(values, (str, bytes)):
         return None
     if isinstance(values, Sequence):
@@ -188,10 +188,12 @@ def _class_ids(values):
 
 
 def _is_binary(values):
+    """Return whether the values are a dense or sparse matrix of booleans."""
     return getattr(getattr(values, "dtype", None), "kind", "") == "b" and getattr(values, "ndim", None) == 2
 
 
 def _check_range(ids, least, n_labels, name):
+    """Raise ValueError unless all ids are from ``least`` to ``n_labels`` - 1 (None: any 32-bit id)."""
     limit = INT32_MAX if n_labels is None else n_labels
     bad = np.flatnonzero((ids < least) | (ids >= limit))
     if bad.size:

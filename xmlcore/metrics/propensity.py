@@ -1,4 +1,4 @@
-"""Weights of labels: how much finding one counts, more when it is rare."""
+"""Weights of labels for propensity-scored measures: rare labels have larger weights."""
 
 import math
 
@@ -76,12 +76,12 @@ def inverse_log_frequency(Y_train, *, n_labels: int | None = None) -> np.ndarray
 
 
 def inverse_log_counts(counts) -> np.ndarray:
-    """:func:`inverse_log_frequency` from the training rows of each label."""
+    """Return the weights of :func:`inverse_log_frequency` from the number of training rows of each label."""
     return 1 / np.log1p(np.maximum(counts, 1))
 
 
 def _counts(Y_train, n_labels):
-    """Training rows per label, and in all."""
+    """Return the number of training rows of each label, float64 (L,), and the number of all training rows."""
     Y = check_labels(Y_train, n_labels=n_labels, name="Y_train")
     if Y.shape[0] == 0:
         raise ValueError("Y_train has no rows: label weights come from the training rows")
@@ -89,6 +89,7 @@ def _counts(Y_train, n_labels):
 
 
 def _number(value, name, positive):
+    """Return the value as a float; raise TypeError or ValueError unless it is finite and not negative (or positive)."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating)):
         raise TypeError(f"{name} must be a number, not {value!r}")
     if not math.isfinite(value) or value < 0 or (positive and value == 0):

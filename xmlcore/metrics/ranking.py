@@ -319,10 +319,10 @@ def hits(Y_true, ranking, k: int | None = None) -> np.ndarray:
         As for :func:`precision_at_k`.
     """
     indptr, indices, labels, _ = read(Y_true, ranking, k)
-    found = np.zeros(labels.shape, dtype=bool)
-    _kernels.mark_hits(indptr, indices, labels, found)
+    is_hit = np.zeros(labels.shape, dtype=bool)
+    _kernels.mark_hits(indptr, indices, labels, is_hit)
     missing = 0 if k is None else k - labels.shape[1]
-    return np.pad(found, ((0, 0), (0, missing))) if missing else found
+    return np.pad(is_hit, ((0, 0), (0, missing))) if missing else is_hit
 
 
 def warm_up() -> None:
@@ -334,7 +334,7 @@ def warm_up() -> None:
 
 
 def _sums(Y_true, ranking, k, inv_ps=None):
-    """Every sum at 1..k, shape (k, N_SUMS), and the number of rows."""
+    """Return the sums over rows of all measures at 1..k, float64 (k, N_SUMS), and the number of rows."""
     indptr, indices, labels, weights = read(Y_true, ranking, k, inv_ps)
     sums = np.zeros((k, _kernels.N_SUMS))
     width = labels.shape[1]
@@ -345,21 +345,25 @@ def _sums(Y_true, ranking, k, inv_ps=None):
 
 
 def _needed(inv_ps):
+    """Return the label weights; raise TypeError if there are none."""
     if inv_ps is None:
         raise TypeError("inv_ps is None: give the weight of each label, such as inverse_propensity(Y_train)")
     return inv_ps
 
 
 def _precision(sums, n):
+    """Return P@1..P@k for n rows from the sums."""
     return _mean(sums[:, _kernels.HITS] / np.arange(1, len(sums) + 1), n)
 
 
 def _mean(total, n):
+    """Return a total divided by the number n of rows; nan if n is 0."""
     return total / n if n else np.full(total.shape, np.nan)
 
 
 def _ratio(sums, gain, best):
-    # What is best possible at 1 is positive as soon as one row has a label, and then so it is at all places.
+    """Return the gain divided by the best possible gain at 1..k; nan if no row has a true label."""
+    # If one row has a true label, the best possible gain is positive at place 1, and therefore at all places.
     if len(sums) and sums[0, best] > 0:
         return sums[:, gain] / sums[:, best]
     return np.full(len(sums), np.nan)

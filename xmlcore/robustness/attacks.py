@@ -34,7 +34,7 @@ BLOCK_VALUES = 1 << 22  # most values of a block, counted as if all its rows had
 BLOCK_LABELS = 4  # most true labels of a block, for each row of a full block
 LARGEST = 1e30  # largest epsilon and largest step: sums stay finite in float32
 FLOAT32_MAX = np.finfo(np.float32).max
-LEAST = -1e300  # used in place of the logarithm of 0, so that differences are numbers
+LEAST = -1e300  # replaces the logarithm of 0, so that differences of logarithms are never nan
 
 
 @dataclass(frozen=True)
@@ -230,20 +230,20 @@ class _Block:
     """A block of rows under attack: their true labels, the objective and its gradient, and moves within epsilon."""
 
     def __init__(self, attack, model, clean, labels, ids):
-        # ``clean`` are the unchanged rows, ``labels`` their labels in Y (CSR), ``ids`` the ids of the rows.
+        # ``clean`` are the unchanged rows (CSR), ``labels`` their labels in Y (CSR), ``ids`` the ids of the rows.
         self.attack = attack
         self.model = model
         self.clean = clean
         self.ids = ids
-        none = np.diff(labels.indptr) == 0
+        has_no_label = np.diff(labels.indptr) == 0
         self.true = _lists(labels)
-        if none.any():
-            first = model.predict_topk(clean[none], k=1).labels[:, :1]
-            for i, own in zip(np.flatnonzero(none), first):
+        if has_no_label.any():
+            first = model.predict_topk(clean[has_no_label], k=1).labels[:, :1]
+            for i, own in zip(np.flatnonzero(has_no_label), first):
                 self.true[i] = own[own >= 0]
 
     def objective(self, X):
-        """Return the objective of each row (float64) and its gradient (CSR, float64), 0 for rows that stay as is."""
+        """Return the objective of each row (float64) and its gradient (CSR, float64; 0: not attacked)."""
         return self._loss(X) if self.attack.objective == "loss" else self._margin(X)
 
     def _loss(self, X):
@@ -257,41 +257,41 @@ class _Block:
     def _margin(self, X):
         """Return the objective "margin" of each row and its gradient."""
         n = X.shape[0]
-        wrong, known = self._best_labels(X)
+        wrong, best_true = self._best_labels(X)
         attacked = wrong >= 0
         # The best true label, or all true labels where none of them was found.
-        tried = [own if label < 0 else np.array([label]) for own, label in zip(self.true, known)]
-        tried = [own if yes else own[:0] for own, yes in zip(tried, attacked)]
-        row = np.concatenate([np.flatnonzero(attacked), np.repeat(np.arange(n), [own.size for own in tried])])
-        labels = np.concatenate([wrong[attacked], *tried])
+        candidates = [own if label < 0 else np.array([label]) for own, label in zip(self.true, best_true)]
+        candidates = [own if yes else own[:0] for own, yes in zip(candidates, attacked)]
+        row = np.concatenate([np.flatnonzero(attacked), np.repeat(np.arange(n), [own.size for own in candidates])])
+        labels = np.concatenate([wrong[attacked], *candidates])
         logs, gradient = self._gradients(X, row, labels)
         n_wrong = int(attacked.sum())
         value = np.zeros(n)
         value[attacked] = logs[:n_wrong]
-        signs, used = np.ones(n_wrong), np.arange(n_wrong)
+        signs, pair_of_sign = np.ones(n_wrong), np.arange(n_wrong)
         if row.size > n_wrong:
             pairs = np.arange(n_wrong, row.size)
             order = pairs[np.lexsort((labels[pairs], -logs[pairs], row[pairs]))]
             best = order[np.concatenate([[True], np.diff(row[order]) > 0])]
             value[row[best]] -= logs[best]
-            signs, used = np.concatenate([signs, -np.ones(best.size)]), np.concatenate([used, best])
-        difference = sp.csr_array((signs, (row[used], used)), shape=(n, row.size))
+            signs, pair_of_sign = np.concatenate([signs, -np.ones(best.size)]), np.concatenate([pair_of_sign, best])
+        difference = sp.csr_array((signs, (row[pair_of_sign], pair_of_sign)), shape=(n, row.size))
         return value, _restricted(difference @ gradient, self.allowed())
 
     def _best_labels(self, X):
         """Return the best wrong and the best true label of each row, -1 where the search finds none."""
-        wrong, known = np.full(X.shape[0], -1), np.full(X.shape[0], -1)
+        best_wrong, best_true = np.full(X.shape[0], -1), np.full(X.shape[0], -1)
         # At least one label more than the row has true ones, so that one is wrong. The number is rounded up to a power
-        # of 2: this takes few searches, and a row is searched in the same way in every block.
+        # of 2, so that there are few searches, and so that a row is searched in the same way in every block.
         counts = np.array([own.size for own in self.true])
         wanted = np.minimum(2 ** np.ceil(np.log2(counts + 1)).astype(int), self.model.n_labels_)
         for k in np.unique(wanted):
-            some = np.flatnonzero(wanted == k)
-            for i, found in zip(some, self.model.predict_topk(X[some], k=int(k)).labels):
-                is_true = np.isin(found, self.true[i])
-                wrong[i] = next(iter(found[~is_true & (found >= 0)]), -1)
-                known[i] = next(iter(found[is_true]), -1)
-        return wrong, known
+            rows = np.flatnonzero(wanted == k)
+            for i, ranked in zip(rows, self.model.predict_topk(X[rows], k=int(k)).labels):
+                is_true = np.isin(ranked, self.true[i])
+                best_wrong[i] = next(iter(ranked[~is_true & (ranked >= 0)]), -1)
+                best_true[i] = next(iter(ranked[is_true]), -1)
+        return best_wrong, best_true
 
     def _gradients(self, X, row, labels):
         """Return log P and its gradient, both finite, for pairs of a row of X and a label."""
@@ -342,18 +342,24 @@ class _Block:
         return placed
 
     def better(self, best, value, X):
-        """Return the better of ``best`` and X for each row, its objective, and the gradient at X."""
+        """Return for each row the one of ``best`` and X with the larger objective, this objective, and X's gradient.
+
+        ``value`` has the objective of each row of ``best``.
+        """
         new, gradient = self.objective(X)
-        taken = new > value
-        if taken.any():
-            n = taken.size
+        improved = new > value
+        if improved.any():
+            n = improved.size
             both = sp.vstack([best, X], format="csr")
-            best = sp.csr_array(both[np.where(taken, n + np.arange(n), np.arange(n))])
-        return best, np.where(taken, new, value), gradient
+            best = sp.csr_array(both[np.where(improved, n + np.arange(n), np.arange(n))])
+        return best, np.where(improved, new, value), gradient
 
 
 def _apply(attack, one_block, X, rows, seed, model, Y, n_jobs):
-    """Check what :meth:`FGSM.apply` and :meth:`PGD.apply` get, and call ``one_block`` for all blocks on threads."""
+    """Check the arguments of ``apply``, attack all blocks of rows on threads, and return the changed rows (CSR).
+
+    ``one_block`` returns the changed rows of a :class:`_Block`.
+    """
     check_seed(seed)
     if model is None:
         raise ValueError(f"{type(attack).__name__} follows a model's gradient: give model=")
@@ -405,19 +411,23 @@ def _check(attack):
 
 
 def _check_flag(value, name):
+    """Raise TypeError unless the value is a boolean."""
     if not isinstance(value, (bool, np.bool_)):
         raise TypeError(f"{name} must be True or False, not {value!r}")
 
 
 def _is_two(norm):
+    """Return whether the norm is the L2 norm."""
     return not isinstance(norm, bool) and norm == 2
 
 
 def _lists(labels):
+    """Return the label ids of each row of a CSR matrix: a list of int64 arrays."""
     return np.split(labels.indices.astype(np.int64), labels.indptr[1:-1])
 
 
 def _like(matrix, values):
+    """Return a CSR matrix with the entries of ``matrix`` and other values."""
     return sp.csr_array((values, matrix.indices, matrix.indptr), shape=matrix.shape)
 
 

@@ -13,9 +13,9 @@ from xmlcore.validation import check_features, check_fitted, csr_parts
 
 FLOAT32_ROUNDING = 2.0**-24  # largest relative error of one float32 operation
 FLOAT64_ROUNDING = 2.0**-53  # largest relative error of one float64 operation
-# Part of the radius that is subtracted: it covers the rounding of the radius, and keeps it below the row's length.
+# Share of the radius that is subtracted, so that rounding cannot make the radius too large or as long as the row.
 MARGIN = 1e-6
-TASK_ROWS = 64  # rows of one task
+TASK_ROWS = 64  # number of rows that a thread certifies at a time
 
 
 class Certificates(NamedTuple):

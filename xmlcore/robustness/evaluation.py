@@ -136,9 +136,9 @@ def evaluate(
                 progress(PHASE, passes / (n_repeats * len(levels)), detail)
 
             ranking, times = _rank(model, X, Y, change, attacked, seed, blocks, ks[-1], n_jobs, report)
-            found = measures.of(ranking)
-            clean = found if clean is None else clean
-            for (bucket, name, k), value in found.items():
+            values = measures.of(ranking)
+            clean = values if clean is None else clean
+            for (bucket, name, k), value in values.items():
                 drop = _drop(clean[bucket, name, k], value)
                 records.append((perturbation, level, k, repeat, bucket, name, value, drop))
             for name in TIMES:
@@ -181,17 +181,17 @@ def summarise(frame: "pd.DataFrame", level: float = 0.95) -> "pd.DataFrame":
     groups = frame.groupby(keys, sort=False, dropna=False)
     result = {}
     for column, prefix in (("value", ""), ("drop", "drop_")):
-        found = groups[column].agg(["count", "mean", "std"])
-        n = found["count"].to_numpy()
-        reach = np.full(n.size, np.nan)
+        statistics = groups[column].agg(["count", "mean", "std"])
+        n = statistics["count"].to_numpy()
+        half_width = np.full(n.size, np.nan)
         several = n > 1
         t = stats.t.ppf(0.5 + level / 2, n[several] - 1)
-        reach[several] = t * found["std"].to_numpy()[several] / np.sqrt(n[several])
+        half_width[several] = t * statistics["std"].to_numpy()[several] / np.sqrt(n[several])
         if not prefix:
             result["n"] = n
-        result |= {f"{prefix}mean": found["mean"], f"{prefix}low": found["mean"] - reach}
-        result[f"{prefix}high"] = found["mean"] + reach
-    return found[[]].assign(**result).reset_index()
+        result |= {f"{prefix}mean": statistics["mean"], f"{prefix}low": statistics["mean"] - half_width}
+        result[f"{prefix}high"] = statistics["mean"] + half_width
+    return statistics[[]].assign(**result).reset_index()
 
 
 def _warm_up(model, X, Y, changes, attacked, k, n_jobs) -> None:
@@ -224,10 +224,12 @@ def _rank(model, X, Y, change, attacked, seed, blocks, k, n_jobs, report) -> tup
 
 
 def _seed_of(entropy, repeat) -> int:
+    """Return the seed of a repeat, int: one of 63 random bits that depend on both arguments."""
     return int(np.random.SeedSequence([entropy, repeat]).generate_state(1, np.uint64)[0] >> np.uint64(1))
 
 
 def _drop(clean, value) -> float:
+    """Return the share of the clean value that is lost; nan if the clean value is not positive."""
     return (clean - value) / clean if clean > 0 else np.nan
 
 
@@ -240,6 +242,7 @@ def _check_levels(sigmas) -> list[float]:
 
 
 def _check_ks(ks) -> list[int]:
+    """Return the values of k, ascending; raise ValueError or TypeError if one is invalid or repeated."""
     ks = [check_count(k, "every place in ks") for k in _sequence(ks, "ks")]
     if not ks:
         raise ValueError("ks is empty: give a value to measure at, such as 1")
@@ -249,6 +252,7 @@ def _check_ks(ks) -> list[int]:
 
 
 def _sequence(values, name) -> list:
+    """Return the values as a list; raise TypeError if they are not a sequence."""
     try:
         return list(values)
     except TypeError as error:
@@ -268,6 +272,7 @@ def _check_options(kind, options, support) -> dict:
 
 
 def _check_data(model, X, Y, Y_train):
+    """Return X, Y and Y_train as checked CSR matrices; raise ValueError or TypeError if they do not fit together."""
     X = check_features(X, getattr(model, "n_features_in_", None))
     if X.shape[0] == 0:
         raise ValueError("X has no rows: there is nothing to measure")

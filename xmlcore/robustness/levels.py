@@ -1,4 +1,4 @@
-"""Levels of noise to begin with: as large as the feature values of a data set suggest."""
+"""Default levels of noise for the size of the feature values of a data set."""
 
 import math
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ import numpy as np
 PAPER_LEVELS = (0.01, 0.05, 0.1)  # standard deviations of the noise in Date and Mehar, 2025
 PAPER_SIGMA = 0.05  # standard deviation of the noise that the paper trains with
 WORD_LEVELS = (0.1, 0.2, 0.4)  # shares of a row's words
-PAPER_VALUES = (0.02, 5.0)  # median sizes of feature values at which the paper's levels show something
+PAPER_VALUES = (0.02, 5.0)  # the paper's levels are the default if the median absolute feature value is in this range
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ def training_sigma(scale: ValueScale) -> float:
 
 
 def _nice(value: float) -> float:
-    """Return the nearest of 1, 2, 5 times a power of ten."""
+    """Return the number nearest to a positive value, by ratio, among 1, 2 and 5 times the powers of ten."""
     power = 10.0 ** math.floor(math.log10(value))
     nearest = min((1, 2, 5, 10), key=lambda digit: abs(math.log(value / (digit * power))))
     return float(f"{nearest * power:.6g}")

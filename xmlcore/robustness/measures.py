@@ -63,12 +63,12 @@ class Measures:
         values = {}
         right = metrics.hits(self.Y, ranking)
         for bucket in BUCKETS:
-            # A place without a label (-1) reads the last label here, but is no hit.
-            own = np.cumsum(right & self.members[bucket][ranking.labels], axis=1)
-            existing = self.existing[bucket]
-            some = existing > 0
+            # The index -1 of a place without a label selects the last label's bucket. That is harmless: it is no hit.
+            n_right = np.cumsum(right & self.members[bucket][ranking.labels], axis=1)
+            n_true = self.existing[bucket]
+            has_label = n_true > 0
             for k in self.ks:
-                values[bucket, "P@k", k] = float(own[:, k - 1].mean() / k)
-                shares = own[some, k - 1] / existing[some]
+                values[bucket, "P@k", k] = float(n_right[:, k - 1].mean() / k)
+                shares = n_right[has_label, k - 1] / n_true[has_label]
                 values[bucket, "R@k", k] = float(shares.mean()) if shares.size else np.nan
         return values

@@ -66,28 +66,29 @@ def changed_values(X, noisy, n: int, new: int = 2) -> "pd.DataFrame":
     n : int
         Features of each row.
     new : int
-        How many of these may be features that only noise has made.
+        How many of these may be features that the row has only with noise.
 
     Returns
     -------
     DataFrame
         ``row`` (0 is the first of ``X``), ``feature``, ``clean``, ``noisy``: of each row the features of largest
-        absolute value without noise, then those that only noise has made, largest first.
+        absolute value without noise, then features that the row has only with noise, largest first.
     """
     import pandas as pd
 
     lines = []
     for row in range(X.shape[0]):
         clean, changed = _values(X, row), _values(noisy, row)
-        had = sorted(clean, key=lambda j: (-abs(clean[j]), j))
-        made = sorted(changed.keys() - clean.keys(), key=lambda j: (-abs(changed[j]), j))
-        had = had[: max(n - min(new, len(made)), 0)]
-        for j in [*had, *made[: n - len(had)]]:
+        features_before = sorted(clean, key=lambda j: (-abs(clean[j]), j))
+        new_features = sorted(changed.keys() - clean.keys(), key=lambda j: (-abs(changed[j]), j))
+        features_before = features_before[: max(n - min(new, len(new_features)), 0)]
+        for j in [*features_before, *new_features[: n - len(features_before)]]:
             lines.append((row, j, clean.get(j, 0.0), changed.get(j, 0.0)))
     return pd.DataFrame(lines, columns=["row", "feature", "clean", "noisy"])
 
 
 def _values(matrix, row) -> dict:
+    """Return the values of a row of a CSR matrix by column."""
     span = slice(matrix.indptr[row], matrix.indptr[row + 1])
     return dict(zip(matrix.indices[span].tolist(), matrix.data[span].astype(np.float64).tolist()))
 
@@ -111,4 +112,5 @@ def lengths(X, noisy) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _lengths(X):
+    """Return the Euclidean lengths of the rows of a sparse matrix: float64 (rows,)."""
     return np.sqrt(np.asarray(X.multiply(X).sum(axis=1), np.float64).ravel())

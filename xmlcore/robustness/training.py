@@ -195,14 +195,14 @@ class AdversarialTraining(MultiLabelModel):
         if self.kind in ATTACKS:
             attacked = self._attacked(X, Y, progress)
         progress("Making noisy rows", 0.0)
-        both = augment(X, Y, self._perturbation(X), self.augment_ratio, self.random_state, attacked)
-        fresh = type(self.model)(**self.model.get_params(deep=False))
-        if fresh.get_params(deep=False).get("negative") == "refuse" and _least(both.X) < 0 <= _least(X):
-            fresh.set_params(negative="zero")
-        self.model_ = fresh.fit(both.X, both.Y, progress=progress)
+        clean_and_noisy = augment(X, Y, self._perturbation(X), self.augment_ratio, self.random_state, attacked)
+        estimator = type(self.model)(**self.model.get_params(deep=False))
+        if estimator.get_params(deep=False).get("negative") == "refuse" and _least(clean_and_noisy.X) < 0 <= _least(X):
+            estimator.set_params(negative="zero")
+        self.model_ = estimator.fit(clean_and_noisy.X, clean_and_noisy.Y, progress=progress)
         if names is not None:
             self.model_.feature_names_in_ = names
-        self.n_augmented_ = both.rows.size
+        self.n_augmented_ = clean_and_noisy.rows.size
         self.n_features_in_, self.n_labels_ = self.model_.n_features_in_, self.model_.n_labels_
         self._keep_feature_names(names)
         return self
