@@ -328,7 +328,7 @@ def test_k_may_be_a_numpy_integer():
 
 
 def test_hits_of_scores_need_k():
-    with pytest.raises(ValueError, match="say with k"):
+    with pytest.raises(ValueError, match="pass k, the number of first labels"):
         metrics.hits(Y, np.zeros((3, 4)))
 
 

@@ -1,4 +1,4 @@
-"""A data set made of the documentation of numpy, scipy, scikit-learn and pandas.
+"""The data set "api-docs", made from the documentation of numpy, scipy, scikit-learn and pandas.
 
 A row is a public function, class or method whose docstring has a numpydoc Parameters section. Its text is its dotted
 name and the docstring without that section; its labels are the names of its parameters.
@@ -25,8 +25,8 @@ from pathlib import Path
 
 PACKAGES = {"numpy": "numpy", "scipy": "scipy", "sklearn": "scikit-learn", "pandas": "pandas"}
 KIND = "catalog"
-WORD = "[A-Za-z]{2,}"
-MIN_ROWS = 2  # words and parameter names in fewer rows are left out
+WORD = "[A-Za-z]{2,}"  # regular expression for a word
+MIN_ROWS = 2  # smallest number of rows of a word or parameter name in the data set
 TEST_SIZE = 0.2
 SEED = 0
 VERSION = 1  # raised when a change of this module changes the data set
@@ -64,23 +64,26 @@ def split_docstring(doc: str) -> tuple[str, list[str]] | None:
         if lines[i] and not lines[i][0].isspace() and _UNDERLINE.fullmatch(lines[i + 1])
     ]
     kept, names, start = [], [], 0
-    found = False
+    has_section = False
     for position, i in enumerate(headings):
         if lines[i].strip().rstrip(":") != "Parameters":
             continue
-        found = True
+        has_section = True
         end = headings[position + 1] if position + 1 < len(headings) else len(lines)
         kept += lines[start:i]
         start = end
         for line in lines[i + 2 : end]:
             names += _listed(line)
-    if not found:
+    if not has_section:
         return None
     return "\n".join(kept + lines[start:]), list(dict.fromkeys(names))
 
 
 def _listed(line):
-    """The names that a line of a Parameters section introduces: ``x, *args : object``."""
+    """Return the parameter names in a line of a Parameters section: ["x", "args"] for ``x, *args : object``.
+
+    The list is empty for a line of description.
+    """
     if not line or line[0].isspace():
         return []
     names = []
@@ -94,6 +97,7 @@ def _listed(line):
 
 
 def _public(name):
+    """Return whether a name of a module or object belongs to the public interface."""
     return not name.startswith("_") and name not in _SKIPPED_NAMES
 
 
@@ -126,7 +130,7 @@ def _members(module):
     for name in sorted(set(vars(module) if listed is None else listed)):
         if not (isinstance(name, str) and _public(name)):
             continue
-        with contextlib.suppress(Exception):  # lazy names may need what is not installed
+        with contextlib.suppress(Exception):  # access to a lazy name may import a package that is not installed
             thing = getattr(module, name)
             own = getattr(thing, "__module__", module.__name__) == module.__name__
             if listed is not None or own or hasattr(module, "__path__"):
@@ -150,13 +154,13 @@ def _methods(cls):
         if isinstance(member, (staticmethod, classmethod)):
             member = member.__func__
         elif not callable(member) and callable(getattr(member, "fn", None)):
-            member = member.fn  # scikit-learn's available_if: there only for some parameters
+            member = member.fn  # scikit-learn's available_if: a method that only some instances have
         if inspect.isfunction(member) or inspect.ismethoddescriptor(member) and callable(member):
             yield name, member
 
 
 def _owner(thing):
-    """Return the top package that an object belongs to by its own account, or None."""
+    """Return the top-level package that an object names as its own, or None if it names none."""
     module = getattr(thing, "__module__", None)
     if isinstance(module, str):
         return module.partition(".")[0]
@@ -165,7 +169,7 @@ def _owner(thing):
 
 
 def _identity(thing):
-    """Return the object inside all wrappers, which is the same for all names of an object."""
+    """Return the object inside all wrappers, which identifies an object that has several names."""
     with contextlib.suppress(Exception):
         return inspect.unwrap(thing)
     return thing
@@ -192,6 +196,7 @@ def scan(report, packages=PACKAGES) -> list[dict]:
     best = {}
 
     def offer(name, thing, inherited=False):
+        """Keep an object under a name if it is the best name so far; return whether the package owns the object."""
         owner = _owner(thing)
         if owner is not None and owner != name.partition(".")[0]:
             return False
@@ -206,6 +211,7 @@ def scan(report, packages=PACKAGES) -> list[dict]:
         return True
 
     def offer_class(dotted, cls):
+        """Offer a class and, if the package owns it, its methods."""
         if offer(dotted, cls):
             for name, method in _methods(cls):
                 offer(f"{dotted}.{name}", method, name not in vars(cls))
@@ -236,12 +242,15 @@ def _is_function_like(thing):
 
 
 def _main():
-    channel = os.fdopen(os.dup(1), "w", encoding="utf-8")  # apart from what modules print at import
+    """Scan the packages, and write progress and rows to standard output as lines of JSON; run in a new process."""
+    # Messages are written to a copy of standard output, because modules may print to standard output at import.
+    channel = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     sys.stdout = io.StringIO()
     warnings.simplefilter("ignore")
 
     def report(**facts):
+        """Write a message as a line of JSON."""
         channel.write(json.dumps(facts) + "\n")
         channel.flush()
 
@@ -283,7 +292,9 @@ def _scan_in_process(progress):
                 elif "rows" in message:
                     rows = message["rows"]
                 else:
-                    share = message["done"] / (message["known"] + 5)  # inner modules are still to be found
+                    share = message["done"] / (
+                        message["known"] + 5
+                    )  # 5 stands for inner modules that are not known yet
                     position = list(PACKAGES).index(message["package"]) + share
                     reached = max(reached, position / len(PACKAGES))
                     skipped = f", {len(failed)} skipped" if failed else ""
@@ -297,10 +308,10 @@ def _scan_in_process(progress):
                 child.stdin.close()
         if rows is None or child.returncode:
             errors.seek(0)
-            said = errors.read().decode("utf-8", "replace").strip().splitlines()
+            error_lines = errors.read().decode("utf-8", "replace").strip().splitlines()
             raise RuntimeError(
                 f"the documentation could not be read: {sys.executable} ended with code {child.returncode}"
-                + (f" ({said[-1]})" if said else "")
+                + (f" ({error_lines[-1]})" if error_lines else "")
             )
     return rows, failed
 
@@ -365,6 +376,7 @@ def build(progress):
 
 
 def _versions():
+    """Return the installed version of each package, by its name on the package index."""
     from importlib import metadata
 
     return {name: metadata.version(name) for name in PACKAGES.values()}
@@ -374,7 +386,7 @@ def made_from() -> dict:
     """Return what the content depends on: versions of Python, of the documented packages, and of this module."""
     return {
         "versions": _versions(),
-        "python": list(sys.version_info[:2]),  # decides which modules there are
+        "python": list(sys.version_info[:2]),  # some modules exist only for some versions of Python
         "code": VERSION,
     }
 
@@ -400,7 +412,7 @@ def load(progress):
             progress("Reading documentation", 1.0, "from the cache")
             return dataset
         except store.StoreError:
-            pass  # damaged, and removed by the store
+            pass  # the artifact was damaged, and the store has removed it
     dataset = build(progress)
     store.save(KIND, key, as_plain(dataset), name="api-docs")
     return dataset

@@ -1,4 +1,4 @@
-"""The class of all data sets."""
+"""The class :class:`Dataset`."""
 
 import hashlib
 from collections.abc import Sequence
@@ -116,15 +116,17 @@ class Dataset:
 
     def __setstate__(self, state):
         self.__dict__.update(state)
-        self._freeze()  # pickle makes arrays that can be written to
+        self._freeze()  # arrays from a pickle can be written to
 
     def _freeze(self):
+        """Make the arrays of all matrices read-only."""
         for matrix in (self.X_train, self.Y_train, self.X_test, self.Y_test):
             for array in (matrix.indptr, matrix.indices, matrix.data):
                 array.flags.writeable = False
 
     def _set(self, field, value):
-        object.__setattr__(self, field, value)  # the class is frozen
+        """Set an attribute, although the class is frozen."""
+        object.__setattr__(self, field, value)
 
     def __repr__(self):
         return (
@@ -212,12 +214,14 @@ def _is_matrix(Y):
 
 
 def _name(names, j, count, what):
+    """Return the name of a label or feature, as ``what`` says, or "<what> <id>" if there are no names."""
     if not 0 <= j < count:
         raise IndexError(f"there is no {what} {j}: ids run from 0 to {count - 1}")
     return f"{what} {j}" if names is None else names[j]
 
 
 def _check_names(names, field):
+    """Return the names as a list, or None; raise TypeError unless they are a sequence of strings."""
     if names is None:
         return None
     if isinstance(names, (str, bytes)) or not (isinstance(names, Sequence) or hasattr(names, "tolist")):

@@ -43,4 +43,4 @@ class DatasetFormatError(ValueError):
 
 
 class DatasetWarning(UserWarning):
-    """The data can be read, but in a way that the user should know."""
+    """The data can be read, but the user should know how they were interpreted."""

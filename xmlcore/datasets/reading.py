@@ -1,4 +1,4 @@
-"""Readers of matrices and data sets from files."""
+"""Read matrices and data sets from files."""
 
 import os
 import warnings
@@ -105,8 +105,8 @@ def _warn_of_ids_from_one(parts, first_index):
     """
     least_feature = min(part.least_feature for part in parts)
     least_label = min(part.least_label for part in parts)
-    none = INT32_MAX < max(least_feature, least_label)  # no feature or no label at all
-    if first_index or none or any(part.header_line is not None for part in parts):
+    has_no_ids = INT32_MAX < max(least_feature, least_label)  # the files have no features or no labels
+    if first_index or has_no_ids or any(part.header_line is not None for part in parts):
         return
     if least_feature >= 1 and least_label >= 1:
         sources = " and ".join(part.source for part in parts)
@@ -289,7 +289,10 @@ def _pad(parts, what, names):
 
 
 def _read_names(given, field, max_bytes):
-    """Return a list of names, and the name of the file that they are from (None for a list)."""
+    """Return the names of features or labels as a list, and the name of their file, None if they are not from a file.
+
+    ``field`` is the name of the argument, "feature_names" or "label_names".
+    """
     if not (isinstance(given, (str, os.PathLike, bytes, bytearray, memoryview)) or hasattr(given, "read")):
         names = list(given)
         for i, name in enumerate(names):

@@ -1,4 +1,4 @@
-"""Data sets that come with the program, or that it makes."""
+"""The catalog of data sets that the program can make or download."""
 
 from dataclasses import dataclass
 from importlib import import_module
@@ -68,7 +68,7 @@ def load(name: str, progress: Progress | None = None) -> Dataset:
     Raises
     ------
     ValueError
-        No such name.
+        The catalog has no data set of this name.
     """
     _check(name)
     return import_module(_ENTRIES[name][1]).load(progress or silent)
@@ -81,13 +81,14 @@ def made_from(name: str) -> dict:
 
 
 def _check(name):
+    """Raise ValueError unless the catalog has a data set of this name."""
     if name not in _ENTRIES:
         known = ", ".join(repr(entry) for entry in _ENTRIES)
         raise ValueError(f"there is no data set {name!r} in the catalog: it has {known}")
 
 
 def prepare(name: str, progress: Progress = silent) -> str:
-    """Load a data set of the catalog, and keep it for :func:`load_saved`.
+    """Load a data set of the catalog, and save it in the cache for :func:`load_saved`.
 
     Parameters
     ----------

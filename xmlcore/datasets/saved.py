@@ -1,4 +1,4 @@
-"""Data sets kept under the cache folder, so that worker processes and later sessions find them."""
+"""Save data sets in the cache folder, so that worker processes and later sessions can load them."""
 
 import scipy.sparse as sp
 
@@ -6,14 +6,14 @@ from xmlcore import store
 from xmlcore.datasets.dataset import Dataset
 
 KIND = "datasets"
-FORMAT = 1  # of the dict made by as_plain
+FORMAT = 1  # version of the dict that as_plain returns
 MATRICES = ("X_train", "Y_train", "X_test", "Y_test")
 COUNTS = ("n_train", "n_test", "n_features", "n_labels")
 OTHERS = ("name", "feature_names", "label_names", "row_names_train", "row_names_test", "notes")
 
 
 def save_dataset(dataset: Dataset) -> str:
-    """Keep a data set for :func:`load_saved`, unless it is kept already.
+    """Save a data set for :func:`load_saved`, unless one with the same content is saved already.
 
     Parameters
     ----------
@@ -22,7 +22,8 @@ def save_dataset(dataset: Dataset) -> str:
     Returns
     -------
     str
-        Its fingerprint. The first data set kept with this content decides ``name``, ``notes`` and row names.
+        The fingerprint of the data set. Data sets with the same content share it; ``name``, ``notes`` and row names are
+        those of the data set that was saved first.
     """
     if not isinstance(dataset, Dataset):
         raise TypeError(f"a Dataset is needed, not {type(dataset).__name__}")
@@ -33,9 +34,9 @@ def save_dataset(dataset: Dataset) -> str:
 
 
 def load_saved(fingerprint: str) -> Dataset:
-    """Read a data set that :func:`save_dataset` kept.
+    """Load a data set that :func:`save_dataset` saved.
 
-    A data set that an earlier version kept as an instance of :class:`Dataset` is kept as plain values from then on.
+    An earlier version of the program saved instances of :class:`Dataset`. These are saved again as plain values.
 
     Parameters
     ----------
@@ -48,9 +49,9 @@ def load_saved(fingerprint: str) -> Dataset:
     Raises
     ------
     xmlcore.store.StoreError
-        A ``KeyError``: nothing is kept under this fingerprint, or it was damaged and has been removed.
+        No data set is saved under this fingerprint, or it was damaged and has been removed. This is a ``KeyError``.
     ValueError
-        Not a fingerprint.
+        The text is not a fingerprint.
     """
     value = store.load(KIND, fingerprint)
     if isinstance(value, dict):
@@ -60,7 +61,7 @@ def load_saved(fingerprint: str) -> Dataset:
 
 
 def as_plain(dataset: Dataset) -> dict:
-    """Return a data set as numbers, text, arrays, and lists and dicts of these, for :func:`from_plain`."""
+    """Return a data set as a dict of numbers, strings, arrays, lists and dicts, for :func:`from_plain`."""
     value = {name: getattr(dataset, name) for name in OTHERS} | {"format": FORMAT, "notes": list(dataset.notes)}
     for name in MATRICES:
         matrix = getattr(dataset, name)
@@ -70,14 +71,14 @@ def as_plain(dataset: Dataset) -> dict:
 
 
 def from_plain(value: dict, fingerprint: str | None = None) -> Dataset:
-    """Return the data set that :func:`as_plain` was given.
+    """Return a data set from the dict that :func:`as_plain` returned.
 
     Parameters
     ----------
     value : dict
-        Not checked again: the data set was checked when it was made.
+        From :func:`as_plain`. The values are not checked again.
     fingerprint : str, optional
-        Of the data set, where it is known: saves computing it.
+        The fingerprint of the data set, if it is known. Otherwise it is computed when it is needed.
     """
     state = {name: value[name] for name in OTHERS} | {"notes": tuple(value["notes"])}
     for name in MATRICES:
@@ -93,4 +94,5 @@ def from_plain(value: dict, fingerprint: str | None = None) -> Dataset:
 
 
 def _facts(dataset) -> dict:
+    """Return the name and the sizes of a data set, which the store keeps beside it."""
     return {"name": dataset.name} | {count: getattr(dataset, count) for count in COUNTS}

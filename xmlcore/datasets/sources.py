@@ -1,4 +1,4 @@
-"""Reading of bytes from paths, uploads and archives, decompressed, up to a limit."""
+"""Read the text of files, uploads and archives: decompress it, limit its size and check that it is text."""
 
 import bz2
 import gzip
@@ -17,15 +17,15 @@ import numpy as np
 from xmlcore.datasets.errors import DatasetFormatError
 from xmlcore.validation import check_count
 
-PATH_BOUND = 16 << 30  # most bytes of text from a path, unless max_bytes is given
-MEMORY_BOUND = 4 << 30  # the same for bytes and file objects, which are already in memory
+PATH_BOUND = 16 << 30  # largest size of text from a path in bytes, unless max_bytes is given
+MEMORY_BOUND = 4 << 30  # largest size of text from bytes and file objects, in bytes, unless max_bytes is given
 COMPRESSED = (".gz", ".bz2", ".xz", ".zip")
-EMPTY = "it is empty"
+EMPTY = "it is empty"  # what DatasetFormatError.found says of an empty source
 
-_CHUNK = 1 << 20  # bytes that are read at a time
+_CHUNK = 1 << 20  # number of bytes that are read at a time
 _XZ_MEMORY = 512 << 20  # most memory for xz, in bytes; files made by `xz -9` need a dictionary of 64 MiB
 _DAMAGED = "The archive is damaged or was cut off: download or make it again."
-_NOT_TEXT = (
+_NOT_TEXT = (  # first bytes of files that are not text, and what they are
     (b"\x89PNG", "a PNG image"),
     (b"\xff\xd8\xff", "a JPEG image"),
     (b"GIF8", "a GIF image"),
@@ -54,8 +54,8 @@ def source_name(source, name: str | None = None) -> str:
         return str(name)
     if isinstance(source, (str, os.PathLike)):
         return Path(source).name or str(source)
-    own = getattr(source, "name", None)
-    return Path(own).name if isinstance(own, str) and own else "data"
+    file_name = getattr(source, "name", None)
+    return Path(file_name).name if isinstance(file_name, str) and file_name else "data"
 
 
 def stem(file_name: str) -> str:
@@ -133,7 +133,7 @@ def read_text(source, *, max_bytes: int | None = None, name: str | None = None) 
 
 @contextmanager
 def _opened(source, max_bytes, label):
-    """Open a source as a stream that has ``peek``."""
+    """Open a source as a binary stream with a ``peek`` method; raise TypeError unless it is a path, bytes or a file."""
     if isinstance(source, (str, os.PathLike)):
         with open(source, "rb") as stream:
             yield stream
@@ -181,7 +181,7 @@ def _pieces(stream, decompressor, label, kind):
     """Yield chunks of decompressed data from one or more consecutive bzip2 or xz streams."""
     unpack = decompressor()
     waiting = b""
-    begun = False  # whether a stream has begun: then the file must not end
+    begun = False  # whether a compressed stream has begun but not ended; the file must not end before the stream
     while True:
         if unpack.needs_input and not unpack.eof:
             waiting = waiting or stream.read(_CHUNK)
@@ -228,10 +228,8 @@ def _zip(stream, label):
                     yield piece
     except DatasetFormatError:
         raise
-    except (
-        RuntimeError,
-        NotImplementedError,
-    ) as error:  # a password, or a compression method that zipfile does not support
+    except (RuntimeError, NotImplementedError) as error:
+        # The archive has a password, or a compression method that zipfile does not support.
         raise DatasetFormatError(
             label, f"the zip archive cannot be read ({error})", "Pack it without a password, or give the file itself."
         ) from error

@@ -10,9 +10,9 @@ from xmlcore.datasets.dataset import Dataset
 if TYPE_CHECKING:
     import pandas as pd
 
-HEAD_SHARE = 0.5  # share of all label occurrences that the head labels make
-TORSO_SHARE = 0.8  # share of all label occurrences that the head and torso labels make together
-RARE = 5  # most training rows of a rare label
+HEAD_SHARE = 0.5  # share of all label occurrences that belong to head labels
+TORSO_SHARE = 0.8  # share of all label occurrences that belong to head or torso labels
+RARE = 5  # largest number of training rows of a rare label
 BUCKETS = ("head", "torso", "tail")
 
 
@@ -79,7 +79,7 @@ def describe(dataset: Dataset) -> Description:
 
 
 def _label_frame(dataset, n_train, bucket):
-    """Return the statistics of each label."""
+    """Return a frame with the statistics of each label, see :func:`describe`."""
     import pandas as pd
 
     from xmlcore.metrics import inverse_propensity
@@ -101,7 +101,7 @@ def _label_frame(dataset, n_train, bucket):
 
 
 def _sizes(dataset, n_train):
-    """Return the statistics of the sizes of the data set, of its rows and of its labels."""
+    """Return the statistics of the numbers of rows, features and labels by name, see :func:`describe`."""
     Y_train, Y_test, n_labels = dataset.Y_train, dataset.Y_test, dataset.n_labels
     x_lengths, y_lengths = np.diff(dataset.X_train.indptr), np.diff(Y_train.indptr)
     x_lengths_test, y_lengths_test = np.diff(dataset.X_test.indptr), np.diff(Y_test.indptr)
@@ -130,17 +130,17 @@ def _sizes(dataset, n_train):
 
 
 def _buckets(n_train, bucket):
-    """Return how many labels and which share of the label occurrences each bucket has."""
-    occurrences, found = int(n_train.sum()), {}
+    """Return the number of labels of each bucket and their share of all label occurrences, by name."""
+    occurrences, statistics = int(n_train.sum()), {}
     for name in BUCKETS:
-        mine = bucket == name
-        found[f"n_labels_{name}"] = int(np.count_nonzero(mine))
-        found[f"share_occurrences_{name}"] = float(n_train[mine].sum() / occurrences) if occurrences else 0.0
-    return found
+        in_bucket = bucket == name
+        statistics[f"n_labels_{name}"] = int(np.count_nonzero(in_bucket))
+        statistics[f"share_occurrences_{name}"] = float(n_train[in_bucket].sum() / occurrences) if occurrences else 0.0
+    return statistics
 
 
 def _features(dataset):
-    """Return how many features are not used."""
+    """Return the number of features that no row has, and the number that no training row has, by name."""
     in_train = np.unique(dataset.X_train.indices)  # no array over all features: a header may promise two billion
     used = np.union1d(in_train, dataset.X_test.indices)
     return {
@@ -176,12 +176,12 @@ def label_buckets(n_train: np.ndarray) -> np.ndarray:
 
 
 def _most_frequent_first(n_train):
-    """Return label ids sorted by training rows, most first; ties by id."""
+    """Return label ids sorted by the number of training rows, largest first; equal numbers by id."""
     return np.lexsort((np.arange(n_train.size), -n_train))
 
 
 def _label_sets(Y):
-    """Return the different label sets of rows, as bytes."""
+    """Return the set of different label sets of rows; each label set is the bytes of its label ids."""
     content = Y.indices.tobytes()
     ends = (Y.indptr.astype(np.int64) * Y.indices.itemsize).tolist()
     return {content[a:b] for a, b in zip(ends, ends[1:])}

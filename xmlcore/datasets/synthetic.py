@@ -15,14 +15,14 @@ from xmlcore.system import effective_jobs
 from xmlcore.validation import INT32_MAX, check_count, check_number
 
 PHASE = "Making rows"
-BLOCK = 4096  # rows per task
+BLOCK = 4096  # number of rows that a thread makes at a time
 
 WORD_OFFSET = 10.0  # added to a word's rank, so that the most frequent words are not in every row
 VOCABULARY = 48  # number of words of a topic or label
 VOCABULARY_OFFSET = 2.0  # added to a word's place in the vocabulary: the smaller, the more frequent are the first words
 FEATURE_SPREAD = 0.7  # standard deviation of log(features per row): 0.7 to 1.4 in bibtex, delicious and EUR-Lex
 LABEL_SPREAD = 0.4  # standard deviation of log(labels per row): 0.3 to 0.6 in these data sets
-SIZES = 4096  # number of equally likely sizes in a table
+SIZES = 4096  # number of equally likely values in a table of labels per row or features per row
 
 _SHAPE_FIELDS = (
     "n_train", "n_test", "n_features", "n_labels", "features_per_row", "labels_per_row", "label_exponent"
@@ -44,7 +44,7 @@ SYNTHETIC_SHAPES: Mapping[str, Mapping[str, float]] = MappingProxyType(
     }
 )
 """The shapes of :func:`make_synthetic`: rounded sizes of well-known data sets, and an exponent with which the most
-frequent labels have about the same share as there."""
+frequent labels have about the same share of all label occurrences as in the real data set."""
 
 
 # More than 80 lines, because the docstring describes 16 parameters and what holds for every data set; the code has 30.
@@ -214,6 +214,7 @@ def _make_parts(problem, tables, n_rows, seeds, n_jobs, progress):
         tasks += [(seed, start, min(start + BLOCK, n), part) for start in range(0, n, BLOCK)]
 
     def fill(task):
+        """Make a block of rows."""
         seed, start, end, part = task
         kernels.fill_rows(problem, seed, start, end, *part)
 
@@ -234,14 +235,18 @@ def _csr(data, indices, indptr, shape):
 
 
 def _size_table(mean, spread, most):
-    """Return equally likely sizes, int32: they are log-normal, in [1, most], and have this mean."""
+    """Return ``SIZES`` equally likely sizes of a row, int32: log-normal, from 1 to ``most``, with this mean.
+
+    ``spread`` is the standard deviation of their logarithms.
+    """
     normal = NormalDist()
-    shape = np.exp([spread * normal.inv_cdf((i + 0.5) / SIZES) for i in range(SIZES)])
+    unscaled = np.exp([spread * normal.inv_cdf((i + 0.5) / SIZES) for i in range(SIZES)])
 
     def sizes(scale):
-        return np.clip(np.rint(scale * shape), 1, most)
+        """Return the sizes for a scale of the distribution."""
+        return np.clip(np.rint(scale * unscaled), 1, most)
 
-    low, high = 0.0, 2.0 * most / shape[0]
+    low, high = 0.0, 2.0 * most / unscaled[0]
     for _ in range(100):
         middle = (low + high) / 2
         low, high = (middle, high) if sizes(middle).mean() < mean else (low, middle)
@@ -249,7 +254,7 @@ def _size_table(mean, spread, most):
 
 
 def _zipf(n, exponent, offset):
-    """Return the law of numbers r below n with probabilities proportional to (r + offset) ** -exponent."""
+    """Return a distribution of numbers r from 0 to n - 1, with probability proportional to (r + offset)**-exponent."""
     from xmlcore._kernels.synthetic import Zipf
 
     power = 1.0 - exponent
@@ -259,14 +264,14 @@ def _zipf(n, exponent, offset):
 
 
 def _shares(law):
-    """Return the probabilities of a law's numbers, float64 (n,)."""
+    """Return the probability of each number under a distribution from :func:`_zipf`: float64 (n,)."""
     edges = np.arange(law.n + 1) + law.offset
     heights = np.log(edges) if law.power == 0.0 else edges**law.power
     return np.diff(heights) / (law.high - law.low)
 
 
 def _problem(sizes, feature_exponent, topic_size, feature_noise, label_noise, seed, vocabulary_seed):
-    """Return what all rows share, as the kernels read it."""
+    """Return the topics, the frequencies of labels and words, and the ids, which all rows share, for the kernels."""
     from xmlcore._kernels.rng import permutation
     from xmlcore._kernels.synthetic import Problem
 
@@ -297,30 +302,33 @@ def _problem(sizes, feature_exponent, topic_size, feature_noise, label_noise, se
 
 
 def _topics(n_labels, topic_size, seed):
-    """Make the hierarchy of topics: nested ranges of places, where each level keeps some bounds of the level below.
+    """Return a random hierarchy of topics.
+
+    Each label has a place, from 0 to L - 1. A topic is a range of places. The bounds between the topics of a level are
+    drawn from the bounds of the level below.
 
     Returns
     -------
     bottom : int32 (L,)
-        Lowest topic of each place.
+        The lowest topic that has the place, for each place.
     parent, first, last : int32 (T,)
-        Of each topic; topic 0 has all labels. The places of a topic are ``first`` to ``last - 1``.
+        The parent of each topic, and its places, which are ``first`` to ``last - 1``. Topic 0 has all places.
     """
     from xmlcore._kernels.rng import permutation
 
     levels = []
-    bounds = np.arange(1, n_labels)  # place p is a bound between the places p - 1 and p
+    bounds = np.arange(1, n_labels)  # the bound p is between the places p - 1 and p
     while levels == [] or bounds.size:
-        kept = -(-(bounds.size + 1) // topic_size) - 1
-        chosen = permutation(bounds.size, seed, 3 + len(levels))[:kept]
+        n_bounds = -(-(bounds.size + 1) // topic_size) - 1
+        chosen = permutation(bounds.size, seed, 3 + len(levels))[:n_bounds]
         bounds = np.sort(bounds[chosen])
         levels.append(np.concatenate([[0], bounds, [n_labels]]).astype(np.int32))
     levels.reverse()
     parent, start = [np.array([-1], np.int32)], 0
-    for above, level in zip(levels, levels[1:]):
-        holder = np.searchsorted(above, level[:-1], side="right") - 1
-        parent.append((start + holder).astype(np.int32))
-        start += above.size - 1
+    for level_above, level in zip(levels, levels[1:]):
+        parent_in_level = np.searchsorted(level_above, level[:-1], side="right") - 1
+        parent.append((start + parent_in_level).astype(np.int32))
+        start += level_above.size - 1
     bottom = start + np.searchsorted(levels[-1], np.arange(n_labels), side="right") - 1
     first = np.concatenate([level[:-1] for level in levels])
     last = np.concatenate([level[1:] for level in levels])

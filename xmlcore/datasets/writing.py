@@ -1,4 +1,4 @@
-"""Writer of matrices."""
+"""Write matrices to files in the XMLC text format."""
 
 import bz2
 import gzip
@@ -12,7 +12,7 @@ import numpy as np
 
 from xmlcore.validation import check_features, check_labels
 
-_CHUNK = 1 << 18  # stored values that are formatted as text at once
+_CHUNK = 1 << 18  # number of stored values that are formatted as text at a time
 
 
 def write_matrix(path, X, Y) -> None:
@@ -49,7 +49,7 @@ def write_matrix(path, X, Y) -> None:
 
 
 def _chunks(indptr):
-    """Yield ranges of rows with about ``_CHUNK`` entries each."""
+    """Yield ranges (first row, last row + 1) with about ``_CHUNK`` stored values each; ``indptr`` counts the values."""
     first, n_rows = 0, indptr.size - 1
     while first < n_rows:
         last = int(np.searchsorted(indptr, indptr[first] + _CHUNK, side="right")) - 1
@@ -79,7 +79,10 @@ def _rows_text(X, Y, first, last):
 
 @contextmanager
 def _atomic(path):
-    """Open a stream whose content becomes the file ``path`` at the end, if there was no error."""
+    """Open a temporary file for writing, which replaces the file ``path`` at the end if there was no error.
+
+    What is written is compressed by the ending of the path.
+    """
     suffix = path.suffix.lower()
     if suffix == ".zip":
         raise ValueError(f"{path.name}: zip is not written; end the name in .gz, .bz2 or .xz, or none of these")

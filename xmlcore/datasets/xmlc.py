@@ -12,8 +12,8 @@ from xmlcore.validation import INT32_MAX
 
 FORMATS = ("xmlc", "svmlight")
 
-_SHOWN = 40  # most bytes of a token in a message
-_HARD_CAPACITY = 256  # numbers that the first run of the parser can leave to Python
+_SHOWN = 40  # largest number of bytes of a token that a message shows
+_HARD_CAPACITY = 256  # number of numbers that the first run of the compiled parser can leave to Python
 _NOT_ROWS = re.compile(  # blank lines and comments before the first row
     rb"(?:[ \t\r]*+(?:#[^\n]*+)?+\n)*+(?:[ \t\r]*+(?:#[^\n]*+)?+\Z)?"
 )
@@ -33,10 +33,11 @@ class Rows:
     Attributes
     ----------
     source : str
-        Its name in messages.
+        Name of the file in messages.
     format : str
+        "xmlc" or "svmlight".
     X, Y : csr_array
-        Their widths are those of the header, or the largest ids plus 1.
+        Features and labels. The numbers of columns are those of the header, or the largest ids plus 1.
     header_line : int or None
         Line of the header. None if there is no header, so that the widths are only lower bounds.
     least_feature, least_label : int
@@ -53,7 +54,7 @@ class Rows:
 
 
 def canonical_csr(indptr, indices, data, n_columns) -> sp.csr_array:
-    """Return a CSR matrix of arrays that are known to be sorted, without duplicates and zeros."""
+    """Return a CSR matrix from arrays that are already sorted, and have no duplicates and no zeros."""
     kind = np.int32 if indices.size <= INT32_MAX else np.int64  # scipy needs both index arrays of one type
     indptr, indices = indptr.astype(kind, copy=False), indices.astype(kind, copy=False)
     matrix = sp.csr_array((data, indices, indptr), shape=(indptr.size - 1, n_columns))
@@ -62,7 +63,7 @@ def canonical_csr(indptr, indices, data, n_columns) -> sp.csr_array:
 
 
 def parse(text: np.ndarray, format: str, first_index: int, source: str) -> Rows:
-    """Parse a whole file.
+    """Parse the text of a file.
 
     Parameters
     ----------
@@ -70,7 +71,7 @@ def parse(text: np.ndarray, format: str, first_index: int, source: str) -> Rows:
     format : {"auto", "xmlc", "svmlight"}
     first_index : {0, 1}
     source : str
-        Its name in messages.
+        Name of the file in messages.
 
     Raises
     ------
@@ -130,7 +131,7 @@ def parse(text: np.ndarray, format: str, first_index: int, source: str) -> Rows:
 
 
 def _fits(kernels, text, header, line, first_index):
-    """Return whether the rest of the file has the rows, features and labels that these three numbers promise."""
+    """Return whether the rest of the file agrees with a header of these numbers of rows, features and labels."""
     try:
         n_rows, n_features, n_labels = _header(header, "", line)
     except DatasetFormatError:
@@ -145,7 +146,7 @@ def _fits(kernels, text, header, line, first_index):
 
 
 class _Reader:
-    """Arrays as large as the text can fill, and runs of the parser over them."""
+    """A run of the compiled parser, with arrays that are large enough for all values of the text."""
 
     def __init__(self, kernels, text, start, first_line, first_index, skip_blank):
         self.kernels = kernels
@@ -162,7 +163,11 @@ class _Reader:
         self.out = np.zeros(kernels.OUT_SIZE, np.int64)
 
     def run(self, n_rows, n_features, n_labels):
-        """Parse the text; parse it again with the values of hard numbers, if there are any (very rare)."""
+        """Parse the text, and return the status of the compiled parser.
+
+        It leaves numbers that are hard to round, which are very rare, to Python. The text is then parsed again with
+        the values of these numbers.
+        """
         form = self.kernels.Form(
             self.start, self.first_line, n_rows, n_features, n_labels, self.first_index, self.skip_blank
         )
@@ -186,7 +191,7 @@ def _cut(array, size):
 
 
 def _header(match, source, line):
-    """Return the numbers of rows, features and labels; raise if one is out of range."""
+    """Return the header's numbers of rows, features and labels; raise DatasetFormatError if one is out of range."""
     values = []
     for group, what, least, most in (
         (1, "rows", 0, 2**62),
@@ -208,16 +213,16 @@ def _header(match, source, line):
 
 def _warn_of_repeats(kernels, out, source):
     """Warn if rows name a feature or a label more than once."""
-    said = []
+    warnings_of_file = []
     for count, first, what, done in (
         (kernels.REPEATED_FEATURE_ROWS, kernels.REPEATED_FEATURE_LINE, "feature", "values were summed"),
         (kernels.REPEATED_LABEL_ROWS, kernels.REPEATED_LABEL_LINE, "label", "label counts once"),
     ):
         if out[count]:
             rows = "1 row names" if out[count] == 1 else f"{out[count]:,} rows name"
-            said.append(f"{rows} a {what} more than once (first in line {out[first]:,}): {done}")
-    if said:
-        warnings.warn(f"{source}: {'; '.join(said)}", DatasetWarning, stacklevel=4)
+            warnings_of_file.append(f"{rows} a {what} more than once (first in line {out[first]:,}): {done}")
+    if warnings_of_file:
+        warnings.warn(f"{source}: {'; '.join(warnings_of_file)}", DatasetWarning, stacklevel=4)
 
 
 def _token(text, at):
@@ -233,13 +238,13 @@ def _shown(text, at, until_newline=False):
     try:
         shown = repr(cut.decode())
     except UnicodeDecodeError as error:
-        in_two = len(piece) > _SHOWN and error.start > _SHOWN - 4  # the cut is within a character; the bytes are text
+        in_two = len(piece) > _SHOWN and error.start > _SHOWN - 4  # the bytes are text, but were cut within a character
         shown = repr(cut[: error.start].decode()) if in_two else repr(cut)[1:]
     return shown + ("..." if len(piece) > _SHOWN else "")
 
 
 def _error(kernels, reader, status, source, format, n_rows, n_features, n_labels):
-    """Return the error for a status of the parser."""
+    """Return the DatasetFormatError for a status of the compiled parser other than OK."""
     text, out = reader.text, reader.out
     line, at = int(out[kernels.LINE]), int(out[kernels.POSITION])
     column = at - int(out[kernels.LINE_START]) + 1
@@ -372,7 +377,7 @@ def _one_based_remedy(kernels, reader, n_features, n_labels):
         "feature": 1 <= features[0] and features[1] <= n_features,
         "label": 1 <= labels[0] and labels[1] <= n_labels,
     }
-    fits["feature"] |= features[1] < 0  # none at all
+    fits["feature"] |= features[1] < 0  # the file has no features
     fits["label"] |= labels[1] < 0
     if fits["feature"] and fits["label"]:
         return "No id in this file is 0, so its ids seem to start at 1: pass first_index=1."
@@ -391,4 +396,5 @@ def warm_up() -> None:
 
 
 def _readonly(content):
+    """Return bytes as a read-only array of uint8."""
     return np.frombuffer(content, dtype=np.uint8)

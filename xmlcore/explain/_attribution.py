@@ -201,8 +201,8 @@ class Explainer:
             with np.errstate(invalid="ignore"):
                 weight = np.where(np.isneginf(weight_of_tree), 0.0, np.exp(weight_of_tree - weight_of_mean))
             total += weight[row] * parts
-        count = np.log(len(trees))
-        return _as_attributions(X, total, log_before - count, log_after - count, self.kind)
+        log_count = np.log(len(trees))
+        return _as_attributions(X, total, log_before - log_count, log_after - log_count, self.kind)
 
     def _one_tree(self, tree, weights, x, labels):
         """Return the contributions in one label tree, the score without features, and the score."""

@@ -54,14 +54,14 @@ def importance(
     rows, ids = _pairs(model, X, labels, progress)
     size = X.shape[1] if explainer.kind != "score" else len(model.feature_names_)
     sums = np.zeros((3, size))
-    one_pair_per_row = X if np.array_equal(rows, np.arange(X.shape[0])) else None
+    each_row_once = np.array_equal(rows, np.arange(X.shape[0]))
     ptr = np.concatenate([[0], np.cumsum(np.diff(X.indptr)[rows])])
     start = 0
     while start < rows.size:
         progress("Explaining rows", start / rows.size, f"{start:,} of {rows.size:,}")
         end = int(np.searchsorted(ptr, ptr[start] + BLOCK_ENTRIES, side="right")) - 1
         end = min(max(end, start + 1), rows.size, start + BLOCK_ROWS)
-        part = X[rows[start:end]] if one_pair_per_row is None else X[start:end]
+        part = X[start:end] if each_row_once else X[rows[start:end]]
         attributed = explainer.rows(part, ids[start:end])
         features, values = attributed.contributions.indices, attributed.contributions.data
         for which, weights in enumerate((np.abs(values), values, None)):

@@ -111,7 +111,7 @@ def _ways(model, x, label):
     lines = []
     for t, tree in enumerate(model.trees_):
         reached = np.sort(leaves.of(0, t))
-        hist, margins_of = tree.histograms, {}
+        margins_of = {}  # of the children of each visited node
         for leaf in reached.tolist():
             for v in path_to(tree, leaf):
                 if v not in margins_of:

@@ -13,10 +13,11 @@ from xmlcore.parameters import N_JOBS, SEED, Parameter, described
 from xmlcore.progress import Progress, silent
 from xmlcore.validation import INT32_MAX, check_features, check_labels, csr_parts, feature_names
 
-DENSE_FROM = 1 / 16  # least share of non-zero values from which on scikit-learn's trees are faster on dense columns
-DENSE_BYTES = 1 << 28  # most bytes of the dense columns of one label
-PREDICT_ROWS = 256  # most rows per task
-PREDICT_VALUES = 1 << 22  # most (row, label) values that predict holds per thread: 16 MiB
+# Smallest share of non-zero values at which scikit-learn's trees are faster on dense than on sparse columns.
+DENSE_FROM = 1 / 16
+DENSE_BYTES = 1 << 28  # largest size of the dense columns of one label, in bytes
+PREDICT_ROWS = 256  # largest number of rows that a thread predicts at a time
+PREDICT_VALUES = 1 << 22  # largest number of probabilities that predict holds per thread: 16 MiB as float32
 
 PARAMETERS = (
     Parameter(
@@ -111,7 +112,7 @@ class BRDT(Estimator):
         Returns
         -------
         BRDT
-            Itself. When training is stopped, it stays as it was.
+            The estimator. If training is stopped or fails, its earlier fitted state is kept.
 
         Raises
         ------
@@ -127,7 +128,7 @@ class BRDT(Estimator):
         n_labels = Y.shape[1]
         selected = check_selection(self.selected, X.shape[1], n_labels)
         if selected is not None and (selected == selected[0]).all():
-            selected = selected[:1]  # columns are taken once for all labels
+            selected = selected[:1]  # so that the columns are extracted once for all labels
         trees = self._trained(sp.csc_array(X), sp.csc_array(Y), selected, progress)
         self.n_nodes_ = np.array([tree[0].size for tree in trees], np.int64)
         self._tree_ptr = pointers(self.n_nodes_)
@@ -140,21 +141,22 @@ class BRDT(Estimator):
         """Train the tree of each label, X and Y by columns; return the nodes of each tree."""
         from sklearn.tree import DecisionTreeClassifier
 
-        shared, data = selected is None or selected.shape[0] == 1, None
+        shared, shared_columns = selected is None or selected.shape[0] == 1, None
         ids = None if selected is None else np.unique(selected[0])
         if shared:
-            data = tree_columns(X if ids is None else X[:, ids])
+            shared_columns = tree_columns(X if ids is None else X[:, ids])
 
         def train(label):
+            """Return the nodes of the tree of one label."""
             rows = Y.indices[Y.indptr[label] : Y.indptr[label + 1]]
             if rows.size in (0, X.shape[0]):
                 return _leaf(rows.size > 0)
             y = np.zeros(X.shape[0])
             y[rows] = 1.0
-            own = ids if shared else np.unique(selected[label])
-            columns = data if shared else tree_columns(X[:, own])
+            features = ids if shared else np.unique(selected[label])
+            columns = shared_columns if shared else tree_columns(X[:, features])
             tree = DecisionTreeClassifier(random_state=label_seed(self.random_state, label), **self.tree_params)
-            return _flat(tree.fit(columns, y, check_input=False).tree_, own)
+            return _flat(tree.fit(columns, y, check_input=False).tree_, features)
 
         n_true = np.diff(Y.indptr)
         costs = 1 + np.minimum(n_true, X.shape[0] - n_true)
@@ -179,14 +181,15 @@ class BRDT(Estimator):
         NotFittedError, ValueError, TypeError
         """
         X = self._check_input(X)
-        found = np.empty((X.shape[0], self.n_labels_), np.float32)
+        proba = np.empty((X.shape[0], self.n_labels_), np.float32)
 
         def one_block(block):
-            self._predict_into(X[slice(*block)], found[slice(*block)])
+            """Predict the probabilities of a block of rows."""
+            self._predict_into(X[slice(*block)], proba[slice(*block)])
 
         blocks = row_blocks(X.shape[0], PREDICT_ROWS)
         run_tasks(one_block, blocks, [b - a for a, b in blocks], self.n_jobs, progress, "Predicting", "blocks of rows")
-        return found
+        return proba
 
     def predict(self, X) -> sp.csr_array:
         """Return the labels of probability above 0.5, which is the rule of scikit-learn's trees.
@@ -204,9 +207,10 @@ class BRDT(Estimator):
         X = self._check_input(X)
 
         def one_block(block):
-            found = np.empty((block[1] - block[0], self.n_labels_), np.float32)
-            self._predict_into(X[slice(*block)], found)
-            return sp.csr_array(found > 0.5)
+            """Return the labels of a block of rows."""
+            proba = np.empty((block[1] - block[0], self.n_labels_), np.float32)
+            self._predict_into(X[slice(*block)], proba)
+            return sp.csr_array(proba > 0.5)
 
         blocks = row_blocks(X.shape[0], max(1, min(PREDICT_ROWS, PREDICT_VALUES // self.n_labels_)))
         parts = run_tasks(one_block, blocks, [b - a for a, b in blocks], self.n_jobs)
@@ -223,6 +227,7 @@ class BRDT(Estimator):
             raise TypeError(f"DecisionTreeClassifier has no parameter {', '.join(unknown)}")
 
     def _predict_into(self, X, out):
+        """Write the probability of each label for the rows of X (CSR) into ``out``, float32 (n, L)."""
         kernels.predict(*csr_parts(X), self.n_features_in_, self._tree_ptr, *self._nodes, out)
 
 
@@ -285,7 +290,10 @@ def label_seed(random_state: int, label: int) -> int:
 
 
 def _leaf(always):
-    """Return the nodes of a tree that gives every row the probability 1 or 0."""
+    """Return the arrays of a tree with one node, which predicts 1 for every row if ``always``, and else 0.
+
+    See :func:`_flat` for the arrays.
+    """
     return (
         np.full(1, -1, np.int32),
         np.zeros(1),
@@ -296,11 +304,21 @@ def _leaf(always):
 
 
 def _flat(tree, features):
-    """Return the nodes of a scikit-learn tree as the kernel reads them."""
+    """Return the nodes of a scikit-learn tree as arrays for the kernel.
+
+    ``features`` are the ids of the columns that the tree was trained on; None means all features.
+
+    Returns
+    -------
+    tuple of ndarray, each of shape (nodes,)
+        Feature (-1 for leaves), threshold, left child, right child, and the share of training rows with the label.
+    """
     inner = tree.children_left >= 0
     feature = np.where(inner, tree.feature, 0)
     feature = feature if features is None else features[feature]
-    weight = tree.value[:, 0, :]  # of the two classes: shares, in older versions counts
+    weight = tree.value[
+        :, 0, :
+    ]  # of both classes: shares of rows, or numbers of rows in older versions of scikit-learn
     return (
         np.where(inner, feature, -1).astype(np.int32),
         np.where(inner, tree.threshold, 0.0),

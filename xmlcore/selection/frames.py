@@ -9,7 +9,7 @@ from collections.abc import Callable
 import numpy as np
 import scipy.sparse as sp
 
-BLOCK_CELLS = 1 << 23  # number of pairs of labels that are compared at a time
+BLOCK_CELLS = 1 << 23  # largest number of pairs of labels that are compared at a time
 MOST_WORK = 4e9  # most multiply-adds for comparing labels: about ten seconds
 MOST_CLUSTERED = 3000  # most labels, and most features, that are clustered
 
@@ -85,19 +85,21 @@ def label_frame(selected, scores, errors, label: int, X, Y):
     """
     import pandas as pd
 
-    own = selected[label]
+    features = selected[label]
     rows = np.zeros(Y.shape[0], bool)
     rows[sp.csc_array(Y[:, [label]]).indices] = True
-    counts = np.bincount(X.indices, minlength=X.shape[1])[own]
-    among = np.bincount(X[np.flatnonzero(rows)].indices, minlength=X.shape[1])[own]
+    counts = np.bincount(X.indices, minlength=X.shape[1])[features]
+    counts_with_label = np.bincount(X[np.flatnonzero(rows)].indices, minlength=X.shape[1])[features]
     n_true = int(rows.sum())
-    columns = {"rank": np.arange(1, own.size + 1), "feature": own, "score": scores[label].astype(np.float64)}
+    columns = {"rank": np.arange(1, features.size + 1), "feature": features, "score": scores[label].astype(np.float64)}
     if errors is not None:
         columns["standard_error"] = errors[label].astype(np.float64)
     columns |= {
-        "n_labels": np.bincount(selected.ravel(), minlength=X.shape[1])[own],
-        "with_label": among / n_true if n_true else np.full(own.size, np.nan),
-        "without_label": (counts - among) / (rows.size - n_true) if n_true < rows.size else np.full(own.size, np.nan),
+        "n_labels": np.bincount(selected.ravel(), minlength=X.shape[1])[features],
+        "with_label": counts_with_label / n_true if n_true else np.full(features.size, np.nan),
+        "without_label": (counts - counts_with_label) / (rows.size - n_true)
+        if n_true < rows.size
+        else np.full(features.size, np.nan),
     }
     return pd.DataFrame(columns)
 
@@ -110,7 +112,7 @@ def overlap(selected, n_features: int, labels=None) -> np.ndarray:
     selected : ndarray of int, shape (L, k)
     n_features : int
     labels : sequence of int, optional
-        All labels when None; this takes L * L numbers.
+        Labels to compare; all when None, which needs memory for L * L numbers.
 
     Returns
     -------
@@ -157,26 +159,28 @@ def closest_pairs(selected, n_features: int, n: int = 200, order=None):
     order = np.sort(order)
     mine = kept(selected[order], n_features)
     step = max(1, BLOCK_CELLS // max(1, order.size))
-    found, total, shared, pairs = [], 0.0, 0.0, 0
+    closest, total, shared, pairs = [], 0.0, 0.0, 0
     for start in range(0, order.size, step):
         common = (mine[start : start + step] @ mine.T).toarray()
         row = np.arange(start, start + common.shape[0])[:, None]
-        common[np.arange(order.size)[None, :] <= row] = -1  # each pair once
-        known = common >= 0
-        pairs += int(known.sum())
-        total += float((common[known] / (2 * k - common[known])).sum(dtype=np.float64))
-        shared += float(common[known].sum(dtype=np.float64))
+        common[
+            np.arange(order.size)[None, :] <= row
+        ] = -1  # only pairs of a row and a later label remain, so that each pair counts once
+        is_pair = common >= 0
+        pairs += int(is_pair.sum())
+        total += float((common[is_pair] / (2 * k - common[is_pair])).sum(dtype=np.float64))
+        shared += float(common[is_pair].sum(dtype=np.float64))
         flat = common.ravel()
         best = np.argpartition(-flat, min(n, flat.size) - 1)[:n]
         best = best[flat[best] >= 0]
-        found.append(np.column_stack([best // order.size + start, best % order.size, flat[best]]))
-    found = np.concatenate(found) if found else np.zeros((0, 3))
-    found = found[np.lexsort((found[:, 1], found[:, 0], -found[:, 2]))][:n]
-    common = found[:, 2].astype(np.int64)
+        closest.append(np.column_stack([best // order.size + start, best % order.size, flat[best]]))
+    closest = np.concatenate(closest) if closest else np.zeros((0, 3))
+    closest = closest[np.lexsort((closest[:, 1], closest[:, 0], -closest[:, 2]))][:n]
+    common = closest[:, 2].astype(np.int64)
     frame = pd.DataFrame(
         {
-            "a": order[found[:, 0].astype(np.int64)],
-            "b": order[found[:, 1].astype(np.int64)],
+            "a": order[closest[:, 0].astype(np.int64)],
+            "b": order[closest[:, 1].astype(np.int64)],
             "common": common,
             "jaccard": common / (2 * k - common),
         }
@@ -187,9 +191,9 @@ def closest_pairs(selected, n_features: int, n: int = 200, order=None):
 
 
 def alike_order(matrix) -> np.ndarray:
-    """Return an order of the rows of a matrix in which similar rows are neighbours.
+    """Return an order of the rows of a matrix in which similar rows are next to each other.
 
-    It is the order of the leaves of an average-linkage clustering.
+    This is the order of the leaves of an average-linkage clustering.
 
     Parameters
     ----------
@@ -235,6 +239,7 @@ def groups_of(matrix, n_groups: int) -> np.ndarray:
 
 
 def _unit(matrix):
+    """Return the rows of a matrix scaled to length 1, float64; rows of zeros stay zeros."""
     matrix = np.asarray(matrix, dtype=np.float64)
     length = np.sqrt((matrix**2).sum(axis=1, keepdims=True))
     return matrix / np.where(length > 0, length, 1.0)
@@ -261,9 +266,9 @@ def heat_frame(selected, scores, n_features: int, labels, most_features: int = 6
     import pandas as pd
 
     labels = np.asarray(labels)
-    ids, own = selected[labels], np.maximum(np.asarray(scores, dtype=np.float64)[labels], 0)
-    largest = own[:, :1]
-    share = np.divide(own, largest, out=np.zeros_like(own), where=largest > 0)
+    ids, own_scores = selected[labels], np.maximum(np.asarray(scores, dtype=np.float64)[labels], 0)
+    largest = own_scores[:, :1]
+    share = np.divide(own_scores, largest, out=np.zeros_like(own_scores), where=largest > 0)
     total = np.bincount(ids.ravel(), share.ravel(), minlength=n_features)
     n_kept = np.unique(ids).size
     features = np.argsort(-total, kind="stable")[: min(most_features, n_kept)]
@@ -356,12 +361,14 @@ def together(Y, a, b) -> np.ndarray:
         nan where one of the two has no row.
     """
     columns = sp.csc_array(Y)
-    found = np.full(len(a), np.nan)
+    shares = np.full(len(a), np.nan)
     for at, pair in enumerate(zip(a, b)):
-        one, other = (columns.indices[columns.indptr[j] : columns.indptr[j + 1]] for j in pair)
-        if one.size and other.size:
-            found[at] = np.intersect1d(one, other, assume_unique=True).size / min(one.size, other.size)
-    return found
+        rows_of_a, rows_of_b = (columns.indices[columns.indptr[j] : columns.indptr[j + 1]] for j in pair)
+        if rows_of_a.size and rows_of_b.size:
+            shares[at] = np.intersect1d(rows_of_a, rows_of_b, assume_unique=True).size / min(
+                rows_of_a.size, rows_of_b.size
+            )
+    return shares
 
 
 def best_names(selected, labels, feature_name: Callable, n: int = 5) -> list[str]:

@@ -20,7 +20,7 @@ from xmlcore.selection.decision_trees import label_seed, tree_columns
 from xmlcore.selection.fals.parameters import N_FEATURES
 from xmlcore.validation import INT32_MAX, check_count, check_features, check_labels, feature_names
 
-BLOCK_SCORES = 1 << 22  # scores computed at a time, as float64: 32 MiB
+BLOCK_SCORES = 1 << 22  # number of scores computed at a time: 32 MiB as float64
 
 
 PER_LABEL = Parameter(
@@ -88,15 +88,16 @@ FOREST = (
 class _Selection(Estimator):
     """Base of the selections of this module: ``fit``, and the k best features of each label.
 
-    A subclass offers ``_score(X, Y, progress, keep)``. It calls ``keep(first, scores)`` for blocks of labels until all
-    labels are done; ``scores`` are float64 of shape (labels, D), those of the labels from ``first`` on. A third
-    argument of ``keep``, ``later``, orders features of equal scores.
+    A subclass has a method ``_score(X, Y, progress, keep)``, which computes the scores of all labels. It calls
+    ``keep(first, scores)`` for each block of labels, where ``first`` is the first label of the block and ``scores`` a
+    float64 array of shape (labels of the block, D). A third argument of ``keep``, an array of the same shape, orders
+    features of equal scores: larger values first. ``_score`` may return a dict of further fitted attributes.
     """
 
     PARAMETERS = SHARED
 
     def fit(self, X, Y, progress: Progress = silent):
-        """Score the features of X for the labels Y, and select.
+        """Score all features for each label, and select the best.
 
         Parameters
         ----------
@@ -107,7 +108,7 @@ class _Selection(Estimator):
 
         Returns
         -------
-        The selection itself. When the work is stopped, it stays as it was.
+        The estimator. If the work is stopped or fails, its earlier fitted state is kept.
 
         Raises
         ------
@@ -126,13 +127,17 @@ class _Selection(Estimator):
         scores = np.zeros((1 if shared else n_labels, n_features), np.float64 if shared else np.float32)
         selected = np.empty((n_labels, k), np.int32)
 
-        def keep(first, found, later=None):  # on any thread, but for sums, whose order matters
+        def keep(first, scores_of_block, tie_order=None):
+            """Store the scores of a block of labels and its selected features; add up the scores if all labels share.
+
+            Threads may call it at the same time, but not with ``shared``: the order of a sum changes its rounding.
+            """
             if shared:
-                scores[0] += found.sum(axis=0)
+                scores[0] += scores_of_block.sum(axis=0)
                 return
-            scores[first : first + found.shape[0]] = found
-            for at in range(found.shape[0]):
-                selected[first + at] = best(found[at], k, None if later is None else later[at])
+            scores[first : first + scores_of_block.shape[0]] = scores_of_block
+            for i in range(scores_of_block.shape[0]):
+                selected[first + i] = best(scores_of_block[i], k, None if tie_order is None else tie_order[i])
 
         further = self._score(X, Y, progress, keep) or {}
         if shared:
@@ -204,41 +209,46 @@ class RandomForestSelection(_Selection):
             self._score_together(columns, Y, progress, keep)
 
     def _forest(self, n_estimators, seed):
+        """Return a forest that is not fitted, with one thread."""
         from sklearn.ensemble import RandomForestClassifier
 
         params = self.forest_params | {"n_estimators": n_estimators, "random_state": seed, "n_jobs": 1}
         return RandomForestClassifier(**params)
 
     def _score_labels(self, columns, Y, progress, keep):
+        """Score features by the importances of one forest per label."""
         n = columns.shape[0]
 
         def one_label(label):
+            """Grow the forest of one label, and keep the importances of its features."""
             y = binary_column(Y, label)
             if 0 < y.sum() < n:
                 forest = self._forest(self.n_estimators, label_seed(self.random_state, label)).fit(columns, y)
-                found = forest.feature_importances_
+                importances = forest.feature_importances_
             else:
-                found = np.zeros(columns.shape[1])
-            keep(label, found[None, :])
+                importances = np.zeros(columns.shape[1])
+            keep(label, importances[None, :])
 
         n_true = np.diff(Y.indptr)
         costs = 1 + np.minimum(n_true, n - n_true)
         run_tasks(one_label, range(Y.shape[1]), costs, self.n_jobs, progress, "Growing forests", "labels")
 
     def _score_together(self, columns, Y, progress, keep):
+        """Score features by the importances of one forest for all labels, grown tree by tree."""
         y = Y.toarray().astype(np.float64)
-        y = y[:, (y.min(axis=0) < y.max(axis=0))]  # the others split nothing
+        y = y[:, (y.min(axis=0) < y.max(axis=0))]  # labels that all rows have, or none, do not influence the splits
         if y.shape[1] == 0:
             return
         y = y.ravel() if y.shape[1] == 1 else y
 
         def one_tree(tree):
+            """Return the importances of features in the tree with this number."""
             forest = self._forest(1, label_seed(self.random_state, tree)).fit(columns, y)
             return forest.feature_importances_
 
         trees = range(self.n_estimators)
-        found = run_tasks(one_tree, trees, [1] * len(trees), self.n_jobs, progress, "Growing the forest", "trees")
-        total = np.sum(found, axis=0)
+        importances = run_tasks(one_tree, trees, [1] * len(trees), self.n_jobs, progress, "Growing the forest", "trees")
+        total = np.sum(importances, axis=0)
         keep(0, (total / (total.sum() or 1.0))[None, :])
 
 
@@ -292,16 +302,17 @@ class LassoSelection(_Selection):
         nonzero, stopped = np.zeros(n_labels, np.int64), np.zeros(n_labels, bool)
 
         def one_label(label):
+            """Fit the model of one label; return the features with a weight, and the sizes of these weights."""
             y = binary_column(Y, label)
-            left = y - y.mean()
-            slope = columns.T @ left / n  # left sums to 0: centring the columns changes nothing
-            least = np.abs(slope).max()
+            residual = y - y.mean()
+            slope = columns.T @ residual / n  # the residuals sum to 0, so that the columns need not be centred
+            smallest_penalty = np.abs(slope).max()  # at which all weights are 0
             weights = np.zeros(columns.shape[1])
-            if least > 0 and self.alpha < 1:  # at 1 only rounding has weights
-                model = Lasso(alpha=self.alpha * least, max_iter=self.max_iter).fit(columns, left)
+            if smallest_penalty > 0 and self.alpha < 1:  # at alpha = 1 all weights are 0 but for rounding
+                model = Lasso(alpha=self.alpha * smallest_penalty, max_iter=self.max_iter).fit(columns, residual)
                 weights, stopped[label] = model.coef_, model.n_iter_ >= self.max_iter
-                left = left - columns @ weights
-                slope = columns.T @ left / n - mean * left.mean()
+                residual = residual - columns @ weights
+                slope = columns.T @ residual / n - mean * residual.mean()
             used = np.flatnonzero(weights)
             nonzero[label] = used.size
             if self.per_label:
@@ -364,6 +375,7 @@ class ChiSquaredSelection(_Selection):
         share = np.asarray(Y.sum(axis=0)).ravel() / Y.shape[0]
 
         def score(labels, together):
+            """Return the chi-squared statistics of a slice of labels from the sums of features over their rows."""
             expected = share[labels, None] * total
             difference = together - expected
             rest = (1 - share[labels, None]) * total
@@ -406,6 +418,10 @@ class MutualInformationSelection(_Selection):
         n_true = np.asarray(Y.sum(axis=0, dtype=np.int64)).ravel()
 
         def score(labels, both):
+            """Return the mutual information of a slice of labels.
+
+            ``both`` has the number of rows that have the label and a value above the median, for each feature.
+            """
             label, other = n_true[labels, None], n - n_true[labels, None]
             found = np.zeros(both.shape)
             for count, row, column in (
@@ -421,11 +437,11 @@ class MutualInformationSelection(_Selection):
         _by_products(X, Y, score, progress, keep)
 
 
-# What they share ------------------------------------------------------------------------------------------------------
+# Shared functions -----------------------------------------------------------------------------------------------------
 
 
 def selected_count(n_features, total: int) -> int:
-    """How many features a share, or a count, of ``total`` is; at least 1.
+    """Return the number of features to select, at least 1: a share of ``total`` features is rounded to a number.
 
     Raises
     ------
@@ -439,50 +455,57 @@ def selected_count(n_features, total: int) -> int:
 
 
 def best(scores, k, later=None):
-    """Ids of the k largest scores, best first; equal scores by ``later``, larger first, then by smaller id: int32."""
+    """Return the ids of the k largest scores, best first: int32 (k,).
+
+    Equal scores are ordered by ``later``, larger values first, and then by id.
+    """
     order = np.argsort(-scores, kind="stable") if later is None else np.lexsort((-later, -scores))
     return order[:k].astype(np.int32)
 
 
 def binary_column(Y: sp.csc_array, label):
-    """One label of all rows: float64 zeros and ones."""
+    """Return for each row whether it has the label: float64 (N,), 1 or 0."""
     y = np.zeros(Y.shape[0])
     y[Y.indices[Y.indptr[label] : Y.indptr[label + 1]]] = 1.0
     return y
 
 
 def above_median(X: sp.csr_array) -> sp.csr_array:
-    """Whether each value is larger than the median of its feature: float64 ones."""
+    """Return a matrix with a 1 for each value of X that is larger than the median of its feature: float64 CSR."""
     X = sp.csc_array(X)
     n = X.shape[0]
     parts, counts = [], np.zeros(X.shape[1], np.int64)
     for feature in range(X.shape[1]):
         rows = X.indices[X.indptr[feature] : X.indptr[feature + 1]]
         values = X.data[X.indptr[feature] : X.indptr[feature + 1]]
-        if 2 * rows.size < n:  # the median is 0
-            found = rows[values > 0]
+        if 2 * rows.size < n:  # most values are 0, and so is the median
+            rows_above = rows[values > 0]
         else:
             column = np.zeros(n, np.float32)
             column[rows] = values
-            found = np.flatnonzero(column > np.median(column))
-        parts.append(found)
-        counts[feature] = found.size
+            rows_above = np.flatnonzero(column > np.median(column))
+        parts.append(rows_above)
+        counts[feature] = rows_above.size
     indices = np.concatenate(parts) if parts else np.zeros(0, np.int64)
     ptr = np.concatenate([[0], np.cumsum(counts)])
     return sp.csr_array(sp.csc_array((np.ones(indices.size), indices, ptr), shape=X.shape))
 
 
 def _by_products(X, Y, score, progress, keep):
-    """Scores that need no more than each label's sums over its rows, in blocks of labels."""
-    of_label = sp.csr_array(Y.T.astype(np.float64))
+    """Compute scores that depend only on the sums of features over the rows of each label, in blocks of labels.
+
+    ``score(labels, sums)`` returns the scores of a slice of labels from these sums, float64 (labels, D). The scores are
+    passed to ``keep``, see :class:`_Selection`.
+    """
+    rows_of_label = sp.csr_array(Y.T.astype(np.float64))
     n_labels, size = Y.shape[1], max(1, BLOCK_SCORES // X.shape[1])
     for first in range(0, n_labels, size):
         progress("Scoring features", first / n_labels, f"{first:,} of {n_labels:,} labels")
         labels = slice(first, min(first + size, n_labels))
-        keep(first, score(labels, (of_label[labels] @ X).toarray()))
+        keep(first, score(labels, (rows_of_label[labels] @ X).toarray()))
     progress("Scoring features", 1.0, f"{n_labels:,} of {n_labels:,} labels")
 
 
 def _quotient(above, below):
-    """0 where there is nothing to divide by."""
+    """Return above / below; 0 where below is not positive."""
     return np.divide(above, below, out=np.zeros(above.shape), where=np.broadcast_to(below, above.shape) > 0)

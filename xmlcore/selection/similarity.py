@@ -90,11 +90,11 @@ def spearman(scores_a, a, scores_b, b) -> np.ndarray:
     scores_a, scores_b = _scores(scores_a, a, "scores_a"), _scores(scores_b, b, "scores_b")
     if scores_a.shape[1] != scores_b.shape[1]:
         raise ValueError(f"scores_a has {scores_a.shape[1]} features, but scores_b has {scores_b.shape[1]}")
-    found = np.empty(a.shape[0])
+    correlations = np.empty(a.shape[0])
     for label in range(a.shape[0]):
         union = np.union1d(a[label], b[label])
-        found[label] = _rank_correlation(scores_a[label, union], scores_b[label, union])
-    return found
+        correlations[label] = _rank_correlation(scores_a[label, union], scores_b[label, union])
+    return correlations
 
 
 def agreement(fitted: Mapping, per_label: bool = False, progress: Progress = silent):
@@ -197,12 +197,15 @@ def wilcoxon(frame):
         row, column = np.argwhere(missing.to_numpy())[0]
         raise ValueError(f"frame has no value for {frame.columns[column]} on {frame.index[row]}: leave one of them out")
     for column, method in enumerate(frame.columns):
-        own = frame.iloc[:, column]
-        odd = [] if own.dtype.kind in "fiub" else [at for at, v in enumerate(own) if not isinstance(v, numbers.Real)]
-        if odd:
+        values_of_method = frame.iloc[:, column]
+        not_numbers = []
+        if values_of_method.dtype.kind not in "fiub":
+            not_numbers = [i for i, value in enumerate(values_of_method) if not isinstance(value, numbers.Real)]
+        if not_numbers:
+            i = not_numbers[0]
             raise TypeError(
-                f"frame has {own.iloc[odd[0]]!r} for {method} on {frame.index[odd[0]]}, which is no real number: give "
-                "numbers, and names of data sets as index"
+                f"frame has {values_of_method.iloc[i]!r} for {method} on {frame.index[i]}, which is no real number: "
+                "give numbers, and names of data sets as index"
             )
     values = frame.to_numpy(np.float64)
     infinite = np.argwhere(np.isinf(values))
@@ -212,12 +215,12 @@ def wilcoxon(frame):
             f"frame has {values[row, column]} for {frame.columns[column]} on {frame.index[row]}: infinite values "
             "have no differences to put in order, so leave one of them out"
         )
-    found = np.ones((values.shape[1], values.shape[1]))
+    p_values = np.ones((values.shape[1], values.shape[1]))
     for i in range(values.shape[1]):
         for j in range(i):
             if (values[:, i] != values[:, j]).any():
-                found[i, j] = found[j, i] = stats.wilcoxon(values[:, i], values[:, j]).pvalue
-    return pd.DataFrame(found, index=list(frame.columns), columns=list(frame.columns))
+                p_values[i, j] = p_values[j, i] = stats.wilcoxon(values[:, i], values[:, j]).pvalue
+    return pd.DataFrame(p_values, index=list(frame.columns), columns=list(frame.columns))
 
 
 class SignificanceGraph(NamedTuple):
@@ -261,7 +264,7 @@ def significance_graph(p) -> SignificanceGraph:
 
 
 def _pair(a, b):
-    """Check two selections, and give both a row for each label."""
+    """Check two selections, and return both with a row for each label."""
     a, b = _ids(a, "a"), _ids(b, "b")
     if a.shape[0] != b.shape[0] and 1 not in (a.shape[0], b.shape[0]):
         raise ValueError(
@@ -272,11 +275,12 @@ def _pair(a, b):
 
 
 def _table(frame):
+    """Return values of methods (columns) on data sets (rows) as a DataFrame; raise ValueError for other shapes."""
     import pandas as pd
 
     if isinstance(frame, pd.DataFrame):
         return frame
-    # As objects, a text in lists does not make texts of all the numbers.
+    # Without dtype object, one text among the values would make NumPy convert all numbers to text.
     values = frame if isinstance(frame, np.ndarray) else _matrix(frame, "frame", object)
     if values.ndim != 2:
         raise ValueError(
@@ -287,6 +291,7 @@ def _table(frame):
 
 
 def _matrix(values, name, dtype=None):
+    """Return the values as an array; raise ValueError if its rows have different lengths."""
     try:
         return np.asarray(values, dtype)
     except ValueError as error:
@@ -294,6 +299,7 @@ def _matrix(values, name, dtype=None):
 
 
 def _ids(selected, name):
+    """Return feature ids as an int array (labels, k); raise ValueError or TypeError if they are not a selection."""
     ids = _matrix(selected, name)
     if ids.ndim != 2 or ids.size == 0:
         raise ValueError(f"{name} has shape {ids.shape}: a row of feature ids for each label is needed")
@@ -310,6 +316,7 @@ def _ids(selected, name):
 
 
 def _scores(scores, ids, name):
+    """Return scores of all features, one row per label of ``ids``; raise ValueError or TypeError if they do not fit."""
     scores = _matrix(scores, name)
     if scores.ndim != 2 or scores.shape[0] not in (1, ids.shape[0]):
         raise ValueError(
@@ -323,6 +330,7 @@ def _scores(scores, ids, name):
 
 
 def _rank_correlation(a, b):
+    """Return Spearman's rank correlation of two arrays; nan if all values of one are equal."""
     from scipy.stats import rankdata
 
     a, b = rankdata(a), rankdata(b)

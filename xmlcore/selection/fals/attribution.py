@@ -4,8 +4,9 @@ Each method is a product along the layers, the paper's equations 4, 15, 19 and 2
 
     attribution[n, c, d] = x[n, d] * out[n, c] * (W_1 diag(m_1[n]) W_2 diag(m_2[n]) ... W_K)[d, c]
 
-The factors m of the hidden units and ``out`` of the outputs depend on the row. The gradient lacks the factor x[n, d];
-integrated gradients are the mean of such products over points between 0 and the row.
+Here n is a row, c a label, d a feature, and W_1 to W_K are the weights of the layers. The factors m of the hidden units
+and the factors ``out`` of the outputs depend on the row and on the method. The gradient is this product without the
+factor x[n, d]. Integrated gradients are the mean of the products at points between a row of zeros and the row.
 """
 
 from typing import NamedTuple
@@ -15,8 +16,8 @@ import scipy.sparse as sp
 
 from xmlcore.selection.fals.network import Network, activate, product, sigmoid, sigmoid_slope, slope
 
-IG_STEPS = 50
-LRP_EPSILON = 1e-6
+IG_STEPS = 50  # number of points at which integrated gradients evaluate the gradient
+LRP_EPSILON = 1e-6  # size of the number that LRP adds to a sum before it divides by the sum
 
 
 class Factors(NamedTuple):
@@ -56,9 +57,10 @@ def factors(network: Network, X, method: str, labels: slice = slice(None)) -> Fa
 
 
 def _deeplift(weights, biases, X, activation):
-    """Apply the rescale rule against a row of zeros: ratios of differences take the place of slopes.
+    """Return the factors of DeepLIFT's rescale rule with a row of zeros as reference.
 
-    The differences themselves go along the layers: subtracting the values of the two rows would lose digits.
+    A factor is the change of a unit's value divided by the change of its input, between the reference and the row. The
+    changes are computed layer by layer, because subtracting the values of the two rows would lose digits.
     """
     base, change, ratios = np.zeros((1, weights[0].shape[0]), weights[0].dtype), X, []
     for level, (weight, bias) in enumerate(zip(weights, biases)):
@@ -74,34 +76,33 @@ def _deeplift(weights, biases, X, activation):
 
 def _ratio_of_relu(before, base, change):
     """Return (relu(before) - relu(base)) / change with change = before - base, or the slope where change is 0."""
-    still = change == 0
+    is_unchanged = change == 0
     rise = np.maximum(before, 0) - np.maximum(base, 0)
-    ratio = np.clip(rise / np.where(still, 1, change), 0, 1)
-    return np.where(still | ((before > 0) & (base > 0)), before > 0, ratio)
+    ratio = np.clip(rise / np.where(is_unchanged, 1, change), 0, 1)
+    return np.where(is_unchanged | ((before > 0) & (base > 0)), before > 0, ratio)
 
 
 def _ratio_of_sigmoid(before, base, change):
-    """Return (f(before) - f(base)) / change for the sigmoid f.
+    """Return (f(before) - f(base)) / change for the sigmoid f, or the slope of f where change is 0.
 
-    It is computed as f(high) f(-low) (1 - exp(-|change|)) / |change|, which loses no digits.
+    The quotient is computed as f(high) f(-low) (1 - exp(-|change|)) / |change|, which loses no digits.
     """
     size = np.abs(change)
-    still = size == 0
-    rise = np.where(still, 1, -np.expm1(-size) / np.where(still, 1, size))
+    is_unchanged = size == 0
+    rise = np.where(is_unchanged, 1, -np.expm1(-size) / np.where(is_unchanged, 1, size))
     return sigmoid(np.maximum(before, base)) * sigmoid(-np.minimum(before, base)) * rise
 
 
 def _lrp(weights, biases, X, activation):
-    """Propagate relevance back in proportion to the contributions along positive weights."""
+    """Return the factors of LRP: relevance is propagated back in proportion to contributions along positive weights."""
     positive = tuple(np.maximum(weight, 0) for weight in weights)
     values, shares = X, []
     for level, (weight, bias) in enumerate(zip(weights, biases)):
         sums = product(values, positive[level])
-        before = product(values, weight) + bias
-        values = activate(before, activation) if level < len(weights) - 1 else sigmoid(before)
-        epsilon = np.where(sums < 0, -LRP_EPSILON, LRP_EPSILON).astype(
-            weight.dtype
-        )  # away from 0: sums are negative for negative x
+        margins = product(values, weight) + bias
+        values = activate(margins, activation) if level < len(weights) - 1 else sigmoid(margins)
+        # It has the sign of the sum, so that the sum does not get closer to 0. Sums are negative for negative values.
+        epsilon = np.where(sums < 0, -LRP_EPSILON, LRP_EPSILON).astype(weight.dtype)
         shares.append(values / (sums + epsilon))
     return Factors(positive, shares[:-1], shares[-1], values)
 
@@ -119,8 +120,8 @@ def along(parts: Factors, rows, features) -> np.ndarray:
     ndarray, shape (E, L)
     """
     values = parts.weights[0][features]
-    for own, weight in zip(parts.hidden, parts.weights[1:]):
-        values = (values * own[rows]) @ weight
+    for factor, weight in zip(parts.hidden, parts.weights[1:]):
+        values = (values * factor[rows]) @ weight
     return values
 
 
@@ -156,4 +157,5 @@ def attributions(network: Network, X, method: str = "gradient", n_steps: int = I
 
 
 def _as_weights(X, network):
+    """Return X with the dtype of the weights."""
     return X.astype(network.weights[0].dtype, copy=False)

@@ -1,6 +1,7 @@
-"""What all orders of scoring share: the task, blocks of labels, and how much each row counts for each label.
+"""Shared parts of all orders of scoring: the task, blocks of labels, and the weight of each row for each label.
 
-N rows, D features, L labels, H hidden units. An order of scoring takes the labels in blocks and yields :class:`Block`.
+Shapes: N rows, D features, L labels, H hidden units, C labels of a block. An order of scoring is a generator that
+yields a :class:`Block` of scores for each block of labels.
 """
 
 from typing import NamedTuple
@@ -12,10 +13,10 @@ from xmlcore.parallel import row_blocks
 from xmlcore.progress import Progress
 from xmlcore.selection.fals.network import Network, product, sigmoid_slope, slope
 
-ROWS = 1024  # number of rows at a time
-MEMORY = 1 << 29  # bytes that a block of labels may take
-ENTRIES = 1 << 21  # number of values at a time, where entries of X go through the layers
-PHASE = "Scoring features"  # as progress reports it
+ROWS = 1024  # number of rows that are evaluated at a time
+MEMORY = 1 << 29  # largest memory of a block of labels, in bytes
+ENTRIES = 1 << 21  # number of values per layer that a thread computes at a time
+PHASE = "Scoring features"  # name of the phase in progress reports
 
 
 class Block(NamedTuple):
@@ -27,27 +28,28 @@ class Block(NamedTuple):
 
 
 class Task(NamedTuple):
-    """What is scored, and how."""
+    """The network and the rows to compute scores from, and how to compute them."""
 
     network: Network
     X: sp.csr_array
-    method: str  # of attribution
-    fisher: bool  # whether squares are divided by f (1 - f): Fisher information
+    method: str  # the method of attribution, see :data:`xmlcore.selection.fals.parameters.METHODS`
+    fisher: bool  # whether squared gradients are divided by f (1 - f), with the output f, as in Fisher information
     workers: object  # Workers or InCaller
     progress: Progress
     seed: int
 
 
 def label_blocks(n_labels, bytes_per_label):
-    """Divide the labels into slices of as many as ``MEMORY`` allows, at least one."""
+    """Divide the labels into slices that need at most ``MEMORY`` bytes each, but have at least one label."""
     width = int(max(1, min(n_labels, MEMORY // max(1, bytes_per_label))))
     return [slice(a, min(n_labels, a + width)) for a in range(0, n_labels, width)]
 
 
 def weights_of(task: Task, labels: slice) -> np.ndarray:
-    """Compute the factor of each row's squared gradient of the margin, for some labels.
+    """Return the weight of each row in the scores of some labels.
 
-    It is (f (1 - f))², or f (1 - f) for Fisher information, with the output f of the label.
+    A score is a mean over rows of this weight times the squared gradient of the label's margin. With the label's output
+    f, the weight is (f (1 - f))², or f (1 - f) for Fisher information.
 
     Returns
     -------
@@ -57,6 +59,7 @@ def weights_of(task: Task, labels: slice) -> np.ndarray:
     out = np.empty((X.shape[0], labels.stop - labels.start), np.float32)
 
     def some_rows(first, last):
+        """Compute the weights of rows ``first`` to ``last`` - 1."""
         out[first:last] = row_weights(network, X[first:last], labels, task.fisher)
 
     task.workers.each(some_rows, row_blocks(X.shape[0], ROWS))
@@ -64,29 +67,30 @@ def weights_of(task: Task, labels: slice) -> np.ndarray:
 
 
 def row_weights(network, X, labels, fisher):
-    """Compute what :func:`weights_of` does, for the rows of X."""
+    """Return the weights of the rows of X for a slice of labels, float32 (n, C); see :func:`weights_of`."""
     hidden = network.hidden(X)
     last = hidden[-1] if hidden else X
-    rise = sigmoid_slope(product(last, network.weights[-1][:, labels]) + network.biases[-1][labels])
-    return rise if fisher else np.square(rise, out=rise)
+    slope_of_output = sigmoid_slope(product(last, network.weights[-1][:, labels]) + network.biases[-1][labels])
+    return slope_of_output if fisher else np.square(slope_of_output, out=slope_of_output)
 
 
 def slopes(task: Task) -> list:
-    """Compute the derivatives of all hidden units: one matrix (N, H) per hidden layer, bool with ReLU."""
+    """Return the derivatives of all hidden units by their inputs: a matrix (N, H) per hidden layer, bool for ReLU."""
     network, X = task.network, task.X
-    kind = bool if network.activation == "relu" else np.float32
-    out = [np.empty((X.shape[0], bias.size), kind) for bias in network.biases[:-1]]
+    dtype = bool if network.activation == "relu" else np.float32
+    out = [np.empty((X.shape[0], bias.size), dtype) for bias in network.biases[:-1]]
 
     def some_rows(first, last):
-        for values, own in zip(network.hidden(X[first:last]), out):
-            own[first:last] = values > 0 if kind is bool else slope(values, network.activation)
+        """Compute the derivatives for rows ``first`` to ``last`` - 1."""
+        for values, derivatives in zip(network.hidden(X[first:last]), out):
+            derivatives[first:last] = values > 0 if dtype is bool else slope(values, network.activation)
 
     task.workers.each(some_rows, row_blocks(X.shape[0], ROWS))
     return out
 
 
 def run_parts(task, function, parts, labels):
-    """Call ``function(*part)`` for all parts of a block of labels on threads, and report progress."""
+    """Call ``function(*part)`` on threads for all parts of the work for a slice of labels, and report progress."""
     n_labels = task.network.biases[-1].size
     start, count = labels.start / n_labels, (labels.stop - labels.start) / n_labels
     task.progress(PHASE, start, f"{labels.start:,} of {n_labels:,} labels")

@@ -1,19 +1,20 @@
-"""Checks of what FALS computes with and of what it finds: units of features, weights, scores."""
+"""Checks of the input of FALS (scales of features) and of its results (weights of the network, scores)."""
 
 import warnings
 
 import numpy as np
 
-UNEVEN = 1000.0  # a feature is warned of from so many times the median feature's largest value on
+# There is a warning if the largest value of a feature is this many times that of the median feature.
+UNEVEN = 1000.0
 
 
 def is_finite(array) -> bool:
-    """Whether all values are finite; needs no memory for an array of answers."""
+    """Return whether all values of an array are finite, without making a boolean array of its size."""
     return array.size == 0 or bool(np.isfinite(array.min()) and np.isfinite(array.max()))
 
 
 def check_finite(network) -> None:
-    """Raise ValueError when the training of a network has diverged."""
+    """Raise ValueError if weights of the network are not finite, because the training has diverged."""
     if not all(is_finite(array) for array in (*network.weights, *network.biases)):
         raise ValueError(
             "training diverged, weights are no longer finite: lower learning_rate or l2, or scale the features"
@@ -21,7 +22,7 @@ def check_finite(network) -> None:
 
 
 def warn_of_scales(X) -> None:
-    """Warn of features whose values are in other units than those of the rest."""
+    """Warn if the values of a feature are much larger than those of other features, as with other units."""
     largest = np.asarray(abs(X).max(axis=0).todense()).ravel()
     present = largest[largest > 0]
     if present.size == 0 or largest.max() < UNEVEN * np.median(present):
@@ -36,7 +37,7 @@ def warn_of_scales(X) -> None:
 
 
 def check_n_scored_rows(params, n_rows: int) -> None:
-    """Raise ValueError when scores are to come from more rows than there are."""
+    """Raise ValueError if scores are sampled from more rows than there are."""
     if params.scoring == "sampled" and params.n_scored_rows is not None and params.n_scored_rows > n_rows:
         raise ValueError(
             f"n_scored_rows is {params.n_scored_rows:,}, but X has {n_rows:,} rows: scoring='exact' takes all"
@@ -44,13 +45,14 @@ def check_n_scored_rows(params, n_rows: int) -> None:
 
 
 def check_scores(fitted: dict, k: int) -> None:
-    """Raise ValueError when all scores are 0, and warn of labels with fewer than k positive scores.
+    """Raise ValueError if all scores are 0, and warn if labels have fewer than k features with a positive score.
 
     Parameters
     ----------
     fitted : dict
-        With ``selected_scores_``, shape (L, k).
+        Fitted attributes by name; ``selected_scores_``, shape (L, k), is read.
     k : int
+        Number of features that each label selects.
     """
     positive = (fitted["selected_scores_"] > 0).sum(axis=1)
     if not positive.any():

@@ -1,4 +1,4 @@
-"""The time and memory that FALS would take, before it is fitted."""
+"""Estimates of the time and memory that fitting a FALS needs."""
 
 import time
 from functools import cache
@@ -17,7 +17,7 @@ from xmlcore.validation import check_count, check_features
 
 
 def estimate(params, X, n_labels: int, nnz: int | None) -> dict:
-    """Return what :meth:`xmlcore.FALS.estimate` does.
+    """Return the dict of :meth:`xmlcore.FALS.estimate`.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def estimate(params, X, n_labels: int, nnz: int | None) -> dict:
 
 
 def _shape(X, nnz):
-    """The shape of X and its number of entries."""
+    """Return the shape of X and its number of non-zero values; ``nnz`` None means all values if X is a shape."""
     if not isinstance(X, tuple):
         X = check_features(X)
         return X.shape, X.nnz
@@ -75,7 +75,10 @@ def _shape(X, nnz):
 
 @cache
 def multiply_adds_per_second() -> float:
-    """Measure the speed of one core in float32 matrix products, once per process: some hundredths of a second."""
+    """Return the multiply-adds per second of one core in float32 matrix products.
+
+    The speed is measured at the first call in a process, which takes some hundredths of a second.
+    """
     from threadpoolctl import threadpool_limits
 
     a = np.ones((512, 512), np.float32)

@@ -122,20 +122,20 @@ class FALS(MultiLabelModel):
         self.n_jobs = n_jobs
 
     def fit(self, X, Y, progress: Progress = silent) -> "FALS":
-        """Train the network on the rows of X with the labels Y, score features and select.
+        """Train the network, score all features for each label, and select the best.
 
         Parameters
         ----------
         X : sparse or dense, shape (N, D)
         Y : sparse or dense binary, shape (N, L), or lists of label ids
-            Rows without labels are examples of no label.
+            Rows without labels are negative examples of every label.
         progress : callable, optional
             See :class:`xmlcore.progress.Progress`; an exception from it stops the work.
 
         Returns
         -------
         FALS
-            Itself. When it is stopped, it stays as it was.
+            The estimator. If training is stopped or fails, its earlier fitted state is kept.
 
         Raises
         ------
@@ -241,7 +241,7 @@ class FALS(MultiLabelModel):
         return frame
 
     def support(self, label: int | None = None) -> np.ndarray:
-        """Mark the features that are selected for a label, or for any label.
+        """Return which features are selected for a label, or for any label.
 
         Parameters
         ----------
@@ -331,7 +331,7 @@ class FALS(MultiLabelModel):
         return sp.csr_array(sp.vstack([empty, *parts], format="csr"))
 
     def __getattr__(self, name):
-        # Reached only when the attribute is missing.
+        # Python calls this method only for attributes that do not exist.
         if name == "scores_" and "selected_" in self.__dict__:
             needed = score_bytes(self.shared_, self.n_labels_, self.n_features_in_, self.scoring_)
             whose = "all labels together" if self.shared_ else f"{self.n_labels_:,} labels"
@@ -346,6 +346,7 @@ class FALS(MultiLabelModel):
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def _train(self, X, Y, seed, workers, progress):
+        """Return the trained network, or with ``binary`` the networks of all labels in one :class:`Network`."""
         settings = Settings(
             self.activation, self.n_epochs, batch_size(self.batch_size, X.shape[0]), self.learning_rate, self.l2,
             self.dropout, seed,
@@ -357,10 +358,11 @@ class FALS(MultiLabelModel):
         return Training(x, y, sizes, settings, workers).run(progress)
 
     def _outputs(self, X):
+        """Return the probabilities of all labels, float32 (n, L)."""
         return _joined([network.outputs(X) for network in self._networks()])
 
     def _networks(self):
-        """The network of all labels, or one for each label."""
+        """Return the networks: one for all labels, or with ``binary`` one for each label; raise if not kept."""
         self._check_fitted()
         if self.network_ is None:
             raise ValueError("the network was not kept: fit with keep_network=True")
@@ -387,7 +389,7 @@ class FALS(MultiLabelModel):
             raise ValueError("n_layers=1 has exact scores at no cost: scoring='sampled' is not for it")
 
     def _count(self, n_features):
-        """The number of features to select for each label."""
+        """Return the number of features to select for each label, when X has ``n_features``."""
         if isinstance(self.n_features, numbers.Integral):
             if self.n_features > n_features:
                 raise ValueError(f"n_features is {self.n_features}, but X has {n_features} features")
@@ -402,5 +404,5 @@ class FALS(MultiLabelModel):
 
 
 def _joined(parts):
-    """Join arrays along labels, without copying a single one."""
+    """Return the arrays joined along their second axis, the labels; a single array is not copied."""
     return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)

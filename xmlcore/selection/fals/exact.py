@@ -1,7 +1,9 @@
 """Exact scores from gradients, in the order of computation that is cheapest for the shape of the data.
 
-The score of feature d for label c is the mean over rows of weight[n, c] (W1 (slope[n] w_c))_d², where w_c are the
-label's weights after the hidden units. The orders compute the same mean.
+The score of feature d for label c is the mean over rows n of weight[n, c] (W1 (slope[n] w_c))_d². Here W1 are the
+weights from features to hidden units, slope[n] the derivatives of the hidden units, and w_c the weights from hidden
+units to the label; :func:`xmlcore.selection.fals.blocks.weights_of` returns weight[n, c]. All orders compute this mean.
+Costs are in multiply-adds, for N rows, D features, L labels and H hidden units.
 """
 
 from collections.abc import Iterator
@@ -15,13 +17,14 @@ from xmlcore.selection.fals import orders
 from xmlcore.selection.fals.blocks import ENTRIES, PHASE, ROWS, Block, Task, label_blocks, run_parts, weights_of
 from xmlcore.selection.fals.network import REFERENCES
 
-CELLS = 1 << 16  # number of (label, feature) cells per task of the reference order: its sums then stay in the cache
-WIDEST, TASKS = 128, 16  # most labels per such task, and about the least number of tasks
-CLUSTER_ROUNDS = 3  # rounds of k-means that group the rows
+CELLS = 1 << 16  # number of scores per task of the reference order, so that the sums fit in the processor's cache
+WIDEST = 128  # largest number of labels per task of the reference order
+TASKS = 16  # approximate smallest number of tasks of the reference order, so that all threads have work
+CLUSTER_ROUNDS = 3  # number of rounds of k-means
 
 
 def closed_form(task: Task) -> Iterator[Block]:
-    """Score without hidden units: the gradient is f (1 - f) times a weight."""
+    """Yield scores of a network without hidden units, whose gradient is f (1 - f) times a weight, with the output f."""
     weight = task.network.weights[0]
     for labels in label_blocks(weight.shape[1], 4 * task.X.shape[0] + 12 * weight.shape[0]):
         mean = weights_of(task, labels).mean(axis=0, dtype=np.float64)
@@ -30,14 +33,15 @@ def closed_form(task: Task) -> Iterator[Block]:
 
 
 def direct_order(task: Task, slope_of_rows: list) -> Iterator[Block]:
-    """Score as the formula is written, for any number of layers: N L D H operations."""
+    """Yield scores computed by the formula as it is written, for any number of layers: N L D H multiply-adds."""
     weights = task.network.weights
     n_rows, n_features = task.X.shape[0], weights[0].shape[0]
 
     def scores_of(label, weight):
+        """Return the scores of one label, float64 (D,)."""
         total = np.zeros(n_features)
         for a, b in row_blocks(n_rows, max(16, min(ROWS, ENTRIES // n_features))):
-            hidden = back_to_first([own[a:b] for own in slope_of_rows], weights, label)
+            hidden = back_to_first([slopes_of_layer[a:b] for slopes_of_layer in slope_of_rows], weights, label)
             total += weight[a:b] @ np.square(hidden @ weights[0].T)
         return total / n_rows
 
@@ -47,19 +51,20 @@ def direct_order(task: Task, slope_of_rows: list) -> Iterator[Block]:
 def back_to_first(slope_of_rows, weights, label):
     """Return the derivative of a label's margin by the sums that reach the first hidden layer, shape (n, H)."""
     values = slope_of_rows[-1] * weights[-1][:, label]
-    for own, weight in zip(slope_of_rows[-2::-1], weights[-2:0:-1]):
-        values = (values @ weight.T) * own
+    for slopes_of_layer, weight in zip(slope_of_rows[-2::-1], weights[-2:0:-1]):
+        values = (values @ weight.T) * slopes_of_layer
     return values
 
 
 def expanded_order(task: Task, slope_of_rows) -> Iterator[Block]:
-    """Score with the square multiplied out, which takes an H x H matrix per label: L H² (N / 2 + D) operations.
+    """Yield scores computed by multiplying out the square: L H² (N / 2 + D) multiply-adds, an H x H matrix per label.
 
-    Squares are taken around the weighted mean of the slopes: around 0, rounding errors would be larger.
+    The weighted mean of the slopes is subtracted before slopes are squared, which makes rounding errors smaller.
     """
     into, out_of = task.network.weights
 
     def scores_of(label, weight):
+        """Return the scores of one label, float64 (D,)."""
         return expanded_scores(into, out_of[:, label], slope_of_rows, weight)
 
     return _label_by_label(task, scores_of)
@@ -87,17 +92,19 @@ def expanded_scores(into, out_of, slope_of_rows, weight):
 
 
 def _label_by_label(task, scores_of):
-    """Yield blocks of what ``scores_of(label, weight (N,))`` returns for each label."""
+    """Yield blocks of scores; ``scores_of(label, weight)`` returns one label's scores (D,) from its weights (N,)."""
     n_features, n_labels = task.network.weights[0].shape[0], task.network.biases[-1].size
     for labels in label_blocks(n_labels, 4 * task.X.shape[0] + 4 * n_features):
         yield Block(labels, _each_label(task, labels, scores_of), None)
 
 
 def _each_label(task, labels, scores_of):
+    """Return the scores of a slice of labels, float32 (C, D), see :func:`_label_by_label`."""
     weight = weights_of(task, labels)
     scores = np.empty((weight.shape[1], task.network.weights[0].shape[0]), np.float32)
 
     def one(c):
+        """Compute the scores of label c of the block."""
         scores[c] = scores_of(labels.start + c, weight[:, c])
 
     run_parts(task, one, [(c,) for c in range(weight.shape[1])], labels)
@@ -105,17 +112,17 @@ def _each_label(task, labels, scores_of):
 
 
 class References(NamedTuple):
-    """The rows in groups, as differences from the reference of their group."""
+    """Groups of rows. Rows are described by the active units in which they differ from the reference of their group."""
 
-    order: np.ndarray  # int64 (N,): the rows, group after group
-    bounds: np.ndarray  # int64 (k + 1,): where the groups begin in ``order``
-    reference: np.ndarray  # bool (k, H)
-    differences: list  # of each group: ptr, units, signs, see kernels.deviations
-    share: float  # mean share of the hidden units in which a row differs from its reference
+    order: np.ndarray  # int64 (N,): the rows sorted by group
+    bounds: np.ndarray  # int64 (k + 1,): group j is ``order[bounds[j]:bounds[j + 1]]``
+    reference: np.ndarray  # bool (k, H): the active units of the reference of each group
+    differences: list  # for each group the arrays ptr, units and signs, see kernels.deviations
+    share: float  # mean share of the hidden units in which a row differs from its reference, in [0, 1]
 
 
 def find_references(active, seed) -> References:
-    """Group the rows by their active units, bool (N, H), and list their differences."""
+    """Return groups of the rows with similar active units, ``active``: bool (N, H)."""
     group, reference = clusters(active, seed)
     order = np.argsort(group, kind="stable")
     bounds = np.searchsorted(group[order], np.arange(len(reference) + 1))
@@ -157,33 +164,40 @@ def clusters(active, seed):
     return group, reference
 
 
-def reference_order(task: Task, found: References) -> Iterator[Block]:
-    """Score each row by its group's reference and the few units in which it differs: N L D (share of H) operations."""
+def reference_order(task: Task, groups: References) -> Iterator[Block]:
+    """Yield scores computed from the reference of each row's group and the few units in which the row differs from it.
+
+    This needs N L D H times ``groups.share`` multiply-adds.
+    """
     n_features, n_labels = task.network.weights[0].shape[0], task.network.biases[-1].size
     for labels in label_blocks(n_labels, 8 * task.X.shape[0] + 16 * n_features):
-        yield Block(labels, _by_reference(task, found, labels), None)
+        yield Block(labels, _by_reference(task, groups, labels), None)
 
 
-def _by_reference(task, found, labels):
+def _by_reference(task, groups, labels):
+    """Return the scores of a slice of labels, float32 (C, D), see :func:`reference_order`."""
     into, out_of = task.network.weights
     n_rows, n_features, count = task.X.shape[0], into.shape[0], labels.stop - labels.start
-    weight = weights_of(task, labels)[found.order]
+    weight = weights_of(task, labels)[groups.order]
     scores = np.empty((count, n_features), np.float32)
 
-    def one(own, features):
+    def one(labels_of_part, features):
+        """Compute the scores of a slice of features for a slice of the block's labels."""
         before = np.ascontiguousarray(into[features].T)
-        after = np.ascontiguousarray(out_of[:, labels][:, own])
+        after = np.ascontiguousarray(out_of[:, labels][:, labels_of_part])
         sums = np.zeros((after.shape[1], before.shape[1]), np.float32)
         total = np.zeros(sums.shape)
-        for j, part in enumerate(found.differences):
-            rows = slice(found.bounds[j], found.bounds[j + 1])
+        for j, part in enumerate(groups.differences):
+            rows = slice(groups.bounds[j], groups.bounds[j + 1])
             if rows.start == rows.stop:
                 continue
-            units = found.reference[j]
+            units = groups.reference[j]
             base = after[units].T @ before[units]
-            kernels.reference_squares(*part, before, after, base, np.ascontiguousarray(weight[rows, own]), sums)
+            kernels.reference_squares(
+                *part, before, after, base, np.ascontiguousarray(weight[rows, labels_of_part]), sums
+            )
             kernels.flush(sums, total)
-        scores[own, features] = total / n_rows
+        scores[labels_of_part, features] = total / n_rows
 
     pieces = -(-count // WIDEST)
     width = -(-count // pieces)

@@ -1,4 +1,4 @@
-"""FALSb: one network for each label."""
+"""Training and scores of FALSb, which has one network for each label."""
 
 import numpy as np
 
@@ -21,7 +21,8 @@ def train(x, y, n_labels, sizes, settings, workers, progress: Progress = silent)
     y : ptr, labels
         The labels of each row.
     n_labels : int
-    sizes : D, H, 1
+    sizes : list of int
+        D, H and 1: the number of units of each layer.
     settings : Settings
     workers : Workers
     progress : callable, optional
@@ -34,7 +35,7 @@ def train(x, y, n_labels, sizes, settings, workers, progress: Progress = silent)
     n_features, width, _ = sizes
     n_rows = x[0].size - 1
     into, bias = np.empty((n_labels, n_features, width), np.float32), np.empty((n_labels, width), np.float32)
-    out_of, last = np.empty((n_labels, width, 1), np.float32), np.empty(n_labels, np.float32)
+    out_of, out_bias = np.empty((n_labels, width, 1), np.float32), np.empty(n_labels, np.float32)
     n_steps = settings.n_epochs * steps_per_epoch(n_rows, settings.batch_size)
     schedule = kernels.Schedule(*step_sizes(n_steps, settings.learning_rate))
     options = kernels.Options(float(settings.l2), float(settings.dropout), settings.activation == "relu")
@@ -46,36 +47,38 @@ def train(x, y, n_labels, sizes, settings, workers, progress: Progress = silent)
     bounds = np.searchsorted(y[1][by_label], np.arange(n_labels + 1))
 
     def one(c, _):
+        """Train the network of label c."""
         weights, biases = first_weights(sizes, [settings.seed, LABEL, c])
         member = np.zeros(n_rows, bool)
         member[row_of[by_label[bounds[c] : bounds[c + 1]]]] = True
         state = np.uint64(rng.stream(settings.seed * 64 + DROPOUT, c))
         own = kernels.LabelNetwork(weights[0], biases[0], np.ascontiguousarray(weights[1][:, 0]), biases[1])
         kernels.train_binary(x, order, min(settings.batch_size, n_rows), member, schedule, options, state, own)
-        into[c], bias[c], out_of[c, :, 0], last[c] = own.into, own.bias, own.out_of, own.last[0]
+        into[c], bias[c], out_of[c, :, 0], out_bias[c] = own.into, own.bias, own.out_of, own.last[0]
 
     progress("Training networks", 0.0, f"0 of {n_labels:,} labels")
     parts = [(c, c + 1) for c in range(n_labels)]
     for done, _ in enumerate(workers.ordered(one, parts), start=1):
         progress("Training networks", done / n_labels, f"{done:,} of {n_labels:,} labels")
-    return Network((into, out_of), (bias, last), settings.activation)
+    return Network((into, out_of), (bias, out_bias), settings.activation)
 
 
 def of_label(network: Network, label: int) -> Network:
-    """Return the network of one label, with one output."""
+    """Return the network of one label, which has one output, from the networks of all labels."""
     (into, out_of), (bias, last) = network.weights, network.biases
     return Network((into[label], out_of[label]), (bias[label], last[label : label + 1]), network.activation)
 
 
 def scores(task: blocks.Task):
-    """Yield exact scores of all labels, in blocks: threads take one label each."""
+    """Yield blocks of exact scores; each thread computes the scores of one label at a time."""
     n_labels, n_features = task.network.biases[-1].size, task.X.shape[1]
 
     def one(label, _):
-        own = task._replace(network=of_label(task.network, label), workers=InCaller(), progress=silent)
+        """Return the scores of one label, float32 (D,)."""
+        task_of_label = task._replace(network=of_label(task.network, label), workers=InCaller(), progress=silent)
         if task.method == "gradient":
-            return next(exact.expanded_order(own, blocks.slopes(own)[0])).scores[0]
-        return next(present.present_order(own, None)).scores[0]
+            return next(exact.expanded_order(task_of_label, blocks.slopes(task_of_label)[0])).scores[0]
+        return next(present.present_order(task_of_label, None)).scores[0]
 
     for labels in blocks.label_blocks(n_labels, 8 * n_features):
         out = np.empty((labels.stop - labels.start, n_features), np.float32)

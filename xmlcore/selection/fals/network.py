@@ -8,13 +8,13 @@ import scipy.sparse as sp
 
 from xmlcore._kernels import fals_training as kernels
 
-# Streams of random numbers: first weights, order of rows, dropout, rows drawn for a label, first references, rows drawn
-# for all labels, networks of one label.
+# Numbers of the streams of random numbers: initial weights, order of rows, dropout, rows drawn for a label, initial
+# references of groups, rows drawn for all labels, networks of one label.
 WEIGHTS, ORDER, DROPOUT, DRAWS, REFERENCES, ROW_SAMPLE, LABEL = range(1, 8)
 
 
 class Network(NamedTuple):
-    """A perceptron: layer l has the weights[l] of shape (n_in, n_out) and the biases[l] of shape (n_out,)."""
+    """A perceptron: ``weights[l]`` of layer l has the shape (n_in, n_out), and ``biases[l]`` has the shape (n_out,)."""
 
     weights: tuple
     biases: tuple
@@ -58,7 +58,7 @@ def product(X, weight):
 def sigmoid(z):
     """Replace z by 1 / (1 + exp(-z)), in place."""
     np.negative(z, out=z)
-    with np.errstate(over="ignore"):  # exp overflows to inf, and 1 / inf is the 0 it should be
+    with np.errstate(over="ignore"):  # where exp overflows to infinity, the result is 0, as it should be
         np.exp(z, out=z)
     z += 1
     return np.reciprocal(z, out=z)
@@ -67,7 +67,7 @@ def sigmoid(z):
 def sigmoid_slope(z):
     """Replace z by the derivative of the sigmoid f at z, in place.
 
-    It is computed from z: f (1 - f) would be 0 where f is so near to 1 that it is rounded to 1.
+    The derivative is computed from z, because f (1 - f) would be 0 where f is rounded to 1.
     """
     np.abs(z, out=z)
     np.negative(z, out=z)
@@ -76,12 +76,15 @@ def sigmoid_slope(z):
 
 
 def activate(z, activation):
-    """Replace the sums z that reach hidden units by the units' values, in place."""
+    """Replace the inputs z of hidden units by the values of the units, in place, and return them."""
     return np.maximum(z, 0, out=z) if activation == "relu" else sigmoid(z)
 
 
 def slope(values, activation, scale=1.0):
-    """Return the derivatives of hidden units from their values, which dropout multiplied by ``scale`` or 0."""
+    """Return the derivatives of hidden units by their inputs.
+
+    They are computed from the values of the units, which dropout has multiplied by ``scale`` or by 0.
+    """
     if activation == "relu":
         return (values > 0) * values.dtype.type(scale)
     return values * (1 - values / values.dtype.type(scale))
@@ -94,7 +97,7 @@ def layer_sizes(n_features, n_labels, n_layers, n_hidden=None):
     ----------
     n_features, n_labels, n_layers : int
     n_hidden : int, optional
-        The width of all hidden layers; None makes widths a geometric series from D to L.
+        The width of all hidden layers. None: widths form a geometric series from D to L.
     """
     inner = [
         n_hidden or max(1, round(n_features ** (1 - i / n_layers) * n_labels ** (i / n_layers)))
@@ -111,14 +114,17 @@ def sizes_of(params, n_features: int, n_labels: int) -> list[int]:
 
 
 def first_weights(sizes, seed, dtype=np.float32):
-    """Draw weights and biases uniformly from ±1/sqrt(n_in); ``seed`` is a number or a list of numbers."""
+    """Return initial weights and biases: one array per layer, drawn uniformly between -1/sqrt(n_in) and 1/sqrt(n_in).
+
+    ``seed`` is a number or a list of numbers.
+    """
     random = np.random.default_rng([*np.atleast_1d(seed), WEIGHTS])
     weights, biases = [], []
     for n_in, n_out in zip(sizes[:-1], sizes[1:]):
         bound = dtype(1 / math.sqrt(n_in))
-        for shape, kept in (((n_in, n_out), weights), ((n_out,), biases)):
+        for shape, arrays in (((n_in, n_out), weights), ((n_out,), biases)):
             values = random.random(shape, np.float32).astype(dtype, copy=False)
             values *= 2 * bound
             values -= bound
-            kept.append(values)
+            arrays.append(values)
     return weights, biases

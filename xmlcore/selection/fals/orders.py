@@ -1,4 +1,4 @@
-"""The orders of computation of scores: what each one costs, and which one is taken."""
+"""The orders of computation of scores: the cost of each, and the choice of the cheapest."""
 
 from typing import NamedTuple
 
@@ -7,19 +7,21 @@ from xmlcore.selection.fals.attribution import IG_STEPS
 DRAWN, PRESENT, PRESENT_SAMPLED = "drawn rows", "present features", "present features of some rows"
 ORDERS = ("closed form", "direct", "expanded", "reference", DRAWN, PRESENT, PRESENT_SAMPLED)
 
-EXACT_UP_TO = 1e13  # multiply-adds up to which scoring="auto" is exact: about a minute and a half on one core
+EXACT_UP_TO = 1e13  # multiply-adds up to which scoring="auto" computes exact scores: about 90 s on one core
 DRAWN_ROWS = 16  # rows drawn for each label, unless n_scored_rows is given
 SAMPLED_ROWS = 1000  # rows drawn for all labels, for attributions other than the gradient
-REFERENCES_PER_ROWS, MAX_REFERENCES = 100, 256  # rows per group of the reference order, and most groups
-TYPICAL_DEVIATION = 0.12  # share of hidden units in which a row differs from its reference, before it is measured
+ROWS_PER_REFERENCE = 100  # mean number of rows in a group of the reference order
+MAX_REFERENCES = 256  # largest number of groups of the reference order
+# Share of hidden units in which a row differs from the reference of its group. It is used until the share is measured.
+TYPICAL_DEVIATION = 0.12
 PASS = 12.0  # time for reading and writing one number, in multiply-adds of a matrix product
 MOVE = 100.0  # time for Adam's step of a weight that is not in the caches, in multiply-adds
-CACHED = 1 << 25  # bytes that the caches hold
-STEP = 1e7  # time of a training step beside its arithmetic, in multiply-adds
+CACHED = 1 << 25  # size of the processor's caches, in bytes
+STEP = 1e7  # time of a training step without its arithmetic, in multiply-adds
 
 
 class Size(NamedTuple):
-    """The numbers that costs depend on."""
+    """The sizes of the data and of the network, on which costs depend."""
 
     rows: int
     features: int
@@ -30,7 +32,7 @@ class Size(NamedTuple):
 
 def references(n_rows: int) -> int:
     """Return the number of groups that :func:`xmlcore.selection.fals.exact.reference_order` divides the rows into."""
-    return max(1, min(MAX_REFERENCES, n_rows // REFERENCES_PER_ROWS))
+    return max(1, min(MAX_REFERENCES, n_rows // ROWS_PER_REFERENCE))
 
 
 def gradient_costs(size: Size, activation: str, deviation: float = TYPICAL_DEVIATION) -> dict:
@@ -52,13 +54,13 @@ def gradient_costs(size: Size, activation: str, deviation: float = TYPICAL_DEVIA
     if len(size.hidden) == 1:
         costs["expanded"] = L * (N * H * (H / 2 + PASS) + D * H * (H + PASS))
         if activation == "relu":
-            bases = references(N) * L * H * D
-            costs["reference"] = N * L * D * (deviation * H + PASS) + bases
+            cost_of_references = references(N) * L * H * D
+            costs["reference"] = N * L * D * (deviation * H + PASS) + cost_of_references
     return costs
 
 
 def sampled_cost(size: Size, n_rows: int) -> float:
-    """Return the multiply-adds of scores from ``n_rows`` rows per label."""
+    """Return the multiply-adds of scores that are estimated from ``n_rows`` drawn rows per label."""
     N, D, L = size.rows, size.features, size.labels
     H = size.hidden[0]
     inner = sum(a * b for a, b in zip(size.hidden[:-1], size.hidden[1:]))
@@ -66,7 +68,7 @@ def sampled_cost(size: Size, n_rows: int) -> float:
 
 
 def present_cost(size: Size, method: str, share: float = 1.0) -> float:
-    """Return the multiply-adds of attributions of present features, from a share of the rows."""
+    """Return the multiply-adds of the attributions of all non-zero values in a share of the rows."""
     N, L, nonzeros = size.rows * share, size.labels, size.nonzeros * share
     widths = [*size.hidden, L]
     inner = sum(a * b for a, b in zip(widths[:-1], widths[1:])) or L
@@ -82,20 +84,20 @@ def training_cost(size: Size, n_epochs: int, batch_size: int, dense: bool, decay
     """Return the multiply-adds of training; with weight decay every step moves all weights."""
     N, D, L = size.rows, size.features, size.labels
     widths = [*size.hidden, L]
-    later = sum(a * b for a, b in zip(widths[:-1], widths[1:]))
-    per_epoch = 3.0 * N * later + N * L * PASS
+    inner = sum(a * b for a, b in zip(widths[:-1], widths[1:]))
+    per_epoch = 3.0 * N * inner + N * L * PASS
     nonzeros = N * D if dense else size.nonzeros
     per_epoch += (2.0 if dense else 2 * PASS) * nonzeros * widths[0]
     steps = -(-N // batch_size)
     per_epoch += steps * STEP
-    touched = D if decay else min(D, nonzeros / steps)
-    first = MOVE if 12 * D * widths[0] > CACHED else 2 * PASS
-    per_epoch += steps * (2 * PASS * later + first * touched * widths[0])
+    moved_features = D if decay else min(D, nonzeros / steps)
+    per_weight = MOVE if 12 * D * widths[0] > CACHED else 2 * PASS
+    per_epoch += steps * (2 * PASS * inner + per_weight * moved_features * widths[0])
     return n_epochs * per_epoch
 
 
 class Plan(NamedTuple):
-    """The order of computation that is taken."""
+    """The order of computation that was chosen."""
 
     order: str
     scoring: str  # "exact" or "sampled"
@@ -104,18 +106,18 @@ class Plan(NamedTuple):
 
 
 def plan(params, size: Size, networks: int, deviation: float = TYPICAL_DEVIATION) -> Plan:
-    """Choose the cheapest order.
+    """Return the cheapest order of computation that the parameters allow.
 
     Parameters
     ----------
     params : FALS
         Only its parameters are read.
     size : Size
-        With ``binary`` that of the network of one label.
+        Sizes of the data and the network; with ``binary``, of the network of one label.
     networks : int
         The number of networks.
     deviation : float
-        See ``TYPICAL_DEVIATION``.
+        Share of hidden units, see ``TYPICAL_DEVIATION``.
     """
     if params.attribution == "gradient":
         costs = gradient_costs(size, params.activation, deviation)
@@ -132,7 +134,7 @@ def plan(params, size: Size, networks: int, deviation: float = TYPICAL_DEVIATION
         if not params.binary:
             costs[sampled] = present_cost(size, params.attribution, n_rows / size.rows)
     costs = {name: networks * cost for name, cost in costs.items()}
-    too_much = sampled in costs and costs[exact] > max(EXACT_UP_TO, costs[sampled])
-    if params.scoring == "sampled" or (params.scoring == "auto" and too_much):
+    exact_is_slow = sampled in costs and costs[exact] > max(EXACT_UP_TO, costs[sampled])
+    if params.scoring == "sampled" or (params.scoring == "auto" and exact_is_slow):
         return Plan(sampled, "sampled", costs, n_rows)
     return Plan(exact, "exact", costs, size.rows)

@@ -1,4 +1,7 @@
-"""Scores of attributions that are 0 for absent features: they are computed for the entries of X alone."""
+"""Scores from attributions that are 0 for absent features, so that only non-zero values of X need computation.
+
+An entry is a non-zero value of X: a pair of a row and a feature. C is the number of labels of a block.
+"""
 
 from collections.abc import Iterator
 from functools import partial
@@ -12,17 +15,17 @@ from xmlcore.selection.fals.network import activate, product, sigmoid_slope, slo
 
 
 def present_order(task: Task, rows, shared: bool = False) -> Iterator[Block]:
-    """Score by the squared attributions of present features: (entries of X) L H operations.
+    """Yield scores, the means of squared attributions: (entries of X) L H multiply-adds.
 
     Parameters
     ----------
     task : Task
         Its method is "integrated_gradients", "deeplift" or "lrp".
     rows : ndarray of int, or None
-        The rows of a sample; all rows when None, and then scores have no error.
+        The rows of a random sample. None: all rows, so that scores are exact and have no standard errors.
     shared : bool
-        Whether to yield one block with the sum over all labels. As labels share the rows of the sample, the error of
-        the sum does not follow from the errors of labels.
+        Whether to yield one block with the sum over all labels. The standard error of this sum cannot be computed from
+        the errors of the labels, because all labels use the same rows.
     """
     X = task.X if rows is None else task.X[rows]
     n_features, n_labels = X.shape[1], task.network.biases[-1].size
@@ -44,7 +47,10 @@ def present_order(task: Task, rows, shared: bool = False) -> Iterator[Block]:
 
 
 def _by_feature(count, part, squares):
-    """Return the features of some rows, and sums over their entries: of squares, and of their squares if count is 2."""
+    """Return the features of some rows, and the sums of ``squares`` over the entries of each feature.
+
+    With ``count`` 2 the list of sums also has the sums of squared squares.
+    """
     order = np.argsort(part.indices, kind="stable")
     features, starts = np.unique(part.indices[order], return_index=True)
     squares = squares[order]
@@ -53,20 +59,28 @@ def _by_feature(count, part, squares):
 
 
 def _block_of_present(task, X, labels, sums, sampled):
-    """Make a block of means over rows, and their errors, from sums of squares and of squared squares (2, C, D)."""
+    """Return a block of mean squares over rows, with standard errors if the rows are sampled.
+
+    ``sums`` has the sums over rows of squares and, for standard errors, of squared squares: (1, C, D) or (2, C, D).
+    """
     mean, error = sums[0] / X.shape[0], None
     if sampled:
         variance = np.maximum(0, sums[1] / X.shape[0] - mean**2)
-        left = 1 - X.shape[0] / task.X.shape[0]
-        error = np.sqrt(variance / max(1, X.shape[0] - 1) * left).astype(np.float32)
+        share_not_sampled = 1 - X.shape[0] / task.X.shape[0]  # correction for a sample without replacement
+        error = np.sqrt(variance / max(1, X.shape[0] - 1) * share_not_sampled).astype(np.float32)
     return Block(labels, mean.astype(np.float32), error)
 
 
 def _of_present(task, X, labels, reduced):
-    """Yield, for parts of the rows in their order, the slice of their entries and ``reduced(part, squares)``."""
+    """Compute the squared attributions of blocks of rows, and yield for each block its entries and a summary.
+
+    The entries are a slice of the arrays of X; the summary is ``reduced(part, squares)``, with the rows ``part`` and
+    their squared attributions (entries, C).
+    """
     n_labels, count = task.network.biases[-1].size, labels.stop - labels.start
 
     def one(first, last):
+        """Return the entries of rows ``first`` to ``last`` - 1 and their summary."""
         part = X[first:last]
         squares = np.square(entry_attributions(task.network, part, task.method, labels))
         return slice(X.indptr[first], X.indptr[last]), reduced(part, squares)
@@ -96,7 +110,11 @@ def entry_attributions(network, X, method, labels):
 
 
 def _integrated(network, X, labels):
-    """Integrate over slopes and outputs first, and go to the features once; this needs exactly one hidden layer."""
+    """Return integrated gradients of the entries of X, float32 (entries, C), for a network with one hidden layer.
+
+    The derivatives of outputs by hidden units are averaged over the points first, and multiplied by the weights of
+    features once.
+    """
     into, out_of = network.weights[0], network.weights[1][:, labels]
     bias = network.biases[1][labels]
     points = (np.arange(1, IG_STEPS + 1, dtype=np.float32) / IG_STEPS)[:, None]

@@ -1,4 +1,4 @@
-"""What a saved FALS consists of, and the checks before it is read back."""
+"""Conversion of a fitted FALS to values and arrays that can be saved, and back, with checks."""
 
 import numbers
 
@@ -46,12 +46,12 @@ def state(model) -> tuple[dict, dict[str, np.ndarray]]:
 
 
 def restored(values: dict, arrays: dict[str, np.ndarray]) -> dict:
-    """Check a saved state, and return the fitted attributes by name.
+    """Check a state that :func:`state` returned and that was saved; return the fitted attributes by name.
 
     Raises
     ------
     ModelFormatError, ValueError, TypeError
-        When it is damaged.
+        The state is damaged.
     """
     _check_values(values)
     L, k = values["n_labels"], values["n_selected"]
@@ -72,6 +72,7 @@ def restored(values: dict, arrays: dict[str, np.ndarray]) -> dict:
 
 
 def _check_values(values):
+    """Raise ModelFormatError, ValueError or TypeError unless the saved values are valid."""
     for name, least in (
         ("n_labels", 1), ("n_features_in", 1), ("n_selected", 1), ("n_rows", 1), ("n_scored", 1), ("seed", 0),
     ):  # fmt: skip
@@ -99,6 +100,7 @@ def _check_values(values):
 
 
 def _check_arrays(values, arrays, layers):
+    """Raise ModelFormatError unless the saved arrays have the right shapes and types, and valid content."""
     L, D, k = values["n_labels"], values["n_features_in"], values["n_selected"]
     rows = 1 if values["shared"] else L
     expected = {"selected": ((rows, k), "int32"), "selected_scores": ((rows, k), "float32")}

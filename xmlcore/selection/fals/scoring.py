@@ -1,4 +1,4 @@
-"""Scores of all features for all labels: the order of computation is chosen, run, and the best features are kept."""
+"""Scoring of all features for all labels in the cheapest order of computation, and selection of the best features."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from xmlcore.selection.fals.selecting import Selection
 
 
 def score(params, network, X, k: int, seed: int, workers, progress) -> dict:
-    """Score all features, and select the k best for each label.
+    """Compute the scores of all features for each label, and select the k best features.
 
     Parameters
     ----------
@@ -33,22 +33,22 @@ def score(params, network, X, k: int, seed: int, workers, progress) -> dict:
     task = blocks.Task(network, X, params.attribution, params.pattern in FISHER, workers, progress, seed)
     chosen = plan(params, size, networks)
     if params.binary:
-        found = label_networks.scores(task)
+        score_blocks = label_networks.scores(task)
     elif chosen.order in ("reference", "expanded", "direct"):
-        chosen, found = _by_slopes(params, task, size, networks, chosen)
+        chosen, score_blocks = _by_slopes(params, task, size, networks, chosen)
     elif chosen.order == "closed form":
-        found = exact.closed_form(task)
+        score_blocks = exact.closed_form(task)
     elif chosen.order == DRAWN:
-        found = sampled.sampled_order(task, chosen.n_rows)
+        score_blocks = sampled.sampled_order(task, chosen.n_rows)
     elif chosen.order == PRESENT:
-        found = present.present_order(task, None)
+        score_blocks = present.present_order(task, None)
     else:
         random = np.random.default_rng([seed, ROW_SAMPLE])
         rows = np.sort(random.choice(X.shape[0], chosen.n_rows, replace=False))
-        found = present.present_order(task, rows, shared)
-    kept = score_bytes(shared, n_labels, n_features, chosen.scoring) <= params.max_score_bytes
-    selection = Selection(n_labels, n_features, k, shared, kept, chosen.scoring == "sampled")
-    for block in found:
+        score_blocks = present.present_order(task, rows, shared)
+    keep_scores = score_bytes(shared, n_labels, n_features, chosen.scoring) <= params.max_score_bytes
+    selection = Selection(n_labels, n_features, k, shared, keep_scores, chosen.scoring == "sampled")
+    for block in score_blocks:
         selection.add(block)
     return selection.fitted() | {
         "order_": chosen.order,
@@ -59,7 +59,10 @@ def score(params, network, X, k: int, seed: int, workers, progress) -> dict:
 
 
 def _by_slopes(params, task, size, networks, chosen):
-    """The orders that read the slopes of all rows; the choice is made again once it is known how rows differ."""
+    """Return the plan and the blocks of scores for orders that need the derivatives of hidden units for all rows.
+
+    The order is chosen again when the share of hidden units in which rows differ from references has been measured.
+    """
     slopes, references = blocks.slopes(task), None
     if "reference" in chosen.costs:
         task.progress("Comparing rows", 0.0, f"{size.rows:,} rows")
@@ -75,7 +78,7 @@ def _by_slopes(params, task, size, networks, chosen):
 
 
 def network_size(params, shape: tuple, n_labels: int, nnz: int) -> tuple[Size, int]:
-    """Return what the costs of a network depend on, and the number of networks.
+    """Return the sizes that costs depend on, and the number of networks.
 
     Parameters
     ----------
@@ -90,5 +93,5 @@ def network_size(params, shape: tuple, n_labels: int, nnz: int) -> tuple[Size, i
 
 
 def score_bytes(shared: bool, n_labels: int, n_features: int, scoring: str) -> int:
-    """Return the bytes of the scores of all features, and of their standard errors where these are sampled."""
+    """Return the size in bytes of the scores of all features, with their standard errors if scores are sampled."""
     return 4 * n_features * (1 if shared else n_labels) * (2 if scoring == "sampled" else 1)

@@ -1,4 +1,4 @@
-"""The best features of each label, collected while scores come in block by block."""
+"""Selection of the best features of each label, from scores that are computed in blocks of labels."""
 
 import numpy as np
 
@@ -13,7 +13,7 @@ def best(scores, k: int) -> np.ndarray:
 
 
 class Selection:
-    """The selected features, and where they are kept the scores of all features.
+    """Collect the selected features of all labels and, if they are to be kept, the scores of all features.
 
     Parameters
     ----------
@@ -21,7 +21,7 @@ class Selection:
     k : int
         The number of features to select for each label.
     shared : bool
-        Whether all labels get the features of largest sum of scores.
+        Whether all labels get the same features: those with the largest sums of scores over labels.
     kept : bool
         Whether to keep the scores of all features.
     sampled : bool
@@ -38,15 +38,16 @@ class Selection:
         self.selected_scores = np.empty((rows, k), np.float32)
 
     def add(self, block):
-        """Take the scores of one :class:`~xmlcore.selection.fals.blocks.Block`."""
+        """Add the scores of one :class:`~xmlcore.selection.fals.blocks.Block` of labels."""
         if self.shared:
             self.sums[0] += block.scores.sum(axis=0, dtype=np.float64)
-            if block.error is not None:  # the labels' samples are independent, or the block is the sum of all labels
+            if block.error is not None:  # errors add up: samples of labels are independent, or the block has the sum
                 self.sums[1] += np.square(block.error, dtype=np.float64).sum(axis=0)
             return
-        self._take(block.labels, block.scores, block.error)
+        self._keep(block.labels, block.scores, block.error)
 
-    def _take(self, rows, scores, error):
+    def _keep(self, rows, scores, error):
+        """Select the best features from the scores of some rows of the result (labels), and keep scores and errors."""
         if not is_finite(scores):
             raise ValueError("scores are not finite, as weights are very large: lower learning_rate, or scale features")
         if self.scores is not None:
@@ -61,7 +62,7 @@ class Selection:
         """Return the fitted attributes of FALS that hold features and scores."""
         if self.shared:
             sums = self.sums.astype(np.float32)
-            self._take(slice(0, 1), sums[:1], np.sqrt(sums[1:]))
+            self._keep(slice(0, 1), sums[:1], np.sqrt(sums[1:]))
         shape = (self.n_labels, self.k)
         out = {
             "selected_": np.broadcast_to(self.selected, shape),

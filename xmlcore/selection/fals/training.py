@@ -1,4 +1,4 @@
-"""Training the network: minibatches by Adam, sparse rows without touching the weights of absent features."""
+"""Training of the network by Adam on minibatches, in which sparse rows only change the weights of their features."""
 
 from typing import NamedTuple
 
@@ -9,10 +9,10 @@ from xmlcore._kernels import fals_training as kernels
 from xmlcore.progress import Progress, silent
 from xmlcore.selection.fals.network import DROPOUT, ORDER, Network, activate, first_weights, sigmoid, slope
 
-SLICE_WORK = 4e6  # least number of multiplications that a thread gets
-STEPS_PER_EPOCH = 100  # unless batch_size is given
-MAX_SLICES = 8  # most parts that a layer is divided into
-DENSE = 0.2  # least share of non-zero values of X from which on rows go through matrix products as dense rows
+SLICE_WORK = 4e6  # smallest number of multiplications worth a thread of their own
+STEPS_PER_EPOCH = 100  # number of steps per epoch, unless batch_size is given
+MAX_SLICES = 8  # largest number of parts that a layer is divided into
+DENSE = 0.2  # smallest share of non-zero values of X at which rows are multiplied as dense rows
 
 
 class Settings(NamedTuple):
@@ -40,7 +40,7 @@ def step_sizes(n_steps, learning_rate):
     steps = np.arange(1, n_steps + 1)
     rates = learning_rate * np.sqrt(1 - kernels.BETA_2**steps) / (1 - kernels.BETA_1**steps)
     tail = np.empty(n_steps + 1)
-    tail[n_steps] = 0.0  # steps after the last one cancel in differences of two tails
+    tail[n_steps] = 0.0  # only differences of two elements are used, so that steps after the last one do not matter
     for step in range(n_steps - 1, -1, -1):
         tail[step] = kernels.DECAY * (rates[step] + tail[step + 1])
     return rates, tail
@@ -52,7 +52,10 @@ def steps_per_epoch(n_rows, batch_size):
 
 
 def slices(width, work):
-    """Divide the columns of a layer into parts for threads, by the work and not by the number of threads."""
+    """Divide the ``width`` columns of a layer into parts for threads: a list of (first, last + 1).
+
+    The number of parts depends on the work, in multiplications, and not on the number of threads.
+    """
     count = int(min(MAX_SLICES, max(1, work // SLICE_WORK), max(1, width // 16)))
     bounds = [width * i // count for i in range(count + 1)]
     return list(zip(bounds[:-1], bounds[1:]))
@@ -66,19 +69,19 @@ class Training:
     x : ptr, columns, values
         CSR rows, (N, D).
     y : ptr, labels
-        (N, L), at least one row.
+        The labels of each row, (N, L). There is at least one row.
     sizes : list of int
-        Of all layers.
+        The number of units of each layer, input and output included.
     settings : Settings
     workers : Workers
     dtype : type
-        float32; tests of gradients take float64.
+        Type of the weights: float32, or float64 in tests of gradients.
 
     Notes
     -----
-    Each step of Adam moves all weights, by momentum also those without a gradient. Here the weights of a feature are
-    only moved when a row has the feature; the steps in between are made up for at once (see ``kernels.catch_up``), so
-    that the result is that of Adam.
+    Each step of Adam moves all weights: momentum also moves weights whose gradient is 0. Here the weights of a feature
+    are moved only in steps whose rows have the feature. All steps that these weights missed are then made at once (see
+    ``kernels.catch_up``), so that the result is that of Adam.
     """
 
     def __init__(self, x, y, sizes, settings, workers, dtype=np.float32):
@@ -125,7 +128,7 @@ class Training:
         return Network(tuple(self.weights), tuple(self.biases), self.settings.activation)
 
     def settle(self):
-        """Make the steps that weights have missed."""
+        """Make the steps that the weights of absent features have missed, so that all weights are up to date."""
         if self.dense is not None:
             return
         everything = np.arange(self.sizes[0], dtype=np.int32)
@@ -133,12 +136,13 @@ class Training:
         self.done[:] = self.step
 
     def one_step(self, rows):
-        """Make one step on some rows, as :meth:`run` does."""
+        """Make one training step on the rows with these numbers, as :meth:`run` does for each batch."""
         batch = self._prepared(np.asarray(rows, dtype=np.int64))
         self._forward_first(batch)
         self._one_step(batch, None)
 
     def _batches(self):
+        """Yield the row numbers of each batch of all epochs, in random order."""
         size = self.settings.batch_size
         for epoch in range(self.settings.n_epochs):
             order = np.random.default_rng([self.settings.seed, ORDER, epoch]).permutation(self.n_rows)
@@ -146,7 +150,7 @@ class Training:
                 yield order[start : start + size]
 
     def _prepared(self, rows):
-        """Return rows, their entries by feature (or dense rows), and memory for the values of the units."""
+        """Return a batch: row numbers, their entries by feature (or dense rows), and empty arrays for unit values."""
         hidden = [np.empty((rows.size, width), self.values.dtype) for width in self.sizes[1:]]
         if self.dense is not None:
             return rows, self.dense[rows], hidden
@@ -158,12 +162,13 @@ class Training:
         return rows, parts, hidden
 
     def _catch_up(self, features, first, last):
+        """Make the steps that the weights of some features to units ``first`` to ``last`` - 1 have missed."""
         kernels.catch_up(
             features, self.done, self.step, self.tail, self.weights[0], self.mean[0], self.square[0], first, last
         )
 
     def _first_part(self, batch, first, last):
-        """Compute columns first to last - 1 of the first layer's units."""
+        """Compute units ``first`` to ``last`` - 1 of the first layer, after their weights' missed steps."""
         rows, parts, hidden = batch
         if self.dense is None:
             self._catch_up(parts[0], first, last)
@@ -177,9 +182,11 @@ class Training:
             activate(hidden[0][:, first:last], self.settings.activation)
 
     def _forward_first(self, batch):
+        """Compute the units of the first layer for a batch."""
         self.workers.each(lambda a, b: self._first_part(batch, a, b), self.parts[0])
 
     def _drop(self, values, layer):
+        """Apply dropout to the values of a hidden layer, in place."""
         share = self.settings.dropout
         if not share:
             return
@@ -187,6 +194,7 @@ class Training:
         values *= (random.random(values.shape, np.float32) >= share) * values.dtype.type(1 / (1 - share))
 
     def _one_step(self, batch, following):
+        """Make a step on a batch whose first layer is computed; then compute the first layer of the following batch."""
         rows, parts, hidden = batch
         last = len(self.sizes) - 2
         for layer in range(1, last + 1):
@@ -213,6 +221,7 @@ class Training:
             delta = before
 
         def first_layer_part(a, b):
+            """Make a step of units ``a`` to ``b`` - 1 of the first layer, and compute them for the following batch."""
             own = delta
             if last > 0:
                 own = np.empty_like(hidden[0]) if before_first is None else before_first
@@ -227,12 +236,16 @@ class Training:
             self._bias_step(1, delta, rate)
 
     def _forward_part(self, hidden, layer, first, last):
+        """Compute the inputs of units ``first`` to ``last`` - 1 of a layer."""
         out = hidden[layer][:, first:last]
         np.matmul(hidden[layer - 1], self.weights[layer][:, first:last], out=out)
         out += self.biases[layer][first:last]
 
     def _backward_part(self, hidden, layer, delta, before, rate, first, last):
-        """Compute the gradient by inputs first to last - 1 of a layer, and make a step of their weights."""
+        """Make a step of the weights from inputs ``first`` to ``last`` - 1 of a layer, and propagate the gradient back.
+
+        ``delta`` is the gradient by the layer's outputs; the gradient by its inputs is written into ``before``.
+        """
         weights = self.weights[layer][first:last]
         own = before[:, first:last]
         np.matmul(delta, weights.T, out=own)
@@ -244,6 +257,7 @@ class Training:
         )
 
     def _bias_step(self, layer, delta, rate, first=0, last=None):
+        """Make a step of the biases of units ``first`` to ``last`` - 1 of a layer; by default of all."""
         at = len(self.weights) + layer
         kernels.dense_step(
             delta[:, first:last].sum(axis=0)[None], rate, 0.0, self.biases[layer][None, first:last],
@@ -251,6 +265,7 @@ class Training:
         )  # fmt: skip
 
     def _first_step(self, parts, delta, rate, first, last):
+        """Make a step of the weights and biases of units ``first`` to ``last`` - 1 of the first layer."""
         if self.dense is None:
             kernels.sparse_step(
                 *parts, delta, rate, self.settings.l2, self.weights[0], self.mean[0], self.square[0], first, last
@@ -264,5 +279,5 @@ class Training:
 
 
 def batch_size(wanted: int | None, n_rows: int) -> int:
-    """Return the rows per training step: those wanted, or 100 steps per epoch of 32 to 1,024 rows."""
+    """Return the number of rows per training step: ``wanted``, or else what makes 100 steps, from 32 to 1,024."""
     return wanted or min(1024, max(32, round(n_rows / STEPS_PER_EPOCH)))

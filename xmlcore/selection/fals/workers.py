@@ -7,7 +7,7 @@ from xmlcore.system import effective_jobs
 
 
 class Workers:
-    """A pool of threads; with one thread, all work is done by the caller."""
+    """A pool of threads for a ``with`` statement; with ``n_jobs=1`` the calling thread does all work."""
 
     def __init__(self, n_jobs):
         threads = effective_jobs(n_jobs)
@@ -34,7 +34,8 @@ class Workers:
     def ordered(self, function, parts):
         """Yield ``function(*part)`` for each part, in their order.
 
-        At most two parts per thread are worked on or wait; a caller that stops iterating cancels the rest.
+        At most two parts per thread have been started or are waiting. If the caller stops iterating, waiting parts are
+        cancelled.
         """
         if self._pool is None:
             for part in parts:
