@@ -67,16 +67,20 @@ def contributions(model, x, label: int, *, dataset=None, feature_names=None):
     x = check_row(x)
     label = check_count(label, "label", least=0, most=model.n_labels_ - 1)
     names = names_of_features(dataset, feature_names, model.n_features_in_)
-    found = attributions(model, x, np.array([label]))
-    parts = found.contributions
+    attributed = attributions(model, x, np.array([label]))
+    parts = attributed.contributions
     order = np.lexsort((parts.indices, -np.abs(parts.data)))
     frame = pd.DataFrame(
         {
             "feature": parts.indices[order].astype(np.int64),
-            "value": found.values.data[order],
+            "value": attributed.values.data[order],
             "contribution": parts.data[order],
         }
     )
-    frame = with_names(frame, names if found.names is None else found.names)
-    frame.attrs = {"baseline": float(found.baseline[0]), "total": float(found.total[0]), "kind": found.kind}
+    frame = with_names(frame, names if attributed.names is None else attributed.names)
+    frame.attrs = {
+        "baseline": float(attributed.baseline[0]),
+        "total": float(attributed.total[0]),
+        "kind": attributed.kind,
+    }
     return frame

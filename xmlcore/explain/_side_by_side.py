@@ -29,7 +29,7 @@ def side_by_side(first: "pd.DataFrame", second: "pd.DataFrame", top: int | None 
     a, b = (frame.set_index("feature") for frame in (first, second))
     ids = pd.Index(a.index if top is None else a.index[:top])
     ids = ids.union(b.index if top is None else b.index[:top], sort=False)
-    found = pd.DataFrame(
+    both = pd.DataFrame(
         {
             "feature": ids,
             "name": a["name"].reindex(ids).fillna(b["name"].reindex(ids)).to_numpy(),
@@ -37,5 +37,5 @@ def side_by_side(first: "pd.DataFrame", second: "pd.DataFrame", top: int | None 
             "second": b["contribution"].reindex(ids).fillna(0.0).to_numpy(),
         }
     )
-    size = found[["first", "second"]].abs().max(axis=1)
-    return found.iloc[np.lexsort((found["feature"], -size))].reset_index(drop=True)
+    size = both[["first", "second"]].abs().max(axis=1)
+    return both.iloc[np.lexsort((both["feature"], -size))].reset_index(drop=True)

@@ -30,7 +30,7 @@ class _Predictions(NamedTuple):
 
 
 def as_ranking(predictions, k: int, n_labels: int | None = None) -> Ranking:
-    """Turn any form of prediction into a :class:`~xmlcore.Ranking` of k labels per row.
+    """Convert any form of prediction to a :class:`~xmlcore.Ranking` of k labels per row.
 
     Parameters
     ----------

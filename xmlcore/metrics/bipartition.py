@@ -2,10 +2,10 @@ r"""Measures of scores for all labels, and of predicted sets of labels, for data
 
 Notation: y is the set of true labels of a row, :math:`s_l` the score of label l, n the number of rows, L of labels.
 
-The defaults are the field's definitions, those of scikit-learn where it has the measure. They differ from others above
-all where scores are tied, which those of decision trees mostly are: ``ties="mean"`` gives the value expected when ties
-are broken at random, ``ties="paper"`` follows the words of the paper on FALS (appendix D.1). Every measure is nan when
-there are no rows.
+The defaults are the common definitions: those of scikit-learn, if scikit-learn has the measure. Definitions differ in
+how they treat equal scores, which decision trees often predict. ``ties="mean"`` is the expected value when ties are
+broken at random; ``ties="paper"`` follows the text of the paper on FALS (appendix D.1). Every measure is nan if there
+are no rows.
 
 References
 ----------
@@ -72,9 +72,9 @@ def one_error(Y_true, scores, ties: str = "first") -> float:
     scores : ndarray or sparse matrix of numbers, shape (n, L)
         Larger is more probable. An entry that a sparse matrix does not store is a 0.
     ties : {"first", "mean"}
-        What counts where several labels have the largest score: "first", that of smallest id, as an argmax finds it;
-        "mean", the share of them that is wrong, which is what breaking ties at random gives on average and does not
-        depend on the order of the labels.
+        How a row counts in which several labels have the largest score. "first": only the label with the smallest id
+        counts, as with argmax. "mean": the share of these labels that are wrong counts, which is the expected value
+        when ties are broken at random, and does not depend on the order of the labels.
 
     Returns
     -------
@@ -118,8 +118,8 @@ def ranking_loss(Y_true, scores, ties: str = "worst") -> float:
     scores : ndarray or sparse matrix of numbers, shape (n, L)
         Larger is more probable. An entry that a sparse matrix does not store is a 0.
     ties : {"worst", "mean", "paper"}
-        What a pair of equal scores counts: "worst", 1, as in scikit-learn; "mean", 1/2, so that 1 - loss is the area
-        under the row's ROC curve; "paper", 0, by equation 61.
+        How much a pair of equal scores counts. "worst": 1, as in scikit-learn. "mean": 1/2, so that 1 - loss is the
+        area under the row's ROC curve. "paper": 0, by equation 61.
 
     Returns
     -------
@@ -190,11 +190,11 @@ def average_precision(Y_true, scores, ties: str = "worst") -> float:
 
     Notes
     -----
-    Equation 62 as printed gives a perfect ranking of m true labels the terms 0, 1/2, ..., (m - 1) / m: a mean of
-    :math:`1 - H_m / m`, with the harmonic number :math:`H_m = 1 + 1/2 + ... + 1/m`, thus 0 for rows with one label. The
-    values the paper reports for such data (0.62 on 20ng) cannot have been computed with it; they agree with the
-    definition used elsewhere, with ties broken in some order: on all features of bibtex "mean" comes to what it reports
-    (0.34), "worst" to 0.27.
+    Equation 62 as printed gives a perfect ranking of m true labels the terms 0, 1/2, ..., (m - 1) / m: a
+    mean of :math:`1 - H_m / m`, with the harmonic number :math:`H_m = 1 + 1/2 + ... + 1/m`, thus 0 for rows with one
+    label. The values that the paper reports for such data (0.62 on 20ng) cannot have been computed with this equation.
+    They agree with the common definition with ties broken in some order: on all features of bibtex the paper reports
+    0.34, which is the value of "mean"; that of "worst" is 0.27.
 
     Examples
     --------

@@ -10,8 +10,8 @@ from xmlcore.validation import check_labels
 def inverse_propensity(Y_train, A: float = 0.55, B: float = 1.5, *, n_labels: int | None = None) -> np.ndarray:
     r"""Return the inverse propensity of each label by the model of Jain et al. (2016).
 
-    The propensity of a label is the chance that it was written down where it applies. With N training rows,
-    :math:`N_l` of which have the label l,
+    The propensity of a label is the probability that a row to which the label applies has the label in the data. With N
+    training rows, :math:`N_l` of which have the label l,
 
     .. math:: 1 / p_l = 1 + C (N_l + B)^{-A}, \qquad C = (\ln N - 1)(B + 1)^A
 
@@ -23,7 +23,7 @@ def inverse_propensity(Y_train, A: float = 0.55, B: float = 1.5, *, n_labels: in
         Depend on the data set. In use are 0.5 and 0.4 for WikiLSHTC-325K and Wikipedia-500K, 0.6 and 2.6 for
         Amazon-670K and Amazon-3M, and 0.55 and 1.5 for all others. A must not be negative, B must be positive.
     n_labels : int, optional
-        L, where lists of ids do not tell: otherwise the largest id + 1.
+        The number of labels L, if Y_train is lists of ids; the largest id + 1 when None.
 
     Returns
     -------
@@ -58,7 +58,7 @@ def inverse_log_frequency(Y_train, *, n_labels: int | None = None) -> np.ndarray
     Y_train : sparse or dense binary matrix, shape (N, L), or list of lists of int
         The labels of the *training* rows.
     n_labels : int, optional
-        L, where lists of ids do not tell: otherwise the largest id + 1.
+        The number of labels L, if Y_train is lists of ids; the largest id + 1 when None.
 
     Returns
     -------

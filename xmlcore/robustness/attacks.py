@@ -117,6 +117,7 @@ class FGSM:
         """
 
         def attack(task):
+            """Return the rows of a block after one step."""
             value, gradient = task.objective(task.clean)
             return task.stepped(None, gradient, self.epsilon)
 
@@ -213,6 +214,7 @@ class PGD:
         length = 2.5 * self.epsilon / self.n_steps if self.step is None else self.step
 
         def attack(task):
+            """Return the best rows of a block among the clean rows and the rows after each step."""
             best = place = task.clean
             value, gradient = task.objective(place)
             if self.random_start:
@@ -239,8 +241,8 @@ class _Block:
         self.true = _lists(labels)
         if has_no_label.any():
             first = model.predict_topk(clean[has_no_label], k=1).labels[:, :1]
-            for i, own in zip(np.flatnonzero(has_no_label), first):
-                self.true[i] = own[own >= 0]
+            for i, label in zip(np.flatnonzero(has_no_label), first):
+                self.true[i] = label[label >= 0]
 
     def objective(self, X):
         """Return the objective of each row (float64) and its gradient (CSR, float64; 0: not attacked)."""
@@ -248,7 +250,7 @@ class _Block:
 
     def _loss(self, X):
         """Return the objective "loss" of each row and its gradient."""
-        row = np.repeat(np.arange(len(self.true)), [own.size for own in self.true])
+        row = np.repeat(np.arange(len(self.true)), [labels.size for labels in self.true])
         logs, gradient = self._gradients(X, row, np.concatenate(self.true))
         shares = 1.0 / np.bincount(row, minlength=X.shape[0])[row]
         mean = sp.csr_array((shares, (row, np.arange(row.size))), shape=(X.shape[0], row.size))
@@ -259,10 +261,10 @@ class _Block:
         n = X.shape[0]
         wrong, best_true = self._best_labels(X)
         attacked = wrong >= 0
-        # The best true label, or all true labels where none of them was found.
-        candidates = [own if label < 0 else np.array([label]) for own, label in zip(self.true, best_true)]
-        candidates = [own if yes else own[:0] for own, yes in zip(candidates, attacked)]
-        row = np.concatenate([np.flatnonzero(attacked), np.repeat(np.arange(n), [own.size for own in candidates])])
+        # The best true label, or all true labels of a row if the search has found none of them.
+        candidates = [true if label < 0 else np.array([label]) for true, label in zip(self.true, best_true)]
+        candidates = [tried if is_attacked else tried[:0] for tried, is_attacked in zip(candidates, attacked)]
+        row = np.concatenate([np.flatnonzero(attacked), np.repeat(np.arange(n), [tried.size for tried in candidates])])
         labels = np.concatenate([wrong[attacked], *candidates])
         logs, gradient = self._gradients(X, row, labels)
         n_wrong = int(attacked.sum())
@@ -283,7 +285,7 @@ class _Block:
         best_wrong, best_true = np.full(X.shape[0], -1), np.full(X.shape[0], -1)
         # At least one label more than the row has true ones, so that one is wrong. The number is rounded up to a power
         # of 2, so that there are few searches, and so that a row is searched in the same way in every block.
-        counts = np.array([own.size for own in self.true])
+        counts = np.array([labels.size for labels in self.true])
         wanted = np.minimum(2 ** np.ceil(np.log2(counts + 1)).astype(int), self.model.n_labels_)
         for k in np.unique(wanted):
             rows = np.flatnonzero(wanted == k)
@@ -382,6 +384,7 @@ def _apply(attack, one_block, X, rows, seed, model, Y, n_jobs):
     blocks = _blocks(np.maximum(1, np.diff(Y.indptr)), max(1, min(BLOCK_ROWS, BLOCK_VALUES // X.shape[1])))
 
     def one(block):
+        """Return the changed rows of a slice of rows."""
         return one_block(_Block(attack, model, sp.csr_array(X[block]), sp.csr_array(Y[block]), ids[block]))
 
     parts = run_tasks(one, blocks, [block.stop - block.start for block in blocks], n_jobs)

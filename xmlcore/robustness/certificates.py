@@ -89,6 +89,7 @@ def certified_radius(model, X, n_jobs: int | None = None, progress: Progress = s
     order = np.lexsort((np.arange(n), labels))
 
     def one_task(rows):
+        """Certify the rows with these numbers, and store the angles and the rivals."""
         angle, rival = np.zeros(rows.size), np.full(rows.size, -1, np.int32)
         certificate_search.certify_rows(search, x, rows, labels[rows], angle, rival)
         angles[rows], rivals[rows] = angle, rival

@@ -131,6 +131,7 @@ def evaluate(
         for number, (level, change) in enumerate(zip(levels, [None, *changes])):
 
             def report(rows, repeat=repeat, number=number, level=level):
+                """Report progress after this number of rows of the current repeat and level."""
                 passes = repeat * len(levels) + number + rows / X.shape[0]
                 detail = f"repeat {repeat + 1} of {n_repeats}, level {level:g}: {rows:,} of {X.shape[0]:,} rows"
                 progress(PHASE, passes / (n_repeats * len(levels)), detail)

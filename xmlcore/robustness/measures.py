@@ -46,16 +46,16 @@ class Measures:
         """Return the measures of all labels by name, each with its values at 1 to the largest k."""
         most = self.ks[-1]
         if self.weights is None:
-            found = metrics.measures(self.Y, ranking, most)
-            return {name: found[name] for name in ("P@k", "nDCG@k")}
+            values_by_name = metrics.measures(self.Y, ranking, most)
+            return {name: values_by_name[name] for name in ("P@k", "nDCG@k")}
         jain, logarithmic = self.weights
-        found = metrics.measures(self.Y, ranking, most, inv_ps=jain)
+        values_by_name = metrics.measures(self.Y, ranking, most, inv_ps=jain)
         return {
-            "P@k": found["P@k"],
-            "nDCG@k": found["nDCG@k"],
+            "P@k": values_by_name["P@k"],
+            "nDCG@k": values_by_name["nDCG@k"],
             "PSDCG@k (1/log)": metrics.psdcg_at_k(self.Y, ranking, logarithmic, most),
             "PSDCG@k": metrics.psdcg_at_k(self.Y, ranking, jain, most),
-            "PSP@k": found["PSP@k"],
+            "PSP@k": values_by_name["PSP@k"],
         }
 
     def _of_buckets(self, ranking):

@@ -295,6 +295,7 @@ class AdversarialTraining(MultiLabelModel):
         return type(self.model)(**self.model.get_params(deep=False)).fit(X, Y, progress=progress)
 
     def _check_params(self):
+        """Raise TypeError or ValueError unless all parameters are valid and fit together."""
         super()._check_params()
         if self.surrogate is not None and self.kind not in ATTACKS:
             raise ValueError(f"surrogate is for the attacks, fgsm and pgd: kind={self.kind!r} follows no gradient")

@@ -91,6 +91,7 @@ class BRDT(Estimator):
 
     @classmethod
     def _param_names(cls) -> list[str]:
+        """Return the names of the parameters of this class, without those of scikit-learn's trees."""
         return sorted(["selected", *super()._param_names()])
 
     def __repr__(self):
@@ -219,6 +220,7 @@ class BRDT(Estimator):
         return sp.csr_array(sp.vstack(parts, format="csr"))
 
     def _check_params(self):
+        """Raise TypeError or ValueError unless all parameters are valid, those of scikit-learn's trees included."""
         from sklearn.tree import DecisionTreeClassifier
 
         super()._check_params()

@@ -388,10 +388,10 @@ def most_alike(pairs, order, n: int) -> list[int]:
     n : int
         The number of labels to return.
     """
-    found = list(dict.fromkeys(np.column_stack([pairs["a"], pairs["b"]]).ravel().tolist()))[:n]
-    known = set(found)
+    labels = list(dict.fromkeys(np.column_stack([pairs["a"], pairs["b"]]).ravel().tolist()))[:n]
+    known = set(labels)
     rest = (int(j) for j in order if j not in known)
-    return found + [j for _, j in zip(range(n - len(found)), rest)]
+    return labels + [j for _, j in zip(range(n - len(labels)), rest)]
 
 
 def overlap_frame(selected, n_features: int, labels):

@@ -38,8 +38,8 @@ LASSO = (
     Parameter(
         "alpha",
         "Penalty",
-        "As a share of the smallest penalty at which all weights of the label are 0. Larger leaves fewer weights, and "
-        "is quicker.",
+        "A share of the smallest penalty at which all weights of the label are 0. A larger penalty leaves fewer "
+        "weights, and is faster.",
         "float",
         0.1,
         minimum=0.0,
@@ -53,7 +53,7 @@ LASSO = (
     Parameter(
         "max_iter",
         "Most rounds",
-        "Of coordinate descent for a label; a warning says when that was not enough.",
+        "Largest number of rounds of coordinate descent for a label. A warning says if more rounds are needed.",
         "int",
         1000,
         minimum=1,
@@ -68,7 +68,7 @@ FOREST = (
     Parameter(
         "n_estimators",
         "Trees",
-        "Of each forest. More give steadier importances, and take longer.",
+        "Number of trees in each forest. With more trees importances depend less on chance, and take longer.",
         "int",
         100,
         minimum=1,
@@ -171,8 +171,8 @@ class RandomForestSelection(_Selection):
 
     Notes
     -----
-    A shared forest is grown tree by tree, and no tree is kept: each node of one holds two numbers for every label. Its
-    labels take n * L bytes times 8 in dense form.
+    A shared forest is grown tree by tree, and no tree is kept, because each node has two numbers for every label. The
+    labels of the training rows are stored as a dense matrix, which needs 8 * N * L bytes.
 
     References
     ----------
@@ -194,6 +194,7 @@ class RandomForestSelection(_Selection):
         self.forest_params = forest_params
 
     def _check_params(self):
+        """Raise TypeError or ValueError unless all parameters are valid, those of scikit-learn's forests included."""
         from sklearn.ensemble import RandomForestClassifier
 
         super()._check_params()
@@ -202,6 +203,7 @@ class RandomForestSelection(_Selection):
             raise TypeError(f"RandomForestClassifier has no parameter {', '.join(unknown)}")
 
     def _score(self, X, Y, progress, keep):
+        """Score features by their importances in random forests."""
         columns = tree_columns(sp.csc_array(X))
         if self.per_label:
             self._score_labels(columns, sp.csc_array(Y), progress, keep)
@@ -291,6 +293,7 @@ class LassoSelection(_Selection):
         self.n_jobs = n_jobs
 
     def _score(self, X, Y, progress, keep):
+        """Score features by the sizes of their weights in one LASSO model per label; return ``n_nonzero_``."""
         from sklearn.exceptions import ConvergenceWarning
         from sklearn.linear_model import Lasso
 
@@ -322,9 +325,11 @@ class LassoSelection(_Selection):
         costs = 1 + np.diff(Y.indptr)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            found = run_tasks(one_label, range(n_labels), costs, self.n_jobs, progress, "Fitting labels", "labels")
+            weights_of_labels = run_tasks(
+                one_label, range(n_labels), costs, self.n_jobs, progress, "Fitting labels", "labels"
+            )
         if not self.per_label:
-            used, sizes = (np.concatenate(parts) for parts in zip(*found))
+            used, sizes = (np.concatenate(parts) for parts in zip(*weights_of_labels))
             keep(0, np.bincount(used, sizes, minlength=X.shape[1])[None, :])
         if stopped.any():
             warnings.warn(
@@ -356,7 +361,8 @@ class ChiSquaredSelection(_Selection):
 
     Notes
     -----
-    Features must not be negative. All labels take one product of the two sparse matrices.
+    Features must not be negative. All scores are computed from one product of the sparse matrices of labels
+    and features.
     """
 
     def __init__(self, n_features=0.1, per_label=True):
@@ -364,10 +370,11 @@ class ChiSquaredSelection(_Selection):
         self.per_label = per_label
 
     def _score(self, X, Y, progress, keep):
+        """Score features by the chi-squared statistic."""
         if X.nnz and X.data.min() < 0:
             row = int(np.searchsorted(X.indptr, X.data.argmin(), side="right")) - 1
             raise ValueError(
-                f"X holds {X.data.min()} in row {row}: chi-squared takes features that are not negative, such as "
+                f"X holds {X.data.min()} in row {row}: chi-squared needs features that are not negative, such as "
                 "counts; shift them, or select by mutual information"
             )
         X = X.astype(np.float64)
@@ -402,9 +409,10 @@ class MutualInformationSelection(_Selection):
 
     Notes
     -----
-    The median, over training rows, of a feature that most rows do not have is 0: what counts is then whether a row has
-    it. For features of two values these are the values of :func:`sklearn.feature_selection.mutual_info_classif`, which
-    takes minutes where this takes one product of two sparse matrices.
+    If most training rows do not have a feature, its median is 0, and a row is above the median if it has
+    the feature. For features with two values, the scores are those of
+    :func:`sklearn.feature_selection.mutual_info_classif`. That function needs minutes; these scores need one product of
+    two sparse matrices.
     """
 
     def __init__(self, n_features=0.1, per_label=True):
@@ -412,6 +420,7 @@ class MutualInformationSelection(_Selection):
         self.per_label = per_label
 
     def _score(self, X, Y, progress, keep):
+        """Score features by mutual information."""
         X = above_median(X)
         n = Y.shape[0]
         n_above = np.asarray(X.sum(axis=0)).ravel()
@@ -423,7 +432,7 @@ class MutualInformationSelection(_Selection):
             ``both`` has the number of rows that have the label and a value above the median, for each feature.
             """
             label, other = n_true[labels, None], n - n_true[labels, None]
-            found = np.zeros(both.shape)
+            information = np.zeros(both.shape)
             for count, row, column in (
                 (both, label, n_above),
                 (label - both, label, n - n_above),
@@ -431,8 +440,8 @@ class MutualInformationSelection(_Selection):
                 (other - n_above + both, other, n - n_above),
             ):
                 ratio = np.where(count > 0, count * float(n), 1.0) / np.where(count > 0, row * column, 1.0)
-                found += count / n * np.log(ratio)
-            return np.maximum(found, 0.0)
+                information += count / n * np.log(ratio)
+            return np.maximum(information, 0.0)
 
         _by_products(X, Y, score, progress, keep)
 

@@ -371,6 +371,7 @@ class FALS(MultiLabelModel):
         return [label_networks.of_label(self.network_, label) for label in range(self.n_labels_)]
 
     def _check_params(self):
+        """Raise TypeError or ValueError unless all parameters are valid and fit together."""
         super()._check_params()
         if self.pattern in FISHER and self.attribution != "gradient":
             raise ValueError(
@@ -397,9 +398,11 @@ class FALS(MultiLabelModel):
         return max(1, round(self.n_features * n_features))
 
     def _state(self):
+        """Return the values and arrays to save, see :func:`xmlcore.selection.fals.saving.state`."""
         return saving.state(self)
 
     def _restore(self, values, arrays):
+        """Set the fitted attributes from saved values and arrays."""
         self.__dict__.update(saving.restored(values, arrays))
 
 

@@ -126,7 +126,10 @@ def find_references(active, seed) -> References:
     group, reference = clusters(active, seed)
     order = np.argsort(group, kind="stable")
     bounds = np.searchsorted(group[order], np.arange(len(reference) + 1))
-    differences = [kernels.deviations(active[order[a:b]], own) for a, b, own in zip(bounds[:-1], bounds[1:], reference)]
+    differences = [
+        kernels.deviations(active[order[a:b]], reference_of_group)
+        for a, b, reference_of_group in zip(bounds[:-1], bounds[1:], reference)
+    ]
     total = sum(part[1].size for part in differences)
     return References(order, bounds, reference, differences, total / max(1, active.size))
 

@@ -52,9 +52,9 @@ def train(x, y, n_labels, sizes, settings, workers, progress: Progress = silent)
         member = np.zeros(n_rows, bool)
         member[row_of[by_label[bounds[c] : bounds[c + 1]]]] = True
         state = np.uint64(rng.stream(settings.seed * 64 + DROPOUT, c))
-        own = kernels.LabelNetwork(weights[0], biases[0], np.ascontiguousarray(weights[1][:, 0]), biases[1])
-        kernels.train_binary(x, order, min(settings.batch_size, n_rows), member, schedule, options, state, own)
-        into[c], bias[c], out_of[c, :, 0], out_bias[c] = own.into, own.bias, own.out_of, own.last[0]
+        network = kernels.LabelNetwork(weights[0], biases[0], np.ascontiguousarray(weights[1][:, 0]), biases[1])
+        kernels.train_binary(x, order, min(settings.batch_size, n_rows), member, schedule, options, state, network)
+        into[c], bias[c], out_of[c, :, 0], out_bias[c] = network.into, network.bias, network.out_of, network.last[0]
 
     progress("Training networks", 0.0, f"0 of {n_labels:,} labels")
     parts = [(c, c + 1) for c in range(n_labels)]

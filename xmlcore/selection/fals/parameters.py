@@ -14,13 +14,13 @@ SCORING = ("auto", "exact", "sampled")
 N_FEATURES = Parameter(
     "n_features",
     "Features kept per label",
-    "A share of all features, or a count. Fewer are quicker to learn from and to read; too few lose what the label "
-    "depends on. The paper keeps a tenth.",
+    "A share of all features, or a number. A model learns faster from fewer features, and they are easier to read; "
+    "with too few, it lacks features that the label depends on. The paper keeps a tenth.",
     "share",
     0.1,
     offered=(1e-6, 1.0),
     step=0.05,
-    details="A share is rounded to a count of at least one.",
+    details="A share is rounded to a number of at least one.",
 )
 
 PARAMETERS = (
@@ -49,9 +49,10 @@ PARAMETERS = (
     Parameter(
         "attribution",
         "Attribution",
-        "How much of an output is due to a feature. gradient: its slope, which alone can be computed without going "
-        "over every row, label and feature. integrated_gradients, deeplift and lrp attribute the output itself, "
-        "against a row without features: slower, and without Fisher information (FILS, FIMS).",
+        "How much of an output is due to a feature. gradient: the slope of the output, the only attribution that can "
+        "be computed without a pass over every row, label and feature. integrated_gradients, deeplift and lrp "
+        "attribute the output itself, against a row without features: slower, and without Fisher information (FILS, "
+        "FIMS).",
         "choice",
         "gradient",
         options=METHODS,
@@ -71,21 +72,22 @@ PARAMETERS = (
     Parameter(
         "n_scored_rows",
         "Rows of sampled scores",
-        "More make standard errors smaller, and take longer. Empty draws 16 for each label, or 1,000 for all labels "
-        "where the attribution is not the gradient.",
+        "Number of drawn rows. More rows make standard errors smaller, and take longer. Empty: 16 for each label, or "
+        "1,000 for all labels if the attribution is not the gradient.",
         "int",
         None,
         minimum=2,
         offered=(2, 10_000_000),
         advanced=True,
         optional=True,
-        details="At most as many as there are rows. The rows of a label are drawn in proportion to their weights in "
-        "its scores.",
+        details="Not more than there are training rows. The rows of a label are drawn in proportion to their weights "
+        "in its scores.",
     ),
     Parameter(
         "n_hidden",
         "Hidden units",
-        "Empty takes the square root of features times labels, the paper's. More can fit more, and cost more.",
+        "Number of units in a hidden layer. Empty: the square root of features times labels, as in the paper. More "
+        "units can learn more, and take longer.",
         "int",
         None,
         minimum=1,
@@ -93,14 +95,14 @@ PARAMETERS = (
         advanced=True,
         optional=True,
         empty="√(features × labels)",
-        details="With more than one hidden layer None makes their widths a geometric series from D to L; with binary "
-        "it takes the square root of the number of features.",
+        details="With several hidden layers, None makes their widths a geometric series from D to L. With binary, "
+        "None means the square root of the number of features.",
     ),
     Parameter(
         "n_layers",
         "Layers",
-        "2 is one hidden layer, the paper's; 1 is logistic regression for each label. Only 2 have the quicker orders "
-        "of computation.",
+        "2: one hidden layer, as in the paper. 1: logistic regression for each label. Scores of networks with 3 or "
+        "more layers take longer.",
         "int",
         2,
         minimum=1,
@@ -111,7 +113,7 @@ PARAMETERS = (
     Parameter(
         "activation",
         "Activation",
-        "Of the hidden units: relu is the paper's, with gradients that are quicker to sum up.",
+        "Activation function of the hidden units. The paper uses relu, whose gradients are faster to add up.",
         "choice",
         "relu",
         options=ACTIVATIONS,
@@ -120,7 +122,7 @@ PARAMETERS = (
     Parameter(
         "binary",
         "A network for each label (FALSb)",
-        "Labels then share nothing: training takes as many small networks as there are labels.",
+        "Train a small network for each label, instead of one network for all labels.",
         "bool",
         False,
         advanced=True,
@@ -129,7 +131,7 @@ PARAMETERS = (
     Parameter(
         "l2",
         "Weight of the L2 penalty",
-        "More keeps weights smaller and scores more even between features.",
+        "With a larger penalty, weights are smaller and scores differ less between features.",
         "float",
         0.0,
         minimum=0.0,
@@ -141,7 +143,7 @@ PARAMETERS = (
     Parameter(
         "dropout",
         "Dropout",
-        "Share of hidden units left out in each step of the training: smooths the network.",
+        "Share of hidden units that are left out at random in each training step, against overfitting.",
         "float",
         0.0,
         minimum=0.0,
@@ -153,7 +155,8 @@ PARAMETERS = (
     Parameter(
         "batch_size",
         "Rows per step",
-        "Smaller makes more and noisier steps per epoch, and takes longer. Empty makes 100 steps per epoch.",
+        "Number of rows in a training step. With fewer rows, an epoch has more and noisier steps, and takes longer. "
+        "Empty: 100 steps per epoch.",
         "int",
         None,
         minimum=1,
@@ -165,7 +168,7 @@ PARAMETERS = (
     Parameter(
         "learning_rate",
         "Step size",
-        "Of Adam. Larger learns faster, until it does not learn at all.",
+        "Step size of Adam. Training is faster with a larger step, and fails if the step is too large.",
         "float",
         0.001,
         minimum=1e-12,

@@ -33,16 +33,18 @@ def present_order(task: Task, rows, shared: bool = False) -> Iterator[Block]:
     if shared:
         total = np.zeros(X.nnz)
         for labels in blocks:
-            for at, own in _of_present(task, X, labels, lambda part, squares: squares.sum(axis=1, dtype=np.float64)):
-                total[at] += own
+            for at, sums_of_part in _of_present(
+                task, X, labels, lambda part, squares: squares.sum(axis=1, dtype=np.float64)
+            ):
+                total[at] += sums_of_part
         sums = np.stack([np.bincount(X.indices, w, n_features) for w in (total, np.square(total))])
         yield _block_of_present(task, X, slice(0, n_labels), sums[:, None], rows is not None)
         return
     for labels in blocks:
         sums = np.zeros((1 if rows is None else 2, n_features, labels.stop - labels.start))
         for _, (features, parts) in _of_present(task, X, labels, partial(_by_feature, len(sums))):
-            for into, own in zip(sums, parts):
-                into[features] += own
+            for into, sums_of_part in zip(sums, parts):
+                into[features] += sums_of_part
         yield _block_of_present(task, X, labels, sums.transpose(0, 2, 1), rows is not None)
 
 
@@ -55,7 +57,7 @@ def _by_feature(count, part, squares):
     features, starts = np.unique(part.indices[order], return_index=True)
     squares = squares[order]
     powers = [squares, np.square(squares)][:count]
-    return features, [np.add.reduceat(own, starts, axis=0) if starts.size else own for own in powers]
+    return features, [np.add.reduceat(values, starts, axis=0) if starts.size else values for values in powers]
 
 
 def _block_of_present(task, X, labels, sums, sampled):

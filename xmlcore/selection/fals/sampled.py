@@ -156,12 +156,14 @@ def _draw(task, labels, weight_sums, drawn, slope_sums):
 
         def some_labels(c, last, values=values, slope_of_rows=slope_of_rows, number=number, a=a):
             """Draw rows of this block for labels c to ``last`` - 1."""
-            own = slice(labels.start + c, labels.start + last)
-            slope_of_output = sigmoid_slope(values @ network.weights[-1][:, own] + network.biases[-1][own])
+            labels_of_part = slice(labels.start + c, labels.start + last)
+            slope_of_output = sigmoid_slope(
+                values @ network.weights[-1][:, labels_of_part] + network.biases[-1][labels_of_part]
+            )
             weight = np.ascontiguousarray((slope_of_output if task.fisher else np.square(slope_of_output)).T)
             if slope_of_rows is not None:
                 slope_sums[c:last] += weight @ slope_of_rows
-            stream = np.arange(own.start, own.stop, dtype=np.int64) * len(parts) + number
+            stream = np.arange(labels_of_part.start, labels_of_part.stop, dtype=np.int64) * len(parts) + number
             fals_scoring.draw_rows(weight, a, weight_sums[c:last], task.seed * 64 + DRAWS, stream, drawn[c:last])
 
         task.workers.each(some_labels, columns)

@@ -54,9 +54,9 @@ class Selection:
             self.scores[rows] = scores
         if self.error is not None:
             self.error[rows] = error
-        for label, own in zip(range(rows.start, rows.stop), scores):
-            self.selected[label] = best(own, self.k)
-            self.selected_scores[label] = own[self.selected[label]]
+        for label, scores_of_label in zip(range(rows.start, rows.stop), scores):
+            self.selected[label] = best(scores_of_label, self.k)
+            self.selected_scores[label] = scores_of_label[self.selected[label]]
 
     def fitted(self) -> dict:
         """Return the fitted attributes of FALS that hold features and scores."""

@@ -222,11 +222,11 @@ class Training:
 
         def first_layer_part(a, b):
             """Make a step of units ``a`` to ``b`` - 1 of the first layer, and compute them for the following batch."""
-            own = delta
+            gradient_before = delta
             if last > 0:
-                own = np.empty_like(hidden[0]) if before_first is None else before_first
-                self._backward_part(hidden, 1, delta, own, rate, a, b)
-            self._first_step(parts, own, rate, a, b)
+                gradient_before = np.empty_like(hidden[0]) if before_first is None else before_first
+                self._backward_part(hidden, 1, delta, gradient_before, rate, a, b)
+            self._first_step(parts, gradient_before, rate, a, b)
             if following is not None:
                 self._first_part(following, a, b)
 
@@ -247,10 +247,10 @@ class Training:
         ``delta`` is the gradient by the layer's outputs; the gradient by its inputs is written into ``before``.
         """
         weights = self.weights[layer][first:last]
-        own = before[:, first:last]
-        np.matmul(delta, weights.T, out=own)
+        gradient_before = before[:, first:last]
+        np.matmul(delta, weights.T, out=gradient_before)
         values = hidden[layer - 1][:, first:last]
-        own *= slope(values, self.settings.activation, 1 / (1 - self.settings.dropout))
+        gradient_before *= slope(values, self.settings.activation, 1 / (1 - self.settings.dropout))
         gradient = values.T @ delta
         kernels.dense_step(
             gradient, rate, self.settings.l2, weights, self.mean[layer][first:last], self.square[layer][first:last]
