@@ -68,11 +68,11 @@ class FALS(MultiLabelModel):
 
     Notes
     -----
-    The paper does not state the following choices. An epoch has 100 steps. Weights and biases are first drawn uniformly
-    from ±1/sqrt(n_in). The learning rate is 0.001. Attributions other than gradients are squared and averaged as
-    gradients are. The smoothing term of LRP has the sign of the sum that it is added to. Features are not scaled: there
-    is a warning where the values of one are a thousand times those of the median feature, or where the scores of a
-    label are all 0.
+    The paper does not state the following choices. By default an epoch has 100 steps. Weights and biases are first
+    drawn uniformly between -1/sqrt(n_in) and 1/sqrt(n_in). The learning rate is 0.001. Attributions other than
+    gradients are squared and averaged as gradients are. The smoothing term of LRP has the sign of the sum that it is
+    added to. Features are not scaled: there is a warning where the values of one are a thousand times those of the
+    median feature, or where the scores of a label are all 0.
 
     References
     ----------
