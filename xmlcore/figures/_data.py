@@ -44,8 +44,8 @@ def label_frequency(frame: pd.DataFrame) -> go.Figure:
         buckets = {bucket: int(np.count_nonzero(frame["bucket"] == bucket)) for bucket in BUCKETS}
     least, most = (int(counts[order[-1]]), int(counts[order[0]])) if n else (0, 0)
     flat = most < FLAT * least
-    wording = {"without_rows": int(len(frame) - n), "buckets": buckets, "least": least, "most": most, "flat": flat}
-    figure.update_layout(meta={**figure.layout.meta, **wording})
+    facts = {"without_rows": int(len(frame) - n), "buckets": buckets, "least": least, "most": most, "flat": flat}
+    figure.update_layout(meta={**figure.layout.meta, **facts})
     if n == 0:
         figure.update_xaxes(title_text="Rank of the label", showticklabels=False, ticks="", showgrid=False)
         figure.update_yaxes(title_text="Training rows", showticklabels=False, ticks="", showgrid=False)

@@ -64,8 +64,8 @@ def sampled_classes(frame: pd.DataFrame, *, title: str = "Class sizes before and
     kept = curve_points(before)
     figure = new_figure(title, shown=kept.size, total=n)
     start, place, mean, low, high = _stretches(after)
-    wording = {"without_rows": int(size.size - n), "without_copies": int((after == 0).sum()), "stretches": place.size}
-    figure.update_layout(meta={**figure.layout.meta, **wording}, showlegend=True)
+    facts = {"without_rows": int(size.size - n), "without_copies": int((after == 0).sum()), "stretches": place.size}
+    figure.update_layout(meta={**figure.layout.meta, **facts}, showlegend=True)
     figure.update_xaxes(title_text="Rank of the class by training rows (log)")
     figure.update_yaxes(title_text="Rows or copies (log)")
     if n == 0:
@@ -99,7 +99,7 @@ def sampled_classes(frame: pd.DataFrame, *, title: str = "Class sizes before and
         hovertemplate="%{customdata}<br>%{y:.3~g} copies per class<extra></extra>",
     )
     figure.update_xaxes(**log_axis(1, n))
-    least = LEAST_COPIES if wording["without_copies"] else max(min(before.min(), low.min()), LEAST_COPIES)
+    least = LEAST_COPIES if facts["without_copies"] else max(min(before.min(), low.min()), LEAST_COPIES)
     figure.update_yaxes(**log_axis(least, max(before.max(), high.max())), tickvals=None)
     return figure
 
@@ -115,7 +115,7 @@ def candidate_curves(
         Columns ``n_candidates``, ``recall`` (share of rows whose class is a candidate), ``accuracy``, ``macro_f1`` (in
         [0, 1]), ``predict_ms_per_row`` (milliseconds).
     own : int, optional
-        The model's own q, which is marked.
+        The q with which the model was trained. It is marked.
     title : str
         Title of the figure.
 
@@ -184,8 +184,8 @@ def sampling_sweep(
     x = np.sort(rows[axis].unique())
     figure = _panels(new_figure(title or f"More {_plural(axis)}", shown=x.size, total=x.size), 3)
     seeds = int(rows.groupby(axis)["seed"].nunique().max()) if x.size else 0
-    wording = {"seeds": seeds, "failed": int(failed.sum())}
-    figure.update_layout(meta={**figure.layout.meta, **wording}, showlegend=True, height=620)
+    facts = {"seeds": seeds, "failed": int(failed.sum())}
+    figure.update_layout(meta={**figure.layout.meta, **facts}, showlegend=True, height=620)
     sign = SIGNS[axis]
     seconds, time_unit = _time_unit(rows["fit_s"].max() if x.size else 0.0)
     size, size_unit = _size_unit(rows["bytes"].max() if x.size else 0.0)
@@ -333,10 +333,10 @@ def _points(figure, x, y, name, color, mark, hover, panel, **trace):
     )
 
 
-def _swept_axis(figure, x, wording, name, own, n):
-    """Set the shared log axis, with a tick at each value that has space, and mark the model's own value."""
+def _swept_axis(figure, x, title, name, own, n):
+    """Set the log axis of n panels, with a tick at each value for which there is space, and mark the value ``own``."""
     figure.update_xaxes(type="log")
-    figure.update_xaxes(title_text=wording, row=n, col=1)
+    figure.update_xaxes(title_text=title, row=n, col=1)
     if len(x) == 0:
         return
     logs = np.log10(np.asarray(x, np.float64))

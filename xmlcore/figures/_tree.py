@@ -46,11 +46,16 @@ def tree(
         Columns ``node``, ``parent`` (-1 for the top), ``x``, ``y``, ``kind`` ("inner" or "leaf"), ``rows`` (training
         rows), ``hidden`` (number of nodes below it that are not in the frame), and the column named by ``color``.
 
-        Optional, for the hover text: ``depth``, ``labels``, ``equation``, ``sent``, ``purity``, ``share_of_parent``,
-        ``having``, ``told``. Optional, written beside the ends of branches: ``name_1`` or ``told_name``; or ``held``
-        and ``companion``. Optional, for the way of a row or a label: ``visited`` (nodes on the way get full size, edges
-        on it are thicker) and ``share_of_label`` (the more of a label's rows take an edge, the thicker it is).
-        :func:`xmlcore.models.ldsm.frames.drawing_frame` gives all of them.
+        Optional, for the hover text: ``depth``, ``purity`` and ``share_of_parent``, which are numbers; ``labels`` (most
+        frequent labels of the node), ``equation`` (J as a sum of its parts), ``sent`` (shares of rows that go to each
+        child), ``having`` (rows with the chosen label) and ``told`` (the label whose share grew most), which are texts.
+
+        Optional, written beside nodes at the ends of branches: ``name_1`` or ``told_name`` (name of a label); or
+        ``held`` (share of the chosen label's rows, as text) and ``companion`` (name of another label of the node).
+
+        Optional, to mark the nodes that a row or the rows of a label visit: ``visited`` (these nodes have full size,
+        and their edges are thicker) and ``share_of_label`` (edges are thicker, the more of the label's rows go along
+        them). :func:`xmlcore.models.ldsm.frames.drawing_frame` gives all of them.
     color : str
         Column of numbers that gives the colours. Nodes where it is nan are grey.
     color_range : pair of float, optional

@@ -115,7 +115,7 @@ def test_fitting_stops_where_progress_raises_and_leaves_the_model_as_it_was():
     ({"n_layers": 1, "n_hidden": 4}, "no hidden layer"),
     ({"binary": True, "n_layers": 3}, "binary=True is for n_layers=2"),
     ({"binary": True, "scoring": "sampled"}, "not for it"),
-    ({"n_scored_rows": 61, "scoring": "sampled"}, "X has 60 rows: scoring='exact' takes all"),
+    ({"n_scored_rows": 61, "scoring": "sampled"}, "X has 60 rows: scoring='exact' uses all"),
     ({"learning_rate": 1e30}, "diverged"),
     ({"l2": 1e39}, "diverged"),
 ])  # fmt: skip

@@ -40,7 +40,7 @@ def check_n_scored_rows(params, n_rows: int) -> None:
     """Raise ValueError if scores are sampled from more rows than there are."""
     if params.scoring == "sampled" and params.n_scored_rows is not None and params.n_scored_rows > n_rows:
         raise ValueError(
-            f"n_scored_rows is {params.n_scored_rows:,}, but X has {n_rows:,} rows: scoring='exact' takes all"
+            f"n_scored_rows is {params.n_scored_rows:,}, but X has {n_rows:,} rows: scoring='exact' uses all"
         )
 
 

@@ -309,7 +309,7 @@ class FALS(MultiLabelModel):
         return Ranking(labels, scores)
 
     def predict_proba(self, X, threshold: float = 0.0) -> sp.csr_array:
-        """Return the probabilities that the network gives.
+        """Return the probabilities that the network predicts.
 
         Parameters
         ----------

@@ -9,7 +9,7 @@ from xmlcore._kernels import fals_training as kernels
 from xmlcore.progress import Progress, silent
 from xmlcore.selection.fals.network import DROPOUT, ORDER, Network, activate, first_weights, sigmoid, slope
 
-SLICE_WORK = 4e6  # smallest number of multiplications worth a thread of their own
+SLICE_WORK = 4e6  # smallest number of multiplications that are given to a thread
 STEPS_PER_EPOCH = 100  # number of steps per epoch, unless batch_size is given
 MAX_SLICES = 8  # largest number of parts that a layer is divided into
 DENSE = 0.2  # smallest share of non-zero values of X at which rows are multiplied as dense rows
