@@ -34,7 +34,7 @@ MOST_LINES = 600  # of a file
 MOST_CODE_LINES = 80  # of a function, without its docstring
 MOST_ARGUMENTS = 12  # of a kernel
 # A comment of this form beside a file's or a function's beginning says why it is longer, or takes more arguments.
-REASON = re.compile(r"#.*\b(long|many arguments) because\b", re.IGNORECASE)
+REASON = re.compile(r"#.*\b((long|many arguments) because\b|more than 12 arguments: )", re.IGNORECASE)
 
 SLOW = ("pandas", "sklearn", "plotly", "streamlit", "joblib", "numba", "scipy")
 
