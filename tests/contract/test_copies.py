@@ -4,6 +4,7 @@ import copy
 import json
 import os
 import pickle
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -137,8 +138,7 @@ def test_a_damaged_array_is_a_format_error(case, tmp_path):
     with np.load(folder / "arrays.npz") as stored:
         arrays = {name: stored[name] for name in stored.files}
     for name, array in arrays.items():
-        harms = [] if name in OPTIONAL_ARRAYS else [{}]
-        harms += [{name: array.astype("U4")}, {name: array[None]}] if array.ndim else []
+        harms = [{name: array.astype("U4")}, {name: array[None]}] if array.ndim else []
         harms += [{name: array[:-1]}] if array.ndim and array.size > 1 else []
         for harm in harms:
             np.savez(folder / "arrays.npz", **{key: value for key, value in arrays.items() if key != name} | harm)
@@ -146,7 +146,16 @@ def test_a_damaged_array_is_a_format_error(case, tmp_path):
                 load_model(folder)
 
 
-OPTIONAL_ARRAYS = {"scores", "standard_error", "mean_ptr"}
+@every_model
+def test_a_saved_model_without_one_of_its_arrays_is_refused(case, tmp_path):
+    folder = fitted(case).save(tmp_path / "model")
+    with np.load(folder / "arrays.npz") as stored:
+        arrays = {name: stored[name] for name in stored.files}
+    for name in arrays:
+        np.savez(folder / "arrays.npz", **{key: array for key, array in arrays.items() if key != name})
+        with pytest.raises(ModelFormatError, match=rf"arrays.npz lacks {re.escape(name)}: save the model again"):
+            load_model(folder)
+
 
 FRESH = {  # one case of each class
     "PLT(max_leaf_labels=2)",

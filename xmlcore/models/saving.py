@@ -43,6 +43,7 @@ def write_model(model, path) -> Path:
         "class": type(model).__name__,
         "params": params,
         "values": values,
+        "arrays": [*arrays, *param_arrays],
     }
     names = getattr(model, "feature_names_in_", None)
     if names is not None:
@@ -106,7 +107,7 @@ def load_model(path) -> "MultiLabelModel":  # noqa: F821
     # Damaged bytes make the parsers of JSON, zip archives and arrays raise nearly anything, from RecursionError to
     # tokenize.TokenError: whatever it is, the model cannot be read.
     try:
-        cls, params, values, names = _read_description(folder)
+        cls, params, values, names, of_arrays = _read_description(folder)
     except ModelFormatError:
         raise
     except Exception as error:
@@ -114,6 +115,12 @@ def load_model(path) -> "MultiLabelModel":  # noqa: F821
     try:
         with np.load(folder / ARRAYS_FILE, allow_pickle=False) as stored:
             arrays = {key: stored[key] for key in stored.files}
+    except Exception as error:
+        raise _damaged(folder / ARRAYS_FILE, error) from error
+    missing = sorted(set(of_arrays) - set(arrays))
+    if missing:
+        raise ModelFormatError(f"{folder / ARRAYS_FILE} lacks {', '.join(missing)}: save the model again")
+    try:
         model = cls(**_joined(cls, params, arrays))
     except Exception as error:
         raise _damaged(folder / ARRAYS_FILE, error) from error
@@ -135,8 +142,8 @@ def load_model(path) -> "MultiLabelModel":  # noqa: F821
     return model
 
 
-def _read_description(folder: Path) -> tuple[type, dict, dict, np.ndarray | None]:
-    """Return the class, the parameters, the values and the feature names in ``params.json``."""
+def _read_description(folder: Path) -> tuple[type, dict, dict, np.ndarray | None, list[str]]:
+    """Return the class, the parameters, the values, the feature names and the names of arrays in ``params.json``."""
     description = json.loads((folder / PARAMS_FILE).read_text(encoding="utf-8"))
     version, name = description["format"], description["class"]
     if version != FORMAT_VERSION:
@@ -153,7 +160,10 @@ def _read_description(folder: Path) -> tuple[type, dict, dict, np.ndarray | None
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
             raise ModelFormatError(f"{folder / PARAMS_FILE} has feature names that are not a list of strings")
         names = np.array(names, dtype=object)
-    return cls, params, values, names
+    of_arrays = description.get("arrays", [])  # earlier versions did not write it
+    if not isinstance(of_arrays, list) or not all(isinstance(name, str) for name in of_arrays):
+        raise ModelFormatError(f"{folder / PARAMS_FILE} has names of arrays that are not a list of strings")
+    return cls, params, values, names, of_arrays
 
 
 def _damaged(path: Path, error: Exception) -> ModelFormatError:

@@ -1,5 +1,7 @@
 """A loaded LdSM equals the saved one; damaged files are refused."""
 
+import json
+
 import numpy as np
 import pytest
 from ldsm_examples import assert_same_model, small_data, small_model
@@ -73,7 +75,6 @@ def _cut(name):
         _cut("mean_ptr"),
         _cut("mean_weights"),
         _cut("hist_counts"),
-        lambda arrays: arrays.pop("hist_ptr"),
         lambda arrays: arrays.update(mean_values=arrays["mean_values"][:, None]),
         lambda arrays: arrays.update(mean_ptr=arrays["mean_ptr"].astype(float)),
         lambda arrays: arrays.update(columns=arrays["columns"].astype(np.int64)),
@@ -87,4 +88,22 @@ def test_a_damaged_model_is_refused(harm, tmp_path):
     harm(arrays)
     np.savez(folder / "arrays.npz", **arrays)
     with pytest.raises(ModelFormatError):
+        load_model(folder)
+
+
+@pytest.mark.parametrize("params", [{"rerank_beta": 0.5}, {"rerank_beta": 0.5, "rerank_space": "idf"}, {}])
+def test_a_model_has_the_means_of_labels_exactly_when_it_reranks(params, tmp_path):
+    folder = small_model(**params).fit(*small_data()).save(tmp_path / "model")
+    description = json.loads((folder / "params.json").read_text())
+    del description["arrays"]  # as an earlier version wrote it
+    (folder / "params.json").write_text(json.dumps(description))
+    assert load_model(folder).rerank_[0] == params.get("rerank_beta", 1.0)
+    with np.load(folder / "arrays.npz") as stored:
+        arrays = dict(stored)
+    if params:
+        del arrays["mean_ptr"]
+    else:
+        arrays["mean_ptr"] = np.zeros(7, np.int64)
+    np.savez(folder / "arrays.npz", **arrays)
+    with pytest.raises(ModelFormatError, match="labels' means"):
         load_model(folder)

@@ -82,6 +82,8 @@ def fitted_from(values: dict, arrays: dict[str, np.ndarray]) -> Fitted:
     beta, gamma = map(float, values["rerank"])
     if not (0 <= beta <= 1 and 0 <= gamma <= MOST_GAMMA):
         raise ModelFormatError(f"no model has β = {beta} and γ = {gamma}")
+    if (beta < 1) != (MEANS[0] in arrays):
+        raise ModelFormatError(f"its arrays have the labels' means exactly when β is below 1, but β is {beta}")
     if values["optimizer"] not in OPTIMIZERS or values["arity"] > MOST_CHILDREN:
         raise ModelFormatError(f"no model has optimizer {values['optimizer']!r} and arity {values['arity']}")
     check_columns(arrays["feature_of_column"], values["n_features"])
