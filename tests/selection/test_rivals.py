@@ -20,6 +20,7 @@ from xmlcore.selection import (
     decision_trees,
     rivals,
 )
+from xmlcore.selection.fals.selecting import selected_count
 
 FEW_TREES = {"n_estimators": 3}
 ALL = [(RandomForestSelection, FEW_TREES), (LassoSelection, {}), (ChiSquaredSelection, {}),
@@ -166,7 +167,7 @@ def test_blocks_and_forms_do_not_change_anything(selection, params, monkeypatch)
 
 @pytest.mark.parametrize("n_features, total, expected", [(0.1, 1006, 101), (1.0, 7, 7), (0.001, 20, 1), (7, 20, 7)])
 def test_features_are_a_share_or_a_count(n_features, total, expected):
-    assert rivals.selected_count(n_features, total) == expected
+    assert selected_count(n_features, total) == expected
 
 
 @pytest.mark.parametrize("selection, params", ALL)
@@ -187,7 +188,7 @@ def test_progress_is_reported_and_can_stop_the_training(selection, params):
 
 def test_a_count_of_more_features_than_there_are_and_unknown_forest_parameters_are_named():
     X, Y = data()
-    with pytest.raises(ValueError, match="n_features must be from 1 to 20"):
+    with pytest.raises(ValueError, match="n_features is 21, but X has 20 features"):
         ChiSquaredSelection(n_features=21).fit(X, Y)
     with pytest.raises(TypeError, match="no parameter trees"):
         RandomForestSelection(trees=3).fit(X, Y)

@@ -5,7 +5,6 @@ Each computes a score of every feature for every label and keeps the k best feat
 whose scores have the largest sums over labels.
 """
 
-import numbers
 import warnings
 from dataclasses import replace
 
@@ -18,7 +17,8 @@ from xmlcore.parameters import N_JOBS, SEED, Parameter, described
 from xmlcore.progress import Progress, silent
 from xmlcore.selection.decision_trees import label_seed, tree_columns
 from xmlcore.selection.fals.parameters import N_FEATURES
-from xmlcore.validation import INT32_MAX, check_count, check_features, check_labels, feature_names
+from xmlcore.selection.fals.selecting import best, selected_count
+from xmlcore.validation import INT32_MAX, check_features, check_labels, feature_names
 
 BLOCK_SCORES = 1 << 22  # number of scores computed at a time: 32 MiB as float64
 
@@ -447,29 +447,6 @@ class MutualInformationSelection(_Selection):
 
 
 # Shared functions -----------------------------------------------------------------------------------------------------
-
-
-def selected_count(n_features, total: int) -> int:
-    """Return the number of features to select, at least 1: a share of ``total`` features is rounded to a number.
-
-    Raises
-    ------
-    ValueError, TypeError
-    """
-    if isinstance(n_features, numbers.Real) and not isinstance(n_features, (bool, np.bool_, numbers.Integral)):
-        if not 0 < n_features <= 1:
-            raise ValueError(f"n_features is a share above 0 and at most 1, or a whole number, not {n_features}")
-        return max(1, round(float(n_features) * total))
-    return check_count(n_features, "n_features", most=total)
-
-
-def best(scores, k, later=None):
-    """Return the ids of the k largest scores, best first: int32 (k,).
-
-    Equal scores are ordered by ``later``, larger values first, and then by id.
-    """
-    order = np.argsort(-scores, kind="stable") if later is None else np.lexsort((-later, -scores))
-    return order[:k].astype(np.int32)
 
 
 def binary_column(Y: sp.csc_array, label):

@@ -172,6 +172,8 @@ def test_scores_beyond_the_limit_are_not_kept_but_the_selection_is_the_same():
 def test_best_features_are_those_of_a_full_sort():
     scores = np.array([3, 1, 3, 0, 3, 2], np.float32)
     assert [best(scores, k).tolist() for k in (1, 2, 4, 6)] == [[0], [0, 2], [0, 2, 4, 5], [0, 2, 4, 5, 1, 3]]
+    later = np.array([1, 9, 1, 9, 4, 2], np.float32)
+    assert [best(scores, k, later).tolist() for k in (1, 3, 6)] == [[4], [4, 0, 2], [4, 0, 2, 5, 1, 3]]
 
 
 def test_auto_scoring_is_sampled_where_exact_scores_cost_too_much(monkeypatch):

@@ -1,7 +1,5 @@
 """FALS: features selected for each label by the gradients of a small network."""
 
-import numbers
-
 import numpy as np
 import scipy.sparse as sp
 
@@ -18,7 +16,7 @@ from xmlcore.selection.fals.estimates import estimate
 from xmlcore.selection.fals.network import sizes_of
 from xmlcore.selection.fals.parameters import FISHER, METHODS, PARAMETERS, SHARED
 from xmlcore.selection.fals.scoring import score, score_bytes
-from xmlcore.selection.fals.selecting import best
+from xmlcore.selection.fals.selecting import best, selected_count
 from xmlcore.selection.fals.training import Settings, Training, batch_size
 from xmlcore.selection.fals.workers import Workers
 from xmlcore.validation import check_count, check_features, check_labels, check_threshold, csr_parts, feature_names
@@ -151,7 +149,7 @@ class FALS(MultiLabelModel):
         Y = check_labels(Y, n_rows=X.shape[0])
         if Y.nnz == 0:
             raise ValueError("no row of Y has a label: there is nothing to learn")
-        k = self._count(X.shape[1])
+        k = selected_count(self.n_features, X.shape[1])
         check_n_scored_rows(self, X.shape[0])
         seed = int(np.random.default_rng().integers(1 << 31) if self.random_state is None else self.random_state)
         warn_of_scales(X)
@@ -388,14 +386,6 @@ class FALS(MultiLabelModel):
             )
         if self.n_layers == 1 and self.attribution == "gradient" and self.scoring == "sampled":
             raise ValueError("n_layers=1 has exact scores at no cost: scoring='sampled' is not for it")
-
-    def _count(self, n_features):
-        """Return the number of features to select for each label, when X has ``n_features``."""
-        if isinstance(self.n_features, numbers.Integral):
-            if self.n_features > n_features:
-                raise ValueError(f"n_features is {self.n_features}, but X has {n_features} features")
-            return int(self.n_features)
-        return max(1, round(self.n_features * n_features))
 
     def _state(self):
         """Return the values and arrays to save, see :func:`xmlcore.selection.fals.saving.state`."""

@@ -1,15 +1,47 @@
-"""Selection of the best features of each label, from scores that are computed in blocks of labels."""
+"""The number of features to select, the best of them, and FALS's selection from scores computed in blocks of labels."""
+
+import numbers
 
 import numpy as np
 
 from xmlcore.selection.fals.checks import is_finite
 
 
-def best(scores, k: int) -> np.ndarray:
-    """Return the k features of largest score, best first, the smaller id first among equals: int32 (k,)."""
+def selected_count(n_features, total: int) -> int:
+    """Return the number of features to select, at least 1: a share of ``total`` features is rounded to a number.
+
+    Raises
+    ------
+    ValueError
+        A count above ``total``.
+    """
+    if not isinstance(n_features, numbers.Integral):
+        return max(1, round(float(n_features) * total))
+    if n_features > total:
+        raise ValueError(f"n_features is {n_features}, but X has {total} features")
+    return int(n_features)
+
+
+def best(scores, k: int, later=None) -> np.ndarray:
+    """Return the k features of largest score, best first.
+
+    Parameters
+    ----------
+    scores : ndarray, shape (D,)
+    k : int
+        From 1 to D.
+    later : ndarray, shape (D,), optional
+        Orders features of equal scores, larger values first. Features that are still equal, and all features of equal
+        scores without it, are ordered by id, smaller first.
+
+    Returns
+    -------
+    ndarray of int32, shape (k,)
+    """
     least = np.partition(scores, scores.size - k)[scores.size - k]
     candidates = np.flatnonzero(scores >= least)
-    return candidates[np.argsort(-scores[candidates], kind="stable")][:k].astype(np.int32)
+    keys = (-scores[candidates],) if later is None else (-later[candidates], -scores[candidates])
+    return candidates[np.lexsort(keys)][:k].astype(np.int32)
 
 
 class Selection:
