@@ -11,7 +11,9 @@ from sklearn.base import clone
 
 from xmlcore import PLT, LabelTree
 from xmlcore.experiment import MODELS, SELECTORS
+from xmlcore.experiment.catalog import NOISE
 from xmlcore.parameters import Parameter, check_parameters, described, in_form
+from xmlcore.robustness import AdversarialTraining
 
 CLASSES = list(dict.fromkeys(case.cls for case in CASES))
 EACH = [(cls, parameter) for cls in CLASSES for parameter in cls.PARAMETERS]
@@ -38,6 +40,8 @@ def refused(parameter):
         if parameter.maximum is not None:
             values += [parameter.maximum + (1 if parameter.kind == "int" else parameter.maximum * 1e-6)]
             values += [parameter.maximum] if parameter.below else []
+    if parameter.kind in ("int", "float"):
+        values += [10**400] if parameter.maximum is not None or parameter.kind == "float" else []
     if parameter.kind == "int":
         values += [1.5, 2.0, "1"]
     if parameter.kind == "share":
@@ -136,8 +140,7 @@ def test_what_a_form_offers_is_accepted_by_the_estimator(name):
     info = (MODELS | SELECTORS)[name]
     table = {parameter.name: parameter for parameter in info.cls.PARAMETERS}
     for offered in info.parameters:
-        if offered.name not in table:
-            assert offered.name.startswith("noise_")  # of training with noise, which every model has
+        if offered in NOISE:
             continue
         described_as = table[offered.name]
         assert offered.default == described_as.default and offered.help == described_as.help
@@ -146,6 +149,16 @@ def test_what_a_form_offers_is_accepted_by_the_estimator(name):
                 described_as.check(value)
         if offered.optional:
             described_as.check(None)
+
+
+def test_what_a_form_offers_of_training_with_noise_is_accepted_and_0_is_without_noise():
+    table = {parameter.name: parameter for parameter in AdversarialTraining.PARAMETERS}
+    for offered, name in zip(NOISE, ("sigma", "augment_ratio", "noise_support"), strict=True):
+        assert offered.label == table[name].label and offered.help.startswith(table[name].help)
+        for value in (offered.minimum, offered.maximum, offered.default, *offered.options):
+            if value is not None and (name, value) != ("sigma", 0.0):
+                table[name].check(value)
+    assert NOISE[0].default == 0.0 and all(info.parameters[-3:] == NOISE for info in MODELS.values())
 
 
 @every_case

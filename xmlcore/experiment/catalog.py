@@ -1,6 +1,6 @@
 """The models and feature selectors that can be run, with what a user should know of each."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 
 from xmlcore.models.double_sampling import DoubleSampling
@@ -8,6 +8,7 @@ from xmlcore.models.ldsm import LdSM
 from xmlcore.models.one_vs_rest import OneVsRest
 from xmlcore.models.plt import PLT
 from xmlcore.parameters import Parameter, in_form
+from xmlcore.robustness import AdversarialTraining
 from xmlcore.selection.fals import FALS
 from xmlcore.selection.rivals import (
     ChiSquaredSelection,
@@ -56,41 +57,26 @@ class ModelInfo:
         return getattr(import_module(module), name)
 
 
-# Training on noisy rows beside the clean ones, which every model can (xmlcore.robustness.AdversarialTraining).
-NOISE = (
-    Parameter(
-        "noise_sigma",
-        "Noise in training, σ",
-        "0 trains on the rows as they are. More adds copies of rows with Gaussian noise of this standard deviation, in "
-        "the units of the feature values: the model holds up better under such noise, and is often a little worse "
-        "without it. The paper (Date and Mehar) has 0.05, for values between 0 and 1.",
-        "float",
-        0.0,
-        minimum=0.0,
-        maximum=1e6,
-        advanced=True,
-    ),
-    Parameter(
-        "noise_ratio",
-        "Noise in training, copies per row",
-        "How many noisy copies are added, as a share of the training rows. 1 doubles them, the paper's.",
-        "float",
-        1.0,
-        minimum=0.01,
-        maximum=100.0,
-        advanced=True,
-    ),
-    Parameter(
-        "noise_support",
-        "Noise in training, on",
-        "all: every feature of a row gets noise, also those that are 0 (the paper): training takes memory and time for "
-        "rows times features. nonzero: only the features that a row has, at about twice the time of clean training.",
-        "choice",
-        "all",
-        options=("all", "nonzero"),
-        advanced=True,
-    ),
-)
+def _noise() -> tuple[Parameter, ...]:
+    """Return the parameters of training with noise under the names and bounds of a form."""
+    table = {p.name: replace(p, in_form=True, advanced=True) for p in AdversarialTraining.PARAMETERS}
+    sigma = table["sigma"]
+    return (
+        replace(
+            sigma,
+            name="noise_sigma",
+            help=f"{sigma.help} 0 trains on the rows as they are.",
+            default=0.0,
+            above=False,
+            maximum=1e6,
+        ),
+        replace(table["augment_ratio"], name="noise_ratio", minimum=0.01, maximum=100.0, above=False),
+        table["noise_support"],
+    )
+
+
+# Training on noisy copies of rows beside the clean rows, which every model can.
+NOISE = _noise()
 
 MODELS = {
     "PLT": ModelInfo(

@@ -26,8 +26,7 @@ PARAMETERS = (
     ),
     replace(
         _SIGMA,
-        details='The paper uses 0.05. With another ``kind``, the level of that perturbation: the rate of "words", the '
-        "epsilon of an attack.",
+        details='With another ``kind``, the level of that perturbation: the rate of "words", the epsilon of an attack.',
     ),
     _RATIO,
     replace(
