@@ -6,7 +6,10 @@ from xmlcore.validation import check_count, check_row
 
 
 def by_frequency(X):
-    """The features that occur, the most frequent first: int32."""
+    """Return the ids of the features that occur in the CSR matrix ``X``, most frequent first: int32.
+
+    Equally frequent features are ordered by id.
+    """
     if X.shape[1] <= 4 * X.nnz:
         counts = np.bincount(X.indices, minlength=X.shape[1])
         order = np.argsort(-counts, kind="stable")
@@ -16,12 +19,23 @@ def by_frequency(X):
 
 
 def columns_of(feature_of_column, n_features):
-    """Return where kernels find a feature's column, read-only: (feature_ids, column_of).
+    """Return the table in which kernels look up a feature's column.
 
-    A table of all features, unless most of them have no column: then those that have, in order.
+    Parameters
+    ----------
+    feature_of_column : ndarray of int32
+        The feature of each column.
+    n_features : int
+
+    Returns
+    -------
+    feature_ids, column_of : ndarray of int32, read-only
+        If ``feature_ids`` is empty, ``column_of[feature]`` is the column of a feature, or -1. Otherwise, to save memory
+        when few features have a column, ``feature_ids`` lists these features in rising order, and ``column_of[i]`` is
+        the column of ``feature_ids[i]``.
     """
     n = feature_of_column.size
-    if n == 0:  # one feature that has no column stands for all
+    if n == 0:  # list one feature, without a column, so that feature_ids is not empty
         feature_ids, column_of = np.zeros(1, np.int32), np.full(1, -1, np.int32)
     elif n_features <= 8 * n + 1024:
         feature_ids, column_of = np.empty(0, np.int32), np.full(n_features, -1, np.int32)
@@ -33,10 +47,10 @@ def columns_of(feature_of_column, n_features):
 
 
 def read_only(arrays: tuple) -> tuple:
-    """Mark all arrays as read-only.
+    """Mark the arrays in a tuple as read-only, and return the tuple.
 
-    Kernels are compiled for each mix of read-only and writable arrays, and arrays that joblib maps from a file are
-    read-only: one mix for all.
+    A kernel is compiled once more for every new combination of read-only and writable arguments. Arrays that joblib
+    maps from a file are always read-only, so all arrays of fitted models are.
     """
     for array in arrays:
         if isinstance(array, np.ndarray):
@@ -45,17 +59,25 @@ def read_only(arrays: tuple) -> tuple:
 
 
 def in_columns(x, columns, block=None):
-    """CSR rows in columns, their values as they are; features without a column are left out.
+    """Replace the features of CSR rows by their columns; entries of features without a column are left out.
 
     Parameters
     ----------
-    x : ptr, indices, data
-    columns : what :func:`columns_of` returns
+    x : (ptr, indices, data)
+        The arrays of a CSR matrix.
+    columns : (feature_ids, column_of)
+        From :func:`columns_of`.
     block : (first row, last row + 1), optional
+        Only these rows are returned.
 
     Returns
     -------
-    ptr : int64, columns : int32, values : as ``data``
+    ptr : ndarray of int64
+        Where each row's entries begin, and where those of the last row end.
+    columns : ndarray of int32
+        The column of each entry.
+    values : ndarray
+        The data of the entries, unchanged.
     """
     ptr, indices, data = x
     first, last = (0, ptr.size - 1) if block is None else block
@@ -63,18 +85,18 @@ def in_columns(x, columns, block=None):
     feature_ids, column_of = columns
     if feature_ids.size:
         at = np.minimum(np.searchsorted(feature_ids, indices), feature_ids.size - 1)
-        found = np.where(feature_ids[at] == indices, column_of[at], np.int32(-1))
+        entry_columns = np.where(feature_ids[at] == indices, column_of[at], np.int32(-1))
     else:
-        found = column_of[indices]
-    own, known = ptr[first : last + 1] - ptr[first], found >= 0
-    if not known.all():
-        own = np.concatenate([[0], np.cumsum(known)])[own]
-        found, data = found[known], data[known]
-    return own, found, np.ascontiguousarray(data)
+        entry_columns = column_of[indices]
+    row_ptr, has_column = ptr[first : last + 1] - ptr[first], entry_columns >= 0
+    if not has_column.all():
+        row_ptr = np.concatenate([[0], np.cumsum(has_column)])[row_ptr]
+        entry_columns, data = entry_columns[has_column], data[has_column]
+    return row_ptr, entry_columns, np.ascontiguousarray(data)
 
 
 def are_pointers(ptr, count, last, first=0):
-    """Whether these are pointers of ``count`` lists, one after the other from ``first`` to ``last``."""
+    """Return whether ``ptr`` holds the bounds of ``count`` lists that follow each other from ``first`` to ``last``."""
     return ptr.size == count + 1 and ptr[0] == first and ptr[-1] == last and bool((ptr[1:] >= ptr[:-1]).all())
 
 
@@ -98,12 +120,12 @@ def largest_values(x, n: int = 5) -> list[tuple[int, float]]:
     x : sparse or dense, shape (D,) or (1, D)
         One row.
     n : int
-        Most features to return.
+        Largest number of features to return.
 
     Returns
     -------
     list of (feature, value)
-        Largest |value| first; equal ones by feature id. Features with value 0 are left out.
+        Largest |value| first; features of equal |value| by id. Features with value 0 are left out.
     """
     n, x = check_count(n, "n"), check_row(x)
     order = np.lexsort((x.indices, -np.abs(x.data)))[:n]

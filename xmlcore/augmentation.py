@@ -1,4 +1,4 @@
-"""Training rows with changed copies: what adversarial training is fitted to."""
+"""Add changed copies to training rows, for adversarial training."""
 
 from typing import NamedTuple
 
@@ -9,8 +9,8 @@ from xmlcore.system import free_bytes
 from xmlcore.validation import check_count, check_features, check_labels, check_number
 
 BYTES_PER_VALUE = 8  # bytes of one value of a sparse row: a float32 value and an int32 column
-# Peak memory of training a label tree on two threads, in copies of the training rows, as measured: the rows as they are
-# made, as they are stacked, as the model reads them, and as the threads hold them.
+# Measured peak memory of training a label tree on two threads, as a multiple of the memory of the training rows: they
+# exist once when they are made, when they are stacked and when the model converts them, and in every thread.
 COPIES = 6
 
 
@@ -19,7 +19,7 @@ class Augmented(NamedTuple):
 
     X: sp.csr_array  # float32 (N + m, D)
     Y: sp.csr_array  # bool (N + m, L)
-    rows: np.ndarray  # int64 (m,), the row that each copy was made of
+    rows: np.ndarray  # int64 (m,), the row of which each copy was made
 
 
 def augment(X, Y, perturbation, augment_ratio: float = 1.0, random_state: int = 0, model=None) -> Augmented:
@@ -30,7 +30,8 @@ def augment(X, Y, perturbation, augment_ratio: float = 1.0, random_state: int = 
     X : sparse or dense, shape (N, D)
     Y : sparse or dense binary, shape (N, L), or lists of label ids
     perturbation : GaussianNoise, WordNoise, FGSM, PGD
-        Or another object with the same method ``apply``. With noise on all features each copy has D values.
+        What changes the copies. Any object with such a method ``apply`` is accepted. With noise on all features each
+        copy has D values.
     augment_ratio : float, positive
         Number of copies for each row. Of a ratio such as 2.3, every row is copied twice, and 30 % of the rows, drawn at
         random without replacement, once more. Copies of one row get different noise.
@@ -85,8 +86,8 @@ def augmented_bytes(n_rows: int, n_features: int, nnz: int, augment_ratio: float
     Returns
     -------
     int
-        Six times the bytes of the clean and noisy values, as was measured of a label tree on two threads. The model
-        itself comes on top.
+        Six times the bytes of the clean and noisy values, which was measured for a label tree on two threads. The
+        memory of the model is not included.
     """
     copies = round(n_rows * augment_ratio) * n_features if support == "all" else round(nnz * augment_ratio)
     return COPIES * BYTES_PER_VALUE * (nnz + copies)
@@ -104,7 +105,7 @@ def _own_seed(random_state) -> int:
 
 
 def _check_memory(X, perturbation, ratio):
-    """Raise MemoryError if dense copies do not fit into free memory; accept all where that is not known."""
+    """Raise MemoryError if dense copies do not fit into free memory; accept any size if free memory is unknown."""
     if getattr(perturbation, "support", None) != "all" or perturbation.name != "gaussian":
         return
     needed, free = augmented_bytes(*X.shape, X.nnz, ratio, "all"), free_bytes()

@@ -1,7 +1,7 @@
 """Noise: random changes of feature values and of words, which do not depend on a model.
 
-The change of a row is a function of the seed, the row's id, and the feature or the place in the row. A row is therefore
-changed in the same way alone or among others, on any number of threads.
+Every random number is a function of the seed, the row's id, and the feature or the position in the row. The change of a
+row therefore depends neither on the other rows nor on the number of threads.
 """
 
 from dataclasses import dataclass, field
@@ -23,7 +23,7 @@ SEED_MAX = 2**63 - 1  # largest seed and largest row id
 TASK_ENTRIES = 1 << 20  # entries of the result that one task writes
 BLOCK_BYTES = 64 << 20  # memory of one block of changed rows, in bytes
 ENTRY_BYTES = 8  # bytes of one entry of a sparse row: a float32 value and an int32 column
-WHOLE_ROWS = 1024  # the rows of a block are a multiple of this where possible: models predict blocks of this size
+WHOLE_ROWS = 1024  # number of rows that models predict at a time: larger blocks hold a multiple of it
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class GaussianNoise:
     Raises
     ------
     ValueError, TypeError
-        ``support`` is none of the two, or ``sigma`` is not a number from 0 to 1e30.
+        ``support`` is neither "all" nor "nonzero", or ``sigma`` is not a number from 0 to 1e30.
 
     References
     ----------
@@ -60,7 +60,7 @@ class GaussianNoise:
 
     @property
     def level(self) -> float:
-        """``sigma``."""
+        """Return the strength of the noise: ``sigma``."""
         return self.sigma
 
     def apply(self, X, rows=None, seed: int = 0, *, model=None, Y=None, n_jobs: int | None = None) -> sp.csr_array:
@@ -93,11 +93,13 @@ class GaussianNoise:
         return self._on_all(X, rows, seed, n_jobs) if self.support == "all" else self._on_present(X, rows, seed, n_jobs)
 
     def _on_all(self, X, rows, seed, n_jobs):
+        """Return X with noise on every feature."""
         n, D = X.shape
         parts = csr_parts(X)
         indices, data = np.empty(n * D, np.int32), np.empty(n * D, np.float32)
 
         def one_block(block):
+            """Write the noisy rows of a block; return how many of their values are 0."""
             return noise.add_to_all(*parts, *block, D, rows, seed, np.float32(self.sigma), indices, data)
 
         zeros = _in_blocks(one_block, n, n * D, n_jobs)
@@ -105,10 +107,12 @@ class GaussianNoise:
         return _finished(data, indices, indptr, X.shape, sum(zeros))
 
     def _on_present(self, X, rows, seed, n_jobs):
+        """Return X with noise on the features that each row has."""
         parts = csr_parts(X)
         data = np.empty(X.nnz, np.float32)
 
         def one_block(block):
+            """Write the noisy values of a block of rows; return how many of them are 0."""
             return noise.add_to_present(*parts, *block, rows, seed, np.float32(self.sigma), data)
 
         zeros = _in_blocks(one_block, X.shape[0], X.nnz, n_jobs)
@@ -181,7 +185,7 @@ class WordNoise:
 
     @property
     def level(self) -> float:
-        """``rate``."""
+        """Return the strength of the noise: ``rate``."""
         return self.rate
 
     def apply(self, X, rows=None, seed: int = 0, *, model=None, Y=None, n_jobs: int | None = None) -> sp.csr_array:
@@ -233,6 +237,7 @@ class WordNoise:
         out, words = noise.Changed(at, indices, data, counts), noise.Entries(reference, values)
 
         def one_block(block):
+            """Write the changed rows of a block, with unused space behind each."""
             noise.change_words(parts, *block, rows, change, words, out)
 
         _in_blocks(one_block, n, size, n_jobs)
@@ -272,12 +277,12 @@ def check_rows(rows, n: int) -> np.ndarray:
 
 
 def check_seed(seed) -> np.uint64:
-    """Return the seed as kernels take it; raise unless it is a whole number from 0 to 2**63 - 1."""
+    """Return the seed as uint64, for kernels; raise unless it is a whole number from 0 to 2**63 - 1."""
     return np.uint64(check_count(seed, "seed", least=0, most=SEED_MAX))
 
 
 def blocks_of_noisy_rows(X, kind: str, support: str | None, most: int | None = None) -> list[tuple[int, int]]:
-    """Split rows into blocks whose changed copies take about 64 MiB.
+    """Split rows into blocks whose changed copies take at most about 64 MiB each.
 
     Parameters
     ----------
@@ -287,7 +292,7 @@ def blocks_of_noisy_rows(X, kind: str, support: str | None, most: int | None = N
     support : str or None
         Which features may change: "all" or "nonzero".
     most : int, optional
-        Most rows of a block.
+        Largest number of rows of a block; no limit when None.
 
     Returns
     -------
@@ -309,13 +314,13 @@ def blocks_of_noisy_rows(X, kind: str, support: str | None, most: int | None = N
 
 
 def _in_blocks(function, n_rows, n_entries, n_jobs) -> list:
-    """Call ``function((first row, last row + 1))`` on threads for all rows."""
+    """Call ``function((first row, last row + 1))`` on threads for blocks of all rows; return the results."""
     blocks = row_blocks(n_rows, max(1, int(n_rows * TASK_ENTRIES / max(1, n_entries))))
     return run_tasks(function, blocks, [end - start for start, end in blocks], n_jobs)
 
 
 def _finished(data, indices, indptr, shape, zeros) -> sp.csr_array:
-    """Return the CSR matrix of these parts, without the zeros that it stores, if there are any."""
+    """Return the CSR matrix of these arrays; ``zeros`` of the stored values are 0 and are removed."""
     matrix = sp.csr_array((data, indices, indptr), shape=shape)
     if zeros:
         matrix.eliminate_zeros()

@@ -1,4 +1,4 @@
-"""Many independent pieces of work on threads: kernels release the interpreter lock, so threads are enough."""
+"""Run many independent pieces of work on threads; kernels release the interpreter lock, so no processes are needed."""
 
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -17,20 +17,28 @@ def run_tasks(
     unit: str = "tasks",
     on_error: Callable[[BaseException], None] | None = None,
 ) -> list:
-    """Call ``function(task)`` for every task, the dearest first, and return the results in the order of the tasks.
+    """Call ``function(task)`` for every task, the most expensive first; return the results in the order of ``tasks``.
 
     Parameters
     ----------
     function : callable
-        Mostly inside kernels; its result must not depend on the order of the calls.
+        Should spend most of its time in kernels. Its result must not depend on the order of the calls.
     tasks, costs : iterables of the same length
-        Costs are relative; progress counts them.
+        Each task's cost, in any unit. The reported fraction is the cost of the finished tasks, divided by all costs.
     n_jobs : int, optional
         Threads; all cores when None.
-    progress, phase, unit
-        Where to report; an exception from ``progress`` stops what has not started and is raised here.
+    progress : callable, optional
+        See :class:`xmlcore.progress.Progress`. If it raises an exception, no further task starts, and the exception is
+        raised here.
+    phase, unit : str
+        The phase to report, and what tasks are called in "3 of 8 tasks".
     on_error : callable, optional
-        Called with what ends the work too early, before what runs is waited for: to stop that as well.
+        Called with the exception when a task or ``progress`` raises one, before this function waits for the tasks that
+        are running. It can tell them to stop.
+
+    Returns
+    -------
+    list
     """
     tasks = list(tasks)
     costs = [float(cost) for cost in costs]

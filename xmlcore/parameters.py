@@ -119,6 +119,7 @@ class Parameter:
             raise ValueError(f"{self.name} must be one of {allowed}, not {value!r}")
 
     def _check_int(self, value):
+        """Raise unless ``value`` is a whole number within the bounds; a share that is a count is at least 1."""
         least = 1 if self.kind == "share" else self.minimum
         check_count(value, self.name, least=-math.inf if least is None else least, most=self.maximum)
 
@@ -138,6 +139,7 @@ class Parameter:
         return text + comma + "".join(f" or {alternative}" for alternative in alternatives)
 
     def _bounds_text(self) -> str:
+        """Return the bounds as they follow the type, such as `` in [0, 1]``; "" if there are none."""
         low, high = self.minimum, self.maximum
         if high is not None and high >= (UNBOUNDED_INT if self.kind == "int" else UNBOUNDED_FLOAT):
             high = None
@@ -201,10 +203,11 @@ def described(cls: type) -> type:
         listed = "\n".join("    * " + textwrap.indent(p.doc, "      ").lstrip() for p in further)
         entries.append(f"**{order[-1]} : object\n    Parameters of :class:`{cls.__base__.__name__}`:\n\n{listed}")
 
-    def filled(match):
+    def indented_entries(match):
+        """Return the entries, indented like the line ``{parameters}`` that they replace."""
         return textwrap.indent("\n".join(entries), match[1])
 
-    cls.__doc__, count = re.subn(r"^([ \t]*)\{parameters\}", filled, cls.__doc__, flags=re.MULTILINE)
+    cls.__doc__, count = re.subn(r"^([ \t]*)\{parameters\}", indented_entries, cls.__doc__, flags=re.MULTILINE)
     if count != 1:
         raise ValueError(f"the docstring of {cls.__name__} has {count} lines {{parameters}}, and needs one")
     return cls

@@ -4,31 +4,32 @@ from typing import Protocol
 
 
 class Cancelled(Exception):
-    """Raised by a progress callback when the work is no longer wanted."""
+    """Raised by a progress callback to stop the work that reports to it."""
 
 
 class Progress(Protocol):
-    """What long functions take as ``progress``: called often, cheap, may raise :class:`Cancelled`.
+    """The type of the argument ``progress`` of long functions.
 
-    It may be called by other threads than the one that started the work, by one at a time.
+    The callback is called often, so it should be fast. It may raise :class:`Cancelled` to stop the work. Any thread of
+    the work may call it, but never two at the same time.
     """
 
     def __call__(self, phase: str, fraction: float, detail: str = "") -> None:
-        """Report.
+        """Report how far the work is.
 
         Parameters
         ----------
         phase : str
-            What is being done, as a user would say it: ``"Training nodes"``.
+            What is being done, in words for users, such as ``"Training nodes"``.
         fraction : float
-            How much of this phase is done, in [0, 1].
+            The finished share of this phase, in [0, 1].
         detail : str
-            A count or a name worth showing, such as ``"120 of 384 nodes"``.
+            A count or a name to show beside the phase, such as ``"120 of 384 nodes"``.
         """
 
 
 def silent(phase: str, fraction: float, detail: str = "") -> None:
-    """Report to nobody."""
+    """Ignore the report: the default of ``progress`` arguments."""
 
 
 def part_of(
@@ -48,8 +49,9 @@ def part_of(
         Put before the detail that the part reports.
     """
 
-    def report(own_phase: str, fraction: float, own_detail: str = "") -> None:
-        said = ": ".join(text for text in (detail, own_detail) if text)
-        progress(phase or own_phase, start + fraction * (end - start), said)
+    def report(part_phase: str, fraction: float, part_detail: str = "") -> None:
+        """Pass on a report of the part as a report of the whole work."""
+        full_detail = ": ".join(text for text in (detail, part_detail) if text)
+        progress(phase or part_phase, start + fraction * (end - start), full_detail)
 
     return report

@@ -1,4 +1,4 @@
-"""The one form of a prediction."""
+"""The result type of all top-k predictions."""
 
 from typing import NamedTuple
 
@@ -6,14 +6,14 @@ import numpy as np
 
 
 class Ranking(NamedTuple):
-    """The k best labels of each row, best first; ties go to the smaller label id.
+    """The k best labels of each row, best first; labels of equal score are ordered by id.
 
     Attributes
     ----------
     labels : ndarray of int32, shape (n, k)
         Label ids, padded with -1 where a row has fewer than k.
     scores : ndarray of float32, shape (n, k)
-        Their scores, never growing along a row, padded with 0.
+        The labels' scores, largest first in each row, padded with 0.
     """
 
     labels: np.ndarray

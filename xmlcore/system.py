@@ -1,4 +1,4 @@
-"""The machine this runs on: folders for generated files, cores, free memory."""
+"""What this machine offers: folders for generated files, cores, free memory."""
 
 import os
 import sys
@@ -9,15 +9,15 @@ KERNEL_CACHE_VARIABLE = "XMLCORE_KERNEL_CACHE"
 
 
 def cache_root() -> Path:
-    """Folder for everything that can be made again: artifacts, job records, compiled kernels.
+    """Return the folder for generated files, which may be deleted: artifacts, job records, compiled kernels.
 
-    The environment variable ``XMLCORE_CACHE`` decides when it is set. Otherwise a checkout of the project uses its
-    own ``cache/`` folder, and an installed package the user's cache folder.
+    If the environment variable ``XMLCORE_CACHE`` is set, it names the folder. Otherwise a checkout of the project uses
+    its folder ``cache/``, and an installed package uses the user's cache folder.
 
     Returns
     -------
     pathlib.Path
-        Absolute; not necessarily there yet.
+        An absolute path. The folder may not exist yet.
     """
     chosen = os.environ.get(CACHE_VARIABLE)
     if chosen:
@@ -35,9 +35,9 @@ def cache_root() -> Path:
 
 
 def kernel_cache_root() -> Path:
-    """Folder for compiled kernels: ``XMLCORE_KERNEL_CACHE``, or ``numba`` under :func:`cache_root`.
+    """Return the folder for compiled kernels: ``XMLCORE_KERNEL_CACHE`` if set, else ``numba`` in :func:`cache_root`.
 
-    A place of its own lets throw-away caches (tests, one-off jobs) share compiled code.
+    With the variable, processes that use different cache folders (tests, one-off jobs) share compiled code.
     """
     chosen = os.environ.get(KERNEL_CACHE_VARIABLE)
     return Path(chosen).expanduser().resolve() if chosen else cache_root() / "numba"
@@ -61,10 +61,10 @@ def effective_jobs(n_jobs: int | None) -> int:
 
 
 def free_bytes() -> int | None:
-    """Return the memory that the system could give now; None where it does not tell."""
+    """Return the free memory in bytes, or None if the operating system does not report it."""
     try:
         with open("/proc/meminfo", encoding="ascii") as lines:
-            found = next(line for line in lines if line.startswith("MemAvailable:"))
-        return int(found.split()[1]) * 1024
+            available = next(line for line in lines if line.startswith("MemAvailable:"))
+        return int(available.split()[1]) * 1024  # the file counts in KiB
     except (OSError, StopIteration, ValueError):
         return None

@@ -1,4 +1,4 @@
-"""Checks of input: rows and labels become canonical CSR matrices, or an error says what is wrong."""
+"""Checks of input: valid rows and labels become canonical CSR matrices, others raise an error that says why."""
 
 import numbers
 from collections.abc import Sequence
@@ -10,16 +10,16 @@ INT32_MAX = np.iinfo(np.int32).max
 
 
 def check_features(X, n_features: int | None = None, *, name: str = "X", model: str = "the model") -> sp.csr_array:
-    """Turn a feature matrix into canonical CSR, or say what is wrong with it.
+    """Convert a feature matrix to canonical CSR; raise an error that says what is wrong with it if it is invalid.
 
     Parameters
     ----------
     X : sparse array or matrix, or array_like, shape (n, D)
         Numbers. A single row may be given as a 1-d array.
     n_features : int, optional
-        The D that is expected.
+        The expected number of features D.
     name, model : str
-        What errors call the matrix, and the model that expects ``n_features``.
+        The names that error messages use for the matrix, and for the model that expects ``n_features``.
 
     Returns
     -------
@@ -91,27 +91,27 @@ def feature_names(X) -> np.ndarray | None:
     if columns is None or sp.issparse(X) or isinstance(X, np.ndarray):
         return None
     names = np.array(list(columns), dtype=object)
-    strings = [isinstance(name, str) for name in names]
-    if any(strings) and not all(strings):
+    is_string = [isinstance(name, str) for name in names]
+    if any(is_string) and not all(is_string):
         kinds = ", ".join(sorted({type(name).__name__ for name in names}))
         raise TypeError(
             "Feature names are only supported if all input features have string names, but your input has "
             f"{kinds} as feature name / column name types: give all columns names that are strings, or none"
         )
-    return names if strings and all(strings) else None
+    return names if is_string and all(is_string) else None
 
 
 def check_labels(Y, n_rows: int | None = None, n_labels: int | None = None, *, name: str = "Y") -> sp.csr_array:
-    """Turn a label matrix, or lists of label ids, into canonical CSR, or say what is wrong with it.
+    """Convert a label matrix, or lists of label ids, to canonical CSR; raise an error that says what is wrong with it.
 
     Parameters
     ----------
     Y : sparse array or matrix, ndarray of 0 and 1, shape (n, L), or list of lists of int
-        Anything else than 0, 1, False and True in a matrix is an error, not a label. Lists hold label ids, each once.
+        In a matrix every value other than 0, 1, False and True is an error. Lists hold label ids, each at most once.
     n_rows, n_labels : int, optional
-        The shape that is expected. With lists of ids, ``n_labels`` also fixes L; otherwise it is the largest id + 1.
+        The expected shape. With lists of ids, L is ``n_labels`` if given, otherwise the largest id + 1.
     name : str
-        What errors call the matrix.
+        The name of the matrix in error messages.
 
     Returns
     -------
@@ -177,9 +177,9 @@ def check_label_ids(labels, n_rows: int, n_labels: int) -> np.ndarray:
 
 
 def check_structure(matrix, name: str = "X") -> None:
-    """Refuse a sparse matrix whose index arrays do not fit together.
+    """Raise ValueError for a sparse matrix whose index arrays do not fit together.
 
-    SciPy's constructors take them as they come, and its compiled code, like ours, then reads and writes outside of its
+    SciPy's constructors accept such arrays. SciPy's compiled code, and ours, would then read and write outside of the
     arrays.
 
     Parameters
@@ -187,12 +187,12 @@ def check_structure(matrix, name: str = "X") -> None:
     matrix : sparse array or matrix
         Formats other than CSR, CSC, BSR and COO need no check.
     name : str
-        What errors call the matrix.
+        The name of the matrix in error messages.
 
     Raises
     ------
     ValueError
-        Naming the row (or column) and what is wrong with it.
+        The message names the row (or column) and says what is wrong with it.
     """
     kind = matrix.format
     if kind == "coo":
@@ -224,10 +224,10 @@ def check_structure(matrix, name: str = "X") -> None:
 
 
 def csr_parts(matrix: sp.csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Arrays of a canonical CSR matrix as kernels take them, copied only when their type differs.
+    """Return the arrays of a canonical CSR matrix in the types that kernels need; arrays of that type are not copied.
 
-    scipy keeps both index arrays in one type (int32, or int64 from 2**31 entries on); kernels are compiled for one
-    pair of types.
+    SciPy stores both index arrays in one type (int32, or int64 from 2**31 entries on). Kernels are compiled for int64
+    pointers and int32 indices.
 
     Returns
     -------
@@ -257,18 +257,18 @@ def check_number(
     ----------
     value : object
     name : str
-        What errors call the value.
+        The name of the value in error messages.
     least, most : float
-        Bounds; infinite where there is none.
+        Lower and upper bound; infinite if there is no bound.
     above, below : bool
-        Whether ``least`` and ``most`` themselves are refused.
+        Whether the value must be above ``least``, and below ``most``, rather than at least and at most.
 
     Raises
     ------
     TypeError
-        Not a number, or not a finite one.
+        The value is not a number, or it is not finite.
     ValueError
-        Out of bounds.
+        The value is out of bounds.
     """
     is_number = isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
     try:
@@ -297,12 +297,13 @@ def check_threshold(value, name: str = "threshold") -> float:
 
 
 def _check_real(dtype, name):
+    """Raise TypeError unless the values of the matrix ``name`` are real numbers."""
     if dtype.kind not in "fiub":
         raise TypeError(f"{name} holds {dtype} values: real numbers are needed")
 
 
 def _canonical(matrix, name):
-    """Sort the indices and sum duplicates, in place."""
+    """Sort the indices of a CSR matrix and sum duplicates, in place; raise ValueError for 0 or too many columns."""
     if matrix.shape[1] == 0:
         raise ValueError(f"{name} has no columns")
     if matrix.shape[1] > INT32_MAX:
@@ -311,6 +312,7 @@ def _canonical(matrix, name):
 
 
 def _from_binary_sparse(Y, name):
+    """Return a sparse matrix of 0 and 1 as canonical CSR of bool; raise ValueError for other values."""
     _check_real(Y.dtype, name)
     check_structure(Y, name)
     matrix = sp.csr_array(Y, copy=True)
@@ -328,13 +330,13 @@ def _from_binary_sparse(Y, name):
 
 
 def _is_lists(Y):
+    """Return whether Y is a sequence, or a pandas Series, of lists (or sets, or vectors) of label ids."""
     if isinstance(Y, (str, bytes)):
         return False
     if isinstance(Y, Sequence):
         rows = Y
-    elif (
-        getattr(getattr(Y, "dtype", None), "kind", None) == "O" and getattr(Y, "ndim", None) == 1
-    ):  # a pandas Series of lists, too
+    elif getattr(getattr(Y, "dtype", None), "kind", None) == "O" and getattr(Y, "ndim", None) == 1:
+        # An array, or a pandas Series, of lists.
         rows = list(Y)
     else:
         return False
@@ -344,6 +346,7 @@ def _is_lists(Y):
 
 
 def _from_lists(Y, n_labels, name):
+    """Return lists of label ids as canonical CSR of bool; raise an error that names the first invalid row."""
     indptr = np.zeros(len(Y) + 1, dtype=np.int64)
     rows = []
     for i, row in enumerate(Y):
@@ -374,7 +377,10 @@ def _from_lists(Y, n_labels, name):
 
 
 def check_fitted(model) -> None:
-    """Raise scikit-learn's NotFittedError if the estimator is not fitted; accept a model that cannot tell."""
+    """Raise scikit-learn's NotFittedError if the estimator is not fitted.
+
+    A model without the method ``__sklearn_is_fitted__`` is accepted.
+    """
     is_fitted = getattr(model, "__sklearn_is_fitted__", None)
     if is_fitted is not None and not is_fitted():
         from sklearn.exceptions import NotFittedError
@@ -383,7 +389,7 @@ def check_fitted(model) -> None:
 
 
 def check_row(x, n_features: int | None = None) -> sp.csr_array:
-    """Return one row, given as a vector or as a matrix of one row, as :func:`check_features` does; raise otherwise."""
+    """Return a vector, or a matrix of one row, as canonical CSR of shape (1, D); raise an error for anything else."""
     x = check_features(x, n_features, name="x")
     if x.shape[0] != 1:
         raise ValueError(f"x has {x.shape[0]} rows: one row is needed")

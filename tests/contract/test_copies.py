@@ -114,7 +114,7 @@ def test_a_saved_parameter_that_cannot_be_is_named(case, tmp_path):
     for parameter in case.cls.PARAMETERS:
         damaged = description | {"params": description["params"] | {parameter.name: "no such value"}}
         (folder / "params.json").write_text(json.dumps(damaged))
-        with pytest.raises(ModelFormatError, match=f"params.json has a parameter that cannot be: {parameter.name} "):
+        with pytest.raises(ModelFormatError, match=f"params.json has an invalid parameter: {parameter.name} "):
             load_model(folder)
     damaged = description | {"params": description["params"] | {"no_such_parameter": 1}}
     (folder / "params.json").write_text(json.dumps(damaged))
@@ -127,7 +127,7 @@ def test_saving_replaces_a_saved_model_and_nothing_else(case, tmp_path):
     other = tmp_path / "notes"
     other.mkdir()
     (other / "notes.txt").write_text("mine")
-    with pytest.raises(FileExistsError, match="more than a saved model"):
+    with pytest.raises(FileExistsError, match="not only, a saved model"):
         fitted(case).save(other)
     assert (other / "notes.txt").read_text() == "mine"
 

@@ -281,7 +281,7 @@ def test_a_bad_parameter_in_a_file_is_named_at_loading(fitted, tmp_path, name, v
     description = json.loads((folder / "params.json").read_text())
     description["params"][name] = value
     (folder / "params.json").write_text(json.dumps(description))
-    with pytest.raises(ModelFormatError, match=f"params.json has a parameter that cannot be: {name} must be"):
+    with pytest.raises(ModelFormatError, match=f"params.json has an invalid parameter: {name} must be"):
         load_model(folder)
 
 

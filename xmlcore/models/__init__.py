@@ -1,4 +1,4 @@
-"""The estimators, and how a saved one is read back."""
+"""The models, and the function that loads a saved model."""
 
 from xmlcore.models.double_sampling import DoubleSampling
 from xmlcore.models.ldsm import LdSM
@@ -20,7 +20,8 @@ __all__ = [
 
 
 def __getattr__(name):
-    if name == "NotFittedError":  # scikit-learn's own, and scikit-learn is slow to import
+    """Import scikit-learn's NotFittedError on first use, because importing scikit-learn is slow."""
+    if name == "NotFittedError":
         from sklearn.exceptions import NotFittedError
 
         return NotFittedError

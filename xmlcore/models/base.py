@@ -1,4 +1,4 @@
-"""What every estimator offers: parameters, checks, scikit-learn's protocol, saving."""
+"""Base classes of all estimators: parameters, checks, scikit-learn's protocol, saving."""
 
 import warnings
 from pathlib import Path
@@ -14,19 +14,20 @@ from xmlcore.validation import check_features, check_fitted, feature_names
 class Estimator:
     """Base of models and of feature selections: parameters, checks, and what scikit-learn's tools need.
 
-    A subclass has the table ``PARAMETERS`` of the arguments of its ``__init__``, which keeps each as an attribute of
-    the same name and does nothing else. Its ``fit`` calls ``_check_params`` first, and sets ``n_features_in_`` and
-    ``n_labels_`` at the end, when nothing can fail any more: a stopped ``fit`` leaves the estimator as it was.
+    A subclass describes the arguments of its ``__init__`` in the table ``PARAMETERS``. ``__init__`` only stores each
+    argument as an attribute of the same name. ``fit`` calls ``_check_params`` first, and sets the fitted attributes at
+    the end, when nothing can fail any more: after a stopped ``fit`` the estimator has its earlier fitted state, if any.
 
-    scikit-learn takes half a second and 125 MiB to import; it is imported only when one of its tools is used.
+    Importing scikit-learn takes half a second and 125 MiB, so it is imported only when one of its tools is used.
     """
 
     PARAMETERS: tuple[Parameter, ...] = ()
-    _estimator_type: str | None = None  # scikit-learn 1.5 reads it, later versions the tags
-    _further_params: str | None = None  # attribute with the dict of the arguments that ``**`` in __init__ collects
+    _estimator_type: str | None = None  # scikit-learn 1.5 reads this attribute, later versions read the tags
+    _further_params: str | None = None  # name of the attribute that holds the dict of ``**`` arguments of __init__
 
     @classmethod
     def _param_names(cls) -> list[str]:
+        """Return the names of the parameters, sorted."""
         return sorted(parameter.name for parameter in cls.PARAMETERS)
 
     def get_params(self, deep: bool = True) -> dict:
@@ -35,7 +36,8 @@ class Estimator:
         Parameters
         ----------
         deep : bool
-            For scikit-learn's tools; it changes nothing where no parameter is an estimator.
+            Accepted because scikit-learn's tools pass it. The parameters of estimators that are parameters are not
+            returned, unless a subclass does so.
 
         Returns
         -------
@@ -55,12 +57,12 @@ class Estimator:
         Returns
         -------
         Estimator
-            Itself.
+            The estimator.
 
         Raises
         ------
         ValueError
-            There is no parameter of that name; the message lists the names, and nothing is set.
+            There is no parameter of that name; the message lists the valid names. No parameter is changed.
         """
         names = self._param_names()
         further = {name: params.pop(name) for name in list(params) if self._further_params and name not in names}
@@ -89,6 +91,7 @@ class Estimator:
         return estimator_html_repr(self)
 
     def __sklearn_tags__(self):
+        """Return the tags by which scikit-learn's tools learn what the estimator accepts."""
         from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags
 
         is_classifier = self._estimator_type == "classifier"
@@ -102,31 +105,33 @@ class Estimator:
         )
 
     def __sklearn_is_fitted__(self) -> bool:
+        """Return whether ``fit`` has been completed; scikit-learn's ``check_is_fitted`` calls this."""
         return hasattr(self, "n_features_in_")
 
     def _check_fitted(self):
+        """Raise NotFittedError if the estimator is not fitted."""
         check_fitted(self)
 
     def _check_params(self) -> None:
-        """Raise ValueError or TypeError, naming the parameter, when ``fit`` cannot use it.
+        """Raise a ValueError or TypeError that names the first parameter with a value that ``fit`` cannot use.
 
-        A subclass adds the checks that span two parameters.
+        A subclass adds checks of values that do not go together.
         """
         check_parameters(self, self.PARAMETERS)
 
     def _check_input(self, X) -> sp.csr_array:
-        """Return the rows as canonical CSR, or raise; the model must be fitted and the features must be its own."""
+        """Return the rows of X as canonical CSR; raise if the model is not fitted, or X does not fit the model."""
         self._check_fitted()
         self._check_feature_names(X)
         return check_features(X, self.n_features_in_, model=type(self).__name__)
 
     def _keep_feature_names(self, names: np.ndarray | None) -> None:
-        """Set ``feature_names_in_``, or remove what an earlier ``fit`` has set; called at the end of ``fit``.
+        """Set ``feature_names_in_``, or remove it when ``names`` is None; ``fit`` calls this at its end.
 
         Parameters
         ----------
         names : ndarray of object, or None
-            :func:`xmlcore.validation.feature_names` of the training rows.
+            What :func:`xmlcore.validation.feature_names` returned for the training rows.
         """
         self.__dict__.pop("feature_names_in_", None)
         if names is not None:
@@ -137,12 +142,13 @@ class Estimator:
         fitted, names = getattr(self, "feature_names_in_", None), feature_names(X)
         if fitted is None and names is None:
             return
-        own = type(self).__name__
+        model = type(self).__name__
         if fitted is None:
-            warnings.warn(f"X has feature names, but {own} was fitted without feature names", UserWarning, stacklevel=4)
+            text = f"X has feature names, but {model} was fitted without feature names"
+            warnings.warn(text, UserWarning, stacklevel=4)
         elif names is None:
             warnings.warn(
-                f"X does not have valid feature names, but {own} was fitted with feature names",
+                f"X does not have valid feature names, but {model} was fitted with feature names",
                 UserWarning,
                 stacklevel=4,
             )
@@ -151,10 +157,10 @@ class Estimator:
 
 
 class MultiLabelModel(Estimator):
-    """Base of the models, which scikit-learn's tools take for multi-label classifiers.
+    """Base of the models, which scikit-learn's tools treat as multi-label classifiers.
 
-    When Y is lists of ids, scikit-learn's cross-validation needs a splitter, such as ``cv=KFold(5)``; for a matrix a
-    number is enough.
+    scikit-learn's cross-validation accepts ``cv=5`` only if Y is a matrix. If Y is lists of ids, pass a splitter, such
+    as ``cv=KFold(5)``.
 
     A subclass offers ``fit``, ``predict_topk`` and ``predict_proba``, and for saving ``_state`` and ``_restore``.
     """
@@ -181,25 +187,25 @@ class MultiLabelModel(Estimator):
         return self.predict_proba(X, threshold=0.5).astype(bool)
 
     def _warm_up_params(self) -> dict:
-        """Return the parameters that :func:`warm_up` changes for its 20 rows of 8 labels."""
+        """Return the parameters, with new values, that :func:`warm_up` changes to fit 20 rows with 8 labels."""
         params = self.get_params(deep=False)
         small = {"arity": 2, "max_leaf_labels": 2, "tol": 1e6, "n_estimators": min(2, params.get("n_estimators", 1))}
         return {name: value for name, value in small.items() if name in params}
 
     @staticmethod
     def _param_from_arrays(arrays: dict[str, np.ndarray]):
-        """Return the value of a parameter that was saved as arrays, which its method ``to_arrays`` gave."""
+        """Return the value of a parameter that was saved as the arrays that its method ``to_arrays`` returned."""
         raise ModelFormatError("no parameter of this model is saved as arrays")
 
     def _run_rare_kernels(self, X):
-        """Run the kernels that only large data reaches, on a few rows, for :func:`warm_up`."""
+        """Run, on the few rows X, the kernels that are otherwise used for large data only; :func:`warm_up` calls it."""
 
     def _state(self) -> tuple[dict, dict[str, np.ndarray]]:
         """Return the fitted state: values that JSON can hold, and arrays, by name."""
         raise NotImplementedError(f"{type(self).__name__} cannot be saved")
 
     def _restore(self, values: dict, arrays: dict[str, np.ndarray]) -> None:
-        """Take the fitted state back; raise ModelFormatError when its parts do not fit together."""
+        """Set the fitted state that ``_state`` returned; raise ModelFormatError when its parts do not fit together."""
         raise NotImplementedError(f"{type(self).__name__} cannot be loaded")
 
     def save(self, path) -> Path:
@@ -234,9 +240,12 @@ def _difference(fitted, names) -> str:
     """Return scikit-learn's message about feature names that differ from those of the training rows."""
     lines = ["The feature names should match those that were passed during fit."]
     known, given = set(fitted), set(names)
-    for title, found in (("unseen at fit time", given - known), ("seen at fit time, yet now missing", known - given)):
-        if found:
-            shown = sorted(found)
+    for title, differing in (
+        ("unseen at fit time", given - known),
+        ("seen at fit time, yet now missing", known - given),
+    ):
+        if differing:
+            shown = sorted(differing)
             lines += [f"Feature names {title}:", *(f"- {name}" for name in shown[:5])]
             lines += ["- ..."] if len(shown) > 5 else []
     if known == given:
@@ -245,18 +254,18 @@ def _difference(fitted, names) -> str:
 
 
 def warm_up(model: MultiLabelModel) -> None:
-    """Compile, or load, the kernels that a model of these parameters uses, by a fit on a few rows.
+    """Compile, or load from disk, the kernels that a model uses, by fitting a copy to a few rows.
 
     Parameters
     ----------
     model : MultiLabelModel
-        It is not changed.
+        Only its parameters are read; it is not changed.
     """
     X = np.random.default_rng(0).random((20, 6)).astype(np.float32)
     Y = [[row % 5, 5 + row % 3] for row in range(20)]
     toy = type(model)(**model.get_params(deep=False) | model._warm_up_params())
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the model's own fit will give them again
+        warnings.simplefilter("ignore")  # the fit to real data will warn again
         toy.fit(X, Y)
     for rows in (X, np.where(np.arange(6) == 0, X, 0)):  # dense rows may have kernels of their own
         toy.predict_topk(rows, k=2)

@@ -1,4 +1,4 @@
-"""One linear classifier per label, by scikit-learn's liblinear: the baseline for data of few labels."""
+"""OneVsRest: one linear classifier per label, trained by scikit-learn's liblinear; the baseline for few labels."""
 
 import warnings
 
@@ -27,8 +27,9 @@ from xmlcore.validation import (
 
 LOSSES = ("logistic", "squared_hinge")
 PHASE = "Training labels"
-PREDICT_ROWS = 512  # most rows per task
-MARGINS_AT_ONCE = 1 << 22  # (row, label) margins in memory at once, per thread: 32 MiB
+PREDICT_ROWS = 512  # largest number of rows of a task
+MARGINS_AT_ONCE = 1 << 22  # number of (row, label) margins of 8 bytes that a thread has in memory at a time: 32 MiB
+# Arrays of a saved model that hold its weights -> dtype.
 WEIGHTS = {"weight_ptr": "int64", "weight_columns": "int32", "weights": "float32", "intercept": "float32"}
 
 
@@ -36,8 +37,8 @@ PARAMETERS = (
     Parameter(
         "loss",
         "Loss",
-        "logistic: probabilities are sigmoids of margins. squared_hinge: support vector machines; ranks as "
-        "well, but its probabilities are no estimates.",
+        "logistic: probabilities are sigmoids of margins. squared_hinge: support vector machines; labels are ranked "
+        "equally well, but their probabilities are not estimates.",
         "choice",
         "logistic",
         options=LOSSES,
@@ -47,18 +48,18 @@ PARAMETERS = (
     Parameter(
         "C",
         "C, weight of the loss",
-        "Larger fits the training rows closer; smaller smooths.",
+        "A larger value fits the training rows more closely; a smaller value gives smoother classifiers.",
         "float",
         1.0,
         minimum=1e-6,
         maximum=1e6,
         offered=(1e-3, 1e4),
-        details="It weighs the loss against |w|^2 / 2.",
+        details="The objective is C times the loss, plus |w|^2 / 2.",
     ),
     Parameter(
         "weight_threshold",
         "Drop weights below",
-        "Weights smaller in size are dropped after training: 0.01 is DiSMEC's, 0 keeps all.",
+        "Weights with a smaller absolute value are dropped after training. DiSMEC uses 0.01; 0 keeps all.",
         "float",
         0.01,
         minimum=0.0,
@@ -71,19 +72,20 @@ PARAMETERS = (
     Parameter(
         "tol",
         "Tolerance",
-        "A label is done when its gradient has shrunk to this share of what it was. Smaller trains longer.",
+        "Training of a label ends when its gradient has shrunk to this share of its first size. A smaller value trains "
+        "longer.",
         "float",
         0.01,
         minimum=1e-12,
         maximum=1e30,
         offered=(1e-6, 1.0),
         advanced=True,
-        details="Rare labels have to reach a smaller share; this is liblinear's rule, and 0.01 its default.",
+        details="For rare labels the share is smaller. This is liblinear's rule, whose default is 0.01.",
     ),
     Parameter(
         "max_iter",
         "Most Newton steps",
-        "A label also stops after so many; a warning says when that happened.",
+        "Training of a label also ends after this number of steps; a warning then says so.",
         "int",
         1000,
         minimum=1,
@@ -112,7 +114,7 @@ class OneVsRest(MultiLabelModel):
     ----------
     n_features_in_, n_labels_ : int
     loss_ : str
-        The loss it was fitted with.
+        The loss that the model was fitted with.
     coef_ : csr_array of float32, shape (L, D)
         Weights of each label; those below ``weight_threshold`` are left out.
     intercept_ : ndarray of float32, shape (L,)
@@ -170,7 +172,7 @@ class OneVsRest(MultiLabelModel):
         Returns
         -------
         OneVsRest
-            Itself. When training is stopped, it stays as it was.
+            The model. If training is stopped or fails, its earlier fitted state is kept.
 
         Raises
         ------
@@ -205,11 +207,13 @@ class OneVsRest(MultiLabelModel):
         least, loss = np.float32(self.weight_threshold), self.loss
 
         def train(label):
-            own = rows_of.indices[rows_of.indptr[label] : rows_of.indptr[label + 1]]
-            if own.size in (0, n_rows):
-                return np.empty(0, np.int32), np.empty(0, np.float32), np.float32(np.inf if own.size else -np.inf), 0
+            """Train one label: (columns of the kept weights, these weights, bias, Newton steps)."""
+            positive = rows_of.indices[rows_of.indptr[label] : rows_of.indptr[label + 1]]
+            if positive.size in (0, n_rows):
+                bias = np.float32(np.inf if positive.size else -np.inf)
+                return np.empty(0, np.int32), np.empty(0, np.float32), bias, 0
             target = np.zeros(n_rows, np.int8)
-            target[own] = 1
+            target[positive] = 1
             classifier = _classifier(loss, params).fit(rows, target)
             weights = classifier.coef_[0].astype(np.float32)
             kept = np.flatnonzero((np.abs(weights) >= least) & (weights != 0)).astype(np.int32)
@@ -218,14 +222,14 @@ class OneVsRest(MultiLabelModel):
                 raise FloatingPointError(f"training label {label} diverged with C={self.C}: use a smaller C")
             return kept, weights[kept], bias, int(np.max(classifier.n_iter_))
 
-        # One thread per label in BLAS, too: sums then do not depend on how many there are. The warnings of single
-        # labels are put together below.
+        # BLAS gets one thread, so that its sums do not depend on the number of threads. One warning below replaces
+        # scikit-learn's warnings about single labels.
         with threadpool_limits(1, "blas"), warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             labels = range(Y.shape[1])
             trained = run_tasks(train, labels, [1] * len(labels), self.n_jobs, progress, PHASE, "labels")
         kept, weights, bias, steps = zip(*trained)
-        weight_ptr = np.concatenate([[0], np.cumsum([own.size for own in kept])]).astype(np.int64)
+        weight_ptr = np.concatenate([[0], np.cumsum([columns.size for columns in kept])]).astype(np.int64)
         self._set_fitted(
             weight_ptr, np.concatenate(kept), np.concatenate(weights), np.array(bias, np.float32), feature_of_column,
             n_features, self.loss,
@@ -266,6 +270,7 @@ class OneVsRest(MultiLabelModel):
         scores = np.zeros((X.shape[0], k), np.float32)
 
         def one_block(block):
+            """Rank the labels for a block of rows."""
             best = np.full((block[1] - block[0], width), -1, np.int32)
             margins = np.full(best.shape, -np.inf)
             kernels.best_margins(*self._take(x, block), *self._by_column, self.intercept_, best, margins)
@@ -296,11 +301,13 @@ class OneVsRest(MultiLabelModel):
         x, n_labels = csr_parts(X), self.n_labels_
 
         def one_block(block):
+            """Return the values of a block of rows that reach the threshold, as a CSR matrix."""
             margins = np.empty((block[1] - block[0], n_labels))
             kernels.all_margins(*self._take(x, block), *self._by_column, self.intercept_, margins)
-            found = sigmoid(margins).astype(np.float32)  # float32 decides: a value read from a result is found again
-            found[found < threshold] = 0.0
-            return sp.csr_array(found)
+            # Compare as float32: a value of the result, used as threshold, then keeps its label.
+            values = sigmoid(margins).astype(np.float32)
+            values[values < threshold] = 0.0
+            return sp.csr_array(values)
 
         blocks = row_blocks(X.shape[0], min(PREDICT_ROWS, max(1, MARGINS_AT_ONCE // n_labels)))
         parts = run_tasks(one_block, blocks, [b - a for a, b in blocks], self.n_jobs)
@@ -319,7 +326,7 @@ class OneVsRest(MultiLabelModel):
         -------
         weights : csr_array of float32, shape (n, D)
         bias : ndarray of float32, shape (n,)
-            May be infinite.
+            inf for labels that all training rows have, -inf for labels that no training row has.
         """
         self._check_fitted()
         labels = np.asarray(labels)
@@ -339,8 +346,9 @@ class OneVsRest(MultiLabelModel):
         -------
         log_proba : ndarray of float64, shape (n,)
         gradient : csr_array of float32, shape (n, D)
-            With respect to the row as it is given, through the scaling u = x / |x|: (1 - p) (I - u u^T) w / |x|. A row
-            of zeros has no direction, and a probability that is always 0 or 1 no slope: both give 0.
+            With respect to the given row x, which is scaled to u = x / |x|: (1 - p) (I - u u^T) w / |x|, where p is the
+            sigmoid and w the label's weights. It is 0 for a row of zeros, which has no direction, and for a label
+            whose bias is infinite.
         """
         X = self._check_input(X)
         labels = check_label_ids(labels, X.shape[0], self.n_labels_)
@@ -355,7 +363,7 @@ class OneVsRest(MultiLabelModel):
             log_proba = -np.logaddexp(0.0, -margins)
             slope = np.where(np.isinf(margins), 0.0, np.exp(-np.logaddexp(0.0, margins))) / length
         gradient = sp.csr_array(sp.diags_array(slope) @ weights - sp.diags_array(slope * along) @ unit)
-        most = np.finfo(np.float32).max  # beyond on rows of nearly no length
+        most = np.finfo(np.float32).max  # the gradient can be larger where |x| is nearly 0
         np.clip(gradient.data, -most, most, out=gradient.data)
         gradient = gradient.astype(np.float32)
         gradient.eliminate_zeros()
@@ -382,6 +390,7 @@ class OneVsRest(MultiLabelModel):
     # The fitted model -------------------------------------------------------------------------------------------------
 
     def _set_fitted(self, weight_ptr, columns, weights, intercept, feature_of_column, n_features, loss):
+        """Set the fitted attributes, given the weights of each label as lists of columns and values."""
         self.loss_ = loss
         self.n_features_in_, self.n_labels_ = n_features, intercept.size
         self.feature_of_column_, self.intercept_ = read_only((feature_of_column, intercept))
@@ -395,6 +404,7 @@ class OneVsRest(MultiLabelModel):
         self.n_weights_ = int(weights.size)
 
     def _take(self, x, block):
+        """Return a block of rows in the model's columns, scaled to length 1: pointers, columns, values."""
         return take_rows(*x, *block, *self._columns)
 
     def label_probabilities(self, X, labels) -> np.ndarray:
@@ -429,8 +439,9 @@ class OneVsRest(MultiLabelModel):
     # Saving ---------------------------------------------------------------------------------------------------------
 
     def __setstate__(self, state):
+        """Restore a pickled model, and mark its arrays as read-only, which pickle does not do."""
         self.__dict__.update(state)
-        if "intercept_" in state:  # pickle does not keep what is read-only
+        if "intercept_" in state:
             read_only((self.intercept_, self.feature_of_column_))
             read_only(self._by_column)
             read_only(self._columns)
@@ -469,24 +480,28 @@ class OneVsRest(MultiLabelModel):
             and np.isfinite(weights).all()
             and not np.isnan(intercept).any()
         ):
-            raise ModelFormatError("the weights cannot be: the file was damaged or written by something else")
+            raise ModelFormatError("the weights are invalid: the file was damaged or written by something else")
         self._set_fitted(ptr, columns, weights, intercept, feature_of_column, values["n_features"], values["loss"])
         self.n_iter_ = values["n_iter"]
 
 
 def sigmoid(margins):
-    """1 / (1 + exp(-margin)), precise for margins of any size."""
+    """Return 1 / (1 + exp(-margin)), which is precise for margins of any size."""
     return np.exp(-np.logaddexp(0.0, -margins))
 
 
 def _are_distinct(ptr, ids, count):
-    """Whether no list holds an id twice."""
+    """Return whether no list of ids, bounded by ``ptr``, holds an id twice; all ids are below ``count``."""
     keys = np.repeat(np.arange(ptr.size - 1), np.diff(ptr)) * count + ids
     return np.unique(keys).size == ids.size
 
 
 def _classifier(loss, params):
-    """Both are liblinear's trust region Newton method: no random numbers, whose state all threads would share."""
+    """Return scikit-learn's classifier for a loss.
+
+    Both classifiers use liblinear's trust region Newton method. It draws no random numbers; liblinear's random state
+    would be shared by all threads.
+    """
     if loss == "logistic":
         from sklearn.linear_model import LogisticRegression
 

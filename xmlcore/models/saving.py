@@ -1,4 +1,4 @@
-"""Saved models: parameters and values as JSON, arrays as npz, never pickle."""
+"""Save models to folders, and load them: parameters and values are stored as JSON, arrays as npz, nothing as pickle."""
 
 import json
 import numbers
@@ -14,7 +14,8 @@ FORMAT_VERSION = 3
 PARAMS_FILE = "params.json"
 ARRAYS_FILE = "arrays.npz"
 
-IN_ARRAYS = "in arrays"  # {IN_ARRAYS: name of its class} stands in params.json for a parameter saved as arrays
+# For a parameter that is saved as arrays, params.json has {IN_ARRAYS: name of the parameter's class}.
+IN_ARRAYS = "in arrays"
 
 # Class name in params.json -> module of the class. No other class is ever loaded.
 SAVED_CLASSES = {
@@ -32,10 +33,10 @@ class ModelFormatError(ValueError):
 
 
 def write_model(model, path) -> Path:
-    """Write a fitted model to a folder; see :meth:`xmlcore.models.base.MultiLabelModel.save`."""
+    """Write a fitted model to the folder ``path``; see :meth:`xmlcore.models.base.MultiLabelModel.save`."""
     target = Path(path).resolve()
     if target.exists() and not _is_saved_model(target):
-        raise FileExistsError(f"{target} exists and is more than a saved model: choose another place")
+        raise FileExistsError(f"{target} exists and is not, or not only, a saved model: choose another place")
     values, arrays = model._state()
     params, param_arrays = _separate(model.get_params(deep=False))
     description = {
@@ -52,7 +53,7 @@ def write_model(model, path) -> Path:
     folder = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
     old = folder.with_name(folder.name + ".old")
     try:
-        os.chmod(folder, 0o755)  # mkdtemp makes it private
+        os.chmod(folder, 0o755)  # mkdtemp makes folders that only their owner can read
         (folder / PARAMS_FILE).write_text(json.dumps(description, indent=2) + "\n", encoding="utf-8")
         np.savez(folder / ARRAYS_FILE, **arrays, **param_arrays)
         if target.exists():
@@ -91,21 +92,21 @@ def load_model(path) -> "MultiLabelModel":  # noqa: F821
     Returns
     -------
     MultiLabelModel
-        The model; it predicts exactly as the saved one.
+        A fitted model; its predictions are exactly those of the saved model.
 
     Raises
     ------
     FileNotFoundError
-        No such folder, or a file of it is missing.
+        The folder does not exist, or a file is missing in it.
     ModelFormatError
-        Damaged, of an unknown class or of a newer format; the message says which.
+        The files are damaged, the class is unknown, or the format is not this version's; the message says which.
     """
     folder = Path(path)
     for name in (PARAMS_FILE, ARRAYS_FILE):
         if not (folder / name).is_file():
             raise FileNotFoundError(f"{folder} holds no model: {name} is missing")
-    # Damaged bytes make the parsers of JSON, zip archives and arrays raise nearly anything, from RecursionError to
-    # tokenize.TokenError: whatever it is, the model cannot be read.
+    # On damaged bytes the parsers of JSON, zip archives and arrays can raise nearly any exception, from RecursionError
+    # to tokenize.TokenError. Each means that the model cannot be read.
     try:
         cls, params, values, names, of_arrays = _read_description(folder)
     except ModelFormatError:
@@ -127,7 +128,7 @@ def load_model(path) -> "MultiLabelModel":  # noqa: F821
     try:
         model._check_params()
     except Exception as error:
-        raise ModelFormatError(f"{folder / PARAMS_FILE} has a parameter that cannot be: {error}") from error
+        raise ModelFormatError(f"{folder / PARAMS_FILE} has an invalid parameter: {error}") from error
     try:
         model._restore(values, arrays)
     except ModelFormatError:
@@ -167,11 +168,16 @@ def _read_description(folder: Path) -> tuple[type, dict, dict, np.ndarray | None
 
 
 def _damaged(path: Path, error: Exception) -> ModelFormatError:
+    """Return the error to raise for a file that could not be read because of ``error``."""
     return ModelFormatError(f"{path} is damaged ({error!r}): save the model again")
 
 
 def _separate(params: dict) -> tuple[dict, dict[str, np.ndarray]]:
-    """Return the parameters as JSON has them, and the arrays of those with a method ``to_arrays``: label trees."""
+    """Split parameters into values for JSON and arrays.
+
+    A parameter with a method ``to_arrays``, such as a label tree, is saved as arrays; in the values stands the name of
+    its class.
+    """
     plain, arrays = {}, {}
     for name, value in params.items():
         if hasattr(value, "to_arrays"):
@@ -183,29 +189,29 @@ def _separate(params: dict) -> tuple[dict, dict[str, np.ndarray]]:
 
 
 def _plain(value):
-    """Return a value as JSON has it: fractions and NumPy's numbers become Python's."""
+    """Return a value that JSON can hold: NumPy numbers become Python numbers, and fractions become floats."""
     value = value.item() if isinstance(value, np.generic) else value
     return float(value) if isinstance(value, numbers.Real) and not isinstance(value, int) else value
 
 
 def _joined(cls, params: dict, arrays: dict[str, np.ndarray]) -> dict:
-    """Return the parameters that :func:`_separate` took apart."""
+    """Return the parameters that :func:`_separate` split into values (``params``) and arrays."""
     joined = dict(params)
     for name, value in params.items():
         if isinstance(value, dict) and isinstance(value.get(IN_ARRAYS), str):
-            start = f"params.{name}."
-            own = {key.removeprefix(start): array for key, array in arrays.items() if key.startswith(start)}
-            joined[name] = cls._param_from_arrays(own)
+            prefix = f"params.{name}."
+            parts = {key.removeprefix(prefix): array for key, array in arrays.items() if key.startswith(prefix)}
+            joined[name] = cls._param_from_arrays(parts)
     return joined
 
 
 def state_of_part(model) -> tuple[dict, dict[str, np.ndarray]]:
-    """Return the fitted state of a model that another model saves as a part of itself: values for JSON, and arrays."""
+    """Return the fitted state of a model that is saved as a part of another model: values for JSON, and arrays."""
     return model._state()
 
 
 def restored_part(model, values: dict, arrays: dict[str, np.ndarray]):
-    """Give an unfitted model the state that :func:`state_of_part` returned, and return the model.
+    """Set the state that :func:`state_of_part` returned on an unfitted model, and return the model.
 
     Raises
     ------
@@ -217,7 +223,7 @@ def restored_part(model, values: dict, arrays: dict[str, np.ndarray]):
 
 
 def check_columns(feature_of_column, n_features):
-    """Raise ModelFormatError unless the array holds ids of features, each at most once, as int32."""
+    """Raise ModelFormatError unless the array is int32 and holds ids below ``n_features``, each at most once."""
     ids = feature_of_column
     if ids.ndim != 1 or ids.dtype != np.int32:
         raise ModelFormatError(
@@ -225,5 +231,5 @@ def check_columns(feature_of_column, n_features):
         )
     if ids.size and (ids.min() < 0 or ids.max() >= n_features or np.unique(ids).size < ids.size):
         raise ModelFormatError(
-            "the features in its arrays cannot be: the file was damaged or written by something else"
+            "the feature ids in its arrays are invalid: the file was damaged or written by something else"
         )

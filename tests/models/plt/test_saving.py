@@ -50,7 +50,7 @@ def test_saving_replaces_a_model_and_nothing_else(small, tmp_path):
     assert sorted(p.name for p in target.iterdir()) == ["arrays.npz", "params.json"]
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.tex").write_text("x")
-    with pytest.raises(FileExistsError, match="more than a saved model"):
+    with pytest.raises(FileExistsError, match="not only, a saved model"):
         model.save(tmp_path / "mine")
     assert (tmp_path / "mine" / "thesis.tex").exists()
 

@@ -1,4 +1,4 @@
-"""Label trees as a source of candidates, in place of the nearest centroids."""
+"""Label trees that find the candidates, as an alternative to the nearest centroids."""
 
 from typing import NamedTuple
 
@@ -9,11 +9,13 @@ from xmlcore.models.plt import CLUSTERING, PLT
 from xmlcore.models.saving import ModelFormatError, restored_part, state_of_part
 from xmlcore.progress import Progress, part_of, silent
 
-COLLAPSED = 3  # number of tree layers that are left out: better and faster on wordnet-class than leaving out none
-LEAST = -20.0  # least log probability: smaller ones say no more, and would stretch the scale of the feature
+COLLAPSED = 3  # collapse_layers of the label tree: more accurate and faster on wordnet-class than 0
+LEAST = (
+    -20.0
+)  # smallest log probability; smaller values are raised to it, because they would distort the feature's scale
 FOLDS = 3  # number of trees in cross-fitting
 PHASE = "Training label trees"
-PREFIX = "plt."  # begins the names of the tree's arrays in a saved model
+PREFIX = "plt."  # prefix of the names of the tree's arrays in a saved model
 
 
 class TreeCandidates(NamedTuple):
@@ -24,12 +26,12 @@ class TreeCandidates(NamedTuple):
 
     @classmethod
     def fit(cls, X, Y, seed, n_jobs, progress: Progress = silent) -> "TreeCandidates":
-        """Train a label tree.
+        """Train a label tree and return it.
 
         Parameters
         ----------
         X : csr_array of float32, shape (N, V)
-            What :func:`as_vectors` returns.
+            The training rows, from :func:`as_vectors`.
         Y : csr_array of bool, shape (N, L)
         seed : int
         n_jobs : int or None
@@ -50,45 +52,45 @@ class TreeCandidates(NamedTuple):
         ----------
         X : csr_array, shape (n, V)
         classes : ndarray of int, shape (n, q)
-            -1 where there is none.
+            -1 stands for no class.
         n_jobs : int or None
 
         Returns
         -------
         ndarray of float64, shape (n, q)
-            At least ``LEAST``; nan for class -1.
+            At least ``LEAST``, which classes without training rows have; nan for class -1.
         """
         labels = np.searchsorted(self.classes, classes).clip(max=self.classes.size - 1).astype(np.int32)
         known = self.classes[labels] == classes
-        found = self.plt.set_params(n_jobs=n_jobs).label_probabilities(X, labels)
-        out = np.log(np.maximum(found, np.exp(LEAST)))
-        return np.where(known, out, np.where(classes < 0, np.nan, LEAST))
+        probabilities = self.plt.set_params(n_jobs=n_jobs).label_probabilities(X, labels)
+        logs = np.log(np.maximum(probabilities, np.exp(LEAST)))
+        return np.where(known, logs, np.where(classes < 0, np.nan, LEAST))
 
     def state(self) -> tuple[dict, dict]:
-        """Return values for JSON and arrays, to be saved."""
+        """Return what is saved of the tree: values for JSON, and arrays."""
         values, arrays = state_of_part(self.plt)
         return values, {PREFIX + name: array for name, array in arrays.items()} | {PREFIX + "classes": self.classes}
 
     @classmethod
     def restored(cls, values, arrays, class_size) -> "TreeCandidates":
-        """Undo :meth:`state`; raise ModelFormatError when the tree does not fit the classes of the model."""
-        own = {name.removeprefix(PREFIX): array for name, array in arrays.items() if name.startswith(PREFIX)}
-        classes = own.pop("classes")
-        plt = restored_part(PLT(), values, own)
+        """Return the tree that :meth:`state` saved; raise ModelFormatError if it has other classes than the model."""
+        tree_arrays = {name.removeprefix(PREFIX): array for name, array in arrays.items() if name.startswith(PREFIX)}
+        classes = tree_arrays.pop("classes")
+        plt = restored_part(PLT(), values, tree_arrays)
         if (
             classes.dtype != np.int32
             or not np.array_equal(classes, np.flatnonzero(class_size))
             or plt.n_labels_ != classes.size
         ):
-            raise ModelFormatError("its label tree is of other classes: the file was damaged")
+            raise ModelFormatError("its label tree has other classes than the model: the file was damaged")
         return cls(plt, classes)
 
 
 class CrossFitted(NamedTuple):
-    """Trees that are each trained without a part of the rows: on these rows they behave as on new ones."""
+    """Several label trees, each trained without one part (fold) of the rows, which are new rows for this tree."""
 
     trees: list[TreeCandidates]
-    fold: np.ndarray  # int64 (N,): the tree that was trained without the row
+    fold: np.ndarray  # int64 (N,): position in ``trees`` of the tree that was trained without the row
 
     @classmethod
     def fit(cls, X, Y, seed, n_jobs, progress: Progress = silent) -> "CrossFitted":
@@ -96,8 +98,8 @@ class CrossFitted(NamedTuple):
         n = X.shape[0]
         if n < 2:
             raise ValueError(
-                "the label tree's feature needs two training rows at least: for each row it comes from a tree that was "
-                "trained without the row"
+                "the label tree's feature needs at least two training rows: its value for a training row comes from a "
+                "tree that was trained without this row"
             )
         folds = min(FOLDS, n)
         random = np.random.default_rng(seed)
@@ -112,31 +114,40 @@ class CrossFitted(NamedTuple):
         return cls(trees, fold)
 
     def top(self, X, rows, q, n_jobs):
-        """Return what :meth:`TreeCandidates.top` does, for some rows of the training data X."""
-        out = np.empty((rows.size, q), np.int32)
+        """Return the q most probable classes of some training rows, from the trees trained without them: int32 (n, q).
+
+        ``X`` holds all training rows, and ``rows`` the ids of n of them.
+        """
+        classes = np.empty((rows.size, q), np.int32)
         for f, tree in enumerate(self.trees):
-            own = np.flatnonzero(self.fold[rows] == f)
-            out[own] = tree.top(X[rows[own]], q, n_jobs)
-        return out
+            in_fold = np.flatnonzero(self.fold[rows] == f)
+            classes[in_fold] = tree.top(X[rows[in_fold]], q, n_jobs)
+        return classes
 
     def log_proba(self, X, rows, classes, n_jobs):
-        """Return what :meth:`TreeCandidates.log_proba` does, for some rows of the training data X."""
-        out = np.empty(classes.shape)
+        """Return log probabilities of ``classes`` for some training rows, from the trees trained without them.
+
+        ``X`` holds all training rows, and ``rows`` the ids of n of them; see :meth:`TreeCandidates.log_proba`.
+        """
+        logs = np.empty(classes.shape)
         for f, tree in enumerate(self.trees):
-            own = np.flatnonzero(self.fold[rows] == f)
-            out[own] = tree.log_proba(X[rows[own]], classes[own], n_jobs)
-        return out
+            in_fold = np.flatnonzero(self.fold[rows] == f)
+            logs[in_fold] = tree.log_proba(X[rows[in_fold]], classes[in_fold], n_jobs)
+        return logs
 
 
 def as_vectors(x, weight) -> sp.csr_array:
-    """Weight rows as centroids are weighted, for a label tree.
+    """Multiply the values of rows by the weights of their terms, for a label tree.
 
-    The largest value of each row becomes 1, which keeps it within float32; PLT scales rows to length 1 anyway.
+    Each row is also divided by its largest value, so that the values fit into float32; PLT scales rows to length 1
+    anyway.
 
     Parameters
     ----------
-    x : CSR rows in the model's columns
+    x : (ptr, columns, values)
+        The rows, in the model's columns.
     weight : ndarray of float64, shape (V,)
+        The weight of each term, as in the centroids.
 
     Returns
     -------
@@ -154,10 +165,12 @@ def as_vectors(x, weight) -> sp.csr_array:
 
 
 def _trained(X, Y, seed, n_jobs, progress):
+    """Train a label tree, and report its two phases (clustering, training) as one."""
     plt = PLT(collapse_layers=COLLAPSED, random_state=seed, n_jobs=n_jobs)
 
     def report(phase, fraction, detail=""):
-        done = 0.2 * fraction if phase == CLUSTERING else 0.2 + 0.8 * fraction  # share of the time, roughly
+        """Pass on the tree's progress; clustering takes about a fifth of the time."""
+        done = 0.2 * fraction if phase == CLUSTERING else 0.2 + 0.8 * fraction
         progress(PHASE, done, f"{phase[0].lower()}{phase[1:]}, {detail}" if detail else "")
 
     return plt.fit(X, Y, report)

@@ -1,4 +1,4 @@
-"""The sums of classes: how much of each term each class has. A model keeps nothing else of its training rows."""
+"""The sums of classes: the sum of each term over the rows of each class, all that a model keeps of training rows."""
 
 from typing import NamedTuple
 
@@ -11,15 +11,15 @@ from xmlcore.models.saving import ModelFormatError
 from xmlcore.parallel import run_tasks
 from xmlcore.validation import csr_parts
 
-TERM_BLOCKS = 16  # number of tasks that the terms are divided into
-# Stands for MoreOfClasses in models without the extended features.
+TERM_BLOCKS = 16  # number of tasks into which the terms are divided
+# The empty MoreOfClasses of models without the extended features.
 NO_MORE = read_only(kernels.MoreOfClasses(*(np.empty(0) for _ in kernels.MoreOfClasses._fields)))
 
 
 class ClassTerms(NamedTuple):
-    """How much of each of V terms each of L classes has, as postings: classes and amounts, listed by term."""
+    """The sum of each of V terms in each of L classes, as postings (class, sum) that are listed term by term."""
 
-    feature_of_column: np.ndarray  # int32 (V,): the feature that each term is
+    feature_of_column: np.ndarray  # int32 (V,): the feature id of each term
     ptr: np.ndarray  # int64 (V + 1,): where the postings of each term begin
     classes: np.ndarray  # int32, of each posting
     sums: np.ndarray  # float32, of each posting: the sum of the term over the rows of the class
@@ -29,21 +29,21 @@ class ClassTerms(NamedTuple):
 
     @classmethod
     def of(cls, X, Y, n_jobs, progress) -> "ClassTerms":
-        """Sum the rows of each class.
+        """Compute the sums of each class over its training rows.
 
         Parameters
         ----------
         X : csr_array of float32, shape (N, D)
             Values of at least 0.
         Y : csr_array of bool, shape (N, L)
-            Each row has a class.
+            Each row has at least one class.
         n_jobs : int or None
         progress : callable
 
         Raises
         ------
         ValueError
-            When a sum is beyond float32.
+            A sum is larger than float32 can hold.
         """
         feature_of_column = by_frequency(X)
         x = in_columns(csr_parts(X), columns_of(feature_of_column, X.shape[1]))
@@ -55,6 +55,7 @@ class ClassTerms(NamedTuple):
         blocks = list(zip(bounds[:-1].tolist(), bounds[1:].tolist()))
 
         def one_block(block):
+            """Sum a block of terms: (number of postings of each term, classes, sums, largest sum)."""
             return kernels.sum_terms(ptr, rows, values, *block, label_ptr, labels, Y.shape[1])
 
         costs = [ptr[b] - ptr[a] for a, b in blocks]
@@ -76,7 +77,7 @@ class ClassTerms(NamedTuple):
         )
 
     def index(self, distance, weighting) -> kernels.ClassIndex:
-        """Return what the kernels read of the classes.
+        """Return the classes in the form that kernels read: postings, weights of terms, centroids.
 
         Parameters
         ----------
@@ -110,12 +111,15 @@ class ClassTerms(NamedTuple):
         )  # fmt: skip
 
     def head(self) -> int:
-        """Return how many of the most frequent terms make up ``HEAD`` of the work for the training rows."""
+        """Return the number of most frequent terms that cause the share ``HEAD`` of the work for the training rows.
+
+        The work of a term is the number of its postings, times the number of training rows that have the term.
+        """
         work = np.cumsum(self.document_counts * np.diff(self.ptr).astype(np.float64))
         return int(np.searchsorted(work, kernels.HEAD * work[-1])) + 1 if work.size else 0
 
     def more(self, index, weighting) -> kernels.MoreOfClasses:
-        """Return what the extended features need beside the index."""
+        """Return what the extended features need in addition to the index, which :meth:`index` returned."""
         n_classes = self.class_size.size
         weight = np.ones(index.idf.size) if weighting == "tfidf" else index.idf
         other = kernels.class_totals(self.ptr, self.classes, self.sums, weight, n_classes)[1]
@@ -124,7 +128,10 @@ class ClassTerms(NamedTuple):
 
 
 def check_postings(arrays, values):
-    """Raise ModelFormatError unless the arrays fit together and every index points inside: kernels do not check."""
+    """Raise ModelFormatError unless the postings of a saved model fit together and all ids are in range.
+
+    Kernels do not check this.
+    """
     ptr, classes, sums, size = (arrays[name] for name in ("ptr", "classes", "sums", "class_size"))
     n_terms, K = arrays["feature_of_column"].size, values["n_labels"]
     if not (
@@ -146,5 +153,5 @@ def check_postings(arrays, values):
         classes.min() >= 0 and classes.max() < K and (np.diff(classes)[inside] > 0).all() and (size[classes] > 0).all()
     ):
         raise ModelFormatError(
-            "the postings in its arrays cannot be: the file was damaged or written by something else"
+            "the postings in its arrays are invalid: the file was damaged or written by something else"
         )

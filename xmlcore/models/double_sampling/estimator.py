@@ -171,7 +171,7 @@ class DoubleSampling(MultiLabelModel):
         Returns
         -------
         DoubleSampling
-            Itself. When training is stopped, it stays as it was.
+            The model. If training is stopped or fails, its earlier fitted state is kept.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""The rows that double sampling is trained on and predicts for: classes of rows, amounts, known features."""
+"""Checks and conversions of the rows and classes that are passed to double sampling."""
 
 import warnings
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from xmlcore.validation import INT32_MAX, check_features, check_labels
 
 
 def check_training_rows(X, Y, negative: str) -> tuple[sp.csr_array, sp.csr_array, int]:
-    """Check training data, and leave out the rows without a label.
+    """Check training data, and return it without the rows that have no label.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def check_training_rows(X, Y, negative: str) -> tuple[sp.csr_array, sp.csr_array
 
 
 def check_classes(Y, n_rows: int) -> sp.csr_array:
-    """Turn what :func:`~xmlcore.validation.check_labels` accepts, or one class id per row, into canonical CSR.
+    """Convert one class id per row, or what :func:`~xmlcore.validation.check_labels` accepts, to canonical CSR of bool.
 
     Raises
     ------
@@ -76,7 +76,7 @@ def check_classes(Y, n_rows: int) -> sp.csr_array:
 
 
 def check_class_ids(classes, n_rows: int, n_labels: int) -> np.ndarray:
-    """Turn a list of class ids for each row into int32, shape (n_rows, q); -1 stands for no class.
+    """Return lists of q class ids, one list for each row, as int32 of shape (n_rows, q); -1 stands for no class.
 
     Raises
     ------
@@ -91,32 +91,32 @@ def check_class_ids(classes, n_rows: int, n_labels: int) -> np.ndarray:
         )
     if classes.size and not (classes.min() >= -1 and classes.max() < n_labels):
         raise ValueError(
-            f"classes holds {classes.min()} to {classes.max()}: ids go from 0 to {n_labels - 1}, -1 is none"
+            f"classes holds {classes.min()} to {classes.max()}: ids go from 0 to {n_labels - 1}, or are -1 for no class"
         )
     return np.array(classes, np.int32, order="C")
 
 
 def _check_amounts(X, negative):
-    """Replace negative values by 0, or raise an error that names the first one."""
+    """Return X with negative values replaced by 0, or, with "refuse", raise an error that names the first of them."""
     places = np.flatnonzero(X.data < 0)
     if places.size == 0:
         return X
     row = int(np.searchsorted(X.indptr, places[0], side="right")) - 1
-    where = (
+    message = (
         f"X holds {places.size:,} negative value(s), the first {X.data[places[0]]} at row {row}, "
         f"column {int(X.indices[places[0]])}"
     )
     if negative == "refuse":
         raise ValueError(
-            f"{where}: the features of this model are sums of amounts. Scale each feature to start at 0, or, when "
-            "negative values are noise, say negative='zero'"
+            f"{message}: the features of this model are sums of amounts. Scale each feature to start at 0, or, when "
+            "negative values are noise, set negative='zero'"
         )
-    warnings.warn(f"{where}: negative values are taken as 0", UserWarning, stacklevel=4)
+    warnings.warn(f"{message}: negative values are taken as 0", UserWarning, stacklevel=4)
     return without_negative(X)
 
 
 def without_negative(X: sp.csr_array) -> sp.csr_array:
-    """Replace negative values by 0, in place."""
+    """Replace negative values by 0, in place, and return X."""
     if (X.data < 0).any():
         X.data[X.data < 0] = 0
         X.eliminate_zeros()

@@ -16,20 +16,20 @@ from xmlcore.models.double_sampling.sampling import (
 from xmlcore.parallel import row_blocks, run_tasks
 from xmlcore.progress import Progress, silent
 
-MAX_ITER = 1000  # most iterations of the solvers
-TOLERANCE = 1e-6  # of the solvers
+MAX_ITER = 1000  # largest number of iterations of scikit-learn's solvers
+TOLERANCE = 1e-6  # argument ``tol`` of scikit-learn's solvers
 
 
 class LinearFunction(NamedTuple):
     """The learnt function f."""
 
-    weights: np.ndarray  # float64 (p,): of the features as they are
+    weights: np.ndarray  # float64 (p,): weights of the unscaled features
     scale: np.ndarray  # float64 (p,): the root mean square of each feature's differences
     risk: float  # the share of training pairs that f orders wrongly
 
 
 def make_pairs(params, data: TrainingRows, sample: Sample, progress: Progress = silent):
-    """Compute the pairs to learn from, without those of two classes of the same row.
+    """Compute the pairs to learn from; pairs in which both classes are classes of the row are left out.
 
     Parameters
     ----------
@@ -42,31 +42,34 @@ def make_pairs(params, data: TrainingRows, sample: Sample, progress: Progress = 
     Returns
     -------
     pairs : ndarray of float64, shape (n, p)
-        Differences of features.
+        Differences of features, see :func:`pair_differences`.
     signs : ndarray of int8, shape (n,)
     sample : Sample
-        The copies that have a pair.
+        The copies that still have a pair.
 
     Raises
     ------
     ValueError
-        When no pair is left.
+        No pair is left.
     """
     pairs, signs = pair_differences(params, data, sample, progress)
-    theirs = classes_of_the_same_row(sample, data.Y)
-    if theirs is None:
+    also_correct = classes_of_the_same_row(sample, data.Y)
+    if also_correct is None:
         return pairs, signs, sample
-    pairs, signs = pairs[~theirs.ravel()], signs[~theirs.ravel()]
+    pairs, signs = pairs[~also_correct.ravel()], signs[~also_correct.ravel()]
     if signs.size == 0:
         raise ValueError(
             "every class drawn against an example is another class of the same row: make n_adversarial larger, "
             "or leave out the classes that all rows have"
         )
-    return pairs, signs, Sample(*(part[~theirs.all(axis=1)] for part in sample))
+    return pairs, signs, Sample(*(part[~also_correct.all(axis=1)] for part in sample))
 
 
 def pair_differences(params, data: TrainingRows, sample: Sample, progress: Progress = silent):
-    """Compute the features of the class with the smaller id minus those of the other, for each copy and adversary.
+    """Compute the difference of the features of two classes, for each pair of a copy and one of its adversaries.
+
+    The two classes are the copy's own class and the adversary. The features of the class with the larger id are
+    subtracted from those of the class with the smaller id.
 
     Returns
     -------
@@ -81,11 +84,12 @@ def pair_differences(params, data: TrainingRows, sample: Sample, progress: Progr
         logs = data.trees.log_proba(data.vectors, sample.rows, wanted, params.n_jobs)
     n_features = len(names_of_features(params.features, logs.size > 0))
     pairs, signs = np.empty((m * kappa, n_features)), np.empty(m * kappa, np.int8)
-    without = leaves_out(params)
+    leave_out = leaves_out(params)
 
     def one_block(block):
+        """Write the pairs of a block of copies."""
         kernels.pair_block(
-            data.x, sample, *block, without, data.class_size, data.by_class, data.index, data.more, logs, pairs, signs
+            data.x, sample, *block, leave_out, data.class_size, data.by_class, data.index, data.more, logs, pairs, signs
         )
 
     blocks = row_blocks(m, BLOCK)
@@ -100,7 +104,7 @@ def learn(params, pairs, signs) -> LinearFunction:
     scale[~(scale > 0)] = 1.0
     pairs /= scale
     Z, target, share = pairs, signs, None
-    if (signs == signs[0]).all():  # scikit-learn needs both signs; the negative of a pair says the same
+    if (signs == signs[0]).all():  # scikit-learn needs both signs: add each pair's negative, both with weight 1/2
         Z, target = np.concatenate([pairs, -pairs]), np.concatenate([signs, -signs])
         share = np.full(target.size, 0.5)
     w = _learner(params).fit(Z, target, sample_weight=share).coef_[0].astype(np.float64)
@@ -108,14 +112,15 @@ def learn(params, pairs, signs) -> LinearFunction:
 
 
 def _learner(params):
+    """Return scikit-learn's linear classifier, without bias, for the parameters."""
     if params.loss == "squared_hinge":
         from sklearn.svm import LinearSVC
 
         return LinearSVC(C=float(params.C), fit_intercept=False, dual=False, max_iter=MAX_ITER, tol=TOLERANCE)
     from sklearn.linear_model import LogisticRegression
 
-    # Hard pairs take L-BFGS hundreds of passes and Newton's method, which copies the pairs, a few. The paper's pairs
-    # are nearly separable: either solver takes some 15 passes.
+    # On pairs that are hard to separate L-BFGS needs hundreds of passes. Newton's method needs only a few, but copies
+    # the pairs. On the paper's pairs, which are nearly separable, each solver needs some 15 passes.
     is_hard = params.features == "extended" or params.adversaries == "candidates"
     return LogisticRegression(
         C=float(params.C),

@@ -1,4 +1,4 @@
-"""Prediction: the candidates of rows, their features, and their order by f."""
+"""Prediction: find the candidates of rows, compute their features, and rank them by f."""
 
 from typing import NamedTuple
 
@@ -16,22 +16,23 @@ BLOCK = 1024  # number of rows per task
 
 
 class Ranker(NamedTuple):
-    """What a fitted model ranks candidates with."""
+    """The parts of a fitted model that find and rank candidates."""
 
     index: ClassIndex
     more: MoreOfClasses
     tree: TreeCandidates | None  # the source of candidates; None for the nearest centroids
-    has_tree_feature: bool  # whether the last feature is the label tree's
-    weights: np.ndarray  # float64 (p,), of f
+    has_tree_feature: bool  # whether the last feature is the log probability from the label tree
+    weights: np.ndarray  # float64 (p,): the weights of f
 
     def candidates(self, x, q: int, n_jobs, progress: Progress = silent) -> np.ndarray:
-        """Find the q candidates of each row, best first: int32 (n, q).
+        """Return the q candidates of each row, best first: int32 (n, q).
 
         Parameters
         ----------
-        x : CSR rows in the model's columns
+        x : (ptr, columns, values)
+            The rows, in the model's columns.
         q : int
-            At most the number of classes that have rows.
+            At most the number of classes that have training rows.
         n_jobs : int or None
         progress : callable, optional
         """
@@ -40,13 +41,14 @@ class Ranker(NamedTuple):
         out = np.empty((x[0].size - 1, q), np.int32)
 
         def one_block(block):
+            """Find the classes of the nearest centroids for a block of rows."""
             ds_nearest.nearest_block(*some_rows(x, *block), self.index, out[slice(*block)])
 
         _in_blocks(one_block, out.shape[0], n_jobs, progress, "Finding candidates")
         return out
 
     def ranked(self, x, q: int, n_jobs, progress: Progress = silent) -> tuple[np.ndarray, np.ndarray]:
-        """Rank the q candidates of each row by falling f.
+        """Rank the q candidates of each row by f, largest first.
 
         Returns
         -------
@@ -54,8 +56,8 @@ class Ranker(NamedTuple):
         f : ndarray of float64, shape (n, q)
         """
         labels = np.empty((x[0].size - 1, q), np.int32)
-        f, given, logs = np.empty(labels.shape), self.tree is not None, np.empty((0, 0))
-        if given:
+        f, labels_are_given, logs = np.empty(labels.shape), self.tree is not None, np.empty((0, 0))
+        if labels_are_given:
             vectors = as_vectors(x, self.index.weight)
             labels = np.sort(self.tree.top(vectors, q, n_jobs, progress), axis=1)
             progress = silent  # searching the tree takes nearly all of the time
@@ -63,19 +65,26 @@ class Ranker(NamedTuple):
             logs = self.tree.log_proba(vectors, labels, n_jobs)
 
         def one_block(block):
-            own, rows = slice(*block), some_rows(x, *block)
-            ds_ranking.rank_block(rows, self.index, self.more, given, logs[own], self.weights, labels[own], f[own])
+            """Rank a block of rows, after finding their candidates unless a label tree has found them."""
+            part, rows = slice(*block), some_rows(x, *block)
+            ds_ranking.rank_block(
+                rows, self.index, self.more, labels_are_given, logs[part], self.weights, labels[part], f[part]
+            )
 
         _in_blocks(one_block, labels.shape[0], n_jobs, progress, "Predicting")
         return labels, f
 
     def features(self, x, classes, n_jobs) -> np.ndarray:
-        """Compute the features of each row with its own list of classes: float64 (n, q, p), nan for class -1."""
+        """Compute the features of each row with each class in its row of ``classes``: float64 (n, q, p).
+
+        The features of class -1 are nan.
+        """
         out = np.empty((*classes.shape, self.weights.size))
 
         def one_block(block):
-            own = slice(*block)
-            ds_features.feature_block(*some_rows(x, *block), classes[own], self.index, self.more, out[own])
+            """Compute the features of a block of rows."""
+            part = slice(*block)
+            ds_features.feature_block(*some_rows(x, *block), classes[part], self.index, self.more, out[part])
 
         _in_blocks(one_block, out.shape[0], n_jobs)
         if self.has_tree_feature:
@@ -84,12 +93,13 @@ class Ranker(NamedTuple):
 
 
 def _in_blocks(function, n, n_jobs, progress=silent, phase="Predicting"):
+    """Call ``function((first row, last row + 1))`` on threads for blocks of all n rows."""
     blocks = row_blocks(n, BLOCK)
     run_tasks(function, blocks, [b - a for a, b in blocks], n_jobs, progress, phase, "blocks of rows")
 
 
 def softmax(f) -> np.ndarray:
-    """Return exp(f) of each row, divided by its sum: float32."""
+    """Return exp(f), divided by the sum of exp(f) over the row: float32, shape as ``f``."""
     if f.size == 0:
         return np.empty(f.shape, np.float32)
     shares = np.exp(f - f.max(axis=1, keepdims=True))
@@ -97,7 +107,7 @@ def softmax(f) -> np.ndarray:
 
 
 def label_matrix(labels, values, n_labels: int) -> sp.csr_array:
-    """Put the values of each row's labels, both of shape (n, q), into a CSR matrix of n_labels columns."""
+    """Return a CSR matrix of shape (n, n_labels) that holds ``values[i, j]`` at row i, column ``labels[i, j]``."""
     ptr = np.arange(0, labels.size + 1, labels.shape[1])
     matrix = sp.csr_array((values.ravel(), labels.ravel(), ptr), shape=(labels.shape[0], n_labels))
     matrix.sort_indices()

@@ -143,7 +143,7 @@ class LdSM(MultiLabelModel):
         Returns
         -------
         LdSM
-            Itself. When training is stopped, it stays as it was.
+            The model. If training is stopped or fails, its earlier fitted state is kept.
 
         Raises
         ------

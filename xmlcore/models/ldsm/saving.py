@@ -144,7 +144,9 @@ def _check_arrays(arrays, values, n_columns):
         ("the labels' means", lambda: MEANS[0] not in arrays or _are_means(arrays, values, n_columns)),
     ):
         if not holds():
-            raise ModelFormatError(f"{what} in its arrays cannot be: the file was damaged or written by something else")
+            raise ModelFormatError(
+                f"{what} in its arrays cannot be used: the file was damaged or written by something else"
+            )
 
 
 def _are_trees(arrays, values):

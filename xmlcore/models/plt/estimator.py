@@ -142,7 +142,7 @@ class PLT(MultiLabelModel):
         Returns
         -------
         PLT
-            Itself. When training is stopped, it stays as it was.
+            The model. If training is stopped or fails, its earlier fitted state is kept.
 
         Raises
         ------

@@ -73,7 +73,9 @@ def _check_arrays(arrays, n_columns, n_labels):
         ("the weights", lambda: _are_weights(arrays, n_columns)),
     ):
         if not holds():
-            raise ModelFormatError(f"{what} in its arrays cannot be: the file was damaged or written by something else")
+            raise ModelFormatError(
+                f"{what} in its arrays cannot be used: the file was damaged or written by something else"
+            )
 
 
 def _is_tree(arrays, n_labels):
