@@ -350,7 +350,7 @@ def test_from_nested_is_what_it_looks_like():
     [
         ([0, [1, []]], r"the list at \[1\]\[1\] is empty"),
         ([], "the list given is empty"),
-        ([0, [2, 0]], r"label 0 is there twice, at \[0\] and at \[1\]\[1\]"),
+        ([0, [2, 0]], r"label 0 occurs twice, at \[0\] and at \[1\]\[1\]"),
         ([0, [1, [3]]], r"label 2 is missing: there are 3 leaves.*largest is 3, at \[1\]\[1\]\[0\]"),
         ([0, "1"], r"'1' at \[1\] is neither a label id nor a list"),
         ([0, [1, 2.0]], r"2.0 at \[1\]\[1\] is neither"),

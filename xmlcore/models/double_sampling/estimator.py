@@ -1,4 +1,4 @@
-"""DoubleSampling: one linear function of (row, class) features, learnt from sampled pairs, ranks nearby classes."""
+"""DoubleSampling: rank nearby classes by a linear function of (row, class) features, learnt from sampled pairs."""
 
 import numpy as np
 import scipy.sparse as sp
@@ -19,7 +19,7 @@ from xmlcore.progress import Progress, part_of, silent
 from xmlcore.ranking import Ranking
 from xmlcore.validation import check_count, check_threshold, csr_parts, feature_names
 
-MOST_RANKED = 1 << 21  # number of candidates that are ranked at a time: some 60 MB
+MOST_RANKED = 1 << 21  # largest number of (row, candidate) pairs that are ranked at a time: they take some 60 MB
 
 
 @described
@@ -359,7 +359,14 @@ class DoubleSampling(MultiLabelModel):
             raise ValueError("adversaries='candidates' needs n_candidates of at least 2: the own class and another")
 
     def _fit_trees(self, data, entropy, progress):
-        """Train the label tree, and those that stand in for it on training rows, where training needs these."""
+        """Train the label tree; if training reads its predictions for training rows, also train the cross-fitted trees.
+
+        Returns
+        -------
+        tree : TreeCandidates
+        data : TrainingRows
+            With the cross-fitted trees, if they were trained.
+        """
         vectors, seed = as_vectors(data.x, data.index.weight), stream_seed(entropy, TREE)
         if self.features == "paper" and self.adversaries == "random":
             return TreeCandidates.fit(vectors, data.Y, seed, self.n_jobs, progress), data
@@ -368,6 +375,7 @@ class DoubleSampling(MultiLabelModel):
         return tree, data._replace(vectors=vectors, trees=trees)
 
     def _set_fitted(self, classes, index, more, tree, function, sampled_size, values):
+        """Set the fitted attributes, after training or from a saved model."""
         self.feature_of_column_ = classes.feature_of_column
         self.document_counts_, self.class_size_ = classes.document_counts, classes.class_size
         self.sampled_size_ = sampled_size
@@ -382,10 +390,14 @@ class DoubleSampling(MultiLabelModel):
         self.n_features_in_, self.n_labels_ = values["n_features"], values["n_labels"]
 
     def _rows(self, X):
-        """Rows in the model's columns, without negative values and without features that no training row had."""
+        """Return rows in the model's columns: (pointers, columns, values).
+
+        Negative values become 0, and features that no training row had are left out.
+        """
         return in_columns(csr_parts(without_negative(X)), self._columns)
 
     def _n_candidates(self, n):
+        """Return the number q of candidates to rank: ``n``, or the parameter when None; at most all classes."""
         n = self.n_candidates if n is None else check_count(n, "n_candidates")
         return min(n, self.ranker_.index.order.size)
 
@@ -396,7 +408,8 @@ class DoubleSampling(MultiLabelModel):
         self._set_fitted(*saving.restored(values, arrays))
 
     def __setstate__(self, state):
+        """Restore a pickled model, and mark its arrays as read-only, which pickle does not do."""
         self.__dict__.update(state)
-        if "ranker_" in state:  # pickle does not keep that arrays are read-only
+        if "ranker_" in state:
             for arrays in (self.ranker_.index, self.ranker_.more, self._columns):
                 read_only(arrays)

@@ -1,4 +1,4 @@
-"""Double sampling proper: which examples are taken (π), and which classes each one is compared with (κ)."""
+"""Double sampling: draw the examples (π), and the adversarial classes that each example is compared with (κ)."""
 
 from typing import NamedTuple
 
@@ -14,7 +14,7 @@ from xmlcore.parallel import row_blocks, run_tasks
 from xmlcore.progress import Progress, silent
 from xmlcore.validation import csr_parts
 
-# Streams of random numbers: copies of examples, their adversaries, the label tree, the trees of cross-fitting.
+# Numbers of the random streams of: copies of examples, adversaries, the label tree, the trees of cross-fitting.
 COPIES, DRAWS, TREE, CROSS = 1, 2, 3, 4
 BLOCK = 1024  # number of examples per task
 
@@ -23,31 +23,32 @@ class Sample(NamedTuple):
     """The examples and adversaries that were drawn: M copies of examples, kappa adversaries each."""
 
     rows: np.ndarray  # int64 (M,): the training row of each copy
-    classes: np.ndarray  # int32 (M,): the class of the row that this copy is an example of
-    adversaries: np.ndarray  # int32 (M, kappa): the classes that it is compared with, in rising order
+    classes: np.ndarray  # int32 (M,): the class of which the copy is an example
+    adversaries: np.ndarray  # int32 (M, kappa): the classes with which the copy is compared, in rising order
 
 
 class TrainingRows(NamedTuple):
     """The training data in the form that the steps of training read."""
 
     x: tuple  # CSR rows in the model's columns: int64 pointers, int32 columns, float32 values
-    Y: sp.csr_array  # bool (N, L): each row has a class
+    Y: sp.csr_array  # bool (N, L): each row has at least one class
     class_size: np.ndarray  # int64 (L,): the number of rows of each class
     index: ClassIndex
-    by_class: tuple  # the terms of each class and their sums (CSR): int64 pointers, int32, float32
-    more: tuple = NO_MORE  # MoreOfClasses: what the extended features need
-    vectors: sp.csr_array | None = None  # the rows as the label tree reads them
+    by_class: tuple  # the terms of each class and their sums, as CSR arrays: int64 pointers, int32 terms, float32 sums
+    more: tuple = NO_MORE  # MoreOfClasses: further values of the classes, for the extended features
+    vectors: sp.csr_array | None = None  # the rows in the form that label trees read, see as_vectors
     trees: CrossFitted | None = None  # label trees, each trained without a part of the rows
 
     @classmethod
     def of(cls, params, x, Y, classes: ClassTerms) -> "TrainingRows":
-        """Compute what follows from the sums of the classes.
+        """Compute the fields that follow from the sums of the classes, and return all of them.
 
         Parameters
         ----------
         params : DoubleSampling
             Only its parameters are read, here and in the functions of this file.
-        x : CSR rows in the model's columns
+        x : (ptr, columns, values)
+            The rows, in the model's columns.
         Y : csr_array of bool, shape (N, L)
         classes : ClassTerms
         """
@@ -57,7 +58,7 @@ class TrainingRows(NamedTuple):
 
 
 def terms_by_class(index: ClassIndex) -> tuple:
-    """List the terms of each class, in rising order, and their sums: CSR arrays."""
+    """Return the terms of each class, in rising order, and their sums, as CSR arrays (pointers, terms, sums)."""
     by_term = sp.csc_array((index.sums, index.classes, index.ptr), shape=(index.length.size, index.ptr.size - 1))
     return csr_parts(sp.csr_array(by_term))
 
@@ -70,7 +71,7 @@ def draw_sample(params, data: TrainingRows, entropy: int, progress: Progress = s
     params : DoubleSampling
     data : TrainingRows
     entropy : int
-        The seed of all streams of random numbers.
+        The seed from which the seeds of all random streams are derived.
     progress : callable, optional
 
     Returns
@@ -80,7 +81,7 @@ def draw_sample(params, data: TrainingRows, entropy: int, progress: Progress = s
     Raises
     ------
     ValueError
-        When no example is drawn, or none has its class among its candidates.
+        No example is drawn; or, with adversaries from the candidates, no example has its class among its candidates.
     """
     copies = draw_copies(params, data.Y, data.class_size, entropy)
     if params.adversaries == "candidates":
@@ -89,12 +90,12 @@ def draw_sample(params, data: TrainingRows, entropy: int, progress: Progress = s
 
 
 def leaves_out(params) -> bool:
-    """Whether an example is taken out of its class before its features are computed."""
+    """Return whether an example is subtracted from the sums of its class before its features are computed."""
     return bool(params.leave_one_out) or params.adversaries == "candidates"
 
 
 def draw_copies(params, Y, class_size, entropy: int) -> np.ndarray:
-    """Draw how often each example is taken: int64, shape (number of entries of Y,)."""
+    """Draw the number of copies of each example, which is an entry of Y: int64, shape (number of entries of Y,)."""
     labels = csr_parts(Y)[1]
     copies = np.zeros(labels.size, np.int64)
     size = np.maximum(class_size, 1)
@@ -103,6 +104,7 @@ def draw_copies(params, Y, class_size, entropy: int) -> np.ndarray:
     expected, seed = params.examples_per_class / size, stream_seed(entropy, COPIES)
 
     def one_block(block):
+        """Draw the numbers of a block of examples."""
         kernels.draw_copies(labels, expected, seed, *block, copies)
 
     blocks = row_blocks(labels.size, BLOCK)
@@ -120,7 +122,7 @@ def draw_copies(params, Y, class_size, entropy: int) -> np.ndarray:
 
 
 def draw_adversaries(params, Y, class_size, copies, entropy: int, progress: Progress = silent) -> Sample:
-    """Draw κ classes for each copy, uniformly among the other classes that have rows."""
+    """Draw κ classes for each copy, uniformly among the other classes that have training rows; return the sample."""
     labels, start = csr_parts(Y)[1], pointers(copies)
     present = np.flatnonzero(class_size).astype(np.int32)
     place = np.full(class_size.size, -1, np.int32)
@@ -129,6 +131,7 @@ def draw_adversaries(params, Y, class_size, copies, entropy: int, progress: Prog
     adversaries, seed = np.empty((int(start[-1]), kappa), np.int32), stream_seed(entropy, DRAWS)
 
     def one_block(block):
+        """Draw the adversaries of the copies of a block of examples."""
         kernels.draw_adversaries(labels, start, present, place, seed, *block, adversaries)
 
     blocks = row_blocks(labels.size, BLOCK)
@@ -138,13 +141,17 @@ def draw_adversaries(params, Y, class_size, copies, entropy: int, progress: Prog
 
 
 def _copied(Y, copies):
-    """The row and the class of each copy."""
+    """Return the row and the class of each copy: two arrays of shape (M,)."""
     rows = np.repeat(np.arange(Y.shape[0]), np.diff(Y.indptr))
     return np.repeat(rows, copies), np.repeat(csr_parts(Y)[1], copies)
 
 
 def _against_candidates(params, data, copies, entropy, progress) -> Sample:
-    """Compare each copy with up to κ of its other candidates, where its own class is a candidate even without it."""
+    """Return a sample in which the adversaries of a copy are up to κ of its candidates.
+
+    The candidates are found after the example was taken out of its class. Copies whose own class is then not among
+    their candidates are left out.
+    """
     rows, classes = _copied(data.Y, copies)
     q = min(params.n_candidates, data.index.order.size)
     if data.trees is None:
@@ -154,8 +161,8 @@ def _against_candidates(params, data, copies, entropy, progress) -> Sample:
     rows, classes, others = rows[kept], classes[kept], others[kept]
     if rows.size == 0:
         raise ValueError(
-            f"no example's own class is among its {q} candidates without it: raise n_candidates or "
-            "examples_per_class, or say adversaries='random'"
+            f"no example has its own class among its {q} candidates after it was taken out of the class: raise "
+            "n_candidates or examples_per_class, or set adversaries='random'"
         )
     if params.n_adversarial < q - 1:
         random = np.random.default_rng(stream_seed(entropy, DRAWS))
@@ -165,12 +172,21 @@ def _against_candidates(params, data, copies, entropy, progress) -> Sample:
 
 
 def _near_others(params, data, rows, classes, q, progress):
-    """The q - 1 nearest other classes of each copy, and whether its own class is among the q nearest without it."""
+    """Find the candidates of each copy by their centroids, after the example was taken out of its class.
+
+    Returns
+    -------
+    others : ndarray of int32, shape (M, q - 1)
+        The nearest classes other than the copy's own.
+    kept : ndarray of bool, shape (M,)
+        Whether the copy's own class is among the q nearest.
+    """
     m = rows.size
     others, kept = np.empty((m, q - 1), np.int32), np.empty(m, bool)
     sample = Sample(rows, classes, others[:, :0])
 
     def one_block(block):
+        """Find the candidates of a block of copies."""
         kernels.near_others(data.x, sample, *block, data.class_size, data.by_class, data.index, others, kept)
 
     blocks = row_blocks(m, BLOCK)
@@ -180,27 +196,27 @@ def _near_others(params, data, rows, classes, q, progress):
 
 
 def _probable_others(params, data, rows, classes, q):
-    """The same from label trees that were trained without the row."""
+    """Find the candidates of each copy by a label tree that was trained without the row; see :func:`_near_others`."""
     top = data.trees.top(data.vectors, rows, q, params.n_jobs)
-    own = top == classes[:, None]
-    kept = own.any(axis=1)
-    own[~kept, -1] = True
-    return top[~own].reshape(rows.size, q - 1), kept
+    removed = top == classes[:, None]
+    kept = removed.any(axis=1)
+    removed[~kept, -1] = True
+    return top[~removed].reshape(rows.size, q - 1), kept
 
 
 def classes_of_the_same_row(sample: Sample, Y) -> np.ndarray | None:
-    """Mark the adversaries that are themselves classes of the row: bool (M, kappa), or None where there are none."""
-    several = np.flatnonzero(np.diff(Y.indptr)[sample.rows] > 1)
+    """Return which adversaries are also classes of the copy's row: bool (M, kappa), or None if no adversary is."""
+    with_several = np.flatnonzero(np.diff(Y.indptr)[sample.rows] > 1)  # copies of rows with several classes
     keys = np.repeat(np.arange(Y.shape[0]), np.diff(Y.indptr)) * np.int64(Y.shape[1]) + Y.indices  # rising
-    found = np.zeros(sample.adversaries.shape, bool)
-    for first, last in row_blocks(several.size, BLOCK):
-        part = several[first:last]
+    is_class = np.zeros(sample.adversaries.shape, bool)
+    for first, last in row_blocks(with_several.size, BLOCK):
+        part = with_several[first:last]
         wanted = sample.rows[part, None] * np.int64(Y.shape[1]) + sample.adversaries[part]
         at = np.minimum(np.searchsorted(keys, wanted), keys.size - 1)
-        found[part] = keys[at] == wanted
-    return found if found.any() else None
+        is_class[part] = keys[at] == wanted
+    return is_class if is_class.any() else None
 
 
 def stream_seed(entropy: int, stream: int) -> int:
-    """Return the seed of one stream of random numbers."""
+    """Return the seed of the random stream with number ``stream``, such as ``COPIES``."""
     return int(np.random.SeedSequence([entropy, stream]).generate_state(1, np.uint32)[0])

@@ -1,4 +1,4 @@
-"""What a saved double-sampling model consists of, and the checks before it is read back."""
+"""Save a double-sampling model as values and arrays, and check these before it is restored."""
 
 import numpy as np
 
@@ -51,18 +51,18 @@ def state(model) -> tuple[dict, dict[str, np.ndarray]]:
         "tree": None,
     }
     if ranker.tree is not None:
-        values["tree"], own = ranker.tree.state()
-        arrays |= own
+        values["tree"], tree_arrays = ranker.tree.state()
+        arrays |= tree_arrays
     return values, arrays
 
 
 def restored(values: dict, arrays: dict[str, np.ndarray]) -> tuple:
-    """Check a saved state, and return what ``DoubleSampling._set_fitted`` takes.
+    """Check a saved state, and return the arguments of ``DoubleSampling._set_fitted``.
 
     Raises
     ------
     ModelFormatError
-        When it is damaged: kernels do not check what they read.
+        The state is damaged. Kernels do not check what they read, so all is checked here.
     """
     _check_values(values)
     _check_arrays(values, arrays)
@@ -73,12 +73,13 @@ def restored(values: dict, arrays: dict[str, np.ndarray]) -> tuple:
     if tree is not None:
         tree = TreeCandidates.restored(tree, arrays, classes.class_size)
         if tree.plt.n_features_in_ != max(1, classes.feature_of_column.size):
-            raise ModelFormatError("its label tree is of other features: the file was damaged")
+            raise ModelFormatError("its label tree has other features than the model: the file was damaged")
     function = LinearFunction(arrays["weights"], arrays["scale"], values["empirical_risk"])
     return classes, index, more, tree, function, arrays["sampled_size"], values
 
 
 def _check_values(values):
+    """Raise an error unless all values of a saved model are within their ranges."""
     for name in ("n_features", "n_labels", "n_rows"):
         check_count(values[name], name, most=INT32_MAX)
     for name in ("n_unlabelled", "n_pairs"):
@@ -92,6 +93,7 @@ def _check_values(values):
 
 
 def _check_arrays(values, arrays):
+    """Raise ModelFormatError unless all arrays of a saved model are there, have their types and fit together."""
     for name, (dtype, ndim) in ARRAYS.items():
         if name not in arrays:
             raise ModelFormatError(f"{name} is missing from its arrays: an older version wrote it. Train it anew")

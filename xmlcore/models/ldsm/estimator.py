@@ -32,8 +32,8 @@ from xmlcore.validation import (
     feature_names,
 )
 
-DENSE = 0.5  # share of feature values other than 0, from which on "auto" takes features as dense
-MOST_DENSE = 8 * 2**30  # memory limit for rows that are standardised, in bytes
+DENSE = 0.5  # share of feature values other than 0 above which "auto" chooses the optimizer for dense features
+MOST_DENSE = 8 * 2**30  # memory limit for the dense, standardised rows of optimizer "sgd", in bytes
 
 
 @described
@@ -60,13 +60,14 @@ class LdSM(MultiLabelModel):
     n_unlabelled_ : int
         Training rows without a label, which were left out.
     feature_of_column_ : ndarray of int32
-        The features that occur in the training rows, the most frequent first. Trees number them so, as columns.
+        The features that occur in the training rows, most frequent first. The fitted arrays refer to features by their
+        positions in this list, which are called columns.
     forest_ : ForestArrays
         The trees as flat arrays, for kernels.
     means_ : LabelMeans or None
         The mean of each label's training rows, in columns, when ``rerank_beta`` was below 1.
     rerank_ : (float, float)
-        β and γ, as they were when the model was fitted.
+        The parameters β and γ with which the model was fitted.
     feature_names_in_ : ndarray of str
         Names of the features, when X had some.
 
@@ -206,10 +207,11 @@ class LdSM(MultiLabelModel):
         scores = np.zeros((X.shape[0], k), np.float32)
 
         def one_block(block):
-            for first, end, *found in scorer.scores(self._rows(x, block)):
+            """Rank the labels for a block of rows."""
+            for first, end, *scored in scorer.scores(self._rows(x, block)):
                 best = np.full((end - first, width), -1, np.int32)
                 best_scores = np.zeros(best.shape, np.float32)
-                best_labels(*found, best, best_scores)
+                best_labels(*scored, best, best_scores)
                 rows = slice(block[0] + first, block[0] + end)
                 labels[rows, :width], scores[rows, :width] = best, best_scores
 
@@ -239,6 +241,7 @@ class LdSM(MultiLabelModel):
         x, scorer = csr_parts(X), self._scorer()
 
         def one_block(block):
+            """Return the probabilities of a block of rows as a CSR matrix."""
             parts = []
             for _, _, ptr, labels, shares in scorer.scores(self._rows(x, block), probabilities=True):
                 part = sp.csr_array((shares.astype(np.float32), labels, ptr), shape=(ptr.size - 1, self.n_labels_))
@@ -284,11 +287,11 @@ class LdSM(MultiLabelModel):
         Returns
         -------
         ptr : ndarray of int64, shape (n + 1,)
-            Where each row's entries begin, and where the last one's end.
+            Where each row's entries begin, and where those of the last row end.
         columns : ndarray of int32
-            The column of each entry. Features that did not occur in training have none and are left out.
+            The column of each entry. Entries of features that did not occur in training are left out.
         places : ndarray of int64
-            Where each entry is in ``X.data``.
+            The position of each entry in ``X.data``.
         """
         self._check_fitted()
         indptr, indices, _ = csr_parts(X)
@@ -314,13 +317,13 @@ class LdSM(MultiLabelModel):
     # Steps of the above ---------------------------------------------------------------------------------------------
 
     def _chosen_optimizer(self, X, n_columns):
-        """The optimizer for these rows; ValueError when they do not fit into memory for it."""
+        """Return the optimizer for the rows X; raise ValueError if "sgd" would need too much memory for them."""
         optimizer = self.optimizer
         if optimizer == "auto":
             optimizer = "sgd" if X.nnz > DENSE * X.shape[0] * X.shape[1] else "nag"
         if optimizer == "sgd":
             threads = min(effective_jobs(self.n_jobs), self.n_estimators)
-            needed = 12 * X.shape[0] * n_columns * threads
+            needed = 12 * X.shape[0] * n_columns * threads  # 12 bytes per value
             if needed > MOST_DENSE:
                 raise ValueError(
                     f"optimizer='sgd' would need dense arrays of {X.shape[0]:,} rows x {n_columns:,} features, "
@@ -330,11 +333,12 @@ class LdSM(MultiLabelModel):
         return optimizer
 
     def _seeds(self, count):
-        """A seed per tree."""
+        """Return ``count`` seeds, one for each tree."""
         entropy = self.random_state if self.random_state is not None else np.random.SeedSequence().entropy
         return [int(np.random.SeedSequence([entropy, t]).generate_state(1, np.uint32)[0]) for t in range(count)]
 
     def _set_fitted(self, fitted: Fitted):
+        """Set the fitted attributes, after training or from a saved model."""
         self.optimizer_ = fitted.optimizer
         self.n_unlabelled_ = fitted.n_unlabelled
         self.feature_of_column_ = fitted.feature_of_column
@@ -345,7 +349,7 @@ class LdSM(MultiLabelModel):
         self.means_, self.rerank_ = fitted.means, fitted.rerank
 
     def _scorer(self, n_trees=None, max_nodes=None) -> Scorer:
-        """The model as prediction needs it; with fewer or smaller trees when these are given."""
+        """Return what scores labels: the whole model, or its first ``n_trees`` trees with ``max_nodes`` nodes each."""
         return Scorer(
             self.forest_,
             self.trees_[0].children.shape[1],
@@ -358,13 +362,14 @@ class LdSM(MultiLabelModel):
         )
 
     def _rows(self, x, block) -> Rows:
-        """The rows of one block, in the model's columns."""
+        """Return the rows of one block, (first row, last row + 1), in the model's columns."""
         return Rows(*in_columns(x, self._columns, block))
 
     def __setstate__(self, state):
+        """Restore a pickled model, and mark its arrays as read-only, which pickle does not do."""
         self.__dict__.update(state)
         for arrays in (self.__dict__.get("forest_", ()), self.__dict__.get("_columns", ())):
-            read_only(arrays)  # which pickle does not keep
+            read_only(arrays)
 
     def _state(self):
         return state_of(self)
@@ -374,7 +379,10 @@ class LdSM(MultiLabelModel):
 
 
 def _labelled_rows(X, Y):
-    """Leave out rows without labels, with a warning: (X, Y, how many); ValueError when no row has a label."""
+    """Return X and Y without the rows that have no label, and the number of these rows; warn if there are any.
+
+    Raises ValueError if no row has a label.
+    """
     if Y.nnz == 0:
         raise ValueError("no row of Y has a label: there is nothing to learn")
     labelled = np.flatnonzero(np.diff(Y.indptr))

@@ -14,20 +14,22 @@ from xmlcore.models.ldsm.progress import Growth, TreeGrowth
 from xmlcore.models.ldsm.trees import TreeParts
 
 OPTIMIZERS = {"nag": NAG, "sgd": SGD}
-LEAST_WIDTH = 100  # features; with fewer, 1 / features would be a weight that matters
-ATTEMPT = 1 << 33  # added to a node's number for each further attempt: its streams of random numbers
-MANY_UNDONE = 0.5  # share of training rows, in leaves whose split was undone, from which on a warning says so
+# After training, weights that add less than 1 / max(number of features, LEAST_WIDTH) to a margin are dropped. With
+# fewer features, 1 / features would be too much.
+LEAST_WIDTH = 100
+ATTEMPT = 1 << 33  # added to the number of a node's random stream at each further attempt to split the node
+MANY_UNDONE = 0.5  # share of the training rows above which a warning says that they are in leaves with an undone split
 
 
 class Split(NamedTuple):
-    """What training a node gives: its children's rows and labels, and its regressors."""
+    """The result of training a node: the rows and labels of its children, and its regressors."""
 
     row_ptr: np.ndarray  # int64 (M + 1,)
-    rows: np.ndarray  # int32, of each child
+    rows: np.ndarray  # int32, ids of the rows of each child, one child after the other
     hist_ptr: np.ndarray  # int64 (M + 1,)
-    hist_labels: np.ndarray  # int32, of each child's rows
-    hist_counts: np.ndarray  # int64
-    columns: np.ndarray  # int32 (F,), those with a weight
+    hist_labels: np.ndarray  # int32, labels of the rows of each child
+    hist_counts: np.ndarray  # int64, number of the child's rows that have the label
+    columns: np.ndarray  # int32 (F,), the columns in which a regressor has a weight
     weights: np.ndarray  # float32 (F * M,)
     bias: np.ndarray  # float32 (M,)
     measures: np.ndarray  # float64 (4,), J, balance, integrity, multi-way penalty
@@ -35,7 +37,7 @@ class Split(NamedTuple):
 
 
 def node_settings(model, optimizer: str, n_features: int) -> NodeSettings:
-    """Return how the nodes of a model are trained.
+    """Return the settings by which the nodes of a model are trained.
 
     Parameters
     ----------
@@ -78,27 +80,27 @@ class GrowingTree:
 
     @property
     def n_nodes(self) -> int:
-        """Nodes so far."""
+        """Return the number of nodes made so far."""
         return len(self.first_child)
 
     def priority(self, v: int) -> int:
-        """Count a node's label occurrences other than those of its most frequent label.
+        """Return the number of label occurrences of node ``v``, without those of its most frequent label.
 
-        Nodes of high priority are split first; one of priority 0 has a single label.
+        Nodes of high priority are split first. A node of priority 0 has a single label.
         """
         counts = self.histograms[v][1]
         return int(counts.sum() - counts.max())
 
     def add_children(self, v: int, split: Split) -> int:
-        """Make node ``v`` an inner node; return the id of its first child."""
+        """Make node ``v`` an inner node, and its children leaves; return the id of the first child."""
         first = self.n_nodes
         self.first_child[v] = first
         for c in range(self.arity):
-            own = slice(split.hist_ptr[c], split.hist_ptr[c + 1])
+            part = slice(split.hist_ptr[c], split.hist_ptr[c + 1])
             self.first_child.append(-1)
             self.n_samples.append(int(split.row_ptr[c + 1] - split.row_ptr[c]))
             self.bias.append(float(split.bias[c]))
-            self.histograms.append((split.hist_labels[own], split.hist_counts[own]))
+            self.histograms.append((split.hist_labels[part], split.hist_counts[part]))
         self.splits[v] = split._replace(row_ptr=None, rows=None, hist_labels=None, hist_counts=None)
         return first
 
@@ -134,9 +136,9 @@ class Grower:
     n_columns, n_labels : int
     settings : NodeSettings
     max_nodes : int
-        Most nodes of a tree.
+        Largest number of nodes of a tree.
     n_attempts : int
-        How often a split is tried.
+        Largest number of attempts to split a node.
     growth : Growth
         The progress of all trees.
     """
@@ -147,9 +149,12 @@ class Grower:
         self.max_nodes, self.n_attempts = max_nodes, n_attempts
 
     def grow(self, seed: int) -> GrowingTree:
-        """Grow one tree; ``seed`` is the tree's own, and every node has streams of its own under it."""
+        """Grow one tree and return it.
+
+        ``seed`` and the number of a node determine the random numbers of the node's training.
+        """
         M, n_rows = self.settings.arity, self.data.ptr.size - 1
-        place = np.full(max(self.n_columns, self.n_labels, 1), -1, np.int32)  # scratch of the kernels
+        place = np.full(max(self.n_columns, self.n_labels, 1), -1, np.int32)  # working memory of the kernels
         counts = np.bincount(self.data.labels, minlength=self.n_labels)
         tree = GrowingTree(self.settings, n_rows, np.flatnonzero(counts), counts[counts > 0])
         rows_of = {0: np.arange(n_rows, dtype=np.int32)}
@@ -158,56 +163,61 @@ class Grower:
         while waiting and tree.n_nodes + M <= self.max_nodes:
             priority, v = heapq.heappop(waiting)
             if priority == 0:
-                break  # every node that is left has a single label
+                break  # all waiting nodes have a single label, so they stay leaves
             rows = rows_of.pop(v)
             split = self._split(rows, v, place, seed, growth)
             self.growth.say(growth)
             if split is None:
                 tree.undone.append(v)
                 growth.end(rows.size, 0, tree.n_nodes)
-                continue  # a leaf, for good
+                continue  # the node stays a leaf
             first = tree.add_children(v, split)
-            left = 0
+            n_waiting = 0
             for c in range(M):
                 rows_of[first + c] = split.rows[split.row_ptr[c] : split.row_ptr[c + 1]]
                 priority = tree.priority(first + c)
                 heapq.heappush(waiting, (-priority, first + c))
-                left += rows_of[first + c].size if priority else 0
-            growth.end(rows.size, left, tree.n_nodes)
+                n_waiting += rows_of[first + c].size if priority else 0
+            growth.end(rows.size, n_waiting, tree.n_nodes)
         growth.ended = True
         self.growth.say(growth)
         return tree
 
     def _split(self, rows, v, place, seed, growth: TreeGrowth) -> Split | None:
-        """Train node ``v`` on its rows and split them; None when each attempt sent all rows, or none, to a child."""
+        """Train node ``v`` and split its rows among its children.
+
+        Returns None if at every attempt one child got all rows or no row, or if the training was stopped.
+        """
         settings, stop = self.settings, self.growth.stop
         for attempt in range(self.n_attempts):
             trace, measures = np.full((settings.n_epochs, 4), np.nan), np.empty(4)
             growth.begin(rows.size, trace)
-            status, *found = ldsm_splitting.split_node(
+            status, *result = ldsm_splitting.split_node(
                 self.data, rows, place, settings._replace(trained_weight=settings.integrity_weight / 2**attempt),
                 seed, v + ATTEMPT * attempt, trace, measures, stop,
             )  # fmt: skip
             if stop[0]:
-                return None  # half trained: the next report raises
+                return None  # the node is not completely trained; the next progress report raises the exception
             if status == ldsm_splitting.BEYOND:
                 raise FloatingPointError(
                     "a regressor's weights are beyond float32: the values of some feature differ by less than float32 "
                     "can represent; scale the features, or use optimizer='nag'"
                 )
             if status == ldsm_splitting.MADE:
-                return Split(*found, measures, trace.astype(np.float32))
+                return Split(*result, measures, trace.astype(np.float32))
         return None
 
 
 def warn_of_undone(trees: list[GrowingTree], n_attempts: int, integrity_weight: float) -> None:
-    """Warn when many training rows are in leaves whose split was undone, and say what to change.
+    """Warn when many training rows are in leaves whose split was undone; the warning says what to change.
 
     Parameters
     ----------
     trees : list of GrowingTree
-    n_attempts, integrity_weight
-        Of the model.
+    n_attempts : int
+        The model's parameter.
+    integrity_weight : float
+        The model's parameter.
     """
     visits = sum(sum(n for n, first in zip(tree.n_samples, tree.first_child) if first < 0) for tree in trees)
     undone = [tree.n_samples[v] for tree in trees for v in tree.undone]
@@ -215,8 +225,8 @@ def warn_of_undone(trees: list[GrowingTree], n_attempts: int, integrity_weight: 
         more = "n_attempts=5 tries again with a smaller weight" if n_attempts == 1 else "more n_attempts may help"
         warnings.warn(
             f"{len(undone):,} splits were undone because they sent all rows one way: {sum(undone) / visits:.0%} of "
-            f"the rows, over {len(trees):,} trees, end in leaves with several labels. Often class integrity, of "
-            f"weight {integrity_weight}, counts too much there: {more}, or make integrity_weight smaller",
+            f"the rows, over {len(trees):,} trees, end in leaves with several labels. The usual cause is that class "
+            f"integrity has too much weight ({integrity_weight}): {more}, or make integrity_weight smaller",
             UserWarning,
-            stacklevel=3,  # the line that called fit
+            stacklevel=3,  # shows the line that called fit
         )

@@ -1,4 +1,4 @@
-"""Scores of labels: the leaves that rows reach, and the labels of the training rows there."""
+"""Score the labels of rows: find the leaves that rows reach, and average the label shares of these leaves."""
 
 from typing import NamedTuple
 
@@ -10,20 +10,20 @@ from xmlcore._kernels.ldsm_reranking import LabelMeans
 from xmlcore.parallel import row_blocks
 from xmlcore.system import effective_jobs
 
-MOST_ROWS, LEAST_ROWS = 4096, 256  # of one task
-AT_ONCE = 1 << 21  # (row, label) pairs whose shares are in memory at once, per thread
+MOST_ROWS, LEAST_ROWS = 4096, 256  # largest and smallest number of rows of a task
+AT_ONCE = 1 << 21  # number of (row, label) pairs whose shares a thread has in memory at a time
 
 
 class Scorer(NamedTuple):
-    """A fitted model as prediction needs it, perhaps fewer or smaller trees of it."""
+    """The parts of a fitted model that score labels, restricted to the first trees and nodes if requested."""
 
     forest: ForestArrays
     arity: int
     n_columns: int
     n_labels: int
-    n_trees: int  # the first trees are used
-    max_nodes: int  # the first nodes of each tree are used
-    means: LabelMeans | None = None  # for re-ranking
+    n_trees: int  # number of trees to use, from the first one on
+    max_nodes: int  # number of nodes of each tree to use, from the root on
+    means: LabelMeans | None = None  # the labels' mean rows, for re-ranking; None without re-ranking
     beta: float = 1.0
     gamma: float = 0.0
 
@@ -34,20 +34,21 @@ class Scorer(NamedTuple):
         )
 
     def scores(self, rows: Rows, probabilities: bool = False):
-        """Score the labels of the leaves that rows reach, as many rows at a time as memory allows.
+        """Score the labels of the leaves that rows reach; yield the scores of as many rows at a time as memory allows.
 
         Parameters
         ----------
         rows : Rows
         probabilities : bool
-            Whether to return shares of rows that have a label, rather than shares of label occurrences, re-ranked where
-            the model does that.
+            If true, a label's score is the share of a leaf's training rows that have the label. If false, it is the
+            label's share of all label occurrences of these rows, re-ranked if the model has ``means``.
 
         Yields
         ------
         first, end : int
-            The rows from ``first`` to ``end - 1``.
+            The scores are those of rows ``first`` to ``end - 1``.
         ptr : ndarray of int64, shape (end - first + 1,)
+            Where the labels of each row begin, and where those of the last row end.
         labels : ndarray of int32
         scores : ndarray of float64
         """
@@ -60,17 +61,21 @@ class Scorer(NamedTuple):
         while first < n:
             before = sizes[first - 1] if first else 0
             end = max(first + 1, int(np.searchsorted(sizes, before + AT_ONCE, side="right")))
-            found = ldsm_shares.label_shares(
+            shares = ldsm_shares.label_shares(
                 self.forest, ptr, leaves, self.n_labels, self.n_trees, first, end, probabilities
             )
             if means is not None:
-                own = rows._replace(ptr=rows.ptr[first : end + 1])
-                ldsm_reranking.rank_again(*found, own, means, max(1, self.n_columns), self.beta, self.gamma)
-            yield first, end, *found
+                some_rows = rows._replace(ptr=rows.ptr[first : end + 1])
+                ldsm_reranking.rank_again(*shares, some_rows, means, max(1, self.n_columns), self.beta, self.gamma)
+            yield first, end, *shares
             first = end
 
 
 def prediction_blocks(n_rows: int, n_jobs: int | None) -> list[tuple[int, int]]:
-    """Split rows into tasks: many rows share the reading of a node's weights, but every thread gets some."""
+    """Split rows into tasks: (first row, last row + 1) of each.
+
+    The rows of a task share the work of reading a node's weights, so tasks are large, but every thread gets at least
+    two tasks where there are enough rows.
+    """
     jobs = effective_jobs(n_jobs)
     return row_blocks(n_rows, min(MOST_ROWS, max(LEAST_ROWS, -(-n_rows // (1 if jobs == 1 else 2 * jobs)))))

@@ -1,4 +1,4 @@
-"""Progress of growing trees, also while one large node takes long."""
+"""Report the progress of growing trees, also while a single large node is trained."""
 
 import math
 import threading
@@ -9,15 +9,15 @@ import numpy as np
 from xmlcore.progress import Progress, silent
 
 PHASE = "Growing trees"
-EVERY = 0.5  # seconds between reports while nodes are trained
+EVERY = 0.5  # seconds between two reports while nodes are trained
 
 
 class TreeGrowth:
-    """The work done on one tree, and an estimate of the work left.
+    """The work done on one tree, and an estimate of the remaining work.
 
-    Work is counted in rows of nodes that were trained. The estimate assumes that nodes which wait are split level by
-    level until the tree has ``max_nodes``, and that each level holds as many rows as wait now. So it follows what the
-    tree does: rows that go several ways add to it, and leaves take their rows away.
+    The work on a node is its number of rows. The estimate assumes that the waiting nodes are split level by level until
+    the tree has ``max_nodes``, and that each level has as many rows as wait now. The estimate therefore rises when rows
+    go to several children, and falls when nodes become leaves.
 
     Parameters
     ----------
@@ -30,20 +30,28 @@ class TreeGrowth:
         self.node, self.furthest = None, 0.0
 
     def begin(self, n_rows, trace):
-        """Note that a node of ``n_rows`` rows is trained; each epoch fills a row of ``trace``, which starts as nan."""
-        self.node = n_rows, trace
-
-    def end(self, n_rows, n_children_rows, nodes):
-        """Note that the node is done.
+        """Record that the training of a node begins.
 
         Parameters
         ----------
         n_rows : int
-            Its rows.
+            The number of its rows.
+        trace : ndarray of float, shape (n_epochs, 4)
+            All nan. Each epoch fills one row, which shows how far the training is.
+        """
+        self.node = n_rows, trace
+
+    def end(self, n_rows, n_children_rows, nodes):
+        """Record that the training of the node has ended.
+
+        Parameters
+        ----------
+        n_rows : int
+            The number of its rows.
         n_children_rows : int
-            Rows of those of its children that can be split; 0 if it was not split.
+            The number of rows in its children, without children that cannot be split; 0 if the node was not split.
         nodes : int
-            Nodes of the tree so far.
+            The number of nodes that the tree has now.
         """
         self.node = None
         self.done += n_rows
@@ -51,28 +59,27 @@ class TreeGrowth:
         self.nodes = nodes
 
     def fraction(self):
-        """Return the share of the work that is done, in [0, 1]; it never falls."""
+        """Return the finished share of the work, in [0, 1]; it never falls."""
         if self.ended:
             return 1.0
-        # Read in this order: another thread may end the node meanwhile, which must not count twice.
+        # The node is read last: if another thread ends it in the meantime, its work is not counted twice.
         done, waiting, nodes, node = self.done, self.waiting, self.nodes, self.node
         n_rows, part = 0, 0.0
         if node is not None:
             n_rows, trace = node
             part = n_rows * float(np.isfinite(trace[:, 1]).sum()) / self.n_epochs
         levels = math.log(self.max_nodes / nodes, self.arity)
-        left = max(max(waiting * levels, n_rows) - part, 1.0)  # some work is left until the tree has ended
-        self.furthest = max(self.furthest, (done + part) / (done + part + left))
+        remaining = max(max(waiting * levels, n_rows) - part, 1.0)  # above 0 until the tree has ended
+        self.furthest = max(self.furthest, (done + part) / (done + part + remaining))
         return self.furthest
 
 
 class Growth:
-    """Progress of all trees of a model.
+    """Progress of all trees of a model, as a context manager.
 
-    The threads that grow trees report after each node. One more thread reports while nodes take long. Within an epoch
-    of a node nothing is reported, and nothing stops.
-
-    This is a context manager: after its block nothing calls ``progress`` any more.
+    The threads that grow trees report after each node. A further thread reports every half second while nodes are
+    trained. Training can be stopped between two epochs of a node, not within an epoch. After the ``with`` block no
+    thread calls ``progress`` any more.
 
     Parameters
     ----------
@@ -83,7 +90,7 @@ class Growth:
     Attributes
     ----------
     stop : ndarray of uint8, shape (1,)
-        For kernels: 1 after ``progress`` raised an exception or :meth:`halt` was called.
+        Kernels read it after each epoch: it is 1 after ``progress`` raised an exception or :meth:`halt` was called.
     """
 
     def __init__(self, progress: Progress, n_trees: int, max_nodes: int, arity: int, n_epochs: int, n_rows: int):
@@ -94,40 +101,45 @@ class Growth:
         self.thread = None if progress is silent else threading.Thread(target=self._watch, daemon=True)
 
     def __enter__(self):
+        """Report the start, and start the thread that reports while nodes are trained."""
         self.progress(PHASE, 0.0, f"0 of {self.n_trees:,} trees")
         if self.thread is not None:
             self.thread.start()
         return self
 
     def __exit__(self, kind, *_):
+        """End the reporting thread, and raise the exception that its last report raised, if any."""
         self.over.set()
         if self.thread is not None:
             self.thread.join()
-        if kind is None and self.stopped is not None:  # the last report raised it
+        if kind is None and self.stopped is not None:
             raise self.stopped
 
     def halt(self, error: BaseException):
-        """Stop all training: kernels end, and threads that report raise ``error``, or what was raised before it."""
+        """Stop all training: kernels return after the current epoch, and every further report raises an exception.
+
+        This is ``error``, or the exception that stopped the training before.
+        """
         self.stopped = error if self.stopped is None else self.stopped
         self.stop[0] = 1
 
     def tree(self) -> TreeGrowth:
-        """Return the growth of a further tree."""
+        """Return the record of a new tree's growth, which counts in all further reports."""
         tree = TreeGrowth(*self.sizes)
         with self.lock:
             self.fractions[tree] = 0.0
         return tree
 
     def say(self, *trees, silence=0.0):
-        """Report the progress of all trees, after reading that of the given ones.
+        """Report the progress of all trees, after updating the fractions of the given trees.
 
-        What ``progress`` raises is raised here, in this thread and in all others that report.
+        An exception that ``progress`` raises is raised here, and by the next report of every other thread.
 
         Parameters
         ----------
         *trees : TreeGrowth
         silence : float
-            Nothing is reported if the last report was less than so many seconds ago.
+            Seconds that must have passed since the last report; otherwise nothing is reported.
         """
         with self.lock:
             if self.stopped is not None:
@@ -147,6 +159,7 @@ class Growth:
             self.reported = time.monotonic()
 
     def _watch(self):
+        """Report the progress of all trees every half second, until the ``with`` block ends; runs in a thread."""
         while not self.over.wait(EVERY):
             try:
                 with self.lock:

@@ -1,4 +1,4 @@
-"""Means of the labels' training rows, for re-ranking."""
+"""Compute the mean of each label's training rows, for re-ranking."""
 
 import numpy as np
 import scipy.sparse as sp
@@ -8,7 +8,7 @@ from xmlcore.validation import csr_parts
 
 
 def label_means(x, Y, n_columns: int, space: str) -> LabelMeans:
-    """Compute the mean of each label's training rows.
+    """Return the mean of each label's training rows.
 
     Parameters
     ----------
@@ -17,8 +17,8 @@ def label_means(x, Y, n_columns: int, space: str) -> LabelMeans:
     Y : csr_array of bool, shape (n, L)
     n_columns : int
     space : {"raw", "idf"}
-        "raw": means of the rows as they are. "idf": columns are weighted by inverse document frequency, and rows and
-        means have unit length.
+        "raw": the rows are not changed. "idf": columns are weighted by inverse document frequency, and rows and means
+        are scaled to length 1.
     """
     ptr, columns, values = x
     weights = np.empty(0, np.float32)

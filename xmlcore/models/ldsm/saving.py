@@ -1,4 +1,4 @@
-"""A fitted LdSM as numbers and arrays, and back: a file is checked before kernels, which check nothing, read it."""
+"""Save a fitted LdSM as values and arrays, and restore it after checks: kernels check nothing that they read."""
 
 from typing import NamedTuple
 
@@ -69,7 +69,7 @@ def state_of(model) -> tuple[dict, dict[str, np.ndarray]]:
 
 
 def fitted_from(values: dict, arrays: dict[str, np.ndarray]) -> Fitted:
-    """Inverse of :func:`state_of`.
+    """Check the values and arrays that :func:`state_of` returned, and return the fitted state.
 
     Raises
     ------
@@ -101,7 +101,7 @@ def fitted_from(values: dict, arrays: dict[str, np.ndarray]) -> Fitted:
 
 
 def _split_trees(arrays, values) -> list[TreeParts]:
-    """Split the arrays of all trees into those of each."""
+    """Return the parts of each tree, cut out of the arrays of all trees."""
     M = values["arity"]
     root, hist_ptr, column_ptr = arrays["root"], arrays["hist_ptr"], arrays["column_ptr"]
     n_inner = int((arrays["first_child"] >= 0).sum())
@@ -150,6 +150,7 @@ def _check_arrays(arrays, values, n_columns):
 
 
 def _are_trees(arrays, values):
+    """Return whether the nodes form trees in which parents come before their children, with values for each node."""
     root, first, M = arrays["root"].astype(np.int64), arrays["first_child"].astype(np.int64), values["arity"]
     if not (are_pointers(root, values["n_trees"], first.size) and (np.diff(root) > 0).all()):
         return False
@@ -172,6 +173,7 @@ def _are_trees(arrays, values):
 
 
 def _are_regressors(arrays, values, n_columns):
+    """Return whether the columns are valid, and there is one finite weight for each child and column."""
     groups = int((arrays["first_child"] >= 0).sum())
     return (
         arrays["column_ptr"].size == groups + 1
@@ -182,6 +184,7 @@ def _are_regressors(arrays, values, n_columns):
 
 
 def _are_histograms(arrays, values):
+    """Return whether each node has a list of labels, in rising order, with a positive count for each."""
     return (
         _are_lists(arrays["hist_ptr"], arrays["hist_labels"], values["n_labels"])
         and arrays["hist_ptr"].size == arrays["first_child"].size + 1
@@ -191,6 +194,7 @@ def _are_histograms(arrays, values):
 
 
 def _are_means(arrays, values, n_columns):
+    """Return whether each label has a mean with valid columns and finite values, and the weights are valid."""
     ptr, columns, means, weights = (arrays[name] for name in MEANS)
     return (
         [(array.dtype, array.ndim) for array in (ptr, columns, means, weights)] == MEAN_TYPES
@@ -203,7 +207,7 @@ def _are_means(arrays, values, n_columns):
 
 
 def _are_lists(ptr, ids, count):
-    """Whether the ids of each list ascend, and all are below ``count``."""
+    """Return whether ``ptr`` divides ``ids`` into lists, each in rising order, of ids from 0 to ``count`` - 1."""
     if not are_pointers(ptr, ptr.size - 1, ids.size):
         return False
     inside = np.ones(max(0, ids.size - 1), bool)  # pairs of neighbours in the same list

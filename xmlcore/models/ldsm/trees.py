@@ -1,4 +1,4 @@
-"""Fitted trees: as users see them, and as flat arrays for prediction."""
+"""Fitted trees: as public named tuples, and as flat arrays for prediction."""
 
 from typing import NamedTuple
 
@@ -10,58 +10,60 @@ from xmlcore.arrays import pointers, read_only
 
 
 class LdSMTree(NamedTuple):
-    """One tree: a value per node, parents before their children and the root first.
+    """One tree as arrays with a value per node; the root is first, and parents come before their children.
 
-    Nodes are numbered in the order in which they were made, so the tree of a smaller ``max_nodes`` is the first part
-    of it.
+    Nodes are numbered in the order in which they were made. A smaller ``max_nodes`` would have made the same tree
+    without its last nodes.
     """
 
     parent: np.ndarray  # int32 (n_nodes,), -1 for the root
     children: np.ndarray  # int32 (n_nodes, M), -1 for leaves
     depth: np.ndarray  # int32 (n_nodes,), 0 for the root
     n_samples: np.ndarray  # int64 (n_nodes,), training rows that reach the node
-    objective: np.ndarray  # float64 (n_nodes,), J of the split as it was made; NaN for leaves, as the next three
+    objective: (
+        np.ndarray
+    )  # float64 (n_nodes,), J of the split that was made; NaN for leaves, also in the next three arrays
     balance: np.ndarray  # float64 (n_nodes,), the balancing term: 0 is balanced
     integrity: np.ndarray  # float64 (n_nodes,), class integrity without its weight: at most M²/4, rounded down
-    multiway: np.ndarray  # float64 (n_nodes,), the multi-way penalty without its weight: 0 when no row goes two ways
-    inner: np.ndarray  # int32 (inner nodes,), their ids
-    trace: np.ndarray  # float32 (inner nodes, n_epochs, 4), J and its three parts as estimated after each epoch
-    histograms: sp.csr_array  # int32 (n_nodes, L), how many of a node's rows have each label
+    multiway: np.ndarray  # float64 (n_nodes,), the multi-way penalty without its weight: 0 if no row goes two ways
+    inner: np.ndarray  # int32 (inner nodes,), ids of the inner nodes
+    trace: np.ndarray  # float32 (inner nodes, n_epochs, 4), J and its three parts, estimated after each epoch
+    histograms: sp.csr_array  # int32 (n_nodes, L), the number of a node's rows that have each label
 
 
 class Leaves(NamedTuple):
-    """Leaves that rows reach, tree by tree and row by row."""
+    """The leaves that rows reach, listed tree by tree, and row by row within a tree."""
 
     n_rows: int
     n_trees: int
-    ptr: np.ndarray  # int64 (n_trees * n_rows + 1,)
-    nodes: np.ndarray  # int32, in the numbering of their tree
+    ptr: np.ndarray  # int64 (n_trees * n_rows + 1,), where the leaves of each (tree, row) begin
+    nodes: np.ndarray  # int32, ids of leaves within their tree
 
     def of(self, row: int, tree: int) -> np.ndarray:
-        """Return the leaves of one tree that a row reaches: int32, at least one."""
+        """Return the ids of the leaves of one tree that a row reaches: int32, at least one id."""
         at = tree * self.n_rows + row
         return self.nodes[self.ptr[at] : self.ptr[at + 1]]
 
 
 class TreeParts(NamedTuple):
-    """All that is known of one tree: what growing it gives, and what a saved model is read into. n nodes."""
+    """All fitted values of one tree of n nodes, from growing it or from a saved model."""
 
     arity: int
     first_child: np.ndarray  # int32 (n,), -1 for leaves
-    bias: np.ndarray  # float32 (n,), of the regressor that leads to the node
-    inner: np.ndarray  # int64 (inner nodes,), their ids
-    n_samples: np.ndarray  # int64 (n,), training rows
-    columns: list  # int32 (F,) for each inner node: the columns it has weights of
+    bias: np.ndarray  # float32 (n,), bias of the regressor that sends rows to the node
+    inner: np.ndarray  # int64 (inner nodes,), ids of the inner nodes
+    n_samples: np.ndarray  # int64 (n,), number of training rows that reach the node
+    columns: list  # int32 (F,) for each inner node: the columns in which its regressors have weights
     weights: list  # float32 (F * M,) for each inner node
     hist_ptr: np.ndarray  # int64 (n + 1,)
     hist_labels: np.ndarray  # int32, labels of each node's rows
-    hist_counts: np.ndarray  # int32
+    hist_counts: np.ndarray  # int32, number of the node's rows that have the label
     measures: np.ndarray  # float64 (n, 4), J, balance, integrity and multi-way penalty of the splits; NaN for leaves
     trace: np.ndarray  # float32 (inner nodes, n_epochs, 4)
 
 
 def public_tree(parts: TreeParts, n_labels: int) -> LdSMTree:
-    """Return a tree as users see it."""
+    """Return a tree in its public form."""
     first, M = parts.first_child, parts.arity
     children = np.where(first[:, None] >= 0, first[:, None] + np.arange(M, dtype=np.int32), np.int32(-1))
     parent, depth = np.full(first.size, -1, np.int32), np.zeros(first.size, np.int32)
@@ -76,7 +78,7 @@ def public_tree(parts: TreeParts, n_labels: int) -> LdSMTree:
 
 
 def join_trees(trees: list[TreeParts]) -> ForestArrays:
-    """Return one set of read-only flat arrays for all trees, as the kernels of prediction take them."""
+    """Return all trees as one set of read-only flat arrays, which the kernels of prediction read."""
     root = pointers(tree.first_child.size for tree in trees).astype(np.int32)
     firsts = [np.where(tree.first_child >= 0, tree.first_child + at, -1) for tree, at in zip(trees, root)]
     first_child = np.concatenate(firsts).astype(np.int32)

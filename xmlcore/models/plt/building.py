@@ -1,4 +1,4 @@
-"""How a label tree is built: by clustering, at random, or by Huffman's code."""
+"""Build a label tree: by clustering, at random, or by Huffman's code."""
 
 import numpy as np
 import scipy.sparse as sp
@@ -10,14 +10,14 @@ from xmlcore.parallel import run_tasks
 from xmlcore.progress import Progress, silent
 from xmlcore.validation import csr_parts
 
-CLUSTERING = "Clustering labels"  # The phase that progress reports.
-KMEANS_TOLERANCE = np.float32(1e-4)  # Growth of the mean similarity at which k-means stops.
-KMEANS_ITERATIONS = 20  # Most iterations of k-means.
-TASK_LABELS = 512  # Labels per task, about: small nodes are split together.
+CLUSTERING = "Clustering labels"  # Phase that progress reports while a tree is built.
+KMEANS_TOLERANCE = np.float32(1e-4)  # k-means stops when the mean similarity rises by less than this.
+KMEANS_ITERATIONS = 20  # Largest number of iterations of k-means.
+TASK_LABELS = 512  # Approximate number of labels per task: small nodes are split in one task.
 
 
 def label_representations(X: sp.csr_array, Y: sp.csr_array) -> sp.csr_array:
-    """Return the mean of the rows that have each label, scaled to length 1.
+    """Return, for each label, the mean of the rows that have the label, scaled to length 1.
 
     Parameters
     ----------
@@ -45,25 +45,27 @@ def build_tree(
     progress: Progress = silent,
     frequencies: np.ndarray | None = None,
 ) -> LabelTree:
-    """Build a tree over the labels.
+    """Build a label tree, or copy a given one.
 
-    "kmeans" and "random" split from the root down: a node with at most ``max(arity, max_leaf_labels)`` labels has them
-    as leaves; any other is split into ``arity`` parts whose sizes differ by at most one.
+    "kmeans" and "random" start at the root. The labels of a node become its leaves if there are at most
+    ``max(arity, max_leaf_labels)``. Otherwise they are split into ``arity`` parts whose sizes differ by at most one.
 
     Parameters
     ----------
     strategy : {"kmeans", "random", "huffman"} or LabelTree
         "kmeans": balanced spherical k-means on the representations (Prabhu et al., 2018; Khandagale et al., 2020).
         "random": labels in random order.
-        "huffman": frequent labels near the root; ``max_leaf_labels`` and ``seed`` play no part.
-        A tree is taken as it is.
+        "huffman": frequent labels near the root; ``max_leaf_labels`` and ``seed`` are not used.
+        A LabelTree is copied without a change.
     n_labels, arity, max_leaf_labels : int
     seed : int
         The split of a node depends only on ``seed`` and the node's id.
     representations : csr_array, shape (L, D)
         Needed for "kmeans", see :func:`label_representations`.
-    n_jobs, progress
-        Threads, and where to report.
+    n_jobs : int, optional
+        Number of threads.
+    progress : callable, optional
+        See :class:`xmlcore.progress.Progress`.
     frequencies : ndarray of int, shape (L,)
         Needed for "huffman": the number of rows with each label.
 
@@ -82,22 +84,24 @@ def build_tree(
 
 
 def _balanced_tree(strategy, n_labels, arity, max_leaf_labels, seed, representations, n_jobs, progress):
+    """Build a tree level by level, where each node's labels are split into parts of equal size (up to one label)."""
     arity = min(arity, max(2, n_labels))
     limit = max(arity, min(max_leaf_labels, n_labels))
     matrix = csr_parts(representations) if strategy == "kmeans" else None
 
-    # A level is its nodes' labels side by side, and where each node's begin; leaves are written down and left out.
+    # The current level: ``members`` holds the labels of its inner nodes, node after node, ``ptr`` where each node's
+    # labels begin, and ``nodes`` the node ids. ``parents`` and ``labels`` collect the nodes of all levels.
     members, ptr, nodes = np.arange(n_labels, dtype=np.int32), np.array([0, n_labels]), np.zeros(1, np.int64)
     parents, labels = [np.array([-1], np.int32)], [np.array([-1], np.int32)]
     n_nodes = 1
 
     def split(part):
-        """Sort the labels of each of some nodes by cluster."""
+        """Sort the labels of each node in ``part``, positions in ``nodes``, by cluster, in place."""
         for i in part:
-            own = members[ptr[i] : ptr[i + 1]]
+            node_labels = members[ptr[i] : ptr[i + 1]]
             clusters = split_labels(
                 *matrix,
-                own,
+                node_labels,
                 representations.shape[1],
                 arity,
                 KMEANS_TOLERANCE,
@@ -105,9 +109,10 @@ def _balanced_tree(strategy, n_labels, arity, max_leaf_labels, seed, representat
                 seed,
                 int(nodes[i]),
             )
-            own[:] = own[np.argsort(clusters, kind="stable")]
+            node_labels[:] = node_labels[np.argsort(clusters, kind="stable")]
 
     def at_level(level):
+        """Return a callback that reports the progress of one level as a part of all levels."""
         return lambda phase, fraction, _: progress(
             phase, (level + fraction) / n_levels, f"level {level + 1} of {n_levels}"
         )
@@ -124,7 +129,8 @@ def _balanced_tree(strategy, n_labels, arity, max_leaf_labels, seed, representat
             task = (np.cumsum(sizes[wide]) - sizes[wide]) // TASK_LABELS
             parts = np.split(wide, np.flatnonzero(np.diff(task)) + 1)
             run_tasks(split, parts, [sizes[part].sum() for part in parts], n_jobs, at_level(level), CLUSTERING)
-        n_children = np.where(sizes > limit, arity, sizes)  # a child gets its node's share; the first get one more
+        # Each child gets an equal share of its node's labels, and the first children get one of the remaining labels.
+        n_children = np.where(sizes > limit, arity, sizes)
         place = np.arange(n_children.sum()) - np.repeat(np.cumsum(n_children) - n_children, n_children)
         child_sizes = np.repeat(sizes // n_children, n_children) + (place < np.repeat(sizes % n_children, n_children))
         ends = np.cumsum(child_sizes)
@@ -141,7 +147,7 @@ def _balanced_tree(strategy, n_labels, arity, max_leaf_labels, seed, representat
 
 
 def _n_splits(n_labels, arity, limit):
-    """Return how many levels have nodes to split."""
+    """Return the number of levels with nodes to split, that is, with more than ``limit`` labels."""
     levels = 0
     while n_labels > limit:
         n_labels = -(-n_labels // arity)
@@ -150,8 +156,9 @@ def _n_splits(n_labels, arity, limit):
 
 
 def _huffman_tree(frequencies, arity):
+    """Build the tree of Huffman's code for labels of these frequencies."""
     n_labels = frequencies.size
-    order = np.argsort(frequencies, kind="stable")  # equal ones by label id
+    order = np.argsort(frequencies, kind="stable")  # labels of equal frequency by id
     parent = huffman_parents(frequencies[order], min(arity, max(2, n_labels)))
     label = np.full(parent.size, -1, np.int32)
     label[:n_labels] = order

@@ -1,4 +1,4 @@
-"""Probabilistic label trees."""
+"""PLT: the probabilistic label tree."""
 
 import threading
 import warnings
@@ -37,8 +37,8 @@ from xmlcore.validation import (
     feature_names,
 )
 
-CLUSTERING_SHARE = 0.2  # Share of a tree's training time that building its shape takes, roughly.
-_MAKING_NODES = threading.Lock()  # Shared by all models: a model with a lock of its own could not be pickled.
+CLUSTERING_SHARE = 0.2  # Approximate share of a tree's training time in which its shape is built.
+_MAKING_NODES = threading.Lock()  # All models share it, because a model that holds a lock could not be pickled.
 
 
 @described
@@ -58,7 +58,7 @@ class PLT(MultiLabelModel):
     ----------
     n_features_in_, n_labels_ : int
     loss_ : str
-        The loss it was fitted with.
+        The loss that the model was fitted with.
     trees_ : list of LabelTree
         The trees after ``collapse_layers``.
     feature_of_column_ : ndarray of int32
@@ -202,8 +202,9 @@ class PLT(MultiLabelModel):
         scores = np.zeros((X.shape[0], width))
 
         def one_block(block):
-            part, taken = slice(*block), search.take(x, block)
-            labels[part], scores[part] = search.top(taken, block[1] - block[0], width, beam)
+            """Find the best labels of a block of rows."""
+            part, rows = slice(*block), search.take(x, block)
+            labels[part], scores[part] = search.top(rows, block[1] - block[0], width, beam)
 
         blocks = search.blocks(X.indptr, self.n_jobs)
         run_tasks(one_block, blocks, _lengths(blocks), self.n_jobs, progress, "Predicting", "blocks of rows")
@@ -216,7 +217,7 @@ class PLT(MultiLabelModel):
         ----------
         X : sparse or dense, shape (n, D)
         threshold : float in [0, 1]
-            At 0 every label of positive probability is stored: n * L numbers, mostly.
+            Smaller probabilities are left out. At 0 nearly all n * L values are stored.
 
         Returns
         -------
@@ -227,6 +228,7 @@ class PLT(MultiLabelModel):
         x, search = csr_parts(X), self._search()
 
         def one_block(block):
+            """Return the probabilities of a block of rows as a CSR matrix."""
             return search.at_least(search.take(x, block), block[1] - block[0], threshold)
 
         blocks = search.blocks(X.indptr, self.n_jobs, together=False)
@@ -265,6 +267,7 @@ class PLT(MultiLabelModel):
         x, search, out = csr_parts(X), self._search(), np.empty(flat.size)
 
         def one_block(block):
+            """Compute the requested probabilities of a block of rows."""
             part, rows = slice(block[0] * per_row, block[1] * per_row), np.arange(block[1] - block[0])
             ptr = np.arange(rows.size + 1) * per_row
             out[part] = search.probabilities(search.take(x, block), rows, ptr, flat[part])
@@ -279,7 +282,7 @@ class PLT(MultiLabelModel):
         Parameters
         ----------
         tree : int
-            Which of ``trees_``.
+            Position in ``trees_``.
 
         Returns
         -------
@@ -289,7 +292,7 @@ class PLT(MultiLabelModel):
         """
         self._check_fitted()
         tree = check_count(tree, "tree", least=0, most=len(self.trees_) - 1)
-        with _MAKING_NODES:  # a thread that needs the nodes while another one makes them waits for these
+        with _MAKING_NODES:  # a second thread waits for the nodes instead of computing them again
             if tree not in self._linear_nodes:
                 self._linear_nodes[tree] = linear_nodes(
                     self.fitted_[tree], self.leaves_[tree], self.feature_of_column_, self.n_features_in_, self.loss_
@@ -330,6 +333,7 @@ class PLT(MultiLabelModel):
         x, trees, shape = csr_parts(X), [self.linear_nodes(tree) for tree in range(len(self.trees_))], X.shape
 
         def one_block(block):
+            """Compute the logs and gradients of a block of rows."""
             ptr = x[0][block[0] : block[1] + 1]
             rows = (ptr - ptr[0], *(part[ptr[0] : ptr[-1]] for part in x[1:]))
             return log_mean_gradient([path_gradients(nodes, *rows, labels[slice(*block)]) for nodes in trees])
@@ -361,7 +365,7 @@ class PLT(MultiLabelModel):
     # Steps of fit ---------------------------------------------------------------------------------------------------
 
     def _check_training_data(self, X, Y):
-        """Check the parameters and the data; return the data as canonical CSR."""
+        """Check the parameters, X and Y; return X and Y as canonical CSR."""
         self._check_params()
         X = check_features(X)
         Y = check_labels(Y, n_rows=X.shape[0], n_labels=self._n_labels_of_tree(Y))
@@ -370,7 +374,10 @@ class PLT(MultiLabelModel):
         return X, Y
 
     def _n_labels_of_tree(self, Y) -> int | None:
-        """Return L when ``tree`` is a LabelTree; a matrix Y must have as many labels, lists of ids may have fewer."""
+        """Return the number of labels if ``tree`` is a LabelTree, else None.
+
+        Raises ValueError if Y is a matrix with another number of labels. Lists of ids may lack the last labels.
+        """
         if not isinstance(self.tree, LabelTree):
             return None
         n_labels, shape = self.tree.n_labels, getattr(Y, "shape", ())
@@ -382,6 +389,7 @@ class PLT(MultiLabelModel):
         return n_labels
 
     def _built_tree(self, Y, seed, label_rows, report) -> LabelTree:
+        """Build one label tree as the parameters say, with collapsed layers."""
         is_huffman = self.tree == "huffman"
         tree = build_tree(
             self.tree,
@@ -397,6 +405,7 @@ class PLT(MultiLabelModel):
         return tree.collapsed(self.collapse_layers, 1 if is_huffman else self.max_leaf_labels)
 
     def _settings(self, seed) -> Settings:
+        """Return the settings by which the nodes of a tree are trained."""
         return Settings(
             LOSS_NUMBERS[self.loss],
             np.float32(self.C),
@@ -407,6 +416,7 @@ class PLT(MultiLabelModel):
         )
 
     def _set_fitted(self, trees, fitted, feature_of_column, n_features, n_labels, loss):
+        """Set the fitted attributes, after training or from a saved model."""
         self.loss_ = loss
         self.feature_of_column_ = read_only((feature_of_column,))[0]
         self._columns = columns_of(feature_of_column, n_features)
@@ -419,6 +429,7 @@ class PLT(MultiLabelModel):
         self._linear_nodes = {}
 
     def _warn_equal_trees(self):
+        """Warn when all of several trees would have the same shape."""
         if self.n_estimators > 1 and self.tree not in ("kmeans", "random"):
             which = "a LabelTree as tree" if isinstance(self.tree, LabelTree) else f"tree={self.tree!r}"
             warnings.warn(
@@ -429,6 +440,7 @@ class PLT(MultiLabelModel):
             )
 
     def _warn_unconverged(self, stats):
+        """Warn when training stopped at ``max_iter``; ``stats`` is what :func:`train_tree` returns."""
         late = stats[stats[:, 2] == 0]
         if late.size:
             from sklearn.exceptions import ConvergenceWarning
@@ -444,12 +456,14 @@ class PLT(MultiLabelModel):
     # Prediction, saving, copying ------------------------------------------------------------------------------------
 
     def _search(self) -> TreeSearch:
+        """Return the search over the fitted trees."""
         loss = LOSS_NUMBERS[self.loss_]
         return TreeSearch(self.fitted_, self.leaves_, loss, self._columns, self.feature_of_column_.size)
 
     def _warm_up_params(self):
+        """See :meth:`MultiLabelModel._warm_up_params`; a given tree is replaced by a tree of 8 labels."""
         small = super()._warm_up_params()
-        if isinstance(self.tree, LabelTree):  # which may have any number of labels
+        if isinstance(self.tree, LabelTree):
             small["tree"] = LabelTree.from_nested([[0, 1, 2], [[3, 4], [5, 6]], 7])
         return small
 
@@ -471,26 +485,29 @@ class PLT(MultiLabelModel):
         self.n_iter_ = values["n_iter"]
 
     def __getstate__(self):
+        """Return what is pickled: all but the linear nodes, which are computed again when needed."""
         return self.__dict__ | ({"_linear_nodes": {}} if "_linear_nodes" in self.__dict__ else {})
 
     def __setstate__(self, state):
+        """Restore a pickled model, and mark its arrays as read-only, which pickle does not do."""
         self.__dict__.update(state)
         for arrays in (*self.__dict__.get("fitted_", ()), self.__dict__.get("_columns", ())):
-            read_only(arrays)  # pickle does not keep this mark
+            read_only(arrays)
 
 
 def _unit_rows(X, feature_of_column) -> sp.csr_array:
-    """Return the rows in columns, scaled to length 1."""
+    """Return the rows of X with columns in place of features, scaled to length 1."""
     ptr, columns, values = take_rows(*csr_parts(X), 0, X.shape[0], *columns_of(feature_of_column, X.shape[1]))
     return sp.csr_array((values, columns, ptr), shape=(X.shape[0], max(1, feature_of_column.size)))
 
 
 def _lengths(blocks):
+    """Return the number of rows of each block."""
     return [end - start for start, end in blocks]
 
 
 def _as_ranking(labels, scores, k):
-    """Pad to k columns; missing labels have score 0."""
+    """Return labels and scores as a ranking of k columns; padded and missing labels are -1 with score 0."""
     n, width = labels.shape
     out_labels = np.full((n, k), -1, np.int32)
     out_scores = np.zeros((n, k), np.float32)
@@ -500,11 +517,12 @@ def _as_ranking(labels, scores, k):
 
 
 def _part_of_trees(progress: Progress, number: int, count: int) -> Progress:
-    """Return a callback that reports one tree as a part of all trees, so that progress rises once from 0 to 1."""
+    """Return a callback that reports the training of tree ``number`` as a part of the training of ``count`` trees."""
     if count == 1:
         return progress
 
     def report(phase, fraction, detail=""):
+        """Pass on a report about the tree; its two phases become one."""
         start, share = (0.0, CLUSTERING_SHARE) if phase == CLUSTERING else (CLUSTERING_SHARE, 1 - CLUSTERING_SHARE)
         text = f"tree {number + 1} of {count}: {phase[0].lower()}{phase[1:]}"
         part = start + share * fraction

@@ -90,7 +90,7 @@ class ExtendedPLT(PLT):
         Returns
         -------
         ExtendedPLT
-            Itself, the same model as ``AdversarialTraining(PLT(...))`` makes with the same settings and seed.
+            The model. It equals the one that ``AdversarialTraining(PLT(...))`` trains with the same settings and seed.
 
         Raises
         ------
@@ -99,8 +99,8 @@ class ExtendedPLT(PLT):
 
         Notes
         -----
-        With ``noise_support="all"`` copies have D values each, and training time and memory are those of m * D values:
-        :func:`xmlcore.robustness.augmented_bytes` estimates the latter.
+        With ``noise_support="all"`` copies have D values each, so training time and memory grow with m * D.
+        :func:`xmlcore.robustness.augmented_bytes` estimates the memory.
         """
         self._check_params()
         names = feature_names(X)
@@ -125,7 +125,7 @@ class ExtendedPLT(PLT):
         Returns
         -------
         list of (feature, value)
-            Largest first; equal ones by feature id.
+            Largest |value| first; features of equal |value| by id.
 
         Notes
         -----
@@ -186,7 +186,7 @@ class ExtendedPLT(PLT):
         k_values = [check_count(k, "each of k_values") for k in k_values]
         noises = [GaussianNoise(level) for level in noise_levels]
         results = {k: {} for k in k_values}
-        for noise in noises:  # so that no time holds the compiling of kernels
+        for noise in noises:  # compile the kernels first: the measured times are without it
             self.predict_topk(noise.apply(X[:1], seed=random_state), max(k_values, default=1))
         for at, noise in enumerate(noises):
             parts = {k: [] for k in k_values}
@@ -212,6 +212,7 @@ class ExtendedPLT(PLT):
         return results
 
     def _fit(self, Y, X_both, Y_both, n_augmented, progress):
+        """Train on clean and noisy rows; Y holds the labels of the clean rows alone."""
         super().fit(X_both, Y_both, progress=progress)
         Y = check_labels(Y, n_labels=self.n_labels_)
         self.label_counts_ = np.bincount(Y.indices, minlength=self.n_labels_).astype(np.int64)

@@ -1,4 +1,4 @@
-"""The shape of a label tree."""
+"""LabelTree: the nodes of a label tree, without classifiers."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,16 +8,17 @@ import numpy as np
 from xmlcore._kernels.plt_shapes import breadth_first
 from xmlcore.validation import INT32_MAX, check_count
 
-RENUMBER = "LabelTree.from_parents takes a tree in any order and renumbers it"  # The remedy, in messages.
+# The end of error messages about the order of nodes.
+RENUMBER = "LabelTree.from_parents accepts nodes in any order and renumbers them"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LabelTree:
     """A tree whose leaves are the labels 0 to L - 1.
 
-    Nodes are 0 (the root) to n - 1 in breadth-first order: parents before children, the children of a node with
-    consecutive ids. :meth:`from_parents` and :meth:`from_nested` make one of any tree; ``PLT(tree=...)`` takes it, and
-    gives the trees it was fitted with as ``trees_``.
+    Nodes are numbered from 0 (the root) to n - 1 in breadth-first order: parents come before their children, and the
+    children of a node have consecutive ids. :meth:`from_parents` and :meth:`from_nested` accept other orders.
+    ``PLT(tree=...)`` accepts a LabelTree, and ``PLT.trees_`` holds the trees of a fitted model.
 
     Parameters
     ----------
@@ -29,7 +30,7 @@ class LabelTree:
     Attributes
     ----------
     parent, label : ndarray of int32, shape (n,)
-        Not to be changed.
+        Do not change these arrays.
 
     Raises
     ------
@@ -74,7 +75,7 @@ class LabelTree:
 
     @classmethod
     def from_parents(cls, parents, labels) -> "LabelTree":
-        """Make a tree of its nodes, in any order.
+        """Return the tree with these nodes, which may be in any order.
 
         Parameters
         ----------
@@ -86,14 +87,14 @@ class LabelTree:
         Returns
         -------
         LabelTree
-            Its nodes renumbered; siblings stay in the order of their numbers. An inner node with a single child is
-            left out, and its child takes its place: its classifier would have nothing to tell apart.
+            The tree with renumbered nodes; siblings keep their order. An inner node with a single child is replaced by
+            this child, because a classifier would have nothing to tell apart there.
 
         Raises
         ------
         ValueError, TypeError
-            No root or two, a circle, a leaf without a label, a label without a leaf or with two; the message names
-            the node.
+            There is no root or more than one, a circle, a leaf without a label, or a label without exactly one leaf;
+            the message names the node.
         """
         parents, labels = _whole_numbers(parents, "parents"), _whole_numbers(labels, "labels")
         _check_sizes(parents, labels)
@@ -109,20 +110,20 @@ class LabelTree:
         _check_leaves(parents, labels)
         parents = parents.astype(np.int32)
         n_children = _n_children(parents)
-        child = np.empty(parents.size, np.int64)  # of nodes with one, theirs
+        child = np.empty(parents.size, np.int64)  # a child of each inner node: the only one where there is one
         inner = parents >= 0
         child[parents[inner]] = np.flatnonzero(inner)
         root = top = int(reached[0])
         while n_children[top] == 1:
             top = int(child[top])
-        if n_children[top] == 0:  # a single label: the root stays
+        if n_children[top] == 0:  # the tree has a single label: keep the root above its leaf
             return cls(np.array([-1, 0], np.int32), np.array([-1, 0], np.int32))
         parents[root], parents[top] = root, -1
         return _contracted(parents, labels.astype(np.int32), (n_children != 1) | (parents < 0))
 
     @classmethod
     def from_nested(cls, groups) -> "LabelTree":
-        """Make a tree of lists within lists.
+        """Return the tree that nested lists describe.
 
         Parameters
         ----------
@@ -133,12 +134,12 @@ class LabelTree:
         Returns
         -------
         LabelTree
-            As from :meth:`from_parents`: a list of one item is that item.
+            As :meth:`from_parents` returns it: a list of one item is replaced by this item.
 
         Raises
         ------
         ValueError, TypeError
-            An empty list, a label that is missing or there twice, something else than a list or a label; the message
+            A list is empty, a label is missing or occurs twice, or an item is neither a list nor a label; the message
             says where.
 
         Examples
@@ -149,8 +150,8 @@ class LabelTree:
         if not _is_group(groups):
             raise TypeError(f"a nested tree is a list of label ids and lists of them, not {groups!r}")
         parents, labels = [-1], [-1]
-        place = [-1]  # of the item at hand: [1, 0] is the first item of the second group
-        places = {}  # of the labels so far; kept short, for the message only
+        place = [-1]  # indices that lead to the current item: [1, 0] is the first item of the second group
+        places = {}  # label -> its place as text, for error messages
         stack = [(0, groups, iter(groups))]
         open_groups = {id(groups)}
         end = object()
@@ -180,7 +181,7 @@ class LabelTree:
             if not 0 <= label < INT32_MAX:
                 raise ValueError(f"{label} {_where(place)} cannot be a label: ids go from 0 to L - 1")
             if label in places:
-                raise ValueError(f"label {label} is there twice, {places[label]} and {_where(place)}")
+                raise ValueError(f"label {label} occurs twice, {places[label]} and {_where(place)}")
             places[label] = _where(place)
             labels.append(label)
         if max(places) >= len(places):
@@ -192,7 +193,7 @@ class LabelTree:
         return cls.from_parents(np.array(parents), np.array(labels))
 
     def collapsed(self, layers: int, max_leaf_labels: int = 1) -> "LabelTree":
-        """Take inner layers out, so that the tree gets wider and shallower.
+        """Return a wider and shallower tree, without some layers of inner nodes.
 
         Every (layers + 1)-th layer of inner nodes stays, from the root on: a binary tree becomes 4-ary with 1 and
         16-ary with 3. The children of a node that is taken out become children of its nearest ancestor that stays.
@@ -226,30 +227,30 @@ class LabelTree:
 
     @property
     def n_nodes(self) -> int:
-        """Number of inner nodes and leaves."""
+        """Return the number of nodes: inner nodes and leaves."""
         return self.parent.size
 
     @property
     def n_labels(self) -> int:
-        """Number of leaves."""
+        """Return the number of labels, which is the number of leaves."""
         return int((self.label >= 0).sum())
 
     @property
     def n_children(self) -> np.ndarray:
-        """Number of children of each node, int64 (n,)."""
+        """Return the number of children of each node, int64 (n,)."""
         return _n_children(self.parent)
 
     @property
     def first_child(self) -> np.ndarray:
-        """Id of each node's first child, int64 (n,); meaningless for leaves."""
+        """Return the id of each node's first child, int64 (n,); for leaves the value has no meaning."""
         return 1 + np.concatenate([[0], np.cumsum(self.n_children)[:-1]])
 
     @property
     def depth(self) -> np.ndarray:
-        """Number of edges to the root, int32 (n,)."""
+        """Return the number of edges between each node and the root, int32 (n,)."""
         depth = np.zeros(self.n_nodes, np.int32)
         start, end = 0, 1
-        while end < self.n_nodes:  # a level at a time: children of a level are the next level
+        while end < self.n_nodes:  # nodes ``start`` to ``end`` - 1 are a level, and their children the next level
             level_end = int(np.searchsorted(self.parent, np.int32(end), side="left"))
             depth[end:level_end] = depth[start] + 1
             start, end = end, level_end
@@ -257,7 +258,7 @@ class LabelTree:
 
     @property
     def leaf_of_label(self) -> np.ndarray:
-        """Node of each label's leaf, int32 (L,)."""
+        """Return the node that is each label's leaf, int32 (L,)."""
         leaves = np.flatnonzero(self.label >= 0)
         out = np.empty(leaves.size, np.int32)
         out[self.label[leaves]] = leaves
@@ -294,7 +295,7 @@ class LabelTree:
 
 
 def in_breadth_first_order(parent, label):
-    """Return the tree of these nodes, which must be one, with its nodes in breadth-first order."""
+    """Return the LabelTree of these nodes, renumbered in breadth-first order; the nodes must form a valid tree."""
     order = breadth_first(parent)
     place = np.empty(order.size, np.int32)
     place[order] = np.arange(order.size, dtype=np.int32)
@@ -304,9 +305,12 @@ def in_breadth_first_order(parent, label):
 
 
 def _contracted(parent, label, keep):
-    """Return the tree of the nodes to keep, each under its nearest ancestor kept; all leaves and the root are kept."""
+    """Return the tree of the nodes in ``keep``, each under its nearest kept ancestor.
+
+    ``keep`` must include the root and all leaves.
+    """
     above = np.where(keep, np.arange(parent.size, dtype=np.int32), parent)
-    while True:  # twice as far each time
+    while True:  # each pass doubles the number of layers that ``above`` spans
         further = above[above]
         if np.array_equal(further, above):
             break
@@ -320,10 +324,12 @@ def _contracted(parent, label, keep):
 
 
 def _n_children(parent):
+    """Return the number of children of each node."""
     return np.bincount(parent[parent >= 0], minlength=parent.size)
 
 
 def _whole_numbers(values, name):
+    """Return the values as a vector of whole numbers; raise an error that names the argument otherwise."""
     try:
         array = np.asarray(values)
     except ValueError as error:
@@ -338,6 +344,7 @@ def _whole_numbers(values, name):
 
 
 def _check_sizes(parent, label):
+    """Raise ValueError unless both arrays have the same length."""
     if parent.size != label.size:
         raise ValueError(f"{parent.size} parents and {label.size} labels were given: one of each per node is needed")
 
@@ -366,17 +373,17 @@ def _check_leaves(parent, label):
         (childless & (label < 0), "node {v} has neither children nor a label: every leaf needs one"),
         (~childless & (label >= 0), "node {v} has children and the label {label}: only leaves have labels"),
     ):
-        found = np.flatnonzero(wrong)
-        if found.size:
-            raise ValueError(message.format(v=found[0], label=label[found[0]]))
+        nodes = np.flatnonzero(wrong)
+        if nodes.size:
+            raise ValueError(message.format(v=nodes[0], label=label[nodes[0]]))
     leaves = np.flatnonzero(childless)
-    own = label[leaves]
-    order = np.argsort(own, kind="stable")
-    twice = np.flatnonzero(np.diff(own[order]) == 0)
+    leaf_labels = label[leaves]
+    order = np.argsort(leaf_labels, kind="stable")
+    twice = np.flatnonzero(np.diff(leaf_labels[order]) == 0)
     if twice.size:
         one, two = leaves[order[twice[0]]], leaves[order[twice[0] + 1]]
         raise ValueError(f"nodes {one} and {two} both have the label {label[one]}: every label has one leaf")
-    gaps = np.flatnonzero(own[order] != np.arange(leaves.size))
+    gaps = np.flatnonzero(leaf_labels[order] != np.arange(leaves.size))
     if gaps.size:
         last = leaves[order[-1]]
         raise ValueError(
@@ -386,7 +393,7 @@ def _check_leaves(parent, label):
 
 
 def _circle(parent, reached):
-    """Return the nodes of a circle, each followed by its parent."""
+    """Return the nodes of a circle, each followed by its parent; ``reached`` are the nodes under the root."""
     lost = np.ones(parent.size, bool)
     lost[reached] = False
     v = int(np.flatnonzero(lost)[0])
@@ -399,13 +406,14 @@ def _circle(parent, reached):
 
 
 def _is_group(item):
+    """Return whether an item of a nested tree is a list, and so an inner node."""
     if isinstance(item, np.ndarray):
         return item.ndim > 0
     return isinstance(item, Sequence) and not isinstance(item, (str, bytes))
 
 
 def _where(place):
-    """Return where an item is in nested lists, such as ``at [1][0]``; of a deep place only the end."""
+    """Return the place of an item in nested lists as text, such as ``at [1][0]``; at most the last 8 indices."""
     if not place:
         return "given"
     shown = "".join(f"[{i}]" for i in place[-8:])

@@ -1,4 +1,4 @@
-"""A label tree's node classifiers as one matrix, which gradients, certificates and explanations read."""
+"""The node classifiers of a label tree as one matrix, for gradients, certificates and explanations."""
 
 from typing import NamedTuple
 
@@ -17,9 +17,9 @@ LOSS_NUMBERS = {"logistic": LOGISTIC, "squared_hinge": SQUARED_HINGE}
 class LinearNodes(NamedTuple):
     """The node classifiers of one tree. n nodes, D features.
 
-    The margin of node v for a row x is ``weights[v] @ (x / |x|) + bias[v]`` (a row of zeros is taken as it is), the log
-    of its factor is what ``xmlcore._kernels.plt_factors.log_probability`` makes of it, and log P(label | x) is the sum
-    over ``path(label)``.
+    The margin of node v for a row x is ``weights[v] @ (x / |x|) + bias[v]``; a row of zeros is not scaled.
+    ``xmlcore._kernels.plt_factors.log_probability`` turns the margin into the log of the node's factor, and
+    log P(label | x) is the sum of these logs over ``path(label)``.
     """
 
     parent: np.ndarray  # int32 (n,), -1 for the root, which is node 0; parents come before their children
@@ -31,7 +31,7 @@ class LinearNodes(NamedTuple):
     root_has_factor: bool  # whether the root has a classifier of its own
 
     def path(self, label: int) -> np.ndarray:
-        """Nodes that have a factor in the label's probability, from the root down: int64."""
+        """Return the nodes that have a factor in the label's probability, from the root down: int64."""
         nodes = [int(self.leaf_of_label[label])]
         while nodes[-1] > 0:
             nodes.append(int(self.parent[nodes[-1]]))
@@ -39,15 +39,18 @@ class LinearNodes(NamedTuple):
 
 
 def linear_nodes(arrays, leaf_of_label, feature_of_column, n_features: int, loss: str) -> LinearNodes:
-    """Bring a tree's groups of siblings, in columns, into a row of weights per node, in features.
+    """Return the weights of a tree's nodes as a matrix of nodes and features.
 
     Parameters
     ----------
     arrays : TreeArrays
+        Holds the weights by group of siblings and column.
     leaf_of_label : int32 (L,)
     feature_of_column : int32
+        The feature of each column.
     n_features : int
     loss : str
+        The name of the loss, which stands in the result.
     """
     n, sizes = arrays.label.size, arrays.group_size.astype(np.int64)
     n_columns = np.diff(arrays.column_ptr)
@@ -55,8 +58,9 @@ def linear_nodes(arrays, leaf_of_label, feature_of_column, n_features: int, loss
     # Groups stored as pairs (child, value), column by column.
     group = np.repeat(np.arange(sizes.size), n_columns)
     sparse_columns = np.flatnonzero(is_sparse[group])
-    first_entry = np.arange(group.size) + np.cumsum(is_sparse)[group] - 1  # a sparse group has one pointer more
-    skipped = np.cumsum(np.where(is_sparse, 0, n_columns))  # and a dense one has none
+    # A sparse group has one pointer more than columns, a dense group has no pointers.
+    first_entry = np.arange(group.size) + np.cumsum(is_sparse)[group] - 1
+    skipped = np.cumsum(np.where(is_sparse, 0, n_columns))
     first_entry = (first_entry - skipped[group])[sparse_columns]
     counts = arrays.entry_ptr[first_entry + 1].astype(np.int64) - arrays.entry_ptr[first_entry]
     pair_group = np.repeat(group[sparse_columns], counts)
@@ -81,7 +85,9 @@ def linear_nodes(arrays, leaf_of_label, feature_of_column, n_features: int, loss
 
 
 def path_gradients(nodes: LinearNodes, x_ptr, x_features, x_values, labels) -> tuple[np.ndarray, sp.csr_array]:
-    """Return log P(label | row) of one tree and its gradient by the row: see :meth:`xmlcore.PLT.log_proba_gradient`.
+    """Return log P(label | row) of one tree and its gradient with respect to the row.
+
+    See :meth:`xmlcore.PLT.log_proba_gradient`.
 
     Parameters
     ----------
@@ -104,13 +110,13 @@ def path_gradients(nodes: LinearNodes, x_ptr, x_features, x_values, labels) -> t
     return log_proba, sp.csr_array((values, features, ptr), shape=(labels.size, n_features))
 
 
-def log_mean_gradient(found) -> tuple[np.ndarray, sp.csr_array]:
+def log_mean_gradient(per_tree) -> tuple[np.ndarray, sp.csr_array]:
     """Return the log of the mean of several probabilities and its gradient, given their logarithms and gradients.
 
     Parameters
     ----------
-    found : list of (log_proba float64 (n,), gradient csr_array (n, D))
-        One for each tree.
+    per_tree : list of (log_proba float64 (n,), gradient csr_array (n, D))
+        One pair for each tree.
 
     Returns
     -------
@@ -118,18 +124,18 @@ def log_mean_gradient(found) -> tuple[np.ndarray, sp.csr_array]:
     gradient : csr_array of float32 (n, D)
         Without stored zeros.
     """
-    if len(found) == 1:
-        log_proba, total = found[0]
+    if len(per_tree) == 1:
+        log_proba, total = per_tree[0]
     else:
-        logs = np.stack([log_proba for log_proba, _ in found])
+        logs = np.stack([log_proba for log_proba, _ in per_tree])
         largest = logs.max(axis=0)
         shares = np.exp(logs - np.where(np.isfinite(largest), largest, 0.0))
         sums = shares.sum(axis=0)
         with np.errstate(divide="ignore"):
-            log_proba = largest + np.log(sums / len(found))
+            log_proba = largest + np.log(sums / len(per_tree))
         shares /= np.where(sums > 0, sums, 1.0)
         total = None
-        for share, (_, gradient) in zip(shares, found):
+        for share, (_, gradient) in zip(shares, per_tree):
             gradient.data *= np.repeat(share, np.diff(gradient.indptr))
             total = gradient if total is None else total + gradient
     total = total.astype(np.float32)

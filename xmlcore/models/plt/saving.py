@@ -1,4 +1,4 @@
-"""Saving: the fitted state of a PLT as values and arrays, and the checks when it is read back."""
+"""Save a fitted PLT as values and arrays, and restore it after checks: kernels check nothing that they read."""
 
 from types import SimpleNamespace
 
@@ -18,7 +18,7 @@ DTYPES = dict(
     column_ptr="int64", columns="int32", dense_ptr="int64", dense="float32", sparse_ptr="int64", entry_at="int64",
     entry_ptr="uint32", entry_child="uint8", entry_value="float32",
 )  # fmt: skip
-SAVED = (*DTYPES, "root_group")  # Names of what is saved of each tree.
+SAVED = (*DTYPES, "root_group")  # Names of the arrays and the number that are saved of each tree.
 
 
 def state_of(model) -> tuple[dict, dict[str, np.ndarray]]:
@@ -38,7 +38,7 @@ def state_of(model) -> tuple[dict, dict[str, np.ndarray]]:
 
 
 def trees_of(values: dict, arrays: dict[str, np.ndarray]) -> tuple[list[LabelTree], list]:
-    """Check a saved state, and return its label trees and their TreeArrays.
+    """Check the values and arrays that :func:`state_of` returned, and return the label trees and their TreeArrays.
 
     Raises
     ------
@@ -95,7 +95,7 @@ def _is_tree(arrays, n_labels):
 
 
 def _is_partition(arrays):
-    """Return whether every node but the root is in one group of siblings, which belongs to their parent."""
+    """Return whether every node but the root is in exactly one group of siblings of the same parent."""
     n, groups = arrays.label.size, arrays.group_first.size
     root = arrays.root_group
     if (

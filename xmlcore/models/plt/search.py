@@ -1,4 +1,4 @@
-"""Prediction: the search for labels in the trees of a fitted model."""
+"""Search the trees of a fitted model for the labels of rows."""
 
 import math
 
@@ -15,23 +15,25 @@ from xmlcore.parallel import row_blocks
 from xmlcore.system import effective_jobs
 from xmlcore.validation import csr_parts
 
-PREDICT_ROWS = 512  # Rows per task.
-DENSE = 0.25  # Share of the model's columns that a dense row has at least.
+PREDICT_ROWS = 512  # Number of rows per task.
+DENSE = 0.25  # A row with values in at least this share of the model's columns is a dense row.
 DENSE_BYTES = 64 << 20  # Memory for the dense rows of a task, in bytes.
 
-# Rows of a task are searched together when that pays: dense rows always, because they share the work on a node, and
-# sparse rows when the model is larger than the processor's caches. A very deep tree is searched row by row.
-TOGETHER_DENSE = 16  # Fewest dense rows that are searched together.
-TOGETHER_ROWS = (2048, 16384)  # Fewest sparse rows that are searched together, and most rows of any kind per task.
-TOGETHER_BYTES = 16 << 20  # Least size of one tree's arrays at which sparse rows are searched together, in bytes.
-TOGETHER_DEPTH = 64  # Greatest depth of a tree that is searched for many rows together, in edges.
-TOGETHER_PLACES = 1 << 23  # Most nodes that may wait in one search for many rows, 16 bytes each.
+# The rows of a task are searched together where this is faster: dense rows always, because they share the work on a
+# node, and sparse rows if the model is larger than the processor's caches. A very deep tree is searched row by row.
+TOGETHER_DENSE = 16  # Smallest number of dense rows that are searched together.
+TOGETHER_ROWS = (2048, 16384)  # Smallest number of sparse rows searched together; largest number of rows per task.
+TOGETHER_BYTES = 16 << 20  # Smallest size of a tree's arrays for which sparse rows are searched together, in bytes.
+TOGETHER_DEPTH = 64  # Largest depth of a tree that is searched for many rows together, in edges.
+TOGETHER_PLACES = 1 << 23  # Largest number of nodes that wait in one search for many rows; each takes 16 bytes.
 
-WORTH_SEARCHING = 0.25  # Smallest share of the best unseen score above which a search for all labels finds few.
+# One tree is searched for all labels above a score only if this score is at least this share of the best score that an
+# unseen label can have: otherwise too many labels would be found.
+WORTH_SEARCHING = 0.25
 
 
 class TreeSearch:
-    """Searches the trees of a fitted model for the labels of rows.
+    """The search for labels in the trees of a fitted model.
 
     Parameters
     ----------
@@ -41,13 +43,13 @@ class TreeSearch:
     loss : int
         ``LOGISTIC`` or ``SQUARED_HINGE``.
     columns : tuple
-        Where to find the column of a feature, see :func:`xmlcore.arrays.columns_of`.
+        The table of each feature's column, from :func:`xmlcore.arrays.columns_of`.
     n_columns : int
 
     Notes
     -----
     A row with values in a quarter of all columns or more is a *dense row*: it is stored with one value per column. All
-    others are *sparse rows*. The row alone decides, so its result does not depend on the rows beside it.
+    other rows are *sparse rows*. The kind of a row, and so its result, does not depend on other rows.
     """
 
     def __init__(self, trees, leaves, loss, columns, n_columns):
@@ -92,15 +94,15 @@ class TreeSearch:
         return blocks
 
     def take(self, x, block) -> Rows:
-        """Return rows ``block[0]`` to ``block[1]`` of the CSR arrays ``x`` as the kernels read them."""
+        """Return rows ``block[0]`` to ``block[1] - 1`` of the CSR arrays ``x`` in the form that kernels read."""
         return rows_in_columns(*x, *block, *self.columns, self.n_columns, self._least_dense())
 
     def _least_dense(self):
-        """Return the number of columns from which on a row is a dense one."""
+        """Return the smallest number of values of a dense row."""
         return max(1, math.ceil(DENSE * self.n_columns))
 
     def _goes_together(self, n, dense):
-        """Return whether n rows, all dense or all sparse, are searched together rather than one by one."""
+        """Return whether n rows, which are all dense or all sparse, are searched together rather than one by one."""
         if n < (TOGETHER_DENSE if dense else TOGETHER_ROWS[0]):
             return False
         is_large = any(sum(np.asarray(a).nbytes for a in arrays) >= TOGETHER_BYTES for arrays in self.trees)
@@ -133,7 +135,10 @@ class TreeSearch:
         return self._top_of_all(x, rows, k, beam)
 
     def _top_of_tree(self, arrays, x, rows, k, beam):
-        """Find the top k of one tree: labels int32 (n, k), -1 where a beam found fewer, and log scores (n, k)."""
+        """Find the k best labels of some rows in one tree.
+
+        Returns labels, int32 (n, k), -1 where a beam found fewer, and their log probabilities, float64 (n, k).
+        """
         dense = x.dense_at[rows] >= 0
         if dense.all() or not dense.any():
             return self._top_of_kind(arrays, x, rows, k, beam, rows.size and dense[0])
@@ -161,11 +166,13 @@ class TreeSearch:
     def _top_of_all(self, x, rows, k, beam, depth=None):
         """Find the top k by the mean over trees, exactly when every tree's search is exact.
 
-        Each tree gives its ``depth`` best labels (2 k at first), and each of those gets its full mean. A label that no
-        tree gave scores in each tree at most as much as the tree's last label. Where the mean of these last scores is
-        less than the k-th best mean, the row is done (Fagin's threshold algorithm). Otherwise, a label that could still
-        enter must reach, in the tree with the largest last score, what the other trees' last scores leave missing: that
-        tree is searched for all such labels. Where they would be too many, all trees are searched deeper.
+        Each tree is searched for its ``depth`` best labels (2 k at first), and the mean over all trees is computed for
+        each label found. In a tree, the score of any other label is at most the *last score*: the score of the last
+        label found. If the mean of the last scores is less than the k-th best mean, the row is done (Fagin's threshold
+        algorithm). Otherwise a label that was not found can only be among the k best if its score in the tree with the
+        largest last score is at least k-th best mean * number of trees - sum of the other trees' last scores. This tree
+        is searched for all labels with such a score. Rows for which there would be too many of these labels are
+        searched again in all trees, with a depth four times as large.
 
         Returns
         -------
@@ -187,12 +194,12 @@ class TreeSearch:
         least = (wanted - (last.sum(axis=0) - most)) * (1 - 1e-9) - 1e-12
         near = ~closed & (least >= WORTH_SEARCHING * most)
         for tree in range(n_trees):
-            own = np.flatnonzero(near & (last.argmax(axis=0) == tree))
-            counts, more, _ = search_threshold(self.trees[tree], self.loss, x, rows[own], np.log(least[own]))
+            some = np.flatnonzero(near & (last.argmax(axis=0) == tree))
+            counts, more, _ = search_threshold(self.trees[tree], self.loss, x, rows[some], np.log(least[some]))
             ptr = pointers(counts)
-            own_labels, own_scores = labels[own], scores[own]
-            best_candidates(ptr, more, self.probabilities(x, rows[own], ptr, more), own_labels, own_scores)
-            labels[own], scores[own] = own_labels, own_scores
+            some_labels, some_scores = labels[some], scores[some]
+            best_candidates(ptr, more, self.probabilities(x, rows[some], ptr, more), some_labels, some_scores)
+            labels[some], scores[some] = some_labels, some_scores
         still_open = np.flatnonzero(~(closed | near))
         for start, end in row_blocks(still_open.size, PREDICT_ROWS):  # memory grows with rows times depth
             some = still_open[start:end]
@@ -204,8 +211,9 @@ class TreeSearch:
     def at_least(self, x, n_rows: int, threshold: float) -> sp.csr_array:
         """Find every label whose probability reaches ``threshold``: csr_array of float32 (n_rows, L)."""
         rows, totals = np.arange(n_rows), None
-        # An average reaches the threshold only if one of the trees does. The search goes a little below the threshold,
-        # and the float32 that is stored decides: a threshold that was read from a result finds that label again.
+        # A mean reaches the threshold only if the probability of at least one tree does. The search goes a little below
+        # the threshold, and the rounded float32 is compared with the threshold in the end: a value of the result, used
+        # as threshold, keeps its label.
         with np.errstate(divide="ignore"):
             least = float(np.log(np.float64(threshold))) - 1e-6
         for arrays in self.trees:
@@ -218,7 +226,7 @@ class TreeSearch:
             totals = sp.csr_array((self.probabilities(x, rows, ptr, labels), labels, ptr), shape=totals.shape)
         totals = totals.astype(np.float32)
         totals.data[totals.data < threshold] = 0.0
-        totals.eliminate_zeros()  # also what is too small for float32
+        totals.eliminate_zeros()  # including values that are too small for float32
         return totals
 
     def probabilities(self, x, rows, ptr, labels):
@@ -231,13 +239,13 @@ class TreeSearch:
         return total / len(self.trees)
 
     def run_rare_kernels(self, x, n_rows: int) -> None:
-        """Run the kernels that only large models use, so that they are compiled."""
+        """Run, on a few rows, the kernels that only large models use, so that they are compiled."""
         labels, scores = np.full((n_rows, 2), -1, np.int32), np.full((n_rows, 2), -np.inf)
         search_together(self.trees[0], self.loss, x, np.arange(n_rows), 0, TOGETHER_PLACES, labels, scores)
 
 
 def _fill_with_zeros(labels, scores, rows):
-    """Rank the labels of probability 0 by id, behind those of positive probability."""
+    """For the given rows, fill the places behind labels of positive probability with other labels, by rising id."""
     k = labels.shape[1]
     for i in rows:
         positive = labels[i][scores[i] > 0]

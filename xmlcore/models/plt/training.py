@@ -1,4 +1,4 @@
-"""Training: the node classifiers of one label tree."""
+"""Train the node classifiers of one label tree."""
 
 from typing import NamedTuple
 
@@ -13,20 +13,20 @@ from xmlcore.parallel import run_tasks
 from xmlcore.progress import Progress
 from xmlcore.validation import csr_parts
 
-GROUP_SIZE = 128  # Most siblings that are trained, and looked up, together.
+GROUP_SIZE = 128  # Largest number of siblings that are trained, stored and searched together.
 
 
 class Group(NamedTuple):
     """Consecutive siblings that are trained together."""
 
-    number: int  # Of the group; the random stream of its training.
-    parent: int  # -1 for the root's own group.
-    first: int  # First child.
-    size: int
+    number: int  # Position of the group in the tree, and number of the random stream of its training.
+    parent: int  # The siblings' parent; -1 for the group that consists of the root.
+    first: int  # Id of the first sibling.
+    size: int  # Number of siblings.
 
 
 class GroupResult(NamedTuple):
-    """What the kernel ``train_group`` returns."""
+    """The results of the kernel ``train_group``, which describes them."""
 
     columns: np.ndarray
     ptr: np.ndarray
@@ -67,9 +67,10 @@ def train_tree(X, Y, tree: LabelTree, settings: Settings, n_jobs, progress: Prog
     every = np.arange(X.shape[0], dtype=np.int32)
 
     def train(group):
+        """Train one group on the rows that have a label under its parent."""
         parent = group.parent
-        own = every if parent < 0 else under.rows[under.ptr[parent] : under.ptr[parent + 1]]
-        result = train_group(x, X.shape[1], own, under, group.first, group.size, settings, group.number)
+        rows = every if parent < 0 else under.rows[under.ptr[parent] : under.ptr[parent + 1]]
+        result = train_group(x, X.shape[1], rows, under, group.first, group.size, settings, group.number)
         trained = GroupResult(*result)
         if np.isnan(trained.violation):
             raise FloatingPointError(f"training a node diverged with C={settings.C:g}: use a smaller C")
@@ -83,9 +84,9 @@ def train_tree(X, Y, tree: LabelTree, settings: Settings, n_jobs, progress: Prog
 
 
 def with_index(tree: LabelTree, **arrays) -> TreeArrays:
-    """Complete a tree's arrays by those that follow from the others and are not saved; mark them read-only."""
+    """Return a tree's arrays, read-only, after adding those that are computed from the others and are not saved."""
     shift, at = index_layout(arrays["column_ptr"], arrays["columns"])
-    index = np.zeros(at[-1], np.uint32)  # NumPy asks for huge pages, Numba does not: they are read a fifth faster
+    index = np.zeros(at[-1], np.uint32)  # NumPy, unlike Numba, allocates huge pages, which are read a fifth faster
     index_columns(arrays["column_ptr"], arrays["columns"], shift, at, index)
     return read_only(TreeArrays(**arrays, index_shift=shift, index_at=at, index=index, depth=tree.depth))
 
@@ -96,7 +97,7 @@ def count_weights(arrays: TreeArrays) -> int:
 
 
 def _groups(tree, root_has_factor) -> list[Group]:
-    """Return all groups by parent, after the root's own one when the root needs a factor."""
+    """Return the groups of siblings, ordered by parent; if the root has a factor, its group of one is the first."""
     groups = [Group(0, -1, 0, 1)] if root_has_factor else []
     first_child, n_children = tree.first_child, tree.n_children
     for v in np.flatnonzero(n_children):
@@ -107,10 +108,10 @@ def _groups(tree, root_has_factor) -> list[Group]:
 
 
 def _assembled(tree, groups, results) -> TreeArrays:
-    """Join the results of all groups to flat arrays; ``results`` is emptied, so that memory holds them only once."""
+    """Join the results of all groups to flat arrays; ``results`` is emptied on the way, to save memory."""
     parts = GroupResult(*map(list, zip(*results)))
     results.clear()
-    own = np.array([g.parent for g in groups], np.int64)
+    parents = np.array([g.parent for g in groups], np.int64)
     bias = np.zeros(tree.n_nodes, np.float32)
     for g, values in zip(groups, parts.bias):
         bias[g.first : g.first + g.size] = values
@@ -119,17 +120,17 @@ def _assembled(tree, groups, results) -> TreeArrays:
         parent=tree.parent,
         label=tree.label,
         bias=bias,
-        group_ptr=np.searchsorted(own, np.arange(tree.n_nodes + 1), side="left").astype(np.int64),
+        group_ptr=np.searchsorted(parents, np.arange(tree.n_nodes + 1), side="left").astype(np.int64),
         group_first=np.array([g.first for g in groups], np.int32),
         group_size=np.array([g.size for g in groups], np.int32),
         column_ptr=pointers(columns.size for columns in parts.columns),
         dense_ptr=pointers(0 if sparse else value.size for value, sparse in zip(parts.value, is_sparse)),
         sparse_ptr=pointers(child.size for child in parts.child),
         entry_at=pointers(ptr.size for ptr in parts.ptr),
-        root_group=0 if own[0] < 0 else -1,
+        root_group=0 if parents[0] < 0 else -1,
     )
-    sparse = [value for value, yes in zip(parts.value, is_sparse) if yes]
-    dense = [value for value, yes in zip(parts.value, is_sparse) if not yes]
+    sparse = [value for value, in_pairs in zip(parts.value, is_sparse) if in_pairs]
+    dense = [value for value, in_pairs in zip(parts.value, is_sparse) if not in_pairs]
     parts.value.clear()
     arrays["entry_value"] = _joined(sparse, np.float32)
     arrays["dense"] = _joined(dense, np.float32)
