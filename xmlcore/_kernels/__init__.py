@@ -1,5 +1,5 @@
-"""Compiled code only: flat arrays in, arrays out, one file per algorithm.
+"""Compiled functions (kernels), which read and write flat arrays; the beginning of a file name is the algorithm.
 
-Kernels never raise: where input can be wrong they return a status, and the Python around them turns it into an error.
-They hold no Python object and run without the interpreter lock, so that several threads can run them at once.
+Kernels never raise an exception: where input can be wrong they return a status, and their caller raises the error.
+They use no Python objects and run without the interpreter lock, so that several threads can run them at once.
 """

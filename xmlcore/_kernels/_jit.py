@@ -1,4 +1,4 @@
-"""The one decorator of every kernel, and where its compiled code is kept."""
+"""The decorators that compile kernels, and the folder in which compiled code is kept."""
 
 import hashlib
 import tempfile
@@ -14,8 +14,8 @@ from xmlcore.system import kernel_cache_root
 def kernels_version() -> str:
     """Return a hash of all kernel sources and the Numba version.
 
-    Numba's own cache looks at the file of the kernel alone and misses a change in another file that the kernel
-    calls; a folder per hash cannot be stale.
+    Numba's own cache compiles a kernel again only if the kernel's own file changed, not if the file of a function that
+    it calls did. With a cache folder for each hash, compiled code is never out of date.
     """
     digest = hashlib.blake2b(numba.__version__.encode(), digest_size=8)
     for path in sorted(Path(__file__).parent.glob("*.py")):
@@ -29,9 +29,10 @@ CACHE_FOLDER = kernel_cache_root() / KERNELS_VERSION
 
 
 def _cache_usable() -> bool:
+    """Return whether files can be written to the cache folder; warn if not."""
     try:
         CACHE_FOLDER.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=CACHE_FOLDER):  # Numba itself would quietly use another, stale-prone place
+        with tempfile.TemporaryFile(dir=CACHE_FOLDER):  # Numba would use another folder without a warning
             return True
     except OSError as error:
         warnings.warn(
@@ -47,14 +48,14 @@ _USE_CACHE = _cache_usable()
 
 
 def kernel(function=None, **options):
-    """Compile ``function`` with Numba: no Python objects, no interpreter lock, kept on disk.
+    """Compile a function with Numba, without Python objects and interpreter lock; keep the compiled code on disk.
 
     Parameters
     ----------
     function : callable
         Called with flat NumPy arrays and scalars.
     **options
-        Passed on to :func:`numba.njit`; ``fastmath`` is off unless a kernel says otherwise.
+        Passed on to :func:`numba.njit`, such as ``fastmath``, which is off by default.
 
     Returns
     -------
@@ -65,7 +66,7 @@ def kernel(function=None, **options):
         return lambda inner: kernel(inner, **options)
     settings = {"nogil": True, "cache": _USE_CACHE, **options}
     before = config.CACHE_DIR
-    config.CACHE_DIR = str(CACHE_FOLDER)  # only for our own kernels: the user's keep their place
+    config.CACHE_DIR = str(CACHE_FOLDER)  # only for kernels of xmlcore: functions of users keep their folder
     try:
         return numba.njit(**settings)(function)
     finally:
@@ -73,18 +74,18 @@ def kernel(function=None, **options):
 
 
 def inlined(function):
-    """Compile a part of other kernels: copied into its callers, and without counting references to its arrays.
+    """Compile a function that kernels call: its code is copied into the callers, and it counts no array references.
 
-    Numba counts a reference, with an atomic instruction, for nearly every array that a function is handed; in a part
-    that is called for each tree node these took more time than the work itself. Such a part must not make arrays.
+    Numba counts a reference, with an atomic instruction, for nearly every array argument. In functions that are called
+    for each tree node this counting took more time than the work itself. The function must not create arrays.
     """
     return kernel(function, forceinline=True, _nrt=False)
 
 
 def part(function):
-    """Compile a part of other kernels as :func:`inlined` does, without what Python would need to call it.
+    """Compile a function as :func:`inlined` does, but without the code by which Python could call the function.
 
-    Reading a named tuple of many arrays from Python takes long to compile. Python must never call such a part: the
-    process would crash.
+    This saves compile time for functions with named tuples of many arrays as arguments. Python code must never call
+    such a function: the process would crash.
     """
     return kernel(function, forceinline=True, _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)

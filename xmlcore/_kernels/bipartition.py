@@ -9,20 +9,20 @@ import numpy as np
 from xmlcore._kernels._jit import kernel
 
 # Columns of the result of count_rows, which has a row for each row of scores.
-MISORDERED = 0  # (true, other) pairs in which the other label has the larger score
-TIED = 1  # (true, other) pairs of equal score
-PRECISION = 2  # sum over true labels: true labels of at least its score / labels of at least its score
-MEAN_PRECISION = 3  # sum over true labels: true labels up to its place / its place, expected for ties in random order
-STRICT_PRECISION = 4  # sum over true labels: true labels of larger score / (1 + labels of larger score)
-TOP = 5  # labels of the largest score
-TOP_TRUE = 6  # true labels among them
-FIRST_TRUE = 7  # 1 when the first of them, by id, is a true label
+MISORDERED = 0  # number of (true, other) label pairs in which the other label has the larger score
+TIED = 1  # number of (true, other) label pairs of equal score
+PRECISION = 2  # sum over true labels t: number of true labels scored at least as high as t / number of such labels
+MEAN_PRECISION = 3  # sum over true labels t: number of true labels up to t's rank / this rank; mean over orders of ties
+STRICT_PRECISION = 4  # sum over true labels t: number of true labels scored above t / (1 + number of labels above t)
+TOP = 5  # number of labels that have the largest score
+TOP_TRUE = 6  # number of true labels that have the largest score
+FIRST_TRUE = 7  # 1 if the label of largest score, with the smallest id among several, is a true label; else 0
 N_COUNTS = 8
 
 
 @kernel
 def _first_at_least(values, n, value):
-    """Return the place of the first of n ascending values that is at least ``value``, or n."""
+    """Return the position of the first of n ascending values that is at least ``value``; n if there is none."""
     low, high = 0, n
     while low < high:
         middle = (low + high) // 2
@@ -35,7 +35,10 @@ def _first_at_least(values, n, value):
 
 @kernel
 def _own_scores(true, ids, scores, own):
-    """Write the scores of the true labels into ``own``; both lists of ids ascend, an empty ``ids`` is all labels."""
+    """Write the scores of the true labels into ``own``.
+
+    ``true`` and ``ids`` are in rising order. If ``ids`` is empty, ``scores`` holds the scores of all labels.
+    """
     at = 0
     for i in range(true.size):
         if ids.size == 0 and scores.size > 0:
@@ -56,7 +59,7 @@ def _first_of_score(ids, scores, score, n_labels):
     expected = 0
     for i in range(ids.size):
         if score == 0.0 and ids[i] > expected:
-            return expected  # not stored
+            return expected  # a label that is not stored has score 0
         if scores[i] == score:
             return ids[i]
         expected = ids[i] + 1
@@ -67,8 +70,8 @@ def _first_of_score(ids, scores, score, n_labels):
 def count_rows(y_ptr, y_ids, ptr, ids, scores, n_labels, counts):
     """Write a row of ``counts``, float64 (n, N_COUNTS), for each row; n_labels is at least 1.
 
-    The scores of a row's true labels are sorted, and every label is then counted by its place among them: O(stored +
-    true log true) time per row.
+    The distinct scores of a row's true labels are sorted as levels, and each label is counted at its level or between
+    two levels. With s stored entries and t true labels a row takes O((s + t) log t) time.
     """
     most = 1
     for row in range(y_ptr.size - 1):

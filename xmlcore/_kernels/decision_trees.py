@@ -7,7 +7,7 @@ from xmlcore._kernels._jit import kernel
 
 @kernel
 def predict(ptr, ids, values, n_features, tree_ptr, feature, threshold, left, right, proba, out):
-    """Find the leaf of each tree that each row reaches, and return its probability.
+    """Write, for each row and tree, the probability of the leaf that the row reaches.
 
     Parameters
     ----------
@@ -24,7 +24,7 @@ def predict(ptr, ids, values, n_features, tree_ptr, feature, threshold, left, ri
         The children, counted from the root of the tree.
     proba : float32 (nodes,)
     out : float32 (rows, trees)
-        Filled: ``proba`` of the leaf.
+        Written: ``proba`` of the leaf that each row reaches in each tree.
     """
     row_values = np.zeros(n_features, np.float32)
     for row in range(ptr.size - 1):

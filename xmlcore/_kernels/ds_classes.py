@@ -1,8 +1,8 @@
-"""Double sampling, the classes: the sums of each class's terms, and what all other kernels read of classes.
+"""Double sampling, the classes: the sums of each class's terms, in the form that the other kernels read.
 
-Terms are numbered by columns, classes by their label ids. What a model keeps of the classes is how much of each term
-the training rows of each class have, listed by term (:class:`ClassIndex`). A class's centroid is this sum, weighted and
-scaled. All values are positive.
+A term is a column, and a class is a label id. A model keeps, for each term and class, the sum of the term over the
+training rows of the class, listed by term (:class:`ClassIndex`). The centroid of a class is the vector of its sums,
+weighted and scaled. All values are positive.
 """
 
 import math
@@ -13,7 +13,7 @@ import numpy as np
 from xmlcore._kernels._jit import kernel
 
 GROUP = 64  # number of classes whose scores are compared with a bound at once
-HEAD = 0.8  # share of the work on postings, for rows like the training rows, that the frequent terms make up at least
+HEAD = 0.8  # the frequent terms are as few terms as take this share of the work on postings, for the training rows
 
 
 class ClassIndex(NamedTuple):
@@ -37,7 +37,7 @@ class ClassIndex(NamedTuple):
 
 
 class MoreOfClasses(NamedTuple):
-    """What the extended features need beside :class:`ClassIndex`; its arrays are empty in models without them."""
+    """Values for the extended features, in addition to :class:`ClassIndex`; empty arrays in models without them."""
 
     weight: (
         np.ndarray

@@ -13,12 +13,12 @@ from xmlcore._kernels.ds_nearest import row_square, search
 
 N_FEATURES = 10  # the features of the paper's Table 1
 N_MORE = 6  # the features of more_features
-LEAST_LEFT = 1e-5  # when less than this share of a sum is left without a row, what is left can be rounding alone
+LEAST_LEFT = 1e-5  # a smaller share of a sum, after a row was subtracted, can be a rounding error and counts as 0
 
 
 @kernel
 def sums_by_term(terms, classes, index, found):
-    """Look up the amounts that some classes have of a row's terms, in the postings of the terms.
+    """Look up the sums y_t of some classes for a row's terms, in the postings of the terms.
 
     This is fast when the classes share terms, as candidates do; :func:`sums_by_class` is fast for any classes.
 
@@ -41,7 +41,7 @@ def sums_by_term(terms, classes, index, found):
 
 @kernel
 def sums_by_class(terms, classes, by_class, found):
-    """Look up the same as :func:`sums_by_term` in the terms of each class.
+    """Look up the sums y_t of some classes for a row's terms, in the lists of terms of the classes.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def row_features(terms, values, classes, found, own, class_size, index, out):
     found : float64 (q, at least m)
         y_t of each class, see :func:`sums_by_term`.
     own : int
-        The position in ``classes`` of the class that the row is taken out of; -1 for none.
+        The position in ``classes`` of the class from which the row is subtracted first; -1 for none.
     class_size : int64 (K,)
         The number of rows of each class; read only for ``own``.
     index : ClassIndex
@@ -118,13 +118,13 @@ def row_features(terms, values, classes, found, own, class_size, index, out):
 
 @kernel
 def _left(y, x):
-    """Return what is left of a sum y without a row's part x, or 0 where that can be rounding alone."""
+    """Return y - x, where x is a row's part of the sum y; 0 if the difference can be a rounding error."""
     return y - x if y - x > LEAST_LEFT * y else 0.0
 
 
 @kernel
 def _without(terms, values, k, found, index):
-    """Return |y| and the sum of weighted squares of class k without one of its rows."""
+    """Return |y| and the sum of the weighted squares of class k after one of its rows was subtracted."""
     length, scale = index.length[k], index.scale[k]
     total = index.square[k] / (scale * scale) if scale > 0 else 0.0
     square = total
@@ -140,7 +140,7 @@ def _without(terms, values, k, found, index):
 
 @kernel
 def more_features(terms, values, classes, found, own, index, more, out):
-    """Compute the six features of a row with some classes that the paper does not have.
+    """Compute, for a row and some classes, the six features that are not in the paper.
 
     Parameters
     ----------
@@ -194,7 +194,10 @@ def more_features(terms, values, classes, found, own, index, more, out):
 
 @kernel
 def _between(square, other, product):
-    """Return the distance of two vectors, scaled to length 1 unless zero, from their squared lengths and product."""
+    """Return the distance of two vectors after scaling each to length 1, unless it is zero.
+
+    ``square`` and ``other`` are the squared lengths of the vectors, and ``product`` is their inner product.
+    """
     if square > 0 and other > 0:
         return math.sqrt(max(0.0, 2.0 - 2.0 * (product / math.sqrt(square) / math.sqrt(other))))
     return 1.0 if square > 0 or other > 0 else 0.0
@@ -211,7 +214,7 @@ def longest(ptr):
 
 @kernel
 def longest_of(ptr, rows):
-    """Return the largest number of terms that one of some rows has."""
+    """Return the largest number of terms of a row among ``rows``."""
     most = 0
     for row in rows:
         most = max(most, ptr[row + 1] - ptr[row])

@@ -8,9 +8,9 @@ import numpy as np
 from xmlcore._kernels._jit import kernel
 from xmlcore._kernels.ds_classes import GROUP
 
-SPARSE = 8  # with fewer postings than classes / SPARSE, only the classes in these postings are looked at
-LOOKED_UP = 64  # number of postings that are read in sequence in the time of one binary search
-ROUNDING = 1e-9  # bound of the relative rounding error of a sum, far above any that occurs
+SPARSE = 8  # if a row's terms have at most classes / SPARSE postings, only the classes in these postings are scored
+LOOKED_UP = 64  # number of postings that can be read in sequence in the time of one binary search
+ROUNDING = 1e-9  # upper bound of the relative rounding error of a sum, much larger than actual errors
 
 
 @kernel
@@ -24,13 +24,13 @@ def row_square(terms, values, weight):
 
 @kernel
 def _better(score, k, other, other_k):
-    """Whether class k of a score comes before another class: the smaller id among equal scores."""
+    """Return whether class k comes before class other_k: it has the larger score, or the same score and smaller id."""
     return score > other or (score == other and k < other_k)
 
 
 @kernel
 def _sink(scores, ids, n, i):
-    """Restore a heap of n classes, whose worst one is the first, after place i changed."""
+    """Restore a heap of n classes, in which the worst class is the first, after the class at position i changed."""
     while True:
         worst, left = i, 2 * i + 1
         for child in (left, left + 1):
@@ -55,7 +55,7 @@ def sort_best_first(scores, ids, n):
 
 
 class Scratch(NamedTuple):
-    """The memory that :func:`nearest` uses again for each row; K classes in G groups."""
+    """The working memory of :func:`nearest`, which is used for one row after the other; K classes in G groups."""
 
     product: np.ndarray  # float64 (K,): zeros before and after each call
     touched: np.ndarray  # int32 (K,): the classes that share a term with the row
@@ -65,7 +65,7 @@ class Scratch(NamedTuple):
 
 @kernel
 def scratch(n_classes):
-    """Return the memory that :func:`nearest` needs for so many classes: Scratch."""
+    """Return new working memory of :func:`nearest` for ``n_classes`` classes."""
     return Scratch(
         np.zeros(n_classes), np.empty(n_classes, np.int32), np.empty(n_classes), np.empty(-(-n_classes // GROUP))
     )
@@ -106,7 +106,8 @@ def nearest(terms, values, index, room, scores, ids):
         _nearest_of_touched(terms, values, index, twice, room, scores, ids)
         return
     _add_products(terms, values, index, head, ptr.size - 1, product)
-    # Each class that can be among the nearest is looked up in every frequent term. That pays for at most this many.
+    # Each class that can be among the nearest is looked up in the postings of every frequent term of the row. For more
+    # than ``most`` classes it is faster to read all these postings.
     most = head_work // (2 * LOOKED_UP * max(1, n_head))
     if most < 2 * ids.size or not _nearest_of_survivors(terms, values, index, twice, most, room, scores, ids):
         _add_products(terms, values, index, 0, head, product)
@@ -238,7 +239,7 @@ def _nearest_of_touched(terms, values, index, twice, room, scores, ids):
 
 @kernel
 def _offer(score, k, scores, ids, kept):
-    """Keep a class in the heap if it is among the q best so far, and return how many are kept."""
+    """Add a class to the heap if it is among the q best classes so far; return the number of classes in the heap."""
     q = ids.size
     if kept < q:
         scores[kept], ids[kept] = score, k
@@ -254,7 +255,7 @@ def _offer(score, k, scores, ids, kept):
 
 @kernel
 def search(ids, low, high, wanted):
-    """Return the first place from ``low`` to ``high`` whose id is not below ``wanted`` (binary search)."""
+    """Return the first position from ``low`` on with an id of at least ``wanted``, or ``high`` (binary search)."""
     while low < high:
         middle = (low + high) >> 1
         if ids[middle] < wanted:

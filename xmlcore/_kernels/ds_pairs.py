@@ -1,4 +1,4 @@
-"""Double sampling, the pairs to learn from: differences of the features of an example's own and another class."""
+"""Double sampling, the pairs to learn from: differences between the features of two classes of an example."""
 
 import numpy as np
 
@@ -18,7 +18,7 @@ def pair_block(x, sample, first, last, leave_out, class_size, by_class, index, m
         ``rows`` int64 (M,), ``classes`` int32 (M,), and ``adversaries`` int32 (M, kappa), rising in each row.
     first, last : int
     leave_out : bool
-        Whether the example is taken out of its own class first.
+        Whether the example is first subtracted from the sums of its own class.
     class_size : int64 (K,)
         The number of rows of each class.
     by_class : int64 (K + 1,), int32, float32

@@ -18,8 +18,8 @@ def rank_block(x, index, more, given, tree, w, labels, scores):
     index : ClassIndex
     more : MoreOfClasses
     given : bool
-        Whether ``labels`` holds the candidates already, in rising order; else the classes of nearest centroid are
-        found first.
+        If true, ``labels`` holds the candidates on entry, in rising order. If false, the candidates are the classes of
+        the nearest centroids, which are found first.
     tree : float64 (n, q) or (0, 0)
         The label tree's feature of the given candidates; empty in models without it.
     w : float64 (p,)

@@ -1,6 +1,6 @@
-"""Double sampling, the samples: how often each example is taken, and which classes it is compared with.
+"""Double sampling, the samples: the number of copies of each example, and the classes each copy is compared with.
 
-An example is a row with one of its classes. A copy is an example that was taken; a row may be taken several times.
+An example is a row with one of its classes. The sample holds copies of examples: none, one or several of each example.
 """
 
 import math
@@ -83,7 +83,7 @@ def draw_adversaries(labels, start, candidates, place, seed, first, last, out):
 
 @kernel
 def near_others(x, sample, first, last, class_size, by_class, index, others, kept):
-    """Find the other candidates of copies first to last - 1, as if the example were not in its own class.
+    """Find the candidates of copies first to last - 1, after the example was subtracted from its own class.
 
     Parameters
     ----------
@@ -91,9 +91,9 @@ def near_others(x, sample, first, last, class_size, by_class, index, others, kep
         See :func:`xmlcore._kernels.ds_pairs.pair_block`. The adversaries of the sample are not read.
     first, last : int
     others : int32 (M, q - 1)
-        Filled: the nearest classes except the own one, nearest first.
+        Filled: the nearest classes other than the copy's own class, nearest first.
     kept : bool (M,)
-        Filled: whether the own class, taken without the example, is among the q nearest.
+        Filled: whether the copy's own class, without the example, is among the q nearest classes.
     """
     (ptr, terms, values), rows, own_class = x, sample.rows, sample.classes
     q = others.shape[1] + 1

@@ -1,4 +1,4 @@
-"""FALSb, training a small network for one label."""
+"""FALSb: train a small network for one label."""
 
 from typing import NamedTuple
 
@@ -17,11 +17,11 @@ class Schedule(NamedTuple):
 
 
 class Options(NamedTuple):
-    """How a network is trained."""
+    """The settings by which a network is trained."""
 
-    l2: float
-    dropout: float
-    relu: bool  # whether hidden units are ReLU; else sigmoid
+    l2: float  # weight decay: this times a weight is added to the weight's gradient
+    dropout: float  # probability that a hidden unit is set to 0
+    relu: bool  # whether hidden units are ReLU; otherwise they are sigmoid
 
 
 class LabelNetwork(NamedTuple):
@@ -89,7 +89,10 @@ def train_binary(x, order, batch_size, member, schedule, options, state, network
 
 @kernel
 def with_absent(features, feature_ptr, n_features):
-    """Add the features without an entry to a list of entries by feature: weight decay moves their weights, too."""
+    """Return a list of entries by feature, extended by the features without an entry.
+
+    Weight decay changes the weights of these features as well.
+    """
     n_present, n_entries = features.size, feature_ptr[-1]
     seen = np.zeros(n_features, np.bool_)
     for feature in features:

@@ -8,7 +8,7 @@ from xmlcore._kernels._jit import kernel
 
 @kernel
 def flush(sums, out):
-    """Add float32 sums to float64 ones, and set the float32 sums to 0."""
+    """Add the float32 ``sums`` to the float64 sums ``out``, and set ``sums`` to 0."""
     for c in range(sums.shape[0]):
         own, total = sums[c], out[c]
         for d in range(own.size):

@@ -86,7 +86,7 @@ def first_layer(ptr, columns, values, rows, weights, bias, first, last, out):
 
 @kernel(error_model="numpy")
 def catch_up(features, done, step, tail, weights, mean, square, first, last):
-    """Make the steps that Adam would have made on weights since they last had a gradient.
+    """Make up for the steps of Adam that were skipped because the weights had no gradient.
 
     Without a gradient both moments only shrink, and the steps of a weight are a geometric series. ``tail[s]`` is its
     sum from step s on, in units of mean / (sqrt(square) + epsilon) at step s.

@@ -1,4 +1,4 @@
-"""The k best of scored items, and a heap of them."""
+"""Keep the k best labels in sorted rows, and keep nodes in a heap."""
 
 from xmlcore._kernels._jit import inlined
 
@@ -11,7 +11,7 @@ def better(score_a, label_a, score_b, label_b):
 
 @inlined
 def offer(best_scores, best_labels, r, count, k, score, label):
-    """Insert a label into row r of the sorted k best; returns the row's new count."""
+    """Insert a label into row r of the sorted k best labels, if it is among them; return the row's number of labels."""
     if count < k or better(score, label, best_scores[r, k - 1], best_labels[r, k - 1]):
         count = min(count + 1, k)
         at = count - 1
@@ -26,7 +26,7 @@ def offer(best_scores, best_labels, r, count, k, score, label):
 
 @inlined
 def heap_push(scores, nodes, size, score, node):
-    """Push onto a heap whose top is the larger score, then the smaller node; returns the new size."""
+    """Push a node onto a heap; return the new size. The top has the largest score, and the smallest id among equals."""
     at = size
     while at > 0:
         up = (at - 1) >> 1
@@ -42,7 +42,7 @@ def heap_push(scores, nodes, size, score, node):
 
 @inlined
 def heap_pop(scores, nodes, size):
-    """Remove the top of the heap (read it before); returns the new size."""
+    """Remove the top of the heap, which is ``scores[0]`` and ``nodes[0]`` before the call; return the new size."""
     size -= 1
     score = scores[size]
     node = nodes[size]

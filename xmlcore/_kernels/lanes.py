@@ -1,9 +1,9 @@
-"""Operations on sixteen float32 at once: the vector instructions that training and search consist of.
+"""Operations on sixteen float32 numbers (lanes) at once, which training and search consist of.
 
-LLVM turns a ``<16 x float>`` into whatever vector registers the processor has. Numba's own loop vectoriser does well on
-long loops, but it unrolls one of sixteen steps into scalar code, six times slower, so these few operations say what
-they mean. Each is written once, over values that are LLVM vectors when compiled and NumPy arrays when
-``NUMBA_DISABLE_JIT`` is set.
+LLVM translates a ``<16 x float>`` to the vector registers of the processor. Numba vectorises long loops well, but turns
+a loop of sixteen steps into scalar code, which is six times slower. The operations here therefore ask for vectors
+explicitly. The expressions of :func:`lane_operation` are written once: their values are LLVM vectors when compiled, and
+NumPy arrays when ``NUMBA_DISABLE_JIT`` is set.
 """
 
 import numpy as np
@@ -29,9 +29,11 @@ class Vector:
         self.value = value
 
     def _other(self, other):
+        """Return the LLVM value of an operand; a Python number is repeated in all lanes."""
         return other.value if isinstance(other, Vector) else ir.Constant(FLOATS, [float(other)] * LANES)
 
     def _new(self, value):
+        """Return a Vector for an LLVM value."""
         return Vector(self.builder, value)
 
     def __add__(self, other):
@@ -60,48 +62,54 @@ class Vector:
 
 
 class CompiledOps:
-    """What expressions over :class:`Vector` need beside arithmetic."""
+    """Operations on :class:`Vector` that Python has no operators for."""
 
     def __init__(self, builder):
         self.builder = builder
 
     def _bits(self, x):
+        """Return the bits of a Vector as an LLVM vector of integers."""
         return self.builder.bitcast(x.value, INTS)
 
     def _floats(self, bits):
+        """Return the Vector with these bits."""
         return Vector(self.builder, self.builder.bitcast(bits, FLOATS))
 
     def _mask(self, number):
+        """Return an integer constant, repeated in all lanes."""
         return ir.Constant(INTS, [number] * LANES)
 
     def maximum(self, x, y):
+        """Return the larger of x and y in each lane."""
         y = x._other(y)
         return Vector(self.builder, self.builder.select(self.builder.fcmp_ordered(">", x.value, y), x.value, y))
 
     def minimum(self, x, y):
+        """Return the smaller of x and y in each lane."""
         y = x._other(y)
         return Vector(self.builder, self.builder.select(self.builder.fcmp_ordered("<", x.value, y), x.value, y))
 
     def where_less(self, x, y, a, b):
-        """Take a where x < y, else b."""
+        """Return, in each lane, a if x < y, else b."""
         less = self.builder.fcmp_ordered("<", x.value, x._other(y))
         return Vector(self.builder, self.builder.select(less, a.value, b.value))
 
     def abs(self, x):
+        """Return the absolute values."""
         return self._floats(self.builder.and_(self._bits(x), self._mask(0x7FFFFFFF)))
 
     def copysign(self, size, sign):
-        """|size| with the sign of ``sign``."""
+        """Return the absolute values of ``size`` with the signs of ``sign``."""
         negative = self.builder.and_(self._bits(sign), self._mask(-0x80000000))
         return self._floats(self.builder.or_(self.builder.and_(self._bits(size), self._mask(0x7FFFFFFF)), negative))
 
     def power_of_two(self, shifted):
-        """2**n for a whole number n that was rounded by adding 1.5 * 2**23."""
+        """Return 2**n, given ``shifted`` = n + 1.5 * 2**23 for a whole number n."""
         bits = self.builder.shl(self._bits(shifted), self._mask(23))
         return self._floats(self.builder.add(bits, self._mask(0x3F800000)))
 
     def largest(self, x):
-        """The largest of the sixteen, as a scalar."""
+        """Return the largest of the sixteen numbers, as a scalar."""
         value = x.value
         width = LANES
         while width > 1:
@@ -115,7 +123,7 @@ class CompiledOps:
 
 
 class ArrayOps:
-    """The same over NumPy arrays."""
+    """The operations of :class:`CompiledOps` on NumPy arrays."""
 
     maximum = staticmethod(np.maximum)
     minimum = staticmethod(np.minimum)
@@ -125,15 +133,17 @@ class ArrayOps:
 
     @staticmethod
     def where_less(x, y, a, b):
+        """See :meth:`CompiledOps.where_less`."""
         return np.where(x < y, a, b)
 
     @staticmethod
     def power_of_two(shifted):
+        """See :meth:`CompiledOps.power_of_two`."""
         return ((shifted.view(np.int32) << np.int32(23)) + np.int32(0x3F800000)).view(np.float32)
 
 
 def _pointer(context, builder, array_type, array, at=None):
-    """Address of sixteen floats: of a one-dimensional array, from place ``at`` on."""
+    """Return the address of the sixteen floats of a one-dimensional array from position ``at`` on, by default 0."""
     data = context.make_array(array_type)(context, builder, array).data
     if at is not None:
         data = builder.gep(data, [at])
@@ -141,32 +151,37 @@ def _pointer(context, builder, array_type, array, at=None):
 
 
 def _load(builder, pointer):
-    return builder.load(pointer, align=4)  # NumPy promises no more than a float's alignment
+    """Load sixteen floats."""
+    return builder.load(pointer, align=4)  # the addresses of NumPy arrays are only multiples of a float's 4 bytes
 
 
 def _store(builder, value, pointer):
+    """Store sixteen floats."""
     builder.store(value, pointer, align=4)
 
 
 def _spread(builder, scalar):
-    """A scalar in all lanes."""
+    """Return a vector with a scalar in all lanes."""
     one = builder.insert_element(ir.Constant(FLOATS, ir.Undefined), scalar, ir.Constant(INT, 0))
     return builder.shuffle_vector(one, ir.Constant(FLOATS, ir.Undefined), ir.Constant(INTS, [0] * LANES))
 
 
 def lane_operation(n_arrays, n_scalars):
-    """Make a function for kernels of an expression over sixteen lanes.
+    """Return a decorator that turns an expression over sixteen lanes into a function for kernels.
 
-    The expression gets the operations (:class:`CompiledOps` or :class:`ArrayOps`), ``n_arrays`` values loaded from
-    float32 arrays, and ``n_scalars`` float32 scalars. It returns values to store, which go to the arrays in order, and
-    a float32 to return. The function is called with a place, the arrays and the scalars: of the first array, the
-    sixteen from that place on are meant, of the others the first sixteen.
+    The arguments of the expression are the operations (:class:`CompiledOps` or :class:`ArrayOps`), ``n_arrays`` values
+    from float32 arrays, and ``n_scalars`` float32 scalars. It returns the values to store in the arrays, in the same
+    order, and a float32. The arguments of the function are a position, the arrays and the scalars; it returns the
+    float32. It reads and writes sixteen numbers of each array: in the first array from the position on, in all other
+    arrays from the beginning.
     """
 
     def decorate(expression):
+        """Return the function for kernels."""
         if config.DISABLE_JIT:
 
             def plain(at, first, *others):
+                """Evaluate the expression with NumPy arrays."""
                 arrays = [first[at : at + LANES], *(a[:LANES] for a in others[: n_arrays - 1])]
                 scalars = [np.float32(s) for s in others[n_arrays - 1 :]]
                 stored, result = expression(ArrayOps, *(a.copy() for a in arrays), *scalars)
@@ -177,6 +192,7 @@ def lane_operation(n_arrays, n_scalars):
             return plain
 
         def codegen(context, builder, signature, arguments):
+            """Generate LLVM code: load the arrays, evaluate the expression, store its values."""
             at, arrays, scalars = arguments[0], arguments[1 : n_arrays + 1], arguments[n_arrays + 1 :]
             pointers = [
                 _pointer(context, builder, WEIGHTS, array, None if number else at)
@@ -192,7 +208,7 @@ def lane_operation(n_arrays, n_scalars):
         names = [f"a{i}" for i in range(n_arrays + n_scalars)]
         space = {"types": types, "codegen": codegen}
         declared = ", ".join(["types.intp"] + ["types.float32[::1]"] * n_arrays + ["types.float32"] * n_scalars)
-        exec(  # an intrinsic's arguments must have names
+        exec(  # Numba reads the names of an intrinsic's arguments, so the function cannot take *arguments
             f"def {expression.__name__}(typing_context, at, {', '.join(names)}):\n"
             f"    return types.float32({declared}), codegen\n",
             space,
@@ -205,6 +221,7 @@ def lane_operation(n_arrays, n_scalars):
 if config.DISABLE_JIT:
 
     def margins_of_row(weights, bias_at, indices, data, start, end, out):
+        """See the compiled function below; so for the next functions."""
         out[:LANES] = weights[bias_at : bias_at + LANES]
         for t in range(start, end):
             at = LANES * int(indices[t])
@@ -223,6 +240,7 @@ if config.DISABLE_JIT:
         return bin(int(bits)).count("1")
 
     def _tile(n_rows, n_vectors):
+        """Return a function that adds up products for ``n_rows`` rows; see the comment at the end of this file."""
         lanes = LANES * n_vectors
 
         def add(out, out_at, out_step, weights, at, step, columns, begin, end, rows, places, first):
@@ -251,7 +269,7 @@ else:
 
     @intrinsic
     def count_bits(typing_context, bits):
-        """Ones among the bits of a uint32."""
+        """Return the number of ones among the bits of a uint32."""
 
         def codegen(context, builder, signature, arguments):
             return builder.ctpop(arguments[0])
@@ -308,7 +326,10 @@ else:
         return types.void(WEIGHTS, types.intp, _floats_in(values), types.intp, types.float32), codegen
 
     def _tile(n_rows, n_vectors):
+        """Return a function that adds up products for ``n_rows`` rows; see the comment at the end of this file."""
+
         def codegen(context, builder, signature, arguments):
+            """Generate LLVM code that keeps the sums of all rows in registers."""
             out, out_at, out_step, weights, at, step, columns, begin, end, rows, places, first = arguments
             word = context.get_value_type(types.intp)
             row_array = context.make_array(signature.args[9])(context, builder, rows)
@@ -317,6 +338,7 @@ else:
             length = builder.extract_value(row_array.shape, 1)
 
             def vectors_from(array_type, array, place):
+                """Return the addresses of ``n_vectors`` adjacent vectors."""
                 return [
                     _pointer(context, builder, array_type, array, builder.add(place, ir.Constant(word, LANES * number)))
                     for number in range(n_vectors)
@@ -358,19 +380,19 @@ else:
 
 
 def _floats_in(given):
-    """Type of an array that is only read: float32 side by side, read-only or not."""
+    """Return the Numba type of a contiguous float32 array argument, which is read-only if ``given`` is."""
     return types.Array(types.float32, 1, "C", readonly=isinstance(given, types.Array) and not given.mutable)
 
 
 def _whole_numbers_in(given):
-    """The same for int32."""
+    """Return the Numba type of a contiguous int32 array argument, which is read-only if ``given`` is."""
     return types.Array(types.int32, 1, "C", readonly=isinstance(given, types.Array) and not given.mutable)
 
 
 # For row i of some rows, and 16 lanes or more: ``out[out_at + i * out_step:][:lanes] += sum over t from begin to end of
-# rows[places[first + i], columns[t]] * weights[at + (t - begin) * step:][:lanes]``. The sums stay in registers: six are
-# what those of AVX2 have room for, in two halves each. Products and sums are rounded one by one, in the order of t, so
-# a row's results are the same bits in any tile, and on every machine.
+# rows[places[first + i], columns[t]] * weights[at + (t - begin) * step:][:lanes]``. The sums stay in registers: AVX2
+# has enough registers for the sums of six rows. Products and sums are rounded one by one, in the order of t, so the
+# bits of a row's results depend neither on the other rows nor on the machine.
 TILE_ROWS = 6
 WIDE = 4 * LANES
 add_rows = _tile(TILE_ROWS, 1)

@@ -1,4 +1,4 @@
-"""LdSM: the objective J of a split, and the children that make it least for one row.
+"""LdSM: the objective J of a split, and the choice of children that makes J smallest for one row.
 
 Majzoubi and Choromanska, "LdSM: logarithm-depth streaming multi-label decision trees", AISTATS 2020.
 """

@@ -14,15 +14,15 @@ class ForestArrays(NamedTuple):
     root: np.ndarray  # int32 (trees + 1,), the first node of each tree
     first_child: np.ndarray  # int32 (n,), -1 for leaves
     group: np.ndarray  # int32 (n,), the inner node's number, -1 for leaves
-    bias: np.ndarray  # float32 (n,), of the regressor that leads to the node
+    bias: np.ndarray  # float32 (n,), bias of the regressor that sends rows to the node
     column_ptr: np.ndarray  # int64 (g + 1,)
-    columns: np.ndarray  # int32 (F,), the columns that an inner node has weights of, ascending
+    columns: np.ndarray  # int32 (F,), the columns in which an inner node has weights, ascending
     weights: np.ndarray  # float32 (F * M,), the M children's weights of a column side by side
     hist_ptr: np.ndarray  # int64 (n + 1,)
     hist_labels: np.ndarray  # int32, labels of each node's training rows
-    hist_counts: np.ndarray  # int32, how many of the rows have the label
+    hist_counts: np.ndarray  # int32, number of the node's training rows that have the label
     hist_total: np.ndarray  # int64 (n,), the sum of a node's counts
-    n_rows: np.ndarray  # int64 (n,), training rows
+    n_rows: np.ndarray  # int64 (n,), number of training rows that reach the node
 
 
 class Rows(NamedTuple):
@@ -35,7 +35,7 @@ class Rows(NamedTuple):
 
 @inlined
 def find(columns, start, end, column):
-    """Return where ``column`` is in ``columns[start:end]``, which ascends; ``end`` if it is not there.
+    """Return the position of ``column`` in the ascending ``columns[start:end]``; ``end`` if it is not there.
 
     ``start``, ``end`` and the result are uint64: Numba checks whether signed indices are negative.
     """
@@ -117,7 +117,7 @@ def add_sparse(x, i, columns, weights, start, end, margins):
 
 @inlined
 def direct(margins):
-    """Return the children, as bits, whose margin reaches the threshold, or else the one of the largest margin."""
+    """Return the children whose margin reaches the threshold, as bits; without any, the child of largest margin."""
     bits = 0
     best = 0
     for c in range(margins.size):
@@ -209,7 +209,7 @@ def walk_tree(forest, tree, arity, x, most_nodes, by_column):
     M = arity
     n = x.ptr.size - 1
     beyond = np.int64(forest.root[tree]) + most_nodes
-    waiting = np.empty(2 * n + 64, np.int32)  # rows at the nodes of the stack, one node's after another's
+    waiting = np.empty(2 * n + 64, np.int32)  # rows at the nodes of the stack, node after node
     sent = np.empty(n, np.uint8)
     margins = np.empty(M, np.float32)
     counts = np.empty(M, np.int64)
@@ -246,12 +246,13 @@ def walk_tree(forest, tree, arity, x, most_nodes, by_column):
         total = 0
         for c in range(M):
             total += counts[c]
-        if end + total >= waiting.size:  # one more place is written to than is filled
+        if end + total >= waiting.size:  # the loop below also writes to one place behind the last row
             waiting = enlarged(waiting, end, 2 * (end + total) + 64)
         if size + M > nodes.size:
             nodes = enlarged(nodes, size, 2 * nodes.size)
             starts = enlarged(starts, size, 2 * starts.size)
-        # The last child's rows first, behind the node's own; then all move down over those.
+        # Write the rows of the children, the last child first, behind the node's own rows. Then move them to the place
+        # of the node's own rows, which are not needed any more.
         at = end
         for c in range(M - 1, -1, -1):
             nodes[size] = first + c
@@ -295,7 +296,7 @@ def reach_leaves(forest, arity, n_columns, x_ptr, x_columns, x_values, n_trees, 
     done = np.int64(0)
     for tree in range(n_trees):
         count, rows, found = walk_tree(forest, tree, arity, x, most_nodes, by_column)
-        # Leaf by leaf becomes row by row: a counting sort, which keeps the order of a row's leaves.
+        # Sort the pairs, which are listed leaf by leaf, by row: a counting sort keeps the order of a row's leaves.
         at = tree * n
         for f in range(count):
             ptr[at + rows[f] + 1] += 1

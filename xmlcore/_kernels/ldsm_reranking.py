@@ -1,6 +1,6 @@
-"""LdSM: mixing a label's share with how near a row is to the mean of the label's training rows.
+"""LdSM: re-rank labels by a mixture of their shares and the nearness of the row to the mean of the label's rows.
 
-As PFastreXML does: Jain, Prabhu and Varma, KDD 2016.
+This is the re-ranking of PFastreXML: Jain, Prabhu and Varma, KDD 2016.
 """
 
 import math
@@ -18,12 +18,12 @@ class LabelMeans(NamedTuple):
     ptr: np.ndarray  # int64 (L + 1,)
     columns: np.ndarray  # int32, ascending for each label
     values: np.ndarray  # float32
-    weights: np.ndarray  # float32 (n_columns,), what rows are multiplied by first; empty for nothing
+    weights: np.ndarray  # float32 (n_columns,), factors by which rows are multiplied first; empty if there are none
 
 
 @kernel
 def weigh(ptr, columns, values, weights, unit):
-    """Multiply each column's values by its weight, and divide rows by their length if ``unit``: as ``values``."""
+    """Return the values, multiplied by the weights of their columns; if ``unit``, rows are then scaled to length 1."""
     out = np.empty(values.size, values.dtype)
     for i in range(ptr.size - 1):
         square = 0.0
@@ -52,7 +52,8 @@ def rank_again(ptr, labels, shares, x, means, n_columns, beta, gamma):
 
     Notes
     -----
-    In a mean of many columns those of the row are searched for; a mean of few is read whole.
+    If a mean has many more columns than the row, the columns of the row are searched for in the mean. Otherwise all
+    columns of the mean are read.
     """
     mean_ptr, mean_columns, mean_values, _ = means
     x_ptr, x_columns, x_values = x

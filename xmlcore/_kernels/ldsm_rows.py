@@ -1,6 +1,6 @@
-"""LdSM: the rows of one node, with columns and labels numbered among those that occur in them.
+"""LdSM: the rows of one node, in which only the columns and labels that occur are numbered, from 0 on.
 
-So a node of few rows costs no more on data of many features and labels.
+The work on a node of few rows therefore does not grow with the number of features and labels of the data.
 """
 
 import math
@@ -35,7 +35,7 @@ class NodeRows(NamedTuple):
 
 @kernel
 def gather_lists(ptr, ids, rows, place):
-    """Copy the lists of some rows, with ids numbered among those that occur.
+    """Copy the lists of ids of some rows; the ids that occur are numbered from 0 on, in rising order.
 
     Parameters
     ----------

@@ -82,10 +82,10 @@ def label_shares(forest, ptr, leaves, n_labels, n_trees, first_row, end_row, of_
 
 @kernel
 def best_labels(ptr, labels, scores, out_labels, out_scores):
-    """Write the k best of each row's labels, equal ones by id; places of ``out_labels`` (n, k) beyond them stay.
+    """Write the k best labels of each row to ``out_labels`` (n, k); labels of equal score are ordered by id.
 
-    Scores are compared as float32, the type of ``out_scores``: in float64, the order in which shares were added would
-    decide between equal ones.
+    If a row has fewer than k labels, the last places are not written. Scores are compared as float32, the type of
+    ``out_scores``: as float64, equal scores could differ by the rounding of sums.
     """
     k = out_labels.shape[1]
     for i in range(ptr.size - 1):

@@ -1,4 +1,4 @@
-"""LdSM: one node is trained and its rows are split among its children."""
+"""LdSM: train one node and split its rows among its children."""
 
 import numpy as np
 
@@ -9,15 +9,15 @@ from xmlcore._kernels.ldsm_training import SGD, train_node
 from xmlcore._kernels.rng import permutation
 
 MADE, UNDONE, BEYOND = 0, 1, 2  # outcomes of a split
-THRESHOLD = 0.5  # margin from which on a row goes to a child
-ORDER = 1 << 32  # added to a node's number: the random stream of its rows' order
+THRESHOLD = 0.5  # smallest margin at which a row goes to a child
+ORDER = 1 << 32  # added to a node's number, gives the number of the random stream for the order of its rows
 
 
 @kernel
 def drop_small(weights, scale, least, arity):
-    """Set weights to 0, in place, that add less than ``least`` to a margin; biases stay.
+    """Set weights that add less than ``least`` to a margin to 0, in place; biases are not changed.
 
-    A weight counts times the scale of its column, or times 1 where the scale is smaller.
+    A weight adds its size, multiplied by the scale of its column or by 1, whichever is larger.
     """
     for f in range(weights.size // arity - 1):
         for c in range(arity):
@@ -27,9 +27,9 @@ def drop_small(weights, scale, least, arity):
 
 @kernel
 def to_features(weights, means, scales, arity):
-    """Turn weights of standardised columns into weights of the columns as they are, in place.
+    """Convert weights of standardised columns to weights of the original columns, in place.
 
-    Returns whether all of them are finite.
+    Returns whether all weights are finite.
     """
     n_columns = weights.size // arity - 1
     finite = True
@@ -135,7 +135,7 @@ def list_histograms(hist, kept_labels, arity):
 
 @kernel
 def measure_split(labels, hist, n_labels, settings, parts):
-    """Compute J and its parts of the split as it was made, from the histograms of :func:`split_rows`."""
+    """Compute J and its three parts for the split that was made, from the histograms of :func:`split_rows`."""
     M = settings.arity
     label_counts = np.zeros(n_labels, np.int64)
     for t in range(labels.size):
@@ -153,7 +153,7 @@ def measure_split(labels, hist, n_labels, settings, parts):
 
 @kernel
 def used_columns(weights, kept_columns, arity):
-    """Keep the columns that have a weight other than 0: (columns int32 (F,), weights (F * M,), bias (M,))."""
+    """Return the columns with a weight other than 0, int32 (F,), their weights (F * M,), and the biases (M,)."""
     n_columns = kept_columns.size
     n_used = 0
     for f in range(n_columns):
@@ -198,9 +198,9 @@ def split_node(data, rows, place, settings, seed, number, trace, parts, stop):
     trace : float64 (n_epochs, 4), written
         J and its parts after each epoch of training, with the model's weight of class integrity.
     parts : float64 (4,), written
-        J and its parts of the split as it was made.
+        J and its three parts for the split that was made.
     stop : uint8 (1,)
-        Other than 0 ends the training early: the results then mean nothing.
+        If it is not 0, training ends early, and the results must not be used.
 
     Returns
     -------

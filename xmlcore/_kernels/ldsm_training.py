@@ -15,11 +15,11 @@ from xmlcore._kernels.rng import stream, uniform
 
 NAG = 0
 SGD = 1
-TINY = 1e-30  # least sum of squared gradients that a step is divided by the root of
+TINY = 1e-30  # a step is divided by the root of the sum of squared gradients; smaller sums are raised to this
 
 
 class NodeSettings(NamedTuple):
-    """How a node is trained and split."""
+    """The settings by which a node is trained and split."""
 
     arity: int  # M, children of a node
     n_epochs: int  # passes over the node's rows
@@ -30,7 +30,7 @@ class NodeSettings(NamedTuple):
     spread: float  # weights start uniform in [-spread, spread]
     least: float  # weights that add less than this to a margin are set to 0 after training
     optimizer: int  # NAG or SGD
-    min_error: float  # a regressor learns from a row only if its sigmoid is at least so far from the target
+    min_error: float  # a regressor learns from a row only if its sigmoid differs from the target by at least this
     weight_decay: float  # share that the weights of a row's columns lose when a regressor learns from the row
 
 

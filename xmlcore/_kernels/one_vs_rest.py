@@ -19,13 +19,13 @@ def add_row(start, end, x_columns, x_values, weight_ptr, weight_labels, weights,
 
 @kernel
 def all_margins(x_ptr, x_columns, x_values, weight_ptr, weight_labels, weights, bias, out):
-    """Margins of all labels.
+    """Compute the margins of all labels for each row.
 
     Parameters
     ----------
     x_ptr, x_columns, x_values : n rows of length 1 in columns
     weight_ptr : int64 (columns + 1,), weight_labels : int32, weights : float32
-        Of each column, the labels that have a weight for it.
+        For each column, the labels that have a weight in this column, and the weights.
     bias : float32 (L,)
     out : float64 (n, L), written
     """
@@ -35,12 +35,12 @@ def all_margins(x_ptr, x_columns, x_values, weight_ptr, weight_labels, weights, 
 
 @kernel
 def best_margins(x_ptr, x_columns, x_values, weight_ptr, weight_labels, weights, bias, out_labels, out_margins):
-    """The k labels of largest margin of each row, equal ones by id.
+    """Find the k labels of largest margin for each row; labels of equal margin are ordered by id.
 
     Parameters
     ----------
     x_ptr, x_columns, x_values, weight_ptr, weight_labels, weights, bias
-        As :func:`all_margins` has them.
+        See :func:`all_margins`.
     out_labels : int32 (n, k), out_margins : float64 (n, k)
         Written; k is at most L.
     """

@@ -11,7 +11,7 @@ from xmlcore._kernels.plt_margins import new_scratch, root_log_probability, row_
 
 
 class Known(NamedTuple):
-    """What is known of each node for the row at hand."""
+    """The margins and scores of nodes that were computed for the current row."""
 
     margins: np.ndarray  # float32 (nodes,)
     scores: np.ndarray  # float64 (nodes,): log probability of the node
@@ -21,7 +21,7 @@ class Known(NamedTuple):
 
 @part
 def score_of_label(tree, loss, x, row, r, leaf, known, scratch):
-    """Return the log of a leaf's path product for the r-th row, and keep what was found of the nodes on the path."""
+    """Return the log of a leaf's path product for the r-th row; store the margins and scores of the path's nodes."""
     v = leaf
     length = 0
     while known.state[v] != 2 * r + 1:

@@ -1,4 +1,4 @@
-"""How a column is found among the columns of a group of siblings: by a bitmap with ranks, or in buckets."""
+"""An index that finds a column among the columns of a group of siblings: a bitmap with ranks, or buckets."""
 
 import numpy as np
 

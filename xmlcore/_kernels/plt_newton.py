@@ -73,11 +73,13 @@ def end_logistic(ops, dual, step):
 
 @lane_operation(n_arrays=1, n_scalars=0)
 def largest_size(ops, values):
+    """Return the largest absolute value of sixteen numbers."""
     return (), ops.largest(ops.abs(values))
 
 
 @lane_operation(n_arrays=2, n_scalars=0)
 def largest_distance(ops, low, high):
+    """Return the largest of sixteen differences ``high - low``."""
     return (), ops.largest(high - low)
 
 

@@ -32,7 +32,7 @@ BELOW = 1  # and how many are opened on the next level.
 
 
 class Sweep(NamedTuple):
-    """What is known of each row during the search."""
+    """The state of each row during the search."""
 
     n_labels: np.ndarray  # int64 (n,): labels found
     worst: np.ndarray  # float64 (n,): what a label must reach to be among the row's best
@@ -197,7 +197,7 @@ def choose_places(waiting, count, todo, sweep, depth, beam):
 
 @part
 def is_done(place, batch):
-    """Return whether a place need not be opened any more."""
+    """Return whether the node at a place cannot lead to better labels, so that it is not opened."""
     r = place["row"]
     return place["score"] < batch.sweep.worst[r] or batch.sweep.alone[r]
 

@@ -1,4 +1,4 @@
-"""All labels whose probability reaches a threshold."""
+"""Search for all labels whose probability reaches a threshold."""
 
 from typing import NamedTuple
 

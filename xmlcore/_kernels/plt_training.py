@@ -33,7 +33,7 @@ class CsrRows(NamedTuple):
 
 
 class Settings(NamedTuple):
-    """What the training of all groups of siblings has in common."""
+    """The settings that all groups of siblings of a tree are trained with."""
 
     loss: int  # LOGISTIC or SQUARED_HINGE
     C: np.float32

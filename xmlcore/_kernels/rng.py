@@ -1,4 +1,7 @@
-"""Random numbers that belong to a node or a row, never to a thread: SplitMix64 (Steele, Lea and Flood, 2014)."""
+"""Random numbers by SplitMix64 (Steele, Lea and Flood, 2014), with a stream for each node or row.
+
+The numbers therefore do not depend on the thread that draws them.
+"""
 
 import numpy as np
 
@@ -16,6 +19,7 @@ S33 = np.uint64(33)
 
 @kernel(inline="always")
 def _scramble(z):
+    """Return SplitMix64's output (uint64) for a state."""
     z = (z ^ (z >> S30)) * MIX_1
     z = (z ^ (z >> S27)) * MIX_2
     return z ^ (z >> S31)

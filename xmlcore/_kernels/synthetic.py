@@ -32,7 +32,7 @@ class Zipf(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """What all rows share: L labels, D features, and T topics, where a topic comes before the topics within it."""
+    """The tables that all rows are drawn from: L labels, D features, T topics; a topic comes before its subtopics."""
 
     bottom: np.ndarray  # int32 (L,), the lowest topic of a place
     parent: np.ndarray  # int32 (T,), -1 for the one that holds all labels
