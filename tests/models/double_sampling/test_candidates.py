@@ -9,6 +9,7 @@ from models.double_sampling.problems import SPACES, as_dicts, binary, problem
 from xmlcore import DoubleSampling
 from xmlcore._kernels import ds_classes, ds_nearest
 from xmlcore.models.double_sampling import candidates
+from xmlcore.validation import check_features
 
 
 @pytest.mark.parametrize("distance, weighting", SPACES)
@@ -123,7 +124,10 @@ def tree_problem(n=90):
 def test_candidates_from_a_label_tree_are_its_best_classes_that_have_rows():
     X, _, labels = tree_problem()
     model = DoubleSampling(candidates_from="plt", features="extended").fit(X, binary(labels, 20))
-    tree, vectors = model.ranker_.tree, candidates.as_vectors(model._rows(X), model.ranker_.index.weight)
+    tree, vectors = (
+        model.ranker_.tree,
+        candidates.as_vectors(model._rows(check_features(X)), model.ranker_.index.weight),
+    )
     present = np.flatnonzero(model.class_size_)
     for q in (1, 5, 50):
         found = model.candidates(X, q)
@@ -142,7 +146,7 @@ def test_rows_for_the_label_tree_are_weighted_as_rows_for_centroids():
     X, _, labels = tree_problem()
     for weighting in ("tfidf", "counts"):
         model = DoubleSampling(candidates_from="plt", weighting=weighting).fit(X, binary(labels, 20))
-        x = model._rows(X)
+        x = model._rows(check_features(X))
         found = candidates.as_vectors(x, model.ranker_.index.weight).toarray()
         dense = sp.csr_array((x[2] * model.ranker_.index.weight[x[1]], x[1], x[0])).toarray()
         np.testing.assert_allclose(found, dense / dense.max(axis=1, keepdims=True), rtol=1e-6)

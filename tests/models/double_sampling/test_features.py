@@ -8,6 +8,7 @@ from models.double_sampling.problems import SPACES, binary, problem
 from xmlcore import DoubleSampling
 from xmlcore._kernels import ds_features
 from xmlcore.models.double_sampling import features
+from xmlcore.validation import check_features
 
 
 @pytest.mark.parametrize("distance, weighting", SPACES)
@@ -65,7 +66,7 @@ def test_features_of_class_minus_1_are_nan_and_a_class_without_rows_has_those_of
 def test_left_out_examples_are_not_in_their_class(distance, weighting):
     X, rows, labels = problem(n=25, most=2)
     model = DoubleSampling(distance=distance, weighting=weighting, features="extended").fit(X, binary(labels))
-    index, (ptr, terms, values) = model.ranker_.index, model._rows(X)
+    index, (ptr, terms, values) = model.ranker_.index, model._rows(check_features(X))
     size, space = model.class_size_, {"distance": distance, "weighting": weighting}
     out, found, everyone, checked = np.empty((7, 16)), np.empty((7, 15)), np.arange(7, dtype=np.int32), 0
     for i, own in enumerate(labels):
