@@ -124,8 +124,8 @@ PARAMETERS = (
     Parameter(
         "C",
         "C, weight of the loss",
-        "Against half the squared length of the weights of scaled features. Larger fits the pairs closer; with ten "
-        "weights it hardly matters.",
+        "The objective is C times the loss, plus half the squared length of the weights of scaled features. A larger "
+        "value fits the pairs more closely; with ten weights it hardly matters.",
         "float",
         1.0,
         minimum=1e-9,

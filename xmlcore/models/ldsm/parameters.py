@@ -3,8 +3,8 @@
 from xmlcore.parameters import N_JOBS, SEED, Parameter
 from xmlcore.validation import INT32_MAX
 
-MOST_CHILDREN = 8  # 2^M - 1 sets of children are tried for each row
-MOST_GAMMA = 1e30
+MOST_CHILDREN = 8  # largest arity M: in training, 2^M - 1 sets of children are compared for each row
+MOST_GAMMA = 1e30  # largest rerank_gamma
 
 PARAMETERS = (
     Parameter(
@@ -86,8 +86,8 @@ PARAMETERS = (
         "n_attempts",
         "Attempts at a split",
         "A split that sends all rows one way, or none, is undone. With 1, as in the paper, the node then stays a leaf. "
-        "With more, the split is tried again up to so many times in all, each time with half the weight of class "
-        "integrity. With few labels 5 can decide: P@1 on tmc2007-500 went from 66 to 83. Not in the paper.",
+        "With a larger number, the split is tried up to this many times, each time with half the weight of class "
+        "integrity. With few labels 5 can matter much: P@1 on tmc2007-500 rose from 66 to 83. Not in the paper.",
         "int",
         1,
         minimum=1,
@@ -107,9 +107,9 @@ PARAMETERS = (
     Parameter(
         "rerank_beta",
         "Re-ranking, β",
-        "1 ranks labels by their share in the leaves. Less also counts how near the row is to the mean of the label's "
-        "training rows, which favours rare labels (Jain, Prabhu and Varma, KDD 2016). The paper has 0.8 on "
-        "Amazon-670K.",
+        "1 ranks labels by their share in the leaves. With a smaller value, the nearness of the row to the mean of the "
+        "label's training rows counts as well, which favours rare labels (Jain, Prabhu and Varma, KDD 2016). The paper "
+        "uses 0.8 on Amazon-670K.",
         "float",
         1.0,
         minimum=0.0,
@@ -145,17 +145,17 @@ PARAMETERS = (
     Parameter(
         "min_error",
         "Learn from errors of at least",
-        "A regressor learns from a row only if its probability is at least so far from the target. 0 always learns, as "
-        "in the paper. 0.3 trained in three quarters of the time on Bibtex, and P@1 was a point higher. Not in the "
-        "paper.",
+        "A regressor learns from a row only if its probability differs from the target by at least this value. With 0 "
+        "it always learns, as in the paper. On Bibtex, training with 0.3 took three quarters of the time, and P@1 was "
+        "a point higher. Not in the paper.",
         "float",
         0.0,
         minimum=0.0,
         maximum=0.5,
         step=0.05,
         advanced=True,
-        details="0.3 stops where the margin is beyond ±0.85, which is enough for a row to be sent by a threshold of "
-        "0.5.",
+        details="With 0.3 a regressor does not learn from rows whose margin is beyond ±0.85 on the right side; the "
+        "threshold that sends rows to children is 0.5.",
     ),
     Parameter(
         "weight_decay",

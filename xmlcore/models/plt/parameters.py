@@ -19,21 +19,22 @@ PARAMETERS = (
     Parameter(
         "C",
         "C, weight of the loss",
-        "Larger fits the training rows closer; smaller smooths, which helps where labels are noisy and "
-        "hurts where they are many and rare. "
+        "A larger value fits the training rows more closely. A smaller value gives smoother classifiers, which helps "
+        "where labels are noisy and hurts where they are many and rare. "
         "Published: 10 with the logistic loss (napkinXC), 1 with the squared hinge (Parabel).",
         "float",
         10.0,
-        minimum=1e-6,  # float32 cannot tell smaller and larger ones apart
+        minimum=1e-6,  # in float32, values beyond these bounds would have no further effect
         maximum=1e6,
         offered=(1e-3, 1e4),
-        details="It weighs the loss against |w|^2 / 2.",
+        details="The objective is C times the loss, plus |w|^2 / 2.",
     ),
     Parameter(
         "max_leaf_labels",
         "Labels under a last node",
-        "A node with at most so many labels has them as leaves. Larger makes a shallower tree with fewer "
-        "factors per label, slower to train; smaller makes a deeper one with larger models.",
+        "A node with at most this many labels is not split: the labels become its leaves. A larger value makes a "
+        "shallower tree with fewer factors per label, which takes longer to train. A smaller value makes a deeper tree "
+        "and a larger model.",
         "int",
         100,
         minimum=1,
@@ -85,10 +86,10 @@ PARAMETERS = (
     Parameter(
         "collapse_layers",
         "Collapsed layers",
-        "Takes so many layers of inner nodes out after each one that stays: 3 makes a binary tree 16-ary "
-        "(AttentionXML, You et al., 2019; much as Bonsai, Khandagale et al., 2020). Fewer factors per label: "
-        "on 16,000 labels, 3 brought half a point of P@5 in about half the time to train and to predict. Nodes "
-        "with at most “Labels under a last node” stay, so trees of two layers do not change.",
+        "Number of layers of inner nodes to remove after each kept layer: 3 makes a binary tree 16-ary "
+        "(AttentionXML, You et al., 2019; similar to Bonsai, Khandagale et al., 2020). Labels then have fewer factors: "
+        "on 16,000 labels, 3 raised P@5 by half a point and halved the times to train and to predict. Nodes "
+        "with at most “Labels under a last node” labels are kept, so trees of two layers do not change.",
         "int",
         0,
         minimum=0,
@@ -101,8 +102,8 @@ PARAMETERS = (
     Parameter(
         "weight_threshold",
         "Drop weights below",
-        "Weights smaller in size are dropped after training: 0.1 makes models up to four times smaller at no "
-        "loss of precision that we could measure, 0 keeps all.",
+        "Weights with a smaller absolute value are dropped after training. 0.1 makes models up to four times smaller "
+        "without a measurable loss of precision; 0 keeps all weights.",
         "float",
         0.1,
         minimum=0.0,
@@ -115,9 +116,9 @@ PARAMETERS = (
     Parameter(
         "beam",
         "Beam",
-        "Empty searches exactly. A number opens only so many nodes at each depth, and never more than the "
-        "exact search: as quick where the model is sure, about twice as quick where it is not, and it can "
-        "miss labels.",
+        "Empty searches exactly. A number is the largest number of nodes that the search opens at each depth. Such a "
+        "search can miss labels; it is about twice as fast for rows on which the model is unsure, and equally fast for "
+        "other rows.",
         "int",
         None,
         minimum=1,
@@ -130,8 +131,8 @@ PARAMETERS = (
     Parameter(
         "tol",
         "Tolerance",
-        "A node stops when no row wants to move its probability by more than this. Smaller trains longer; "
-        "below 0.1 precision rarely changes.",
+        "Training of a node ends when no row would change its probability by more than this. A smaller value trains "
+        "longer; below 0.1 precision rarely changes.",
         "float",
         0.1,
         minimum=0.0,
@@ -145,7 +146,7 @@ PARAMETERS = (
     Parameter(
         "max_iter",
         "Most epochs",
-        "A node also stops after so many passes over its rows; a warning says when that happened.",
+        "Training of a node also ends after this number of passes over its rows; a warning then says so.",
         "int",
         100,
         minimum=1,
