@@ -46,7 +46,7 @@ def show(data, described, known) -> None:
 
 
 def has_long_tail(counts) -> bool:
-    """Whether few labels are frequent and many are rare; ``counts`` are training rows of labels."""
+    """Return whether few labels are frequent and many are rare; ``counts`` has the training rows of each label."""
     rare = np.mean(counts <= RARE)
     return counts.size >= TAIL_LABELS and counts.max() >= TAIL_HEAD and rare >= 0.3
 

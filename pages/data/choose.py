@@ -17,6 +17,7 @@ def show(fingerprint) -> None:
     options = [*(f"catalog {name}" for name in entries), *(f"upload {fp}" for fp in own)]
 
     def title(option):
+        """Return the text that the select box shows for an option."""
         source, _, name = option.partition(" ")
         return f"{name if source == 'catalog' else own[name]['name']} ({SOURCES[source]})"
 
@@ -45,6 +46,7 @@ def show(fingerprint) -> None:
 
 
 def _choose():
+    """Put the chosen data set in use, or note that it must be prepared first; called when the select box changes."""
     option = st.session_state[workspace.DATA_CHOICE]
     if option is None:
         return

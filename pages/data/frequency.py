@@ -30,6 +30,7 @@ def show(data, described, name) -> None:
 
 
 def _about_frequency(meta, counts):
+    """Return the caption of the figure of label frequencies; ``meta`` is the figure's description."""
     said = "Each point is a label, most frequent first."
     if meta["flat"]:
         if meta["least"] == meta["most"]:

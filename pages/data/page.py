@@ -12,6 +12,7 @@ from xmlcore import datasets
 
 
 def main() -> None:
+    """Draw the Data page."""
     st.title("Data")
     # Always the same three boxes, so that a form that is being filled stays open when the data set above is ready.
     above, controls, below = st.container(), st.container(), st.container()
@@ -34,6 +35,7 @@ def main() -> None:
 
 
 def _nothing_yet():
+    """Say that no data set is in use, and why: one is being prepared, preparing failed, or none was chosen."""
     wanted = workspace.get("wanted")
     if jobs.active("prepare"):
         st.markdown(
@@ -51,6 +53,7 @@ def _nothing_yet():
 
 
 def _preparing():
+    """Show the progress and the failures of jobs that prepare data sets."""
     jobs.watch(jobs.active("prepare"))
     jobs.show_failures(jobs.failed("prepare"))
 

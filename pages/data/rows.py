@@ -77,6 +77,7 @@ def _listed(scope, query, found):
     row, first = workspace.chosen_row(scope, -1), workspace.chosen_row(f"{scope} first", -1)
 
     def key(first):
+        """Return the key of the table whose remembered first row is ``first``."""
         return f"rows.table.{scope}.{first}.{query}"
 
     if key(first) not in st.session_state and row != first and row in found:
@@ -89,6 +90,7 @@ def _listed(scope, query, found):
 
 
 def _one_row(data, X, Y, names, part, row):
+    """Show the name, the labels and the features of one row."""
     heading = f"{part.capitalize()} row {row:,}"
     if names is not None:
         heading += f": {format.plain(names[row])}"
@@ -103,6 +105,7 @@ def _one_row(data, X, Y, names, part, row):
 
 
 def _random_row(scope, found, shown):
+    """Choose a random row among the rows ``found``, other than the row ``shown``; called by the button."""
     others = found[found != shown] if found.size > 1 else found
     row = int(others[np.random.default_rng().integers(others.size)])
     workspace.choose_row(scope, row)
@@ -110,5 +113,6 @@ def _random_row(scope, found, shown):
 
 
 def _select_row(scope, key, listed):
+    """Remember the row ticked in the table; called when ticks change."""
     ticked = st.session_state[key]["selection"]["rows"]
     workspace.choose_row(scope, int(listed[ticked[0] if ticked and ticked[0] < listed.size else 0]))

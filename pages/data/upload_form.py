@@ -13,10 +13,12 @@ FILES = ("train", "test", "labels", "features")
 
 
 def _upload_key(what: str) -> str:
+    """Return the widget key for one input of the form; it changes after each upload, which empties the widget."""
     return f"upload.{what}.{st.session_state.setdefault(workspace.UPLOAD_ROUND, 0)}"
 
 
 def _chosen() -> dict:
+    """Return the files and the name chosen so far, by input; changing the dict changes what is remembered."""
     return st.session_state.setdefault(CHOSEN_BEFORE, {})
 
 
@@ -31,6 +33,7 @@ def file_ids() -> list:
 
 
 def _note_chosen(what):
+    """Remember the new value of an input, or forget the old value when the input was emptied."""
     # Streamlit calls this when the user has changed the widget, so None means that the file was removed.
     value = st.session_state.get(_upload_key(what))
     if value is None:
@@ -40,6 +43,7 @@ def _note_chosen(what):
 
 
 def _uploader(what, label, help):
+    """Draw the field for one file, and return the file chosen now or before a page switch; None when there is none."""
     key = _upload_key(what)
     file = st.file_uploader(label, key=key, on_change=_note_chosen, args=(what,), help=help)
     if file is not None:
@@ -138,11 +142,13 @@ def show() -> None:
 
 
 def _ask_to_read():
+    """Note that the button was pressed, so that this run of the script reads the files."""
     # Remembered until the files are read: Streamlit forgets a press when another event interrupts the run.
     st.session_state[workspace.UPLOAD_PRESSED] = True
 
 
 def _read(train, test, name, **options):
+    """Read the files, put the data set in use and rerun the page; when reading fails, remember the message instead."""
     for file in (train, test, options["label_names"], options["feature_names"]):
         if file is not None:
             file.seek(0)  # an earlier attempt may have read it

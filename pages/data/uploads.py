@@ -79,6 +79,7 @@ def _repeated(what: str, names: list[str] | None) -> list[str]:
 
 
 def _by_size(data) -> str:
+    """Return a name for a data set whose files have no telling name."""
     return f"upload of {format.count(data.n_labels, 'label')}"
 
 

@@ -9,7 +9,7 @@ from xmlcore import explain, figures
 
 
 def labels(view) -> None:
-    """The predicted and the true labels of the row."""
+    """Show the predicted and the true labels of the row."""
     narrow = {
         "name": st.column_config.TextColumn("Predicted label", width=115),
         "correct": st.column_config.TextColumn("Right?", width=72),
@@ -23,12 +23,13 @@ def labels(view) -> None:
 
 
 def _row_text(view) -> str:
+    """Return the number and the name of the row, to be read within a sentence."""
     names = tables.part(view.data, "test")[2]
     return f"test row {view.row:,}" + (f", {format.plain(names[view.row])}," if names is not None else "")
 
 
 def sentence(view) -> str:
-    """Where the model ranks the label, whether that is right, and which features decide it."""
+    """Return where the model ranks the label, whether that is right, and which features decide it."""
     title = f"**{format.plain(view.title)}**"
     if view.label is None:
         return (
@@ -49,6 +50,7 @@ def sentence(view) -> str:
 
 
 def _reasons(contributions) -> str:
+    """Return a clause that names the two features that raise the label's score most and the one that lowers it most."""
     pushing = contributions[contributions["contribution"] > 0].head(2)
     against = contributions[contributions["contribution"] < 0].head(1)
     if pushing.empty and against.empty:
@@ -63,11 +65,12 @@ def _reasons(contributions) -> str:
 
 
 def _named_value(line):
+    """Return the name of a feature and its contribution, in Markdown."""
     return f"**{format.plain(line['name'])}** ({format.signed(line['contribution'])})"
 
 
 def bars(view) -> None:
-    """What each feature contributes, beside the features of largest value."""
+    """Draw what each feature contributes, beside the features of largest value."""
     found = view.contributions
     if found.empty:
         st.caption("This row has no features, so nothing contributes: every such row gets the same prediction.")

@@ -10,7 +10,7 @@ NONE = "none"
 
 
 def choose_run(fingerprint, titles, key) -> None:
-    """A select box of the results that can be explained."""
+    """Show a select box of the results that can be explained."""
     help = "All results of this workspace on this data set, newest first."
     results.choose(workspace.EXPLAIN_RUN, fingerprint, titles, key, "Result explained", help)
 
@@ -55,7 +55,7 @@ def _second_run(fingerprint, by_key, titles, key) -> str | None:
 
 
 def _find_row(data, key):
-    """A search among test rows; a row that is found and chosen is explained."""
+    """Show a search among test rows; the row that the user picks from its results is explained."""
     one, two = st.columns(2, vertical_alignment="bottom")
     with one:
         query = st.text_input(
@@ -126,5 +126,6 @@ def _label_options(view) -> dict[int, str]:
 
 
 def _remember_label(key, row):
+    """Remember the chosen label and the row for which it was chosen."""
     label = int(st.session_state[workspace.EXPLAIN_LABEL])
     workspace.update(lambda d: d["rows"].update({f"label {key}": label, f"label row {key}": row}))

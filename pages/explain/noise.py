@@ -14,7 +14,7 @@ REPEATS = 10  # noisy copies of the row
 
 
 def under_noise(view) -> None:
-    """Contributions and predicted labels without and with noise."""
+    """Show contributions and predicted labels without and with noise."""
     st.header("Does it hold under noise?")
     gaussian, seed = _choose(view)
     noisy = gaussian.apply(view.x, rows=np.array([view.row]), seed=seed)
@@ -75,7 +75,7 @@ def _choose(view):
 
 
 def _labels(view, after):
-    """The predicted labels without and with noise."""
+    """Show a table of the predicted labels without and with noise."""
     before = predictions.one_row(view.data, view.run.ranking, view.row, view.k)
     now = after.labels[0]
     n = max(len(before), int((now >= 0).sum()))
@@ -113,7 +113,7 @@ def _labels(view, after):
 
 
 def _stability(view, gaussian, seed):
-    """How much explanations of noisy copies agree with that of the row."""
+    """Show how much the explanations of noisy copies agree with the explanation of the row itself."""
     if gaussian.sigma == 0:
         st.caption("Without noise everything stays as it is.")
         return

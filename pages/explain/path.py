@@ -22,7 +22,7 @@ COLUMNS = (  # column, label, format, width in pixels, help
 
 
 def path(view) -> None:
-    """A figure and a table of the nodes on the way."""
+    """Show a figure and a table of the nodes between the root and the label."""
     st.header("The path to the label")
     if view.kind == "score":
         st.caption(f"{view.run.model} scores pairs of row and label: there is no tree, so there is no path.")
@@ -50,6 +50,7 @@ def path(view) -> None:
 
 
 def _figure(view, nodes):
+    """Draw the path, with probabilities or with shares of training rows, whichever the model has."""
     title = format.in_title(view.name)
     if "factor" in nodes.columns:
         figure = figures.path_products(nodes, title=f"Path to {title}")

@@ -37,7 +37,7 @@ def side_by_side(view, record: dict, title: str) -> None:
 
 
 def _agreement(first, second) -> list:
-    """Cards that say how much two explanations agree."""
+    """Return metric cards that say how much two explanations agree."""
     found = explain.agreement(first, second, TOP)
     spearman = "Rank correlation of the contributions of both models; 1 is the same order, 0 is none in common."
     return [
@@ -47,11 +47,13 @@ def _agreement(first, second) -> list:
 
 
 def _place_text(view, run) -> str:
+    """Return the label's rank in the predictions of ``run``, or that it is beyond the ranks kept."""
     place = view.place(run)
     return f"beyond {run.ranking.labels.shape[1]}" if place is None else str(place)
 
 
 def _bars(view, whose, found, attrs, ends, place):
+    """Draw the contributions by one of the two models; ``place`` is 1 or 2 and ``ends`` are the ends of the axis."""
     if found.empty:
         st.caption("This row has no features, so nothing contributes.")
         return

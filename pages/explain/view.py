@@ -19,6 +19,7 @@ class View:
     label: int | None = None
 
     def __init__(self, data, run, model, key, title, row, files, k):
+        """Remember what is explained; ``files`` begins the names of downloads and ``k`` labels count as predicted."""
         self.data, self.run, self.model, self.key, self.title = data, run, model, key, title
         self.row, self.k = row, k
         self.x = data.X_test[[row]]
@@ -32,7 +33,7 @@ class View:
 
     @functools.cached_property
     def attrs(self) -> dict:
-        """Baseline, total and kind of the score."""
+        """Kind of the score, its value without features (baseline) and its value for the row (total)."""
         return contributions(self.key, self.row, self.label).attrs
 
     @functools.cached_property

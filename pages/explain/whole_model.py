@@ -13,7 +13,7 @@ LABEL_BARS, MODEL_BARS = 15, 20
 
 
 def of_a_label(view) -> None:
-    """Which features speak for a label, over rows that have it."""
+    """Draw which features contribute to a label, over rows that have the label."""
     st.header("Features of a label")
     names, scope = server.label_names(view.run.fingerprint), f"label features {view.key}"
     key, query = workspace.EXPLAIN_FEATURES_LABEL, "explain.label.query"
@@ -39,7 +39,7 @@ def of_a_label(view) -> None:
 
 
 def of_all_labels(view) -> None:
-    """Which features decide most over many rows, and whether explanations can be trusted."""
+    """Draw which features decide most over many rows, and whether explanations can be trusted."""
     st.header("The whole model")
     n_rows = min(SAMPLE, view.data.n_test)
     task = experiment.task("explanations", {"run": view.key}, {"n_rows": n_rows, "seed": 0})
@@ -53,6 +53,7 @@ def of_all_labels(view) -> None:
 
 
 def _results(view, found):
+    """Draw deletion curves, stability under noise, and the features that decide most."""
     if found.deletion.empty:
         st.caption("No test row has features, so there is nothing to explain about the whole model.")
         return

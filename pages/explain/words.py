@@ -29,7 +29,7 @@ def by_magnitude(x, data) -> pd.DataFrame:
 
 
 def share(value: float) -> str:
-    """A share in whole percent; ``–`` when it is not known."""
+    """Return a share in whole percent; ``–`` when it is not known."""
     return f"{100 * value:.0f} %" if math.isfinite(value) else "–"
 
 
@@ -73,6 +73,7 @@ def range_of_totals(attrs: dict, found) -> str:
 
 
 def _probability(kind, score) -> str:
+    """Return the probability that belongs to a score of this kind, in percent."""
     return format.probability(explain.probability(kind, score))
 
 

@@ -21,7 +21,7 @@ SCORE = {
 
 
 def sentence(view, label) -> str:
-    """How many features are kept, the best ones of the label, and how alike labels are."""
+    """Return how many features are kept, which are the label's best, and how much labels have in common."""
     found, first = view.found, _first_features(view, label)
     kept = f"**{found.n_selected:,} of {format.count(found.n_features, 'feature')}**"
     method = f"On **{format.plain(view.name)}**, {format.plain(found.title)}"
@@ -35,7 +35,7 @@ def sentence(view, label) -> str:
 
 
 def _first_features(view, label) -> str:
-    """A clause: the first features, and how many of the label's rows have them."""
+    """Return a clause that names the three best features and the share of the label's rows that have each."""
     table = view.named_features(label_features(view.key, label)).head(3)
     parts = []
     for name, share in zip(table["name"], table["with_label"]):
@@ -53,7 +53,7 @@ def _first_features(view, label) -> str:
 
 
 def cards(view) -> None:
-    """Numbers of the selection, and its warnings."""
+    """Show numbers of the selection, and its warnings."""
     found = view.found
     features = format.count(found.n_features, "feature")
     shown = [
@@ -83,6 +83,7 @@ def cards(view) -> None:
 
 
 def _warnings(view):
+    """Show the warnings of the selection, and notes on rare features and on few training steps."""
     found = view.found
     for warning in dict.fromkeys(found.warnings):
         text = settings.in_form(found.method, warning)  # before names, which may be those of parameters
@@ -97,6 +98,7 @@ def _warnings(view):
 
 
 def _unit(found) -> str:
+    """Return the title of the axis of scores."""
     if found.method != "FALS":
         return SCORE[found.method]
     if found.params["attribution"] != "gradient":
@@ -105,7 +107,7 @@ def _unit(found) -> str:
 
 
 def bars(view, label) -> None:
-    """The features of largest score for a label."""
+    """Draw the features of largest score for a label."""
     found, name = view.found, view.data.label_name(label)
     table = view.named_features(label_features(view.key, label))
     intervals = ""
@@ -128,7 +130,7 @@ def bars(view, label) -> None:
 
 
 def label_table(view, label) -> None:
-    """All features that a label keeps, and how often they occur in its rows and in others."""
+    """Show all features that a label keeps, and how often they occur in its rows and in other rows."""
     table = view.named_features(label_features(view.key, label))
     sampled = "standard_error" in table.columns
     shown = table.assign(with_label=100 * table["with_label"], without_label=100 * table["without_label"])

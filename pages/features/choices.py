@@ -15,7 +15,7 @@ def shown_record(fingerprint, past) -> dict | None:
 
 
 def choose_selection(view) -> None:
-    """A select box of all selections on the data set."""
+    """Show a select box of all selections on the data set."""
     titles = {one["key"]: f"{title(one)} ({format.when(one['created'])})" for one in view.past}
     widget = workspace.FEATURES_SELECTION
     st.session_state[widget] = view.key

@@ -25,7 +25,7 @@ MEASURES = {
 
 
 def compare(view) -> None:
-    """Controls, then the comparison at the size of this selection, and against the share of features."""
+    """Show controls, then the comparison at the size of this selection, and against the share of features kept."""
     st.header("Are these features better than others?")
     chosen = _choose(view)
     if chosen is None:
@@ -43,6 +43,7 @@ def compare(view) -> None:
     st.caption(f"{measure[:1].upper()}{measure[1:]}: {MEASURES[measure]}.")
 
     def task(*shares):
+        """Return the task that compares the selections at these shares of features."""
         params = {"selections": selections, "shares": shares, "seeds": seeds, "n_rows": n_rows}
         return experiment.task("compare_selections", {"dataset": view.fingerprint}, params)
 
@@ -64,7 +65,7 @@ def compare(view) -> None:
 
 
 def _choose(view):
-    """Return the selections that are compared, the seeds, and the training rows (None for all); None without any."""
+    """Return the compared selections, the seeds, and the number of training rows; None when no method is chosen."""
     options = _options(view)
     key = "features.methods"
     one, two, three = st.columns([3, 1, 1], vertical_alignment="bottom")
@@ -94,6 +95,7 @@ def _choose(view):
     selections, seeds, data = [options[title][0] for title in picked], list(range(int(n_seeds))), view.data
 
     def seconds(n):
+        """Return the estimated time of the comparison on ``n`` training rows."""
         return estimates.comparison(data, selections, (view.found.n_selected,), seeds, n).seconds
 
     with three:
@@ -137,7 +139,7 @@ def _options(view) -> dict:
 
 
 def warnings(view, messages) -> None:
-    """The first few warnings of selections that were made for a measurement."""
+    """Show the first few warnings of selections that were made for a measurement."""
     messages = list(dict.fromkeys(messages))
     for message in messages[:WARNINGS]:
         st.warning(format.plain(words.with_names(view.data, message)))
@@ -146,7 +148,7 @@ def warnings(view, messages) -> None:
 
 
 def _file_end(found) -> str:
-    """Rows and seeds of a comparison, in the name of a file."""
+    """Return the numbers of rows and seeds of a comparison, for the name of a file."""
     seeds = found.frame["seed"].nunique()
     return f"{found.n_rows}row{'' if found.n_rows == 1 else 's'}-{seeds}seed{'' if seeds == 1 else 's'}"
 
@@ -158,6 +160,7 @@ def _lines(found, measure=None):
 
 
 def _rows_text(found) -> str:
+    """Return how many training and test rows were used, to be read within a sentence."""
     if found.n_rows == found.n_train and found.n_test_rows == found.n_test:
         return f"all {found.n_train:,} training and {found.n_test:,} test rows"
     return (
@@ -167,6 +170,7 @@ def _rows_text(found) -> str:
 
 
 def _boxes(view, found, measure):
+    """Draw the values of a measure for each method, a point per seed."""
     figure = figures.patterns_compared(found.frame, measure)
     text = best_methods(found.frame[found.frame["measure"] == measure], figure.layout.meta["best"])
     n = found.frame["seed"].nunique()
@@ -208,6 +212,7 @@ def best_methods(lines, best) -> str:
 
 
 def _curve(view, found, measure):
+    """Draw a measure against the share of features kept."""
     charts.show_figure(
         figures.score_against_share(found.frame, measure),
         _lines(found, measure),
@@ -220,6 +225,7 @@ def _curve(view, found, measure):
 
 
 def _table(view, found):
+    """Show the mean of every measure for each method, and its times."""
     values = found.frame.pivot_table(index="method", columns="measure", values="value", sort=False)
     times = found.frame.groupby("method", sort=False)[["select_s", "seconds"]].mean()
     number = st.column_config.NumberColumn
@@ -245,6 +251,7 @@ def _table(view, found):
 
 
 def _all_measures(view, found, what):
+    """Show the button that downloads all measures; ``what`` is a part of the file's name."""
     charts.csv_button(
         "All measures, CSV",
         lambda: tables.csv_safe(_lines(found)),

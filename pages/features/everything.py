@@ -12,7 +12,7 @@ NAMES = 8  # features named for each label
 
 
 def all_labels(view) -> None:
-    """Labels with their best features: those that the search above finds, or the most frequent."""
+    """Show labels with their best features: the labels that the search above finds, or the most frequent."""
     st.header("All selected features")
     found, data = view.found, view.data
     names = server.label_names(view.fingerprint)

@@ -16,7 +16,7 @@ FREQUENT, ALIKE, GROUPED = "Most frequent labels", "Labels with most in common",
 
 
 def labels_and_features(view) -> None:
-    """A heat map of labels and their features, and how much of what labels keep is the same."""
+    """Draw a heat map of labels and their features, and how much of what labels keep is the same."""
     st.header("Labels and their features")
     way, n = _choose(view)
     order = server.label_names(view.fingerprint)["label"]
@@ -52,6 +52,7 @@ def _choose(view):
 
 
 def _with_names(view, table):
+    """Return the table with the names of its features and labels."""
     return view.named_features(table).assign(label_name=[view.data.label_name(int(j)) for j in table["label"]])
 
 

@@ -8,7 +8,7 @@ from xmlcore.selection import frames
 
 
 def overlap(view, labels, alike: bool) -> None:
-    """A heat map of labels, and the pairs with most in common; ``alike`` says how the labels were chosen."""
+    """Draw a heat map of how alike labels are, and list the most alike pairs; ``alike`` says how labels were chosen."""
     st.header("Overlap between labels")
     if view.closest is None:
         st.caption("There is only one label.")
@@ -21,6 +21,7 @@ def overlap(view, labels, alike: bool) -> None:
 
 
 def _heat(view, labels, alike):
+    """Draw how many kept features each two of the labels share."""
     found, data = view.found, view.data
     table = frames.overlap_frame(found.selected, found.n_features, labels)
     table = table.assign(a_name=tables.label_names(data, table["a"]), b_name=tables.label_names(data, table["b"]))
@@ -37,6 +38,7 @@ def _heat(view, labels, alike):
 
 
 def _pairs(view):
+    """Show a table of the pairs of labels that share most features."""
     found, data = view.found, view.data
     pairs, n_compared = view.closest[:2]
     shown = pairs.assign(

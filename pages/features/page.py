@@ -15,6 +15,7 @@ from pages.shared import begin, results
 
 
 def main() -> None:
+    """Draw the Features page."""
     st.title("Features")
     used = begin.dataset("Features can be selected on it in a moment.", "so there are no features to select.")
     if used is None:

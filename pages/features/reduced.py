@@ -12,7 +12,7 @@ MEASURES = ("P@k", "nDCG@k", "PSP@k")
 
 
 def reduced(view, mark) -> None:
-    """Controls, then both results; ``mark`` is what :func:`pages.features.select.drawn_from` returned for the page."""
+    """Show controls, then both results; ``mark`` is what :func:`pages.features.select.drawn_from` returned before."""
     if select.drawn_from() != mark:
         st.rerun()
     st.header("A model on the selected features")
@@ -91,9 +91,11 @@ def _models(view):
 
 
 def _compared(view, found):
+    """Show the measures of both models side by side."""
     values = found.measures.set_index(["features", "measure", "k"])["value"]
 
     def percent(features, measure, k):
+        """Return a measure in percent; NaN when it was not taken."""
         return 100 * float(values.get((features, measure, k), np.nan))
 
     lines = [
@@ -128,6 +130,7 @@ def _compared(view, found):
 
 
 def _sentence(found, on_all, on_selected):
+    """Say how P@1 and the size of the model change; the two last arguments are P@1 in percent."""
     numbers = found.numbers
     ratio = numbers.loc["selected", "model_bytes"] / max(1, numbers.loc["all", "model_bytes"])
     points = on_selected - on_all
@@ -139,7 +142,7 @@ def _sentence(found, on_all, on_selected):
 
 
 def _sizes(view, found):
-    """Times and sizes of both models."""
+    """Show the times and sizes of both models."""
     rows = (
         ("Features", lambda n: f"{int(n['n_features']):,}"),
         ("Training", lambda n: format.duration(n["fit_s"])),

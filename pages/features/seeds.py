@@ -14,7 +14,7 @@ LISTED_LABELS = 200  # lines of the table
 
 
 def seeds(view) -> None:
-    """Agreement of the selection with the same one of other seeds."""
+    """Show how much the selection agrees with the same selection made with other seeds."""
     st.header("Would another seed keep the same features?")
     found = view.found
     if "random_state" not in found.params:
@@ -42,6 +42,7 @@ def seeds(view) -> None:
 
 
 def _show(view, result):
+    """Draw the agreement between seeds."""
     table = _labels(view, result)
     compare.warnings(view, result.warnings)
     st.markdown(_shared_text(result, view.found.shared))
@@ -76,6 +77,7 @@ def _labels(view, result) -> pd.DataFrame:
 
 
 def _caption(table, shared) -> str:
+    """Return the caption of the figure of agreement."""
     between = f"between two seeds: {'one point' if shared else 'a point per label'}, means over pairs."
     jaccard = f"Jaccard similarity of the kept features {between}"
     if "spearman" not in table:
@@ -92,6 +94,7 @@ def _caption(table, shared) -> str:
 
 
 def _cards(table, result):
+    """Show the mean agreement as metric cards."""
     cards = [("Jaccard", f"{table['jaccard'].mean():.2f}", f"Mean over labels; by chance {result.chance:.2f}.")]
     if "spearman" in table:
         about = (
@@ -103,6 +106,7 @@ def _cards(table, result):
 
 
 def _least_stable(view, table):
+    """Show a table of the labels, those whose features change most first."""
     counts = np.bincount(view.data.Y_train.indices, minlength=view.found.n_labels)
     least = table.assign(rows=counts).sort_values("jaccard", kind="stable").head(LISTED_LABELS)
     number = st.column_config.NumberColumn
@@ -123,6 +127,7 @@ def _least_stable(view, table):
 
 
 def _shared_text(result, shared) -> str:
+    """Return a sentence on which share of the features another seed keeps as well."""
     keep = "all labels keep" if shared else "a label keeps"
     share = f"**{100 * result.share:.0f} %**"
     text = (

@@ -35,7 +35,7 @@ def begin(data, fingerprint, name) -> None:
 
 
 def controls_and_jobs(data, fingerprint, shown: str | None) -> None:
-    """The form, and selections that are under way or have failed; ``shown`` is the key of the selection shown."""
+    """Show the form, and running or failed selections; ``shown`` is the key of the selection shown."""
     st.fragment(_controls)(data, fingerprint, shown, drawn_from())
     jobs.watch(jobs.active("select", fingerprint=fingerprint)[::-1])
     jobs.show_failures(jobs.failed("select", fingerprint=fingerprint))
@@ -47,6 +47,7 @@ def drawn_from():
 
 
 def _controls(data, fingerprint, shown, mark):
+    """Show the form of a method; ``mark`` is what :func:`drawn_from` returned when the page was drawn."""
     if drawn_from() != mark:
         st.rerun()  # Select was pressed: the page has a job or a result to show
     methods = experiment.SELECTORS
@@ -78,7 +79,7 @@ def _controls(data, fingerprint, shown, mark):
 
 
 def _n_features(data):
-    """How many features are kept, as a share or as a number: one setting for all methods."""
+    """Show the fields for how many features a label keeps, as a share or a number; the same for all methods."""
     d = data.n_features
     one, two = st.columns(2, vertical_alignment="bottom")
     with one:
@@ -107,6 +108,7 @@ def _n_features(data):
 
 
 def _params(data, method) -> dict:
+    """Return all parameters of the method as the form has them."""
     share = st.session_state["features.way"] == "share"
     kept = st.session_state["features.share"] if share else st.session_state[f"features.count {data.n_features}"]
     params = forms.values(method, experiment.SELECTORS[method], skip=("n_features",))
@@ -132,6 +134,7 @@ def _problems(data, fingerprint, method, params) -> list[str]:
 
 
 def _what_select_does(data, fingerprint, method, shown, pressed):
+    """Say below the button what is wrong with the settings, or how long selecting takes."""
     params = _params(data, method)
     problems = _problems(data, fingerprint, method, params)
     if problems:
@@ -148,7 +151,7 @@ def _what_select_does(data, fingerprint, method, shown, pressed):
 
 
 def _select(data, fingerprint, method):
-    """Runs before the page does, so that no other event can cut it short."""
+    """Start the selection, unless a setting is not allowed; called when the button is pressed."""
     params = _params(data, method)
     if _problems(data, fingerprint, method, params):
         return  # said below the button

@@ -11,6 +11,7 @@ class View:
     """The selection that is shown: its data set, its key, and ``past``, all selections on the data set."""
 
     def __init__(self, data, fingerprint, name, found, key, past):
+        """Remember the selection ``found`` that is shown."""
         self.data, self.fingerprint, self.name = data, fingerprint, name
         self.found, self.key, self.past = found, key, past
         # How names of downloaded files begin.
@@ -38,6 +39,7 @@ def plan(fingerprint: str, method: str, params: dict) -> dict:
 
 @server.shared(max_entries=200)
 def _plan(fingerprint, method, params):
+    """Return the plan for parameters that are given as JSON, so that they can be a key of the kept values."""
     return experiment.selection_plan(server.dataset(fingerprint), method, json.loads(params))
 
 
@@ -78,5 +80,5 @@ def selection_union(key: str) -> int:
 
 
 def _by_frequency(found):
-    """Labels, the most frequent first."""
+    """Return the ids of all labels, the most frequent first."""
     return server.label_names(found.fingerprint)["label"].to_numpy()

@@ -53,6 +53,7 @@ def with_names(data, warning: str) -> str:
     for what, name, n in (("feature", data.feature_name, data.n_features), ("label", data.label_name, data.n_labels)):
 
         def named(found, name=name, n=n):
+            """Return the name for an id that was found in the message; the text itself for an id that is too large."""
             return f"“{name(int(found[1]))}”" if int(found[1]) < n else found[0]
 
         warning = re.sub(rf"\b{what} (\d+)\b", named, warning)

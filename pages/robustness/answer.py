@@ -10,7 +10,7 @@ from xmlcore import figures, robustness
 
 
 def sentence(name, found, settings) -> str:
-    """What the highest level of noise does to P@1 of each run."""
+    """Return what the highest level of noise does to P@1 of each run."""
     level = settings.levels[-1]
     runs = list(found.results)
     if not np.isfinite(found.value(runs[0], "PSP@k", 1, 0.0)):
@@ -30,11 +30,12 @@ def sentence(name, found, settings) -> str:
 
 
 def _percent(share) -> str:
+    """Return a share in percent, without a line break before the sign."""
     return format.percent(share).replace(" ", "\u00a0")  # no line break before the sign
 
 
 def curves(found, settings, files) -> None:
-    """A measure against the level of noise, a line per run."""
+    """Draw a measure against the level of noise, a line per run."""
     one, two, three = st.columns([2, 1, 1], vertical_alignment="bottom")
     with one:
         measure = st.selectbox(
@@ -76,7 +77,7 @@ def curves(found, settings, files) -> None:
 
 
 def _attacked_on(found, settings) -> str:
-    """On which model attacks were computed."""
+    """Return a sentence that says by which model's gradient the attacks were computed; empty without an attack."""
     if settings.kind not in noise.ATTACKS:
         return ""
     own = [format.plain(run) for run, result in found.results.items() if not result.surrogate]
@@ -91,7 +92,7 @@ def _attacked_on(found, settings) -> str:
 
 
 def losses(found, settings, files) -> None:
-    """A table of each measure without noise, with noise, and what is lost."""
+    """Show a table of each measure without noise, with noise, and of the share lost."""
     st.header("What is lost")
     with st.columns([1, 2])[0]:
         level = choose_level("Level", "robustness.level", settings)
@@ -146,7 +147,7 @@ def _columns(table, measures, level, level_text):
 
 
 def choose_level(label: str, key: str, settings) -> float:
-    """A slider of the levels measured: the largest, unless another one was chosen before."""
+    """Show a slider of the levels measured and return the chosen one; at first the largest."""
     levels = settings.levels
     kept = workspace.keep(key, levels[-1], lambda value: value in levels)
     kept["value"] = kept["value"] if kept["value"] in levels else levels[-1]

@@ -83,6 +83,7 @@ def _first_runs(fingerprint, past) -> list:
 
 
 def _remember_runs(fingerprint):
+    """Remember the runs in the select box; called when it changes."""
     remember_runs(fingerprint, list(st.session_state[workspace.ROBUSTNESS_RUNS]))
 
 
@@ -117,10 +118,11 @@ def choose_noise(data, fingerprint, runs) -> Settings | None:
         options["random_start"] = n_repeats > 1
 
     def settings(n_rows):
+        """Return the settings for a number of test rows."""
         return Settings(kind, levels, options, n_repeats, int(n_rows), data.n_test)
 
     def seconds(n_rows):
-        """Of the run that takes longest."""
+        """Return the estimated time of the run that takes longest."""
         asked = [(server.run(r["key"]), settings(n_rows).task(r["key"]).params) for r in runs]
         return max((estimates.robustness(run, data, params).seconds for run, params in asked), default=0.0)
 
@@ -166,6 +168,7 @@ def _options(kind) -> dict:
 
 
 def _ways() -> dict:
+    """Return which changes of words are switched on: drop, swap, insert."""
     ways, key = list(noise.WAYS), "robustness.ways"
     kept = workspace.keep(key, ways, lambda value: isinstance(value, list) and set(value) <= set(ways))
     st.pills(
@@ -182,6 +185,7 @@ def _ways() -> dict:
 
 
 def _levels(kind, options, values, scope) -> list[float] | None:
+    """Return the levels typed in the field, at first levels that suit the data; None when they cannot be read."""
     first = robustness.default_levels(kind, options.get("norm", 2), values)
     typed = st.text_input(
         noise.level_title(kind, options),
@@ -202,6 +206,7 @@ def _levels(kind, options, values, scope) -> list[float] | None:
 
 
 def _repeats(kind) -> int:
+    """Return the number of repeats chosen."""
     return int(
         st.number_input(
             "Repeats",

@@ -8,7 +8,7 @@ from xmlcore import figures
 
 
 def buckets(found, settings, files, n_labels) -> None:
-    """What noise does to frequent and to rare labels of one run."""
+    """Draw what noise does to frequent and to rare labels of one run."""
     parts = found.summary[found.summary["bucket"] != "all"]
     if parts.empty:
         return
@@ -50,7 +50,7 @@ def buckets(found, settings, files, n_labels) -> None:
 
 
 def times(found, settings, files) -> None:
-    """Prediction time against the level of noise."""
+    """Draw prediction time against the level of noise."""
     st.header("Prediction time")
     mine = found.summary[(found.summary["measure"] == "predict_s") & (found.summary["bucket"] == "all")]
     dense = ""

@@ -30,6 +30,7 @@ class Measured:
     """
 
     def __init__(self, runs: list[tuple[str, dict, object]]):
+        """Put the results of runs, each with its name and its record, into one table."""
         self.results = {name: result for name, _, result in runs}
         parts = [
             result.frame.assign(run=name, model=run_names.style_model(record), rows=result.n_rows)

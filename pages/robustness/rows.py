@@ -13,7 +13,7 @@ FEATURES_SHOWN = 8  # features of each row
 
 
 def rows(data, fingerprint, runs, settings, files) -> None:
-    """Feature values of some test rows, without noise and at a level of noise."""
+    """Draw feature values of some test rows, without noise and at a level of noise."""
     st.header("Test rows without and with noise")
     first, level = _choose(data, f"noisy rows {fingerprint}", settings)
     chosen = np.unique([first, *(np.arange(1, ROWS_SHOWN) + first) % data.n_test])

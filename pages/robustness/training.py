@@ -103,6 +103,7 @@ def _first_support(data, ratio):
 
 
 def _train(fingerprint, task, key, chosen):
+    """Add the twin to the compared runs, and start its training when this workspace does not list it yet."""
     # Chosen before it is there, so that it joins the figures when it is trained.
     choices.remember_runs(fingerprint, [*chosen, *([] if key in chosen else [key])])
     if not any(r["key"] == key for r in workspace.get("runs")):

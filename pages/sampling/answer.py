@@ -7,7 +7,7 @@ from pages.shared import format, tables
 
 
 def about_model(view, named: bool) -> str:
-    """What the model takes and how well it separates its training pairs; ``named``: with the result's title."""
+    """Return the size of the model and how well it separates training pairs; ``named`` adds the result's title."""
     title = f"{about(view.record)}: " if named else ""
     risk = 100 * view.model.empirical_risk_
     text = (
@@ -19,7 +19,7 @@ def about_model(view, named: bool) -> str:
 
 
 def sentence(view, own) -> str:
-    """How often the class is found, and from how little the model learned; ``own``: what was measured of the result."""
+    """Return how often the class is found and from how many copies; ``own`` is what was measured, or None."""
     accuracy, macro = one_class(view.key)
     name, several = format.plain(view.name), not view.model.multiclass_
     if not np.isfinite(accuracy):
@@ -46,7 +46,7 @@ def sentence(view, own) -> str:
 
 
 def _recall(own, q) -> float:
-    """Share of own classes among q candidates; nan where it has not been measured."""
+    """Return the share of test examples whose class is among q candidates; NaN where it was not measured."""
     if own is None:
         return float("nan")
     at = own.candidates.loc[own.candidates["n_candidates"] == q, "recall"]
@@ -54,7 +54,7 @@ def _recall(own, q) -> float:
 
 
 def _adversaries(view) -> str:
-    """How many other classes a copy was compared with: examples may have had fewer than κ."""
+    """Return with how many other classes a copy was compared: examples may have had fewer than κ."""
     most = format.count(view.kappa, "other class", "other classes")
     if view.model.n_pairs_ == view.n_copies * view.kappa:
         return most
@@ -62,7 +62,7 @@ def _adversaries(view) -> str:
 
 
 def cards(view, own) -> None:
-    """Numbers of the result."""
+    """Show accuracy, numbers of pairs, and times."""
     accuracy, macro = one_class(view.key)
     model, times = view.model, view.run.times
     several = "" if model.multiclass_ else " Rows with several classes are an example for each, with one prediction."

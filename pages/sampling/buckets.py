@@ -12,7 +12,7 @@ SHARES = ["candidate_recall", "accuracy", "macro_f1"]
 
 
 def buckets(view, own, past) -> None:
-    """Accuracy and macro-F1 by class frequency; ``own``: what was measured of the result, ``past``: all runs."""
+    """Draw accuracy and macro-F1 by class frequency; ``own`` is what was measured of the result, ``past`` all runs."""
     st.header("Head, torso and tail classes")
     if own is None:
         st.caption("This is measured together with the candidates, above.")
@@ -40,6 +40,7 @@ def buckets(view, own, past) -> None:
 
 
 def _newest_of_each_model(past) -> list:
+    """Return the newest run of each other model, at most :data:`OTHERS` runs."""
     found = {}
     for r in past:
         if r["model"] != MODEL:
@@ -61,6 +62,7 @@ def _frame(view, own, others):
 
 
 def _table(view, own):
+    """Show a table of the measures of this result by bucket."""
     shown = own.buckets[["bucket", "n_classes", "n_rows", *SHARES]].copy()
     shown[SHARES] *= 100
     number, share = st.column_config.NumberColumn, {"format": "%.2f", "width": 100}

@@ -8,7 +8,7 @@ from xmlcore.explain import candidates
 
 
 def class_sizes(view) -> None:
-    """A figure of class sizes before and after sampling."""
+    """Draw class sizes before and after sampling."""
     st.header("What is drawn")
     sizes = candidates.class_sizes(view.model, view.data)
     figure = figures.sampled_classes(sizes)
@@ -32,7 +32,7 @@ def class_sizes(view) -> None:
 
 
 def _drawn(view) -> str:
-    """How many copies are expected of a class, and which examples are left out."""
+    """Return how many copies are expected of a class, and which examples are left out."""
     if view.balanced:
         text = f"Sampling draws {view.examples:g} of each class on average"
     else:

@@ -15,6 +15,7 @@ from pages.shared import begin, format, results, settings, workspace
 
 
 def main() -> None:
+    """Draw the Sampling page."""
     st.title("Sampling")
     used = begin.dataset("Double sampling can be trained on it in a moment.", "so there is nothing to sample.")
     if used is None:
@@ -61,6 +62,7 @@ def main() -> None:
 
 
 def _choose_run(fingerprint, runs, key):
+    """Show a select box of the results of this model; nothing when there is only one."""
     if len(runs) < 2:
         return
     help = f"All results of {MODEL} in this workspace on this data set, newest first."

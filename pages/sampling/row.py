@@ -14,7 +14,7 @@ LISTED = 100  # lines of the table
 
 
 def row(view) -> None:
-    """A sentence, the row's features, a figure of contributions and a table of candidates."""
+    """Show a sentence, the row's features, a figure of contributions and a table of candidates."""
     st.header("Why a test row gets its class")
     data, model = view.data, view.model
     answer = st.empty()
@@ -31,7 +31,7 @@ def row(view) -> None:
 
 
 def _features(data, found, i):
-    """The true classes and the features of the row."""
+    """Show the true classes and the features of the row."""
     if found.true.size:
         names = [
             format.plain(data.label_name(int(j))) + (" (no candidate)" if j in found.missed else "") for j in found.true
@@ -45,6 +45,7 @@ def _features(data, found, i):
 
 
 def _contributions(view, found, i):
+    """Draw what each feature adds to f, for the best candidates and for true classes that are no candidates."""
     drawn = found.tidy(DRAWN, DRAWN_MISSED)
     some = f" Showing {min(DRAWN, found.q)} of {format.count(found.q, 'candidate')}." if found.q > DRAWN else ""
     stars = min(found.missed.size, DRAWN_MISSED)
@@ -63,6 +64,7 @@ def _contributions(view, found, i):
 
 
 def _sentence(view, found, i) -> str:
+    """Return which candidate wins, by how much, and whether the true class could be found at all."""
     names = tables.part(view.data, "test")[2]
     which = f"test row {i:,}" + (f" ({format.plain(names[i])})" if names is not None else "")
     best = f"**{format.plain(found.names[0])}**"
@@ -86,7 +88,7 @@ def _sentence(view, found, i) -> str:
 
 
 def _table(view, found, i):
-    """The candidates of the row, and true classes that are none, with all features."""
+    """Show the candidates of the row, and true classes that are no candidates, with all features."""
     whole = found.wide()
     shown = whole.head(LISTED)
     right = np.where(shown["true"], "✓ true", "")

@@ -12,7 +12,7 @@ LARGE = 1 << 30  # bytes from which memory is warned of
 
 
 def sweep(view) -> None:
-    """Fields of values, and what training with each of them gives."""
+    """Show fields for κ and for examples per class, and what training with each value results in."""
     st.header("How much sampling is enough")
     answer = st.container()
     kappas, examples, n_repeats = _choose(view)
@@ -51,6 +51,7 @@ def _choose(view):
     short = view.key[:8]
 
     def seconds(kappas, examples, n_repeats):
+        """Return the estimated time of the trainings with these values."""
         return values.estimate(view, kappas, examples, (), n_repeats).seconds
 
     first = values.first_sweep(seconds, (view.kappa, view.examples), view.most_kappa, tasks.AUTOMATIC_BELOW)
@@ -89,7 +90,7 @@ def _choose(view):
 
 
 def _kappa_limit(view) -> str | None:
-    """Why κ ends where it does, when that is not plain."""
+    """Return a sentence on the largest κ, when that is not simply the number of other classes; else None."""
     requested, most = view.run.params["n_adversarial"], view.most_kappa
     if view.near:
         text = (
@@ -104,6 +105,7 @@ def _kappa_limit(view) -> str | None:
 
 
 def _show(view, found):
+    """Show failures, a sentence, and a figure for each of the two settings."""
     for text in words.failures(found):
         st.warning(text)
     succeeded = found.sweep[found.sweep["failed"] == ""]

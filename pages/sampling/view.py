@@ -31,6 +31,7 @@ class View:
     """
 
     def __init__(self, data, name, run, model, record):
+        """Derive from the run and its model the numbers that training really used."""
         self.data, self.name, self.run, self.model, self.record = data, name, run, model, record
         self.key = record["key"]
         self.files = f"{format.file_name(name)}-{MODEL}-{self.key[:6]}"  # how names of downloaded files begin
@@ -45,17 +46,17 @@ class View:
 
     @property
     def n_examples(self) -> int:
-        """Training examples of the data set: a row with several classes is one of each."""
+        """Training examples of the data set: a row with several classes counts once for each class."""
         return int(self.data.Y_train.nnz)
 
     @property
     def n_noisy(self) -> int:
-        """Noisy copies of training examples that sampling drew from, too."""
+        """Noisy copies of training examples from which sampling drew as well."""
         return int(self.model.class_size_.sum()) - self.n_examples
 
     @property
     def n_copies(self) -> int:
-        """Copies of examples that f was learned from."""
+        """Copies of examples from which f was learned."""
         return int(self.model.sampled_size_.sum())
 
     def task(self, kappas=(), examples=(), candidates=(), n_repeats=1):
@@ -68,6 +69,7 @@ class View:
         """Numbers of candidates to begin with, the result's own among them."""
 
         def seconds(numbers):
+            """Return the estimated time of measuring these numbers of candidates."""
             return values.estimate(self, candidates=numbers).seconds
 
         return values.first_candidates(seconds, self.q, self.n_present, tasks.AUTOMATIC_BELOW)

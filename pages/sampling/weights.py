@@ -8,7 +8,7 @@ from xmlcore.explain import candidates
 
 
 def weights(view) -> None:
-    """Weights that can be compared, in a figure, and the meaning of each feature, in a table."""
+    """Draw weights scaled so that they can be compared, and list the meaning of each feature."""
     st.header("What f has learned")
     table = candidates.feature_weights(view.model)
     top = table.iloc[0]

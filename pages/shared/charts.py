@@ -107,6 +107,7 @@ def csv_button(label: str, make, name: str, help: str) -> None:
 
 
 def csv_bytes(frame: pd.DataFrame) -> bytes:
+    """Return a DataFrame as a CSV file in UTF-8."""
     return frame.to_csv(index=False).encode("utf-8")
 
 
@@ -122,6 +123,7 @@ def html_page(figure, title: str, caption: str, name: str = "figure") -> bytes:
 
 
 def _config(name) -> dict:
+    """Return Plotly's settings for a figure whose image is saved under ``name``."""
     return {
         "displaylogo": False,
         "responsive": True,
@@ -145,6 +147,7 @@ def _html_of_markdown(text: str) -> str:
     kept = []
 
     def keep(match):
+        """Put an escaped character aside and return a placeholder, so that it is not read as Markdown."""
         kept.append(html.escape(match[1]))
         return f"\0{len(kept) - 1}\0"
 
@@ -155,7 +158,10 @@ def _html_of_markdown(text: str) -> str:
 
 
 def _download(label, make, file_name, mime, help):
+    """Show a download button for the file that ``make()`` returns as bytes or text."""
+
     def hand_out():
+        """Make the file, and note that the browser is about to fetch it."""
         content = make()
         downloads.made()
         return content

@@ -76,6 +76,7 @@ def in_seconds(value: float) -> float:
 
 
 def _two_digits(value):
+    """Return a number as text with two significant digits; whole parts of three digits or more are kept."""
     return f"{value:.0f}" if value >= 9.95 else f"{value:.1f}" if value >= 0.995 else f"{value:.2f}"
 
 

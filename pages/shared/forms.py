@@ -61,6 +61,7 @@ def widget(name: str, parameter, remembered: dict) -> None:
 
 
 def _remember(name, parameter):
+    """Remember the new value of a parameter; called when its widget changes."""
     workspace.remember_setting(name, parameter.name, st.session_state[key(name, parameter)])
 
 

@@ -64,6 +64,7 @@ def dismiss(job_id: str) -> None:
     """Forget a job's record."""
 
     def drop(data):
+        """Remove the record from the workspace's list."""
         data["jobs"] = [r for r in data["jobs"] if r["id"] != job_id]
 
     server.job_records().pop(_name(job_id), None)
@@ -71,6 +72,7 @@ def dismiss(job_id: str) -> None:
 
 
 def _live(ids, compact, looks):
+    """Show the progress of jobs, and rerun the whole page when one of them has ended; ``looks`` counts the calls."""
     looks.append(None)
     polling = len(looks) > 1  # the first look is a part of the page's own run, which must not be cut short
     jobs = [server.queue().get(job_id) for job_id in ids]
@@ -104,6 +106,7 @@ def _waiting(job) -> str:
 
 
 def _one(job, name, compact, note=""):
+    """Show the progress of one job, and a button that stops it."""
     fraction = min(max(job.fraction, 0.0), 1.0)
     percent = f"{100 * fraction:.0f} %"
     if job.cancelling:
@@ -137,6 +140,7 @@ def _one(job, name, compact, note=""):
 
 
 def _stop(job_id):
+    """Stop a job for this workspace; a job that another session needs too goes on without us."""
     queue = server.queue()
     queue.cancel(job_id, owner=workspace.token())
     job = queue.get(job_id)
@@ -157,6 +161,7 @@ def stopped(record) -> None:
 
 
 def _with_state(states, kind, fields):
+    """Return pairs of record and job: those in one of the ``states``, of the ``kind``, with these ``fields``."""
     found = []
     for record in workspace.get("jobs"):
         if kind is not None and record["kind"] != kind:
@@ -192,6 +197,7 @@ def remember(record) -> None:
             records.pop(name, None)
 
     def add(data):
+        """Replace or append the record in the workspace's list."""
         data["jobs"] = [r for r in data["jobs"] if r["id"] != record["id"]] + [record]
 
     workspace.update(add)

@@ -108,4 +108,5 @@ def _longest(run, scores):
 
 
 def _all(n):
+    """Return the subject and verb for n true labels."""
     return "the one true label is" if n == 1 else f"all {n} true labels are"

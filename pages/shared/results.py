@@ -51,6 +51,7 @@ def measures(record: dict):
 
 
 def _read(read, record):
+    """Return what ``read`` returns for the record's key; None, with a message on the page, when it cannot be read."""
     try:
         return read(record["key"])
     except store.DamagedArtifactError:
@@ -61,6 +62,7 @@ def _read(read, record):
 
 
 def _make_again(record):
+    """Start the task of a damaged result anew, or say that its settings no longer exist."""
     try:
         task = task_of(record)
     except (ValueError, TypeError) as error:  # the program has changed since
@@ -115,9 +117,11 @@ def choose(widget: str, fingerprint: str, titles: dict, key: str, label: str, he
 
 
 def _open(widget, fingerprint):
+    """Remember the result chosen in a select box, for this page and for the Train page."""
     key = st.session_state[widget]
 
     def change(data):
+        """Write the chosen key into the workspace's fields."""
         data["widgets"][f"{widget} {fingerprint}"] = key
         data["shown"][fingerprint] = key
 

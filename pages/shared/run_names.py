@@ -25,8 +25,10 @@ def names(records: list[dict]) -> dict[str, str]:
 
 
 def _sigma(record):
+    """Return the standard deviation of the noise in training, as text."""
     return f"{record['params']['noise_sigma']:g}"
 
 
 def _other_settings(record):
+    """Return the settings that differ from the defaults, without the noise."""
     return settings.changed(record["model"], {**record["params"], "noise_sigma": 0.0})

@@ -85,6 +85,7 @@ def choose_label(data, names, scope: str, key: str, query_key: str, first: int |
         label = int(names["label"].iloc[0]) if first is None else first
 
     def searched():
+        """Remember the search, and choose its first result when the label shown is not among its results."""
         asked = st.session_state[query_key]
         ids = tables.find_labels(names, asked)["label"].to_numpy()
         change = {scope: int(ids[0])} if asked.strip() and ids.size and label not in ids else {}
@@ -92,6 +93,7 @@ def choose_label(data, names, scope: str, key: str, query_key: str, first: int |
             change = {scope: -1}
 
         def remember(stored):
+            """Write the search and the choice into the workspace's fields."""
             stored["widgets"][query_key] = asked
             stored["rows"].update(change)
 
@@ -122,6 +124,7 @@ def choose_label(data, names, scope: str, key: str, query_key: str, first: int |
     st.session_state[key] = label
 
     def chosen():
+        """Remember the label chosen in the select box."""
         # A text of the options before, when a second change was sent before the browser had these.
         if st.session_state[key] in listed:
             workspace.choose_row(scope, st.session_state[key])
@@ -146,5 +149,6 @@ def test_row_name(data, row: int) -> str:
 
 
 def _next_mistake(scope, mistakes):
+    """Choose the mistake after the row shown, or the worst one when the row shown is no mistake."""
     seen = np.flatnonzero(mistakes == workspace.chosen_row(scope))
     workspace.choose_row(scope, mistakes[(seen[0] + 1) % mistakes.size if seen.size else 0])

@@ -30,8 +30,11 @@ def shared(max_entries: int, show_spinner: bool | str = False):
     """
 
     def decorate(function):
+        """Return the function with its values kept."""
+
         # The cache's folder is part of each key: it is an environment variable, and tests change it.
         def of_root(root, *args):
+            """Call the function; ``root`` only distinguishes values of different cache folders."""
             return function(*args)
 
         of_root.__module__, of_root.__qualname__ = function.__module__, function.__qualname__  # Streamlit's own key
@@ -65,6 +68,7 @@ def job_records() -> dict:
 
 @st.cache_resource(show_spinner=False)
 def _queue(root: str) -> jobs.Queue:
+    """Return the job queue of a cache folder; the first call makes it and starts compiling kernels."""
     made = jobs.Queue()
     made.submit(experiment.warm_up, title="Compiling kernels", owner=SERVER, key=WARM_UP)
     return made
@@ -72,6 +76,7 @@ def _queue(root: str) -> jobs.Queue:
 
 @st.cache_resource(show_spinner=False)
 def _job_records(root: str) -> dict:
+    """Return the records of jobs of a cache folder."""
     return {}
 
 
@@ -90,11 +95,13 @@ def loaded_by_key(kind: str, key: str):
 
 @shared(max_entries=16, show_spinner="Loading the result")
 def _large(kind, key):
+    """Return a large result: few of these are kept in memory."""
     return experiment.load(kind, key)
 
 
 @shared(max_entries=100)
 def _small(kind, key):
+    """Return a small result: many of these are kept in memory."""
     return experiment.load(kind, key)
 
 
@@ -108,6 +115,7 @@ def estimated_seconds(task) -> float | None:
 
 @shared(max_entries=500)
 def _estimated_seconds(record):
+    """Return the estimated time of a task that is given as JSON."""
     return experiment.from_record(json.loads(record)).estimate().seconds
 
 
@@ -126,6 +134,7 @@ def selection(key: str) -> experiment.Selection:
 
 @shared(max_entries=4, show_spinner="Loading the data set")
 def dataset(fingerprint: str) -> datasets.Dataset:
+    """Return a saved data set."""
     return datasets.load_saved(fingerprint)
 
 

@@ -71,10 +71,12 @@ def problem(parameter, value) -> str | None:
 
 
 def _of(allowed):
+    """Return the end of a message: which values are allowed."""
     return f" (allowed: {allowed})." if allowed else "."
 
 
 def _value(value) -> str:
+    """Return a value of a parameter as the page writes it."""
     if value is None:
         return "automatic"
     if isinstance(value, bool):

@@ -14,6 +14,7 @@ def show() -> None:
 
 
 def _dataset():
+    """Show the name and the sizes of the data set in use."""
     st.caption("Data set in use")
     fingerprint = workspace.get("dataset")
     if fingerprint is None:
@@ -44,6 +45,7 @@ def _gone(fingerprint, damaged):
 
 
 def _jobs():
+    """Show the jobs of this workspace that run, and the compilation of kernels."""
     warm_up = server.warm_up()
     compiling = [warm_up] if warm_up is not None and warm_up.state in jobs.ACTIVE else []
     own = jobs.active()

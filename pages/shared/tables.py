@@ -150,6 +150,7 @@ def find_labels(labels: pd.DataFrame, query: str) -> pd.DataFrame:
 
 
 def _contain(names, query) -> np.ndarray:
+    """Return a mask of the names that contain ``query`` in upper or lower case."""
     return pd.Series(names, dtype="str").str.contains(query, case=False, regex=False).to_numpy(dtype=bool)
 
 
@@ -165,6 +166,7 @@ def _named(names, count, what, query) -> np.ndarray:
 
 
 def _rows_with(matrix, columns) -> np.ndarray:
+    """Return a mask of the rows of a CSR matrix that have a nonzero in one of the columns of a mask."""
     found = np.zeros(matrix.shape[0], dtype=bool)
     if columns.any():
         entries = np.flatnonzero(columns[matrix.indices])

@@ -129,12 +129,14 @@ def _kept(task):
 
 
 def _offer(task, button, key):
+    """Show the button that starts a task."""
     seconds = server.estimated_seconds(task)
     about = "" if seconds is None else f" (about {format.seconds(max(seconds, 1.0))})"
     st.button(f"{button or 'Start'}{about}", key=key or f"start-{task.key}", on_click=start, args=(task,))
 
 
 def _offer_all(waiting, button, key):
+    """Show one button that starts all tasks of a dict."""
     seconds = [server.estimated_seconds(task) for task in waiting.values()]
     about = "" if None in seconds else f" (about {format.seconds(sum(max(value, 1.0) for value in seconds))})"
     what = next(iter(waiting)) if len(waiting) == 1 else format.count(len(waiting), "result")
@@ -287,6 +289,7 @@ def collect() -> None:
 
 
 def _done(record, job):
+    """Let the workspace open the result of a job that has finished."""
     jobs.dismiss(record["id"])
     if record.get("again"):
         server.forget()  # what was read of the result that has been replaced

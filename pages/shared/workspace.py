@@ -155,6 +155,7 @@ def first_value(key: str, remembered, default, allowed=None):
 
 
 def _remember(key):
+    """Remember the value of a widget; called when it changes."""
     value = st.session_state.get(key)
     update(lambda data: data["widgets"].__setitem__(key, value))
 
@@ -166,6 +167,7 @@ def chosen_row(scope: str, default: int = 0) -> int:
 
 
 def choose_row(scope: str, row: int) -> None:
+    """Remember the row (or tree, node, label) looked at within ``scope``; see :func:`chosen_row`."""
     update(lambda data: data["rows"].__setitem__(scope, int(row)))
 
 
@@ -173,6 +175,7 @@ def add_dataset(fingerprint: str, name: str, source: str, *, use: bool, notes: l
     """Add a saved data set to those that the workspace can open; with ``use``, it becomes the one in use."""
 
     def add(data):
+        """Write the data set into the workspace's fields."""
         data["known"][fingerprint] = {"name": name, "source": source, "notes": list(notes)}
         if use:
             data["dataset"] = fingerprint
@@ -185,6 +188,7 @@ def forget_dataset(fingerprint: str, wanted: str) -> None:
     """Remove a data set that cannot be opened any more; ``wanted``, one of the catalog, is prepared and used next."""
 
     def drop(data):
+        """Remove the data set from the workspace's fields."""
         data["known"].pop(fingerprint, None)
         if data["dataset"] == fingerprint:
             data["dataset"] = None
@@ -216,6 +220,7 @@ def add_result(kind: str, record: dict) -> None:
     same = ("fingerprint", "model", "method", "params", "k")
 
     def add(data):
+        """Write the result into the workspace's fields."""
         listed, key = data[LISTS[kind]], record["key"]
         if key not in {one["key"] for one in listed}:
             listed[:] = [one for one in listed if any(one.get(name) != record.get(name) for name in same)]
@@ -234,24 +239,29 @@ def notify(message: str) -> None:
 
 
 def has_notice() -> bool:
+    """Return whether a message waits to be shown."""
     return NOTICE in st.session_state
 
 
 def take_notices() -> list[str]:
+    """Return the messages to show, each once, and forget them."""
     return list(dict.fromkeys(st.session_state.pop(NOTICE, ())))
 
 
 def _folder() -> Path:
+    """Return the folder of all workspaces."""
     return cache_root() / "workspaces"
 
 
 def _path(token: str) -> Path:
+    """Return the file of a workspace; ValueError when ``token`` is not a token."""
     if not _TOKEN.fullmatch(token):
         raise ValueError("not a workspace token")
     return _folder() / f"{token}.json"
 
 
 def _begin() -> str:
+    """Make an empty workspace and return its token."""
     token = secrets.token_hex(16)
     with _lock:
         _write(token, deepcopy(_EMPTY))
@@ -275,6 +285,7 @@ def _current() -> dict:
 
 
 def _read(token) -> dict:
+    """Return the workspace in a file; what is damaged in the file is left out."""
     try:
         data = json.loads(_path(token).read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -315,16 +326,19 @@ def _jobs_of_version_1(records) -> list:
 
 
 def _is_job(record) -> bool:
+    """Return whether a record has all that a record of a job needs."""
     if not _has(record, *_JOB) or record["kind"] not in experiment.KINDS:
         return False
     return isinstance(record["inputs"], dict) and isinstance(record["params"], dict)
 
 
 def _has(record, *names) -> bool:
+    """Return whether a record is a dict with these keys."""
     return isinstance(record, dict) and all(name in record for name in names)
 
 
 def _write(token, data) -> None:
+    """Write a workspace to its file; a reader sees either the old or the new file."""
     target = _path(token)
     target.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=".tmp-", suffix=".json")

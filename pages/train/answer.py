@@ -84,17 +84,20 @@ def show(run, shown, runs) -> None:
 
 
 def _compile_help(times):
+    """Return the help text of the training time."""
     compiled = times.get("compile_s") or 0.0
     extra = f" Compiling kernels, {format.duration(compiled)}, is not counted." if compiled > 0.05 else ""
     return f"On this machine, in one worker process.{extra}"
 
 
 def _reopen(fingerprint):
+    """Remember the run chosen in the select box."""
     key = st.session_state[workspace.SHOWN_RUN]
     workspace.update(lambda data: data["shown"].__setitem__(fingerprint, key))
 
 
 def _title(record) -> str:
+    """Return the text that the select box shows for a run."""
     said = settings_text(record["model"], record["params"])
     return f"{record['model']}, {said} ({format.when(record['created'])})"
 

@@ -44,6 +44,7 @@ def drawn_from():
 
 
 def _say_what_train_does(fingerprint, model, shown, pressed):
+    """Say below the button what is wrong with the settings, or that they were trained before."""
     params = _params(model)
     problems = _problems(model, params)
     if problems:
@@ -58,15 +59,17 @@ def _say_what_train_does(fingerprint, model, shown, pressed):
 
 
 def _params(model):
+    """Return the parameters of a model as the form has them."""
     return forms.values(model, experiment.MODELS[model])
 
 
 def _problems(model, params):
+    """Return sentences on parameters that are not allowed."""
     return forms.problems(experiment.MODELS[model], params)
 
 
 def _train(fingerprint, model):
-    """Runs before the page does, so that no other event can cut it short."""
+    """Start the training, unless a setting is not allowed; called when the button is pressed."""
     params = _params(model)
     if _problems(model, params):
         return  # said below the button

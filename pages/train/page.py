@@ -11,6 +11,7 @@ from pages.train import answer, controls, past, rows
 
 
 def main() -> None:
+    """Draw the Train page."""
     st.title("Train")
     used = begin.dataset("Training can begin in a moment.", "so there is nothing to train on.")
     if used is None:
@@ -39,11 +40,13 @@ def main() -> None:
 
 
 def _shown(fingerprint, runs):
+    """Return the record of the run to show: the one chosen last, else the newest; None when there is none."""
     key = workspace.get("shown").get(fingerprint)
     return next((r for r in runs if r["key"] == key), runs[0] if runs else None)
 
 
 def _how_to_begin():
+    """Say what to do while there is no result."""
     if jobs.active("train"):
         st.caption("The result appears here when the training is done. You can look at other pages meanwhile.")
         return

@@ -61,6 +61,7 @@ def show(view):
 
 
 def _levels(view):
+    """Show the field for how many levels of the tree are drawn."""
     if view.fit < 2:
         st.session_state[workspace.TREE_LEVELS] = 1
         st.number_input("Levels below the top", min_value=1, max_value=1, key=workspace.TREE_LEVELS, disabled=True)
@@ -77,6 +78,7 @@ def _levels(view):
 
 
 def _most_of_label(view):
+    """Show the field for how many nodes that hold the label's rows are drawn."""
     st.session_state[workspace.TREE_MOST] = view.most
     st.number_input(
         f"Most nodes drawn, {looked_at.LEAST_OF_LABEL} to {looked_at.MOST_NODES}",
@@ -90,6 +92,7 @@ def _most_of_label(view):
 
 
 def _path_row(view):
+    """Show the field for the test row whose path is drawn."""
     key = f"{workspace.TREE_ROW}.path"
     st.session_state[key] = view.row
     st.number_input(

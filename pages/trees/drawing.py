@@ -71,6 +71,7 @@ def show(view, color, files) -> None:
     chart = f"trees.chart.{view.key[:8]}.{view.t}.{view.mode}.{place}.{view.levels}"
 
     def clicked():
+        """Look at the node that was clicked in the drawing."""
         points = st.session_state[chart]["selection"]["points"]
         if points and points[0].get("customdata"):
             view.choose(int(points[0]["customdata"][0]))
@@ -86,6 +87,7 @@ def show(view, color, files) -> None:
 
 
 def _about_drawing(view, color):
+    """Return the caption of the drawing."""
     said = "From left to right by depth. Circles are splits, squares are leaves; the larger, the more training rows. "
     said += {
         "purity": "Colour is purity: the share of the node's training rows that have its most frequent label. ",
@@ -111,6 +113,7 @@ def _about_drawing(view, color):
 
 
 def _about_label_drawing(view):
+    """Return the part of the caption that explains where a label's rows went."""
     said = (
         "The thicker the line, the more of the label's rows take it; small marks are nodes that none of them reaches. "
         "Beside a node is the share of the label's rows in it, and its most frequent other label. "

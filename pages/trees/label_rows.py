@@ -98,6 +98,7 @@ def _label_said(view, found):
 
 
 def _look_at_leaf(view, found, key):
+    """Look at the leaf ticked in the table."""
     ticked = st.session_state[key]["selection"]["rows"]
     if ticked and ticked[0] < len(found):
         view.choose(int(found["node"].iloc[ticked[0]]))

@@ -54,6 +54,7 @@ class View:
     """
 
     def __init__(self, key, t, tree, row, data, model, mode, label):
+        """Read from the workspace what is looked at, and find the nodes to draw."""
         self.key, self.t, self.tree, self.row, self.data, self.model = key, t, tree, row, data, model
         self.mode, self.label = mode, label
         self.scope = f"{key} {t}"
@@ -96,6 +97,7 @@ class View:
 
     @staticmethod
     def _within(node, n):
+        """Return the node, or the root when the tree does not have this node."""
         return node if 0 <= node < n else 0
 
     def set(self, **values):

@@ -59,6 +59,7 @@ def show(view, run, files) -> None:
 
 
 def _label_in_node(view):
+    """Return a sentence on how many rows of the node have the label looked at."""
     rows, name = int(view.having[view.node]), format.plain(view.label_name)
     if rows == 0:
         return f"None of its rows has **{name}**."
@@ -70,6 +71,7 @@ def _label_in_node(view):
 
 
 def _labels_of_node(view, run, inner, files):
+    """Show a table of the labels of the node's rows, and of the children they are sent to."""
     tree, v = view.tree, view.node
     count = int(tree.histograms.indptr[v + 1] - tree.histograms.indptr[v])
     found = tree_frames.labels_of_node(tree, v, view.data.label_name, LISTED_LABELS)
@@ -116,6 +118,7 @@ def _labels_of_node(view, run, inner, files):
 
 
 def _follow_label(view, run, found, key):
+    """Show where the rows of the ticked label went in the tree."""
     ticked = st.session_state[key]["selection"]["rows"]
     if ticked and ticked[0] < len(found):
         view.follow(run.fingerprint, int(found["label"].iloc[ticked[0]]))

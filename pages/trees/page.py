@@ -13,6 +13,7 @@ from pages.trees import answer, depth, looked_at, nodes, one_tree, parts, words
 
 
 def main() -> None:
+    """Draw the Trees page."""
     st.title("Trees")
     used = begin.dataset("Trees can be trained on it in a moment.", "so there are no trees to look at.")
     if used is None:
@@ -55,12 +56,14 @@ def main() -> None:
 
 
 def _choose_run(fingerprint, runs, key):
+    """Show a select box of the LdSM results."""
     said = "All LdSM results of this workspace on this data set, newest first."
     titles = {r["key"]: _about(r) for r in runs}
     results.choose(workspace.TREE_RUN, fingerprint, titles, key, "Result shown", said)
 
 
 def _about(record):
+    """Return the title of a result: its settings that are not the default, and when it was made."""
     said = settings.changed(words.MODEL, record["params"]) or "default settings"
     return f"{words.MODEL}, {said} ({format.when(record['created'])})"
 

@@ -7,7 +7,7 @@ from xmlcore import experiment, figures
 
 
 def show(model, key, files) -> None:
-    """Show measures of parts of the model of the run ``key``, or what it takes to have them."""
+    """Draw measures of parts of the model of the run ``key``, or show what it takes to measure them."""
     st.header("What fewer or smaller trees would bring")
     task = experiment.task("prefixes", {"run": key})
     if not task.exists():
@@ -24,6 +24,7 @@ def show(model, key, files) -> None:
 
 
 def _curves(found, model, key, files):
+    """Draw the measures of fewer trees and of smaller trees."""
     measures = [m for m in ("P@k", "nDCG@k", "PSP@k") if (found["measure"] == m).any()]
     chosen = st.pills(
         "Measures",
@@ -60,8 +61,10 @@ def _curves(found, model, key, files):
 
 
 def _some_of(measures):
+    """Return a function that says whether a remembered value is a list of these measures."""
     return lambda value: isinstance(value, list) and all(m in measures for m in value)
 
 
 def _same(chosen):
+    """Return a note that P@1 and nDCG@1 are the same, when both are drawn."""
     return "nDCG@1 is P@1, and drawn once. " if {"P@k", "nDCG@k"} <= set(chosen) else ""

@@ -22,6 +22,7 @@ def show(view, run, files) -> None:
         how = "its share among all label occurrences of a leaf, averaged over a tree's leaves, then over trees"
 
         def held(frame):
+            """Add to the table of predicted labels in how many trees each occurs in a leaf that the row reaches."""
             trees = _trees_with(model, leaves, frame["label"].to_numpy())
             return frame.assign(trees=trees)[["rank", "name", "correct", "score", "trees", "label"]]
 
@@ -44,6 +45,7 @@ def show(view, run, files) -> None:
 
 
 def _leaves(view, leaves, row, files):
+    """Show a table of the leaves that the row reaches."""
     shown = leaves.assign(
         tree=leaves["tree"] + 1,
         weight=100 * leaves["weight"],
@@ -78,6 +80,7 @@ def _leaves(view, leaves, row, files):
 
 
 def _open_leaf(view, leaves, key):
+    """Draw the path to the leaf ticked in the table."""
     ticked = st.session_state[key]["selection"]["rows"]
     if not ticked or ticked[0] >= len(leaves):
         return
