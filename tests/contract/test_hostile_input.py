@@ -54,6 +54,7 @@ BAD_LABELS = {
     "too few lists": (lambda: [[0]] * (N_ROWS - 1), f"{N_ROWS - 1} rows.*{N_ROWS}"),
     "negative ids": (lambda: [[0]] * (N_ROWS - 1) + [[-1]], "row 47.*-1"),
     "ids twice": (lambda: [[0]] * (N_ROWS - 1) + [[1, 1]], "row 47.*more than once"),
+    "0 and 1 in lists": (lambda: problem()[1].astype(int).tolist(), "more than once.*numpy.array"),
     "ids that are no whole numbers": (lambda: [[0]] * (N_ROWS - 1) + [[1.5]], "row 47.*whole numbers"),
     "ids that are words": (lambda: [["a"]] * N_ROWS, "whole numbers"),
     "ids beyond int32": (lambda: [[0]] * (N_ROWS - 1) + [[2**40]], "row 47.*at most"),

@@ -139,6 +139,9 @@ def test_a_row_is_predicted_alone_as_among_others_and_in_any_order(case):
         pytest.skip("it predicts nothing")
     order = np.random.default_rng(0).permutation(X.shape[0])
     shuffled = results(model, X[order])
+    for name, array in results(model, X[3]).items():  # one row without its dimension
+        if name in of_rows:
+            assert_same({name: array}, {name: expected[name][3:4]}, rounded=case.rounds)
     alone = [results(model, sp.csr_array(X[row : row + 1])) for row in range(X.shape[0])]
     assert_same(
         {name: shuffled[name] for name in of_rows},

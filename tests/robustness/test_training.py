@@ -1,6 +1,7 @@
 """Adversarial training: every model, every kind of perturbation, parameters, saving and copying."""
 
-import joblib
+import pickle
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -73,32 +74,11 @@ def test_the_wrapper_is_cloned_with_its_model_and_sets_the_models_parameters(tmp
     np.testing.assert_array_equal(saved.predict_topk(X).scores, again.predict_topk(X).scores)
 
 
-def test_a_fitted_wrapper_can_be_copied_to_another_process(tmp_path):
-    X, Y = problem()
-    wrapped = AdversarialTraining(PLT()).fit(X, Y)
-    joblib.dump(wrapped, tmp_path / "w.joblib")
-    again = joblib.load(tmp_path / "w.joblib")
-    np.testing.assert_array_equal(again.predict_topk(X).scores, wrapped.predict_topk(X).scores)
-    assert hasattr(again, "log_proba_gradient") and not hasattr(AdversarialTraining(PLT()), "log_proba_gradient")
-
-
-@pytest.mark.parametrize(
-    "params, error, said",
-    [
-        ({"sigma": 0}, ValueError, "sigma must be above 0"),
-        ({"sigma": "much"}, TypeError, "sigma must be a finite number"),
-        ({"augment_ratio": -1}, ValueError, "augment_ratio must be above 0"),
-        ({"augment_ratio": np.nan}, TypeError, "augment_ratio must be a finite number"),
-        ({"noise_support": "some"}, ValueError, "noise_support must be"),
-        ({"kind": "blur"}, ValueError, "kind must be"),
-        ({"random_state": -1}, ValueError, "random_state"),
-        ({"model": PLT}, TypeError, "model must be an estimator"),
-        ({"model": None}, TypeError, "model must be an estimator"),
-    ],
-)
-def test_invalid_parameters_are_refused_before_training(params, error, said):
-    with pytest.raises(error, match=said):
-        AdversarialTraining(**{"model": PLT()} | params).fit(*problem())
+def test_a_fitted_wrapper_has_the_gradient_of_its_model_in_another_process_too():
+    wrapped = AdversarialTraining(PLT()).fit(*problem())
+    for model in (wrapped, pickle.loads(pickle.dumps(wrapped))):
+        assert hasattr(model, "log_proba_gradient")
+    assert not hasattr(AdversarialTraining(PLT()), "log_proba_gradient")
 
 
 def test_repr_shows_the_model_with_its_parameters():
@@ -116,10 +96,6 @@ def test_a_model_that_refuses_negative_values_reads_those_of_the_noise_as_zero()
         AdversarialTraining(DoubleSampling(), sigma=0.3).fit(-1.0 * X, first)  # the user's own are not hidden
 
 
-@pytest.mark.parametrize(
-    "params, error, said",
-    [({"options": [1]}, TypeError, "options must be a dict"), ({"surrogate": PLT()}, ValueError, "surrogate is for")],
-)
-def test_arguments_that_would_be_ignored_are_refused(params, error, said):
-    with pytest.raises(error, match=said):
-        AdversarialTraining(PLT(), **params).fit(*problem())
+def test_a_surrogate_that_no_attack_would_use_is_refused():
+    with pytest.raises(ValueError, match="surrogate is for"):
+        AdversarialTraining(PLT(), surrogate=PLT()).fit(*problem())

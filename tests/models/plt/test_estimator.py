@@ -8,26 +8,13 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from models.plt.plt_problems import problem, same_scores
-from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from xmlcore import PLT, Ranking, load_model
-from xmlcore.models import NotFittedError
-from xmlcore.progress import Cancelled
+from xmlcore import PLT, load_model
 
 
 def same_arrays(a, b):
     return all(np.array_equal(np.asarray(x), np.asarray(y)) for p, q in zip(a.fitted_, b.fitted_) for x, y in zip(p, q))
-
-
-@pytest.mark.parametrize("params", [{}, {"loss": "squared_hinge", "C": 1.0, "n_estimators": 2}])
-def test_same_seed_same_model_for_1_2_and_4_workers(params):
-    X, Y, X_test, _ = problem()
-    one, two, four = (PLT(max_leaf_labels=4, n_jobs=n, random_state=7, **params).fit(X, Y) for n in (1, 2, 4))
-    assert same_arrays(one, two) and same_arrays(one, four)
-    for other in (two, four):
-        np.testing.assert_array_equal(one.predict_topk(X_test).labels, other.predict_topk(X_test).labels)
-        np.testing.assert_array_equal(one.predict_topk(X_test).scores, other.predict_topk(X_test).scores)
 
 
 def test_the_requested_workers_are_used(monkeypatch):
@@ -48,51 +35,9 @@ def test_another_seed_is_another_model_and_none_is_fresh():
     assert len(set(labels)) == 4
 
 
-def test_dense_sparse_lists_single_row_and_batch_agree(small):
-    model, X, Y, X_test = small
-    lists = [Y[[i]].indices.tolist() for i in range(Y.shape[0])]
-    for other_X, other_Y in ((X.toarray(), Y.toarray()), (sp.coo_matrix(X), sp.csc_matrix(Y)), (X.tolil(), lists)):
-        assert same_arrays(model, PLT(max_leaf_labels=5, n_jobs=1).fit(other_X, other_Y))
-    batch = model.predict_topk(X_test, 7)
-    dense = model.predict_topk(X_test.toarray().astype(np.float64), 7)
-    np.testing.assert_array_equal(batch.labels, dense.labels)
-    np.testing.assert_array_equal(batch.scores, dense.scores)
-    for i in range(X_test.shape[0]):
-        row = model.predict_topk(X_test[[i]], 7)
-        np.testing.assert_array_equal(row.labels[0], batch.labels[i])
-        np.testing.assert_array_equal(row.scores[0], batch.scores[i])
-        one = model.predict_topk(X_test[[i]].toarray()[0], 7)
-        np.testing.assert_array_equal(one.labels, row.labels)
-
-
-def test_input_is_not_changed(small):
-    _, X, Y, _ = small
-    before, before_Y = X.copy(), Y.copy()
-    PLT(max_leaf_labels=5).fit(X, Y).predict_topk(X)
-    assert (X != before).nnz == 0 and (Y != before_Y).nnz == 0
-
-
 def test_length_of_a_row_does_not_matter(small):
     model, _, _, X_test = small
     np.testing.assert_allclose(model.predict_topk(X_test * 64).scores, model.predict_topk(X_test).scores, rtol=1e-6)
-
-
-def test_k_beyond_the_labels_is_padded(small):
-    model, _, _, X_test = small
-    found = model.predict_topk(X_test, 40)
-    assert isinstance(found, Ranking)
-    assert found.labels.shape == found.scores.shape == (25, 40)
-    assert found.labels.dtype == np.int32 and found.scores.dtype == np.float32
-    assert (found.labels[:, 30:] == -1).all() and (found.scores[:, 30:] == 0).all()
-    assert (np.sort(found.labels[:, :30], axis=1) == np.arange(30)).all()
-    assert (np.diff(found.scores, axis=1) <= 0).all()
-
-
-def test_no_rows_give_an_empty_prediction(small):
-    model, _, _, X_test = small
-    assert model.predict_topk(X_test[:0], 3).labels.shape == (0, 3)
-    assert model.predict_proba(X_test[:0]).shape == (0, 30)
-    assert model.predict(X_test[:0]).shape == (0, 30)
 
 
 def test_row_without_features_gets_the_prior_of_the_biases(small):
@@ -101,14 +46,6 @@ def test_row_without_features_gets_the_prior_of_the_biases(small):
         model.fitted_[0], "logistic", np.zeros(model.feature_of_column_.size), 3
     )
     assert model.predict_topk(np.zeros((1, 40)), 3).labels[0].tolist() == [label for label, _ in expected]
-
-
-def test_predict_is_the_labels_of_at_least_one_half(small):
-    model, _, _, X_test = small
-    predicted, proba = model.predict(X_test), model.predict_proba(X_test)
-    assert predicted.dtype == bool
-    assert (predicted.toarray() == (proba.toarray() >= 0.5)).all()
-    assert (model.predict_proba(X_test, 0.2).toarray() == np.where(proba.toarray() >= 0.2, proba.toarray(), 0)).all()
 
 
 def test_unused_labels_are_never_probable_and_labels_of_all_rows_always_are():
@@ -195,56 +132,6 @@ def test_features_that_never_occur_cost_nothing_and_count_nothing():
     np.testing.assert_array_equal(found.scores, expected.scores)
 
 
-def test_bad_features_are_refused(small):
-    model, X, Y, X_test = small
-    spoilt = X.copy()
-    spoilt.data[17] = np.nan
-    row = int(np.searchsorted(X.indptr, 17, side="right")) - 1
-    with pytest.raises(ValueError, match=f"not finite.*row {row}, column {X.indices[17]}"):
-        PLT().fit(spoilt, Y)
-    with pytest.raises(ValueError, match="39 features.*fitted on 40"):
-        model.predict_topk(X_test[:, :39])
-    with pytest.raises(ValueError, match="Y has 199 rows.*200"):
-        PLT().fit(X, Y[:199])
-    with pytest.raises(ValueError, match="labels are 0 or 1"):
-        PLT().fit(X, X)
-    with pytest.raises(ValueError, match="nothing to learn"):
-        PLT().fit(X, sp.csr_array((200, 3)))
-    with pytest.raises(TypeError, match="real numbers"):
-        PLT().fit([["a", "b"]], [[0]])
-    with pytest.raises(TypeError, match="k must be a whole number"):
-        model.predict_topk(X_test, 2.5)
-    with pytest.raises(ValueError, match="k must be at least 1"):
-        model.predict_topk(X_test, 0)
-    with pytest.raises(ValueError, match=r"threshold must be from 0 to 1"):
-        model.predict_proba(X_test, 1.5)
-
-
-@pytest.mark.parametrize(
-    "params, message",
-    [
-        ({"tree": "oak"}, "tree must be one of kmeans, random"),
-        ({"loss": "hinge"}, "loss must be one of"),
-        ({"arity": 1}, "arity must be from 2 to 2147483647"),
-        ({"max_leaf_labels": 0}, "max_leaf_labels must be from 1 to 2147483647"),
-        ({"C": 0}, "C must be from 1e-06 to 1e\\+06"),
-        ({"C": 1e39}, "C must be from 1e-06 to 1e\\+06"),
-        ({"C": float("nan")}, "C must be a finite number"),
-        ({"tol": -1.0}, "tol must be above 0"),
-        ({"weight_threshold": -0.1}, "weight_threshold must be from 0"),
-        ({"n_estimators": 0}, "n_estimators"),
-        ({"beam": 0}, "beam"),
-        ({"n_jobs": 0}, "n_jobs"),
-        ({"random_state": -1}, "random_state"),
-        ({"max_iter": 1.5}, "max_iter must be a whole number"),
-    ],
-)
-def test_bad_parameters_are_named(params, message):
-    X, Y, _, _ = problem()
-    with pytest.raises((ValueError, TypeError), match=message):
-        PLT(**params).fit(X, Y)
-
-
 def test_tiny_and_huge_rows_are_the_same_row():
     X = np.eye(4) + 0.1
     Y = [[0], [1], [2], [3]]
@@ -254,77 +141,19 @@ def test_tiny_and_huge_rows_are_the_same_row():
         np.testing.assert_allclose(PLT().fit(X * scale, Y).predict_topk(X * scale).scores, expected, rtol=near)
 
 
-@pytest.mark.parametrize("make", [sp.csr_matrix, sp.csc_matrix])
-def test_a_damaged_sparse_matrix_is_refused_not_read(make):
-    indptr, indices = np.arange(5), np.array([0, 1, 2, 3])
-    cases = [(indptr, np.array([0, 1, 2, 50_000_000])), (indptr, np.array([0, -7, 2, 3])), (indptr[::-1], indices)]
-    for bad_indptr, bad_indices in cases:
-        bad = make((np.ones(4), indices, indptr), shape=(4, 4))
-        bad.indptr, bad.indices = bad_indptr.astype(np.int32), bad_indices.astype(np.int32)
-        for X, Y in ((bad, np.eye(4)), (np.eye(4), bad)):
-            with pytest.raises(ValueError, match="damaged"):
-                PLT().fit(X, Y)
-
-
-def test_dense_rows_given_as_lists_are_not_taken_for_label_ids():
-    with pytest.raises(ValueError, match="row 0 names label 0 more than once.*numpy.array"):
-        PLT().fit(np.eye(3), [[0, 0, 1], [0, 1, 0], [1, 0, 0]])
-
-
-def test_a_pandas_series_of_lists_is_lists():
-    pd = pytest.importorskip("pandas")
-    model = PLT().fit(np.eye(3), pd.Series([[0], [1, 2], []]))
-    assert model.n_labels_ == 3
-
-
-def test_unfitted_model_says_so(tmp_path):
-    with pytest.raises(NotFittedError, match="call fit"):
-        PLT().predict_topk([[1.0]])
-    with pytest.raises(NotFittedError, match="call fit"):
-        PLT().save(tmp_path / "m")
-
-
-def test_parameters_follow_scikit_learn():
-    model = PLT(C=3.0)
-    assert clone(model).get_params() == model.get_params()
-    assert model.set_params(arity=4).arity == 4
-
-
-def test_progress_names_its_phases_and_grows():
+def test_progress_of_a_tree_names_its_phases():
     X, Y, _, _ = problem()
     seen = []
     PLT(max_leaf_labels=4, n_jobs=2).fit(X, Y, progress=lambda *report: seen.append(report))
-    phases = list(dict.fromkeys(phase for phase, *_ in seen))
-    assert phases == ["Clustering labels", "Training nodes"]
-    for phase in phases:
-        fractions = [report[1] for report in seen if report[0] == phase]
-        assert fractions == sorted(fractions) and fractions[-1] == pytest.approx(1.0)
-        assert all(0 <= f <= 1.0 + 1e-9 for f in fractions)
+    assert list(dict.fromkeys(phase for phase, *_ in seen)) == ["Clustering labels", "Training nodes"]
 
 
-def test_progress_of_several_trees_rises_once():
+def test_progress_of_several_trees_names_the_tree():
     X, Y, _, _ = problem()
     seen = []
     PLT(max_leaf_labels=4, n_estimators=3).fit(X, Y, progress=lambda *report: seen.append(report))
     assert {phase for phase, *_ in seen} == {"Training trees"}
-    fractions = [fraction for _, fraction, _ in (report if len(report) == 3 else (*report, "") for report in seen)]
-    assert fractions == sorted(fractions) and fractions[-1] == pytest.approx(1.0)
     assert any("tree 2 of 3: training nodes" in str(report[-1]) for report in seen)
-
-
-@pytest.mark.parametrize("n_jobs", [1, 2])
-def test_cancelling_stops_the_training_and_keeps_the_old_model(n_jobs):
-    X, Y, X_test, _ = problem()
-    model = PLT(max_leaf_labels=4, n_jobs=n_jobs).fit(X, Y)
-    before = model.predict_topk(X_test)
-
-    def stop(phase, fraction, detail=""):
-        if phase == "Training nodes" and fraction > 0:
-            raise Cancelled
-
-    with pytest.raises(Cancelled):
-        model.fit(X[:100], Y[:100], progress=stop)
-    np.testing.assert_array_equal(model.predict_topk(X_test).scores, before.scores)
 
 
 def test_unfinished_training_warns_with_the_depth():
@@ -402,13 +231,6 @@ def test_precision_is_napkinxcs(name, real_data, tmp_path):
         assert np.mean(ours, axis=0)[at] >= np.mean(theirs, axis=0)[at] - 0.005
 
 
-@pytest.mark.parametrize("name", ["max_iter", "beam", "n_estimators", "arity", "max_leaf_labels", "collapse_layers"])
-def test_counts_beyond_what_kernels_hold_are_refused(name):
-    for value in (2**31, 2**60, 2**70):
-        with pytest.raises(ValueError, match=rf"^{name} must be from [012] to 2147483647, not {value}$"):
-            PLT(**{name: value}).fit([[1.0], [2.0]], [[0], [1]])
-
-
 def test_the_largest_counts_train_and_predict_as_others_do(small):
     model, X, Y, X_test = small
     largest = PLT(max_leaf_labels=5, max_iter=2**31 - 1, beam=2**31 - 1, collapse_layers=0).fit(X, Y)
@@ -426,22 +248,3 @@ def test_any_real_number_is_a_number(small, tmp_path):
     np.testing.assert_array_equal(model.predict_topk(X_test).scores, expected.predict_topk(X_test).scores)
     loaded = load_model(model.save(tmp_path / "m"))
     assert loaded.get_params() == expected.get_params() and type(loaded.C) is float
-
-
-@pytest.mark.parametrize("name", ["C", "tol", "weight_threshold"])
-def test_numbers_beyond_float32_are_refused_without_a_warning(name):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        for value in (1e300, 1.1e30, Fraction(10**40)):
-            with pytest.raises(
-                ValueError, match=rf"^{name} must be .*(at most 1e\+30|to 1e\+30|from 1e-06 to 1e\+06), not "
-            ):
-                PLT(**{name: value}).fit([[1.0], [2.0]], [[0], [1]])
-        for value in ("1", True, 1j, float("inf"), 10**400):
-            with pytest.raises(TypeError, match=rf"^{name} must be a finite number, not "):
-                PLT(**{name: value}).fit([[1.0], [2.0]], [[0], [1]])
-
-
-def test_a_loss_that_is_no_name_is_named():
-    with pytest.raises(ValueError, match=r"loss must be one of logistic, squared_hinge, not \['logistic'\]"):
-        PLT(loss=["logistic"]).fit([[1.0]], [[0]])

@@ -525,12 +525,6 @@ def test_a_model_collapses_the_tree_of_any_strategy(tree, max_leaf_labels):
     check_exact(wide, X)
 
 
-@pytest.mark.parametrize("value", [-1, 1.5, True, None])
-def test_a_bad_number_of_layers_is_named(value):
-    with pytest.raises((ValueError, TypeError), match="collapse_layers must be"):
-        PLT(collapse_layers=value).fit(np.eye(3), np.eye(3))
-
-
 # Saved models, runs, docs -------------------------------------------------------------------------------------------
 
 

@@ -1,23 +1,19 @@
-"""FALS keeps what every estimator promises."""
-
-import pickle
+"""FALS: its selection, network, warnings and saved files."""
 
 import naive
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from selection.fals.problems import VARIANTS, problem
-from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from xmlcore import FALS, load_model
 from xmlcore.models import ModelFormatError
-from xmlcore.progress import Cancelled
 from xmlcore.selection.fals import training
 
 
 @pytest.mark.parametrize("params", VARIANTS, ids=str)
-def test_the_same_seed_gives_the_same_selection_whatever_the_threads(params, monkeypatch):
+def test_threads_that_share_the_slices_of_a_batch_do_not_change_the_selection_and_a_seed_does(params, monkeypatch):
     X, Y = problem()
     monkeypatch.setattr(training, "SLICE_WORK", 100.0)
     first = FALS(4, n_epochs=3, random_state=3, n_jobs=1, **params).fit(X, Y)
@@ -44,7 +40,6 @@ def test_a_saved_selection_is_the_same_when_it_is_read(params, tmp_path):
     else:
         np.testing.assert_array_equal(back.predict_proba(X).toarray(), model.predict_proba(X).toarray())
         np.testing.assert_array_equal(back.attributions(X[:2]), model.attributions(X[:2]))
-    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).selected_, model.selected_)
 
 
 def test_a_pattern_changed_after_fitting_does_not_change_what_is_saved(tmp_path):
@@ -86,27 +81,11 @@ def test_binary_networks_are_of_one_label_each():
     np.testing.assert_allclose(model.scores_[3], expected[0], rtol=1e-4)
 
 
-def test_fitting_stops_where_progress_raises_and_leaves_the_model_as_it_was():
+def test_progress_names_its_phases():
     X, Y = problem(n=300)
-    model = FALS(4, n_epochs=2).fit(X, Y)
-    before = dict(vars(model))
     seen = []
-    model.fit(X, Y, progress=lambda phase, fraction, detail="": seen.append((phase, fraction)))
-    phases = list(dict.fromkeys(phase for phase, _ in seen))
-    assert phases == ["Training the network", "Comparing rows", "Scoring features"]
-    assert all(0 <= fraction <= 1 for _, fraction in seen)
-    kept = vars(model)["selected_"]
-    for wanted in phases:
-
-        def stop(phase, fraction, detail="", wanted=wanted):
-            if phase == wanted:
-                raise Cancelled
-
-        model.set_params(n_features=7)
-        with pytest.raises(Cancelled):
-            model.fit(X, Y, progress=stop)
-        assert vars(model)["selected_"] is kept and model.n_selected_ == 4
-    np.testing.assert_array_equal(kept, before["selected_"])
+    FALS(4, n_epochs=2).fit(X, Y, progress=lambda phase, fraction, detail="": seen.append(phase))
+    assert list(dict.fromkeys(seen)) == ["Training the network", "Comparing rows", "Scoring features"]
 
 
 @pytest.mark.parametrize("params, message", [
@@ -125,16 +104,8 @@ def test_parameters_that_do_not_fit_together_or_the_data_are_named(params, messa
         FALS(**params).fit(X, Y)
 
 
-def test_bad_data_are_named():
+def test_labels_and_names_that_do_not_exist_have_no_features():
     X, Y = problem()
-    with pytest.raises(ValueError, match="nothing to learn"):
-        FALS().fit(X, sp.csr_array(Y.shape, dtype=bool))
-    with pytest.raises(ValueError, match="59 rows"):
-        FALS().fit(X, Y[:59])
-    bad = X.toarray()
-    bad[3, 4] = np.nan
-    with pytest.raises(ValueError, match="row 3, column 4"):
-        FALS().fit(bad, Y)
     with pytest.raises(NotFittedError):
         FALS().top_features(0)
     model = FALS(n_epochs=1).fit(X, Y)
@@ -142,8 +113,6 @@ def test_bad_data_are_named():
         model.top_features(5)
     with pytest.raises(ValueError, match="3 feature names"):
         model.top_features(0, feature_names=["a", "b", "c"])
-    with pytest.raises(ValueError, match="11 features"):
-        model.predict_proba(X[:, :11])
 
 
 def test_features_in_other_units_are_warned_of_and_networks_without_gradients_are_refused():
@@ -194,16 +163,11 @@ def test_supports_mark_selected_features():
     assert FALS(1.0, n_epochs=1).fit(X, Y).n_selected_ == 12
 
 
-def test_dense_rows_lists_of_labels_and_clones_give_the_same_selection():
+def test_scores_of_a_ranking_are_the_probabilities():
     X, Y = problem()
-    lists = [row.indices.tolist() for row in Y]
-    a = FALS(4, n_epochs=1).fit(X.toarray().astype(np.float64), lists)
-    b = clone(FALS(4, n_epochs=1)).fit(X, Y)
-    np.testing.assert_array_equal(a.selected_, b.selected_)
-    top = b.predict_topk(X, 7)
-    assert top.labels.shape == (60, 7) and (top.labels[:, 5:] == -1).all()
-    proba = b.predict_proba(X).toarray()
-    np.testing.assert_array_equal(np.take_along_axis(proba, top.labels[:, :5], axis=1), top.scores[:, :5])
+    model = FALS(4, n_epochs=1).fit(X, Y)
+    top, proba = model.predict_topk(X, 5), model.predict_proba(X).toarray()
+    np.testing.assert_array_equal(np.take_along_axis(proba, top.labels, axis=1), top.scores)
 
 
 @pytest.mark.real_data
