@@ -9,9 +9,9 @@
 The key of a result, such as a run, is :func:`artifact_key`: a hash of its kind, inputs, parameters and version. The key
 of a data set is its fingerprint, a hash of its content.
 
-An artifact appears whole or not at all: it is written to a folder of another name, forced to disk, and renamed. So
-processes may read and write the same key at once without a lock. Deleting the folder is safe at any time: results can
-be made again, and data sets uploaded again.
+Other processes see a complete artifact or none: an artifact is written to a folder with a temporary name, forced to
+disk, and then renamed. So processes may read and write the same key at the same time without a lock. The whole folder
+may be deleted at any time: results can be made again, and data sets can be uploaded again.
 
 ``value.joblib`` is a pickle, and reading a pickle runs code. Only what this program wrote itself is ever read: kinds
 and keys are checked so that no user's text becomes part of a path, and uploads never get a name that load reads.
@@ -35,20 +35,20 @@ from xmlcore.system import cache_root
 
 VALUE = "value.joblib"
 META = "meta.json"
-STALE_SECONDS = 24 * 3600  # age at which half-written artifacts are removed
+STALE_SECONDS = 24 * 3600  # half-written artifacts are removed when they are older, in seconds
 
 _KIND = re.compile(r"[a-z][a-z0-9-]{0,39}")
 _KEY = re.compile(r"[0-9a-f]{8,128}")
 _OWN_META = ("created", "bytes", "value_bytes", "value_crc")
-_HIDDEN = (".tmp-", ".old-")  # how names of folders begin that are being written or deleted; no key begins so
-_LARGEST_EXACT = 2**53  # integers up to here are exact as floats
+_HIDDEN = (".tmp-", ".old-")  # prefixes of folders that are being written, and being deleted; no key starts with them
+_LARGEST_EXACT = 2**53  # all integers up to this size are exact as float64
 
 
 class StoreError(KeyError):
     """An artifact cannot be read."""
 
     def __str__(self):
-        """Return the message as it is; ``KeyError`` would show its repr."""
+        """Return the message without quotation marks, which ``KeyError`` would add."""
         return str(self.args[0]) if self.args else ""
 
 
@@ -57,7 +57,7 @@ class MissingArtifactError(StoreError):
 
 
 class DamagedArtifactError(StoreError):
-    """The artifact was damaged, and has been removed."""
+    """The artifact was damaged. It has been removed."""
 
 
 class UnreadableArtifactError(StoreError):
@@ -65,7 +65,7 @@ class UnreadableArtifactError(StoreError):
 
 
 def _plain(value, where):
-    """Return ``value`` as JSON knows it, so that equal parameters give equal text."""
+    """Return ``value`` in types that JSON has, so that equal parameters give equal text; errors name ``where``."""
     if hasattr(value, "dtype") and getattr(value, "shape", None) == ():  # a NumPy scalar
         value = value.item()
     if value is None or isinstance(value, (bool, str)):
@@ -75,7 +75,7 @@ def _plain(value, where):
     if isinstance(value, float):
         if not math.isfinite(value):
             return {"float": repr(value)}
-        # 10.0 and 10 give the same result: forms give one of them, notebooks the other.
+        # 10.0 and 10 get the same key: forms and notebooks write the same number differently.
         return int(value) if value.is_integer() and abs(value) <= _LARGEST_EXACT else value
     if isinstance(value, (list, tuple)):
         return [_plain(item, f"{where}[{i}]") for i, item in enumerate(value)]
@@ -91,21 +91,21 @@ def _plain(value, where):
 
 
 def artifact_key(kind: str, inputs: dict, params: dict, version: int = 1) -> str:
-    """Return the key of a result: the same for the same inputs, parameters and version, whatever the code.
+    """Return the key of a result, which depends on its kind, inputs, parameters and version, and not on the code.
 
     Parameters
     ----------
     kind : str
         What the result is, such as ``"train"``.
     inputs : dict
-        What it is made from: fingerprints and keys by name.
+        Fingerprints and keys of what the result is made from, by name.
     params : dict
-        Everything else that decides the result. Text, numbers, bools, None, lists, tuples and dicts with text keys, as
-        deep as you like. The order of a dict's keys does not matter; a tuple equals a list; a NumPy scalar equals the
-        Python number of the same value; 10 and 10.0 are the same, True and 1 are not. Other floats count by their
-        ``repr``, so any change in the last digit is a change.
+        Everything else that decides the result: text, numbers, bools, None, and lists, tuples and dicts with text keys,
+        nested to any depth. The order of a dict's keys does not matter; a tuple equals a list; a NumPy scalar equals
+        the Python number of the same value; 10 and 10.0 are the same, True and 1 are not. Other floats are compared by
+        their ``repr``, so a change in the last digit gives another key.
     version : int
-        Of the kind: raised when the same inputs and parameters give another result.
+        Version of the kind, which is raised when the same inputs and parameters give another result than before.
 
     Returns
     -------
@@ -142,22 +142,25 @@ def key_with_code(kind: str, source: str, params: dict, code: str) -> str:
 
 
 def _hashed(parts) -> str:
+    """Return the hash of a list that JSON can hold: 32 hex digits."""
     text = json.dumps(parts, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
     return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 
 
 def _check_kind(kind):
+    """Raise ValueError unless ``kind`` is a plain folder name."""
     if not (isinstance(kind, str) and _KIND.fullmatch(kind)):
         raise ValueError(f"kind must be lower case letters, digits and hyphens (at most 40), not {kind!r}")
 
 
 def _kind_folder(kind) -> Path:
+    """Return the folder of all artifacts of a kind, which need not exist."""
     _check_kind(kind)
     return cache_root() / "artifacts" / kind
 
 
 def folder(kind: str, key: str) -> Path:
-    """Return the folder where an artifact is, or would be.
+    """Return the folder of an artifact, whether or not it exists.
 
     Parameters
     ----------
@@ -169,12 +172,12 @@ def folder(kind: str, key: str) -> Path:
     Returns
     -------
     pathlib.Path
-        It need not exist. Never change files in it: write a new artifact.
+        Never change files in this folder: write a new artifact.
 
     Raises
     ------
     ValueError
-        If ``kind`` or ``key`` could be anything but a plain folder name.
+        If ``kind`` or ``key`` has other characters.
     """
     parent = _kind_folder(kind)
     if not (isinstance(key, str) and _KEY.fullmatch(key)):
@@ -207,8 +210,8 @@ def info(kind: str, key: str) -> dict:
     -------
     dict
         ``kind``, ``key``, ``created`` (ISO time, UTC), ``bytes`` (of all its files except this record),
-        ``value_bytes`` and ``value_crc`` (size and CRC-32 of the object's file; None without one), and whatever its
-        writer added.
+        ``value_bytes`` and ``value_crc`` (size and CRC-32 of the object's file; None if the artifact has no object),
+        and the facts that were given to :func:`save` or :func:`writing`.
 
     Raises
     ------
@@ -219,10 +222,11 @@ def info(kind: str, key: str) -> dict:
 
 
 def _careful(read, kind, key):
-    """Return ``read(folder)``; raise which of missing, damaged and unreadable the artifact is when that fails.
+    """Return ``read(folder)`` for the folder of an artifact.
 
-    Reading is tried twice before an artifact is removed as damaged: another process may have deleted it and written it
-    anew during the first try.
+    When reading fails, raise MissingArtifactError, UnreadableArtifactError, or DamagedArtifactError (after the artifact
+    is removed). Reading is tried twice before an artifact is removed: another process may have deleted the artifact and
+    written it again during the first try.
     """
     path = folder(kind, key)
     for _ in range(2):
@@ -234,7 +238,7 @@ def _careful(read, kind, key):
             if not path.exists():
                 raise MissingArtifactError(f"nothing is stored as {kind}/{key}; make it first") from None
             reason = f"no {Path(error.filename or path).name}"
-        except (MemoryError, OSError):  # no fault of the artifact's
+        except (MemoryError, OSError):  # the artifact is not the cause
             raise
         except Exception as error:
             reason = f"{type(error).__name__}: {error}"
@@ -250,12 +254,12 @@ def _careful(read, kind, key):
 
 
 def _is_whole(path, error) -> bool:
-    """Return whether the file is as it was written, so that ``error`` comes from the program and not from the file."""
+    """Return whether the file of the object is unchanged, so that the program is the cause of ``error``."""
     try:
         file, written = _check_value(path), _read_meta(path).get("value_crc")
         if file is None:
             return False
-        if written is None:  # an earlier version kept no CRC; these errors say that a class has moved
+        if written is None:  # artifacts of an early version have no CRC; these errors mean that a class has moved
             return isinstance(error, (ImportError, AttributeError))
         return _crc(file) == written
     except (OSError, ValueError):
@@ -263,6 +267,7 @@ def _is_whole(path, error) -> bool:
 
 
 def _read_meta(path) -> dict:
+    """Read the record in the folder of an artifact; ValueError unless it is the record of this artifact."""
     meta = json.loads((path / META).read_text(encoding="utf-8"))
     if not isinstance(meta, dict) or meta.get("kind") != path.parent.name or meta.get("key") != path.name:
         raise ValueError(f"not the record of {path.parent.name}/{path.name}")
@@ -307,7 +312,7 @@ def load(kind: str, key: str):
     Returns
     -------
     object
-        What :func:`save` or :func:`write_value` was given.
+        The object that :func:`save` or :func:`write_value` wrote.
 
     Raises
     ------
@@ -316,7 +321,7 @@ def load(kind: str, key: str):
     DamagedArtifactError
         If a file was cut short or changed; the artifact is removed.
     UnreadableArtifactError
-        If the file is as it was written, but reading it fails, for example because a class has moved.
+        If the file is unchanged but cannot be read, for example because a class has moved.
     StoreError
         If the artifact was written without an object.
     """
@@ -324,7 +329,7 @@ def load(kind: str, key: str):
 
 
 def _check_value(path):
-    """Return the file of the object, None without one; raise unless it has the size that was written."""
+    """Return the file of the object, or None if there is no object; ValueError unless it has the recorded size."""
     meta = _read_meta(path)
     if meta.get("value_bytes") is None:
         return None
@@ -336,6 +341,7 @@ def _check_value(path):
 
 
 def _read_value(path):
+    """Read the object in the folder of an artifact."""
     import joblib
 
     file = _check_value(path)
@@ -345,21 +351,21 @@ def _read_value(path):
 
 
 def save(kind: str, key: str, value, **meta) -> Path:
-    """Store an object.
+    """Store an object as an artifact, unless there is one with this key already.
 
     Parameters
     ----------
     kind, key : str
-        Where; see :func:`folder`.
+        See :func:`folder`.
     value : object
-        Anything joblib can write.
+        Anything that joblib can write.
     **meta
-        Further facts for the record, as JSON knows them: :func:`info` and :func:`entries` return them.
+        Further facts for the record, in types that JSON has. :func:`info` and :func:`entries` return them.
 
     Returns
     -------
     pathlib.Path
-        The artifact's folder. An artifact that is there already is kept, for its key decides its value.
+        The folder of the artifact. An existing artifact is kept, because an object is determined by its key.
     """
     if not exists(kind, key):
         with writing(kind, key, **meta) as path:
@@ -384,23 +390,23 @@ def write_value(path, value, name: str = VALUE) -> None:
 
 @contextmanager
 def writing(kind: str, key: str, *, replace: bool = False, **meta):
-    """Write an artifact of several files, all or nothing.
+    """Write an artifact that may have several files; other processes see all of them or none.
 
     Parameters
     ----------
     kind, key : str
-        Where; see :func:`folder`.
+        See :func:`folder`.
     replace : bool
-        Whether an artifact that is there already is replaced; else it is kept.
+        Whether to replace an existing artifact of this key; otherwise it is kept.
     **meta
-        Further facts for the record, as JSON knows them.
+        Further facts for the record, in types that JSON has.
 
     Yields
     ------
     pathlib.Path
-        An empty folder to fill: :func:`write_value` for the object, and any other files. It becomes the artifact when
-        the block ends, unless another process finished the same key first: then that one stays. An exception in the
-        block leaves nothing behind.
+        An empty folder for the files: call :func:`write_value` for the object, and write any other files. The folder
+        becomes the artifact when the block ends, unless another process has finished an artifact of the same key: then
+        that artifact is kept. After an exception in the block, the folder is removed.
 
     Examples
     --------
@@ -411,8 +417,8 @@ def writing(kind: str, key: str, *, replace: bool = False, **meta):
     target = folder(kind, key)
     for name in _OWN_META:
         if name in meta:
-            raise ValueError(f"{name!r} is written by the store itself; name this fact otherwise")
-    json.dumps(meta, default=_json_scalar)  # an unusable fact fails here, before the work
+            raise ValueError(f"{name!r} is written by the store itself; give this fact another name")
+    json.dumps(meta, default=_json_scalar)  # raises TypeError for an unsuitable fact before the work begins
     target.parent.mkdir(parents=True, exist_ok=True)
     remove_stale(kind)
     path = target.parent / f"{_HIDDEN[0]}{key}-{uuid.uuid4().hex[:12]}"
@@ -434,16 +440,18 @@ def writing(kind: str, key: str, *, replace: bool = False, **meta):
             _remove(target)
         _publish(path, target)
     finally:
-        shutil.rmtree(path, ignore_errors=True)  # already gone when it was renamed
+        shutil.rmtree(path, ignore_errors=True)  # after the renaming the folder does not exist
 
 
 def _value_facts(file) -> dict:
+    """Return size in bytes and CRC-32 of the file of an object, None for both if there is no file."""
     if not file.is_file():
         return {"value_bytes": None, "value_crc": None}
     return {"value_bytes": file.stat().st_size, "value_crc": _crc(file)}
 
 
 def _crc(file) -> int:
+    """Return the CRC-32 of a file, read in blocks of 1 MiB."""
     crc = 0
     with open(file, "rb") as stream:
         while block := stream.read(1 << 20):
@@ -452,6 +460,11 @@ def _crc(file) -> int:
 
 
 def _publish(path, target):
+    """Rename the written folder to its final name, unless another process has finished the same artifact.
+
+    Up to ten times: the artifact of another process may appear or be deleted between two steps. An incomplete folder of
+    the final name is removed.
+    """
     for attempt in range(10):
         try:
             os.rename(path, target)
@@ -462,19 +475,23 @@ def _publish(path, target):
                 raise
         try:
             _read_meta(target)
-            return  # another process was first, and its artifact is as good as ours
+            return  # another process has finished the same artifact
         except (FileNotFoundError, NotADirectoryError, ValueError):
-            if attempt:  # not just deleted by another process: a wreck
+            if (
+                attempt
+            ):  # still not readable at the second attempt: an incomplete folder, not one that is just being deleted
                 _remove(target)
 
 
 def _json_scalar(value):
+    """Return a NumPy scalar as a Python number; TypeError for any other value that JSON does not have."""
     if hasattr(value, "dtype") and getattr(value, "shape", None) == ():
         return value.item()
     raise TypeError(f"{value!r} ({type(value).__name__}) cannot be kept in {META}; give numbers, text, lists or dicts")
 
 
 def _force_to_disk(path):
+    """Make sure that all files and folders in a folder are on the disk, so that they survive a loss of power."""
     for inner, _, names in os.walk(path, topdown=False):
         for name in names:
             _sync(Path(inner) / name)
@@ -482,6 +499,7 @@ def _force_to_disk(path):
 
 
 def _sync(path):
+    """Make sure that one file, or the list of files of one folder, is on the disk."""
     if path.is_dir() and os.name == "nt":
         return  # Windows cannot open a folder
     handle = os.open(path, os.O_RDONLY if os.name != "nt" else os.O_RDWR)
@@ -492,7 +510,7 @@ def _sync(path):
 
 
 def rewrite(kind: str, key: str, value) -> None:
-    """Replace the object of an artifact by an equal one in another format.
+    """Replace the object of an artifact by ``value``, the same content in another format.
 
     The new object goes to a file of its own, and the record then changes in one step to name that file. So a process
     that reads meanwhile finds one of the two objects, and nothing is lost when this process is killed.
@@ -541,7 +559,7 @@ def entries(kind: str) -> list[dict]:
 
 
 def delete(kind: str, key: str) -> bool:
-    """Remove an artifact in one step: other processes find it whole or not at all.
+    """Remove an artifact in one step, so that other processes see it complete or not at all.
 
     Parameters
     ----------
@@ -556,6 +574,7 @@ def delete(kind: str, key: str) -> bool:
 
 
 def _remove(path) -> bool:
+    """Remove a file or folder, which is first renamed; return whether it existed."""
     hidden = path.parent / f"{_HIDDEN[1]}{path.name}-{uuid.uuid4().hex[:12]}"
     try:
         os.rename(path, hidden)
@@ -569,21 +588,22 @@ def _remove(path) -> bool:
 
 
 def remove_stale(kind: str, older_than: float = STALE_SECONDS) -> int:
-    """Remove artifacts that killed processes left half written or half deleted.
+    """Remove artifacts that are half written or half deleted because a process was killed.
 
-    :func:`writing` does this for its kind.
+    :func:`writing` calls this function for its kind.
 
     Parameters
     ----------
     kind : str
         Kind whose folder is cleaned.
     older_than : float
-        Seconds since the last change to any of its files. A younger one may still be written by another process.
+        Age in seconds, since the last change of any file of the artifact. Another process may still be writing a
+        younger artifact.
 
     Returns
     -------
     int
-        How many folders were removed.
+        Number of folders that were removed.
     """
     parent = _kind_folder(kind)
     removed = 0
@@ -592,7 +612,7 @@ def remove_stale(kind: str, older_than: float = STALE_SECONDS) -> int:
             continue
         try:
             changed = max(p.stat().st_mtime for p in (path, *path.rglob("*")))
-        except OSError:  # being written or deleted right now
+        except OSError:  # another process is just writing or deleting it
             continue
         if time.time() - changed > older_than:
             shutil.rmtree(path, ignore_errors=True)

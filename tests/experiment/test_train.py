@@ -142,7 +142,7 @@ def test_every_form_parameter_is_the_estimators(data):
 
 def test_a_form_shows_what_an_empty_beam_means():
     beam = next(p for p in experiment.MODELS["PLT"].parameters if p.name == "beam")
-    assert beam.optional and beam.empty == "exact" and beam.help.startswith("Empty searches exactly.")
+    assert beam.optional and beam.empty == "exact" and beam.help.startswith("Empty: the search is exact.")
 
 
 def test_noise_in_training_makes_a_twin_of_the_same_class(data):

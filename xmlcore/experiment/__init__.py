@@ -1,4 +1,4 @@
-"""Experiments: what is computed and kept, as tasks of several kinds, and the same as plain functions for notebooks.
+"""Experiments: tasks of several kinds, whose results are kept, and the same work as plain functions for notebooks.
 
 >>> from xmlcore import experiment
 >>> run = experiment.run(dataset, "PLT", {"n_estimators": 3})                        # doctest: +SKIP
@@ -8,7 +8,7 @@
 A kind of task is a file of this package; :mod:`xmlcore.experiment.task` says how to add one.
 """
 
-from xmlcore.experiment import explanations, prepare, robustness  # noqa: F401  their kinds of task are registered
+from xmlcore.experiment import explanations, prepare, robustness  # noqa: F401  the import registers their kinds of task
 from xmlcore.experiment.catalog import MODELS, SELECTORS
 from xmlcore.experiment.compare_selections import compare_selections, comparison_titles
 from xmlcore.experiment.estimates import candidate_bytes, measure_speed, most_adversaries, selection_plan

@@ -1,4 +1,4 @@
-"""The models and feature selectors that can be run, with what a user should know of each."""
+"""The models and feature selectors that can be run, with their descriptions for users."""
 
 from dataclasses import dataclass, replace
 from importlib import import_module
@@ -20,13 +20,14 @@ from xmlcore.selection.rivals import (
 
 @dataclass(frozen=True)
 class ModelInfo:
-    """A model that can be run: where its class is, and what a user should know.
+    """A model or feature selector that can be run: the place of its class, and its description for users.
 
     Attributes
     ----------
     location : str
         ``"module:Class"``; :attr:`cls` imports it.
     title, summary, paper : str
+        Name, description and reference for users.
     parameters : tuple of Parameter
     """
 
@@ -37,7 +38,7 @@ class ModelInfo:
     parameters: tuple[Parameter, ...]
 
     def filled(self, name: str, params: dict | None) -> dict:
-        """Parameters with the defaults of those that are not given.
+        """Return parameters with the defaults filled in.
 
         Raises
         ------
@@ -83,8 +84,9 @@ MODELS = {
         location="xmlcore.models.plt:PLT",
         title="Probabilistic label tree",
         summary=(
-            "The labels are the leaves of a tree with a linear classifier at every node; the probability of a label "
-            "is the product along its path. Quick to train and to search, exact top-k."
+            "The labels are the leaves of a tree with a linear classifier at every node. The probability of a "
+            "label is the product of the probabilities on the path from the root to the label. Training and "
+            "prediction are fast, and the top k labels are exact."
         ),
         paper="Jasinska et al., ICML 2016; Prabhu et al., WWW 2018",
         parameters=(*in_form(PLT.PARAMETERS), *NOISE),
@@ -93,9 +95,9 @@ MODELS = {
         location="xmlcore.models.ldsm:LdSM",
         title="Log-depth streaming multi-label trees",
         summary=(
-            "Decision trees over rows: every node learns on the fly where to send them, by an objective J that wants "
-            "children of equal weight and labels that stay together. A leaf predicts what its training rows had. The "
-            "Trees page shows the trees and J."
+            "Decision trees that divide the rows. During training, every node learns to which children rows "
+            "go, by an objective J that favours children of equal weight and keeps the rows of a label "
+            "together. A leaf predicts the labels of its training rows. The Trees page shows the trees and J."
         ),
         paper="Majzoubi and Choromanska, AISTATS 2020",
         parameters=(*in_form(LdSM.PARAMETERS), *NOISE),
@@ -104,8 +106,8 @@ MODELS = {
         location="xmlcore.models.one_vs_rest:OneVsRest",
         title="One classifier per label",
         summary=(
-            "A linear classifier for every label, each trained on all rows: the baseline where labels are few. "
-            "Training time grows with rows times labels, so thousands of labels take minutes to hours."
+            "A linear classifier for every label, each trained on all rows: the baseline for data with few "
+            "labels. Training time grows with rows times labels, so thousands of labels take minutes to hours."
         ),
         paper="Fan et al., JMLR 2008 (liblinear); Babbar and Schölkopf, WSDM 2017",
         parameters=(*in_form(OneVsRest.PARAMETERS), *NOISE),
@@ -114,9 +116,10 @@ MODELS = {
         location="xmlcore.models.double_sampling:DoubleSampling",
         title="Double sampling for many classes",
         summary=(
-            "Turns many classes into one binary problem over pairs of a row and a class, described by ten features; a "
-            "prediction ranks the classes of nearest centroid. For rows of one class each, and values that count "
-            "something. Learns ten weights, whatever the number of classes."
+            "Turns a problem with many classes into one binary problem over pairs of a row and a class, each "
+            "described by ten features. A prediction ranks the classes with the nearest centroids. It needs "
+            "rows with exactly one class and values that are amounts, such as counts of words. It learns ten "
+            "weights, whatever the number of classes."
         ),
         paper="Joshi et al., NIPS 2017",
         parameters=(*in_form(DoubleSampling.PARAMETERS), *NOISE),
@@ -125,14 +128,14 @@ MODELS = {
 
 # --- selections of features ---
 
-# The classes of xmlcore.selection, as MODELS: their n_features may also be a whole number, a count.
+# The feature selectors of xmlcore.selection. Forms set n_features as a share; a number of features is also accepted.
 SELECTORS = {
     "FALS": ModelInfo(
         location="xmlcore.selection.fals:FALS",
         title="Label-specific selection by attribution",
         summary=(
-            "Trains one small network for all labels, and keeps for each label the features to which the label's "
-            "output is most sensitive, on average over the training rows."
+            "Trains one small network for all labels. For each label, it keeps the features to which the "
+            "label's output is most sensitive, on average over the training rows."
         ),
         paper="FALS: Feature attribution for label-specific feature selection in multi-label learning",
         parameters=in_form(FALS.PARAMETERS),
@@ -141,8 +144,9 @@ SELECTORS = {
         location="xmlcore.selection.rivals:ChiSquaredSelection",
         title="Chi-squared",
         summary=(
-            "Keeps the features whose sums over rows with the label and over rows without differ most from what chance "
-            "would give. One sparse product for all labels; values must not be negative."
+            "For each feature, compares its sum over rows with the label and its sum over rows without the "
+            "label with the sums that chance would give. Keeps the features that differ most. It takes one "
+            "sparse product for all labels; values must not be negative."
         ),
         paper="As scikit-learn's chi2",
         parameters=in_form(ChiSquaredSelection.PARAMETERS),
@@ -151,8 +155,8 @@ SELECTORS = {
         location="xmlcore.selection.rivals:MutualInformationSelection",
         title="Mutual information",
         summary=(
-            "Keeps the features that say most about the label by being above or below their median. One sparse product "
-            "for all labels."
+            "Keeps the features that tell most about the label by being above or below their median. It takes "
+            "one sparse product for all labels."
         ),
         paper="As scikit-learn's mutual_info_classif for features of two values",
         parameters=in_form(MutualInformationSelection.PARAMETERS),
@@ -160,7 +164,10 @@ SELECTORS = {
     "Lasso": ModelInfo(
         location="xmlcore.selection.rivals:LassoSelection",
         title="LASSO",
-        summary="Keeps the features of largest weight in a linear least-squares model with L1 penalty for each label.",
+        summary=(
+            "Fits a linear least-squares model with an L1 penalty for each label, and keeps the features with "
+            "the largest weights."
+        ),
         paper="Tibshirani, JRSS B 1996",
         parameters=in_form(LassoSelection.PARAMETERS),
     ),
@@ -168,8 +175,8 @@ SELECTORS = {
         location="xmlcore.selection.rivals:RandomForestSelection",
         title="Random forest",
         summary=(
-            "Keeps the features that lower impurity most in the trees of a random forest, one for each label: the "
-            "paper's rival, and by far the slowest."
+            "Fits a random forest for each label, and keeps the features that reduce impurity most in its "
+            "trees. The paper on FALS compares with it; it is by far the slowest method."
         ),
         paper="Breiman, Machine Learning 2001",
         parameters=in_form(RandomForestSelection.PARAMETERS),

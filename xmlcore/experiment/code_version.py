@@ -1,4 +1,4 @@
-"""Which code made a result: a hash of what decides results, so that an edit of a text changes nothing."""
+"""The version of the code that made a result: a hash of the code that decides results, without texts for users."""
 
 import ast
 import functools
@@ -23,7 +23,7 @@ DECIDES = (
     "validation.py",
 )
 LIBRARIES = ("numpy", "scipy", "numba")
-TEXTS = frozenset({"label", "help", "title", "summary", "paper", "empty"})  # keyword arguments that are words for users
+TEXTS = frozenset({"label", "help", "title", "summary", "paper", "empty"})  # keyword arguments with texts for users
 
 
 @functools.cache
@@ -65,6 +65,7 @@ def _meaning(tree) -> str:
 
 
 def _write(node, write):
+    """Call ``write`` with the pieces of the text of :func:`_meaning` for one node or value."""
     if isinstance(node, ast.AST):
         write(type(node).__name__)
         write("(")
@@ -92,12 +93,12 @@ def _write(node, write):
 
 
 def _is_text(line) -> bool:
-    """Whether a line of code is nothing but a string: a docstring, or a note on an attribute."""
+    """Return whether a statement is only a string: a docstring, or a description of an attribute."""
     return isinstance(line, ast.Expr) and isinstance(line.value, ast.Constant) and isinstance(line.value.value, str)
 
 
 def _without_texts(call):
-    """Return a call without what is words for users: ``help="..."``, and the second and third of a Parameter."""
+    """Return a call without texts for users: ``help="..."`` and the like, and label and help of a Parameter."""
     name = getattr(call.func, "id", getattr(call.func, "attr", ""))
     args = [arg for at, arg in enumerate(call.args) if not (name == "Parameter" and at in (1, 2))]
     keywords = [k for k in call.keywords if not (k.arg in TEXTS and _is_words(k.value))]
@@ -105,6 +106,7 @@ def _without_texts(call):
 
 
 def _is_words(value) -> bool:
+    """Return whether an expression is a text, or a sum of texts."""
     if isinstance(value, ast.BinOp):  # "some words" + OTHER_WORDS
         return _is_words(value.left) or _is_words(value.right)
     return isinstance(value, ast.JoinedStr) or (isinstance(value, ast.Constant) and isinstance(value.value, str))

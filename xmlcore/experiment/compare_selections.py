@@ -1,4 +1,4 @@
-"""Selections of features compared: decision trees are trained on the features that each keeps."""
+"""Comparison of selections by the measures of decision trees that are trained on the selected features."""
 
 import time
 from dataclasses import dataclass, field
@@ -29,7 +29,7 @@ FOLDER = "judged"
 ALL = "all features"
 MEASURES = ("Hamming loss", "one-error", "ranking loss", "average precision", "micro-AUC")
 SMALLER_IS_BETTER = MEASURES[:3]
-VARIED = ("n_features", "random_state")  # parameters of selections that a comparison varies: their values do not count
+VARIED = ("n_features", "random_state")  # a comparison varies these parameters of selections, and ignores their values
 COLUMNS = ["method", "pattern", "share", "n_features", "seed", "measure", "value", "select_s", "seconds"]
 
 
@@ -82,14 +82,16 @@ def compare_selections(
     dataset : Dataset
     selections : sequence
         Pairs of a method and its parameters, as :func:`select` takes them; None stands for all features. The share of
-        features is varied, so a selection's own number of features does not count.
+        features is varied, so the parameter n_features of a selection has no effect.
     shares : sequence of float in (0, 1]
-        Of the features, for each label. A selection is made once, for the largest share: a smaller share keeps its
-        best features. When several shares come to the same number of features, the nearest to it is measured.
+        Shares of all features that each label keeps. A selection is made once, for the largest share, and its best
+        features are used for smaller shares. If several shares are rounded to the same number of features, only the
+        share nearest to this number is measured.
     seeds : sequence of int
-        Of the selections that have one, and of the trees: from 0 to 2**31 - 1, which all of them take.
+        Seeds of the trees, and of the selections that have a seed: from 0 to 2**31 - 1.
     n_rows : int, optional
-        Train on a random sample of so many training rows, and measure at most as many test rows; by default all.
+        Train on a random sample of this number of training rows, and measure at most this number of test rows; by
+        default all rows.
     progress : callable, optional
         See :class:`xmlcore.progress.Progress`; an exception from it stops the work.
 
@@ -100,13 +102,13 @@ def compare_selections(
     Raises
     ------
     ValueError, TypeError
-        Shares, seeds or selections that cannot be; these are checked before anything is done.
+        Invalid shares, seeds or selections. They are checked before any selection is made.
 
     Notes
     -----
-    Trees give many labels equal scores. These count as if in random order: one-error, ranking loss and average
-    precision are taken with ``ties="mean"``, and micro-AUC is so by definition. The default of ranking loss and average
-    precision, the worst order, would favour selections whose trees leave fewer ties.
+    Trees give many labels equal scores. Such labels are ranked in random order, in effect: one-error, ranking loss and
+    average precision are computed with ``ties="mean"``, and micro-AUC always treats ties in this way. The default of
+    ranking loss and average precision, the worst order, would favour selections whose trees give fewer ties.
     """
     import pandas as pd
 
@@ -128,7 +130,7 @@ def compare_selections(
 
 
 def comparison_titles(selections) -> list[str]:
-    """Return the names of selections in a comparison: the method, and the parameters that tell it from others.
+    """Return the names of selections in a comparison: the method, and the parameters in which it differs from others.
 
     Parameters
     ----------
@@ -155,7 +157,7 @@ def comparison_titles(selections) -> list[str]:
 
 
 class _Study:
-    """The rows and selections of a comparison, and how far it is."""
+    """The rows, selections and progress of a comparison."""
 
     def __init__(self, dataset, wanted, progress):
         self.selections, self.seeds = wanted["selections"], wanted["seeds"]
@@ -168,7 +170,7 @@ class _Study:
         self.warned = WarningsBySeed()
         self.progress = progress
         self._costs = estimates.comparison_steps(dataset, self.selections, self.counts, self.seeds, self.rows.size)
-        self._at = 0  # steps done
+        self._at = 0  # number of steps that have begun
 
     def warm_up(self):
         """Compile the kernels of the trees and of the measures."""
@@ -178,7 +180,7 @@ class _Study:
         _measures(few > 0, BRDT().fit(few, few > 0).predict_proba(few))
 
     def lines_of(self, at) -> list[tuple]:
-        """Make a selection with every seed, train trees on every share of it, and return the lines of the frame."""
+        """Make selection number ``at`` with every seed, train trees on every share, and return rows of the frame."""
         selection, title = self.selections[at], self.titles[at]
         pattern = selection[1]["pattern"] if selection is not None and selection[0] == "FALS" else ""
         if selection is not None:
@@ -218,18 +220,19 @@ class _Study:
         return values, time.perf_counter() - start
 
     def _step(self, phase, detail) -> Progress:
-        """Return what the next step reports to."""
+        """Begin the next step, and return the function to which it reports its progress."""
         start, end = self._fraction(self._at), self._fraction(self._at + 1)
         self._at += 1
         inner = part_of(self.progress, start, end, phase=phase)
         return lambda own_phase, fraction, own_detail="": inner(own_phase, min(fraction, 1.0), detail)
 
     def _fraction(self, n_steps) -> float:
-        """Return the part of the whole work that the first steps are."""
+        """Return the time of the first ``n_steps`` steps, as a share of the time of all steps."""
         return min(1.0, sum(self._costs[:n_steps]) / (sum(self._costs) or 1.0))
 
 
 def _measures(Y, scores) -> dict:
+    """Return the :data:`MEASURES` of scores, by name."""
     values = (
         metrics.hamming_loss(Y, scores > 0.5),
         metrics.one_error(Y, scores, ties="mean"),
@@ -241,7 +244,7 @@ def _measures(Y, scores) -> dict:
 
 
 def features_of_shares(shares, n_features: int) -> dict[int, float]:
-    """Return the numbers of features that shares come to, each once, with the share that is nearest to each."""
+    """Return a dict from the different numbers of features, to which shares are rounded, to the nearest share."""
     nearest = {}
     for share in shares:
         count = max(1, round(share * n_features))
@@ -251,9 +254,10 @@ def features_of_shares(shares, n_features: int) -> dict[int, float]:
 
 
 def _checked(selections, shares, seeds, n_rows) -> dict:
+    """Return the parameters of a comparison with sorted shares and seeds, and all parameters of each selection."""
     shares = sorted({float(share) for share in shares})
     if not shares or not 0 < shares[0] <= shares[-1] <= 1:
-        raise ValueError(f"shares must be above 0 and at most 1, at least one of them, not {shares}")
+        raise ValueError(f"shares must be above 0 and at most 1, and there must be at least one, not {shares}")
     selections = [None if one is None else (one[0], selection_params(*one)) for one in selections]
     if not selections:
         raise ValueError("no selection to compare: give pairs of a method and its parameters, or None for all features")
@@ -265,7 +269,7 @@ def _checked(selections, shares, seeds, n_rows) -> dict:
 
 @register
 class CompareSelections(Task):
-    """Compare selections by decision trees on the features that they keep.
+    """Compare selections by decision trees that are trained on the features that the selections keep.
 
     Inputs: ``dataset``. Parameters: ``selections`` (each a pair of a method and its parameters, or None for all
     features), ``shares``, ``seeds``, ``n_rows``: see :func:`compare_selections`.
@@ -285,6 +289,7 @@ class CompareSelections(Task):
 
     def params_in_key(self):
         def counted(method, params):
+            """Return a selection without the parameters that the comparison varies."""
             return {"method": method, "params": {n: v for n, v in params.items() if n not in VARIED}}
 
         selections = self.params["selections"]

@@ -1,7 +1,7 @@
-"""Results that were kept before results were plain values: found by their old keys, and read as plain values.
+"""Reads results of early versions, which were not kept as plain values, by their old keys.
 
-Until version 0.1 a result was a pickled instance of a class of this package, and its key held a hash of all code. Such
-results are not found by a task's key. A workspace still names them, and :func:`find` computes their old keys.
+Until version 0.1 a result was a pickled instance of a class of this package, and its key held a hash of all code. The
+key of a task does not find such a result; :func:`find` computes its old key.
 """
 
 import functools
@@ -12,7 +12,7 @@ from types import ModuleType
 from xmlcore import store
 from xmlcore.ranking import Ranking
 
-# Module -> classes that old pickles name.
+# Modules of early versions -> their classes whose instances were pickled.
 CLASSES = {
     "xmlcore.experiment._runs": ("Run",),
     "xmlcore.experiment._selection": ("Selection",),
@@ -26,7 +26,7 @@ _lock = threading.Lock()
 
 
 class Recorded:
-    """Attributes of an instance of a class that is no more."""
+    """Holds the attributes of an unpickled instance whose class no longer exists."""
 
 
 def read(folder: str, key: str) -> dict:
@@ -40,7 +40,7 @@ def read(folder: str, key: str) -> dict:
         if isinstance(value.get("ranking"), Ranking):
             value["ranking"] = value["ranking"]._asdict()
         return value
-    return {"measures": value}  # parts of ensembles were kept as a DataFrame
+    return {"measures": value}  # early versions kept measures of parts of ensembles as a DataFrame
 
 
 def find(folder: str, source: str, params: dict) -> str | None:
@@ -64,13 +64,16 @@ def find(folder: str, source: str, params: dict) -> str | None:
 
 @functools.lru_cache(maxsize=64)
 def _codes(folder, changed) -> tuple[str, ...]:
-    """Hashes of code that made old results, newest first; ``changed`` is when the folder did, so results are reused."""
+    """Return the hashes of code in the records of old results, newest first.
+
+    ``changed``, the time of the last change of the folder, makes the cache forget this when the folder changes.
+    """
     entries = store.entries(folder)
     return tuple(dict.fromkeys(one["code_version"] for one in entries if "code_version" in one))
 
 
 class _old_modules:
-    """While this context lasts, pickles find a :class:`Recorded` where old modules had their classes."""
+    """Context in which classes of old modules are unpickled as subclasses of :class:`Recorded`."""
 
     def __enter__(self):
         _lock.acquire()

@@ -1,9 +1,9 @@
-"""Estimates of time and memory for all kinds of tasks, before anything is done.
+"""Estimates of the time and memory that tasks of all kinds will take.
 
-The constants are seconds of one core of the machine that they were measured on (:data:`REFERENCE` says what a small
-benchmark takes there). :func:`measure_speed` runs the same benchmark once on this machine, and every estimate is scaled
-by the ratio. Estimates are meant to be within a factor of three; ``tests/experiment/test_estimates.py`` compares them
-with what tasks take.
+The constants are seconds of one core of the reference machine, on which they were measured. :data:`REFERENCE` has the
+times of a small benchmark on that machine. :func:`measure_speed` runs the same benchmark once on this machine, and
+every estimate is scaled by the ratio. Estimates should be right within a factor of three;
+``tests/experiment/test_estimates.py`` compares them with measured times.
 """
 
 import functools
@@ -21,54 +21,54 @@ from xmlcore.experiment.task import Estimate
 from xmlcore.system import cache_root, effective_jobs
 
 FOLDER = "speed"
-VERSION = 1  # of the benchmark
-START = 0.2  # seconds that any task takes: reading inputs, loading kernels, saving
-PREPARE = 10.0  # seconds for the largest data set of the catalog
+VERSION = 1  # version of the benchmark, part of the key of its result
+START = 0.2  # seconds of every task: reading inputs, loading kernels, saving
+PREPARE = 10.0  # seconds to make the largest data set of the catalog
 
 # Training and prediction, seconds of one core.
 PLT_VALUE = 6e-8  # per nonzero of a row and label of the row, per level of the tree
 PLT_ROW = 5e-6  # per row, per level of the tree
-PLT_LEVELS = 0.6  # exponent of the number of levels: lower ones have fewer rows in each node
+PLT_LEVELS = 0.6  # time grows with this power of the number of levels: deep levels have fewer rows in each node
 PLT_PREDICT = 8e-9  # per nonzero and square root of the number of labels
-PLT_TREES = 1.6  # exponent of the number of trees, when predicting
+PLT_TREES = 1.6  # prediction time grows with this power of the number of trees
 ONE_VS_REST = 3.5e-7  # per row, label and square root of the nonzeros of a row
 ONE_VS_REST_PREDICT = 1e-9  # per nonzero and label
-LDSM = 1.3e-7  # per tree and level: of nonzeros, 6 times labels of rows, 30 times rows
+LDSM = 1.3e-7  # per tree, per level, and per nonzero; a label of a row counts as 6 nonzeros, and a row as 30
 LDSM_PREDICT = 8e-9  # per tree, level and nonzero
-DOUBLE_SAMPLING_CLASS = 2.5e-4  # per class, with the default numbers of examples and adversaries
+DOUBLE_SAMPLING_CLASS = 2.5e-4  # per class, for the default numbers of examples and adversaries
 DOUBLE_SAMPLING_VALUE = 1e-7  # per nonzero
 DOUBLE_SAMPLING_PREDICT = 1.3e-6  # per nonzero
-ROW = 2e-6  # per row predicted, any model
+ROW = 2e-6  # per predicted row, with any model
 
 # Feature selection, seconds of one core.
 TREE_VALUE = 9e-8  # decision trees: per nonzero, square root of a row and share of positive rows
-TREE_ROW = 12.0  # decision trees: a row costs as much as so many nonzeros
+TREE_ROW = 12.0  # decision trees: a row takes as long as this number of nonzeros
 TREE_LABEL = 1.5e-3  # decision trees: per label
-FOREST_TREE = 0.1  # a tree of a forest, as a share of one that tries all features
+FOREST_TREE = 0.1  # time of a tree of a forest, as a share of the time of a tree that tries all features
 LASSO = 1e-8  # per label, row and feature; a sixteenth of that when few rounds are needed
-PRODUCT = 4e-8  # per entry of a sparse product, or score
+PRODUCT = 4e-8  # per multiply-add of a sparse product, and per score
 
 # Noise and explanations, seconds of one core.
-DENSE_VALUE = 5e-8  # that a PLT reads of a dense row
+DENSE_VALUE = 5e-8  # per value of a dense row and tree, for the prediction of a PLT
 NOISE_VALUE = 3e-8  # per value that gets noise
 GRADIENT_STEPS = {"fgsm": 1, "pgd": 21}
 GRADIENT_FEATURE = 1.5e-7  # per row, feature and step of an attack
 GRADIENT_STEP = 4e-5  # per row and step of an attack
-EXPLAIN_ROW = 0.01  # per row explained
-EXPLAIN_TREE = 6e-4  # per row explained and tree of LdSM
-DELETIONS = 24  # predictions per row explained
+EXPLAIN_ROW = 0.01  # per explained row
+EXPLAIN_TREE = 6e-4  # per explained row and tree of LdSM
+DELETIONS = 24  # number of predictions per explained row
 
 # Double sampling, memory.
-CANDIDATES_AT_ONCE = 1 << 24  # candidates of the test rows that are predicted together: 64 MB of class ids
-BYTES_PER_CANDIDATE = 40  # of the class, f, and temporary arrays of f, while rows are predicted
+CANDIDATES_AT_ONCE = 1 << 24  # most candidates, over all test rows that are predicted together: 64 MB of class ids
+BYTES_PER_CANDIDATE = 40  # for its class id, its score f, and temporary arrays, while rows are predicted
 
-# Seconds that the pieces of the benchmark take on the machine that the constants were measured on.
+# Seconds that the pieces of the benchmark take on the reference machine.
 REFERENCE = {"training": 0.0104, "prediction": 0.0152, "trees": 0.0218, "products": 0.0155}
 
 
 @dataclass(frozen=True)
 class Speed:
-    """How many times longer than on the reference machine work takes on this one, by what it mostly does."""
+    """Time of work on this machine, as a multiple of its time on the reference machine, for four sorts of work."""
 
     training: float = 1.0
     prediction: float = 1.0
@@ -77,12 +77,13 @@ class Speed:
 
 
 def speed() -> Speed:
-    """Return what :func:`measure_speed` has kept for this machine; a machine like the reference until then."""
+    """Return the kept result of :func:`measure_speed`; all ratios are 1 if it was not called on this machine."""
     return _kept_speed(str(cache_root()), store.changed(FOLDER))
 
 
 @functools.lru_cache(maxsize=8)
 def _kept_speed(root, changed) -> Speed:
+    """Return :func:`speed`; the arguments only make the cache forget a result when the store has changed."""
     try:
         return Speed(**store.load(FOLDER, _speed_key()))
     except (store.StoreError, TypeError):
@@ -106,14 +107,15 @@ def measure_speed() -> Speed:
 
 
 def _speed_key() -> str:
+    """Return the key of the measured speed of this machine."""
     machine = {"name": platform.node(), "processor": platform.machine(), "cores": effective_jobs(None)}
     return store.artifact_key(FOLDER, {}, machine, VERSION)
 
 
 def benchmark() -> dict[str, float]:
-    """Return the seconds of one core that each piece of the benchmark takes: the least of a few repeats.
+    """Return the time of each piece of the benchmark, in seconds of one core: the shortest of five repeats.
 
-    A first round, which is not counted, loads the kernels.
+    Each piece first runs once without being timed, to load its kernels.
     """
     import scipy.sparse as sp
 
@@ -130,22 +132,22 @@ def benchmark() -> dict[str, float]:
         "trees": lambda: BRDT(n_jobs=1).fit(X[:200], Y[:200, :8]),
         "products": lambda: [Y.T.astype(np.float32) @ X for _ in range(20)],
     }
-    found = {}
+    shortest = {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for name, piece in pieces.items():
             piece()
             times = []
             for _ in range(5):
-                start = time.process_time()  # other programs do not count
+                start = time.process_time()  # the time of other programs does not count
                 piece()
                 times.append(time.process_time() - start)
-            found[name] = max(min(times), 1e-6)
-    return found
+            shortest[name] = max(min(times), 1e-6)
+    return shortest
 
 
 def _wall(seconds: float) -> float:
-    """Return the time that work of so many seconds of one core takes on all cores."""
+    """Return the seconds that work takes on all cores, if it takes ``seconds`` on one core."""
     return seconds / effective_jobs(None) ** 0.8
 
 
@@ -153,7 +155,7 @@ def _wall(seconds: float) -> float:
 
 
 def train(dataset, model: str, params: dict) -> Estimate:
-    """Estimate a training, and the measurement on the test rows.
+    """Estimate the training of a model and its measurement on the test rows.
 
     Parameters
     ----------
@@ -161,7 +163,7 @@ def train(dataset, model: str, params: dict) -> Estimate:
     model : str
         A key of :data:`xmlcore.experiment.MODELS`.
     params : dict
-        All of them.
+        All parameters of the model.
     """
     n_rows, nonzeros, n_bytes = dataset.n_train, dataset.X_train.nnz, 0
     if params.get("noise_sigma", 0) > 0:
@@ -171,13 +173,17 @@ def train(dataset, model: str, params: dict) -> Estimate:
         n_bytes = augmented_bytes(n_rows, dataset.n_features, nonzeros, ratio, support)
         nonzeros += ratio * (n_rows * dataset.n_features if support == "all" else nonzeros)
         n_rows *= 1 + ratio
-    labels = dataset.Y_train.nnz / dataset.n_train  # of a row
+    labels = dataset.Y_train.nnz / dataset.n_train  # mean number of labels of a row
     fitting, predicting = _TRAININGS[model](params, n_rows, nonzeros, labels, dataset)
     now = speed()
     return Estimate(START + _wall(fitting * now.training + predicting * now.prediction), int(n_bytes))
 
 
+# Each of these returns the seconds of one core of training and of prediction. ``labels`` is the mean number of a row.
+
+
 def _plt(params, n_rows, nonzeros, labels, dataset):
+    """Return seconds of training and of prediction for PLT."""
     leaves = max(1.0, dataset.n_labels / params["max_leaf_labels"])
     levels = (1 + math.log(leaves, params["arity"])) ** PLT_LEVELS
     n_trees = params["n_estimators"]
@@ -187,11 +193,13 @@ def _plt(params, n_rows, nonzeros, labels, dataset):
 
 
 def _one_vs_rest(params, n_rows, nonzeros, labels, dataset):
+    """Return seconds of training and of prediction for OneVsRest."""
     fitting = ONE_VS_REST * dataset.n_labels * math.sqrt(n_rows * nonzeros)
     return fitting, ONE_VS_REST_PREDICT * dataset.X_test.nnz * dataset.n_labels + ROW * dataset.n_test
 
 
 def _ldsm(params, n_rows, nonzeros, labels, dataset):
+    """Return seconds of training and of prediction for LdSM."""
     levels = math.log2(2 + min(params["max_nodes"], 4 * dataset.n_labels, n_rows))
     each = LDSM * levels * (nonzeros + n_rows * (6 * labels + 30))
     predicting = LDSM_PREDICT * levels * dataset.X_test.nnz + ROW * dataset.n_test
@@ -199,21 +207,25 @@ def _ldsm(params, n_rows, nonzeros, labels, dataset):
 
 
 def _double_sampling(params, n_rows, nonzeros, labels, dataset):
-    share = _pairs_share(params, params["n_adversarial"], params["examples_per_class"], of=(10.0, 2.0))
+    """Return seconds of training and of prediction for DoubleSampling."""
+    share = _pairs_share(params, params["n_adversarial"], params["examples_per_class"], reference=(10.0, 2.0))
     fitting = DOUBLE_SAMPLING_CLASS * min(dataset.n_labels, n_rows) * share + DOUBLE_SAMPLING_VALUE * nonzeros
     return fitting, DOUBLE_SAMPLING_PREDICT * dataset.X_test.nnz + 3 * ROW * dataset.n_test
 
 
-def _pairs_share(params, n_adversarial, examples_per_class, of) -> float:
-    """Return the cost of a training of double sampling, relative to one with ``of`` (adversaries, examples)."""
-    return 0.15 + 0.85 * n_adversarial / of[0] * examples_per_class / of[1]
+def _pairs_share(params, n_adversarial, examples_per_class, reference) -> float:
+    """Return the time of a training, relative to one with the ``reference`` numbers (adversaries, examples per class).
+
+    85 % of the time of the reference grow with the number of pairs, 15 % do not.
+    """
+    return 0.15 + 0.85 * n_adversarial / reference[0] * examples_per_class / reference[1]
 
 
 _TRAININGS = {"PLT": _plt, "OneVsRest": _one_vs_rest, "LdSM": _ldsm, "DoubleSampling": _double_sampling}
 
 
 def twin(run, dataset, ratio: float, support: str) -> Estimate:
-    """Estimate a training with a run's settings and ``ratio`` noisy copies of each row, from the run's own times."""
+    """Estimate a training like that of a run but with ``ratio`` noisy copies per row, from the times of the run."""
     from xmlcore.robustness import augmented_bytes
 
     nonzeros = max(dataset.X_train.nnz, 1)
@@ -223,7 +235,11 @@ def twin(run, dataset, ratio: float, support: str) -> Estimate:
 
 
 def reduced(dataset, wanted: dict, n_used: int, whole=None) -> Estimate:
-    """Estimate a training on ``n_used`` features, and one on all of them unless its run ``whole`` is kept."""
+    """Estimate a training on ``n_used`` features and one on all features.
+
+    ``wanted`` are the parameters of the task. If the run on all features is kept, ``whole`` is this run; its time then
+    only serves to estimate the other.
+    """
     on_all = train(dataset, wanted["model"], wanted["params"])
     seconds = on_all.seconds if whole is None else START + whole.times["fit_s"] + whole.times["predict_s"]
     part = max(n_used / dataset.n_features, 0.1) * seconds
@@ -236,13 +252,13 @@ def reduced(dataset, wanted: dict, n_used: int, whole=None) -> Estimate:
 
 
 def selection(dataset, method: str, params: dict, times: int = 1) -> Estimate:
-    """Estimate a selection of features that is made so many ``times``."""
+    """Estimate the time of ``times`` selections of features, and the memory of one."""
     plan = selection_plan(dataset, method, params)
     return Estimate(START + times * plan["seconds"], int(plan["bytes"]))
 
 
 def selection_plan(dataset, method: str, params: dict | None = None) -> dict:
-    """Estimate a selection, and for FALS say how it would be computed.
+    """Estimate a selection, and for FALS return how it would be computed.
 
     Parameters
     ----------
@@ -250,18 +266,18 @@ def selection_plan(dataset, method: str, params: dict | None = None) -> dict:
     method : str
         A key of :data:`xmlcore.experiment.SELECTORS`.
     params : dict, optional
-        Those that differ from the defaults.
+        Parameters that differ from the defaults.
 
     Returns
     -------
     dict
-        "seconds" and "bytes"; of FALS also "order" (of computation), "scoring" ("exact" or "sampled") and "n_steps" (of
-        training).
+        "seconds" and "bytes"; for FALS also "order" (the order of computation), "scoring" ("exact" or "sampled") and
+        "n_steps" (number of training steps).
 
     Raises
     ------
     ValueError
-        Parameters that the method cannot have.
+        The method does not have a parameter, or does not accept its value.
     """
     params = SELECTORS[method].filled(method, params)
     if method == "FALS":
@@ -286,12 +302,12 @@ def tree_seconds(dataset, n_features: int, n_rows: int | None = None) -> float:
     ----------
     dataset : Dataset
     n_features : int
-        Features that each label's tree tries.
+        Number of features that the tree of each label tries.
     n_rows : int, optional
         Training rows; by default all.
     """
     part = min(n_rows or dataset.n_train, dataset.n_train) / max(1, dataset.n_train)
-    share = (n_features / max(1, dataset.n_features)) ** 0.8  # selected features occur more often than the others
+    share = (n_features / max(1, dataset.n_features)) ** 0.8  # 0.8: selected features have more nonzeros than others
     positive = np.bincount(dataset.Y_train.indices, minlength=dataset.n_labels) / max(1, dataset.n_train)
     work = (np.minimum(positive, 1 - positive) ** 0.9).sum()  # trees of rare labels are small
     rows = part * dataset.n_train
@@ -300,7 +316,9 @@ def tree_seconds(dataset, n_features: int, n_rows: int | None = None) -> float:
 
 
 def comparison_steps(dataset, selections, counts, seeds, n_rows: int | None) -> list[float]:
-    """Estimate the steps of a comparison of selections, in their order: a selection, then trees for every size.
+    """Estimate the seconds of each step of a comparison of selections, in their order.
+
+    For every selection and seed the steps are the selection, then the trees for every number of features.
 
     Parameters
     ----------
@@ -331,11 +349,11 @@ def comparison(dataset, selections, counts, seeds, n_rows: int | None) -> Estima
     return Estimate(START + sum(comparison_steps(dataset, selections, counts, seeds, n_rows)), int(n_bytes))
 
 
-# --- what is measured of a run: from the times that the run itself took ---
+# --- measurements of a run, estimated from the times of the run ---
 
 
 def prefixes(run, n_trees: list[int], max_nodes: list[int]) -> Estimate:
-    """Estimate the measurement of parts of an ensemble, at so many trees and so many nodes of each tree."""
+    """Estimate the measurement of parts of an ensemble; the arguments are those of :func:`prefix_measures`."""
     return Estimate(START + run.times["predict_s"] * (sum(n_trees) / n_trees[-1] + len(max_nodes)))
 
 
@@ -346,8 +364,8 @@ def robustness(run, dataset, wanted: dict) -> Estimate:
     now = speed()
     dense = kind == "gaussian" and wanted["options"].get("support", "all") == "all"
     wider = n_features / max(filled, 1.0) if dense else 1.5 if kind == "words" else 1.0
-    noisy = per_row * (wider if run.model != "LdSM" else 1 + 0.2 * wider)  # its trees look at few nodes of any row
-    if run.model == "PLT":  # dense rows go down its trees together
+    noisy = per_row * (wider if run.model != "LdSM" else 1 + 0.2 * wider)  # a row visits few nodes of a tree
+    if run.model == "PLT":  # its kernel predicts dense rows together
         noisy = min(noisy, per_row + now.prediction * DENSE_VALUE * n_features * run.params["n_estimators"])
     noisy += now.products * (NOISE_VALUE * wider * filled + 2e-5)
     if kind in GRADIENT_STEPS:
@@ -358,7 +376,7 @@ def robustness(run, dataset, wanted: dict) -> Estimate:
 
 
 def explanations(run, n_rows: int) -> Estimate:
-    """Estimate the explanation of rows: contributions, deletions and noisy copies of each."""
+    """Estimate the explanation of ``n_rows`` test rows: contributions, deletions and noisy copies of each row."""
     each = EXPLAIN_ROW + (EXPLAIN_TREE * run.params["n_estimators"] if run.model == "LdSM" else 0.0)
     predicting = DELETIONS * run.times["predict_ms_per_row"] / 1000
     return Estimate(START + n_rows * (speed().prediction * each + predicting))
@@ -370,19 +388,19 @@ def sampling(run, dataset, wanted: dict) -> Estimate:
 
     n_classes = np.unique(dataset.Y_train.indices).size
     times, most = run.times, most_adversaries(run.params, n_classes)
-    own = run.params | {"n_adversarial": min(run.params["n_adversarial"], most)}
-    numbers = own["n_adversarial"], own["examples_per_class"]
+    params = run.params | {"n_adversarial": min(run.params["n_adversarial"], most)}
+    numbers = params["n_adversarial"], params["examples_per_class"]
     trainings = [(min(value, most), numbers[1]) for value in wanted["n_adversarial"]]
     trainings += [(numbers[0], value) for value in wanted["examples_per_class"]]
-    shares = [_pairs_share(own, *training, numbers) for training in trainings]
+    shares = [_pairs_share(params, *training, numbers) for training in trainings]
     seconds = START + wanted["n_repeats"] * (times["fit_s"] * sum(shares) + times["predict_s"] * len(shares))
-    seconds += times["predict_s"]  # head, torso and tail classes
+    seconds += times["predict_s"]  # the measures of head, torso and tail classes
     for value in wanted["n_candidates"]:
-        seconds += times["predict_s"] * (0.6 + 0.3 * value / own["n_candidates"])
+        seconds += times["predict_s"] * (0.6 + 0.3 * value / params["n_candidates"])
     pairs = n_classes * max((kappa * examples for kappa, examples in trainings), default=0.0)
-    n_features = len(names_of_features(own.get("features", "paper"), own.get("candidates_from") == "plt"))
+    n_features = len(names_of_features(params.get("features", "paper"), params.get("candidates_from") == "plt"))
     predicting = candidate_bytes(dataset.n_test, max(wanted["n_candidates"], default=0))
-    return Estimate(seconds, int(max(pairs * (8 * n_features + 1), predicting)))  # a pair: float64 features and a sign
+    return Estimate(seconds, int(max(pairs * (8 * n_features + 1), predicting)))  # float64 features and a sign
 
 
 def most_adversaries(params: dict, n_classes: int) -> int:
@@ -429,10 +447,10 @@ def candidate_bytes(n_rows: int, n_candidates: int) -> int:
 
 
 def rows_at_once(n_candidates: int) -> int:
-    """Return how many rows are predicted together with so many candidates."""
+    """Return the number of rows that are predicted together, with ``n_candidates`` candidates each."""
     return max(1, CANDIDATES_AT_ONCE // max(1, n_candidates))
 
 
 def prepare() -> Estimate:
-    """Estimate the making of a data set of the catalog."""
+    """Estimate how long it takes to make a data set of the catalog."""
     return Estimate(PREPARE * speed().products)

@@ -47,16 +47,17 @@ class Explanations:
     stability: "pd.DataFrame"
 
 
-NOISE_OF_VALUES = (0.1, 0.3, 1.0)  # standard deviations of the noise, relative to the mean size of a value
-STABILITY_REPEATS = 5  # noisy copies of a row, for each standard deviation
+# Standard deviations of the noise, relative to the mean absolute value of present features.
+NOISE_OF_VALUES = (0.1, 0.3, 1.0)
+STABILITY_REPEATS = 5  # number of noisy copies of a row for each standard deviation
 
 
 @register
 class Explain(Task):
     """Explain a sample of a kept run's test rows.
 
-    Inputs: ``run``. Parameters: ``n_rows`` (test rows with features, drawn at random; all when there are fewer),
-    ``seed``.
+    Inputs: ``run``. Parameters: ``n_rows`` (number of test rows, drawn at random among those with features; all if
+    there are fewer), ``seed``.
     """
 
     kind, folder, result, needs = "explanations", FOLDER, Explanations, ("run",)

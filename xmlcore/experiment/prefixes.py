@@ -1,4 +1,4 @@
-"""Parts of a fitted ensemble: what fewer trees, and smaller trees, predict."""
+"""Parts of a fitted ensemble: measures of the predictions of fewer trees, and of smaller trees."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -42,16 +42,16 @@ def prefix_points(model) -> tuple[list[int], list[int]]:
     Returns
     -------
     n_trees : list of int
-        1, 2, 3, 5, 10, 20, 30, 50, ... and all trees.
+        1, 2, 3, 5, 10, 20, 30, 50, ... and the number of all trees.
     max_nodes : list of int
-        Largest numbers of nodes of a tree: powers of two, without those that give the same trees as a smaller one, and
-        the model's own ``max_nodes``.
+        Largest numbers of nodes of a tree: powers of two, and ``max_nodes`` of the model. A power of two that gives the
+        same trees as a smaller one is left out.
     """
     full = len(model.trees_)
     n_trees = sorted({n * 10**e for n in (1, 2, 3, 5) for e in range(10) if n * 10**e < full} | {full})
     largest, arity = max(tree.parent.size for tree in model.trees_), model.trees_[0].children.shape[1]
     powers = [2**e for e in range(31) if 2**e < min(largest, model.max_nodes)]
-    grown = [1 + arity * ((most - 1) // arity) for most in powers]  # nodes of a tree come arity at a time
+    grown = [1 + arity * ((most - 1) // arity) for most in powers]  # each split adds ``arity`` nodes to a tree
     first = [at for at, nodes in enumerate(grown) if at == 0 or nodes != grown[at - 1]]
     return n_trees, [*(powers[at] for at in first), model.max_nodes]
 
@@ -76,20 +76,20 @@ def prefix_measures(
     k : int
         Measures are taken at 1 to k.
     n_trees, max_nodes : list of int, optional
-        Where to measure; by default :func:`prefix_points`.
+        Numbers of trees and of nodes to measure at; by default those of :func:`prefix_points`.
     progress : callable, optional
         See :class:`xmlcore.progress.Progress`; an exception from it stops the work.
 
     Returns
     -------
     DataFrame
-        Tidy: ``axis`` ("n_trees" or "max_nodes", what is varied while the other is the model's own), ``n_trees``,
-        ``max_nodes``, ``depth`` (of the deepest tree), ``measure``, ``k``, ``value`` (in [0, 1]).
+        Columns: ``axis`` ("n_trees" or "max_nodes": this number is varied while the other is that of the model),
+        ``n_trees``, ``max_nodes``, ``depth`` (of the deepest tree), ``measure``, ``k``, ``value`` (in [0, 1]).
 
     Raises
     ------
     TypeError
-        A model without trees over rows.
+        The model is not an LdSM.
     """
     import numpy as np
     import pandas as pd
@@ -113,25 +113,26 @@ def prefix_measures(
         done, part = work[:i].sum() / work.sum(), work[i] / work.sum()
 
         def report(phase, fraction, detail="", *, what=what, done=done, part=part):
+            """Report the progress of one point as a part of the whole work."""
             progress("Predicting with parts of the model", float(done + fraction * part), what)
 
         ranking = predict_by_leaves(model, dataset.X_test, max(k, LEAST_RANKED), report, trees, most)
         nodes = 1 + arity * ((most - 1) // arity)
         depth = max(int(tree.depth[:nodes].max()) for tree in model.trees_[:trees])
-        found = metrics.measures(dataset.Y_test, ranking, k, inv_ps=inv_ps)
+        measured = metrics.measures(dataset.Y_test, ranking, k, inv_ps=inv_ps)
         lines += [
             (axis, trees, most, depth, measure, at + 1, float(values[at]))
-            for measure, values in found.items()
+            for measure, values in measured.items()
             for at in range(k)
         ]
     return pd.DataFrame(lines, columns=["axis", "n_trees", "max_nodes", "depth", "measure", "k", "value"])
 
 
 def predict_by_leaves(model, X, k, progress, n_trees, max_nodes) -> Ranking:
-    """Predict as ``predict_topk`` does, but only once for all rows that reach the same leaves.
+    """Return what ``predict_topk`` returns, but predict only one of all rows that reach the same leaves.
 
-    A small tree has few leaves, with nearly all labels in each. Merging their labels anew for every row would take far
-    longer than the prediction of the whole model.
+    Small trees have few leaves, and each leaf has nearly all labels. To merge the labels of the leaves for every row
+    would take far longer than the prediction of the whole model.
     """
     import numpy as np
 
@@ -154,7 +155,7 @@ def predict_by_leaves(model, X, k, progress, n_trees, max_nodes) -> Ranking:
 
 @register
 class PrefixMeasures(Task):
-    """Measure what fewer, and smaller, trees of a kept run of LdSM predict. Inputs: ``run``. No parameters."""
+    """Measure the predictions of fewer, and of smaller, trees of a kept run of LdSM. Inputs: ``run``. No parameters."""
 
     kind, folder, result, needs = "prefixes", FOLDER, Prefixes, ("run",)
 

@@ -1,4 +1,4 @@
-"""Data sets of the catalog, made ready."""
+"""Making data sets of the catalog, so that other tasks can read them."""
 
 from dataclasses import dataclass
 
@@ -27,10 +27,10 @@ class Prepared:
 
 @register
 class Prepare(Task):
-    """Make or fetch a data set of the catalog, and keep it. No inputs. Parameters: ``name``.
+    """Make or download a data set of the catalog, and keep it. No inputs. Parameters: ``name``.
 
-    The parameter ``made_from`` is filled in: versions of the libraries whose documentation becomes a data set, and the
-    like. When these change, the data set is made again.
+    The parameter ``made_from`` is added: what the data set is made from, such as the versions of the libraries whose
+    documentation it has. When this changes, the data set is made again.
     """
 
     kind, folder, result, needs = "prepare", "prepared", Prepared, ()
@@ -54,7 +54,7 @@ class Prepare(Task):
         return estimates.prepare()
 
     def exists(self) -> bool:
-        """Whether the data set is kept."""
+        """Return whether the data set is kept."""
         try:
             return super().exists() and store.exists(DATASETS, self.load().dataset)
         except store.StoreError:

@@ -1,4 +1,4 @@
-"""Models on selected features: one is trained on the features that a selection keeps, and one on all features."""
+"""Models on selected features, compared with the same models on all features."""
 
 import time
 from dataclasses import dataclass, replace
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
     from xmlcore.datasets import Dataset
 
 FOLDER = "reduced"
-PER_LABEL_MODEL = "OneVsRest"
-ROWS = 512  # rows predicted at a time
+PER_LABEL_MODEL = "OneVsRest"  # the model whose labels can each learn from other features
+ROWS = 512  # rows that are predicted together
 
 
 @dataclass(frozen=True)
 class Reduced:
-    """Results of a model trained on selected features, beside those of the same model trained on all features.
+    """Results of a model trained on selected features, and of the same model trained on all features.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class Reduced:
     measures : DataFrame
         Columns ``features`` ("all" or "selected"), ``measure``, ``k``, ``value`` (in [0, 1]).
     numbers : DataFrame
-        Two lines, "all" and "selected", with the columns ``fit_s``, ``predict_ms_per_row``, ``model_bytes``,
+        Two rows, "all" and "selected", with the columns ``fit_s``, ``predict_ms_per_row``, ``model_bytes``,
         ``n_weights``, ``n_features``.
     select_s : float
         Seconds that the selection took.
@@ -79,9 +79,9 @@ class Reduced:
 
 
 class PerLabelOneVsRest:
-    """A linear classifier for each label on that label's features: :class:`xmlcore.OneVsRest`, one label at a time.
+    """A linear classifier for each label, trained by :class:`xmlcore.OneVsRest` on the features of this label only.
 
-    Rows are scaled to length 1 over the label's own features.
+    For each label, rows are scaled to length 1 over the features of this label.
 
     Parameters
     ----------
@@ -121,22 +121,22 @@ class PerLabelOneVsRest:
             if label % 8 == 0:
                 progress("Training labels", label / n_labels, f"{label:,} of {n_labels:,} labels")
             n_true = Y.indptr[label + 1] - Y.indptr[label]
-            own = np.sort(self.selected[label])
-            weights = np.zeros(own.size, np.float32)
+            features = np.sort(self.selected[label])
+            weights = np.zeros(features.size, np.float32)
             if n_true == Y.shape[0]:
                 bias[label] = np.inf
             elif n_true:
-                model = OneVsRest(**self.params).fit(sp.csr_array(columns[:, own]), sp.csr_array(Y[:, [label]]))
+                model = OneVsRest(**self.params).fit(sp.csr_array(columns[:, features]), sp.csr_array(Y[:, [label]]))
                 coef = model.coef_
                 weights[coef.indices] = coef.data
                 bias[label] = model.intercept_[0]
-            parts.append((own, weights))
+            parts.append((features, weights))
         progress("Training labels", 1.0, f"{n_labels:,} of {n_labels:,} labels")
         ids, values = (np.concatenate(part) for part in zip(*parts))
-        of_label = np.repeat(np.arange(n_labels), [own.size for own, _ in parts])
+        label_of = np.repeat(np.arange(n_labels), [features.size for features, _ in parts])
         shape = (X.shape[1], n_labels)
-        self._kept = sp.csc_array((np.ones(ids.size), (ids, of_label)), shape=shape)
-        self._weights = sp.csc_array((values.astype(np.float64), (ids, of_label)), shape=shape)
+        self._kept = sp.csc_array((np.ones(ids.size), (ids, label_of)), shape=shape)
+        self._weights = sp.csc_array((values.astype(np.float64), (ids, label_of)), shape=shape)
         self._bias = bias
         return self
 
@@ -168,9 +168,9 @@ class PerLabelOneVsRest:
             np.divide(margins, length, out=margins, where=length > 0)
             margins += self._bias
             best = np.argsort(-margins, axis=1, kind="stable")[:, :width]
-            own = np.take_along_axis(margins, best, axis=1)
-            labels[start : start + ROWS, :width] = np.where(np.isneginf(own), -1, best)
-            scores[start : start + ROWS, :width] = np.exp(-np.logaddexp(0.0, -own))
+            best_margins = np.take_along_axis(margins, best, axis=1)
+            labels[start : start + ROWS, :width] = np.where(np.isneginf(best_margins), -1, best)
+            scores[start : start + ROWS, :width] = np.exp(-np.logaddexp(0.0, -best_margins))
         return Ranking(labels, scores)
 
     def size(self) -> dict:
@@ -179,7 +179,7 @@ class PerLabelOneVsRest:
         Returns
         -------
         dict of str to int
-            "n_nodes" (labels), "depth" (1), "n_weights" and "model_bytes", as other models have them.
+            "n_nodes" (number of labels), "depth" (1), "n_weights" and "model_bytes", as for other models.
         """
         n_weights = int(np.count_nonzero(self._weights.data))
         n_bytes = sum(a.nbytes for a in (self._weights.indptr, self._weights.indices, self._weights.data, self._bias))
@@ -231,13 +231,13 @@ def fitting_depth(selected: np.ndarray, most: int) -> int:
 
 @register
 class TrainReduced(Task):
-    """Train a model on selected features, and the same one on all of them, and keep both's measures.
+    """Train a model on selected features and on all features, and keep the measures of both.
 
-    Inputs: ``selection``. Parameters: ``model`` and ``params``; ``per_label`` (each label learns from its own features
-    only: for OneVsRest, whose labels do not depend on each other; else all labels learn from the union of what labels
-    keep); ``n_per_label`` (take only so many of each label's features, the best; by default all); ``k``.
+    Inputs: ``selection``. Parameters: ``model``; ``params``; ``per_label`` (True: each label learns only from its own
+    features, which is possible for OneVsRest; False: all labels learn from all features that any label keeps);
+    ``n_per_label`` (use only this number of features of each label, the best; by default all); ``k``.
 
-    The model on all features is kept as a run of its own, or is one that was.
+    The model on all features is kept as a run. If this run is kept already, the model is not trained again.
     """
 
     kind, folder, result, needs = "reduced", FOLDER, Reduced, ("selection",)
@@ -283,9 +283,11 @@ class TrainReduced(Task):
         dataset = load_saved(found.fingerprint)
 
         def part(number):
+            """Return the progress of the first (0) or the second (1) training."""
+
             def report(phase, fraction, detail=""):
-                which = ("on all features", "on selected features")[number]
-                progress(f"{phase}, {which}", (number + fraction) / 2, detail)
+                features = ("on all features", "on selected features")[number]
+                progress(f"{phase}, {features}", (number + fraction) / 2, detail)
 
             return report
 
@@ -293,11 +295,11 @@ class TrainReduced(Task):
         whole = load("train", run_key)
         used = union_of(found.selected, n_per_label)
         if params["per_label"]:
-            own = found.selected[:, :n_per_label]
-            measures, times, size = _per_label(dataset, own, params["params"], params["k"], part(1))
+            selected = found.selected[:, :n_per_label]
+            measures, times, size = _per_label(dataset, selected, params["params"], params["k"], part(1))
         else:
-            selected = on_features(dataset, used)
-            run = run_and_model(selected, params["model"], params["params"], params["k"], part(1))[0]
+            reduced_dataset = on_features(dataset, used)
+            run = run_and_model(reduced_dataset, params["model"], params["params"], params["k"], part(1))[0]
             measures, times, size = run.measures, run.times, run.size
         made = Reduced(
             selection_key=self.inputs["selection"],
@@ -313,7 +315,7 @@ class TrainReduced(Task):
 
 
 def on_features(dataset: "Dataset", features: np.ndarray) -> "Dataset":
-    """Return the data set with some of its features only."""
+    """Return the data set with only these features, given by their ids."""
     names = dataset.feature_names
     return replace(
         dataset,
@@ -324,21 +326,23 @@ def on_features(dataset: "Dataset", features: np.ndarray) -> "Dataset":
 
 
 def _per_label(dataset, selected, params, k, progress):
+    """Train a classifier per label on the label's features; return measures, times and size as those of a run."""
     import pandas as pd
 
-    own = {name: value for name, value in params.items() if name not in {p.name for p in NOISE}}
+    without_noise = {name: value for name, value in params.items() if name not in {p.name for p in NOISE}}
     compile_kernels(estimator(PER_LABEL_MODEL, params))
     start = time.perf_counter()
-    model = PerLabelOneVsRest(selected, **own).fit(dataset.X_train, dataset.Y_train, progress)
+    model = PerLabelOneVsRest(selected, **without_noise).fit(dataset.X_train, dataset.Y_train, progress)
     fit_s = time.perf_counter() - start
-    found = evaluate(model, dataset, k, progress)
-    del found["ranking"]
-    times = {"fit_s": fit_s, **{name: found.pop(name) for name in ("predict_s", "predict_ms_per_row")}}
-    lines = [(name, at + 1, float(values[at])) for name, values in found.items() for at in range(k)]
+    evaluated = evaluate(model, dataset, k, progress)
+    del evaluated["ranking"]
+    times = {"fit_s": fit_s, **{name: evaluated.pop(name) for name in ("predict_s", "predict_ms_per_row")}}
+    lines = [(name, at + 1, float(values[at])) for name, values in evaluated.items() for at in range(k)]
     return pd.DataFrame(lines, columns=["measure", "k", "value"]), times, model.size()
 
 
 def _both(whole, part):
+    """Join the measures on all features (``whole``) and on selected features (``part``) in one DataFrame."""
     import pandas as pd
 
     return pd.concat([whole.assign(features="all"), part.assign(features="selected")], ignore_index=True)[
@@ -347,6 +351,7 @@ def _both(whole, part):
 
 
 def _numbers(whole, times, size, n_used, n_features):
+    """Return :attr:`Reduced.numbers`, from the run on all features and the times and size on selected features."""
     import pandas as pd
 
     lines = [

@@ -1,4 +1,4 @@
-"""Kept runs under noise and attacks: how much worse they predict the changed test rows."""
+"""Measures of kept runs on test rows that are changed by noise or attacks."""
 
 import time
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ class Robustness:
     options : dict
         Further arguments of the perturbation.
     n_repeats, seed : int
-        How often noise was drawn at each level, and the seed of the first draw.
+        Number of times that noise was drawn at each level, and the seed of the first draw.
     n_rows, n_test : int
         Number of test rows that were measured, and number of all test rows.
     frame : DataFrame
@@ -64,10 +64,10 @@ class MeasureRobustness(Task):
 
     Inputs: ``run``; its test rows are perturbed. Parameters: ``kind``, ``levels``, ``options`` (see
     :func:`xmlcore.robustness.evaluate`; word noise draws its words from the training rows), ``n_repeats``, ``seed``,
-    ``n_rows`` (a random sample of so many test rows; by default all).
+    ``n_rows`` (size of a random sample of test rows; by default all).
 
-    Where the model has no gradient, attacks are computed on a PLT with default settings, trained on the same rows (and
-    kept as a run), and transferred.
+    If the model has no gradient, attacks are computed for another model: a PLT with default settings, which is trained
+    on the same rows and kept as a run. The rows that are changed in this way are then given to the model of the run.
     """
 
     kind, folder, result, needs = "robustness", FOLDER, Robustness, ("run",)

@@ -1,4 +1,4 @@
-"""Double sampling with other numbers of examples per class, adversaries and candidates than a kept run has."""
+"""Study of double sampling: a kept run with other numbers of examples per class, adversaries and candidates."""
 
 import time
 from dataclasses import dataclass
@@ -85,13 +85,13 @@ def sampling_study(
     params : dict
         Parameters of a run of DoubleSampling.
     n_adversarial, examples_per_class : sequence
-        Values to train with, one varied at a time.
+        Values to train with. While one parameter is varied, the others are those of ``params``.
     n_candidates : sequence of int
-        Values to predict with, which needs no training.
+        Values to predict with, which do not need a training each.
     n_repeats : int
-        Trainings per value; the first has the seed of ``params``, the others the next ones.
+        Number of trainings per value. The first has the seed of ``params``, and each further one the next seed.
     model : fitted DoubleSampling, optional
-        With ``params``; trained when not given.
+        A model that was trained with ``params``; by default it is trained here.
     progress : callable, optional
         See :class:`xmlcore.progress.Progress`; an exception from it stops the work.
 
@@ -106,8 +106,8 @@ def sampling_study(
 
     Notes
     -----
-    A training that fails (ValueError, MemoryError) has its reason in ``sweep["failed"]``; the others are measured all
-    the same. Test rows are predicted in blocks; :func:`candidate_bytes` says what that takes.
+    If a training fails with ValueError or MemoryError, ``sweep["failed"]`` has the reason, and the other values are
+    still measured. Test rows are predicted in blocks, whose memory :func:`candidate_bytes` estimates.
     """
     import pandas as pd
 
@@ -147,11 +147,11 @@ SWEEP = [
     "failed",
 ]
 AXES = {"n_adversarial": "κ =", "examples_per_class": "examples per class:"}
-FIXED_COST = 5.0  # of a training, beside its pairs: as much as so many pairs per class take
+FIXED_COST = 5.0  # fixed time of a training, in the time that one more pair per class takes
 
 
 def _sweep(dataset, params, points, progress) -> list[dict]:
-    """Train once for every point (axis, value, repeat), and return the lines of the sweep."""
+    """Train once for every point (axis, value, repeat); return the rows of :attr:`Sampling.sweep`, as dicts."""
     costs = np.array([_pairs_per_class(params | {axis: value}) + FIXED_COST for axis, value, _ in points] or [1.0])
     ends = np.cumsum(costs) / costs.sum()
     lines = []
@@ -177,8 +177,8 @@ def _sweep(dataset, params, points, progress) -> list[dict]:
             fitted = _fitted(
                 changed, dataset, lambda phase, fraction, detail="", report=report: report(phase, fraction)
             )
-        except (ValueError, MemoryError) as error:  # the other values are measured all the same
-            line["failed"] = str(error) or "more memory would be needed than there is"
+        except (ValueError, MemoryError) as error:  # measure the other values anyway
+            line["failed"] = str(error) or "There is not enough memory"
         else:
             line["fit_s"] = time.perf_counter() - start
             line |= _measured(fitted, dataset) | _sizes(fitted)
@@ -187,40 +187,54 @@ def _sweep(dataset, params, points, progress) -> list[dict]:
 
 
 def _candidates(model, dataset, n_candidates, progress) -> list[dict]:
-    """Predict with other numbers of candidates, and return a line for each."""
+    """Predict with each number of candidates; return the rows of :attr:`Sampling.candidates`, as dicts."""
     lines = []
-    for i, q in enumerate(n_candidates):
+    for i, count in enumerate(n_candidates):
 
-        def report(share, *, i=i, q=q):
-            progress("Predicting with other candidates", (i + share) / len(n_candidates), f"{q:,} candidates")
+        def report(share, *, i=i, count=count):
+            """Report the part of the rows that are predicted."""
+            progress("Predicting with other candidates", (i + share) / len(n_candidates), f"{count:,} candidates")
 
-        found = _measured(model, dataset, q, report)
-        lines.append({"n_candidates": q, "recall": found.pop("candidate_recall"), **found})
+        values = _measured(model, dataset, count, report)
+        lines.append({"n_candidates": count, "recall": values.pop("candidate_recall"), **values})
     return lines
 
 
 def _fitted(params, dataset, progress):
+    """Train DoubleSampling, and return the model; with noise in training, the model without its wrapper."""
     fitted = estimator("DoubleSampling", params).fit(dataset.X_train, dataset.Y_train, progress=progress)
     return getattr(fitted, "model_", fitted)
 
 
 def _sizes(fitted) -> dict:
+    """Return the columns of the sweep that describe a fitted model."""
     return {
         "n_pairs": fitted.n_pairs_,
-        "pair_bytes": fitted.n_pairs_ * (8 * len(fitted.feature_names_) + 1),  # float64 features and a sign
+        "pair_bytes": fitted.n_pairs_ * (8 * len(fitted.feature_names_) + 1),  # float64 features, a sign
         "model_bytes": fitted.size()["model_bytes"],
         "empirical_risk": fitted.empirical_risk_,
     }
 
 
 def _pairs_per_class(params) -> float:
+    """Return the expected number of training pairs of each class."""
     return float(params["n_adversarial"]) * float(params["examples_per_class"])
 
 
 def _predicted(model, dataset, n_candidates=None, report=lambda share: None):
-    """First class of each test row, whether each true class is a candidate of its row, and seconds of predicting."""
-    q = min(model.n_candidates if n_candidates is None else n_candidates, np.count_nonzero(model.class_size_))
-    step, first, found, seconds = rows_at_once(int(q)), [], [], 0.0
+    """Predict the test rows in blocks.
+
+    Returns
+    -------
+    first : ndarray of int32, shape (n_test,)
+        The class that is ranked first for each row.
+    found : ndarray of bool
+        For each pair of a row and its true class, whether the class is among the candidates of the row.
+    seconds : float
+        Time of the predictions.
+    """
+    count = min(model.n_candidates if n_candidates is None else n_candidates, np.count_nonzero(model.class_size_))
+    step, first, found, seconds = rows_at_once(int(count)), [], [], 0.0
     for start in range(0, dataset.n_test, step):
         report(start / dataset.n_test)
         part = slice(start, start + step)
@@ -234,7 +248,7 @@ def _predicted(model, dataset, n_candidates=None, report=lambda share: None):
 
 
 def _measured(model, dataset, n_candidates=None, report=lambda share: None) -> dict:
-    """Accuracy, macro-F1, candidate recall and time of the test rows."""
+    """Return accuracy, macro-F1, candidate recall and prediction time on the test rows."""
     first, found, seconds = _predicted(model, dataset, n_candidates, report)
     return {
         "accuracy": metrics.accuracy(dataset.Y_test, first),
@@ -245,7 +259,7 @@ def _measured(model, dataset, n_candidates=None, report=lambda share: None) -> d
 
 
 def _found(Y, candidates):
-    """Whether the class of each (row, class) that is true is among the row's candidates."""
+    """Return for each pair of a row and its true class whether the class is among the candidates of the row."""
     ptr, classes, _ = csr_parts(Y)
     rows = np.repeat(np.arange(ptr.size - 1), np.diff(ptr))
     found = np.zeros(rows.size, bool)
@@ -257,14 +271,17 @@ def _found(Y, candidates):
 
 
 def _by_frequency(model, dataset) -> "pd.DataFrame":
-    """Return measures of the test rows for the classes of each bucket."""
+    """Return :attr:`Sampling.buckets`: measures of the test rows for head, torso and tail classes."""
     from xmlcore.datasets.statistics import BUCKETS, label_buckets
 
     buckets = label_buckets(np.bincount(dataset.Y_train.indices, minlength=dataset.n_labels))
     first, found, _ = _predicted(model, dataset)
     frame = metrics.first_class_by_bucket(dataset.Y_test, first, buckets, BUCKETS)
-    own = buckets[dataset.Y_test.indices]
-    recall = [float(found[own == name].mean()) if (own == name).any() else float("nan") for name in BUCKETS]
+    bucket_of_pair = buckets[dataset.Y_test.indices]
+    recall = []
+    for name in BUCKETS:
+        in_bucket = bucket_of_pair == name
+        recall.append(float(found[in_bucket].mean()) if in_bucket.any() else float("nan"))
     return frame.assign(candidate_recall=recall)
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from xmlcore.datasets import Dataset
 
 FOLDER = "selections"
-SHARED_PATTERNS = ("FAMS", "FIMS")  # of FALS: one set for all labels
+SHARED_PATTERNS = ("FAMS", "FIMS")  # patterns of FALS with one set of features for all labels
 INFO = ("order_", "scoring_", "n_scored_", "layer_sizes_", "costs_")  # fitted attributes of FALS that are kept
 
 
@@ -44,13 +44,13 @@ class Selection:
     n_features, n_labels, n_rows : int
         Size of the training data.
     times : dict
-        Seconds: "fit_s", and "compile_s" (compiling kernels, before the other is timed).
+        In seconds: "fit_s", and "compile_s" (compiling kernels, which "fit_s" does not include).
     info : dict
         Fitted attributes of FALS, such as its order of computation; empty for other methods.
     warnings : list of str
         Warnings of the selection.
     created : str
-        When it was made: ISO 8601, UTC.
+        Time at which the selection was made: ISO 8601, UTC.
     """
 
     method: str
@@ -92,7 +92,7 @@ def selection_params(method: str, params: dict | None = None) -> dict:
     method : str
         A key of :data:`SELECTORS`.
     params : dict, optional
-        Those that differ from the defaults.
+        Parameters that differ from the defaults.
 
     Returns
     -------
@@ -214,26 +214,28 @@ def select_and_fit(
         n_labels=dataset.n_labels,
         n_rows=dataset.n_train,
         times={"fit_s": seconds, "compile_s": compile_s},
-        info={name.rstrip("_"): value for name in INFO if _plain(value := getattr(fitted, name, None))},
+        info={name.rstrip("_"): value for name in INFO if _is_plain(value := getattr(fitted, name, None))},
         warnings=[str(w.message) for w in caught],
         created=datetime.now(UTC).isoformat(timespec="seconds"),
     )
     return result, fitted
 
 
-def _plain(value):
+def _is_plain(value):
+    """Return whether a fitted attribute can be kept: text, a number, or a tuple, list or dict."""
     return isinstance(value, (str, int, float, tuple, list, dict, np.integer, np.floating))
 
 
 def _selected_scores(fitted, selected):
-    own = getattr(fitted, "selected_scores_", None)
-    if own is None:
+    """Return the scores of the features that each label keeps, float32 of the shape of ``selected``."""
+    scores = getattr(fitted, "selected_scores_", None)
+    if scores is None:
         return _at_selected(fitted.scores_, selected)
-    return np.ascontiguousarray(np.broadcast_to(own, selected.shape), dtype=np.float32)
+    return np.ascontiguousarray(np.broadcast_to(scores, selected.shape), dtype=np.float32)
 
 
 def _at_selected(values, selected):
-    """Pick from values for all features, (L, D) or (1, D), those of the features that each label keeps."""
+    """Return the values of the features that each label keeps, from values (L, D) or (1, D) of all features."""
     if values is None:
         return None
     labels = np.arange(selected.shape[0])[:, None] if values.shape[0] > 1 else 0
@@ -241,7 +243,7 @@ def _at_selected(values, selected):
 
 
 def warm_up_selector(method: str, params: dict | None = None) -> float:
-    """Compile, or load, the kernels that a selection uses, by a fit on a few rows; return the seconds it took."""
+    """Compile the kernels of a selection, or load them, by a fit on a few rows; return the seconds that this took."""
     start = time.perf_counter()
     X = np.random.default_rng(0).random((24, 6)).astype(np.float32)
     Y = [[row % 3] for row in range(24)]
@@ -254,27 +256,27 @@ def warm_up_selector(method: str, params: dict | None = None) -> float:
 
 
 def key_params(method: str, params: dict | None = None) -> dict:
-    """Return what decides a selection, for keys: a share of 1.0 (all features) differs from a count of 1."""
+    """Return the parameters in the key of a selection; a share of 1.0 (all features) differs from a count of 1."""
     params = selection_params(method, params)
     kept = params["n_features"]
-    whole = isinstance(kept, (int, np.integer))
-    return {"method": method, "params": params | {"n_features": ["count" if whole else "share", kept]}}
+    is_count = isinstance(kept, (int, np.integer))
+    return {"method": method, "params": params | {"n_features": ["count" if is_count else "share", kept]}}
 
 
 class WarningsBySeed:
-    """Warnings that selections give; in a worker process they would reach nothing but its log."""
+    """Collects the warnings of selections, which would otherwise only go to the log of the worker process."""
 
     def __init__(self):
         self._seeds = {}  # (title, message) -> seeds
 
     @contextmanager
     def of(self, title: str, seed: int):
-        """Collect the warnings of one selection."""
+        """Collect the warnings in a with block, where the selection named ``title`` is made with one seed."""
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             yield
-        for one in dict.fromkeys(str(warning.message) for warning in caught):
-            self._seeds.setdefault((title, one), []).append(seed)
+        for message in dict.fromkeys(str(warning.message) for warning in caught):
+            self._seeds.setdefault((title, message), []).append(seed)
 
     def lines(self) -> list[str]:
         """Return each warning once, with the selection and the seeds that gave it."""
@@ -288,8 +290,8 @@ class WarningsBySeed:
 class Select(Task):
     """Select features on the training rows of a data set.
 
-    Inputs: ``dataset``. Parameters: ``method``, ``params`` (see :func:`selection_params`). Where the fitted selector
-    can be saved, as FALS can, it is kept in the folder ``model``.
+    Inputs: ``dataset``. Parameters: ``method``, ``params`` (see :func:`selection_params`). If the fitted selector has
+    the method ``save``, as FALS has, it is kept with the result, in the folder ``model``.
     """
 
     kind, folder, result = "select", FOLDER, Selection

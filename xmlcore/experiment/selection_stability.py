@@ -1,4 +1,4 @@
-"""The stability of a selection: how much of it stays when only the seed changes."""
+"""Stability of selections: how similar the features are that a method keeps with different seeds."""
 
 import time
 from dataclasses import dataclass, field
@@ -46,13 +46,14 @@ class SelectionStability:
         is taken over the features that at least one of the two seeds keeps. It is below 0 if the seeds have few
         features in common, and says little if they keep few features.
     share : float
-        The share of the features that a label keeps with one seed and also with another: mean over labels and pairs.
+        The part of the features kept with one seed that are also kept with another: mean over labels and pairs of
+        seeds.
     chance : float
         Expected Jaccard similarity of two sets of this size that are drawn at random.
     n_selected, n_features : int
         Number of features that each label keeps, and number of all features.
     seconds : float
-        Time that everything took.
+        Time of all selections and their comparison.
     warnings : list of str
         Warnings of the selections. Each is listed once, with the seeds that gave it.
     """
@@ -87,7 +88,7 @@ def selection_stability(
     params : dict, optional
         Parameters that differ from the defaults, see :func:`select`.
     seeds : sequence of int
-        At least two.
+        The seeds to compare, at least two.
     progress : callable, optional
 
     Returns
@@ -109,11 +110,12 @@ def selection_stability(
     for at, seed in enumerate(seeds):
 
         def report(phase, fraction, detail="", *, at=at, seed=seed):
+            """Report the progress of one selection as a part of the whole work."""
             progress(phase, (at + fraction) / len(seeds), f"seed {seed}, {at + 1:,} of {len(seeds):,}")
 
-        one = selector(method, params | {"random_state": seed})
+        unfitted = selector(method, params | {"random_state": seed})
         with warned.of(selection_title(method, params), seed):
-            fitted.append(one.fit(dataset.X_train, dataset.Y_train, progress=report))
+            fitted.append(unfitted.fit(dataset.X_train, dataset.Y_train, progress=report))
     lines = agreement({"": fitted}, per_label=True, progress=progress)
     lines = lines.assign(seed_a=np.take(seeds, lines["seed_a"]), seed_b=np.take(seeds, lines["seed_b"]))
     measures = ["jaccard", "spearman"]
@@ -124,7 +126,7 @@ def selection_stability(
         seeds=seeds,
         pairs=lines.groupby(["seed_a", "seed_b"], as_index=False)[measures].mean(),
         labels=lines.groupby("label")[measures].mean().to_numpy(np.float64).T,
-        share=float((2 * lines["jaccard"] / (1 + lines["jaccard"])).mean()),  # the sets have one size
+        share=float((2 * lines["jaccard"] / (1 + lines["jaccard"])).mean()),  # for sets of equal size
         chance=expected_jaccard(k, d),
         n_selected=k,
         n_features=d,
@@ -134,7 +136,10 @@ def selection_stability(
 
 
 def expected_jaccard(k: int, n_features: int) -> float:
-    """Return the mean Jaccard similarity of two random sets of k features; their overlap is hypergeometric."""
+    """Return the expected Jaccard similarity of two sets of k of ``n_features`` features, drawn at random.
+
+    The number of common features has a hypergeometric distribution.
+    """
     from scipy.stats import hypergeom
 
     common = np.arange(max(0, 2 * k - n_features), k + 1)
@@ -142,11 +147,12 @@ def expected_jaccard(k: int, n_features: int) -> float:
 
 
 def _checked_seeds(method, params, seeds) -> list[int]:
+    """Return the different seeds, ascending; ValueError if there are fewer than two or the method has no seed."""
     seeds = sorted(set(seeds))
     if "random_state" not in params:
         raise ValueError(f"{method} has no seed: it always keeps the same features")
     if len(seeds) < 2:
-        raise ValueError("one seed has nothing to be compared with: give at least two")
+        raise ValueError("one seed has nothing to be compared with: give at least two seeds")
     return seeds
 
 
@@ -155,7 +161,7 @@ class MeasureSelectionStability(Task):
     """Make a selection with several seeds, and compare what each label keeps.
 
     Inputs: ``dataset``. Parameters: ``method``, ``params``, ``seeds``: see :func:`selection_stability`. The seed among
-    ``params`` does not count.
+    ``params`` has no effect.
     """
 
     kind, folder, result = "selection_stability", FOLDER, SelectionStability

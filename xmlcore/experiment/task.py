@@ -1,4 +1,6 @@
-"""Tasks: work whose result is kept, each with a key, a title, an estimate, and one way to run, keep and load it.
+"""Tasks: work whose result is kept in the store.
+
+A task has a key, a title and an estimate of time and memory. All tasks are run, kept and loaded in the same way.
 
 A kind of task is a subclass of :class:`Task` in a file of its own, registered by :func:`register`::
 
@@ -8,11 +10,11 @@ A kind of task is a subclass of :class:`Task` in a file of its own, registered b
 
         def complete(self, params): ...                # check the parameters, fill in defaults
         def title_on(self, dataset): ...               # "Training PLT on bibtex"
-        def estimate(self): ...                        # seconds and bytes, before anything is done
+        def estimate(self): ...                        # seconds and bytes, before the task runs
         def run(self, progress=silent, files=None): ...  # the result, as plain values
 
-Everything else is shared: :func:`keep` runs a task and keeps its result in the store, :func:`submit` has a worker do
-so, :meth:`Task.load` reads the result back.
+Everything else is the same for all kinds: :func:`keep` runs a task and keeps its result in the store, :func:`submit`
+has a worker call :func:`keep`, and :meth:`Task.load` reads the result.
 """
 
 import dataclasses
@@ -34,14 +36,14 @@ if TYPE_CHECKING:
     from xmlcore.jobs import Job, Queue
 
 KINDS: "dict[str, type[Task]]" = {}
-MADE_BY = {"run": "train", "selection": "select"}  # name of an input -> kind of the task that makes it
+MADE_BY = {"run": "train", "selection": "select"}  # name of an input -> kind of the task that makes this input
 DATASETS = "datasets"
 
 Files = dict[str, Callable[[Path], None]]
 
 
 class DamagedResultWarning(UserWarning):
-    """A kept result was damaged and has been made again."""
+    """A kept result was damaged and is made again."""
 
 
 @dataclass(frozen=True)
@@ -81,11 +83,11 @@ class Task:
     kind: ClassVar[str]
     """Name of the kind in :data:`KINDS`."""
     folder: ClassVar[str]
-    """The store's name for results of this kind."""
+    """Kind of artifact in the store: the folder with results of this kind of task."""
     result: ClassVar[type]
     """Dataclass that :meth:`load` returns; its fields are the names in the kept dict."""
     version: ClassVar[int] = 1
-    """Raised by the author of the kind when the same inputs and parameters give another result than before."""
+    """The author of the kind adds 1 when the same inputs and parameters give another result than before."""
     needs: ClassVar[tuple[str, ...]] = ("dataset",)
     """Names of the inputs."""
 
@@ -204,6 +206,7 @@ class Task:
         return self._key(self.version)
 
     def _key(self, version):
+        """Return the key that the task has with this version of its kind."""
         return store.artifact_key(self.kind, self.inputs, self.params_in_key(), version)
 
     @property
@@ -213,12 +216,12 @@ class Task:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Fingerprint of the data set that the task is about; StoreError when an input is not kept any more."""
+        """Fingerprint of the data set of the task; StoreError if the run or the selection is not kept any more."""
         if "dataset" in self.inputs:
             return self.inputs["dataset"]
         for name, key in self.inputs.items():
             return store.info(KINDS[MADE_BY[name]].folder, key)["fingerprint"]
-        raise ValueError(f"{self.kind} is not about a data set")
+        raise ValueError(f"{self.kind} has no input that belongs to a data set")
 
     def dataset_name(self) -> str:
         """Return the name of the kept data set, or "the data set" if it is not kept any more.
@@ -430,9 +433,9 @@ def provenance(task: Task) -> str | None:
     Returns
     -------
     {"current", "earlier code", "earlier version"} or None
-        "earlier code": some line that decides results has changed since, but the kind's version has not, so the result
-        is most likely the same. "earlier version": the author of the kind says that results have changed. None: nothing
-        is kept.
+        "earlier code": code that decides results has changed since, but the version of the kind has not. A new result
+        would most likely be the same. "earlier version": the version of the kind has changed, so a new result would
+        differ. None: no result is kept.
     """
     if task.exists():
         return made_by(task.folder, task.key)
@@ -464,7 +467,7 @@ def keep(task: Task, progress: Progress = silent, again: bool = False) -> str:
     task : Task
     progress : callable, optional
     again : bool
-        Make the result anew, and replace the one that is kept.
+        Run the task even if a result is kept, and replace this result.
 
     Returns
     -------
@@ -474,7 +477,7 @@ def keep(task: Task, progress: Progress = silent, again: bool = False) -> str:
     Warns
     -----
     DamagedResultWarning
-        A kept result was damaged, so it is made again. ``store.info(task.folder, task.key)["note"]`` says so, too.
+        A kept result was damaged, so it is made again. ``store.info(task.folder, task.key)["note"]`` also says this.
     """
     note = None
     if task.exists():
@@ -543,7 +546,7 @@ def keep_record(record: dict, again: bool = False, progress: Progress = silent) 
 
 
 def as_plain(result) -> dict:
-    """Return the fields of a result's dataclass as :meth:`Task.run` returns them."""
+    """Return the fields of an instance of :attr:`Task.result` as the dict that :meth:`Task.run` returns."""
     value = {field.name: getattr(result, field.name) for field in dataclasses.fields(result)}
     if isinstance(value.get("ranking"), Ranking):
         value["ranking"] = value["ranking"]._asdict()
@@ -551,7 +554,10 @@ def as_plain(result) -> dict:
 
 
 def plain(value, where: str = "value"):
-    """Return ``value`` as JSON knows it: NumPy scalars become numbers, tuples lists; TypeError for anything else."""
+    """Return a value in types that JSON has: NumPy scalars become numbers, tuples become lists.
+
+    Raises TypeError, which names the place ``where`` the value is, for values that JSON cannot hold.
+    """
     if hasattr(value, "dtype") and getattr(value, "shape", None) == ():
         value = value.item()
     if value is None or isinstance(value, (bool, str, float)):

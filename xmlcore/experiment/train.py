@@ -1,4 +1,4 @@
-"""Runs: one model with its parameters is trained and measured on one data set."""
+"""Runs: a model is trained on a data set, and its predictions for the test rows are measured."""
 
 import math
 import time
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from xmlcore.datasets import Dataset
 
 FOLDER = "runs"
-LARGEST_EXACT = 2**53  # whole numbers up to here are exact as floats
-LEAST_RANKED = 5  # labels that are kept for each test row, even when fewer are measured
+LARGEST_EXACT = 2**53  # all integers up to this size are exact as float64
+LEAST_RANKED = 5  # least number of labels that are kept for each test row
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Run:
     measures : DataFrame
         Columns ``measure`` ("P@k", "R@k", "nDCG@k", "PSP@k", "PSnDCG@k"), ``k`` (1 to ``k``), ``value`` (in [0, 1]).
     times : dict
-        In seconds: "fit_s", "predict_s" and "compile_s" (compiling kernels, before the others are timed); and
+        "fit_s", "predict_s" and "compile_s" (compiling kernels, which the other times do not include), in seconds, and
         "predict_ms_per_row", in milliseconds.
     size : dict
         "n_nodes", "depth", "n_weights" (over all trees; depth of the deepest) and "model_bytes" (in memory).
@@ -51,7 +51,7 @@ class Run:
     warnings : list of str
         Warnings of the training.
     created : str
-        When it was made: ISO 8601, UTC.
+        Time at which the run was made: ISO 8601, UTC.
     """
 
     model: str
@@ -109,7 +109,7 @@ def full_params(model: str, params: dict | None = None) -> dict:
     model : str
         A key of :data:`MODELS`.
     params : dict, optional
-        Those that differ from the defaults.
+        Parameters that differ from the defaults.
 
     Returns
     -------
@@ -197,12 +197,12 @@ def run_and_model(
         warnings.simplefilter("always")
         unfitted.fit(dataset.X_train, dataset.Y_train, progress=progress)
     fit_s = time.perf_counter() - start
-    fitted = getattr(unfitted, "model_", unfitted)  # training on noisy rows gives a model of the usual class
-    found = evaluate(fitted, dataset, k, progress=progress)
-    ranking = found.pop("ranking")
-    times = {name: found.pop(name) for name in ("predict_s", "predict_ms_per_row")}
+    fitted = getattr(unfitted, "model_", unfitted)  # AdversarialTraining keeps the trained model as model_
+    evaluated = evaluate(fitted, dataset, k, progress=progress)
+    ranking = evaluated.pop("ranking")
+    times = {name: evaluated.pop(name) for name in ("predict_s", "predict_ms_per_row")}
     measures = pd.DataFrame(
-        [(name, at + 1, float(values[at])) for name, values in found.items() for at in range(k)],
+        [(name, at + 1, float(values[at])) for name, values in evaluated.items() for at in range(k)],
         columns=["measure", "k", "value"],
     )
     result = Run(
@@ -222,7 +222,7 @@ def run_and_model(
 
 
 def compile_kernels(unfitted) -> float:
-    """Compile, or load, the kernels that an estimator uses; return the seconds that it took."""
+    """Compile the kernels that an estimator uses, or load them from disk; return the seconds that this took."""
     from xmlcore.models.base import warm_up
 
     start = time.perf_counter()
@@ -234,8 +234,8 @@ def compile_kernels(unfitted) -> float:
 class Train(Task):
     """Train a model on a data set and measure it on the test rows.
 
-    Inputs: ``dataset``. Parameters: ``model``, ``params`` (see :func:`full_params`), ``k``. Beside the result the
-    folder ``model`` is kept, for :func:`load_run_model`.
+    Inputs: ``dataset``. Parameters: ``model``, ``params`` (see :func:`full_params`), ``k``. The fitted model is kept
+    with the result, in the folder ``model``; :func:`load_run_model` reads it.
     """
 
     kind, folder, result = "train", FOLDER, Run
@@ -263,10 +263,10 @@ class Train(Task):
         from xmlcore.datasets import load_saved
 
         progress("Reading data", 0.0)
-        found, fitted = run_and_model(load_saved(self.fingerprint), progress=progress, **self.params)
+        made, fitted = run_and_model(load_saved(self.fingerprint), progress=progress, **self.params)
         if files is not None:
             files["model"] = fitted.save
-        return as_plain(found)
+        return as_plain(made)
 
 
 def check_names(params: dict, known) -> None:
@@ -299,6 +299,7 @@ def changed_params(info, params: dict) -> str:
 
 
 def _value_text(value) -> str:
+    """Return the value of a parameter as text for users."""
     if value is None:
         return "automatic"
     if isinstance(value, bool):
@@ -345,7 +346,7 @@ def load_run_model(key: str):
 
 
 def sampled_rows(n: int, n_rows: int | None, seed: int):
-    """Return which of ``n`` rows are used, in order: all, or a random sample of ``n_rows`` of them."""
+    """Return the ids of the rows to use, ascending: all ``n`` rows, or a random sample of ``n_rows`` of them."""
     import numpy as np
 
     if n_rows is None or check_count(n_rows, "n_rows") >= n:

@@ -1,4 +1,4 @@
-"""Twins: two runs of one model with the same parameters, trained without and with noise.
+"""Twins: two runs with the same model and parameters, of which one was trained with noise and one without.
 
 A run is given here as a record: a dict with ``model`` (a key of :data:`xmlcore.experiment.MODELS`) and ``params`` (all
 parameters of the run).
@@ -10,12 +10,12 @@ NOISE_PARAMS = ("noise_sigma", "noise_ratio", "noise_support")
 
 
 def trained_with_noise(record: dict) -> bool:
-    """Return whether a run's training rows had noisy copies."""
+    """Return whether noisy copies were added to the training rows of a run."""
     return record["params"].get("noise_sigma", 0) > 0
 
 
 def params_without_noise(record: dict) -> dict:
-    """Return the parameters of the run that differs from this one only in having no noise."""
+    """Return the parameters of a run with the noise parameters set to their defaults, which means no noise."""
     defaults = full_params(record["model"])
     return {**record["params"], **{name: defaults[name] for name in NOISE_PARAMS}}
 

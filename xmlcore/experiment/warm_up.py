@@ -1,4 +1,4 @@
-"""Compiling ahead."""
+"""Compiling of all kernels before they are needed."""
 
 from xmlcore.experiment.estimates import measure_speed
 from xmlcore.progress import Progress, silent
@@ -7,11 +7,11 @@ PHASE = "Compiling kernels"
 
 
 def warm_up(progress: Progress = silent) -> None:
-    """Compile every kernel, or load it from disk, by doing a tiny piece of real work of each sort.
+    """Compile every kernel, or load it from disk, by running small pieces of work of each sort.
 
-    The first time on a machine, and after a change of kernels or of Numba, this takes some 70 seconds of one core;
-    later two. Run in a worker, it leaves that worker with all kernels loaded, and the others with kernels to load from
-    disk. It also measures how fast the machine is, once, for estimates.
+    The first time on a machine, and after a change of kernels or of Numba, this takes about 70 seconds of one core;
+    later it takes two seconds. If a worker runs it, this worker then has all kernels in memory, and other workers can
+    load them from disk. It also measures the speed of the machine once, for estimates.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ def warm_up(progress: Progress = silent) -> None:
 
 
 def _pieces():
-    """Do the work, saying before each piece what it is and how much of the whole it takes."""
+    """Run all pieces of work; before each piece, yield its percentage of the whole time and its name."""
     yield 5, "reading files"
     from xmlcore import datasets
 
@@ -58,6 +58,7 @@ def _pieces():
 
 
 def _perturb_and_explain():
+    """Use the kernels of noise, attacks, certificates and explanations."""
     import numpy as np
 
     from xmlcore import explain, robustness
@@ -76,6 +77,7 @@ def _perturb_and_explain():
 
 
 def _select():
+    """Use the kernels of FALS, of decision trees and of the measures for multi-label data."""
     import numpy as np
     import scipy.sparse as sp
 
@@ -87,7 +89,7 @@ def _select():
     Y = [[row % 4] for row in range(40)]
     for scoring in ("exact", "sampled"):
         FALS(n_epochs=1, scoring=scoring).fit(X, Y)
-    FALS(n_epochs=1).fit(sp.csr_array(X * (random.random(X.shape) < 0.1)), Y)  # sparse rows train by other kernels
+    FALS(n_epochs=1).fit(sp.csr_array(X * (random.random(X.shape) < 0.1)), Y)  # other kernels
     trees = BRDT().fit(X, Y)
     scores = trees.predict_proba(X)
     for measure in (metrics.one_error, metrics.ranking_loss, metrics.average_precision, metrics.micro_auc):

@@ -1,4 +1,4 @@
-"""Long work in worker processes, with progress, cancel and failures that say why.
+"""Long work in worker processes, which can be watched and cancelled, with the reason of every failure.
 
 >>> queue = Queue()                                                                 # doctest: +SKIP
 >>> job = queue.submit(function, argument, title="What it does", key=key)           # doctest: +SKIP
@@ -6,13 +6,14 @@
 ('running', 'Training nodes', 0.42)
 
 :class:`Queue` gives work to any :class:`concurrent.futures.Executor`. Without one it makes a :class:`WorkerPool`:
-processes of this machine, started on demand, one job in each, so that a crash or a kill takes nothing else along.
+processes on this machine, started when they are needed. Each process runs one job at a time, so that a process that
+crashes or is killed does not stop other jobs.
 
-**A Dask cluster.** Hand over its executor: ``Queue(Client(address).get_executor(), folder="/shared/jobs")``. Progress
-and cancel travel through small files, and results through the store, so ``folder`` and the cache folder
+**A Dask cluster.** Pass the executor of its client: ``Queue(Client(address).get_executor(), folder="/shared/jobs")``.
+Progress and cancel travel through small files, and results through the store, so ``folder`` and the cache folder
 (``XMLCORE_CACHE``) must be on a file system that all machines see under the same path, and xmlcore must be installed on
-all. A running job of a foreign executor stops at its next progress report; only a :class:`WorkerPool` can kill one that
-makes none.
+all. When a running job of another executor is cancelled, it stops at its next progress report. Only a
+:class:`WorkerPool` can kill a job that does not report.
 """
 
 from xmlcore.jobs.pool import WorkerPool, default_workers

@@ -1,4 +1,4 @@
-"""The default executor: joblib's loky processes, each on its own."""
+"""The default executor of a queue: worker processes of joblib's loky that do not depend on each other."""
 
 import os
 import signal
@@ -8,8 +8,8 @@ import time
 import weakref
 from concurrent.futures import BrokenExecutor, ThreadPoolExecutor
 
-IDLE_SECONDS = 900.0
-WATCH_SECONDS = 1.0
+IDLE_SECONDS = 900.0  # an idle worker process ends after so many seconds
+WATCH_SECONDS = 1.0  # time between two checks of a worker whether the main process still runs, in seconds
 
 
 def default_workers() -> int:
@@ -34,10 +34,11 @@ class WorkerPool(ThreadPoolExecutor):
     stopped. Here each thread of a :class:`~concurrent.futures.ThreadPoolExecutor` owns a loky pool of one process,
     sends it one call after the other, and makes a new pool when the process died or was killed.
 
-    Processes start with the first call that needs them, from a fresh Python that imports xmlcore and nothing of the
-    main program (loky sends ``sys.path`` and the working folder, and does not import the main module again, so scripts
-    need no ``if __name__ == "__main__"``). They stay for the next call, so compiled kernels stay loaded; an idle one
-    goes after 15 minutes. They end with this process, however it ends (on Windows, when killed: with their call).
+    A process starts with the first call that needs it. It is a new Python that imports xmlcore and nothing of the main
+    program: loky sends ``sys.path`` and the working folder, and does not import the main module again, so scripts need
+    no ``if __name__ == "__main__"``. The process then waits for the next call and keeps its compiled kernels; it ends
+    after 15 idle minutes. All processes end when this process ends, in whatever way. (On Windows, when this process is
+    killed, they end after their present call.)
 
     Parameters
     ----------
@@ -50,8 +51,8 @@ class WorkerPool(ThreadPoolExecutor):
     def __init__(self, n_workers=None, idle_seconds=IDLE_SECONDS):
         super().__init__(default_workers() if n_workers is None else n_workers, thread_name_prefix="xmlcore-worker")
         self._idle_seconds = idle_seconds
-        self._own = threading.local()  # of each thread: its slot
-        self._slots = weakref.WeakSet()  # a slot goes with its thread
+        self._of_thread = threading.local()  # its attribute ``slot`` is the slot of the present thread
+        self._slots = weakref.WeakSet()  # the slots of all threads; a slot is removed when its thread ends
         self._calls = weakref.WeakKeyDictionary()  # future -> _Call
         self._guard = threading.Lock()
         self._closed = False
@@ -97,16 +98,16 @@ class WorkerPool(ThreadPoolExecutor):
                     call.slot.kill()
 
     def shutdown(self, wait=True, *, cancel_futures=False, kill=False):
-        """Take no more calls; see :meth:`concurrent.futures.Executor.shutdown`.
+        """Accept no more calls, and end the processes; see :meth:`concurrent.futures.Executor.shutdown`.
 
         Parameters
         ----------
         wait : bool
             Whether to return only when all calls have ended.
         cancel_futures : bool
-            Whether to drop calls that wait.
+            Whether to drop the calls that have not begun.
         kill : bool
-            Whether to drop calls that wait and kill the ones that run.
+            Whether to drop the calls that have not begun, and kill the processes of the others.
         """
         if kill:
             self._kill_all()
@@ -118,16 +119,18 @@ class WorkerPool(ThreadPoolExecutor):
                 slot.join()
 
     def _kill_all(self):
+        """Kill all processes, and let calls that have not begun fail."""
         with self._guard:
             self._closed = True
             for slot in list(self._slots):
                 slot.kill()
 
     def _carry_out(self, call, fn, args, kwargs):
+        """Run a call in the process of the present thread, wait for its end, and return its result."""
         with self._guard:
-            slot = getattr(self._own, "slot", None)
+            slot = getattr(self._of_thread, "slot", None)
             if slot is None:
-                slot = self._own.slot = _Slot(self._idle_seconds)
+                slot = self._of_thread.slot = _Slot(self._idle_seconds)
                 self._slots.add(slot)
             if self._closed or call.killed:
                 raise BrokenExecutor("killed before it began")
@@ -141,56 +144,61 @@ class WorkerPool(ThreadPoolExecutor):
 
 
 class _Call:
+    """A call of the pool: whether it was killed, and the slot whose process runs it."""
+
     __slots__ = ("killed", "slot")
 
     def __init__(self):
         self.killed = False
-        self.slot = None  # while it runs
+        self.slot = None  # None before and after the call runs
 
 
 class _Slot:
-    """One worker process, made anew when it broke. The pool's lock guards it."""
+    """One worker process, which is replaced when it has died. The pool's lock protects the slot."""
 
     def __init__(self, idle_seconds):
         self._idle_seconds = idle_seconds
         self._loky = None
 
     def submit(self, fn, args, kwargs):
+        """Send a call to the process, started if needed, and return its future."""
         from joblib.externals.loky.process_executor import ProcessPoolExecutor, ShutdownExecutorError
 
-        for last in (False, True):
+        for is_last_attempt in (False, True):
             if self._loky is None:
                 self._loky = ProcessPoolExecutor(
                     1, timeout=self._idle_seconds, initializer=prepare_worker, initargs=(os.getpid(),)
                 )
-                # When the interpreter exits, loky ends its pools before anything else can, and waits for running calls
-                # unless this flag is set; an ordinary shutdown sets it anew.
+                # When the interpreter exits, loky ends its pools first, and waits for running calls unless this flag
+                # is set. An ordinary shutdown sets the flag again, as its arguments say.
                 self._loky._flags.kill_workers = True
             try:
                 return self._loky.submit(fn, *args, **kwargs)
-            except (BrokenExecutor, ShutdownExecutorError):  # by the call before, or it died while idle
+            except (BrokenExecutor, ShutdownExecutorError):  # the process died in the call before, or while it was idle
                 self._loky = None
-                if last:
+                if is_last_attempt:
                     raise
 
     def kill(self):
+        """Kill the process; return at once."""
         pool, self._loky = self._loky, None
         if pool is not None:
             pool.shutdown(wait=False, kill_workers=True)
 
     def join(self):
+        """End the process after its present call, and wait for that."""
         pool, self._loky = self._loky, None
         if pool is not None:
             pool.shutdown(wait=True)
 
 
 def prepare_worker(parent: int) -> None:
-    """Make a new process a good worker; runs there before its first call."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent decides what ends
+    """Set up a new worker process before its first call; ``parent`` is the id of the main process."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes; the main process decides what ends
     if sys.platform == "linux":
         try:
             with open("/proc/self/oom_score_adj", "w") as file:
-                file.write("500")  # when memory runs out, this process goes before the one that shows the pages
+                file.write("500")  # when memory runs out, Linux kills this process before the main process
         except OSError:
             pass
     if os.name == "posix":
@@ -198,6 +206,7 @@ def prepare_worker(parent: int) -> None:
 
 
 def _end_with(parent):
+    """End this process as soon as the process with the id ``parent`` is no longer its parent."""
     while os.getppid() == parent:
         time.sleep(WATCH_SECONDS)
     os._exit(1)

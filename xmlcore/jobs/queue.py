@@ -17,8 +17,8 @@ from xmlcore.jobs.pool import WorkerPool, default_workers
 from xmlcore.progress import Cancelled
 from xmlcore.system import cache_root
 
-POLL_SECONDS = 0.05  # least time between two readings of a job's record
-STALE_SECONDS = 7 * 24 * 3600  # age at which records of a queue on another machine are removed
+POLL_SECONDS = 0.05  # least time between two readings of a job's record, in seconds
+STALE_SECONDS = 7 * 24 * 3600  # age at which the records of a queue on another machine are removed, in seconds
 _QUEUE_FILE = "queue.json"
 
 
@@ -65,7 +65,7 @@ class Job:
     key : str or None
     title : str
     queued : datetime
-        When it was submitted (UTC).
+        When the job was submitted (UTC).
     """
 
     def __init__(self, queue, key, title, owner):
@@ -78,12 +78,12 @@ class Job:
         self._owners = {owner: None}  # a dict keeps the order
         self._folder = queue.folder / self.id
         self._future = None
-        self._over = threading.Event()
+        self._over = threading.Event()  # set when the job has ended
         self._state = "queued"
         self._cancelling = False
         self._timer = None
         self._record = {}
-        self._polled = -1.0
+        self._polled = -1.0  # when the record was last read, by time.monotonic
         self._value = None
         self._value_bytes = 0
         self._error = None
@@ -123,19 +123,19 @@ class Job:
 
     @property
     def fraction(self) -> float:
-        """How much of this phase is done, in [0, 1]; 1 when the job is done."""
+        """The part of the present phase that is done, in [0, 1]; 1 when the job is done."""
         self._poll()
         return 1.0 if self._state == "done" else self._record.get("fraction", 0.0)
 
     @property
     def detail(self) -> str:
-        """A count or a name worth showing, such as ``"120 of 384 nodes"``."""
+        """A text about the progress within the phase, such as ``"120 of 384 nodes"``; may be empty."""
         self._poll()
         return self._record.get("detail", "")
 
     @property
     def phases(self) -> dict:
-        """Seconds spent in each phase so far, in the order they were first seen."""
+        """Seconds spent in each phase so far, in the order in which the phases began."""
         self._poll()
         record = self._record
         phases = dict(record.get("phases", {}))
@@ -191,7 +191,7 @@ class Job:
     def result(self, timeout: float | None = None):
         """Wait until the job has ended, and return what its function returned.
 
-        Return values are for small things such as a key in the store: up to 10 MB.
+        Functions should return something small, such as a key of the store: at most 10 MB.
 
         Parameters
         ----------
@@ -225,7 +225,7 @@ class Job:
         return worker.unpickled(self._value)
 
     def _poll(self):
-        """Look at the worker's record."""
+        """Read the progress record of the worker, unless this was done a moment ago, and update the state."""
         if self._over.is_set() or time.monotonic() - self._polled < POLL_SECONDS:
             return
         record = self._read()
@@ -236,13 +236,14 @@ class Job:
                 self._state = "running"
 
     def _read(self):
+        """Return the progress record of the worker; None if there is none."""
         try:
             return json.loads((self._folder / worker.RECORD).read_text(encoding="utf-8"))
-        except (OSError, ValueError):  # not begun, or (on Windows) being replaced
+        except (OSError, ValueError):  # the worker has not begun, or (on Windows) is replacing the file
             return None
 
     def _finish(self, future):
-        """Record the outcome. The future calls this once, from the thread that ended it."""
+        """Set the final state of the job. The future calls this once, from the thread in which it ended."""
         record = self._read()
         outcome = {"state": "failed", "value": None, "value_bytes": 0, "error": None, "traceback": None}
         try:
@@ -258,9 +259,9 @@ class Job:
             if self._over.is_set():
                 return
             self._record = outcome.get("record") or record or self._record
-            if "record" not in outcome and self._record.get("phase"):  # the last report is from some time ago
+            if "record" not in outcome and self._record.get("phase"):  # add the time since the last report
                 self._record["phases"][self._record["phase"]] += max(0.0, time.time() - self._record["written"])
-            if self._cancelling and outcome["state"] == "failed":  # it was killed, or failed because it was cancelled
+            if self._cancelling and outcome["state"] == "failed":  # it was killed or stopped
                 outcome["state"] = "cancelled"
                 outcome["error"] = None
             self._state = outcome["state"]
@@ -276,12 +277,14 @@ class Job:
 
 
 def _utc(seconds):
+    """Turn seconds since 1970 into a datetime in UTC; None stays None."""
     return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
 
 
 def _reason(error):
+    """Return why a job has no result, in one line for users, from the exception of its future."""
     text = str(error)
-    if isinstance(error, BrokenExecutor) or type(error).__name__ == "KilledWorker":  # the latter is Dask's
+    if isinstance(error, BrokenExecutor) or type(error).__name__ == "KilledWorker":  # KilledWorker is from Dask
         if "SIG" in text and "SIGKILL" not in text and "SIGTERM" not in text:
             names = [name for name in ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL") if name in text]
             if names:
@@ -299,13 +302,13 @@ class Queue:
         Where jobs run; by default a :class:`~xmlcore.jobs.WorkerPool`. The queue never shuts down an executor that it
         is given.
     folder : path, optional
-        For the records of running jobs; ``cache_root()/jobs`` by default. All workers must see it.
+        Folder for the progress records of jobs; ``cache_root()/jobs`` by default. All workers must have access to it.
     n_workers : int, optional
         Number of jobs that the default executor runs at the same time; :func:`~xmlcore.jobs.default_workers` when None.
     grace : float
-        Seconds that a cancelled job has to stop by itself, at a progress report, before its process is killed.
+        The process of a cancelled job is killed if it has not stopped, at a progress report, after so many seconds.
     keep : int
-        How many ended jobs stay listed; the oldest go first.
+        Number of ended jobs that stay in the list; the oldest are removed.
 
     Notes
     -----
@@ -321,13 +324,13 @@ class Queue:
         self.folder = parent / f"{int(time.time()):x}-{uuid.uuid4().hex[:8]}"
         self._grace = grace
         self._keep = keep
-        self._lock = threading.RLock()  # a future may call back within the call that cancels it
+        self._lock = threading.RLock()  # reentrant: cancelling a future may call Job._finish at once
         self._jobs = {}  # by id, oldest first
         self._closed = False
         _remove_dead_queues(parent)
 
     def submit(self, function, /, *args, title, owner="", key=None, **kwargs) -> Job:
-        """Have ``function(*args, progress=..., **kwargs)`` called in a worker.
+        """Add a job that calls ``function(*args, progress=..., **kwargs)`` in a worker.
 
         Parameters
         ----------
@@ -339,9 +342,9 @@ class Queue:
             Arguments of the function. They are pickled now, so later changes do not reach it. Pass keys of the store,
             not large objects.
         title : str
-            What the work is, as a user would say it.
+            What the work is, for the user.
         owner : str
-            Who wants the job, such as a session's id.
+            Who requests the job, such as the id of a session.
         key : str, optional
             Identifies the result. While a job of the same key waits or runs, no second one is made: ``owner`` becomes
             another owner of the first one.
@@ -370,7 +373,7 @@ class Queue:
             self._make_folder()
             job._folder.mkdir()
             try:
-                # Positional arguments only: Dask takes some keywords for its own.
+                # Positional arguments only: some keywords have a meaning for Dask.
                 future = self._executor.submit(
                     worker.run, payload, str(job._folder), str(cache_root()), worker.where_am_i()
                 )
@@ -422,13 +425,13 @@ class Queue:
         job_id : str
             Id of a job. If the queue has no such job, or if it has ended, nothing happens.
         owner : str, optional
-            Only this owner withdraws: the job goes on while it has others. None cancels it for all owners.
+            Only this owner no longer needs the job, which goes on while it has other owners. None cancels it for all.
 
         Returns
         -------
         bool
-            Whether the job stops. One that waits is ``"cancelled"`` at once. One that runs stops at its next progress
-            report, or is killed when the grace period is over; until then it is :attr:`Job.cancelling`.
+            Whether the job stops. A job that waits is ``"cancelled"`` at once. A job that runs stops at its next
+            progress report, or is killed when the grace period is over; until then :attr:`Job.cancelling` is True.
         """
         with self._lock:
             job = self._jobs.get(job_id)
@@ -445,14 +448,15 @@ class Queue:
             return True
 
     def _stop(self, job, grace):
+        """Tell a job to stop, and have its process killed if it still runs after ``grace`` seconds."""
         job._cancelling = True
         try:
             (job._folder / worker.CANCEL).touch()
-        except OSError:  # just ended
+        except OSError:  # the job has just ended
             pass
         future = job._future
         job._polled = -1.0
-        # A cluster's future can be cancelled although a worker has begun: then the worker must be waited for.
+        # A cluster's future can be cancelled although a worker has begun the job: if it has begun, wait for the worker.
         if future is None or (job.state == "queued" and future.cancel()):
             return
         kill = getattr(self._executor, "kill", None)
@@ -478,34 +482,38 @@ class Queue:
             self._executor.shutdown(wait=wait, kill=True)
 
     def _make_folder(self):
+        """Make the folder of this queue, with a file that names its process, unless it exists."""
         if (self.folder / _QUEUE_FILE).is_file():
             return
         self.folder.mkdir(parents=True, exist_ok=True)
         record = {"host": socket.gethostname(), "pid": os.getpid()}
         (self.folder / _QUEUE_FILE).write_text(json.dumps(record), encoding="utf-8")
-        weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)  # also at exit
+        # When the queue is deleted or the interpreter exits:
+        weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
 
     def _forget_old(self):
+        """Remove the oldest ended jobs from the list, so that at most ``keep`` ended jobs are left."""
         over = [job_id for job_id, job in self._jobs.items() if not job.active]
         for job_id in over[: max(0, len(over) - self._keep)]:
             del self._jobs[job_id]
 
 
 def _remove_dead_queues(parent):
-    """Remove the records of queues whose process ended without doing so."""
+    """Remove the folders of queues whose process has ended without removing them."""
     for folder in parent.iterdir() if parent.is_dir() else ():
         try:
             record = json.loads((folder / _QUEUE_FILE).read_text(encoding="utf-8"))
             age = time.time() - (folder / _QUEUE_FILE).stat().st_mtime
             if age > STALE_SECONDS or (record["host"] == socket.gethostname() and not _alive(record["pid"])):
                 shutil.rmtree(folder, ignore_errors=True)
-        except (OSError, ValueError, KeyError, TypeError):  # not ours
+        except (OSError, ValueError, KeyError, TypeError):  # not the folder of a queue
             continue
 
 
 def _alive(pid):
+    """Return whether a process of this machine may still run."""
     if os.name != "posix":
-        return True  # there is no safe way to find out; such folders are removed by age
+        return True  # other systems have no safe way to find out; their folders are removed by age
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

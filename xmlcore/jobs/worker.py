@@ -17,9 +17,9 @@ from xmlcore.system import CACHE_VARIABLE
 
 RECORD = "progress.json"
 CANCEL = "cancel"
-INTERVAL = 0.1  # least seconds between two checks for a cancellation, and between two records of one phase
-LARGEST_VALUE = 10_000_000  # bytes of a return value; a larger one is refused
-LONGEST_LINE = 300  # characters of an error in one line
+INTERVAL = 0.1  # least time between two records of one phase, and two checks for a cancellation, in seconds
+LARGEST_VALUE = 10_000_000  # largest return value that is kept, in bytes
+LONGEST_LINE = 300  # longest text of an error or of a progress detail, in characters
 
 
 def where_am_i() -> str:
@@ -28,27 +28,27 @@ def where_am_i() -> str:
 
 
 def pickled(value) -> bytes:
-    """Pickle a value, also one that has no importable name, such as a function of a notebook."""
-    # cloudpickle came inside joblib until 1.5 and beside it since; loky's module finds the right one in both.
+    """Return the pickle of a value, which may be a function without an importable name, such as one of a notebook."""
+    # cloudpickle is part of joblib before 1.5 and a package of its own since; loky's module finds it in both cases.
     from joblib.externals.loky.cloudpickle_wrapper import dumps
 
     return dumps(value)
 
 
 def unpickled(data: bytes):
-    """Undo :func:`pickled`."""
+    """Return the value that :func:`pickled` has turned into bytes."""
     from joblib.externals.loky.cloudpickle_wrapper import loads
 
     return loads(data)
 
 
 class Reporter:
-    """Progress of a job: writes a small record to its folder, and raises :class:`Cancelled` when it is to stop.
+    """Writes the progress of a job to a small file, and raises :class:`Cancelled` when the job was cancelled.
 
     Parameters
     ----------
     folder : str
-        The job's folder, made by the queue. When it is gone, nobody waits for the job any more, and it stops.
+        The job's folder, made by the queue. If the folder is missing, the queue no longer exists, and the job stops.
     """
 
     def __init__(self, folder):
@@ -58,17 +58,17 @@ class Reporter:
         self._phase = None
         self._fraction = 0.0
         self._detail = ""
-        self._seconds = {}
+        self._seconds = {}  # of each phase that has begun
         self._phase_since = self._written = time.monotonic()
         self._stop = False
 
     def begin(self):
-        """Tell the queue that the job runs now."""
+        """Write the first record, by which the queue sees that the job runs."""
         self._check_cancel()
         self._write(time.monotonic())
 
     def __call__(self, phase, fraction, detail=""):
-        """Report; see :class:`xmlcore.progress.Progress`."""
+        """Report progress; see :class:`xmlcore.progress.Progress`."""
         now = time.monotonic()
         if phase == self._phase and now - self._written < INTERVAL and not self._stop:
             self._fraction, self._detail = fraction, detail
@@ -83,27 +83,30 @@ class Reporter:
             self._write(now)
 
     def end(self):
-        """Take the last record, for the outcome; nothing is written any more."""
+        """Return the last record, which becomes part of the outcome and is not written to the file."""
         with self._lock:
             return self._record(time.monotonic())
 
     def _close_phase(self, now):
+        """Add the time since the phase began to its seconds; the next phase begins ``now`` (time.monotonic)."""
         if self._phase is not None:
             self._seconds[self._phase] += now - self._phase_since
         self._phase_since = now
 
     def _check_cancel(self):
+        """Raise Cancelled if the job was cancelled or its folder is missing."""
         if not self._stop:
             try:
                 self._stop = CANCEL in os.listdir(self._folder)
             except FileNotFoundError:
                 self._stop = True
-            except OSError:  # a shared file system that stumbles must not stop hours of work
+            except OSError:  # a short failure of a shared file system must not stop hours of work
                 pass
         if self._stop:
             raise Cancelled
 
     def _record(self, now):
+        """Return the progress as a dict that JSON can hold; ``now`` is by time.monotonic."""
         seconds = dict(self._seconds)
         if self._phase is not None:
             seconds[self._phase] += now - self._phase_since
@@ -118,35 +121,36 @@ class Reporter:
         }
 
     def _write(self, now):
+        """Replace the file of the record in one step."""
         self._written = now
         record = self._record(now)
         temporary = self._folder / f"{RECORD}.new"
         try:
             temporary.write_text(json.dumps(record), encoding="utf-8")
             os.replace(temporary, self._folder / RECORD)
-        except OSError:  # a full disk, or (on Windows) a reader: the next report tries again
+        except OSError:  # the disk is full, or (on Windows) the file is being read: the next report tries again
             pass
 
 
 def run(payload: bytes, folder: str, cache: str, submitter: str) -> dict:
-    """Run one job to its end, whatever that is.
+    """Run one job, and return its outcome: a result, a failure or a cancellation.
 
     Parameters
     ----------
     payload : bytes
         Pickled ``(function, args, kwargs)``.
     folder : str
-        The job's own.
+        The folder of the job.
     cache : str
-        Cache folder of the process that submitted the job: it looks for results there.
+        Cache folder of the process that submitted the job, where that process looks for results.
     submitter : str
-        :func:`where_am_i` of that process.
+        What :func:`where_am_i` returned in that process.
 
     Returns
     -------
     dict
         ``state`` ("done", "failed" or "cancelled"), ``value`` (bytes or None), ``value_bytes``, ``error``,
-        ``traceback``, ``ended`` (seconds since 1970) and ``record``, the last one.
+        ``traceback``, ``ended`` (seconds since 1970) and ``record`` (the last progress record).
     """
     if where_am_i() != submitter:
         os.environ[CACHE_VARIABLE] = cache
@@ -162,7 +166,7 @@ def run(payload: bytes, folder: str, cache: str, submitter: str) -> dict:
             outcome["value"] = value
     except Cancelled:
         outcome["state"] = "cancelled"
-    except BaseException as error:  # also SystemExit: the worker lives on
+    except BaseException as error:  # SystemExit too: the worker process must not end
         outcome["state"] = "failed"
         outcome["error"] = one_line(error)
         outcome["traceback"] = "".join(

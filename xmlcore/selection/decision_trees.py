@@ -23,8 +23,8 @@ PARAMETERS = (
     Parameter(
         "selected",
         "Features of each label",
-        "Ids of the features that the tree of each label may use, int of shape (L, k), or one row of ids for all "
-        "trees, (1, k). All features when None.",
+        "Ids of the features that the tree of each label may use: int of shape (L, k), or of shape (1, k) for "
+        "the same features in all trees. None: all features.",
         "array",
         None,
         optional=True,

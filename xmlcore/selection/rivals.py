@@ -26,7 +26,8 @@ BLOCK_SCORES = 1 << 22  # number of scores computed at a time: 32 MiB as float64
 PER_LABEL = Parameter(
     "per_label",
     "A set for each label",
-    "Off: one set for all labels, of the features that matter most to all of them together.",
+    "On: each label has its own set of features. Off: all labels have one set, the features that matter "
+    "most to all labels together.",
     "bool",
     True,
 )
@@ -38,8 +39,8 @@ LASSO = (
     Parameter(
         "alpha",
         "Penalty",
-        "A share of the smallest penalty at which all weights of the label are 0. A larger penalty leaves fewer "
-        "weights, and is faster.",
+        "The penalty on weights, as a share of the smallest penalty that makes all weights of the label 0. A "
+        "larger share leaves fewer weights, and is faster.",
         "float",
         0.1,
         minimum=0.0,
@@ -47,8 +48,8 @@ LASSO = (
         maximum=1.0,
         offered=(1e-4, 1.0),
         advanced=True,
-        details="The same penalty for all labels would leave rare labels without any weight. The paper on FALS states "
-        "no penalty.",
+        details="One penalty for all labels would leave rare labels without any weight. The paper on FALS states no "
+        "penalty.",
     ),
     Parameter(
         "max_iter",

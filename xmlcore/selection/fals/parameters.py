@@ -27,19 +27,21 @@ PARAMETERS = (
     Parameter(
         "pattern",
         "Pattern",
-        "FALS: squared gradients of the label's output, a set for each label. FILS: the same, but of the Fisher "
-        "information: rows of which the network is sure count more than in FALS. FAMS and FIMS are their sums over "
-        "labels: one set for all labels.",
+        "How features are scored. FALS: by squared gradients of a label's output, with a set of features for "
+        "each label. FILS: by Fisher information instead, where rows count more if the network is sure about "
+        "them. FAMS and FIMS: by the sums of the scores of FALS and FILS over all labels, with one set for "
+        "all labels.",
         "choice",
         "FALS",
         options=PATTERNS,
-        details="Fisher information is the squared gradient divided by f (1 - f), with the output f.",
+        details="Fisher information is the squared gradient of the output f, divided by f (1 - f).",
     ),
     N_FEATURES,
     Parameter(
         "n_epochs",
         "Epochs",
-        "Passes over the training rows. The paper finds 10 enough; more fit the training rows closer, and take longer.",
+        "Number of passes over the training rows. The paper finds 10 enough. More passes fit the training "
+        "rows more closely, and take longer.",
         "int",
         10,
         minimum=1,
@@ -49,10 +51,11 @@ PARAMETERS = (
     Parameter(
         "attribution",
         "Attribution",
-        "How much of an output is due to a feature. gradient: the slope of the output, the only attribution that can "
-        "be computed without a pass over every row, label and feature. integrated_gradients, deeplift and lrp "
-        "attribute the output itself, against a row without features: slower, and without Fisher information (FILS, "
-        "FIMS).",
+        "How the part of a feature in a label's output is measured. gradient: by the slope of the output. "
+        "Only these scores can be computed without a step for every row, label and feature. "
+        "integrated_gradients, deeplift and lrp: by the share of the feature in the output itself, compared "
+        "with the output for a row without features. They are slower, and cannot be used with Fisher "
+        "information (FILS, FIMS).",
         "choice",
         "gradient",
         options=METHODS,
@@ -61,13 +64,13 @@ PARAMETERS = (
     Parameter(
         "scoring",
         "Scores from",
-        "exact: all training rows. sampled: a few rows drawn for each label, with a standard error for each score. "
-        "auto: exact unless that takes minutes.",
+        "exact: scores are computed on all training rows. sampled: they are computed on a few rows drawn for "
+        "each label, and every score has a standard error. auto: exact unless that takes minutes.",
         "choice",
         "auto",
         options=SCORING,
         advanced=True,
-        details="auto is exact up to 1e13 multiply-adds; the attribute scoring_ says which it was.",
+        details="auto is exact up to 1e13 multiply-adds. The attribute scoring_ is the choice that was made.",
     ),
     Parameter(
         "n_scored_rows",
@@ -101,14 +104,14 @@ PARAMETERS = (
     Parameter(
         "n_layers",
         "Layers",
-        "2: one hidden layer, as in the paper. 1: logistic regression for each label. Scores of networks with 3 or "
-        "more layers take longer.",
+        "Number of layers of weights. 2 is one hidden layer, as in the paper. 1 is logistic regression for "
+        "each label. Scores of networks with 3 or more layers take longer.",
         "int",
         2,
         minimum=1,
         maximum=5,
         advanced=True,
-        details="It counts the layers of weights.",
+        details="Only networks with 2 layers have the faster orders of computation.",
     ),
     Parameter(
         "activation",
@@ -122,23 +125,24 @@ PARAMETERS = (
     Parameter(
         "binary",
         "A network for each label (FALSb)",
-        "Train a small network for each label, instead of one network for all labels.",
+        "On: a small network of its own is trained for each label, so that labels share nothing. Off: one "
+        "network is trained for all labels.",
         "bool",
         False,
         advanced=True,
-        details="These have two layers.",
+        details="The small networks have two layers.",
     ),
     Parameter(
         "l2",
         "Weight of the L2 penalty",
-        "With a larger penalty, weights are smaller and scores differ less between features.",
+        "A larger weight keeps the weights of the network smaller, and makes the scores of features more even.",
         "float",
         0.0,
         minimum=0.0,
         offered=(0.0, 10.0),
         advanced=True,
-        details="The loss, a sum over labels and a mean over rows, gets l2 / 2 times the squared weights. Then every "
-        "step moves all weights, which takes longer on sparse data.",
+        details="l2 / 2 times the sum of squared weights is added to the loss, which is a sum over labels and a mean "
+        "over rows. With l2 above 0 every step changes all weights, which takes longer on sparse data.",
     ),
     Parameter(
         "dropout",
@@ -155,20 +159,20 @@ PARAMETERS = (
     Parameter(
         "batch_size",
         "Rows per step",
-        "Number of rows in a training step. With fewer rows, an epoch has more and noisier steps, and takes longer. "
-        "Empty: 100 steps per epoch.",
+        "Number of rows per training step. A smaller number makes more and noisier steps per epoch, and takes "
+        "longer. Empty: 100 steps per epoch.",
         "int",
         None,
         minimum=1,
         offered=(1, 1_000_000),
         advanced=True,
         optional=True,
-        details="These steps have from 32 to 1,024 rows.",
+        details="With None, a step has 32 to 1,024 rows.",
     ),
     Parameter(
         "learning_rate",
         "Step size",
-        "Step size of Adam. Training is faster with a larger step, and fails if the step is too large.",
+        "Step size of the optimiser Adam. A larger step learns faster; too large a step does not learn at all.",
         "float",
         0.001,
         minimum=1e-12,
@@ -179,8 +183,8 @@ PARAMETERS = (
     Parameter(
         "max_score_bytes",
         "Memory for scores, in bytes",
-        "The scores of all features for all labels, and the standard errors of sampled ones, are kept when they take "
-        "no more than this; else only the scores of selected features.",
+        "The scores of all features for all labels, with the standard errors of sampled scores, are kept if "
+        "they need at most this many bytes. Otherwise only the scores of selected features are kept.",
         "int",
         2 << 30,
         minimum=0,
@@ -189,7 +193,7 @@ PARAMETERS = (
     Parameter(
         "keep_network",
         "Keep the network",
-        "Predictions and attributions of single rows need the network.",
+        "Whether to keep the network, which predictions and attributions of single rows need.",
         "bool",
         True,
         in_form=False,
