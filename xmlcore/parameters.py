@@ -247,13 +247,14 @@ SEED = Parameter(
     empty="",
     offered=(0, 2**32 - 1),
     advanced=True,
-    details="None draws a seed.",
+    details="None draws a random seed.",
 )
 
 N_JOBS = Parameter(
     "n_jobs",
     "Workers",
-    "Number of threads. -1 and None take all cores that this process may use. The result does not depend on it.",
+    "Number of threads. -1 and None use all cores that this process may use. The result does not depend "
+    "on this number.",
     "int",
     None,
     minimum=1,

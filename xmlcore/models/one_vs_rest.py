@@ -37,18 +37,20 @@ PARAMETERS = (
     Parameter(
         "loss",
         "Loss",
-        "logistic: probabilities are sigmoids of margins. squared_hinge: support vector machines; labels are ranked "
-        "equally well, but their probabilities are not estimates.",
+        "logistic: the probability of a label is the sigmoid of its margin. squared_hinge: linear support "
+        "vector machines, which rank as well, but whose probabilities are not reliable.",
         "choice",
         "logistic",
         options=LOSSES,
         details="With squared_hinge, predict_proba returns sigmoids of margins that were not fitted to be "
-        "probabilities: training does not reward margins beyond 1, so most of these values are too near to 1/2.",
+        "probabilities. Training does not reward margins beyond 1, so most of these values are too near to "
+        "1/2.",
     ),
     Parameter(
         "C",
         "C, weight of the loss",
-        "A larger value fits the training rows more closely; a smaller value gives smoother classifiers.",
+        "Weight of the loss, against a penalty on large weights. A larger value fits the training rows more "
+        "closely; a smaller value gives smoother classifiers.",
         "float",
         1.0,
         minimum=1e-6,
@@ -59,7 +61,7 @@ PARAMETERS = (
     Parameter(
         "weight_threshold",
         "Drop weights below",
-        "Weights with a smaller absolute value are dropped after training. DiSMEC uses 0.01; 0 keeps all.",
+        "Weights with a smaller absolute value are removed after training. DiSMEC uses 0.01; 0 keeps all weights.",
         "float",
         0.01,
         minimum=0.0,
@@ -67,25 +69,25 @@ PARAMETERS = (
         offered=(0.0, 10.0),
         step=0.01,
         advanced=True,
-        details="Biases are never dropped. DiSMEC: Babbar and Schölkopf, WSDM 2017.",
+        details="Biases are never removed. DiSMEC: Babbar and Schölkopf, WSDM 2017.",
     ),
     Parameter(
         "tol",
         "Tolerance",
-        "Training of a label ends when its gradient has shrunk to this share of its first size. A smaller value trains "
-        "longer.",
+        "Training of a label stops when the length of its gradient is at most this share of its length at the "
+        "start. A smaller value trains longer.",
         "float",
         0.01,
         minimum=1e-12,
         maximum=1e30,
         offered=(1e-6, 1.0),
         advanced=True,
-        details="For rare labels the share is smaller. This is liblinear's rule, whose default is 0.01.",
+        details="Rare labels have to reach a smaller share. This is the rule of liblinear, and 0.01 is its default.",
     ),
     Parameter(
         "max_iter",
         "Most Newton steps",
-        "Training of a label also ends after this number of steps; a warning then says so.",
+        "Training of a label also stops after this many Newton steps, and then gives a warning.",
         "int",
         1000,
         minimum=1,

@@ -15,8 +15,9 @@ PARAMETERS = (
     Parameter(
         "examples_per_class",
         "Examples per class",
-        "Expected number of training examples of each class: small classes are oversampled, large ones cut. The paper "
-        "takes 1 or 2; with few classes take more.",
+        "Expected number of training examples of each class: rows of small classes are drawn several times, "
+        "and of large classes only some rows are drawn. The paper uses 1 or 2; use more if there are few "
+        "classes.",
         "float",
         2.0,
         minimum=1e-6,
@@ -26,8 +27,9 @@ PARAMETERS = (
     Parameter(
         "n_adversarial",
         "Adversarial classes, κ",
-        "Other classes that each example is compared with, all different; all others where there are fewer. Training "
-        "time and memory grow with it, accuracy hardly. The paper takes 5 to 122.",
+        "Number of other classes that each example is compared with. They are all different; if there are "
+        "fewer other classes, all are used. A larger number takes more time and memory in training, and "
+        "hardly changes accuracy. The paper uses 5 to 122.",
         "int",
         10,
         minimum=1,
@@ -37,8 +39,9 @@ PARAMETERS = (
     Parameter(
         "n_candidates",
         "Candidates, q",
-        "Classes of nearest centroid that a prediction ranks. More contain the right class more often; prediction is "
-        "slower, and not always better.",
+        "Number of classes that a prediction ranks: those with the nearest centroids, unless “Candidates "
+        "from” is plt. More candidates contain the right class more often, but prediction is slower, and not "
+        "always better.",
         "int",
         10,
         minimum=1,
@@ -48,8 +51,8 @@ PARAMETERS = (
     Parameter(
         "distance",
         "Distance to centroids",
-        "cosine: between directions, so that the length of a row does not matter. euclidean: between the vectors as "
-        "they are. The paper does not say which.",
+        "cosine: distance between directions, so that the length of a row does not matter. euclidean: "
+        "distance between the vectors as they are. The paper does not name its distance.",
         "choice",
         "cosine",
         options=DISTANCES,
@@ -57,8 +60,8 @@ PARAMETERS = (
     Parameter(
         "weighting",
         "Weights of terms",
-        "tfidf: rare terms count for more, as is usual for words. counts: values as they are, for features that are "
-        "not words.",
+        "tfidf: rare terms get larger weights, as is usual for words. counts: values are used as they are, "
+        "for features that are not words.",
         "choice",
         "tfidf",
         options=WEIGHTINGS,
@@ -66,19 +69,20 @@ PARAMETERS = (
     Parameter(
         "leave_one_out",
         "Leave the example out of its class",
-        "In training, an example's own terms are taken out of its class first, because a new row is not part of its "
-        "class either. Examples that are the only one of their class are left out. On wordnet-class macro-F1 rose by 5 "
-        "points and accuracy fell by 5. Not in the paper.",
+        "In training, the terms of an example are first removed from its class, because a new row is not part "
+        "of its class either. Examples that are the only row of their class are left out. On wordnet-class "
+        "macro-F1 rose by 5 points and accuracy fell by 5. Not in the paper.",
         "bool",
         False,
     ),
     Parameter(
         "adversaries",
         "Adversarial classes from",
-        "random: any other classes, as in the paper. candidates: the classes that a prediction would have to tell "
-        "apart, with the example taken out of its own class. Training takes some seconds more. Not in the paper; on "
-        "held-out rows of wordnet-class macro-F1 rose by 4 points, or, with rows taken equally often, accuracy by 2.6 "
-        "and macro-F1 by 3.",
+        "How adversarial classes are chosen. random: any other classes, as in the paper. candidates: the "
+        "classes that a prediction would rank for the example, after the example is removed from its own "
+        "class. With candidates, training takes some seconds longer. On held-out rows of wordnet-class "
+        "candidates gained 4 points of macro-F1, or, with every row used equally often, 2.6 points of "
+        "accuracy and 3 of macro-F1. candidates is not in the paper.",
         "choice",
         "random",
         options=ADVERSARIES,
@@ -86,17 +90,20 @@ PARAMETERS = (
     Parameter(
         "balanced",
         "Every class equally often",
-        "Off: every row is taken equally often in training, so that large classes count for more. Good for accuracy "
-        "where small classes matter less. Not in the paper.",
+        "On: every class is used equally often in training, as in the paper. Off: every row is used equally "
+        "often, so that large classes count for more. Off is good for accuracy if small classes matter less. "
+        "Off is not in the paper.",
         "bool",
         True,
     ),
     Parameter(
         "features",
         "Features of pairs",
-        "paper: the ten of its Table 1. extended: six more, such as a likelihood ratio, and the label tree's "
-        "probability when candidates come from one. They need leave_one_out or adversaries from the candidates. On "
-        "held-out rows of wordnet-class and aloi accuracy rose by 1.5 to 2 points. Not in the paper.",
+        "The features that describe a pair of a row and a class. paper: the ten of Table 1 in the paper. "
+        "extended: six more, such as a likelihood ratio, and also the label tree's probability if candidates "
+        "come from a label tree. extended needs leave_one_out, or adversaries from the candidates. On "
+        "held-out rows of wordnet-class and aloi it gained 1.5 to 2 points of accuracy. extended is not in "
+        "the paper.",
         "choice",
         "paper",
         options=FEATURE_SETS,
@@ -104,9 +111,10 @@ PARAMETERS = (
     Parameter(
         "candidates_from",
         "Candidates from",
-        "centroids: the nearest. plt: the most probable of a label tree (PLT), which is trained too. On aloi these "
-        "contain the right class in 95 of 100 rows instead of 88, on wordnet-class in 58 instead of 66. Not in the "
-        "paper.",
+        "centroids: the classes with the nearest centroids, as in the paper. plt: the most probable classes "
+        "of a label tree (PLT), which is trained as well. On aloi the candidates of plt contain the right "
+        "class for 95 of 100 rows, and those of centroids for 88. On wordnet-class it is 58 with plt and 66 "
+        "with centroids. plt is not in the paper.",
         "choice",
         "centroids",
         options=SOURCES,
@@ -114,8 +122,8 @@ PARAMETERS = (
     Parameter(
         "loss",
         "Loss",
-        "Of the classifier over pairs: logistic regression, or a linear support vector machine. The paper does not "
-        "name its classifier.",
+        "Loss of the classifier of pairs. logistic: logistic regression. squared_hinge: a linear support "
+        "vector machine. The paper does not name its classifier.",
         "choice",
         "logistic",
         options=LOSSES,
@@ -124,8 +132,8 @@ PARAMETERS = (
     Parameter(
         "C",
         "C, weight of the loss",
-        "The objective is C times the loss, plus half the squared length of the weights of scaled features. A larger "
-        "value fits the pairs more closely; with ten weights it hardly matters.",
+        "Weight of the loss, against half the squared length of the weights of scaled features. A larger "
+        "value fits the pairs more closely. With ten weights, it hardly matters.",
         "float",
         1.0,
         minimum=1e-9,
@@ -136,8 +144,8 @@ PARAMETERS = (
     Parameter(
         "negative",
         "Negative values in training",
-        "refuse: they are an error, because values are amounts. zero: they are replaced by 0, with a warning; training "
-        "with noise needs this.",
+        "refuse: a negative value is an error, because values are amounts. zero: negative values are replaced "
+        "by 0, with a warning. Training with noise needs zero.",
         "choice",
         "refuse",
         options=NEGATIVE,

@@ -10,8 +10,9 @@ PARAMETERS = (
     Parameter(
         "n_estimators",
         "Trees",
-        "Number of trees, which differ by their random start; their predictions are averaged. Time, memory and the "
-        "size of the model grow with it. The paper uses 50 and finds that 10 (20 on Bibtex) gain most of it.",
+        "Number of decision trees. They differ by their random start, and their predictions are averaged. "
+        "Time, memory and the size of the model grow with this number. The paper uses 50, and finds that 10 "
+        "trees (20 on Bibtex) bring most of the gain.",
         "int",
         10,
         minimum=1,
@@ -21,9 +22,9 @@ PARAMETERS = (
     Parameter(
         "max_nodes",
         "Most nodes of a tree",
-        "T_max in the paper, leaves included. More nodes make leaves of fewer rows: predictions get finer, until the "
-        "rows are too few to count labels by. The Trees page shows what fewer nodes would have brought, without "
-        "training again.",
+        "Largest number of nodes of a tree, leaves included (T_max in the paper). With more nodes, leaves "
+        "have fewer rows and predictions are finer, until leaves have too few rows to estimate how frequent "
+        "each label is. The Trees page shows what trees with fewer nodes predict, without training again.",
         "int",
         1000,
         minimum=1,
@@ -33,8 +34,9 @@ PARAMETERS = (
     Parameter(
         "arity",
         "Arity",
-        "M in the paper: children of an inner node. 4 makes shallower trees than 2, and rows go to several children "
-        "more often. In training each row is tried in 2^M - 1 sets of children. The paper has 2 and 4.",
+        "Number of children of an inner node (M in the paper). Trees of arity 4 are shallower than binary "
+        "ones, and send a row to several children more often. Training tries 2^M - 1 sets of children for "
+        "each row. The paper uses 2 and 4.",
         "int",
         2,
         minimum=2,
@@ -43,7 +45,7 @@ PARAMETERS = (
     Parameter(
         "n_epochs",
         "Epochs",
-        "Passes over a node's rows. Training time grows with it; the paper uses up to 20.",
+        "Number of passes over the rows of a node. Training time grows with this number. The paper uses up to 20.",
         "int",
         20,
         minimum=1,
@@ -53,7 +55,8 @@ PARAMETERS = (
     Parameter(
         "learning_rate",
         "Learning rate",
-        "Length of the regressors' steps. The paper tries 0.001 to 1.",
+        "Step size of the regressors, the linear functions that decide to which children a row goes. The "
+        "paper tries 0.001 to 1.",
         "float",
         0.1,
         minimum=1e-9,
@@ -63,8 +66,8 @@ PARAMETERS = (
     Parameter(
         "integrity_weight",
         "Weight of class integrity, λ1",
-        "A larger weight keeps the rows of a label together, at the cost of balance: trees get deeper. The balance "
-        "itself has weight 1. The paper tries 0.5 to 4.",
+        "A larger weight keeps the rows of a label together, but makes children less balanced and trees "
+        "deeper. The weight of the balance is 1. The paper tries 0.5 to 4.",
         "float",
         2.0,
         minimum=0.0,
@@ -74,8 +77,8 @@ PARAMETERS = (
     Parameter(
         "multiway_weight",
         "Weight of the multi-way penalty, λ2",
-        "A larger weight sends fewer rows to several children. A smaller one makes leaves overlap, and training and "
-        "prediction slower. The paper tries 0.5 to 4.",
+        "A larger weight sends fewer rows to several children. With a smaller weight leaves share more rows, "
+        "and training and prediction take longer. The paper tries 0.5 to 4.",
         "float",
         1.0,
         minimum=0.0,
@@ -85,9 +88,10 @@ PARAMETERS = (
     Parameter(
         "n_attempts",
         "Attempts at a split",
-        "A split that sends all rows one way, or none, is undone. With 1, as in the paper, the node then stays a leaf. "
-        "With a larger number, the split is tried up to this many times, each time with half the weight of class "
-        "integrity. With few labels 5 can matter much: P@1 on tmc2007-500 rose from 66 to 83. Not in the paper.",
+        "How often a split is tried at most. A split that sends all rows, or no row, to one of the children "
+        "is undone. With 1, as in the paper, the node then stays a leaf. With a larger number the split is "
+        "tried again, each time with half the weight of class integrity. This can matter much if there are "
+        "few labels: with 5, P@1 on tmc2007-500 rose from 66 to 83. Values above 1 are not in the paper.",
         "int",
         1,
         minimum=1,
@@ -96,9 +100,9 @@ PARAMETERS = (
     Parameter(
         "optimizer",
         "Optimiser",
-        "nag: normalised adaptive gradient (Ross, Mineiro and Langford, UAI 2013), which needs no scaling of features. "
-        "sgd: plain steps on features with mean 0 and variance 1 in each node, for dense data. auto takes sgd when "
-        "more than half of all feature values are not 0.",
+        "nag: normalised adaptive gradient (Ross, Mineiro and Langford, UAI 2013), which needs no scaling of "
+        "features. sgd: plain gradient steps on features with mean 0 and variance 1 in each node, for dense "
+        "data. auto: sgd if more than half of all feature values are not 0, otherwise nag.",
         "choice",
         "auto",
         options=("auto", "nag", "sgd"),
@@ -107,23 +111,24 @@ PARAMETERS = (
     Parameter(
         "rerank_beta",
         "Re-ranking, β",
-        "1 ranks labels by their share in the leaves. With a smaller value, the nearness of the row to the mean of the "
-        "label's training rows counts as well, which favours rare labels (Jain, Prabhu and Varma, KDD 2016). The paper "
-        "uses 0.8 on Amazon-670K.",
+        "1: labels are ranked by their share in the leaves that a row reaches. Below 1, a label also gains if "
+        "the row is near the mean of the label's training rows, which favours rare labels (Jain, Prabhu and "
+        "Varma, KDD 2016). The paper uses 0.8 on Amazon-670K.",
         "float",
         1.0,
         minimum=0.0,
         maximum=1.0,
         step=0.05,
         advanced=True,
-        details="A label's score is β · share + (1 - β) / (1 + exp(γ |x - μ|² / 2)), where x is the row and μ the mean "
-        "of the label's training rows, for the labels of the leaves that the row reaches.",
+        details="The score of a label in the leaves that a row reaches is β · share + (1 - β) / (1 + exp(γ |x - μ|² / "
+        "2)), where x is the row and μ is the mean of the label's training rows.",
     ),
     Parameter(
         "rerank_gamma",
         "Re-ranking, γ",
-        "How quickly a label's score falls with the distance from the mean, where β is below 1. The paper has 0.0001; "
-        "with the space idf, 1 to 8 is usual.",
+        "How fast the score of a label falls with the distance between the row and the mean of the label's "
+        "training rows. It has no effect if β is 1. The paper uses 0.0001; with the space idf, 1 to 8 is "
+        "usual.",
         "float",
         1e-4,
         minimum=0.0,
@@ -134,9 +139,10 @@ PARAMETERS = (
     Parameter(
         "rerank_space",
         "Re-ranking, space",
-        "Where the distance from the mean is taken, if β is below 1. raw: between features as they are, as in the "
-        "paper. idf: features are weighted by inverse document frequency, and rows and means have unit length, as is "
-        "usual for words; with β = 0.1 and γ = 2 it brought 4 points of P@1 on Bibtex. Not in the paper.",
+        "How the distance between a row and the mean of a label's training rows is measured, if β is below 1. "
+        "raw: on the feature values as they are, as in the paper. idf: features are multiplied by their "
+        "inverse document frequency, and rows and means are scaled to length 1, as is usual for words. On "
+        "Bibtex, idf with β = 0.1 and γ = 2 gained 4 points of P@1. idf is not in the paper.",
         "choice",
         "raw",
         options=("raw", "idf"),
@@ -145,23 +151,23 @@ PARAMETERS = (
     Parameter(
         "min_error",
         "Learn from errors of at least",
-        "A regressor learns from a row only if its probability differs from the target by at least this value. With 0 "
-        "it always learns, as in the paper. On Bibtex, training with 0.3 took three quarters of the time, and P@1 was "
-        "a point higher. Not in the paper.",
+        "A regressor learns from a row only if the predicted probability differs from the target by at least "
+        "this much. 0: it learns from every row, as in the paper. On Bibtex, training with 0.3 took three "
+        "quarters of the time, and P@1 was one point higher. Values above 0 are not in the paper.",
         "float",
         0.0,
         minimum=0.0,
         maximum=0.5,
         step=0.05,
         advanced=True,
-        details="With 0.3 a regressor does not learn from rows whose margin is beyond ±0.85 on the right side; the "
-        "threshold that sends rows to children is 0.5.",
+        details="With 0.3, a row is skipped when its margin is beyond ±0.85 on the right side. The threshold of 0.5 "
+        "then sends the row to the right children.",
     ),
     Parameter(
         "weight_decay",
         "Weight decay",
-        "Share that the weights of a row's features lose whenever a regressor learns from the row: it smooths the "
-        "regressors. Not in the paper, which has 0.",
+        "Whenever a regressor learns from a row, the weights of the row's features shrink by this share. This "
+        "makes regressors smoother. The paper uses 0; other values are not in the paper.",
         "float",
         0.0,
         minimum=0.0,

@@ -9,8 +9,10 @@ PARAMETERS = (
     Parameter(
         "loss",
         "Loss of the node classifiers",
-        "logistic: each factor is a sigmoid. squared_hinge (Parabel): exp(-max(0, 1 - margin)²); it trains "
-        "quicker and leaves a third fewer weights, with P@k within a point either way. Use it with C = 1.",
+        "The loss that the classifiers of the nodes minimise. logistic: the probability at a node is the "
+        "sigmoid of a margin. squared_hinge (Parabel): it is exp(-max(0, 1 - margin)²). squared_hinge trains "
+        "faster and keeps a third fewer weights; the two differ by at most one point of P@k. Use "
+        "squared_hinge with C = 1.",
         "choice",
         "logistic",
         options=("logistic", "squared_hinge"),
@@ -19,9 +21,10 @@ PARAMETERS = (
     Parameter(
         "C",
         "C, weight of the loss",
-        "A larger value fits the training rows more closely. A smaller value gives smoother classifiers, which helps "
-        "where labels are noisy and hurts where they are many and rare. "
-        "Published: 10 with the logistic loss (napkinXC), 1 with the squared hinge (Parabel).",
+        "Weight of the loss, against a penalty on large weights. A larger value fits the training rows more "
+        "closely. A smaller value gives smoother classifiers: better if labels are noisy, worse if there are "
+        "many rare labels. Published values: 10 with the logistic loss (napkinXC), 1 with the squared hinge "
+        "(Parabel).",
         "float",
         10.0,
         minimum=1e-6,  # in float32, values beyond these bounds would have no further effect
@@ -32,21 +35,22 @@ PARAMETERS = (
     Parameter(
         "max_leaf_labels",
         "Labels under a last node",
-        "A node with at most this many labels is not split: the labels become its leaves. A larger value makes a "
-        "shallower tree with fewer factors per label, which takes longer to train. A smaller value makes a deeper tree "
-        "and a larger model.",
+        "A node with at most this many labels is not divided further: each of its labels becomes a leaf. A "
+        "larger value makes a shallower tree, with fewer factors in the probability of a label, but slower "
+        "training. A smaller value makes a deeper tree and a larger model.",
         "int",
         100,
         minimum=1,
         maximum=INT32_MAX,
         offered=(1, 100_000),
-        details="100 is napkinXC's and Parabel's value.",
+        details="napkinXC and Parabel also use 100.",
     ),
     Parameter(
         "arity",
         "Arity",
-        "Children of an inner node. 2 is Parabel's binary tree; 16 and more make the wide, shallow trees of "
-        "Bonsai (Khandagale et al., 2020): fewer factors per label, often more precise on the tail.",
+        "Number of children of an inner node. 2 makes a binary tree, as in Parabel. 16 and more make the "
+        "wide, shallow trees of Bonsai (Khandagale et al., 2020): the probability of a label has fewer "
+        "factors, and rare labels are often predicted more precisely.",
         "int",
         2,
         minimum=2,
@@ -56,54 +60,56 @@ PARAMETERS = (
     Parameter(
         "n_estimators",
         "Trees",
-        "Trees with different clusterings whose probabilities are averaged. Three bring up to half a point of "
-        "P@k for three times the time and memory. Huffman trees have nothing to differ in: one is enough.",
+        "Number of label trees. Each tree groups the labels differently, and the probabilities of all trees "
+        "are averaged. Three trees gain up to half a point of P@k, and take three times the time and memory. "
+        "Huffman trees would all be equal: use one.",
         "int",
         1,
         minimum=1,
         maximum=INT32_MAX,
         offered=(1, 100),
-        details="With huffman or a LabelTree, more than one gives a warning.",
+        details='More than one tree with tree="huffman", or with a LabelTree, gives a warning.',
     ),
     Parameter(
         "tree",
         "How labels are grouped",
-        "kmeans puts labels with similar rows together (Parabel, Prabhu et al., 2018). huffman puts frequent "
-        "labels near the root and rare ones deep down (fastText, Joulin et al., 2017); it has one label per "
-        "leaf, whatever “Labels under a last node” says. Binary, its models are 2.6 to 3.3 times as large as "
-        "those of binary kmeans and 0.4 to 2.7 points of P@5 worse; with arity 16 they are about 1.1 times as "
-        "large (up to 1.6 times those of kmeans with arity 16), and within a point. "
-        "random is the control: what the tree costs in precision when the grouping knows nothing (up to "
-        "1.5 points of P@5 on 16,000 labels).",
+        "kmeans: labels with similar rows are put together (Parabel, Prabhu et al., 2018). huffman: frequent "
+        "labels are near the root and rare labels deep down (fastText, Joulin et al., 2017). Each leaf then "
+        "has one label, and “Labels under a last node” has no effect. Models with a binary Huffman tree are "
+        "2.6 to 3.3 times as large as models with a binary kmeans tree, and 0.4 to 2.7 points of P@5 worse. "
+        "With arity 16 they are about 1.1 times as large (up to 1.6 times as large as with kmeans and arity "
+        "16), and P@5 differs by at most one point. random: labels are grouped at random, to see how much the "
+        "grouping matters (up to 1.5 points of P@5 on 16,000 labels).",
         "choice",
         "kmeans",
         options=("kmeans", "random", "huffman"),
         also=("LabelTree",),
         advanced=True,
-        details="kmeans is balanced and spherical, on the mean row of each label. A LabelTree is taken as it is, such "
-        "as one of trees_ of another model.",
+        details="kmeans is balanced spherical k-means on the mean training row of each label. A LabelTree, such as an "
+        "item of ``trees_`` of another model, is used without changes.",
     ),
     Parameter(
         "collapse_layers",
         "Collapsed layers",
-        "Number of layers of inner nodes to remove after each kept layer: 3 makes a binary tree 16-ary "
-        "(AttentionXML, You et al., 2019; similar to Bonsai, Khandagale et al., 2020). Labels then have fewer factors: "
-        "on 16,000 labels, 3 raised P@5 by half a point and halved the times to train and to predict. Nodes "
-        "with at most “Labels under a last node” labels are kept, so trees of two layers do not change.",
+        "After each layer of inner nodes that is kept, this many layers are removed. 3 makes a binary tree "
+        "16-ary (AttentionXML, You et al., 2019; similar to Bonsai, Khandagale et al., 2020). The probability "
+        "of a label then has fewer factors. On 16,000 labels, 3 gained half a point of P@5, and training and "
+        "prediction took about half the time. Nodes with at most “Labels under a last node” labels are always "
+        "kept, so trees of two layers do not change.",
         "int",
         0,
         minimum=0,
         maximum=INT32_MAX,
         offered=(0, 30),
         advanced=True,
-        details="Nodes with at most max_leaf_labels leaves and nothing else stay in any case (not with huffman), as "
-        "with omikuji's collapse_every_n_layers. See LabelTree.collapsed.",
+        details="A node that has only leaves as children, at most max_leaf_labels of them, is always kept (but not "
+        "with huffman), as by omikuji's collapse_every_n_layers. See LabelTree.collapsed.",
     ),
     Parameter(
         "weight_threshold",
         "Drop weights below",
-        "Weights with a smaller absolute value are dropped after training. 0.1 makes models up to four times smaller "
-        "without a measurable loss of precision; 0 keeps all weights.",
+        "Weights with a smaller absolute value are removed after training. 0.1 makes models up to four times "
+        "smaller, without any loss of precision that we could measure. 0 keeps all weights.",
         "float",
         0.1,
         minimum=0.0,
@@ -111,14 +117,14 @@ PARAMETERS = (
         offered=(0.0, 10.0),
         step=0.05,
         advanced=True,
-        details="Biases are never dropped. 0.1 is napkinXC's and Parabel's value.",
+        details="Biases are never removed. napkinXC and Parabel also use 0.1.",
     ),
     Parameter(
         "beam",
         "Beam",
-        "Empty searches exactly. A number is the largest number of nodes that the search opens at each depth. Such a "
-        "search can miss labels; it is about twice as fast for rows on which the model is unsure, and equally fast for "
-        "other rows.",
+        "Empty: the search is exact. A number: the search opens at most this many nodes at each depth, and "
+        "never more than the exact search would open. This takes the same time where the model is sure and "
+        "about half the time where it is not, but can miss labels.",
         "int",
         None,
         minimum=1,
@@ -131,8 +137,8 @@ PARAMETERS = (
     Parameter(
         "tol",
         "Tolerance",
-        "Training of a node ends when no row would change its probability by more than this. A smaller value trains "
-        "longer; below 0.1 precision rarely changes.",
+        "Training of a node stops when no row would change its probability by more than this. A smaller value "
+        "trains longer; below 0.1 precision rarely changes.",
         "float",
         0.1,
         minimum=0.0,
@@ -140,20 +146,21 @@ PARAMETERS = (
         maximum=LARGEST,
         offered=(1e-6, 1.0),
         advanced=True,
-        details="A node is done after a pass over all its rows in which no margin was further than tol from its "
-        "optimum: a difference of probabilities (logistic) or of slacks (squared_hinge).",
+        details="Training of a node stops after a pass over all its rows in which the margin of no row was further "
+        "than tol from its optimum. The distance is a difference of probabilities (logistic) or of slacks "
+        "(squared_hinge).",
     ),
     Parameter(
         "max_iter",
         "Most epochs",
-        "Training of a node also ends after this number of passes over its rows; a warning then says so.",
+        "Training of a node also stops after this many passes over its rows, and then gives a warning.",
         "int",
         100,
         minimum=1,
         maximum=INT32_MAX,
         offered=(1, 100_000),
         advanced=True,
-        details="Passes count on average: rows that are near their optimum are skipped in some passes.",
+        details="The number of passes is an average over rows: rows near their optimum are skipped in some passes.",
     ),
     SEED,
     N_JOBS,
@@ -176,7 +183,7 @@ NOISE_PARAMETERS = (
     Parameter(
         "augment_ratio",
         "Noise in training, copies per row",
-        "How many noisy copies are added, as a share of the training rows. The paper uses 1, which doubles the rows.",
+        "Number of noisy copies per training row. The paper uses 1, which doubles the number of rows.",
         "float",
         1.0,
         minimum=0.0,
@@ -187,9 +194,9 @@ NOISE_PARAMETERS = (
     Parameter(
         "noise_support",
         "Noise in training, on",
-        "all: every feature of a copy gets noise, also those that are 0 (the paper); training takes memory and time "
-        "for rows times features. nonzero: only the features that the row has get noise, so copies stay sparse; "
-        "training takes about twice the time of clean training.",
+        "all: every feature of a copy gets noise, also features that are 0, as in the paper. Training then "
+        "takes memory and time for rows times features. nonzero: only the features that the row has get "
+        "noise, so that copies stay sparse; training takes about twice as long as without noise.",
         "choice",
         "all",
         options=("all", "nonzero"),
