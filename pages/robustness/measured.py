@@ -61,7 +61,7 @@ class Measured:
 def measure(runs, names, settings) -> Measured | None:
     """Return what was measured of the runs; others are measured or wait for a button. None while there is nothing."""
     found = tasks.ready_all(
-        {names[r["key"]]: settings.task(r["key"]) for r in runs}, button="Measure", key="robustness.measure"
+        {names[r["key"]]: settings.task(r["key"]) for r in runs}, button="Measure", key="robustness.start"
     )
     there = [(names[r["key"]], r, found[names[r["key"]]]) for r in runs if names[r["key"]] in found]
     return Measured(there) if there else None

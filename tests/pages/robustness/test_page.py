@@ -153,8 +153,16 @@ def test_long_measuring_waits_for_a_button_that_says_how_long(ready, monkeypatch
     estimate(monkeypatch, "robustness", 125.0)
     train(ready)
     page = ready.go("robustness")
-    assert "2 min 05 s" in page.at.button(key="robustness.measure").label and not measured(page)
-    page.press("robustness.measure").until(measured)
+    assert "2 min 05 s" in page.at.button(key="robustness.start").label and not measured(page)
+    page.press("robustness.start").until(measured)
+
+
+def test_a_measured_result_is_drawn_while_another_one_waits_for_its_button(page, monkeypatch):
+    estimate(monkeypatch, "robustness", 125.0)
+    train(page, "OneVsRest")
+    page.go("data").go("robustness")
+    assert "Measure OneVsRest" in page.at.button(key="robustness.start").label
+    assert measured(page) and "takes P@1 of **PLT**" in page.text()
 
 
 def test_failed_measuring_says_why_and_is_not_started_again_by_itself(ready, monkeypatch, server):
@@ -169,7 +177,7 @@ def test_failed_measuring_says_why_and_is_not_started_again_by_itself(ready, mon
     next(b for b in page.at.button if b.label == "Dismiss").click()
     page.run().run()
     assert not page.at.error and len(server.jobs()) == before
-    assert page.at.button(key="robustness.measure")
+    assert page.at.button(key="robustness.start")
 
 
 def test_parts_of_buckets_add_up_to_precision(page):
