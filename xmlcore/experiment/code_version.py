@@ -23,7 +23,9 @@ DECIDES = (
     "validation.py",
 )
 LIBRARIES = ("numpy", "scipy", "numba")
-TEXTS = frozenset({"label", "help", "title", "summary", "paper", "empty"})  # keyword arguments with texts for users
+TEXTS = frozenset(
+    {"label", "help", "details", "title", "summary", "paper", "empty"}
+)  # keyword arguments with texts for users
 
 
 @functools.cache
