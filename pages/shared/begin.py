@@ -9,7 +9,7 @@ from xmlcore import datasets
 
 
 class InUse(NamedTuple):
-    """The data set in use: itself, its fingerprint, and what the user calls it."""
+    """The data set in use, its fingerprint (a hash of its content), and its name on pages."""
 
     data: datasets.Dataset
     fingerprint: str
@@ -17,7 +17,7 @@ class InUse(NamedTuple):
 
 
 def dataset(ready: str, without: str) -> InUse | None:
-    """Return the data set in use; None without one, and the page says so. Arguments as for :func:`no_data`."""
+    """Return the data set in use; without one, show why and return None. Arguments: see :func:`no_data`."""
     fingerprint = workspace.get("dataset")
     if fingerprint is None:
         no_data(ready, without)
@@ -27,13 +27,14 @@ def dataset(ready: str, without: str) -> InUse | None:
 
 
 def no_data(ready: str, without: str) -> None:
-    """Say that there is no data set in use, or show how far the one is that is being made ready.
+    """Say that no data set is in use, or show the progress of the data set that is being prepared.
 
     Parameters
     ----------
-    ready, without : str
-        What can be done once it is there, after "The data set is being made ready."; and why the page is empty, after
-        "There is no data set in use,".
+    ready : str
+        Sentence on what can be done with the data set; shown after "The data set is being made ready."
+    without : str
+        Why the page is empty; shown after "There is no data set in use,".
     """
     running = jobs.active("prepare")
     if running:
@@ -44,28 +45,29 @@ def no_data(ready: str, without: str) -> None:
         st.page_link("pages/data/page.py", label="Choose or upload one on the Data page", icon=":material/table_rows:")
 
 
-def no_run(said, data, fingerprint: str, name: str, page: str, train: str, k: int, others: str, **about) -> None:
+def no_run(text, data, fingerprint: str, name: str, page: str, train: str, k: int, others: str, **about) -> None:
     """Say what the page shows when a model has been trained, and offer to train one.
 
     Parameters
     ----------
-    said : str
+    text : str
         What the page shows, in Markdown.
     data : Dataset
     fingerprint, name : str
-        Of the data set; its name as it is shown.
+        Fingerprint of the data set, and its name as pages show it.
     page : str
-        For the button's key.
+        Name of the page, for the key of the button.
     train : str
         The model that the button trains.
     k : int
+        Labels predicted for a row.
     others : str
-        Label of the link to the Train page.
+        Text of the link to the Train page.
     **about
-        Which trainings are shown while they run, such as ``model="LdSM"``; by default all of this data set.
+        Fields of the trainings whose progress is shown, such as ``model="LdSM"``; by default all of this data set.
     """
     training = jobs.active("train", fingerprint=fingerprint, **about)
-    st.markdown(said)
+    st.markdown(text)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
             f"Train {train} with its default settings",
@@ -81,11 +83,11 @@ def no_run(said, data, fingerprint: str, name: str, page: str, train: str, k: in
 
 
 def watch_training(fingerprint: str, **about) -> None:
-    """Show trainings on a data set that run or have failed; ``about`` as for :func:`no_run`."""
+    """Show the progress and the failures of trainings on a data set; ``about`` as for :func:`no_run`."""
     jobs.watch(jobs.active("train", fingerprint=fingerprint, **about)[::-1])
     jobs.show_failures(jobs.failed("train", fingerprint=fingerprint, **about))
 
 
 def not_trained(name: str, what: str = "No model has") -> str:
-    """Return the sentence that nothing was trained on a data set."""
+    """Return the sentence that no model was trained on a data set; ``what`` is its subject with "has" or "have"."""
     return f"{what} been trained on **{format.plain(name)}** in this workspace yet."

@@ -71,15 +71,15 @@ def show_figure(figure, frame, name: str, caption: str, *, key: str | None = Non
     ----------
     figure : plotly Figure
     frame : DataFrame or callable
-        All the data behind it, for the CSV; or a function that makes it when the button is pressed.
+        All the data behind the figure, for the CSV file; or a function that makes the frame when the button is pressed.
     name : str
-        Of the files, without ending; keys of widgets are made from it.
+        Name of the files, without ending; keys of widgets are made from it.
     caption : str
         Markdown.
     key : str, optional
-        Of the chart; by default made from ``name``.
+        Key of the chart; by default made from ``name``.
     on_click : callable, optional
-        Called without arguments when points are chosen: they are in ``st.session_state[key]``.
+        Called without arguments when the user clicks points of the chart; they are in ``st.session_state[key]``.
     """
     key = key or f"chart-{name}"
     extra = {"alt": f"{figure.layout.title.text}. {caption}"} if _TAKES_ALT else {}
@@ -102,7 +102,7 @@ def show_figure(figure, frame, name: str, caption: str, *, key: str | None = Non
 
 
 def csv_button(label: str, make, name: str, help: str) -> None:
-    """Show a button that downloads ``make()``, a DataFrame, as ``name.csv``; it is made when the button is pressed."""
+    """Show a button that downloads the DataFrame that ``make()`` returns as ``name.csv``."""
     _download(label, lambda: csv_bytes(make()), f"{name}.csv", "text/csv", help)
 
 

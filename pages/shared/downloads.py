@@ -2,8 +2,9 @@
 
 When a download button is pressed, Streamlit makes the file and tells the browser its address. No session owns the
 file: when any run of a script or fragment ends, in any session, the file is marked for deletion, and when the next one
-ends, it is deleted. That is early enough only while nothing runs by itself. Panels of jobs do run by themselves, two on
-a page and all the time, so the browser would often be too late: these runs wait here before they end.
+ends, it is deleted. The browser has enough time only while every run is started by the user. But panels that show jobs
+are run by a timer, two on a page and all the time, so the browser would often be too late. Such runs wait here before
+they end.
 """
 
 import time
@@ -22,10 +23,10 @@ def made() -> None:
 
 
 def wait() -> None:
-    """Wait until the browser should have fetched the latest file; for the end of runs that start by themselves.
+    """Wait until the browser should have fetched the latest file; called at the end of runs that a timer starts.
 
-    It never waits longer than :data:`MOMENT`, so that frequent downloads hold up nothing. That is enough: a file is
-    deleted after two runs, and a run that begins after the file was made waits the whole moment.
+    The wait is never longer than :data:`MOMENT`, so frequent downloads do not block other runs. That is enough: a file
+    is deleted after two runs, and a run that begins after the file was made waits the whole moment.
     """
     end = time.monotonic() + MOMENT
     while time.monotonic() < min(_until, end):

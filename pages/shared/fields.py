@@ -1,18 +1,19 @@
-"""First values of fields, and what they accept."""
+"""First values of input fields, and checks of remembered values."""
 
 
 def rows_within(seconds, n_rows: int, most_seconds: float, samples) -> int:
-    """Return how many rows to begin with: all when that is quick, else the largest sample that is.
+    """Return the first value of a field for a number of rows: all rows if that is quick, else the largest quick sample.
 
     Parameters
     ----------
     seconds : callable
-        Estimated time for a number of rows.
+        Returns the estimated time, in seconds, for a number of rows.
     n_rows : int
-        All rows.
+        Number of all rows.
     most_seconds : float
+        Time up to which a number of rows is quick.
     samples : sequence of int
-        Numbers of rows, falling. The last one is taken when none is quick.
+        Numbers of rows in falling order. The last one is returned when no number is quick.
     """
     if seconds(n_rows) <= most_seconds:
         return n_rows

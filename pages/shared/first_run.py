@@ -1,4 +1,4 @@
-"""The first run after a start of the server, when it is that of another page than Data.
+"""Make the address of every page work in the first run after a start of the server.
 
 Until app.py has called ``st.navigation`` once, Streamlit takes a folder named ``pages`` beside the main script for its
 older layout, in which each ``.py`` file directly in that folder is a page. The address of a page without such a file is

@@ -49,7 +49,7 @@ def ordinal(place: int) -> str:
 
 
 def seconds(value: float) -> str:
-    """Return a time that was estimated, or that passes: ``50 ms``, ``1.2 s``, ``12 s``, ``2 min 05 s``."""
+    """Return an estimated or elapsed time: ``50 ms``, ``1.2 s``, ``12 s``, ``2 min 05 s``."""
     if value < 0.0995:
         return f"{value * 1000:.0f} ms"
     if value < 9.95:

@@ -1,4 +1,4 @@
-"""Forms for the parameters of a model or a selection; what is typed is remembered at once."""
+"""Forms for the parameters of a model or a selection; each value is remembered as soon as it is typed."""
 
 import streamlit as st
 
@@ -16,7 +16,7 @@ def show(name: str, info, *, skip=()) -> None:
     Parameters
     ----------
     name : str
-        Of the form: its values are remembered under this name.
+        Name of the form: its values are remembered under this name.
     info : ModelInfo
     skip : sequence of str
         Parameters that have widgets of their own.
@@ -39,25 +39,25 @@ def values(name: str, info, *, skip=()) -> dict:
 
 def problems(info, params: dict) -> list[str]:
     """Return sentences that say why a model cannot be trained with these parameters; empty when it can."""
-    said = (settings.problem(p, params[p.name]) for p in info.parameters if p.name in params)
-    return [problem for problem in said if problem]
+    sentences = (settings.problem(p, params[p.name]) for p in info.parameters if p.name in params)
+    return [problem for problem in sentences if problem]
 
 
 def widget(name: str, parameter, remembered: dict) -> None:
     """Show the widget of a parameter; its value is remembered when it changes."""
-    own = key(name, parameter)
+    widget_key = key(name, parameter)
     value = remembered.get(parameter.name, parameter.default)
     label, help = parameter.label, parameter.help
     changes = {"on_change": _remember, "args": (name, parameter)}
     if parameter.kind == "choice":
         options = list(parameter.options)
-        value = workspace.first_value(own, value, parameter.default, options.__contains__)
-        st.selectbox(label, options, index=options.index(value), key=own, help=help, **changes)
+        value = workspace.first_value(widget_key, value, parameter.default, options.__contains__)
+        st.selectbox(label, options, index=options.index(value), key=widget_key, help=help, **changes)
     elif parameter.kind == "bool":
-        value = workspace.first_value(own, value, parameter.default, lambda v: isinstance(v, bool))
-        st.toggle(label, value=value, key=own, help=help, **changes)
+        value = workspace.first_value(widget_key, value, parameter.default, lambda v: isinstance(v, bool))
+        st.toggle(label, value=value, key=widget_key, help=help, **changes)
     else:
-        _number(own, parameter, value, changes)
+        _number(widget_key, parameter, value, changes)
 
 
 def _remember(name, parameter):
@@ -65,7 +65,7 @@ def _remember(name, parameter):
     workspace.remember_setting(name, parameter.name, st.session_state[key(name, parameter)])
 
 
-def _number(own, parameter, value, changes):
+def _number(widget_key, parameter, value, changes):
     """Show a field for a number.
 
     The field has no bounds of its own: a browser does not send a number that is out of bounds, so the button would
@@ -73,13 +73,13 @@ def _number(own, parameter, value, changes):
     """
     kind = int if parameter.kind == "int" else float
     allowed = settings.limits(parameter)
-    value = workspace.first_value(own, value, parameter.default, lambda v: settings.is_number(parameter, v))
+    value = workspace.first_value(widget_key, value, parameter.default, lambda v: settings.is_number(parameter, v))
     st.number_input(
         parameter.label,
         value=None if value is None else kind(value),
         step=kind(parameter.step) if parameter.step else (1 if kind is int else None),
         format="%d" if kind is int else "%g",
-        key=own,
+        key=widget_key,
         help=parameter.help + (f" Allowed: {allowed}." if allowed else ""),
         placeholder=parameter.empty if parameter.optional else "a number is needed",
         **changes,

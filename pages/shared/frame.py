@@ -1,4 +1,4 @@
-"""What surrounds every page."""
+"""Draw what surrounds every page: the sidebar and messages."""
 
 import streamlit as st
 
@@ -6,7 +6,7 @@ from pages.shared import format, sidebar, tasks, workspace
 
 
 def around(page) -> None:
-    """Open the workspace, show the sidebar, and run the page; for app.py."""
+    """Open the workspace, show the sidebar and messages, and run the page; called by app.py."""
     workspace.open_workspace()
     tasks.collect()
     sidebar.show()

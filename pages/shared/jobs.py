@@ -1,4 +1,4 @@
-"""Jobs of this workspace: which there are, how far they are, and stopping them.
+"""Jobs of this workspace: list them, show their progress, and stop them.
 
 The workspace keeps a record of each job that it started: ``id`` (of the job), ``kind``, ``inputs``, ``params`` and
 ``key`` (of its task), ``fingerprint`` (of the data set), ``title``, ``again`` (whether a kept result is replaced) and
@@ -10,32 +10,32 @@ import streamlit as st
 from pages.shared import downloads, format, server, settings, workspace
 
 ACTIVE = ("queued", "running")
-EVERY = 0.7  # seconds between two looks at jobs that run; pages without such jobs are not rerun
+EVERY = 0.7  # seconds between two updates of the progress of jobs; pages without running jobs are not rerun
 
 
 def find(record: dict):
-    """Return the job of a record; None when this process does not know it, or not any more."""
+    """Return the job of a record; None when this server process does not know the job."""
     return server.queue().get(record["id"])
 
 
 def active(kind: str | None = None, **fields) -> list:
     """Return jobs of this workspace that wait or run, newest last.
 
-    Also those that ended after the page's run began: watching these reruns the page, which brings their result.
+    Jobs that ended after the page's run began are included: :func:`watch` reruns the page, which shows their result.
 
     Parameters
     ----------
     kind : str, optional
-        Of their tasks; by default any.
+        Kind of the jobs' tasks; by default any.
     **fields
-        Values that their records have, or the inputs or parameters of their tasks, such as ``key=...``, ``run=...`` or
-        ``model="LdSM"``.
+        Values that must be in the jobs' records, or in the inputs or parameters of their tasks, such as ``key=...``,
+        ``run=...`` or ``model="LdSM"``.
     """
     return [job for _, job in _with_state((*ACTIVE, "done", "cancelled"), kind, fields)]
 
 
 def failed(kind: str | None = None, **fields) -> list:
-    """Return pairs of record and job that failed and were not dismissed; arguments as for :func:`active`."""
+    """Return pairs of record and job of failures that were not dismissed; arguments as for :func:`active`."""
     return _with_state(("failed",), kind, fields)
 
 
@@ -46,7 +46,7 @@ def watch(jobs: list, *, compact: bool = False) -> None:
 
 
 def show_failures(failures: list) -> None:
-    """Show why jobs failed, each with a button that takes the message away."""
+    """Show why jobs failed, each with a button that removes the message."""
     for record, job in failures:
         params = record["params"]
         error = settings.in_form(params.get("model") or params.get("method"), job.error or "No reason was given.")
@@ -71,10 +71,10 @@ def dismiss(job_id: str) -> None:
     workspace.update(drop)
 
 
-def _live(ids, compact, looks):
-    """Show the progress of jobs, and rerun the whole page when one of them has ended; ``looks`` counts the calls."""
-    looks.append(None)
-    polling = len(looks) > 1  # the first look is a part of the page's own run, which must not be cut short
+def _live(ids, compact, calls):
+    """Show the progress of jobs, and rerun the whole page when one has ended; ``calls`` has an item per call."""
+    calls.append(None)
+    polling = len(calls) > 1  # the first call is a part of the page's own run, which must not be cut short
     jobs = [server.queue().get(job_id) for job_id in ids]
     if polling and not all(job is not None and job.state in ACTIVE and _wanted(job) for job in jobs):
         downloads.wait()
@@ -83,18 +83,18 @@ def _live(ids, compact, looks):
     for job in jobs:
         if job is not None:
             record = records.get(job.id, {})
-            _one(job, title(job, record), compact, record.get("note", ""))
+            _show_job(job, title(job, record), compact, record.get("note", ""))
     if polling:
         downloads.wait()  # the end of this run may delete a file that was made for a download
 
 
 def _wanted(job) -> bool:
-    """Whether this workspace, or the server, still owns the job: one that several own runs on when one stops it."""
+    """Return whether this workspace or the server still owns the job: a job ends when all owners have stopped it."""
     return not {workspace.token(), server.SERVER}.isdisjoint(job.owners)
 
 
 def title(job, record) -> str:
-    """Return the title that this workspace knows a job by: a job shared with another session has that one's title."""
+    """Return this workspace's title of a job; the job itself has the title of the session that started it first."""
     return record.get("title") or job.title
 
 
@@ -105,7 +105,7 @@ def _waiting(job) -> str:
     return "Waiting for a free worker" + (f", number {place} of {len(line)} in the queue" if len(line) > 1 else "")
 
 
-def _one(job, name, compact, note=""):
+def _show_job(job, name, compact, note=""):
     """Show the progress of one job, and a button that stops it."""
     fraction = min(max(job.fraction, 0.0), 1.0)
     percent = f"{100 * fraction:.0f} %"
@@ -149,15 +149,15 @@ def _stop(job_id):
             if record["id"] == job_id:
                 stopped(record)
                 workspace.notify(
-                    f"Stopped here: {title(job, record)}. It goes on for another session that wants it too."
+                    f"Stopped here: {title(job, record)}. It goes on for another session that needs it too."
                 )
         dismiss(job_id)
 
 
 def stopped(record) -> None:
-    """Note that the user stopped a job: a data set that was wanted is not prepared again by itself."""
+    """Note that the user stopped a job: a data set that was being prepared is not started again automatically."""
     if record["kind"] == "prepare" and workspace.get("wanted") == record["params"]["name"]:
-        workspace.update(wanted=None)  # stopped on purpose: it does not start by itself again
+        workspace.update(wanted=None)
 
 
 def _with_state(states, kind, fields):
@@ -184,12 +184,12 @@ def recover() -> None:
 
 
 def _name(job_id):
-    """Return the key of a job's record in the server: with our token, as each workspace has its own record of it."""
+    """Return the key, in the server's records, of this workspace's record of a job."""
     return workspace.token(), job_id
 
 
 def remember(record) -> None:
-    """Keep a record of a job in the workspace, and in this process, where it outlives the workspace's file."""
+    """Keep a record of a job in the workspace's file, and in the server process in case that file is deleted."""
     records = server.job_records()
     records[_name(record["id"])] = record
     for name in list(records):

@@ -68,7 +68,7 @@ def worst_mistakes(ranking, Y, at_most: int = 100) -> np.ndarray:
 def show(data, run, row: int, k: int, key: str, extra=None, extra_config=None) -> None:
     """Show the labels predicted for a test row, which of them are right, and which true labels are missing.
 
-    ``extra`` takes the table of labels and adds columns to it; ``extra_config`` has their settings.
+    ``extra`` is a function that adds columns to the table of labels; ``extra_config`` has their settings.
     """
     frame = one_row(data, run.ranking, row, k)
     if frame.empty:
@@ -83,7 +83,7 @@ def show(data, run, row: int, k: int, key: str, extra=None, extra_config=None) -
                 "name": st.column_config.TextColumn("Predicted label", width=180),
                 "correct": st.column_config.TextColumn("Right?", width=80),
                 "score": st.column_config.ProgressColumn(
-                    "Score", format="%.3f", min_value=0.0, max_value=_longest(run, frame["score"]), width=130
+                    "Score", format="%.3f", min_value=0.0, max_value=_full_bar(run, frame["score"]), width=130
                 ),
                 "label": st.column_config.NumberColumn("Id", format="%d", width=70),
                 **(extra_config or {}),
@@ -99,11 +99,11 @@ def show(data, run, row: int, k: int, key: str, extra=None, extra_config=None) -
             + ", ".join(format.plain(m) for m in missing)
         )
     else:
-        st.markdown(f"Nothing missed: {_all(true.size)} among the ")
+        st.markdown(f"Nothing missed: {_all(true.size)} among the predictions.")
 
 
-def _longest(run, scores):
-    """Return the score that fills a bar: 1 for probabilities; the largest one for LdSM, whose scores are far below."""
+def _full_bar(run, scores):
+    """Return the score that fills a bar: 1 for probabilities; for LdSM, whose scores are far below 1, the largest."""
     return float(scores.max()) if run.model == "LdSM" and scores.max() > 0 else 1.0
 
 

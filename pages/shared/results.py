@@ -1,4 +1,4 @@
-"""Runs and selections of this workspace: which are kept, which one a page shows, and reading them."""
+"""Runs and selections of this workspace: list them, choose the one that a page shows, and read them."""
 
 import streamlit as st
 
@@ -21,16 +21,17 @@ def kept(kind: str, fingerprint: str) -> list:
 
 
 def task_of(record: dict):
-    """Return the task that makes the result of a record of "runs" or "selections"; ValueError when none does now."""
+    """Return the task that makes the result of a record; ValueError when the program no longer has such a task."""
     if "model" in record:
         return tasks.train_task(record["fingerprint"], record["model"], record["params"], record["k"])
     return tasks.select_task(record["fingerprint"], record["method"], record["params"])
 
 
 def run(record: dict):
-    """Return a run; None where it cannot be read.
+    """Return a run; None when it cannot be read.
 
-    A damaged one is made again, and the page says so; it still has to call :func:`pages.shared.begin.watch_training`.
+    A damaged run is made again, and a message says so; to show the progress, the page must call
+    :func:`pages.shared.begin.watch_training`.
     """
     return _read(server.run, record)
 
@@ -66,7 +67,9 @@ def _make_again(record):
     try:
         task = task_of(record)
     except (ValueError, TypeError) as error:  # the program has changed since
-        st.error(f"The stored result was damaged and has been removed. These settings are gone: {format.plain(error)}.")
+        st.error(
+            f"The stored result was damaged and has been removed. Its settings no longer exist: {format.plain(error)}."
+        )
         return
     tasks.make_again(task)
     st.warning(tasks.DAMAGED)
@@ -87,15 +90,15 @@ def mark(record: dict) -> None:
 def chosen(widget: str, fingerprint: str, runs: list) -> str:
     """Return the key of the result to show.
 
-    That is the one shown on the Train page, when it is one of these; else the one looked at last; else the newest.
+    That is the result shown on the Train page if it is in ``runs``, else the one shown here last, else the newest.
 
     Parameters
     ----------
     widget : str
-        Key of the page's select box, of ``state``.
+        Key of the page's select box in ``st.session_state``.
     fingerprint : str
     runs : list of dict
-        Newest first.
+        Records, newest first.
     """
     keys = [r["key"] for r in runs]
     wanted = (workspace.get("shown").get(fingerprint), workspace.get("widgets").get(f"{widget} {fingerprint}"))

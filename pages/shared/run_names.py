@@ -1,4 +1,4 @@
-"""Names and colours of runs: as short as tells them apart. A run is given as its record in the workspace."""
+"""Short names that tell runs apart, and colours of runs. A run is given as its record in the workspace."""
 
 from pages.shared import settings
 from xmlcore.experiment.twins import trained_with_noise
@@ -10,18 +10,18 @@ def style_model(record: dict) -> str:
 
 
 def names(records: list[dict]) -> dict[str, str]:
-    """Return a name for each run, by key: as short as tells the runs apart, as no two have the same settings."""
-    ways = [
+    """Return a name for each run, by key: the shortest by which it differs from all other runs."""
+    namings = [
         lambda r: r["model"] + (" trained with noise" if trained_with_noise(r) else ""),
         lambda r: r["model"] + (f" trained with noise σ = {_sigma(r)}" if trained_with_noise(r) else ""),
-        lambda r: f"{ways[1](r)} ({_other_settings(r) or 'default settings'})",
+        lambda r: f"{namings[1](r)} ({_other_settings(r) or 'default settings'})",
     ]
-    found = {}
+    by_key = {}
     for r in records:
         others = [o for o in records if o["key"] != r["key"]]
-        way = next((w for w in ways if all(w(o) != w(r) for o in others)), ways[-1])
-        found[r["key"]] = way(r)
-    return found
+        naming = next((f for f in namings if all(f(o) != f(r) for o in others)), namings[-1])
+        by_key[r["key"]] = naming(r)
+    return by_key
 
 
 def _sigma(record):

@@ -18,9 +18,9 @@ def choose_test_row(data, run, scope: str, key: str) -> int:
     data, run
         The data set, and the run whose worst mistakes are offered.
     scope : str
-        What the choice belongs to: pages that share it look at the same row.
+        Name under which the choice is remembered: pages that use the same scope show the same row.
     key : str
-        Of the number field; a constant of :mod:`pages.shared.workspace`.
+        Key of the number field; a constant of :mod:`pages.shared.workspace`.
     """
     n = data.n_test
     row = min(max(workspace.chosen_row(scope), 0), n - 1)
@@ -51,7 +51,8 @@ def choose_test_row(data, run, scope: str, key: str) -> int:
             disabled=mistakes.size == 0,
             width="stretch",
             key=f"{key}.mistake",
-            help="Rows whose first label is wrong, the most confident first; each press shows the next.",
+            help="Shows a row whose first predicted label is wrong: the one with the highest score first. Each press "
+            "shows the next.",
         )
     st.markdown(f"**{test_row_name(data, row)}**")
     return row
@@ -66,19 +67,19 @@ def choose_label(data, names, scope: str, key: str, query_key: str, first: int |
     names : DataFrame
         All labels, most frequent first: ``label``, ``name``.
     scope : str
-        What the choice belongs to, for :func:`pages.shared.workspace.chosen_row`.
+        Name under which the choice is remembered, for :func:`pages.shared.workspace.chosen_row`.
     key : str
-        Of the select box; a constant of :mod:`pages.shared.workspace`.
+        Key of the select box; a constant of :mod:`pages.shared.workspace`.
     query_key : str
-        Of the field to search with.
+        Key of the search field.
     first : int, optional
-        The label while none is chosen, and when a search is taken away; by default the most frequent label.
+        Label shown while the user has chosen none, and after the search field is emptied; by default the most frequent.
 
     Returns
     -------
     int
-        The label chosen. A search that does not find it chooses the first label that it finds; a search that finds
-        nothing changes nothing.
+        The label chosen. When a search does not find that label, the first label found is chosen instead; a search
+        that finds nothing changes nothing.
     """
     label = workspace.chosen_row(scope, -1)
     if not 0 <= label < data.n_labels:
@@ -86,15 +87,15 @@ def choose_label(data, names, scope: str, key: str, query_key: str, first: int |
 
     def searched():
         """Remember the search, and choose its first result when the label shown is not among its results."""
-        asked = st.session_state[query_key]
-        ids = tables.find_labels(names, asked)["label"].to_numpy()
-        change = {scope: int(ids[0])} if asked.strip() and ids.size and label not in ids else {}
-        if first is not None and not asked.strip():
+        typed = st.session_state[query_key]
+        ids = tables.find_labels(names, typed)["label"].to_numpy()
+        change = {scope: int(ids[0])} if typed.strip() and ids.size and label not in ids else {}
+        if first is not None and not typed.strip():
             change = {scope: -1}
 
         def remember(stored):
             """Write the search and the choice into the workspace's fields."""
-            stored["widgets"][query_key] = asked
+            stored["widgets"][query_key] = typed
             stored["rows"].update(change)
 
         workspace.update(remember)
@@ -108,13 +109,13 @@ def choose_label(data, names, scope: str, key: str, query_key: str, first: int |
             placeholder="part of a name; empty: the most frequent",
         )
     found = tables.find_labels(names, query)
-    nothing = found.empty
-    ids = (names if nothing else found)["label"]
+    none_found = found.empty
+    ids = (names if none_found else found)["label"]
     listed = ids.head(LISTED_LABELS).tolist()
     if label not in listed:
         listed = [label, *(listed[: LISTED_LABELS - 1] if len(listed) == LISTED_LABELS else listed)]
     some = f", {len(listed):,} of them here" if len(listed) < ids.size else ""
-    searching = bool(query.strip()) and not nothing
+    searching = bool(query.strip()) and not none_found
     if searching and label not in ids.to_numpy():  # chosen elsewhere, or the search is that of another data set
         some = ", not the one shown"
     shown = {j: data.label_name(j) for j in listed}
@@ -125,7 +126,7 @@ def choose_label(data, names, scope: str, key: str, query_key: str, first: int |
 
     def chosen():
         """Remember the label chosen in the select box."""
-        # A text of the options before, when a second change was sent before the browser had these.
+        # A user who is faster than the page may have chosen from the list of options shown before this one.
         if st.session_state[key] in listed:
             workspace.choose_row(scope, st.session_state[key])
 
@@ -137,7 +138,7 @@ def choose_label(data, names, scope: str, key: str, query_key: str, first: int |
             key=key,
             on_change=chosen,
         )
-    if nothing:
+    if none_found:
         st.caption(f"No label has “{format.plain(query.strip())}” in its name or as its id. Try a shorter part of it.")
     return label
 

@@ -1,7 +1,7 @@
 """What all sessions of one server process share: the job queue and what has been read from disk.
 
-Values from here are shared objects: read them, never change them (but for the records of jobs, which only grow and
-lose what is over).
+Values from here are shared objects: read them, never change them (except the records of jobs: records are
+added, and removed when their job is over).
 """
 
 import functools
@@ -14,12 +14,12 @@ from xmlcore.models.ldsm import frames as tree_frames
 from xmlcore.store import cache_root
 
 WARM_UP = "warm-up"
-SERVER = "server"  # owner of jobs that belong to nobody's workspace
+SERVER = "server"  # owner of jobs that belong to no workspace
 _values = []  # all functions made by shared
 
 
 def shared(max_entries: int, show_spinner: bool | str = False):
-    """Decorate a function of texts and numbers: its values are kept for all sessions.
+    """Decorate a function whose arguments are texts and numbers: values that it returned are kept for all sessions.
 
     Parameters
     ----------
@@ -57,12 +57,12 @@ def queue() -> jobs.Queue:
 
 
 def warm_up():
-    """Return the job that compiles the kernels, or None when it was never needed or is long gone."""
+    """Return the job that compiles the kernels, or None when compiling was not needed or ended long ago."""
     return next(iter(queue().jobs(owner=SERVER)), None)
 
 
 def job_records() -> dict:
-    """Return what workspaces noted about the jobs of :func:`queue`, by id: theirs may be deleted with the cache."""
+    """Return copies of the workspaces' records of jobs: files of workspaces may be deleted with the cache."""
     return _job_records(str(cache_root()))
 
 
@@ -106,7 +106,7 @@ def _small(kind, key):
 
 
 def estimated_seconds(task) -> float | None:
-    """Return how long a task is expected to take; None where what it is made from cannot be read."""
+    """Return how long a task is expected to take; None when its data set or run cannot be read."""
     try:
         return _estimated_seconds(json.dumps(task.to_record(), sort_keys=True))
     except (store.StoreError, OSError):
@@ -164,6 +164,6 @@ def label_names(fingerprint: str):
 
 @shared(max_entries=1000)
 def measures(key: str) -> tuple:
-    """Return the measures and times of a run: little, where whole runs would be too much to keep many of."""
+    """Return the measures and times of a run, which are small: those of many runs are kept in memory."""
     loaded = run(key)
     return loaded.measures, loaded.times

@@ -6,8 +6,10 @@ import re
 from xmlcore import experiment
 from xmlcore.experiment.train import changed_params
 
-_LARGEST = 2**53  # whole numbers beyond are not exact in a browser
-_NO_WORDS = ("tol", "l2")  # names without "_" that are replaced everywhere; others, such as "loss", are also words
+_LARGEST = 2**53  # browsers represent whole numbers below this exactly
+# Parameter names without "_" that are no English words, so :func:`in_form` replaces them wherever they occur. Other
+# names, such as "loss", may be meant as words.
+_NO_WORDS = ("tol", "l2")
 
 
 def changed(model: str, params: dict) -> str:
@@ -47,7 +49,7 @@ def limits(parameter) -> str:
 
 
 def is_number(parameter, value) -> bool:
-    """Whether a number field may show ``value``, allowed or not."""
+    """Return whether a number field can show ``value``, be it allowed or not."""
     if value is None:
         return True
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):

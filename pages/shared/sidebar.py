@@ -35,7 +35,7 @@ def _dataset():
 
 
 def _gone(fingerprint, damaged):
-    """Say that the data set in use cannot be read; one of the catalog is made again."""
+    """Say that the data set in use cannot be read; a data set of the catalog is made again."""
     entry = workspace.get("known").get(fingerprint, {})
     from_catalog = entry.get("source") == "catalog"
     workspace.forget_dataset(fingerprint, wanted=entry["name"] if from_catalog else workspace.DEFAULT_DATASET)
@@ -54,6 +54,6 @@ def _jobs():
     jobs.watch([*own, *compiling], compact=True)
     if warm_up is not None and warm_up.state == "failed":
         st.warning(
-            "Compiling kernels failed, each training compiles what it needs by itself. "
+            "Compiling the kernels ahead failed, so each training compiles the kernels that it needs. "
             f"Reason: {format.plain(warm_up.error or 'unknown')}"
         )

@@ -86,12 +86,12 @@ def value_format(values) -> str:
 def about_features(frame: pd.DataFrame) -> str:
     """Return the line under a table of a row's features: how many there are, and how they are ordered."""
     values, sizes = frame["value"], frame["value"].abs()
-    said = f"{format.count(len(frame), 'feature')} of this row"
+    text = f"{format.count(len(frame), 'feature')} of this row"
     if sizes.min() < sizes.max():
-        return f"{said}, largest {'value' if (values >= 0).all() else 'absolute value'} first."
+        return f"{text}, largest {'value' if (values >= 0).all() else 'absolute value'} first."
     if values.nunique() > 1:
-        return f"{said}."
-    return f"{said}, {'each ' if len(frame) > 1 else ''}with the value {values.iloc[0]:g}."
+        return f"{text}."
+    return f"{text}, {'each ' if len(frame) > 1 else ''}with the value {values.iloc[0]:g}."
 
 
 def height(count: int, most: int) -> int:
@@ -102,7 +102,7 @@ def height(count: int, most: int) -> int:
 def csv_safe(frame: pd.DataFrame) -> pd.DataFrame:
     """Put an apostrophe before texts that a spreadsheet would run as a formula; numbers are not changed.
 
-    Names come from files of others. A text that starts with ``=``, ``+``, ``-``, ``@``, a tab or a carriage return is
+    Names come from files that other people made. A text that starts with ``=``, ``+``, ``-``, ``@``, a tab or a carriage return is
     a formula to a spreadsheet, unless it is a plain number. Applying this twice is the same as once.
     """
     changed = {}
@@ -111,9 +111,9 @@ def csv_safe(frame: pd.DataFrame) -> pd.DataFrame:
         if not (pd.api.types.is_object_dtype(values) or pd.api.types.is_string_dtype(values)):
             continue
         words = values.astype("str")
-        runs = words.str.match(r"[=+\-@\t\r]") & ~words.str.fullmatch(r"[+-]?[0-9]+(?:\.[0-9]+)?")
-        if runs.any():
-            changed[column] = values.where(~runs, "'" + words)
+        formulas = words.str.match(r"[=+\-@\t\r]") & ~words.str.fullmatch(r"[+-]?[0-9]+(?:\.[0-9]+)?")
+        if formulas.any():
+            changed[column] = values.where(~formulas, "'" + words)
     return frame.assign(**changed) if changed else frame
 
 
@@ -134,8 +134,8 @@ def find_rows(data, part_name: str, query: str) -> np.ndarray:
 def find_labels(labels: pd.DataFrame, query: str) -> pd.DataFrame:
     """Return lines of a table of labels: all of them for an empty query.
 
-    First those whose ``name`` is the query, then the one whose id (``label``) is the query, then those whose name
-    contains it; letters match in either case.
+    First the lines whose ``name`` is the query, then the line whose id (``label``) is the query, then those whose name
+    contains the query. Upper and lower case are the same.
     """
     query = query.strip()
     if not query:
@@ -155,7 +155,7 @@ def _contain(names, query) -> np.ndarray:
 
 
 def _named(names, count, what, query) -> np.ndarray:
-    """Return a mask of ``count`` ids: those whose name contains ``query``, or without names the one that it is."""
+    """Return a mask of ``count`` ids: those whose name contains ``query``; without names, the id that ``query`` is."""
     if names is not None:
         return _contain(names, query)
     mask = np.zeros(count, dtype=bool)

@@ -1,6 +1,6 @@
-"""Tasks of :mod:`xmlcore.experiment` on pages: shown when their results are kept, else started or offered.
+"""Show results of tasks of :mod:`xmlcore.experiment`; start tasks without a result, or show a button that does.
 
-:func:`shown` is what a page calls. :func:`ready` returns the result instead of drawing it, and :func:`ready_all` the
+Pages call :func:`shown`. :func:`ready` returns the result instead of drawing it, and :func:`ready_all` returns the
 results of several tasks that are drawn together.
 """
 
@@ -9,7 +9,7 @@ import streamlit as st
 from pages.shared import format, jobs, server, workspace
 from xmlcore import experiment, store
 
-AUTOMATIC_BELOW = 20.0  # seconds that a task may take to be started without a press of a button
+AUTOMATIC_BELOW = 20.0  # seconds; a task with a shorter estimated time is started automatically
 DAMAGED = "The stored result was damaged and has been removed. It is being made again."
 UNREADABLE = "The stored result was written by another version of the program, so it cannot be read. It is made again."
 MARKS = {
@@ -23,11 +23,12 @@ _RESTARTED = {
 
 
 def shown(task, draw, *, automatic_below: float = AUTOMATIC_BELOW, button: str | None = None, key: str | None = None):
-    """Show the result of a task, or what it takes to have it.
+    """Show the result of a task; without a result, start the task or show a button that starts it.
 
-    A kept result is drawn. Otherwise a cheap task is started, once a session; a dear one gets a button that says how
-    long it takes. While it runs, its progress is shown; when it has failed, the reason. A damaged result is made again.
-    A result of an earlier version or of earlier code is drawn below a mark and a button that makes it again.
+    A stored result is drawn. Without one, a quick task is started, once per session, and a slow task gets a button that
+    says how long the task takes. While the task runs, its progress is shown; when it has failed, the reason is shown. A
+    damaged result is made again. A result of an earlier version or of earlier code is drawn below a note that says so
+    and a button that makes the result again.
 
     Parameters
     ----------
@@ -35,11 +36,11 @@ def shown(task, draw, *, automatic_below: float = AUTOMATIC_BELOW, button: str |
     draw : callable
         Called with what ``task.load()`` returns.
     automatic_below : float
-        Estimated seconds up to which the task is started without being asked for; 0 for never.
+        The task is started automatically when its estimated time in seconds is below this; 0: never.
     button : str, optional
-        What the button says; how long it takes is added.
+        Text of the button; the estimated time is added.
     key : str, optional
-        Of the button; by default made from the task's key.
+        Key of the button; by default made from the task's key.
     """
     value = ready(task, automatic_below=automatic_below, button=button, key=key)
     if value is not None:
@@ -47,7 +48,7 @@ def shown(task, draw, *, automatic_below: float = AUTOMATIC_BELOW, button: str |
 
 
 def ready(task, *, automatic_below: float = AUTOMATIC_BELOW, button: str | None = None, key: str | None = None):
-    """Do what :func:`shown` does, but return the result instead of drawing it; None while there is none."""
+    """Do what :func:`shown` does, but return the result instead of drawing it; None while there is no result."""
     value, origin, running = _result(task, automatic_below)
     if value is None and not running:
         _offer(task, button, key)
@@ -59,21 +60,21 @@ def ready(task, *, automatic_below: float = AUTOMATIC_BELOW, button: str | None 
 
 
 def ready_all(tasks: dict, *, automatic_below: float = AUTOMATIC_BELOW, button: str, key: str) -> dict:
-    """Do what :func:`ready` does for several tasks that are drawn together; one button starts all that are dear.
+    """Do what :func:`ready` does for several tasks that are drawn together; one button starts all slow tasks.
 
     Parameters
     ----------
     tasks : dict
-        Tasks by a name that users know their results by.
+        Tasks by the names under which users know their results.
     automatic_below : float
         As for :func:`ready`, for each task alone.
     button, key : str
-        What the button says before what it starts, and its key.
+        The verb on the button, before what it starts; and the key of the button.
 
     Returns
     -------
     dict
-        The results that are kept, by name.
+        The results that are stored, by name.
     """
     found, waiting, marked, watched, failures = {}, {}, [], [], []
     for name, task in tasks.items():
@@ -98,7 +99,7 @@ def ready_all(tasks: dict, *, automatic_below: float = AUTOMATIC_BELOW, button: 
 
 
 def _result(task, automatic_below, about=""):
-    """Return the kept result of a task, which code made it, and its jobs; a cheap task without a result is started."""
+    """Return the stored result of a task, which code made it, and its jobs; start a quick task without a result."""
     value, origin = _kept(task)
     running = jobs.active(key=task.key)
     if value is None and not running and not jobs.failed(key=task.key):
@@ -112,7 +113,7 @@ def _result(task, automatic_below, about=""):
 
 
 def _kept(task):
-    """Return the kept result of a task and which code made it; None, None without one. A damaged one is made again."""
+    """Return the stored result of a task and which code made it, or (None, None); make a damaged result again."""
     try:
         if task.exists():
             return server.loaded(task), experiment.provenance(task)
@@ -121,7 +122,7 @@ def _kept(task):
             return server.loaded_by_key(task.kind, earlier), "earlier version"
     except store.DamagedArtifactError:
         make_again(task)
-    except store.UnreadableArtifactError:  # still there: another version wrote it
+    except store.UnreadableArtifactError:  # the file stays: another version of the program wrote it
         make_again(task, again=task.exists(), note=UNREADABLE)
     except store.MissingArtifactError:  # deleted since the line above
         pass
@@ -165,44 +166,44 @@ def mark(task, origin: str) -> None:
 def _mark_all(marked, key):
     """Say which of several results other code made, and offer to make all of these again."""
     for origin in MARKS:
-        own = [(name, task) for name, task, made in marked if made == origin]
-        if len(own) == 1:
-            mark(own[0][1], origin)
-        elif own:
-            said = MARKS[origin].replace("This result was", f"{len(own)} results were").replace("It is", "They are")
+        alike = [(name, task) for name, task, made in marked if made == origin]
+        if len(alike) == 1:
+            mark(alike[0][1], origin)
+        elif alike:
+            text = MARKS[origin].replace("This result was", f"{len(alike)} results were").replace("It is", "They are")
             with st.container(horizontal=True, vertical_alignment="center"):
-                st.caption(f":material/history: {said}", width="content")
+                st.caption(f":material/history: {text}", width="content")
                 st.button(
                     "Make all again",
                     key=f"{key}.again.{origin}",
-                    on_click=lambda own=own, origin=origin: [
-                        start(task, again=origin == "earlier code", about=name) for name, task in own
+                    on_click=lambda alike=alike, origin=origin: [
+                        start(task, again=origin == "earlier code", about=name) for name, task in alike
                     ],
-                    help=", ".join(name for name, _ in own),
+                    help=", ".join(name for name, _ in alike),
                 )
 
 
 def start(task, *, again: bool = False, note: str = "", about: str = "") -> bool:
-    """Have a worker run a task, unless its result is kept or it runs already.
+    """Have a worker run a task, unless its result is stored or the task runs already.
 
     Parameters
     ----------
     task : xmlcore.experiment.Task
     again : bool
-        Make a kept result anew and replace it.
+        Run the task even if its result is stored, and replace that result.
     note : str
-        Shown beside the progress.
+        Text shown beside the progress.
     about : str
-        What users know the result by, added to the title of the job: tells jobs of one kind apart.
+        Name under which users know the result; it is added to the title of the job, to tell jobs of one kind apart.
 
     Returns
     -------
     bool
-        Whether the result was kept; it is open in this workspace then.
+        Whether the result was stored already; this workspace then lists it.
     """
     kind, fingerprint = _about(task)
     if not again and task.exists():
-        _take_in({**task.to_record(), "fingerprint": fingerprint, "title": task.title}, task.key)
+        _list_result({**task.to_record(), "fingerprint": fingerprint, "title": task.title}, task.key)
         return True
     for record in workspace.get("jobs"):
         same = record["key"] == task.key
@@ -210,11 +211,11 @@ def start(task, *, again: bool = False, note: str = "", about: str = "") -> bool
         runs = job is not None and job.state in jobs.ACTIVE
         if same and runs:
             return False
-        # A failure that is still on the page makes room for the new try: a training's for any of the data set.
+        # Remove messages of earlier failures: of this task, or of any training (or selection) on the data set.
         alike = task.kind in ("train", "select") and (record["kind"], record["fingerprint"]) == (kind, fingerprint)
         if not runs and (same or alike):
             jobs.dismiss(record["id"])
-    # Our own title: a job that is shared with another session has that one's, with its name of the data set.
+    # This workspace's own title: another session that shares the job may have another name for the data set.
     title = task.title_on(dataset_name(fingerprint) or task.dataset_name()) + (f": {about}" if about else "")
     job = experiment.submit(server.queue(), task, owner=workspace.token(), title=title, again=again)
     record = {"id": job.id, **task.to_record(), "key": task.key, "fingerprint": fingerprint, "title": title}
@@ -223,7 +224,7 @@ def start(task, *, again: bool = False, note: str = "", about: str = "") -> bool
 
 
 def make_again(task, *, again: bool = False, note: str = DAMAGED) -> None:
-    """Start a task whose kept result cannot be read, and say so; once a session, so that it cannot go on for ever."""
+    """Start a task whose stored result cannot be read, and show ``note``; once per session, so that it cannot loop."""
     started = st.session_state.setdefault(workspace.STARTED, set())
     if ("again", task.key) not in started:
         started |= {("again", task.key), task.key}
@@ -234,7 +235,7 @@ def _about(task):
     """Return the kind of a task and the fingerprint of its data set; "" for a data set that is yet to be made."""
     try:
         return task.kind, task.fingerprint if task.inputs else ""
-    except store.StoreError:  # what it was to be made from is gone
+    except store.StoreError:  # the data set or result that it needs is gone
         return task.kind, ""
 
 
@@ -244,12 +245,12 @@ def dataset_name(fingerprint: str) -> str | None:
 
 
 def prepare(name: str) -> None:
-    """Have a data set of the catalog made (or found) by a worker, and used when it is there."""
+    """Have a worker make (or find) a data set of the catalog, which is put in use when it is ready."""
     if any(r["kind"] == "prepare" and r["params"]["name"] == name for r in workspace.get("jobs")):
         return
     try:
         task = experiment.task("prepare", {}, {"name": name})
-    except ValueError as error:  # the catalog has it no more
+    except ValueError as error:  # the catalog no longer has this data set
         workspace.update(wanted=None)
         workspace.notify(str(error))
         return
@@ -271,7 +272,7 @@ def select_task(fingerprint: str, method: str, params: dict | None):
 
 
 def collect() -> None:
-    """Take in what has finished, and start what is wanted: in each run of the script, before anything is shown."""
+    """List finished results and prepare the wanted data set; called first in each run of the script."""
     jobs.recover()
     for record in workspace.get("jobs"):
         job = jobs.find(record)
@@ -292,28 +293,28 @@ def _done(record, job):
     """Let the workspace open the result of a job that has finished."""
     jobs.dismiss(record["id"])
     if record.get("again"):
-        server.forget()  # what was read of the result that has been replaced
-    # The worker's key counts: it differs from ours when the program was updated while this server kept running.
-    _take_in(record, job.result())
+        server.forget()  # values in memory may come from the result that was replaced
+    # The key that the worker returned: it differs from the record's if the program was updated while this server ran.
+    _list_result(record, job.result())
     if record["kind"] in ("train", "select"):
         workspace.notify(f"{'Made again' if record.get('note') or record.get('again') else 'Done'}: {record['title']}.")
 
 
 def _lost(record):
-    """Take in, or report as lost, a job that a server process before this one started."""
+    """List the result of a job that an earlier server process started, or report the job as lost."""
     jobs.dismiss(record["id"])
     folder = experiment.KINDS[record["kind"]].folder
     if record["kind"] == "prepare":
-        return  # started again when it is still wanted
+        return  # collect() starts it again if it is still wanted
     if store.exists(folder, record["key"]):
-        _take_in(record, record["key"])
+        _list_result(record, record["key"])
     else:
         again = f"The server was restarted during: {record['title']}. Its page can start it again."
         workspace.notify(_RESTARTED.get(record["kind"], again))
 
 
-def _take_in(record, key):
-    """Let the workspace open a result of those kinds that it lists; others are found by what they are about."""
+def _list_result(record, key):
+    """List a data set, run or selection in the workspace; other results are found by the keys of their tasks."""
     try:
         if record["kind"] == "prepare":
             name = record["params"]["name"]

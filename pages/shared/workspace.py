@@ -22,8 +22,10 @@ from xmlcore.store import cache_root
 # --- every key of st.session_state that is not a widget's own ---
 WORKSPACE = "workspace"  # the token
 SNAPSHOT = "workspace.snapshot"  # the workspace as this run of the script sees it
-UPLOAD_ROUND = "upload.round"  # counts uploads: a new number gives empty upload widgets and lets go of their bytes
-UPLOAD_PRESSED = "upload.pressed"  # the button was pressed and the files are not read yet
+UPLOAD_ROUND = (
+    "upload.round"  # counts uploads: a new number makes new, empty upload widgets, and frees the memory of the old
+)
+UPLOAD_PRESSED = "upload.pressed"  # whether the button was pressed and the files are not read yet
 UPLOAD_ERROR = "upload.error"  # ids of files, and why they could not be read
 DATA_CHOICE = "data.choice"  # the data set chosen on the Data page, written anew in each run
 SHOWN_RUN = "train.shown"  # the run chosen on the Train page, written anew in each run of the script
@@ -46,12 +48,12 @@ EXPLAIN_LABEL = "explain.label"
 EXPLAIN_FEATURES_LABEL = "explain.features.label"
 SAMPLING_RUN = "sampling.run"  # what is chosen on the Sampling page, likewise
 SAMPLING_ROW = "sampling.row"
-STARTED = "tasks.started"  # keys of tasks that were started without being asked for, once a session
-FROM_CACHE = "train.from_cache"  # keys of runs that were there when Train was pressed
+STARTED = "tasks.started"  # keys of tasks that were started automatically: once per session
+FROM_CACHE = "train.from_cache"  # keys of runs that were stored already when Train was pressed
 MADE_WITH = "made_with"  # {widget key: the value it was made with}
-NOTICE = "notice"  # messages for the next run
+NOTICE = "notice"  # messages that are not shown yet
 
-QUERY = "workspace"  # the name in the address
+QUERY = "workspace"  # the name of the token in the address of the page
 DEFAULT_DATASET = "api-docs"
 NOT_FOUND = "The stored workspace was not found; started afresh."
 
@@ -67,9 +69,27 @@ _EMPTY = {
     "runs": [],  # {"key", "fingerprint", "model", "params", "k", "created"}, oldest first
     "selections": [],  # {"key", "fingerprint", "method", "params", "created"}, oldest first
     "shown": {},  # fingerprint -> key of the run shown
-    "rows": {},  # what it belongs to -> row (or tree, or node) looked at
+    "rows": {},  # name -> number of the row, tree, node or label looked at: see the list of names below
     "jobs": [],  # records of tasks.start: tasks whose results have not been collected
 }
+# Names in "rows". RUN is the key of a run, DATA the fingerprint of a data set, TREE a run's key and the tree's index:
+#   "run RUN"           test row looked at on the pages Train, Trees and Explain and Sampling
+#   "DATA training"     row looked at on the Data page, likewise "DATA test"; "DATA training first": the row that the
+#                       table begins with
+#   "tree RUN"          index of the tree looked at
+#   "top TREE"          node with which the drawing of a part of the tree begins
+#   "node TREE"         node looked at in such a drawing
+#   "path TREE"         node looked at in the drawing of a test row's path
+#   "path of TREE"      the test row to which "path TREE" belongs: for another row, that node is not used
+#   "label node TREE"   node looked at in the drawing of a label's rows
+#   "label node of TREE"  the label to which "label node TREE" belongs: for another label, that node is not used
+#   "trees label DATA"  label looked at on the Trees page
+#   "trees mode", "trees levels", "trees most"  what is drawn of a tree, how many levels, how many nodes of a label
+#   "label RUN"         label explained; "label row RUN": the row to which this choice belongs
+#   "label features RUN"  label of "Features of a label" on the Explain page
+#   "explain noise"     seed of the noise on the Explain page
+#   "features label DATA"  label looked at on the Features page
+#   "noisy rows DATA"   first of the test rows that the Robustness page shows
 LISTS = {"train": "runs", "select": "selections"}  # kinds of tasks whose results the workspace lists
 _RUN = ("key", "fingerprint", "model", "params", "k")
 _SELECTION = ("key", "fingerprint", "method", "params")
@@ -81,11 +101,11 @@ def open_workspace() -> None:
     """Find the workspace of this session, or begin one, and keep its token in the address."""
     token = st.session_state.get(WORKSPACE)
     if token is None:
-        asked = st.query_params.get(QUERY, "")
+        in_address = st.query_params.get(QUERY, "")
         # A workspace is never made under a token from an address: whoever planted the address could read it.
-        well_formed = _TOKEN.fullmatch(asked) is not None
-        known = well_formed and _path(asked).is_file()
-        token = asked if known else _begin()
+        well_formed = _TOKEN.fullmatch(in_address) is not None
+        known = well_formed and _path(in_address).is_file()
+        token = in_address if known else _begin()
         st.session_state[WORKSPACE] = token
         if well_formed and not known:
             notify(NOT_FOUND)
@@ -107,8 +127,8 @@ def get(name):
 def update(change=None, /, **fields) -> None:
     """Change the workspace, in memory and on disk.
 
-    ``change`` takes the workspace's dictionary and changes it in place. The file is read again before, so that two tabs
-    on one workspace do not undo each other's changes.
+    ``change`` is called with the workspace's dictionary and changes it in place. The file is read again before, so that
+    two tabs on one workspace do not undo each other's changes.
     """
     with _lock:
         data = _current()
@@ -125,13 +145,13 @@ def keep(key: str, default, allowed=None, *, options=None) -> dict:
     Parameters
     ----------
     key : str
-        Of the widget.
+        Key of the widget.
     default : JSON-able
         The first value.
     allowed : callable, optional
-        Takes a remembered value; returns whether the widget can have it.
+        Called with a remembered value; returns whether the widget can show that value.
     options : sequence, optional
-        Of a select box or radio, whose first value is given by its position, ``index``.
+        Options of a select box or radio, whose first value Streamlit needs as a position, ``index``.
     """
     remembered = st.session_state[SNAPSHOT]["widgets"].get(key, default)
     value = first_value(key, remembered, default, allowed or (None if options is None else options.__contains__))
@@ -142,8 +162,8 @@ def keep(key: str, default, allowed=None, *, options=None) -> dict:
 def first_value(key: str, remembered, default, allowed=None):
     """Return the value to make a widget with: the remembered one if it is allowed, else the default.
 
-    The same value is returned as long as the widget exists. Writing to ``st.session_state[key]`` instead would be lost
-    when the run of the script is interrupted before the browser has the widget, and would overwrite what is typed.
+    The same value is returned as long as the widget exists. A value written to ``st.session_state[key]`` instead would
+    be lost when the script is interrupted before the browser has the widget, and would overwrite what the user types.
     """
     fits = allowed or (lambda _: True)
     made_with = st.session_state.setdefault(MADE_WITH, {})
@@ -161,13 +181,13 @@ def _remember(key):
 
 
 def chosen_row(scope: str, default: int = 0) -> int:
-    """Return the row looked at within ``scope`` (a data set's part, or a run)."""
+    """Return the number of the row, tree, node or label remembered under ``scope``, a name in "rows"."""
     row = st.session_state[SNAPSHOT]["rows"].get(scope, default)
     return row if isinstance(row, int) else default
 
 
 def choose_row(scope: str, row: int) -> None:
-    """Remember the row (or tree, node, label) looked at within ``scope``; see :func:`chosen_row`."""
+    """Remember the number of a row, tree, node or label under ``scope``; see :func:`chosen_row`."""
     update(lambda data: data["rows"].__setitem__(scope, int(row)))
 
 
@@ -198,7 +218,7 @@ def forget_dataset(fingerprint: str, wanted: str) -> None:
 
 
 def dataset_name() -> str | None:
-    """Return what the user calls the data set in use; None without one."""
+    """Return the name that the user gave the data set in use; None when no data set is in use."""
     workspace = st.session_state.get(SNAPSHOT, _EMPTY)
     return workspace["known"].get(workspace["dataset"], {}).get("name")
 
@@ -209,7 +229,7 @@ def remember_setting(model: str, name: str, value) -> None:
 
 
 def add_result(kind: str, record: dict) -> None:
-    """List a result, and show it from then on. It takes the place of one that an earlier version made of the same.
+    """List a result and let its page show it; it replaces a listed result with the same settings.
 
     Parameters
     ----------
@@ -234,7 +254,7 @@ def add_result(kind: str, record: dict) -> None:
 
 
 def notify(message: str) -> None:
-    """Have a message shown once: in this run of the script if messages are still to come, else in the next."""
+    """Have a message shown once: in this run of the script if it has not shown messages yet, else in the next."""
     st.session_state[NOTICE] = [*st.session_state.get(NOTICE, ()), message]
 
 
@@ -271,7 +291,7 @@ def _begin() -> str:
 def _current() -> dict:
     """Read the workspace of this session; begin it anew when its file is gone because ``cache/`` was deleted.
 
-    Settings are known to this session and are kept; data sets and results were deleted with the file.
+    Settings that this session knows are kept; data sets and results were deleted with the file.
     """
     with _lock:
         mine = token()
@@ -294,7 +314,7 @@ def _read(token) -> dict:
         return deepcopy(_EMPTY)
     if data["version"] == 1:
         data = {**data, "version": _VERSION, "jobs": _jobs_of_version_1(data.get("jobs"))}
-    # Entries of another form can only come from a damaged file: they are left out, and the rest is used.
+    # Entries that do not have the expected form come from a damaged file: they are left out, and the rest is used.
     read = {name: data.get(name, empty) for name, empty in deepcopy(_EMPTY).items()}
     for name, empty in deepcopy(_EMPTY).items():
         kind = (str, type(None)) if name in ("dataset", "wanted") else type(empty)
@@ -311,8 +331,8 @@ def _read(token) -> dict:
 def _jobs_of_version_1(records) -> list:
     """Return the records of jobs as version 2 has them.
 
-    Only trainings and selections: their results may have been finished meanwhile, and are listed then. Version 1 did
-    not note what other jobs were about; their pages start them again.
+    Only trainings and selections are converted: their results may be ready by now. Version 1 did not record the inputs
+    of other jobs; their pages start them again.
     """
     converted = []
     for one in records if isinstance(records, list) else ():
