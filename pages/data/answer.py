@@ -5,8 +5,8 @@ import streamlit as st
 
 from pages.shared import format, tables
 
-RARE = 5  # training rows up to which a label counts as rare
-# With fewer labels, or fewer training rows of the most frequent label, nothing is said about a long tail.
+RARE = 5  # a label with at most this many training rows counts as rare
+# Least number of labels, and of training rows of the most frequent label, for which a long tail is mentioned.
 TAIL_LABELS, TAIL_HEAD = 50, 50
 
 
@@ -18,7 +18,9 @@ def show(data, described, known) -> None:
         f"{format.count(data.n_features, 'feature')}, {format.count(data.n_labels, 'label')}{_tail(data, counts)}."
     )
     if not data.Y_train.nnz:
-        st.warning("No training row has a label: nothing can be trained on it.", icon=":material/warning:")
+        st.warning(
+            "No training row has a label, so no model can be trained on this data set.", icon=":material/warning:"
+        )
     rows = data.n_train + data.n_test
     per_row = (data.Y_train.nnz + data.Y_test.nnz) / rows
     nonzeros = (data.X_train.nnz + data.X_test.nnz) / rows
@@ -28,7 +30,7 @@ def show(data, described, known) -> None:
         ("Training rows", f"{data.n_train:,}", None),
         ("Test rows", f"{data.n_test:,}", None),
         ("Features", f"{data.n_features:,}", "Columns of the data; most are zero in any one row."),
-        ("Labels", f"{data.n_labels:,}", f"{format.count(without, 'label')} of them without any training row."),
+        ("Labels", f"{data.n_labels:,}", f"{format.count(without, 'label')} of them have no training row."),
         ("Labels per row", f"{per_row:.2f}", "Mean over training and test rows; also called label cardinality."),
         (
             "Features per row",
@@ -37,7 +39,7 @@ def show(data, described, known) -> None:
         ),
     ]
     tables.cards(cards)
-    # Another session may have uploaded the same content from other files: notes on files are this workspace's own.
+    # Another session may have uploaded the same content from other files: so take this workspace's notes.
     notes = data.notes if known["source"] == "catalog" else known["notes"]
     if notes:
         st.caption(" ".join(format.plain(note) for note in dict.fromkeys(notes)))
@@ -52,7 +54,7 @@ def has_long_tail(counts) -> bool:
 
 
 def _tail(data, counts):
-    """Return how rare labels are, as the end of a sentence; empty where there are too few rows to say so."""
+    """Return the end of a sentence that says how rare labels are; empty when there are too few rows to tell."""
     if not counts.any() or data.n_train < TAIL_HEAD:
         return ""
     share = float(np.mean(counts <= RARE))

@@ -10,7 +10,7 @@ SOURCES = {"catalog": "comes with xmlcore", "upload": "uploaded here"}
 
 
 def show(fingerprint) -> None:
-    """Show the list of data sets, with the one in use (its ``fingerprint``, or None), and the form for own files."""
+    """Show the list of data sets and the form for own files; ``fingerprint``: of the data set in use."""
     known = workspace.get("known")
     entries = {entry.name: entry for entry in datasets.catalog()}
     own = {fp: entry for fp, entry in known.items() if entry["source"] == "upload"}
@@ -36,12 +36,13 @@ def show(fingerprint) -> None:
         key=workspace.DATA_CHOICE,
         on_change=_choose,
         placeholder="Choose a data set",
-        help="Data sets you upload are seen in this workspace only: by whoever has this page's full address.",
+        help="Data sets that you upload are seen only in this workspace, that is, by people who have this page's full "
+        "address.",
     )
     with st.expander("Upload your own data", expanded=any(upload_form.file_ids())):
         upload_form.show()
         files, error = st.session_state.get(workspace.UPLOAD_ERROR, (None, None))
-        if files == upload_form.file_ids():  # what was wrong with other files is over
+        if files == upload_form.file_ids():  # a message about other files is not shown any more
             st.error(error)
 
 

@@ -4,7 +4,7 @@ import streamlit as st
 
 from pages.shared import charts, format, tables, workspace
 
-SHOWN_LABELS, LABELS_HEIGHT = 500, 320  # labels in the table, and its pixels, at most
+SHOWN_LABELS, LABELS_HEIGHT = 500, 320  # most labels in the table, and its greatest height in pixels
 
 
 def show(labels, name) -> None:
@@ -40,14 +40,14 @@ def show(labels, name) -> None:
             ),
         },
     )
-    of = (
+    matching = (
         f"{format.count(len(found), 'matching label')} ({len(labels):,} in all)"
         if query.strip()
         else format.count(len(found), "label")
     )
     most_first = ", most frequent first" if len(shown) > 1 else ""
     whole = f" The CSV holds all {len(labels):,}." if len(shown) < len(labels) else ""
-    st.caption(f"Showing {len(shown):,} of {of}{most_first}.{whole}")
+    st.caption(f"Showing {len(shown):,} of {matching}{most_first}.{whole}")
     charts.csv_button(
         "All labels, CSV",
         lambda: tables.csv_safe(labels),

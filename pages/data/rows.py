@@ -5,12 +5,11 @@ import streamlit as st
 
 from pages.shared import format, tables, workspace
 
-SHOWN_ROWS, ROWS_HEIGHT = 200, 392  # rows in the table, and its pixels, at most
-ROWS_HEIGHT, LABELS_HEIGHT = 392, 320
+SHOWN_ROWS, ROWS_HEIGHT = 200, 392  # most rows in the table, and its greatest height in pixels
 
 
 def show(data, fingerprint) -> None:
-    """Show rows that can be searched, and the labels and features of one."""
+    """Show rows that can be searched, and the labels and features of one of them."""
     st.header("Rows")
     part_box, query_box, button_box = st.columns([2, 3, 1], vertical_alignment="bottom")
     with part_box:
@@ -61,7 +60,7 @@ def show(data, fingerprint) -> None:
         first = f" Row {listed[0]:,}, looked at last, comes first." if listed[0] != found[0] else ""
         st.caption(
             f"Showing {listed.size:,} of {format.count(found.size, kind)}.{first} Tick a row to see its features; "
-            "without a tick, the first is shown."
+            "without a tick, those of the first row are shown."
         )
     with right:
         _one_row(data, X, Y, names, part, row)
@@ -109,7 +108,7 @@ def _random_row(scope, found, shown):
     others = found[found != shown] if found.size > 1 else found
     row = int(others[np.random.default_rng().integers(others.size)])
     workspace.choose_row(scope, row)
-    workspace.choose_row(f"{scope} first", row)  # makes a new table, which does not have the tick of the old one
+    workspace.choose_row(f"{scope} first", row)  # a new key makes a new table, without the tick of the old table
 
 
 def _select_row(scope, key, listed):

@@ -23,12 +23,12 @@ def _chosen() -> dict:
 
 
 def _file(what: str):
-    """Return the file chosen in a widget, now or before a page switch; None without one."""
+    """Return the file chosen in a widget, now or before a page switch; None when no file is chosen."""
     return st.session_state.get(_upload_key(what)) or _chosen().get(what)
 
 
 def file_ids() -> list:
-    """Return ids of the files chosen, None for those that are not."""
+    """Return the id of the file chosen for each input; None for an input without a file."""
     return [getattr(_file(what), "file_id", None) for what in FILES]
 
 
@@ -59,7 +59,7 @@ def _uploader(what, label, help):
                 on_click=lambda: _chosen().pop(what, None),
                 type="tertiary",
                 icon=":material/close:",
-                help=f"{label}: take no longer {format.plain(file.name)}",
+                help=f"{label}: do not use {format.plain(file.name)} any more",
             )
     return file
 
@@ -94,9 +94,9 @@ def show() -> None:
             on_change=_note_chosen,
             args=("name",),
             max_chars=80,
-            placeholder="as the training file",
-            help="What this data set is called on all pages and in the names of downloads. Without one it is called as "
-            "the training file, or by its number of labels when that is only “train” or “data”.",
+            placeholder="like the training file",
+            help="What this data set is called on all pages and in the names of downloads. If empty, the name of "
+            "the training file is used, or the number of labels when that file is only called “train” or “data”.",
         )
     with first:
         first_index = st.selectbox(
@@ -113,7 +113,7 @@ def show() -> None:
             step=1,
             disabled=test is not None,
             **workspace.keep("upload.share", 20, lambda v: isinstance(v, int) and 1 <= v <= 90),
-            help="How much of the file is held out for testing. Not used when there is a test file.",
+            help="Which part of the rows is held out for testing. Not used when there is a test file.",
         )
     with third:
         seed = st.number_input(
@@ -162,9 +162,9 @@ def _read(train, test, name, **options):
     st.session_state[workspace.UPLOAD_PRESSED] = False
     st.session_state.pop(workspace.UPLOAD_ERROR, None)
     st.session_state.pop(CHOSEN_BEFORE, None)
-    st.session_state[workspace.UPLOAD_ROUND] += 1  # empty upload widgets: the server lets go of the bytes
+    st.session_state[workspace.UPLOAD_ROUND] += 1  # makes new, empty upload widgets, and frees the memory of the files
     known = workspace.get("known")
-    if fingerprint in known:  # it keeps its name: results and downloads carry it
+    if fingerprint in known:  # the data set keeps its name, which results and downloads have
         earlier = known[fingerprint]["name"]
         workspace.update(dataset=fingerprint, wanted=None)
         workspace.notify(f"{name} has the same content as {earlier}, which is in use now under that name.")

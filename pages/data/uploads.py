@@ -8,12 +8,12 @@ import warnings
 from pages.shared import format
 from xmlcore import datasets
 
-MAX_TEXT = 4 << 30  # bytes of a file once unpacked: 1 GB of gzip can hold more than any machine has
+MAX_TEXT = 4 << 30  # most bytes of an unpacked file: 1 GB of gzip can unpack to more than any machine's memory
 # Larger numbers in a header are most likely wrong, and no page could show or train that many.
 MAX_LABELS = 20_000_000
 MAX_FEATURES = 200_000_000
 _ENDINGS = (".gz", ".bz2", ".xz", ".zip", ".txt", ".svm", ".libsvm", ".dat")
-_NO_NAMES = {
+_COMMON_WORDS = {
     "train",
     "training",
     "trn",
@@ -28,16 +28,16 @@ _NO_NAMES = {
     "file",
     "upload",
 }
-_NO_NAMES |= {"x", "y", "xy", "input", "rows", "txt", "svm", "libsvm", "csv", "copy", "new", "full", "all"}
+_COMMON_WORDS |= {"x", "y", "xy", "input", "rows", "txt", "svm", "libsvm", "csv", "copy", "new", "full", "all"}
 _lock = threading.Lock()  # one reader at a time, as Python records warnings of all threads together
 
 
 def read(train, test, name: str, **options) -> tuple[str, list[str], str]:
-    """Read and save. Returns the fingerprint, what is worth knowing about these files, and a name.
+    """Read and save a data set; return its fingerprint, notes on its files, and a name.
 
-    What is saved is found by its content, so another session that uploads the same content gets the same data set:
-    neither names of files nor ``name`` are saved with it. The name returned is ``name``, or when that is empty, the
-    training file's, or when that is only "train" or "data", the number of labels.
+    A saved data set is found by its content, so another session that uploads the same content gets the same data set:
+    neither the names of files nor ``name`` are saved. The name returned is ``name``, or if that is empty, the name of
+    the training file, or if that is only "train" or "data", the number of labels.
 
     Raises what ``read_dataset`` raises.
     """
@@ -51,8 +51,8 @@ def read(train, test, name: str, **options) -> tuple[str, list[str], str]:
                     "Is the header right? Larger data can be used from a notebook."
                 )
         notes = [*data.notes]
-        data = copy.copy(data)  # the same matrices
-        object.__setattr__(data, "notes", ())  # frozen for everybody else
+        data = copy.copy(data)  # a shallow copy: the matrices are shared
+        object.__setattr__(data, "notes", ())  # the class is frozen; this copy is ours
         fingerprint = datasets.save_dataset(data)
     notes += [on_page(str(w.message)) for w in caught if issubclass(w.category, datasets.DatasetWarning)]
     for what, names in (("label", data.label_names), ("feature", data.feature_names)):
@@ -94,8 +94,8 @@ def explain(error: Exception) -> str:
         place += f", line {error.line:,}"
     if error.column is not None:
         place += f", column {error.column:,}"
-    said = f"**{place}**: {format.plain(on_page(error.found))}."
-    return f"{said}  \n{format.plain(on_page(error.remedy))}" if error.remedy else said
+    text = f"**{place}**: {format.plain(on_page(error.found))}."
+    return f"{text}  \n{format.plain(on_page(error.remedy))}" if error.remedy else text
 
 
 # Messages of xmlcore name arguments of functions; the upload form has controls instead.
@@ -128,7 +128,7 @@ def on_page(message: str) -> str:
 
 
 def free_name(wanted: str, taken: list[str]) -> str:
-    """Return ``wanted``; with a number when another data set has that name."""
+    """Return the name ``wanted``, followed by a number if another data set has that name."""
     found, number = wanted, 1
     while found in taken:
         number += 1
@@ -143,4 +143,4 @@ def stem(file_name: str) -> str:
         cut = next((ending for ending in _ENDINGS if name.lower().endswith(ending) and len(name) > len(ending)), None)
         name = name[: -len(cut)] if cut else name
     words = re.findall(r"[^\W\d_]+", name.lower())
-    return name[:80] if words and not set(words) <= _NO_NAMES else ""
+    return name[:80] if words and not set(words) <= _COMMON_WORDS else ""

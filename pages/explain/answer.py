@@ -54,7 +54,7 @@ def _reasons(contributions) -> str:
     pushing = contributions[contributions["contribution"] > 0].head(2)
     against = contributions[contributions["contribution"] < 0].head(1)
     if pushing.empty and against.empty:
-        return "None of the row’s features has any influence on it"
+        return "None of the row’s features has any influence on the label’s score"
     text = ""
     if not pushing.empty:
         text = "What speaks for it most: " + " and ".join(_named_value(r) for r in pushing.to_dict("records"))
@@ -77,7 +77,7 @@ def bars(view) -> None:
         return
     left, right = st.columns(2, gap="large")
     magnitude = words.by_magnitude(view.x, view.data)
-    of_row = view.kind != "score"  # else contributions are of features of the pair of row and label
+    of_row = view.kind != "score"  # otherwise, contributions belong to features of the pair of row and label
     n_drawn = min(BARS, len(magnitude))
     top = found.loc[found["contribution"] != 0, "feature"].head(n_drawn).tolist() if of_row else []
     with left:
@@ -90,8 +90,8 @@ def bars(view) -> None:
             figure,
             lambda: tables.csv_safe(found),
             f"{view.file}-label{view.label}-contributions",
-            f"What the model makes of each feature for **{format.plain(view.name)}**. {words.adds_up(view.attrs)}"
-            f"{others} Beside a name is the feature’s value.",
+            f"What each feature adds to the score of **{format.plain(view.name)}**. {words.adds_up(view.attrs)}"
+            f"{others} The number beside a name is the feature’s value.",
             key="explain.contributions",
         )
     with right:
@@ -101,7 +101,7 @@ def bars(view) -> None:
             figures.magnitude_bars(magnitude, BARS, top, title="Largest values"),
             lambda: tables.csv_safe(magnitude),
             f"{view.file}-magnitude",
-            "The paper’s explanation: features by the size of their value. It does not look at the model, so it is the "
-            f"same for every label{shared}.",
+            "The paper’s explanation: features by the size of their value. It does not depend on the model, so it is "
+            f"the same for every label{shared}.",
             key="explain.magnitude",
         )

@@ -5,7 +5,7 @@ import streamlit as st
 from pages.shared import format, results, selectors, tables, workspace
 from xmlcore.experiment.twins import twins
 
-LISTED = 100  # rows found that are offered
+LISTED = 100  # most rows found by a search that are offered
 NONE = "none"
 
 
@@ -16,7 +16,7 @@ def choose_run(fingerprint, titles, key) -> None:
 
 
 def choose_runs_and_row(data, run, fingerprint, by_key, titles, key):
-    """Return the row that is explained, and the key of a second result; None for none."""
+    """Return the row that is explained, and the key of a second result (None when none is compared)."""
     with st.container(border=True):
         one, two = st.columns(2, vertical_alignment="bottom")
         with one:
@@ -31,7 +31,7 @@ def choose_runs_and_row(data, run, fingerprint, by_key, titles, key):
 
 
 def _second_run(fingerprint, by_key, titles, key) -> str | None:
-    """Return a result to compare with: at first the twin trained with or without noise, else the newest other one."""
+    """Return the key of a second result: at first the twin trained with (or without) noise, else the newest result."""
     others = [k for k in by_key if k != key]
     of_run = [pair for pair in twins(list(by_key.values())) if key in (pair[0]["key"], pair[1]["key"])]
     first = others[0]
@@ -49,7 +49,7 @@ def _second_run(fingerprint, by_key, titles, key) -> str | None:
         on_change=lambda: workspace.update(
             lambda d: d["widgets"].__setitem__(f"{widget} {fingerprint}", st.session_state[widget])
         ),
-        help="A second result. It explains the same label of the same row, further down.",
+        help="A second result, whose explanation of the same label of the same row is shown further down.",
     )
     return None if picked == NONE else picked
 
@@ -91,7 +91,7 @@ def _find_row(data, key):
 
 
 def choose_label(view) -> int | None:
-    """Return which of the predicted and the true labels of the row is explained; None when it has neither."""
+    """Return which of the predicted and the true labels of the row is explained; None when the row has neither."""
     options = _label_options(view)
     if not options:
         return None
@@ -114,7 +114,7 @@ def choose_label(view) -> int | None:
 
 
 def _label_options(view) -> dict[int, str]:
-    """Return the labels that can be explained, best first, with what each is."""
+    """Return the labels that can be explained, best first: id -> text on whether it was predicted and is right."""
     ranked = [int(j) for j in view.run.ranking.labels[view.row, : view.k] if j >= 0]
     options = {}
     for place, j in enumerate(ranked, 1):

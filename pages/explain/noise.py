@@ -11,6 +11,7 @@ from pages.shared.noise_supports import SUPPORTS
 from xmlcore import explain, figures, robustness
 
 REPEATS = 10  # noisy copies of the row
+MORE_DRAWN = 5  # features drawn besides the TOP ones: those that contribute much only with noise
 
 
 def under_noise(view) -> None:
@@ -27,10 +28,11 @@ def under_noise(view) -> None:
             st.caption("Nothing contributes, with noise or without.")
         else:
             charts.show_figure(
-                figures.contributions_compared(compared.head(TOP + 5), unit=view.unit),
+                figures.contributions_compared(compared.head(TOP + MORE_DRAWN), unit=view.unit),
                 lambda: tables.csv_safe(explain.side_by_side(view.contributions, named)),
                 f"{view.file}-label{view.label}-noise",
-                f"The {TOP} features that contribute most without noise, and those that come among them with it. "
+                f"The {TOP} features that contribute most without noise, and features that are among the first {TOP} "
+                "only with noise. "
                 f"{words.totals(view.attrs, changed.attrs)}",
                 key="explain.noise",
             )
@@ -69,7 +71,7 @@ def _choose(view):
             key="explain.noise.again",
             width="stretch",
             on_click=lambda: workspace.choose_row(scope, workspace.chosen_row(scope) + 1),
-            help="Draw the noise anew.",
+            help="Draw other random noise.",
         )
     return robustness.GaussianNoise(sigma, support), workspace.chosen_row(scope)
 
@@ -115,7 +117,7 @@ def _labels(view, after):
 def _stability(view, gaussian, seed):
     """Show how much the explanations of noisy copies agree with the explanation of the row itself."""
     if gaussian.sigma == 0:
-        st.caption("Without noise everything stays as it is.")
+        st.caption("σ is 0, so there is no noise and nothing changes.")
         return
     found = explain.stability(view.model, view.x, view.label, gaussian, REPEATS, TOP, seed=seed, row=view.row)
     means = found[["spearman", "overlap"]].mean()
@@ -123,7 +125,9 @@ def _stability(view, gaussian, seed):
     spearman = (
         f"Rank correlation of contributions without and with noise, mean of {n} noisy copies; 1 is the same order."
     )
-    overlap = f"Of the {TOP} features that contribute most, mean of {n} noisy copies."
+    overlap = (
+        f"Share of the {TOP} most contributing features that stay among the first {TOP}; mean of {n} noisy copies."
+    )
     tables.cards(
         [
             ("Spearman", format.number(means["spearman"]), spearman),
@@ -131,8 +135,8 @@ def _stability(view, gaussian, seed):
         ]
     )
     st.caption(
-        f"Over {n} noisy copies of the row, {words.range_of_totals(view.attrs, found['total'])}. Figure and table show "
-        "another copy."
+        f"Over {n} noisy copies of the row, {words.range_of_totals(view.attrs, found['total'])}. The figure and the "
+        "table show one further copy."
     )
     charts.csv_button(
         "Noisy copies, CSV", lambda: found, f"{view.file}-label{view.label}-stability", "Agreement for each noisy copy"

@@ -22,7 +22,7 @@ def main() -> None:
     data, fingerprint, name = used
     runs = results.kept("runs", fingerprint)
     if not runs:
-        about = "This page shows which features made a model predict a label, and whether that can be trusted. "
+        about = "This page shows which features made a model predict a label, and whether the explanation is reliable. "
         about += begin.not_trained(name)
         begin.no_run(about, data, fingerprint, name, "explain", "PLT", results.K, "Other models on the Train page")
         return

@@ -8,16 +8,16 @@ from pages.explain.view import path as nodes_of
 from pages.shared import charts, format, tables
 from xmlcore import figures
 
-COLUMNS = (  # column, label, format, width in pixels, help
+COLUMNS = (  # column, title, number format, width in pixels, help
     ("depth", "Depth", "%d", 55, None),
     ("node", "Node", "%d", 65, None),
     ("n_labels", "Labels", "localized", 65, "Labels at or below the node."),
     ("n_rows", "Rows", "localized", 65, "Training rows of the node."),
-    ("margin", "Margin", "%.3f", 75, "Of the classifier that leads here."),
+    ("margin", "Margin", "%.3f", 75, "Output, for the row, of the classifier that leads to this node."),
     ("factor", "Factor, %", "%.2f", 80, "Probability of the node given its parent."),
-    ("product", "Product, %", "%.3g", 85, "The factors so far: the last is the label’s probability."),
-    ("share", "Share, %", "%.2f", 75, "Of the node’s training rows, those with the label."),
-    ("change", "Change", "%+.2f", 75, "Of the share, in points, from the node above."),
+    ("product", "Product, %", "%.3g", 85, "Product of the factors so far; the last one is the label’s probability."),
+    ("share", "Share, %", "%.2f", 75, "Share of the node’s training rows that have the label."),
+    ("change", "Change", "%+.2f", 75, "Change of the share from the node above, in percentage points."),
 )
 
 
@@ -44,8 +44,8 @@ def path(view) -> None:
             column_config=config,
         )
         st.caption(
-            f"{format.count(len(shown), 'node')} on the way. The margin is the output of the node’s classifier for the "
-            "row."
+            f"{format.count(len(shown), 'node')} on the way to the label. The margin is the output of the node’s "
+            "classifier for the row."
         )
 
 
@@ -78,11 +78,11 @@ def _figure(view, nodes):
 
 
 def table(nodes: pd.DataFrame):
-    """Return the columns of a path as a table shows them, and their settings."""
+    """Return the path as a table with shares in percent, and the settings of its columns."""
     number, several = st.column_config.NumberColumn, nodes["tree"].nunique() > 1
     shown = pd.DataFrame({"tree": nodes["tree"] + 1} if several else {})
     config = {"tree": number("Tree", format="%d", width=50)}
-    if "share" in nodes.columns:  # a tree over rows, which go to several leaves
+    if "share" in nodes.columns:  # a tree of LdSM, in which a row may go to several leaves
         shown["leaf"] = nodes["leaf"]
         config["leaf"] = number("To leaf", format="%d", width=65)
     for column, label, format_, width, help_ in COLUMNS:

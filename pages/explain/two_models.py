@@ -1,4 +1,4 @@
-"""Two results side by side: what each makes of the features for the same label of the same row."""
+"""Two results side by side: what each feature adds to the same label of the same row in both models."""
 
 import functools
 
@@ -24,9 +24,12 @@ def side_by_side(view, record: dict, title: str) -> None:
     places = [_place_text(view, run) for run in (view.run, other_run)]
     tables.cards([*cards, ("Rank of the label", " and ".join(places), f"By {view.title}, and by {title}.")])
     if not cards:
-        st.caption("One explains by the row’s features, the other by those of the pair of row and label: no agreement.")
+        st.caption(
+            "One model is explained by the row’s features, the other by features of the pair of row and label, so "
+            "their agreement cannot be measured."
+        )
     ends = None
-    if raw.attrs["kind"] == view.kind:  # both add up to the same thing, so both get the same axis
+    if raw.attrs["kind"] == view.kind:  # both add up to the same kind of score, so both get the same axis
         drawn = [figures.contribution_bars(f, BARS).layout.meta["ends"] for f in (view.contributions, other)]
         ends = (min(d[0] for d in drawn), max(d[1] for d in drawn))
     left, right = st.columns(2, gap="large")
@@ -42,7 +45,11 @@ def _agreement(first, second) -> list:
     spearman = "Rank correlation of the contributions of both models; 1 is the same order, 0 is none in common."
     return [
         ("Spearman", format.number(found["spearman"]), spearman),
-        ("Overlap", f"{100 * found['overlap']:.0f} %", f"Of the {TOP} features that contribute most to each."),
+        (
+            "Overlap",
+            f"{100 * found['overlap']:.0f} %",
+            f"Share of the {TOP} features that contribute most which both models have in common.",
+        ),
     ]
 
 

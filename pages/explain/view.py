@@ -10,7 +10,7 @@ from pages.shared import server, tables
 from xmlcore import explain
 
 BARS = 10  # features drawn
-TOP = 10  # features compared where two explanations are
+TOP = 10  # number of top features by which two explanations are compared
 
 
 class View:

@@ -9,7 +9,7 @@ from xmlcore import experiment, figures
 
 SAMPLE = 200  # test rows explained for the views of the whole model
 ROWS_OF_LABEL = 200  # rows with a label that are explained at most
-LABEL_BARS, MODEL_BARS = 15, 20
+LABEL_BARS, MODEL_BARS = 15, 20  # features drawn for one label, and for the whole model
 
 
 def of_a_label(view) -> None:
@@ -46,8 +46,8 @@ def of_all_labels(view) -> None:
     if not task.exists():
         st.markdown(
             f"Over {n_rows:,} of {format.count(view.data.n_test, 'test row')}, drawn at random: which features decide "
-            "most, whether taking them away takes the prediction away, and whether explanations stay the same under "
-            "noise."
+            "most, whether the prediction disappears when they are removed, and whether explanations stay the same "
+            "under noise."
         )
     tasks.shown(task, lambda found: _results(view, found), button="Explain these rows", key="explain.measure")
 
@@ -69,7 +69,7 @@ def _results(view, found):
             figure,
             found.deletion,
             f"{view.files}-deletion",
-            "Each row’s features are taken away, first those ranked highest; the sooner the probability of its first "
+            "Each row’s features are removed, those ranked highest first; the sooner the probability of its first "
             f"label falls, the better the ranking names what the model uses. Left in the end: {left_over}. Means over "
             f"{rows} with 95 % intervals.",
             key="explain.deletion",

@@ -8,7 +8,7 @@ import pandas as pd
 from pages.shared import format
 from xmlcore import explain
 
-# What contributions add up to, as an axis has it, by the kind of score.
+# Title of an axis of contributions: what they add up to, by the kind of score.
 UNITS = {"log_proba": "log P", "margin": "the margin", "share": "the label’s share", "score": "the score"}
 
 
@@ -78,5 +78,5 @@ def _probability(kind, score) -> str:
 
 
 def round_size(value: float) -> float:
-    """Return a size with one digit that means something, to begin with in a field."""
+    """Return a size rounded to one significant digit, the first value of a field; 0.05 if the size is not positive."""
     return float(f"{value:.1g}") if value > 0 and math.isfinite(value) else 0.05

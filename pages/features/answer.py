@@ -8,8 +8,8 @@ from pages.features.view import label_features, plan, selection_union
 from pages.shared import charts, format, settings, tables
 from xmlcore import figures
 
-BARS = 15
-SCORE = {
+BARS = 15  # features drawn
+SCORE = {  # titles of the axis of scores
     "gradient": "Score, mean squared gradient",
     "Fisher": "Score, Fisher information",
     "attribution": "Score, mean squared attribution",
@@ -86,7 +86,7 @@ def _warnings(view):
     """Show the warnings of the selection, and notes on rare features and on few training steps."""
     found = view.found
     for warning in dict.fromkeys(found.warnings):
-        text = settings.in_form(found.method, warning)  # before names, which may be those of parameters
+        text = settings.in_form(found.method, warning)  # before names are filled in, as those may look like parameters
         st.warning(format.plain(words.with_names(view.data, text)))
     rare = words.rare(view.data, found)
     if rare:
@@ -113,8 +113,8 @@ def bars(view, label) -> None:
     intervals = ""
     if "standard_error" in table.columns:
         intervals = (
-            " Scores come from a sample of rows: lines are two standard errors either way; that another network would "
-            "give other scores is not counted."
+            " Scores come from a sample of rows: lines show two standard errors on either side. They do not "
+            "include that another network would give other scores."
         )
     whose = "all labels together" if found.shared else f"**{format.plain(name)}**"
     title = "Features of all labels" if found.shared else f"Features of {format.in_title(name)}"
@@ -151,10 +151,16 @@ def label_table(view, label) -> None:
             "score": number("Score", **digits),
             "standard_error": number("Standard error", **digits),
             "with_label": number(
-                "In rows with it, %", format="%.1f", width=110, help="Share of the label’s training rows that have it."
+                "In label’s rows, %",
+                format="%.1f",
+                width=110,
+                help="Share of the label’s training rows that have the feature.",
             ),
             "without_label": number(
-                "In other rows, %", format="%.1f", width=110, help="Share of the other training rows that have it."
+                "In other rows, %",
+                format="%.1f",
+                width=110,
+                help="Share of the other training rows that have the feature.",
             ),
             "n_labels": number(
                 "Labels that keep it", format="localized", width=120, help=f"Of {view.found.n_labels:,}."

@@ -5,7 +5,7 @@ import streamlit as st
 from pages.shared import format, selectors, server, settings, workspace
 from xmlcore import experiment
 
-NO_SETTINGS = ("pattern", "attribution")  # parameters that are a part of a selection's title
+IN_TITLE = ("pattern", "attribution")  # parameters that the name of a selection already tells
 
 
 def shown_record(fingerprint, past) -> dict | None:
@@ -33,7 +33,7 @@ def choose_selection(view) -> None:
 
 def title(record, skip=()) -> str:
     """Return the title of a selection, with the settings that are not the default; those in ``skip`` are left out."""
-    left_out = (*NO_SETTINGS, *skip)
+    left_out = (*IN_TITLE, *skip)
     params = {name: value for name, value in record["params"].items() if name not in left_out}
     changed = settings.changed(record["method"], params)
     return experiment.selection_title(record["method"], record["params"]) + (f", {changed}" if changed else "")

@@ -7,20 +7,26 @@ from pages.shared import charts, fields, format, tables, tasks, workspace
 from xmlcore import experiment, figures
 from xmlcore.experiment import estimates
 
-SAMPLES = (20_000, 10_000, 5000, 2000, 1000)  # training rows, where all would take long
-PATIENT = 150.0  # seconds: few rows make a poor network, and a comparison that misleads
-SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7)  # of the features, for the curve
+SAMPLES = (
+    20_000,
+    10_000,
+    5000,
+    2000,
+    1000,
+)  # numbers of training rows, from which the first value is chosen when all rows would take long
+PATIENT = 150.0  # seconds; more than elsewhere, as few rows make a poor network and a misleading comparison
+SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7)  # shares of the features at which the curve is measured
 MOST_SEEDS = 20
-WARNINGS = 3  # shown at once
+WARNINGS = 3  # most warnings shown at once
 MEASURES = {
-    "average precision": "of the labels ranked at or above a true one, the share that is true, ties as if broken at "
-    "random; larger is better",
+    "average precision": "for each true label, the share of true labels among those ranked at or above it, on average; "
+    "ties count as if broken at random; larger is better",
     "Hamming loss": "share of all decisions, row by row and label by label, that are wrong; smaller is better",
-    "one-error": "share of rows whose first label is wrong, ties as if broken at random; smaller is better",
-    "ranking loss": "share of pairs of a true and another label in the wrong order, ties as if broken at random; "
-    "smaller is better",
-    "micro-AUC": "chance that a true pair of row and label has a larger score than another one, ties as if broken at "
-    "random; larger is better",
+    "one-error": "share of rows whose first label is wrong; ties count as if broken at random; smaller is better",
+    "ranking loss": "share of pairs of a true and another label that are in the wrong order; ties count as if broken "
+    "at random; smaller is better",
+    "micro-AUC": "chance that a true pair of row and label has a larger score than another pair; ties count as if "
+    "broken at random; larger is better",
 }
 
 
@@ -35,7 +41,7 @@ def compare(view) -> None:
     drawn = "" if n_rows is None else ", drawn at random"
     st.markdown(
         f"One decision tree per label learns from the features that the method keeps for it, on {rows} training rows"
-        f"{drawn}, and predicts test rows: what it gets right says what the features are worth."
+        f"{drawn}, and predicts test rows: the better it predicts, the more the features are worth."
     )
     measure = st.selectbox(
         "Measure", list(MEASURES), **workspace.keep("features.measure", "average precision", options=list(MEASURES))
@@ -58,7 +64,7 @@ def compare(view) -> None:
         if curve is not None:
             _curve(view, curve, measure)
         else:
-            st.caption("Draws the measure against the share of features that each label keeps, from 0.1 to 0.7.")
+            st.caption("This draws the measure against the share of features that each label keeps, from 0.1 to 0.7.")
     if found is not None:
         _table(view, found)
     warnings(view, [warning for one in (found, curve) if one is not None for warning in one.warnings])
@@ -87,7 +93,7 @@ def _choose(view):
             min_value=1,
             max_value=MOST_SEEDS,
             **workspace.keep("features.seeds", 3, fields.whole_number(1, MOST_SEEDS)),
-            help="Each selection and its trees are made with so many seeds; the paper has 10.",
+            help="Number of seeds with which each selection and its trees are made; the paper uses 10.",
         )
     if not picked:
         st.caption("Choose at least one method.")
@@ -122,7 +128,7 @@ def _options(view) -> dict:
         options[pattern] = (("FALS", params("FALS", {"pattern": pattern})), True)
     rivals = {"MutualInformation": True, "ChiSquared": True, "Lasso": False, "RandomForest": False}
     if view.data.X_train.nnz and view.data.X_train.data.min() < 0:
-        del rivals["ChiSquared"]  # takes no negative values
+        del rivals["ChiSquared"]  # Chi-squared allows no negative values
     for method, at_first in rivals.items():
         options[experiment.selection_title(method)] = ((method, params(method)), at_first)
     for method in ("RandomForest", "Lasso"):
@@ -186,14 +192,14 @@ def _boxes(view, found, measure):
 
 
 def best_methods(lines, best) -> str:
-    """Name the best methods: all that have the same mean at the digits shown; and what all features have.
+    """Return a sentence on the methods with the best mean, to three decimals, and on the mean with all features.
 
     Parameters
     ----------
     lines : DataFrame
         ``method``, ``value``; of one measure.
     best : str or None
-        The method of the best mean.
+        The method with the best mean.
     """
     if best is None:
         return ""
@@ -217,8 +223,9 @@ def _curve(view, found, measure):
         figures.score_against_share(found.frame, measure),
         _lines(found, measure),
         f"{view.files}-share-{format.file_name(measure)}-{_file_end(found)}",
-        "The same as each label keeps more features; dotted: all features. Lines are means, bands go from the least to "
-        f"the greatest of {format.count(found.frame['seed'].nunique(), 'seed')}. On {_rows_text(found)}.",
+        "The same measure when each label keeps more features; dotted: all features. Lines are means over seeds, bands "
+        f"go from the least to the greatest of {format.count(found.frame['seed'].nunique(), 'seed')}. On "
+        f"{_rows_text(found)}.",
         key="features.curve.figure",
     )
     _all_measures(view, found, "share")

@@ -7,7 +7,7 @@ import streamlit as st
 from pages.shared import charts, format, server, tables
 from xmlcore.selection import frames
 
-LISTED_LABELS = 200  # lines of the table
+LISTED_LABELS = 200  # most lines of the table
 NAMES = 8  # features named for each label
 
 
@@ -17,7 +17,7 @@ def all_labels(view) -> None:
     found, data = view.found, view.data
     names = server.label_names(view.fingerprint)
     listed = tables.find_labels(names, st.session_state.get("features.query", ""))
-    listed = (names if listed.empty else listed).head(LISTED_LABELS)  # as in the box above
+    listed = (names if listed.empty else listed).head(LISTED_LABELS)  # the same labels as in the select box above
     labels = listed["label"].to_numpy()
     counts = np.bincount(data.Y_train.indices, minlength=found.n_labels)
     table = pd.DataFrame(

@@ -8,10 +8,10 @@ from pages.shared import charts, fields, format, server, tables, workspace
 from xmlcore import figures
 from xmlcore.selection import frames
 
-FIRST_LABELS = 40  # of a heat map, before another number is chosen
-MOST_LABELS = 60
-MOST_FEATURES = 60
-GROUPS = 40
+FIRST_LABELS = 40  # labels of the heat map at first
+MOST_LABELS = 60  # labels of the heat map at most
+MOST_FEATURES = 60  # features of the heat map at most
+GROUPS = 40  # groups of labels, and of features, at most
 FREQUENT, ALIKE, GROUPED = "Most frequent labels", "Labels with most in common", "All labels, in groups"
 
 
@@ -66,7 +66,8 @@ def _groups(view):
         f"{some} labels in {format.count(table['label_group'].nunique(), 'group')} of labels that keep alike features, "
         f"and {n_features:,} of {format.count(found.n_features, 'feature')} in "
         f"{format.count(table['feature_group'].nunique(), 'group')}. A group is named after its most frequent label, "
-        "or the feature that most labels keep. Lighter: more of their pairs of label and feature are kept."
+        "or the feature that most labels keep. The lighter a cell, the larger the share of its "
+        "pairs of label and feature that are kept."
     )
     return figures.group_heat(table, n_labels=n_labels, n_features=n_features), table, caption
 
@@ -80,6 +81,7 @@ def _heat(view, labels):
     caption = (
         f"{len(labels):,} of {format.count(found.n_labels, 'label')} and, of the {format.count(n_kept, 'feature')} "
         f"that they keep, the {table['feature'].nunique():,} of largest scores; alike ones are next to each other. "
-        "Lighter matters more to the label (1 is its best feature); blank is not kept."
+        "The lighter a cell, the more the feature matters to the label (1 is the label’s best); blank cells are not "
+        "kept."
     )
     return figures.selection_heat(table, n_labels=found.n_labels, n_features=found.n_features), table, caption

@@ -31,8 +31,8 @@ def _heat(view, labels, alike):
         lambda: tables.csv_safe(table),
         f"{view.files}-overlap-{'alike' if alike else 'frequent'}-{len(labels)}labels",
         f"How much of what two labels keep is the same, for the {len(labels):,} {which} of "
-        f"{format.count(found.n_labels, 'label')}; alike ones are next to each other, columns in the order of the "
-        "lines. Lighter is more; the lightest colour also stands for the highest hundredth.",
+        f"{format.count(found.n_labels, 'label')}; alike ones are next to each other, and columns have the order of "
+        "the lines. Lighter means more in common; the highest hundredth of the values shares the lightest colour.",
         key="features.overlap",
     )
 
@@ -57,7 +57,7 @@ def _pairs(view):
         column_config={
             "a_name": st.column_config.TextColumn("Label", width=120),
             "b_name": st.column_config.TextColumn("and", width=120),
-            "common": number("Common", format="localized", width=72, help="Features."),
+            "common": number("Common", format="localized", width=72, help="Number of features that both labels keep."),
             "jaccard": number("Jaccard", format="%.2f", width=65),
             "together": number(
                 "Rows, %",
@@ -72,7 +72,7 @@ def _pairs(view):
         which = f"the {n_compared:,} most frequent of {found.n_labels:,} labels"
     st.caption(
         f"Showing {len(shown):,} of the {n_compared * (n_compared - 1) // 2:,} pairs of {which}. “Rows” says how often "
-        "the two occur together."
+        "the two labels occur together."
     )
     charts.csv_button(
         "Pairs, CSV", lambda: tables.csv_safe(shown), f"{view.files}-pairs", "The pairs of this table with ids"

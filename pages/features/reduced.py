@@ -26,7 +26,7 @@ def reduced(view, mark) -> None:
     )
     st.markdown(f"{model} learns from {what}, and, to compare, from all features.")
     if used == found.n_features and not per_label:
-        st.info("The union is all features, so both are the same model: take fewer of each label’s best.")
+        st.info("The union is all features, so both models are the same. Take fewer of each label’s best features.")
     task = experiment.task(
         "reduced",
         {"selection": view.key},
@@ -62,8 +62,8 @@ def _choose(view):
             min_value=1,
             max_value=found.n_selected,
             **workspace.keep(f"features.best {view.key[:8]}", first, fields.whole_number(1, found.n_selected)),
-            help="How many of each label’s features, the best first, go into the union; at first as many as give half "
-            "of all features at most.",
+            help="How many of each label’s features, the best first, go into the union; at first so many that the "
+            "union has at most half of all features.",
         )
     per_label = False
     if model == "OneVsRest" and params["noise_sigma"] == 0 and not found.shared:
@@ -77,7 +77,7 @@ def _choose(view):
 
 
 def _models(view):
-    """Return models with parameters, by run or by name, and their titles: each settings once, trained ones first."""
+    """Return models with parameters, by run or by name, and their titles: no settings twice, trained models first."""
     runs = [r for r in results.kept("runs", view.fingerprint) if r["k"] == results.K]
     options = {r["key"]: (r["model"], r["params"]) for r in runs}
     options |= {model: (model, experiment.full_params(model)) for model in experiment.MODELS}

@@ -9,8 +9,8 @@ from pages.shared import charts, fields, format, tables, tasks, workspace
 from xmlcore import experiment, figures
 
 MOST_SEEDS = 20
-LEAST_RANKED = 5  # features, below which Spearman’s correlation says little but how many of them are shared
-LISTED_LABELS = 200  # lines of the table
+LEAST_RANKED = 5  # kept features; with fewer, Spearman’s correlation tells little more than how many are shared
+LISTED_LABELS = 200  # most lines of the table
 
 
 def seeds(view) -> None:
@@ -18,12 +18,12 @@ def seeds(view) -> None:
     st.header("Would another seed keep the same features?")
     found = view.found
     if "random_state" not in found.params:
-        st.caption(f"{found.title} has no chance in it: it always keeps the same features.")
+        st.caption(f"{found.title} involves no chance: it always keeps the same features.")
         return
     st.markdown(
-        "The network begins with other random weights, and sees the rows in another order."
+        "With another seed, the network begins with other random weights and sees the rows in another order."
         if found.method == "FALS"
-        else "The trees of the forest see other samples of rows."
+        else "With another seed, the trees of the forest see other samples of rows."
     )
     one, two = st.columns([1, 3], vertical_alignment="bottom")
     with one:

@@ -14,9 +14,9 @@ def begin(data, fingerprint, name) -> None:
     left, right = st.columns([2, 1], gap="large")
     with left:
         st.markdown(
-            "This page shows which features matter for which label, which labels depend on the same ones, and whether "
-            f"a model does better on them alone. No features of **{format.plain(name)}** have been selected in this "
-            "workspace yet."
+            "This page shows which features matter for which label, which labels depend on the same features, and "
+            f"whether a model does better on the selected features alone. No features of **{format.plain(name)}** "
+            "have been selected in this workspace yet."
         )
         nothing = data.Y_train.nnz == 0
         task = tasks.select_task(fingerprint, method, None)
@@ -42,7 +42,7 @@ def controls_and_jobs(data, fingerprint, shown: str | None) -> None:
 
 
 def drawn_from():
-    """Return what the page around a fragment was drawn from; when that has changed, the page is drawn anew."""
+    """Return the state from which the page was drawn; when that has changed, the whole page is drawn anew."""
     return [record["id"] for record in workspace.get("jobs")], workspace.get("selections"), workspace.has_notice()
 
 
@@ -92,7 +92,7 @@ def _n_features(data):
         )
     with two:
         if way == "share":
-            # Without bounds, which would keep the value before: what is wrong is said below the button.
+            # No bounds: a browser does not send a value out of bounds. The message below the button says what is wrong.
             st.number_input(
                 "Share, k/D",
                 step=0.05,
@@ -124,7 +124,7 @@ def _problems(data, fingerprint, method, params) -> list[str]:
     if isinstance(kept, int) and not 1 <= kept <= d:
         found.append(f"The number of features is {kept:,}, but must be from 1 to {d:,}.")
     if method == "ChiSquared" and data.X_train.nnz and data.X_train.data.min() < 0:
-        found.append("Chi-squared is for values of at least 0, and this data set has negative ones.")
+        found.append("Chi-squared needs values of at least 0, and this data set has negative values.")
     if not found:
         try:
             plan(fingerprint, method, params)
@@ -145,7 +145,7 @@ def _what_select_does(data, fingerprint, method, shown, pressed):
     if task.key == shown:
         st.caption("Selected already: this is the selection shown.")
     elif task.exists():
-        st.caption("Selected already: opens at once.")
+        st.caption("Selected already: the selection opens at once.")
     else:
         st.caption(words.expected(fingerprint, method, params))
 
@@ -154,6 +154,6 @@ def _select(data, fingerprint, method):
     """Start the selection, unless a setting is not allowed; called when the button is pressed."""
     params = _params(data, method)
     if _problems(data, fingerprint, method, params):
-        return  # said below the button
+        return  # the message stands below the button
     if tasks.start(tasks.select_task(fingerprint, method, params)):
         workspace.notify("These settings were used before: the selection is from the cache.")

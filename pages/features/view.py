@@ -30,9 +30,9 @@ class View:
 
 
 def plan(fingerprint: str, method: str, params: dict) -> dict:
-    """Return what a selection is expected to take, and how FALS would go about it; ValueError for impossible settings.
+    """Return the expected time and memory of a selection, and how FALS would compute it.
 
-    See :func:`xmlcore.experiment.selection_plan`.
+    Raises ValueError for impossible settings. See :func:`xmlcore.experiment.selection_plan`.
     """
     return _plan(fingerprint, method, json.dumps(params, sort_keys=True))
 
@@ -61,7 +61,7 @@ def selection_heat(key: str, labels: tuple, most_features: int):
 
 @server.shared(max_entries=12, show_spinner="Grouping labels and features")
 def selection_groups(key: str, n_groups: int) -> tuple:
-    """Return groups of labels and features, without names, and how many of both are in them."""
+    """Return groups of labels and features, without names, and the numbers of labels and of features in the groups."""
     found = server.selection(key)
     return frames.group_frame(found.selected, found.n_features, _by_frequency(found), n_groups)
 

@@ -6,13 +6,13 @@ from pages.features.view import plan
 from pages.shared import format
 from xmlcore.selection import frames
 
-FEW_STEPS = 300  # of training, below which the network has hardly learned
-RARE = 5  # training rows: features that occur in no more are rare
-BEST = 3  # features of each label that are looked at
+FEW_STEPS = 300  # training steps; with fewer, the network has hardly learned
+RARE = 5  # a feature that occurs in at most this many training rows is rare
+BEST = 3  # first features of each label that are checked for being rare
 
 
 def expected(fingerprint, method, params) -> str:
-    """Return sentences on what a selection is expected to take."""
+    """Return sentences on the expected time and memory of a selection."""
     found = plan(fingerprint, method, params)
     scores = {"exact": " Scores from all training rows.", "sampled": " Scores from a sample of rows for each label."}
     few = few_steps(found)
@@ -24,9 +24,9 @@ def expected(fingerprint, method, params) -> str:
 
 
 def few_steps(expected: dict) -> str:
-    """Return a warning of a network that is trained in few steps; empty for any other."""
+    """Return a warning if the network is trained in few steps; otherwise an empty text."""
     n = expected.get("n_steps", FEW_STEPS)
-    return f"Only {n:,} training steps, as rows are few: more epochs are advisable." if n < FEW_STEPS else ""
+    return f"Only {n:,} training steps, as there are few rows: choose more epochs." if n < FEW_STEPS else ""
 
 
 def by_gradient(found) -> bool:
@@ -35,21 +35,22 @@ def by_gradient(found) -> bool:
 
 
 def rare(data, found) -> str:
-    """Return a note on labels whose best features hardly occur; empty where they do occur."""
+    """Return a note if the best features of most labels are rare; otherwise an empty text."""
     if not by_gradient(found):
         return ""
-    middle = frames.rows_of_best_features(found.selected, data.X_train, BEST)
-    if middle > RARE:
+    median_rows = frames.rows_of_best_features(found.selected, data.X_train, BEST)
+    if median_rows > RARE:
         return ""
     return (
-        f"Half of the first three features of labels occur in at most {format.count(int(middle), 'training row')}. A "
-        "gradient says what would change an output most, whether or not rows have it. For features that a label’s "
-        "rows do have, choose the attribution “deeplift”, which counts one only where it occurs."
+        f"Half of the first three features of labels occur in at most "
+        f"{format.count(int(median_rows), 'training row')}. A gradient says what would change an output most, whether "
+        "or not rows have it. For features that a label’s rows do have, choose the attribution “deeplift”, which "
+        "counts one only where it occurs."
     )
 
 
 def with_names(data, warning: str) -> str:
-    """Return a warning of the package with names in the place of ids."""
+    """Return a warning of the package with names instead of ids."""
     for what, name, n in (("feature", data.feature_name, data.n_features), ("label", data.label_name, data.n_labels)):
 
         def named(found, name=name, n=n):

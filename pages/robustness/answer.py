@@ -1,4 +1,4 @@
-"""The answer of the Robustness page: a sentence, curves over levels of noise, and a table of what is lost."""
+"""The answer of the Robustness page: a sentence, curves over levels of noise, and a table of losses."""
 
 import numpy as np
 import streamlit as st
@@ -81,10 +81,10 @@ def _attacked_on(found, settings) -> str:
     if settings.kind not in noise.ATTACKS:
         return ""
     own = [format.plain(run) for run, result in found.results.items() if not result.surrogate]
-    text = [f"Computed on the gradient of each model itself: {', '.join(own)}."] if own else []
+    text = [f"The attack uses the gradient of each model itself: {', '.join(own)}."] if own else []
     text += [
-        f"{format.plain(run)} has no gradient: attacks were computed on {format.plain(result.surrogate)}, and "
-        "transferred."
+        f"{format.plain(run)} has no gradient: attacks were computed on {format.plain(result.surrogate)} and "
+        "applied to this model."
         for run, result in found.results.items()
         if result.surrogate
     ]
@@ -104,13 +104,13 @@ def losses(found, settings, files) -> None:
         shown, hide_index=True, key="robustness.drops", height=tables.height(len(shown), 420), column_config=config
     )
     note = (
-        f" {PAPER_MEASURE.replace(' (1/log)', '')} is the paper’s: labels weighted by 1 / log(1 + training rows)."
+        f" {PAPER_MEASURE.replace(' (1/log)', '')} is the paper’s: labels are weighted by 1 / log(1 + training rows)."
         if PAPER_MEASURE in measures
         else ""
     )
     st.caption(
-        f"Each measure without noise (0), at {level_text}, and which share of it is lost, in percent, as in Tables 4 "
-        f"and 5 of the paper; prediction time without and with noise. On {settings.rows_text}.{note}"
+        f"Each measure without noise (0), at {level_text}, and the share of it that is lost, in percent, as in Tables "
+        f"4 and 5 of the paper; prediction time without and with noise. On {settings.rows_text}.{note}"
     )
     with st.container(horizontal=True, gap="small"):
         charts.csv_button("Table, CSV", lambda: tables.csv_safe(table), f"{files}-lost", "This table, with intervals")

@@ -12,8 +12,15 @@ from xmlcore.experiment import estimates
 from xmlcore.experiment.twins import twins
 
 MOST_REPEATS = 50
-FIRST_RUNS = 4  # runs compared before any are chosen
-SAMPLES = (5000, 2000, 1000, 500, 200, 100)  # test rows, where measuring all would take long
+FIRST_RUNS = 4  # most runs that are compared at first, before the user chooses
+SAMPLES = (
+    5000,
+    2000,
+    1000,
+    500,
+    200,
+    100,
+)  # numbers of test rows, from which the first value is chosen when measuring all rows would take long
 
 
 @dataclass(frozen=True)
@@ -35,7 +42,7 @@ class Settings:
 
     @property
     def rows_text(self) -> str:
-        """Which test rows are measured, to be read within a sentence."""
+        """Return which test rows are measured, to be read within a sentence."""
         if self.n_rows >= self.n_test:
             return "the one test row" if self.n_test == 1 else f"all {self.n_test:,} test rows"
         return f"{self.n_rows:,} of {format.count(self.n_test, 'test row')}, drawn at random"
@@ -75,7 +82,10 @@ def _first_runs(fingerprint, past) -> list:
         first.setdefault(run_names.style_model(r), r)
     newest = next(iter(first.values()))
     for plain, noisy in twins(past):
-        if newest["key"] in (plain["key"], noisy["key"]):  # beside a run stands its own twin, be it not the newest
+        if newest["key"] in (
+            plain["key"],
+            noisy["key"],
+        ):  # compare a run with its own twin, even if another run is newer
             twin = noisy if newest["key"] == plain["key"] else plain
             first[run_names.style_model(twin)] = twin
             break
@@ -88,7 +98,7 @@ def _remember_runs(fingerprint):
 
 
 def remember_runs(fingerprint: str, keys: list[str]) -> None:
-    """Compare these runs from now on, whether they are trained yet or not."""
+    """Compare these runs from now on; runs that are not trained yet join when they are."""
     workspace.update(lambda d: d["widgets"].__setitem__(f"{workspace.ROBUSTNESS_RUNS} {fingerprint}", keys))
 
 
@@ -123,8 +133,8 @@ def choose_noise(data, fingerprint, runs) -> Settings | None:
 
     def seconds(n_rows):
         """Return the estimated time of the run that takes longest."""
-        asked = [(server.run(r["key"]), settings(n_rows).task(r["key"]).params) for r in runs]
-        return max((estimates.robustness(run, data, params).seconds for run, params in asked), default=0.0)
+        pairs = [(server.run(r["key"]), settings(n_rows).task(r["key"]).params) for r in runs]
+        return max((estimates.robustness(run, data, params).seconds for run, params in pairs), default=0.0)
 
     with two:
         n_rows = st.number_input(
@@ -136,7 +146,7 @@ def choose_noise(data, fingerprint, runs) -> Settings | None:
                 fields.rows_within(seconds, data.n_test, tasks.AUTOMATIC_BELOW, SAMPLES),
                 fields.whole_number(1, data.n_test),
             ),
-            help="Fewer rows are drawn at random, the same for every result: measuring is quicker, and its figures are "
+            help="Fewer rows are drawn at random, the same for every result: measuring is quicker, and the results are "
             "less certain.",
         )
     if runs:
@@ -162,7 +172,7 @@ def _options(kind) -> dict:
         list(SUPPORTS),
         format_func=lambda value: SUPPORTS[value] if kind == "gaussian" else SUPPORTS[value].split(" (")[0],
         **workspace.keep(f"robustness.support {kind}", "all", options=list(SUPPORTS)),
-        help="A row of words has few features. Noise on all features gives it small values of thousands of others.",
+        help="A row usually has only few of all features. Noise on all features gives small values to all others, too.",
     )
     return options
 
@@ -180,7 +190,7 @@ def _ways() -> dict:
         key=key,
         on_change=lambda: workspace.update(lambda d: d["widgets"].__setitem__(key, st.session_state[key])),
     )
-    picked = st.session_state[key] or ways  # without any there would be no noise: take all
+    picked = st.session_state[key] or ways  # with none chosen there would be no noise, so all are used
     return {way: way in picked for way in ways}
 
 
@@ -215,8 +225,8 @@ def _repeats(kind) -> int:
             **workspace.keep(
                 f"robustness.repeats {kind}", 1 if kind == "pgd" else 3, fields.whole_number(1, MOST_REPEATS)
             ),
-            help="Each repeat draws its noise anew; attacks then start at random places. The bands are 95 % intervals "
-            "over repeats; one repeat has none.",
+            help="Each repeat draws its noise anew; with more than one, attacks start at random places. The bands are "
+            "95 % intervals over repeats, so one repeat has none.",
         )
     )
 

@@ -22,7 +22,7 @@ def buckets(found, settings, files, n_labels) -> None:
             else runs[0]
         )
     with two:
-        # Of few labels nearly all are among the five predicted, whatever the noise.
+        # With few labels, nearly all are among the five predicted, whatever the noise: k = 1 tells more.
         first = results.KS[-1] if n_labels >= 4 * results.KS[-1] else 1
         k = st.selectbox("k of these", results.KS, **workspace.keep("robustness.buckets.k", first, options=results.KS))
     mine = parts[(parts["run"] == run) & (parts["k"] == k)]

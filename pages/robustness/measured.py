@@ -11,7 +11,7 @@ from xmlcore import robustness
 PAPER_MEASURE = "PSDCG@k (1/log)"
 MEASURES = {
     "P@k": "share of the k predicted labels that are right",
-    "nDCG@k": "the same, but the first places count more",
+    "nDCG@k": "like P@k, but the first places count more",
     PAPER_MEASURE: "discounted gain with labels weighted by 1 / log(1 + rows): rare ones count more; the paper’s",
     "PSDCG@k": "discounted gain with labels weighted by Jain et al.’s inverse propensities",
     "PSP@k": "P@k with rare labels counting more, of the best possible",
@@ -53,13 +53,13 @@ class Measured:
 
     @functools.cached_property
     def measures(self) -> list[str]:
-        """The measures of :data:`MEASURES` that were taken."""
+        """The measures of :data:`MEASURES` that the results have."""
         present = set(self.summary["measure"])
         return [m for m in MEASURES if m in present]
 
 
 def measure(runs, names, settings) -> Measured | None:
-    """Return what was measured of the runs; others are measured or wait for a button. None while there is nothing."""
+    """Return the stored measurements of the runs, or None; start other measurements, or show a button that does."""
     found = tasks.ready_all(
         {names[r["key"]]: settings.task(r["key"]) for r in runs}, button="Measure", key="robustness.start"
     )

@@ -1,4 +1,4 @@
-"""Kinds of noise and their levels, in words; levels as they are typed."""
+"""Kinds of noise and their levels in words; reading levels that the user typed."""
 
 import math
 
@@ -13,14 +13,14 @@ ABOUT = {
     "words": "A share of a row’s features is dropped, swapped for another or joined by new ones, drawn as often as the "
     "training rows have them.",
     "fgsm": "Fast gradient sign method (Goodfellow et al., ICLR 2015): one step of size ε along the gradient that "
-    "raises the best wrong label over the best true one.",
+    "raises the best wrong label over the best true label.",
     "pgd": "Projected gradient descent (Madry et al., ICLR 2018): many small steps of an attack within ε; stronger "
     "than FGSM, and slower.",
 }
 ATTACKS = ("fgsm", "pgd")
 NORMS = {"2": "L2, length of the change", "inf": "L∞, largest change of a feature"}
 WAYS = {"drop": "dropped", "swap": "swapped", "insert": "inserted"}
-MOST_LEVELS = 12  # measured at once
+MOST_LEVELS = 12  # most levels measured at once
 
 
 def parse_levels(text: str, kind: str) -> tuple[list[float], str | None]:
@@ -29,7 +29,7 @@ def parse_levels(text: str, kind: str) -> tuple[list[float], str | None]:
     Returns
     -------
     levels : list of float
-        Above 0, each once, rising; empty when the text cannot be read.
+        Above 0, without repetition, rising; empty when the text cannot be read.
     problem : str or None
         What is wrong with the text.
     """

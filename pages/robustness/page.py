@@ -21,8 +21,8 @@ def main() -> None:
     past = results.kept("runs", fingerprint)
     if not past:
         about = (
-            "This page shows how predictions suffer when feature values are noisy or attacked, and what training on "
-            f"noisy rows helps. {begin.not_trained(name)}"
+            "This page shows how predictions suffer when feature values are noisy or attacked, and how much training "
+            f"on noisy rows helps. {begin.not_trained(name)}"
         )
         begin.no_run(about, data, fingerprint, name, "robustness", "PLT", results.K, "Other models on the Train page")
         return
@@ -31,7 +31,7 @@ def main() -> None:
         left, right = st.columns([2, 1], gap="large")
     with left:
         picked = choices.choose_runs(fingerprint, past)
-        runs = [r for r in picked if results.run(r) is not None]  # a damaged one is being made again
+        runs = [r for r in picked if results.run(r) is not None]  # a damaged run is being made again
     with right:
         settings = choices.choose_noise(data, fingerprint, runs)
     if not runs:
@@ -52,7 +52,7 @@ def main() -> None:
     if found is None:
         sentence.markdown(
             f"How well do these models predict **{format.plain(name)}** under "
-            f"{format.plain(noise.noise_text(settings.kind, settings.options))}? Measuring says so."
+            f"{format.plain(noise.noise_text(settings.kind, settings.options))}? Measure it to see."
         )
     else:
         sentence.markdown(answer.sentence(name, found, settings))

@@ -34,7 +34,7 @@ def rows(data, fingerprint, runs, settings, files) -> None:
         figures.noisy_features(frame, title=f"Feature values at {noise.level_text(settings.kind, level)}"),
         tables.csv_safe(_named(data, chosen, robustness.changed_values(X, noisy, every, new=every))),
         f"{files}-rows-{first}",
-        "Of each row the features of largest size, and two that only noise has made (Figure 6 of the "
+        "Of each row the features of largest size, and two features that only noise has made (Figure 6 of the "
         f"paper){attacked}. Open marks are without noise. Lengths (L2), of the row and of what noise adds to it: "
         f"{lengths}.",
         key="robustness.noisy",

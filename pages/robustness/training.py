@@ -10,7 +10,7 @@ from xmlcore.experiment import estimates
 from xmlcore.experiment import twins as pairs
 from xmlcore.experiment.twins import trained_with_noise
 
-LARGE = 1 << 30  # bytes of memory from which the noisy copies are warned of
+LARGE = 1 << 30  # bytes; a warning is shown when the noisy copies need more memory
 
 
 def twins(data, fingerprint, runs, past, k) -> None:
@@ -32,7 +32,7 @@ def twins(data, fingerprint, runs, past, k) -> None:
     record, sigma, ratio, support = _choose(data, fingerprint, plain)
     params = {**record["params"], "noise_sigma": sigma, "noise_ratio": ratio, "noise_support": support}
     task = tasks.train_task(fingerprint, record["model"], params, k)
-    # Found by its settings: a result of an earlier version has another key than today's task.
+    # Search by settings: a result of an earlier version has another key than today's task.
     same = (r["key"] for r in past if r["model"] == record["model"] and r["params"] == params)
     key = next(same, task.key)
     kept = key in {r["key"] for r in past} or task.exists()
@@ -79,8 +79,8 @@ def _choose(data, fingerprint, plain):
             max_value=100.0,
             format="%g",
             **workspace.keep("robustness.twin.ratio", 1.0, lambda v: isinstance(v, float) and 0.01 <= v <= 100),
-            help="Noisy copies added for each training row. 1, the paper’s, doubles the rows, and so the training time "
-            "at least.",
+            help="Noisy copies added for each training row. 1, as in the paper, doubles the rows and so at least "
+            "doubles the training time.",
         )
     with four:
         support = st.selectbox(
@@ -90,8 +90,8 @@ def _choose(data, fingerprint, plain):
             **workspace.keep(
                 f"robustness.twin.support {fingerprint[:8]}", _first_support(data, ratio), options=list(SUPPORTS)
             ),
-            help="Noise on all features gives a copy a value of each of them, also where the row has 0: training takes "
-            "time and memory for rows times features.",
+            help="Noise on all features gives a copy a value of each of them, also where the row has 0: time and "
+            "memory of training then grow with rows times features.",
         )
     return by_key[key], sigma, ratio, support
 
@@ -104,7 +104,7 @@ def _first_support(data, ratio):
 
 def _train(fingerprint, task, key, chosen):
     """Add the twin to the compared runs, and start its training when this workspace does not list it yet."""
-    # Chosen before it is there, so that it joins the figures when it is trained.
+    # The twin is chosen before it exists, so that it joins the figures as soon as it is trained.
     choices.remember_runs(fingerprint, [*chosen, *([] if key in chosen else [key])])
     if not any(r["key"] == key for r in workspace.get("runs")):
         tasks.start(task)

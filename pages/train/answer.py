@@ -6,11 +6,11 @@ import streamlit as st
 from pages.shared import charts, format, results, settings, tables, workspace
 from xmlcore import figures
 
-OF_TREES = ("PLT", "LdSM")
+TREE_MODELS = ("PLT", "LdSM")
 SHOWN_MEASURES = ("P@k", "nDCG@k", "PSP@k")
 MEANING = {
     "P@k": "share of the k predicted labels that are right",
-    "nDCG@k": "the same, but the first places count more",
+    "nDCG@k": "like P@k, but the first places count more",
     "PSP@k": "P@k with rare labels counting more, in percent of the best possible",
 }
 
@@ -31,7 +31,7 @@ def sentence(data, name, run) -> None:
 
 
 def show(run, shown, runs) -> None:
-    """Show which run is shown, its measures, times and size, and the way to other pages about it."""
+    """Show the choice of the run, its measures, times and size, and links to other pages about it."""
     if len(runs) > 1:
         by_key = {r["key"]: r for r in runs}
         st.session_state[workspace.SHOWN_RUN] = shown["key"]
@@ -63,9 +63,9 @@ def show(run, shown, runs) -> None:
         ),
         ("Model", format.size(size["model_bytes"]), f"In memory; {size['n_weights']:,} weights that are not zero."),
     ]
-    if run.model in OF_TREES:
-        said = f"Over all trees; the deepest is {size['depth']} levels deep."
-        cards.append(("Tree nodes", f"{size['n_nodes']:,}", said))
+    if run.model in TREE_MODELS:
+        text = f"Over all trees; the deepest is {size['depth']} levels deep."
+        cards.append(("Tree nodes", f"{size['n_nodes']:,}", text))
     tables.cards(cards)
     with st.container(horizontal=True):
         if run.model == "LdSM":
@@ -98,12 +98,12 @@ def _reopen(fingerprint):
 
 def _title(record) -> str:
     """Return the text that the select box shows for a run."""
-    said = settings_text(record["model"], record["params"])
-    return f"{record['model']}, {said} ({format.when(record['created'])})"
+    text = settings_text(record["model"], record["params"])
+    return f"{record['model']}, {text} ({format.when(record['created'])})"
 
 
 def settings_text(model, params) -> str:
-    """Return what differs from the defaults, in words."""
+    """Return the settings that differ from the defaults, in words."""
     return settings.changed(model, params) or "default settings"
 
 
@@ -114,12 +114,12 @@ def figure(run, name) -> None:
         run.measures,
         f"{name}-measures",
         "Each line is a measure over the test rows as more labels per row are predicted; higher is better. "
-        "P@k usually falls with k: a row has only so many labels. R@k and PSnDCG@k appear when clicked in the legend.",
+        "P@k usually falls with k: a row has only so many labels. Click R@k or PSnDCG@k in the legend to see them.",
     )
 
 
 def value(measures, measure, k) -> float:
-    """Return a measure at k from a table of measures; NaN when it has none."""
+    """Return a measure at k from a table of measures; NaN when the table does not have it."""
     found = measures.loc[(measures["measure"] == measure) & (measures["k"] == k), "value"]
     return float(found.iloc[0]) if len(found) else float("nan")
 

@@ -31,7 +31,7 @@ def show(data, fingerprint, shown, mark) -> None:
             args=(fingerprint, model),
             disabled=nothing_to_learn,
         )
-        # Below the button: what comes and goes must not move it away under the pointer.
+        # Below the button, because messages come and go and must not move the button away from the pointer.
         if nothing_to_learn:
             st.warning("No training row has a label, so there is nothing to learn. Choose another data set.")
         else:
@@ -39,7 +39,7 @@ def show(data, fingerprint, shown, mark) -> None:
 
 
 def drawn_from():
-    """Return what the page around the controls was drawn from; when that has changed, the page is drawn anew."""
+    """Return the state from which the page was drawn; when that has changed, the whole page is drawn anew."""
     return [record["id"] for record in workspace.get("jobs")], workspace.get("shown"), workspace.has_notice()
 
 
@@ -55,7 +55,7 @@ def _say_what_train_does(fingerprint, model, shown, pressed):
     if task.key == shown:
         st.caption("Trained already: this is the result shown.")
     elif task.exists():
-        st.caption("Trained already: opens at once.")
+        st.caption("Trained already: the result opens at once.")
 
 
 def _params(model):
@@ -72,7 +72,7 @@ def _train(fingerprint, model):
     """Start the training, unless a setting is not allowed; called when the button is pressed."""
     params = _params(model)
     if _problems(model, params):
-        return  # said below the button
+        return  # the message stands below the button
     task = tasks.train_task(fingerprint, model, params, results.K)
     if tasks.start(task):
         st.session_state[workspace.FROM_CACHE] = {*st.session_state.get(workspace.FROM_CACHE, ()), task.key}

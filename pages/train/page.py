@@ -30,9 +30,9 @@ def main() -> None:
             answer.show(run, shown, runs)
             answer.figure(run, f"{format.file_name(name)}-{run.model}-{shown['key'][:6]}")
     with right:
-        # A fragment: what is typed is taken in without drawing the results again.
+        # A fragment, so that typing does not draw the results again.
         st.fragment(controls.show)(data, fingerprint, shown["key"] if shown else None, controls.drawn_from())
-        # Here, not above the results: next to the button on a narrow page too, and nothing jumps.
+        # Here, not above the results: progress is then next to the button on a narrow page too, and nothing jumps.
         begin.watch_training(fingerprint)
     if run is not None:
         st.fragment(rows.show)(data, run, shown["key"], format.file_name(name))

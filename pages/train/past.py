@@ -32,10 +32,12 @@ def show(runs, shown) -> None:
         column_config={
             "shown": st.column_config.TextColumn("Shown", width=60),
             "model": "Model",
-            "settings": st.column_config.TextColumn("Settings", help="Those that differ from the defaults.", width=200),
+            "settings": st.column_config.TextColumn(
+                "Settings", help="Settings that differ from the defaults.", width=200
+            ),
             "training s": st.column_config.NumberColumn("Training, s", format="%g"),
             "trained": "Trained",
             **{c: st.column_config.NumberColumn(c, format="%.2f") for c in numbers},
         },
     )
-    st.caption("Measures in percent. Open one with “Result shown” above.")
+    st.caption("Measures in percent. To see a result, choose it at “Result shown” above.")

@@ -18,10 +18,9 @@ def show(data, run, key, name) -> None:
             st.caption("This row has no features: every such row gets the same prediction.")
         else:
             tables.show_features(frame, key="train.features", most=260)
-    frame = predictions.all_rows
     charts.csv_button(
         "All predictions, CSV",
-        lambda: frame(data, run.ranking, results.K),
+        lambda: predictions.all_rows(data, run.ranking, results.K),
         f"{name}-{run.model}-{key[:6]}-predictions",
         f"Row, rank, label, name, score and whether it is right, of {format.count(data.n_test, 'test row')}",
     )

@@ -138,7 +138,9 @@ def test_a_file_called_train_is_called_by_its_labels(ready):
 
 def test_data_without_training_labels_says_so_and_draws_no_empty_figure(ready):
     upload(ready, "bare.txt", b"20 3 4\n" + b"".join(b" %d:1\n" % (i % 3) for i in range(20)))
-    assert "No training row has a label: nothing can be trained on it." in [w.value for w in ready.at.warning]
+    assert "No training row has a label, so no model can be trained on this data set." in [
+        w.value for w in ready.at.warning
+    ]
     assert len(ready.at.get("plotly_chart")) == 1
 
 

@@ -127,7 +127,7 @@ def test_noise_changes_contributions_and_none_does_not(page):
     field = next(n.key for n in page.at.number_input if n.key.startswith("explain.sigma"))
     page.at.number_input(key=field).set_value(0.0)
     page.run()
-    assert "Without noise everything stays as it is" in page.text()
+    assert "σ is 0, so there is no noise and nothing changes" in page.text()
     spec = figure(page, "Contributions without and with noise")
     one, two = (numbers(t["x"]) for t in spec["data"] if t["mode"] == "markers")
     assert one == pytest.approx(two)

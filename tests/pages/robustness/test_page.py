@@ -126,7 +126,7 @@ def test_attacks_say_on_which_model_they_were_computed(ready, kind):
     page.run().until(lambda s: figure(s, f"P@1 under the {kind.upper()} attack (L2)"))
     page.until(lambda s: len(legend(figure(s, "P@1 under"))) == 2)
     said = page.text()
-    assert "Computed on the gradient of each model itself: PLT." in said
+    assert "The attack uses the gradient of each model itself: PLT." in said
     assert "LdSM has no gradient: attacks were computed on PLT with default settings" in said
     assert "attacked on PLT" in said  # the rows below
 
