@@ -25,7 +25,7 @@ def sentence(view, own) -> str:
     if not np.isfinite(accuracy):
         text = f"No test row of **{name}** has a class, so no prediction can be right. "
     else:
-        rows = "examples, a row with each of its classes" if several else "rows"
+        rows = "examples (a row counts once for each of its classes)" if several else "rows"
         text = (
             f"On **{name}** double sampling finds the class of **{format.percent(accuracy)}** of the test {rows} "
             f"(macro-F1 **{format.percent(macro)}**)"
@@ -34,10 +34,12 @@ def sentence(view, own) -> str:
         if np.isfinite(recall):
             text += (
                 f"; the own class is among the {format.count(view.q, 'candidate')} of **{format.percent(recall)}**, "
-                "and what is no candidate cannot be found"
+                "and a class that is no candidate cannot be found"
             )
         text += ". "
-    noisy = f" and {format.count(view.n_noisy, 'noisy copy', 'noisy copies')} of these" if view.n_noisy > 0 else ""
+    noisy = ""
+    if view.n_noisy > 0:
+        noisy = f" and {format.count(view.n_noisy, 'noisy copy', 'noisy copies')} of these examples"
     return (
         f"{text}It learned from **{view.n_copies:,}** sampled copies of "
         f"{format.count(view.n_examples, 'training example')}{noisy}, each against {_adversaries(view)}, in "
@@ -65,7 +67,9 @@ def cards(view, own) -> None:
     """Show accuracy, numbers of pairs, and times."""
     accuracy, macro = one_class(view.key)
     model, times = view.model, view.run.times
-    several = "" if model.multiclass_ else " Rows with several classes are an example for each, with one prediction."
+    several = ""
+    if not model.multiclass_:
+        several = " A row with several classes counts as an example for each class; it has one prediction."
     pairs = (
         f"Comparisons that f was learned from: {format.count(view.n_copies, 'copy', 'copies')} of examples, each "
         f"against {_adversaries(view)}. κ is {view.kappa:,}."
@@ -77,7 +81,7 @@ def cards(view, own) -> None:
             (
                 "Macro-F1",
                 format.percent(macro),
-                "Harmonic mean of precision and recall, each a mean over classes: the paper’s.",
+                "Harmonic mean of precision and recall, each averaged over classes, as in the paper.",
             ),
             (f"Own class among {view.q:,}", format.percent(_recall(own, view.q)), among),
             ("Pairs", f"{model.n_pairs_:,}", pairs),

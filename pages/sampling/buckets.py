@@ -7,7 +7,7 @@ from pages.sampling.view import MODEL, by_bucket
 from pages.shared import charts, run_names, tables
 from xmlcore import figures, store
 
-OTHERS = 4  # results of other models beside this one
+OTHERS = 4  # most results of other models shown beside this one
 SHARES = ["candidate_recall", "accuracy", "macro_f1"]
 
 
@@ -15,14 +15,14 @@ def buckets(view, own, past) -> None:
     """Draw accuracy and macro-F1 by class frequency; ``own`` is what was measured of the result, ``past`` all runs."""
     st.header("Head, torso and tail classes")
     if own is None:
-        st.caption("This is measured together with the candidates, above.")
+        st.caption("These numbers are measured together with the candidates, above.")
         return
     others = _newest_of_each_model(past)
     frame = _frame(view, own, others)
     if frame.empty:
         st.caption("No test row has a class.")
         return
-    beside = " Beside it the newest result of each other model." if others else ""
+    beside = " The other bars are the newest result of each other model." if others else ""
     captions = {
         "accuracy": f"Share of the test examples of these classes whose class is predicted first.{beside}",
         "macro_f1": "Precision and recall are means over the classes, so a rare class counts as much as a large one.",
@@ -56,7 +56,7 @@ def _frame(view, own, others):
         try:
             parts.append(by_bucket(r["key"]).assign(run=titles[r["key"]], model=run_names.style_model(r)))
         except (store.StoreError, OSError):
-            continue  # it was damaged, and has been removed: the Train page says so
+            continue  # a damaged result was removed: the Train page says so
     frame = pd.concat(parts, ignore_index=True)
     return frame[frame["n_rows"] > 0]
 
@@ -75,7 +75,9 @@ def _table(view, own):
             "bucket": st.column_config.TextColumn("Bucket", width=70),
             "n_classes": number("Classes", format="localized", width=80),
             "n_rows": number("Test examples", format="localized", width=110),
-            "candidate_recall": number(f"Among {view.q:,}, %", help="Own class among the candidates.", **share),
+            "candidate_recall": number(
+                f"Among {view.q:,}, %", help="Share of test examples whose own class is among the candidates.", **share
+            ),
             "accuracy": number("Accuracy, %", **share),
             "macro_f1": number("Macro-F1, %", **share),
         },

@@ -1,4 +1,4 @@
-"""Candidates: what other numbers of them bring, without any training."""
+"""Candidates: accuracy with other numbers of candidates, without any training."""
 
 import streamlit as st
 
@@ -9,14 +9,14 @@ from xmlcore import experiment, figures
 
 
 def candidates(view):
-    """Show accuracy and candidate recall with other q; return what was measured of the result, None without it."""
+    """Show accuracy and candidate recall with other q; return the measurements of this result, or None."""
     st.header("Candidates")
     place = st.container()
     typed = values.field(
         f"Numbers of candidates, q, up to {view.n_present:,}",
         f"sampling.candidates {view.key[:8]}",
         view.first_candidates,
-        "With commas between them; the result’s own is always measured. Nothing is trained for it.",
+        "Numbers with commas between them; the result’s own number is always measured. Nothing is trained for this.",
         whole=True,
         least=1,
         most=view.n_present,
@@ -29,14 +29,14 @@ def candidates(view):
     needed = experiment.candidate_bytes(view.data.n_test, most)
     remedy = f"Choose fewer than {most:,} candidates, or free memory."
     if most == view.q:
-        remedy = "Free memory, or train with fewer candidates, q: the result’s own are always measured."
+        remedy = "Free memory, or train with fewer candidates, q: the result’s own number is always measured."
     with place:
         task = view.task(candidates=numbers)
         found = measured(task, needed, remedy, "Measure other numbers of candidates", "candidates")
         if found is None:
             st.caption(
-                "How often the own class is among the q candidates, for other q: predictions only, no training, and "
-                f"about {format.size(needed)} of memory."
+                "This shows how often the own class is among the q candidates, for other q. It needs predictions, no "
+                f"training, and about {format.size(needed)} of memory."
             )
             return own
         table = found.candidates
@@ -45,7 +45,7 @@ def candidates(view):
             table,
             f"{view.files}-candidates",
             f"{words.candidates_sentence(table, view.q)} The gap between candidate recall and accuracy is what f gets "
-            "wrong. Times are of this machine, with whatever else it did.",
+            "wrong. Times were taken on this machine, with whatever else was running.",
             key="sampling.candidates",
         )
     return own or found

@@ -1,4 +1,4 @@
-"""What is drawn: training rows of each class, and copies of its examples that f was learned from."""
+"""What is drawn at random: training rows of each class, and the copies of its examples from which f was learned."""
 
 import streamlit as st
 
@@ -21,7 +21,7 @@ def class_sizes(view) -> None:
         "mean over neighbouring ranks, the band their 5th to 95th percentile."
     )
     if meta["without_copies"]:
-        text += f" Of {meta['without_copies']:,} of {meta['total']:,} classes there is none."
+        text += f" For {meta['without_copies']:,} of {meta['total']:,} classes there is no copy."
     if meta["without_rows"]:
         text += f" {format.count(meta['without_rows'], 'class', 'classes')} without training rows are not drawn here."
     if meta["shown"] < meta["total"]:
@@ -42,9 +42,9 @@ def _drawn(view) -> str:
         text += f", and draws from {format.count(view.n_noisy, 'noisy copy', 'noisy copies')} of examples as well"
     if view.near:
         return (
-            f"{text}. Examples are left out that are alone in their class or whose class would be no candidate "
-            "without them, so some classes give fewer or none."
+            f"{text}. Examples are left out if they are alone in their class, or if their class would be no "
+            "candidate without them, so some classes have fewer copies or none."
         )
     if view.run.params.get("leave_one_out"):
-        return f"{text}. Examples that are alone in their class are left out, so classes of one row give none."
+        return f"{text}. Examples that are alone in their class are left out, so classes of one row have no copies."
     return f"{text}."

@@ -13,9 +13,9 @@ def measured(task, needed: int, remedy: str, button: str, widget: str):
     ----------
     task : xmlcore.experiment.Task
     needed : int
-        Memory that it takes, in bytes; it is not started where that is too much.
+        Memory that the task takes, in bytes; the task is not started when that is too much.
     remedy : str
-        What to do then, in a sentence or two.
+        What the user can do in that case, in a sentence or two.
     button, widget : str
         Text and key of the button.
     """
@@ -24,7 +24,7 @@ def measured(task, needed: int, remedy: str, button: str, widget: str):
         return tasks.ready(task, button=button, key=f"sampling.measure.{widget}")
     st.error(
         f"This is not started: it needs about {format.size(needed)} of memory, {format.size(free)} are free, and "
-        f"half of that is the most it may take. {remedy}"
+        f"a task may take at most half of the free memory. {remedy}"
     )
     jobs.show_failures(jobs.failed(key=task.key))
     return None

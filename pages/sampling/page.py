@@ -4,7 +4,7 @@ This file says what is where. Files beside it: ``view`` (the result shown), ``an
 ``class_sizes`` (what is drawn of each class), ``candidates`` (other numbers of candidates), ``sweep`` (other numbers of
 adversaries and of examples), ``buckets`` (head, torso and tail classes), ``weights`` (what f has learned), ``row`` (why
 a row gets its class), ``measured`` (tasks that need much memory), ``values`` (numbers as they are typed, and those to
-begin with), ``words`` (sentences about what was measured).
+start with), ``words`` (sentences about what was measured).
 """
 
 import streamlit as st
@@ -25,9 +25,9 @@ def main() -> None:
     runs = [r for r in past if r["model"] == MODEL]
     if not runs:
         text = (
-            "This page shows what (π, κ)-double sampling draws from many classes (π: how often an example is taken; κ: "
-            "other classes that it is then compared with), how candidates and samples decide what comes out, and why "
-            f"a row gets its class. {begin.not_trained(name, f'No {MODEL} has')}"
+            "This page shows what (π, κ)-double sampling draws from many classes (π: how often an example is drawn; "
+            "κ: the number of other classes that it is compared with), how candidates and samples influence the "
+            f"predictions, and why a row gets its class. {begin.not_trained(name, f'No {MODEL} has')}"
         )
         link = "Other settings on the Train page"
         begin.no_run(text, data, fingerprint, name, "sampling", MODEL, results.K, link, model=MODEL)

@@ -8,9 +8,9 @@ from xmlcore import figures
 from xmlcore.explain.candidates import CandidateRanking
 from xmlcore.models.double_sampling import MEANINGS
 
-DRAWN = 12  # candidates of a row that are drawn
-DRAWN_MISSED = 4  # true classes that are no candidates
-LISTED = 100  # lines of the table
+DRAWN = 12  # most candidates of a row in the figure
+DRAWN_MISSED = 4  # most true classes that are no candidates in the figure
+LISTED = 100  # most lines of the table
 
 
 def row(view) -> None:
@@ -56,9 +56,9 @@ def _contributions(view, found, i):
         figures.candidate_features(drawn),
         lambda: tables.csv_safe(found.tidy()),
         f"{view.files}-row{i}-contributions",
-        "What each feature adds to f, weight × feature, against the mean of the candidates; a line adds up to the last "
-        "column, and the largest wins. Full colour is half of the largest contribution or more. ✓ is a true "
-        f"class.{some}",
+        "What each feature adds to f, weight × feature, relative to the mean of the candidates; each line adds up to "
+        "its last column, and the largest sum wins. Full colour is half of the largest contribution or more. ✓ is a "
+        f"true class.{some}",
         key="sampling.contributions",
     )
 
@@ -105,8 +105,10 @@ def _table(view, found, i):
             "rank": number("Rank", format="%d", width=50, pinned=True),
             "name": text("Candidate", width=160, pinned=True),
             "true": text("True?", width=105),
-            "f": number("f", format="%.3f", width=70, help="Only differences of f count."),
-            "share": number("Score", format="%.3f", width=65, help="exp f over the sum of the candidates’."),
+            "f": number("f", format="%.3f", width=70, help="Only differences between values of f matter."),
+            "share": number(
+                "Score", format="%.3f", width=65, help="exp f, divided by the sum of exp f over all candidates."
+            ),
             "nearness": number(
                 "By tree" if view.by_tree else "Nearest",
                 format="%d",
@@ -119,10 +121,10 @@ def _table(view, found, i):
     )
     count = format.count(len(whole), "line")
     of = f"Showing {len(shown):,} of {count}; the CSV has all." if len(shown) < len(whole) else ""
-    st.caption(f"Candidates by f, with their features as they are, not weighted. {of}")
+    st.caption(f"Candidates by f, with their features before weighting. {of}")
     charts.csv_button(
         "Candidates of the row, CSV",
         lambda: tables.csv_safe(whole),
         f"{view.files}-row{i}-candidates",
-        "Every candidate, and true classes that are none, with f and all features",
+        "Every candidate, and true classes that are no candidates, with f and all features",
     )

@@ -7,8 +7,8 @@ from pages.sampling.measured import measured, too_large
 from pages.shared import charts, fields, format, tasks, workspace
 from xmlcore import figures
 
-MOST_REPEATS = 20
-LARGE = 1 << 30  # bytes from which memory is warned of
+MOST_REPEATS = 20  # trainings per value
+LARGE = 1 << 30  # bytes; a warning is shown when a training needs more memory
 
 
 def sweep(view) -> None:
@@ -21,14 +21,14 @@ def sweep(view) -> None:
         st.caption(limit)
     if kappas is None or examples is None:
         with answer:
-            st.caption("The figures are here once the values can be read.")
+            st.caption("The figures appear here once the values above can be read.")
         return
     kappas, examples = values.with_own(kappas, view.kappa), values.with_own(examples, view.examples)
     expected = values.estimate(view, kappas, examples, (), n_repeats)
     trainings = format.count(n_repeats * (len(kappas) + len(examples)), "training")
     st.caption(
-        f"{trainings}, one of the two varied at a time: about {format.seconds(expected.seconds)}, once, as it is kept. "
-        f"The largest needs about {format.size(expected.bytes)} for its pairs."
+        f"{trainings}, varying one of the two at a time: about {format.seconds(expected.seconds)}, once, as results "
+        f"are kept. The largest needs about {format.size(expected.bytes)} for its pairs."
     )
     if expected.bytes > LARGE and too_large(expected.bytes) is None:
         st.warning(f"The largest of these trainings takes about {format.size(expected.bytes)} of memory for its pairs.")
@@ -36,12 +36,14 @@ def sweep(view) -> None:
         found = measured(
             view.task(kappas, examples, (), n_repeats),
             expected.bytes,
-            "Take smaller values of κ and of examples per class: memory grows with both. Or free memory.",
+            "Choose smaller values of κ and of examples per class, as memory grows with both; or free memory.",
             f"Train {format.count(n_repeats * (len(kappas) + len(examples)), 'time')}",
             "sweep",
         )
         if found is None:
-            st.caption("Accuracy, macro-F1, training time and memory with other κ and other examples per class.")
+            st.caption(
+                "This shows accuracy, macro-F1, training time and memory for other κ and other examples per class."
+            )
         else:
             _show(view, found)
 
@@ -61,8 +63,8 @@ def _choose(view):
             f"Adversarial classes, κ, up to {view.most_kappa:,}",
             f"sampling.kappa {short}",
             first[0],
-            "Other classes that each copy of an example is compared with. With commas between them; the result’s own "
-            "is always measured. The paper takes 5 to 122.",
+            "Other classes that each copy of an example is compared with. Values with commas between them; the "
+            "result’s own is always measured. The paper uses 5 to 122.",
             whole=True,
             least=1,
             most=view.most_kappa,
@@ -73,7 +75,7 @@ def _choose(view):
             f"sampling.examples {short}",
             first[1],
             "Expected copies of examples that each class gives, with commas between them; the result’s own is always "
-            "measured. The paper takes 1 or 2.",
+            "measured. The paper uses 1 or 2.",
             whole=False,
             least=0.01,
             most=1000,
@@ -84,7 +86,8 @@ def _choose(view):
             min_value=1,
             max_value=MOST_REPEATS,
             **workspace.keep(f"sampling.repeats {short}", first[2], fields.whole_number(1, MOST_REPEATS)),
-            help="Trainings per value, with seeds of their own. The bands are 95 % intervals over them; one has none.",
+            help="Trainings per value, each with its own seed. The bands are 95 % intervals over seeds; one training "
+            "has none.",
         )
     return kappas, examples, int(n_repeats)
 
@@ -95,13 +98,15 @@ def _kappa_limit(view) -> str | None:
     if view.near:
         text = (
             f"Adversaries are other candidates of the example, so with q = {view.q:,} there are {most:,} at most: a "
-            "larger κ is the same training."
+            "larger κ gives the same training."
         )
     elif requested > most:
-        text = f"There are {format.count(most, 'other class', 'other classes')}: a larger κ is the same training."
+        text = f"There are {format.count(most, 'other class', 'other classes')}: a larger κ gives the same training."
     else:
         return None
-    return text + (f" The result was asked for {requested:,}, which is {most:,} here." if requested > most else "")
+    return text + (
+        f" The result was requested with κ = {requested:,}, so κ = {most:,} was used." if requested > most else ""
+    )
 
 
 def _show(view, found):

@@ -1,4 +1,4 @@
-"""Numbers of candidates, of adversaries and of examples: as they are typed, and those to begin with."""
+"""Numbers of candidates, of adversaries and of examples: reading what the user typed, and first values."""
 
 import math
 
@@ -7,21 +7,22 @@ import streamlit as st
 from pages.shared import format, workspace
 from xmlcore.experiment import estimates
 
+# First values: numbers of candidates of a row, of adversarial classes of an example, of examples per class.
 CANDIDATES = (1, 2, 5, 10, 20, 50, 100)
 ADVERSARIAL = (1, 2, 5, 10, 20, 50)
 EXAMPLES = (0.5, 1.0, 2.0, 5.0, 10.0)
-FEWER = 2  # largest values that are left out where all would take too long: they take most of the time
-MOST_VALUES = 12
-REPEATS = 3
+FEWER = 2  # how many of the largest values are left out when all would take too long, as they take most of the time
+MOST_VALUES = 12  # values of one setting measured at once
+REPEATS = 3  # trainings per value at first
 
 
 def estimate(view, kappas=(), examples=(), candidates=(), n_repeats=1):
-    """Estimate the task with these numbers, from what is in memory already."""
+    """Return the estimated time and memory of the task with these numbers."""
     return estimates.sampling(view.run, view.data, view.task(kappas, examples, candidates, n_repeats).params)
 
 
 def field(label: str, widget: str, first, help: str, **bounds) -> tuple | None:
-    """Return the values of a field, which have commas between them; None when they cannot be read."""
+    """Show a field for values with commas between them, and return them; None when they cannot be read."""
     typed = st.text_input(label, **workspace.keep(widget, written(first), lambda v: isinstance(v, str)), help=help)
     values, problem = parse(typed, label.split(",")[0], **bounds)
     if problem:
@@ -36,7 +37,7 @@ def parse(text: str, what: str, *, whole: bool, least: float, most: float) -> tu
     Returns
     -------
     values : list of int or float
-        Each once, rising; empty when the text cannot be read.
+        Without repetition, rising; empty when the text cannot be read.
     problem : str or None
         What is wrong with the text.
     """
@@ -62,17 +63,17 @@ def parse(text: str, what: str, *, whole: bool, least: float, most: float) -> tu
 
 
 def written(values) -> str:
-    """Return values as they are typed."""
+    """Return values as text with commas between them."""
     return ", ".join(f"{value:.10g}" for value in values)
 
 
 def with_own(values, own) -> tuple:
-    """Return the values and the result's own among them, rising."""
+    """Return the values together with the result's own value, rising."""
     return tuple(sorted({*values, own}))
 
 
 def first_candidates(seconds, own: int, most: int, within: float) -> tuple:
-    """Return numbers of candidates to begin with: as many as take no longer than ``within`` seconds.
+    """Return first numbers of candidates: the largest are left out until measuring takes at most ``within`` seconds.
 
     Parameters
     ----------
@@ -81,8 +82,9 @@ def first_candidates(seconds, own: int, most: int, within: float) -> tuple:
     own : int
         The result's own number, which is always among them.
     most : int
-        Candidates that there are.
+        Number of all classes that can be candidates.
     within : float
+        Time in seconds.
     """
     values = [value for value in CANDIDATES if value <= most]
     while values and seconds(with_own(values, own)) > within:
@@ -91,7 +93,7 @@ def first_candidates(seconds, own: int, most: int, within: float) -> tuple:
 
 
 def first_sweep(seconds, own: tuple, most_adversarial: int, within: float) -> tuple[tuple, tuple, int]:
-    """Return values of κ, examples per class, and repeats to begin with: what takes no longer than ``within`` seconds.
+    """Return first values of κ, of examples per class and of repeats that take no longer than ``within`` seconds.
 
     Parameters
     ----------

@@ -23,7 +23,7 @@ class View:
     Attributes
     ----------
     kappa, q : int
-        Adversaries of an example and candidates of a row: what was requested may be more than there are.
+        Adversaries of an example and candidates of a row; fewer than requested if there are not as many classes.
     most_kappa : int
         Adversaries that an example can have.
     examples : float
@@ -66,7 +66,7 @@ class View:
 
     @functools.cached_property
     def first_candidates(self) -> tuple:
-        """Numbers of candidates to begin with, the result's own among them."""
+        """First numbers of candidates in the field, the result's own among them."""
 
         def seconds(numbers):
             """Return the estimated time of measuring these numbers of candidates."""

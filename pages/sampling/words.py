@@ -7,7 +7,7 @@ AXES = ("n_adversarial", "examples_per_class")
 
 
 def candidates_sentence(table, own) -> str:
-    """Return what other numbers of candidates bring; ``own`` is the result's."""
+    """Return a sentence on recall and accuracy with other numbers of candidates; ``own`` is the result's number."""
     first, last = table.iloc[0], table.iloc[-1]
     if len(table) == 1:
         text = (
@@ -27,7 +27,7 @@ def candidates_sentence(table, own) -> str:
         return (
             f"{text}. On these test rows q = {best.n_candidates:,.0f} had the better accuracy, "
             f"{format.percent(best.accuracy)} instead of {format.percent(mine.iloc[0])} with this result’s "
-            f"q = {own:,}; choose q by held-out rows, not by these."
+            f"q = {own:,}; choose q on held-out rows, not on these."
         )
     also = ", the best of these" if len(table) > 1 else ""
     return f"{text}; accuracy with this result’s q = {own:,} is {format.percent(mine.iloc[0])}{also}."
@@ -58,7 +58,7 @@ def sweep_sentence(sweep) -> str:
 
 
 def failures(found) -> list[str]:
-    """Return a sentence on each value that could not be trained with."""
+    """Return a sentence on each value with which training failed."""
     text = []
     for (axis, value, why), n in _failed(found.sweep).items():
         which = f"κ = {value:,g}" if axis == AXES[0] else f"{value:g} examples per class"

@@ -1,4 +1,4 @@
-"""The answer of the Trees page: how many trees of which depth, and what their objective came to."""
+"""The answer of the Trees page: the number and depth of the trees, and the value of their objective J."""
 
 import numpy as np
 import streamlit as st
@@ -15,7 +15,7 @@ def sentence(data, name, model) -> None:
     nodes = same if min(sizes) == max(sizes) else f"{min(sizes):,} to {max(sizes):,} nodes"
     deepest, log = max(int(tree.depth.max()) for tree in trees), words.log_labels(data, model)
     one = len(trees) == 1
-    said = (
+    text = (
         f"On **{format.plain(name)}** LdSM has grown **{format.count(len(trees), 'tree')}** of {nodes}. "
         f"The deepest leaf lies at depth **{deepest}**, {deepest / log:.1f} times "
         f"log{_sub(words.arity(model))} L = {log:.1f}"
@@ -23,13 +23,13 @@ def sentence(data, name, model) -> None:
     split = np.concatenate([tree.objective for tree in trees])
     if np.isfinite(split).any():
         roots = np.array([tree.objective[0] for tree in trees])
-        said += (
-            f"; J, which training makes small, is **{format.number(np.nanmean(roots))}** at the root"
+        text += (
+            f"; the objective J, which training minimises, is **{format.number(np.nanmean(roots))}** at the root"
             f"{'' if one else 's'} and **{format.number(np.nanmean(split))}** over all splits on average."
         )
     else:
-        said += "; no split was made."
-    st.markdown(said)
+        text += "; no split was made."
+    st.markdown(text)
 
 
 def _sub(number):
@@ -60,10 +60,14 @@ def cards(data, model) -> None:
             (
                 "Largest leaf",
                 f"{largest:,}",
-                "Training rows. A leaf stays large when its split would have sent all rows one way, or when the tree "
-                "is full before its turn comes.",
+                "Training rows. A leaf stays large when a split would have sent all its rows the same way, or when the "
+                "tree had all its nodes before this leaf could be split.",
             ),
-            ("Labels per leaf", f"{labels / leaves:,.1f}", "Different labels of its rows, mean over leaves."),
-            ("Leaves per row", f"{rows / occurrences:.2f}", "In each tree, mean over training rows; 1 is one way."),
+            ("Labels per leaf", f"{labels / leaves:,.1f}", "Different labels of a leaf’s rows, mean over leaves."),
+            (
+                "Leaves per row",
+                f"{rows / occurrences:.2f}",
+                "Leaves of one tree that a training row reaches, on average; 1: rows never go several ways.",
+            ),
         ]
     )

@@ -17,7 +17,7 @@ COLORS_OF_LABEL = {WITH_LABEL: "Rows with the label", **COLORS}
 
 
 def show(view):
-    """Show the controls; return what nodes are coloured by, a key of :data:`COLORS_OF_LABEL`."""
+    """Show the controls; return the quantity that colours nodes, a key of :data:`COLORS_OF_LABEL`."""
     key, tree, several = view.key, view.tree, len(view.model.trees_) > 1
     controls = st.columns(3 + several, vertical_alignment="bottom")
     if several:
@@ -45,7 +45,7 @@ def show(view):
             max_value=tree.parent.size - 1,
             key=workspace.TREE_NODE,
             on_change=lambda: view.choose(st.session_state[workspace.TREE_NODE]),
-            help="The node looked at: the same as a click on it in the drawing. 0 is the root.",
+            help="The node whose details are shown; a click on a node in the drawing does the same. 0 is the root.",
         )
     colors = COLORS_OF_LABEL if view.mode == looked_at.LABEL else COLORS
     widget, first = ("trees.color.label", WITH_LABEL) if view.mode == looked_at.LABEL else ("trees.color", "purity")
@@ -87,7 +87,7 @@ def _most_of_label(view):
         step=50,
         key=workspace.TREE_MOST,
         on_change=lambda: view.set(most=st.session_state[workspace.TREE_MOST]),
-        help="When rows of the label reach more nodes, those with most of them are drawn.",
+        help="When rows of the label reach more nodes than this, the nodes with most of these rows are drawn.",
     )
 
 

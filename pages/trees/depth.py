@@ -15,7 +15,7 @@ def show(data, model, key, files) -> None:
     one, two = st.columns(2, gap="large", vertical_alignment="bottom")
     everything = True
     if len(trees) > 1:
-        # "The tree above" without its number: Streamlit takes a radio with other options for a new widget.
+        # "The tree above" without its number: to Streamlit, a radio with other options would be a new widget.
         choices = {"all": f"All {len(trees):,} trees", "one": "The tree above"}
         with one:
             scope = st.radio(
@@ -59,7 +59,7 @@ def show(data, model, key, files) -> None:
         best = ""
         arity = words.arity(model)
         if lambdas[1] > lambdas[0] * (arity - 3):  # Lemma 2; otherwise splits that send rows several ways are better
-            best = f" At best J is −{lambdas[0] * (arity - 1):g}, of a balanced and pure split."
+            best = f" The smallest possible J is −{lambdas[0] * (arity - 1):g}, that of a balanced and pure split."
         weight = {
             tree_frames.OBJECTIVE: best,
             tree_frames.PARTS[1]: f" It counts −{lambdas[0]:g} times in J, as drawn.",

@@ -8,11 +8,11 @@ from xmlcore import figures
 from xmlcore.models.ldsm import frames as tree_frames
 
 SCALE = (0.05, 0.95)  # quantiles over the tree's nodes at the ends of the colour scale
-CRUMBS = 6  # nodes listed at most on the way from the root to the top of the drawing
+CRUMBS = 6  # most nodes listed on the way from the root to the top of the drawing
 
 
 def crumbs(view) -> None:
-    """Show the path from the root to the top of the drawing; a press of a node draws the tree from there."""
+    """Show the path from the root to the top of the drawing; pressing a node draws the tree below that node."""
     path = tree_frames.path_to(view.tree, view.top)
     if len(path) < 2:
         return
@@ -28,7 +28,7 @@ def crumbs(view) -> None:
                 on_click=view.draw_from,
                 args=(v,),
                 type="tertiary",
-                help="Draw the tree from here",
+                help="Draw the tree from this node",
             )
             st.markdown("›" if v != 0 or len(shown) == len(path) else f"› {len(path) - len(shown)} more ›")
 
@@ -46,24 +46,26 @@ def show(view, color, files) -> None:
         label=view.label,
         all_nodes=numbers,
     )
-    of = f"{len(drawn):,} of {format.count(total, 'node')}"
+    share_drawn = f"{len(drawn):,} of {format.count(total, 'node')}"
     if view.mode == looked_at.PATH:
-        title = f"Test row {view.row:,} in tree {view.t + 1}: {of}"
+        title = f"Test row {view.row:,} in tree {view.t + 1}: {share_drawn}"
         place = f"row{view.row}"
     elif view.mode == looked_at.LABEL:
-        title = f"{format.in_title(view.label_name, 16)} in tree {view.t + 1}: {of}"  # short enough for a phone
+        title = (
+            f"{format.in_title(view.label_name, 16)} in tree {view.t + 1}: {share_drawn}"  # short enough for a phone
+        )
         place = f"label{view.label}"
     else:
-        title = f"Tree {view.t + 1} below {'the root' if view.top == 0 else f'node {view.top}'}: {of}"
+        title = f"Tree {view.t + 1} below {'the root' if view.top == 0 else f'node {view.top}'}: {share_drawn}"
         place = f"node{view.top}"
     if color == choices.WITH_LABEL:
-        known = [0.0, float((view.having / tree.n_samples).max())]
+        ends = [0.0, float((view.rows_with_label / tree.n_samples).max())]
     else:  # quantiles: a few extreme nodes must not make all others look alike
-        known = numbers[color].dropna().quantile(SCALE).to_list()
+        ends = numbers[color].dropna().quantile(SCALE).to_list()
     figure = figures.tree(
         drawn,
         color,
-        color_range=tuple(known) if known[0] < known[1] else None,
+        color_range=tuple(ends) if ends[0] < ends[1] else None,
         chosen=view.node,
         title=title,
         total=total,
@@ -88,11 +90,11 @@ def show(view, color, files) -> None:
 
 def _about_drawing(view, color):
     """Return the caption of the drawing."""
-    said = "From left to right by depth. Circles are splits, squares are leaves; the larger, the more training rows. "
-    said += {
+    text = "From left to right by depth. Circles are splits, squares are leaves; a larger mark has more training rows. "
+    text += {
         "purity": "Colour is purity: the share of the node's training rows that have its most frequent label. ",
-        "objective": "Colour is J of the split, small is good; leaves, which have none, are grey. ",
-        "balance": "Colour is the balance of the split, 0 is balanced; leaves, which have none, are grey. ",
+        "objective": "Colour is the objective J of the split, small is good; leaves have no J and are grey. ",
+        "balance": "Colour is the balance of the split, 0 is balanced; leaves have no split and are grey. ",
         "integrity": "Colour is class integrity without its weight, "
         f"{words.arity(view.model) - 1} is each label in one child; leaves, which have none, are grey. ",
         "multiway": "Colour is the multi-way penalty without its weight, 0 is every row in one child; leaves, which "
@@ -101,27 +103,27 @@ def _about_drawing(view, color):
         "more. ",
     }[color]
     if color != choices.WITH_LABEL:
-        said += "Lighter is better. The scale ends at the 5th and the 95th percentile of the tree's nodes. "
+        text += "Lighter is better. The scale ends at the 5th and the 95th percentile of the tree's nodes. "
     if view.mode == looked_at.LABEL:
-        return said + _about_label_drawing(view)
-    said += "Beside a node is the label whose share has grown most from its parent; **+37** are 37 nodes below it that "
-    said += "are not drawn. "
+        return text + _about_label_drawing(view)
+    text += "Beside a node is the label whose share has grown most from its parent; **+37** means that 37 nodes below "
+    text += "the node are not drawn. "
     if view.mode == looked_at.PATH:
         ways = format.count(view.leaves.size, "leaf", "leaves")
-        return said + f"The row reaches {ways} by the thick line; small marks are the nodes it passes by."
-    return said.rstrip()
+        return text + f"The row reaches {ways} by the thick line; small marks are the nodes it passes by."
+    return text.rstrip()
 
 
 def _about_label_drawing(view):
     """Return the part of the caption that explains where a label's rows went."""
-    said = (
-        "The thicker the line, the more of the label's rows take it; small marks are nodes that none of them reaches. "
-        "Beside a node is the share of the label's rows in it, and its most frequent other label. "
+    text = (
+        "The thicker the line, the more of the label's rows go that way; small marks are nodes that none of these "
+        "rows reaches. Beside a node is the share of the label's rows in it, and its most frequent other label. "
     )
-    reached, drawn = int((view.having > 0).sum()), int((view.having[view.nodes] > 0).sum())
+    reached, drawn = int((view.rows_with_label > 0).sum()), int((view.rows_with_label[view.nodes] > 0).sum())
     if drawn < reached:
-        said += f"Drawn are {drawn:,} of the {reached:,} nodes that rows of the label reach, those with most of them; "
-        said += "a leaf chosen in the table above is drawn with its path. "
+        text += f"Drawn are {drawn:,} of the {reached:,} nodes that rows of the label reach: those with most rows; "
+        text += "a leaf chosen in the table above is drawn with its path. "
     elif drawn == view.nodes.size < tree_frames.with_siblings(view.tree, view.nodes).size:
-        said += "Nodes that none of them reaches are left out. "
-    return said + "**+37** are 37 nodes below it that are not drawn."
+        text += "Nodes that none of these rows reaches are left out. "
+    return text + "**+37** means that 37 nodes below the node are not drawn."

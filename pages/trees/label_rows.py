@@ -6,7 +6,7 @@ from pages.shared import charts, format, tables
 from pages.trees import words
 from xmlcore.models.ldsm import frames as tree_frames
 
-LISTED_LEAVES = 200  # leaves in the table at most
+LISTED_LEAVES = 200  # most leaves in the table
 
 
 def show(view, files) -> None:
@@ -14,10 +14,10 @@ def show(view, files) -> None:
     found = view.label_leaves
     name = format.plain(view.label_name)
     if found.empty:
-        st.info(f"No training row has **{name}**, so no node of the tree holds it, and it is never predicted.")
+        st.info(f"No training row has **{name}**, so no node of the tree holds this label, and it is never predicted.")
         return
-    st.markdown(_label_said(view, found))
-    st.subheader("Leaves that hold them")
+    st.markdown(_label_text(view, found))
+    st.subheader("Leaves that hold these rows")
     shown = tree_frames.with_names(found.head(LISTED_LEAVES), view.data.label_name)
     table = shown.assign(
         share_of_label=100 * shown["share_of_label"],
@@ -43,20 +43,23 @@ def show(view, files) -> None:
                 "Of the label, %", format="%.1f", width=100, help="Share of all training rows with the label."
             ),
             "rows": st.column_config.NumberColumn(
-                "Rows", format="localized", width=65, help="All training rows in it."
+                "Rows", format="localized", width=65, help="All training rows in the leaf."
             ),
             "share_with_label": st.column_config.NumberColumn(
                 "Of the leaf, %", format="%.1f", width=95, help="Share of the leaf's training rows that have the label."
             ),
             "place": st.column_config.NumberColumn(
-                "Place", format="localized", width=60, help="Of the label in the leaf: 1, none is more frequent."
+                "Place",
+                format="localized",
+                width=60,
+                help="Place of the label in the leaf by frequency: 1 means that no label is more frequent.",
             ),
             "labels": st.column_config.TextColumn("The leaf's most frequent labels", width=330),
         },
     )
     of = format.count(len(found), "leaf", "leaves")
     of = f"Showing {len(table):,} of {of}" if len(table) < len(found) else of
-    st.caption(f"{of}, most rows of the label first. Tick one to look at it below.")
+    st.caption(f"{of}, most rows of the label first. Tick a leaf to see its details below.")
     charts.csv_button(
         "Leaves of the label, CSV",
         lambda: tables.csv_safe(tree_frames.with_names(found, view.data.label_name)),
@@ -65,36 +68,36 @@ def show(view, files) -> None:
     )
 
 
-def _label_said(view, found):
-    """Return sentences on how many rows the label has, in how many leaves, and which node still has them all."""
-    tree, rows = view.tree, int(view.having[0])
+def _label_text(view, found):
+    """Return sentences on the number of the label's rows, their leaves, and the deepest node that has all of them."""
+    tree, rows = view.tree, int(view.rows_with_label[0])
     ends, leaves = int(found["with_label"].sum()), int((tree.children[:, 0] < 0).sum())
     best = found.iloc[0]
     place = int(best["place"])
     where = f"leaf {int(best['node']):,}, where " + (
         "no label is more frequent" if place == 1 else f"it is the {format.ordinal(place)} most frequent label"
     )
-    said = f"**{format.plain(view.label_name)}** has **{format.count(rows, 'training row')}**, which "
+    text = f"**{format.plain(view.label_name)}** has **{format.count(rows, 'training row')}**, which "
     one, of = len(found) == 1, format.count(leaves, "leaf", "leaves")
     whose = f" of tree {view.t + 1}" if len(view.model.trees_) > 1 else ""
     if one:
-        said += f"{'ends' if rows == 1 else 'all end'} in **1 of {of}**{whose}: {where}."
+        text += f"{'ends' if rows == 1 else 'all end'} in **1 of {of}**{whose}: {where}."
     else:
-        said += f"{'ends' if rows == 1 else 'end'} in **{len(found):,} of {of}**{whose}"
+        text += f"{'ends' if rows == 1 else 'end'} in **{len(found):,} of {of}**{whose}"
         share = tree_frames.percent(float(best["share_of_label"]))
-        said += f"; the largest part, **{share}**, in {where}." if rows > 1 else f", first in {where}."
+        text += f"; the largest part, **{share}**, in {where}." if rows > 1 else f", first in {where}."
     if ends > rows:
         went = f"it goes {ends:,} ways" if rows == 1 else f"these go {ends / rows:.2f} ways on average"
-        said += f" Rows may go several ways: {went}, so shares add up to {100 * ends / rows:,.0f} %."
+        text += f" Rows may go several ways: {went}, so shares add up to {100 * ends / rows:,.0f} %."
     if not one:
         whole = tree_frames.together_until(tree, view.label)
         kind = "Node" if tree.children[whole, 0] >= 0 else "Leaf"
-        said += (
-            " Already the root sends them apart."
+        text += (
+            " The root already sends them to different children."
             if whole == 0
-            else f" {kind} {whole:,} at depth {tree.depth[whole]} is the deepest that has them all."
+            else f" {kind} {whole:,} at depth {tree.depth[whole]} is the deepest node that has all of them."
         )
-    return said
+    return text
 
 
 def _look_at_leaf(view, found, key):

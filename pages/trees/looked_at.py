@@ -1,6 +1,7 @@
-"""What the user looks at on the Trees page: a tree, a part of it, a node, a test row or a label.
+"""What the user looks at on the Trees page: a tree, a part of the tree, a node, a test row or a label.
 
-The workspace remembers it in its ``rows``, so it outlives page switches and reloads.
+The workspace remembers these choices in its field "rows", so they outlive page switches and reloads. The names under
+which it remembers them are listed in :mod:`pages.shared.workspace`.
 """
 
 import numpy as np
@@ -10,10 +11,10 @@ from xmlcore.models.ldsm import frames as tree_frames
 
 MODES = ("Part of the tree", "Path of a test row", "Rows of a label")
 PART, PATH, LABEL = 0, 1, 2
-LEVELS = 4  # levels drawn at first, or fewer, so that there are at most FIRST_NODES nodes
+LEVELS = 4  # levels drawn at first; fewer when that would be more than FIRST_NODES nodes
 FIRST_NODES = 63
 MOST_NODES, MOST_LEVELS = 400, 12  # nodes and levels drawn at most
-FIRST_OF_LABEL = 100  # nodes of a label drawn at first: so few that the text on a node stays near the table
+FIRST_OF_LABEL = 100  # nodes of a label drawn at first: few, so that the text on a node is near the table above
 LEAST_OF_LABEL = 10  # the smallest number of nodes of a label that the user can choose
 
 
@@ -23,12 +24,12 @@ def tree_number(key, model) -> int:
 
 
 def drawn_from(key) -> int:
-    """Return the remembered index of the tree: when it changes, the whole page is drawn anew."""
+    """Return the remembered index of the tree; when it changes, the whole page is drawn anew."""
     return workspace.chosen_row(f"tree {key}")
 
 
 def label_scope(fingerprint) -> str:
-    """Return the name by which the label looked at is remembered: one for all trees of a data set."""
+    """Return the name under which the label looked at is remembered, the same for all trees of a data set."""
     return f"trees label {fingerprint}"
 
 
@@ -38,7 +39,7 @@ class View:
     Attributes
     ----------
     key : str
-        Of the run.
+        Key of the run.
     t, tree
         Index of the tree, and the tree itself.
     row, label : int
@@ -46,11 +47,17 @@ class View:
     data, model
         The data set and the model.
     mode : {PART, PATH, LABEL}
-        What is drawn: the nodes below one, the path of a test row, or where the rows of a label went.
+        What is drawn: the nodes below a node, the path of a test row, or where the rows of a label went.
     nodes : ndarray
         Nodes that are drawn.
     node, top : int
-        The node looked at, and the one that the drawing of a part of the tree begins with.
+        The node looked at, and the node with which the drawing of a part of the tree begins.
+    levels, fit : int
+        Levels drawn below ``top``, and the most that can be drawn.
+    leaves : ndarray or None
+        Leaves that the test row reaches; None in other modes.
+    rows_with_label, label_leaves, most
+        In the mode LABEL: the label's rows in each node, the table of leaves that hold them, and the most nodes drawn.
     """
 
     def __init__(self, key, t, tree, row, data, model, mode, label):
@@ -77,20 +84,23 @@ class View:
             return
         if self.mode == PATH:
             node = workspace.chosen_row(f"path {self.scope}", -1)
-            mine = workspace.chosen_row(f"path of {self.scope}", -1) == row and node in self.nodes
-            self.node = node if mine else int(self.leaves[0])
+            same_row = workspace.chosen_row(f"path of {self.scope}", -1) == row and node in self.nodes
+            self.node = node if same_row else int(self.leaves[0])
         else:
             node = self._within(workspace.chosen_row(f"node {self.scope}"), n)
             self.node = node if node in self.nodes else self.top
 
     def _of_label(self):
-        """Find the nodes that hold the label's rows; the leaf with most of them is looked at first."""
-        self.having = tree_frames.rows_with_label(self.tree, self.label)
+        """Find the nodes that hold the label's rows; at first, the leaf with most of these rows is looked at."""
+        self.rows_with_label = tree_frames.rows_with_label(self.tree, self.label)
         self.label_leaves = tree_frames.leaves_of_label(self.tree, self.label)
         first = int(self.label_leaves["node"].iloc[0]) if len(self.label_leaves) else 0
         node = workspace.chosen_row(f"label node {self.scope}", -1)
-        mine = workspace.chosen_row(f"label node of {self.scope}", -1) == self.label and 0 <= node < self.having.size
-        node = node if mine else first
+        same_label = (
+            workspace.chosen_row(f"label node of {self.scope}", -1) == self.label
+            and 0 <= node < self.rows_with_label.size
+        )
+        node = node if same_label else first
         self.most = min(max(workspace.chosen_row("trees most", FIRST_OF_LABEL), LEAST_OF_LABEL), MOST_NODES)
         self.nodes = tree_frames.nodes_of_label(self.tree, self.label, self.most, node)
         self.node = node if node in self.nodes else first
@@ -106,8 +116,8 @@ class View:
         Parameters
         ----------
         **values
-            Of this tree: ``node``, ``top``, ``path`` (a node) and ``path_of`` (its test row), ``label_node`` (a node)
-            and ``label_node_of`` (its label). Of all trees: ``mode``, ``levels``, ``most`` (nodes of a label drawn).
+            For this tree: ``node``, ``top``, ``path`` (a node) and ``path_of`` (its test row), ``label_node`` (a node)
+            and ``label_node_of`` (its label). For all trees: ``mode``, ``levels``, ``most`` (nodes of a label drawn).
         """
         of_tree = ("node", "top", "path", "path_of", "label_node", "label_node_of")
         names = {name: f"{name.replace('_', ' ')} {self.scope}" for name in of_tree}
@@ -115,12 +125,12 @@ class View:
         workspace.update(lambda data: data["rows"].update(named))
 
     def choose(self, node):
-        """Look at a node. The drawing begins with it when its children, or the node itself, are not drawn."""
+        """Look at a node; the drawing then begins with this node if the node or its children are not drawn."""
         inner = self.tree.children[node, 0] >= 0
         drawn = node in self.nodes
         if self.mode == PATH and drawn:
             self.set(path=node, path_of=self.row)
-        elif self.mode == LABEL and (drawn or self.having[node]):
+        elif self.mode == LABEL and (drawn or self.rows_with_label[node]):
             self.set(label_node=node, label_node_of=self.label)
         elif not drawn or (inner and self.tree.children[node, 0] not in self.nodes):
             self.set(node=node, top=node if inner else max(int(self.tree.parent[node]), 0), mode=PART)

@@ -1,4 +1,4 @@
-"""The node looked at: its rows, its labels, and how the objective J went while it was trained."""
+"""The node looked at: its rows, its labels, and the objective J during its training."""
 
 import streamlit as st
 
@@ -7,11 +7,11 @@ from pages.trees import looked_at, words
 from xmlcore import figures
 from xmlcore.models.ldsm import frames as tree_frames
 
-LISTED_LABELS = 200  # labels in the table at most
+LISTED_LABELS = 200  # most labels in the table
 
 
 def show(view, run, files) -> None:
-    """Show the node looked at."""
+    """Show the facts, the labels and the training of the node looked at."""
     tree, v = view.tree, view.node
     inner = bool(tree.children[v, 0] >= 0)
     st.subheader(f"{'Node' if inner else 'Leaf'} {v:,} of tree {view.t + 1}")
@@ -20,14 +20,14 @@ def show(view, run, files) -> None:
         f"{format.count(int(tree.n_samples[v]), 'training row')} at depth {tree.depth[v]}, purity {100 * purity:.0f} %"
     )
     if inner:
-        sent = tree.n_samples[tree.children[v]] / tree.n_samples[v]
+        shares = tree.n_samples[tree.children[v]] / tree.n_samples[v]
         facts += "; sends " + ", ".join(
-            f"{tree_frames.percent(share)} to node {child:,}" for share, child in zip(sent, tree.children[v])
+            f"{tree_frames.percent(share)} to node {child:,}" for share, child in zip(shares, tree.children[v])
         )
-        more = float(sent.sum()) - 1
+        more = float(shares.sum()) - 1
         facts += f" (rows that go several ways make {100 * (1 + more):.0f} %)." if more > 0.0005 else "."
     else:
-        facts += "; it predicts its rows' labels by how often they occur."
+        facts += "; it predicts the labels of its training rows, each with its frequency as the score."
     if view.mode == looked_at.LABEL:
         facts += f" {_label_in_node(view)}"
     st.markdown(facts)
@@ -51,7 +51,7 @@ def show(view, run, files) -> None:
                 f"{files}-tree{view.t + 1}-node{v}-training",
                 f"Estimates after each epoch. J = balance − {lambdas[0]:g} × class integrity + {lambdas[1]:g} × "
                 "multi-way penalty; parts are drawn with their signs and weights, so they add up to J. Open marks at "
-                "the end are what the split came to by where rows were sent; estimates use margins, so they differ.",
+                "the end are exact: they count where rows were sent. Estimates use margins, so they differ.",
                 key=f"trees.trace.{view.key[:8]}",
             )
         elif not inner:
@@ -60,10 +60,10 @@ def show(view, run, files) -> None:
 
 def _label_in_node(view):
     """Return a sentence on how many rows of the node have the label looked at."""
-    rows, name = int(view.having[view.node]), format.plain(view.label_name)
+    rows, name = int(view.rows_with_label[view.node]), format.plain(view.label_name)
     if rows == 0:
         return f"None of its rows has **{name}**."
-    own, of_all = rows / view.tree.n_samples[view.node], rows / view.having[0]
+    own, of_all = rows / view.tree.n_samples[view.node], rows / view.rows_with_label[0]
     return (
         f"**{format.count(rows, 'row')}** with **{name}**: {tree_frames.percent(own)} of the node's rows, "
         f"{tree_frames.percent(of_all)} of the label's."
@@ -95,7 +95,9 @@ def _labels_of_node(view, run, inner, files):
         column_config={
             "name": st.column_config.TextColumn("Label", width=170),
             "rows": st.column_config.NumberColumn("Rows", format="localized", width=70),
-            "share": st.column_config.NumberColumn("Share, %", format="%.1f", width=75, help="Of the node's rows."),
+            "share": st.column_config.NumberColumn(
+                "Share, %", format="%.1f", width=75, help="Share of the node's rows that have the label."
+            ),
             "label": st.column_config.NumberColumn("Id", format="%d", width=60),
             **(ways if inner else {}),
         },
@@ -105,9 +107,9 @@ def _labels_of_node(view, run, inner, files):
         if len(shown) < count
         else format.count(count, "label")
     )
-    integrity = " Class integrity is high when each goes to one child." if inner else ""
+    integrity = " Class integrity is high when each label goes to one child." if inner else ""
     st.caption(
-        f"{of} of the node's training rows, most frequent first.{integrity} Tick one to see where its rows went."
+        f"{of} of the node's training rows, most frequent first.{integrity} Tick a label to see where its rows went."
     )
     charts.csv_button(
         "Labels of the node, CSV",

@@ -34,8 +34,8 @@ def show(data, run, model, key, files, mark) -> None:
         on_change=lambda: workspace.choose_row(
             "trees mode", looked_at.MODES.index(st.session_state[workspace.TREE_MODE])
         ),
-        help="The nodes below one of them; or the ways a test row takes and the nodes it passes by; or where the "
-        "training rows of a label went.",
+        help="The nodes below a node; or the nodes that a test row passes, and their siblings; or where the training "
+        "rows of a label went.",
     )
     label = None
     if mode == looked_at.LABEL:

@@ -2,8 +2,8 @@
 
 From top to bottom: answer.py has the first sentence and the cards; one_tree.py one tree, with its controls
 (choices.py), where a label's rows went (label_rows.py), its drawing (drawing.py), one node (one_node.py) and how a test
-row is predicted (test_row.py); depth.py the depth of leaves and the objective J by depth; parts.py what fewer or
-smaller trees would bring; nodes.py a table of all nodes. looked_at.py remembers what the user looks at.
+row is predicted (test_row.py); depth.py the depth of leaves and the objective J by depth; parts.py the
+measures of fewer or smaller trees; nodes.py a table of all nodes. looked_at.py remembers what the user looks at.
 """
 
 import streamlit as st
@@ -21,12 +21,12 @@ def main() -> None:
     data, fingerprint, name = used
     runs = [r for r in results.kept("runs", fingerprint) if r["model"] == words.MODEL]
     if not runs:
-        said = (
-            "This page shows the trees of an LdSM, what their objective J came to in training, and how they predict a "
+        text = (
+            "This page shows the trees of an LdSM, the value of their objective J in training, and how they predict a "
             f"row. {begin.not_trained(name, 'None has')}"
         )
         link = "Other settings on the Train page"
-        begin.no_run(said, data, fingerprint, name, "trees", words.MODEL, results.K, link, model=words.MODEL)
+        begin.no_run(text, data, fingerprint, name, "trees", words.MODEL, results.K, link, model=words.MODEL)
         return
     key = results.chosen(workspace.TREE_RUN, fingerprint, runs)
     shown = next(r for r in runs if r["key"] == key)
@@ -57,15 +57,15 @@ def main() -> None:
 
 def _choose_run(fingerprint, runs, key):
     """Show a select box of the LdSM results."""
-    said = "All LdSM results of this workspace on this data set, newest first."
+    text = "All LdSM results of this workspace on this data set, newest first."
     titles = {r["key"]: _about(r) for r in runs}
-    results.choose(workspace.TREE_RUN, fingerprint, titles, key, "Result shown", said)
+    results.choose(workspace.TREE_RUN, fingerprint, titles, key, "Result shown", text)
 
 
 def _about(record):
     """Return the title of a result: its settings that are not the default, and when it was made."""
-    said = settings.changed(words.MODEL, record["params"]) or "default settings"
-    return f"{words.MODEL}, {said} ({format.when(record['created'])})"
+    text = settings.changed(words.MODEL, record["params"]) or "default settings"
+    return f"{words.MODEL}, {text} ({format.when(record['created'])})"
 
 
 main()

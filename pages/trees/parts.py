@@ -1,4 +1,4 @@
-"""What fewer or smaller trees of the model would bring."""
+"""How well fewer or smaller trees of the model predict."""
 
 import streamlit as st
 
@@ -39,20 +39,20 @@ def _curves(found, model, key, files):
     chosen = [m for m in measures if m in chosen] or measures[:1]
     left, right = st.columns(2, gap="large")
     with left:
-        mine = found[found["axis"] == "n_trees"]
+        drawn = found[found["axis"] == "n_trees"]
         charts.show_figure(
             figures.measures_of_prefixes(found, "n_trees", chosen, results.KS, "Fewer trees"),
-            mine,
+            drawn,
             f"{files}-fewer-trees",
             "Measures of the first trees alone, each as large as trained; the last point is the whole model. "
             + _same(chosen),
             key=f"trees.fewer.{key[:8]}",
         )
     with right:
-        mine = found[found["axis"] == "max_nodes"]
+        drawn = found[found["axis"] == "max_nodes"]
         charts.show_figure(
             figures.measures_of_prefixes(found, "max_nodes", chosen, results.KS, "Smaller trees"),
-            mine,
+            drawn,
             f"{files}-smaller-trees",
             "Measures of all trees, cut to the nodes that a smaller T_max would have made, and their depth on the "
             "right axis; the last point is the whole model (Figure 3 of the paper).",
@@ -67,4 +67,4 @@ def _some_of(measures):
 
 def _same(chosen):
     """Return a note that P@1 and nDCG@1 are the same, when both are drawn."""
-    return "nDCG@1 is P@1, and drawn once. " if {"P@k", "nDCG@k"} <= set(chosen) else ""
+    return "nDCG@1 equals P@1, so only one of them is drawn. " if {"P@k", "nDCG@k"} <= set(chosen) else ""

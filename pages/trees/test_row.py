@@ -18,10 +18,10 @@ def show(view, run, files) -> None:
     with left:
         _leaves(view, leaves, row, files)
     with right:
-        rated = f"the mean of {format.count(len(leaves), 'leaf', 'leaves')}"
-        how = "its share among all label occurrences of a leaf, averaged over a tree's leaves, then over trees"
+        leaves_text = f"the mean of {format.count(len(leaves), 'leaf', 'leaves')}"
+        score_text = "its share among all label occurrences of a leaf, averaged over a tree's leaves, then over trees"
 
-        def held(frame):
+        def with_trees(frame):
             """Add to the table of predicted labels in how many trees each occurs in a leaf that the row reaches."""
             trees = _trees_with(model, leaves, frame["label"].to_numpy())
             return frame.assign(trees=trees)[["rank", "name", "correct", "score", "trees", "label"]]
@@ -32,7 +32,7 @@ def show(view, run, files) -> None:
             row,
             results.K,
             key="trees.predicted",
-            extra=held,
+            extra=with_trees,
             extra_config={
                 "name": st.column_config.TextColumn("Predicted label", width=150),
                 "trees": st.column_config.NumberColumn(
@@ -40,8 +40,8 @@ def show(view, run, files) -> None:
                 ),
             },
         )
-        again = " It is mixed with nearness to the label's mean (re-ranking)." if model.rerank_beta < 1 else ""
-        st.caption(f"The prediction is {rated}: a label's score is {how}.{again}")
+        reranked = " Re-ranking mixes the score with nearness to the label's mean." if model.rerank_beta < 1 else ""
+        st.caption(f"The prediction is {leaves_text}: a label's score is {score_text}.{reranked}")
 
 
 def _leaves(view, leaves, row, files):
@@ -65,17 +65,20 @@ def _leaves(view, leaves, row, files):
             "depth": st.column_config.NumberColumn("Depth", format="%d", width=55),
             "rows": st.column_config.NumberColumn("Rows", format="localized", width=60, help="Training rows in it."),
             "weight": st.column_config.NumberColumn(
-                "Weight, %", format="%.1f", width=75, help="What the leaf counts in the mean."
+                "Weight, %", format="%.1f", width=75, help="Weight of the leaf in the mean."
             ),
-            "labels": st.column_config.TextColumn("Its most frequent labels", width=260),
+            "labels": st.column_config.TextColumn("Most frequent labels", width=260),
         },
     )
     st.caption(
-        f"{format.count(len(leaves), 'leaf', 'leaves')} in {format.count(len(view.model.trees_), 'tree')}. Tick one to "
-        "see the row's path in its tree, above."
+        f"{format.count(len(leaves), 'leaf', 'leaves')} in {format.count(len(view.model.trees_), 'tree')}. Tick a "
+        "leaf to see the row's path to it in the drawing above."
     )
     charts.csv_button(
-        "Leaves of the row, CSV", lambda: tables.csv_safe(leaves), f"{files}-row{row}-leaves", "Every leaf it reaches"
+        "Leaves of the row, CSV",
+        lambda: tables.csv_safe(leaves),
+        f"{files}-row{row}-leaves",
+        "Every leaf that the row reaches",
     )
 
 

@@ -271,7 +271,7 @@ def test_rows_of_several_classes_and_none_can_be_looked_at(ready):
     key = train(ready, several=True)
     page = ready.go("sampling").until(everything)
     data, model = tailed_data(several=True), experiment.load_run_model(key)
-    assert "test examples, a row with each of its classes" in page.text()
+    assert "test examples (a row counts once for each of its classes)" in page.text()
     assert f"sampled copies of {data.Y_train.nnz} training examples" in page.text()
     assert model.n_pairs_ < 10 * model.sampled_size_.sum()  # none of a row's classes among each other
     assert f"up to 10 other classes (about {model.n_pairs_ / model.sampled_size_.sum():.1f} on average)" in page.text()
@@ -307,7 +307,10 @@ def test_adversaries_among_candidates_are_as_many_as_there_were(ready):
     assert "each against 9 other classes" in page.text() and "against 10 other" not in page.text()
     pairs = next(metric for metric in page.at.metric if metric.label == "Pairs")
     assert "against 9 other classes. κ is 9." in pairs.help
-    assert "with q = 10 there are 9 at most" in page.text() and "was asked for 10, which is 9 here" in page.text()
+    assert (
+        "with q = 10 there are 9 at most" in page.text()
+        and "was requested with κ = 10, so κ = 9 was used" in page.text()
+    )
     assert line(page, "More adversarial classes", "accuracy")[0] == [2, 9]
     assert page.at.text_input(key=f"sampling.kappa {key[:8]}").label.endswith("up to 9")
     page.at.text_input(key=f"sampling.kappa {key[:8]}").set_value("2, 10")
@@ -331,8 +334,8 @@ def test_fewer_pairs_than_copies_times_kappa_are_said_to_be_up_to_kappa(ready, m
         ({}, "draws 2 of each class on average.", "left out"),
         ({"examples_per_class": 0.3}, "draws 0.3 of each class on average.", "left out"),
         ({"balanced": False}, "equally often, 0.15 times on average: copies go with class size.", "of each class on"),
-        ({"leave_one_out": True}, "classes of one row give none", "be no candidate"),
-        ({"adversaries": "candidates"}, "whose class would be no candidate without them", "classes of one row"),
+        ({"leave_one_out": True}, "classes of one row have no copies", "be no candidate"),
+        ({"adversaries": "candidates"}, "if their class would be no candidate without them", "classes of one row"),
     ],
 )
 def test_what_is_drawn_of_each_class_is_said_as_it_was_drawn(ready, params, said, missing):
@@ -357,7 +360,7 @@ def test_what_needs_too_much_memory_is_not_started_and_says_what_to_do(ready, mo
     monkeypatch.setattr("xmlcore.system.free_bytes", lambda: 50_000)
     page = ready.go("sampling")
     said = [error.value for error in page.at.error]
-    assert len(said) == 2 and all("half of that is the most" in error and "50.0 kB" in error for error in said)
+    assert len(said) == 2 and all("at most half of the free memory" in error and "50.0 kB" in error for error in said)
     assert "train with fewer candidates" in said[0] and "smaller values of κ" in said[1]
     assert not any(b.key and b.key.startswith("sampling.measure") for b in page.at.button)
     page.at.text_input(key=f"sampling.candidates {key[:8]}").set_value("30")
