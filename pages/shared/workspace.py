@@ -73,7 +73,7 @@ _EMPTY = {
     "jobs": [],  # records of tasks.start: tasks whose results have not been collected
 }
 # Names in "rows". RUN is the key of a run, DATA the fingerprint of a data set, TREE a run's key and the tree's index:
-#   "run RUN"           test row looked at on the pages Train, Trees and Explain and Sampling
+#   "run RUN"           test row looked at on the pages Train, Trees, Explain and Sampling
 #   "DATA training"     row looked at on the Data page, likewise "DATA test"; "DATA training first": the row that the
 #                       table begins with
 #   "tree RUN"          index of the tree looked at
