@@ -25,6 +25,7 @@ import statistics
 import time
 from pathlib import Path
 from types import SimpleNamespace
+from unittest import mock
 
 import numpy as np
 import scipy.sparse as sp
@@ -35,6 +36,7 @@ from benchmarks.library.data import read_rows, source
 from xmlcore import LdSM, metrics
 from xmlcore.datasets import make_synthetic
 from xmlcore.models.base import warm_up
+from xmlcore.models.ldsm import estimator, growing
 
 HERE = Path(__file__).resolve().parent
 SETTINGS = HERE / "ldsm_settings.json"
@@ -155,18 +157,21 @@ def measure_workers(job):
 
 
 class Timed(LdSM):
-    """LdSM that notes the rows and the seconds of every node that it splits."""
-
-    def _split(self, x, y, rows, *more):
-        start = time.perf_counter()
-        split = super()._split(x, y, rows, *more)
-        if split is not None:
-            self.nodes_.append((rows.size, time.perf_counter() - start))
-        return split
+    """LdSM that notes the rows and the seconds of every node that it splits; for one training at a time."""
 
     def fit(self, X, Y, *more, **named):
-        self.nodes_ = []
-        return super().fit(X, Y, *more, **named)
+        self.nodes_ = nodes = []
+
+        class TimedGrower(growing.Grower):
+            def split(self, rows, *more):
+                start = time.perf_counter()
+                split = super().split(rows, *more)
+                if split is not None:
+                    nodes.append((rows.size, time.perf_counter() - start))
+                return split
+
+        with mock.patch.object(estimator, "Grower", TimedGrower):
+            return super().fit(X, Y, *more, **named)
 
 
 def widened(matrix, width):

@@ -165,7 +165,7 @@ class Grower:
             if priority == 0:
                 break  # all waiting nodes have a single label, so they stay leaves
             rows = rows_of.pop(v)
-            split = self._split(rows, v, place, seed, growth)
+            split = self.split(rows, v, place, seed, growth)
             self.growth.say(growth)
             if split is None:
                 tree.undone.append(v)
@@ -183,10 +183,11 @@ class Grower:
         self.growth.say(growth)
         return tree
 
-    def _split(self, rows, v, place, seed, growth: TreeGrowth) -> Split | None:
+    def split(self, rows, v, place, seed, growth: TreeGrowth) -> Split | None:
         """Train node ``v`` and split its rows among its children.
 
-        Returns None if at every attempt one child got all rows or no row, or if the training was stopped.
+        A subclass may override it, to time it for example. Returns None if at every attempt one child got all rows or
+        no row, or if the training was stopped.
         """
         settings, stop = self.settings, self.growth.stop
         for attempt in range(self.n_attempts):
