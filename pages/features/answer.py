@@ -48,7 +48,7 @@ def _first_features(view, label) -> str:
         return f"best {verb} {best}"
     name = f"**{format.plain(view.data.label_name(label))}**"
     if words.by_gradient(view.found):
-        return f"the network’s output for {name} is most sensitive to {best}"
+        return f"the network’s output for the label {name} is most sensitive to {best}"
     return f"best for {name} {verb} {best}"
 
 
@@ -114,7 +114,7 @@ def bars(view, label) -> None:
     if "standard_error" in table.columns:
         intervals = (
             " Scores come from a sample of rows: lines show two standard errors on either side. They do not "
-            "include that another network would give other scores."
+            "cover the differences between one trained network and another."
         )
     whose = "all labels together" if found.shared else f"**{format.plain(name)}**"
     title = "Features of all labels" if found.shared else f"Features of {format.in_title(name)}"

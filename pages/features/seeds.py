@@ -89,7 +89,7 @@ def _caption(table, shared) -> str:
         return f"{jaccard} Spearman’s correlation of their scores could not be taken: they were not kept."
     return (
         "Jaccard similarity of the kept features, and Spearman’s rank correlation of the scores, taken over the "
-        f"features that either seed keeps, so it is below 0 where little is shared; {between}"
+        f"features that either seed keeps. Those that only one seed keeps count against it; {between}"
     )
 
 
@@ -99,7 +99,7 @@ def _cards(table, result):
     if "spearman" in table:
         about = (
             "Of scores, over the features that either seed keeps; mean over labels. 1 is the same features in the same "
-            "order; it is below 0 where little is shared, so 0 is not chance."
+            "order. Features that only one seed keeps count against it, so seeds that share little give values below 0."
         )
         cards.append(("Spearman", format.number(table["spearman"].mean()), about))
     tables.cards(cards)

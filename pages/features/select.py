@@ -145,7 +145,7 @@ def _what_select_does(data, fingerprint, method, shown, pressed):
     if task.key == shown:
         st.caption("Selected already: this is the selection shown.")
     elif task.exists():
-        st.caption("Selected already: the selection opens at once.")
+        st.caption("Selected already: pressing the button shows the selection at once.")
     else:
         st.caption(words.expected(fingerprint, method, params))
 

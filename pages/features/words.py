@@ -42,10 +42,10 @@ def rare(data, found) -> str:
     if median_rows > RARE:
         return ""
     return (
-        f"Half of the first three features of labels occur in at most "
+        f"Of the three best features of each label, half occur in at most "
         f"{format.count(int(median_rows), 'training row')}. A gradient says what would change an output most, whether "
         "or not rows have it. For features that a label’s rows do have, choose the attribution “deeplift”, which "
-        "counts one only where it occurs."
+        "counts a feature only in rows that have it."
     )
 
 

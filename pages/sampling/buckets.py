@@ -22,10 +22,11 @@ def buckets(view, own, past) -> None:
     if frame.empty:
         st.caption("No test row has a class.")
         return
-    beside = " The other bars are the newest result of each other model." if others else ""
+    beside = " The other bars show the newest result of every other model." if others else ""
     captions = {
         "accuracy": f"Share of the test examples of these classes whose class is predicted first.{beside}",
-        "macro_f1": "Precision and recall are means over the classes, so a rare class counts as much as a large one.",
+        "macro_f1": "The F1 of mean precision and mean recall over the classes, so a rare class counts as much as a "
+        "large one.",
     }
     for place, (measure, caption) in zip(st.columns(2, gap="large"), captions.items()):
         with place:

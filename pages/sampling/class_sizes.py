@@ -17,8 +17,8 @@ def class_sizes(view) -> None:
     largest, copies = int(present["class_size"].max()), int(present["sampled_size"].max())
     text = (
         f"Training rows of each class, from {int(present['class_size'].min()):,} to {largest:,}, and copies of its "
-        f"examples that f was learned from. {_drawn(view)} The largest number is {copies:,}. The line of copies is the "
-        "mean over neighbouring ranks, the band their 5th to 95th percentile."
+        f"examples that f was learned from. {_drawn(view)} A class has at most {copies:,} copies. The line of "
+        "copies is the mean over neighbouring ranks, the band their 5th to 95th percentile."
     )
     if meta["without_copies"]:
         text += f" For {meta['without_copies']:,} of {meta['total']:,} classes there is no copy."

@@ -117,7 +117,11 @@ def _show(view, found):
     if succeeded.empty:
         return
     st.markdown(words.sweep_sentence(succeeded))
-    bands = " Bands are 95 % intervals over seeds." if found.n_repeats > 1 else " One training each: no intervals."
+    bands = (
+        " Bands are 95 % intervals over seeds."
+        if found.n_repeats > 1
+        else " One training per point, so there are no intervals."
+    )
     fixed = (f"Examples per class: {view.examples:g}.", f"κ = {view.kappa:,}.")
     for place, axis, value, text in zip(st.columns(2, gap="large"), words.AXES, (view.kappa, view.examples), fixed):
         with place:

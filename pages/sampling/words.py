@@ -25,7 +25,7 @@ def candidates_sentence(table, own) -> str:
     best = table.loc[table["accuracy"].idxmax()]
     if best.accuracy > mine.iloc[0]:
         return (
-            f"{text}. On these test rows q = {best.n_candidates:,.0f} had the better accuracy, "
+            f"{text}. On these test rows q = {best.n_candidates:,.0f} had the best accuracy, "
             f"{format.percent(best.accuracy)} instead of {format.percent(mine.iloc[0])} with this result’s "
             f"q = {own:,}; choose q on held-out rows, not on these."
         )

@@ -55,7 +55,7 @@ def _say_what_train_does(fingerprint, model, shown, pressed):
     if task.key == shown:
         st.caption("Trained already: this is the result shown.")
     elif task.exists():
-        st.caption("Trained already: the result opens at once.")
+        st.caption("Trained already: pressing the button shows the result at once.")
 
 
 def _params(model):

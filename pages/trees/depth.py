@@ -59,7 +59,10 @@ def show(data, model, key, files) -> None:
         best = ""
         arity = words.arity(model)
         if lambdas[1] > lambdas[0] * (arity - 3):  # Lemma 2; otherwise splits that send rows several ways are better
-            best = f" The smallest possible J is −{lambdas[0] * (arity - 1):g}, that of a balanced and pure split."
+            best = (
+                f" The smallest possible J is −{lambdas[0] * (arity - 1):g}, of a balanced split with each label in "
+                "one child."
+            )
         weight = {
             tree_frames.OBJECTIVE: best,
             tree_frames.PARTS[1]: f" It counts −{lambdas[0]:g} times in J, as drawn.",

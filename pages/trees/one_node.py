@@ -25,7 +25,11 @@ def show(view, run, files) -> None:
             f"{tree_frames.percent(share)} to node {child:,}" for share, child in zip(shares, tree.children[v])
         )
         more = float(shares.sum()) - 1
-        facts += f" (rows that go several ways make {100 * (1 + more):.0f} %)." if more > 0.0005 else "."
+        facts += (
+            f" (rows that go to several children count more than once: {100 * (1 + more):.0f} % in all)."
+            if more > 0.0005
+            else "."
+        )
     else:
         facts += "; it predicts the labels of its training rows, each with its frequency as the score."
     if view.mode == looked_at.LABEL:
@@ -51,7 +55,8 @@ def show(view, run, files) -> None:
                 f"{files}-tree{view.t + 1}-node{v}-training",
                 f"Estimates after each epoch. J = balance − {lambdas[0]:g} × class integrity + {lambdas[1]:g} × "
                 "multi-way penalty; parts are drawn with their signs and weights, so they add up to J. Open marks at "
-                "the end are exact: they count where rows were sent. Estimates use margins, so they differ.",
+                "the end are exact: they count where rows were sent. The estimates differ because they use the "
+                "values of the regressors.",
                 key=f"trees.trace.{view.key[:8]}",
             )
         elif not inner:

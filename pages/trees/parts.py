@@ -44,7 +44,7 @@ def _curves(found, model, key, files):
             figures.measures_of_prefixes(found, "n_trees", chosen, results.KS, "Fewer trees"),
             drawn,
             f"{files}-fewer-trees",
-            "Measures of the first trees alone, each as large as trained; the last point is the whole model. "
+            "Measures when only the first trees are used, at their full size; the last point is the whole model. "
             + _same(chosen),
             key=f"trees.fewer.{key[:8]}",
         )

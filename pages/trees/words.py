@@ -18,7 +18,7 @@ def arity(model) -> int:
 
 
 def log_labels(data, model) -> float:
-    """Return the logarithm of the number of labels to the base of the children of a split."""
+    """Return the logarithm of the number of labels, with the number of children of a split as its base."""
     return math.log(max(data.n_labels, 2)) / math.log(arity(model))
 
 

@@ -191,7 +191,7 @@ def measures_of_prefixes(
     plotly.graph_objects.Figure
     """
     need_columns(frame, ["axis", "n_trees", "max_nodes", "depth", "measure", "k", "value"], "measures_of_prefixes")
-    words = {"n_trees": "Trees", "max_nodes": "Most nodes of a tree"}
+    words = {"n_trees": "Trees", "max_nodes": "Largest number of nodes in a tree, T_max"}
     if axis not in words:
         raise ValueError(f"axis must be n_trees or max_nodes, not {axis!r}")
     rows = frame[frame["axis"] == axis]

@@ -14,7 +14,7 @@ def test_one_value_is_no_range_and_a_better_q_is_one_of_these_rows():
     )
     table = pd.DataFrame({"n_candidates": [5, 10], "recall": [0.6, 0.7], "accuracy": [0.42, 0.4]})
     said = words.candidates_sentence(table, 10)
-    assert "On these test rows q = 5 had the better accuracy, 42.0 % instead of 40.0 %" in said
+    assert "On these test rows q = 5 had the best accuracy, 42.0 % instead of 40.0 %" in said
     assert "choose q on held-out rows" in said
     said = words.candidates_sentence(table, 5)
     assert "From q = 5 to 10" in said and "better" not in said and "q = 5 is 42.0 %, the best of these." in said

@@ -147,7 +147,7 @@ def test_settings_that_are_trained_already_are_said_to_be(ready):
     assert "Trained already" not in page.run().text()
     page.press("train.PLT.submit").until(lambda s: "with Trees: 2" in s.text())
     page.at.number_input(key="form.PLT.n_estimators").set_value(1)
-    assert "Trained already: the result opens at once" in page.run().text()
+    assert "Trained already: pressing the button shows the result at once" in page.run().text()
 
 
 def test_data_without_labelled_training_rows_cannot_be_trained_on(ready):

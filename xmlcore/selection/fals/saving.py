@@ -86,7 +86,7 @@ def _check_values(values):
             raise ModelFormatError(f"{name} is {values[name]!r}, not one of {', '.join(options)}")
     costs, sizes = values["costs"], values["layer_sizes"]
     if not isinstance(costs, dict) or not all(isinstance(cost, numbers.Real) for cost in costs.values()):
-        raise ModelFormatError(f"costs are {costs!r}, not numbers by the names of orders")
+        raise ModelFormatError(f"costs is {costs!r}, not a number for each order of computation")
     last = 1 if values["binary"] else values["n_labels"]
     if not (
         isinstance(sizes, list)

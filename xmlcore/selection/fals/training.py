@@ -128,7 +128,7 @@ class Training:
         return Network(tuple(self.weights), tuple(self.biases), self.settings.activation)
 
     def settle(self):
-        """Make the steps that the weights of absent features have missed, so that all weights are up to date."""
+        """Apply the delayed steps of features that recent batches did not have, so that all weights are up to date."""
         if self.dense is not None:
             return
         everything = np.arange(self.sizes[0], dtype=np.int32)
