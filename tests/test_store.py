@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from xmlcore import store
+from xmlcore.artifact_keys import artifact_key
 from xmlcore.system import cache_root
 
 KEY = "0123456789abcdef"
@@ -38,7 +39,7 @@ def kind_folder(kind="runs"):
 def test_key_ignores_the_order_of_parameters_and_number_types():
     one = {"C": 10, "b": {"x": (1, 2), "y": None}, "tree": "kmeans", "f": 0.1}
     two = {"f": np.float64(0.1), "tree": "kmeans", "b": {"y": None, "x": [1, np.int32(2)]}, "C": 10.0}
-    assert store.artifact_key("train", {"dataset": "ab"}, one) == store.artifact_key("train", {"dataset": "ab"}, two)
+    assert artifact_key("train", {"dataset": "ab"}, one) == artifact_key("train", {"dataset": "ab"}, two)
 
 
 @pytest.mark.parametrize(
@@ -57,22 +58,23 @@ def test_key_ignores_the_order_of_parameters_and_number_types():
     ],
 )
 def test_key_changes_with_everything_that_decides_the_result(kind, fingerprint, params, version):
-    changed = store.artifact_key(kind, {"dataset": fingerprint}, params, version)
-    assert changed != store.artifact_key("train", {"dataset": "ab"}, {"C": 1, "tree": "kmeans"})
+    changed = artifact_key(kind, {"dataset": fingerprint}, params, version)
+    assert changed != artifact_key("train", {"dataset": "ab"}, {"C": 1, "tree": "kmeans"})
 
 
 def test_key_is_the_same_in_another_process():
     process = start_script(
-        "from xmlcore import store; print(store.artifact_key('train', {}, {'b': 1, 'a': 0.1, 'n': float('inf')}))"
+        "from xmlcore.artifact_keys import artifact_key\n"
+        "print(artifact_key('train', {}, {'b': 1, 'a': 0.1, 'n': float('inf')}))"
     )
     out, err = process.communicate(timeout=30)
-    assert out.strip() == store.artifact_key("train", {}, {"n": float("inf"), "a": 0.1, "b": 1}), err
+    assert out.strip() == artifact_key("train", {}, {"n": float("inf"), "a": 0.1, "b": 1}), err
 
 
 @pytest.mark.parametrize("bad", [np.zeros(3), {1, 2}, len, object(), {1: 2}, b"x", Path("x")])
 def test_unserialisable_parameter_is_a_clear_error(bad):
     with pytest.raises(TypeError, match=r"params\['deep'\]\[1\]"):
-        store.artifact_key("train", {}, {"deep": [0, bad]})
+        artifact_key("train", {}, {"deep": [0, bad]})
 
 
 # --- writing and reading
@@ -385,3 +387,14 @@ def test_threads_writing_deleting_and_reading_one_key_never_see_half_of_it():
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(work, range(4)))
     assert [name for name in os.listdir(kind_folder()) if name != KEY] == []
+
+
+def test_changed_bytes_are_found_before_the_object_is_read():
+    file = store.save("runs", KEY, {"x": np.arange(100)}) / store.VALUE
+    content = bytearray(file.read_bytes())
+    place = content.index(np.arange(3, dtype=np.int64).tobytes())
+    content[place] ^= 1  # still an object that can be read, with another number
+    file.write_bytes(content)
+    with pytest.raises(store.DamagedArtifactError, match="other bytes than were written"):
+        store.load("runs", KEY)
+    assert not store.exists("runs", KEY)

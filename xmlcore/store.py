@@ -6,8 +6,8 @@
                                        /meta.json       the record: kind, key, time, size and other facts
                                        /...             other files, such as a model
 
-The key of a result, such as a run, is :func:`artifact_key`: a hash of its kind, inputs, parameters and version. The key
-of a data set is its fingerprint, a hash of its content.
+The key of a result, such as a run, is :func:`xmlcore.artifact_keys.artifact_key`: a hash of its kind, inputs,
+parameters and version. The key of a data set is its fingerprint, a hash of its content.
 
 Other processes see a complete artifact or none: an artifact is written to a folder with a temporary name, forced to
 disk, and then renamed. So processes may read and write the same key at the same time without a lock. The whole folder
@@ -17,10 +17,7 @@ may be deleted at any time: results can be made again, and data sets can be uplo
 and keys are checked so that no user's text becomes part of a path, and uploads never get a name that load reads.
 """
 
-import hashlib
 import json
-import math
-import numbers
 import os
 import re
 import shutil
@@ -41,7 +38,6 @@ _KIND = re.compile(r"[a-z][a-z0-9-]{0,39}")
 _KEY = re.compile(r"[0-9a-f]{8,128}")
 _OWN_META = ("created", "bytes", "value_bytes", "value_crc")
 _HIDDEN = (".tmp-", ".old-")  # prefixes of folders that are being written, and being deleted; no key starts with them
-_LARGEST_EXACT = 2**53  # all integers up to this size are exact as float64
 
 
 class StoreError(KeyError):
@@ -60,91 +56,12 @@ class DamagedArtifactError(StoreError):
     """The artifact was damaged. It has been removed."""
 
 
+class ChangedBytesError(ValueError):
+    """The file of an object has other bytes than were written."""
+
+
 class UnreadableArtifactError(StoreError):
     """The artifact is whole, but this version of the program cannot read it. It has not been removed."""
-
-
-def _plain(value, where):
-    """Return ``value`` in types that JSON has, so that equal parameters give equal text; errors name ``where``."""
-    if hasattr(value, "dtype") and getattr(value, "shape", None) == ():  # a NumPy scalar
-        value = value.item()
-    if value is None or isinstance(value, (bool, str)):
-        return value
-    if isinstance(value, numbers.Integral):
-        return int(value)
-    if isinstance(value, float):
-        if not math.isfinite(value):
-            return {"float": repr(value)}
-        # 10.0 and 10 get the same key: forms and notebooks write the same number differently.
-        return int(value) if value.is_integer() and abs(value) <= _LARGEST_EXACT else value
-    if isinstance(value, (list, tuple)):
-        return [_plain(item, f"{where}[{i}]") for i, item in enumerate(value)]
-    if isinstance(value, dict):
-        for name in value:
-            if not isinstance(name, str):
-                raise TypeError(f"{where} has the key {name!r}; the keys of a parameter must be text")
-        return {name: _plain(item, f"{where}[{name!r}]") for name, item in value.items()}
-    raise TypeError(
-        f"{where} is a {type(value).__name__}, which cannot be part of a key; "
-        "give a number, text, True, False, None, or a list or dict of these"
-    )
-
-
-def artifact_key(kind: str, inputs: dict, params: dict, version: int = 1) -> str:
-    """Return the key of a result, which depends on its kind, inputs, parameters and version, and not on the code.
-
-    Parameters
-    ----------
-    kind : str
-        What the result is, such as ``"train"``.
-    inputs : dict
-        Fingerprints and keys of what the result is made from, by name.
-    params : dict
-        Everything else that decides the result: text, numbers, bools, None, and lists, tuples and dicts with text keys,
-        nested to any depth. The order of a dict's keys does not matter; a tuple equals a list; a NumPy scalar equals
-        the Python number of the same value; 10 and 10.0 are the same, True and 1 are not. Other floats are compared by
-        their ``repr``, so a change in the last digit gives another key.
-    version : int
-        Version of the kind, which is raised when the same inputs and parameters give another result than before.
-
-    Returns
-    -------
-    str
-        32 hex digits.
-
-    Raises
-    ------
-    TypeError
-        If a parameter has no canonical text, such as an array, a set or a function.
-    """
-    for name, value in (("inputs", inputs), ("params", params)):
-        if not isinstance(value, dict):
-            raise TypeError(f"{name} must be a dict, not {type(value).__name__}")
-    return _hashed([kind, _plain(inputs, "inputs"), _plain(params, "params"), int(version)])
-
-
-def key_with_code(kind: str, source: str, params: dict, code: str) -> str:
-    """Return the key that a result had when keys contained a hash of all code.
-
-    Parameters
-    ----------
-    kind, source : str
-        Kind of the result, and the key or fingerprint of what it was made from.
-    params : dict
-    code : str
-        The hash.
-
-    Returns
-    -------
-    str
-    """
-    return _hashed([kind, source, _plain(params, "params"), code])
-
-
-def _hashed(parts) -> str:
-    """Return the hash of a list that JSON can hold: 32 hex digits."""
-    text = json.dumps(parts, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
-    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 
 
 def _check_kind(kind):
@@ -256,12 +173,10 @@ def _careful(read, kind, key):
 def _is_whole(path, error) -> bool:
     """Return whether the file of the object is unchanged, so that the program is the cause of ``error``."""
     try:
-        file, written = _check_value(path), _read_meta(path).get("value_crc")
-        if file is None:
+        if _check_value(path) is None or isinstance(error, ChangedBytesError):
             return False
-        if written is None:  # artifacts of an early version have no CRC; these errors mean that a class has moved
-            return isinstance(error, (ImportError, AttributeError))
-        return _crc(file) == written
+        # Artifacts of an early version have no CRC; these errors mean that a class has moved.
+        return _read_meta(path).get("value_crc") is not None or isinstance(error, (ImportError, AttributeError))
     except (OSError, ValueError):
         return False
 
@@ -347,6 +262,9 @@ def _read_value(path):
     file = _check_value(path)
     if file is None:
         raise StoreError(f"{path.parent.name}/{path.name} holds no object, only files; see store.folder()")
+    written = _read_meta(path).get("value_crc")
+    if written is not None and _crc(file) != written:  # compared first: changed bytes may be read as another object
+        raise ChangedBytesError(f"{file.name} has other bytes than were written")
     return joblib.load(file)
 
 

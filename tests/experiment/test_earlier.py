@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from xmlcore import Ranking, experiment, store
+from xmlcore.artifact_keys import key_with_code
 from xmlcore.datasets import Dataset, load_saved
 from xmlcore.experiment import earlier
 
@@ -18,7 +19,7 @@ OLD_CODE = "0123456789abcdef"
 
 def keep_as_before(folder, source, params, module, name, value, **facts):
     """Write an artifact as the earlier program did: a pickled instance, under a key that holds the code's hash."""
-    key = store.key_with_code(folder, source, params, OLD_CODE)
+    key = key_with_code(folder, source, params, OLD_CODE)
     if module is not None:
         made_of = ModuleType(module)
         cls = type(name, (), {"__module__": module})

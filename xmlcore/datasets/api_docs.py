@@ -403,9 +403,10 @@ def load(progress):
     Dataset
     """
     from xmlcore import store
+    from xmlcore.artifact_keys import artifact_key
     from xmlcore.datasets.saved import as_plain, from_plain
 
-    key = store.artifact_key(KIND, {}, made_from())
+    key = artifact_key(KIND, {}, made_from())
     if store.exists(KIND, key):
         try:
             dataset = from_plain(store.load(KIND, key))

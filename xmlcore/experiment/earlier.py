@@ -10,6 +10,7 @@ import threading
 from types import ModuleType
 
 from xmlcore import store
+from xmlcore.artifact_keys import key_with_code
 from xmlcore.ranking import Ranking
 
 # Modules of early versions -> their classes whose instances were pickled.
@@ -56,7 +57,7 @@ def find(folder: str, source: str, params: dict) -> str | None:
         All parameters, as they counted for the key.
     """
     for code in _codes(folder, store.changed(folder)):
-        key = store.key_with_code(folder, source, params, code)
+        key = key_with_code(folder, source, params, code)
         if store.exists(folder, key):
             return key
     return None

@@ -16,6 +16,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from xmlcore import store
+from xmlcore.artifact_keys import artifact_key
 from xmlcore.experiment.catalog import SELECTORS
 from xmlcore.experiment.task import Estimate
 from xmlcore.system import cache_root, effective_jobs
@@ -109,7 +110,7 @@ def measure_speed() -> Speed:
 def _speed_key() -> str:
     """Return the key of the measured speed of this machine."""
     machine = {"name": platform.node(), "processor": platform.machine(), "cores": effective_jobs(None)}
-    return store.artifact_key(FOLDER, {}, machine, VERSION)
+    return artifact_key(FOLDER, {}, machine, VERSION)
 
 
 def benchmark() -> dict[str, float]:

@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from xmlcore import __version__, store
+from xmlcore.artifact_keys import artifact_key
 from xmlcore.experiment import earlier
 from xmlcore.experiment.code_version import code_version
 from xmlcore.progress import Progress, silent
@@ -207,7 +208,7 @@ class Task:
 
     def _key(self, version):
         """Return the key that the task has with this version of its kind."""
-        return store.artifact_key(self.kind, self.inputs, self.params_in_key(), version)
+        return artifact_key(self.kind, self.inputs, self.params_in_key(), version)
 
     @property
     def title(self) -> str:

@@ -1,0 +1,91 @@
+"""Keys of results: hashes of what decides a result, under which :mod:`xmlcore.store` keeps it."""
+
+import hashlib
+import json
+import math
+import numbers
+
+_LARGEST_EXACT = 2**53  # all integers up to this size are exact as float64
+
+
+def _plain(value, where):
+    """Return ``value`` in types that JSON has, so that equal parameters give equal text; errors name ``where``."""
+    if hasattr(value, "dtype") and getattr(value, "shape", None) == ():  # a NumPy scalar
+        value = value.item()
+    if value is None or isinstance(value, (bool, str)):
+        return value
+    if isinstance(value, numbers.Integral):
+        return int(value)
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            return {"float": repr(value)}
+        # 10.0 and 10 get the same key: forms and notebooks write the same number differently.
+        return int(value) if value.is_integer() and abs(value) <= _LARGEST_EXACT else value
+    if isinstance(value, (list, tuple)):
+        return [_plain(item, f"{where}[{i}]") for i, item in enumerate(value)]
+    if isinstance(value, dict):
+        for name in value:
+            if not isinstance(name, str):
+                raise TypeError(f"{where} has the key {name!r}; the keys of a parameter must be text")
+        return {name: _plain(item, f"{where}[{name!r}]") for name, item in value.items()}
+    raise TypeError(
+        f"{where} is a {type(value).__name__}, which cannot be part of a key; "
+        "give a number, text, True, False, None, or a list or dict of these"
+    )
+
+
+def artifact_key(kind: str, inputs: dict, params: dict, version: int = 1) -> str:
+    """Return the key of a result, which depends on its kind, inputs, parameters and version, and not on the code.
+
+    Parameters
+    ----------
+    kind : str
+        What the result is, such as ``"train"``.
+    inputs : dict
+        Fingerprints and keys of what the result is made from, by name.
+    params : dict
+        Everything else that decides the result: text, numbers, bools, None, and lists, tuples and dicts with text keys,
+        nested to any depth. The order of a dict's keys does not matter; a tuple equals a list; a NumPy scalar equals
+        the Python number of the same value; 10 and 10.0 are the same, True and 1 are not. Other floats are compared by
+        their ``repr``, so a change in the last digit gives another key.
+    version : int
+        Version of the kind, which is raised when the same inputs and parameters give another result than before.
+
+    Returns
+    -------
+    str
+        32 hex digits.
+
+    Raises
+    ------
+    TypeError
+        If a parameter has no canonical text, such as an array, a set or a function.
+    """
+    for name, value in (("inputs", inputs), ("params", params)):
+        if not isinstance(value, dict):
+            raise TypeError(f"{name} must be a dict, not {type(value).__name__}")
+    return _hashed([kind, _plain(inputs, "inputs"), _plain(params, "params"), int(version)])
+
+
+def key_with_code(kind: str, source: str, params: dict, code: str) -> str:
+    """Return the key that a result had when keys contained a hash of all code.
+
+    Parameters
+    ----------
+    kind, source : str
+        Kind of the result, and the key or fingerprint of what it was made from.
+    params : dict
+    code : str
+        The hash.
+
+    Returns
+    -------
+    str
+    """
+    return _hashed([kind, source, _plain(params, "params"), code])
+
+
+def _hashed(parts) -> str:
+    """Return the hash of a list that JSON can hold: 32 hex digits."""
+    text = json.dumps(parts, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
