@@ -4,8 +4,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from xmlcore.experiment import estimates
+from xmlcore.experiment.inputs import kept_run_and_model
 from xmlcore.experiment.task import Estimate, Task, as_plain, load, register
-from xmlcore.experiment.train import check_names, load_run_model, sampled_rows
+from xmlcore.experiment.train import check_names, sampled_rows
 from xmlcore.progress import silent
 from xmlcore.validation import check_count
 
@@ -82,8 +83,8 @@ class Explain(Task):
 
         n_rows, seed = self.params["n_rows"], self.params["seed"]
         progress("Reading the model", 0.0)
-        found = load("train", self.inputs["run"])
-        model, dataset = load_run_model(self.inputs["run"]), load_saved(found.fingerprint)
+        found, model = kept_run_and_model(self.inputs["run"], progress)
+        dataset = load_saved(found.fingerprint)
         filled = np.flatnonzero(np.diff(dataset.X_test.indptr))
         rows = filled[sampled_rows(filled.size, n_rows, seed)]
         X, labels = dataset.X_test[rows], found.ranking.labels[rows, 0]

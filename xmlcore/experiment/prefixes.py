@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from xmlcore import metrics
 from xmlcore.experiment import estimates
+from xmlcore.experiment.inputs import kept_run_and_model
 from xmlcore.experiment.task import Estimate, Task, load, register
 from xmlcore.experiment.train import LEAST_RANKED, check_names, load_run_model
 from xmlcore.progress import Progress, silent
@@ -174,6 +175,6 @@ class PrefixMeasures(Task):
         from xmlcore.datasets import load_saved
 
         progress("Reading the model", 0.0)
-        found = load("train", self.inputs["run"])
-        model, dataset = load_run_model(self.inputs["run"]), load_saved(found.fingerprint)
+        found, model = kept_run_and_model(self.inputs["run"], progress)
+        dataset = load_saved(found.fingerprint)
         return {"measures": prefix_measures(model, dataset, found.k, progress=progress)}

@@ -9,6 +9,7 @@ import scipy.sparse as sp
 
 from xmlcore.experiment import estimates
 from xmlcore.experiment.catalog import MODELS, NOISE
+from xmlcore.experiment.inputs import kept_run, kept_selection
 from xmlcore.experiment.task import Estimate, Task, as_plain, keep, load, register, task
 from xmlcore.experiment.train import (
     changed_params,
@@ -275,7 +276,7 @@ class TrainReduced(Task):
 
         progress("Reading data", 0.0)
         params = self.params
-        found = load("select", self.inputs["selection"])
+        found = kept_selection(self.inputs["selection"], progress)
         n_per_label = params["n_per_label"]
         if n_per_label is None:
             n_per_label = found.n_selected
@@ -292,7 +293,7 @@ class TrainReduced(Task):
             return report
 
         run_key = keep(self.whole(), part(0))
-        whole = load("train", run_key)
+        whole = kept_run(run_key, part(0))
         used = union_of(found.selected, n_per_label)
         if params["per_label"]:
             selected = found.selected[:, :n_per_label]

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from xmlcore.experiment import estimates
+from xmlcore.experiment.inputs import kept_run_and_model
 from xmlcore.experiment.task import Estimate, Task, as_plain, keep, load, register, task
-from xmlcore.experiment.train import check_names, load_run_model, sampled_rows
+from xmlcore.experiment.train import check_names, sampled_rows
 from xmlcore.progress import silent
 from xmlcore.validation import check_count
 
@@ -95,11 +96,12 @@ class MeasureRobustness(Task):
 
         progress("Reading the model", 0.0)
         start, params = time.perf_counter(), self.params
-        found = load("train", self.inputs["run"])
-        model, dataset = load_run_model(self.inputs["run"]), load_saved(found.fingerprint)
+        found, model = kept_run_and_model(self.inputs["run"], progress)
+        dataset = load_saved(found.fingerprint)
         surrogate, transferred = None, None
         if params["kind"] in ATTACKS and not hasattr(model, "log_proba_gradient"):
-            surrogate = load_run_model(keep(task("train", {"dataset": found.fingerprint}, {"k": found.k}), progress))
+            own = keep(task("train", {"dataset": found.fingerprint}, {"k": found.k}), progress)
+            _, surrogate = kept_run_and_model(own, progress)
             transferred = SURROGATE
         rows = sampled_rows(dataset.n_test, params["n_rows"], params["seed"])
         frame = robustness.evaluate(

@@ -9,8 +9,9 @@ import numpy as np
 from xmlcore import metrics
 from xmlcore.experiment import estimates
 from xmlcore.experiment.estimates import most_adversaries, rows_at_once
+from xmlcore.experiment.inputs import kept_run_and_model
 from xmlcore.experiment.task import Estimate, Task, as_plain, load, register
-from xmlcore.experiment.train import check_names, compile_kernels, estimator, load_run_model
+from xmlcore.experiment.train import check_names, compile_kernels, estimator
 from xmlcore.progress import Progress, part_of, silent
 from xmlcore.validation import check_count, csr_parts
 
@@ -318,10 +319,10 @@ class StudySampling(Task):
 
         progress("Reading the model", 0.0)
         start = time.perf_counter()
-        found = load("train", self.inputs["run"])
+        found, model = kept_run_and_model(self.inputs["run"], progress)
         if found.model != "DoubleSampling":
             raise TypeError(f"this task is for runs of DoubleSampling, not of {found.model}")
-        model, dataset = load_run_model(self.inputs["run"]), load_saved(found.fingerprint)
+        dataset = load_saved(found.fingerprint)
         sweep, candidates, buckets = sampling_study(
             dataset, found.params, model=model, progress=progress, **self.params
         )

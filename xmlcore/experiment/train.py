@@ -328,7 +328,8 @@ def load_run_model(key: str):
     xmlcore.store.MissingArtifactError
         No run is kept under the key.
     xmlcore.store.DamagedArtifactError
-        The model could not be read; the run has been removed with it.
+        The run could not be read and has been removed, or its model could not be read. A run whose model cannot be
+        read is not removed: make it again with :func:`xmlcore.experiment.remake`.
     """
     from xmlcore.models import load_model
 
@@ -338,10 +339,8 @@ def load_run_model(key: str):
     except (MemoryError, PermissionError):
         raise
     except Exception as error:
-        store.delete(FOLDER, key)
         raise store.DamagedArtifactError(
-            f"the model of run {key} was damaged, and the run has been removed ({type(error).__name__}: {error}); "
-            "make it again"
+            f"the model of run {key} was damaged ({type(error).__name__}: {error}); make the run again"
         ) from None
 
 
