@@ -4,7 +4,7 @@ import numpy as np
 import streamlit as st
 
 from pages.robustness import answer, noise
-from pages.shared import charts, format, run_names, server, tables, workspace
+from pages.shared import charts, format, jobs, results, run_names, tables, workspace
 from xmlcore import figures, robustness, store
 from xmlcore.models import ModelFormatError
 
@@ -19,10 +19,13 @@ def rows(data, fingerprint, runs, settings, files) -> None:
     chosen = np.unique([first, *(np.arange(1, ROWS_SHOWN) + first) % data.n_test])
     X = data.X_test[chosen]
     try:
-        noisy, attacked = _noisy(data, runs, settings, level, chosen)
+        found = _noisy(data, runs, settings, level, chosen)
     except (ValueError, store.StoreError, OSError, ModelFormatError) as error:
         st.info(format.plain(str(error)))
         return
+    if found is None:
+        return
+    noisy, attacked = found
     frame = _named(data, chosen, robustness.changed_values(X, noisy, FEATURES_SHOWN))
     if frame.empty:
         st.caption("These rows have no features.")
@@ -68,14 +71,21 @@ def _choose(data, scope, settings):
 
 
 def _noisy(data, runs, settings, level, chosen):
-    """Return the rows under noise, and, for an attack, a clause that names the model it is computed on."""
+    """Return the rows under noise, and, for an attack, a clause that names the model it is computed on.
+
+    Return None while this model cannot be read and is being made again.
+    """
     options, model, attacked, Y = dict(settings.options), None, "", None
     if settings.kind == "words":
         options["reference"] = data.X_train
     if settings.kind in noise.ATTACKS:
         titles = run_names.names(runs)
         for r in runs:
-            model = server.model(r["key"])
+            both = results.run_and_model(r)
+            if both is None:
+                jobs.watch(jobs.active("train", key=r["key"]))
+                return None
+            model = both[1]
             if hasattr(model, "log_proba_gradient"):
                 attacked, Y = f", attacked on {format.plain(titles[r['key']])}", data.Y_test[chosen]
                 break

@@ -4,8 +4,8 @@ import pandas as pd
 import streamlit as st
 
 from pages.sampling.view import MODEL, by_bucket
-from pages.shared import charts, run_names, tables
-from xmlcore import figures, store
+from pages.shared import charts, jobs, results, run_names, tables
+from xmlcore import figures
 
 OTHERS = 4  # most results of other models shown beside this one
 SHARES = ["candidate_recall", "accuracy", "macro_f1"]
@@ -54,10 +54,11 @@ def _frame(view, own, others):
     titles = run_names.names([view.record, *others])
     parts = [own.buckets.assign(run=titles[view.key], model=MODEL)]
     for r in others:
-        try:
-            parts.append(by_bucket(r["key"]).assign(run=titles[r["key"]], model=run_names.style_model(r)))
-        except (store.StoreError, OSError):
-            continue  # a damaged result was removed: the Train page says so
+        found = results.read(by_bucket, r)  # None: it cannot be read and is being made again
+        if found is not None:
+            parts.append(found.assign(run=titles[r["key"]], model=run_names.style_model(r)))
+        else:
+            jobs.watch(jobs.active("train", key=r["key"]))
     frame = pd.concat(parts, ignore_index=True)
     return frame[frame["n_rows"] > 0]
 

@@ -33,46 +33,47 @@ def run(record: dict):
     A damaged run is made again, and a message says so; to show the progress, the page must call
     :func:`pages.shared.begin.watch_training`.
     """
-    return _read(server.run, record)
+    return read(server.run, record)
 
 
 def run_and_model(record: dict):
     """Return a run and its model, as :func:`run` does."""
-    return _read(lambda key: (server.run(key), server.model(key)), record)
+    return read(lambda key: (server.run(key), server.model(key)), record)
 
 
 def selection(record: dict):
     """Return a selection, as :func:`run` does."""
-    return _read(server.selection, record)
+    return read(server.selection, record)
 
 
 def measures(record: dict):
     """Return the measures and times of a run, as :func:`run` does."""
-    return _read(server.measures, record)
+    return read(server.measures, record)
 
 
-def _read(read, record):
-    """Return what ``read`` returns for the record's key; None, with a message on the page, when it cannot be read."""
+def read(reading, record: dict):
+    """Return ``reading(key)`` for the key of a record; None, with a message, as :func:`run` does."""
     try:
-        return read(record["key"])
+        return reading(record["key"])
     except store.DamagedArtifactError:
-        _make_again(record)
+        _make_again(record, tasks.DAMAGED)
+    except store.UnreadableArtifactError:  # the file stays: another version of the program wrote it
+        _make_again(record, tasks.UNREADABLE)
     except (store.StoreError, OSError) as error:
         st.error(f"This result cannot be read: {format.plain(error)}. Make it again.")
     return None
 
 
-def _make_again(record):
-    """Start the task of a damaged result anew, or say that its settings no longer exist."""
+def _make_again(record, note):
+    """Start the task of a result that cannot be read anew, with a note, or say that its settings no longer exist."""
     try:
         task = task_of(record)
     except (ValueError, TypeError) as error:  # the program has changed since
-        st.error(
-            f"The stored result was damaged and has been removed. Its settings no longer exist: {format.plain(error)}."
-        )
+        st.error(f"The stored result cannot be read. Its settings no longer exist: {format.plain(error)}.")
         return
-    tasks.make_again(task)
-    st.warning(tasks.DAMAGED)
+    # A run whose model is damaged is kept until it is replaced; so is a result of another version of the program.
+    tasks.make_again(task, again=task.key == record["key"] and task.exists(), note=note)
+    st.warning(note)
 
 
 def mark(record: dict) -> None:

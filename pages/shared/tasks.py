@@ -10,7 +10,7 @@ from pages.shared import format, jobs, server, workspace
 from xmlcore import experiment, store
 
 AUTOMATIC_BELOW = 20.0  # seconds; a task with a shorter estimated time is started automatically
-DAMAGED = "The stored result was damaged and has been removed. It is being made again."
+DAMAGED = "The stored result was damaged. It is being made again."
 UNREADABLE = "The stored result was written by another version of the program, so it cannot be read. It is made again."
 MARKS = {
     "earlier code": "This result was made before the last change of the program. It is most likely still the same.",

@@ -5,7 +5,7 @@ import pytest
 from tests.pages.making import damage, estimate, figure, made_by_earlier_code, select, titles, train
 from xmlcore import experiment, store
 
-NOTE = "was damaged and has been removed. It is being made again."
+NOTE = "was damaged. It is being made again."
 MARK = "before the last change of the program"
 FEW = {"n_epochs": 3, "n_features": 4}
 GAUSSIAN = {"kind": "gaussian", "levels": [0.01, 0.05, 0.1], "options": {"support": "all"}}
@@ -57,6 +57,15 @@ def no_comparison(monkeypatch):
     estimate(monkeypatch, "compare_selections", 100.0)
 
 
+def damage_model(key):
+    """Cut the model of a kept run short."""
+    from pages.shared import server
+
+    arrays = store.folder("runs", key) / "model" / "arrays.npz"
+    arrays.write_bytes(arrays.read_bytes()[:100])
+    server.forget()
+
+
 def made_by_this_code(folder, key):
     try:
         return store.info(folder, key)["code"] != "0" * 16
@@ -76,6 +85,62 @@ def test_a_damaged_measurement_is_made_again(ready, make):
     page = ready.go(name).until(lambda s: drawn(title)(s) and task.exists())
     store.check(task.folder, task.key)
     assert not page.at.error
+
+
+def test_a_damaged_comparison_of_selections_is_made_again(ready):
+    select(ready, **FEW)
+    page = ready.go("features")
+    page.at.multiselect(key="features.methods").set_value(["Chi-squared"])
+    page.run().press("features.compare").until(drawn("Average precision by method"))
+    check_made_again(page, "compare_selections", drawn("Average precision by method"))
+
+
+def test_a_damaged_training_on_selected_features_is_made_again(ready):
+    def answered(page):
+        return "On the selected features **PLT** has a P@1" in page.text()
+
+    select(ready, **FEW)
+    page = ready.go("features").press("features.train").until(answered)
+    check_made_again(page, "reduced", answered)
+
+
+def check_made_again(page, kind, shown):
+    """Damage the only result of a kind, and check that the page says so and then shows it again."""
+    folder = experiment.KINDS[kind].folder
+    (record,) = store.entries(folder)
+    damage(folder, record["key"])
+    assert NOTE in page.run().text()
+    page.until(lambda s: store.exists(folder, record["key"]) and shown(s))
+    store.check(folder, record["key"])
+
+
+def test_a_run_whose_model_is_damaged_is_made_again_by_what_is_measured_on_robustness(ready):
+    key = train(ready)
+    damage_model(key)
+    page = ready.go("robustness").until(drawn("P@1 under"))
+    experiment.load_run_model(key)
+    assert not page.at.error
+
+
+def test_a_run_whose_model_is_damaged_is_made_again_for_test_rows_under_attack(ready, monkeypatch):
+    key = train(ready)
+    estimate(monkeypatch, "robustness", 100.0)  # nothing is measured by itself
+    page = ready.go("robustness")
+    page.at.selectbox(key="robustness.kind").set_value("fgsm")
+    damage_model(key)
+    page.run()
+    assert NOTE in page.text() and store.exists("runs", key)
+    page.until(drawn("Feature values at"))
+    experiment.load_run_model(key)
+
+
+def test_a_damaged_run_of_another_model_is_made_again_beside_double_sampling(ready):
+    other = train(ready, "OneVsRest", data=classes())
+    train(ready, "DoubleSampling", data=classes(), n_candidates=3)
+    damage("runs", other)
+    page = ready.go("sampling").until(lambda s: NOTE in s.text())
+    page.until(lambda s: store.exists("runs", other) and NOTE not in s.text())
+    store.check("runs", other)
 
 
 @pytest.mark.parametrize("make", MEASURED)
