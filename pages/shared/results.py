@@ -72,8 +72,8 @@ def _make_again(record, note):
         st.error(f"The stored result cannot be read. Its settings no longer exist: {format.plain(error)}.")
         return
     # A run whose model is damaged is kept until it is replaced; so is a result of another version of the program.
-    tasks.make_again(task, again=task.key == record["key"] and task.exists(), note=note)
-    st.warning(note)
+    started = tasks.make_again(task, again=task.key == record["key"] and task.exists(), note=note)
+    st.warning(note if started or jobs.active(key=task.key) else tasks.STOPPED)
 
 
 def mark(record: dict) -> None:

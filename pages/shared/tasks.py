@@ -12,6 +12,7 @@ from xmlcore import experiment, store
 AUTOMATIC_BELOW = 20.0  # seconds; a task with a shorter estimated time is started automatically
 DAMAGED = "The stored result was damaged. It is being made again."
 UNREADABLE = "The stored result was written by another version of the program, so it cannot be read. It is made again."
+STOPPED = "The stored result cannot be read, and making it again was stopped. Reload the page to make it again."
 MARKS = {
     "earlier code": "This result was made before the last change of the program. It is most likely still the same.",
     "earlier version": "This result was made by an earlier version of the program, and may differ from today's.",
@@ -223,12 +224,17 @@ def start(task, *, again: bool = False, note: str = "", about: str = "") -> bool
     return False
 
 
-def make_again(task, *, again: bool = False, note: str = DAMAGED) -> None:
-    """Start a task whose stored result cannot be read, and show ``note``; once per session, so that it cannot loop."""
+def make_again(task, *, again: bool = False, note: str = DAMAGED) -> bool:
+    """Start a task whose stored result cannot be read, and show ``note``; once per session, so that it cannot loop.
+
+    Return whether the task has been started now.
+    """
     started = st.session_state.setdefault(workspace.STARTED, set())
     if ("again", task.key) not in started:
         started |= {("again", task.key), task.key}
         start(task, again=again, note=note)
+        return True
+    return False
 
 
 def _about(task):

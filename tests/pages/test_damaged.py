@@ -134,6 +134,16 @@ def test_a_run_whose_model_is_damaged_is_made_again_for_test_rows_under_attack(r
     experiment.load_run_model(key)
 
 
+def test_a_run_that_was_not_made_again_says_how_to_make_it(ready):
+    from pages.shared import workspace
+
+    key = train(ready)
+    damage_model(key)
+    ready.at.session_state[workspace.STARTED] = {("again", key)}  # it was started in this session, and stopped
+    page = ready.go("explain")
+    assert NOTE not in page.text() and "Reload the page to make it again" in page.text()
+
+
 def test_a_damaged_run_of_another_model_is_made_again_beside_double_sampling(ready):
     other = train(ready, "OneVsRest", data=classes())
     train(ready, "DoubleSampling", data=classes(), n_candidates=3)
