@@ -1,5 +1,6 @@
 """The hash of the code changes with what the code does, and with nothing else."""
 
+import ast
 import shutil
 from importlib import metadata
 from pathlib import Path
@@ -9,7 +10,7 @@ import pytest
 
 import xmlcore
 from xmlcore.experiment import code_version
-from xmlcore.experiment.code_version import DECIDES, hash_of
+from xmlcore.experiment.code_version import DECIDES, LEFT_OUT, deciding_files, hash_of
 
 PACKAGE = Path(xmlcore.__file__).parent
 SOURCE = '''"""Docstring."""
@@ -111,8 +112,45 @@ def test_it_follows_the_libraries(package, library, monkeypatch):
     assert hash_of(package) != first
 
 
-def test_all_parts_of_the_package_that_decide_are_there():
-    assert all((PACKAGE / name).exists() for name in DECIDES)
+# Parts that deciding code imports, and that decide no result: messages on progress, the number of cores and the folders
+# of this machine, where results are kept, and worker processes.
+DECIDES_NOTHING = {"progress", "system", "store", "jobs"}
+
+
+def imported_parts(path):
+    """Parts of xmlcore that a file imports anywhere: ``models`` for ``from xmlcore.models.plt import PLT``."""
+    for node in ast.walk(ast.parse(path.read_bytes())):
+        names = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path} imports relatively"
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        parts = (name.split(".")[1] for name in names if name.startswith("xmlcore."))
+        yield from (part for part in parts if (PACKAGE / part).is_dir() or (PACKAGE / f"{part}.py").is_file())
+
+
+def test_all_parts_that_deciding_code_imports_count():
+    assert all((PACKAGE / name).exists() for name in [*DECIDES, *LEFT_OUT])
+    needed = {"experiment"}  # what runs tasks, and what that imports, directly or not
+    files = deciding_files(PACKAGE)
+    while True:
+        within = [name for name in files if name.split("/")[0].removesuffix(".py") in needed]
+        more = {part for name in within for part in imported_parts(PACKAGE / name)} - DECIDES_NOTHING - needed
+        if not more:
+            break
+        needed |= more
+    assert needed == {name.removesuffix(".py") for name in DECIDES}
+
+
+def test_files_that_only_estimate_or_find_do_not_count(package):
+    before = hash_of(package)
+    (package / "experiment").mkdir()
+    for name in LEFT_OUT:
+        (package / name).write_text("x = 1\n")
+    assert hash_of(package) == before
+    (package / "experiment" / "train.py").write_text("x = 1\n")
+    assert hash_of(package) != before
 
 
 def test_a_changed_help_text_of_a_model_changes_nothing(tmp_path):

@@ -9,9 +9,10 @@ A kind of task is a file of this package; :mod:`xmlcore.experiment.task` says ho
 """
 
 from xmlcore.experiment import explanations, prepare, robustness  # noqa: F401  the import registers their kinds of task
+from xmlcore.experiment.adversaries import most_adversaries
 from xmlcore.experiment.catalog import MODELS, SELECTORS
 from xmlcore.experiment.compare_selections import compare_selections, comparison_titles
-from xmlcore.experiment.estimates import candidate_bytes, measure_speed, most_adversaries, selection_plan
+from xmlcore.experiment.estimates import candidate_bytes, measure_speed, selection_plan
 from xmlcore.experiment.prefixes import prefix_measures, prefix_points
 from xmlcore.experiment.reduced import PerLabelOneVsRest, fitting_depth, union_of
 from xmlcore.experiment.sampling import sampling_study

@@ -17,10 +17,21 @@ DECIDES = (
     "robustness",
     "selection",
     "arrays.py",
+    "augmentation.py",
+    "noise.py",
     "parallel.py",
     "parameters.py",
     "ranking.py",
     "validation.py",
+)
+# Files in these folders that decide no result: they estimate, compile, find results of early versions, or pair runs.
+LEFT_OUT = frozenset(
+    {
+        "experiment/earlier.py",
+        "experiment/estimates.py",
+        "experiment/twins.py",
+        "experiment/warm_up.py",
+    }
 )
 LIBRARIES = ("numpy", "scipy", "numba")
 TEXTS = frozenset(
@@ -32,8 +43,9 @@ TEXTS = frozenset(
 def code_version() -> str:
     """Return a hash of the code that decides results, computed once per process.
 
-    It covers the source files in :data:`DECIDES` without comments, docstrings and the layout of lines, without the
-    texts of :class:`~xmlcore.parameters.Parameter` and of the catalog, and the versions of NumPy, SciPy and Numba.
+    It covers the source files in :data:`DECIDES` but not those in :data:`LEFT_OUT`, without comments, docstrings and
+    the layout of lines, without the texts of :class:`~xmlcore.parameters.Parameter` and of the catalog, and the
+    versions of NumPy, SciPy and Numba.
 
     Returns
     -------
@@ -46,17 +58,22 @@ def code_version() -> str:
 def hash_of(package: Path) -> str:
     """Return what :func:`code_version` returns, for the sources in a folder as they are now."""
     digest = hashlib.blake2b(digest_size=8)
-    for name in DECIDES:
-        place = package / name
-        files = [place] if place.suffix else place.rglob("*.py")
-        for path in sorted((p for p in files if p.is_file()), key=lambda p: p.relative_to(package).as_posix()):
-            text = _meaning(ast.parse(path.read_bytes()))
-            digest.update(
-                f"{path.relative_to(package).as_posix()} {len(text)}\n{text}".encode("utf-8", "surrogatepass")
-            )
+    for name in deciding_files(package):
+        text = _meaning(ast.parse((package / name).read_bytes()))
+        digest.update(f"{name} {len(text)}\n{text}".encode("utf-8", "surrogatepass"))
     for library in LIBRARIES:
         digest.update(f"{library} {metadata.version(library)}\n".encode())
     return digest.hexdigest()
+
+
+def deciding_files(package: Path) -> list[str]:
+    """Return the files in a folder of sources that decide results, as paths within the folder."""
+    found = []
+    for part in DECIDES:
+        place = package / part
+        files = [place] if place.suffix else place.rglob("*.py")
+        found += sorted(path.relative_to(package).as_posix() for path in files if path.is_file())
+    return [name for name in found if name not in LEFT_OUT]
 
 
 def _meaning(tree) -> str:

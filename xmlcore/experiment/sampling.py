@@ -8,7 +8,8 @@ import numpy as np
 
 from xmlcore import metrics
 from xmlcore.experiment import estimates
-from xmlcore.experiment.estimates import most_adversaries, rows_at_once
+from xmlcore.experiment.adversaries import most_adversaries
+from xmlcore.experiment.estimates import rows_at_once
 from xmlcore.experiment.inputs import kept_run_and_model
 from xmlcore.experiment.task import Estimate, Task, as_plain, load, register
 from xmlcore.experiment.train import check_names, compile_kernels, estimator
