@@ -145,3 +145,8 @@ def test_estimates_are_within_a_factor_of_three(name, request):
         if not (about <= FACTOR * most + SLACK and least <= FACTOR * about + SLACK)
     ]
     assert not far, "\n".join([f"on {name}:", *far])
+
+
+def test_a_model_without_an_estimate_of_its_own_is_estimated_as_one_classifier_per_label(words):
+    params = experiment.full_params("OneVsRest")
+    assert estimates.train(words, "another", params) == estimates.train(words, "OneVsRest", params)

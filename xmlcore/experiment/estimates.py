@@ -17,6 +17,7 @@ import numpy as np
 
 from xmlcore import store
 from xmlcore.artifact_keys import artifact_key
+from xmlcore.experiment.adversaries import most_adversaries
 from xmlcore.experiment.catalog import SELECTORS
 from xmlcore.experiment.task import Estimate
 from xmlcore.system import cache_root, effective_jobs
@@ -162,7 +163,8 @@ def train(dataset, model: str, params: dict) -> Estimate:
     ----------
     dataset : Dataset
     model : str
-        A key of :data:`xmlcore.experiment.MODELS`.
+        A key of :data:`xmlcore.experiment.MODELS`. A model without an entry in ``_TRAININGS`` is estimated as
+        OneVsRest: each label trained on all rows.
     params : dict
         All parameters of the model.
     """
@@ -175,7 +177,7 @@ def train(dataset, model: str, params: dict) -> Estimate:
         nonzeros += ratio * (n_rows * dataset.n_features if support == "all" else nonzeros)
         n_rows *= 1 + ratio
     labels = dataset.Y_train.nnz / dataset.n_train  # mean number of labels of a row
-    fitting, predicting = _TRAININGS[model](params, n_rows, nonzeros, labels, dataset)
+    fitting, predicting = _TRAININGS.get(model, _one_vs_rest)(params, n_rows, nonzeros, labels, dataset)
     now = speed()
     return Estimate(START + _wall(fitting * now.training + predicting * now.prediction), int(n_bytes))
 
@@ -402,29 +404,6 @@ def sampling(run, dataset, wanted: dict) -> Estimate:
     n_features = len(names_of_features(params.get("features", "paper"), params.get("candidates_from") == "plt"))
     predicting = candidate_bytes(dataset.n_test, max(wanted["n_candidates"], default=0))
     return Estimate(seconds, int(max(pairs * (8 * n_features + 1), predicting)))  # float64 features and a sign
-
-
-def most_adversaries(params: dict, n_classes: int) -> int:
-    """Return the largest number of adversaries that an example can have.
-
-    A larger ``n_adversarial`` gives the same training as this number.
-
-    Parameters
-    ----------
-    params : dict
-        Parameters of a run of DoubleSampling.
-    n_classes : int
-        Classes with training rows.
-
-    Returns
-    -------
-    int
-        All other classes, or all other candidates with ``adversaries="candidates"``; at least 1.
-    """
-    among = n_classes
-    if params.get("adversaries", "random") == "candidates":
-        among = min(among, int(params["n_candidates"]))
-    return max(1, among - 1)
 
 
 def candidate_bytes(n_rows: int, n_candidates: int) -> int:

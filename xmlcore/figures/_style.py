@@ -118,7 +118,10 @@ def new_figure(title: str, *, shown: int, total: int) -> go.Figure:
 
 
 def run_style(model: str, before: int = 0) -> dict:
-    """Return colour and mark of a model, and a dash that differs from ``before`` earlier runs of it in the figure."""
+    """Return colour and mark of a model, and a dash that differs from ``before`` earlier runs of it in the figure.
+
+    A model without an entry in :data:`MODEL_COLORS` and :data:`MODEL_MARKS` is purple, with stars.
+    """
     return {
         "color": MODEL_COLORS.get(model, PURPLE),
         "mark": MODEL_MARKS.get(model, "star"),
