@@ -1,12 +1,12 @@
 """Search settings of LdSM for one data set, on held-out thirds of its training rows alone.
 
-    python -m benchmarks.choose_trees FOLDER NAME [--search coordinate] [--budget 40] [--trees 10] [--threads 2]
+    python -m benchmarks.choose_ldsm FOLDER NAME [--search coordinate] [--budget 40] [--trees 10] [--threads 2]
 
-FOLDER is that of `benchmarks.trees`; test files are not opened, and the folds are the same. GRID says what is tried:
+FOLDER is that of `benchmarks.ldsm`; test files are not opened, and the folds are the same. GRID says what is tried:
 add a parameter of LdSM to it, or values. "coordinate" starts at the reference settings, tries all values of one
 parameter after the other, keeps the best, and goes round until nothing gets better; "random" draws settings. The best
 is the one with the highest mean of P@1, P@3 and P@5. Prints a ranking; every candidate's figures go to
-results/trees_choice.json, where those of the same sources, folds and number of trees are found again instead of being
+results/ldsm_choice.json, where those of the same sources, folds and number of trees are found again instead of being
 measured twice.
 """
 
@@ -144,7 +144,7 @@ def ranking(candidates, start, most=20):
 
 def main():
     parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.choose_trees",
+        prog="python -m benchmarks.choose_ldsm",
         description=__doc__.split("\n\n")[0],
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
