@@ -8,9 +8,12 @@ from pages.shared.noise_supports import SUPPORTS
 from xmlcore import robustness
 from xmlcore.experiment import estimates
 from xmlcore.experiment import twins as pairs
+from xmlcore.experiment.catalog import NOISE
 from xmlcore.experiment.twins import trained_with_noise
 
 LARGE = 1 << 30  # bytes; a warning is shown when the noisy copies need more memory
+SIGMA, RATIO, SUPPORT = NOISE  # parameters of training with noise, with the ranges that forms offer
+LEAST_SIGMA = 1e-6  # units of the feature values; sigma 0 is not offered, because a twin is trained with noise
 
 
 def twins(data, fingerprint, runs, past, k) -> None:
@@ -57,41 +60,46 @@ def twins(data, fingerprint, runs, past, k) -> None:
 def _choose(data, fingerprint, plain):
     """Return the record of the run that gets a twin; sigma, copies per row and support of the noise."""
     by_key, titles = {r["key"]: r for r in plain}, run_names.names(plain)
+    first_sigma = robustness.training_sigma(choices.scale(fingerprint))
+    most_sigma = max(SIGMA.maximum, first_sigma)  # large feature values get a large first sigma
     one, two, three, four = st.columns([2, 1, 1, 2], vertical_alignment="bottom")
     with one:
         key = st.selectbox("Twin of", list(by_key), format_func=titles.get, key="robustness.twin.of")
     with two:
         sigma = st.number_input(
             "σ",
-            min_value=1e-6,
+            min_value=LEAST_SIGMA,
+            max_value=most_sigma,
             format="%g",
             **workspace.keep(
                 f"robustness.twin.sigma {fingerprint[:8]}",
-                robustness.training_sigma(choices.scale(fingerprint)),
-                lambda v: isinstance(v, float) and v > 0,
+                first_sigma,
+                lambda v: isinstance(v, float) and LEAST_SIGMA <= v <= most_sigma,
             ),
-            help="Standard deviation of the noise, in the units of the feature values. The paper takes 0.05.",
+            help=SIGMA.help,
         )
     with three:
         ratio = st.number_input(
             "Copies per row",
-            min_value=0.01,
-            max_value=100.0,
+            min_value=RATIO.minimum,
+            max_value=RATIO.maximum,
             format="%g",
-            **workspace.keep("robustness.twin.ratio", 1.0, lambda v: isinstance(v, float) and 0.01 <= v <= 100),
-            help="Noisy copies added for each training row. 1, as in the paper, doubles the rows and so at least "
-            "doubles the training time.",
+            **workspace.keep(
+                "robustness.twin.ratio",
+                RATIO.default,
+                lambda v: isinstance(v, float) and RATIO.minimum <= v <= RATIO.maximum,
+            ),
+            help=RATIO.help,
         )
     with four:
         support = st.selectbox(
             "Noise on",
-            list(SUPPORTS),
+            SUPPORT.options,
             format_func=SUPPORTS.get,
             **workspace.keep(
-                f"robustness.twin.support {fingerprint[:8]}", _first_support(data, ratio), options=list(SUPPORTS)
+                f"robustness.twin.support {fingerprint[:8]}", _first_support(data, ratio), options=SUPPORT.options
             ),
-            help="Noise on all features gives a copy a value of each of them, also where the row has 0: time and "
-            "memory of training then grow with rows times features.",
+            help=SUPPORT.help,
         )
     return by_key[key], sigma, ratio, support
 

@@ -40,15 +40,31 @@ class ModelInfo:
     def filled(self, name: str, params: dict | None) -> dict:
         """Return parameters with the defaults filled in.
 
+        A value is accepted if the estimator accepts it, also when the form does not offer it.
+
+        Parameters
+        ----------
+        name : str
+            Name of the model or method in messages.
+        params : dict or None
+            Parameters that differ from the defaults.
+
+        Returns
+        -------
+        dict
+
         Raises
         ------
-        ValueError
-            One that is not there; ``name`` is what to call this in it.
+        ValueError, TypeError
+            There is no parameter of that name, or its value is not accepted; the message names it.
         """
         defaults = {p.name: p.default for p in self.parameters}
         unknown = set(params or {}) - set(defaults)
         if unknown:
             raise ValueError(f"{name} has no parameter {', '.join(sorted(unknown))}: it has {', '.join(defaults)}")
+        accepted = {p.name: p for p in (*NOISE_ACCEPTED, *self.cls.PARAMETERS)}
+        for parameter, value in (params or {}).items():
+            accepted[parameter].check(value)
         return {**defaults, **(params or {})}
 
     @property
@@ -59,7 +75,7 @@ class ModelInfo:
 
 
 def _noise() -> tuple[Parameter, ...]:
-    """Return the parameters of training with noise under the names and bounds of a form."""
+    """Return the parameters of training with noise under the names that they have among a model's parameters."""
     table = {p.name: replace(p, in_form=True, advanced=True) for p in AdversarialTraining.PARAMETERS}
     sigma = table["sigma"]
     return (
@@ -69,15 +85,16 @@ def _noise() -> tuple[Parameter, ...]:
             help=f"{sigma.help} 0 trains on the rows as they are.",
             default=0.0,
             above=False,
-            maximum=1e6,
+            offered=(0.0, 1e6),
         ),
-        replace(table["augment_ratio"], name="noise_ratio", minimum=0.01, maximum=100.0, above=False),
+        replace(table["augment_ratio"], name="noise_ratio", offered=(0.01, 100.0)),
         table["noise_support"],
     )
 
 
-# Training on noisy copies of rows beside the clean rows, which every model can.
-NOISE = _noise()
+# Training on noisy copies of rows beside the clean rows, which every model can: what is accepted, and what forms offer.
+NOISE_ACCEPTED = _noise()
+NOISE = in_form(NOISE_ACCEPTED)
 
 MODELS = {
     "PLT": ModelInfo(
