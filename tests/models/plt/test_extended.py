@@ -116,3 +116,8 @@ def test_saved_and_read_it_is_the_same(tmp_path):
 def test_training_with_noise_checks_the_parameters():
     with pytest.raises(ValueError, match="augment_ratio must be above 0"):
         ExtendedPLT(augment_ratio=0).fit_for_adversarial_examples(*problem())
+
+
+def test_an_unknown_parameter_is_refused_by_the_name_of_the_class_with_the_names_there_are():
+    with pytest.raises(TypeError, match="^ExtendedPLT has no parameter bogus: it has .*max_leaf_labels.*noise_support"):
+        ExtendedPLT(bogus=1)

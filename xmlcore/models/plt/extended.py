@@ -52,6 +52,10 @@ class ExtendedPLT(PLT):
     PARAMETERS = (*PLT.PARAMETERS, *NOISE_PARAMETERS)
 
     def __init__(self, *, sigma=0.05, augment_ratio=1.0, noise_support="all", **plt_params):
+        unknown = sorted(set(plt_params) - {parameter.name for parameter in PLT.PARAMETERS})
+        if unknown:
+            known = ", ".join(parameter.name for parameter in self.PARAMETERS)
+            raise TypeError(f"ExtendedPLT has no parameter {', '.join(unknown)}: it has {known}")
         super().__init__(**plt_params)
         self.sigma = sigma
         self.augment_ratio = augment_ratio
