@@ -108,11 +108,11 @@ def _n_features(data):
 
 
 def _params(data, method) -> dict:
-    """Return all parameters of the method as the form has them."""
+    """Return all parameters of the method as the form has them, whether they are allowed or not."""
     share = st.session_state["features.way"] == "share"
     kept = st.session_state["features.share"] if share else st.session_state[f"features.count {data.n_features}"]
     params = forms.values(method, experiment.SELECTORS[method], skip=("n_features",))
-    return experiment.selection_params(method, params | {"n_features": float(kept) if share else int(kept)})
+    return params | {"n_features": float(kept) if share else int(kept)}
 
 
 def _problems(data, fingerprint, method, params) -> list[str]:

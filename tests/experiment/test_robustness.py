@@ -65,3 +65,17 @@ def test_a_model_without_a_gradient_is_attacked_through_a_plt_and_the_result_nam
         ]
         assert at_1["value"].iloc[-1] < at_1["value"].iloc[0]
     assert experiment.keep(train(fingerprint, "PLT")) == own
+
+
+@pytest.mark.parametrize(
+    "params, message",
+    [
+        ({"levels": [0.1]}, "needs the parameter kind"),
+        ({"kind": "words"}, "needs the parameter levels"),
+        ({}, "needs the parameter kind and levels"),
+        ({"kind": "salt", "levels": [0.1]}, "unknown kind 'salt'.*gaussian, words, fgsm, pgd"),
+    ],
+)
+def test_kind_and_levels_are_needed(params, message):
+    with pytest.raises(ValueError, match=message):
+        experiment.task("robustness", {"run": "0" * 32}, params)

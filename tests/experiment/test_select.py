@@ -118,3 +118,8 @@ def test_estimates_are_numbers_before_anything_is_done(words):
     assert experiment.selection_plan(words, "FALS")["order"]
     with pytest.raises(ValueError, match="FILS"):
         experiment.selection_plan(words, "FALS", {"pattern": "FILS", "attribution": "lrp"})
+
+
+def test_a_value_that_the_method_refuses_is_refused_when_the_task_is_made():
+    with pytest.raises(TypeError, match="n_epochs"):
+        select("0" * 32, "FALS", {"n_epochs": "ten"})

@@ -156,3 +156,21 @@ def test_noise_in_training_makes_a_twin_of_the_same_class(data):
     found = experiment.load("train", key).ranking
     np.testing.assert_array_equal(found.scores, expected.predict_topk(data.X_test, 5).scores)
     np.testing.assert_array_equal(model.predict_topk(data.X_test, 5).scores, found.scores)
+
+
+@pytest.mark.parametrize(
+    "model, params, error, message",
+    [
+        ("OneVsRest", {"C": "ten"}, TypeError, "C must be a finite number, not 'ten'"),
+        ("PLT", {"arity": 1}, ValueError, "arity"),
+        ("PLT", {"noise_sigma": -0.1}, ValueError, "noise_sigma"),
+        ("LdSM", {"noise_support": "some"}, ValueError, "noise_support must be one of all, nonzero"),
+    ],
+)
+def test_a_value_that_the_model_refuses_is_refused_when_the_task_is_made(model, params, error, message):
+    with pytest.raises(error, match=message):
+        train("0" * 32, model, params)
+
+
+def test_a_value_that_only_the_form_does_not_offer_is_accepted():
+    assert train("0" * 32, "OneVsRest", {"C": 1e5, "noise_ratio": 0.001}).params["params"]["C"] == 1e5

@@ -76,6 +76,11 @@ class MeasureRobustness(Task):
     def complete(self, params):
         params = {"options": None, "n_repeats": 3, "seed": 0, "n_rows": None} | params
         check_names(params, ("kind", "levels", "options", "n_repeats", "seed", "n_rows"))
+        missing = [name for name in ("kind", "levels") if name not in params]
+        if missing:
+            raise ValueError(f"robustness needs the parameter {' and '.join(missing)}")
+        if params["kind"] not in NAMES:
+            raise ValueError(f"unknown kind {params['kind']!r} of noise or attack: known are {', '.join(NAMES)}")
         return params | {
             "levels": sorted({float(level) for level in params["levels"]}),
             "options": dict(params["options"] or {}),

@@ -100,8 +100,8 @@ def selection_params(method: str, params: dict | None = None) -> dict:
 
     Raises
     ------
-    ValueError
-        Unknown method or parameter.
+    ValueError, TypeError
+        Unknown method or parameter, or a value that the method does not accept.
     """
     if method not in SELECTORS:
         raise ValueError(f"unknown method {method!r}: known are {', '.join(SELECTORS)}")

@@ -117,8 +117,8 @@ def full_params(model: str, params: dict | None = None) -> dict:
 
     Raises
     ------
-    ValueError
-        Unknown model or parameter.
+    ValueError, TypeError
+        Unknown model or parameter, or a value that the model does not accept.
     """
     if model not in MODELS:
         raise ValueError(f"unknown model {model!r}: known are {', '.join(MODELS)}")
