@@ -113,8 +113,8 @@ def test_it_follows_the_libraries(package, library, monkeypatch):
 
 
 # Parts that deciding code imports, and that decide no result: messages on progress, the number of cores and the folders
-# of this machine, where results are kept, and worker processes.
-DECIDES_NOTHING = {"progress", "system", "store", "jobs"}
+# of this machine, the kept files and their keys, and worker processes.
+DECIDES_NOTHING = {"progress", "system", "store", "artifact_keys", "jobs"}
 
 
 def imported_parts(path):
