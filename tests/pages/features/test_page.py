@@ -72,7 +72,7 @@ def test_the_page_names_the_features_of_a_label_that_is_searched_for(page, found
     words = [
         f"**{name}** (in {rows:{'.3g' if rows >= 10 else '.2g'}} % of its rows)" for name, rows in zip(best, share)
     ]
-    assert f"for **topic *5*** is most sensitive to {words[0]}, {words[1]} and {words[2]}." in page.text()
+    assert f"for the label **topic *5*** is most sensitive to {words[0]}, {words[1]} and {words[2]}." in page.text()
     bars = figure(page, "Features of topic *5*")
     assert bars["layout"]["yaxis"]["ticktext"] == best
     table = page.frame("rank", "name", "with_label")
