@@ -79,3 +79,20 @@ def test_a_model_without_a_gradient_is_attacked_through_a_plt_and_the_result_nam
 def test_kind_and_levels_are_needed(params, message):
     with pytest.raises(ValueError, match=message):
         experiment.task("robustness", {"run": "0" * 32}, params)
+
+
+@pytest.mark.parametrize(
+    ("kind", "some", "all_of_them"),
+    [
+        ("gaussian", {}, {"support": "all"}),
+        ("words", {"drop": False}, {"drop": False, "swap": True, "insert": True, "reference": None}),
+        ("fgsm", {"norm": "inf"}, {"norm": "inf", "support": "all", "objective": "margin", "nonnegative": False}),
+        ("pgd", {"n_steps": 20}, {"norm": 2, "support": "all", "random_start": False}),
+    ],
+)
+def test_options_at_their_defaults_do_not_change_the_key(kind, some, all_of_them):
+    def made(options):
+        wanted = {"kind": kind, "levels": [0.1], "options": options}
+        return experiment.task("robustness", {"run": "ab" * 16}, wanted)
+
+    assert made(some).key == made(all_of_them).key != made({**all_of_them, "support": "nonzero"}).key

@@ -1,7 +1,7 @@
 """Measures of kept runs on test rows that are changed by noise or attacks."""
 
 import time
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, fields
 from typing import TYPE_CHECKING
 
 from xmlcore.experiment import estimates
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 FOLDER = "robustness"
 ATTACKS = ("fgsm", "pgd")
 NAMES = {"gaussian": "Gaussian noise", "words": "changed words", "fgsm": "the FGSM attack", "pgd": "the PGD attack"}
+STATED = ("support", "norm", "drop", "swap", "insert", "random_start")  # options that parameters of tasks always have
 SURROGATE = "PLT with default settings, trained on the same rows"
 
 
@@ -83,7 +84,7 @@ class MeasureRobustness(Task):
             raise ValueError(f"unknown kind {params['kind']!r} of noise or attack: known are {', '.join(NAMES)}")
         return params | {
             "levels": sorted({float(level) for level in params["levels"]}),
-            "options": dict(params["options"] or {}),
+            "options": _stated(params["kind"], params["options"] or {}),
             "n_repeats": check_count(params["n_repeats"], "n_repeats"),
         }
 
@@ -131,3 +132,15 @@ class MeasureRobustness(Task):
             **params | {"n_rows": rows.size},
         )
         return as_plain(made)
+
+
+def _stated(kind, options) -> dict:
+    """Return the options of a perturbation so that equal perturbations have equal options.
+
+    Options named in ``STATED`` get their default where they are missing. Others are left out where they have it.
+    """
+    from xmlcore.robustness.perturbations import perturbation_class
+
+    defaults = {f.name: f.default for f in fields(perturbation_class(kind)) if f.default is not MISSING}
+    asked = {name: value for name, value in options.items() if name in STATED or value != defaults.get(name, MISSING)}
+    return {name: value for name, value in defaults.items() if name in STATED} | asked
