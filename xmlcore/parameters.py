@@ -14,6 +14,7 @@ from xmlcore.validation import check_count, check_number
 DOC_WIDTH = 110  # characters in a line of a generated docstring, without the indentation
 UNBOUNDED_INT = 2**31 - 1  # from this maximum on, a docstring names no upper bound of an int
 UNBOUNDED_FLOAT = 1e30  # the same for a float
+ORIGINAL = inspect.Parameter.empty  # ``before`` of a parameter that its estimator has had from the start
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,10 @@ class Parameter:
         Further values that are accepted, such as -1.
     details : str
         Sentences that the docstring has after ``help``, and the form does not show.
+    before : object
+        For a parameter that was added later: the value with which the estimator does what it did without the
+        parameter. Keys of results leave the parameter out when it has this value, so results that were kept before it
+        was added are still found.
     """
 
     name: str
@@ -82,6 +87,7 @@ class Parameter:
     below: bool = False
     others: tuple = ()
     details: str = ""
+    before: Any = ORIGINAL
 
     def check(self, value) -> None:
         """Raise an error that names the parameter, unless the estimator accepts ``value``.

@@ -216,6 +216,27 @@ def test_a_changed_help_text_finds_every_kept_result(monkeypatch):
     assert experiment.task("train", {"dataset": "ab" * 16}).key == made.key
 
 
+def test_a_parameter_that_was_added_finds_every_result_of_before(monkeypatch):
+    from dataclasses import replace
+
+    from xmlcore.experiment.catalog import MODELS
+    from xmlcore.parameters import Parameter
+
+    def made(**params):
+        return experiment.task("train", {"dataset": "ab" * 16}, {"params": params})
+
+    before = made()
+    new = Parameter("added", "Added", "Something new.", "float", 1.0, before=0.0)
+    later = replace(MODELS["PLT"], parameters=(*MODELS["PLT"].parameters, new))
+    monkeypatch.setattr(later.cls, "PARAMETERS", (*later.cls.PARAMETERS, new))
+    monkeypatch.setitem(MODELS, "PLT", later)
+    assert made(added=0.0).params["params"]["added"] == 0 and made(added=0.0).key == before.key
+    assert made().params["params"]["added"] == 1 and made().key != before.key  # the new default does something else
+    reduced = experiment.task("reduced", {"selection": "ab" * 16}, {"model": "PLT", "params": {"added": 0.0}}).key
+    monkeypatch.undo()
+    assert reduced == experiment.task("reduced", {"selection": "ab" * 16}, {"model": "PLT"}).key
+
+
 # --- values are plain
 
 ALLOWED = (

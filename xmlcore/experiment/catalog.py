@@ -7,7 +7,7 @@ from xmlcore.models.double_sampling import DoubleSampling
 from xmlcore.models.ldsm import LdSM
 from xmlcore.models.one_vs_rest import OneVsRest
 from xmlcore.models.plt import PLT
-from xmlcore.parameters import Parameter, in_form
+from xmlcore.parameters import ORIGINAL, Parameter, in_form
 from xmlcore.robustness import AdversarialTraining
 from xmlcore.selection.fals import FALS
 from xmlcore.selection.rivals import (
@@ -199,3 +199,33 @@ SELECTORS = {
         parameters=in_form(RandomForestSelection.PARAMETERS),
     ),
 }
+
+
+def without_additions(value):
+    """Leave out parameters of models and selectors that do what was done before these parameters were added.
+
+    Parameters
+    ----------
+    value : object
+        Parameters of a task. Those of a model or selector are the dict ``"params"`` beside its name, ``"model"`` or
+        ``"method"``, at any depth.
+
+    Returns
+    -------
+    object
+        A copy of ``value`` without the parameters whose value is :attr:`Parameter.before`.
+    """
+    if isinstance(value, (list, tuple)):
+        return [without_additions(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    value = {name: without_additions(item) for name, item in value.items()}
+    about = MODELS.get(value.get("model")) or SELECTORS.get(value.get("method"))
+    if about is not None and isinstance(value.get("params"), dict):
+        before = {p.name: p.before for p in about.parameters if p.before is not ORIGINAL}
+        value["params"] = {
+            name: item
+            for name, item in value["params"].items()
+            if name not in before or (type(item) is bool, item) != (type(before[name]) is bool, before[name])
+        }
+    return value

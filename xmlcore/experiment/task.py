@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from xmlcore import __version__, store
 from xmlcore.artifact_keys import artifact_key
 from xmlcore.experiment import earlier
+from xmlcore.experiment.catalog import without_additions
 from xmlcore.experiment.code_version import code_version
 from xmlcore.progress import Progress, silent
 from xmlcore.ranking import Ranking
@@ -131,6 +132,8 @@ class Task:
     def params_in_key(self) -> dict:
         """Return the parameters that the key is computed from; by default :attr:`params`.
 
+        The key leaves out those that :func:`xmlcore.experiment.catalog.without_additions` leaves out.
+
         Returns
         -------
         dict
@@ -208,7 +211,7 @@ class Task:
 
     def _key(self, version):
         """Return the key that the task has with this version of its kind."""
-        return artifact_key(self.kind, self.inputs, self.params_in_key(), version)
+        return artifact_key(self.kind, self.inputs, without_additions(self.params_in_key()), version)
 
     @property
     def title(self) -> str:
@@ -300,7 +303,8 @@ class Task:
             key = self._key(version)
             if store.exists(self.folder, key):
                 return key
-        return earlier.find(self.folder, next(iter(self.inputs.values()), ""), self.params_in_key())
+        source = next(iter(self.inputs.values()), "")
+        return earlier.find(self.folder, source, without_additions(self.params_in_key()))
 
     def load_earlier(self):
         """Read the result that :meth:`earlier` names.
