@@ -2,20 +2,26 @@
 
 import streamlit as st
 
-from pages.shared import frame
+from pages.shared import addresses, frame, server
 
-PAGES = ("Data", "Train", "Robustness", "Explain", "Trees", "Features", "Sampling")  # the first one is at "/"
+PAGES = ("Data", "Train", "Robustness", "Explain", "Trees", "Features", "Sampling")
 
-page = st.navigation(
-    [
-        st.Page(f"pages/{name.lower()}/page.py", title=name, url_path=name.lower(), default=name == PAGES[0])
-        for name in PAGES
-    ]
-)
-st.set_page_config(
-    page_title=f"{page.title} – xmlcore",
-    page_icon="pages/shared/icon.svg",
-    layout="wide",
-    initial_sidebar_state="auto",
-)
-frame.around(page)
+# The script has a folder of its own. Beside a folder named "pages", Streamlit would take each file in that folder for a
+# page until the first run of the script ends.
+app = st.App(addresses.FOLDER / "main" / "script.py", lifespan=server.lifespan)
+
+
+def show() -> None:
+    """Show the page that the address names; pages/main/script.py calls this for every view of a page."""
+    page = st.navigation([addresses.page(name) for name in PAGES])
+    st.set_page_config(
+        page_title=f"{page.title} – xmlcore",
+        page_icon=str(addresses.FOLDER / "shared" / "icon.svg"),
+        layout="wide",
+        initial_sidebar_state="auto",
+    )
+    frame.around(page)
+
+
+if __name__ == "__main__":  # only Streamlit's AppTest runs this file as the script
+    show()

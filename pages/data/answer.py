@@ -3,7 +3,7 @@
 import numpy as np
 import streamlit as st
 
-from pages.shared import format, tables
+from pages.shared import addresses, format, tables
 
 RARE = 5  # a label with at most this many training rows counts as rare
 # Least number of labels, and of training rows of the most frequent label, for which a long tail is mentioned.
@@ -44,7 +44,7 @@ def show(data, described, known) -> None:
     if notes:
         st.caption(" ".join(format.plain(note) for note in dict.fromkeys(notes)))
     if data.Y_train.nnz:
-        st.page_link("pages/train/page.py", label="Train a model on this data set", icon=":material/arrow_forward:")
+        addresses.link("Train", "Train a model on this data set", "arrow_forward")
 
 
 def has_long_tail(counts) -> bool:

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from pages.shared import format, jobs, server, tasks, workspace
+from pages.shared import addresses, format, jobs, server, tasks, workspace
 from xmlcore import datasets
 
 
@@ -42,7 +42,7 @@ def no_data(ready: str, without: str) -> None:
         jobs.watch(running)
     else:
         st.markdown(f"There is no data set in use, {without}")
-        st.page_link("pages/data/page.py", label="Choose or upload one on the Data page", icon=":material/table_rows:")
+        addresses.link("Data", "Choose or upload one on the Data page", "table_rows")
 
 
 def no_run(text, data, fingerprint: str, name: str, page: str, train: str, k: int, others: str, **about) -> None:
@@ -76,7 +76,7 @@ def no_run(text, data, fingerprint: str, name: str, page: str, train: str, k: in
             on_click=lambda: tasks.start(tasks.train_task(fingerprint, train, None, k)),
             disabled=data.Y_train.nnz == 0 or bool(training),
         )
-        st.page_link("pages/train/page.py", label=others, icon=":material/tune:")
+        addresses.link("Train", others, "tune")
     if data.Y_train.nnz == 0:
         st.warning("No training row has a label, so there is nothing to learn. Choose another data set.")
     watch_training(fingerprint, **about)

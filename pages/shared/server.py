@@ -4,8 +4,11 @@ Values from here are shared objects: read them, never change them (except the re
 added, and removed when their job is over).
 """
 
+import asyncio
+import contextlib
 import functools
 import json
+import webbrowser
 
 import streamlit as st
 
@@ -43,6 +46,18 @@ def shared(max_entries: int, show_spinner: bool | str = False):
         return functools.wraps(function)(lambda *args: kept(str(cache_root()), *args))
 
     return decorate
+
+
+@contextlib.asynccontextmanager
+async def lifespan(app):
+    """Open the user's browser when the server starts, unless Streamlit's option ``server.headless`` is set."""
+    if not st.get_option("server.headless"):
+        secure = "s" if st.get_option("server.sslCertFile") else ""
+        host = st.get_option("browser.serverAddress") or "localhost"
+        path = st.get_option("server.baseUrlPath").strip("/")
+        url = f"http{secure}://{host}:{st.get_option('server.port')}/{path}"
+        asyncio.get_running_loop().call_later(0.5, webbrowser.open, url)  # after the server's first answers
+    yield
 
 
 def forget() -> None:

@@ -3,7 +3,7 @@
 import numpy as np
 import streamlit as st
 
-from pages.shared import charts, format, results, settings, tables, workspace
+from pages.shared import addresses, charts, format, results, settings, tables, workspace
 from xmlcore import figures
 
 TREE_MODELS = ("PLT", "LdSM")
@@ -69,11 +69,11 @@ def show(run, shown, runs) -> None:
     tables.cards(cards)
     with st.container(horizontal=True):
         if run.model == "LdSM":
-            st.page_link("pages/trees/page.py", label="Look at the trees", icon=":material/account_tree:")
+            addresses.link("Trees", "Look at the trees", "account_tree")
         if run.model == "DoubleSampling":
-            st.page_link("pages/sampling/page.py", label="What was sampled", icon=":material/filter_alt:")
-        st.page_link("pages/explain/page.py", label="Why these labels", icon=":material/search_insights:")
-        st.page_link("pages/robustness/page.py", label="Under noise", icon=":material/ssid_chart:")
+            addresses.link("Sampling", "What was sampled", "filter_alt")
+        addresses.link("Explain", "Why these labels", "search_insights")
+        addresses.link("Robustness", "Under noise", "ssid_chart")
     for warning in dict.fromkeys(run.warnings):
         st.warning(format.plain(settings.in_form(run.model, warning)))
     cached = shown["key"] in st.session_state.get(workspace.FROM_CACHE, ())

@@ -30,6 +30,7 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+PAGES = ("Data", "Train", "Robustness", "Explain", "Trees", "Features", "Sampling")
 WAIT = 120_000  # ms, for what a worker does; a failing test waits so long, a passing one does not
 
 
@@ -270,7 +271,13 @@ def names(word, n):
 
 def test_first_visit_of_a_new_server_straight_to_a_page_has_everything_around_it(tab):
     one = tab("/train")  # stays the first test: only an untouched server can go wrong here
-    one.page.get_by_role("heading", name="Train", exact=True).wait_for()
+    links = one.page.get_by_test_id("stSidebarNavLink")
+    seen = set()
+    while not one.page.get_by_role("heading", name="Train", exact=True).is_visible():
+        seen.update(links.all_inner_texts())
+        one.page.wait_for_timeout(20)
+    assert seen <= set(PAGES) == set(links.all_inner_texts())  # no names of files
+    assert not one.page.get_by_role("dialog").count()  # no "Page not found"
     one.text("Data set in use")
     one.page.get_by_role("button", name="Train", exact=True).wait_for()  # the data set was prepared
     assert re.search(r"/train\?workspace=[0-9a-f]{32}$", one.page.url)

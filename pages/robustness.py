@@ -1,5 +1,0 @@
-"""Opens the page robustness when it is the first one after a start of the server: see pages/shared/first_run.py."""
-
-from pages.shared import first_run
-
-first_run.run_app()
