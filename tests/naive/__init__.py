@@ -33,6 +33,7 @@ from naive import (
     plt_training,
     ranking,
     rng,
+    sorting,
     synthetic,
     xmlc,
 )
@@ -70,6 +71,7 @@ __all__ = [
     "plt_training",
     "ranking",
     "rng",
+    "sorting",
     "synthetic",
     "xmlc",
 ]

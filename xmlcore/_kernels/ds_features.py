@@ -10,6 +10,7 @@ import numpy as np
 
 from xmlcore._kernels._jit import kernel
 from xmlcore._kernels.ds_nearest import row_square, search
+from xmlcore._kernels.sorting import stable_order
 
 N_FEATURES = 10  # the features of the paper's Table 1
 N_MORE = 6  # the features of more_features
@@ -247,10 +248,13 @@ def feature_block(ptr, terms, values, classes, index, more, out):
         Filled: the ten features, and the six more where p has room for them; nan for class -1. Later columns stay.
     """
     q = classes.shape[1]
-    own, features, found = np.empty(q, np.int32), np.empty((q, out.shape[2])), np.empty((q, longest(ptr)))
+    own, keys = np.empty(q, np.int32), np.empty(q, np.float64)
+    features, found = np.empty((q, out.shape[2])), np.empty((q, longest(ptr)))
     nobody = np.empty(0, np.int64)
     for i in range(ptr.size - 1):
-        order = np.argsort(classes[i], kind="mergesort")
+        for c in range(q):
+            keys[c] = classes[i, c]
+        order = stable_order(keys)
         none = 0
         for c in range(q):
             own[c] = classes[i, order[c]]

@@ -8,6 +8,7 @@ from xmlcore._kernels._jit import kernel, part
 from xmlcore._kernels.lanes import LANES, margins_of_row
 from xmlcore._kernels.plt_training import gather_rows
 from xmlcore._kernels.rng import shuffle, stream
+from xmlcore._kernels.sorting import nth_smallest, stable_order
 
 
 @kernel
@@ -37,7 +38,7 @@ def assign_balanced(similarity, capacity, clusters):
     clusters : int32 (n,), written
     """
     n, k = similarity.shape
-    margin = np.empty(n, np.float32)
+    margin = np.empty(n, np.float64)
     for i in range(n):
         best = np.float32(-np.inf)
         second = np.float32(-np.inf)
@@ -49,7 +50,7 @@ def assign_balanced(similarity, capacity, clusters):
             elif s > second:
                 second = s
         margin[i] = second - best  # ascending: the surest first
-    order = np.argsort(margin, kind="mergesort")
+    order = stable_order(margin)
     room = capacity.copy()
     for o in range(n):
         i = order[o]
@@ -72,7 +73,7 @@ def split_in_two(similarity, clusters):
     """
     n = similarity.size
     first = n - n // 2
-    bar = np.partition(similarity, n - first)[n - first]
+    bar = nth_smallest(similarity.copy(), n - first)
     room = first
     for i in range(n):
         clusters[i] = 0 if similarity[i] > bar else 1
@@ -218,7 +219,7 @@ def split_labels(indptr, indices, data, labels, n_features, n_clusters, tol, max
     scale = np.empty(k, np.float32)
     moved = clusters.copy()
     before = -np.inf
-    for _ in range(max_iter):
+    for iteration in range(max_iter):
         lengths_of_sums(sums, n_local, lengths)
         total = 0.0
         for c in range(k):
@@ -227,11 +228,11 @@ def split_labels(indptr, indices, data, labels, n_features, n_clusters, tol, max
         # The similarities of a cluster's labels to their centroid add up to the length of their sum.
         if before > -np.inf and total - before <= tol * n:
             break
-        if clusters.min() >= 0:
+        if iteration > 0 or k == n:  # every label has a cluster
             before = total
         if k == 2:
             similarities_to_two(x, sums, scale, difference, similarity[:, 0])
-            split_in_two(similarity[:, 0].copy(), moved)
+            split_in_two(similarity[:, 0], moved)
         else:
             similarities(x, sums, n_local, scale, similarity)
             assign_balanced(similarity, capacity, moved)

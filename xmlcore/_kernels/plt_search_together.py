@@ -21,6 +21,7 @@ from xmlcore._kernels.plt_margins import (
 from xmlcore._kernels.plt_rows import Rows
 from xmlcore._kernels.plt_search import Children, Found, new_children, offer_children
 from xmlcore._kernels.plt_tree import GROUP_LIMIT, row_width
+from xmlcore._kernels.sorting import stable_order
 
 # Rows that are searched together open nodes whose probability is at least a quarter of that of the row's best node.
 BAND = math.log(4.0)
@@ -131,9 +132,9 @@ def keep_best_of_rows(places, count, level, expanded, beam):
             scores = np.empty(own.size, np.float64)
             for i in range(own.size):
                 scores[i] = -places[own[i]]["score"]
-            worse = np.argsort(scores, kind="mergesort")[room:]  # equal ones keep their order
-            for i in worse:
-                stays[own[i]] = False
+            order_of_own = stable_order(scores)
+            for i in range(room, own.size):
+                stays[own[order_of_own[i]]] = False
         expanded[r, level] += min(room, own.size)
     kept = 0
     for i in range(count):

@@ -87,8 +87,9 @@ def search_threshold(tree, loss, x, rows, log_thresholds):
                 break
             more_labels = np.empty(2 * labels.size, np.int32)
             more_scores = np.empty(2 * labels.size, np.float64)
-            more_labels[:count] = labels[:count]
-            more_scores[:count] = scores[:count]
+            for i in range(count):  # the assignment of slices would take two seconds to compile
+                more_labels[i] = labels[i]
+                more_scores[i] = scores[i]
             labels = more_labels
             scores = more_scores
         counts[r] = count - before

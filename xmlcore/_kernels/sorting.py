@@ -1,0 +1,97 @@
+"""Sorting and selection. NumPy's functions do the same within a kernel, but take one to five seconds to compile."""
+
+import numpy as np
+
+from xmlcore._kernels._jit import kernel
+
+SHORT = 16  # Runs of this length are sorted by insertion before they are merged.
+
+
+@kernel
+def stable_order(keys):
+    """Return the order in which ``keys`` are ascending; equal keys stay in the order in which they are.
+
+    Parameters
+    ----------
+    keys : float64 (n,), without NaN
+
+    Returns
+    -------
+    order : int64 (n,)
+
+    Notes
+    -----
+    A merge sort from short runs upwards: O(n log n).
+    """
+    n = keys.size
+    order = np.empty(n, np.int64)
+    for start in range(0, n, SHORT):
+        for i in range(start, min(start + SHORT, n)):
+            at = i
+            while at > start and keys[order[at - 1]] > keys[i]:
+                order[at] = order[at - 1]
+                at -= 1
+            order[at] = i
+    other = np.empty(n, np.int64)
+    length = SHORT
+    while length < n:
+        for start in range(0, n, 2 * length):
+            left = start
+            middle = min(start + length, n)
+            right = middle
+            end = min(start + 2 * length, n)
+            for at in range(start, end):
+                if left < middle and (right >= end or keys[order[left]] <= keys[order[right]]):
+                    other[at] = order[left]
+                    left += 1
+                else:
+                    other[at] = order[right]
+                    right += 1
+        order, other = other, order
+        length *= 2
+    return order
+
+
+@kernel
+def nth_smallest(values, n):
+    """Return the value that has place ``n`` when ``values`` are ascending; ``values`` are moved about.
+
+    Parameters
+    ----------
+    values : float32 (m,), without NaN
+    n : int
+        At least 0 and less than m.
+
+    Returns
+    -------
+    float32
+
+    Notes
+    -----
+    Quickselect with the middle one of three values as the pivot: O(m) on average.
+    """
+    low = 0
+    high = values.size - 1
+    while low < high:
+        a = values[low]
+        b = values[(low + high) >> 1]
+        c = values[high]
+        pivot = max(min(a, b), min(max(a, b), c))
+        i = low
+        j = high
+        while i <= j:
+            while values[i] < pivot:
+                i += 1
+            while values[j] > pivot:
+                j -= 1
+            if i <= j:
+                values[i], values[j] = values[j], values[i]
+                i += 1
+                j -= 1
+        if n <= j:
+            high = j
+        elif n >= i:
+            low = i
+        else:
+            break
+    return values[n]
