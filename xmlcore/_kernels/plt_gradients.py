@@ -131,9 +131,9 @@ def path_gradients(nodes, loss, x_ptr, x_features, x_values, wanted, n_features)
         while count + n_used > features.size:
             more_features = np.empty(2 * features.size, np.int32)
             more_values = np.empty(2 * features.size, np.float64)
-            for i in range(count):  # the assignment of slices would take two seconds to compile
-                more_features[i] = features[i]
-                more_values[i] = values[i]
+            for at in range(count):  # the assignment of slices would take two seconds to compile
+                more_features[at] = features[at]
+                more_values[at] = values[at]
             features = more_features
             values = more_values
         for at in range(n_used):

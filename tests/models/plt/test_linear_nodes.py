@@ -146,7 +146,8 @@ def test_the_classifiers_are_made_once_dropped_by_fit_and_not_pickled():
 
 
 @pytest.mark.parametrize("loss", ["logistic", "squared_hinge"])
-@pytest.mark.parametrize("n_features", [30, 400])  # where touched features are looked through, and sorted
+# Where touched features are looked through; where they are sorted; and where the arrays have to grow.
+@pytest.mark.parametrize("n_features", [30, 400, 3000])
 def test_the_kernel_does_what_its_twin_does(loss, n_features):
     X, Y = data(8, n=12, D=n_features)
     X = sp.csr_array(X.multiply(sp.random_array(X.shape, density=0.05, rng=np.random.default_rng(1)) > 0), dtype="f4")
@@ -161,6 +162,7 @@ def test_the_kernel_does_what_its_twin_does(loss, n_features):
     log_p, ptr, features, values = plt_gradients.path_gradients(
         flat, LOSS_NUMBERS[loss], *csr_parts(X), labels, n_features
     )
+    assert (features.size > 1024) == (n_features == 3000)
     for i in range(12):
         row = dict(zip(X[[i]].indices.tolist(), X[[i]].data.tolist()))
         expected, gradient = naive.plt_gradients.path_gradient(nodes, row, i)
