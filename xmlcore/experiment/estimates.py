@@ -43,9 +43,12 @@ DOUBLE_SAMPLING_PREDICT = 1.3e-6  # per nonzero
 ROW = 2e-6  # per predicted row, with any model
 
 # Feature selection, seconds of one core.
-TREE_VALUE = 9e-8  # decision trees: per nonzero, square root of a row and share of positive rows
-TREE_ROW = 12.0  # decision trees: a row takes as long as this number of nonzeros
-TREE_LABEL = 1.5e-3  # decision trees: per label
+TREE_VALUE = 7e-8  # decision trees: per nonzero and pass, where there are many different values
+TREE_TIED_VALUE = 2.5e-8  # the same where there are few, such as only ones: they are sorted sooner
+FEW_VALUES = 16  # that many different values are few
+TREE_PASSES = 2.7  # passes over the nonzeros for a label with one row; they grow with a power of the label's rows,
+TREE_PASSES_GROWTH = 0.35  # which is this
+TREE_LABEL = 8e-4  # decision trees: per label
 FOREST_TREE = 0.1  # time of a tree of a forest, as a share of the time of a tree that tries all features
 LASSO = 1e-8  # per label, row and feature; a sixteenth of that when few rounds are needed
 PRODUCT = 4e-8  # per multiply-add of a sparse product, and per score
@@ -309,13 +312,19 @@ def tree_seconds(dataset, n_features: int, n_rows: int | None = None) -> float:
     n_rows : int, optional
         Training rows; by default all.
     """
-    part = min(n_rows or dataset.n_train, dataset.n_train) / max(1, dataset.n_train)
-    share = (n_features / max(1, dataset.n_features)) ** 0.8  # 0.8: selected features have more nonzeros than others
-    positive = np.bincount(dataset.Y_train.indices, minlength=dataset.n_labels) / max(1, dataset.n_train)
-    work = (np.minimum(positive, 1 - positive) ** 0.9).sum()  # trees of rare labels are small
-    rows = part * dataset.n_train
-    values = (share * part * dataset.X_train.nnz + TREE_ROW * rows) * math.sqrt(rows) * work
-    return float(_wall(speed().trees * (TREE_LABEL * dataset.n_labels + TREE_VALUE * values)))
+    X = dataset.X_train
+    n = min(n_rows or dataset.n_train, dataset.n_train)
+    part = n / max(1, dataset.n_train)
+    is_dense = X.nnz * 16 > dataset.n_train * dataset.n_features
+    share = (n_features / max(1, dataset.n_features)) ** (
+        1.0 if is_dense else 0.8
+    )  # 0.8: the selected occur more often
+    positive = part * np.bincount(dataset.Y_train.indices, minlength=dataset.n_labels)
+    smaller = np.minimum(positive, n - positive)  # the rows with the label, or those without it
+    passes = TREE_PASSES * (smaller[smaller > 0] ** TREE_PASSES_GROWTH).sum()
+    is_tied = np.unique(X.data[:10_000]).size <= FEW_VALUES
+    values = (TREE_TIED_VALUE if is_tied else TREE_VALUE) * share * part * X.nnz
+    return float(_wall(speed().trees * (TREE_LABEL * dataset.n_labels + values * passes)))
 
 
 def comparison_steps(dataset, selections, counts, seeds, n_rows: int | None) -> list[float]:
