@@ -36,6 +36,11 @@ class OneClassPerRow:
         """Return the probabilities as a dense array."""
         return super().predict_proba(X, threshold).toarray()
 
+    def score(self, X, y):
+        """Return the share of rows whose class is the most probable one."""
+        at = {c: i for i, c in enumerate(self.own_classes_)}
+        return super().score(X, [[at[c]] if c in at else [] for c in y])
+
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.target_tags.single_output, tags.target_tags.two_d_labels = True, False

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 import sklearn
-from contract.estimators import assert_same, every_case, every_model, fitted, problem, results
+from contract.estimators import N_LABELS, assert_same, every_case, every_model, fitted, problem, results
 from contract.one_class import OneClassDoubleSampling, OneClassExtendedPLT, OneClassLdSM, OneClassOneVsRest, OneClassPLT
 from sklearn.base import clone, is_classifier
 from sklearn.feature_extraction.text import TfidfVectorizer
@@ -21,6 +21,7 @@ from sklearn.preprocessing import MaxAbsScaler
 from sklearn.utils.validation import check_is_fitted
 
 from xmlcore import FALS, PLT, DoubleSampling, ExtendedPLT, LdSM, OneVsRest, load_model, metrics
+from xmlcore.models import NotFittedError
 
 VERSION = tuple(int(part) for part in sklearn.__version__.split(".")[:2])
 HAS_EXPECTED_FAILURES = VERSION >= (1, 6)  # ``expected_failed_checks``, and tags
@@ -162,6 +163,51 @@ def test_it_is_cross_validated_by_precision_at_k_as_in_a_loop(case):
         ranking = case.make().fit(X[train], Y[train]).predict_topk(X[test], 2)
         expected.append(metrics.precision_at_k(Y[test], ranking, 2)[-1])
     assert found.tolist() == expected
+
+
+@every_model
+def test_its_score_is_the_precision_at_1_in_every_form_of_rows_and_labels(case):
+    X, Y = problem()
+    model = fitted(case)
+    X, Y = X[:20], Y[:20]
+    first = model.predict_topk(X, k=1).labels[:, 0]
+    expected = sum(bool(row[label]) for row, label in zip(Y, first)) / len(Y)
+    assert 0 < expected <= 1
+    lists = [np.flatnonzero(row).tolist() for row in Y]
+    for rows in (X, sp.csc_array(X)):
+        for labels in (Y, Y.astype(float), sp.csr_array(Y), lists):
+            found = model.score(rows, labels)
+            assert type(found) is float and found == expected
+    assert metrics.scorer("P@1")(model, X, Y) == expected
+    assert model.score(X, [[N_LABELS + 2]] * 20) == 0.0, "a label that no training row had is never found"
+    assert np.isnan(model.score(X[:0], Y[:0]))
+
+
+@every_model
+def test_its_score_refuses_labels_that_do_not_fit(case):
+    X, Y = problem()
+    model = fitted(case)
+    for labels, message in (
+        (Y[:, 1:], f"Y has {N_LABELS - 1} labels, but {case.cls.__name__} was fitted to {N_LABELS}"),
+        (np.hstack([Y, Y]), f"Y has {2 * N_LABELS} labels"),
+        (Y[1:], f"{len(Y) - 1} rows"),
+        (Y * 0.5, "labels are 0 or 1"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            model.score(X, labels)
+    with pytest.raises(NotFittedError, match="is not fitted yet"):
+        case.make().score(X, Y)
+
+
+@every_model
+def test_a_grid_search_without_a_measure_compares_by_the_score(case):
+    X, Y = problem()
+    name = next(p.name for p in case.cls.PARAMETERS if p.name != "model" and not p.optional)
+    value = case.make().get_params()[name]
+    search = GridSearchCV(case.make(), {name: [value]}, cv=KFold(2), error_score="raise").fit(X, Y)
+    folds = [case.make().fit(X[train], Y[train]).score(X[test], Y[test]) for train, test in KFold(2).split(X)]
+    assert search.best_score_ == np.mean(folds)
+    assert search.score(X, Y) == fitted(case).score(X, Y)
 
 
 def test_a_grid_search_over_texts_finds_the_better_parameter():

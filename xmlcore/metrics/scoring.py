@@ -17,6 +17,8 @@ WEIGHTED = {
 def scorer(measure: str, inv_ps=None) -> "Scorer":
     """Return a scorer of top-k predictions for ``GridSearchCV(..., scoring=)`` and scikit-learn's other tools.
 
+    Without ``scoring`` these tools use the method ``score`` of the models, which is "P@1".
+
     Parameters
     ----------
     measure : str

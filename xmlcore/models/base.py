@@ -160,7 +160,7 @@ class MultiLabelModel(Estimator):
     """Base of the models, which scikit-learn's tools treat as multi-label classifiers.
 
     scikit-learn's cross-validation accepts ``cv=5`` only if Y is a matrix. If Y is lists of ids, pass a splitter, such
-    as ``cv=KFold(5)``.
+    as ``cv=KFold(5)``. Where no measure is chosen it compares models by :meth:`score`, the precision at 1.
 
     A subclass offers ``fit``, ``predict_topk`` and ``predict_proba``, and for saving ``_state`` and ``_restore``.
     """
@@ -185,6 +185,41 @@ class MultiLabelModel(Estimator):
         scipy.sparse.csr_array of bool, shape (n, L)
         """
         return self.predict_proba(X, threshold=0.5).astype(bool)
+
+    def score(self, X, Y) -> float:
+        """Return the precision at 1: the share of rows whose first predicted label is a true label.
+
+        scikit-learn's model selection uses it when no other measure is given, as in ``GridSearchCV(PLT(), grid)``. For
+        another measure pass ``scoring=metrics.scorer("nDCG@5")``. scikit-learn's classifiers return the accuracy here,
+        the share of rows whose labels are all predicted and no others. This share is close to 0 where rows have some of
+        many labels, and says little about the first labels of a ranking.
+
+        Parameters
+        ----------
+        X : sparse or dense, shape (n, D)
+        Y : sparse or dense binary, shape (n, L), or lists of label ids
+            The true labels of each row. In lists, a label that the training rows did not have counts as never found.
+
+        Returns
+        -------
+        float
+            In [0, 1], as ``metrics.scorer("P@1")`` returns it; nan if there are no rows. A row without true labels
+            counts as 0.
+
+        Raises
+        ------
+        NotFittedError
+            The model is not fitted.
+        ValueError, TypeError
+            The rows do not fit the model, or the labels do not fit the rows or the model.
+        """
+        from xmlcore.metrics import precision_at_k
+
+        ranking = self.predict_topk(X, k=1)
+        shape = getattr(Y, "shape", ())
+        if len(shape) == 2 and shape[1] != self.n_labels_:
+            raise ValueError(f"Y has {shape[1]} labels, but {type(self).__name__} was fitted to {self.n_labels_}")
+        return float(precision_at_k(Y, ranking, 1)[0])
 
     def _warm_up_params(self) -> dict:
         """Return the parameters, with new values, that :func:`warm_up` changes to fit 20 rows with 8 labels."""
