@@ -81,6 +81,7 @@ class BRDT(Estimator):
     """
 
     PARAMETERS = PARAMETERS
+    _estimator_type = "classifier"
     _further_params = "tree_params"
 
     def __init__(self, selected=None, n_jobs=None, random_state=0, **tree_params):
@@ -99,6 +100,12 @@ class BRDT(Estimator):
         params = "".join(f", {name}={value!r}" for name, value in self.tree_params.items())
         chosen = "all features" if shape is None else f"{shape[-1]:,} features per label"
         return f"BRDT({chosen}, random_state={self.random_state!r}{params})"
+
+    @property
+    def classes_(self) -> np.ndarray:
+        """Label ids, for scikit-learn's scorers: ndarray of int64, shape (L,)."""
+        self._check_fitted()
+        return np.arange(self.n_labels_)
 
     def fit(self, X, Y, progress: Progress = silent) -> "BRDT":
         """Train a tree for each label.
