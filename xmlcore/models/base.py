@@ -101,12 +101,16 @@ class Estimator:
             transformer_tags=None,
             classifier_tags=ClassifierTags(multi_class=False, multi_label=True) if is_classifier else None,
             regressor_tags=None,
-            input_tags=InputTags(sparse=True),
+            input_tags=InputTags(sparse=True, positive_only=self._refuses_negative()),
         )
 
     def __sklearn_is_fitted__(self) -> bool:
         """Return whether ``fit`` has been completed; scikit-learn's ``check_is_fitted`` calls this."""
         return hasattr(self, "n_features_in_")
+
+    def _refuses_negative(self) -> bool:
+        """Return whether ``fit`` raises ValueError for negative features, as the parameters are set."""
+        return False
 
     def _check_fitted(self):
         """Raise NotFittedError if the estimator is not fitted."""

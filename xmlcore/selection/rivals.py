@@ -370,13 +370,17 @@ class ChiSquaredSelection(_Selection):
         self.n_features = n_features
         self.per_label = per_label
 
+    def _refuses_negative(self):
+        """Return True: the statistic is one of counts."""
+        return True
+
     def _score(self, X, Y, progress, keep):
         """Score features by the chi-squared statistic."""
         if X.nnz and X.data.min() < 0:
             row = int(np.searchsorted(X.indptr, X.data.argmin(), side="right")) - 1
             raise ValueError(
-                f"X holds {X.data.min()} in row {row}: chi-squared needs features that are not negative, such as "
-                "counts; shift them, or select by mutual information"
+                f"Negative values in data: X holds {X.data.min()} in row {row}. Chi-squared needs features that are "
+                "not negative, such as counts: shift them, or select by mutual information"
             )
         X = X.astype(np.float64)
         total = np.asarray(X.sum(axis=0)).ravel()

@@ -157,6 +157,10 @@ class DoubleSampling(MultiLabelModel):
         self.adversaries = adversaries
         self.balanced = balanced
 
+    def _refuses_negative(self):
+        """Return whether negative features are an error and not replaced by 0."""
+        return self.negative == "refuse"
+
     def fit(self, X, Y, progress: Progress = silent) -> "DoubleSampling":
         """Learn f on sampled pairs of the rows of X with the classes Y.
 

@@ -108,8 +108,8 @@ def _check_amounts(X, negative):
     )
     if negative == "refuse":
         raise ValueError(
-            f"{message}: the features of this model are sums of amounts. Scale each feature to start at 0, or, when "
-            "negative values are noise, set negative='zero'"
+            f"Negative values in data: {message}. The features of this model are sums of amounts. Scale each feature "
+            "to start at 0, or, when negative values are noise, set negative='zero'"
         )
     warnings.warn(f"{message}: negative values are taken as 0", UserWarning, stacklevel=4)
     return without_negative(X)
