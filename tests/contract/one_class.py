@@ -1,18 +1,25 @@
-"""Our models as classifiers of one class per row, for scikit-learn's checks."""
+"""Our estimators with a class per row in place of labels, for scikit-learn's checks."""
 
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from xmlcore import PLT, DoubleSampling, ExtendedPLT, LdSM, OneVsRest
+from xmlcore import FALS, PLT, DoubleSampling, ExtendedPLT, LdSM, OneVsRest
 from xmlcore.progress import silent
+from xmlcore.selection import (
+    BRDT,
+    ChiSquaredSelection,
+    LassoSelection,
+    MutualInformationSelection,
+    RandomForestSelection,
+)
 
 
-class OneClassPerRow:
-    """Mixed into a model's class: takes a class per row, as scikit-learn's checks have it, and predicts one."""
+class FitsOneClassPerRow:
+    """Mixed into an estimator's class: ``fit`` takes a class per row, as scikit-learn's checks have it."""
 
     def fit(self, X, y, progress=silent):
-        """Fit the model to lists that hold the number of each row's class."""
+        """Fit the estimator to lists that hold the number of each row's class."""
         if y is None:
             raise ValueError("requires y to be passed, but the target y is None")
         y = column_or_1d(y, warn=True)
@@ -27,6 +34,17 @@ class OneClassPerRow:
         """The classes, sorted."""
         return self.own_classes_
 
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.single_output, tags.target_tags.two_d_labels = True, False
+        if tags.classifier_tags is not None:
+            tags.classifier_tags.multi_class, tags.classifier_tags.multi_label = True, False
+        return tags
+
+
+class OneClassPerRow(FitsOneClassPerRow):
+    """Mixed into a model's class: takes a class per row, and predicts one."""
+
     def predict(self, X):
         """Return the most probable class of each row."""
         best = self.predict_topk(X, k=1).labels[:, 0]
@@ -40,12 +58,6 @@ class OneClassPerRow:
         """Return the share of rows whose class is the most probable one."""
         at = {c: i for i, c in enumerate(self.own_classes_)}
         return super().score(X, [[at[c]] if c in at else [] for c in y])
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.target_tags.single_output, tags.target_tags.two_d_labels = True, False
-        tags.classifier_tags.multi_class, tags.classifier_tags.multi_label = True, False
-        return tags
 
 
 class OneClassPLT(OneClassPerRow, PLT):
@@ -66,3 +78,32 @@ class OneClassDoubleSampling(OneClassPerRow, DoubleSampling):
 
 class OneClassExtendedPLT(OneClassPerRow, ExtendedPLT):
     """ExtendedPLT."""
+
+
+class OneClassFALS(OneClassPerRow, FALS):
+    """FALS."""
+
+
+class OneClassForest(FitsOneClassPerRow, RandomForestSelection):
+    """RandomForestSelection."""
+
+
+class OneClassLasso(FitsOneClassPerRow, LassoSelection):
+    """LassoSelection."""
+
+
+class OneClassChiSquared(FitsOneClassPerRow, ChiSquaredSelection):
+    """ChiSquaredSelection."""
+
+
+class OneClassMutualInformation(FitsOneClassPerRow, MutualInformationSelection):
+    """MutualInformationSelection."""
+
+
+class OneClassBRDT(FitsOneClassPerRow, BRDT):
+    """BRDT, which predicts the class of the tree with the largest share."""
+
+    def predict(self, X):
+        """Return the most probable class of each row."""
+        best = self.predict_proba(X).argmax(axis=1)
+        return self.own_classes_[best]
