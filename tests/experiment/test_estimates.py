@@ -1,19 +1,24 @@
 """Estimates are within a factor of three of what tasks take, on data sets of different shapes."""
 
+import json
+import os
+import subprocess
+import sys
 import time
 import warnings
+from pathlib import Path
 
-import numpy as np
 import pytest
-import scipy.sparse as sp
 from making import compare, explanations, prefixes, reduced, robustness, sampling, select, stability, train
+from shapes import one_label, shaped
 
 from xmlcore import experiment, store
-from xmlcore.datasets import Dataset, make_synthetic, read_dataset, save_dataset
+from xmlcore.datasets import save_dataset
 from xmlcore.experiment import estimates
 
 FACTOR = 3.0
 SLACK = 0.3  # seconds
+SLACK_BYTES = 100 << 20  # what a task may use beside what is estimated: estimates leave out what is small
 FEW = {"n_epochs": 3, "n_hidden": 16}
 
 
@@ -61,34 +66,6 @@ def test_noise_in_training_on_all_features_says_what_memory_it_takes(words):
 
 
 # --- against the clock
-
-
-def one_label(dataset):
-    """The data set with the first label of each row only."""
-    parts = {}
-    for part in ("train", "test"):
-        X, Y = getattr(dataset, f"X_{part}"), getattr(dataset, f"Y_{part}")
-        rows = np.flatnonzero(np.diff(Y.indptr))
-        first = Y.indices[Y.indptr[rows]]
-        parts[f"X_{part}"] = X[rows]
-        parts[f"Y_{part}"] = sp.csr_array(
-            (np.ones(rows.size, bool), first, np.arange(rows.size + 1)), shape=(rows.size, Y.shape[1])
-        )
-    return Dataset(dataset.name, **parts)
-
-
-def shaped(name, real_folder):
-    if name == "wide":
-        size = {"n_train": 3000, "n_test": 600, "n_features": 4000, "n_labels": 600}
-        return make_synthetic(**size, features_per_row=50, labels_per_row=5, name=name)
-    if name == "dense":
-        size = {"n_train": 1500, "n_test": 500, "n_features": 60, "n_labels": 8}
-        return make_synthetic(**size, features_per_row=50, labels_per_row=2, name=name)
-    if name == "long":
-        size = {"n_train": 12000, "n_test": 3000, "n_features": 300, "n_labels": 60}
-        return make_synthetic(**size, features_per_row=8, labels_per_row=1.5, name=name)
-    folder = real_folder / name
-    return read_dataset(folder / "train.txt.gz", folder / "test.txt.gz", name=name)
 
 
 def timed(task):
@@ -150,3 +127,28 @@ def test_estimates_are_within_a_factor_of_three(name, request):
 def test_a_model_without_an_estimate_of_its_own_is_estimated_as_one_classifier_per_label(words):
     params = experiment.full_params("OneVsRest")
     assert estimates.train(words, "another", params) == estimates.train(words, "OneVsRest", params)
+
+
+# --- against the memory
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(
+    not Path("/proc/self/clear_refs").exists(), reason="only Linux tells the peak of a part of the time"
+)
+@pytest.mark.parametrize("name", ["wide", "bibtex", "delicious"])
+def test_estimates_of_memory_are_within_a_factor_of_three(name, real_data):
+    tests = Path(__file__).resolve().parents[1]
+    folders = [str(tests.parent), str(tests), str(tests / "experiment")]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(folders), "MALLOC_MMAP_THRESHOLD_": "65536"}
+    command = [sys.executable, str(tests / "experiment" / "memory.py"), name, str(real_data)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout.splitlines()[-1])
+    far = [
+        f"{what}: {used >> 20} MB, estimated {about >> 20} MB"
+        for what, about, used in found
+        if not (about <= FACTOR * used + SLACK_BYTES and used <= FACTOR * about + SLACK_BYTES)
+    ]
+    assert not far, "\n".join([f"on {name}:", *far])
+    assert max(used for _, _, used in found) > 3 * SLACK_BYTES  # the comparison is about something

@@ -20,6 +20,7 @@ from xmlcore.artifact_keys import artifact_key
 from xmlcore.experiment.adversaries import most_adversaries
 from xmlcore.experiment.catalog import SELECTORS
 from xmlcore.experiment.task import Estimate
+from xmlcore.robustness.attacks import BLOCK_VALUES
 from xmlcore.system import cache_root, effective_jobs
 
 FOLDER = "speed"
@@ -59,6 +60,8 @@ NOISE_VALUE = 3e-8  # per value that gets noise
 GRADIENT_STEPS = {"fgsm": 1, "pgd": 21}
 GRADIENT_FEATURE = 1.5e-7  # per row, feature and step of an attack
 GRADIENT_STEP = 4e-5  # per row and step of an attack
+ATTACK_BYTES = 160  # memory of an attack per value of a block, counted as if its rows had all features
+NOISE_BYTES = 16  # the same for noise on all features
 EXPLAIN_ROW = 0.01  # per explained row
 EXPLAIN_TREE = 6e-4  # per explained row and tree of LdSM
 DELETIONS = 24  # number of predictions per explained row
@@ -384,7 +387,10 @@ def robustness(run, dataset, wanted: dict) -> Estimate:
         step = now.prediction * (GRADIENT_STEP + GRADIENT_FEATURE * n_features)
         noisy += GRADIENT_STEPS[kind] * (3 * per_row + step)
     n_rows = min(wanted["n_rows"] or dataset.n_test, dataset.n_test)
-    return Estimate(START + n_rows * (per_row + len(wanted["levels"]) * wanted["n_repeats"] * noisy))
+    seconds = START + n_rows * (per_row + len(wanted["levels"]) * wanted["n_repeats"] * noisy)
+    each = ATTACK_BYTES if kind in GRADIENT_STEPS else NOISE_BYTES if dense else 0
+    values = min(n_rows * n_features, effective_jobs(None) * BLOCK_VALUES)  # rows are changed in blocks
+    return Estimate(seconds, int(each * values))
 
 
 def explanations(run, n_rows: int) -> Estimate:
@@ -411,7 +417,7 @@ def sampling(run, dataset, wanted: dict) -> Estimate:
         seconds += times["predict_s"] * (0.6 + 0.3 * value / params["n_candidates"])
     pairs = n_classes * max((kappa * examples for kappa, examples in trainings), default=0.0)
     n_features = len(names_of_features(params.get("features", "paper"), params.get("candidates_from") == "plt"))
-    predicting = candidate_bytes(dataset.n_test, max(wanted["n_candidates"], default=0))
+    predicting = candidate_bytes(dataset.n_test, min(n_classes, max(wanted["n_candidates"], default=0)))
     return Estimate(seconds, int(max(pairs * (8 * n_features + 1), predicting)))  # float64 features and a sign
 
 
