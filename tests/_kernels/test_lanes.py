@@ -1,13 +1,12 @@
-"""Operations on sixteen lanes do what NumPy does."""
+"""Operations on sixteen lanes do what their plain-Python twins do."""
 
+import naive
 import numpy as np
 import pytest
 from _kernels.plt_problems import sparse_rows
 from numba import njit
 
-from xmlcore._kernels import (
-    lanes,
-)
+from xmlcore._kernels import lanes
 from xmlcore.validation import csr_parts
 
 
@@ -19,6 +18,11 @@ def margins_of_row(weights, bias_at, indices, data, start, end, out):
 @njit
 def add_row(weights, bias_at, indices, data, start, end, step):
     lanes.add_row(weights, bias_at, indices, data, start, end, step)
+
+
+@njit
+def count_bits(bits):
+    return lanes.count_bits(bits)
 
 
 @njit
@@ -41,21 +45,26 @@ def add_one_row_wide(*arguments):
     lanes.add_one_row_wide(*arguments)
 
 
-def test_row_operations_on_lanes_are_matrix_products():
+def test_row_operations_on_lanes_are_those_of_the_twins():
     X = sparse_rows(5, 7, 3, density=0.5)
     indptr, indices, data = csr_parts(X)
     weights = np.random.default_rng(0).standard_normal((9, 16)).astype(np.float32)
     for i in range(5):
         margins = np.zeros(16, np.float32)
-        row = (indices.view(np.uint32), data, indptr[i], indptr[i + 1])
-        margins_of_row(weights.ravel(), 8 * 16, *row, margins)
-        np.testing.assert_allclose(margins, X.toarray()[i] @ weights[:7] + weights[8], rtol=1e-5, atol=1e-6)
+        begin, end = indptr[i], indptr[i + 1]
+        row = list(zip(indices[begin:end].tolist(), data[begin:end]))
+        margins_of_row(weights.ravel(), 8 * 16, indices.view(np.uint32), data, begin, end, margins)
+        expected = naive.lanes.margins_of_row(weights, weights[8], row)
+        np.testing.assert_allclose(margins, expected, rtol=1e-5, atol=1e-6)
         changed = weights.ravel().copy()
-        add_row(changed, 8 * 16, *row, margins)
-        expected = weights.astype(float)
-        expected[:7] += np.outer(X.toarray()[i], margins)
-        expected[8] += margins
+        add_row(changed, 8 * 16, indices.view(np.uint32), data, begin, end, margins)
+        expected = naive.lanes.add_row(weights, [(8, 1.0), *row], margins)
         np.testing.assert_allclose(changed.reshape(9, 16), expected, rtol=1e-5, atol=1e-6)
+
+
+def test_bits_are_counted():
+    numbers = [0, 1, 2, 3, 255, 2**31, 2**32 - 1, *np.random.default_rng(0).integers(0, 2**32, 50).tolist()]
+    assert [count_bits(np.uint32(n)) for n in numbers] == [naive.lanes.count_bits(n) for n in numbers]
 
 
 def test_a_scaled_row_is_added_at_its_place():
@@ -76,8 +85,7 @@ def test_a_tile_adds_products_in_the_order_of_columns_and_nothing_beside(add, n_
     places, expected = rng_.integers(0, 9, 3 + n_rows), out.copy()
     for i in range(n_rows):
         own = expected[7 + 90 * i :][:n_lanes]
-        for t in range(4, 33):
-            own += rows[places[3 + i], columns[t]] * weights[2 + t - 4, 5 : 5 + n_lanes]
+        own[:] = naive.lanes.add_products(own, rows[places[3 + i]], columns[4:33], weights[2:, 5 : 5 + n_lanes])
     add(out, 7, 90, weights.ravel(), 2 * 83 + 5, 83, columns, 4, 33, rows, places, 3)
     np.testing.assert_array_equal(out, expected)
     add(out, 7, 90, weights.ravel(), 0, 83, columns, 4, 4, rows, places, 3)

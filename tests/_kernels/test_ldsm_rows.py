@@ -1,6 +1,8 @@
-"""The rows of a node are numbered among what occurs in them."""
+"""The rows of a node are numbered among what occurs in them, and standardised as by the plain-Python twin."""
 
+import naive
 import numpy as np
+import scipy.sparse as sp
 
 from xmlcore._kernels import ldsm_rows
 
@@ -13,3 +15,21 @@ def test_ids_of_a_nodes_rows_are_numbered_among_those_that_occur():
     assert kept[own].tolist() == [9, 2, 40, 40, 41, 9] and (place == -1).all()
     values = ldsm_rows.gather_values(ptr, np.arange(8.0), np.array([3, 0], np.int32))
     assert values.tolist() == [5, 6, 7, 0, 1, 2]
+
+
+def test_standardised_rows_are_those_of_the_twin():
+    random = np.random.default_rng(0)
+    dense = np.where(random.random((9, 5)) < 0.5, random.normal(size=(9, 5)), 0.0)
+    dense[:, 3] = 2.5  # constant
+    dense[4] = [0, 0, 0, 2.5, 0]
+    X = sp.csr_array(dense)
+    node = ldsm_rows.NodeRows(
+        X.indptr.astype(np.int64), X.indices.astype(np.uint32), X.data, np.arange(10), np.zeros(9, np.int32), 5, 1
+    )
+    found, means, scales = ldsm_rows.standardise(node)
+    expected = naive.ldsm_rows.standardise([dict(zip(X[[i]].indices.tolist(), X[[i]].data)) for i in range(9)])
+    assert found.ptr.tolist() == list(range(0, 50, 5)) and found.columns.tolist() == [0, 1, 2, 3, 4] * 9
+    np.testing.assert_allclose(
+        found.values.reshape(9, 5), [[row[f] for f in range(5)] for row in expected], rtol=1e-12, atol=1e-12
+    )
+    np.testing.assert_allclose(found.values.reshape(9, 5) * scales + means, dense, atol=1e-12)

@@ -1,77 +1,12 @@
-"""Plain-Python twins of the kernels: slow, short, and plainly right."""
+"""Plain-Python twins of the kernels: slow, short, and plainly right.
 
-from naive import (
-    bipartition,
-    bucket_measures,
-    certificate_bounds,
-    certificate_search,
-    decision_trees,
-    ds_classes,
-    ds_features,
-    ds_nearest,
-    ds_pairs,
-    explain,
-    fals_scoring,
-    fals_training,
-    ldsm_objective,
-    ldsm_reaching,
-    ldsm_reranking,
-    ldsm_rows,
-    ldsm_shares,
-    ldsm_splitting,
-    ldsm_training,
-    noise,
-    one_vs_rest,
-    plt_clusters,
-    plt_factors,
-    plt_gradients,
-    plt_index,
-    plt_margins,
-    plt_rows,
-    plt_search,
-    plt_shapes,
-    plt_training,
-    ranking,
-    rng,
-    sorting,
-    synthetic,
-    xmlc,
-)
+The twin of ``xmlcore/_kernels/NAME.py`` is ``tests/naive/NAME.py``, written from the definition of what is computed and
+not from the kernel. A test calls both and compares: ``import naive``, then ``naive.NAME.function``. Kernel files
+without a twin, and twins of something else than a kernel, are listed with the reason in ``tests/test_twins.py``.
+"""
 
-__all__ = [
-    "bipartition",
-    "bucket_measures",
-    "certificate_bounds",
-    "certificate_search",
-    "decision_trees",
-    "ds_classes",
-    "ds_features",
-    "ds_nearest",
-    "ds_pairs",
-    "explain",
-    "fals_scoring",
-    "fals_training",
-    "ldsm_objective",
-    "ldsm_reaching",
-    "ldsm_reranking",
-    "ldsm_rows",
-    "ldsm_shares",
-    "ldsm_splitting",
-    "ldsm_training",
-    "noise",
-    "one_vs_rest",
-    "plt_clusters",
-    "plt_factors",
-    "plt_gradients",
-    "plt_index",
-    "plt_margins",
-    "plt_rows",
-    "plt_search",
-    "plt_shapes",
-    "plt_training",
-    "ranking",
-    "rng",
-    "sorting",
-    "synthetic",
-    "xmlc",
-]
+from importlib import import_module
+from pkgutil import iter_modules
+
+for _module in iter_modules(__path__):
+    import_module(f"naive.{_module.name}")

@@ -1,4 +1,4 @@
-"""Double sampling, candidates: twins of xmlcore/_kernels/ds_nearest.py and of near_others in ds_sampling.py."""
+"""Double sampling, candidates: twin of xmlcore/_kernels/ds_nearest.py."""
 
 from naive.ds_classes import distance_to, idf_of, mega_documents
 
@@ -8,13 +8,3 @@ def nearest(row, rows, labels, q, **space):
     documents, _, size = mega_documents(rows, labels)
     idf = idf_of(rows, labels)
     return sorted(size, key=lambda k: (round(distance_to(row, documents[k], size[k], idf, **space), 9), k))[:q]
-
-
-def other_candidates(i, k, rows, labels, q, **space):
-    """The q - 1 nearest classes beside k of row i, and whether k, without the row, is among the q nearest."""
-    documents, _, size = mega_documents(rows, labels)
-    idf = idf_of(rows, labels)
-    left = {t: v - rows[i].get(t, 0.0) for t, v in documents[k].items() if v - rows[i].get(t, 0.0) > 1e-9}
-    documents, size = documents | {k: left}, size | {k: size[k] - 1}
-    near = sorted(size, key=lambda c: (round(distance_to(rows[i], documents[c], size[c], idf, **space), 9), c))[:q]
-    return [c for c in near if c != k][: q - 1], k in near

@@ -2,7 +2,7 @@
 
 import math
 
-from naive.plt_training import sigmoid
+from naive.plt_newton import sigmoid
 
 
 def log_probability(margin, loss):

@@ -1,18 +1,7 @@
-"""The most probable labels of a row: twins of the kernels that search label trees."""
-
-import math
+"""The most probable labels of a row, by going through all labels: twins of xmlcore/_kernels/plt_search.py."""
 
 from naive.plt_factors import log_probability
 from naive.plt_margins import group_weights
-
-
-def keep_best_of_rows(places, expanded, beam):
-    """Of (score, row, node): each row's best, as many as its beam has room for."""
-    kept = []
-    for row, done in enumerate(expanded):
-        own = sorted((p for p in places if p[1] == row), key=lambda p: (-p[0], p[2]))
-        kept += own[: beam - done]
-    return kept
 
 
 def node_log_factors(tree, loss, x):
@@ -45,11 +34,6 @@ def label_log_probabilities(tree, loss, x):
 def search_best_first(tree, loss, x, k):
     """The k best of all labels: (label, log probability), ties by label id."""
     return sorted(label_log_probabilities(tree, loss, x).items(), key=lambda item: (-item[1], item[0]))[:k]
-
-
-def search_threshold(tree, loss, x, log_threshold):
-    found = label_log_probabilities(tree, loss, x)
-    return {label: score for label, score in found.items() if score >= log_threshold and score > -math.inf}
 
 
 def search_beam(tree, loss, x, beam, k):

@@ -1,8 +1,9 @@
 """Predictions rank the candidates by f."""
 
+import naive
 import numpy as np
 import pytest
-from models.double_sampling.problems import EXTENSIONS, binary, problem
+from models.double_sampling.problems import EXTENSIONS, SPACES, binary, problem
 
 from xmlcore import DoubleSampling, metrics
 from xmlcore.models.double_sampling import estimator, prediction
@@ -17,6 +18,21 @@ def test_f_is_the_product_of_weights_and_features_and_orders_the_ranking(params)
     assert (np.diff(f, axis=1) <= 1e-9).all()
     shares = np.exp(f) / np.exp(f).sum(axis=1, keepdims=True)
     np.testing.assert_allclose(ranking.scores, shares, rtol=1e-5)
+
+
+@pytest.mark.parametrize("features", ["paper", "extended"])
+@pytest.mark.parametrize("distance, weighting", SPACES)
+def test_the_nearest_classes_are_ranked_as_by_the_twins(distance, weighting, features):
+    X, rows, labels = problem(most=2)
+    space = {"distance": distance, "weighting": weighting}
+    model = DoubleSampling(n_candidates=4, features=features, **space).fit(X, binary(labels))
+    ranking = model.predict_topk(X[:12], k=4)
+    for i in range(12):
+        near = naive.ds_nearest.nearest(rows[i], rows, labels, 4, **space)
+        expected = naive.ds_ranking.ranked(rows[i], near, rows, labels, model.weights_, **space)
+        assert ranking.labels[i].tolist() == [k for k, _ in expected]
+        shares = np.exp([f for _, f in expected])
+        np.testing.assert_allclose(ranking.scores[i], shares / shares.sum(), rtol=1e-4)
 
 
 @pytest.mark.parametrize("params", [{}, {"candidates_from": "plt", "features": "extended"}])

@@ -102,7 +102,7 @@ def test_adversaries_are_the_other_candidates_and_the_own_class_is_one_without_t
     expected = {}
     for i, own in enumerate(labels):
         for k in own:
-            others, is_near = naive.ds_nearest.other_candidates(i, k, rows, labels, q, **space)
+            others, is_near = naive.ds_sampling.other_candidates(i, k, rows, labels, q, **space)
             if is_near and model.class_size_[k] > 1:
                 expected[i, k] = sorted(others)
     assert found == expected and len(found) > 5 and (q == 30 or len(found) < sum(map(len, labels)))
@@ -117,7 +117,7 @@ def test_fewer_adversaries_than_candidates_are_drawn_from_them(monkeypatch):
     _, (_, sample, *_) = recorded(monkeypatch, X, binary(labels, 12), **params)
     drawn = {}
     for i, k, own in zip(sample.rows.tolist(), sample.classes.tolist(), sample.adversaries.tolist()):
-        assert own[0] < own[1] and set(own) <= set(naive.ds_nearest.other_candidates(i, k, rows, labels, 6)[0])
+        assert own[0] < own[1] and set(own) <= set(naive.ds_sampling.other_candidates(i, k, rows, labels, 6)[0])
         drawn.setdefault((i, k), []).extend(own)
     assert np.mean([len(set(own)) for own in drawn.values()]) > 4  # of 5, over some ten copies each
 

@@ -1,0 +1,13 @@
+"""Searching many rows together: twins of xmlcore/_kernels/plt_search_together.py.
+
+The search itself finds what the search of each row finds, whose twin is in ``plt_search.py``.
+"""
+
+
+def keep_best_of_rows(places, expanded, beam):
+    """Of (score, row, node): each row's best, as many as its beam has room for."""
+    kept = []
+    for row, done in enumerate(expanded):
+        own = sorted((p for p in places if p[1] == row), key=lambda p: (-p[0], p[2]))
+        kept += own[: beam - done]
+    return kept

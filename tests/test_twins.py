@@ -1,0 +1,58 @@
+"""Every kernel file has a plain-Python twin of the same name, or a reason why it has none."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).resolve().parent
+KERNELS = TESTS.parent / "xmlcore" / "_kernels"
+NAIVE = TESTS / "naive"
+
+WITHOUT_TWIN = {
+    "__init__": "it has no code",
+    "_jit": "it compiles kernels and computes nothing",
+    "csr": "it declares a tuple of arrays and computes nothing",
+    "plt_tree": "it declares a tuple of arrays; how wide a stored row is, is a part of the twin plt_margins",
+}
+TWINS_OF_OTHERS = {
+    "bucket_measures": "measures of a bucket of labels in xmlcore/robustness/evaluation.py, which uses no kernel",
+}
+
+
+def modules(folder):
+    return {path.stem for path in folder.glob("*.py")}
+
+
+def test_every_kernel_file_has_a_twin_of_its_name_or_a_reason():
+    missing = modules(KERNELS) - modules(NAIVE) - WITHOUT_TWIN.keys()
+    assert not missing, f"write tests/naive/NAME.py, or enter a reason in WITHOUT_TWIN: {sorted(missing)}"
+
+
+def test_the_lists_of_exceptions_name_what_there_is():
+    assert WITHOUT_TWIN.keys() <= modules(KERNELS) and not (WITHOUT_TWIN.keys() - {"__init__"}) & modules(NAIVE)
+    assert modules(NAIVE) - modules(KERNELS) == TWINS_OF_OTHERS.keys()
+
+
+def test_files_without_a_twin_have_no_loops():
+    for name in WITHOUT_TWIN.keys() - {"_jit"}:
+        tree = ast.parse((KERNELS / f"{name}.py").read_text(encoding="utf-8"))
+        assert not any(isinstance(node, ast.For | ast.While) for node in ast.walk(tree)), name
+
+
+@pytest.mark.parametrize("name", sorted(modules(NAIVE) - {"__init__"}))
+def test_every_function_of_a_twin_is_used_by_a_test_or_by_another_twin(name):
+    source = (NAIVE / f"{name}.py").read_text(encoding="utf-8")
+    named = {node.name for node in ast.parse(source).body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    public = {function for function in named if not function.startswith("_")}
+    assert public, "a twin without a function"
+    texts = {path: path.read_text(encoding="utf-8") for path in TESTS.rglob("*.py")}
+    tests = [text for path, text in texts.items() if path.parent != NAIVE]
+    assert any(f"naive.{name}." in text for text in tests), "no test compares with this twin"
+    others = [text for path, text in texts.items() if path.parent == NAIVE and path.stem != name]
+    for function in public:
+        used = any(re.search(rf"\bnaive\.{name}\.{function}\b", text) for text in tests)
+        used = used or any(f"from naive.{name} import" in text and function in text for text in others)
+        used = used or len(re.findall(rf"\b{function}\b", source)) > 1
+        assert used, f"{function} is used by nothing"
