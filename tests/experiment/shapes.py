@@ -27,6 +27,9 @@ def shaped(name, real_folder):
     if name == "dense":
         size = {"n_train": 1500, "n_test": 500, "n_features": 60, "n_labels": 8}
         return make_synthetic(**size, features_per_row=50, labels_per_row=2, name=name)
+    if name == "few":
+        size = {"n_train": 6000, "n_test": 1000, "n_features": 1500, "n_labels": 20}
+        return make_synthetic(**size, features_per_row=20, labels_per_row=1.5, name=name)
     if name == "long":
         size = {"n_train": 12000, "n_test": 3000, "n_features": 300, "n_labels": 60}
         return make_synthetic(**size, features_per_row=8, labels_per_row=1.5, name=name)
