@@ -1,8 +1,9 @@
 """Double sampling, the classes: the sums of each class's terms, in the form that the other kernels read.
 
 A term is a column, and a class is a label id. A model keeps, for each term and class, the sum of the term over the
-training rows of the class, listed by term (:class:`ClassIndex`). The centroid of a class is the vector of its sums,
-weighted and scaled. All values are positive.
+training rows of the class: y_t for term t. These sums are positive. They are listed by term: a *posting* is a class
+that has the term, with its y_t (:class:`ClassIndex`). The centroid of a class is the vector of its y_t, each multiplied
+by the weight of the term, and scaled as a whole. |y| is the sum of a class's y_t over all terms.
 """
 
 import math
@@ -17,16 +18,16 @@ HEAD = 0.8  # the frequent terms are as few terms as take this share of the work
 
 
 class ClassIndex(NamedTuple):
-    """The classes that have each term, with their amounts of it (an inverted index); V terms, K classes."""
+    """The postings of each term (an inverted index), and what else is known of V terms and K classes."""
 
     ptr: np.ndarray  # int64 (V + 1,): the postings of term t are ptr[t] to ptr[t + 1] - 1
-    classes: np.ndarray  # int32, of each posting: rising within a term
-    sums: np.ndarray  # float32, of each posting: the amount y_t > 0 of the term in the class
+    classes: np.ndarray  # int32, of each posting: the class, rising within a term
+    sums: np.ndarray  # float32, of each posting: y_t, the sum of the term over the rows of the class
     weight: np.ndarray  # float64 (V,): the factor of a term in the space of centroids
     idf: np.ndarray  # float64 (V,): the inverse document frequency I_t
-    rarity: np.ndarray  # float64 (V,): l_S / F_t, all amounts over those of the term
-    length: np.ndarray  # float64 (K,): |y|, the sum of all amounts of the class
-    mean_length: float  # the mean of |y| over the classes that have rows
+    rarity: np.ndarray  # float64 (V,): l_S / F_t, the sum of all y divided by that of the term's y_t
+    total: np.ndarray  # float64 (K,): |y|, the sum of the class's y_t over all terms
+    mean_total: float  # the mean of |y| over the classes that have rows
     scale: np.ndarray  # float64 (K,): the centroid is y_t * weight[t] * scale
     square: np.ndarray  # float64 (K,): the squared length of the centroid, infinite where a class has no rows
     order: np.ndarray  # int32: the classes that have rows, ordered by (square, class id)
@@ -47,36 +48,38 @@ class MoreOfClasses(NamedTuple):
 
 
 @kernel
-def sum_terms(ptr, rows, values, first, last, label_ptr, labels, n_classes):
-    """Sum the values of the rows of each class, for terms first to last - 1.
+def sum_terms(ptr, rows, values, first, stop, label_ptr, labels, n_classes):
+    """Sum the values of the rows of each class, for terms ``first`` to ``stop`` - 1.
 
     Parameters
     ----------
     ptr : int64 (V + 1,), rows : int32, values : float32
         The rows that have each term, and their values (CSC).
+    first, stop : int
     label_ptr : int64 (N + 1,), labels : int32
         The classes of each row.
+    n_classes : int
 
     Returns
     -------
-    sizes : int64 (last - first,)
+    sizes : int64 (stop - first,)
         The number of postings of each term.
     classes : int32, sums : float32
         The postings, term by term.
-    most : float64
+    largest : float64
         The largest sum before it was rounded to float32.
     """
-    bound = 0
-    for t in range(first, last):
-        own = 0
+    bound = 0  # at least the number of postings
+    for t in range(first, stop):
+        n_pairs = 0  # of a row that has the term, and a class of the row
         for p in range(ptr[t], ptr[t + 1]):
-            own += label_ptr[rows[p] + 1] - label_ptr[rows[p]]
-        bound += min(own, n_classes)
-    sizes = np.zeros(last - first, np.int64)
+            n_pairs += label_ptr[rows[p] + 1] - label_ptr[rows[p]]
+        bound += min(n_pairs, n_classes)
+    sizes = np.zeros(stop - first, np.int64)
     classes, sums = np.empty(bound, np.int32), np.empty(bound, np.float32)
     total, seen, touched = np.zeros(n_classes), np.zeros(n_classes, np.bool_), np.empty(n_classes, np.int32)
-    n, most = 0, 0.0
-    for t in range(first, last):
+    n, largest = 0, 0.0
+    for t in range(first, stop):
         count = 0
         for p in range(ptr[t], ptr[t + 1]):
             for j in range(label_ptr[rows[p]], label_ptr[rows[p] + 1]):
@@ -86,7 +89,7 @@ def sum_terms(ptr, rows, values, first, last, label_ptr, labels, n_classes):
                     touched[count] = k
                     count += 1
                 total[k] += values[p]
-        if count * 16 > n_classes:
+        if count * 16 > n_classes:  # going through all classes is faster than sorting
             count = 0
             for k in range(n_classes):
                 if seen[k]:
@@ -97,28 +100,47 @@ def sum_terms(ptr, rows, values, first, last, label_ptr, labels, n_classes):
         for i in range(count):
             k = touched[i]
             classes[n + i], sums[n + i] = k, total[k]
-            most = max(most, total[k])
+            largest = max(largest, total[k])
             total[k], seen[k] = 0.0, False
         sizes[t - first] = count
         n += count
-    return sizes, classes[:n].copy(), sums[:n].copy(), most
+    return sizes, classes[:n].copy(), sums[:n].copy(), largest
 
 
 @kernel
 def class_totals(ptr, classes, sums, weight, n_classes):
-    """Return the sum |y| of each class's amounts, and the sum of their weighted squares: two float64 (K,)."""
-    length, square = np.zeros(n_classes), np.zeros(n_classes)
+    """Add up the postings of each of the K = ``n_classes`` classes.
+
+    Parameters
+    ----------
+    ptr, classes, sums
+        The postings of V terms, see :class:`ClassIndex`.
+    weight : float64 (V,)
+        The factor of each term.
+    n_classes : int
+
+    Returns
+    -------
+    total : float64 (K,)
+        |y| of each class: the sum of its y_t.
+    square : float64 (K,)
+        The sum of (weight[t] y_t)² over the terms t of each class.
+    """
+    total, square = np.zeros(n_classes), np.zeros(n_classes)
     for t in range(ptr.size - 1):
         for p in range(ptr[t], ptr[t + 1]):
             y = np.float64(sums[p])
-            length[classes[p]] += y
+            total[classes[p]] += y
             square[classes[p]] += (weight[t] * y) ** 2
-    return length, square
+    return total, square
 
 
 @kernel
 def head_lengths(ptr, classes, sums, weight, scale, head):
-    """Return the length of each centroid's part in the terms before ``head``: float64 (K,)."""
+    """Return the length of each class's centroid when only the terms before ``head`` count: float64 (K,).
+
+    The other arguments are fields of :class:`ClassIndex`.
+    """
     square = np.zeros(scale.size)
     for t in range(head):
         for p in range(ptr[t], ptr[t + 1]):
@@ -128,7 +150,10 @@ def head_lengths(ptr, classes, sums, weight, scale, head):
 
 @kernel
 def damped_squares(ptr, classes, sums, idf, n_classes):
-    """Return the sum of (log(1 + y_t) I_t)² over the terms of each class: float64 (K,)."""
+    """Return the sum of (log(1 + y_t) I_t)² over the terms t of each class: float64 (K,).
+
+    The arguments are fields of :class:`ClassIndex`; I_t is ``idf[t]``, and K is ``n_classes``.
+    """
     square = np.zeros(n_classes)
     for t in range(ptr.size - 1):
         for p in range(ptr[t], ptr[t + 1]):

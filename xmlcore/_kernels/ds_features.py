@@ -1,7 +1,7 @@
 """Double sampling, the features of pairs of a row and a class: the paper's ten, and six more.
 
-Features are computed from the amounts y_t that a class has of the row's terms. An example that belongs to the class can
-be taken out of these amounts first ("leave one out").
+Features are computed from the sums y_t of the row's terms over the rows of a class (see ds_classes.py). If the row
+belongs to the class, it can be subtracted from these sums first ("leave one out").
 """
 
 import math
@@ -14,7 +14,7 @@ from xmlcore._kernels.sorting import stable_order
 
 N_FEATURES = 10  # the features of the paper's Table 1
 N_MORE = 6  # the features of more_features
-LEAST_LEFT = 1e-5  # a smaller share of a sum, after a row was subtracted, can be a rounding error and counts as 0
+LEAST_LEFT = 1e-5  # a smaller share of a sum that is left after a subtraction can be a rounding error, and counts as 0
 
 
 @kernel
@@ -49,7 +49,7 @@ def sums_by_class(terms, classes, by_class, found):
     terms, classes, found
         See :func:`sums_by_term`.
     by_class : int64 (K + 1,), int32, float32
-        The terms of each class, in rising order, and their amounts (CSR).
+        The terms of each class, in rising order, and their sums y_t (CSR).
     """
     class_ptr, class_terms, class_sums = by_class
     for c in range(classes.size):
@@ -78,21 +78,21 @@ def row_features(terms, values, classes, found, own, class_size, index, out):
     out : float64 (at least q, at least 10)
         Columns 0 to 9 are filled.
     """
-    weights, idfs, rarities, mean_length = index.weight, index.idf, index.rarity, index.mean_length
+    weights, idfs, rarities, mean_total = index.weight, index.idf, index.rarity, index.mean_total
     square = row_square(terms, values, weights)
     shrink = 1.0 / math.sqrt(square) if index.unit and square > 0 else 1.0
     row = square * shrink * shrink
     for c in range(classes.size):
         k = classes[c]
-        length, scale, centre = index.length[k], index.scale[k], index.square[k]
+        total, scale, centre = index.total[k], index.scale[k], index.square[k]
         if c == own:
-            length, total = _without(terms, values, k, found[c], index)
-            left = class_size[k] - 1
+            total, square_left = _without(terms, values, k, found[c], index)
+            rows_left = class_size[k] - 1
             if index.unit:
-                scale = 1.0 / math.sqrt(total) if total > 0 else 0.0
+                scale = 1.0 / math.sqrt(square_left) if square_left > 0 else 0.0
             else:
-                scale = 1.0 / left if left > 0 else 0.0
-            centre = total * scale * scale
+                scale = 1.0 / rows_left if rows_left > 0 else 0.0
+            centre = square_left * scale * scale
         elif centre == np.inf:
             centre = 0.0
         out[c, :N_FEATURES] = 0.0
@@ -103,7 +103,7 @@ def row_features(terms, values, classes, found, own, class_size, index, out):
                 y = _left(y, values[a])
             if y == 0.0:
                 continue
-            share, idf, rarity = y / length, idfs[t], rarities[t]
+            share, idf, rarity = y / total, idfs[t], rarities[t]
             out[c, 0] += math.log1p(y)
             out[c, 1] += math.log1p(rarity)
             out[c, 2] += idf
@@ -113,7 +113,7 @@ def row_features(terms, values, classes, found, own, class_size, index, out):
             out[c, 6] += math.log1p(share * rarity)
             out[c, 7] += 1.0
             product += np.float64(values[a]) * weights[t] * weights[t] * y
-            out[c, 9] += idf * 2.0 * y / (y + 0.25 + 0.75 * length / mean_length)
+            out[c, 9] += idf * 2.0 * y / (y + 0.25 + 0.75 * total / mean_total)
         out[c, 8] = math.sqrt(max(0.0, row + centre - 2.0 * product * shrink * scale))
 
 
@@ -125,18 +125,21 @@ def _left(y, x):
 
 @kernel
 def _without(terms, values, k, found, index):
-    """Return |y| and the sum of the weighted squares of class k after one of its rows was subtracted."""
-    length, scale = index.length[k], index.scale[k]
-    total = index.square[k] / (scale * scale) if scale > 0 else 0.0
-    square = total
+    """Subtract a row from class k; return its |y| and the squared length of its centroid before scaling.
+
+    ``terms`` and ``values`` are the row, and ``found`` has y_t of the class for each of these terms.
+    """
+    total, scale = index.total[k], index.scale[k]
+    square_before = index.square[k] / (scale * scale) if scale > 0 else 0.0
+    square = square_before
     for a in range(terms.size):
         y = found[a]
         left = _left(y, values[a])
-        length -= y - left
+        total -= y - left
         square -= index.weight[terms[a]] ** 2 * (y * y - left * left)
-    if length <= LEAST_LEFT * index.length[k] or square <= LEAST_LEFT**2 * total:
-        return max(length, 0.0), 0.0
-    return length, square
+    if total <= LEAST_LEFT * index.total[k] or square <= LEAST_LEFT**2 * square_before:
+        return max(total, 0.0), 0.0
+    return total, square
 
 
 @kernel
@@ -151,19 +154,19 @@ def more_features(terms, values, classes, found, own, index, more, out):
     out : float64 (at least q, at least 16)
         Columns 10 to 15 are filled.
     """
-    idfs, rarities, weights, mean_length = index.idf, index.rarity, more.weight, index.mean_length
-    row_idf, row_length, row_other, row_tfidf = 0.0, 0.0, 0.0, 0.0
+    idfs, rarities, weights, mean_total = index.idf, index.rarity, more.weight, index.mean_total
+    row_idf, row_total, row_other, row_tfidf = 0.0, 0.0, 0.0, 0.0
     for a in range(terms.size):
         x, idf = np.float64(values[a]), idfs[terms[a]]
         row_idf += idf
-        row_length += x
+        row_total += x
         row_other += (x * weights[terms[a]]) ** 2
         row_tfidf += (x * idf) ** 2
     for c in range(classes.size):
         k = classes[c]
-        length, other, damped = index.length[k], more.other[k], more.damped[k]
+        total, other, damped = index.total[k], more.other[k], more.damped[k]
         if c == own:
-            length = _without(terms, values, k, found[c], index)[0]
+            total = _without(terms, values, k, found[c], index)[0]
             for a in range(terms.size):
                 t, y = terms[a], found[c, a]
                 left = _left(y, values[a])
@@ -181,14 +184,14 @@ def more_features(terms, values, classes, found, own, index, more, out):
             idf, rarity = idfs[t], rarities[t]
             covered += idf
             rarest = max(rarest, idf)
-            lift = max(lift, math.log1p(y / length * rarity))
-            likelihood += x * math.log1p(y / mean_length * rarity)
+            lift = max(lift, math.log1p(y / total * rarity))
+            likelihood += x * math.log1p(y / mean_total * rarity)
             by_other += x * weights[t] ** 2 * y
             by_damped += x * idf * idf * math.log1p(y)
         out[c, 10] = covered / row_idf if row_idf > 0 else 0.0
         out[c, 11] = rarest
         out[c, 12] = lift
-        out[c, 13] = likelihood - row_length * math.log1p(length / mean_length)
+        out[c, 13] = likelihood - row_total * math.log1p(total / mean_total)
         out[c, 14] = _between(row_tfidf, damped, by_damped)
         out[c, 15] = _between(row_other, other, by_other)
 

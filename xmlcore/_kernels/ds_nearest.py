@@ -268,7 +268,7 @@ def search(ids, low, high, wanted):
 @kernel
 def nearest_block(ptr, terms, values, index, out):
     """Fill ``out``, int32 (n, q), with the classes of the nearest centroids of each row, nearest first."""
-    room, scores = scratch(index.length.size), np.empty(out.shape[1])
+    room, scores = scratch(index.total.size), np.empty(out.shape[1])
     for i in range(ptr.size - 1):
         a, b = ptr[i], ptr[i + 1]
         nearest(terms[a:b], values[a:b], index, room, scores, out[i])

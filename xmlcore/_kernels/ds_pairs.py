@@ -22,7 +22,7 @@ def pair_block(x, sample, first, last, leave_out, class_size, by_class, index, m
     class_size : int64 (K,)
         The number of rows of each class.
     by_class : int64 (K + 1,), int32, float32
-        The terms of each class, in rising order, and their amounts (CSR).
+        The terms of each class, in rising order, and their sums y_t (CSR).
     index : ClassIndex
     more : MoreOfClasses
     tree : float64 (M, kappa + 1) or (0, 0)

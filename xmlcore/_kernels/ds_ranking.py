@@ -29,7 +29,7 @@ def rank_block(x, index, more, given, tree, w, labels, scores):
     """
     ptr, terms, values = x
     q = labels.shape[1]
-    room, near = scratch(0 if given else index.length.size), np.empty(q)
+    room, near = scratch(0 if given else index.total.size), np.empty(q)
     features, found, nobody = np.empty((q, w.size)), np.empty((q, longest(ptr))), np.empty(0, np.int64)
     for i in range(ptr.size - 1):
         a, b, own = ptr[i], ptr[i + 1], labels[i]

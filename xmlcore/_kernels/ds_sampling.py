@@ -98,7 +98,7 @@ def near_others(x, sample, first, last, class_size, by_class, index, others, kep
     (ptr, terms, values), rows, own_class = x, sample.rows, sample.classes
     q = others.shape[1] + 1
     width = min(q + 1, index.order.size)
-    room, scores = scratch(index.length.size), np.empty(width)
+    room, scores = scratch(index.total.size), np.empty(width)
     near, features = np.empty(width, np.int32), np.empty((2, N_FEATURES))
     found, two = np.empty((2, longest_of(ptr, rows[first:last]))), np.empty(2, np.int32)
     for i in range(first, last):

@@ -8,16 +8,17 @@ from xmlcore._kernels.ldsm_rows import gather_node, standardise
 from xmlcore._kernels.ldsm_training import SGD, train_node
 from xmlcore._kernels.rng import permutation
 
-MADE, UNDONE, BEYOND = 0, 1, 2  # outcomes of a split
+MADE, UNDONE, BEYOND = 0, 1, 2  # outcomes of a split, see split_node
 THRESHOLD = 0.5  # smallest margin at which a row goes to a child
 ORDER = 1 << 32  # added to a node's number, gives the number of the random stream for the order of its rows
 
 
 @kernel
 def drop_small(weights, scale, least, arity):
-    """Set weights that add less than ``least`` to a margin to 0, in place; biases are not changed.
+    """Set weights to 0, in place, that change a margin by less than ``least``; biases are not changed.
 
-    A weight adds its size, multiplied by the scale of its column or by 1, whichever is larger.
+    A weight is taken to change a margin by its size, multiplied by the scale of its column or by 1, whichever is
+    larger. For ``weights`` see :func:`used_columns`; ``scale`` has a number for each column.
     """
     for f in range(weights.size // arity - 1):
         for c in range(arity):
@@ -29,7 +30,8 @@ def drop_small(weights, scale, least, arity):
 def to_features(weights, means, scales, arity):
     """Convert weights of standardised columns to weights of the original columns, in place.
 
-    Returns whether all weights are finite.
+    ``means`` and ``scales``, float64 (n_columns,), are what the columns were standardised with. For ``weights`` see
+    :func:`used_columns`. Returns whether all weights are finite.
     """
     n_columns = weights.size // arity - 1
     finite = True
@@ -96,7 +98,20 @@ def split_rows(node, weights, arity):
 
 @kernel
 def list_children(directions, counts, rows):
-    """List the rows of each child: (child_ptr int64 (M + 1,), child_rows int32)."""
+    """List the rows of each of M children, in the order of ``rows``.
+
+    Parameters
+    ----------
+    directions : uint8 (m,), counts : int64 (M,)
+        See :func:`split_rows`.
+    rows : int32 (m,)
+        The ids of the node's rows.
+
+    Returns
+    -------
+    child_ptr : int64 (M + 1,), child_rows : int32
+        The rows of child c are ``child_rows[child_ptr[c] : child_ptr[c + 1]]``.
+    """
     M = counts.size
     child_ptr = np.zeros(M + 1, np.int64)
     for c in range(M):
@@ -113,7 +128,21 @@ def list_children(directions, counts, rows):
 
 @kernel
 def list_histograms(hist, kept_labels, arity):
-    """List the labels of each child's rows: (hist_ptr int64 (M + 1,), labels int32 ascending, counts int64)."""
+    """List the labels that occur in each child's rows, and how often they occur.
+
+    Parameters
+    ----------
+    hist : int64 (arity * n_labels,)
+        See :func:`split_rows`; labels are numbered among those of the node.
+    kept_labels : int32 (n_labels,)
+        The id of each label of the node, ascending.
+    arity : int
+
+    Returns
+    -------
+    hist_ptr : int64 (arity + 1,), labels : int32, counts : int64
+        The labels of child c are ``labels[hist_ptr[c] : hist_ptr[c + 1]]``, ascending.
+    """
     n_labels = kept_labels.size
     hist_ptr = np.zeros(arity + 1, np.int64)
     filled = 0
@@ -135,7 +164,11 @@ def list_histograms(hist, kept_labels, arity):
 
 @kernel
 def measure_split(labels, hist, n_labels, settings, parts):
-    """Compute J and its three parts for the split that was made, from the histograms of :func:`split_rows`."""
+    """Compute the objective J and its three parts for the split that was made, and write them into ``parts``.
+
+    ``labels`` are the labels of the node's rows, row after row, ``hist`` is the histogram of :func:`split_rows`, and
+    ``settings`` are the node's settings. See :func:`xmlcore._kernels.ldsm_objective.objective`.
+    """
     M = settings.arity
     label_counts = np.zeros(n_labels, np.int64)
     for t in range(labels.size):
@@ -153,30 +186,49 @@ def measure_split(labels, hist, n_labels, settings, parts):
 
 @kernel
 def used_columns(weights, kept_columns, arity):
-    """Return the columns with a weight other than 0, int32 (F,), their weights (F * M,), and the biases (M,)."""
+    """Leave out the columns whose weights are 0 for all children, and part the biases from the weights.
+
+    Parameters
+    ----------
+    weights : ((columns of the node + 1) * arity,)
+        A weight for each column and child, column after column; in the end the bias of each child.
+    kept_columns : int32 (columns of the node,)
+        The id of each column among the columns of the model.
+    arity : int
+        The number M of children.
+
+    Returns
+    -------
+    columns : int32 (F,)
+        The ids of the F columns that have a weight other than 0 for at least one child.
+    used_weights : (F * M,)
+        Their weights, column after column.
+    bias : (M,)
+        The bias of each child.
+    """
     n_columns = kept_columns.size
     n_used = 0
     for f in range(n_columns):
-        any_left = False
+        is_used = False
         for c in range(arity):
-            any_left = any_left or weights[arity * f + c] != 0.0
-        n_used += any_left
+            is_used = is_used or weights[arity * f + c] != 0.0
+        n_used += is_used
     columns = np.empty(n_used, np.int32)
-    used = np.empty(n_used * arity, weights.dtype)
+    used_weights = np.empty(n_used * arity, weights.dtype)
     at = 0
     for f in range(n_columns):
-        any_left = False
+        is_used = False
         for c in range(arity):
-            any_left = any_left or weights[arity * f + c] != 0.0
-        if any_left:
+            is_used = is_used or weights[arity * f + c] != 0.0
+        if is_used:
             for c in range(arity):
-                used[arity * at + c] = weights[arity * f + c]
+                used_weights[arity * at + c] = weights[arity * f + c]
             columns[at] = kept_columns[f]
             at += 1
     bias = np.empty(arity, weights.dtype)
     for c in range(arity):
         bias[c] = weights[arity * n_columns + c]
-    return columns, used, bias
+    return columns, used_weights, bias
 
 
 @kernel
@@ -204,15 +256,14 @@ def split_node(data, rows, place, settings, seed, number, trace, parts, stop):
 
     Returns
     -------
-    status : MADE, UNDONE (a child would get all rows, or none) or BEYOND (a weight is not finite)
-    child_ptr : int64 (M + 1,)
-    child_rows : int32
-    hist_ptr : int64 (M + 1,)
-    hist_labels : int32, hist_counts : int64
-        Labels of each child's rows, ascending.
-    columns : int32 (F,)
-        Those with a weight.
-    weights : (F * M,), bias : (M,), as the values
+    status : int
+        MADE, UNDONE (a child would get all rows, or none) or BEYOND (a weight is not finite).
+    child_ptr : int64 (M + 1,), child_rows : int32
+        The rows of each child, see :func:`list_children`.
+    hist_ptr : int64 (M + 1,), hist_labels : int32, hist_counts : int64
+        The labels of each child's rows and how often they occur, see :func:`list_histograms`.
+    columns : int32 (F,), used_weights : (F * M,), bias : (M,)
+        The columns that have a weight, with their weights, and the biases, see :func:`used_columns`.
     """
     M = settings.arity
     order = permutation(rows.size, seed, ORDER + number)
@@ -238,5 +289,5 @@ def split_node(data, rows, place, settings, seed, number, trace, parts, stop):
     child_ptr, child_rows = list_children(directions, counts, rows)
     hist_ptr, hist_labels, hist_counts = list_histograms(hist, kept_labels, M)
     measure_split(node.labels, hist, kept_labels.size, settings, parts)
-    columns, used, bias = used_columns(weights, kept_columns, M)
-    return status, child_ptr, child_rows, hist_ptr, hist_labels, hist_counts, columns, used, bias
+    columns, used_weights, bias = used_columns(weights, kept_columns, M)
+    return status, child_ptr, child_rows, hist_ptr, hist_labels, hist_counts, columns, used_weights, bias

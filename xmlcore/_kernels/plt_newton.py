@@ -1,4 +1,13 @@
-"""Steps of one row's dual variables towards their optimum, for one child or for sixteen."""
+"""Steps of one row's dual variables towards their optimum, for one child or for sixteen.
+
+A node trains a linear classifier for each of its children by dual coordinate descent (Yu, Huang and Lin, 2011). For a
+row x with the label y = +1 or -1 and a child, the dual variable is a number a >= 0. It is kept with the sign of y. When
+a changes by s, the margin w x changes by y q s. In this file:
+
+- C is the weight of the loss, and q = |x|^2 + 1 (the 1 belongs to the bias);
+- z = -y margin, before the row's dual variable is changed;
+- s is the total change of a since then.
+"""
 
 import math
 
@@ -14,7 +23,7 @@ EXP2 = tuple(np.float32(math.log(2) ** i / math.factorial(i)) for i in range(1, 
 ZERO = np.float32(0.0)
 ONE = np.float32(1.0)
 HALF = np.float32(0.5)
-SETTLED = np.float32(0.1)  # No further step is taken when the last one changed no margin by more than this.
+SETTLED = np.float32(0.1)  # No further step is taken after a step that changed no margin by more than this.
 MOST_STEPS = 40
 LIMIT = np.float32(60.0)  # Largest size of a margin in a sigmoid: exp stays finite.
 
@@ -36,11 +45,12 @@ def sigmoid_of_lanes(ops, z):
 
 
 @lane_operation(n_arrays=7, n_scalars=2)
-def begin_logistic(ops, dual, margins, step, low, high, last, used, C, q):
-    """Take the first Newton step of sixteen dual variables; see :func:`solve_logistic` for the bracket.
+def begin_logistic(ops, dual, margins, change, low, high, last_length, used, C, q):
+    """Take the first Newton step of sixteen dual variables; return the largest change of a margin.
 
-    ``margins`` become z = -y * margin. ``used`` is 1 for a child and 0 for an empty lane, which stays as it is.
-    ``high - low`` is the distance from the optimum. Returns the largest change of a margin.
+    ``change`` becomes the s of the step, ``last_length`` its absolute value, and ``low`` and ``high`` the bracket of
+    :func:`solve_logistic`; ``high - low`` is the distance from the optimum. ``margins`` become z. ``used`` is 1 for a
+    child and 0 for an empty lane, which stays as it is.
     """
     z = -ops.copysign(used, dual) * margins
     p = sigmoid_of_lanes(ops, z)
@@ -50,23 +60,24 @@ def begin_logistic(ops, dual, margins, step, low, high, last, used, C, q):
 
 
 @lane_operation(n_arrays=6, n_scalars=2)
-def go_on_logistic(ops, dual, z, step, low, high, last, C, q):
-    """Take one more step for all sixteen; see :func:`solve_logistic`. Returns the largest change of a margin."""
-    p = sigmoid_of_lanes(ops, z - q * step)
-    g = ops.abs(dual) + step - C * p
-    low = ops.where_less(g, 0.0, step, low)
-    high = ops.where_less(g, 0.0, high, step)
-    newton = step - g / (1.0 + C * q * p * (1.0 - p))
+def go_on_logistic(ops, dual, z, change, low, high, last_length, C, q):
+    """Take one more step for all sixteen, as :func:`solve_logistic` does; return the largest change of a margin."""
+    p = sigmoid_of_lanes(ops, z - q * change)
+    g = ops.abs(dual) + change - C * p
+    low = ops.where_less(g, 0.0, change, low)
+    high = ops.where_less(g, 0.0, high, change)
+    newton = change - g / (1.0 + C * q * p * (1.0 - p))
     middle = 0.5 * (low + high)
-    new = ops.where_less(ops.abs(newton - step), 0.5 * last, newton, middle)
-    new = ops.where_less(newton, low, middle, ops.where_less(high, newton, middle, new))
-    return (dual, z, new, low, high, ops.abs(new - step)), ops.largest(q * ops.abs(new - step))
+    new_change = ops.where_less(ops.abs(newton - change), 0.5 * last_length, newton, middle)
+    new_change = ops.where_less(newton, low, middle, ops.where_less(high, newton, middle, new_change))
+    length = ops.abs(new_change - change)
+    return (dual, z, new_change, low, high, length), ops.largest(q * length)
 
 
 @lane_operation(n_arrays=2, n_scalars=0)
-def end_logistic(ops, dual, step):
-    """Move the dual variables by ``step``, which becomes the change of y * a; returns the largest."""
-    a = ops.maximum(ops.abs(dual) + step, 0.0)
+def end_logistic(ops, dual, change):
+    """Add the changes s to the dual variables; ``change`` becomes what was added to y * a. Return the largest size."""
+    a = ops.maximum(ops.abs(dual) + change, 0.0)
     moved = ops.copysign(a, dual)
     return (moved, moved - dual), ops.largest(ops.abs(moved - dual))
 
@@ -98,29 +109,32 @@ def hinge_step(ops, dual, margins, step, used, half, inverse):
 
 
 @kernel
-def solve_logistic(z, a, gradient, step, C, q):
-    """Solve a row's optimality condition for one dual variable, from the first Newton step on.
+def solve_logistic(z, a, gradient, s, C, q):
+    """Return the change s that moves one dual variable a to its optimum, where a + s = C sigmoid(z - q s).
 
-    With z = -y margin the condition is a + s = C sigmoid(z - q s); it has one root s, between 0 and
-    minus the condition's value at 0, ``gradient``. Newton's method finds it. The middle of the bracket is taken instead
-    where Newton's step leaves the bracket or is more than half of the last one: from one flat end of the sigmoid it
-    would jump to the other.
+    ``gradient`` is a - C sigmoid(z), the left side minus the right side at s = 0, and ``s`` is Newton's first step. The
+    other symbols are explained at the top of the file.
+
+    There is one root, between 0 and -gradient: the bracket. Newton's method finds it. Where a step of Newton would
+    leave the bracket, or would be more than half as long as the step before, the middle of the bracket is taken: the
+    sigmoid is flat at both ends, and Newton's steps could jump from one end to the other for ever.
     """
     low = min(-gradient, ZERO)
     high = max(-gradient, ZERO)
-    last = abs(step)
-    visits = 0
-    while q * last > SETTLED and visits < MOST_STEPS:
-        p = sigmoid(z - q * step)
-        g = a + step - C * p
+    last_length = abs(s)
+    steps = 0
+    # A step of this length changes the margin by q times as much.
+    while q * last_length > SETTLED and steps < MOST_STEPS:
+        p = sigmoid(z - q * s)
+        g = a + s - C * p
         if g < ZERO:
-            low = step
+            low = s
         else:
-            high = step
-        newton = step - g / (ONE + C * q * p * (ONE - p))
-        if not (newton >= low and newton <= high and abs(newton - step) < HALF * last):
-            newton = HALF * (low + high)
-        last = abs(newton - step)
-        step = newton
-        visits += 1
-    return step
+            high = s
+        candidate = s - g / (ONE + C * q * p * (ONE - p))
+        if not (candidate >= low and candidate <= high and abs(candidate - s) < HALF * last_length):
+            candidate = HALF * (low + high)
+        last_length = abs(candidate - s)
+        s = candidate
+        steps += 1
+    return s

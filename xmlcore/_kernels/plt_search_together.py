@@ -1,6 +1,11 @@
 """The k most probable labels of many rows, which go down the tree together.
 
 A model that is larger than the processor's caches is read from memory once for all rows that open a node.
+
+To *open* a node for a row is to compute the scores of its children. A *pair* is a row, a node that the row may open,
+and the score of the node: the logarithm of its probability. A *sweep* goes down the tree once and opens the most
+promising pairs; the others wait for the next sweep. A row is *given up* when there are too many pairs: the caller then
+searches it without other rows, by :func:`xmlcore._kernels.plt_search.search_best_first`.
 """
 
 import math
@@ -27,19 +32,19 @@ from xmlcore._kernels.sorting import stable_order
 BAND = math.log(4.0)
 RADIX_BITS = 11
 RADIX = 1 << RADIX_BITS
-PLACE = np.dtype([("score", np.float64), ("row", np.int32), ("node", np.int32)])  # A node that a row may open.
-WAITING = 0  # Places in the array ``counts``: how many places wait for the next sweep,
-BELOW = 1  # and how many are opened on the next level.
+PAIR = np.dtype([("score", np.float64), ("row", np.int32), ("node", np.int32)])
+WAITING = 0  # Index in the array ``counts`` of the number of pairs that wait for the next sweep.
+NEXT_LEVEL = 1  # Index in ``counts`` of the number of pairs on the next level that this sweep opens.
 
 
 class Sweep(NamedTuple):
     """The state of each row during the search."""
 
     n_labels: np.ndarray  # int64 (n,): labels found
-    worst: np.ndarray  # float64 (n,): what a label must reach to be among the row's best
-    floor: np.ndarray  # float64 (n,): the least score that is opened in this sweep
-    n_places: np.ndarray  # int64 (n,): places of the row, waiting or opened
-    alone: np.ndarray  # bool (n,): the row is given up, and has to be searched alone
+    worst: np.ndarray  # float64 (n,): the score that a label must reach to be among the row's best
+    floor: np.ndarray  # float64 (n,): this sweep opens the row's nodes of at least this score
+    n_pairs: np.ndarray  # int64 (n,): number of pairs of the row, waiting or opened
+    given_up: np.ndarray  # bool (n,): whether the row is given up
     expanded: np.ndarray  # int32 (n, levels): nodes opened at each depth; (n, 0) without a beam
 
 
@@ -47,11 +52,11 @@ class Batch(NamedTuple):
     """The rows that are searched together, and their results."""
 
     x: Rows
-    rows: np.ndarray  # int64 (n,): which of ``x``
+    rows: np.ndarray  # int64 (n,): the index in ``x`` of each row
     found: Found
     sweep: Sweep
-    most: int  # Most places of all rows
-    share: int  # and of one row, when there are too many
+    max_pairs: int  # Number of pairs of all rows above which rows are given up:
+    share: int  # those that have more pairs than this.
 
 
 class Buffers(NamedTuple):
@@ -59,127 +64,136 @@ class Buffers(NamedTuple):
 
     scratch: Scratch
     children: Children
-    places: np.ndarray  # int64 (DENSE_ROWS,)
+    dense_positions: np.ndarray  # int64 (DENSE_ROWS,): where dense rows stand in Rows.dense
     margins: np.ndarray  # float32 (DENSE_ROWS * MARGINS,): of several dense rows
 
 
 @kernel
-def grown(places, count):
-    """Return a copy of the first ``count`` places with room for twice as many as ``places`` has."""
-    more = np.empty(2 * places.size, PLACE)
+def grown(pairs, count):
+    """Return a copy of the first ``count`` pairs with room for twice as many as ``pairs`` has."""
+    more = np.empty(2 * pairs.size, PAIR)
     for i in range(count):
-        more[i] = places[i]
+        more[i] = pairs[i]
     return more
 
 
 @kernel
-def sort_by_node(places, count, other):
-    """Sort the first ``count`` places by node and keep the order within a node; ``other`` is scratch."""
+def sort_by_node(pairs, count, other):
+    """Sort the first ``count`` pairs by node, in place, and keep the order within a node; ``other`` is scratch."""
     if count == 0:
         return
-    least = places[0]["node"]
+    least = pairs[0]["node"]
     most = least
     for i in range(count):
-        least = min(least, places[i]["node"])
-        most = max(most, places[i]["node"])
+        least = min(least, pairs[i]["node"])
+        most = max(most, pairs[i]["node"])
     starts = np.empty(RADIX + 1, np.int64)
     shift = 0
     while (most - least) >> shift > 0:
         starts[:] = 0
         for i in range(count):
-            other[i] = places[i]
-            starts[(((places[i]["node"] - least) >> shift) & (RADIX - 1)) + 1] += 1
+            other[i] = pairs[i]
+            starts[(((pairs[i]["node"] - least) >> shift) & (RADIX - 1)) + 1] += 1
         for b in range(RADIX):
             starts[b + 1] += starts[b]
         for i in range(count):
             b = ((other[i]["node"] - least) >> shift) & (RADIX - 1)
-            places[starts[b]] = other[i]
+            pairs[starts[b]] = other[i]
             starts[b] += 1
         shift += RADIX_BITS
 
 
 @kernel
-def keep_best_of_rows(places, count, level, expanded, beam):
-    """Keep the best ``beam - expanded[row, level]`` places of each row, and add their number to ``expanded``.
+def keep_best_of_rows(pairs, count, level, expanded, beam):
+    """Keep the best pairs of each row on one level, as many as the beam still allows, and count them as expanded.
 
     Parameters
     ----------
-    places : PLACE (count or more,)
-        Places of one level, by node: of equal ones the first is kept. Those that are kept move to the front.
+    pairs : PAIR (count or more,)
+        The first ``count`` are the pairs of the level, sorted by node: of two with equal scores the first is kept.
+        Pairs that are kept move to the front.
+    count, level : int
     expanded : int32 (n, levels)
+        The number of nodes that each row has opened on each level; the kept pairs are added.
+    beam : int
+        The number of nodes that a row may open on a level.
 
     Returns
     -------
     int
-        How many are kept.
+        How many pairs are kept.
     """
     n_rows = expanded.shape[0]
     ptr = np.zeros(n_rows + 1, np.int64)
     for i in range(count):
-        ptr[places[i]["row"] + 1] += 1
+        ptr[pairs[i]["row"] + 1] += 1
     for r in range(n_rows):
         ptr[r + 1] += ptr[r]
     order = np.empty(count, np.int64)
     fill = ptr.copy()
     for i in range(count):
-        order[fill[places[i]["row"]]] = i
-        fill[places[i]["row"]] += 1
+        order[fill[pairs[i]["row"]]] = i
+        fill[pairs[i]["row"]] += 1
     stays = np.ones(count, np.bool_)
     for r in range(n_rows):
-        own = order[ptr[r] : ptr[r + 1]]
+        pairs_of_row = order[ptr[r] : ptr[r + 1]]
         room = beam - expanded[r, level]
-        if own.size > room:
-            scores = np.empty(own.size, np.float64)
-            for i in range(own.size):
-                scores[i] = -places[own[i]]["score"]
-            order_of_own = stable_order(scores)
-            for i in range(room, own.size):
-                stays[own[order_of_own[i]]] = False
-        expanded[r, level] += min(room, own.size)
+        if pairs_of_row.size > room:
+            scores = np.empty(pairs_of_row.size, np.float64)
+            for i in range(pairs_of_row.size):
+                scores[i] = -pairs[pairs_of_row[i]]["score"]
+            best_first = stable_order(scores)
+            for i in range(room, pairs_of_row.size):
+                stays[pairs_of_row[best_first[i]]] = False
+        expanded[r, level] += min(room, pairs_of_row.size)
     kept = 0
     for i in range(count):
         if stays[i]:
-            places[kept] = places[i]
+            pairs[kept] = pairs[i]
             kept += 1
     return kept
 
 
 @kernel
-def choose_places(waiting, count, todo, sweep, depth, beam):
-    """Choose the places that the next sweep opens: each row's best one, and those within ``BAND`` of it.
+def choose_pairs(waiting, count, todo, sweep, depth, beam):
+    """Choose the pairs that the next sweep opens: the best pair of each row, and those whose score is close to it.
 
-    Places that cannot lead to better labels are dropped, as are those of rows that are given up, and those on a level
-    where the beam is full.
+    Scores are close if they differ by at most ``BAND``. Three kinds of pairs are dropped: those that cannot lead to
+    better labels, those of rows that are given up, and those on a level where the row has opened as many nodes as the
+    beam allows.
 
     Parameters
     ----------
-    waiting : PLACE (count or more,)
-        Those that go on waiting move to the front.
-    todo : PLACE (count or more,)
-        The chosen places are written to its front.
+    waiting : PAIR (count or more,)
+        The first ``count`` are the pairs to choose from. Pairs that go on waiting move to the front.
+    count : int
+    todo : PAIR (count or more,)
+        The chosen pairs are written to its front.
     sweep : Sweep
-        ``floor`` and ``n_places`` are written.
+        ``floor`` and ``n_pairs`` are written.
     depth : int32 (nodes,)
+        The depth of each node.
     beam : int
+        The number of nodes that a row may open on a level; 0 for no limit.
 
     Returns
     -------
-    waiting, todo : int
-        How many places there are of each.
+    n_waiting, n_todo : int
+        How many pairs go on waiting, and how many were chosen.
     """
     sweep.floor[:] = -np.inf
-    sweep.n_places[:] = 0
+    sweep.n_pairs[:] = 0
     kept = 0
     for i in range(count):
         r = waiting[i]["row"]
         score = waiting[i]["score"]
-        if sweep.alone[r] or score < sweep.worst[r]:
+        if sweep.given_up[r] or score < sweep.worst[r]:
             continue
         if beam > 0 and sweep.expanded[r, depth[waiting[i]["node"]]] == beam:
             continue
         waiting[kept] = waiting[i]
         kept += 1
-        sweep.n_places[r] += 1
+        sweep.n_pairs[r] += 1
         sweep.floor[r] = max(sweep.floor[r], score)
     for r in range(sweep.floor.size):
         sweep.floor[r] -= BAND
@@ -197,42 +211,46 @@ def choose_places(waiting, count, todo, sweep, depth, beam):
 
 
 @part
-def is_done(place, batch):
-    """Return whether the node at a place cannot lead to better labels, so that it is not opened."""
-    r = place["row"]
-    return place["score"] < batch.sweep.worst[r] or batch.sweep.alone[r]
+def is_done(pair, batch):
+    """Return whether a pair is not opened, because its node cannot lead to better labels or its row is given up."""
+    r = pair["row"]
+    return pair["score"] < batch.sweep.worst[r] or batch.sweep.given_up[r]
 
 
 @part
-def margins_of_dense_rows(tree, g, batch, here, begin, end, buffers):
-    """Compute the margins of the dense rows among the places ``begin`` to ``end``, one after the other."""
+def margins_of_dense_rows(tree, g, batch, this_level, begin, end, buffers):
+    """Compute the margins of group g for the dense rows of the pairs ``begin`` to ``end`` - 1; see :func:`open_group`.
+
+    The margins are written into ``buffers.margins``, ``MARGINS`` numbers for each dense row.
+    """
     n = np.int64(0)  # with a literal, Numba would compile dense_row_margins once more
     first = np.int64(0)
     for at in range(begin, end):
-        place = batch.x.dense_at[batch.rows[here[at]["row"]]]
-        if place >= 0 and not is_done(here[at], batch):
-            buffers.places[n] = place
+        position = batch.x.dense_at[batch.rows[this_level[at]["row"]]]
+        if position >= 0 and not is_done(this_level[at], batch):
+            buffers.dense_positions[n] = position
             n += 1
     if n > 0:
         weights = buffers.scratch.weights
-        dense_row_margins(tree, g, batch.x.dense, buffers.places, first, n, buffers.margins, weights)
+        dense_row_margins(tree, g, batch.x.dense, buffers.dense_positions, first, n, buffers.margins, weights)
 
 
 @part
-def open_group(tree, g, loss, batch, here, begin, end, n_here, waiting, below, counts, buffers):
-    """Open a group of siblings for the rows of the places ``begin`` to ``end``, all of the siblings' parent.
+def open_group(tree, g, loss, batch, this_level, begin, end, n_this_level, waiting, next_level, counts, buffers):
+    """Compute the scores of a group of siblings, for the rows of the pairs ``begin`` to ``end`` - 1 of their parent.
 
-    Labels are offered to the rows. Inner nodes are added to ``below`` if this sweep opens them, and to ``waiting``
-    otherwise; both must have room for all children of all these rows. ``counts`` says how many places they have.
+    Leaves are offered to the rows as labels. Inner nodes are added to ``next_level`` if this sweep opens them, and to
+    ``waiting`` otherwise; both must have room for all siblings and all these rows. ``counts`` says how many pairs they
+    have.
     """
     sweep = batch.sweep
     margins = buffers.scratch.margins
-    margins_of_dense_rows(tree, g, batch, here, begin, end, buffers)
+    margins_of_dense_rows(tree, g, batch, this_level, begin, end, buffers)
     n_dense = 0
     for at in range(begin, end):
-        if is_done(here[at], batch):
+        if is_done(this_level[at], batch):
             continue
-        r = np.int64(here[at]["row"])
+        r = np.int64(this_level[at]["row"])
         row = batch.rows[r]
         if batch.x.dense_at[row] >= 0:
             for c in range(row_width(tree.group_size[g])):
@@ -241,20 +259,20 @@ def open_group(tree, g, loss, batch, here, begin, end, n_here, waiting, below, c
         else:
             sparse_row_margins(tree, g, batch.x, row, buffers.scratch)
         sweep.n_labels[r], n_inner = offer_children(
-            tree, g, loss, margins, here[at]["score"], r, sweep.n_labels[r], batch.found, buffers.children
+            tree, g, loss, margins, this_level[at]["score"], r, sweep.n_labels[r], batch.found, buffers.children
         )
         k = batch.found.labels.shape[1]
         if sweep.n_labels[r] == k:
             sweep.worst[r] = batch.found.scores[r, k - 1]
-        sweep.n_places[r] += n_inner
-        if sweep.n_places[r] > batch.share and counts[WAITING] + n_here + counts[BELOW] > batch.most:
-            sweep.alone[r] = True
+        sweep.n_pairs[r] += n_inner
+        if sweep.n_pairs[r] > batch.share and counts[WAITING] + n_this_level + counts[NEXT_LEVEL] > batch.max_pairs:
+            sweep.given_up[r] = True
             continue
         for c in range(n_inner):
             score = buffers.children.inner_scores[c]
             if score >= sweep.floor[r]:
-                to = below
-                which = BELOW
+                to = next_level
+                which = NEXT_LEVEL
             else:
                 to = waiting
                 which = WAITING
@@ -265,16 +283,17 @@ def open_group(tree, g, loss, batch, here, begin, end, n_here, waiting, below, c
 
 
 @kernel
-def open_level(tree, loss, batch, here, n_here, waiting, below, counts, buffers):
-    """Open the first ``n_here`` places of ``here``, sorted by node, and return ``waiting`` and ``below``.
+def open_level(tree, loss, batch, this_level, n_this_level, waiting, next_level, counts, buffers):
+    """Open the first ``n_this_level`` pairs of ``this_level``, which are sorted by node.
 
-    Both are replaced by longer arrays when they get too short.
+    Returns ``waiting`` and ``next_level``, to which pairs were added, see :func:`open_group`. They are replaced by
+    longer arrays when they get too short.
     """
     i = 0
-    while i < n_here:
-        v = here[i]["node"]
+    while i < n_this_level:
+        v = this_level[i]["node"]
         stop = i + 1
-        while stop < n_here and here[stop]["node"] == v:
+        while stop < n_this_level and this_level[stop]["node"] == v:
             stop += 1
         for g in range(tree.group_ptr[v], tree.group_ptr[v + 1]):
             for begin in range(i, stop, DENSE_ROWS):
@@ -282,15 +301,17 @@ def open_level(tree, loss, batch, here, n_here, waiting, below, counts, buffers)
                 room = (end - begin) * tree.group_size[g]
                 while counts[WAITING] + room > waiting.size:
                     waiting = grown(waiting, counts[WAITING])
-                while counts[BELOW] + room > below.size:
-                    below = grown(below, counts[BELOW])
-                open_group(tree, g, loss, batch, here, begin, end, n_here, waiting, below, counts, buffers)
+                while counts[NEXT_LEVEL] + room > next_level.size:
+                    next_level = grown(next_level, counts[NEXT_LEVEL])
+                open_group(
+                    tree, g, loss, batch, this_level, begin, end, n_this_level, waiting, next_level, counts, buffers
+                )
         i = stop
-    return waiting, below
+    return waiting, next_level
 
 
 @kernel
-def search_together(tree, loss, x, rows, beam, most, out_labels, out_scores):
+def search_together(tree, loss, x, rows, beam, max_pairs, out_labels, out_scores):
     """Find what :func:`search_best_first` finds, for many rows at once: a node is opened for all rows that open it.
 
     A large model does not fit the processor's caches, and each row reads other parts of it. Here the rows go down the
@@ -308,18 +329,18 @@ def search_together(tree, loss, x, rows, beam, most, out_labels, out_scores):
     ----------
     tree, loss, x, rows, beam, out_labels, out_scores
         See :func:`search_best_first`.
-    most : int
-        Most places of all rows, waiting or to be opened, about. Where there are more, a row that has more than its
-        share is given up. Each place takes 16 bytes, a few times over.
+    max_pairs : int
+        About the largest number of pairs of all rows, waiting or to be opened. Where there are more, a row that has
+        more than ``max_pairs / n`` is given up. Each pair takes 16 bytes in each of five arrays.
 
     Returns
     -------
-    alone : bool (n,)
-        Rows that were given up. Their results are not complete: they have to be searched alone.
+    given_up : bool (n,)
+        Whether each row was given up. The results of such a row are not complete: it must be searched without others.
 
     Notes
     -----
-    Beside the opened nodes, O(levels + waiting places) time per sweep; there are some 5 to 10 sweeps.
+    Beside the opened nodes, O(levels + waiting pairs) time per sweep; there are some 5 to 10 sweeps.
     """
     n_rows = rows.size
     n_levels = tree.depth.max() + 1
@@ -327,43 +348,45 @@ def search_together(tree, loss, x, rows, beam, most, out_labels, out_scores):
         np.zeros(n_rows, np.int64), np.full(n_rows, -np.inf), np.empty(n_rows, np.float64), np.empty(n_rows, np.int64),
         np.zeros(n_rows, np.bool_), np.zeros((n_rows, n_levels if beam > 0 else 0), np.int32),
     )  # fmt: skip
-    batch = Batch(x, rows, Found(out_labels, out_scores), sweep, most, most // max(1, n_rows))
+    batch = Batch(x, rows, Found(out_labels, out_scores), sweep, max_pairs, max_pairs // max(1, n_rows))
     buffers = Buffers(
         new_scratch(), new_children(), np.empty(DENSE_ROWS, np.int64), np.empty(DENSE_ROWS * MARGINS, np.float32)
     )
-    waiting = np.empty(2 * n_rows + GROUP_LIMIT, PLACE)
+    waiting = np.empty(2 * n_rows + GROUP_LIMIT, PAIR)
     for r in range(n_rows):
         waiting[r]["row"] = r
         waiting[r]["node"] = 0
         waiting[r]["score"] = root_log_probability(tree, loss, x, rows[r], buffers.scratch)
-    todo = np.empty(waiting.size, PLACE)
-    here = np.empty(waiting.size, PLACE)
-    below = np.empty(waiting.size, PLACE)
-    other = np.empty(waiting.size, PLACE)
+    todo = np.empty(waiting.size, PAIR)
+    this_level = np.empty(waiting.size, PAIR)
+    next_level = np.empty(waiting.size, PAIR)
+    other = np.empty(waiting.size, PAIR)
     counts = np.zeros(2, np.int64)
     counts[WAITING] = n_rows
     while counts[WAITING] > 0:
         if todo.size < waiting.size:
-            todo = np.empty(waiting.size, PLACE)
-            other = np.empty(waiting.size, PLACE)
-        counts[WAITING], n_todo = choose_places(waiting, counts[WAITING], todo, sweep, tree.depth, beam)
+            todo = np.empty(waiting.size, PAIR)
+            other = np.empty(waiting.size, PAIR)
+        counts[WAITING], n_todo = choose_pairs(waiting, counts[WAITING], todo, sweep, tree.depth, beam)
         sort_by_node(todo, n_todo, other)
         done = 0
-        counts[BELOW] = 0
+        counts[NEXT_LEVEL] = 0
         for level in range(n_levels):
-            here, below = below, here
-            n_here = counts[BELOW]
-            counts[BELOW] = 0
+            this_level, next_level = next_level, this_level
+            n_this_level = counts[NEXT_LEVEL]
+            counts[NEXT_LEVEL] = 0
             while done < n_todo and tree.depth[todo[done]["node"]] == level:
-                if n_here == here.size:
-                    here = grown(here, n_here)
-                here[n_here] = todo[done]
-                n_here += 1
+                if n_this_level == this_level.size:
+                    this_level = grown(this_level, n_this_level)
+                this_level[n_this_level] = todo[done]
+                n_this_level += 1
                 done += 1
-            if other.size < n_here:
-                other = np.empty(here.size, PLACE)
-            sort_by_node(here, n_here, other)
+            if other.size < n_this_level:
+                other = np.empty(this_level.size, PAIR)
+            sort_by_node(this_level, n_this_level, other)
             if beam > 0:
-                n_here = keep_best_of_rows(here, n_here, level, sweep.expanded, beam)
-            waiting, below = open_level(tree, loss, batch, here, n_here, waiting, below, counts, buffers)
-    return sweep.alone
+                n_this_level = keep_best_of_rows(this_level, n_this_level, level, sweep.expanded, beam)
+            waiting, next_level = open_level(
+                tree, loss, batch, this_level, n_this_level, waiting, next_level, counts, buffers
+            )
+    return sweep.given_up

@@ -114,7 +114,7 @@ def test_a_large_model_finds_the_same_with_rows_searched_together(monkeypatch, p
         lambda *args, f=plt_search_together.search_together: searched.append(f(*args)) or searched[-1],
     )
     monkeypatch.setattr("xmlcore.models.plt.search.TOGETHER_BYTES", 0)
-    monkeypatch.setattr("xmlcore.models.plt.search.TOGETHER_PLACES", waiting)
+    monkeypatch.setattr("xmlcore.models.plt.search.TOGETHER_PAIRS", waiting)
     for size, n_jobs in ((10, 1), (64, 2), (1000, 3)):
         monkeypatch.setattr("xmlcore.models.plt.search.TOGETHER_ROWS", (9, size))
         found = model.set_params(n_jobs=n_jobs).predict_topk(rows, 5)

@@ -85,10 +85,10 @@ class ClassTerms(NamedTuple):
         weighting : {"tfidf", "counts"}
         """
         n_classes, n_examples = self.class_size.size, int(self.class_size.sum())
-        totals = np.add.reduceat(self.sums, self.ptr[:-1], dtype=np.float64) if self.sums.size else np.empty(0)
+        term_totals = np.add.reduceat(self.sums, self.ptr[:-1], dtype=np.float64) if self.sums.size else np.empty(0)
         idf = 1.0 + np.log((1.0 + n_examples) / (1.0 + self.document_counts))
         weight = idf if weighting == "tfidf" else np.ones(idf.size)
-        length, square = kernels.class_totals(self.ptr, self.classes, self.sums, weight, n_classes)
+        total, square = kernels.class_totals(self.ptr, self.classes, self.sums, weight, n_classes)
         present = np.flatnonzero(self.class_size)
         scale = np.zeros(n_classes)
         if distance == "cosine":
@@ -98,15 +98,15 @@ class ClassTerms(NamedTuple):
             scale[present] = 1.0 / self.class_size[present]
             centre = square * scale**2
         centre[self.class_size == 0] = np.inf
-        mean_length = float(length[present].mean()) or 1.0
+        mean_total = float(total[present].mean()) or 1.0
         order = present[np.argsort(centre[present], kind="stable")].astype(np.int32)
         head = self.head()
         reach = kernels.head_lengths(self.ptr, self.classes, self.sums, weight, scale, head)
         far = np.maximum.reduceat(reach, np.arange(0, n_classes, kernels.GROUP))
         return read_only(
             kernels.ClassIndex(
-                self.ptr, self.classes, self.sums, weight, idf, totals.sum() / totals, length, mean_length, scale,
-                centre, order, distance == "cosine", head, reach, far,
+                self.ptr, self.classes, self.sums, weight, idf, term_totals.sum() / term_totals, total, mean_total,
+                scale, centre, order, distance == "cosine", head, reach, far,
             )
         )  # fmt: skip
 

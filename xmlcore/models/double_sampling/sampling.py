@@ -59,7 +59,7 @@ class TrainingRows(NamedTuple):
 
 def terms_by_class(index: ClassIndex) -> tuple:
     """Return the terms of each class, in rising order, and their sums, as CSR arrays (pointers, terms, sums)."""
-    by_term = sp.csc_array((index.sums, index.classes, index.ptr), shape=(index.length.size, index.ptr.size - 1))
+    by_term = sp.csc_array((index.sums, index.classes, index.ptr), shape=(index.total.size, index.ptr.size - 1))
     return csr_parts(sp.csr_array(by_term))
 
 

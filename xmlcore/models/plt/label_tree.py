@@ -297,30 +297,37 @@ class LabelTree:
 def in_breadth_first_order(parent, label):
     """Return the LabelTree of these nodes, renumbered in breadth-first order; the nodes must form a valid tree."""
     order = breadth_first(parent)
-    place = np.empty(order.size, np.int32)
-    place[order] = np.arange(order.size, dtype=np.int32)
-    above = parent[order]
-    above[1:] = place[above[1:]]
-    return LabelTree(above, label[order])
+    new_number = np.empty(order.size, np.int32)
+    new_number[order] = np.arange(order.size, dtype=np.int32)
+    new_parent = parent[order]
+    new_parent[1:] = new_number[new_parent[1:]]
+    return LabelTree(new_parent, label[order])
 
 
 def _contracted(parent, label, keep):
-    """Return the tree of the nodes in ``keep``, each under its nearest kept ancestor.
+    """Return the LabelTree that is left when some nodes are taken out; their children go to the nearest kept ancestor.
 
-    ``keep`` must include the root and all leaves.
+    Parameters
+    ----------
+    parent, label : ndarray of int32, shape (n,)
+        The parent of each node, -1 for the root; the label of each leaf, -1 for inner nodes.
+    keep : ndarray of bool, shape (n,)
+        Whether each node stays. It must be True at the root and at all leaves.
     """
-    above = np.where(keep, np.arange(parent.size, dtype=np.int32), parent)
-    while True:  # each pass doubles the number of layers that ``above`` spans
-        further = above[above]
-        if np.array_equal(further, above):
+    # nearest_kept[v] is v where v stays, and otherwise an ancestor of v: at first its parent, in the end the nearest
+    # ancestor that stays. Each pass doubles the number of layers that it can skip.
+    nearest_kept = np.where(keep, np.arange(parent.size, dtype=np.int32), parent)
+    while True:
+        further = nearest_kept[nearest_kept]
+        if np.array_equal(further, nearest_kept):
             break
-        above = further
+        nearest_kept = further
     kept = np.flatnonzero(keep)
-    number = np.cumsum(keep, dtype=np.int32) - np.int32(1)
-    new = parent[kept]
-    below = new >= 0
-    new[below] = number[above[new[below]]]
-    return in_breadth_first_order(new, label[kept])
+    new_number = np.cumsum(keep, dtype=np.int32) - np.int32(1)
+    new_parent = parent[kept]
+    has_parent = new_parent >= 0
+    new_parent[has_parent] = new_number[nearest_kept[new_parent[has_parent]]]
+    return in_breadth_first_order(new_parent, label[kept])
 
 
 def _n_children(parent):

@@ -25,7 +25,7 @@ TOGETHER_DENSE = 16  # Smallest number of dense rows that are searched together.
 TOGETHER_ROWS = (2048, 16384)  # Smallest number of sparse rows searched together; largest number of rows per task.
 TOGETHER_BYTES = 16 << 20  # Smallest size of a tree's arrays for which sparse rows are searched together, in bytes.
 TOGETHER_DEPTH = 64  # Largest depth of a tree that is searched for many rows together, in edges.
-TOGETHER_PLACES = 1 << 23  # Largest number of nodes that wait in one search for many rows; each takes 16 bytes.
+TOGETHER_PAIRS = 1 << 23  # Largest number of pairs (row, node) that wait in one search of many rows.
 
 # One tree is searched for all labels above a score only if this score is at least this share of the best score that an
 # unseen label can have: otherwise too many labels would be found.
@@ -155,12 +155,12 @@ class TreeSearch:
         if not self._goes_together(rows.size, dense):
             search_best_first(arrays, self.loss, x, rows, beam, labels, scores)
             return labels, scores
-        alone = search_together(arrays, self.loss, x, rows, beam, TOGETHER_PLACES, labels, scores)
-        if alone.any():
-            more_labels = np.full((int(alone.sum()), k), -1, np.int32)
+        given_up = search_together(arrays, self.loss, x, rows, beam, TOGETHER_PAIRS, labels, scores)
+        if given_up.any():
+            more_labels = np.full((int(given_up.sum()), k), -1, np.int32)
             more_scores = np.full(more_labels.shape, -np.inf)
-            search_best_first(arrays, self.loss, x, rows[alone], beam, more_labels, more_scores)
-            labels[alone], scores[alone] = more_labels, more_scores
+            search_best_first(arrays, self.loss, x, rows[given_up], beam, more_labels, more_scores)
+            labels[given_up], scores[given_up] = more_labels, more_scores
         return labels, scores
 
     def _top_of_all(self, x, rows, k, beam, depth=None):
@@ -241,7 +241,7 @@ class TreeSearch:
     def run_rare_kernels(self, x, n_rows: int) -> None:
         """Run, on a few rows, the kernels that only large models use, so that they are compiled."""
         labels, scores = np.full((n_rows, 2), -1, np.int32), np.full((n_rows, 2), -np.inf)
-        search_together(self.trees[0], self.loss, x, np.arange(n_rows), 0, TOGETHER_PLACES, labels, scores)
+        search_together(self.trees[0], self.loss, x, np.arange(n_rows), 0, TOGETHER_PAIRS, labels, scores)
 
 
 def _fill_with_zeros(labels, scores, rows):
