@@ -17,7 +17,7 @@ from xmlcore.validation import INT32_MAX, check_count, check_features, check_lab
 
 @described
 class ExtendedPLT(PLT):
-    """Probabilistic label tree, trained on clean rows or on noisy copies too, and evaluated under noise.
+    """Probabilistic label tree that can also be trained on noisy copies of the rows, and evaluated under noise.
 
     This is the model of Date and Mehar (2025): a :class:`PLT` with the methods that the paper adds, under the paper's
     names: :meth:`fit_for_adversarial_examples`, :meth:`explain` and :meth:`adversarial_evaluation`. For other models,
@@ -31,7 +31,7 @@ class ExtendedPLT(PLT):
     Attributes
     ----------
     label_counts_ : ndarray of int64, shape (L,)
-        Number of clean training rows that have the label.
+        Number of training rows that have the label, without noisy copies.
     n_augmented_ : int
         Number of noisy copies that the model was trained on: 0 after :meth:`fit`.
 
@@ -62,32 +62,34 @@ class ExtendedPLT(PLT):
         self.noise_support = noise_support
 
     def fit(self, X, Y, progress: Progress = silent) -> "ExtendedPLT":
-        """Train on the clean rows alone, as :meth:`PLT.fit` does.
+        """Train on X and Y as they are given, as :meth:`PLT.fit` does.
+
+        :meth:`fit_for_adversarial_examples` trains with noisy copies of the rows in addition.
 
         Parameters
         ----------
         X : sparse or dense, shape (N, D)
-        Y : sparse or dense binary, shape (N, L), or lists of label ids
+        Y : sparse or dense binary, shape (N, L), or a list of label ids for each row
         progress : callable, optional
             See :class:`xmlcore.progress.Progress`; an exception from it stops the training.
 
         Returns
         -------
         ExtendedPLT
-            Itself. When training is stopped, it stays as it was.
+            This model. If training is stopped, the model stays as it was before the call.
         """
-        return self._fit(Y, X, Y, 0, progress)
+        return self._fit(X, Y, Y_given=Y, n_augmented=0, progress=progress)
 
     def fit_for_adversarial_examples(self, X, Y, progress: Progress = silent) -> "ExtendedPLT":
-        """Train on the rows and on noisy copies of them (section 3.1 of the paper).
+        """Train on the rows of X and on noisy copies of them (section 3.1 of the paper).
 
-        m = round(N * augment_ratio) rows get Gaussian noise of standard deviation ``sigma``, keep their labels and are
-        stacked under the clean ones.
+        m = round(N * augment_ratio) copies of rows get Gaussian noise of standard deviation ``sigma`` and keep the
+        labels of the rows. They are stacked under the rows of X, which stay without noise (the *clean* rows).
 
         Parameters
         ----------
         X : sparse or dense, shape (N, D)
-        Y : sparse or dense binary, shape (N, L), or lists of label ids
+        Y : sparse or dense binary, shape (N, L), or a list of label ids for each row
         progress : callable, optional
             See :class:`xmlcore.progress.Progress`; an exception from it stops the training.
 
@@ -114,7 +116,7 @@ class ExtendedPLT(PLT):
         noise = GaussianNoise(self.sigma, self.noise_support)
         seed = 0 if self.random_state is None else self.random_state
         both = augment(X, Y, noise, self.augment_ratio, seed)
-        self._fit(Y, both.X, both.Y, both.rows.size, progress)
+        self._fit(both.X, both.Y, Y_given=Y, n_augmented=both.rows.size, progress=progress)
         self._keep_feature_names(names)
         return self
 
@@ -153,9 +155,9 @@ class ExtendedPLT(PLT):
         Parameters
         ----------
         X : sparse or dense, shape (n, D)
-        Y : sparse or dense binary, shape (n, L), or lists of label ids
+        Y : sparse or dense binary, shape (n, L), or a list of label ids for each row
         inv_ps : array_like of float, shape (L,), optional
-            Weights of labels in PSDCG@k: by default the paper's, 1 / ln(1 + count) of the clean training rows, where a
+            Weights of labels in PSDCG@k: by default the paper's, 1 / ln(1 + count) with ``label_counts_``, where a
             label without rows counts as one with a single row.
         noise_levels : sequence of float
             Standard deviations of the noise on all features; 0 is the clean rows.
@@ -215,11 +217,15 @@ class ExtendedPLT(PLT):
                 }
         return results
 
-    def _fit(self, Y, X_both, Y_both, n_augmented, progress):
-        """Train on clean and noisy rows; Y holds the labels of the clean rows alone."""
-        super().fit(X_both, Y_both, progress=progress)
-        Y = check_labels(Y, n_labels=self.n_labels_)
-        self.label_counts_ = np.bincount(Y.indices, minlength=self.n_labels_).astype(np.int64)
+    def _fit(self, X, Y, Y_given, n_augmented, progress):
+        """Train on X and Y, and set the attributes that PLT does not have.
+
+        ``Y_given`` has the labels of the rows that the caller gave, and ``n_augmented`` is the number of noisy copies,
+        which X and Y have in addition.
+        """
+        super().fit(X, Y, progress=progress)
+        Y_given = check_labels(Y_given, n_labels=self.n_labels_)
+        self.label_counts_ = np.bincount(Y_given.indices, minlength=self.n_labels_).astype(np.int64)
         self.n_augmented_ = int(n_augmented)
         return self
 
