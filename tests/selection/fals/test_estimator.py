@@ -118,7 +118,7 @@ def test_labels_and_names_that_do_not_exist_have_no_features():
 def test_features_in_other_units_are_warned_of_and_networks_without_gradients_are_refused():
     X, Y = problem(n=200)
     year = sp.csr_array(sp.hstack([X, sp.csr_array(np.full((200, 1), 2000, np.float32))]))
-    with pytest.warns(UserWarning, match="feature 12 has values up to 2,000, the median feature up to 1"):
+    with pytest.warns(UserWarning, match="feature 12 has absolute values up to 2,000, the median feature up to 1"):
         FALS(2).fit(year, Y)
     with pytest.raises(ValueError, match="scores of all features are 0 for all labels"):
         FALS(2).fit(year * np.float32(1e9), Y)

@@ -4,8 +4,9 @@ import warnings
 
 import numpy as np
 
-# There is a warning if the largest value of a feature is this many times that of the median feature.
-UNEVEN = 1000.0
+# There is a warning if the largest absolute value of a feature is at least this many times the median of the largest
+# absolute values of all features.
+UNEVEN_RATIO = 1000.0
 
 
 def is_finite(array) -> bool:
@@ -22,15 +23,19 @@ def check_finite(network) -> None:
 
 
 def warn_of_scales(X) -> None:
-    """Warn if the values of a feature are much larger than those of other features, as with other units."""
+    """Warn if the values of a feature are much larger than those of other features, because it is in another unit.
+
+    The largest absolute value of each feature is compared with the median of these values over the features that have
+    a value other than 0.
+    """
     largest = np.asarray(abs(X).max(axis=0).todense()).ravel()
     present = largest[largest > 0]
-    if present.size == 0 or largest.max() < UNEVEN * np.median(present):
+    if present.size == 0 or largest.max() < UNEVEN_RATIO * np.median(present):
         return
     warnings.warn(
-        f"feature {largest.argmax()} has values up to {largest.max():,.4g}, the median feature up to "
-        f"{np.median(present):,.4g}: gradients depend on units, and such a feature may hide the others; "
-        "scale features first, for example by their largest value",
+        f"feature {largest.argmax()} has absolute values up to {largest.max():,.4g}, the median feature up to "
+        f"{np.median(present):,.4g}: scores are made from gradients, which depend on the unit of a feature, so this "
+        "feature may hide the others; scale the features first, for example divide each by its largest absolute value",
         UserWarning,
         stacklevel=3,
     )

@@ -6,7 +6,7 @@ from xmlcore._kernels import fals_label_networks as kernels
 from xmlcore._kernels import rng
 from xmlcore.progress import Progress, silent
 from xmlcore.selection.fals import blocks, exact, present
-from xmlcore.selection.fals.network import DROPOUT, LABEL, ORDER, Network, first_weights
+from xmlcore.selection.fals.network import DROPOUT, LABEL, ORDER, SEEDS_PER_SEED, Network, first_weights
 from xmlcore.selection.fals.training import step_sizes, steps_per_epoch
 from xmlcore.selection.fals.workers import InCaller
 
@@ -51,7 +51,7 @@ def train(x, y, n_labels, sizes, settings, workers, progress: Progress = silent)
         weights, biases = first_weights(sizes, [settings.seed, LABEL, c])
         member = np.zeros(n_rows, bool)
         member[row_of[by_label[bounds[c] : bounds[c + 1]]]] = True
-        state = np.uint64(rng.stream(settings.seed * 64 + DROPOUT, c))
+        state = np.uint64(rng.stream(settings.seed * SEEDS_PER_SEED + DROPOUT, c))
         network = kernels.LabelNetwork(weights[0], biases[0], np.ascontiguousarray(weights[1][:, 0]), biases[1])
         kernels.train_binary(x, order, min(settings.batch_size, n_rows), member, schedule, options, state, network)
         into[c], bias[c], out_of[c, :, 0], out_bias[c] = network.into, network.bias, network.out_of, network.last[0]

@@ -8,9 +8,10 @@ import scipy.sparse as sp
 
 from xmlcore._kernels import fals_training as kernels
 
-# Numbers of the streams of random numbers: initial weights, order of rows, dropout, rows drawn for a label, initial
-# references of groups, rows drawn for all labels, networks of one label.
+# The purposes of random numbers: initial weights, order of rows, dropout, rows drawn for a label, initial references of
+# groups, rows drawn for all labels, networks of one label. Each purpose has random numbers of its own.
 WEIGHTS, ORDER, DROPOUT, DRAWS, REFERENCES, ROW_SAMPLE, LABEL = range(1, 8)
+SEEDS_PER_SEED = 64  # a kernel that draws for one of these purposes gets the seed seed * SEEDS_PER_SEED + purpose
 
 
 class Network(NamedTuple):

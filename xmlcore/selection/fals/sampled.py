@@ -8,14 +8,18 @@ from xmlcore._kernels import fals_scoring, fals_training
 from xmlcore.parallel import row_blocks
 from xmlcore.selection.fals.blocks import ENTRIES, ROWS, Block, Task, label_blocks, run_parts
 from xmlcore.selection.fals.exact import back_to_first
-from xmlcore.selection.fals.network import DRAWS, activate, sigmoid_slope, slope
+from xmlcore.selection.fals.network import DRAWS, SEEDS_PER_SEED, activate, sigmoid_slope, slope
+
+LABELS_AT_ONCE = 64  # number of labels that a thread draws rows for at a time
+UNITS_AT_ONCE = 512  # number of hidden units of the first layer that a thread computes at a time
 
 
 def sampled_order(task: Task, n_draws: int) -> Iterator[Block]:
-    """Yield estimates of the mean over rows, from rows drawn for each label in proportion to their weights.
+    """Yield scores that are estimated from rows drawn for each label, for one block of labels after the other.
 
-    With one hidden layer, the weighted mean of the derivatives is computed exactly from all rows; the drawn rows only
-    estimate the variance around this mean.
+    A score is a weighted mean over rows (see :func:`xmlcore.selection.fals.blocks.weights_of`), and a row is drawn with
+    a probability in proportion to its weight. With one hidden layer, the weighted mean of the derivatives is computed
+    exactly from all rows; the drawn rows only estimate the variance around this mean.
 
     Parameters
     ----------
@@ -29,12 +33,12 @@ def sampled_order(task: Task, n_draws: int) -> Iterator[Block]:
         n_labels, 4 * width + 8 * ROWS + 8 * n_draws
     ):  # drawing needs one pass over all rows per block
         count = drawn_labels.stop - drawn_labels.start
-        weight_sums, drawn = np.zeros(count), np.zeros((count, n_draws), np.int64)
+        row_weight_sums, drawn = np.zeros(count), np.zeros((count, n_draws), np.int64)
         slope_sums = np.zeros((count, width), np.float32)
-        _draw(task, drawn_labels, weight_sums, drawn, slope_sums)
+        _draw(task, drawn_labels, row_weight_sums, drawn, slope_sums)
         for part in label_blocks(count, 12 * n_features):
             labels = slice(drawn_labels.start + part.start, drawn_labels.start + part.stop)
-            yield Block(labels, *_from_draws(task, labels, weight_sums[part], drawn[part], slope_sums[part]))
+            yield Block(labels, *_from_draws(task, labels, row_weight_sums[part], drawn[part], slope_sums[part]))
 
 
 def rows_at_once(n_features):
@@ -42,13 +46,13 @@ def rows_at_once(n_features):
     return max(16, 4 * ENTRIES // n_features)
 
 
-def _from_draws(task, labels, weight_sums, drawn, slope_sums):
+def _from_draws(task, labels, row_weight_sums, drawn, slope_sums):
     """Return the scores of a slice of labels and their standard errors, both float32 (C, D), from the drawn rows.
 
     Parameters
     ----------
     labels : slice
-    weight_sums : ndarray of float64, shape (C,)
+    row_weight_sums : ndarray of float64, shape (C,)
         The sum of the weights of all rows, for each label.
     drawn : ndarray of int64, shape (C, n_draws)
         The rows that were drawn for each label.
@@ -65,8 +69,8 @@ def _from_draws(task, labels, weight_sums, drawn, slope_sums):
     def centre_of(c):
         """Return label c's weighted mean derivative by the inputs of the hidden units; 0 if it is not known."""
         mean = np.zeros(width, np.float32)
-        if one_hidden and weight_sums[c]:
-            mean = (slope_sums[c] / weight_sums[c] * weights[1][:, labels.start + c]).astype(np.float32)
+        if one_hidden and row_weight_sums[c]:
+            mean = (slope_sums[c] / row_weight_sums[c] * weights[1][:, labels.start + c]).astype(np.float32)
         return mean
 
     def derivatives(c, rows):
@@ -74,29 +78,36 @@ def _from_draws(task, labels, weight_sums, drawn, slope_sums):
         return back_to_first(_slopes_of(task, rows), weights, labels.start + c)
 
     def set_score(c, centre, spread, variance):
-        """Set the scores and errors of label c, from the mean gradient, and mean and variance of squares around it."""
-        factor = weight_sums[c] / n_rows
+        """Set the scores and standard errors of label c.
+
+        ``centre`` is the mean gradient; ``spread`` and ``variance`` are the mean and the variance, over the drawn rows,
+        of the squared distances from it.
+        """
+        factor = row_weight_sums[c] / n_rows
         scores[c] = factor * (np.square(centre, dtype=np.float64) + spread)
         error[c] = factor * np.sqrt(variance / (n_draws - 1))
 
-    def score_together(first, last):
-        """Score several labels by one matrix product, if few rows are drawn per label."""
+    def score_together(first, stop):
+        """Score labels ``first`` to ``stop`` - 1 by one matrix product; used if few rows are drawn for a label."""
         parts, shares = [], []
-        for c in range(first, last):
+        for c in range(first, stop):
             rows, times = np.unique(drawn[c], return_counts=True)
             mean = centre_of(c)
             parts += [mean[None], derivatives(c, rows) - mean]
             shares.append((times / n_draws).astype(np.float32))
         values = np.concatenate(parts) @ weights[0].T
         at = 0
-        for c, share in zip(range(first, last), shares):
+        for c, share in zip(range(first, stop), shares):
             centre, around = values[at], np.square(values[at + 1 : at + 1 + share.size])
             at += 1 + share.size
             spread = share @ around
             set_score(c, centre, spread, share @ np.square(around - spread))
 
     def score_alone(c, _):
-        """Score one label if many rows are drawn: in blocks of rows, whose means and variances are combined."""
+        """Score label c; used if many rows are drawn for a label.
+
+        The mean and the variance are computed for one block of rows after the other, and combined.
+        """
         rows, times = np.unique(drawn[c], return_counts=True)
         mean = centre_of(c)
         spread, variance, share_before = np.zeros(n_features), np.zeros(n_features), 0.0
@@ -127,44 +138,52 @@ def _slopes_of(task, rows):
     return [slope(values, task.network.activation) for values in task.network.hidden(X)]
 
 
-def _draw(task, labels, weight_sums, drawn, slope_sums):
-    """Draw rows for each label in one pass over all rows.
+def _draw(task, labels, row_weight_sums, drawn, slope_sums):
+    """Draw rows for each of a slice of labels, with replacement, in one pass over all rows.
 
-    The results are written into ``weight_sums``, ``drawn`` and ``slope_sums``, see :func:`_from_draws`.
+    The probability of a row is in proportion to its weight in the label's scores: the squared slope of the label's
+    output, or the slope itself for Fisher information. A mean over the drawn rows then estimates the weighted mean over
+    all rows. The results are written into three arrays of zeros:
+
+    - ``row_weight_sums``, float64 (C,): the sum of the weights of all rows, for each label;
+    - ``drawn``, int64 (C, n_draws): the rows that were drawn for each label;
+    - ``slope_sums``, float32 (C, H): the weighted sums, over all rows, of the hidden units' derivatives. They are not
+      computed if the shape is (C, 0).
     """
     network = task.network
-    parts = row_blocks(task.X.shape[0], ROWS)
-    columns = [(c, min(weight_sums.size, c + 64)) for c in range(0, weight_sums.size, 64)]
-    bias = network.biases[0]
-    pieces = [(h, min(bias.size, h + 512)) for h in range(0, bias.size, 512)]
-    for number, (a, b) in enumerate(parts):
-        X = task.X[a:b]
+    hidden_bias = network.biases[0]
+    blocks_of_rows = row_blocks(task.X.shape[0], ROWS)
+    ranges_of_units = row_blocks(hidden_bias.size, UNITS_AT_ONCE)
+    ranges_of_labels = row_blocks(row_weight_sums.size, LABELS_AT_ONCE)
+    seed = task.seed * SEEDS_PER_SEED + DRAWS
+    for block, (first_row, stop_row) in enumerate(blocks_of_rows):
+        X = task.X[first_row:stop_row]
         ptr, indices, data = X.indptr.astype(np.int64), X.indices.astype(np.int32, copy=False), X.data
-        rows = np.arange(b - a)
-        first = np.empty((b - a, bias.size), np.float32)
+        rows = np.arange(stop_row - first_row)
+        first_layer = np.empty((rows.size, hidden_bias.size), np.float32)
 
-        def forward(h, last, first=first, ptr=ptr, indices=indices, data=data, rows=rows):
-            """Compute hidden units h to ``last`` - 1 of the first layer."""
-            fals_training.first_layer(ptr, indices, data, rows, network.weights[0], bias, h, last, first)
-            activate(first[:, h:last], network.activation)
+        # The default arguments of both functions bind the values that the variables have in this round of the loop.
+        def compute_units(h, stop, first_layer=first_layer, ptr=ptr, indices=indices, data=data, rows=rows):
+            """Compute the values of hidden units h to ``stop`` - 1 of the first layer."""
+            fals_training.first_layer(ptr, indices, data, rows, network.weights[0], hidden_bias, h, stop, first_layer)
+            activate(first_layer[:, h:stop], network.activation)  # in place
 
-        task.workers.each(forward, pieces)
-        values = first
-        for weight, own in zip(network.weights[1:-1], network.biases[1:-1]):
-            values = activate(values @ weight + own, network.activation)
-        slope_of_rows = slope(first, network.activation) if slope_sums.shape[1] else None
+        task.workers.each(compute_units, ranges_of_units)
+        values = first_layer
+        for matrix, layer_bias in zip(network.weights[1:-1], network.biases[1:-1]):
+            values = activate(values @ matrix + layer_bias, network.activation)
+        hidden_slope = slope(first_layer, network.activation) if slope_sums.shape[1] else None
 
-        def some_labels(c, last, values=values, slope_of_rows=slope_of_rows, number=number, a=a):
-            """Draw rows of this block for labels c to ``last`` - 1."""
-            labels_of_part = slice(labels.start + c, labels.start + last)
-            slope_of_output = sigmoid_slope(
-                values @ network.weights[-1][:, labels_of_part] + network.biases[-1][labels_of_part]
-            )
-            weight = np.ascontiguousarray((slope_of_output if task.fisher else np.square(slope_of_output)).T)
-            if slope_of_rows is not None:
-                slope_sums[c:last] += weight @ slope_of_rows
-            stream = np.arange(labels_of_part.start, labels_of_part.stop, dtype=np.int64) * len(parts) + number
-            fals_scoring.draw_rows(weight, a, weight_sums[c:last], task.seed * 64 + DRAWS, stream, drawn[c:last])
+        def draw_for_labels(c, stop, values=values, hidden_slope=hidden_slope, block=block, first_row=first_row):
+            """Draw rows of this block for the labels at positions c to ``stop`` - 1 of the slice."""
+            ids = slice(labels.start + c, labels.start + stop)
+            output_slope = sigmoid_slope(values @ network.weights[-1][:, ids] + network.biases[-1][ids])
+            row_weight = np.ascontiguousarray((output_slope if task.fisher else np.square(output_slope)).T)
+            if hidden_slope is not None:
+                slope_sums[c:stop] += row_weight @ hidden_slope
+            # Each label has its own stream of random numbers for each block of rows.
+            streams = np.arange(ids.start, ids.stop, dtype=np.int64) * len(blocks_of_rows) + block
+            fals_scoring.draw_rows(row_weight, first_row, row_weight_sums[c:stop], seed, streams, drawn[c:stop])
 
-        task.workers.each(some_labels, columns)
-        task.progress("Drawing rows", (number + 1) / len(parts), f"{b:,} of {task.X.shape[0]:,} rows")
+        task.workers.each(draw_for_labels, ranges_of_labels)
+        task.progress("Drawing rows", (block + 1) / len(blocks_of_rows), f"{stop_row:,} of {task.X.shape[0]:,} rows")
