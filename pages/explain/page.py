@@ -16,7 +16,9 @@ from pages.shared import begin, format, results, run_names, workspace
 def main() -> None:
     """Draw the Explain page."""
     st.title("Explain")
-    used = begin.dataset("Models can be trained on it and explained in a moment.", "so there is nothing to explain.")
+    used = begin.dataset(
+        ready="Models can be trained on it and explained in a moment.", without="so there is nothing to explain."
+    )
     if used is None:
         return
     data, fingerprint, name = used

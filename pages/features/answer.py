@@ -92,9 +92,9 @@ def _warnings(view):
     if rare:
         st.info(rare)
     if found.method == "FALS":
-        few = words.few_steps(plan(view.fingerprint, found.method, found.params))
-        if few:
-            st.warning(few)
+        note = words.few_steps_note(plan(view.fingerprint, found.method, found.params))
+        if note:
+            st.warning(note)
 
 
 def _unit(found) -> str:

@@ -17,7 +17,9 @@ from pages.shared import begin, results
 def main() -> None:
     """Draw the Features page."""
     st.title("Features")
-    used = begin.dataset("Features can be selected on it in a moment.", "so there are no features to select.")
+    used = begin.dataset(
+        ready="Features can be selected on it in a moment.", without="so there are no features to select."
+    )
     if used is None:
         return
     data, fingerprint, name = used
@@ -53,7 +55,7 @@ def main() -> None:
         st.fragment(labels.labels_and_features)(view)
     compare.compare(view)
     seeds.seeds(view)
-    st.fragment(reduced.reduced)(view, select.drawn_from())
+    st.fragment(reduced.reduced)(view, select.page_state())
     st.fragment(everything.all_labels)(view)
 
 

@@ -11,14 +11,17 @@ from xmlcore import experiment
 MEASURES = ("P@k", "nDCG@k", "PSP@k")
 
 
-def reduced(view, mark) -> None:
-    """Show controls, then both results; ``mark`` is what :func:`pages.features.select.drawn_from` returned before."""
-    if select.drawn_from() != mark:
+def reduced(view, drawn_state) -> None:
+    """Show the controls, then the results of a model on the selected features and of the same model on all features.
+
+    ``drawn_state`` is what :func:`pages.features.select.page_state` returned when the page was drawn.
+    """
+    if select.page_state() != drawn_state:
         st.rerun()
     st.header("A model on the selected features")
     found = view.found
     model, params, m, per_label = _choose(view)
-    used = experiment.union_of(found.selected, m).size
+    used = experiment.union_of_features(found.selected, m).size
     what = (
         f"each label on its own **{m:,}** {'feature' if m == 1 else 'features'}"
         if per_label
@@ -42,7 +45,17 @@ def reduced(view, mark) -> None:
 
 
 def _choose(view):
-    """Return the model, its parameters, features taken of each label, and whether each label has its own."""
+    """Show the controls and return what was chosen.
+
+    Returns
+    -------
+    model : str
+    params : dict
+    m : int
+        Number of features to use of each label.
+    per_label : bool
+        Whether each label learns only from its own features.
+    """
     found = view.found
     options, titles = _models(view)
     one, two, three = st.columns([2, 1, 1], vertical_alignment="bottom")

@@ -29,26 +29,26 @@ def begin(data, fingerprint, name) -> None:
             disabled=nothing or bool(jobs.active("select", fingerprint=fingerprint)),
         )
         if not nothing:
-            st.caption(words.expected(fingerprint, method, task.params["params"]))
+            st.caption(words.expected_cost(fingerprint, method, task.params["params"]))
     with right:
         controls_and_jobs(data, fingerprint, None)
 
 
 def controls_and_jobs(data, fingerprint, shown: str | None) -> None:
     """Show the form, and running or failed selections; ``shown`` is the key of the selection shown."""
-    st.fragment(_controls)(data, fingerprint, shown, drawn_from())
+    st.fragment(_controls)(data, fingerprint, shown, page_state())
     jobs.watch(jobs.active("select", fingerprint=fingerprint)[::-1])
     jobs.show_failures(jobs.failed("select", fingerprint=fingerprint))
 
 
-def drawn_from():
-    """Return the state from which the page was drawn; when that has changed, the whole page is drawn anew."""
+def page_state():
+    """Return the state that decides what the page shows; when it has changed, the whole page is drawn anew."""
     return [record["id"] for record in workspace.get("jobs")], workspace.get("selections"), workspace.has_notice()
 
 
-def _controls(data, fingerprint, shown, mark):
-    """Show the form of a method; ``mark`` is what :func:`drawn_from` returned when the page was drawn."""
-    if drawn_from() != mark:
+def _controls(data, fingerprint, shown, drawn_state):
+    """Show the form of a method; ``drawn_state`` is what :func:`page_state` returned when the page was drawn."""
+    if page_state() != drawn_state:
         st.rerun()  # Select was pressed: the page has a job or a result to show
     methods = experiment.SELECTORS
     method = st.selectbox(
@@ -147,7 +147,7 @@ def _what_select_does(data, fingerprint, method, shown, pressed):
     elif task.exists():
         st.caption("Selected already: pressing the button shows the selection at once.")
     else:
-        st.caption(words.expected(fingerprint, method, params))
+        st.caption(words.expected_cost(fingerprint, method, params))
 
 
 def _select(data, fingerprint, method):

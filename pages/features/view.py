@@ -76,7 +76,7 @@ def closest_labels(key: str) -> tuple:
 @server.shared(max_entries=50)
 def selection_union(key: str) -> int:
     """Return how many features are kept by any label."""
-    return experiment.union_of(server.selection(key).selected).size
+    return experiment.union_of_features(server.selection(key).selected).size
 
 
 def _by_frequency(found):

@@ -6,27 +6,44 @@ from pages.features.view import plan
 from pages.shared import format
 from xmlcore.selection import frames
 
-FEW_STEPS = 300  # training steps; with fewer, the network has hardly learned
+FEW_STEPS = 300  # training steps; with fewer steps, the network has hardly learned
 RARE = 5  # a feature that occurs in at most this many training rows is rare
 BEST = 3  # first features of each label that are checked for being rare
 
 
-def expected(fingerprint, method, params) -> str:
-    """Return sentences on the expected time and memory of a selection."""
-    found = plan(fingerprint, method, params)
-    scores = {"exact": " Scores from all training rows.", "sampled": " Scores from a sample of rows for each label."}
-    few = few_steps(found)
-    return (
-        f"About {format.seconds(max(found['seconds'], 0.1))} and {format.size(found['bytes'])} of memory beside the "
-        "data."
-        f"{scores.get(found.get('scoring'), '')}{' ' if few else ''}{few}"
-    )
+SCORING = {
+    "exact": "Scores are computed from all training rows.",
+    "sampled": "Scores are estimated from a sample of rows for each label.",
+}
 
 
-def few_steps(expected: dict) -> str:
-    """Return a warning if the network is trained in few steps; otherwise an empty text."""
-    n = expected.get("n_steps", FEW_STEPS)
-    return f"Only {n:,} training steps, as there are few rows: choose more epochs." if n < FEW_STEPS else ""
+def expected_cost(fingerprint, method, params) -> str:
+    """Return sentences on the time and memory that a selection will take.
+
+    Parameters
+    ----------
+    fingerprint : str
+        Hash of the data set's content, under which it is kept.
+    method : str
+        A key of :data:`xmlcore.experiment.SELECTORS`.
+    params : dict
+        Parameters of the method.
+    """
+    planned = plan(fingerprint, method, params)
+    seconds, memory = format.seconds(max(planned["seconds"], 0.1)), format.size(planned["bytes"])
+    cost = f"This takes about {seconds}, and {memory} of memory in addition to the data."
+    return " ".join(filter(None, (cost, SCORING.get(planned.get("scoring")), few_steps_note(planned))))
+
+
+def few_steps_note(planned: dict) -> str:
+    """Return a note if the network of FALS is trained in few steps, otherwise an empty text.
+
+    ``planned`` is what :func:`pages.features.view.plan` returned.
+    """
+    n = planned.get("n_steps", FEW_STEPS)
+    if n >= FEW_STEPS:
+        return ""
+    return f"The network is trained in only {n:,} steps, because there are few rows: choose more epochs."
 
 
 def by_gradient(found) -> bool:

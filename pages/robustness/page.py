@@ -14,7 +14,9 @@ from pages.shared import begin, format, results, run_names
 def main() -> None:
     """Draw the Robustness page."""
     st.title("Robustness")
-    used = begin.dataset("Models can be trained on it and measured in a moment.", "so there is nothing to measure.")
+    used = begin.dataset(
+        ready="Models can be trained on it and measured in a moment.", without="so there is nothing to measure."
+    )
     if used is None:
         return
     data, fingerprint, name = used

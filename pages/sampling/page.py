@@ -17,7 +17,9 @@ from pages.shared import begin, format, results, settings, workspace
 def main() -> None:
     """Draw the Sampling page."""
     st.title("Sampling")
-    used = begin.dataset("Double sampling can be trained on it in a moment.", "so there is nothing to sample.")
+    used = begin.dataset(
+        ready="Double sampling can be trained on it in a moment.", without="so there is nothing to sample."
+    )
     if used is None:
         return
     data, fingerprint, name = used

@@ -13,9 +13,10 @@ from pages.shared import downloads, workspace
 
 # Older versions of Streamlit need the bytes at once; newer ones call a function when the button is pressed.
 _DEFERS = "deferred_file_id" in DownloadButton.DESCRIPTOR.fields_by_name
+# Newer versions of Streamlit take a text for screen readers.
 _TAKES_ALT = "alt" in inspect.signature(st.plotly_chart).parameters
 
-FILE_HEIGHT = 520  # least height of a figure in a file of its own, in pixels
+FILE_HEIGHT = 520  # smallest height of a figure in a downloaded HTML page, in pixels
 
 # A downloaded figure is a page by itself. Its policy lets it load nothing from anywhere; the colours are those of
 # .streamlit/config.toml.
@@ -71,19 +72,21 @@ def show_figure(figure, frame, name: str, caption: str, *, key: str | None = Non
     ----------
     figure : plotly Figure
     frame : DataFrame or callable
-        All the data behind the figure, for the CSV file; or a function that makes the frame when the button is pressed.
+        All the data behind the figure, for the CSV file; or a function that returns it, which is called when the user
+        downloads the file.
     name : str
-        Name of the files, without ending; keys of widgets are made from it.
+        Name of the files, without extension; keys of widgets are made from it.
     caption : str
         Markdown.
     key : str, optional
         Key of the chart; by default made from ``name``.
     on_click : callable, optional
-        Called without arguments when the user clicks points of the chart; they are in ``st.session_state[key]``.
+        Called without arguments when the user clicks points of the chart. Give ``key`` too: the points clicked are in
+        ``st.session_state[key]``.
     """
     key = key or f"chart-{name}"
     extra = {"alt": f"{figure.layout.title.text}. {caption}"} if _TAKES_ALT else {}
-    title = " – ".join(filter(None, (workspace.dataset_name(), figure.layout.title.text)))
+    page_title = " – ".join(filter(None, (workspace.dataset_name(), figure.layout.title.text)))
     with st.container(key=f"figure-{name}"):
         if on_click is not None:
             extra |= {"on_select": on_click, "selection_mode": "points"}
@@ -92,10 +95,10 @@ def show_figure(figure, frame, name: str, caption: str, *, key: str | None = Non
         with st.container(horizontal=True, gap="small"):
             _download(
                 "Figure, HTML",
-                lambda: html_page(figure, title, caption, name),
+                lambda: html_page(figure, page_title, caption, name),
                 f"{name}.html",
-                "text/html",
-                "One file, works offline",
+                mime="text/html",
+                help="One file, works offline",
             )
             make = frame if callable(frame) else lambda: frame
             csv_button("Data, CSV", make, name, "All the data behind the figure")
@@ -103,7 +106,7 @@ def show_figure(figure, frame, name: str, caption: str, *, key: str | None = Non
 
 def csv_button(label: str, make, name: str, help: str) -> None:
     """Show a button that downloads the DataFrame that ``make()`` returns as ``name.csv``."""
-    _download(label, lambda: csv_bytes(make()), f"{name}.csv", "text/csv", help)
+    _download(label, lambda: csv_bytes(make()), f"{name}.csv", mime="text/csv", help=help)
 
 
 def csv_bytes(frame: pd.DataFrame) -> bytes:
@@ -111,13 +114,16 @@ def csv_bytes(frame: pd.DataFrame) -> bytes:
     return frame.to_csv(index=False).encode("utf-8")
 
 
-def html_page(figure, title: str, caption: str, name: str = "figure") -> bytes:
-    """Return an HTML page with the figure and its caption; it loads nothing from the network."""
+def html_page(figure, page_title: str, caption: str, name: str = "figure") -> bytes:
+    """Return an HTML page with the figure and its caption; it loads nothing from the network.
+
+    An image that is saved from the page gets the file name ``name``.
+    """
     drawn = type(figure)(figure).update_layout(height=max(FILE_HEIGHT, figure.layout.height or 0))
     # A fixed id, so that the same figure gives the same file.
     inner = drawn.to_html(include_plotlyjs=True, full_html=False, div_id="figure", config=_config(name))
     page = _PAGE.format(
-        title=html.escape(title), figure=inner, caption=_html_of_markdown(caption), colors=json.dumps(_DARK)
+        title=html.escape(page_title), figure=inner, caption=_html_of_markdown(caption), colors=json.dumps(_DARK)
     )
     return page.encode("utf-8")
 
@@ -143,7 +149,7 @@ def _config(name) -> dict:
 
 
 def _html_of_markdown(text: str) -> str:
-    """Convert the Markdown that captions use: emphasis, code, and backslashes before characters without meaning."""
+    """Convert Markdown to HTML, as far as captions use it: emphasis, code, and escaping by a backslash."""
     kept = []
 
     def keep(match):

@@ -30,11 +30,14 @@ def sentence(data, name, run) -> None:
     )
 
 
-def show(run, shown, runs) -> None:
-    """Show the choice of the run, its measures, times and size, and links to other pages about it."""
+def show(run, record, runs) -> None:
+    """Show the choice of the run, its measures, times and size, and links to other pages about it.
+
+    ``record`` is the stored record of the run, and ``runs`` are the records of all runs on the data set.
+    """
     if len(runs) > 1:
         by_key = {r["key"]: r for r in runs}
-        st.session_state[workspace.SHOWN_RUN] = shown["key"]
+        st.session_state[workspace.SHOWN_RUN] = record["key"]
         st.selectbox(
             "Result shown",
             list(by_key),
@@ -44,7 +47,7 @@ def show(run, shown, runs) -> None:
             args=(run.fingerprint,),
             help="All results of this workspace on this data set.",
         )
-    results.mark(shown)
+    results.mark(record)
     measures = [m for m in SHOWN_MEASURES if (run.measures["measure"] == m).any()]
     lines = ["| % | " + " | ".join(f"k = {k}" for k in results.KS) + " |", "|:--|" + "--:|" * len(results.KS)]
     for measure in measures:
@@ -76,7 +79,7 @@ def show(run, shown, runs) -> None:
         addresses.link("Robustness", "Under noise", "ssid_chart")
     for warning in dict.fromkeys(run.warnings):
         st.warning(format.plain(settings.in_form(run.model, warning)))
-    cached = shown["key"] in st.session_state.get(workspace.FROM_CACHE, ())
+    cached = record["key"] in st.session_state.get(workspace.FROM_CACHE, ())
     st.caption(
         ("From the cache, trained at " if cached else "Trained at ")
         + f"{format.when(run.created)} with {format.plain(settings_text(run.model, run.params))}."

@@ -6,9 +6,19 @@ from pages.shared import format, forms, results, tasks, workspace
 from xmlcore import experiment
 
 
-def show(data, fingerprint, shown, mark) -> None:
-    """Show the form of a model and the button that trains it; ``mark`` is what :func:`drawn_from` returned."""
-    if drawn_from() != mark:
+def show(data, fingerprint, shown_key, drawn_state) -> None:
+    """Show the form of a model and the button that trains it.
+
+    Parameters
+    ----------
+    data, fingerprint
+        The data set and its fingerprint.
+    shown_key : str or None
+        Key of the run that the page shows.
+    drawn_state : tuple
+        What :func:`page_state` returned when the page was drawn.
+    """
+    if page_state() != drawn_state:
         st.rerun()  # Train was pressed: the page has a job or a result to show
     models = experiment.MODELS
     model = st.selectbox(
@@ -35,15 +45,15 @@ def show(data, fingerprint, shown, mark) -> None:
         if nothing_to_learn:
             st.warning("No training row has a label, so there is nothing to learn. Choose another data set.")
         else:
-            _say_what_train_does(fingerprint, model, shown, pressed)
+            _say_what_train_does(fingerprint, model, shown_key, pressed)
 
 
-def drawn_from():
-    """Return the state from which the page was drawn; when that has changed, the whole page is drawn anew."""
+def page_state():
+    """Return the state that decides what the page shows; when it has changed, the whole page is drawn anew."""
     return [record["id"] for record in workspace.get("jobs")], workspace.get("shown"), workspace.has_notice()
 
 
-def _say_what_train_does(fingerprint, model, shown, pressed):
+def _say_what_train_does(fingerprint, model, shown_key, pressed):
     """Say below the button what is wrong with the settings, or that they were trained before."""
     params = _params(model)
     problems = _problems(model, params)
@@ -52,7 +62,7 @@ def _say_what_train_does(fingerprint, model, shown, pressed):
         st.error(intro + "  \n".join(format.plain(problem) for problem in problems))
         return
     task = tasks.train_task(fingerprint, model, params, results.K)
-    if task.key == shown:
+    if task.key == shown_key:
         st.caption("Trained already: this is the result shown.")
     elif task.exists():
         st.caption("Trained already: pressing the button shows the result at once.")

@@ -1,7 +1,7 @@
 """The Train page: how well does a model predict this data set's labels?
 
-answer.py has the measures of the run shown, controls.py the form that trains a model, rows.py single predictions,
-past.py the table of all runs.
+answer.py shows the measures of a run (one model, trained and measured), controls.py the form that trains a model,
+rows.py single predictions, past.py the table of all runs.
 """
 
 import streamlit as st
@@ -13,33 +13,36 @@ from pages.train import answer, controls, past, rows
 def main() -> None:
     """Draw the Train page."""
     st.title("Train")
-    used = begin.dataset("Training can begin in a moment.", "so there is nothing to train on.")
+    used = begin.dataset(ready="Training can begin in a moment.", without="so there is nothing to train on.")
     if used is None:
         return
     data, fingerprint, name = used
     runs = results.kept("runs", fingerprint)
-    shown = _shown(fingerprint, runs)
-    run = results.run(shown) if shown else None
-    if run is not None or shown is None:
+    record = _record_to_show(fingerprint, runs)
+    run = results.run(record) if record else None
+    if run is not None or record is None:  # a record without a run is damaged, and results.run has said so
         answer.sentence(data, name, run)
     left, right = st.columns([2, 1], gap="large")
     with left:
         if run is None:
             _how_to_begin()
         else:
-            answer.show(run, shown, runs)
-            answer.figure(run, f"{format.file_name(name)}-{run.model}-{shown['key'][:6]}")
+            answer.show(run, record, runs)
+            answer.figure(run, f"{format.file_name(name)}-{run.model}-{record['key'][:6]}")
     with right:
-        # A fragment, so that typing does not draw the results again.
-        st.fragment(controls.show)(data, fingerprint, shown["key"] if shown else None, controls.drawn_from())
-        # Here, not above the results: progress is then next to the button on a narrow page too, and nothing jumps.
+        # A fragment, so that typing does not draw the results again. It draws the whole page again when the state of
+        # the page is not the one given here.
+        key = record["key"] if record else None
+        st.fragment(controls.show)(data, fingerprint, shown_key=key, drawn_state=controls.page_state())
+        # The progress stands below the controls: on a narrow page, where columns are stacked, it is still next to the
+        # button, and its appearing does not shift the results.
         begin.watch_training(fingerprint)
     if run is not None:
-        st.fragment(rows.show)(data, run, shown["key"], format.file_name(name))
-        past.show(runs, shown)
+        st.fragment(rows.show)(data, run, record["key"], format.file_name(name))
+        past.show(runs, record)
 
 
-def _shown(fingerprint, runs):
+def _record_to_show(fingerprint, runs):
     """Return the record of the run to show: the one chosen last, else the newest; None when there is none."""
     key = workspace.get("shown").get(fingerprint)
     return next((r for r in runs if r["key"] == key), runs[0] if runs else None)

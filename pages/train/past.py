@@ -8,7 +8,10 @@ from pages.train import answer
 
 
 def show(runs, shown) -> None:
-    """Show a table of all runs; nothing when there is only one."""
+    """Show a table of all runs, given by their records; nothing when there is only one.
+
+    ``shown`` is the record of the run that the page shows.
+    """
     if len(runs) < 2:
         return
     st.header("Results on this data set")

@@ -23,8 +23,8 @@ def tree_number(key, model) -> int:
     return min(max(workspace.chosen_row(f"tree {key}"), 0), len(model.trees_) - 1)
 
 
-def drawn_from(key) -> int:
-    """Return the remembered index of the tree; when it changes, the whole page is drawn anew."""
+def page_state(key) -> int:
+    """Return the remembered index of the tree, which decides what the page shows; ``key`` is the key of the run."""
     return workspace.chosen_row(f"tree {key}")
 
 

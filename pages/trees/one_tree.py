@@ -6,7 +6,7 @@ from pages.shared import selectors, server, workspace
 from pages.trees import choices, drawing, label_rows, looked_at, one_node, test_row
 
 
-def show(data, run, model, key, files, mark) -> None:
+def show(data, run, model, key, files, drawn_state) -> None:
     """Show one tree of a run.
 
     Parameters
@@ -15,10 +15,11 @@ def show(data, run, model, key, files, mark) -> None:
         The data set; the run, its model and its key.
     files : str
         How names of downloaded files begin.
-    mark : int
-        What :func:`pages.trees.looked_at.drawn_from` returned when the page was drawn.
+    drawn_state : int
+        What :func:`pages.trees.looked_at.page_state` returned when the page was drawn. If it is another now, the
+        whole page is drawn again.
     """
-    if looked_at.drawn_from(key) != mark:
+    if looked_at.page_state(key) != drawn_state:
         st.rerun()  # another tree: the figures below belong to it
     st.header("One tree")
     t = looked_at.tree_number(key, model)

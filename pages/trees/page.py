@@ -15,7 +15,7 @@ from pages.trees import answer, depth, looked_at, nodes, one_tree, parts, words
 def main() -> None:
     """Draw the Trees page."""
     st.title("Trees")
-    used = begin.dataset("Trees can be trained on it in a moment.", "so there are no trees to look at.")
+    used = begin.dataset(ready="Trees can be trained on it in a moment.", without="so there are no trees to look at.")
     if used is None:
         return
     data, fingerprint, name = used
@@ -49,7 +49,7 @@ def main() -> None:
     begin.watch_training(fingerprint, model=words.MODEL)
     files = f"{format.file_name(name)}-{words.MODEL}-{key[:6]}"
     # Fragments: a click in the drawing does not draw the figures below again.
-    st.fragment(one_tree.show)(data, run, model, key, files, looked_at.drawn_from(key))
+    st.fragment(one_tree.show)(data, run, model, key, files, looked_at.page_state(key))
     st.fragment(depth.show)(data, model, key, files)
     parts.show(model, key, files)
     st.fragment(nodes.show)(data, model, key, files)

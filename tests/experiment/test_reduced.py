@@ -75,7 +75,7 @@ def test_only_labels_that_do_not_depend_on_each_other_have_features_of_their_own
 
 def test_fitting_depth_is_the_deepest_whose_union_is_small_enough(words, kept):
     selected = experiment.load("select", kept).selected
-    sizes = [experiment.union_of(selected, m).size for m in range(1, 5)]
+    sizes = [experiment.union_of_features(selected, m).size for m in range(1, 5)]
     for most in range(1, 31):
         fitting = [m for m, size in enumerate(sizes, start=1) if size <= most]
         assert experiment.fitting_depth(selected, most) == (max(fitting) if fitting else 1)

@@ -14,7 +14,7 @@ from xmlcore.experiment.catalog import MODELS, SELECTORS
 from xmlcore.experiment.compare_selections import compare_selections, comparison_titles
 from xmlcore.experiment.estimates import candidate_bytes, measure_speed, selection_plan
 from xmlcore.experiment.prefixes import prefix_measures, prefix_points
-from xmlcore.experiment.reduced import PerLabelOneVsRest, fitting_depth, union_of
+from xmlcore.experiment.reduced import PerLabelOneVsRest, fitting_depth, union_of_features
 from xmlcore.experiment.sampling import sampling_study
 from xmlcore.experiment.select import Selection, select, selection_params, selection_title, selector
 from xmlcore.experiment.selection_stability import selection_stability
@@ -82,6 +82,6 @@ __all__ = [
     "selector",
     "submit",
     "task",
-    "union_of",
+    "union_of_features",
     "warm_up",
 ]

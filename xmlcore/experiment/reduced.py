@@ -187,15 +187,15 @@ class PerLabelOneVsRest:
         return {"n_nodes": self._bias.size, "depth": 1, "n_weights": n_weights, "model_bytes": int(n_bytes)}
 
 
-def union_of(selected: np.ndarray, n_per_label: int | None = None) -> np.ndarray:
-    """Return the features that at least one label keeps.
+def union_of_features(selected: np.ndarray, n_per_label: int | None = None) -> np.ndarray:
+    """Return the features that the selection of at least one label contains.
 
     Parameters
     ----------
     selected : ndarray of int, shape (L, k)
         Feature ids of each label, best first.
     n_per_label : int, optional
-        Use only this many features of each label, the best first; all when None.
+        Use only the best ``n_per_label`` features of each label; all of them when None.
 
     Returns
     -------
@@ -223,7 +223,7 @@ def fitting_depth(selected: np.ndarray, most: int) -> int:
     low, high = 1, selected.shape[1]
     while low < high:
         middle = (low + high + 1) // 2
-        if union_of(selected, middle).size <= most:
+        if union_of_features(selected, middle).size <= most:
             low = middle
         else:
             high = middle - 1
@@ -268,7 +268,7 @@ class TrainReduced(Task):
 
         found, whole = load("select", self.inputs["selection"]), self.whole()
         known = whole.load() if whole.exists() else None
-        n_used = union_of(found.selected, self.params["n_per_label"]).size
+        n_used = union_of_features(found.selected, self.params["n_per_label"]).size
         return estimates.reduced(load_saved(self.fingerprint), self.params, n_used, known)
 
     def run(self, progress=silent, files=None):
@@ -294,7 +294,7 @@ class TrainReduced(Task):
 
         run_key = keep(self.whole(), part(0))
         whole = kept_run(run_key, part(0))
-        used = union_of(found.selected, n_per_label)
+        used = union_of_features(found.selected, n_per_label)
         if params["per_label"]:
             selected = found.selected[:, :n_per_label]
             measures, times, size = _per_label(dataset, selected, params["params"], params["k"], part(1))

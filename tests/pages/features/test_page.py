@@ -53,8 +53,8 @@ def test_without_a_data_set_there_is_nothing_to_select(session, small_catalog):
 def test_the_first_selection_says_what_it_will_take_and_is_shown_when_done(ready):
     page = ready.go("features")
     assert "This page shows which features matter for which label" in page.text()
-    assert "of memory beside the data" in page.text() and "Scores from all training rows" in page.text()
-    assert "training steps, as there are few rows" in page.text()
+    assert "of memory in addition to the data. Scores are computed from all training rows" in page.text()
+    assert "steps, because there are few rows" in page.text()
     page.press("features.begin").until(lambda s: figure(s, "Features of topic"), seconds=300)
     assert "FALS keeps **2 of 16 features** for each of 8 labels" in page.text()
 
@@ -346,7 +346,7 @@ def test_what_has_no_seed_is_said_to_be_stable(ready):
 
 
 def test_a_model_is_trained_on_the_union_and_compared_in_one_click(page, found):
-    union = experiment.union_of(found.selected, experiment.fitting_depth(found.selected, 12)).size
+    union = experiment.union_of_features(found.selected, experiment.fitting_depth(found.selected, 12)).size
     assert f"PLT learns from the union, **{union} of 24 features**" in page.text()
     page.press("features.train").until(lambda s: "On the selected features **PLT** has a P@1" in s.text(), seconds=300)
     table = page.frame("measure", "all", "selected", "difference")
