@@ -124,7 +124,7 @@ def evaluate(X, Y, params, threads):
     fits = []
     for rows, held_out in ldsm.folds(X.shape[0]):
         try:
-            fits.append(ldsm.fit_once(job, (X[rows], Y[rows]), (X[held_out], Y[held_out]), 0))
+            fits.append(ldsm.fit_once(job, (X[rows], Y[rows]), (X[held_out], Y[held_out]), seed=0))
         except FloatingPointError:
             return dict.fromkeys(FIGURES, 0.0)
     found = {name: statistics.fmean(fit[name] for fit in fits) for name in comparison.PRECISIONS}

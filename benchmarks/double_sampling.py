@@ -33,12 +33,12 @@ DATA = ("wordnet-class", "aloi", "20ng")
 COUNTS_OF_WORDS = ("wordnet-class", "20ng")  # linear models get tf-idf there
 SPLITS = (0, 1)
 SEEDS = (0, 1, 2)
-HELD_OUT = 0.2
-KAPPAS = (1, 3, 10, 30, 122)  # 122 is the paper's largest
+HELD_OUT = 0.2  # share of the training rows on which settings are measured
+KAPPAS = (1, 3, 10, 30, 122)  # numbers κ of adversaries of an example; 122 is the paper's largest
 PER_CLASS = {"wordnet-class": (1.0, 2.0, 5.0), "aloi": (2.0, 20.0, 50.0), "20ng": (2.0, 20.0, 200.0)}
-QS = (1, 3, 5, 10, 20)
+QS = (1, 3, 5, 10, 20)  # numbers of candidates, q
 EXTENSIONS_PER_CLASS = {"wordnet-class": 2.0, "aloi": 20.0, "20ng": 200.0}  # half of what a class has, or less
-MOST_PAIRS = {"wordnet-class": 300, "aloi": 1_000, "20ng": 4_000}  # per class, of the grid
+MOST_PAIRS = {"wordnet-class": 300, "aloi": 1_000, "20ng": 4_000}  # largest κ times examples per class in the grid
 FREQUENCIES = ((1, 1), (2, 3), (4, 9), (10, 29), (30, math.inf))  # training rows of a class
 CANDIDATES, EXTENDED, FROM_PLT = {"adversaries": "candidates"}, {"features": "extended"}, {"candidates_from": "plt"}
 LARGE_COUNT = {"balanced": False}
@@ -68,8 +68,8 @@ RIVALS = {
     "PECOS XR-Linear": ("libpecos", {}),
 }
 ONE_VS_REST = {"loss": "squared_hinge", "C": 1.0}
-LDSM = {"max_nodes": 20_000, "n_epochs": 5, "n_attempts": 5}  # leaves for as many classes
-GROWN = (1_000, 3_200, 10_000, 32_000, 100_000)
+LDSM = {"max_nodes": 20_000, "n_epochs": 5, "n_attempts": 5}  # enough nodes to give each class a leaf
+GROWN = (1_000, 3_200, 10_000, 32_000, 100_000)  # numbers of classes
 GROWN_QUICK = (300, 600, 1_200)
 GROWING = {"features_per_row": 20.0, "labels_per_row": 1.0, "label_exponent": 0.6}
 ROWS_PER_CLASS = 4
@@ -77,7 +77,7 @@ TRIAL_ROWS = 800
 
 
 def tf_idf(X, X_test):
-    """Counts times inverse document frequency, by the training rows; rows of length 1."""
+    """Return both matrices as tf-idf, with rows of length 1; document frequencies are those of the rows of X."""
     from sklearn.feature_extraction.text import TfidfTransformer
 
     scale = TfidfTransformer().fit(X)
@@ -85,22 +85,25 @@ def tf_idf(X, X_test):
 
 
 def read_data(job):
+    """Return X, Y of the training rows and X, Y of the test rows, as tf-idf where the job says so."""
     (X, Y), (X_test, Y_test) = read_rows(job, "train"), read_rows(job, "test")
     if job.get("tf_idf"):
         X, X_test = tf_idf(X, X_test)
     return X, Y, X_test, Y_test
 
 
-def warmed(job, **params):
+def compile_kernels(job, **params):
+    """Train a tiny model with the settings of the job, so that compiling kernels is in none of the measured times."""
     warm_up(model_of(job, **params))
 
 
 def model_of(job, **params):
+    """Return a new model with the parameters of the job; ``params`` replace some of them."""
     return MODELS[job["model"]](**job["params"] | {"n_jobs": job["threads"]} | params)
 
 
 def quality(Y_test, predicted):
-    """Accuracy and macro-F1, in percent, of one class per row."""
+    """Return accuracy and macro-F1, in percent, of predicting one class for each row."""
     return {
         "accuracy": 100 * metrics.accuracy(Y_test, predicted),
         "macro_f1": 100 * metrics.macro_f1(Y_test, predicted),
@@ -108,62 +111,83 @@ def quality(Y_test, predicted):
 
 
 def by_frequency(Y, Y_test, predicted):
-    """The same for classes of few and of many training rows; and how many test rows, and classes, those are."""
+    """Measure predictions separately for classes of few and of many training rows.
+
+    Returns a list of dicts, one per entry of FREQUENCIES: "rows" and "classes", the numbers of test rows and of their
+    classes, and if there are any, "accuracy" and "macro_f1" in percent.
+    """
     n_train = np.bincount(Y.indices, minlength=Y.shape[1])
     in_test = np.bincount(Y_test.indices, minlength=Y.shape[1])
-    found = []
-    for least, most in FREQUENCIES:
-        mine = (n_train >= least) & (n_train <= most)
-        one = {"rows": int(in_test[mine].sum()), "classes": int(np.count_nonzero(in_test[mine]))}
-        if one["rows"]:
-            one["accuracy"] = 100 * metrics.accuracy(Y_test, predicted, mine)
-            one["macro_f1"] = 100 * metrics.macro_f1(Y_test, predicted, mine)
-        found.append(one)
-    return found
+    groups = []
+    for fewest, most in FREQUENCIES:
+        of_group = (n_train >= fewest) & (n_train <= most)
+        group = {"rows": int(in_test[of_group].sum()), "classes": int(np.count_nonzero(in_test[of_group]))}
+        if group["rows"]:
+            group["accuracy"] = 100 * metrics.accuracy(Y_test, predicted, of_group)
+            group["macro_f1"] = 100 * metrics.macro_f1(Y_test, predicted, of_group)
+        groups.append(group)
+    return groups
 
 
 def recall(model, X, Y, q):
-    """Share of (row, class) whose class is among the candidates, in percent."""
+    """Return the share of pairs (row, class of the row) whose class is among the row's q candidates, in percent."""
     candidates = model.candidates(X, q)
     rows = np.repeat(np.arange(Y.shape[0]), np.diff(Y.indptr))
     return 100 * float((candidates[rows] == Y.indices[:, None]).any(axis=1).mean())
 
 
 def held_out(X, Y, split):
-    """Training rows parted at random: some to learn from, some to judge by."""
+    """Part the training rows at random; return X, Y of those to train on and X, Y of those to measure on."""
     order = np.random.default_rng([7, split]).permutation(X.shape[0])
     n = round(HELD_OUT * X.shape[0])
-    mine, others = np.sort(order[n:]), np.sort(order[:n])
-    return X[mine], Y[mine], X[others], Y[others]
+    kept, held = np.sort(order[n:]), np.sort(order[:n])
+    return X[kept], Y[kept], X[held], Y[held]
 
 
 def measure_grid(job):
-    """Settings on held-out training rows, each with several numbers of candidates."""
+    """Fit each setting of the grid on part of the training rows, and measure it on the rest.
+
+    Returns
+    -------
+    dict
+        "fits": a dict for each setting, split and number of candidates. It has "params", "split", "q" (number of
+        candidates), "train_s" (seconds), "ms" (milliseconds of prediction per row), "recall" (see :func:`recall`),
+        "risk" (share of training pairs that the model orders wrongly) and what :func:`quality` returns.
+    """
     X, Y, _, _ = read_data(job)
     fits = []
     for params in job["grid"]:
-        warmed(job, **params)
+        compile_kernels(job, **params)
         for split in job["splits"]:
             X_fit, Y_fit, X_held, Y_held = held_out(X, Y, split)
-            model = model_of(job, random_state=split, **params)
+            model = model_of(job, random_state=split, **params)  # the number of the split is the seed too
             start = time.perf_counter()
             model.fit(X_fit, Y_fit)
             seconds = time.perf_counter() - start
             rows = np.repeat(np.arange(Y_held.shape[0]), np.diff(Y_held.indptr))
-            found = model.candidates(X_held, max(job["qs"]))[rows] == Y_held.indices[:, None]  # nearest first
+            # Candidates come nearest class first, so the first q columns are the candidates for q.
+            is_label = model.candidates(X_held, max(job["qs"]))[rows] == Y_held.indices[:, None]
             for q in job["qs"]:
                 start = time.perf_counter()
                 predicted = model.predict_topk(X_held, 1, n_candidates=q).labels[:, 0]
                 ms = 1000 * (time.perf_counter() - start) / X_held.shape[0]
-                one = {"params": params, "split": split, "q": q, "train_s": seconds, "ms": ms}
-                one |= {"recall": 100 * float(found[:, :q].any(axis=1).mean()), "risk": model.empirical_risk_}
-                fits.append(one | quality(Y_held, predicted))
+                entry = {"params": params, "split": split, "q": q, "train_s": seconds, "ms": ms}
+                entry |= {"recall": 100 * float(is_label[:, :q].any(axis=1).mean()), "risk": model.empirical_risk_}
+                fits.append(entry | quality(Y_held, predicted))
     return {"fits": fits}
 
 
 def measure_test(job):
-    """Train on all training rows; the test rows."""
-    warmed(job)
+    """Train on all training rows with each seed, and measure on the test rows.
+
+    Returns
+    -------
+    dict
+        "fits": a dict for each seed. It has "train_s" (seconds), "ms" (milliseconds of prediction per row),
+        "model_bytes", "memory" (bytes, where the system tells), what :func:`quality` and :func:`by_frequency` return,
+        and for double sampling "recall", "risk" and "weights" of the features.
+    """
+    compile_kernels(job)
     X, Y, X_test, Y_test = read_data(job)
     fits = []
     for seed in job["seeds"]:
@@ -173,23 +197,26 @@ def measure_test(job):
         start = time.perf_counter()
         model.fit(X, Y)
         seconds = time.perf_counter() - start
-        model.predict_topk(X_test[:50], 1)
+        model.predict_topk(X_test[:50], 1)  # what is made once per model is not timed
         start = time.perf_counter()
         predicted = model.predict_topk(X_test, 1).labels[:, 0]
         ms = 1000 * (time.perf_counter() - start) / X_test.shape[0]
         after = contestant.memory_now()
-        one = {"seed": seed, "train_s": seconds, "ms": ms, "model_bytes": model.size().get("model_bytes")}
+        entry = {"seed": seed, "train_s": seconds, "ms": ms, "model_bytes": model.size().get("model_bytes")}
         if reset and before and after:
-            one["memory"] = after[1] - before[0]
+            entry["memory"] = after[1] - before[0]  # the peak, beyond what was in use before the training
         if job["model"] == "DoubleSampling":
-            one |= {"recall": recall(model, X_test, Y_test, model.n_candidates), "risk": model.empirical_risk_}
-            one["weights"] = dict(zip(model.feature_names_, (model.weights_ * model.feature_scale_).tolist()))
-        fits.append(one | quality(Y_test, predicted) | {"frequencies": by_frequency(Y, Y_test, predicted)})
+            entry |= {"recall": recall(model, X_test, Y_test, model.n_candidates), "risk": model.empirical_risk_}
+            entry["weights"] = dict(zip(model.feature_names_, (model.weights_ * model.feature_scale_).tolist()))
+        fits.append(entry | quality(Y_test, predicted) | {"frequencies": by_frequency(Y, Y_test, predicted)})
     return {"fits": fits}
 
 
 def measure_rival(job):
-    """Another library, in its own Python: it gets rows of length 1, as text or npz."""
+    """Measure another library in its own Python; it gets rows of length 1, as text or npz.
+
+    Returns {"fits": a list of one dict}, with fields as :func:`measure_test` has them.
+    """
     X, Y, X_test, Y_test = read_data(job)
     data = Dataset("data", X, Y, X_test, Y_test)
     library, params = RIVALS[job["model"]]
@@ -207,25 +234,27 @@ def measure_rival(job):
         raise SystemExit(f"{job['model']}: {found['failed']}")
     search = "exact" if "exact" in labels else next(iter(labels))
     predicted = labels[search][:, 0]
-    one = {"train_s": found["train_s"], "ms": min(way["ms_per_row"] for way in found["searches"][search])}
+    entry = {"train_s": found["train_s"], "ms": min(way["ms_per_row"] for way in found["searches"][search])}
     if "memory_peak" in found:
-        one["memory"] = found["memory_peak"] - found["memory_before"]
-    one |= quality(Y_test, predicted) | {"frequencies": by_frequency(Y, Y_test, predicted)}
-    return {"fits": [one]}
+        entry["memory"] = found["memory_peak"] - found["memory_before"]
+    entry |= quality(Y_test, predicted) | {"frequencies": by_frequency(Y, Y_test, predicted)}
+    return {"fits": [entry]}
 
 
 JOBS = {"grid": measure_grid, "test": measure_test, "rival": measure_rival}
 
 
 def point(what, name, options, model="DoubleSampling", params=None, setting="", **more):
+    """Return a point of the study: what to measure (a key of JOBS), on which data, with which model and settings."""
     job = {"what": what, "model": model, "params": params or {}, "threads": options.threads} | more
     job |= {"rows": TRIAL_ROWS if options.quick else None}
     job["tf_idf"] = what == "rival" or model in ("PLT", "OneVsRest", "LdSM")
     job["tf_idf"] = job["tf_idf"] and name in COUNTS_OF_WORDS
-    return studies.Point(source(name, options), job, {"data": name, "setting": setting})
+    return studies.Point(source(name, options), job, named={"data": name, "setting": setting})
 
 
 def plan_choose(options):
+    """Return the points that measure settings of the paper's method on held-out rows."""
     kappas = KAPPAS[:2] if options.quick else KAPPAS
     points = []
     for name in DATA:
@@ -242,6 +271,7 @@ def plan_choose(options):
 
 
 def plan_extensions(options):
+    """Return the points that measure what is not in the paper on held-out rows."""
     return [
         point(
             "grid",
@@ -258,7 +288,10 @@ def plan_extensions(options):
 
 
 def chosen(options):
-    """{data: {"chosen": params, "extended": params}} by what was measured on held-out rows, where it was."""
+    """Return {data: {"chosen": params, "extended": params}}: the settings with the best measures on held-out rows.
+
+    What has not been measured is left out.
+    """
     parts = files.read_json(options.out).get("parts", {})
     found = {}
     for kind, name in (("chosen", "choose"), ("extended", "extensions")):
@@ -272,7 +305,7 @@ def chosen(options):
 
 
 def settings_of(runs):
-    """Every setting and number of candidates, with means over the splits."""
+    """Return a dict for each setting and number of candidates, with the means of its measures over the splits."""
     groups = {}
     for run in runs:
         for fit in run["fits"]:
@@ -286,6 +319,7 @@ def settings_of(runs):
 
 
 def plan_beside(options):
+    """Return the points that measure double sampling and other methods on test rows."""
     found = chosen(options)
     points = []
     for name in DATA:
@@ -307,29 +341,30 @@ def plan_beside(options):
 
 
 def plan_scaling(options):
+    """Return the points that measure double sampling on made-up data of more and more classes."""
     points = []
     for K in GROWN_QUICK if options.quick else GROWN:
         make = GROWING | {
             "n_train": ROWS_PER_CLASS * K, "n_test": 2_000, "n_labels": K, "n_features": max(1000, 2 * K),
         }  # fmt: skip
-        one = point("test", "wordnet-class", options, seeds=SEEDS[:2], setting="default")
-        points.append(
-            studies.Point(make, one.job | {"rows": None}, {"data": f"synthetic {K}", "setting": "default", "K": K})
-        )
+        job = point("test", "wordnet-class", options, seeds=SEEDS[:2], setting="default").job | {"rows": None}
+        points.append(studies.Point(make, job, named={"data": f"synthetic {K}", "setting": "default", "K": K}))
     return points
 
 
 def percent(value):
+    """Return a percentage as text, a dash if it is unknown."""
     return "–" if value is None or not math.isfinite(value) else f"{value:.1f}"
 
 
 def mean_of(run, name):
+    """Return the mean of a measure over the fits of a run; None if no fit has it."""
     values = [fit[name] for fit in run["fits"] if fit.get(name) is not None]
     return statistics.fmean(values) if values else None
 
 
 def spread(run, name):
-    """Mean, and least to greatest where they differ."""
+    """Return the mean of a measure over the fits of a run as text, with the smallest and the largest if they differ."""
     values = [fit[name] for fit in run["fits"] if fit.get(name) is not None]
     if not values:
         return "–"
@@ -338,6 +373,7 @@ def spread(run, name):
 
 
 def table_choose(part):
+    """Return the tables of the part "choose" as Markdown, one per data set."""
     parts = []
     for data in DATA:
         found = settings_of(studies.done(part, data=data))
@@ -367,10 +403,12 @@ def table_choose(part):
 
 
 def by_q(one):
+    """Return the number of candidates of an entry of :func:`settings_of`; a key for sorting."""
     return one["q"]
 
 
 def table_extensions(part):
+    """Return the tables of the part "extensions" as Markdown, one per data set."""
     parts = []
     for data in DATA:
         found = settings_of(studies.done(part, data=data))
@@ -402,13 +440,14 @@ def table_extensions(part):
 
 
 def named(run):
+    """Return the name of a run's model and setting, as tables show it."""
     if run["what"] == "rival":
         return run["model"]
     return f"{run['model']}, {run['setting']}" if run["setting"] else run["model"]
 
 
 def params_said(part):
-    """What "chosen" and "extended" stand for."""
+    """Return a Markdown list of the parameters that "chosen" and "extended" stand for on each data set."""
     said = []
     for run in studies.done(part):
         if run["setting"] in ("chosen", "extended"):
@@ -418,6 +457,7 @@ def params_said(part):
 
 
 def table_beside(part):
+    """Return the tables of the part "beside" as Markdown: all methods, then classes by frequency."""
     parts = []
     for data in DATA:
         runs = studies.done(part, data=data)
@@ -447,6 +487,7 @@ def table_beside(part):
 
 
 def frequency_tables(part):
+    """Return tables of accuracy and macro-F1 by how many training rows a class has; an empty text without results."""
     runs = [run for run in studies.done(part, data="wordnet-class") if "frequencies" in run["fits"][0]]
     if not runs:
         return ""
@@ -466,16 +507,19 @@ def frequency_tables(part):
 
 
 def frequencies(run, at):
+    """Return what :func:`by_frequency` returned for one fit of a run."""
     return run["fits"][at]["frequencies"]
 
 
 def frequency_said(least, most):
+    """Return a range of numbers of training rows in words."""
     if least == most:
         return str(least)
     return f"{least} and more" if most == math.inf else f"{least} to {most}"
 
 
 def table_scaling(part):
+    """Return the table of the part "scaling" as Markdown, with the powers by which costs grow."""
     runs = sorted(studies.done(part), key=lambda run: run["K"])
     rows = []
     for run in runs:
@@ -512,6 +556,7 @@ STUDY = studies.Study(
 
 
 def more(parser):
+    """Add the options that only this study has."""
     parser.add_argument("--rivals", type=Path, metavar="PYTHON", help="Python of an environment with other libraries")
 
 

@@ -25,8 +25,8 @@ from xmlcore.datasets import make_synthetic
 DATA = ("20ng", "corel5k", "ohsumed", "tmc2007-500", "bibtex", "delicious")
 SEEDS = (0, 1, 2, 3, 4)
 FEW_SEEDS = (0, 1, 2)
-SAMPLED_LABELS, SAMPLED_TREES = 20, 20  # forests are timed on so many, at most
-TRIAL_ROWS = 400  # with --quick, of the joined rows
+SAMPLED_LABELS, SAMPLED_TREES = 20, 20  # largest number of labels, and of trees, on which forests are timed
+TRIAL_ROWS = 400  # number of rows, training and test rows joined, with --quick
 SEEDED = ("FALS", "RandomForestSelection")
 PATTERN_DATA = ("20ng", "corel5k", "bibtex")
 SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7)
@@ -35,7 +35,7 @@ SHARE_METHODS = {
     "FAMS": ("FALS", {"pattern": "FAMS"}),
     "MI": ("MutualInformationSelection", {}),
 }
-TREES = {  # parameters of the trees that judge selections
+TREES = {  # parameters of the decision trees that are trained on selections
     "until leaves are pure": {},
     "at most 10 levels": {"max_depth": 10},
     "at least 5 rows in a leaf": {"min_samples_leaf": 5},
@@ -52,7 +52,10 @@ AXES = {"N": "n_train", "D": "n_features", "L": "n_labels", "H": "n_hidden"}
 
 
 def joined(job):
-    """All rows of a data set, training and test; with "n_labels", its most frequent labels and rows that have one."""
+    """Return X, Y of all rows of a data set, training and test rows joined.
+
+    With ``job["n_labels"]``, only this many labels are kept, the most frequent, and only rows that have one of them.
+    """
     X, Y = (
         sp.csr_array(sp.vstack([read_part(job, f"{name}_{which}") for which in ("train", "test")], format="csr"))
         for name in ("X", "Y")
@@ -69,15 +72,15 @@ def joined(job):
 
 
 def split(X, Y, seed):
-    """Two thirds to train on, a third to measure on: X, Y, X, Y."""
+    """Part rows at random: return X, Y of two thirds to train on, and X, Y of a third to measure on."""
     order = np.random.default_rng(seed).permutation(X.shape[0])
     cut = round(2 * X.shape[0] / 3)
     train, test = np.sort(order[:cut]), np.sort(order[cut:])
     return X[train], Y[train], X[test], Y[test]
 
 
-def made(how, seed, job, n_features=fals_tables.SHARE):
-    """A selection as METHODS has it, not yet fitted."""
+def new_selector(how, seed, job, n_features=fals_tables.SHARE):
+    """Return a method of selection that is not fitted yet; ``how`` is a pair (class name, parameters) as in METHODS."""
     name, params = how
     more = {"n_features": n_features} | ({"random_state": seed} if name in SEEDED else {})
     if name in ("FALS", "RandomForestSelection", "LassoSelection"):
@@ -85,16 +88,19 @@ def made(how, seed, job, n_features=fals_tables.SHARE):
     return getattr(selection, name)(**more | params)
 
 
-def warmed(job):
-    """Load, or compile, everything that is measured."""
+def compile_kernels(job):
+    """Run everything that is measured on tiny data, so that compiling and importing are in none of the times."""
     toy = make_synthetic(n_train=200, n_test=20, n_features=30, n_labels=6, features_per_row=8.0, n_jobs=1)
     for how in fals_tables.METHODS.values():
-        found = None if how is None else made(how, 0, job).fit(toy.X_train, toy.Y_train).selected_
-    judged(job, toy.X_train, toy.Y_train, toy.X_test, toy.Y_test, found, 0)
+        selected = None if how is None else new_selector(how, 0, job).fit(toy.X_train, toy.Y_train).selected_
+    judge_selection(job, toy.X_train, toy.Y_train, toy.X_test, toy.Y_test, selected, seed=0)
 
 
-def judged(job, X, Y, X_test, Y_test, selected, seed):
-    """Trees on a selection: all measures, seconds."""
+def judge_selection(job, X, Y, X_test, Y_test, selected, seed):
+    """Train decision trees on a selection (None: on all features) and measure them on the test rows.
+
+    Returns a dict: "trees_s" and "predict_s" (seconds), "nodes" of all trees, and "measures" by name.
+    """
     start = time.perf_counter()
     trees = selection.BRDT(selected, n_jobs=job["threads"], random_state=seed, **job.get("trees", {})).fit(X, Y)
     middle = time.perf_counter()
@@ -109,68 +115,86 @@ def judged(job, X, Y, X_test, Y_test, selected, seed):
 
 
 def measure_judge(job):
-    """Select by each split's training rows, train trees, measure on its test rows."""
-    warmed(job)
+    """Select features on the training rows of each split, train decision trees on them, and measure on its test rows.
+
+    Returns {"fits": a dict for each seed, "n_rows": number of rows}. The dict has "seed", "select_s" (seconds), and
+    what :func:`judge_selection` returns.
+    """
+    compile_kernels(job)
     rows, fits = joined(job), []
     for seed in job["seeds"]:
         X, Y, X_test, Y_test = split(*rows, seed)
         start, selected = time.perf_counter(), None
         if job["how"] is not None:
-            selected = made(job["how"], seed, job).fit(X, Y).selected_
+            selected = new_selector(job["how"], seed, job).fit(X, Y).selected_
         seconds = time.perf_counter() - start
-        fits.append({"seed": seed, "select_s": seconds} | judged(job, X, Y, X_test, Y_test, selected, seed))
+        fits.append({"seed": seed, "select_s": seconds} | judge_selection(job, X, Y, X_test, Y_test, selected, seed))
     return {"fits": fits, "n_rows": rows[0].shape[0]}
 
 
 def measure_share(job):
-    """As :func:`measure_judge`, with the first features of one selection, more and more of them."""
-    warmed(job)
+    """Do what :func:`measure_judge` does, for larger and larger parts of one selection, the best features first.
+
+    Returns {"fits": a dict for each seed}, with "seed" and "shares": measures for each share of all features.
+    """
+    compile_kernels(job)
     rows, fits = joined(job), []
     for seed in job["seeds"]:
         X, Y, X_test, Y_test = split(*rows, seed)
-        found = {}
+        measures = {}
         if job["how"] is None:
-            found["1"] = judged(job, X, Y, X_test, Y_test, None, seed)["measures"]
+            measures["1"] = judge_selection(job, X, Y, X_test, Y_test, None, seed)["measures"]
         else:
-            selected = made(job["how"], seed, job, max(job["shares"])).fit(X, Y).selected_
+            selected = new_selector(job["how"], seed, job, max(job["shares"])).fit(X, Y).selected_
             for share in job["shares"]:
                 k = max(1, round(share * X.shape[1]))
-                found[f"{share:g}"] = judged(job, X, Y, X_test, Y_test, selected[:, :k], seed)["measures"]
-        fits.append({"seed": seed, "shares": found})
+                measures[f"{share:g}"] = judge_selection(job, X, Y, X_test, Y_test, selected[:, :k], seed)["measures"]
+        fits.append({"seed": seed, "shares": measures})
     return {"fits": fits}
 
 
-def selected_in(how, job, X, Y, seed=0):
-    """A fitted selection and its seconds."""
-    made_one = made(how, seed, job)
+def fit_selector(how, job, X, Y, seed=0):
+    """Fit a method of selection; return it and the seconds that this took."""
+    selector = new_selector(how, seed, job)
     start = time.perf_counter()
-    made_one.fit(X, Y)
-    return made_one, time.perf_counter() - start
+    selector.fit(X, Y)
+    return selector, time.perf_counter() - start
 
 
 def measure_time(job):
-    """Selections in turns with FALS; forests on some labels, or some trees, in proportion."""
-    warmed(job)
+    """Time all methods of selection; FALS comes first and last, so that a slow minute hits all alike.
+
+    Forests are trained for some labels, or with some trees, and their time is multiplied accordingly. Returns a dict:
+    "fals_s" (seconds of each run of FALS), "seconds" of the other methods, "labels_timed" and "trees_timed" of forests.
+    """
+    compile_kernels(job)
     X, Y, _, _ = split(*joined(job), 0)
-    fals = [selected_in(("FALS", {}), job, X, Y, seed)[1] for seed in job["seeds"]]
-    seconds = {name: selected_in(fals_tables.METHODS[name], job, X, Y)[1] for name in ("LASSO", "chi²", "MI")}
+    fals_s = [fit_selector(("FALS", {}), job, X, Y, seed)[1] for seed in job["seeds"]]
+    seconds = {name: fit_selector(fals_tables.METHODS[name], job, X, Y)[1] for name in ("LASSO", "chi²", "MI")}
     counts = np.asarray(Y.sum(axis=0)).ravel()
     order = np.argsort(-counts, kind="stable")
     n_sampled = min(job["n_sampled"], order.size)
     at = (np.arange(n_sampled) + 0.5) * order.size / n_sampled  # from the most to the least frequent
     some = np.sort(order[at.astype(int)])
     forest = ("RandomForestSelection", {"n_estimators": job["n_trees"]})
-    seconds["RF"] = selected_in(forest, job, X, Y[:, some])[1] * order.size / n_sampled
+    seconds["RF"] = fit_selector(forest, job, X, Y[:, some])[1] * order.size / n_sampled
     n_trees = min(job["n_sampled_trees"], job["n_trees"])
     together = ("RandomForestSelection", {"n_estimators": n_trees, "per_label": False})
-    seconds["RF, one set"] = selected_in(together, job, X, Y)[1] * job["n_trees"] / n_trees
-    fals += [selected_in(("FALS", {}), job, X, Y, seed)[1] for seed in job["seeds"]]
-    return {"fals_s": fals, "seconds": seconds, "labels_timed": n_sampled, "trees_timed": n_trees}
+    seconds["RF, one set"] = fit_selector(together, job, X, Y)[1] * job["n_trees"] / n_trees
+    fals_s += [fit_selector(("FALS", {}), job, X, Y, seed)[1] for seed in job["seeds"]]
+    return {"fals_s": fals_s, "seconds": seconds, "labels_timed": n_sampled, "trees_timed": n_trees}
 
 
 def measure_fals(job):
-    """Training and scoring of FALS, by phases, and memory at the peak beyond that before."""
-    warmed(job)
+    """Train and score FALS with each seed, and measure the seconds of each phase, and memory.
+
+    Returns
+    -------
+    dict
+        "fits": "seed", "s" (seconds), "phases" (seconds), "order", "scoring" and "n_hidden" for each seed. "n_rows",
+        "D" and "L" are the size of the data. "memory_before" and "memory_peak" are bytes, where the system tells.
+    """
+    compile_kernels(job)
     X, Y = joined(job) if job["joined"] else (read_part(job, f"{name}_train") for name in ("X", "Y"))
     contestant.settle_memory()
     reset, before = contestant.reset_peak(), contestant.memory_now()
@@ -190,17 +214,23 @@ def measure_fals(job):
 
 
 def measure_similarity(job):
-    """Selections of one split's training rows by FALS with several seeds, its variants and rivals; who agrees."""
-    warmed(job)
+    """Select on one split by FALS with several seeds, by its variants and its rivals, and compare the selections.
+
+    Returns {"methods": quantiles and mean, over labels, of the agreement of each method with FALS; "k": features per
+    label}. The agreement of "FALS" is that between its seeds.
+    """
+    compile_kernels(job)
     X, Y, _, _ = split(*joined(job), 0)
-    fitted = {"FALS": [selected_in(("FALS", {}), job, X, Y, seed)[0] for seed in job["seeds"]]}
+    fitted = {"FALS": [fit_selector(("FALS", {}), job, X, Y, seed)[0] for seed in job["seeds"]]}
     found = {}
     others = {name: ("FALS", params) for name, params in fals_tables.VARIANTS.items() if params} | {
         name: how for name, how in fals_tables.METHODS.items() if how is not None and name != "FALS"
     }
     for name, how in {"FALS": None, **others}.items():
         if how is not None:
-            fitted[name] = [selected_in(how, job, X, Y, seed=len(job["seeds"]))[0]]  # a seed that FALS has not
+            fitted[name] = [
+                fit_selector(how, job, X, Y, seed=len(job["seeds"]))[0]
+            ]  # a seed that is not among those of FALS
         frame = selection.agreement({one: fitted[one] for one in {"FALS", name}}, per_label=True)
         pairs = frame[(frame["a"] == "FALS") != (frame["b"] == "FALS")] if how is not None else frame
         found[name] = {
@@ -222,16 +252,18 @@ JOBS = {
 
 
 def point(what, make, options, seeds, named, **more):
+    """Return a point of the study: what to measure (a key of JOBS), on which data, with which seeds."""
     job = {"what": what, "model": "FALS", "rows": None, "threads": options.threads, "seeds": list(seeds)} | more
     return studies.Point(make, job, named)
 
 
 def some(names, options):
-    """The data sets of a part; two of them in a trial."""
+    """Return the data sets of a part; only two of them in a trial."""
     return names[:2] if options.quick else names
 
 
 def plan_reproduction(options):
+    """Return the points of the paper's table 3: each data set and method."""
     return [
         point("judge", source(name, options), options, SEEDS, {"data": name, "method": method}, how=how)
         for name in some(DATA, options)
@@ -240,6 +272,7 @@ def plan_reproduction(options):
 
 
 def plan_time(options):
+    """Return the points that time the methods, and FALS on the first labels of a larger data set."""
     more = {"n_trees": fals_tables.FOREST, "n_sampled": SAMPLED_LABELS, "n_sampled_trees": SAMPLED_TREES}
     points = [
         point("time", source(name, options), options, (0, 1), {"data": name}, **more) for name in some(DATA, options)
@@ -252,6 +285,7 @@ def plan_time(options):
 
 
 def plan_scaling(options):
+    """Return the points that measure FALS on made-up data whose rows, features, labels or hidden units grow."""
     base, points = QUICK_BASE if options.quick else BASE, {}
     hidden = round((base["n_features"] * base["n_labels"]) ** 0.5)
     for axis, name in AXES.items():
@@ -269,6 +303,7 @@ def plan_scaling(options):
 
 
 def plan_patterns(options):
+    """Return the points that measure patterns and variants of FALS."""
     return [
         point(
             "judge", source(name, options), options, FEW_SEEDS, {"data": name, "method": variant}, how=("FALS", params)
@@ -279,6 +314,7 @@ def plan_patterns(options):
 
 
 def plan_share(options):
+    """Return the points that measure larger and larger parts of a selection."""
     return [
         point(
             "share", source(name, options), options, FEW_SEEDS, {"data": name, "method": method}, how=how,
@@ -290,6 +326,7 @@ def plan_share(options):
 
 
 def plan_leaves(options):
+    """Return the points that judge selections by other decision trees."""
     return [
         point(
             "judge", source(name, options), options, FEW_SEEDS, {"data": name, "method": method, "trees": trees},
@@ -302,11 +339,12 @@ def plan_leaves(options):
 
 
 def plan_similarity(options):
+    """Return the points that compare selections with each other."""
     return [point("similarity", source(name, options), options, SEEDS, {"data": name}) for name in ("20ng", "bibtex")]
 
 
 def trial(one):
-    """A point made small: few rows, two seeds, few trees."""
+    """Return a smaller point for a trial: few rows, two seeds, few trees."""
     job = one.job | {"rows": TRIAL_ROWS, "seeds": one.job["seeds"][:2]}
     if one.job["what"] == "time":
         job |= {"n_trees": 4, "n_sampled": 5, "n_sampled_trees": 2}

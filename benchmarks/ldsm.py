@@ -41,26 +41,27 @@ from xmlcore.models.ldsm import estimator, growing
 HERE = Path(__file__).resolve().parent
 SETTINGS = HERE / "ldsm_settings.json"
 SEEDS = (0, 1, 2)
-TEST_TREES = 50  # the paper's
+TEST_TREES = 50  # number of trees, as in the paper
 WORKER_REPEATS = 3
-TRIAL = {"rows": 2_000, "n_estimators": 2, "n_epochs": 2, "max_nodes": 100}  # at most, with --quick
+TRIAL = {"rows": 2_000, "n_estimators": 2, "n_epochs": 2, "max_nodes": 100}  # largest values with --quick
 WORKER_SETTINGS = {"bibtex": {}, "delicious": {}, "wordnet-hyper": ldsm_tables.LARGE | {"n_estimators": 4}}
-PACKAGED = "api-docs"  # made by xmlcore, in no folder
+PACKAGED = "api-docs"  # a data set that comes with xmlcore, and is in no folder
 BASE = scaling.BASE | {
     "n_train": 20_000, "n_test": 5_000, "n_features": 20_000, "n_labels": 2_000,
     "features_per_row": 40.0, "labels_per_row": 3.0,
 }  # fmt: skip
 QUICK_BASE = BASE | {"n_train": 2_000, "n_test": 500, "n_features": 2_000, "n_labels": 200}
 QUICK_OWN = {"M": ("arity", (2, 4, 8)), "T_max": ("max_nodes", (100, 320, 1_000))}
-WIDE = {"D": 1_000_000, "L": 100_000}  # the same rows with their ids spread over so many
+WIDE = {"D": 1_000_000, "L": 100_000}  # numbers of features and labels over which the ids of the same rows are spread
 
 
 def model_of(job, **params):
+    """Return a new model with the parameters of the job; ``params`` replace some of them."""
     return ldsm_tables.MODELS[job["model"]](**job["params"] | {"n_jobs": job["n_jobs"]} | params)
 
 
-def train_toy(job):
-    """Load, or compile, everything that is measured."""
+def compile_kernels(job):
+    """Train a small model and predict with it, so that compiling kernels is in none of the measured times."""
     warm_up(model_of(job))
     toy = make_synthetic(n_train=400, n_test=20, n_labels=300, n_jobs=1)
     small = {"n_estimators": 2, "max_nodes": 50, "n_epochs": 1} if job["model"] == "LdSM" else {}
@@ -69,13 +70,21 @@ def train_toy(job):
 
 
 def fit_once(job, train, rest, seed):
-    """Train on some rows and predict others; all figures of the model.
+    """Train a model on some rows, predict others, and return all measures.
 
     Parameters
     ----------
     job : dict
         "model", "params", "n_jobs"; "repeat": whether predictions are repeated, for their time.
     train, rest : (X, Y)
+        The rows to train on and the rows to predict.
+    seed : int
+
+    Returns
+    -------
+    dict
+        "seed", "train_s" (seconds), "ms" (milliseconds of prediction per row), and what :func:`shape` and
+        :func:`benchmarks.compare.quality` return.
     """
     (X, Y), (X_rest, Y_rest) = train, rest
     model = model_of(job, random_state=seed)
@@ -96,6 +105,7 @@ def fit_once(job, train, rest, seed):
 
 
 def shape(model):
+    """Return the size of a model, the number of its trees, and for LdSM their depths and the rows of inner nodes."""
     found = model.size() | {"n_trees": len(model.trees_)}
     if isinstance(model, LdSM):
         found["depths"] = [int(tree.depth.max()) for tree in model.trees_]
@@ -104,31 +114,42 @@ def shape(model):
 
 
 def folds(n_rows):
-    """Row numbers to train on and to measure on, for each of the folds."""
+    """Return the row numbers to train on and those to measure on, for each of the folds."""
     parts = np.array_split(np.random.default_rng(0).permutation(n_rows), ldsm_tables.N_FOLDS)
     return [(np.sort(np.concatenate([p for p in parts if p is not part])), np.sort(part)) for part in parts]
 
 
 def measure_test(job):
-    train_toy(job)
+    """Train on all training rows with each seed, and measure on the test rows.
+
+    Returns {"fits": what :func:`fit_once` returns, for each seed}.
+    """
+    compile_kernels(job)
     train, test = read_rows(job, "train"), read_rows(job, "test")
     return {"fits": [fit_once(job, train, test, seed) for seed in job["seeds"]]}
 
 
 def measure_folds(job):
-    """As :func:`measure_test`, within the training rows."""
-    train_toy(job)
+    """Train on two thirds of the training rows and measure on the last third, for each third.
+
+    Returns {"fits": what :func:`fit_once` returns, for each third}.
+    """
+    compile_kernels(job)
     X, Y = read_rows(job, "train")
     return {
         "fits": [
-            fit_once(job, (X[rows], Y[rows]), (X[held_out], Y[held_out]), 0) for rows, held_out in folds(X.shape[0])
+            fit_once(job, (X[rows], Y[rows]), (X[held_out], Y[held_out]), seed=0)
+            for rows, held_out in folds(X.shape[0])
         ]
     }
 
 
 def measure_depth(job):
-    """As :func:`measure_test`, with nodes in proportion to the labels, and with as many as the settings allow."""
-    train_toy(job)
+    """Do what :func:`measure_test` does, with few nodes, in proportion to the labels, and with all that settings allow.
+
+    Returns {"fits": with few nodes, "full": with all, "chosen": the number of few nodes}.
+    """
+    compile_kernels(job)
     train, test = read_rows(job, "train"), read_rows(job, "test")
     most = model_of(job).get_params()["max_nodes"]
     chosen = min(most, ldsm_tables.NODES_PER_LABEL * int((train[1].sum(axis=0) > 0).sum()))
@@ -140,20 +161,23 @@ def measure_depth(job):
 
 
 def measure_workers(job):
-    """Training with one thread and with two, in turns; whether predictions are the same."""
-    train_toy(job)
+    """Train with one thread and with two, in turns, and compare times and predictions.
+
+    Returns {"seconds": seconds of each training, for "1" and "2" threads, "same": whether all predictions are equal}.
+    """
+    compile_kernels(job)
     (X, Y), (X_test, _) = read_rows(job, "train"), read_rows(job, "test")
-    found, first, same = {"1": [], "2": []}, None, True
+    seconds, first, same = {"1": [], "2": []}, None, True
     for _ in range(job["repeats"]):
         for n_jobs in (1, 2):
             model = model_of(job, n_jobs=n_jobs)
             start = time.perf_counter()
             model.fit(X, Y)
-            found[str(n_jobs)].append(time.perf_counter() - start)
+            seconds[str(n_jobs)].append(time.perf_counter() - start)
             ranking = model.predict_topk(X_test, 5)
             first = ranking if first is None else first
             same &= np.array_equal(ranking.labels, first.labels) and np.array_equal(ranking.scores, first.scores)
-    return {"seconds": found, "same": bool(same)}
+    return {"seconds": seconds, "same": bool(same)}
 
 
 class Timed(LdSM):
@@ -174,8 +198,8 @@ class Timed(LdSM):
             return super().fit(X, Y, *more, **named)
 
 
-def widened(matrix, width):
-    """The same rows, with ids spread over a wider range."""
+def widen(matrix, width):
+    """Return the same rows with column ids spread over ``width`` columns, at random but in the same order."""
     ids = np.sort(np.random.default_rng(0).choice(width, matrix.shape[1], replace=False))
     return sp.csr_array(
         (matrix.data, ids[matrix.indices].astype(matrix.indices.dtype), matrix.indptr), shape=(matrix.shape[0], width)
@@ -183,26 +207,32 @@ def widened(matrix, width):
 
 
 def measure_nodes(job):
-    """Time of small nodes, and of all."""
-    train_toy(job)
+    """Train on rows whose ids are spread over a wide range, and time each node.
+
+    Returns {"n_features", "n_labels", "fits": a dict for each seed}. The dict has "train_s" (seconds), "nodes" (number
+    of nodes split), "few_nodes" (number of those with few rows), and of these "few_rows" (mean rows) and "few_s"
+    (median seconds).
+    """
+    compile_kernels(job)
     X, Y = read_rows(job, "train")
-    X, Y = widened(X, job["width"]["D"] or X.shape[1]), widened(Y, job["width"]["L"] or Y.shape[1])
+    X, Y = widen(X, job["width"]["D"] or X.shape[1]), widen(Y, job["width"]["L"] or Y.shape[1])
     fits = []
     for seed in job["seeds"]:
         model = Timed(**model_of(job, random_state=seed).get_params())
         start = time.perf_counter()
         model.fit(X, Y)
         seconds = time.perf_counter() - start
-        rows, each = np.array(model.nodes_, float).reshape(-1, 2).T
+        rows, seconds_of_node = np.array(model.nodes_, float).reshape(-1, 2).T
         few = rows <= ldsm_tables.FEW_ROWS
-        one = {"seed": seed, "train_s": seconds, "nodes": int(rows.size), "few_nodes": int(few.sum())}
+        entry = {"seed": seed, "train_s": seconds, "nodes": int(rows.size), "few_nodes": int(few.sum())}
         if few.any():
-            one |= {"few_rows": float(rows[few].mean()), "few_s": float(np.median(each[few]))}
-        fits.append(one)
+            entry |= {"few_rows": float(rows[few].mean()), "few_s": float(np.median(seconds_of_node[few]))}
+        fits.append(entry)
     return {"n_features": X.shape[1], "n_labels": Y.shape[1], "fits": fits}
 
 
 def measure_others(job):
+    """Measure other methods on the same data, see :func:`benchmarks.library.mixtures.measure`."""
     return mixtures.measure(job, folds)
 
 
@@ -349,7 +379,7 @@ def plan_depth(options):
 
 
 def trial(one):
-    """The point with fewer rows, trees, passes and nodes: to see that it runs."""
+    """Return a smaller point for a trial: fewer rows, trees, passes and nodes."""
     job = one.job | {"seeds": one.job["seeds"][:1], "repeat": False}
     if "repeats" in job:
         job["repeats"] = 1
@@ -372,7 +402,7 @@ PARTS = {
 }
 
 
-def begin(part, options):
+def add_base(part, options):
     if part["kind"] == "scaling":
         part["base"] = QUICK_BASE if options.quick else BASE
 
@@ -389,7 +419,7 @@ STUDY = studies.Study(
     trial=f"{TRIAL['rows']:,} rows, few and small trees",
     shorten=trial,
     described=described,
-    begun=begin,
+    begun=add_base,
     without_trial_line=("scaling",),
 )
 

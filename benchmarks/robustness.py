@@ -25,27 +25,31 @@ from xmlcore.models.base import warm_up
 
 MODELS = {"PLT": PLT, "LdSM": LdSM}
 SEEDS = (0, 1, 2, 3, 4)
-LEVELS = (0.0, 0.01, 0.05, 0.1)
+LEVELS = (0.0, 0.01, 0.05, 0.1)  # standard deviations of the noise in test rows
 WORST = LEVELS[-1]
-SIGMA = 0.05  # of training, the paper's
-KS = (1, 3, 5)
-TF_IDF_LENGTH = 163  # of eurlex4k-dev's test rows, on average: raw tf-idf
-TRIAL_ROWS = 300  # with --quick, and as many test rows
+SIGMA = 0.05  # standard deviation of the noise in training, as in the paper
+KS = (1, 3, 5)  # measures are those of the best k labels
+TF_IDF_LENGTH = 163  # mean length of the test rows of eurlex4k-dev, which are raw tf-idf
+TRIAL_ROWS = 300  # number of training rows, and of test rows, with --quick
 EURLEX = {"shape": "eurlex-4k", "n_train": 15_539, "n_test": 3_809, "n_labels": 4_000, "random_state": 0}
 MEDIAMILL = {"shape": "mediamill", "n_train": 30_993, "n_test": 12_914, "n_features": 121, "random_state": 0}
-PAPER = {  # P@1, P@3, P@5 without noise and at 0.1
+PAPER = {  # the paper's P@1, P@3, P@5 without noise, and with noise of WORST; the keys of TRAININGS
     "eurlex-4k": {"clean": ((81.04, 73.87, 67.86), (81.28, 73.73, 67.78)),
                   "all": ((81.46, 74.27, 68.30), (81.31, 74.25, 68.12))},
     "mediamill": {"clean": ((82.10, 74.72, 66.73), (72.43, 65.95, 58.07)),
                   "all": ((81.20, 74.09, 66.21), (76.06, 68.69, 61.03))},
 }  # fmt: skip
-PAPER_PREDICT_S = 45.0  # 3,809 rows of 5,000 features, top 5, at 0.1, 16 cores
+PAPER_PREDICT_S = 45.0  # the paper's seconds for the top 5 of 3,809 noisy rows of 5,000 features, on 16 cores
+# What a model is trained on: job["how"] -> words. "all" and "nonzero" add a noisy copy of each row.
 TRAININGS = {"clean": "clean rows", "all": "with noise on all features", "nonzero": "with noise on present features"}
 
 
 def read_scaled(job):
-    """Training and test rows; with "scaled", every feature between its least (0 when sparse) and largest value in
-    training is brought to [0, 1]."""
+    """Return the training rows (X, Y) and the test rows (X, Y) of a job.
+
+    With ``job["length"]``, rows get this length: made-up rows have length 1. With ``job["scaled"]``, every feature is
+    scaled so that its smallest value in training (0 for sparse data) becomes 0 and its largest value becomes 1.
+    """
     (X, Y), (X_test, Y_test) = read_rows(job, "train"), read_rows(job, "test")
     if job.get("length"):
         X, X_test = X * np.float32(job["length"]), X_test * np.float32(job["length"])  # made rows have length 1
@@ -61,8 +65,8 @@ def read_scaled(job):
     return (X, Y), (X_test, Y_test)
 
 
-def trained(job, X, Y, how, seed, sigma=SIGMA):
-    """A model trained on clean rows, or with noisy copies; seconds."""
+def train(job, X, Y, how, seed, sigma=SIGMA):
+    """Return a model trained on X and Y, and the seconds that the training took; ``how`` is a key of TRAININGS."""
     model = MODELS[job["model"]](**job["params"], random_state=seed, n_jobs=job["threads"])
     if how != "clean":
         model = robustness.AdversarialTraining(model, sigma, noise_support=how, random_state=seed)
@@ -71,7 +75,8 @@ def trained(job, X, Y, how, seed, sigma=SIGMA):
     return model, time.perf_counter() - start
 
 
-def warmed(job):
+def compile_kernels(job):
+    """Train and measure a tiny model, so that compiling kernels is in none of the measured times."""
     warm_up(MODELS[job["model"]](**job["params"], n_jobs=job["threads"]))
     X = np.eye(8, dtype=np.float32)
     model = PLT().fit(X, [[i % 4] for i in range(8)])
@@ -79,7 +84,7 @@ def warmed(job):
 
 
 def figures_of(frame):
-    """{measure: {k: {level: value}}} of one repeat, label buckets as measures of their own."""
+    """Return {measure: {k: {level: value}}} from a DataFrame of one repeat; a label bucket is a measure of its own."""
     found = {}
     for row in frame.to_dict("records"):
         name = row["measure"] if row["bucket"] == "all" else f"{row['measure']} {row['bucket']}"
@@ -88,11 +93,15 @@ def figures_of(frame):
 
 
 def measure_study(job):
-    warmed(job)
+    """Train a model with each seed and measure it on test rows with noise of each level.
+
+    Returns {"fits": a dict for each seed}, with "seed", "train_s" (seconds) and "measures", see :func:`figures_of`.
+    """
+    compile_kernels(job)
     (X, Y), (X_test, Y_test) = read_scaled(job)
     fits = []
     for seed in job["seeds"]:
-        model, seconds = trained(job, X, Y, job["how"], seed)
+        model, seconds = train(job, X, Y, job["how"], seed)
         frame = robustness.evaluate(
             model, X_test, Y_test, LEVELS, KS, support="all", n_repeats=1, random_state=seed, Y_train=Y
         )
@@ -101,14 +110,18 @@ def measure_study(job):
 
 
 def measure_strength(job):
-    """As :func:`measure_study`, with one noise after another in training."""
-    warmed(job)
+    """Train models with stronger and stronger noise, and measure each on test rows with noise of each level.
+
+    Returns {"fits": a dict for each seed}, with "seed" and "P@1": a list, one value per level, for each noise in
+    training.
+    """
+    compile_kernels(job)
     (X, Y), (X_test, Y_test) = read_scaled(job)
     fits = []
     for seed in job["seeds"]:
         found = {}
         for sigma in job["sigmas"]:
-            model = trained(job, X, Y, "all" if sigma else "clean", seed, sigma)[0]
+            model = train(job, X, Y, "all" if sigma else "clean", seed, sigma)[0]
             frame = robustness.evaluate(model, X_test, Y_test, job["levels"], (1,), n_repeats=1, random_state=seed)
             values = frame[(frame["measure"] == "P@k") & (frame["bucket"] == "all")].sort_values("sigma")
             found[f"{sigma:g}"] = values["value"].tolist()
@@ -117,11 +130,15 @@ def measure_strength(job):
 
 
 def measure_speed(job):
-    """Noise on every feature of all test rows, top 5: seconds for making it, and for predicting."""
-    warmed(job)
+    """Measure how long it takes to add noise to every feature of all test rows, and to predict their top 5.
+
+    Returns {"fits": a dict of seconds for each seed}, "train_s" (seconds), "n_weights" of the model, and "n_test", the
+    number of rows.
+    """
+    compile_kernels(job)
     (X, Y), (X_test, Y_test) = read_scaled(job)
     X_test, Y_test = X_test[: job["n_test"]], Y_test[: job["n_test"]]
-    model, seconds = trained(job, X, Y, job["how"], 0)
+    model, seconds = train(job, X, Y, job["how"], 0)
     fits = []
     for seed in job["seeds"]:
         frame = robustness.evaluate(
@@ -133,27 +150,47 @@ def measure_speed(job):
 
 
 def measure_training(job):
-    """Seconds, and the memory at the peak beyond that of the data."""
-    warmed(job)
+    """Train a model with each seed, and measure time and memory.
+
+    Returns
+    -------
+    dict
+        "fits": "train_s" (seconds) and "n_weights" for each seed. "memory_before" and "memory_peak": peak memory of the
+        process before and after all trainings, in bytes. "estimate": what the package expects noisy copies to take, in
+        bytes; 0 when there are none.
+    """
+    compile_kernels(job)
     (X, Y), _ = read_scaled(job)
-    before, fits = machine.memory_peak(), []
+    peak_before, fits = machine.memory_peak(), []
     for seed in job["seeds"]:
-        model, seconds = trained(job, X, Y, job["how"], seed)
+        model, seconds = train(job, X, Y, job["how"], seed)
         fits.append({"train_s": seconds, "n_weights": model.size()["n_weights"]})
-    estimate = 0 if job["how"] == "clean" else robustness.augmented_bytes(*X.shape, X.nnz, 1.0, job["how"])
-    return {"fits": fits, "memory_peak": machine.memory_peak(), "memory_before": before, "estimate": estimate}
+    estimated_bytes = 0
+    if job["how"] != "clean":
+        estimated_bytes = robustness.augmented_bytes(*X.shape, X.nnz, augment_ratio=1.0, support=job["how"])
+    return {
+        "fits": fits,
+        "memory_peak": machine.memory_peak(),
+        "memory_before": peak_before,
+        "estimate": estimated_bytes,
+    }
 
 
 def measure_attacks(job):
-    warmed(job)
+    """Train models on clean rows and with noise, and measure P@1 when test rows are changed by noise and by attacks.
+
+    Returns {"fits": a dict for each seed, "budgets": lengths of the change}. The dict has "seed" and "P@1": a list, one
+    value per budget, for each training and kind of change.
+    """
+    compile_kernels(job)
     (X, Y), (X_test, Y_test) = read_scaled(job)
     fits = []
     for seed in job["seeds"]:
-        models = {how: trained(job, X, Y, how, seed)[0] for how in ("clean", "all")}
+        models = {how: train(job, X, Y, how, seed)[0] for how in ("clean", "all")}
         found = {}
         for how, model in models.items():
             for kind in ("gaussian", "fgsm", "pgd"):
-                # Noise of standard deviation s on D features has length about s sqrt(D): budgets are lengths.
+                # A budget is a length. Noise of standard deviation s on D features has the length s sqrt(D), about.
                 levels = [level / math.sqrt(X.shape[1]) if kind == "gaussian" else level for level in job["budgets"]]
                 frame = robustness.evaluate(
                     model, X_test, Y_test, levels, (1,), n_repeats=1, random_state=seed, perturbation=kind,
@@ -166,48 +203,66 @@ def measure_attacks(job):
 
 
 def measure_certificates(job):
-    warmed(job)
+    """Certify test rows, and attack each row below and above its certified length.
+
+    Returns {"fits": a dict for each training}: "how", "s" (seconds of certifying), "rows" (their number), and what
+    :func:`attack_certified` returns.
+    """
+    compile_kernels(job)
     (X, Y), (X_test, _) = read_scaled(job)
     fits = []
     for how in ("clean", "all"):
-        model = trained(job, X, Y, how, 0)[0]
+        model = train(job, X, Y, how, 0)[0]
         rows = np.flatnonzero(np.diff(X_test.indptr))[: job["n_certified"]]
         some = X_test[rows]
-        robustness.certified_radius(model, some[:2])  # what is made once is not timed
+        robustness.certified_radius(model, some[:2])  # makes what is made once per model, so that it is not timed
         start = time.perf_counter()
         found = robustness.certified_radius(model, some)
         seconds = time.perf_counter() - start
-        fits.append({"how": how, "s": seconds, "rows": rows.size} | attacked_within(model, some, found))
+        fits.append({"how": how, "s": seconds, "rows": rows.size} | attack_certified(model, some, found))
     return {"fits": fits}
 
 
-def attacked_within(model, X, found):
-    """Attack each row at multiples of its certified length; the least multiple that changes its best label."""
+def attack_certified(model, X, found):
+    """Attack each row at multiples of its certified length, to find the smallest that changes its best label.
+
+    Returns
+    -------
+    dict
+        "certified": share of rows with a certified length above 0. "radius": median certified length. "relative":
+        median of the certified length divided by the row's length. "broken_within": number of rows changed below the
+        certified length. "least_quartiles": quartiles of the smallest multiple, inf where no attack succeeds.
+    """
     radius, best = np.asarray(found.radius), np.asarray(found.label)
     length = np.sqrt(np.asarray(X.multiply(X).sum(axis=1)).ravel())
-    least = np.full(radius.size, np.inf)
+    smallest = np.full(radius.size, np.inf)  # the smallest multiple at which the attack succeeds
     for times in (0.999, 1.1, 1.25, 1.5, 2, 3, 4, 6, 8, 12, 16, 24, 32):
-        for row in np.flatnonzero(np.isinf(least) & (radius > 0)):
+        for row in np.flatnonzero(np.isinf(smallest) & (radius > 0)):
             attack = robustness.PGD(times * radius[row], norm=2, n_steps=40)
             changed = attack.apply(X[[row]], rows=np.array([row]), seed=0, model=model)
             if model.predict_topk(changed, 1).labels[0, 0] != best[row]:
-                least[row] = times
+                smallest[row] = times
     tried = radius > 0
     return {
         "certified": float(tried.mean()),
         "radius": float(np.median(radius)),
         "relative": float(np.median(radius / np.where(length > 0, length, 1))),
-        "broken_within": int((least < 1).sum()),
-        "least_quartiles": np.quantile(least[tried], (0.25, 0.5, 0.75)).tolist() if tried.any() else [],
+        "broken_within": int((smallest < 1).sum()),
+        "least_quartiles": np.quantile(smallest[tried], (0.25, 0.5, 0.75)).tolist() if tried.any() else [],
     }
 
 
 def measure_explain(job):
-    warmed(job)
+    """Remove features from test rows in the order of an explanation, and measure how the label's score falls.
+
+    Returns {"fits": a dict for each seed, "removed": numbers of removed features}. The dict has "seed", "s" (seconds)
+    and "curve": the mean score of the predicted label for each number of removed features, for each order of removal.
+    """
+    compile_kernels(job)
     (X, Y), (X_test, _) = read_scaled(job)
     fits = []
     for seed in job["seeds"]:
-        model = trained(job, X, Y, "clean", seed)[0]
+        model = train(job, X, Y, "clean", seed)[0]
         filled = np.flatnonzero(np.diff(X_test.indptr))
         rows = np.sort(np.random.default_rng(seed).permutation(filled)[: job["n_explained"]])
         some = X_test[rows]
@@ -231,7 +286,8 @@ JOBS = {
 }
 
 
-def made(name, options):
+def data_to_make(name, options):
+    """Return what :func:`benchmarks.library.data.make` takes for the data set of a name."""
     if name == "synthetic eurlex-4k":
         return EURLEX | ({"n_train": TRIAL_ROWS, "n_test": TRIAL_ROWS, "n_labels": 100} if options.quick else {})
     if name == "synthetic mediamill":
@@ -240,14 +296,16 @@ def made(name, options):
 
 
 def point(what, name, options, model="PLT", params=None, scaled=False, seeds=SEEDS, **more):
+    """Return a point of the study: what to measure (a key of JOBS), on which data, with which settings."""
     job = {"what": what, "model": model, "params": params or {}, "scaled": scaled, "seeds": list(seeds)} | more
     job |= {"rows": TRIAL_ROWS if options.quick else None, "threads": options.threads}
     if options.quick:
         job["seeds"] = job["seeds"][:2]
-    return studies.Point(made(name, options), job, {"data": name})
+    return studies.Point(data_to_make(name, options), job, {"data": name})
 
 
 def plan_study(options):
+    """Return the points of the paper's tables: each data set and training."""
     points = []
     for name, scaled in (
         ("eurlex4k-dev", False), ("eurlex-4k", False), ("scene", True), ("yeast", True), ("aloi", True),
@@ -263,6 +321,7 @@ def plan_study(options):
 
 
 def plan_strength(options):
+    """Return the points with more noise in training than the paper's."""
     sigmas = [0.0, 0.05, 0.1, 0.2, 0.4]
     return [
         point("strength", name, options, params={"C": C}, scaled=True, seeds=range(3), sigmas=sigmas, levels=sigmas)
@@ -272,6 +331,7 @@ def plan_strength(options):
 
 
 def plan_speed(options):
+    """Return the points that time the prediction of noisy rows."""
     return [
         point("speed", name, options, seeds=range(3), how=how, n_test=3_809, length=length)
         for name, length in (("synthetic eurlex-4k", TF_IDF_LENGTH), ("synthetic eurlex-4k", 1), ("eurlex-4k", None))
@@ -280,6 +340,7 @@ def plan_speed(options):
 
 
 def plan_training(options):
+    """Return the points that measure time and memory of training with noise."""
     return [
         point("training", name, options, scaled=scaled, seeds=(0,), how=how, length=length)
         for name, scaled, length in (("synthetic eurlex-4k", False, TF_IDF_LENGTH), ("synthetic mediamill", True, None))
@@ -288,6 +349,7 @@ def plan_training(options):
 
 
 def plan_attacks(options):
+    """Return the points that measure models under attack."""
     return [
         point("attacks", name, options, scaled=scaled, seeds=range(3), budgets=list(budgets))
         for name, scaled, budgets in (
@@ -299,6 +361,7 @@ def plan_attacks(options):
 
 
 def plan_certificates(options):
+    """Return the points that certify rows."""
     return [
         point("certificates", name, options, scaled=scaled, n_certified=100)
         for name, scaled in (("scene", True), ("yeast", True), ("eurlex4k-dev", False), ("api-docs", False))
@@ -306,6 +369,7 @@ def plan_certificates(options):
 
 
 def plan_explain(options):
+    """Return the points that remove features."""
     return [
         point("explain", name, options, model, params, scaled, seeds=range(3), n_explained=200)
         for name, scaled in (("api-docs", False), ("bibtex", False), ("eurlex4k-dev", False), ("scene", True))
@@ -314,7 +378,7 @@ def plan_explain(options):
 
 
 def interval(values, form=lambda value: f"{value:.2f}"):
-    """Mean and half width of the 95 % interval over seeds."""
+    """Return the mean of the values, one per seed, and half the width of its 95 % interval, as text."""
     values = [value for value in values if value is not None and math.isfinite(value)]
     if not values:
         return "–"
@@ -325,16 +389,18 @@ def interval(values, form=lambda value: f"{value:.2f}"):
 
 
 def values_of(run, measure, k, level):
+    """Return a measure at k and at a noise level, one value per seed; empty if the run does not have the measure."""
     return [fit["measures"][measure][str(k)][f"{level:g}"] for fit in run["fits"] if measure in fit["measures"]]
 
 
 def drops_of(run, measure, k, level=WORST):
-    """Relative drop from the clean rows, in percent, by seed."""
+    """Return by how many percent a measure is lower at a noise level than on clean rows, one value per seed."""
     clean, noisy = values_of(run, measure, k, 0), values_of(run, measure, k, level)
     return [100 * (a - b) / a if a else math.nan for a, b in zip(clean, noisy)]
 
 
 def percent(values):
+    """Return shares as percentages."""
     return [100 * value for value in values]
 
 
@@ -342,6 +408,7 @@ PSDCG = ("PSDCG@k (1/log)", "PSDCG@k")
 
 
 def table_study(part):
+    """Return the tables of the part "study" as Markdown: our results, the paper's, all measures, label buckets."""
     runs = studies.done(part)
     return "\n\n".join(
         [verdict_table(runs), published_table(), paper_table(runs, 0), paper_table(runs, WORST), bucket_table(runs)]
@@ -349,12 +416,12 @@ def table_study(part):
 
 
 def verdict_table(runs):
-    """P@1 without noise and at the largest, and what noise in training changes."""
+    """Return a table of P@1 without noise and at each level, and of what noise in training changes."""
     rows = []
     clean = {(run["data"], run["model"]): run for run in runs if run["how"] == "clean"}
     for run in runs:
         normal = clean.get((run["data"], run["model"]))
-        drop, drop_normal = (statistics.fmean(drops_of(one, "P@k", 1)) for one in (run, normal))
+        drop, drop_normal = (statistics.fmean(drops_of(r, "P@k", 1)) for r in (run, normal))
         row = [run["data"] + (", scaled" if run["scaled"] else ""), run["model"], TRAININGS[run["how"]]]
         row += [interval(percent(values_of(run, "P@k", 1, level))) for level in LEVELS]
         row += [interval(drops_of(run, "P@k", 1))]
@@ -374,6 +441,7 @@ def verdict_table(runs):
 
 
 def published_table():
+    """Return a table of the paper's own results."""
     rows = []
     for data, trainings in PAPER.items():
         normal = None
@@ -389,6 +457,7 @@ def published_table():
 
 
 def paper_table(runs, level):
+    """Return a table of all measures at one noise level, laid out as the paper's tables."""
     rows = []
     for run in runs:
         for k in KS:
@@ -412,6 +481,7 @@ def paper_table(runs, level):
 
 
 def bucket_table(runs):
+    """Return a table of R@5 for frequent, less frequent and rare labels."""
     rows = []
     for run in runs:
         row = [run["data"], run["model"], TRAININGS[run["how"]]]
@@ -427,6 +497,7 @@ def bucket_table(runs):
 
 
 def table_strength(part):
+    """Return the table of the part "strength" as Markdown."""
     rows = []
     for run in studies.done(part):
         for sigma in run["fits"][0]["P@1"]:
@@ -441,6 +512,7 @@ def table_strength(part):
 
 
 def table_speed(part):
+    """Return the table of the part "speed" as Markdown."""
     rows = []
     for run in studies.done(part):
         perturb, predict = ([fit[f"{name} {WORST:g}"] for fit in run["fits"]] for name in ("perturb_s", "predict_s"))
@@ -472,6 +544,7 @@ def table_speed(part):
 
 
 def table_training(part):
+    """Return the table of the part "training" as Markdown."""
     rows, clean = [], {}
     for run in studies.done(part):
         seconds = statistics.median(fit["train_s"] for fit in run["fits"])
@@ -490,6 +563,7 @@ def table_training(part):
 
 
 def table_attacks(part):
+    """Return the tables of the part "attacks" as Markdown, one per data set."""
     parts = []
     for run in studies.done(part):
         rows = []
@@ -506,6 +580,7 @@ def table_attacks(part):
 
 
 def table_certificates(part):
+    """Return the table of the part "certificates" as Markdown."""
     rows = []
     for run in studies.done(part):
         for fit in run["fits"]:
@@ -524,6 +599,7 @@ def table_certificates(part):
 
 
 def table_explain(part):
+    """Return the table of the part "explain" as Markdown."""
     rows = []
     for run in studies.done(part):
         at = [run["removed"].index(n) for n in (0, 1, 3, 5, 20)]

@@ -25,11 +25,12 @@ from xmlcore import PLT, metrics
 from xmlcore.datasets import SYNTHETIC_SHAPES, make_synthetic
 from xmlcore.models.base import warm_up
 
-PARAMS = {"loss": "squared_hinge", "C": 1.0}  # Parabel's
+PARAMS = {"loss": "squared_hinge", "C": 1.0}  # as in Parabel
 ARITIES = (2, 16)
-MODULE = "benchmarks.scaling"  # that measuring processes run
-FIT_SECONDS, FIT_REPEATS = 2.0, 3  # trainings are repeated, each with another seed, up to so long and so often
-PREDICT_SECONDS, PREDICT_REPEATS = 1.0, 15
+MODULE = "benchmarks.scaling"  # the module that measuring processes run
+# Trainings are repeated, each with another seed, until they have taken so many seconds or there are so many of them.
+FIT_SECONDS, FIT_REPEATS = 2.0, 3
+PREDICT_SECONDS, PREDICT_REPEATS = 1.0, 15  # the same for predictions
 BASE = {  # rows like AmazonCat-13K's; the noise gives its P@1 and P@5, 93 and 65 (Parabel)
     "n_train": 100_000,
     "n_test": 25_000,
@@ -44,14 +45,14 @@ BASE = {  # rows like AmazonCat-13K's; the noise gives its P@1 and P@5, 93 and 6
 STEPS = (0.1, 0.32, 1.0, 3.2, 10.0)
 QUICK_BASE = BASE | {"n_train": 5_000, "n_test": 2_500, "n_features": 5_000, "n_labels": 2_000}
 QUICK_STEPS = (0.1, 1.0, 10.0)
-REAL_LABELS = (160, 500, 1_600, 5_000)  # the most frequent ones; and all
-OTHERWISE = {  # what is not as at the base
+REAL_LABELS = (160, 500, 1_600, 5_000)  # numbers of most frequent labels of a real data set
+OTHERWISE = {  # axis -> the sizes in which its data differs from BASE
     scaling_tables.UNSURE: {"features_per_row": 40.0, "labels_per_row": 3.0, "feature_noise": 0.3, "label_noise": 0.1},
 }
 
 
 class Phases:
-    """Wall time of the phases that a training reports; tells about long ones."""
+    """Measure the seconds of each phase that a training reports; print a line every ``tell_every`` seconds."""
 
     def __init__(self, tell_every=None):
         self.begun, self.tell_every, self.told = [], tell_every, time.perf_counter()
@@ -68,6 +69,7 @@ class Phases:
             processes.say(f"  {phase}: {100 * fraction:.0f} % {detail}{memory}")
 
     def seconds(self, start, end):
+        """Return the seconds of each phase, for work that took from ``start`` to ``end``."""
         times = [("Checking the input", start), *self.begun, ("", end)]
         found = {}
         for (phase, begun), (_, ended) in zip(times, times[1:]):
@@ -76,7 +78,7 @@ class Phases:
 
 
 def train_toy(params, threads):
-    """Load, or compile, everything that is measured, what only large models run included."""
+    """Train small models and predict with them, so that compiling kernels is in none of the measured times."""
     warm_up(PLT(**params, n_jobs=threads))
     toy = make_synthetic(n_train=400, n_test=20, n_labels=300, n_jobs=threads)
     model = PLT(**params, n_jobs=threads).fit(toy.X_train, toy.Y_train)
@@ -86,18 +88,26 @@ def train_toy(params, threads):
 
 
 def measure(job):
+    """Train a label tree on a data set, predict its test rows, and return times, memory and precision.
+
+    Returns
+    -------
+    dict
+        Names end with the unit: "_s" seconds, "_us" microseconds per row. Memory is in bytes, precision is P@1, P@3 and
+        P@5 in percent; "exact" is the exact search, "beam" the search with a beam.
+    """
     machine.limit_memory(job["limit_bytes"])
     start = time.perf_counter()
     train_toy(job["params"], job["threads"])
     found = {"load_s": time.perf_counter() - start}
     X, Y = read_part(job, "X_train"), read_part(job, "Y_train")
     contestant.settle_memory()
-    earlier, reset = machine.memory_peak(), contestant.reset_peak()
+    earlier_peak, reset = machine.memory_peak(), contestant.reset_peak()
     before = contestant.memory_now()
     fits = []
     while not fits or (sum(fits) < FIT_SECONDS and len(fits) < FIT_REPEATS and job["repeat"]):
         phases = Phases(job["tell_every"])
-        model = None  # two models at once would be no peak of a training
+        model = None  # frees the model before, which would count towards the peak
         model = PLT(**job["params"], random_state=len(fits), n_jobs=job["threads"])
         start = time.perf_counter()
         model.fit(X, Y, progress=phases)
@@ -106,7 +116,7 @@ def measure(job):
         found.setdefault("phases_s", []).append(phases.seconds(start, end))
         if len(fits) == 1 and before is not None:
             after = contestant.memory_now()
-            found |= {"memory_before": before[0], "memory_peak": max(earlier, after[1])}
+            found |= {"memory_before": before[0], "memory_peak": max(earlier_peak, after[1])}
             found |= {"memory_rise": after[1] - before[0]} if reset else {}
             found["memory_after"] = after[0]
     size = model.size()
@@ -124,7 +134,7 @@ def measure(job):
     found["frequency_precision"] = percent(Y, np.tile(frequent, (Y.shape[0], 1)).astype(np.int32))
     for name, beam in (("exact", None), ("beam", scaling_tables.BEAM)):
         model.beam = beam
-        model.predict_topk(X[:512], 5)
+        model.predict_topk(X[:512], 5)  # what is made once per model is not timed
         seconds = []
         while not seconds or (sum(seconds) < PREDICT_SECONDS and len(seconds) < PREDICT_REPEATS and job["repeat"]):
             progress = Phases(job["tell_every"])
@@ -137,7 +147,7 @@ def measure(job):
 
 
 def percent(Y, labels):
-    """P@1, P@3 and P@5 in percent, over the rows that have a label."""
+    """Return P@1, P@3 and P@5 in percent, over the rows that have a label."""
     rows = np.flatnonzero(np.diff(Y.indptr))
     if rows.size == 0:
         return [0.0, 0.0, 0.0]
@@ -145,22 +155,25 @@ def percent(Y, labels):
 
 
 def node_nonzeros(tree, X, Y):
-    """Nonzeros of the rows that inner nodes are trained on, summed over the nodes: what one epoch goes through."""
+    """Return the nonzeros that one pass over the training rows of all inner nodes goes through.
+
+    A row belongs to the inner nodes above its labels; its nonzeros count once for each of them.
+    """
     parent, depth, n_nodes = tree.parent.astype(np.int64), tree.depth, tree.parent.size
     row = np.repeat(np.arange(Y.shape[0]), np.diff(Y.indptr))
     node = parent[tree.leaf_of_label[Y.indices]]
     nonzeros, total = np.diff(X.indptr), 0
-    above = np.empty(0, np.int64)  # (row, node) as one number, of the level that is next
+    from_below = np.empty(0, np.int64)  # pairs (row, node), as row * n_nodes + node, that children hand to this level
     for level in range(int(depth.max()) - 1, -1, -1):
-        here = depth[node] == level
-        pairs = np.unique(np.concatenate([above, row[here] * n_nodes + node[here]]))
+        of_level = depth[node] == level
+        pairs = np.unique(np.concatenate([from_below, row[of_level] * n_nodes + node[of_level]]))
         total += int(nonzeros[pairs // n_nodes].sum())
-        above = pairs // n_nodes * n_nodes + parent[pairs % n_nodes]
+        from_below = pairs // n_nodes * n_nodes + parent[pairs % n_nodes]
     return total
 
 
 def grid(quick):
-    """Sizes of all points, each once, with the axes that it lies on."""
+    """Return the sizes of all points, each once, with the axes that it lies on: a list of (sizes, axes)."""
     base, steps = (QUICK_BASE, QUICK_STEPS) if quick else (BASE, STEPS)
     points = {}
     for axis, names in scaling_tables.AXES.items():
@@ -171,7 +184,10 @@ def grid(quick):
 
 
 def real_points(folder):
-    """As :func:`grid`: the most frequent labels of a data set, more and more of them; none without a folder."""
+    """Return points as :func:`grid` does: more and more of the most frequent labels of a real data set.
+
+    There are none without a folder.
+    """
     if folder is None:
         return []
     every = read_real(folder).n_labels
@@ -180,7 +196,7 @@ def real_points(folder):
 
 
 def compile_kernels(folder, options):
-    """Compile everything in a process of its own; seconds."""
+    """Compile all kernels, by tiny trainings in a process of their own; return the seconds that it took."""
     sizes = {"n_train": 300, "n_test": 50, "n_labels": 250}
     start = time.perf_counter()
     about = processes.make_data(folder, sizes, options)
@@ -193,6 +209,7 @@ def compile_kernels(folder, options):
 
 
 def measuring(folder, options, about, params, repeat, limit_bytes=None, tell_every=None, count_work=True):
+    """Return the job that :func:`measure` takes."""
     return processes.job_of(
         "measure", folder, options, about=about, params=params, repeat=repeat, limit_bytes=limit_bytes,
         tell_every=tell_every, count_work=count_work,
@@ -200,6 +217,7 @@ def measuring(folder, options, about, params, repeat, limit_bytes=None, tell_eve
 
 
 def study(options):
+    """Measure all points of the study, write the results after each, and return them."""
     results = machine.header("scaling", options.threads) | {
         "params": PARAMS | options.params,
         "quick": options.quick,
@@ -227,6 +245,7 @@ def study(options):
 
 
 def told(run):
+    """Return a line about a run for the terminal."""
     sizes = f"N={run['n_train']:,} D={run['n_features']:,} L={run['n_labels']:,} arity {run['arity']}"
     if "failed" in run:
         return f"{sizes}: FAILED, {run['failed']}"
@@ -238,6 +257,7 @@ def told(run):
 
 
 def amazon(options):
+    """Measure one data set of the size of Amazon-670K, write the results, and return them."""
     results = machine.header("amazon-670k", options.threads) | {
         "params": PARAMS | options.params,
         "scale": options.scale,
@@ -261,7 +281,10 @@ def amazon(options):
             processes.say(f"arity {arity}")
             params = PARAMS | options.params | {"arity": arity}
             limit = None if options.limit_gb == 0 else round(options.limit_gb * machine.GB)
-            job = measuring(folder, options, about, params, False, limit, options.tell_every, count_work=False)
+            job = measuring(
+                folder, options, about, params, repeat=False, limit_bytes=limit, tell_every=options.tell_every,
+                count_work=False,
+            )  # fmt: skip
             results["runs"].append({"arity": arity} | about | processes.run_process(job, folder, options, MODULE))
             processes.say(told(results["runs"][-1]))
             keep(results, options.out)
@@ -269,12 +292,13 @@ def amazon(options):
 
 
 def keep(results, path):
-    """The JSON file and the Markdown beside it, each whole or not at all."""
+    """Write results to a JSON file, and as tables to a Markdown file beside it, each as a whole or not at all."""
     files.write(path, files.as_json(results))
     files.write(path.with_suffix(".md"), scaling_tables.markdown(results))
 
 
 def read_options():
+    """Return the options of the command line; end the program with a message if they are wrong."""
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.scaling",
         description=__doc__.split("\n\n")[0],

@@ -13,30 +13,44 @@ MAKER = "benchmarks.library.data"  # the module that makes data sets
 
 
 def run_process(job, folder, options, module, kernels=None):
-    """Run one job in a new process, of a module that takes ``--job``; kernels are kept in ``folder``, or elsewhere.
+    """Run one job in a new process and return what it measured.
+
+    Parameters
+    ----------
+    job : dict
+        What to measure; it is written to a file that the module reads.
+    folder : pathlib.Path
+        Folder of the files of the job.
+    options
+        Options of the command line; ``threads`` is read.
+    module : str
+        A module that takes ``--job``.
+    kernels : pathlib.Path, optional
+        Folder of compiled kernels; by default one in ``folder``.
 
     Returns
     -------
     dict
-        What it measured, or "failed" and why.
+        What was measured, or "failed" with the reason. "others_cpu" is the share of the machine's processor time that
+        other programs took.
     """
     target = folder / "job.json"
     target.write_text(json.dumps(job | {"result": str(folder / "result.json")}))
     (folder / "result.json").unlink(missing_ok=True)
-    clock, last = machine.Clock(), ""
+    clock, last_line = machine.Clock(), ""
     command = [sys.executable, "-P", "-s", "-m", module, "--job", str(target)]
     with subprocess.Popen(
         command, env=machine.environment(options.threads, kernels or folder / "kernels"), stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE, text=True, errors="replace",
     ) as process:  # fmt: skip
         for line in process.stderr:
-            last = line.strip() or last
+            last_line = line.strip() or last_line
             if job.get("tell_every"):
                 print(line, end="", file=sys.stderr, flush=True)
     found = {"others_cpu": clock.share_of_others()}
     if process.returncode:
         code = process.returncode
-        how = f"ended by signal {-code}" if code < 0 else machine.without_paths(last[:300])
+        how = f"ended by signal {-code}" if code < 0 else machine.without_paths(last_line[:300])
         limit = job.get("limit_bytes")
         return found | {"failed": how + ("" if limit is None else f", with at most {limit / machine.GB:g} GB")}
     return json.loads((folder / "result.json").read_text()) | found
@@ -57,24 +71,27 @@ def run_job(path, jobs):
 
 
 def say(text):
+    """Print a line with the time of day to the terminal."""
     print(f"{datetime.now():%H:%M:%S} {text}", file=sys.stderr, flush=True)
 
 
 def job_of(what, folder, options, **more):
+    """Return a job: what to do, the number of threads, the folder of the data, and ``more``."""
     return {"what": what, "threads": options.threads, "data": str(folder / "data")} | more
 
 
 def make_data(folder, sizes, options, tell_every=None):
+    """Make a data set in a new process, in place of the one before; return its sizes, or "failed" with the reason."""
     shutil.rmtree(folder / "data", ignore_errors=True)
     (folder / "data").mkdir()
     return run_process(job_of("make", folder, options, make=sizes, tell_every=tell_every), folder, options, MAKER)
 
 
 def quietest(job, folder, options, **how):
-    """Run a job, and again while other programs kept the machine busy; the run that they disturbed least."""
-    found = []
+    """Run a job again and again while other programs disturb it; return the run that they disturbed least."""
+    runs = []
     for _ in range(options.attempts):
-        found.append(run_process(job, folder, options, **how))
-        if "failed" in found[-1] or (found[-1]["others_cpu"] or 0.0) <= machine.QUIET:
-            return found[-1]
-    return min(found, key=lambda run: run["others_cpu"])
+        runs.append(run_process(job, folder, options, **how))
+        if "failed" in runs[-1] or (runs[-1]["others_cpu"] or 0.0) <= machine.QUIET:
+            return runs[-1]
+    return min(runs, key=lambda run: run["others_cpu"])

@@ -23,7 +23,7 @@ def milliseconds(value):
 
 
 def number(value, digits=3):
-    """So many significant digits, never in powers of ten."""
+    """Return a number with ``digits`` significant digits as text, never in powers of ten."""
     if value == 0:
         return "0"
     decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
@@ -32,7 +32,7 @@ def number(value, digits=3):
 
 
 def spread(values, middle=statistics.median, form=number):
-    """The middle, and in brackets the least and the largest where they are told apart."""
+    """Return the middle of some values as text, with the smallest and largest in brackets if they look different."""
     if not values:
         return "–"
     text, low, high = form(middle(values)), form(min(values)), form(max(values))
@@ -40,11 +40,12 @@ def spread(values, middle=statistics.median, form=number):
 
 
 def points(value):
+    """Return a percentage with two digits as text."""
     return f"{value:.2f}"
 
 
 def table(head, rows, left=1):
-    """Markdown; the first ``left`` columns are text, the others numbers."""
+    """Return a Markdown table; the first ``left`` columns are text, the others are numbers."""
     lines = ["| " + " | ".join(head) + " |", "|" + "---|" * left + "--:|" * (len(head) - left)]
     lines += ["| " + " | ".join(row) + " |" for row in rows]
     return "\n".join(lines)
@@ -55,7 +56,7 @@ def whole(value):
 
 
 def measured_text(results):
-    """When and on what something was measured; first, whether the sources changed meanwhile."""
+    """Return sentences on when and on what machine results were measured, and whether the sources changed meanwhile."""
     machine, versions = results["machine"], results["versions"]
     memory = "" if machine["memory_gib"] is None else f", {machine['memory_gib']:.0f} GiB"
     said = ", ".join(f"{name} {version}" for name, version in versions.items())
@@ -70,7 +71,7 @@ def measured_text(results):
 
 
 def noise_lines(results):
-    """What other programs took of the machine; no line where the system does not tell."""
+    """Return a sentence on what other programs took of the machine, in a list; empty if the system does not tell."""
     others = [run["others_cpu"] for run in results["runs"] if run.get("others_cpu") is not None]
     if not others:
         return []
@@ -81,12 +82,15 @@ def noise_lines(results):
 
 
 def mebibytes(value):
+    """Return bytes as MiB, a dash if unknown."""
     return "–" if value is None else f"{value / 2**20:.0f}"
 
 
 def gibibytes(value):
+    """Return bytes as GiB, a dash if unknown."""
     return "–" if value is None else f"{value / machine.GIB:.2f}"
 
 
 def three(values):
+    """Return three percentages as text."""
     return " / ".join(f"{value:.2f}" for value in values)

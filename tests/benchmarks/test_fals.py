@@ -74,7 +74,7 @@ def test_rows_are_joined_and_labels_cut_to_the_most_frequent(tmp_path):
 
 def test_every_method_of_the_plan_is_there():
     for how in [*fals_tables.METHODS.values(), *fals.SHARE_METHODS.values()]:
-        assert how is None or fals.made(how, 3, {"threads": 1}).n_features == fals_tables.SHARE
+        assert how is None or fals.new_selector(how, 3, {"threads": 1}).n_features == fals_tables.SHARE
     assert set(fals_tables.PAPER) == set(fals.DATA) == set(fals_tables.PAPER_SECONDS)
     for values in fals_tables.PAPER.values():
         assert set(values) == set(fals_tables.FOUR) and all(

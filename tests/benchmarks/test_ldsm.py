@@ -248,7 +248,7 @@ def test_every_split_is_timed_with_its_rows_and_nothing_else_changes():
 
 def test_widened_rows_are_the_same_rows():
     data = make_synthetic(n_train=50, n_test=1, n_labels=20, n_features=60, features_per_row=8)
-    wide = ldsm.widened(data.X_train, 1000)
+    wide = ldsm.widen(data.X_train, 1000)
     assert wide.shape == (50, 1000) and wide.indices.max() >= 60 and wide.has_sorted_indices
     kept = np.unique(wide.indices)
     present = np.unique(data.X_train.indices)
