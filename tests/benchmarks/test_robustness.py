@@ -92,7 +92,7 @@ def test_parts_are_measured_from_beginning_to_end(options, monkeypatch, name, ke
 @pytest.mark.usefixtures("in_this_process")
 def test_speed_and_training_are_measured_on_made_up_data(options, monkeypatch):
     small = {"n_train": 100, "n_test": 30, "n_features": 50, "n_labels": 12, "features_per_row": 6.0}
-    monkeypatch.setattr(robustness, "made", lambda name, options: robustness.EURLEX | small)
+    monkeypatch.setattr(robustness, "data_to_make", lambda name, options: robustness.EURLEX | small)
     for name in ("speed", "training"):
         found = json.loads(json.dumps(studies.run_part(STUDY, name, options)))
         text = studies.part_markdown(STUDY, name, found)
