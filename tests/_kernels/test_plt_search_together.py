@@ -1,4 +1,4 @@
-"""Rows that are searched together find what each finds alone."""
+"""Rows that are searched together find what each finds given_up."""
 
 import naive
 import numpy as np
@@ -11,32 +11,32 @@ from xmlcore.models.plt import LOSS_NUMBERS
 from xmlcore.validation import csr_parts
 
 
-def as_places(triples):
-    return np.array([(score, row, node) for score, row, node in triples], plt_search_together.PLACE)
+def as_pairs(triples):
+    return np.array([(score, row, node) for score, row, node in triples], plt_search_together.PAIR)
 
 
 @pytest.mark.parametrize("most", [0, 1, 5, 2047, 2048, 5_000_000])
-def test_places_are_sorted_by_node_and_stay_in_order_within(most):
+def test_pairs_are_sorted_by_node_and_stay_in_order_within(most):
     rng_ = np.random.default_rng(most)
     nodes = 7 + rng_.integers(0, most + 1, 400)
-    places = as_places((float(i), i % 9, node) for i, node in enumerate(nodes))
-    expected = places[:390][np.argsort(nodes[:390], kind="stable")]
-    last = places[390:].copy()
-    plt_search_together.sort_by_node(places, 390, np.empty(400, plt_search_together.PLACE))
-    assert (places[:390] == expected).all() and (places[390:] == last).all()
+    pairs = as_pairs((float(i), i % 9, node) for i, node in enumerate(nodes))
+    expected = pairs[:390][np.argsort(nodes[:390], kind="stable")]
+    last = pairs[390:].copy()
+    plt_search_together.sort_by_node(pairs, 390, np.empty(400, plt_search_together.PAIR))
+    assert (pairs[:390] == expected).all() and (pairs[390:] == last).all()
 
 
 @pytest.mark.parametrize("beam", [1, 3, 50])
-def test_a_beam_keeps_the_best_places_of_each_row(beam):
+def test_a_beam_keeps_the_best_pairs_of_each_row(beam):
     rng_ = np.random.default_rng(beam)
     triples = [(round(float(rng_.random()), 1), int(rng_.integers(5)), node) for node in range(60)]
     expanded = np.zeros((5, 3), np.int32)
     expanded[:, 1] = np.minimum([0, 1, 0, 2, 3], beam)
     before = expanded[:, 1].tolist()
-    places = as_places(triples)  # by node
-    n = plt_search_together.keep_best_of_rows(places, 60, 1, expanded, beam)
+    pairs = as_pairs(triples)  # by node
+    n = plt_search_together.keep_best_of_rows(pairs, 60, 1, expanded, beam)
     expected = naive.plt_search_together.keep_best_of_rows(triples, before, beam)
-    assert sorted(places[:n].tolist()) == sorted(expected)
+    assert sorted(pairs[:n].tolist()) == sorted(expected)
     assert expanded[:, 1].tolist() == [b + sum(p[1] == r for p in expected) for r, b in enumerate(before)]
     assert not expanded[:, [0, 2]].any()
 
@@ -57,12 +57,12 @@ def test_searching_together_finds_what_searching_one_by_one_finds(shape, k, beam
         labels, scores = np.full((100, k), -1, np.int32), np.full((100, k), -np.inf)
         target = (labels, scores)
         if search == "together":
-            alone = plt_search_together.search_together(
+            given_up = plt_search_together.search_together(
                 model.fitted_[0], LOSS_NUMBERS[shape[0]], x, rows, beam, most, *target
             )
         else:
             plt_search.search_best_first(model.fitted_[0], LOSS_NUMBERS[shape[0]], x, rows, beam, *target)
         found.append(target)
-    assert {0: alone.all(), 40: True, 10_000: not alone.any()}[most]
-    np.testing.assert_array_equal(found[0][0][~alone], found[1][0][~alone])
-    np.testing.assert_array_equal(found[0][1][~alone], found[1][1][~alone])
+    assert {0: given_up.all(), 40: True, 10_000: not given_up.any()}[most]
+    np.testing.assert_array_equal(found[0][0][~given_up], found[1][0][~given_up])
+    np.testing.assert_array_equal(found[0][1][~given_up], found[1][1][~given_up])
