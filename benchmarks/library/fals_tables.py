@@ -3,7 +3,6 @@
 import itertools
 import statistics
 
-from benchmarks import robustness
 from benchmarks.library import machine, scaling_tables, studies, tables
 from xmlcore import metrics, selection
 
@@ -172,7 +171,7 @@ def measure_table(found, methods, measure):
             if method not in runs:
                 row.append("–")
                 continue
-            text = robustness.interval(values_of(runs[method], measure), four)
+            text = tables.interval(values_of(runs[method], measure), four)
             text = f"**{text}**" if means[method] == best(means.values()) else text
             theirs = paper_value(data, measure.split(",")[0], method) if measure != "micro-AUC" else None
             row.append(text if theirs is None else f"{text} ({four(theirs)})")
@@ -418,7 +417,7 @@ def table_patterns(part):
     ]
     for data, runs in found.items():
         rows = [
-            [name, *(robustness.interval(values_of(runs[name], measure), four) for measure in measures),
+            [name, *(tables.interval(values_of(runs[name], measure), four) for measure in measures),
              tables.spread([fit["select_s"] for fit in runs[name]["fits"]])]
             for name in variants if name in runs
         ]  # fmt: skip
@@ -487,7 +486,7 @@ def table_leaves(part):
     runs = studies.done(part)
     for data in dict.fromkeys(run["data"] for run in runs):
         rows = [
-            [run["trees"], run["method"], *(robustness.interval(values_of(run, measure), four) for measure in measures)]
+            [run["trees"], run["method"], *(tables.interval(values_of(run, measure), four) for measure in measures)]
             for run in runs
             if run["data"] == data
         ]

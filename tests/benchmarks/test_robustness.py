@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 from benchmarks import robustness
-from benchmarks.library import studies
+from benchmarks.library import robustness_tables, studies, tables
 from xmlcore.datasets import make_synthetic, write_matrix
 
 STUDY = robustness.STUDY
@@ -18,20 +18,20 @@ STUDY = robustness.STUDY
 
 def whole(text):
     """No table row is torn, and no figure is missing without a word."""
-    tables = [line for line in text.splitlines() if line.startswith("|")]
-    return bool(tables) and all(line.endswith("|") for line in tables) and "nan" not in text
+    lines = [line for line in text.splitlines() if line.startswith("|")]
+    return bool(lines) and all(line.endswith("|") for line in lines) and "nan" not in text
 
 
 def test_intervals_are_students_over_seeds():
-    assert robustness.interval([1.0, 2.0, 3.0]) == "2.00 ± 2.48"  # 4.303 * 1 / sqrt(3)
-    assert robustness.interval([1.0]) == "1.00"
-    assert robustness.interval([math.nan]) == "–"
+    assert tables.interval([1.0, 2.0, 3.0]) == "2.00 ± 2.48"  # 4.303 * 1 / sqrt(3)
+    assert tables.interval([1.0]) == "1.00"
+    assert tables.interval([math.nan]) == "–"
 
 
 def test_drops_are_relative_to_the_same_seeds_clean_rows():
     measures = [{"P@k": {"1": {"0": clean, "0.1": noisy}}} for clean, noisy in ((0.8, 0.6), (0.5, 0.5))]
     run = {"fits": [{"measures": one} for one in measures]}
-    assert robustness.drops_of(run, "P@k", 1) == pytest.approx([25.0, 0.0])
+    assert robustness_tables.drops_of(run, "P@k", 1) == pytest.approx([25.0, 0.0])
 
 
 @pytest.mark.parametrize("negative", [False, True])
