@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from xmlcore import store
-from xmlcore.artifact_keys import artifact_key
 from xmlcore.system import cache_root
 
 KEY = "0123456789abcdef"
@@ -31,50 +30,6 @@ def start_script(source):
 
 def kind_folder(kind="runs"):
     return cache_root() / "artifacts" / kind
-
-
-# --- keys
-
-
-def test_key_ignores_the_order_of_parameters_and_number_types():
-    one = {"C": 10, "b": {"x": (1, 2), "y": None}, "tree": "kmeans", "f": 0.1}
-    two = {"f": np.float64(0.1), "tree": "kmeans", "b": {"y": None, "x": [1, np.int32(2)]}, "C": 10.0}
-    assert artifact_key("train", {"dataset": "ab"}, one) == artifact_key("train", {"dataset": "ab"}, two)
-
-
-@pytest.mark.parametrize(
-    "kind, fingerprint, params, version",
-    [
-        ("models", "ab", {"C": 1, "tree": "kmeans"}, 1),
-        ("train", "ac", {"C": 1, "tree": "kmeans"}, 1),
-        ("train", "ab", {"C": 2, "tree": "kmeans"}, 1),
-        ("train", "ab", {"C": True, "tree": "kmeans"}, 1),
-        ("train", "ab", {"C": "1", "tree": "kmeans"}, 1),
-        ("train", "ab", {"C": 1 + 2**-52, "tree": "kmeans"}, 1),
-        ("train", "ab", {"C": float("nan"), "tree": "kmeans"}, 1),
-        ("train", "ab", {"C": 1}, 1),
-        ("train", "ab", {"C": 1, "tree": "kmeans", "extra": None}, 1),
-        ("train", "ab", {"C": 1, "tree": "kmeans"}, 2),
-    ],
-)
-def test_key_changes_with_everything_that_decides_the_result(kind, fingerprint, params, version):
-    changed = artifact_key(kind, {"dataset": fingerprint}, params, version)
-    assert changed != artifact_key("train", {"dataset": "ab"}, {"C": 1, "tree": "kmeans"})
-
-
-def test_key_is_the_same_in_another_process():
-    process = start_script(
-        "from xmlcore.artifact_keys import artifact_key\n"
-        "print(artifact_key('train', {}, {'b': 1, 'a': 0.1, 'n': float('inf')}))"
-    )
-    out, err = process.communicate(timeout=30)
-    assert out.strip() == artifact_key("train", {}, {"n": float("inf"), "a": 0.1, "b": 1}), err
-
-
-@pytest.mark.parametrize("bad", [np.zeros(3), {1, 2}, len, object(), {1: 2}, b"x", Path("x")])
-def test_unserialisable_parameter_is_a_clear_error(bad):
-    with pytest.raises(TypeError, match=r"params\['deep'\]\[1\]"):
-        artifact_key("train", {}, {"deep": [0, bad]})
 
 
 # --- writing and reading
