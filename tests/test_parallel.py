@@ -6,7 +6,6 @@ import time
 import pytest
 
 from xmlcore.parallel import run_tasks
-from xmlcore.system import effective_jobs
 
 TIMEOUT = 30  # seconds; only a failing test waits as long
 
@@ -146,11 +145,3 @@ def test_no_tasks_or_tasks_without_cost(costs):
     run_tasks(lambda _: None, costs, costs, 2, lambda phase, fraction, detail: fractions.append(fraction))
     assert len(fractions) == len(costs) + 1
     assert all(0 <= fraction <= 1 for fraction in fractions)
-
-
-def test_the_number_of_jobs():
-    assert effective_jobs(3) == 3
-    assert effective_jobs(None) == effective_jobs(-1) >= 1
-    for bad, error in ((0, ValueError), (-2, ValueError), (1.5, TypeError), (True, TypeError)):
-        with pytest.raises(error, match="n_jobs"):
-            effective_jobs(bad)
