@@ -1,6 +1,5 @@
 """Every parameter behaves as its table says: signature, check at every bound, docstring, form, get_params, clone."""
 
-import dataclasses
 import inspect
 import math
 
@@ -9,10 +8,10 @@ import pytest
 from contract.estimators import CASES, every_case, every_class, problem
 from sklearn.base import clone
 
-from xmlcore import PLT, LabelTree
+from xmlcore import PLT
 from xmlcore.experiment import MODELS, SELECTORS
 from xmlcore.experiment.catalog import NOISE
-from xmlcore.parameters import Parameter, check_parameters, described, in_form
+from xmlcore.parameters import check_parameters
 from xmlcore.robustness import AdversarialTraining
 
 CLASSES = list(dict.fromkeys(case.cls for case in CASES))
@@ -195,62 +194,3 @@ def test_the_repr_has_what_is_not_default(cls):
     parameter = next(p for p in cls.PARAMETERS if p.name == "random_state" or p.kind in ("share", "float"))
     estimator = cls().set_params(**{parameter.name: 7})
     assert f"{parameter.name}=7" in repr(estimator)
-
-
-# The table itself -----------------------------------------------------------------------------------------------------
-
-SIZE = Parameter("size", "Size", "Larger is slower.", "int", 3, minimum=1, maximum=9, offered=(2, 4), step=1)
-BEAM = Parameter("beam", "Beam", "Empty is exact. Off is off.", "int", None, minimum=1, optional=True, others=(-1,))
-SHARE = Parameter("share", "Share", "How much.", "float", 0.5, minimum=0.0, maximum=1.0, above=True, below=True)
-TREE = Parameter("tree", "Tree", "Which.", "choice", "a", options=("a", "b"), also=("LabelTree",), in_form=False)
-FLAG = Parameter("flag", "Flag", "Off: nothing.", "bool", False)
-
-
-def test_types_and_bounds_are_stated_in_words():
-    assert SIZE.type_text == "int in [1, 9]"
-    assert BEAM.type_text == "int, at least 1, or -1 or None"
-    assert SHARE.type_text == "float in (0, 1)"
-    assert TREE.type_text == '{"a", "b"}, or LabelTree'
-    assert BEAM.doc.splitlines()[1].strip() == "None is exact. Off is off."
-    assert FLAG.doc == "flag : bool, default False\n    False: nothing."
-    big = dataclasses.replace(SIZE, maximum=2**31 - 1)
-    assert big.type_text == "int, at least 1"
-
-
-def test_messages_say_what_is_allowed():
-    for parameter, value, message in (
-        (SIZE, 0, "size must be from 1 to 9, not 0"),
-        (SIZE, 1.5, "size must be a whole number, not 1.5"),
-        (BEAM, 0, "beam must be at least 1, not 0"),
-        (SHARE, 1.0, "share must be above 0 and below 1, not 1.0"),
-        (SHARE, "x", "share must be a finite number, not 'x'"),
-        (TREE, "c", "tree must be one of a, b, a LabelTree, not 'c'"),
-        (FLAG, 1, "flag must be True or False, not 1"),
-    ):
-        with pytest.raises((TypeError, ValueError)) as caught:
-            parameter.check(value)
-        assert str(caught.value) == message
-    for parameter, value in ((BEAM, -1), (BEAM, None), (TREE, LabelTree.from_nested([0, 1])), (SIZE, np.int32(9))):
-        parameter.check(value)
-
-
-def test_a_form_gets_what_it_offers():
-    size, beam, share, flag = in_form((SIZE, BEAM, SHARE, TREE, FLAG))
-    assert (size.minimum, size.maximum) == (2, 4) and (flag.kind, flag.default) == ("bool", False)
-    assert beam.optional and beam.others == () and share.above
-    assert not in_form((dataclasses.replace(BEAM, empty=""),))[0].optional
-
-
-def test_a_docstring_needs_one_place_for_its_parameters():
-    class Nothing:
-        """No place."""
-
-        PARAMETERS = (SIZE,)
-
-        def __init__(self, size=2):
-            self.size = size
-
-    with pytest.raises(ValueError, match="Nothing has 0 lines"):
-        described(Nothing)
-    Nothing.__doc__ = None
-    assert described(Nothing).__doc__ is None
