@@ -1,4 +1,4 @@
-"""What a Dataset promises, and keeping one."""
+"""What a Dataset promises."""
 
 import pickle
 from copy import deepcopy
@@ -10,10 +10,9 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
-from xmlcore import metrics, store
+from xmlcore import metrics
 from xmlcore.datasets import (
     Dataset,
-    DatasetFormatError,
     describe,
     load_saved,
     read_matrix,
@@ -207,29 +206,3 @@ def test_pickle_and_joblib_keep_everything(tmp_path):
         assert replace(copy, name="new").fingerprint == dataset.fingerprint
         assert (copy.name, copy.notes, copy.row_names_train) == ("small", ("one",), ["r", "s"])
         assert (copy.X_train != dataset.X_train).nnz == 0
-
-
-def test_a_saved_dataset_comes_back_by_its_fingerprint():
-    dataset = small(label_names=["a", "b"])
-    fingerprint = save_dataset(dataset)
-    assert fingerprint == save_dataset(dataset) == dataset.fingerprint
-    back = load_saved(fingerprint)
-    assert back.label_names == ["a", "b"]
-    assert (back.X_train != dataset.X_train).nnz == 0
-    assert store.info("datasets", fingerprint)["n_labels"] == 2
-
-
-def test_what_was_never_saved_is_an_error():
-    with pytest.raises(store.StoreError):
-        load_saved("0" * 32)
-    with pytest.raises(ValueError):
-        load_saved("../../etc")
-    with pytest.raises(TypeError):
-        save_dataset("small")
-
-
-def test_format_errors_survive_a_trip_between_processes():
-    error = DatasetFormatError("f.txt", "odd", "Mend it.", 3, 7)
-    copy = pickle.loads(pickle.dumps(error))
-    assert str(copy) == str(error) == "f.txt, line 3, column 7: odd. Mend it."
-    assert (copy.source, copy.found, copy.remedy, copy.line, copy.column) == ("f.txt", "odd", "Mend it.", 3, 7)

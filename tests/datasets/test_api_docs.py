@@ -1,4 +1,4 @@
-"""The catalog, and the data set that is made on the user's machine."""
+"""The data set that is made on the user's machine from the documentation of libraries."""
 
 import json
 import os
@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from xmlcore.datasets import api_docs, catalog, load, load_saved, prepare
+from xmlcore.datasets import api_docs, load
 from xmlcore.progress import Cancelled
 
 DOC = """Fit it.
@@ -53,12 +53,6 @@ def test_docstrings_without_the_section_make_no_row():
     assert api_docs.split_docstring("Do.\n\nOther Parameters\n----------------\nx : int") is None
     assert api_docs.split_docstring("Parameters : x") is None
     assert api_docs.split_docstring("") is None
-
-
-def test_unknown_names_list_the_known_ones():
-    assert [entry.name for entry in catalog()] == ["api-docs"]
-    with pytest.raises(ValueError, match="'api-docs'"):
-        load("mnist")
 
 
 def write_package(folder):
@@ -200,10 +194,3 @@ def test_a_scan_that_dies_is_a_clear_error(monkeypatch):
     with pytest.raises(RuntimeError, match="documentation could not be read|ended with code"):
         monkeypatch.setattr(api_docs, "__file__", "/nowhere/scan.py")
         api_docs._scan_in_process(lambda *facts: None)
-
-
-def test_preparing_keeps_the_data_set_under_its_fingerprint(built):
-    dataset, _ = built
-    fingerprint = prepare("api-docs")
-    assert fingerprint == dataset.fingerprint
-    assert load_saved(fingerprint).label_names == dataset.label_names

@@ -1,0 +1,74 @@
+"""The catalog names its data sets, loads them by name, and keeps them."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from xmlcore.datasets import Dataset, catalog, load, load_saved, prepare, registry
+from xmlcore.progress import Cancelled
+
+MADE = Dataset("toy", [[1.0], [2.0]], [[0], [1]], [[1.0]], [[0]], label_names=["a", "b"])
+
+
+@pytest.fixture
+def toy(monkeypatch):
+    """A catalog with one more data set, and a list of the progress callbacks that its loader was given."""
+    given = []
+
+    def load_toy(progress):
+        given.append(progress)
+        progress("Making", 0.5)
+        return MADE
+
+    entry = registry.CatalogEntry("toy", "Two rows.", "Made here.")
+    monkeypatch.setitem(registry._ENTRIES, "toy", (entry, "where.it.is.made"))
+    module = SimpleNamespace(load=load_toy)
+    monkeypatch.setattr(registry, "import_module", {"where.it.is.made": module}.__getitem__)
+    return given, module
+
+
+def test_every_entry_says_what_it_is_and_where_it_comes_from():
+    entries = catalog()
+    assert [entry.name for entry in entries] == ["api-docs"]
+    assert all(entry.description.endswith(".") and entry.source.endswith(".") for entry in entries)
+
+
+def test_unknown_names_list_the_known_ones():
+    for act in (load, prepare, registry.made_from):
+        with pytest.raises(ValueError, match="no data set 'mnist' in the catalog: it has 'api-docs'"):
+            act("mnist")
+
+
+def test_a_data_set_is_loaded_by_the_module_of_its_entry(toy):
+    given, _ = toy
+    reports = []
+    assert load("toy") is MADE and load("toy", lambda *facts: reports.append(facts)) is MADE
+    assert reports == [("Making", 0.5)] and len(given) == 2
+
+
+def test_preparing_keeps_the_data_set_under_its_fingerprint(toy):
+    fingerprint = prepare("toy")
+    assert fingerprint == MADE.fingerprint and load_saved(fingerprint).label_names == ["a", "b"]
+
+
+def test_preparing_can_be_stopped_and_keeps_nothing(toy):
+    def stop(phase, fraction, detail=""):
+        raise Cancelled
+
+    with pytest.raises(Cancelled):
+        prepare("toy", stop)
+    with pytest.raises(KeyError):
+        load_saved(MADE.fingerprint)
+
+
+def test_what_a_data_set_is_made_from_is_asked_of_its_module_where_it_says_so(toy):
+    _, module = toy
+    assert registry.made_from("toy") == {}
+    module.made_from = lambda: {"numpy": "2.0"}
+    assert registry.made_from("toy") == {"numpy": "2.0"}
+
+
+def test_the_documentation_is_made_from_the_versions_of_the_libraries():
+    libraries = registry.made_from("api-docs")["versions"]
+    assert libraries.keys() == {"numpy", "scipy", "scikit-learn", "pandas"} and libraries["numpy"] == np.__version__
