@@ -1,0 +1,72 @@
+"""The catalog describes what can be run: its classes, its defaults, and what its parameters accept."""
+
+import pytest
+
+from xmlcore.experiment import MODELS, SELECTORS
+from xmlcore.experiment.catalog import NOISE, without_additions
+
+EVERY = MODELS | SELECTORS
+every_entry = pytest.mark.parametrize("name", EVERY)
+
+
+@every_entry
+def test_an_entry_leads_to_its_class_and_is_described_for_users(name):
+    entry = EVERY[name]
+    assert entry.cls.__module__.startswith(entry.location.split(":")[0].rsplit(".", 1)[0])
+    assert entry.cls.__name__ == entry.location.split(":")[1]
+    assert entry.title and entry.paper and entry.summary.endswith(".")
+    names = [parameter.name for parameter in entry.parameters]
+    assert len(set(names)) == len(names)
+
+
+@every_entry
+def test_defaults_are_filled_in_and_make_the_estimator(name):
+    entry = EVERY[name]
+    noise = {parameter.name for parameter in NOISE}
+    filled = entry.filled(name, None)
+    assert filled == entry.filled(name, {}) == {p.name: p.default for p in entry.parameters}
+    own = {parameter: value for parameter, value in filled.items() if parameter not in noise}
+    made = entry.cls(**own)
+    assert made.get_params(deep=False) == entry.cls().get_params(deep=False), "a form begins with other defaults"
+    first = entry.parameters[0]
+    assert entry.filled(name, {first.name: first.default}) == filled
+
+
+@every_entry
+def test_unknown_parameters_and_values_that_the_estimator_refuses_are_named(name):
+    entry = EVERY[name]
+    with pytest.raises(ValueError, match=f"{name} has no parameter depth, wide: it has .*{entry.parameters[0].name}"):
+        entry.filled(name, {"wide": 1, "depth": 2})
+    for parameter in entry.parameters:
+        with pytest.raises((TypeError, ValueError), match=rf"\b{parameter.name}\b|sigma|augment_ratio"):
+            entry.filled(name, {parameter.name: object()})
+
+
+def test_a_value_that_forms_do_not_offer_is_accepted_if_the_estimator_accepts_it():
+    offered = next(p for p in SELECTORS["Lasso"].parameters if p.name == "alpha")
+    assert offered.minimum == 1e-4
+    assert SELECTORS["Lasso"].filled("Lasso", {"alpha": 1e-7})["alpha"] == 1e-7
+
+
+def test_every_model_can_be_trained_with_noise_and_no_selector_can():
+    for entry in MODELS.values():
+        assert entry.parameters[-len(NOISE) :] == NOISE
+        assert entry.filled("model", {"noise_sigma": 0.5})["noise_sigma"] == 0.5
+    assert not any(parameter in NOISE for entry in SELECTORS.values() for parameter in entry.parameters)
+
+
+def test_parameters_at_the_value_of_before_they_were_added_are_left_out_wherever_they_are(monkeypatch):
+    from dataclasses import replace
+
+    from xmlcore.parameters import Parameter
+
+    new = Parameter("added", "Added", "Something new.", "float", 1.0, before=0.0)
+    monkeypatch.setitem(MODELS, "PLT", replace(MODELS["PLT"], parameters=(*MODELS["PLT"].parameters, new)))
+    old = {"model": "PLT", "params": {"C": 3.0, "added": 0.0}}
+    task = {"runs": [old, {"model": "LdSM", "params": {"added": 0.0}}], "k": 5}
+    plain = {"model": "PLT", "params": {"C": 3.0}}
+    assert without_additions(task) == {"runs": [plain, {"model": "LdSM", "params": {"added": 0.0}}], "k": 5}
+    assert old["params"]["added"] == 0.0, "the input was changed"
+    for value in (1.0, False):  # the new default; and a value that only equals that of before
+        changed = {"model": "PLT", "params": {"C": 3.0, "added": value}}
+        assert without_additions(changed) == changed
