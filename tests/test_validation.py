@@ -1,0 +1,267 @@
+"""Valid input becomes canonical arrays of one type, and other input an error that says what is wrong and where."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+
+from xmlcore.validation import (
+    INT32_MAX,
+    check_count,
+    check_features,
+    check_fitted,
+    check_label_ids,
+    check_labels,
+    check_number,
+    check_row,
+    check_structure,
+    check_threshold,
+    csr_parts,
+    feature_names,
+)
+
+# Features and labels --------------------------------------------------------------------------------------------------
+
+DENSE = np.array([[0.0, 1.5, 0.0], [-2.0, 0.0, 0.5]])
+FORMS = {
+    "lists": DENSE.tolist(),
+    "float64": DENSE,
+    "Fortran order": np.asfortranarray(DENSE),
+    "every other row": np.repeat(DENSE, 2, axis=0)[::2],
+    "DataFrame": pd.DataFrame(DENSE),
+    **{name: getattr(sp, f"{name}_array")(DENSE) for name in ("csr", "csc", "coo", "bsr", "lil", "dok", "dia")},
+    "matrix": sp.csr_matrix(DENSE),
+    "float16": DENSE.astype(np.float16),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_features_of_every_form_become_the_same_canonical_rows(form):
+    found = check_features(FORMS[form], 3)
+    assert type(found) is sp.csr_array and found.dtype == np.float32 and found.has_canonical_format
+    assert np.array_equal(found.toarray(), DENSE.astype(np.float32)) and found.nnz == 3
+
+
+def test_duplicates_are_summed_zeros_dropped_columns_sorted_and_the_input_kept():
+    given = sp.csr_array((np.array([1.0, 2.0, 0.0, 4.0]), np.array([2, 0, 1, 2]), np.array([0, 4])), shape=(1, 3))
+    before = [array.copy() for array in (given.data, given.indices, given.indptr)]
+    found = check_features(given)
+    assert (found.indices.tolist(), found.data.tolist()) == ([0, 2], [2.0, 5.0])
+    assert all(np.array_equal(a, b) for a, b in zip(before, (given.data, given.indices, given.indptr)))
+
+
+def test_a_vector_is_one_row_and_whole_numbers_and_bools_are_values():
+    assert check_features([1, 0, 2]).toarray().tolist() == [[1.0, 0.0, 2.0]]
+    assert check_features(np.array([[True, False]])).toarray().tolist() == [[1.0, 0.0]]
+    assert check_features(np.zeros((0, 4))).shape == (0, 4)
+
+
+def test_the_names_of_matrix_and_model_are_in_the_messages():
+    with pytest.raises(ValueError, match=r"rows has 3 features, but PLT is expecting 5 features as input"):
+        check_features(DENSE, 5, name="rows", model="PLT")
+    with pytest.raises(ValueError, match="2 value.*first is nan at row 1, column 0"):
+        check_features([[0.0, 1.0], [np.nan, np.inf]])
+    with pytest.raises(ValueError, match="first is inf at row 0, column 1"):
+        check_features(np.array([[0.0, 1e39]]))  # finite in float64, and not in float32
+    with pytest.raises(ValueError, match="first is inf at row 0, column 0"):
+        check_features(sp.csr_array((np.full(2, 3e38), [0, 0], [0, 2]), shape=(1, 1)))  # the sum of duplicates
+
+
+def test_more_columns_than_int32_can_number_are_refused():
+    wide = sp.coo_array((np.ones(1), (np.zeros(1, np.int64), np.array([5], np.int64))), shape=(1, INT32_MAX + 1))
+    with pytest.raises(ValueError, match=f"at most {INT32_MAX} are supported"):
+        check_features(wide)
+
+
+LABELS = np.array([[0, 1, 0], [1, 0, 1], [0, 0, 0]])
+LABEL_FORMS = {
+    "whole numbers": LABELS,
+    "bool": LABELS.astype(bool),
+    "float": LABELS.astype(float),
+    "csc": sp.csc_array(LABELS),
+    "lists of ids": [[1], [2, 0], []],
+    "sets": [{1}, {0, 2}, set()],
+    "tuples and arrays": [(1,), np.array([0, 2]), np.array([])],
+    "Series of lists": pd.Series([[1], [0, 2], []], index=[7, 7, 7]),
+    "twice in a sparse matrix": sp.csr_array(
+        (np.ones(4, bool), np.array([1, 1, 2, 0]), np.array([0, 2, 4, 4])), shape=(3, 3)
+    ),
+}
+
+
+@pytest.mark.parametrize("form", LABEL_FORMS)
+def test_labels_of_every_form_become_the_same_canonical_rows(form):
+    found = check_labels(LABEL_FORMS[form], 3, 3)
+    assert type(found) is sp.csr_array and found.dtype == bool and found.has_canonical_format
+    assert np.array_equal(found.toarray(), LABELS) and found.data.all() and found.nnz == 3
+
+
+def test_lists_are_as_wide_as_their_largest_id_unless_the_width_is_given():
+    assert check_labels([[0], [4]]).shape == (2, 5) and check_labels([[0], [4]], n_labels=9).shape == (2, 9)
+    assert check_labels([[], []], n_labels=2).nnz == 0
+
+
+@pytest.mark.parametrize(
+    "labels, options, error, message",
+    [
+        ([[0], [1, 3]], {"n_labels": 3}, ValueError, r"Y row 1 has the label id 3, but there are 3 labels"),
+        ([[0], [-1]], {}, ValueError, r"Y row 1 has the label id -1: ids start at 0"),
+        ([[0], [2, 2]], {}, ValueError, r"Y row 1 names label 2 more than once"),
+        ([[0], [0.5]], {}, TypeError, r"Y row 1 is \[0.5\]: label ids are whole numbers"),
+        ([[], []], {}, ValueError, r"Y has no labels at all"),
+        ([[0]], {"n_rows": 2}, ValueError, r"Y has 1 rows, but the features have 2"),
+        (LABELS, {"n_labels": 4}, ValueError, r"Y has 3 labels, but 4 are expected"),
+        (LABELS * 3, {"name": "Y_test"}, ValueError, r"Y_test holds 3 at row 0, column 1: labels are 0 or 1"),
+        (LABELS[0], {}, ValueError, r"Y has 1 dimension"),
+        ("0,1", {}, ValueError, r"Y has 0 dimension"),
+    ],
+)
+def test_labels_that_cannot_be_are_named(labels, options, error, message):
+    with pytest.raises(error, match=message):
+        check_labels(labels, **options)
+
+
+def test_one_label_id_per_row_is_a_vector_of_ids_in_range():
+    found = check_label_ids([2, 0], 2, 3)
+    assert found.dtype == np.int32 and found.tolist() == [2, 0]
+    assert check_label_ids([], 0, 3).tolist() == []
+    for labels, error, message in (
+        ([2.0, 0.0], TypeError, "label ids are whole numbers"),
+        ([2], ValueError, "has shape .1,., but X has 2 rows"),
+        ([0, 3], ValueError, "the id 3 at row 1: ids go from 0 to 2"),
+        ([-1, 0], ValueError, "the id -1 at row 0"),
+    ):
+        with pytest.raises(error, match=message):
+            check_label_ids(labels, 2, 3)
+
+
+# Damaged sparse matrices ----------------------------------------------------------------------------------------------
+
+
+def sound(format):
+    dense = np.zeros((4, 6))
+    dense[[0, 0, 1, 3], [1, 4, 2, 5]] = 1
+    return sp.bsr_array(dense, blocksize=(2, 3)) if format == "bsr" else getattr(sp, f"{format}_array")(dense)
+
+
+@pytest.mark.parametrize("format", ["csr", "csc", "bsr", "coo", "lil"])
+def test_a_sound_matrix_passes(format):
+    check_structure(sound(format))
+
+
+@pytest.mark.parametrize(
+    "format, part, at, value, message",
+    [
+        ("csr", "indices", 2, 6, "X is damaged: row 1 has the index 6, but indices go from 0 to 5"),
+        ("csr", "indices", 0, -1, "row 0 has the index -1"),
+        ("csc", "indices", 1, 4, "column 2 has the index 4, but indices go from 0 to 3"),
+        ("bsr", "indices", 0, 2, "row 0 has the index 2, but indices go from 0 to 1"),
+        ("csr", "indptr", 0, 1, "its indptr does not fit 4 rows"),
+        ("csr", "indptr", 1, 4, "the entries of row 1 end before they begin"),
+        ("csr", "indptr", 4, 900, "the entries of row 3 end .* after the last one"),
+        ("coo", "col", 3, 6, "axis 1 has an index outside 0 to 5"),
+        ("coo", "row", 0, -2, "axis 0 has an index outside 0 to 3"),
+    ],
+)
+def test_index_arrays_that_do_not_fit_together_are_refused(format, part, at, value, message):
+    matrix = sound(format)
+    getattr(matrix, part)[at] = value
+    with pytest.raises(ValueError, match=message):
+        check_structure(matrix)
+
+
+def test_parts_of_a_matrix_have_the_types_of_kernels_and_are_not_copied_without_need():
+    X = check_features(DENSE)
+    ptr, indices, data = csr_parts(X)
+    assert (
+        (ptr.dtype, indices.dtype) == (np.int64, np.int32) and data is X.data and np.shares_memory(indices, X.indices)
+    )
+    wide = sp.csr_array((X.data, X.indices.astype(np.int64), X.indptr.astype(np.int64)), shape=X.shape)
+    ptr, indices, _ = csr_parts(wide)
+    assert (ptr.dtype, indices.dtype) == (np.int64, np.int32) and indices.tolist() == X.indices.tolist()
+
+
+# Names, numbers, rows, fitted estimators ------------------------------------------------------------------------------
+
+
+def test_names_of_features_are_those_of_a_frame_whose_names_are_strings():
+    frame = pd.DataFrame(DENSE, columns=["a", "b", "c"])
+    assert feature_names(frame).tolist() == ["a", "b", "c"] and feature_names(frame).dtype == object
+    for nameless in (DENSE, sp.csr_array(DENSE), DENSE.tolist(), pd.DataFrame(DENSE), pd.DataFrame()):
+        assert feature_names(nameless) is None
+    with pytest.raises(TypeError, match="int, str as feature name"):
+        feature_names(pd.DataFrame(DENSE, columns=["a", 1, "c"]))
+
+
+@pytest.mark.parametrize("value", [True, np.True_, 2.0, "2", None])
+def test_a_count_is_a_whole_number_and_no_bool(value):
+    with pytest.raises(TypeError, match="k must be a whole number, not"):
+        check_count(value, "k")
+
+
+def test_a_count_has_bounds_and_becomes_an_int():
+    assert type(check_count(np.int8(3), "k")) is int and check_count(0, "k", least=0) == 0
+    with pytest.raises(ValueError, match="k must be at least 1, not 0"):
+        check_count(0, "k")
+    with pytest.raises(ValueError, match="k must be from 2 to 5, not 6"):
+        check_count(6, "k", least=2, most=5)
+
+
+@pytest.mark.parametrize(
+    "options, inside, outside, words",
+    [
+        ({}, [0, 5, np.float32(0.5)], [-1e-9], "at least 0"),
+        ({"most": 1.0}, [0, 1], [-0.1, 1.1], "from 0 to 1"),
+        ({"most": 1.0, "above": True}, [1e-300, 1], [0, 2], "above 0 and at most 1"),
+        ({"most": 1.0, "below": True}, [0, 0.999], [1, -1], "at least 0 and below 1"),
+        ({"least": -np.inf, "most": 3, "below": True}, [-1e300, 2.9], [3], "below 3"),
+    ],
+)
+def test_a_number_has_bounds_which_the_message_states(options, inside, outside, words):
+    for value in inside:
+        assert check_number(value, "C", **options) == value
+    for value in outside:
+        with pytest.raises(ValueError, match=f"C must be {words}, not {value}"):
+            check_number(value, "C", **options)
+
+
+@pytest.mark.parametrize("value", [True, "1", None, 1j, np.nan, np.inf, 10**400, [1.0]])
+def test_a_number_is_finite_and_real(value):
+    with pytest.raises(TypeError, match="C must be a finite number, not"):
+        check_number(value, "C")
+
+
+def test_a_threshold_is_a_probability():
+    assert check_threshold(1) == 1.0
+    for value in (-0.1, 1.1):
+        with pytest.raises(ValueError, match="threshold must be from 0 to 1"):
+            check_threshold(value)
+
+
+def test_one_row_is_a_vector_or_a_matrix_of_one_row():
+    assert check_row([0.0, 2.0]).toarray().tolist() == check_row([[0.0, 2.0]]).toarray().tolist() == [[0.0, 2.0]]
+    for rows in (np.eye(2), np.zeros((0, 2))):
+        with pytest.raises(ValueError, match="x has . rows: one row is needed"):
+            check_row(rows)
+    with pytest.raises(ValueError, match="x has 2 features"):
+        check_row([0.0, 2.0], 3)
+
+
+def test_an_estimator_that_is_not_fitted_is_scikit_learns_error():
+    from sklearn.exceptions import NotFittedError
+
+    class Estimator:
+        fitted = False
+
+        def __sklearn_is_fitted__(self):
+            return self.fitted
+
+    estimator = Estimator()
+    with pytest.raises(NotFittedError, match="This Estimator is not fitted yet") as caught:
+        check_fitted(estimator)
+    assert isinstance(pickle.loads(pickle.dumps(caught.value)), NotFittedError)
+    estimator.fitted = True
+    check_fitted(estimator)
+    check_fitted(object())  # it says nothing about being fitted
