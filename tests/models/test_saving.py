@@ -1,0 +1,115 @@
+"""Files of saved models: damaged ones are refused, and what could not be loaded is not saved."""
+
+import io
+import json
+import zipfile
+
+import pytest
+from contract.estimators import problem
+
+from xmlcore import PLT, load_model
+from xmlcore.models import ModelFormatError
+
+
+def patch_directory(offset, value):
+    """Change a byte of each entry of the archive's directory."""
+
+    def harm(folder):
+        data = bytearray((folder / "arrays.npz").read_bytes())
+        at = data.find(b"PK\x01\x02")
+        while at >= 0:
+            data[at + offset] = value
+            at = data.find(b"PK\x01\x02", at + 1)
+        (folder / "arrays.npz").write_bytes(data)
+
+    return harm
+
+
+def with_member(content):
+    """Replace an array by other bytes, with a valid checksum."""
+
+    def harm(folder):
+        with zipfile.ZipFile(folder / "arrays.npz") as archive:
+            members = {name: archive.read(name) for name in archive.namelist()}
+        del members["tree0.bias.npy"]
+        with zipfile.ZipFile(folder / "arrays.npz", "w") as archive:
+            for name, data in members.items():
+                archive.writestr(name, data)
+            archive.writestr("tree0.bias.npy" if content.startswith(b"\x93NUMPY") else "tree0.bias", content)
+
+    return harm
+
+
+def array_file(shape, end="}"):
+    file = io.BytesIO()
+    header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}{end}\n".encode()
+    file.write(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + bytes(8))
+    return with_member(file.getvalue())
+
+
+def described(text):
+    return lambda folder: (folder / "params.json").write_text(text)
+
+
+DAMAGES = {
+    "another compression": patch_directory(10, 99),
+    "not compressed as it says": patch_directory(10, 8),
+    "LZMA it is not": patch_directory(10, 14),
+    "a version to come": patch_directory(6, 255),
+    "encrypted": patch_directory(8, 1),
+    "a header that does not end": array_file("(2,", end=""),
+    "a shape beyond all memory": array_file("(4611686018427387904,)"),
+    "a shape beyond all integers": array_file("(1180591620717411303424,)"),
+    "a shape of many dimensions": array_file("(1,) * 99"),
+    "a negative shape": array_file("(-1,)"),
+    "no array": with_member(b"bytes"),
+    "lists in lists": described("[" * 200_000),
+    "objects in objects": described('{"a":' * 200_000),
+    "a list": described("[1, 2]"),
+    "not text": lambda folder: (folder / "params.json").write_bytes(b"\xff\xfe\x00"),
+    "parameters without names": described('{"format": 3, "class": "PLT", "params": [[1, 2], ["C", 1]], "values": {}}'),
+    "values missing": described('{"format": 3, "class": "PLT", "params": {}, "values": {}}'),
+}
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    X, Y = problem()
+    return PLT(max_leaf_labels=2, n_jobs=1).fit(X, Y)
+
+
+@pytest.mark.parametrize("damage", list(DAMAGES))
+def test_a_damaged_file_is_a_format_error_whatever_its_parser_raises(fitted, tmp_path, damage):
+    folder = fitted.save(tmp_path / "model")
+    before = [(folder / name).read_bytes() for name in ("params.json", "arrays.npz")]
+    DAMAGES[damage](folder)
+    assert [(folder / name).read_bytes() for name in ("params.json", "arrays.npz")] != before
+    with pytest.raises(ModelFormatError, match="model.*(damaged|unknown parameters)"):
+        load_model(folder)
+
+
+@pytest.mark.parametrize(
+    "name, value",
+    [
+        ("C", "x"), ("C", None), ("tree", [1]), ("tree", {"in arrays": 3}), ("beam", -3), ("beam", 2**40),
+        ("n_jobs", "x"), ("n_jobs", -7), ("loss", ["logistic"]), ("max_iter", 2**60), ("tol", 1e300),
+    ],
+)  # fmt: skip
+def test_a_bad_parameter_in_a_file_is_named_at_loading(fitted, tmp_path, name, value):
+    folder = fitted.save(tmp_path / "model")
+    description = json.loads((folder / "params.json").read_text())
+    description["params"][name] = value
+    (folder / "params.json").write_text(json.dumps(description))
+    with pytest.raises(ModelFormatError, match=f"params.json has an invalid parameter: {name} must be"):
+        load_model(folder)
+
+
+def test_what_could_not_be_loaded_is_not_saved(tmp_path):
+    X, Y = problem()
+    model = PLT().fit(X, Y).set_params(beam=0)
+    with pytest.raises(ValueError, match="beam must be from 1"):
+        model.save(tmp_path / "model")
+    assert not list(tmp_path.iterdir())
+    with pytest.raises(TypeError, match="n_jobs must be a whole number, not 'x'"):
+        model.set_params(beam=None, n_jobs="x").save(tmp_path / "model")
+    assert load_model(model.set_params(n_jobs=None).save(tmp_path / "model")).get_params() == model.get_params()
