@@ -48,21 +48,21 @@ RULE = (
 
 
 def kinds_on(name, kinds=None):
-    """Kinds to choose a setting of on a data set, unless they are named: ``wide`` where ensembles are compared."""
+    """Return the kinds of settings to choose on a data set: ``kinds`` if given; "wide" where ensembles are compared."""
     return list(kinds or (["single", "wide"] if name in compare.WIDE_DATA else ["single"]))
 
 
 def choose(measured):
-    """Position of the chosen candidate.
+    """Return the position of the candidate that the rule chooses.
 
     Looking at the worst of the three measures keeps each of them near the best: a mean lets a large gain in P@1 pay for
-    a loss in P@5. Where no candidate is good at all three, the least shortfall is still one of them. The product of
+    a loss in P@5. Where no candidate is good at all three, the smallest shortfall is still one of them. The product of
     times buys neither training nor prediction with the other.
 
     Parameters
     ----------
     measured : list of dict
-        With "P@1", "P@3", "P@5" in percent, "fit_s" and "ms_per_row".
+        With "P@1", "P@3", "P@5" in percent, "fit_s" (seconds) and "ms_per_row" (milliseconds of prediction).
     """
     names = [f"P@{k}" for k in AT]
     best = {name: max(one[name] for one in measured) for name in names}
@@ -73,14 +73,18 @@ def choose(measured):
 
 
 def held_out(n_rows, split):
-    """Row numbers to train on and to measure on."""
+    """Return the row numbers to train on and those to measure on."""
     order = np.random.default_rng(split).permutation(n_rows)
     fifth = round(HELD_OUT * n_rows)
     return np.sort(order[fifth:]), np.sort(order[:fifth])
 
 
 def measure(X, Y, candidates, splits, threads):
-    """Figures of every candidate: medians of times, means of precision over the splits."""
+    """Train every candidate on each split and measure it; candidates take turns.
+
+    Returns a list of dicts, one per candidate: the medians of "fit_s" and "ms_per_row", and the means of "P@1", "P@3"
+    and "P@5" in percent, over the splits.
+    """
     found = [[] for _ in candidates]
     for split in range(splits):
         train, rest = held_out(X.shape[0], split)
@@ -105,7 +109,7 @@ def measure(X, Y, candidates, splits, threads):
 
 
 def lines_of(by_data):
-    """JSON of {data: {kind: list of dict}} with a line for each dict."""
+    """Return {data: {kind: list of dict}} as JSON with a line for each dict."""
     blocks = []
     for data, kinds in by_data.items():
         inner = ",\n".join(

@@ -41,11 +41,15 @@ class Spent(Exception):
 
 
 def score(found):
+    """Return the mean of P@1, P@3 and P@5, by which candidates are ranked."""
     return statistics.fmean(found[name] for name in comparison.PRECISIONS)
 
 
 def coordinate(grid, start, measure):
-    """Go round the parameters until no value of any is better; ``measure`` raises :class:`Spent`."""
+    """Change one parameter after the other as long as a value is better; ``measure`` raises :class:`Spent` to stop it.
+
+    ``grid`` has the values to try for each parameter, and ``start`` the settings to begin with.
+    """
     best, best_score = start, score(measure(start))
     better = True
     while better:
@@ -58,7 +62,7 @@ def coordinate(grid, start, measure):
 
 
 def random(grid, start, measure, seed=0):
-    """Draw settings from the grid, each once, after the start."""
+    """Measure the start, then settings drawn from the grid, each once; ``measure`` raises :class:`Spent` to stop it."""
     measure(start)
     rng = np.random.default_rng(seed)
     for number in rng.permutation(math.prod(map(len, grid.values()))):
@@ -73,25 +77,27 @@ SEARCHES = {"coordinate": coordinate, "random": random}
 
 
 def searched(search, grid, start, evaluate, budget, known=()):
-    """Figures of all candidates that a search asked for, each once.
+    """Run a search, and return the measures of all candidates that it asked for, each once.
 
     Parameters
     ----------
     search : str
+        A key of SEARCHES.
     grid : dict of name -> list
+        The values to try for each parameter.
     start : dict
         Parameters to begin with, those that are not in the grid included.
     evaluate : callable
-        Parameters -> dict of FIGURES.
+        Takes parameters and returns a dict of FIGURES.
     budget : int
-        Calls of ``evaluate``.
+        Largest number of calls of ``evaluate``.
     known : list of dict
         Candidates ("params" and FIGURES) that need no call.
 
     Returns
     -------
     list of dict
-        "params" and figures, in the order asked for.
+        "params" and measures, in the order asked for.
     """
     earlier = {key_of(one["params"]): one for one in known}
     asked, calls = {}, 0
@@ -115,11 +121,12 @@ def searched(search, grid, start, evaluate, budget, known=()):
 
 
 def key_of(params):
+    """Return parameters as text, by which equal ones are recognised."""
     return json.dumps(params, sort_keys=True)
 
 
 def evaluate(X, Y, params, threads):
-    """Means over the folds; nothing but zeros for settings with which training diverges."""
+    """Train and measure settings on each fold; return means, or zeros for settings with which training diverges."""
     job = {"model": "LdSM", "params": params, "n_jobs": threads, "repeat": False}
     fits = []
     for rows, held_out in ldsm.folds(X.shape[0]):
@@ -132,7 +139,7 @@ def evaluate(X, Y, params, threads):
 
 
 def ranking(candidates, start, most=20):
-    """Markdown: the best first, with what differs from the start."""
+    """Return a Markdown table of candidates, the best first, with what differs from the start."""
     rows = []
     for one in sorted(candidates, key=score, reverse=True)[:most]:
         changed = {name: value for name, value in one["params"].items() if start.get(name) != value}

@@ -60,23 +60,32 @@ EVERY = (*CONTESTANTS, COLD_START)
 
 
 def kinds_on(name):
-    """Kinds of contestants that are compared on a data set."""
+    """Return the kinds of contestants that are compared on a data set."""
     return ("single", "ensemble") if name in WIDE_DATA else ("single",)
 
 
 def run_once(python, contestant, job, folder, options, kernels):
-    """One process; what it measured, as far as it came."""
+    """Measure a contestant in a process of its own.
+
+    Returns
+    -------
+    found : dict
+        What the process measured, as far as it came; "failed": the reason or None; "others_cpu": the share of the
+        machine's processor time that other programs took.
+    labels : dict of ndarray
+        The predicted labels for each way of searching.
+    """
     folder.mkdir(parents=True)
     paths = {name: str(folder / name) for name in ("scratch", "result", "labels.npz")}
     Path(paths["scratch"]).mkdir()
     job = job | {"scratch": paths["scratch"], "result": paths["result"], "labels": paths["labels.npz"]}
     (folder / "job.json").write_text(json.dumps(job))
-    own = contestant.library == "xmlcore"
-    found, since = {}, machine.Clock()
+    is_xmlcore = contestant.library == "xmlcore"
+    found, clock = {}, machine.Clock()
     try:
         done = subprocess.run(
-            [python, *machine.ALONE[own], str(LIBRARY / "contestant.py"), str(folder / "job.json")],
-            env=machine.environment(options.threads, kernels if own else None),
+            [python, *machine.ALONE[is_xmlcore], str(LIBRARY / "contestant.py"), str(folder / "job.json")],
+            env=machine.environment(options.threads, kernels if is_xmlcore else None),
             capture_output=True,
             text=True,
             errors="replace",
@@ -85,7 +94,7 @@ def run_once(python, contestant, job, folder, options, kernels):
         failed = machine.complaint(done) if done.returncode else None
     except subprocess.TimeoutExpired:
         failed = f"stopped after {options.timeout} s"
-    others = since.share_of_others()
+    others = clock.share_of_others()
     if Path(paths["result"]).is_file():
         found = json.loads(Path(paths["result"]).read_text())
     labels = {}
@@ -97,7 +106,7 @@ def run_once(python, contestant, job, folder, options, kernels):
 
 
 def quality(data, weights, labels):
-    """The measures of a ranking, in percent."""
+    """Return the measures of a ranking by name, in percent; ``weights`` are inverse propensities of labels."""
     k = labels.shape[1]
     precision = metrics.precision_at_k(data.Y_test, labels, k)
     found = {f"P@{i}": precision[i - 1] for i in (1, 3, 5)}
@@ -107,7 +116,10 @@ def quality(data, weights, labels):
 
 
 def cold_start(folder, kernels, options):
-    """Compile times: one process with nothing compiled, then several with everything on disk."""
+    """Measure compile times: in one process with nothing compiled, then in several with everything on disk.
+
+    Returns {"empty": a dict of seconds, "filled": a list of them}, see library/cold_start.py.
+    """
 
     def one(state):
         done = subprocess.run(
@@ -125,6 +137,7 @@ def cold_start(folder, kernels, options):
 
 
 def ask_versions(python, libraries, threads, kernels=None):
+    """Return the versions of libraries in a Python, or the errors where they do not work."""
     done = subprocess.run(
         [python, *machine.ALONE[kernels is not None], str(LIBRARY / "contestant.py"), "--about", *libraries],
         env=machine.environment(threads, kernels),
@@ -137,11 +150,13 @@ def ask_versions(python, libraries, threads, kernels=None):
 
 
 def line_up(options, versions, settings):
-    """Who can take part on which data, and why the others cannot.
+    """Find out who can take part on which data, and why the others cannot.
 
     Returns
     -------
-    list of (key, Contestant), and dict of reasons by name
+    taking_part : list of (key, Contestant)
+    missing : dict
+        Reasons by name of contestant.
     """
     taking_part, missing = [], {}
     for key in options.only:
@@ -162,13 +177,13 @@ def line_up(options, versions, settings):
 
 
 def params_on(contestant, name, settings):
-    """Parameters of a contestant on a data set; None where none have been chosen."""
+    """Return the parameters of a contestant on a data set; None where none have been chosen."""
     params = contestant.params
     return settings.get(name, {}).get(params) if isinstance(params, str) else params
 
 
 def runners(name, taking_part, settings):
-    """(key, contestant, params) of those that run on a data set."""
+    """Return (key, contestant, params) of those that run on a data set."""
     found = [(key, contestant, params_on(contestant, name, settings)) for key, contestant in taking_part]
     return [one for one in found if one[1].kind in kinds_on(name) and one[2] is not None]
 
@@ -180,14 +195,15 @@ def is_full(options, missing):
 
 
 def least_disturbed(once, tell=lambda why: None):
-    """Run again while other programs took too much of the machine or kernels were compiled; the cleanest run.
+    """Measure again while other programs took too much of the machine, or kernels were compiled; return the best run.
 
-    ``once()`` gives (what was measured, labels). A run that failed is not repeated.
+    ``once()`` returns (what was measured, labels). A run that failed is not repeated. ``tell(why)`` is called before a
+    repetition.
     """
-    found = []
+    attempts = []
     for attempt in range(ATTEMPTS):
-        found.append(once())
-        run = found[-1][0]
+        attempts.append(once())
+        run = attempts[-1][0]
         compiled, others = run.get("extra", {}).get("compile_s", 0) > 0, run["others_cpu"] or 0.0
         if run["failed"] or not (compiled or others > machine.QUIET):
             break
@@ -198,12 +214,12 @@ def least_disturbed(once, tell=lambda why: None):
         run = one[0]
         return bool(run["failed"]), run.get("extra", {}).get("compile_s", 0) > 0, run["others_cpu"] or 0.0
 
-    run, labels = min(found, key=unclean)
-    return run | {"attempts": len(found)}, labels
+    run, labels = min(attempts, key=unclean)
+    return run | {"attempts": len(attempts)}, labels
 
 
 def run_data(name, data, work, taking_part, settings, pythons, kernels, options, keep):
-    """All runs on one data set, contestants in turns."""
+    """Measure all contestants on one data set, in turns, as often as the options say; ``keep`` gets each run."""
     weights = metrics.inverse_propensity(data.Y_train)
     for run in range(options.runs):
         for key, contestant, params in runners(name, taking_part, settings):
@@ -222,10 +238,12 @@ def run_data(name, data, work, taking_part, settings, pythons, kernels, options,
 
 
 def say_again(where, why):
+    """Print that something is measured once more, and why."""
     say(f"{where}: {why}; once more")
 
 
 def say(text):
+    """Print a line to the terminal."""
     print(text, file=sys.stderr, flush=True)
 
 
@@ -294,7 +312,7 @@ FULL = f"all of {', '.join(DATA)}, every contestant, --runs {FULL_RUNS} or more"
 
 
 def default_out(full):
-    """The results of the full line-up, or a file of its own for anything less."""
+    """Return the file of results: that of the full line-up, or a temporary one for anything less."""
     if full:
         return files.RESULTS / "comparison.json"
     out = Path(tempfile.mkdtemp(prefix="xmlcore-comparison-")) / "comparison.json"
@@ -303,12 +321,13 @@ def default_out(full):
 
 
 def write_results(results, path):
-    """The JSON file and the Markdown beside it, each whole or not at all."""
+    """Write results to a JSON file and to a Markdown file beside it, each as a whole or not at all."""
     files.write(path, files.as_json(results))
     files.write(path.with_suffix(".md"), comparison.markdown(results))
 
 
 def read_options():
+    """Return the options of the command line; end the program with a message if they are wrong."""
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.compare",
         description=__doc__.split("\n\n")[0],

@@ -24,18 +24,21 @@ imported = time.perf_counter()
 
 
 def read(folder, part, which):
+    """Return a matrix that was prepared for all contestants."""
     with np.load(Path(folder) / f"{part}-{which}.npz", allow_pickle=False) as stored:
         arrays = stored["data"], stored["indices"], stored["indptr"]
         return sp.csr_array(arrays, shape=tuple(stored["shape"].tolist()))
 
 
 def timed(function):
+    """Call a function; return the seconds that it took, and its result."""
     start = time.perf_counter()
     result = function()
     return time.perf_counter() - start, result
 
 
 def from_empty(folder):
+    """Train, predict, and use everything else that the label tree offers, with nothing compiled; return seconds."""
     X, Y = read(folder, "toy", "X"), read(folder, "toy", "Y").astype(bool)
     fit_s, model = timed(lambda: PLT().fit(X, Y))
     predict_s, _ = timed(lambda: model.predict_topk(X, 5))
@@ -57,6 +60,7 @@ def from_empty(folder):
 
 
 def from_filled(folder):
+    """Train and predict twice on the whole training set, with everything compiled; return seconds."""
     X, Y = read(folder, "train", "X"), read(folder, "train", "Y").astype(bool)
     first_fit_s, model = timed(lambda: PLT().fit(X, Y))
     first_predict_s, _ = timed(lambda: model.predict_topk(X, 5))

@@ -20,9 +20,9 @@ DEFAULTS = {"arity": 2, "max_leaf_labels": 100, "loss": "logistic", "C": 10.0}  
 
 
 def series(results, data, contestant, value):
-    """Value of each complete run of a contestant on a data set; empty when there is none.
+    """Return a value of each complete run of a contestant on a data set; an empty list when there is none.
 
-    ``value`` takes the run; runs for which it is None are left out.
+    ``value`` is called with the run; runs for which it returns None are left out.
     """
     found = [
         value(run)
@@ -33,24 +33,29 @@ def series(results, data, contestant, value):
 
 
 def train_s(run):
+    """Return the seconds of training of a run."""
     return run["train_s"]
 
 
 def memory_peak(run):
+    """Return the peak memory of a run in bytes, or None."""
     return run.get("memory_peak")
 
 
 def memory_rise(run):
+    """Return by how many bytes memory rose during a training, or None."""
     return run["memory_peak"] - run["memory_before"] if "memory_peak" in run else None
 
 
 def fastest_way(run, search, by="ms_per_row"):
-    """The way of searching with the smallest time; None where the search was not measured."""
+    """Return the way of searching with the smallest time ``by``; None where the search was not measured."""
     ways = [way for way in run["searches"].get(search, {"ways": []})["ways"] if by in way]
     return min(ways, key=lambda way: way[by], default=None)
 
 
 def searching(search, by="ms_per_row"):
+    """Return a function that returns the time ``by`` of a run's fastest way of searching, or None."""
+
     def value(run):
         way = fastest_way(run, search, by)
         return None if way is None else way[by]
@@ -59,11 +64,13 @@ def searching(search, by="ms_per_row"):
 
 
 def main_search(run):
-    """The search whose precision stands for the model: the exact one, if there is one."""
+    """Return the search whose precision stands for the model: the exact one, if there is one."""
     return EXACT if EXACT in run["searches"] else BEAM
 
 
 def quality_of(measure, search=None):
+    """Return a function that returns a measure of a run by one way of searching, or None."""
+
     def value(run):
         found = run["searches"].get(search or main_search(run))
         return None if found is None else found["quality"][measure]
@@ -72,7 +79,7 @@ def quality_of(measure, search=None):
 
 
 def least_rival(results, data, rivals, value):
-    """(name, median) of the rival with the least median, or None when none has been measured."""
+    """Return (name, median) of the rival with the smallest median, or None when none has been measured."""
     medians = [(statistics.median(found), rival) for rival in rivals if (found := series(results, data, rival, value))]
     if not medians:
         return None
@@ -81,13 +88,13 @@ def least_rival(results, data, rivals, value):
 
 
 def ratio(results, data, contestant, rivals, value):
-    """Median of a contestant over the least median among rivals, and the same for single runs.
+    """Divide the median of a contestant by the smallest median among rivals, and do the same for single runs.
 
     Returns
     -------
     dict with "ratio", "low", "high" and "rival"; None when one side has not been measured
-        "low" and "high" are the extremes of run i of the one over run i of the other: runs of one number were
-        neighbours in time.
+        "low" and "high" are the extremes of run i of the contestant divided by run i of the rival: runs of one number
+        were neighbours in time.
     """
     ours = series(results, data, contestant, value)
     best = least_rival(results, data, rivals, value)
@@ -110,18 +117,20 @@ class Target(NamedTuple):
 
 
 def judge(point, target, found, most, form, lower=False):
-    """The worst of the measured values against the target.
+    """Compare the worst of the measured values with a target; return a Target.
 
     Parameters
     ----------
+    point, target : str
+        What is measured, and the target in words.
     found : dict
         Of each data set that the point speaks of, (value, note), or None where it was not measured.
     most : float or None
-        What the value may be at most; None for a value that is only told.
+        The largest value that meets the target; None for a value that is only told.
     form : callable
         Value to text.
     lower : bool
-        The value must be at least ``most`` instead.
+        Whether ``most`` is the smallest value that meets the target instead.
     """
     there = {data: one for data, one in found.items() if one is not None}
     absent = tuple(data for data in found if data not in there)
@@ -134,7 +143,7 @@ def judge(point, target, found, most, form, lower=False):
 
 
 def targets(results):
-    """All targets, as a list of Target."""
+    """Return all targets with what was measured, as a list of Target."""
     names, every = names_of(results), list(results["data"])
     wide = [data for data in results.get("wide_data", every) if data in every]
 
@@ -216,7 +225,10 @@ def as_trained(run):
 
 
 def quicker_with_one_row(results):
-    """(name, p50, p99) in ms of rivals, by their quickest search, that are quicker than ours with one row."""
+    """Return (name, p50, p99) of the rivals whose quickest search is quicker than ours with one row.
+
+    p50 and p99 are the median and the 99th percentile of the time, in milliseconds.
+    """
     names, found = names_of(results), []
     ours = series(results, ONE_ROW_DATA, JUDGED, searching(EXACT, "one_row_p50_ms"))
     for rival in SINGLE_RIVALS if ours else ():
@@ -231,7 +243,7 @@ def quicker_with_one_row(results):
 
 
 def same_as(results, data, key):
-    """An earlier contestant of the same library with the same parameters on a data set; None without."""
+    """Return an earlier contestant of the same library with the same parameters on a data set; None without."""
 
     def params(key):
         for run in results["runs"]:
@@ -247,13 +259,16 @@ def same_as(results, data, key):
 
 
 def name_on(results, data, key):
-    """Name in the tables of one data set: it says where two rows are one setting."""
+    """Return the name of a contestant in the tables of one data set, which says where two have the same setting."""
     names, other = names_of(results), same_as(results, data, key)
     return names[key] if other is None else f"{names[key]} (same setting as {names[other]})"
 
 
 def difference(results, data, contestant, rivals, measure, search=None, rival_search=None):
-    """Mean of a contestant minus the best mean among rivals, in points; None when one side has not been measured."""
+    """Return the mean of a contestant minus the best mean among rivals, in points.
+
+    None when one side has not been measured.
+    """
     ours = series(results, data, contestant, quality_of(measure, search))
     theirs = [series(results, data, rival, quality_of(measure, rival_search)) for rival in rivals]
     means = [statistics.fmean(found) for found in theirs if found]
@@ -261,6 +276,7 @@ def difference(results, data, contestant, rivals, measure, search=None, rival_se
 
 
 def as_ratio(found, names=None):
+    """Return what :func:`ratio` returned as text, with its extremes and the name of the rival."""
     if found is None:
         return "–"
     text, low, high = f"{found['ratio']:.2f}×", f"{found['low']:.2f}", f"{found['high']:.2f}"
@@ -270,22 +286,24 @@ def as_ratio(found, names=None):
 
 
 def differences(results, data, contestant, rivals, search=None, rival_search=None):
+    """Return the differences of all precisions from the best rival's, as text."""
     found = [difference(results, data, contestant, rivals, m, search, rival_search) for m in PRECISIONS]
     return "–" if None in found else " / ".join(f"{value:+.2f}" for value in found)
 
 
 def present(results, data, keys):
-    """Those of the contestants that took part on a data set, complete or not."""
+    """Return those of the contestants that took part on a data set, complete or not."""
     there = {run["contestant"] for run in results["runs"] if run["data"] == data}
     return [key for key in keys if key in there]
 
 
 def names_of(results):
+    """Return the names of the contestants by key."""
     return {key: contestant["name"] for key, contestant in results["contestants"].items()}
 
 
 def markdown(results):
-    """All tables of one set of results."""
+    """Return all tables of one set of results as Markdown."""
     parts = [
         _warnings(results),
         _targets(results),
@@ -300,7 +318,7 @@ def markdown(results):
 
 
 def _warnings(results):
-    """What must be known before anything is read off the tables."""
+    """Return what must be known before anything is read off the tables."""
     lines = []
     if not results.get("complete", True):
         lines.append(f"**Stopped after {len(results['runs'])} of {results['planned']} runs.**")
@@ -316,6 +334,7 @@ def _warnings(results):
 
 
 def _targets(results):
+    """Return the table of targets."""
     names = names_of(results)
     if JUDGED not in names:
         return ""
@@ -343,7 +362,7 @@ def _targets(results):
 
 
 def disturbed(results):
-    """(contestant on data, largest share of other programs) of runs that stayed disturbed, worst first."""
+    """Return (contestant on data, largest share of other programs) of runs that stayed disturbed, worst first."""
     names, worst = names_of(results), {}
     for run in results["runs"]:
         others = run.get("others_cpu") or 0.0
@@ -354,6 +373,7 @@ def disturbed(results):
 
 
 def _about(results):
+    """Return sentences on when, where and how the results were measured."""
     machine, versions = results["machine"], results["versions"]
     memory = "" if machine["memory_gib"] is None else f", {machine['memory_gib']:.0f} GiB"
     said = []
@@ -383,7 +403,7 @@ def _about(results):
 
 
 def _troubles(results):
-    """Who is not in the tables, or not whole, and why."""
+    """Return a list of who is not in the tables, or not whole, and why."""
     names, lines = (
         names_of(results),
         [f"- **{name}** did not take part: {why}" for name, why in results["missing"].items()],
@@ -402,6 +422,7 @@ def _troubles(results):
 
 
 def _single(results):
+    """Return the table of single trees."""
     names = names_of(results)
     rows = []
     for data in results["data"]:
@@ -430,6 +451,7 @@ def _single(results):
 
 
 def _wide(results):
+    """Return the table of ensembles."""
     names = names_of(results)
     rows = []
     for data in results["data"]:
@@ -452,6 +474,7 @@ def _wide(results):
 
 
 def _cold_start(results):
+    """Return the table of compile times."""
     found = results["cold_start"]
     if not found:
         return ""
@@ -473,6 +496,7 @@ def _cold_start(results):
 
 
 def _data_set(results, data):
+    """Return the tables of one data set."""
     names, about = names_of(results), results["data"][data]
     keys = present(results, data, names)
     training, predicting = [], []
@@ -529,6 +553,7 @@ def _data_set(results, data):
 
 
 def settings_of(results, data, key):
+    """Return the parameters of a contestant on a data set as text."""
     for run in results["runs"]:
         if run["data"] == data and run["contestant"] == key:
             return ", ".join(f"`{name}={value!r}`" for name, value in run["params"].items()) or "none"

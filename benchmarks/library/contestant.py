@@ -313,7 +313,7 @@ MODULES = {"libpecos": "pecos.xmc.xlinear.model", "napkinxc": "napkinxc.models"}
 
 
 def matrix(folder, part, which):
-    """One of the matrices that were prepared for everybody, as csr_matrix float32 with sorted indices."""
+    """Return one of the matrices that were prepared for everybody, as csr_matrix float32 with sorted indices."""
     import scipy.sparse as sp
 
     with np.load(Path(folder) / f"{part}-{which}.npz", allow_pickle=False) as stored:
@@ -322,12 +322,12 @@ def matrix(folder, part, which):
 
 
 def some_rows(n):
-    """Row numbers for calls with one row, spread over the test set."""
+    """Return row numbers for calls with one row, spread over the test set of n rows."""
     return np.linspace(0, n - 1, min(n, ONE_ROW_CALLS)).astype(int).tolist()
 
 
 def from_lists(found):
-    """Lists of labels as an array, -1 where there is none."""
+    """Return lists of labels as an array, -1 where there is none."""
     labels = np.full((len(found), K), -1, np.int64)
     for row, best in zip(labels, found):
         row[: len(best)] = best[:K]
@@ -335,7 +335,7 @@ def from_lists(found):
 
 
 def from_scores(found):
-    """The best of each row of a sparse matrix of scores; equal scores by label id."""
+    """Return the best labels of each row of a sparse matrix of scores; equal scores are ordered by label id."""
     rows = np.repeat(np.arange(found.shape[0]), np.diff(found.indptr))
     order = np.lexsort((found.indices, -found.data, rows))
     place = np.arange(order.size) - np.repeat(found.indptr[:-1], np.diff(found.indptr))
@@ -347,7 +347,7 @@ def from_scores(found):
 
 @contextmanager
 def silence():
-    """Whatever a library prints, from compiled code too, goes nowhere."""
+    """Discard whatever a library prints from now on, from compiled code too."""
     sys.stdout.flush()
     sys.stderr.flush()
     kept = os.dup(1), os.dup(2)
@@ -364,7 +364,7 @@ def silence():
 
 
 def settle_memory():
-    """Give back what is free, so that what is in use before training does not hide what training needs."""
+    """Give free memory back to the system, so that it does not hide what training needs."""
     gc.collect()
     try:
         ctypes.CDLL(None).malloc_trim(0)
@@ -373,7 +373,10 @@ def settle_memory():
 
 
 def memory_now():
-    """Resident memory now and at most since the last reset, in bytes; None where the system does not tell."""
+    """Return the resident memory of this process now, and its peak since the last reset, in bytes.
+
+    None where the system does not tell.
+    """
     try:
         lines = Path("/proc/self/status").read_text().splitlines()
     except OSError:
@@ -383,7 +386,7 @@ def memory_now():
 
 
 def free_memory():
-    """Bytes of memory that are free; 0 where the system does not tell."""
+    """Return the bytes of memory that are free; 0 where the system does not tell."""
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_AVPHYS_PAGES")
     except (ValueError, OSError, AttributeError):
@@ -391,7 +394,7 @@ def free_memory():
 
 
 def reset_peak():
-    """Let the kernel forget the most memory so far; whether that worked."""
+    """Let the system forget the peak of this process's memory; return whether that worked."""
     try:
         Path("/proc/self/clear_refs").write_text("5")
         return True
@@ -400,11 +403,15 @@ def reset_peak():
 
 
 def folder_bytes(folder):
+    """Return the bytes of all files in a folder."""
     return sum(path.stat().st_size for path in Path(folder).rglob("*") if path.is_file())
 
 
 def time_batch(mode):
-    """Seconds of each of several predictions of the whole test set, after one that is not counted, and its labels."""
+    """Predict the whole test set several times; return the seconds of each time, and the labels.
+
+    One prediction before these is not counted.
+    """
     labels = np.array(mode.labels(mode.predict()))
     seconds = []
     while len(seconds) < BATCH_REPEATS or (sum(seconds) < BATCH_SECONDS and len(seconds) < BATCH_MOST):
@@ -415,7 +422,7 @@ def time_batch(mode):
 
 
 def time_rows(mode):
-    """Milliseconds of calls with one row each."""
+    """Predict some rows one by one; return the milliseconds of each call."""
     for row in mode.rows[:ONE_ROW_WARM]:
         mode.predict_one(row)
     milliseconds = np.empty(len(mode.rows))
@@ -427,9 +434,10 @@ def time_rows(mode):
 
 
 def train(library, data, scratch, first_done):
-    """Train once, or several times if that is short; the first model, and seconds of wall and processor time of each.
+    """Train once, or several times if that is short.
 
-    ``first_done`` is called after the first training, before anything else takes memory.
+    ``first_done`` is called after the first training, before anything else takes memory. Returns the first model, and
+    the seconds of wall time and of processor time of each training.
     """
     seed, wall, cpu, model = library.job["seed"], [], [], None
     while not wall or (wall[0] < SHORT_S and len(wall) < SHORT_REPEATS):
@@ -448,6 +456,7 @@ def train(library, data, scratch, first_done):
 
 
 def measure(job, write):
+    """Do all steps with the library of the job; ``write`` gets what is measured, after each step."""
     scratch = Path(job["scratch"])
     library = LIBRARIES[job["library"]](job)
 
@@ -502,7 +511,7 @@ def measure(job, write):
 
 
 def about(names):
-    """Version of each library here, and the error where it does not work."""
+    """Return the version of each library here, and the error where it does not work."""
     found = {"python": platform.python_version()}
     for name in names:
         cls = LIBRARIES[name]

@@ -12,6 +12,7 @@ from xmlcore.datasets import Dataset, load, make_synthetic, read_dataset, write_
 
 
 def read_rows(job, which):
+    """Return X, Y of the rows "train" or "test" of a job's data; in a trial only the first rows."""
     X, Y = read_part(job, f"X_{which}"), read_part(job, f"Y_{which}")
     return (X, Y) if job["rows"] is None else (X[: job["rows"]], Y[: job["rows"]])
 
@@ -22,6 +23,7 @@ def source(name, options):
 
 
 def there(one):
+    """Return whether the data of a point can be made: its files are there, or it needs none."""
     return "read" not in one.make or (Path(one.make["read"]) / "train.txt.gz").is_file()
 
 
@@ -29,7 +31,7 @@ TOY_ROWS = 500  # what everybody trains on once before anything is measured
 
 
 def normalised(X):
-    """Rows of length 1, float32, indices sorted; rows of zeros stay."""
+    """Return the rows scaled to length 1, as float32 with sorted indices; rows of zeros stay."""
     X = sp.csr_array(X, dtype=np.float32, copy=True)
     X.sort_indices()
     lengths = np.sqrt(np.add.reduceat(np.append(X.data.astype(np.float64) ** 2, 0), X.indptr[:-1]))
@@ -39,14 +41,14 @@ def normalised(X):
 
 
 def toy_part(X, Y):
-    """The first rows with their labels, those labels only."""
+    """Return the first rows with their labels, and only those labels."""
     X, Y = X[:TOY_ROWS], Y[:TOY_ROWS]
     present = np.flatnonzero(np.bincount(Y.indices, minlength=Y.shape[1]))
     return X, sp.csr_array(Y[:, present])
 
 
 def prepare(data, folder, texts):
-    """Write what contestants read: npz for all, text for the one that reads nothing else."""
+    """Write what contestants read: npz for all; with ``texts``, also text for the library that reads nothing else."""
     folder.mkdir(parents=True)
     train = normalised(data.X_train), sp.csr_array(data.Y_train)
     parts = {"train": train, "toy": toy_part(*train), "test": (normalised(data.X_test), sp.csr_array(data.Y_test))}
@@ -59,6 +61,7 @@ def prepare(data, folder, texts):
 
 
 def described(data):
+    """Return the sizes of a data set and its fingerprint, a hash of its content."""
     n = data.n_train
     return {
         "n_train": n,
@@ -75,7 +78,7 @@ PARTS = ("X_train", "Y_train", "X_test", "Y_test")
 
 
 def make(job):
-    """Make a data set and write it where the other processes read it."""
+    """Make a data set and write it where the other processes read it; return its sizes, and time and memory."""
     start = time.perf_counter()
     if "read" in job["make"]:
         data = read_real(job["make"]["read"])
@@ -102,12 +105,13 @@ def make(job):
 
 
 def read_real(folder):
+    """Return the data set of a folder with train.txt.gz and test.txt.gz."""
     folder = Path(folder)
     return read_dataset(folder / "train.txt.gz", folder / "test.txt.gz", name=folder.name)
 
 
 def frequent_part(data, n_labels):
-    """The most frequent labels, with the training rows that have one of them, and all test rows."""
+    """Return a data set with the most frequent labels, the training rows that have one of them, and all test rows."""
     counts = np.bincount(data.Y_train.indices, minlength=data.n_labels)
     kept = np.sort(np.argsort(-counts, kind="stable")[:n_labels])
     Y_train, Y_test = sp.csr_array(data.Y_train[:, kept]), sp.csr_array(data.Y_test[:, kept])
@@ -116,6 +120,7 @@ def frequent_part(data, n_labels):
 
 
 def read_part(job, part):
+    """Return a matrix that :func:`make` wrote."""
     arrays = [np.load(Path(job["data"]) / f"{part}.{name}.npy") for name in ("data", "indices", "indptr")]
     width = job["about"]["n_features" if part[0] == "X" else "n_labels"]
     return sp.csr_array(tuple(arrays), shape=(arrays[2].size - 1, width))

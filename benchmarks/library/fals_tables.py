@@ -82,15 +82,17 @@ PAPER_SECONDS = {  # its table 4: RF, LASSO, FALS, all on a processor
 
 
 def values_of(run, measure):
+    """Return a measure of each fit of a run."""
     return [fit["measures"][measure] for fit in run["fits"]]
 
 
 def mean_of(run, measure):
+    """Return the mean of a measure over the fits of a run."""
     return statistics.fmean(values_of(run, measure))
 
 
 def measured(part):
-    """{data: {method: run}}, in the order of the points."""
+    """Return {data: {method: run}}, in the order of the points."""
     found = {}
     for run in studies.done(part):
         found.setdefault(run["data"], {})[run["method"]] = run
@@ -98,31 +100,35 @@ def measured(part):
 
 
 def seeds_text(part):
+    """Return the numbers of seeds in words."""
     counts = sorted({len(run["fits"]) for run in studies.done(part)})
     return " or ".join(str(n) for n in counts) if counts else "no"
 
 
 def paper_value(data, measure, method):
+    """Return the paper's value of a measure, or None."""
     if data not in PAPER or method not in PAPER_METHODS:
         return None
     return PAPER[data][measure][PAPER_METHODS.index(method)]
 
 
 def four(value):
+    """Return a number with four decimals."""
     return f"{value:.4f}"
 
 
 def complete(found, methods):
-    """Data sets on which all of the methods came to an end."""
+    """Return the data sets on which all of the methods came to an end."""
     return [data for data, runs in found.items() if all(method in runs for method in methods)]
 
 
 def averages(found, names, methods, measure):
+    """Return the mean of a measure over data sets, for each method."""
     return {method: statistics.fmean(mean_of(found[data][method], measure) for data in names) for method in methods}
 
 
 def verdict(found, methods, measures):
-    """In which measures FALS is better than all features, on average over data sets."""
+    """Return a sentence: in which measures FALS is better than all features, on average over data sets."""
     names = complete(found, (*methods, ALL, "FALS"))
     if not names:
         return ""
@@ -139,6 +145,7 @@ def verdict(found, methods, measures):
 
 
 def table_reproduction(part):
+    """Return the tables of the part "reproduction" as Markdown."""
     found = measured(part)
     methods = [method for method in METHODS if any(method in runs for runs in found.values())]
     texts = [
@@ -163,6 +170,7 @@ def table_reproduction(part):
 
 
 def measure_table(found, methods, measure):
+    """Return the table of one measure: data sets down, methods across."""
     best = max if MEASURES[measure][1] else min
     rows = []
     for data, runs in found.items():
@@ -194,7 +202,7 @@ def measure_table(found, methods, measure):
 
 
 def differences_text(found):
-    """How far our values are from the paper's, by the way ties are broken."""
+    """Return sentences on how far our values are from the paper's, by the way ties are broken."""
     lines = []
     ways = {"at random": FOUR, "as scikit-learn": FOUR_OF_SCIKIT_LEARN}
     rows = []
@@ -217,6 +225,7 @@ def differences_text(found):
 
 
 def seconds_table(found, methods):
+    """Return the table of the seconds of selecting, and of training the trees."""
     rows = []
     for data, runs in found.items():
         row = [data]
@@ -232,7 +241,7 @@ def seconds_table(found, methods):
 
 
 def significance(found, methods):
-    """Wilcoxon's test between methods over data sets: {measure: p, methods by methods}."""
+    """Test whether methods differ over data sets (Wilcoxon); return {measure: p-values, methods by methods}."""
     import pandas as pd
 
     names = complete(found, methods)
@@ -247,7 +256,7 @@ def significance(found, methods):
 
 
 def significance_text(found, methods):
-    """FALS against the others by Wilcoxon's test; the paper's Figure 7 has all pairs."""
+    """Return sentences on FALS against the others by Wilcoxon's test; the paper's Figure 7 has all pairs."""
     tests, names = significance(found, methods), complete(found, methods)
     if not tests or "FALS" not in methods:
         return ""
@@ -261,7 +270,7 @@ def significance_text(found, methods):
 
 
 def pictures(name, part):
-    """The paper's Figure 7 for the comparison: files of documentation."""
+    """Return {file name: SVG}: the paper's Figure 7 for the part "reproduction", nothing for other parts."""
     if name != "reproduction":
         return {}
     found = measured(part)
@@ -271,7 +280,7 @@ def pictures(name, part):
 
 
 def diagrams(tests):
-    """SVG: for each measure the methods on a circle, joined where the test does not tell them apart."""
+    """Return an SVG: for each measure the methods on a circle, joined where the test does not tell them apart."""
     width, height, radius, ink = 300, 260, 78, "#7A868F"  # a grey that is readable on white and on black
     shapes = []
     for place, (measure, p) in enumerate(tests.items()):
@@ -302,6 +311,7 @@ def diagrams(tests):
 
 
 def table_time(part):
+    """Return the tables of the part "time" as Markdown."""
     rows, notes = [], []
     for run in studies.done(part, what="time"):
         fals = statistics.median(run["fals_s"])
@@ -334,7 +344,7 @@ def table_time(part):
 
 
 def limit_text(run):
-    """What was asked of FALS on this data, and whether it is so."""
+    """Return what time was asked of FALS on this data, and whether it was met."""
     most = MOST_S.get(run["data"])
     if most is None:
         return ""
@@ -357,18 +367,20 @@ def limit_text(run):
 
 
 def phase_medians(run):
-    """Seconds of each phase, medians over seeds."""
+    """Return the seconds of each phase, medians over seeds."""
     names = list(dict.fromkeys(itertools.chain.from_iterable(fit["phases"] for fit in run["fits"])))
     return {name: statistics.median(fit["phases"].get(name, 0.0) for fit in run["fits"]) for name in names}
 
 
 def size_on(run, axis):
+    """Return the size of a run on an axis: N, D, L or H."""
     return {
         "N": run["n_rows"], "D": run["D"], "L": run["L"], "H": run["fits"][0]["n_hidden"],
     }[axis]  # fmt: skip
 
 
 def table_scaling(part):
+    """Return the tables of the part "scaling" as Markdown."""
     runs = studies.done(part)
     if not runs:
         return ""
@@ -407,6 +419,7 @@ def table_scaling(part):
 
 
 def table_patterns(part):
+    """Return the tables of the part "patterns" as Markdown."""
     found = measured(part)
     variants = [name for name in VARIANTS if any(name in runs for runs in found.values())]
     measures = (*FOUR, "micro-AUC")
@@ -438,6 +451,7 @@ def table_patterns(part):
 
 
 def table_share(part):
+    """Return the tables of the part "share" as Markdown."""
     texts = [
         f"Trees on the first features of one selection, ties broken at random: means over {seeds_text(part)} random "
         "2:1 splits. MI: mutual information."
@@ -458,6 +472,7 @@ def table_share(part):
 
 
 def table_similarity(part):
+    """Return the tables of the part "similarity" as Markdown."""
     texts = [
         "How alike selections of the same training rows are, label by label (the paper's Figure 4): FALS with one seed "
         "and with another, and FALS against variants and rivals; median, and the middle half of the values over labels "
@@ -478,6 +493,7 @@ def table_similarity(part):
 
 
 def table_leaves(part):
+    """Return the tables of the part "leaves" as Markdown."""
     texts = [
         f"The trees above grow until leaves are pure, as scikit-learn's do by default; the paper says nothing about "
         f"its own. Ties broken at random; mean and 95 % interval over {seeds_text(part)} random 2:1 splits."

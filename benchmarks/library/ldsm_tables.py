@@ -56,21 +56,23 @@ AXIS_TITLES = {
 
 
 def all_params(job):
-    """All parameters of a job's model but those that differ from fit to fit; so defaults are written down too."""
+    """Return all parameters of a job's model, defaults included, without those that differ from fit to fit."""
     params = MODELS[job["model"]]().get_params() | job["params"]
     return {name: value for name, value in params.items() if name not in ("random_state", "n_jobs")}
 
 
 def of_fits(run, name):
+    """Return a value of each fit of a run."""
     return [fit[name] for fit in run["fits"]]
 
 
 def mean_text(run, *names):
+    """Return the means of all precisions over the fits, as texts."""
     return [tables.spread(of_fits(run, name), statistics.fmean, tables.points) for name in names]
 
 
 def settings_text(params):
-    """Trees, passes, size and arity, and what else is not as in the reference."""
+    """Return trees, passes, size and arity in words, and what else is not as in the reference."""
     params = all_params({"model": "LdSM", "params": params})
     text = (
         f"{params['n_estimators']} {'tree' if params['n_estimators'] == 1 else 'trees'}, E={params['n_epochs']}, "
@@ -83,22 +85,25 @@ def settings_text(params):
 
 
 def as_words(params):
+    """Return parameters as Markdown."""
     return ", ".join(f"`{name}={value!r}`" for name, value in params.items()) or "–"
 
 
 def seeds_text(part):
+    """Return the number of seeds in words."""
     most = max((len(run.get("fits", ())) for run in part["runs"]), default=0)
     return "1 seed" if most == 1 else f"{most} seeds, least and largest in brackets"
 
 
 def reference_figures(run):
-    """PROGRAM_FIGURES of every fit."""
+    """Return a list of values, one per fit, for each of PROGRAM_FIGURES."""
     measures = [of_fits(run, name) for name in PROGRAM_FIGURES[:4]]
     depth = [max(fit["depths"]) for fit in run["fits"]]
     return [*measures, depth, *([fit[name] / fit["n_trees"] for fit in run["fits"]] for name in ("train_s", "ms"))]
 
 
 def table_reference(part):
+    """Return the table of the part "reference" as Markdown."""
     rows = []
     for run in studies.done(part):
         one, found = REFERENCES[run["reference"]], reference_figures(run)
@@ -129,6 +134,7 @@ def table_reference(part):
 
 
 def table_settings(part):
+    """Return the tables of the part "settings" as Markdown."""
     rows = []
     for name in dict.fromkeys(run["data"] for run in part["runs"]):
         runs = [run for run in studies.done(part, data=name) if "row" in run]
@@ -168,6 +174,7 @@ def table_settings(part):
 
 
 def table_others(part):
+    """Return the table of the part "others" as Markdown."""
     return mixtures.table(part, PAPER)
 
 
@@ -176,6 +183,7 @@ def minus(ours, theirs):
 
 
 def table_beside(part):
+    """Return the table of the part "beside-plt" as Markdown."""
     rows = []
     for run in studies.done(part):
         said = settings_text(run["params"]) if run["model"] == "LdSM" else ""
@@ -202,6 +210,7 @@ def table_beside(part):
 
 
 def table_workers(part):
+    """Return the table of the part "workers" as Markdown."""
     rows = []
     for run in studies.done(part):
         one, two = run["seconds"]["1"], run["seconds"]["2"]
@@ -213,11 +222,12 @@ def table_workers(part):
 
 
 def growing(run, axis):
-    """What grows along an axis."""
+    """Return the size of a run that grows along an axis."""
     return run[SIZES[axis]] if axis in SIZES else run["params"][OWN[axis][0]]
 
 
 def median_of(run, name):
+    """Return the median of a value over the fits of a run."""
     return statistics.median(of_fits(run, name))
 
 
@@ -228,6 +238,7 @@ GROWS = {
 
 
 def on_axis(part, axis):
+    """Return the runs along an axis, the smallest first."""
     return sorted((run for run in studies.done(part) if axis in run["axes"]), key=lambda run: growing(run, axis))
 
 
@@ -255,6 +266,7 @@ def exponents(part):
 
 
 def table_scaling(part):
+    """Return the tables of the part "scaling" as Markdown."""
     base = part["base"]
     sizes = ", ".join(f"{axis} = {base[name]:,}" for axis, name in SIZES.items())
     texts = [
@@ -292,6 +304,7 @@ def table_scaling(part):
 
 
 def node_text(part):
+    """Return the table of the time of nodes, as Markdown."""
     runs = [run for run in studies.done(part, what="nodes") if any("few_s" in fit for fit in run["fits"])]
     if not runs:
         return ""
@@ -324,6 +337,7 @@ def node_text(part):
 
 
 def table_depth(part):
+    """Return the table of the part "depth" as Markdown."""
     rows, met = [], 0
     for run in studies.done(part):
         least = math.log(max(2, run["labels_with_rows"]), run["params"]["arity"])

@@ -22,9 +22,11 @@ ALONE = {True: ("-P", "-s"), False: ("-I",)}
 
 
 def environment(threads, kernels=None):
-    """Environment of a measuring process: as many threads for everything, and xmlcore only for its own.
+    """Return the environment variables of a measuring process.
 
-    OpenBLAS is left to choose its kernels by the processor, whatever the calling environment has told it.
+    All libraries get ``threads`` threads. With ``kernels``, the folder of compiled kernels, the process finds xmlcore
+    in this checkout. OpenBLAS is left to choose its code by the processor, whatever the calling environment has told
+    it.
     """
     variables = {
         name: value
@@ -39,26 +41,26 @@ def environment(threads, kernels=None):
 
 
 def without_paths(text):
-    """The text with file paths reduced to the file's name: what is written down is not about one machine."""
+    """Return a text in which file paths are reduced to the file's name: results are not about one machine."""
     return re.sub(r"(?:/[\w.@+~-]+)+/([\w.@+~-]+)", r"\1", text)
 
 
 def complaint(done):
-    """Why a process failed, in one line."""
+    """Return why a process failed, in one line."""
     lines = [line.strip() for line in done.stderr.strip().splitlines() if line.strip()]
     how = f"ended by signal {-done.returncode}" if done.returncode < 0 else f"exit code {done.returncode}"
     return without_paths(f"{how}: {lines[-1][:300]}" if lines else how)
 
 
 class Clock:
-    """Processor time from now on: of the whole machine, and of the processes that were started here."""
+    """Measure processor time from now on: of the whole machine, and of the processes that were started here."""
 
     def __init__(self):
         self.start, self.busy, self.own = time.perf_counter(), self._busy(), self._own()
 
     @staticmethod
     def _busy():
-        """Seconds that the machine's processors were busy; None where the system does not tell."""
+        """Return the seconds that the machine's processors were busy; None where the system does not tell."""
         try:
             user, nice, system, _, _, irq, softirq, steal = map(
                 int, Path("/proc/stat").read_text().split(maxsplit=9)[1:9]
@@ -69,11 +71,12 @@ class Clock:
 
     @staticmethod
     def _own():
+        """Return the seconds of processor time of this process and of those that it started."""
         found = os.times()
         return found.user + found.system + found.children_user + found.children_system
 
     def share_of_others(self):
-        """Share of the machine's processor time that went to other programs."""
+        """Return the share of the machine's processor time that went to other programs."""
         busy = self._busy()
         if busy is None:
             return None
@@ -82,6 +85,7 @@ class Clock:
 
 
 def machine():
+    """Return a description of this machine: processor, cores, memory in GiB, system."""
     cpu = platform.processor()
     try:
         found = re.search(r"model name\s*:\s*(.+)", Path("/proc/cpuinfo").read_text())
@@ -98,7 +102,7 @@ def machine():
 
 @cache
 def blas():
-    """NumPy's BLAS in a measuring process, and the processor that its kernels were written for."""
+    """Return NumPy's BLAS in a measuring process, and the processor that its code was written for."""
     code = (
         "import json, numpy, threadpoolctl; "
         "print(json.dumps([x for x in threadpoolctl.threadpool_info() if x['user_api'] == 'blas']))"
@@ -109,7 +113,7 @@ def blas():
 
 
 def code_now():
-    """Version of the sources as they are on disk now."""
+    """Return the version of the sources as they are on disk now."""
     return hash_of(ROOT / "xmlcore")
 
 
@@ -118,12 +122,13 @@ GB = 1e9
 
 
 def memory_peak():
+    """Return the peak memory of this process since the last reset, in bytes; None where the system does not tell."""
     found = contestant.memory_now()
     return None if found is None else found[1]
 
 
 def limit_memory(most):
-    """Let the process fail rather than take more than so many bytes of memory of its own."""
+    """Let the process fail rather than take more than ``most`` bytes of memory of its own; None: no limit."""
     if most is None:
         return
     try:

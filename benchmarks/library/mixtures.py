@@ -20,7 +20,7 @@ PLACES = (1, 3, 5)
 
 
 def decision_trees(X, Y, X_rest, seed, threads, params):
-    """LdSM's scores, by which it ranks: shares of label occurrences, re-ranked where that is on."""
+    """Return the scores by which LdSM ranks: shares of label occurrences, re-ranked where that is on."""
     model = LdSM(**params, random_state=seed, n_jobs=threads).fit(X, Y)
     labels, values = model.predict_topk(X_rest, Y.shape[1])
     scores = np.zeros(labels.shape, np.float32)
@@ -30,11 +30,15 @@ def decision_trees(X, Y, X_rest, seed, threads, params):
 
 
 def label_tree(X, Y, X_rest, seed, threads, params):
+    """Return the probabilities of PLT."""
     return PLT(**params, random_state=seed, n_jobs=threads).fit(X, Y).predict_proba(X_rest).toarray()
 
 
 def perceptron(X, Y, X_rest, seed, threads, params):
-    """The network of FALS; one feature for all labels, from two rows, is the least that it selects."""
+    """Return the probabilities of the network of FALS.
+
+    FALS also selects features; it is asked for as little as possible: one feature for all labels, from two rows.
+    """
     least = {"n_features": 1, "pattern": "FAMS", "scoring": "sampled", "n_scored_rows": 2}
     params = dict(params)
     length = np.float32(params.pop("row_length", 1.0))
@@ -44,6 +48,7 @@ def perceptron(X, Y, X_rest, seed, threads, params):
 
 
 def randomised_trees(X, Y, X_rest, seed, threads, params):
+    """Return the shares of labels that extremely randomised trees predict."""
     from sklearn.ensemble import ExtraTreesRegressor  # of 0 and 1: its leaves hold shares, as histograms do
 
     model = ExtraTreesRegressor(random_state=seed, n_jobs=threads, **params)
@@ -51,7 +56,10 @@ def randomised_trees(X, Y, X_rest, seed, threads, params):
 
 
 def kernel_ridge(X, Y, X_rest, seed, threads, params):
-    """Between rows weighted by inverse document frequency; ``seed`` and ``threads`` change nothing."""
+    """Return what kernel ridge regression predicts, between rows weighted by inverse document frequency.
+
+    ``seed`` and ``threads`` change nothing.
+    """
     from sklearn.feature_extraction.text import TfidfTransformer
     from sklearn.kernel_ridge import KernelRidge
 
@@ -72,12 +80,12 @@ OWN = {"perceptron": {"row_length"}}  # beside those of the model
 
 
 def check(others):
-    """Complain about entries that could not be measured, or told apart, before anything is measured.
+    """Raise an error for entries that could not be measured, or told apart, before anything is measured.
 
     Raises
     ------
     ValueError
-        Of the first; the message names it.
+        Names the first such entry.
     """
     names = [TREES, ALL]
     for one in others:
@@ -97,7 +105,7 @@ def check(others):
 
 
 def measure(job, folds):
-    """Each method, alone and with the trees, on rows held out and on the test rows.
+    """Measure each method, alone and mixed with the trees, on rows held out and on the test rows.
 
     Parameters
     ----------
@@ -105,6 +113,11 @@ def measure(job, folds):
         "params" of the trees, "others": name, method and params of each; "seeds" for the test rows.
     folds : callable
         From the number of rows to pairs (rows to train on, rows held out).
+
+    Returns
+    -------
+    dict
+        "fits": for each split "where", "seed", and what :func:`one_split` returns.
     """
     (X, Y), test = read_rows(job, "train"), read_rows(job, "test")
     fits = [
@@ -116,6 +129,10 @@ def measure(job, folds):
 
 
 def one_split(job, train, rest, seed):
+    """Train all methods on some rows and measure them on others.
+
+    Returns {"alone": precisions of each method, "with_trees": precisions of each method mixed with the trees}.
+    """
     members = [{"name": TREES, "method": "LdSM", "params": job["params"]}, *job["others"]]
     found, trees, everything = {"alone": {}, "with_trees": {}}, None, 0.0
     for one in members:
@@ -132,19 +149,20 @@ def one_split(job, train, rest, seed):
 
 
 def as_shares(scores):
-    """Scores without negative ones, those of a row adding up to 1."""
+    """Return scores with negative ones replaced by 0, those of each row divided by their sum."""
     scores = np.maximum(scores, 0.0)
     return scores / np.maximum(scores.sum(axis=1, keepdims=True), 1e-12)
 
 
 def precisions(Y, scores):
+    """Return P@1, P@3 and P@5 of scores, in percent."""
     best = np.argsort(-scores, axis=1, kind="stable")[:, : max(PLACES)]
     found = 100 * metrics.precision_at_k(Y, best, max(PLACES))
     return [float(found[place - 1]) for place in PLACES]
 
 
 def table(part, paper):
-    """Markdown; ``paper``: data set -> P@1, P@3, P@5."""
+    """Return the table of the part as Markdown; ``paper`` has the paper's P@1, P@3, P@5 for each data set."""
     rows = []
     for run in studies.done(part):
         for one in [{"name": TREES}, *run["others"], {"name": ALL}]:
@@ -167,6 +185,6 @@ def table(part, paper):
 
 
 def text(run, where, kind, name):
-    """P@1 / P@3 / P@5, means over the fits; empty when the method was not measured so."""
+    """Return P@1 / P@3 / P@5 as text, means over the fits; an empty text when the method was not measured so."""
     found = [fit[kind][name] for fit in run["fits"] if fit["where"] == where and name in fit[kind]]
     return " / ".join(map(tables.points, np.mean(found, axis=0))) if found else ""

@@ -33,13 +33,13 @@ EVERYWHERE = "all points"
 
 
 def exponent(xs, ys):
-    """Slope of log y against log x by least squares.
+    """Return the slope of log y against log x by least squares: the power of x with which y grows.
 
     Returns
     -------
     dict, or None with fewer than three different x
         "exponent", its standard error "error" (of a straight line through points with independent errors of one size),
-        "last", the slope of the last step, and "range", largest x over smallest.
+        "last", the slope of the last step, and "range", largest x divided by smallest.
     """
     order = np.argsort(xs, kind="stable")
     x, y = np.log(np.asarray(xs, float)[order]), np.log(np.asarray(ys, float)[order])
@@ -90,7 +90,7 @@ FITS = (
 
 
 def fits(results):
-    """All exponents: dicts of :func:`exponent` with "what", "against", "axis" and "arity"."""
+    """Return all exponents: dicts of :func:`exponent` with "what", "against", "axis" and "arity"."""
     found = []
     for what, against, axes in FITS:
         for axis in axes:
@@ -107,7 +107,7 @@ def fits(results):
 
 
 def on_axis(results, axis):
-    """Complete runs along an axis, by what grows."""
+    """Return the complete runs along an axis, ordered by what grows."""
     runs = [run for run in results["runs"] if "failed" not in run]
     runs = [run for run in runs if (REAL not in run["axes"] if axis == EVERYWHERE else axis in run["axes"])]
     names = SCALED.get(axis, ("n_train",))
@@ -115,10 +115,12 @@ def on_axis(results, axis):
 
 
 def markdown(results):
+    """Return all tables of the results as Markdown."""
     return scaling_markdown(results) if results["kind"] == "scaling" else amazon_markdown(results)
 
 
 def about_text(results):
+    """Return sentences on when, where and how the results were measured."""
     params = ", ".join(f"{name}={value!r}" for name, value in results["params"].items())
     lines = [
         f"{tables.measured_text(results)} One tree, `{params}`. "
@@ -135,6 +137,7 @@ def about_text(results):
 
 
 def scaling_markdown(results):
+    """Return all tables of the study as Markdown."""
     base = results["base"]
     sizes = ", ".join(f"{SYMBOLS[name]} = {base[name]:,}" for name in SYMBOLS)
     parts = [
@@ -153,6 +156,7 @@ def scaling_markdown(results):
 
 
 def exponents_table(results):
+    """Return the table of exponents."""
     found = fits(results)
     arities = sorted({fit["arity"] for fit in found})
     rows = []
@@ -176,7 +180,7 @@ def exponents_table(results):
 
 
 def verdict(what, against, by_arity):
-    """Whether exponents of one axis meet the target, for each arity where they differ; "" without a target."""
+    """Return whether exponents of an axis meet the target, by arity if that differs; an empty text without a target."""
     if (what, against) not in WANTED:
         return ""
     _, least, most = WANTED[what, against]
@@ -187,7 +191,7 @@ def verdict(what, against, by_arity):
 
 
 def verdicts(results):
-    """Targets and outcome in words, a line for each."""
+    """Return targets and outcomes in words, a line for each."""
     found, lines = fits(results), []
     for (what, against), (wanted, _, _) in WANTED.items():
         said = {}
@@ -202,14 +206,17 @@ def verdicts(results):
 
 
 def as_exponent(fit):
+    """Return an exponent with its error as text."""
     return f"{fit['exponent']:.2f} ± {fit['error']:.2f}"
 
 
 def as_last(fit):
+    """Return the slope of the last step as text."""
     return "–" if fit["last"] is None else f"{fit['last']:.2f}"
 
 
 def axis_table(results, axis):
+    """Return the table of the runs along an axis."""
     runs = on_axis(results, axis)
     if not runs:
         return ""
@@ -233,10 +240,12 @@ def axis_table(results, axis):
 
 
 def clustering_s(run):
+    """Return the seconds that a run spent on clustering labels."""
     return sum(seconds for phase, seconds in run["phases_s"].items() if "luster" in phase)
 
 
 def amazon_markdown(results):
+    """Return all tables of the data set of Amazon-670K's size as Markdown."""
     data, parts = results["data"], [about_text(results)]
     scale = "" if results["scale"] == 1 else f" **Rows and labels at {results['scale']:g} of the full size.**"
     parts.append(

@@ -37,7 +37,7 @@ class Study(NamedTuple):
 
 
 def run_part(study, name, options, keep=lambda part: None):
-    """Measure all points of a part; ``keep`` gets it after each."""
+    """Measure all points of a part, and return the part with its runs; ``keep`` gets it after each run."""
     part = machine.header(name, options.threads) | {"quick": options.quick}
     points = study.parts[name].plan(options)
     part["absent"] = sorted({one.named["data"] for one in points if not there(one)})
@@ -72,19 +72,19 @@ def run_part(study, name, options, keep=lambda part: None):
 
 
 def merged(study, results, name, part):
-    """The results with a part in the place of what stood under its name; in the study's order."""
+    """Return the results with a part in the place of what stood under its name, in the study's order."""
     known = results.get("parts", {}) | {name: part}
     return {"format": 1, "parts": {one: known[one] for one in study.parts if one in known}}
 
 
 def as_json(results):
-    """JSON with a line for each run."""
+    """Return results as JSON with a line for each run."""
     parts = ",\n".join(f"{json.dumps(name)}: {files.as_json(part).rstrip()}" for name, part in results["parts"].items())
     return f'{{"format": {results["format"]}, "parts": {{\n{parts}\n}}}}\n'
 
 
 def done(part, **named):
-    """The runs of a part that came to an end, those of which all of ``named`` is true."""
+    """Return the runs of a part that came to an end and whose fields have the values in ``named``."""
     return [
         run
         for run in part["runs"]
@@ -93,7 +93,7 @@ def done(part, **named):
 
 
 def part_markdown(study, name, part):
-    """All that is said about one part."""
+    """Return all that is said about one part, as Markdown."""
     lines = [] if part["complete"] else [f"**Stopped after {len(part['runs'])} of {part['planned']} points.**"]
     if part["quick"] and name not in study.without_trial_line:
         lines.append(f"**A trial: {study.trial}.**")
@@ -112,7 +112,7 @@ def markdown(study, results):
 
 
 def read_options(study, arguments=None, more=lambda parser: None, check=lambda parser, options: None):
-    """Options of the command line; ``more`` adds some, ``check`` looks at what was given."""
+    """Return the options of the command line; ``more`` adds some, ``check`` looks at what was given."""
     parser = argparse.ArgumentParser(
         prog=f"python -m benchmarks.{study.name}",
         description=study.about,
