@@ -35,9 +35,10 @@ def _first_at_least(values, n, value):
 
 @kernel
 def _own_scores(true, ids, scores, own):
-    """Write the scores of the true labels into ``own``.
+    """Write the scores that a row gives to its true labels into ``own``, float64.
 
-    ``true`` and ``ids`` are in rising order. If ``ids`` is empty, ``scores`` holds the scores of all labels.
+    ``true`` are the true labels, and ``ids`` and ``scores`` the stored entries, both in rising order of labels. If
+    ``ids`` is empty, ``scores`` holds the scores of all labels. A label that is not stored has the score 0.
     """
     at = 0
     for i in range(true.size):
@@ -51,7 +52,7 @@ def _own_scores(true, ids, scores, own):
 
 @kernel
 def _first_of_score(ids, scores, score, n_labels):
-    """Return the smallest label id that has this score."""
+    """Return the smallest label id whose score is ``score``; for ``ids`` and ``scores`` see :func:`_own_scores`."""
     if ids.size == 0 and scores.size > 0:
         for label in range(scores.size):
             if scores[label] == score:
@@ -68,8 +69,21 @@ def _first_of_score(ids, scores, score, n_labels):
 
 @kernel
 def count_rows(y_ptr, y_ids, ptr, ids, scores, n_labels, counts):
-    """Write a row of ``counts``, float64 (n, N_COUNTS), for each row; n_labels is at least 1.
+    """Count, for each row, what the measures of the order of labels need.
 
+    Parameters
+    ----------
+    y_ptr : int64 (n + 1,), y_ids : int32
+        The true labels of each row, ascending.
+    ptr : int64 (n + 1,), ids : int32, scores : float64
+        The scores, see the top of the file.
+    n_labels : int
+        At least 1.
+    counts : float64 (n, N_COUNTS)
+        Written: the columns MISORDERED, TIED, ... of each row.
+
+    Notes
+    -----
     The distinct scores of a row's true labels are sorted as levels, and each label is counted at its level or between
     two levels. With s stored entries and t true labels a row takes O((s + t) log t) time.
     """

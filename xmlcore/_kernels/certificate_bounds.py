@@ -122,21 +122,21 @@ def ancestor_products(first_child, n_children, depth, weight_ptr, weight_feature
         for e in range(weight_ptr[v], weight_ptr[v + 1]):
             dense[weight_features[e]] = weight_values[e]
         first = v
-        last = v + 1
-        while first < last:
+        stop = v + 1
+        while first < stop:
             next_first = np.int64(0)
-            next_last = np.int64(0)
-            for u in range(first, last):
+            next_stop = np.int64(0)
+            for u in range(first, stop):
                 total = 0.0
                 for e in range(weight_ptr[u], weight_ptr[u + 1]):
                     total += dense[weight_features[e]] * weight_values[e]
                 gram[gram_ptr[u] + depth[v] - 1] = total
                 if n_children[u] > 0:
-                    if next_last == 0:
+                    if next_stop == 0:
                         next_first = np.int64(first_child[u])
-                    next_last = np.int64(first_child[u]) + n_children[u]
+                    next_stop = np.int64(first_child[u]) + n_children[u]
             first = next_first
-            last = next_last
+            stop = next_stop
         for e in range(weight_ptr[v], weight_ptr[v + 1]):
             dense[weight_features[e]] = 0.0
     return gram_ptr, gram
@@ -162,10 +162,12 @@ def cap_maximum(along, square, cosine, sine, rounding):
 
 @inlined
 def margin_error(error, bias, terms, square, chord):
-    """Return the largest error of a node's float32 margin, for all rows in the cap.
+    """Return the largest error of a node's margin in float32, for all rows in the cap.
 
-    By the Cauchy-Schwarz inequality the sum of |weight * value| is at most ``terms``, the sum for the row itself, plus
-    |w| times ``chord``, the distance of the unit vectors; and at most |w|.
+    ``error`` and ``bias`` are those of the node, see :class:`Nodes`; ``square`` is |w|^2 for its weights w. ``terms``
+    is the sum of |weight * value| for the row itself, and ``chord`` the largest distance of a unit vector in the cap
+    from the row. By the Cauchy-Schwarz inequality the sum of |weight * value| for any row in the cap is at most
+    ``terms`` + |w| ``chord``, and at most |w|.
     """
     length = np.sqrt(square)
     return error * (abs(bias) + min(length, terms + chord * length))

@@ -190,7 +190,7 @@ def root_bounds(search, row):
 
 @inlined
 def margin_of(nodes, v, row):
-    """Return the margin of node v for a dense row, and the sum of the absolute values of its products."""
+    """Return the margin of node v for a row, and the sum of the absolute values of its products; row: float64 (D,)."""
     margin = nodes.bias[v]
     terms = 0.0
     for e in range(nodes.weight_ptr[v], nodes.weight_ptr[v + 1]):
@@ -202,7 +202,10 @@ def margin_of(nodes, v, row):
 
 @inlined
 def multiply_with_path(nodes, v, place, path_weights, cross, at):
-    """Write the inner products of node v's weights with those of the path into ``cross[at]``."""
+    """Write the inner products of node v's weights with those of each node of the path into ``cross[at]``.
+
+    For ``place`` and ``path_weights`` see :func:`weights_by_place`; ``cross`` is float64 (m, d).
+    """
     cross[at] = 0.0
     for e in range(nodes.weight_ptr[v], nodes.weight_ptr[v + 1]):
         feature = place[nodes.weight_features[e]]
@@ -224,7 +227,11 @@ def path_to(nodes, leaf):
 
 @kernel
 def weights_by_place(nodes, path, place):
-    """Number the features of the path's nodes in ``place``; return their weights: float32 (numbers, d)."""
+    """Return the weights of a path's nodes over the features that occur in them: float32 (n_places, d).
+
+    The features are numbered from 0 on. The number of a feature, its place, is written into ``place``, int32 (D,),
+    which must be -1 for all features.
+    """
     n_places = 0
     for k in range(path.size):
         for e in range(nodes.weight_ptr[path[k]], nodes.weight_ptr[path[k] + 1]):

@@ -15,7 +15,7 @@ ROUNDING = 1e-9  # upper bound of the relative rounding error of a sum, much lar
 
 @kernel
 def row_square(terms, values, weight):
-    """Return the squared length of a row in the space of centroids."""
+    """Return the squared length of a row in the space of centroids, where ``weight`` has a factor for each term."""
     total = 0.0
     for a in range(terms.size):
         total += (weight[terms[a]] * values[a]) ** 2
@@ -30,7 +30,10 @@ def _better(score, k, other, other_k):
 
 @kernel
 def _sink(scores, ids, n, i):
-    """Restore a heap of n classes, in which the worst class is the first, after the class at position i changed."""
+    """Restore a heap of n classes after the class at position i changed.
+
+    ``scores`` and ``ids`` hold the classes; the worst class is the first of the heap.
+    """
     while True:
         worst, left = i, 2 * i + 1
         for child in (left, left + 1):
@@ -118,12 +121,15 @@ def nearest(terms, values, index, room, scores, ids):
 
 
 @kernel
-def _add_products(terms, values, index, first, last, product):
-    """Add to ``product`` the products of a row with all centroids over the terms from ``first`` to last - 1."""
+def _add_products(terms, values, index, first, stop, product):
+    """Add the products of a row with all centroids over the terms from ``first`` to ``stop`` - 1 to ``product``.
+
+    ``terms`` and ``values`` are the row; ``product`` is float64 (K,), before the centroids are scaled.
+    """
     ptr, classes, sums, weight = index.ptr, index.classes, index.sums, index.weight
     for a in range(terms.size):
         t = terms[a]
-        if first <= t < last:
+        if first <= t < stop:
             x = np.float64(values[a]) * weight[t] * weight[t]
             for p in range(ptr[t], ptr[t + 1]):
                 product[classes[p]] += x * sums[p]
@@ -131,10 +137,22 @@ def _add_products(terms, values, index, first, last, product):
 
 @kernel(fastmath={"nnan", "nsz"})  # allows vector instructions; the order of sums stays
 def group_scores(product, scale, square, twice, scores, tops):
-    """Fill ``scores`` with |x|² minus the squared distance of each class, and ``tops`` with each group's largest."""
+    """Compute the score of each class and the largest score of each group of GROUP classes.
+
+    Parameters
+    ----------
+    product : float64 (K,)
+        Products of the row with the centroids before they are scaled.
+    scale, square : float64 (K,)
+        See ClassIndex.
+    twice : float
+        2, divided by the length of the row if rows are scaled to length 1.
+    scores : float64 (K,), tops : float64 (groups,)
+        Written. A score is |x|² minus the squared distance of the row x from the centroid.
+    """
     for g in range(tops.size):
-        last, top = min(product.size, (g + 1) * GROUP), -np.inf
-        for k in range(g * GROUP, last):
+        stop, top = min(product.size, (g + 1) * GROUP), -np.inf
+        for k in range(g * GROUP, stop):
             score = twice * product[k] * scale[k] - square[k]
             scores[k] = score
             top = score if score > top else top
@@ -143,7 +161,10 @@ def group_scores(product, scale, square, twice, scores, tops):
 
 @kernel
 def _best(room, scores, ids):
-    """Collect the classes of largest ``room.partial`` as a heap; classes without rows have -inf there."""
+    """Write the classes with the largest scores ``room.partial`` into ``scores`` and ``ids``, as a heap.
+
+    Classes without rows have the score -inf and are left out.
+    """
     partial, tops, kept, worst = room.partial, room.tops, 0, -np.inf
     for g in range(tops.size):
         if tops[g] < worst or tops[g] == -np.inf:
@@ -157,9 +178,10 @@ def _best(room, scores, ids):
 
 @kernel
 def _nearest_of_survivors(terms, values, index, twice, most, room, scores, ids):
-    """Find the nearest centroids from products without the frequent terms.
+    """Find the nearest centroids from products without the frequent terms, which are added where they can matter.
 
-    Returns False when more than ``most`` classes can be among them; then ``scores`` and ``ids`` are not complete.
+    Returns False when more than ``most`` classes can be among the nearest; then ``scores`` and ``ids`` are not
+    complete. For the other arguments see :func:`nearest` and :func:`group_scores`.
     """
     partial, tops, reach, far, q = room.partial, room.tops, index.reach, index.far, ids.size
     group_scores(room.product, index.scale, index.square, twice, partial, tops)
@@ -195,7 +217,11 @@ def _nearest_of_survivors(terms, values, index, twice, most, room, scores, ids):
 
 @kernel
 def _complete(terms, values, k, index, twice, product):
-    """Return the score of a class after adding the frequent terms, summed in the order of :func:`_add_products`."""
+    """Return the score of class k after adding the frequent terms to ``product[k]``.
+
+    The terms are summed in the order of :func:`_add_products`, so the score has the same bits. See
+    :func:`group_scores`.
+    """
     ptr, classes = index.ptr, index.classes
     total = product[k]
     for a in range(terms.size):
@@ -209,7 +235,11 @@ def _complete(terms, values, k, index, twice, product):
 
 @kernel
 def _nearest_of_touched(terms, values, index, twice, room, scores, ids):
-    """Find the nearest centroids where few classes share a term with the row, without a pass over all classes."""
+    """Find the nearest centroids where few classes share a term with the row, without a pass over all classes.
+
+    The classes that share a term get their scores from the postings. Of the others, the best are the first in
+    ``index.order``. For the arguments see :func:`nearest` and :func:`group_scores`.
+    """
     ptr, classes, sums, weight = index.ptr, index.classes, index.sums, index.weight
     scale, square, order, product, touched = index.scale, index.square, index.order, room.product, room.touched
     count, left, kept = 0, ids.size, 0
@@ -239,7 +269,10 @@ def _nearest_of_touched(terms, values, index, twice, room, scores, ids):
 
 @kernel
 def _offer(score, k, scores, ids, kept):
-    """Add a class to the heap if it is among the q best classes so far; return the number of classes in the heap."""
+    """Add class k to a heap of the q best classes if it is among them; return the number of classes in the heap.
+
+    ``scores`` and ``ids`` have room for q classes, of which ``kept`` are taken. The heap is in order once it is full.
+    """
     q = ids.size
     if kept < q:
         scores[kept], ids[kept] = score, k

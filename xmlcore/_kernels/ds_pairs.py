@@ -7,8 +7,8 @@ from xmlcore._kernels.ds_features import all_features, longest_of, sums_by_class
 
 
 @kernel
-def pair_block(x, sample, first, last, leave_out, class_size, by_class, index, more, tree, pairs, signs):
-    """Compute the pairs of copies first to last - 1 of examples: the paper's transformation T, as differences.
+def pair_block(x, sample, first, stop, leave_out, class_size, by_class, index, more, tree, pairs, signs):
+    """Compute the pairs of copies ``first`` to ``stop`` - 1 of examples: the paper's transformation T, as differences.
 
     Parameters
     ----------
@@ -16,7 +16,7 @@ def pair_block(x, sample, first, last, leave_out, class_size, by_class, index, m
         CSR rows.
     sample : Sample
         ``rows`` int64 (M,), ``classes`` int32 (M,), and ``adversaries`` int32 (M, kappa), rising in each row.
-    first, last : int
+    first, stop : int
     leave_out : bool
         Whether the example is first subtracted from the sums of its own class.
     class_size : int64 (K,)
@@ -35,8 +35,8 @@ def pair_block(x, sample, first, last, leave_out, class_size, by_class, index, m
     (ptr, terms, values), rows, own_class, adversaries = x, sample.rows, sample.classes, sample.adversaries
     kappa, n_features = adversaries.shape[1], pairs.shape[1]
     classes, features = np.empty(kappa + 1, np.int32), np.empty((kappa + 1, n_features))
-    found = np.empty((kappa + 1, longest_of(ptr, rows[first:last])))
-    for i in range(first, last):
+    found = np.empty((kappa + 1, longest_of(ptr, rows[first:stop])))
+    for i in range(first, stop):
         a, b, y = ptr[rows[i]], ptr[rows[i] + 1], own_class[i]
         own = 0
         while own < kappa and adversaries[i, own] < y:

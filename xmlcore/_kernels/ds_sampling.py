@@ -16,7 +16,7 @@ S11 = np.uint64(11)
 
 
 @kernel
-def draw_copies(labels, expected, seed, first, last, copies):
+def draw_copies(labels, expected, seed, first, stop, copies):
     """Round the expected number of copies of each example up or down at random.
 
     Parameters
@@ -25,11 +25,11 @@ def draw_copies(labels, expected, seed, first, last, copies):
         The class of each example.
     expected : float64 (K,)
         The expected number of copies of an example of each class.
-    seed, first, last : int
+    seed, first, stop : int
     copies : int64 (m,)
-        Filled from first to last - 1. Example i draws from stream i under ``seed``.
+        Filled from ``first`` to ``stop`` - 1. Example i draws from stream i under ``seed``.
     """
-    for i in range(first, last):
+    for i in range(first, stop):
         share = expected[labels[i]]
         whole = math.floor(share)
         _, u = uniform(stream(seed, i))
@@ -37,8 +37,8 @@ def draw_copies(labels, expected, seed, first, last, copies):
 
 
 @kernel
-def draw_adversaries(labels, start, candidates, place, seed, first, last, out):
-    """Draw classes other than its own for each copy of examples first to last - 1, by Floyd's algorithm.
+def draw_adversaries(labels, start, candidates, place, seed, first, stop, out):
+    """Draw classes other than its own for each copy of examples ``first`` to ``stop`` - 1, by Floyd's algorithm.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def draw_adversaries(labels, start, candidates, place, seed, first, last, out):
         The classes to draw from.
     place : int32 (K,)
         The position of each class in ``candidates``.
-    seed, first, last : int
+    seed, first, stop : int
     out : int32 (copies, kappa)
         Filled: each row is a set of classes drawn uniformly, in rising order. kappa is at most C - 1.
     """
@@ -62,7 +62,7 @@ def draw_adversaries(labels, start, candidates, place, seed, first, last, out):
         np.empty(size, np.int64),
         np.full(size, -1, np.int64),
     )  # a hash table; a slot is free unless it has this copy's number
-    for i in range(first, last):
+    for i in range(first, stop):
         state, own = stream(seed, i), place[labels[i]]
         for copy in range(start[i], start[i + 1]):
             for j in range(n - kappa, n):
@@ -82,14 +82,14 @@ def draw_adversaries(labels, start, candidates, place, seed, first, last, out):
 
 
 @kernel
-def near_others(x, sample, first, last, class_size, by_class, index, others, kept):
-    """Find the candidates of copies first to last - 1, after the example was subtracted from its own class.
+def near_others(x, sample, first, stop, class_size, by_class, index, others, kept):
+    """Find the candidates of copies ``first`` to ``stop`` - 1, after the example was subtracted from its own class.
 
     Parameters
     ----------
     x, sample, class_size, by_class, index
         See :func:`xmlcore._kernels.ds_pairs.pair_block`. The adversaries of the sample are not read.
-    first, last : int
+    first, stop : int
     others : int32 (M, q - 1)
         Filled: the nearest classes other than the copy's own class, nearest first.
     kept : bool (M,)
@@ -100,8 +100,8 @@ def near_others(x, sample, first, last, class_size, by_class, index, others, kep
     width = min(q + 1, index.order.size)
     room, scores = scratch(index.total.size), np.empty(width)
     near, features = np.empty(width, np.int32), np.empty((2, N_FEATURES))
-    found, two = np.empty((2, longest_of(ptr, rows[first:last]))), np.empty(2, np.int32)
-    for i in range(first, last):
+    found, two = np.empty((2, longest_of(ptr, rows[first:stop]))), np.empty(2, np.int32)
+    for i in range(first, stop):
         a, b, y = ptr[rows[i]], ptr[rows[i] + 1], own_class[i]
         nearest(terms[a:b], values[a:b], index, room, scores, near)
         n = 0

@@ -30,7 +30,7 @@ class LabelNetwork(NamedTuple):
     into: np.ndarray  # (D, H), weights before the hidden units
     bias: np.ndarray  # (H,), of the hidden units
     out_of: np.ndarray  # (H,), weights after the hidden units
-    last: np.ndarray  # (1,), bias of the output
+    output_bias: np.ndarray  # (1,)
 
 
 @kernel(error_model="numpy")
@@ -52,13 +52,13 @@ def train_binary(x, order, batch_size, member, schedule, options, state, network
         State of the random numbers for dropout.
     network : LabelNetwork
     """
-    (ptr, columns, values), (into, bias, out_of, last) = x, network
+    (ptr, columns, values), (into, bias, out_of, output_bias) = x, network
     rates, tail, l2 = schedule.rates, schedule.tail, options.l2
     D, H = into.shape
     kind = into.dtype.type
     m_into, v_into = np.zeros_like(into), np.zeros_like(into)
-    small = np.zeros((3, 2 * H + 1), into.dtype)  # gradient and both moments of bias, out_of and last
-    rest = np.empty((1, 2 * H + 1), into.dtype)  # bias, out_of and last
+    small = np.zeros((3, 2 * H + 1), into.dtype)  # gradient and both moments of bias, out_of and output_bias
+    rest = np.empty((1, 2 * H + 1), into.dtype)  # bias, out_of and output_bias
     done, place = np.zeros(D, np.int32), np.zeros(D, np.int32)
     everything = np.arange(D).astype(np.int32)
     hidden = np.empty((batch_size, H), into.dtype)
@@ -72,26 +72,27 @@ def train_binary(x, order, batch_size, member, schedule, options, state, network
             catch_up(features, done, step, tail, into, m_into, v_into, 0, H)
             first_layer(ptr, columns, values, rows, into, bias, 0, H, hidden)
             small[0] = 0
-            state = gradients(hidden, rows, member, options, state, out_of, last, small[0])
+            state = gradients(hidden, rows, member, options, state, out_of, output_bias, small[0])
             sparse_step(
                 features, feature_ptr, entry_rows, entry_values, hidden, rates[step], l2, into, m_into, v_into, 0, H
             )
             for feature in features:
                 done[feature] = step + 1
-            rest[0, :H], rest[0, H : 2 * H], rest[0, 2 * H] = bias, out_of, last[0]
+            rest[0, :H], rest[0, H : 2 * H], rest[0, 2 * H] = bias, out_of, output_bias[0]
             for h in range(H):
                 small[0, H + h] += kind(l2) * out_of[h]
             dense_step(small[:1], rates[step], 0.0, rest, small[1:2], small[2:])
-            bias[:], out_of[:], last[0] = rest[0, :H], rest[0, H : 2 * H], rest[0, 2 * H]
+            bias[:], out_of[:], output_bias[0] = rest[0, :H], rest[0, H : 2 * H], rest[0, 2 * H]
             step += 1
     catch_up(everything, done, step, tail, into, m_into, v_into, 0, H)
 
 
 @kernel
 def with_absent(features, feature_ptr, n_features):
-    """Return a list of entries by feature, extended by the features without an entry.
+    """Extend a list of entries by feature, see ``by_feature``, by the features without an entry.
 
-    Weight decay changes the weights of these features as well.
+    Weight decay changes the weights of these features as well. Returns ``features`` int32 (D,) and ``feature_ptr``
+    int64 (D + 1,).
     """
     n_present, n_entries = features.size, feature_ptr[-1]
     seen = np.zeros(n_features, np.bool_)
@@ -108,18 +109,22 @@ def with_absent(features, feature_ptr, n_features):
 
 
 @kernel(error_model="numpy")
-def gradients(hidden, rows, member, options, state, out_of, last, small):
-    """Compute the gradients of one batch.
+def gradients(hidden, rows, member, options, state, out_of, output_bias, small):
+    """Compute the gradients of one batch of B rows, for H hidden units, and add or write them in place.
 
     Parameters
     ----------
     hidden : (at least B, H)
-        The sums that reach the hidden units; replaced by the gradient of the loss by these sums.
+        The sums that reach the hidden units, for each row; replaced by the gradient of the loss by these sums.
     rows : int64 (B,)
-    member, options, state, out_of, last
+    member, options
         See :func:`train_binary`.
+    state : uint64
+        State of the random numbers for dropout.
+    out_of : (H,), output_bias : (1,)
+        See :class:`LabelNetwork`.
     small : (2 H + 1,)
-        The gradients of the hidden units' biases, of ``out_of`` and of ``last`` are added.
+        The gradients of the hidden units' biases, of ``out_of`` and of ``output_bias`` are added.
 
     Returns
     -------
@@ -131,23 +136,23 @@ def gradients(hidden, rows, member, options, state, out_of, last, small):
     kind = small.dtype.type
     grow = kind(1.0 / (1.0 - dropout))
     for b in range(rows.size):
-        own = hidden[b]
-        margin = last[0]
+        values_of_row = hidden[b]
+        margin = output_bias[0]
         for h in range(H):
-            value = own[h]
+            value = values_of_row[h]
             value = max(value, kind(0)) if relu else kind(1) / (kind(1) + np.exp(-value))
             if dropout > 0:
                 state, chance = rng.uniform(state)
                 value = value * grow if chance >= dropout else kind(0)
-            own[h] = value
+            values_of_row[h] = value
             margin += value * out_of[h]
         delta = kind(1) / (kind(1) + np.exp(-margin)) - kind(member[rows[b]])
         delta /= kind(rows.size)
         small[2 * H] += delta
         for h in range(H):
-            value = own[h]
+            value = values_of_row[h]
             small[H + h] += delta * value
             rise = (grow if value > 0 else kind(0)) if relu else value * (kind(1) - value / grow)
-            own[h] = delta * out_of[h] * rise
-            small[h] += own[h]
+            values_of_row[h] = delta * out_of[h] * rise
+            small[h] += values_of_row[h]
     return state

@@ -1,7 +1,7 @@
 """FALS, training the network: sparse rows through the first layer, and the steps of Adam.
 
 The weights of the first layer are (D, H): one row for each feature. Threads share the work by columns, ``first`` to
-``last`` - 1; what a column gets does not depend on how the columns are divided.
+``stop`` - 1; what a column gets does not depend on how the columns are divided.
 
 Kernels that divide use NumPy's rules for division (``error_model="numpy"``). Python's rules test for 0 before each
 division, which keeps the loops from using vector instructions and made them ten times slower.
@@ -72,20 +72,33 @@ def by_feature(ptr, columns, values, rows, place):
 
 
 @kernel
-def first_layer(ptr, columns, values, rows, weights, bias, first, last, out):
-    """Fill out[b, h] with bias[h] plus the product of row b and weights[:, h], for h from first to last - 1."""
+def first_layer(ptr, columns, values, rows, weights, bias, first, stop, out):
+    """Compute the sums that reach hidden units ``first`` to ``stop`` - 1 of the first layer, for some rows.
+
+    Parameters
+    ----------
+    ptr, columns, values
+        CSR rows.
+    rows : int64 (B,)
+        The rows to compute.
+    weights : (D, H), bias : (H,)
+    first, stop : int
+    out : (at least B, H)
+        Columns ``first`` to ``stop`` - 1 of row b are written: bias[h] plus the product of row ``rows[b]`` and
+        weights[:, h].
+    """
     for b in range(rows.size):
-        own = out[b, first:last]
-        own[:] = bias[first:last]
+        own = out[b, first:stop]
+        own[:] = bias[first:stop]
         for i in range(ptr[rows[b]], ptr[rows[b] + 1]):
             value = values[i]
-            weight = weights[columns[i], first:last]
+            weight = weights[columns[i], first:stop]
             for h in range(own.size):
                 own[h] += value * weight[h]
 
 
 @kernel(error_model="numpy")
-def catch_up(features, done, step, tail, weights, mean, square, first, last):
+def catch_up(features, done, step, tail, weights, mean, square, first, stop):
     """Make up for the steps of Adam that were skipped because the weights had no gradient.
 
     Without a gradient both moments only shrink, and the steps of a weight are a geometric series. ``tail[s]`` is its
@@ -94,11 +107,17 @@ def catch_up(features, done, step, tail, weights, mean, square, first, last):
     Parameters
     ----------
     features : int32 (U,)
+        The features whose weights are brought up to date.
     done : int32 (D,)
         The step up to which each feature's weights are right. It is not changed here, as other threads read it for
         their columns.
     step : int
         The number of steps done by now.
+    tail : float64 (steps + 1,)
+    weights, mean, square : (D, H)
+        The weights and the two moments of Adam: running means of the gradient and of its square. Columns ``first`` to
+        ``stop`` - 1 are changed.
+    first, stop : int
     """
     epsilon = weights.dtype.type(EPSILON)
     for feature in features:
@@ -107,7 +126,7 @@ def catch_up(features, done, step, tail, weights, mean, square, first, last):
             continue
         along = weights.dtype.type(tail[done[feature]] - DECAY**missed * tail[step])
         shrink_1, shrink_2 = weights.dtype.type(BETA_1**missed), weights.dtype.type(BETA_2**missed)
-        w, m, v = weights[feature, first:last], mean[feature, first:last], square[feature, first:last]
+        w, m, v = weights[feature, first:stop], mean[feature, first:stop], square[feature, first:stop]
         for h in range(w.size):
             w[h] -= along * m[h] / (np.sqrt(v[h]) + epsilon)
             m[h] *= shrink_1
@@ -115,22 +134,35 @@ def catch_up(features, done, step, tail, weights, mean, square, first, last):
 
 
 @kernel(error_model="numpy")
-def sparse_step(features, feature_ptr, entry_rows, entry_values, delta, rate, l2, weights, mean, square, first, last):
-    """Make one step of Adam on the weights of the features that some row has; the gradient is x times delta (B, H)."""
+def sparse_step(features, feature_ptr, entry_rows, entry_values, delta, rate, l2, weights, mean, square, first, stop):
+    """Make one step of Adam on the weights of the features that some row of a batch has.
+
+    Parameters
+    ----------
+    features, feature_ptr, entry_rows, entry_values
+        The entries of the batch by feature, see :func:`by_feature`.
+    delta : (B, H)
+        The gradient of the loss by the sums that reach the hidden units. The gradient by the weights of a feature is
+        the sum of its values times the rows of ``delta``.
+    rate, l2 : float
+        Step size and weight decay.
+    weights, mean, square, first, stop
+        See :func:`catch_up`.
+    """
     kind = weights.dtype.type
     epsilon, decay = kind(EPSILON), kind(l2)
     keep_1, keep_2, new_1, new_2 = kind(BETA_1), kind(BETA_2), kind(1.0 - BETA_1), kind(1.0 - BETA_2)
     size = kind(rate)
-    gradient = np.empty(last - first, weights.dtype)
+    gradient = np.empty(stop - first, weights.dtype)
     for u in range(features.size):
-        w = weights[features[u], first:last]
-        m = mean[features[u], first:last]
-        v = square[features[u], first:last]
+        w = weights[features[u], first:stop]
+        m = mean[features[u], first:stop]
+        v = square[features[u], first:stop]
         for h in range(w.size):
             gradient[h] = decay * w[h]
         for i in range(feature_ptr[u], feature_ptr[u + 1]):
             value = entry_values[i]
-            d = delta[entry_rows[i], first:last]
+            d = delta[entry_rows[i], first:stop]
             for h in range(w.size):
                 gradient[h] += value * d[h]
         for h in range(w.size):
@@ -142,7 +174,7 @@ def sparse_step(features, feature_ptr, entry_rows, entry_values, delta, rate, l2
 
 @kernel(error_model="numpy")
 def dense_step(gradient, rate, l2, weights, mean, square):
-    """Make one step of Adam; all arrays are (n, m)."""
+    """Make one step of Adam on all weights; the arrays, see :func:`catch_up`, have the shape (n, m)."""
     kind = weights.dtype.type
     epsilon, decay, size = kind(EPSILON), kind(l2), kind(rate)
     keep_1, keep_2, new_1, new_2 = kind(BETA_1), kind(BETA_2), kind(1.0 - BETA_1), kind(1.0 - BETA_2)
@@ -157,7 +189,17 @@ def dense_step(gradient, rate, l2, weights, mean, square):
 
 @kernel
 def take_labels(ptr, labels, rows, scale, delta):
-    """Replace probabilities p in ``delta`` (B, L) by (p - y) * scale, where y is 1 for the labels of the row."""
+    """Replace probabilities p of B rows by (p - y) * scale, in place, where y is 1 for the labels of the row, else 0.
+
+    Parameters
+    ----------
+    ptr, labels
+        The labels of all rows (CSR).
+    rows : int64 (B,)
+    scale : float
+    delta : (B, L)
+        The probabilities; changed.
+    """
     for b in range(rows.size):
         own = delta[b]
         for i in range(ptr[rows[b]], ptr[rows[b] + 1]):

@@ -61,10 +61,11 @@ def enlarged(array, filled, size):
 
 @inlined
 def add_dense(x, i, by_column, margins):
-    """Add a row's products with a node's weights, found by column, to the M margins.
+    """Add the products of row i with a node's weights to the margins of the M children.
 
-    Sums of 2 and 4 children are kept in registers; the order of additions is the same for any M. Indices are unsigned:
-    Numba checks whether signed ones are negative.
+    ``by_column`` has the weights of all columns of the model, M for each column, see :func:`send_rows`. Sums of 2 and 4
+    children are kept in registers; the order of additions is the same for any M. Indices are unsigned: Numba checks
+    whether signed ones are negative.
     """
     M = np.uint64(margins.size)
     x_columns, x_values = x.columns, x.values
@@ -103,9 +104,10 @@ def add_dense(x, i, by_column, margins):
 
 @inlined
 def add_sparse(x, i, columns, weights, start, end, margins):
-    """Add a row's products with a node's weights, which are searched for, to the M margins.
+    """Do the work of :func:`add_dense`, with weights that are searched for.
 
-    The node has ``columns[start:end]``; ``start`` and ``end`` are uint64.
+    The node has weights in ``columns[start:end]``, ascending, and those of ``columns[at]`` begin at ``weights[M *
+    at]``. ``start`` and ``end`` are uint64.
     """
     M = np.uint64(margins.size)
     for t in range(np.uint64(x.ptr[i]), np.uint64(x.ptr[i + 1])):
@@ -117,7 +119,10 @@ def add_sparse(x, i, columns, weights, start, end, margins):
 
 @inlined
 def direct(margins):
-    """Return the children whose margin reaches the threshold, as bits; without any, the child of largest margin."""
+    """Return the set of children that a row goes to, as bits: those whose margin reaches the threshold.
+
+    If no margin does, the row goes to the child of the largest margin.
+    """
     bits = 0
     best = 0
     for c in range(margins.size):

@@ -22,7 +22,7 @@ class TrainingRows(NamedTuple):
 
 
 class NodeRows(NamedTuple):
-    """The m rows of one node and their labels, in the node's own numbering."""
+    """The m rows of one node and their labels, whose columns and labels are numbered from 0 on."""
 
     ptr: np.ndarray  # int64 (m + 1,)
     columns: np.ndarray  # uint32
@@ -39,28 +39,29 @@ def gather_lists(ptr, ids, rows, place):
 
     Parameters
     ----------
-    ptr, ids : lists of all rows
+    ptr : int64 (N + 1,), ids : int32
+        The lists of all rows: that of row r is ``ids[ptr[r] : ptr[r + 1]]``.
     rows : int32 (m,)
+        The rows whose lists are copied.
     place : int32, scratch
         One entry for each possible id; all -1 before and after.
 
     Returns
     -------
-    own_ptr : int64 (m + 1,)
-    own : uint32
-        The new numbers: places in ``kept``.
+    new_ptr : int64 (m + 1,), copied : uint32
+        The copied lists, with the new numbers in place of ids.
     kept : int32
-        The ids that occur, ascending.
+        The ids that occur, ascending: number i stands for ``kept[i]``.
 
     Notes
     -----
     Takes O(n log n) time for n entries, whatever the number of possible ids is.
     """
     m = rows.size
-    own_ptr = np.zeros(m + 1, np.int64)
+    new_ptr = np.zeros(m + 1, np.int64)
     for r in range(m):
-        own_ptr[r + 1] = own_ptr[r] + ptr[rows[r] + 1] - ptr[rows[r]]
-    kept = np.empty(min(own_ptr[m], place.size), np.int32)
+        new_ptr[r + 1] = new_ptr[r] + ptr[rows[r] + 1] - ptr[rows[r]]
+    kept = np.empty(min(new_ptr[m], place.size), np.int32)
     count = 0
     for r in range(m):
         for t in range(ptr[rows[r]], ptr[rows[r] + 1]):
@@ -71,30 +72,30 @@ def gather_lists(ptr, ids, rows, place):
     kept = np.sort(kept[:count])
     for i in range(count):
         place[kept[i]] = i
-    own = np.empty(own_ptr[m], np.uint32)
+    copied = np.empty(new_ptr[m], np.uint32)
     out = 0
     for r in range(m):
         for t in range(ptr[rows[r]], ptr[rows[r] + 1]):
-            own[out] = place[ids[t]]
+            copied[out] = place[ids[t]]
             out += 1
     for i in range(count):
         place[kept[i]] = -1
-    return own_ptr, own, kept
+    return new_ptr, copied, kept
 
 
 @kernel
 def gather_values(ptr, values, rows):
-    """Copy the values that belong to the lists of :func:`gather_lists`."""
+    """Copy the values that belong to the lists of some rows, see :func:`gather_lists`; return them, row after row."""
     size = 0
     for r in range(rows.size):
         size += ptr[rows[r] + 1] - ptr[rows[r]]
-    own = np.empty(size, values.dtype)
+    copied = np.empty(size, values.dtype)
     out = 0
     for r in range(rows.size):
         for t in range(ptr[rows[r]], ptr[rows[r] + 1]):
-            own[out] = values[t]
+            copied[out] = values[t]
             out += 1
-    return own
+    return copied
 
 
 @kernel

@@ -9,7 +9,10 @@ from xmlcore._kernels.ldsm_reaching import enlarged
 
 @kernel
 def most_labels(forest, ptr, leaves, n_labels, n_trees):
-    """Return an upper bound of the number of labels that each row's leaves have: int64 (n,)."""
+    """Return an upper bound of the number of labels that the leaves of each row have: int64 (n,).
+
+    For the arguments see :func:`label_shares`.
+    """
     hist_ptr = forest.hist_ptr
     n = (ptr.size - 1) // n_trees
     out = np.zeros(n, np.int64)

@@ -48,9 +48,10 @@ class _State(NamedTuple):
 
 @inlined
 def meet_row(node, i, state, M):
-    """Raise the scales of the row's columns, in the first epoch; return the row's squared norm in scaled values.
+    """Raise the scales of the columns of row i to the row's values; return its squared norm in scaled values.
 
-    The weights of a column shrink when its scale grows, so that what they add to a margin stays as large.
+    This is called in the first epoch, with M children. The weights of a column shrink when its scale grows, so that
+    what they add to a margin stays as large.
     """
     columns, values = node.columns, node.values
     weights, scale, ratio = state.weights, state.scale, state.ratio
@@ -72,8 +73,21 @@ def meet_row(node, i, state, M):
 
 @kernel(error_model="numpy", forceinline=True, _nrt=False)  # no check for zero divisors: those are at least TINY
 def learn(node, i, child, target, rate, state, settings):
-    """Update the regressor of a child on row ``i``; return its margin after the update.
+    """Update the regressor of a child on row i; return its margin after the update.
 
+    Parameters
+    ----------
+    node : NodeRows
+    i, child : int
+    target : float
+        The value, 0 or 1, that the sigmoid of the margin should have.
+    rate : float
+        Learning rate.
+    state : _State, changed
+    settings : NodeSettings
+
+    Notes
+    -----
     The row's weights are copied to ``own`` first, so that the arithmetic runs over entries side by side. Indices are
     unsigned: Numba checks whether signed ones are negative.
     """
@@ -125,7 +139,7 @@ def learn(node, i, child, target, rate, state, settings):
 
 @kernel
 def start_training(node, settings, seed, number):
-    """Return the state of a node before training: random weights, all else 0."""
+    """Return the state of a node before training: random weights from a stream of random numbers, all else 0."""
     kind = node.values.dtype
     M = settings.arity
     weights = np.empty(M * (node.n_columns + 1), kind)
@@ -144,7 +158,10 @@ def start_training(node, settings, seed, number):
 
 @kernel
 def scaled_norms(node, state, norms):
-    """Compute the rows' squared norms again, with the scales that the columns have after the first epoch."""
+    """Write the squared norm of each row into ``norms``, with the scales of columns after the first epoch.
+
+    The values that are divided by these scales are written into ``state.ratio``.
+    """
     for i in range(node.ptr.size - 1):
         norms[i] = 1.0
         for t in range(node.ptr[i], node.ptr[i + 1]):

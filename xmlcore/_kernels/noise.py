@@ -109,20 +109,22 @@ def normal_pair(row_state, j):
 
 
 @kernel
-def add_to_all(indptr, indices, data, first, last, n_features, ids, seed, sigma, out_indices, out):
-    """Write rows ``first`` to ``last - 1`` with noise on every feature, present or not.
+def add_to_all(indptr, indices, data, first, stop, n_features, ids, seed, sigma, out_indices, out):
+    """Write rows ``first`` to ``stop - 1`` with noise on every feature, present or not.
 
     Parameters
     ----------
-    indptr, indices, data : CSR of X
+    indptr, indices, data
+        CSR rows of X.
+    first, stop : int
     n_features : int
     ids : int64 (n,)
         Ids of all rows of X; the noise of a row depends on its id.
     seed : uint64
     sigma : float32
         Standard deviation.
-    out_indices : int32, out : float32; both (n * n_features,)
-        Row i is written from place i * n_features on.
+    out_indices : int32 (n * n_features,), out : float32 (n * n_features,)
+        Row i is written from position i * n_features on.
 
     Returns
     -------
@@ -130,7 +132,7 @@ def add_to_all(indptr, indices, data, first, last, n_features, ids, seed, sigma,
         Number of values that became 0.
     """
     zeros = 0
-    for i in range(first, last):
+    for i in range(first, stop):
         state = stream(seed ^ GAUSSIAN, ids[i])
         row = out[i * n_features : (i + 1) * n_features]
         for j in range(n_features // 2):
@@ -149,13 +151,13 @@ def add_to_all(indptr, indices, data, first, last, n_features, ids, seed, sigma,
 
 
 @kernel
-def add_to_present(indptr, indices, data, first, last, ids, seed, sigma, out):
-    """Write rows ``first`` to ``last - 1`` with noise on their present features, the same as in :func:`add_to_all`.
+def add_to_present(indptr, indices, data, first, stop, ids, seed, sigma, out):
+    """Write rows ``first`` to ``stop - 1`` with noise on their present features, the same as in :func:`add_to_all`.
 
     Parameters
     ----------
     out : float32 (nnz,)
-        Written at the places of ``data``. For the other parameters see :func:`add_to_all`.
+        Each value is written at its position in ``data``. For the other parameters see :func:`add_to_all`.
 
     Returns
     -------
@@ -163,7 +165,7 @@ def add_to_present(indptr, indices, data, first, last, ids, seed, sigma, out):
         Number of values that became 0.
     """
     zeros = 0
-    for i in range(first, last):
+    for i in range(first, stop):
         state = stream(seed ^ GAUSSIAN, ids[i])
         for t in range(indptr[i], indptr[i + 1]):
             a, b = normal_pair(state, indices[t] >> 1)
@@ -219,7 +221,7 @@ def draw_word(state, x, start, end, added, n_added, reference):
 
 @inlined
 def insert_sorted(added, values, n_added, feature, value):
-    """Insert a new feature into the first ``n_added``, which ascend; return the new number of features."""
+    """Insert a feature with its value into the first ``n_added`` features, which ascend; return their new number."""
     at = n_added
     while at > 0 and added[at - 1] > feature:
         added[at] = added[at - 1]
@@ -248,8 +250,8 @@ def longest_rows(indptr, ids, seed, rate):
 
 
 @kernel
-def change_words(x, first, last, ids, change, reference, out):
-    """Write rows ``first`` to ``last - 1`` with words dropped, swapped and inserted.
+def change_words(x, first, stop, ids, change, reference, out):
+    """Write rows ``first`` to ``stop - 1`` with words dropped, swapped and inserted.
 
     Each row has a state made of the seed and its id. Under that state, feature f has the random stream f, and
     insertion s, from 0, the stream ``INSERTIONS + 1 + s``. The features are changed first, in ascending order; then
@@ -264,12 +266,12 @@ def change_words(x, first, last, ids, change, reference, out):
     out : Changed
     """
     most = 0
-    for i in range(first, last):
+    for i in range(first, stop):
         n = x.ptr[i + 1] - x.ptr[i]
         most = max(most, 2 * n + 1)
     added = np.empty(most, np.int32)
     values = np.empty(most, np.float32)
-    for i in range(first, last):
+    for i in range(first, stop):
         start = x.ptr[i]
         end = x.ptr[i + 1]
         row_state = stream(change.seed ^ WORDS, ids[i])
@@ -301,7 +303,11 @@ def change_words(x, first, last, ids, change, reference, out):
 
 @inlined
 def merge_added(out, start, kept, added, values, n_added):
-    """Merge new features into the kept ones from ``start`` to ``kept - 1``, from the last to the first, in place."""
+    """Merge the features that a row got into those that it kept, in place, so that all ascend.
+
+    The row kept the features ``out.features[start:kept]`` and got ``added[:n_added]``; ``out.values`` and ``values``
+    are their values. The merge goes from the largest feature to the smallest, so nothing is overwritten.
+    """
     place = kept + n_added - 1
     kept -= 1
     n_added -= 1
@@ -319,7 +325,17 @@ def merge_added(out, start, kept, added, values, n_added):
 
 @kernel
 def close_gaps(at, counts, out_indices, out, indptr):
-    """Move the changed rows together, in place, and write their ``indptr``, int64 (n + 1,)."""
+    """Move changed rows together, in place.
+
+    Parameters
+    ----------
+    at, counts : int64 (n,)
+        Row i has ``counts[i]`` entries from position ``at[i]`` on.
+    out_indices : int32, out : float32
+        Features and values of the entries; moved.
+    indptr : int64 (n + 1,)
+        Written: where each row begins afterwards.
+    """
     place = 0
     indptr[0] = 0
     for i in range(counts.size):

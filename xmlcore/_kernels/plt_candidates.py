@@ -21,7 +21,19 @@ class Known(NamedTuple):
 
 @part
 def score_of_label(tree, loss, x, row, r, leaf, known, scratch):
-    """Return the log of a leaf's path product for the r-th row; store the margins and scores of the path's nodes."""
+    """Return the log of a leaf's path product for a row; store the margins and scores of the path's nodes.
+
+    Parameters
+    ----------
+    tree, loss, x
+        See :func:`xmlcore._kernels.plt_search.search_best_first`.
+    row, r : int
+        The row's index in ``x``; its number among the rows of the call, by which ``known.state`` tells rows apart.
+    leaf : int
+        A node.
+    known : Known
+    scratch : Scratch
+    """
     v = leaf
     length = 0
     while known.state[v] != 2 * r + 1:
@@ -104,9 +116,14 @@ def merge_candidates(offered):
 
 @kernel
 def best_candidates(ptr, labels, scores, out_labels, out_scores):
-    """Insert each row's candidates into its k best labels, ``out_labels`` and ``out_scores`` (n, k).
+    """Insert each row's candidates into its k best labels; a candidate that is among them already is skipped.
 
-    Empty places have label -1. A candidate that is among the k best already is skipped.
+    Parameters
+    ----------
+    ptr : int64 (n + 1,), labels : int32, scores : float64
+        The candidates of each row.
+    out_labels : int32 (n, k), out_scores : float64 (n, k)
+        The k best labels of each row, changed. Empty places have label -1.
     """
     k = out_labels.shape[1]
     for i in range(ptr.size - 1):

@@ -64,11 +64,12 @@ def assign_balanced(similarity, capacity, clusters):
 
 @kernel
 def split_in_two(similarity, clusters):
-    """Cluster 0 for the half (rounded up) of the labels that are most similar, 1 for the rest; equal ones by place.
+    """Split labels into two halves: cluster 0 gets those most similar to centroid 0, and one more if n is odd.
 
     Parameters
     ----------
-    similarity : float32 (n,), to centroid 0 rather than 1
+    similarity : float32 (n,)
+        How much more similar each label is to centroid 0 than to centroid 1. Among equals the first come first.
     clusters : int32 (n,), written
     """
     n = similarity.size
@@ -106,7 +107,20 @@ def add_label(sums, x, i, cluster, sign):
 
 @kernel
 def draw_members(x, sums, clusters, n_clusters, seed, number):
-    """Put one label into each cluster: labels drawn at random, those with a representation first."""
+    """Put one label into each cluster: labels drawn at random, those with a representation first.
+
+    Parameters
+    ----------
+    x : LocalRows
+        The representations of the labels.
+    sums : Sums
+        Zeros; the labels are added.
+    clusters : int32 (n,)
+        Written for the labels drawn.
+    n_clusters : int
+    seed, number : int
+        The stream of random numbers.
+    """
     n = clusters.size
     order = np.arange(n).astype(np.int32)
     shuffle(order, stream(seed, number))
@@ -122,7 +136,7 @@ def draw_members(x, sums, clusters, n_clusters, seed, number):
 
 @kernel
 def lengths_of_sums(sums, n_features, lengths):
-    """Write the length of each cluster's sum to ``lengths``."""
+    """Write the Euclidean length of each cluster's sum into ``lengths``, float64 (k,)."""
     k = lengths.size
     lengths[:] = 0.0
     for first in range(0, k, sums.lanes):

@@ -53,7 +53,10 @@ class Lanes(NamedTuple):
 
 @part
 def visit_for_one(x, i, weights, bias_at, dual, settings):
-    """Move the dual variable of row i to its optimum, for a single child; return how far it was away."""
+    """Move the dual variable of row i to its optimum, for a single child; return its distance from the optimum before.
+
+    The weights follow the change. For the arguments see :func:`descend`.
+    """
     start = x.ptr[i]
     end = x.ptr[i + 1]
     q = x.squares[i]
@@ -89,7 +92,10 @@ def visit_for_one(x, i, weights, bias_at, dual, settings):
 
 @part
 def visit_for_sixteen(x, i, weights, bias_at, dual, used, lanes, settings):
-    """Move the dual variables of row i to their optimum, for sixteen children; return how far they were away."""
+    """Move the dual variables of row i to their optima, for sixteen children; return the largest distance before.
+
+    The weights follow the changes. For the arguments see :func:`descend`; ``lanes`` is working memory.
+    """
     at = i * LANES
     q = x.squares[i]
     C = settings.C
@@ -115,10 +121,14 @@ def visit_for_sixteen(x, i, weights, bias_at, dual, used, lanes, settings):
 def visit_rows(x, order, awake, weights, bias_at, dual, used, lanes, settings):
     """Visit the first ``awake`` rows of ``order``; move those that are not near their optimum to its front.
 
+    To visit a row is to move its dual variables to their optimum. For the arguments see :func:`descend`.
+
     Returns
     -------
-    violation : float32, the largest distance from an optimum that was met
-    kept : int, how many rows are not near their optimum
+    violation : float32
+        The largest distance from an optimum that was met.
+    kept : int
+        How many rows are not near their optimum.
     """
     violation = ZERO
     kept = 0

@@ -34,12 +34,25 @@ class Dense(NamedTuple):
 
 @part
 def add_path(nodes, loss, leaf, has_values, dense, n_used):
-    """Add the gradients of the log factors on a leaf's path to ``dense.gradient``.
+    """Add the gradient of the sum of log factors on a leaf's path, by the row, to ``dense.gradient``.
+
+    Parameters
+    ----------
+    nodes : FlatNodes
+    loss, leaf : int
+    has_values : bool
+        Whether the row has a value other than 0; without, only the log factors are added up.
+    dense : Dense
+        The row; its gradient and the features in use are changed.
+    n_used : int
+        Number of features in use before.
 
     Returns
     -------
-    log_p : float, sum of the log factors
-    n_used : int, features in use
+    log_p : float
+        Sum of the log factors.
+    n_used : int
+        Number of features in use.
     """
     log_p = 0.0
     v = leaf
@@ -63,7 +76,7 @@ def add_path(nodes, loss, leaf, has_values, dense, n_used):
 
 @kernel
 def sort_used(dense, n_used):
-    """Sort the first ``n_used`` features in ``dense.used``; where they are many, by going through all features."""
+    """Sort the features in use, ``dense.used[:n_used]``; where they are many, by going through all features."""
     n_features = dense.used.size
     if n_used * SORT_BELOW < n_features:
         dense.used[:n_used].sort()

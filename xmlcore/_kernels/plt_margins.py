@@ -55,9 +55,23 @@ def new_scratch():
 
 @part
 def row_margins(tree, g, x, row, scratch):
-    """Write the margins of group g's children for one of the rows ``x`` to ``scratch.margins``; return their number.
+    """Compute the margins of the children of group g for one row.
 
-    The places that fill up the last sixteen lanes get minus infinity.
+    Parameters
+    ----------
+    tree : TreeArrays
+    g : int
+    x : Rows
+    row : int
+        The row's index in ``x``.
+    scratch : Scratch
+        The margins are written into ``scratch.margins``. The positions that fill up the last sixteen lanes get minus
+        infinity.
+
+    Returns
+    -------
+    int
+        Number of children.
     """
     if x.dense_at[row] >= 0:
         return dense_row_margins(tree, g, x.dense, x.dense_at, row, row + 1, scratch.margins, scratch.weights)
@@ -77,8 +91,8 @@ def root_log_probability(tree, loss, x, row, scratch):
 def sparse_row_margins(tree, g, x, row, scratch):
     """Do the work of :func:`row_margins` for a sparse row.
 
-    The entries are looked up ``AT_ONCE`` at a time, in passes that avoid branches, so that many reads from memory are
-    under way at once.
+    The entries of the row are looked up ``AT_ONCE`` at a time, in passes that avoid branches, so that many reads from
+    memory are under way at once.
     """
     n = tree.group_size[g]
     margins = scratch.margins
@@ -99,10 +113,11 @@ def sparse_row_margins(tree, g, x, row, scratch):
 
 @part
 def look_up(tree, g, x, start, end, scratch):
-    """Look up entries ``start`` to ``end`` of the rows among a group's columns; return how many are there.
+    """Look up entries ``start`` to ``end`` - 1 of ``x`` among the columns of group g; return how many are found.
 
-    Their places among the group's columns are written to ``found_at``, their values to ``found_value``. Every index
-    has an empty last word, or bucket, where larger columns are looked for in vain (see ``index_columns``).
+    The positions of the found entries among the group's columns are written into ``scratch.found_at``, and their values
+    into ``scratch.found_value``. Every index has an empty last word, or bucket, where larger columns are looked for in
+    vain (see ``index_columns``).
     """
     begin = tree.column_ptr[g]
     n_columns = tree.column_ptr[g + 1] - begin
@@ -147,7 +162,10 @@ def look_up(tree, g, x, start, end, scratch):
 
 @part
 def add_dense_weights(tree, g, hits, scratch):
-    """Add values times weights to the margins, for a group that stores a weight of every child for each column."""
+    """Add the products of a row's first ``hits`` found entries with the weights of group g to ``scratch.margins``.
+
+    The group stores a weight of every child for each column. See :func:`look_up`.
+    """
     rows = tree.dense_ptr[g]
     width = row_width(tree.group_size[g])
     margins = scratch.margins
@@ -164,7 +182,10 @@ def add_dense_weights(tree, g, hits, scratch):
 
 @part
 def add_pairs(tree, g, hits, scratch):
-    """Add values times weights to the margins, for a group that stores pairs (child, weight)."""
+    """Add the products of a row's first ``hits`` found entries with the weights of group g to ``scratch.margins``.
+
+    The group stores pairs (child, weight) for each column. See :func:`look_up`.
+    """
     sparse = tree.sparse_ptr[g]
     entries = tree.entry_at[g]
     for h in range(hits):
@@ -179,7 +200,10 @@ def add_pairs(tree, g, hits, scratch):
 
 @part
 def unfold(tree, g, t0, t1, lanes, weights):
-    """Write the weights of a group's columns ``t0`` to ``t1`` to ``weights``: ``lanes`` places each, the rest 0."""
+    """Write the weights of columns ``t0`` to ``t1`` - 1 of group g into ``weights``, float32.
+
+    Each column gets ``lanes`` positions, one per child; the rest are 0.
+    """
     for i in range((t1 - t0) * lanes):
         weights[i] = 0.0
     width = row_width(tree.group_size[g])
@@ -199,7 +223,7 @@ def unfold(tree, g, t0, t1, lanes, weights):
 
 # Compiled without reference counting, as inlined parts are, but compiled once: it is long, and has five callers.
 @kernel(_nrt=False)
-def dense_row_margins(tree, g, dense, places, first, last, out, weights):
+def dense_row_margins(tree, g, dense, places, first, stop, out, weights):
     """Write the margins of a group's children for some dense rows.
 
     All columns of the group are gone through in their order, whether a row has them or not, without looking anything
@@ -210,7 +234,7 @@ def dense_row_margins(tree, g, dense, places, first, last, out, weights):
     ----------
     dense : float32, see :class:`xmlcore._kernels.plt_rows.Rows`
     places : int64
-        ``places[first:last]`` are places in ``dense``. If there are several, they are padded to whole tiles of
+        ``places[first:stop]`` are places in ``dense``. If there are several, they are padded to whole tiles of
         ``TILE_ROWS`` by repeating the last one.
     out : float32
         Row i's margins are written to ``out[i * MARGINS:][:row_width(group size)]``, as by :func:`row_margins`.
@@ -232,10 +256,10 @@ def dense_row_margins(tree, g, dense, places, first, last, out, weights):
     size = tree.group_size[g]
     width = row_width(size)
     lanes = max(width, LANES)
-    rows = last - first
+    rows = stop - first
     is_one = rows == 1
     while rows % TILE_ROWS > 0 and not is_one:
-        places[first + rows] = places[last - 1]
+        places[first + rows] = places[stop - 1]
         rows += 1
     for i in range(rows):
         for c in range(lanes):

@@ -28,7 +28,7 @@ class Rows(NamedTuple):
 
 @inlined
 def zone(column):
-    """Return the zone of a column, 0 for the most frequent features; each zone is four times as long as the last."""
+    """Return the zone of a column, 0 for the most frequent features; each is four times as long as the one before."""
     return (
         0 + (column >= 32) + (column >= 128) + (column >= 512) + (column >= 2048) + (column >= 8192) + (column >= 32768)
         + (column >= 131072)
@@ -55,21 +55,21 @@ def column_of_feature(feature, feature_ids, column_of):
 
 
 @kernel
-def find_dense_rows(indptr, indices, first, last, feature_ids, column_of, least):
-    """Number the dense rows among rows ``first`` to ``last``: those with values in at least ``least`` columns.
+def find_dense_rows(indptr, indices, first, stop, feature_ids, column_of, least):
+    """Number the dense rows among rows ``first`` to ``stop`` - 1: those with values in at least ``least`` columns.
 
     Returns
     -------
-    dense_at : int64 (last - first,), -1 for a sparse row
+    dense_at : int64 (stop - first,), -1 for a sparse row
     n_dense : int
     n_entries, longest : int
         Entries of all sparse rows, and of the longest one.
     """
-    dense_at = np.full(last - first, -1, np.int64)
+    dense_at = np.full(stop - first, -1, np.int64)
     n_dense = 0
     n_entries = 0
     longest = 0
-    for r in range(first, last):
+    for r in range(first, stop):
         size = indptr[r + 1] - indptr[r]
         known = 0
         if size >= least:
@@ -85,8 +85,8 @@ def find_dense_rows(indptr, indices, first, last, feature_ids, column_of, least)
 
 
 @kernel
-def rows_in_columns(indptr, indices, data, first, last, feature_ids, column_of, n_columns, least):
-    """Return rows ``first`` to ``last`` of a CSR matrix as :class:`Rows`; features without a column are left out.
+def rows_in_columns(indptr, indices, data, first, stop, feature_ids, column_of, n_columns, least):
+    """Return rows ``first`` to ``stop`` - 1 of a CSR matrix as :class:`Rows`; features without a column are left out.
 
     Parameters
     ----------
@@ -108,16 +108,16 @@ def rows_in_columns(indptr, indices, data, first, last, feature_ids, column_of, 
     -----
     O(entries) time, and O(n_columns) for each dense row, which is at most n_columns / least per entry.
     """
-    dense_at, n_dense, n_entries, longest = find_dense_rows(indptr, indices, first, last, feature_ids, column_of, least)
+    dense_at, n_dense, n_entries, longest = find_dense_rows(indptr, indices, first, stop, feature_ids, column_of, least)
     dense = np.zeros((n_dense, n_columns), np.float32)
-    ptr = np.zeros(last - first + 1, np.int64)
+    ptr = np.zeros(stop - first + 1, np.int64)
     columns = np.empty(n_entries, np.int32)
     values = np.empty(n_entries, np.float32)
     row_columns = np.empty(longest + 1, np.int32)
     row_values = np.empty(longest + 1, np.float32)
     starts = np.empty(ZONES + 1, np.int64)
     count = 0
-    for r in range(first, last):
+    for r in range(first, stop):
         total = 0.0
         for t in range(indptr[r], indptr[r + 1]):
             total += np.float64(data[t]) * np.float64(data[t])
@@ -152,8 +152,8 @@ def rows_in_columns(indptr, indices, data, first, last, feature_ids, column_of, 
 
 
 @kernel
-def take_rows(indptr, indices, data, first, last, feature_ids, column_of):
+def take_rows(indptr, indices, data, first, stop, feature_ids, column_of):
     """Return ``ptr``, ``columns`` and ``values`` of :func:`rows_in_columns` with all rows stored as sparse rows."""
-    least = indptr[last] - indptr[first] + 1
-    rows = rows_in_columns(indptr, indices, data, first, last, feature_ids, column_of, np.int64(0), least)
+    least = indptr[stop] - indptr[first] + 1
+    rows = rows_in_columns(indptr, indices, data, first, stop, feature_ids, column_of, np.int64(0), least)
     return rows.ptr, rows.columns, rows.values

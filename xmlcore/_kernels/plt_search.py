@@ -58,9 +58,10 @@ def largest_of_lanes(ops, values):
 
 @part
 def leaf_bar(tree, g, loss, margins, k, bar, best):
-    """Return a margin that k leaves among the group's children reach, or ``bar`` if that is more.
+    """Return a margin that k leaves among the children of group g reach, or ``bar`` if that is more.
 
-    Leaves below it are skipped: k siblings are surely better. ``best`` is scratch, (k,).
+    Leaves with a smaller margin are skipped, because k siblings are surely better. ``margins`` are those of the
+    children, float32; ``best`` is working memory, float32 (k,).
     """
     n = tree.group_size[g]
     if n > k and k <= SELECT_LIMIT:
@@ -136,7 +137,10 @@ def offer_children(tree, g, loss, margins, score, r, count, found, children):
 
 @part
 def search_row(tree, loss, x, row, r, beam, found, queue, children, scratch):
-    """Do the work of :func:`search_best_first` for one row; its labels are written to row r of ``found``."""
+    """Do the work of :func:`search_best_first` for one row, with index ``row`` in ``x``.
+
+    The labels are written into row r of ``found``. ``queue``, ``children`` and ``scratch`` are working memory.
+    """
     k = found.labels.shape[1]
     for level in range(queue.expanded.size):
         queue.expanded[level] = 0

@@ -21,12 +21,33 @@ class Stack(NamedTuple):
 
 @part
 def open_nodes(tree, loss, x, row, log_threshold, stack, size, labels, scores, count, scratch):
-    """Open the nodes of the stack until it is empty or ``labels`` may get full; return the new size and count."""
+    """Open the nodes of the stack until it is empty or ``labels`` may get full, for one row.
+
+    Parameters
+    ----------
+    tree, loss, x
+        See :func:`xmlcore._kernels.plt_search.search_best_first`.
+    row : int
+        The row's index in ``x``.
+    log_threshold : float
+    stack : Stack
+        Its first ``size`` nodes wait to be opened.
+    size : int
+    labels : int32, scores : float64
+        The labels found are written from position ``count`` on.
+    count : int
+    scratch : Scratch
+
+    Returns
+    -------
+    size, count : int
+        The new numbers of waiting nodes and of labels.
+    """
     while size > 0:
         score = stack.scores[size - 1]
         v = stack.nodes[size - 1]
-        last = tree.group_ptr[v + 1] - 1
-        n_children = tree.group_first[last] + tree.group_size[last] - tree.group_first[tree.group_ptr[v]]
+        last_group = tree.group_ptr[v + 1] - 1
+        n_children = tree.group_first[last_group] + tree.group_size[last_group] - tree.group_first[tree.group_ptr[v]]
         if count + n_children > labels.size:
             break
         size -= 1

@@ -135,7 +135,10 @@ def gather_rows(indptr, indices, data, rows, n_features):
 
 @kernel
 def mark_rows(rows, child_rows, marks, lane, width, mark):
-    """Write ``mark`` into column ``lane`` of ``marks`` (m * width,) at the places of ``child_rows`` in ``rows``."""
+    """Write ``mark`` into column ``lane`` of ``marks``, (m * width,), for the rows that a child has.
+
+    ``rows`` are the m rows of the node and ``child_rows`` some of them, both ascending.
+    """
     r = 0
     for t in range(child_rows.size):
         while rows[r] < child_rows[t]:

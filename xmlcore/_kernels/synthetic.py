@@ -64,11 +64,11 @@ def zipf(law, u):
 
 
 @kernel
-def draw_place(cumulative, first, last, u):
-    """Return the place in [first, last) at ``u`` in [0, 1), by the probabilities of the labels."""
-    sought = cumulative[first] + u * (cumulative[last] - cumulative[first])
+def draw_place(cumulative, first, stop, u):
+    """Return the place from ``first`` to ``stop`` - 1 at ``u`` in [0, 1), by the probabilities of the labels."""
+    sought = cumulative[first] + u * (cumulative[stop] - cumulative[first])
     low = first
-    high = last - 1
+    high = stop - 1
     while low < high:  # find the last place whose range begins at or before the sought number
         middle = (low + high + 1) >> 1
         if cumulative[middle] <= sought:

@@ -217,30 +217,30 @@ def _heap_sort(keys):
 
 
 @kernel
-def _merge_labels(indices, first, last):
-    """Sort ``indices[first:last]`` and drop repeats; return the new end and whether there were repeats."""
-    keys = indices[first:last].astype(np.int64)
+def _merge_labels(indices, first, stop):
+    """Sort ``indices[first:stop]`` and drop repeats; return the new end and whether there were repeats."""
+    keys = indices[first:stop].astype(np.int64)
     _heap_sort(keys)
     write = first
     for i in range(keys.size):
         if i == 0 or keys[i] != keys[i - 1]:
             indices[write] = keys[i]
             write += 1
-    return write, write < last
+    return write, write < stop
 
 
 @kernel
-def _merge_features(indices, data, first, last):
+def _merge_features(indices, data, first, stop):
     """Sort a row by id and sum the values of repeats in their order.
 
     Returns the new end, whether there were repeats, and whether every sum is finite.
     """
-    n = last - first
+    n = stop - first
     keys = np.empty(n, np.int64)
     for i in range(n):
         keys[i] = (np.int64(indices[first + i]) << 32) | i
     _heap_sort(keys)
-    values = data[first:last].copy()
+    values = data[first:stop].copy()
     write = first
     finite = True
     i = 0
@@ -254,14 +254,14 @@ def _merge_features(indices, data, first, last):
         data[write] = np.float32(total)
         finite &= np.isfinite(data[write])
         write += 1
-    return write, write < last, finite
+    return write, write < stop, finite
 
 
 @kernel
-def _drop_zeros(indices, data, first, last):
+def _drop_zeros(indices, data, first, stop):
     """Drop zeros from a row; return its new end."""
     write = first
-    for read in range(first, last):
+    for read in range(first, stop):
         if data[read] != 0.0:
             indices[write] = indices[read]
             data[write] = data[read]
@@ -384,11 +384,11 @@ def _count_repeat(out, rows, first_line, line):
 
 
 @inlined
-def _widen(out, least, most, indices, first, last):
+def _widen(out, least, most, indices, first, stop):
     """Extend the range of ids by those of a sorted row."""
-    if last > first:
+    if stop > first:
         out[least] = min(out[least], np.int64(indices[first]))
-        out[most] = max(out[most], np.int64(indices[last - 1]))
+        out[most] = max(out[most], np.int64(indices[stop - 1]))
 
 
 # More than 80 lines with its docstring: the parts of a row are functions above, and the loop keeps their state.
