@@ -290,8 +290,8 @@ def selection_plan(dataset, method: str, params: dict | None = None) -> dict:
     """
     params = SELECTORS[method].filled(method, params)
     if method == "FALS":
-        found = SELECTORS[method].cls(**params).estimate(dataset.X_train, dataset.n_labels)
-        return {name: found[name] for name in ("seconds", "bytes", "order", "scoring", "n_steps")}
+        estimated = SELECTORS[method].cls(**params).estimate(dataset.X_train, dataset.n_labels)
+        return {name: estimated[name] for name in ("seconds", "bytes", "order", "scoring", "n_steps")}
     n, d, n_labels = dataset.n_train, dataset.n_features, dataset.n_labels
     nonzeros = dataset.X_train.nnz
     scores = 4 * n_labels * d

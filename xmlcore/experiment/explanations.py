@@ -83,11 +83,11 @@ class Explain(Task):
 
         n_rows, seed = self.params["n_rows"], self.params["seed"]
         progress("Reading the model", 0.0)
-        found, model = kept_run_and_model(self.inputs["run"], progress)
-        dataset = load_saved(found.fingerprint)
+        run, model = kept_run_and_model(self.inputs["run"], progress)
+        dataset = load_saved(run.fingerprint)
         filled = np.flatnonzero(np.diff(dataset.X_test.indptr))
         rows = filled[sampled_rows(filled.size, n_rows, seed)]
-        X, labels = dataset.X_test[rows], found.ranking.labels[rows, 0]
+        X, labels = dataset.X_test[rows], run.ranking.labels[rows, 0]
         known = labels >= 0
         rows, X, labels = rows[known], X[known], labels[known]
         of_features = explain.explains_features(model)

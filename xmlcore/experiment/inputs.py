@@ -69,8 +69,8 @@ def _task_of(kind, key, facts, error) -> Task:
     try:
         if "task" in facts:
             return task(kind, facts["inputs"], facts["params"])
-        found = load(kind, key)  # early versions wrote the settings only into the result
+        result = load(kind, key)  # early versions wrote the settings only into the result
         names = ("model", "params", "k") if kind == "train" else ("method", "params")
-        return task(kind, {"dataset": found.fingerprint}, {name: getattr(found, name) for name in names})
+        return task(kind, {"dataset": result.fingerprint}, {name: getattr(result, name) for name in names})
     except (store.StoreError, ValueError, TypeError, KeyError):
         raise error from None

@@ -175,6 +175,6 @@ class PrefixMeasures(Task):
         from xmlcore.datasets import load_saved
 
         progress("Reading the model", 0.0)
-        found, model = kept_run_and_model(self.inputs["run"], progress)
-        dataset = load_saved(found.fingerprint)
-        return {"measures": prefix_measures(model, dataset, found.k, progress=progress)}
+        run, model = kept_run_and_model(self.inputs["run"], progress)
+        dataset = load_saved(run.fingerprint)
+        return {"measures": prefix_measures(model, dataset, run.k, progress=progress)}

@@ -266,9 +266,9 @@ class TrainReduced(Task):
     def estimate(self) -> Estimate:
         from xmlcore.datasets import load_saved
 
-        found, whole = load("select", self.inputs["selection"]), self.whole()
+        selection, whole = load("select", self.inputs["selection"]), self.whole()
         known = whole.load() if whole.exists() else None
-        n_used = union_of_features(found.selected, self.params["n_per_label"]).size
+        n_used = union_of_features(selection.selected, self.params["n_per_label"]).size
         return estimates.reduced(load_saved(self.fingerprint), self.params, n_used, known)
 
     def run(self, progress=silent, files=None):
@@ -276,12 +276,12 @@ class TrainReduced(Task):
 
         progress("Reading data", 0.0)
         params = self.params
-        found = kept_selection(self.inputs["selection"], progress)
+        selection = kept_selection(self.inputs["selection"], progress)
         n_per_label = params["n_per_label"]
         if n_per_label is None:
-            n_per_label = found.n_selected
-        check_count(n_per_label, "n_per_label", most=found.n_selected)
-        dataset = load_saved(found.fingerprint)
+            n_per_label = selection.n_selected
+        check_count(n_per_label, "n_per_label", most=selection.n_selected)
+        dataset = load_saved(selection.fingerprint)
 
         def part(number):
             """Return the progress of the first (0) or the second (1) training."""
@@ -294,9 +294,9 @@ class TrainReduced(Task):
 
         run_key = keep(self.whole(), part(0))
         whole = kept_run(run_key, part(0))
-        used = union_of_features(found.selected, n_per_label)
+        used = union_of_features(selection.selected, n_per_label)
         if params["per_label"]:
-            selected = found.selected[:, :n_per_label]
+            selected = selection.selected[:, :n_per_label]
             measures, times, size = _per_label(dataset, selected, params["params"], params["k"], part(1))
         else:
             reduced_dataset = on_features(dataset, used)
@@ -309,7 +309,7 @@ class TrainReduced(Task):
             run_key=run_key,
             measures=_both(whole.measures, measures),
             numbers=_numbers(whole, times, size, used.size, dataset.n_features),
-            select_s=found.times["fit_s"],
+            select_s=selection.times["fit_s"],
             **params | {"n_per_label": n_per_label},
         )
         return as_plain(made)

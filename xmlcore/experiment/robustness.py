@@ -102,11 +102,11 @@ class MeasureRobustness(Task):
 
         progress("Reading the model", 0.0)
         start, params = time.perf_counter(), self.params
-        found, model = kept_run_and_model(self.inputs["run"], progress)
-        dataset = load_saved(found.fingerprint)
+        run, model = kept_run_and_model(self.inputs["run"], progress)
+        dataset = load_saved(run.fingerprint)
         surrogate, transferred = None, None
         if params["kind"] in ATTACKS and not hasattr(model, "log_proba_gradient"):
-            own = keep(task("train", {"dataset": found.fingerprint}, {"k": found.k}), progress)
+            own = keep(task("train", {"dataset": run.fingerprint}, {"k": run.k}), progress)
             _, surrogate = kept_run_and_model(own, progress)
             transferred = SURROGATE
         rows = sampled_rows(dataset.n_test, params["n_rows"], params["seed"])

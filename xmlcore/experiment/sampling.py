@@ -230,13 +230,13 @@ def _predicted(model, dataset, n_candidates=None, report=lambda share: None):
     -------
     first : ndarray of int32, shape (n_test,)
         The class that is ranked first for each row.
-    found : ndarray of bool
+    is_candidate : ndarray of bool
         For each pair of a row and its true class, whether the class is among the candidates of the row.
     seconds : float
         Time of the predictions.
     """
     count = min(model.n_candidates if n_candidates is None else n_candidates, np.count_nonzero(model.class_size_))
-    step, first, found, seconds = rows_at_once(int(count)), [], [], 0.0
+    step, first, is_candidate, seconds = rows_at_once(int(count)), [], [], 0.0
     for start in range(0, dataset.n_test, step):
         report(start / dataset.n_test)
         part = slice(start, start + step)
@@ -245,31 +245,31 @@ def _predicted(model, dataset, n_candidates=None, report=lambda share: None):
         ranking = model.predict_topk(X, 1, n_candidates=n_candidates)
         seconds += time.perf_counter() - began
         first.append(ranking.labels[:, 0])
-        found.append(_found(Y, model.candidates(X, n_candidates)))
-    return np.concatenate([np.empty(0, np.int32), *first]), np.concatenate([np.empty(0, bool), *found]), seconds
+        is_candidate.append(_are_candidates(Y, model.candidates(X, n_candidates)))
+    return np.concatenate([np.empty(0, np.int32), *first]), np.concatenate([np.empty(0, bool), *is_candidate]), seconds
 
 
 def _measured(model, dataset, n_candidates=None, report=lambda share: None) -> dict:
     """Return accuracy, macro-F1, candidate recall and prediction time on the test rows."""
-    first, found, seconds = _predicted(model, dataset, n_candidates, report)
+    first, is_candidate, seconds = _predicted(model, dataset, n_candidates, report)
     return {
         "accuracy": metrics.accuracy(dataset.Y_test, first),
         "macro_f1": metrics.macro_f1(dataset.Y_test, first),
-        "candidate_recall": float(found.mean()) if found.size else float("nan"),
+        "candidate_recall": float(is_candidate.mean()) if is_candidate.size else float("nan"),
         "predict_ms_per_row": 1000 * seconds / max(1, dataset.n_test),
     }
 
 
-def _found(Y, candidates):
+def _are_candidates(Y, candidates):
     """Return for each pair of a row and its true class whether the class is among the candidates of the row."""
     ptr, classes, _ = csr_parts(Y)
     rows = np.repeat(np.arange(ptr.size - 1), np.diff(ptr))
-    found = np.zeros(rows.size, bool)
+    is_candidate = np.zeros(rows.size, bool)
     step = rows_at_once(candidates.shape[1])
     for start in range(0, rows.size, step):
         part = slice(start, start + step)
-        found[part] = (candidates[rows[part]] == classes[part, None]).any(axis=1)
-    return found
+        is_candidate[part] = (candidates[rows[part]] == classes[part, None]).any(axis=1)
+    return is_candidate
 
 
 def _by_frequency(model, dataset) -> "pd.DataFrame":
@@ -277,13 +277,13 @@ def _by_frequency(model, dataset) -> "pd.DataFrame":
     from xmlcore.datasets.statistics import BUCKETS, label_buckets
 
     buckets = label_buckets(np.bincount(dataset.Y_train.indices, minlength=dataset.n_labels))
-    first, found, _ = _predicted(model, dataset)
+    first, is_candidate, _ = _predicted(model, dataset)
     frame = metrics.first_class_by_bucket(dataset.Y_test, first, buckets, BUCKETS)
     bucket_of_pair = buckets[dataset.Y_test.indices]
     recall = []
     for name in BUCKETS:
         in_bucket = bucket_of_pair == name
-        recall.append(float(found[in_bucket].mean()) if in_bucket.any() else float("nan"))
+        recall.append(float(is_candidate[in_bucket].mean()) if in_bucket.any() else float("nan"))
     return frame.assign(candidate_recall=recall)
 
 
@@ -320,16 +320,14 @@ class StudySampling(Task):
 
         progress("Reading the model", 0.0)
         start = time.perf_counter()
-        found, model = kept_run_and_model(self.inputs["run"], progress)
-        if found.model != "DoubleSampling":
-            raise TypeError(f"this task is for runs of DoubleSampling, not of {found.model}")
-        dataset = load_saved(found.fingerprint)
-        sweep, candidates, buckets = sampling_study(
-            dataset, found.params, model=model, progress=progress, **self.params
-        )
+        run, model = kept_run_and_model(self.inputs["run"], progress)
+        if run.model != "DoubleSampling":
+            raise TypeError(f"this task is for runs of DoubleSampling, not of {run.model}")
+        dataset = load_saved(run.fingerprint)
+        sweep, candidates, buckets = sampling_study(dataset, run.params, model=model, progress=progress, **self.params)
         made = Sampling(
             run_key=self.inputs["run"],
-            params=found.params,
+            params=run.params,
             sweep=sweep,
             candidates=candidates,
             buckets=buckets,

@@ -322,7 +322,7 @@ class Select(Task):
         from xmlcore.datasets import load_saved
 
         progress("Reading data", 0.0)
-        found, fitted = select_and_fit(load_saved(self.fingerprint), progress=progress, **self.params)
+        selection, fitted = select_and_fit(load_saved(self.fingerprint), progress=progress, **self.params)
         if files is not None and hasattr(fitted, "save"):
             files["model"] = fitted.save
-        return as_plain(found)
+        return as_plain(selection)
