@@ -44,31 +44,31 @@ def write_matrix(path, X, Y) -> None:
     Y = check_labels(Y, n_rows=X.shape[0])
     with _atomic(path) as stream:
         stream.write(f"{X.shape[0]} {X.shape[1]} {Y.shape[1]}\n".encode())
-        for first, last in _chunks(X.indptr.astype(np.int64) + Y.indptr):
-            stream.write(_rows_text(X, Y, first, last))
+        for first, stop in _chunks(X.indptr.astype(np.int64) + Y.indptr):
+            stream.write(_rows_text(X, Y, first, stop))
 
 
 def _chunks(indptr):
     """Yield ranges (first row, last row + 1) with about ``_CHUNK`` stored values each; ``indptr`` counts the values."""
     first, n_rows = 0, indptr.size - 1
     while first < n_rows:
-        last = int(np.searchsorted(indptr, indptr[first] + _CHUNK, side="right")) - 1
-        last = min(max(last, first + 1), first + _CHUNK, n_rows)
-        yield first, last
-        first = last
+        stop = int(np.searchsorted(indptr, indptr[first] + _CHUNK, side="right")) - 1
+        stop = min(max(stop, first + 1), first + _CHUNK, n_rows)
+        yield first, stop
+        first = stop
 
 
-def _rows_text(X, Y, first, last):
-    """Return rows ``first`` to ``last - 1`` as text, in bytes."""
-    x = slice(X.indptr[first], X.indptr[last])
-    y = slice(Y.indptr[first], Y.indptr[last])
+def _rows_text(X, Y, first, stop):
+    """Return rows ``first`` to ``stop - 1`` as text, in bytes."""
+    x = slice(X.indptr[first], X.indptr[stop])
+    y = slice(Y.indptr[first], Y.indptr[stop])
     values = X.data[x].astype("U").tolist()  # the shortest digits that give the float32 back
     features = [f"{i}:{value.removesuffix('.0')}" for i, value in zip(X.indices[x].tolist(), values)]
     labels = [str(label) for label in Y.indices[y].tolist()]
-    x_ends = (X.indptr[first : last + 1] - X.indptr[first]).tolist()
-    y_ends = (Y.indptr[first : last + 1] - Y.indptr[first]).tolist()
+    x_ends = (X.indptr[first : stop + 1] - X.indptr[first]).tolist()
+    y_ends = (Y.indptr[first : stop + 1] - Y.indptr[first]).tolist()
     lines = []
-    for i in range(last - first):
+    for i in range(stop - first):
         row = ",".join(labels[y_ends[i] : y_ends[i + 1]])
         if x_ends[i] < x_ends[i + 1]:
             row += " " + " ".join(features[x_ends[i] : x_ends[i + 1]])

@@ -162,7 +162,7 @@ class DoubleSampling(MultiLabelModel):
         return self.negative == "refuse"
 
     def fit(self, X, Y, progress: Progress = silent) -> "DoubleSampling":
-        """Learn f on sampled pairs of the rows of X with the classes Y.
+        """Learn the function f that ranks classes, on sampled pairs of the rows of X with the classes Y.
 
         Parameters
         ----------
@@ -239,7 +239,7 @@ class DoubleSampling(MultiLabelModel):
         return self.ranker_.candidates(x, self._n_candidates(n), self.n_jobs, progress)
 
     def predict_topk(self, X, k: int = 5, progress: Progress = silent, *, n_candidates: int | None = None) -> Ranking:
-        """Return the k candidates of largest f.
+        """Return the k best candidates of each row, ranked by the learnt function f.
 
         Parameters
         ----------
@@ -269,7 +269,7 @@ class DoubleSampling(MultiLabelModel):
         return Ranking(best, scores)
 
     def predict_proba(self, X, threshold: float = 0.0) -> sp.csr_array:
-        """Divide each row among its candidates in proportion to exp(f).
+        """Divide each row among its candidates in proportion to exp(f), where f is the learnt function that ranks them.
 
         With the logistic loss, 1 / (1 + exp(f' - f)) is the model's probability that one class rather than another is
         right; these shares are in that proportion. They are not calibrated probabilities: f is learnt against random

@@ -99,7 +99,7 @@ def pair_differences(params, data: TrainingRows, sample: Sample, progress: Progr
 
 
 def learn(params, pairs, signs) -> LinearFunction:
-    """Learn f from pairs; divides ``pairs`` by the scale of each feature, in place."""
+    """Learn the ranking function f from pairs; ``pairs`` are divided by the scale of each feature, in place."""
     scale = np.sqrt(np.einsum("ij,ij->j", pairs, pairs) / signs.size)
     scale[~(scale > 0)] = 1.0
     pairs /= scale

@@ -48,7 +48,7 @@ class Ranker(NamedTuple):
         return out
 
     def ranked(self, x, q: int, n_jobs, progress: Progress = silent) -> tuple[np.ndarray, np.ndarray]:
-        """Rank the q candidates of each row by f, largest first.
+        """Rank the q candidates of each row by the learnt function f, largest first.
 
         Returns
         -------

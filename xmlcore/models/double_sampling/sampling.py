@@ -209,8 +209,8 @@ def classes_of_the_same_row(sample: Sample, Y) -> np.ndarray | None:
     with_several = np.flatnonzero(np.diff(Y.indptr)[sample.rows] > 1)  # copies of rows with several classes
     keys = np.repeat(np.arange(Y.shape[0]), np.diff(Y.indptr)) * np.int64(Y.shape[1]) + Y.indices  # rising
     is_class = np.zeros(sample.adversaries.shape, bool)
-    for first, last in row_blocks(with_several.size, BLOCK):
-        part = with_several[first:last]
+    for first, stop in row_blocks(with_several.size, BLOCK):
+        part = with_several[first:stop]
         wanted = sample.rows[part, None] * np.int64(Y.shape[1]) + sample.adversaries[part]
         at = np.minimum(np.searchsorted(keys, wanted), keys.size - 1)
         is_class[part] = keys[at] == wanted

@@ -66,8 +66,8 @@ def _deeplift(weights, biases, X, activation):
     for level, (weight, bias) in enumerate(zip(weights, biases)):
         before_base, change = base @ weight + bias, product(change, weight)
         before = before_base + change
-        last = level == len(weights) - 1
-        ratio = _ratio_of_sigmoid if last or activation == "sigmoid" else _ratio_of_relu
+        is_output = level == len(weights) - 1
+        ratio = _ratio_of_sigmoid if is_output or activation == "sigmoid" else _ratio_of_relu
         ratios.append(ratio(before, before_base, change).astype(weight.dtype, copy=False))
         change = ratios[-1] * change
         base = activate(before_base, activation)

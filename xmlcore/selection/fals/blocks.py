@@ -58,9 +58,9 @@ def weights_of(task: Task, labels: slice) -> np.ndarray:
     network, X = task.network, task.X
     out = np.empty((X.shape[0], labels.stop - labels.start), np.float32)
 
-    def some_rows(first, last):
-        """Compute the weights of rows ``first`` to ``last`` - 1."""
-        out[first:last] = row_weights(network, X[first:last], labels, task.fisher)
+    def some_rows(first, stop):
+        """Compute the weights of rows ``first`` to ``stop`` - 1."""
+        out[first:stop] = row_weights(network, X[first:stop], labels, task.fisher)
 
     task.workers.each(some_rows, row_blocks(X.shape[0], ROWS))
     return out
@@ -69,8 +69,8 @@ def weights_of(task: Task, labels: slice) -> np.ndarray:
 def row_weights(network, X, labels, fisher):
     """Return the weights of the rows of X for a slice of labels, float32 (n, C); see :func:`weights_of`."""
     hidden = network.hidden(X)
-    last = hidden[-1] if hidden else X
-    slope_of_output = sigmoid_slope(product(last, network.weights[-1][:, labels]) + network.biases[-1][labels])
+    inputs = hidden[-1] if hidden else X
+    slope_of_output = sigmoid_slope(product(inputs, network.weights[-1][:, labels]) + network.biases[-1][labels])
     return slope_of_output if fisher else np.square(slope_of_output, out=slope_of_output)
 
 
@@ -80,10 +80,10 @@ def slopes(task: Task) -> list:
     dtype = bool if network.activation == "relu" else np.float32
     out = [np.empty((X.shape[0], bias.size), dtype) for bias in network.biases[:-1]]
 
-    def some_rows(first, last):
-        """Compute the derivatives for rows ``first`` to ``last`` - 1."""
-        for values, derivatives in zip(network.hidden(X[first:last]), out):
-            derivatives[first:last] = values > 0 if dtype is bool else slope(values, network.activation)
+    def some_rows(first, stop):
+        """Compute the derivatives for rows ``first`` to ``stop`` - 1."""
+        for values, derivatives in zip(network.hidden(X[first:stop]), out):
+            derivatives[first:stop] = values > 0 if dtype is bool else slope(values, network.activation)
 
     task.workers.each(some_rows, row_blocks(X.shape[0], ROWS))
     return out

@@ -54,7 +54,12 @@ def train(x, y, n_labels, sizes, settings, workers, progress: Progress = silent)
         state = np.uint64(rng.stream(settings.seed * SEEDS_PER_SEED + DROPOUT, c))
         network = kernels.LabelNetwork(weights[0], biases[0], np.ascontiguousarray(weights[1][:, 0]), biases[1])
         kernels.train_binary(x, order, min(settings.batch_size, n_rows), member, schedule, options, state, network)
-        into[c], bias[c], out_of[c, :, 0], out_bias[c] = network.into, network.bias, network.out_of, network.last[0]
+        into[c], bias[c], out_of[c, :, 0], out_bias[c] = (
+            network.into,
+            network.bias,
+            network.out_of,
+            network.output_bias[0],
+        )
 
     progress("Training networks", 0.0, f"0 of {n_labels:,} labels")
     parts = [(c, c + 1) for c in range(n_labels)]

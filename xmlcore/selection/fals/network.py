@@ -38,8 +38,8 @@ class Network(NamedTuple):
     def outputs(self, X) -> np.ndarray:
         """Return the probabilities of the labels, shape (n, L)."""
         layers = self.hidden(X)
-        last = layers[-1] if layers else X
-        return sigmoid(product(last, self.weights[-1]) + self.biases[-1])
+        inputs = layers[-1] if layers else X
+        return sigmoid(product(inputs, self.weights[-1]) + self.biases[-1])
 
 
 def product(X, weight):

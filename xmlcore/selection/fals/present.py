@@ -81,19 +81,19 @@ def _of_present(task, X, labels, reduced):
     """
     n_labels, count = task.network.biases[-1].size, labels.stop - labels.start
 
-    def one(first, last):
-        """Return the entries of rows ``first`` to ``last`` - 1 and their summary."""
-        part = X[first:last]
+    def summarise(first, stop):
+        """Return the entries of rows ``first`` to ``stop`` - 1 and their summary."""
+        part = X[first:stop]
         squares = np.square(entry_attributions(task.network, part, task.method, labels))
-        return slice(X.indptr[first], X.indptr[last]), reduced(part, squares)
+        return slice(X.indptr[first], X.indptr[stop]), reduced(part, squares)
 
     per_row = max(1.0, X.nnz / max(1, X.shape[0]))
     widest = max(weight.shape[1] for weight in task.network.weights)
     steps = row_blocks(X.shape[0], int(max(1, min(ROWS, ENTRIES // (per_row * widest)))))
-    for (_, last), result in zip(steps, task.workers.ordered(one, steps)):
+    for (_, stop), result in zip(steps, task.workers.ordered(summarise, steps)):
         yield result
-        done = (labels.start + count * last / X.shape[0]) / n_labels
-        task.progress(PHASE, done, f"{last:,} of {X.shape[0]:,} rows")
+        done = (labels.start + count * stop / X.shape[0]) / n_labels
+        task.progress(PHASE, done, f"{stop:,} of {X.shape[0]:,} rows")
 
 
 def entry_attributions(network, X, method, labels):

@@ -87,14 +87,16 @@ def _check_values(values):
     costs, sizes = values["costs"], values["layer_sizes"]
     if not isinstance(costs, dict) or not all(isinstance(cost, numbers.Real) for cost in costs.values()):
         raise ModelFormatError(f"costs is {costs!r}, not a number for each order of computation")
-    last = 1 if values["binary"] else values["n_labels"]
+    n_outputs = 1 if values["binary"] else values["n_labels"]
     if not (
         isinstance(sizes, list)
         and 2 <= len(sizes) <= 6
         and all(isinstance(size, int) and size > 0 for size in sizes)
-        and (sizes[0], sizes[-1]) == (values["n_features_in"], last)
+        and (sizes[0], sizes[-1]) == (values["n_features_in"], n_outputs)
     ):
-        raise ModelFormatError(f"layer_sizes are {sizes!r}: not {values['n_features_in']} features to {last} outputs")
+        raise ModelFormatError(
+            f"layer_sizes are {sizes!r}: not {values['n_features_in']} features to {n_outputs} outputs"
+        )
     if values["n_selected"] > values["n_features_in"]:
         raise ModelFormatError(f"{values['n_selected']} features selected of {values['n_features_in']}")
 

@@ -52,7 +52,7 @@ def steps_per_epoch(n_rows, batch_size):
 
 
 def slices(width, work):
-    """Divide the ``width`` columns of a layer into parts for threads: a list of (first, last + 1).
+    """Divide the ``width`` columns of a layer into parts for threads: a list of (first, stop).
 
     The number of parts depends on the work, in multiplications, and not on the number of threads.
     """
@@ -161,25 +161,25 @@ class Training:
             parts = (np.concatenate([parts[0], absent]), np.concatenate([parts[1], ends]), *parts[2:])
         return rows, parts, hidden
 
-    def _catch_up(self, features, first, last):
-        """Make the steps that the weights of some features to units ``first`` to ``last`` - 1 have missed."""
+    def _catch_up(self, features, first, stop):
+        """Make the steps that the weights of some features to units ``first`` to ``stop`` - 1 have missed."""
         kernels.catch_up(
-            features, self.done, self.step, self.tail, self.weights[0], self.mean[0], self.square[0], first, last
+            features, self.done, self.step, self.tail, self.weights[0], self.mean[0], self.square[0], first, stop
         )
 
-    def _first_part(self, batch, first, last):
-        """Compute units ``first`` to ``last`` - 1 of the first layer, after their weights' missed steps."""
+    def _first_part(self, batch, first, stop):
+        """Compute units ``first`` to ``stop`` - 1 of the first layer, after their weights' missed steps."""
         rows, parts, hidden = batch
         if self.dense is None:
-            self._catch_up(parts[0], first, last)
+            self._catch_up(parts[0], first, stop)
             kernels.first_layer(
-                self.ptr, self.columns, self.values, rows, self.weights[0], self.biases[0], first, last, hidden[0]
+                self.ptr, self.columns, self.values, rows, self.weights[0], self.biases[0], first, stop, hidden[0]
             )
         else:
-            np.matmul(parts, self.weights[0][:, first:last], out=hidden[0][:, first:last])
-            hidden[0][:, first:last] += self.biases[0][first:last]
+            np.matmul(parts, self.weights[0][:, first:stop], out=hidden[0][:, first:stop])
+            hidden[0][:, first:stop] += self.biases[0][first:stop]
         if len(hidden) > 1:
-            activate(hidden[0][:, first:last], self.settings.activation)
+            activate(hidden[0][:, first:stop], self.settings.activation)
 
     def _forward_first(self, batch):
         """Compute the units of the first layer for a batch."""
@@ -196,19 +196,19 @@ class Training:
     def _one_step(self, batch, following):
         """Make a step on a batch whose first layer is computed; then compute the first layer of the following batch."""
         rows, parts, hidden = batch
-        last = len(self.sizes) - 2
-        for layer in range(1, last + 1):
+        output = len(self.sizes) - 2
+        for layer in range(1, output + 1):
             self._drop(hidden[layer - 1], layer - 1)
             self.workers.each(lambda a, b, layer=layer: self._forward_part(hidden, layer, a, b), self.parts[layer])
-            if layer < last:
+            if layer < output:
                 activate(hidden[layer], self.settings.activation)
-        delta = sigmoid(hidden[last])
+        delta = sigmoid(hidden[output])
         kernels.take_labels(self.label_ptr, self.labels, rows, delta.dtype.type(1 / rows.size), delta)
         rate = self.rates[self.step]
         if self.dense is None:
             self.done[parts[0]] = self.step + 1
         self.step += 1
-        for layer in range(last, 1, -1):
+        for layer in range(output, 1, -1):
             before = np.empty_like(hidden[layer - 1])
             out = self.parts[layer - 1]
             self.workers.each(
@@ -223,59 +223,59 @@ class Training:
         def first_layer_part(a, b):
             """Make a step of units ``a`` to ``b`` - 1 of the first layer, and compute them for the following batch."""
             gradient_before = delta
-            if last > 0:
+            if output > 0:
                 gradient_before = np.empty_like(hidden[0]) if before_first is None else before_first
                 self._backward_part(hidden, 1, delta, gradient_before, rate, a, b)
             self._first_step(parts, gradient_before, rate, a, b)
             if following is not None:
                 self._first_part(following, a, b)
 
-        before_first = np.empty_like(hidden[0]) if last > 0 else None
+        before_first = np.empty_like(hidden[0]) if output > 0 else None
         self.workers.each(first_layer_part, self.parts[0])
-        if last > 0:
+        if output > 0:
             self._bias_step(1, delta, rate)
 
-    def _forward_part(self, hidden, layer, first, last):
-        """Compute the inputs of units ``first`` to ``last`` - 1 of a layer."""
-        out = hidden[layer][:, first:last]
-        np.matmul(hidden[layer - 1], self.weights[layer][:, first:last], out=out)
-        out += self.biases[layer][first:last]
+    def _forward_part(self, hidden, layer, first, stop):
+        """Compute the inputs of units ``first`` to ``stop`` - 1 of a layer."""
+        out = hidden[layer][:, first:stop]
+        np.matmul(hidden[layer - 1], self.weights[layer][:, first:stop], out=out)
+        out += self.biases[layer][first:stop]
 
-    def _backward_part(self, hidden, layer, delta, before, rate, first, last):
-        """Make a step of the weights from inputs ``first`` to ``last`` - 1 of a layer, and propagate the gradient back.
+    def _backward_part(self, hidden, layer, delta, before, rate, first, stop):
+        """Make a step of the weights from inputs ``first`` to ``stop`` - 1 of a layer, and propagate the gradient back.
 
         ``delta`` is the gradient by the layer's outputs; the gradient by its inputs is written into ``before``.
         """
-        weights = self.weights[layer][first:last]
-        gradient_before = before[:, first:last]
+        weights = self.weights[layer][first:stop]
+        gradient_before = before[:, first:stop]
         np.matmul(delta, weights.T, out=gradient_before)
-        values = hidden[layer - 1][:, first:last]
+        values = hidden[layer - 1][:, first:stop]
         gradient_before *= slope(values, self.settings.activation, 1 / (1 - self.settings.dropout))
         gradient = values.T @ delta
         kernels.dense_step(
-            gradient, rate, self.settings.l2, weights, self.mean[layer][first:last], self.square[layer][first:last]
+            gradient, rate, self.settings.l2, weights, self.mean[layer][first:stop], self.square[layer][first:stop]
         )
 
-    def _bias_step(self, layer, delta, rate, first=0, last=None):
-        """Make a step of the biases of units ``first`` to ``last`` - 1 of a layer; by default of all."""
+    def _bias_step(self, layer, delta, rate, first=0, stop=None):
+        """Make a step of the biases of units ``first`` to ``stop`` - 1 of a layer; by default of all."""
         at = len(self.weights) + layer
         kernels.dense_step(
-            delta[:, first:last].sum(axis=0)[None], rate, 0.0, self.biases[layer][None, first:last],
-            self.mean[at][None, first:last], self.square[at][None, first:last],
+            delta[:, first:stop].sum(axis=0)[None], rate, 0.0, self.biases[layer][None, first:stop],
+            self.mean[at][None, first:stop], self.square[at][None, first:stop],
         )  # fmt: skip
 
-    def _first_step(self, parts, delta, rate, first, last):
-        """Make a step of the weights and biases of units ``first`` to ``last`` - 1 of the first layer."""
+    def _first_step(self, parts, delta, rate, first, stop):
+        """Make a step of the weights and biases of units ``first`` to ``stop`` - 1 of the first layer."""
         if self.dense is None:
             kernels.sparse_step(
-                *parts, delta, rate, self.settings.l2, self.weights[0], self.mean[0], self.square[0], first, last
+                *parts, delta, rate, self.settings.l2, self.weights[0], self.mean[0], self.square[0], first, stop
             )
         else:
             kernels.dense_step(
-                parts.T @ delta[:, first:last], rate, self.settings.l2, self.weights[0][:, first:last],
-                self.mean[0][:, first:last], self.square[0][:, first:last],
+                parts.T @ delta[:, first:stop], rate, self.settings.l2, self.weights[0][:, first:stop],
+                self.mean[0][:, first:stop], self.square[0][:, first:stop],
             )  # fmt: skip
-        self._bias_step(0, delta, rate, first, last)
+        self._bias_step(0, delta, rate, first, stop)
 
 
 def batch_size(wanted: int | None, n_rows: int) -> int:
