@@ -78,10 +78,10 @@ def show() -> None:
         "Test file (optional)",
         "The same format, features and labels. Without it, a random part of the training file is held out.",
     )
-    one, two = st.columns(2)
-    with one:
+    left, right = st.columns(2)
+    with left:
         label_names = _uploader("labels", "Label names (optional)", "Text, one name per line, in the order of the ids.")
-    with two:
+    with right:
         feature_names = _uploader(
             "features", "Feature names (optional)", "Text, one name per line, in the order of the ids."
         )

@@ -18,12 +18,12 @@ def choose_run(fingerprint, titles, key) -> None:
 def choose_runs_and_row(data, run, fingerprint, by_key, titles, key):
     """Return the row that is explained, and the key of a second result (None when none is compared)."""
     with st.container(border=True):
-        one, two = st.columns(2, vertical_alignment="bottom")
-        with one:
+        left, right = st.columns(2, vertical_alignment="bottom")
+        with left:
             choose_run(fingerprint, titles, key)
         second = None
         if len(by_key) > 1:
-            with two:
+            with right:
                 second = _second_run(fingerprint, by_key, titles, key)
         _find_row(data, key)
         row = selectors.choose_test_row(data, run, f"run {key}", workspace.EXPLAIN_ROW)
@@ -56,8 +56,8 @@ def _second_run(fingerprint, by_key, titles, key) -> str | None:
 
 def _find_row(data, key):
     """Show a search among test rows; the row that the user picks from its results is explained."""
-    one, two = st.columns(2, vertical_alignment="bottom")
-    with one:
+    left, right = st.columns(2, vertical_alignment="bottom")
+    with left:
         query = st.text_input(
             "Find test rows by a name",
             **workspace.keep("explain.query", "", lambda value: isinstance(value, str)),
@@ -66,7 +66,7 @@ def _find_row(data, key):
     if not query.strip():
         return
     found = tables.find_rows(data, "test", query)
-    with two:
+    with right:
         if found.size == 0:
             st.caption(f"No test row has “{format.plain(query)}” in a name. Try a shorter part of it.")
             return

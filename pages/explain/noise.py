@@ -44,8 +44,8 @@ def under_noise(view) -> None:
 def _choose(view):
     """Return the noise, and the seed to draw it with."""
     size = float(np.abs(view.x.data).mean()) if view.x.nnz else 1.0
-    one, two, three = st.columns([1, 2, 1], vertical_alignment="bottom")
-    with one:
+    left, middle, right = st.columns([1, 2, 1], vertical_alignment="bottom")
+    with left:
         sigma = st.number_input(
             "Noise, σ",
             min_value=0.0,
@@ -57,7 +57,7 @@ def _choose(view):
             ),
             help=f"Standard deviation, in the units of the feature values: this row’s are {size:.3g} on average.",
         )
-    with two:
+    with middle:
         support = st.selectbox(
             "On",
             list(SUPPORTS),
@@ -65,7 +65,7 @@ def _choose(view):
             **workspace.keep("explain.support", "nonzero", options=list(SUPPORTS)),
         )
     scope = "explain noise"
-    with three:
+    with right:
         st.button(
             "Other noise",
             key="explain.noise.again",

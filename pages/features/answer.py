@@ -22,11 +22,11 @@ SCORE = {  # titles of the axis of scores
 
 def sentence(view, label) -> str:
     """Return how many features are kept, which are the label's best, and how much labels have in common."""
-    found, first = view.found, _first_features(view, label)
-    kept = f"**{found.n_selected:,} of {format.count(found.n_features, 'feature')}**"
-    method = f"On **{format.plain(view.name)}**, {format.plain(found.title)}"
-    n_labels = format.count(found.n_labels, "label")
-    if found.shared:
+    selection, first = view.selection, _first_features(view, label)
+    kept = f"**{selection.n_selected:,} of {format.count(selection.n_features, 'feature')}**"
+    method = f"On **{format.plain(view.name)}**, {format.plain(selection.title)}"
+    n_labels = format.count(selection.n_labels, "label")
+    if selection.shared:
         return f"{method} keeps {kept}, the same for all {n_labels}; {first}."
     text = f"{method} keeps {kept} for each of {n_labels}; {first}."
     if view.closest is not None and np.isfinite(view.closest[3]):
@@ -40,24 +40,24 @@ def _first_features(view, label) -> str:
     parts = []
     for name, share in zip(table["name"], table["with_label"]):
         digits = ".3g" if share >= 0.1 else ".2g"
-        rows = "" if view.found.shared or np.isnan(share) else f" (in {100 * share:{digits}} % of its rows)"
+        rows = "" if view.selection.shared or np.isnan(share) else f" (in {100 * share:{digits}} % of its rows)"
         parts.append(f"**{format.plain(name)}**{rows}")
     best = format.listed(parts)
     verb = "is" if len(parts) == 1 else "are"
-    if view.found.shared:
+    if view.selection.shared:
         return f"best {verb} {best}"
     name = f"**{format.plain(view.data.label_name(label))}**"
-    if words.by_gradient(view.found):
+    if words.by_gradient(view.selection):
         return f"the network’s output for the label {name} is most sensitive to {best}"
     return f"best for {name} {verb} {best}"
 
 
 def cards(view) -> None:
     """Show numbers of the selection, and its warnings."""
-    found = view.found
-    features = format.count(found.n_features, "feature")
+    selection = view.selection
+    features = format.count(selection.n_features, "feature")
     shown = [
-        ("Kept per label", f"{found.n_selected:,}", f"Of {features}."),
+        ("Kept per label", f"{selection.n_selected:,}", f"Of {features}."),
         (
             "Kept by any label",
             f"{selection_union(view.key):,}",
@@ -66,49 +66,50 @@ def cards(view) -> None:
     ]
     if view.closest is not None and np.isfinite(view.closest[2]):
         n = view.closest[1]
-        which = "all labels" if n == found.n_labels else f"the {n:,} most frequent of {found.n_labels:,} labels"
+        which = "all labels" if n == selection.n_labels else f"the {n:,} most frequent of {selection.n_labels:,} labels"
         about = (
             f"Jaccard similarity of what two labels keep, mean over all pairs of {which}: 1 is the same features, 0 "
             "none in common."
         )
         shown.append(("Overlap of labels", f"{view.closest[2]:.2f}", about))
-    shown.append(("Selection", format.duration(found.times["fit_s"]), "On this machine, in one worker process."))
-    if found.info.get("scoring"):
-        rows = found.info.get("n_scored") or found.n_rows
-        how = "all training rows" if found.info["scoring"] == "exact" else f"{rows:,} rows drawn for each label"
-        order = f"From {how}, computed in the order “{found.info.get('order', '')}”."
-        shown.append(("Scores", str(found.info["scoring"]), order))
+    shown.append(("Selection", format.duration(selection.times["fit_s"]), "On this machine, in one worker process."))
+    if selection.info.get("scoring"):
+        rows = selection.info.get("n_scored") or selection.n_rows
+        how = "all training rows" if selection.info["scoring"] == "exact" else f"{rows:,} rows drawn for each label"
+        order = f"From {how}, computed in the order “{selection.info.get('order', '')}”."
+        shown.append(("Scores", str(selection.info["scoring"]), order))
     tables.cards(shown)
     _warnings(view)
 
 
 def _warnings(view):
     """Show the warnings of the selection, and notes on rare features and on few training steps."""
-    found = view.found
-    for warning in dict.fromkeys(found.warnings):
-        text = settings.in_form(found.method, warning)  # before names are filled in, as those may look like parameters
+    selection = view.selection
+    for warning in dict.fromkeys(selection.warnings):
+        # Parameters are renamed before names are filled in, because a name may look like a parameter.
+        text = settings.in_form(selection.method, warning)
         st.warning(format.plain(words.with_names(view.data, text)))
-    rare = words.rare(view.data, found)
+    rare = words.rare(view.data, selection)
     if rare:
         st.info(rare)
-    if found.method == "FALS":
-        note = words.few_steps_note(plan(view.fingerprint, found.method, found.params))
+    if selection.method == "FALS":
+        note = words.few_steps_note(plan(view.fingerprint, selection.method, selection.params))
         if note:
             st.warning(note)
 
 
-def _unit(found) -> str:
+def _unit(selection) -> str:
     """Return the title of the axis of scores."""
-    if found.method != "FALS":
-        return SCORE[found.method]
-    if found.params["attribution"] != "gradient":
+    if selection.method != "FALS":
+        return SCORE[selection.method]
+    if selection.params["attribution"] != "gradient":
         return SCORE["attribution"]
-    return SCORE["Fisher" if found.params["pattern"] in ("FILS", "FIMS") else "gradient"]
+    return SCORE["Fisher" if selection.params["pattern"] in ("FILS", "FIMS") else "gradient"]
 
 
 def bars(view, label) -> None:
     """Draw the features of largest score for a label."""
-    found, name = view.found, view.data.label_name(label)
+    selection, name = view.selection, view.data.label_name(label)
     table = view.named_features(label_features(view.key, label))
     intervals = ""
     if "standard_error" in table.columns:
@@ -116,15 +117,15 @@ def bars(view, label) -> None:
             " Scores come from a sample of rows: lines show two standard errors on either side. They do not "
             "cover the differences between one trained network and another."
         )
-    whose = "all labels together" if found.shared else f"**{format.plain(name)}**"
-    title = "Features of all labels" if found.shared else f"Features of {format.in_title(name)}"
+    whose = "all labels together" if selection.shared else f"**{format.plain(name)}**"
+    title = "Features of all labels" if selection.shared else f"Features of {format.in_title(name)}"
     charts.show_figure(
-        figures.feature_bars(table, BARS, unit=_unit(found), title=title),
+        figures.feature_bars(table, BARS, unit=_unit(selection), title=title),
         lambda: tables.csv_safe(table),
         f"{view.files}-label{label}" + (f"-{format.file_name(name)}" if view.data.label_names is not None else ""),
-        f"The features of largest score for {whose}, by {format.plain(found.title)}, whether they speak for the label "
-        f"or against it.{intervals} Showing {min(BARS, len(table)):,} of the {len(table):,} that are kept; the table "
-        "below has them all.",
+        f"The features of largest score for {whose}, by {format.plain(selection.title)}, whether they speak for the "
+        f"label or against it.{intervals} Showing {min(BARS, len(table)):,} of the {len(table):,} that are kept; the "
+        "table below has them all.",
         key="features.bars",
     )
 
@@ -136,7 +137,7 @@ def label_table(view, label) -> None:
     shown = table.assign(with_label=100 * table["with_label"], without_label=100 * table["without_label"])
     digits = {"format": "%.2e" if table["score"].max() < 0.01 else "%.4g", "width": 90}
     columns = ["rank", "name", "feature", "score", *(["standard_error"] if sampled else [])]
-    columns += ["with_label", "without_label", *([] if view.found.shared else ["n_labels"])]
+    columns += ["with_label", "without_label", *([] if view.selection.shared else ["n_labels"])]
     number = st.column_config.NumberColumn
     st.dataframe(
         shown[columns],
@@ -163,7 +164,7 @@ def label_table(view, label) -> None:
                 help="Share of the other training rows that have the feature.",
             ),
             "n_labels": number(
-                "Labels that keep it", format="localized", width=120, help=f"Of {view.found.n_labels:,}."
+                "Labels that keep it", format="localized", width=120, help=f"Of {view.selection.n_labels:,}."
             ),
         },
     )

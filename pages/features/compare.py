@@ -55,27 +55,27 @@ def compare(view) -> None:
 
     left, right = st.columns(2, gap="large")
     with left:
-        share = view.found.n_selected / view.found.n_features
-        found = tasks.ready(task(share), button="Compare these methods", key="features.compare")
-        if found is not None:
-            _boxes(view, found, measure)
+        share = view.selection.n_selected / view.selection.n_features
+        comparison = tasks.ready(task(share), button="Compare these methods", key="features.compare")
+        if comparison is not None:
+            _boxes(view, comparison, measure)
     with right:
         curve = tasks.ready(task(*SHARES), button="Compare from k/D = 0.1 to 0.7", key="features.curve")
         if curve is not None:
             _curve(view, curve, measure)
         else:
             st.caption("This draws the measure against the share of features that each label keeps, from 0.1 to 0.7.")
-    if found is not None:
-        _table(view, found)
-    warnings(view, [warning for one in (found, curve) if one is not None for warning in one.warnings])
+    if comparison is not None:
+        _table(view, comparison)
+    warnings(view, [warning for one in (comparison, curve) if one is not None for warning in one.warnings])
 
 
 def _choose(view):
     """Return the compared selections, the seeds, and the number of training rows; None when no method is chosen."""
     options = _options(view)
     key = "features.methods"
-    one, two, three = st.columns([3, 1, 1], vertical_alignment="bottom")
-    with one:
+    left, middle, right = st.columns([3, 1, 1], vertical_alignment="bottom")
+    with left:
         first = [title for title, (_, at_first) in options.items() if at_first]
         st.multiselect(
             "Methods compared",
@@ -87,7 +87,7 @@ def _choose(view):
             "this page with other settings.",
         )
     picked = [title for title in options if title in st.session_state[key]]
-    with two:
+    with middle:
         n_seeds = st.number_input(
             "Seeds",
             min_value=1,
@@ -102,9 +102,9 @@ def _choose(view):
 
     def seconds(n):
         """Return the estimated time of the comparison on ``n`` training rows."""
-        return estimates.comparison(data, selections, (view.found.n_selected,), seeds, n).seconds
+        return estimates.comparison(data, selections, (view.selection.n_selected,), seeds, n).seconds
 
-    with three:
+    with right:
         n_rows = st.number_input(
             f"Rows, up to {data.n_train:,}",
             min_value=2,
@@ -139,7 +139,7 @@ def _options(view) -> dict:
     for record in view.past:
         if record["params"] | varied not in known:
             known.append(record["params"] | varied)
-            own = record["params"] == view.found.params
+            own = record["params"] == view.selection.params
             options[choices.title(record, skip=varied)] = ((record["method"], record["params"]), own)
     return options
 
@@ -153,40 +153,41 @@ def warnings(view, messages) -> None:
         st.caption(f"And {format.count(len(messages) - WARNINGS, 'more warning')}.")
 
 
-def _file_end(found) -> str:
+def _file_end(comparison) -> str:
     """Return the numbers of rows and seeds of a comparison, for the name of a file."""
-    seeds = found.frame["seed"].nunique()
-    return f"{found.n_rows}row{'' if found.n_rows == 1 else 's'}-{seeds}seed{'' if seeds == 1 else 's'}"
+    seeds = comparison.frame["seed"].nunique()
+    return f"{comparison.n_rows}row{'' if comparison.n_rows == 1 else 's'}-{seeds}seed{'' if seeds == 1 else 's'}"
 
 
-def _lines(found, measure=None):
+def _lines(comparison, measure=None):
     """Return the lines of a comparison, of one measure or of all, as they are downloaded."""
-    lines = found.frame if measure is None else found.frame[found.frame["measure"] == measure]
-    return lines.assign(n_rows=found.n_rows, n_test_rows=found.n_test_rows)
+    lines = comparison.frame if measure is None else comparison.frame[comparison.frame["measure"] == measure]
+    return lines.assign(n_rows=comparison.n_rows, n_test_rows=comparison.n_test_rows)
 
 
-def _rows_text(found) -> str:
+def _rows_text(comparison) -> str:
     """Return how many training and test rows were used, to be read within a sentence."""
-    if found.n_rows == found.n_train and found.n_test_rows == found.n_test:
-        return f"all {found.n_train:,} training and {found.n_test:,} test rows"
+    if comparison.n_rows == comparison.n_train and comparison.n_test_rows == comparison.n_test:
+        return f"all {comparison.n_train:,} training and {comparison.n_test:,} test rows"
     return (
-        f"{found.n_rows:,} of {found.n_train:,} training and {found.n_test_rows:,} of {found.n_test:,} test rows, "
+        f"{comparison.n_rows:,} of {comparison.n_train:,} training and {comparison.n_test_rows:,} of "
+        f"{comparison.n_test:,} test rows, "
         "drawn at random"
     )
 
 
-def _boxes(view, found, measure):
+def _boxes(view, comparison, measure):
     """Draw the values of a measure for each method, a point per seed."""
-    figure = figures.patterns_compared(found.frame, measure)
-    text = best_methods(found.frame[found.frame["measure"] == measure], figure.layout.meta["best"])
-    n = found.frame["seed"].nunique()
+    figure = figures.patterns_compared(comparison.frame, measure)
+    text = best_methods(comparison.frame[comparison.frame["measure"] == measure], figure.layout.meta["best"])
+    n = comparison.frame["seed"].nunique()
     few = " Differences smaller than the spread of the points mean little." if n > 1 else " One seed says little."
     charts.show_figure(
         figure,
-        _lines(found, measure),
-        f"{view.files}-compared-{format.file_name(measure)}-{_file_end(found)}",
+        _lines(comparison, measure),
+        f"{view.files}-compared-{format.file_name(measure)}-{_file_end(comparison)}",
         f"{text}{'. ' if text else ''}A box per method over {format.count(n, 'seed')}, a point each; each label keeps "
-        f"{format.count(found.frame['n_features'].min(), 'feature')}. On {_rows_text(found)}.{few}",
+        f"{format.count(comparison.frame['n_features'].min(), 'feature')}. On {_rows_text(comparison)}.{few}",
         key="features.boxes",
     )
 
@@ -217,24 +218,24 @@ def best_methods(lines, best) -> str:
     return text
 
 
-def _curve(view, found, measure):
+def _curve(view, comparison, measure):
     """Draw a measure against the share of features kept."""
     charts.show_figure(
-        figures.score_against_share(found.frame, measure),
-        _lines(found, measure),
-        f"{view.files}-share-{format.file_name(measure)}-{_file_end(found)}",
+        figures.score_against_share(comparison.frame, measure),
+        _lines(comparison, measure),
+        f"{view.files}-share-{format.file_name(measure)}-{_file_end(comparison)}",
         "The same measure when each label keeps more features; dotted: all features. Lines are means over seeds, bands "
-        f"go from the least to the greatest of {format.count(found.frame['seed'].nunique(), 'seed')}. On "
-        f"{_rows_text(found)}.",
+        f"go from the least to the greatest of {format.count(comparison.frame['seed'].nunique(), 'seed')}. On "
+        f"{_rows_text(comparison)}.",
         key="features.curve.figure",
     )
-    _all_measures(view, found, "share")
+    _all_measures(view, comparison, "share")
 
 
-def _table(view, found):
+def _table(view, comparison):
     """Show the mean of every measure for each method, and its times."""
-    values = found.frame.pivot_table(index="method", columns="measure", values="value", sort=False)
-    times = found.frame.groupby("method", sort=False)[["select_s", "seconds"]].mean()
+    values = comparison.frame.pivot_table(index="method", columns="measure", values="value", sort=False)
+    times = comparison.frame.groupby("method", sort=False)[["select_s", "seconds"]].mean()
     number = st.column_config.NumberColumn
     config = {"method": st.column_config.TextColumn("Method", width=170)}
     for m, about in MEASURES.items():
@@ -251,17 +252,17 @@ def _table(view, found):
         column_config=config,
     )
     st.caption(
-        f"Means over {format.count(found.frame['seed'].nunique(), 'seed')}; ↑ larger is better, ↓ smaller is. Times "
-        "are of one seed, on this machine."
+        f"Means over {format.count(comparison.frame['seed'].nunique(), 'seed')}; ↑ larger is better, ↓ smaller is. "
+        "Times are of one seed, on this machine."
     )
-    _all_measures(view, found, "compared")
+    _all_measures(view, comparison, "compared")
 
 
-def _all_measures(view, found, what):
+def _all_measures(view, comparison, what):
     """Show the button that downloads all measures; ``what`` is a part of the file's name."""
     charts.csv_button(
         "All measures, CSV",
-        lambda: tables.csv_safe(_lines(found)),
-        f"{view.files}-{what}-{_file_end(found)}",
+        lambda: tables.csv_safe(_lines(comparison)),
+        f"{view.files}-{what}-{_file_end(comparison)}",
         "All five measures of each method, share of the features and seed",
     )

@@ -14,18 +14,18 @@ NAMES = 8  # features named for each label
 def all_labels(view) -> None:
     """Show labels with their best features: the labels that the search above finds, or the most frequent."""
     st.header("All selected features")
-    found, data = view.found, view.data
+    selection, data = view.selection, view.data
     names = server.label_names(view.fingerprint)
     listed = tables.find_labels(names, st.session_state.get("features.query", ""))
     listed = (names if listed.empty else listed).head(LISTED_LABELS)  # the same labels as in the select box above
     labels = listed["label"].to_numpy()
-    counts = np.bincount(data.Y_train.indices, minlength=found.n_labels)
+    counts = np.bincount(data.Y_train.indices, minlength=selection.n_labels)
     table = pd.DataFrame(
         {
             "name": listed["name"].to_numpy(),
             "label": labels,
             "rows": counts[labels],
-            "features": frames.best_names(found.selected, labels, data.feature_name, NAMES),
+            "features": frames.best_names(selection.selected, labels, data.feature_name, NAMES),
         }
     )
     st.dataframe(
@@ -41,15 +41,15 @@ def all_labels(view) -> None:
         },
     )
     st.caption(
-        f"Showing {len(table):,} of {format.count(found.n_labels, 'label')}, most frequent first; “Find labels by name "
-        "or id” above finds others. "
-        f"The CSV has all {format.count(found.n_labels * found.n_selected, 'line')}: label, rank, feature, its name "
-        "and score."
+        f"Showing {len(table):,} of {format.count(selection.n_labels, 'label')}, most frequent first; “Find labels by "
+        "name or id” above finds others. "
+        f"The CSV has all {format.count(selection.n_labels * selection.n_selected, 'line')}: label, rank, feature, its "
+        "name and score."
     )
     charts.csv_button(
         "All selected features, CSV",
         lambda: tables.csv_safe(
-            frames.selection_frame(found.selected, found.selected_scores, data.label_name, data.feature_name)
+            frames.selection_frame(selection.selected, selection.selected_scores, data.label_name, data.feature_name)
         ),
         f"{view.files}-selected",
         "Label, rank, feature, name and score of everything that is kept",

@@ -35,13 +35,13 @@ def labels_and_features(view) -> None:
 def _choose(view):
     """Return which labels are drawn, and how many."""
     ways = [FREQUENT, ALIKE, GROUPED]
-    one, two = st.columns([2, 1], vertical_alignment="bottom")
-    with one:
+    left, right = st.columns([2, 1], vertical_alignment="bottom")
+    with left:
         way = st.selectbox("Shown", ways, **workspace.keep("features.heat", FREQUENT, options=ways))
-    most = min(MOST_LABELS, view.found.n_labels)
+    most = min(MOST_LABELS, view.selection.n_labels)
     n = min(FIRST_LABELS, most)
     if way != GROUPED and most > 2:
-        with two:
+        with right:
             n = st.number_input(
                 f"Labels, 2 to {most:,}",
                 min_value=2,
@@ -58,13 +58,13 @@ def _with_names(view, table):
 
 def _groups(view):
     """Return the figure, table and caption of all labels and features, in groups of alike ones."""
-    found = view.found
+    selection = view.selection
     table, n_labels, n_features = selection_groups(view.key, GROUPS)
     table = _with_names(view, table)
-    some = "All" if n_labels == found.n_labels else f"The {n_labels:,} most frequent of {found.n_labels:,}"
+    some = "All" if n_labels == selection.n_labels else f"The {n_labels:,} most frequent of {selection.n_labels:,}"
     caption = (
         f"{some} labels in {format.count(table['label_group'].nunique(), 'group')} of labels that keep alike features, "
-        f"and {n_features:,} of {format.count(found.n_features, 'feature')} in "
+        f"and {n_features:,} of {format.count(selection.n_features, 'feature')} in "
         f"{format.count(table['feature_group'].nunique(), 'group')}. A group is named after its most frequent label, "
         "or the feature that most labels keep. The lighter a cell, the larger the share of its "
         "pairs of label and feature that are kept."
@@ -74,14 +74,14 @@ def _groups(view):
 
 def _heat(view, labels):
     """Return the figure, table and caption of some labels and the features that matter most to them."""
-    found = view.found
+    selection = view.selection
     table = selection_heat(view.key, tuple(labels), MOST_FEATURES)
     n_kept = table.attrs["n_kept"]
     table = _with_names(view, table)
     caption = (
-        f"{len(labels):,} of {format.count(found.n_labels, 'label')} and, of the {format.count(n_kept, 'feature')} "
+        f"{len(labels):,} of {format.count(selection.n_labels, 'label')} and, of the {format.count(n_kept, 'feature')} "
         f"that they keep, the {table['feature'].nunique():,} of largest scores; alike ones are next to each other. "
         "The lighter a cell, the more the feature matters to the label (1 is the label’s best); blank cells are not "
         "kept."
     )
-    return figures.selection_heat(table, n_labels=found.n_labels, n_features=found.n_features), table, caption
+    return figures.selection_heat(table, n_labels=selection.n_labels, n_features=selection.n_features), table, caption

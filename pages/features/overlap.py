@@ -22,24 +22,24 @@ def overlap(view, labels, alike: bool) -> None:
 
 def _heat(view, labels, alike):
     """Draw how many kept features each two of the labels share."""
-    found, data = view.found, view.data
-    table = frames.overlap_frame(found.selected, found.n_features, labels)
+    selection, data = view.selection, view.data
+    table = frames.overlap_frame(selection.selected, selection.n_features, labels)
     table = table.assign(a_name=tables.label_names(data, table["a"]), b_name=tables.label_names(data, table["b"]))
     which = "most alike" if alike else "most frequent"
     charts.show_figure(
-        figures.overlap_heat(table, n_labels=found.n_labels),
+        figures.overlap_heat(table, n_labels=selection.n_labels),
         lambda: tables.csv_safe(table),
         f"{view.files}-overlap-{'alike' if alike else 'frequent'}-{len(labels)}labels",
         f"How much of what two labels keep is the same, for the {len(labels):,} {which} of "
-        f"{format.count(found.n_labels, 'label')}; alike ones are next to each other, and columns have the order of "
-        "the lines. Lighter means more in common; the highest hundredth of the values shares the lightest colour.",
+        f"{format.count(selection.n_labels, 'label')}; alike ones are next to each other, and columns have the order "
+        "of the lines. Lighter means more in common; the highest hundredth of the values shares the lightest colour.",
         key="features.overlap",
     )
 
 
 def _pairs(view):
     """Show a table of the pairs of labels that share most features."""
-    found, data = view.found, view.data
+    selection, data = view.selection, view.data
     pairs, n_compared = view.closest[:2]
     shown = pairs.assign(
         a_name=tables.label_names(data, pairs["a"]),
@@ -68,8 +68,8 @@ def _pairs(view):
         },
     )
     which = "all labels"
-    if n_compared < found.n_labels:
-        which = f"the {n_compared:,} most frequent of {found.n_labels:,} labels"
+    if n_compared < selection.n_labels:
+        which = f"the {n_compared:,} most frequent of {selection.n_labels:,} labels"
     st.caption(
         f"Showing {len(shown):,} of the {n_compared * (n_compared - 1) // 2:,} pairs of {which}. “Rows” says how often "
         "the two labels occur together."

@@ -28,11 +28,11 @@ def main() -> None:
     if record is None:
         select.begin(data, fingerprint, name)
         return
-    found = results.selection(record)
-    if found is None:  # the page has said why
+    selection = results.selection(record)
+    if selection is None:  # the page has said why
         select.controls_and_jobs(data, fingerprint, None)
         return
-    view = View(data, fingerprint, name, found, record["key"], past)
+    view = View(data, fingerprint, name, selection, record["key"], past)
     sentence, cards = st.empty(), st.container()
     left, right = st.columns([2, 1], gap="large")
     with right:
@@ -47,9 +47,9 @@ def main() -> None:
     with cards:
         answer.cards(view)
     answer.label_table(view, label)
-    if found.shared:
+    if selection.shared:
         st.caption(
-            f"{found.title} keeps the same features for all labels, so there is nothing to compare between labels."
+            f"{selection.title} keeps the same features for all labels, so there is nothing to compare between labels."
         )
     else:
         st.fragment(labels.labels_and_features)(view)

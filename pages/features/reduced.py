@@ -19,16 +19,16 @@ def reduced(view, drawn_state) -> None:
     if select.page_state() != drawn_state:
         st.rerun()
     st.header("A model on the selected features")
-    found = view.found
+    selection = view.selection
     model, params, m, per_label = _choose(view)
-    used = experiment.union_of_features(found.selected, m).size
+    used = experiment.union_of_features(selection.selected, m).size
     what = (
         f"each label on its own **{m:,}** {'feature' if m == 1 else 'features'}"
         if per_label
-        else f"the union, **{used:,} of {format.count(found.n_features, 'feature')}**"
+        else f"the union, **{used:,} of {format.count(selection.n_features, 'feature')}**"
     )
     st.markdown(f"{model} learns from {what}, and, to compare, from all features.")
-    if used == found.n_features and not per_label:
+    if used == selection.n_features and not per_label:
         st.info("The union is all features, so both models are the same. Take fewer of each label’s best features.")
     task = experiment.task(
         "reduced",
@@ -56,10 +56,10 @@ def _choose(view):
     per_label : bool
         Whether each label learns only from its own features.
     """
-    found = view.found
+    selection = view.selection
     options, titles = _models(view)
-    one, two, three = st.columns([2, 1, 1], vertical_alignment="bottom")
-    with one:
+    left, middle, right = st.columns([2, 1, 1], vertical_alignment="bottom")
+    with left:
         chosen = st.selectbox(
             "Model",
             list(titles),
@@ -68,19 +68,21 @@ def _choose(view):
             help="Results of the Train page, and all models with their default settings.",
         )
     model, params = options[chosen]
-    first = found.n_selected if found.shared else experiment.fitting_depth(found.selected, found.n_features // 2)
-    with two:
+    default = selection.n_selected
+    if not selection.shared:
+        default = experiment.fitting_depth(selection.selected, selection.n_features // 2)
+    with middle:
         m = st.number_input(
-            f"Best of each label, 1 to {found.n_selected:,}",
+            f"Best of each label, 1 to {selection.n_selected:,}",
             min_value=1,
-            max_value=found.n_selected,
-            **workspace.keep(f"features.best {view.key[:8]}", first, fields.whole_number(1, found.n_selected)),
+            max_value=selection.n_selected,
+            **workspace.keep(f"features.best {view.key[:8]}", default, fields.whole_number(1, selection.n_selected)),
             help="How many of each label’s features, the best first, go into the union; at first so many that the "
             "union has at most half of all features.",
         )
     per_label = False
-    if model == "OneVsRest" and params["noise_sigma"] == 0 and not found.shared:
-        with three:
+    if model == "OneVsRest" and params["noise_sigma"] == 0 and not selection.shared:
+        with right:
             per_label = st.toggle(
                 "Each label its own",
                 **workspace.keep("features.per_label", True, lambda v: isinstance(v, bool)),
@@ -103,9 +105,9 @@ def _models(view):
     return options, titles
 
 
-def _compared(view, found):
+def _compared(view, result):
     """Show the measures of both models side by side."""
-    values = found.measures.set_index(["features", "measure", "k"])["value"]
+    values = result.measures.set_index(["features", "measure", "k"])["value"]
 
     def percent(features, measure, k):
         """Return a measure in percent; NaN when it was not taken."""
@@ -122,7 +124,7 @@ def _compared(view, found):
         for k in results.KS
     ]
     table = pd.DataFrame(lines, columns=["measure", "all", "selected"])
-    _sentence(found, percent("all", "P@k", 1), percent("selected", "P@k", 1))
+    _sentence(result, percent("all", "P@k", 1), percent("selected", "P@k", 1))
     left, right = st.columns(2, gap="large")
     with left:
         digits = {"format": "%.2f", "width": 100}
@@ -139,22 +141,22 @@ def _compared(view, found):
             },
         )
     with right:
-        _sizes(view, found)
+        _sizes(view, result)
 
 
-def _sentence(found, on_all, on_selected):
+def _sentence(result, on_all, on_selected):
     """Say how P@1 and the size of the model change; the two last arguments are P@1 in percent."""
-    numbers = found.numbers
+    numbers = result.numbers
     ratio = numbers.loc["selected", "model_bytes"] / max(1, numbers.loc["all", "model_bytes"])
     points = on_selected - on_all
     against = "the same as" if abs(points) < 0.005 else f"{abs(points):.2f} points {'above' if points > 0 else 'below'}"
     st.markdown(
-        f"On the selected features **{format.plain(found.model)}** has a P@1 of **{on_selected:.2f} %**, {against} "
+        f"On the selected features **{format.plain(result.model)}** has a P@1 of **{on_selected:.2f} %**, {against} "
         f"that on all features ({on_all:.2f} %), with a model **{ratio:.2g} times** as large."
     )
 
 
-def _sizes(view, found):
+def _sizes(view, result):
     """Show the times and sizes of both models."""
     rows = (
         ("Features", lambda n: f"{int(n['n_features']):,}"),
@@ -165,22 +167,22 @@ def _sizes(view, found):
     )
     lines = ["| | All features | Selected |", "|:--|--:|--:|"]
     for what, text in rows:
-        lines.append(f"| **{what}** | {text(found.numbers.loc['all'])} | {text(found.numbers.loc['selected'])} |")
+        lines.append(f"| **{what}** | {text(result.numbers.loc['all'])} | {text(result.numbers.loc['selected'])} |")
     st.markdown("\n".join(lines))
-    if found.per_label:
-        own = format.count(found.n_per_label, "feature")
-        which = f"Each label learned from its own {own}; together they are {found.n_used:,}."
-    elif found.n_per_label == 1:
+    if result.per_label:
+        own = format.count(result.n_per_label, "feature")
+        which = f"Each label learned from its own {own}; together they are {result.n_used:,}."
+    elif result.n_per_label == 1:
         which = "The selected are the union of each label’s best one."
     else:
-        which = f"The selected are the union of each label’s {found.n_per_label:,} best."
+        which = f"The selected are the union of each label’s {result.n_per_label:,} best."
     st.caption(
-        f"{which} The selection itself took {format.duration(found.select_s)} before. Times on this machine, in one "
+        f"{which} The selection itself took {format.duration(result.select_s)} before. Times on this machine, in one "
         "worker process."
     )
     charts.csv_button(
         "Both results, CSV",
-        lambda: found.measures,
-        f"{view.files}-{found.model}-{found.n_per_label}-{found.per_label:d}",
+        lambda: result.measures,
+        f"{view.files}-{result.model}-{result.n_per_label}-{result.per_label:d}",
         "All measures at 1 to 5 on all and on selected features",
     )

@@ -16,26 +16,26 @@ LISTED_LABELS = 200  # most lines of the table
 def seeds(view) -> None:
     """Show how much the selection agrees with the same selection made with other seeds."""
     st.header("Would another seed keep the same features?")
-    found = view.found
-    if "random_state" not in found.params:
-        st.caption(f"{found.title} involves no chance: it always keeps the same features.")
+    selection = view.selection
+    if "random_state" not in selection.params:
+        st.caption(f"{selection.title} involves no chance: it always keeps the same features.")
         return
     st.markdown(
         "With another seed, the network begins with other random weights and sees the rows in another order."
-        if found.method == "FALS"
+        if selection.method == "FALS"
         else "With another seed, the trees of the forest see other samples of rows."
     )
-    one, two = st.columns([1, 3], vertical_alignment="bottom")
-    with one:
+    left, right = st.columns([1, 3], vertical_alignment="bottom")
+    with left:
         n_seeds = st.number_input(
             f"Seeds, 2 to {MOST_SEEDS}",
             min_value=2,
             max_value=MOST_SEEDS,
             **workspace.keep("features.stability.seeds", 5, fields.whole_number(2, MOST_SEEDS)),
         )
-    params = {"method": found.method, "params": found.params, "seeds": list(range(int(n_seeds)))}
+    params = {"method": selection.method, "params": selection.params, "seeds": list(range(int(n_seeds)))}
     task = experiment.task("selection_stability", {"dataset": view.fingerprint}, params)
-    with two:
+    with right:
         result = tasks.ready(task, button=f"Select with {int(n_seeds)} seeds", key="features.stability")
     if result is not None:
         _show(view, result)
@@ -45,26 +45,26 @@ def _show(view, result):
     """Draw the agreement between seeds."""
     table = _labels(view, result)
     compare.warnings(view, result.warnings)
-    st.markdown(_shared_text(result, view.found.shared))
+    st.markdown(_shared_text(result, view.selection.shared))
     left, right = st.columns(2, gap="large")
     with left:
         charts.show_figure(
             figures.stability_boxes(table, result.chance),
             lambda: tables.csv_safe(table),
             f"{view.files}-stability-{len(result.seeds)}seeds",
-            _caption(table, view.found.shared),
+            _caption(table, view.selection.shared),
             key="features.stability.boxes",
         )
     with right:
         _cards(table, result)
-        if not view.found.shared:
+        if not view.selection.shared:
             _least_stable(view, table)
 
 
 def _labels(view, result) -> pd.DataFrame:
     """Return agreement by label: ``label, name, jaccard`` and, of enough features, ``spearman``."""
-    shared = view.found.shared
-    labels = np.arange(1) if shared else np.arange(view.found.n_labels)
+    shared = view.selection.shared
+    labels = np.arange(1) if shared else np.arange(view.selection.n_labels)
     table = pd.DataFrame(
         {
             "label": labels,
@@ -107,7 +107,7 @@ def _cards(table, result):
 
 def _least_stable(view, table):
     """Show a table of the labels, those whose features change most first."""
-    counts = np.bincount(view.data.Y_train.indices, minlength=view.found.n_labels)
+    counts = np.bincount(view.data.Y_train.indices, minlength=view.selection.n_labels)
     least = table.assign(rows=counts).sort_values("jaccard", kind="stable").head(LISTED_LABELS)
     number = st.column_config.NumberColumn
     st.dataframe(

@@ -81,8 +81,8 @@ def _controls(data, fingerprint, shown, drawn_state):
 def _n_features(data):
     """Show the fields for how many features a label keeps, as a share or a number; the same for all methods."""
     d = data.n_features
-    one, two = st.columns(2, vertical_alignment="bottom")
-    with one:
+    left, right = st.columns(2, vertical_alignment="bottom")
+    with left:
         way = st.selectbox(
             "Features per label",
             ("share", "count"),
@@ -90,7 +90,7 @@ def _n_features(data):
             **workspace.keep("features.way", "share", options=("share", "count")),
             help="How many features each label keeps. The paper keeps a tenth of all.",
         )
-    with two:
+    with right:
         if way == "share":
             # No bounds: a browser does not send a value out of bounds. The message below the button says what is wrong.
             st.number_input(
@@ -117,20 +117,20 @@ def _params(data, method) -> dict:
 
 def _problems(data, fingerprint, method, params) -> list[str]:
     """Return why no selection can be made with these settings, in sentences."""
-    found = forms.problems(experiment.SELECTORS[method], {n: v for n, v in params.items() if n != "n_features"})
+    problems = forms.problems(experiment.SELECTORS[method], {n: v for n, v in params.items() if n != "n_features"})
     kept, d = params["n_features"], data.n_features
     if isinstance(kept, float) and not 0 < kept <= 1:
-        found.append(f"Share, k/D is {kept:g}, but must be above 0 and at most 1.")
+        problems.append(f"Share, k/D is {kept:g}, but must be above 0 and at most 1.")
     if isinstance(kept, int) and not 1 <= kept <= d:
-        found.append(f"The number of features is {kept:,}, but must be from 1 to {d:,}.")
+        problems.append(f"The number of features is {kept:,}, but must be from 1 to {d:,}.")
     if method == "ChiSquared" and data.X_train.nnz and data.X_train.data.min() < 0:
-        found.append("Chi-squared needs values of at least 0, and this data set has negative values.")
-    if not found:
+        problems.append("Chi-squared needs values of at least 0, and this data set has negative values.")
+    if not problems:
         try:
             plan(fingerprint, method, params)
         except (ValueError, TypeError) as error:
-            found = [settings.in_form(method, str(error))]
-    return found
+            problems = [settings.in_form(method, str(error))]
+    return problems
 
 
 def _what_select_does(data, fingerprint, method, shown, pressed):

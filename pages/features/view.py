@@ -10,12 +10,12 @@ from xmlcore.selection import frames
 class View:
     """The selection that is shown: its data set, its key, and ``past``, all selections on the data set."""
 
-    def __init__(self, data, fingerprint, name, found, key, past):
-        """Remember the selection ``found`` that is shown."""
+    def __init__(self, data, fingerprint, name, selection, key, past):
+        """Remember the selection, and what it was made from."""
         self.data, self.fingerprint, self.name = data, fingerprint, name
-        self.found, self.key, self.past = found, key, past
+        self.selection, self.key, self.past = selection, key, past
         # How names of downloaded files begin.
-        self.files = f"{format.file_name(name)}-{format.file_name(found.title)}-{key[:6]}"
+        self.files = f"{format.file_name(name)}-{format.file_name(selection.title)}-{key[:6]}"
 
     def named_features(self, table):
         """Return the table with a column ``name`` for its features."""
@@ -24,7 +24,7 @@ class View:
     @property
     def closest(self):
         """What :func:`closest_labels` returns; None where there are no two labels with features of their own."""
-        if self.found.shared or self.found.n_labels < 2:
+        if self.selection.shared or self.selection.n_labels < 2:
             return None
         return closest_labels(self.key)
 
@@ -46,31 +46,31 @@ def _plan(fingerprint, method, params):
 @server.shared(max_entries=100)
 def label_features(key: str, label: int):
     """Return the features that a label keeps, without names: see :func:`xmlcore.selection.frames.label_frame`."""
-    found = server.selection(key)
-    data = server.dataset(found.fingerprint)
-    parts = (found.selected, found.selected_scores, found.standard_error)
+    selection = server.selection(key)
+    data = server.dataset(selection.fingerprint)
+    parts = (selection.selected, selection.selected_scores, selection.standard_error)
     return frames.label_frame(*parts, label, data.X_train, data.Y_train)
 
 
 @server.shared(max_entries=12, show_spinner="Ordering labels and features")
 def selection_heat(key: str, labels: tuple, most_features: int):
     """Return how much features matter to some labels, without names."""
-    found = server.selection(key)
-    return frames.heat_frame(found.selected, found.selected_scores, found.n_features, labels, most_features)
+    selection = server.selection(key)
+    return frames.heat_frame(selection.selected, selection.selected_scores, selection.n_features, labels, most_features)
 
 
 @server.shared(max_entries=12, show_spinner="Grouping labels and features")
 def selection_groups(key: str, n_groups: int) -> tuple:
     """Return groups of labels and features, without names, and the numbers of labels and of features in the groups."""
-    found = server.selection(key)
-    return frames.group_frame(found.selected, found.n_features, _by_frequency(found), n_groups)
+    selection = server.selection(key)
+    return frames.group_frame(selection.selected, selection.n_features, _by_frequency(selection), n_groups)
 
 
 @server.shared(max_entries=12, show_spinner="Comparing labels")
 def closest_labels(key: str) -> tuple:
     """Return pairs of labels with most in common, how many labels were compared, the mean overlap and share."""
-    found = server.selection(key)
-    return frames.closest_pairs(found.selected, found.n_features, order=_by_frequency(found))
+    selection = server.selection(key)
+    return frames.closest_pairs(selection.selected, selection.n_features, order=_by_frequency(selection))
 
 
 @server.shared(max_entries=50)
@@ -79,6 +79,6 @@ def selection_union(key: str) -> int:
     return experiment.union_of_features(server.selection(key).selected).size
 
 
-def _by_frequency(found):
+def _by_frequency(selection):
     """Return the ids of all labels, the most frequent first."""
-    return server.label_names(found.fingerprint)["label"].to_numpy()
+    return server.label_names(selection.fingerprint)["label"].to_numpy()

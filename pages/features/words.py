@@ -46,16 +46,16 @@ def few_steps_note(planned: dict) -> str:
     return f"The network is trained in only {n:,} steps, because there are few rows: choose more epochs."
 
 
-def by_gradient(found) -> bool:
+def by_gradient(selection) -> bool:
     """Return whether scores are gradients, which do not depend on which features rows have."""
-    return found.method == "FALS" and found.params["attribution"] == "gradient"
+    return selection.method == "FALS" and selection.params["attribution"] == "gradient"
 
 
-def rare(data, found) -> str:
+def rare(data, selection) -> str:
     """Return a note if the best features of most labels are rare; otherwise an empty text."""
-    if not by_gradient(found):
+    if not by_gradient(selection):
         return ""
-    median_rows = frames.rows_of_best_features(found.selected, data.X_train, BEST)
+    median_rows = frames.rows_of_best_features(selection.selected, data.X_train, BEST)
     if median_rows > RARE:
         return ""
     return (
@@ -70,9 +70,9 @@ def with_names(data, warning: str) -> str:
     """Return a warning of the package with names instead of ids."""
     for what, name, n in (("feature", data.feature_name, data.n_features), ("label", data.label_name, data.n_labels)):
 
-        def named(found, name=name, n=n):
-            """Return the name for an id that was found in the message; the text itself for an id that is too large."""
-            return f"“{name(int(found[1]))}”" if int(found[1]) < n else found[0]
+        def named(match, name=name, n=n):
+            """Return the name for an id in the message; the text itself for an id that is too large."""
+            return f"“{name(int(match[1]))}”" if int(match[1]) < n else match[0]
 
         warning = re.sub(rf"\b{what} (\d+)\b", named, warning)
     return warning[:1].upper() + warning[1:]

@@ -36,17 +36,17 @@ def _percent(share) -> str:
 
 def curves(found, settings, files) -> None:
     """Draw a measure against the level of noise, a line per run."""
-    one, two, three = st.columns([2, 1, 1], vertical_alignment="bottom")
-    with one:
+    left, middle, right = st.columns([2, 1, 1], vertical_alignment="bottom")
+    with left:
         measure = st.selectbox(
             "Measure",
             found.measures,
             **workspace.keep("robustness.measure", "P@k", options=found.measures),
             help="  \n".join(f"**{m}**: {MEASURES[m]}." for m in found.measures),
         )
-    with two:
+    with middle:
         k = st.selectbox("k", results.KS, **workspace.keep("robustness.k", 1, options=results.KS))
-    with three:
+    with right:
         ways = {"value": "Value", "drop": "Share lost"}
         way = st.selectbox(
             "Drawn",

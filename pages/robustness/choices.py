@@ -120,9 +120,9 @@ def choose_noise(data, fingerprint, runs) -> Settings | None:
     if levels is None:
         return None
     n_repeats = 1
-    one, two = st.columns(2, vertical_alignment="bottom") if kind != "fgsm" else (None, st.container())
-    if one is not None:  # FGSM has no randomness, so repeats would be equal
-        with one:
+    left, right = st.columns(2, vertical_alignment="bottom") if kind != "fgsm" else (None, st.container())
+    if left is not None:  # FGSM has no randomness, so repeats would be equal
+        with left:
             n_repeats = _repeats(kind)
     if kind == "pgd":
         options["random_start"] = n_repeats > 1
@@ -136,7 +136,7 @@ def choose_noise(data, fingerprint, runs) -> Settings | None:
         pairs = [(server.run(r["key"]), settings(n_rows).task(r["key"]).params) for r in runs]
         return max((estimates.robustness(run, data, params).seconds for run, params in pairs), default=0.0)
 
-    with two:
+    with right:
         n_rows = st.number_input(
             f"Test rows, up to {data.n_test:,}",
             min_value=1,

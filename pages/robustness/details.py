@@ -14,14 +14,14 @@ def buckets(found, settings, files, n_labels) -> None:
         return
     st.header("Head, torso and tail labels")
     runs = list(found.results)
-    one, two = st.columns([3, 1], vertical_alignment="bottom")
-    with one:
+    first_column, second_column = st.columns([3, 1], vertical_alignment="bottom")
+    with first_column:
         run = (
             st.selectbox("Of", runs, **workspace.keep("robustness.buckets.run", runs[0], options=runs))
             if len(runs) > 1
             else runs[0]
         )
-    with two:
+    with second_column:
         # With few labels, nearly all are among the five predicted, whatever the noise: k = 1 tells more.
         first = results.KS[-1] if n_labels >= 4 * results.KS[-1] else 1
         k = st.selectbox("k of these", results.KS, **workspace.keep("robustness.buckets.k", first, options=results.KS))

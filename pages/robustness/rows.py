@@ -48,8 +48,8 @@ def _choose(data, scope, settings):
     """Return the first of the rows that are shown, and the level of noise."""
     first = min(max(workspace.chosen_row(scope), 0), data.n_test - 1)
     key = "robustness.row"
-    one, two, three = st.columns([2, 2, 1], vertical_alignment="bottom")
-    with one:
+    left, middle, right = st.columns([2, 2, 1], vertical_alignment="bottom")
+    with left:
         st.session_state[key] = first
         st.number_input(
             f"First of {min(ROWS_SHOWN, data.n_test)} test rows, 0 to {data.n_test - 1:,}",
@@ -58,9 +58,9 @@ def _choose(data, scope, settings):
             key=key,
             on_change=lambda: workspace.choose_row(scope, st.session_state[key]),
         )
-    with two:
+    with middle:
         level = answer.choose_level("Level of noise", "robustness.rows.level", settings)
-    with three:
+    with right:
         st.button(
             "Other rows",
             key=f"{key}.random",

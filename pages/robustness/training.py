@@ -62,10 +62,10 @@ def _choose(data, fingerprint, plain):
     by_key, titles = {r["key"]: r for r in plain}, run_names.names(plain)
     first_sigma = robustness.training_sigma(choices.scale(fingerprint))
     most_sigma = max(SIGMA.maximum, first_sigma)  # large feature values get a large first sigma
-    one, two, three, four = st.columns([2, 1, 1, 2], vertical_alignment="bottom")
-    with one:
+    first, second, third, fourth = st.columns([2, 1, 1, 2], vertical_alignment="bottom")
+    with first:
         key = st.selectbox("Twin of", list(by_key), format_func=titles.get, key="robustness.twin.of")
-    with two:
+    with second:
         sigma = st.number_input(
             "σ",
             min_value=LEAST_SIGMA,
@@ -78,7 +78,7 @@ def _choose(data, fingerprint, plain):
             ),
             help=SIGMA.help,
         )
-    with three:
+    with third:
         ratio = st.number_input(
             "Copies per row",
             min_value=RATIO.minimum,
@@ -91,7 +91,7 @@ def _choose(data, fingerprint, plain):
             ),
             help=RATIO.help,
         )
-    with four:
+    with fourth:
         support = st.selectbox(
             "Noise on",
             SUPPORT.options,

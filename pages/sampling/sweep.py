@@ -57,8 +57,8 @@ def _choose(view):
         return values.estimate(view, kappas, examples, (), n_repeats).seconds
 
     first = values.first_sweep(seconds, (view.kappa, view.examples), view.most_kappa, tasks.AUTOMATIC_BELOW)
-    one, two, three = st.columns([2, 2, 1], vertical_alignment="top")
-    with one:
+    left, middle, right = st.columns([2, 2, 1], vertical_alignment="top")
+    with left:
         kappas = values.field(
             f"Adversarial classes, κ, up to {view.most_kappa:,}",
             f"sampling.kappa {short}",
@@ -69,7 +69,7 @@ def _choose(view):
             least=1,
             most=view.most_kappa,
         )
-    with two:
+    with middle:
         examples = values.field(
             "Examples per class, π",
             f"sampling.examples {short}",
@@ -80,7 +80,7 @@ def _choose(view):
             least=0.01,
             most=1000,
         )
-    with three:
+    with right:
         n_repeats = st.number_input(
             "Repeats",
             min_value=1,

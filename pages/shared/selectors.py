@@ -25,8 +25,8 @@ def choose_test_row(data, run, scope: str, key: str) -> int:
     n = data.n_test
     row = min(max(workspace.chosen_row(scope), 0), n - 1)
     st.session_state[key] = row
-    one, two, three = st.columns([2, 1, 1], vertical_alignment="bottom")
-    with one:
+    left, middle, right = st.columns([2, 1, 1], vertical_alignment="bottom")
+    with left:
         st.number_input(
             f"Test row, 0 to {n - 1:,}",
             min_value=0,
@@ -35,14 +35,14 @@ def choose_test_row(data, run, scope: str, key: str) -> int:
             key=key,
             on_change=lambda: workspace.choose_row(scope, st.session_state[key]),
         )
-    with two:
+    with middle:
         st.button(
             "Random row",
             on_click=lambda: workspace.choose_row(scope, np.random.default_rng().integers(n)),
             width="stretch",
             key=f"{key}.random",
         )
-    with three:
+    with right:
         mistakes = predictions.worst_mistakes(run.ranking, data.Y_test)
         st.button(
             "A worst mistake",
@@ -100,8 +100,8 @@ def choose_label(data, names, scope: str, key: str, query_key: str, first: int |
 
         workspace.update(remember)
 
-    one, two = st.columns(2, vertical_alignment="bottom")
-    with one:
+    left, right = st.columns(2, vertical_alignment="bottom")
+    with left:
         kept = workspace.keep(query_key, "", lambda value: isinstance(value, str))
         query = st.text_input(
             "Find labels by name or id",
@@ -130,7 +130,7 @@ def choose_label(data, names, scope: str, key: str, query_key: str, first: int |
         if st.session_state[key] in listed:
             workspace.choose_row(scope, st.session_state[key])
 
-    with two:
+    with right:
         st.selectbox(
             f"{format.count(ids.size, 'label')}{' found' if searching else ''}{some}",
             listed,

@@ -12,12 +12,12 @@ def show(data, model, key, files) -> None:
     """Show the depths of leaves, and J (or a part of it) of the splits at each depth."""
     st.header("Depth and objective")
     t, trees = looked_at.tree_number(key, model), model.trees_
-    one, two = st.columns(2, gap="large", vertical_alignment="bottom")
+    first_column, second_column = st.columns(2, gap="large", vertical_alignment="bottom")
     everything = True
     if len(trees) > 1:
         # "The tree above" without its number: to Streamlit, a radio with other options would be a new widget.
         choices = {"all": f"All {len(trees):,} trees", "one": "The tree above"}
-        with one:
+        with first_column:
             scope = st.radio(
                 "Trees",
                 list(choices),
@@ -29,7 +29,7 @@ def show(data, model, key, files) -> None:
     chosen = trees if everything else [trees[t]]
     whose = f"tree {t + 1}" if not everything else f"all {len(trees)} trees" if len(trees) > 1 else "the tree"
     parts = [tree_frames.OBJECTIVE, *tree_frames.PARTS]
-    with two:
+    with second_column:
         part = st.radio(
             "J or a part of it",
             parts,
