@@ -30,7 +30,7 @@ def main() -> None:
         return
     selection = results.selection(record)
     if selection is None:  # the page has said why
-        select.controls_and_jobs(data, fingerprint, None)
+        select.controls_and_jobs(data, fingerprint, shown=None)
         return
     view = View(data, fingerprint, name, selection, record["key"], past)
     sentence, cards = st.empty(), st.container()

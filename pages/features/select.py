@@ -19,7 +19,7 @@ def begin(data, fingerprint, name) -> None:
             "have been selected in this workspace yet."
         )
         nothing = data.Y_train.nnz == 0
-        task = tasks.select_task(fingerprint, method, None)
+        task = tasks.select_task(fingerprint, method, params=None)
         st.button(
             f"Select features by {method} with its default settings",
             type="primary",
@@ -31,7 +31,7 @@ def begin(data, fingerprint, name) -> None:
         if not nothing:
             st.caption(words.expected_cost(fingerprint, method, task.params["params"]))
     with right:
-        controls_and_jobs(data, fingerprint, None)
+        controls_and_jobs(data, fingerprint, shown=None)
 
 
 def controls_and_jobs(data, fingerprint, shown: str | None) -> None:

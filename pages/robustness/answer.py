@@ -9,17 +9,17 @@ from pages.shared import charts, format, results, tables, workspace
 from xmlcore import figures, robustness
 
 
-def sentence(name, found, settings) -> str:
+def sentence(name, measurements, settings) -> str:
     """Return what the highest level of noise does to P@1 of each run."""
     level = settings.levels[-1]
-    runs = list(found.results)
-    if not np.isfinite(found.value(runs[0], "PSP@k", 1, 0.0)):
+    runs = list(measurements.results)
+    if not np.isfinite(measurements.value(runs[0], "PSP@k", 1, 0.0)):
         return f"No test row of **{format.plain(name)}** that was measured has a label, so no prediction can be right."
     what = format.plain(noise.noise_text(settings.kind, settings.options, level))
     parts = []
     for run in runs:
-        clean, noisy = found.value(run, "P@k", 1, 0.0), found.value(run, "P@k", 1, level)
-        change = found.value(run, "P@k", 1, level, "drop_mean")
+        clean, noisy = measurements.value(run, "P@k", 1, 0.0), measurements.value(run, "P@k", 1, level)
+        change = measurements.value(run, "P@k", 1, level, "drop_mean")
         lost = "no change" if abs(change) < 5e-5 else f"{_percent(abs(change))} {'lost' if change > 0 else 'gained'}"
         parts.append(
             f"of **{format.plain(run)}** from {_percent(clean)} to **{_percent(noisy)}**"
@@ -34,15 +34,15 @@ def _percent(share) -> str:
     return format.percent(share).replace(" ", "\u00a0")  # no line break before the sign
 
 
-def curves(found, settings, files) -> None:
+def curves(measurements, settings, files) -> None:
     """Draw a measure against the level of noise, a line per run."""
     left, middle, right = st.columns([2, 1, 1], vertical_alignment="bottom")
     with left:
         measure = st.selectbox(
             "Measure",
-            found.measures,
-            **workspace.keep("robustness.measure", "P@k", options=found.measures),
-            help="  \n".join(f"**{m}**: {MEASURES[m]}." for m in found.measures),
+            measurements.measures,
+            **workspace.keep("robustness.measure", "P@k", options=measurements.measures),
+            help="  \n".join(f"**{m}**: {MEASURES[m]}." for m in measurements.measures),
         )
     with middle:
         k = st.selectbox("k", results.KS, **workspace.keep("robustness.k", 1, options=results.KS))
@@ -58,10 +58,12 @@ def curves(found, settings, files) -> None:
     if settings.kind == "fgsm":
         repeats = "The attack has no randomness, so no intervals."
     direction = "lower is better" if way == "drop" else "higher is better, flatter is more robust"
-    mine = found.summary[(found.summary["bucket"] == "all") & (found.summary["measure"] == measure)]
+    mine = measurements.summary[
+        (measurements.summary["bucket"] == "all") & (measurements.summary["measure"] == measure)
+    ]
     charts.show_figure(
         figures.robustness_curves(
-            found.summary,
+            measurements.summary,
             measure,
             k,
             drop=way == "drop",
@@ -71,34 +73,34 @@ def curves(found, settings, files) -> None:
         tables.csv_safe(mine),
         f"{files}-curves",
         f"{format.plain(measure)}: {MEASURES[measure]}; {direction}. {repeats} On {settings.rows_text}. "
-        f"{_attacked_on(found, settings)}",
+        f"{_attacked_on(measurements, settings)}",
         key="robustness.curves",
     )
 
 
-def _attacked_on(found, settings) -> str:
+def _attacked_on(measurements, settings) -> str:
     """Return a sentence that says by which model's gradient the attacks were computed; empty without an attack."""
     if settings.kind not in noise.ATTACKS:
         return ""
-    own = [format.plain(run) for run, result in found.results.items() if not result.surrogate]
+    own = [format.plain(run) for run, result in measurements.results.items() if not result.surrogate]
     text = [f"The attack uses the gradient of each model itself: {', '.join(own)}."] if own else []
     text += [
         f"{format.plain(run)} has no gradient: attacks were computed on {format.plain(result.surrogate)} and "
         "applied to this model."
-        for run, result in found.results.items()
+        for run, result in measurements.results.items()
         if result.surrogate
     ]
     return " ".join(text)
 
 
-def losses(found, settings, files) -> None:
+def losses(measurements, settings, files) -> None:
     """Show a table of each measure without noise, with noise, and of the share lost."""
     st.header("What is lost")
     with st.columns([1, 2])[0]:
         level = choose_level("Level", "robustness.level", settings)
     level_text = noise.level_text(settings.kind, level)
-    measures = [m for m in ("P@k", "nDCG@k", PAPER_MEASURE) if m in found.measures]
-    table = robustness.loss_table(found.summary, level, measures, results.KS, found.n_rows)
+    measures = [m for m in ("P@k", "nDCG@k", PAPER_MEASURE) if m in measurements.measures]
+    table = robustness.loss_table(measurements.summary, level, measures, results.KS, measurements.n_rows)
     shown, config = _columns(table, measures, level, level_text)
     st.dataframe(
         shown, hide_index=True, key="robustness.drops", height=tables.height(len(shown), 420), column_config=config
@@ -116,7 +118,7 @@ def losses(found, settings, files) -> None:
         charts.csv_button("Table, CSV", lambda: tables.csv_safe(table), f"{files}-lost", "This table, with intervals")
         charts.csv_button(
             "All measurements, CSV",
-            lambda: tables.csv_safe(found.frame.drop(columns="model")),
+            lambda: tables.csv_safe(measurements.frame.drop(columns="model")),
             f"{files}-all",
             "Every level, k, repeat, bucket and measure of each result",
         )

@@ -7,13 +7,13 @@ from pages.shared import charts, results, tables, workspace
 from xmlcore import figures
 
 
-def buckets(found, settings, files, n_labels) -> None:
+def buckets(measurements, settings, files, n_labels) -> None:
     """Draw what noise does to frequent and to rare labels of one run."""
-    parts = found.summary[found.summary["bucket"] != "all"]
+    parts = measurements.summary[measurements.summary["bucket"] != "all"]
     if parts.empty:
         return
     st.header("Head, torso and tail labels")
-    runs = list(found.results)
+    runs = list(measurements.results)
     first_column, second_column = st.columns([3, 1], vertical_alignment="bottom")
     with first_column:
         run = (
@@ -49,10 +49,12 @@ def buckets(found, settings, files, n_labels) -> None:
         )
 
 
-def times(found, settings, files) -> None:
+def times(measurements, settings, files) -> None:
     """Draw prediction time against the level of noise."""
     st.header("Prediction time")
-    mine = found.summary[(found.summary["measure"] == "predict_s") & (found.summary["bucket"] == "all")]
+    mine = measurements.summary[
+        (measurements.summary["measure"] == "predict_s") & (measurements.summary["bucket"] == "all")
+    ]
     dense = ""
     if noise.makes_dense(settings.kind, settings.options):
         dense = " On all features, noise gives a row a value of every feature, so there is more to read."

@@ -47,24 +47,24 @@ def main() -> None:
         sentence.markdown("The answer is here once the levels of noise can be read.")
         return
     with left:
-        found = measured.measure(runs, run_names.names(runs), settings)
+        measurements = measured.measure(runs, run_names.names(runs), settings)
     with right:
         begin.watch_training(fingerprint)
     files = f"{format.file_name(name)}-robustness-{settings.kind}"
-    if found is None:
+    if measurements is None:
         sentence.markdown(
             f"How well do these models predict **{format.plain(name)}** under "
             f"{format.plain(noise.noise_text(settings.kind, settings.options))}? Measure it to see."
         )
     else:
-        sentence.markdown(answer.sentence(name, found, settings))
+        sentence.markdown(answer.sentence(name, measurements, settings))
         with left:
-            st.fragment(answer.curves)(found, settings, files)
-        st.fragment(answer.losses)(found, settings, files)
+            st.fragment(answer.curves)(measurements, settings, files)
+        st.fragment(answer.losses)(measurements, settings, files)
     training.twins(data, fingerprint, runs, past, results.K)
-    if found is not None:
-        st.fragment(details.buckets)(found, settings, files, data.n_labels)
-        details.times(found, settings, files)
+    if measurements is not None:
+        st.fragment(details.buckets)(measurements, settings, files, data.n_labels)
+        details.times(measurements, settings, files)
     st.fragment(rows.rows)(data, fingerprint, runs, settings, files)
 
 

@@ -19,13 +19,13 @@ def rows(data, fingerprint, runs, settings, files) -> None:
     chosen = np.unique([first, *(np.arange(1, ROWS_SHOWN) + first) % data.n_test])
     X = data.X_test[chosen]
     try:
-        found = _noisy(data, runs, settings, level, chosen)
+        drawn = _noisy(data, runs, settings, level, chosen)
     except (ValueError, store.StoreError, OSError, ModelFormatError) as error:
         st.info(format.plain(str(error)))
         return
-    if found is None:
+    if drawn is None:
         return
-    noisy, attacked = found
+    noisy, attacked = drawn
     frame = _named(data, chosen, robustness.changed_values(X, noisy, FEATURES_SHOWN))
     if frame.empty:
         st.caption("These rows have no features.")

@@ -18,8 +18,11 @@ def about_model(view, named: bool) -> str:
     return text[:1].upper() + text[1:]
 
 
-def sentence(view, own) -> str:
-    """Return how often the class is found and from how many copies; ``own`` is what was measured, or None."""
+def sentence(view, study) -> str:
+    """Return sentences on how often the model finds the class of a row, and on how many copies it was trained.
+
+    ``study`` is the :class:`xmlcore.experiment.Sampling` of the result shown, or None.
+    """
     accuracy, macro = one_class(view.key)
     name, several = format.plain(view.name), not view.model.multiclass_
     if not np.isfinite(accuracy):
@@ -30,7 +33,7 @@ def sentence(view, own) -> str:
             f"On **{name}** double sampling finds the class of **{format.percent(accuracy)}** of the test {rows} "
             f"(macro-F1 **{format.percent(macro)}**)"
         )
-        recall = _recall(own, view.q)
+        recall = _recall(study, view.q)
         if np.isfinite(recall):
             text += (
                 f"; the own class is among the {format.count(view.q, 'candidate')} of **{format.percent(recall)}**, "
@@ -47,11 +50,11 @@ def sentence(view, own) -> str:
     )
 
 
-def _recall(own, q) -> float:
+def _recall(study, q) -> float:
     """Return the share of test examples whose class is among q candidates; NaN where it was not measured."""
-    if own is None:
+    if study is None:
         return float("nan")
-    at = own.candidates.loc[own.candidates["n_candidates"] == q, "recall"]
+    at = study.candidates.loc[study.candidates["n_candidates"] == q, "recall"]
     return float(at.iloc[0]) if len(at) else float("nan")
 
 
@@ -63,7 +66,7 @@ def _adversaries(view) -> str:
     return f"up to {most} (about {view.model.n_pairs_ / max(1, view.n_copies):.1f} on average)"
 
 
-def cards(view, own) -> None:
+def cards(view, study) -> None:
     """Show accuracy, numbers of pairs, and times."""
     accuracy, macro = one_class(view.key)
     model, times = view.model, view.run.times
@@ -83,7 +86,7 @@ def cards(view, own) -> None:
                 format.percent(macro),
                 "Harmonic mean of precision and recall, each averaged over classes, as in the paper.",
             ),
-            (f"Own class among {view.q:,}", format.percent(_recall(own, view.q)), among),
+            (f"Own class among {view.q:,}", format.percent(_recall(study, view.q)), among),
             ("Pairs", f"{model.n_pairs_:,}", pairs),
             ("Training", format.duration(times["fit_s"]), "On this machine, in one worker process."),
             ("Prediction", f"{format.duration(times['predict_ms_per_row'] / 1000)}/row", "Mean over all test rows."),

@@ -11,14 +11,17 @@ OTHERS = 4  # most results of other models shown beside this one
 SHARES = ["candidate_recall", "accuracy", "macro_f1"]
 
 
-def buckets(view, own, past) -> None:
-    """Draw accuracy and macro-F1 by class frequency; ``own`` is what was measured of the result, ``past`` all runs."""
+def buckets(view, study, past) -> None:
+    """Draw accuracy and macro-F1 by class frequency; ``past`` has all runs.
+
+    ``study`` is the :class:`xmlcore.experiment.Sampling` of the result shown, or None.
+    """
     st.header("Head, torso and tail classes")
-    if own is None:
+    if study is None:
         st.caption("These numbers are measured together with the candidates, above.")
         return
     others = _newest_of_each_model(past)
-    frame = _frame(view, own, others)
+    frame = _frame(view, study, others)
     if frame.empty:
         st.caption("No test row has a class.")
         return
@@ -37,35 +40,35 @@ def buckets(view, own, past) -> None:
                 caption,
                 key=f"sampling.buckets.{measure}",
             )
-    _table(view, own)
+    _table(view, study)
 
 
 def _newest_of_each_model(past) -> list:
     """Return the newest run of each other model, at most :data:`OTHERS` runs."""
-    found = {}
+    newest = {}
     for r in past:
         if r["model"] != MODEL:
-            found.setdefault(run_names.style_model(r), r)
-    return list(found.values())[:OTHERS]
+            newest.setdefault(run_names.style_model(r), r)
+    return list(newest.values())[:OTHERS]
 
 
-def _frame(view, own, others):
+def _frame(view, study, others):
     """Return measures by bucket of this result and of others, with the name and the colour of each."""
     titles = run_names.names([view.record, *others])
-    parts = [own.buckets.assign(run=titles[view.key], model=MODEL)]
+    parts = [study.buckets.assign(run=titles[view.key], model=MODEL)]
     for r in others:
-        found = results.read(by_bucket, r)  # None: it cannot be read and is being made again
-        if found is not None:
-            parts.append(found.assign(run=titles[r["key"]], model=run_names.style_model(r)))
+        of_run = results.read(by_bucket, r)  # None: it cannot be read and is being made again
+        if of_run is not None:
+            parts.append(of_run.assign(run=titles[r["key"]], model=run_names.style_model(r)))
         else:
             jobs.watch(jobs.active("train", key=r["key"]))
     frame = pd.concat(parts, ignore_index=True)
     return frame[frame["n_rows"] > 0]
 
 
-def _table(view, own):
+def _table(view, study):
     """Show a table of the measures of this result by bucket."""
-    shown = own.buckets[["bucket", "n_classes", "n_rows", *SHARES]].copy()
+    shown = study.buckets[["bucket", "n_classes", "n_rows", *SHARES]].copy()
     shown[SHARES] *= 100
     number, share = st.column_config.NumberColumn, {"format": "%.2f", "width": 100}
     st.dataframe(

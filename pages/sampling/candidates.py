@@ -21,9 +21,9 @@ def candidates(view):
         least=1,
         most=view.n_present,
     )
-    own = if_kept(view.task(candidates=view.first_candidates))
+    study_of_own_q = if_kept(view.task(candidates=view.first_candidates))
     if typed is None:
-        return own
+        return study_of_own_q
     numbers = values.with_own(typed, view.q)
     most = max(numbers)
     needed = experiment.candidate_bytes(view.data.n_test, most)
@@ -32,14 +32,14 @@ def candidates(view):
         remedy = "Free memory, or train with fewer candidates, q: the result’s own number is always measured."
     with place:
         task = view.task(candidates=numbers)
-        found = measured(task, needed, remedy, "Measure other numbers of candidates", "candidates")
-        if found is None:
+        study = measured(task, needed, remedy, "Measure other numbers of candidates", "candidates")
+        if study is None:
             st.caption(
                 "This shows how often the own class is among the q candidates, for other q. It needs predictions, no "
                 f"training, and about {format.size(needed)} of memory."
             )
-            return own
-        table = found.candidates
+            return study_of_own_q
+        table = study.candidates
         charts.show_figure(
             figures.candidate_curves(table, view.q),
             table,
@@ -48,4 +48,4 @@ def candidates(view):
             "wrong. Times were taken on this machine, with whatever else was running.",
             key="sampling.candidates",
         )
-    return own or found
+    return study_of_own_q or study

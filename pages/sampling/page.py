@@ -53,12 +53,12 @@ def main() -> None:
     with left:
         class_sizes.class_sizes(view)
     with right:
-        own = candidates.candidates(view)
-    sentence.markdown(answer.sentence(view, own))
+        study = candidates.candidates(view)
+    sentence.markdown(answer.sentence(view, study))
     with cards:
-        answer.cards(view, own)
+        answer.cards(view, study)
     sweep.sweep(view)
-    buckets.buckets(view, own, past)
+    buckets.buckets(view, study, past)
     weights.weights(view)
     st.fragment(row.row)(view)
 

@@ -20,21 +20,22 @@ def row(view) -> None:
     answer = st.empty()
     with st.columns([3, 2])[0]:
         i = selectors.choose_test_row(data, view.run, f"run {view.key}", workspace.SAMPLING_ROW)
-    found = CandidateRanking(model, data, i)
+    ranking = CandidateRanking(model, data, i)
     left, right = st.columns([2, 3], gap="large")
     with left:
-        _features(data, found, i)
-    answer.markdown(_sentence(view, found, i))
+        _features(data, ranking, i)
+    answer.markdown(_sentence(view, ranking, i))
     with right:
-        _contributions(view, found, i)
-    _table(view, found, i)
+        _contributions(view, ranking, i)
+    _table(view, ranking, i)
 
 
-def _features(data, found, i):
+def _features(data, ranking, i):
     """Show the true classes and the features of the row."""
-    if found.true.size:
+    if ranking.true.size:
         names = [
-            format.plain(data.label_name(int(j))) + (" (no candidate)" if j in found.missed else "") for j in found.true
+            format.plain(data.label_name(int(j))) + (" (no candidate)" if j in ranking.missed else "")
+            for j in ranking.true
         ]
         st.markdown(f"**True {'class' if len(names) == 1 else 'classes'}:** " + ", ".join(names))
     features = tables.features(data, data.X_test, i)
@@ -44,17 +45,17 @@ def _features(data, found, i):
         tables.show_features(features, "sampling.row.features", 360)
 
 
-def _contributions(view, found, i):
+def _contributions(view, ranking, i):
     """Draw what each feature adds to f, for the best candidates and for true classes that are no candidates."""
-    drawn = found.tidy(DRAWN, DRAWN_MISSED)
-    some = f" Showing {min(DRAWN, found.q)} of {format.count(found.q, 'candidate')}." if found.q > DRAWN else ""
-    stars = min(found.missed.size, DRAWN_MISSED)
+    drawn = ranking.tidy(DRAWN, DRAWN_MISSED)
+    some = f" Showing {min(DRAWN, ranking.q)} of {format.count(ranking.q, 'candidate')}." if ranking.q > DRAWN else ""
+    stars = min(ranking.missed.size, DRAWN_MISSED)
     if stars:
         some += " * is a true class that is no candidate"
-        some += f" ({stars} of {found.missed.size})." if stars < found.missed.size else "."
+        some += f" ({stars} of {ranking.missed.size})." if stars < ranking.missed.size else "."
     charts.show_figure(
         figures.candidate_features(drawn),
-        lambda: tables.csv_safe(found.tidy()),
+        lambda: tables.csv_safe(ranking.tidy()),
         f"{view.files}-row{i}-contributions",
         "What each feature adds to f, weight × feature, relative to the mean of the candidates; each line adds up to "
         "its last column, and the largest sum wins. Full colour is half of the largest contribution or more. ✓ is a "
@@ -63,40 +64,43 @@ def _contributions(view, found, i):
     )
 
 
-def _sentence(view, found, i) -> str:
+def _sentence(view, ranking, i) -> str:
     """Return which candidate wins, by how much, and whether the true class could be found at all."""
     names = tables.part(view.data, "test")[2]
     which = f"test row {i:,}" + (f" ({format.plain(names[i])})" if names is not None else "")
-    best = f"**{format.plain(found.names[0])}**"
-    text = f"Of {format.count(found.q, 'candidate')} for {which}, {best} has the largest f, {format.number(found.f[0])}"
-    if found.q > 1:
-        text += f", {format.signed(found.f[0] - found.f[1])} before **{format.plain(found.names[1])}**"
-    if found.true.size == 0:
+    best = f"**{format.plain(ranking.names[0])}**"
+    largest = format.number(ranking.f[0])
+    text = f"Of {format.count(ranking.q, 'candidate')} for {which}, {best} has the largest f, {largest}"
+    if ranking.q > 1:
+        text += f", {format.signed(ranking.f[0] - ranking.f[1])} before **{format.plain(ranking.names[1])}**"
+    if ranking.true.size == 0:
         return f"{text}. The row has no true class."
-    text += ": right." if found.right[0] else ": wrong."
-    if found.missed.size == 0:
-        if not found.right[0]:
-            text += f" The true class is a candidate, in place {int(found.rank[found.right].min())}."
+    text += ": right." if ranking.right[0] else ": wrong."
+    if ranking.missed.size == 0:
+        if not ranking.right[0]:
+            text += f" The true class is a candidate, in place {int(ranking.rank[ranking.right].min())}."
         return text
-    missed = ", ".join(f"**{format.plain(view.data.label_name(int(j)))}**" for j in found.missed[:3])
-    if found.true.size == 1:
+    missed = ", ".join(f"**{format.plain(view.data.label_name(int(j)))}**" for j in ranking.missed[:3])
+    if ranking.true.size == 1:
         text += f" The own class, {missed}, is **not among the candidates**, so it cannot be found"
-        return text + ("; its f would have won." if found.f[-1] > found.f[0] else "; its f would not have won either.")
-    more = f" and {found.missed.size - 3} more" if found.missed.size > 3 else ""
-    of = f"{found.missed.size} of {found.true.size} true classes"
+        return text + (
+            "; its f would have won." if ranking.f[-1] > ranking.f[0] else "; its f would not have won either."
+        )
+    more = f" and {ranking.missed.size - 3} more" if ranking.missed.size > 3 else ""
+    of = f"{ranking.missed.size} of {ranking.true.size} true classes"
     return f"{text} **Not among the candidates**: {missed}{more}, {of}."
 
 
-def _table(view, found, i):
+def _table(view, ranking, i):
     """Show the candidates of the row, and true classes that are no candidates, with all features."""
-    whole = found.wide()
+    whole = ranking.wide()
     shown = whole.head(LISTED)
     right = np.where(shown["true"], "✓ true", "")
     table = shown.assign(true=np.where(shown["rank"].isna(), "✓ no candidate", right))
     number, text = st.column_config.NumberColumn, st.column_config.TextColumn
     by = "the label tree’s probability." if view.by_tree else "distance to the class’s centroid."
     st.dataframe(
-        table[["rank", "name", "true", "f", "share", "nearness", *found.feature_names, "label"]],
+        table[["rank", "name", "true", "f", "share", "nearness", *ranking.feature_names, "label"]],
         hide_index=True,
         height=tables.height(len(table), 480),
         key="sampling.row.candidates",
@@ -116,7 +120,7 @@ def _table(view, found, i):
                 help=f"Place among the candidates before f ranks them: by {by}",
             ),
             "label": number("Id", format="%d", width=70),
-            **{name: number(name, format="%.4g", help=MEANINGS.get(name), width=80) for name in found.feature_names},
+            **{name: number(name, format="%.4g", help=MEANINGS.get(name), width=80) for name in ranking.feature_names},
         },
     )
     count = format.count(len(whole), "line")

@@ -33,19 +33,19 @@ def sweep(view) -> None:
     if expected.bytes > LARGE and too_large(expected.bytes) is None:
         st.warning(f"The largest of these trainings takes about {format.size(expected.bytes)} of memory for its pairs.")
     with answer:
-        found = measured(
+        study = measured(
             view.task(kappas, examples, (), n_repeats),
             expected.bytes,
             "Choose smaller values of κ and of examples per class, as memory grows with both; or free memory.",
             f"Train {format.count(n_repeats * (len(kappas) + len(examples)), 'time')}",
             "sweep",
         )
-        if found is None:
+        if study is None:
             st.caption(
                 "This shows accuracy, macro-F1, training time and memory for other κ and other examples per class."
             )
         else:
-            _show(view, found)
+            _show(view, study)
 
 
 def _choose(view):
@@ -109,25 +109,25 @@ def _kappa_limit(view) -> str | None:
     )
 
 
-def _show(view, found):
+def _show(view, study):
     """Show failures, a sentence, and a figure for each of the two settings."""
-    for text in words.failures(found):
+    for text in words.failures(study):
         st.warning(text)
-    succeeded = found.sweep[found.sweep["failed"] == ""]
+    succeeded = study.sweep[study.sweep["failed"] == ""]
     if succeeded.empty:
         return
     st.markdown(words.sweep_sentence(succeeded))
     bands = (
         " Bands are 95 % intervals over seeds."
-        if found.n_repeats > 1
+        if study.n_repeats > 1
         else " One training per point, so there are no intervals."
     )
     fixed = (f"Examples per class: {view.examples:g}.", f"κ = {view.kappa:,}.")
     for place, axis, value, text in zip(st.columns(2, gap="large"), words.AXES, (view.kappa, view.examples), fixed):
         with place:
             charts.show_figure(
-                figures.sampling_sweep(found.sweep, axis, value),
-                found.sweep[found.sweep["axis"] == axis],
+                figures.sampling_sweep(study.sweep, axis, value),
+                study.sweep[study.sweep["axis"] == axis],
                 f"{view.files}-{axis.replace('_', '-')}",
                 f"{text} Memory is that of the pairs and of the model.{bands}",
                 key=f"sampling.{axis}",

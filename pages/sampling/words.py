@@ -6,8 +6,8 @@ from pages.shared import format, settings
 AXES = ("n_adversarial", "examples_per_class")
 
 
-def candidates_sentence(table, own) -> str:
-    """Return a sentence on recall and accuracy with other numbers of candidates; ``own`` is the result's number."""
+def candidates_sentence(table, own_q) -> str:
+    """Return a sentence on recall and accuracy with other numbers of candidates; ``own_q`` is the result's."""
     first, last = table.iloc[0], table.iloc[-1]
     if len(table) == 1:
         text = (
@@ -19,7 +19,7 @@ def candidates_sentence(table, own) -> str:
             f"From q = {first.n_candidates:,.0f} to {last.n_candidates:,.0f} the own class is among the candidates of "
             f"{format.percent(first.recall)} to {format.percent(last.recall)} (candidate recall)"
         )
-    mine = table.loc[table["n_candidates"] == own, "accuracy"]
+    mine = table.loc[table["n_candidates"] == own_q, "accuracy"]
     if not len(mine) or not table["accuracy"].notna().any():
         return f"{text}."
     best = table.loc[table["accuracy"].idxmax()]
@@ -27,10 +27,10 @@ def candidates_sentence(table, own) -> str:
         return (
             f"{text}. On these test rows q = {best.n_candidates:,.0f} had the best accuracy, "
             f"{format.percent(best.accuracy)} instead of {format.percent(mine.iloc[0])} with this result’s "
-            f"q = {own:,}; choose q on held-out rows, not on these."
+            f"q = {own_q:,}; choose q on held-out rows, not on these."
         )
     also = ", the best of these" if len(table) > 1 else ""
-    return f"{text}; accuracy with this result’s q = {own:,} is {format.percent(mine.iloc[0])}{also}."
+    return f"{text}; accuracy with this result’s q = {own_q:,} is {format.percent(mine.iloc[0])}{also}."
 
 
 def sweep_sentence(sweep) -> str:

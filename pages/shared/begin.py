@@ -73,7 +73,7 @@ def no_run(text, data, fingerprint: str, name: str, page: str, train: str, k: in
             f"Train {train} with its default settings",
             type="primary",
             key=f"{page}.train",
-            on_click=lambda: tasks.start(tasks.train_task(fingerprint, train, None, k)),
+            on_click=lambda: tasks.start(tasks.train_task(fingerprint, train, params=None, k=k)),
             disabled=data.Y_train.nnz == 0 or bool(training),
         )
         addresses.link("Train", others, "tune")

@@ -142,7 +142,7 @@ def _examples(Y_true, predictions):
         n_labels = None if as_lists and width is None else n_labels
     else:
         true, rows, n, n_labels = ids, np.arange(ids.size), ids.size, None
-        _check_range(ids, 0, None, "Y_true")
+        _check_range(ids, least=0, n_labels=None, name="Y_true")
     predicted = _predicted(predictions, n_labels)
     if predicted.size != n:
         raise ValueError(f"there are predictions for {predicted.size} rows, but Y_true has {n} rows")

@@ -55,7 +55,7 @@ class Scorer(NamedTuple):
         ptr, leaves = self.reach(rows)
         means = None if probabilities else self.means
         if means is not None and means.weights.size:
-            rows = rows._replace(values=ldsm_reranking.weigh(*rows, means.weights, True))
+            rows = rows._replace(values=ldsm_reranking.weigh(*rows, means.weights, unit=True))
         sizes = np.cumsum(ldsm_shares.most_labels(self.forest, ptr, leaves, self.n_labels, self.n_trees))
         first, n = 0, rows.ptr.size - 1
         while first < n:

@@ -25,7 +25,7 @@ def label_means(x, Y, n_columns: int, space: str) -> LabelMeans:
     if space == "idf":
         rows_with = np.bincount(columns[values != 0], minlength=n_columns)
         weights = (1 + np.log((1 + Y.shape[0]) / (1 + rows_with))).astype(np.float32)
-        values = weigh(ptr, columns, values, weights, True)
+        values = weigh(ptr, columns, values, weights, unit=True)
     sums = sp.csr_array(Y.T.astype(np.float32) @ sp.csr_array((values, columns, ptr), shape=(Y.shape[0], n_columns)))
     sums.sort_indices()
     counts = np.maximum(1, np.bincount(Y.indices, minlength=Y.shape[1]))

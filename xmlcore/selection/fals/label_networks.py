@@ -92,4 +92,4 @@ def scores(task: blocks.Task):
             out[place] = result
             done = parts[place][1]
             task.progress(blocks.PHASE, done / n_labels, f"{done:,} of {n_labels:,} labels")
-        yield blocks.Block(labels, out, None)
+        yield blocks.Block(labels, out, error=None)

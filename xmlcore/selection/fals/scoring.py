@@ -41,7 +41,7 @@ def score(params, network, X, k: int, seed: int, workers, progress) -> dict:
     elif chosen.order == DRAWN:
         score_blocks = sampled.sampled_order(task, chosen.n_rows)
     elif chosen.order == PRESENT:
-        score_blocks = present.present_order(task, None)
+        score_blocks = present.present_order(task, rows=None)
     else:
         random = np.random.default_rng([seed, ROW_SAMPLE])
         rows = np.sort(random.choice(X.shape[0], chosen.n_rows, replace=False))

@@ -139,7 +139,7 @@ class Training:
         """Make one training step on the rows with these numbers, as :meth:`run` does for each batch."""
         batch = self._prepared(np.asarray(rows, dtype=np.int64))
         self._forward_first(batch)
-        self._one_step(batch, None)
+        self._one_step(batch, following=None)
 
     def _batches(self):
         """Yield the row numbers of each batch of all epochs, in random order."""
