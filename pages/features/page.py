@@ -55,7 +55,7 @@ def main() -> None:
         st.fragment(labels.labels_and_features)(view)
     compare.compare(view)
     seeds.seeds(view)
-    st.fragment(reduced.reduced)(view, select.page_state())
+    st.fragment(reduced.show)(view, select.page_state())
     st.fragment(everything.all_labels)(view)
 
 

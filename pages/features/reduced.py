@@ -11,7 +11,7 @@ from xmlcore import experiment
 MEASURES = ("P@k", "nDCG@k", "PSP@k")
 
 
-def reduced(view, drawn_state) -> None:
+def show(view, drawn_state) -> None:
     """Show the controls, then the results of a model on the selected features and of the same model on all features.
 
     ``drawn_state`` is what :func:`pages.features.select.page_state` returned when the page was drawn.
@@ -37,7 +37,7 @@ def reduced(view, drawn_state) -> None:
     )
     tasks.shown(
         task,
-        lambda result: _compared(view, result),
+        lambda result: _compare(view, result),
         automatic_below=0,
         button=f"Train {model} on them and compare",
         key="features.train",
@@ -105,7 +105,7 @@ def _models(view):
     return options, titles
 
 
-def _compared(view, result):
+def _compare(view, result):
     """Show the measures of both models side by side."""
     values = result.measures.set_index(["features", "measure", "k"])["value"]
 

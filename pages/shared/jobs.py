@@ -147,14 +147,14 @@ def _stop(job_id):
     if job is not None and job.active and workspace.token() not in job.owners:  # it goes on, for another session
         for record in workspace.get("jobs"):
             if record["id"] == job_id:
-                stopped(record)
+                note_stopped(record)
                 workspace.notify(
                     f"Stopped here: {title(job, record)}. It goes on for another session that needs it too."
                 )
         dismiss(job_id)
 
 
-def stopped(record) -> None:
+def note_stopped(record) -> None:
     """Note that the user stopped a job: a data set that was being prepared is not started again automatically."""
     if record["kind"] == "prepare" and workspace.get("wanted") == record["params"]["name"]:
         workspace.update(wanted=None)

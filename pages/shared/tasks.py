@@ -288,7 +288,7 @@ def collect() -> None:
             _done(record, job)
         elif job.state == "cancelled":
             jobs.dismiss(record["id"])
-            jobs.stopped(record)
+            jobs.note_stopped(record)
             workspace.notify(f"Stopped: {jobs.title(job, record)}.")
     wanted = workspace.get("wanted")
     if wanted is not None:

@@ -72,7 +72,7 @@ def show(view, color, files) -> None:
     )
     chart = f"trees.chart.{view.key[:8]}.{view.t}.{view.mode}.{place}.{view.levels}"
 
-    def clicked():
+    def look_at_clicked():
         """Look at the node that was clicked in the drawing."""
         points = st.session_state[chart]["selection"]["points"]
         if points and points[0].get("customdata"):
@@ -84,7 +84,7 @@ def show(view, color, files) -> None:
         f"{files}-tree{view.t + 1}-{place}",
         _about_drawing(view, color),
         key=chart,
-        on_click=clicked,
+        on_click=look_at_clicked,
     )
 
 

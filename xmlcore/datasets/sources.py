@@ -100,7 +100,7 @@ def read_text(source, *, max_bytes: int | None = None, name: str | None = None) 
     if max_bytes is None:
         max_bytes = PATH_BOUND if isinstance(source, (str, os.PathLike)) else MEMORY_BOUND
     max_bytes = check_count(max_bytes, "max_bytes")
-    with _opened(source, max_bytes, label) as stream:
+    with _open_stream(source, max_bytes, label) as stream:
         head = stream.peek(512)[:512]
         if head[257:262] == b"ustar":
             raise DatasetFormatError(label, "it is a tar archive", "Unpack it and give one of its files.")
@@ -132,7 +132,7 @@ def read_text(source, *, max_bytes: int | None = None, name: str | None = None) 
 
 
 @contextmanager
-def _opened(source, max_bytes, label):
+def _open_stream(source, max_bytes, label):
     """Open a source as a binary stream with a ``peek`` method; raise TypeError unless it is a path, bytes or a file."""
     if isinstance(source, (str, os.PathLike)):
         with open(source, "rb") as stream:

@@ -122,7 +122,7 @@ def sampling_study(
     progress("Compiling kernels", 0.0)
     compile_kernels(estimator("DoubleSampling", params))
     if model is None:
-        model = _fitted(params, dataset, progress)
+        model = _train(params, dataset, progress)
     sweep = _sweep(dataset, params, points, progress)
     candidates = _candidates(model, dataset, n_candidates, progress)
     return (
@@ -176,14 +176,12 @@ def _sweep(dataset, params, points, progress) -> list[dict]:
         }
         start = time.perf_counter()
         try:
-            fitted = _fitted(
-                changed, dataset, lambda phase, fraction, detail="", report=report: report(phase, fraction)
-            )
+            fitted = _train(changed, dataset, lambda phase, fraction, detail="", report=report: report(phase, fraction))
         except (ValueError, MemoryError) as error:  # measure the other values anyway
             line["failed"] = str(error) or "There is not enough memory"
         else:
             line["fit_s"] = time.perf_counter() - start
-            line |= _measured(fitted, dataset) | _sizes(fitted)
+            line |= _measure(fitted, dataset) | _sizes(fitted)
         lines.append(line)
     return lines
 
@@ -197,12 +195,12 @@ def _candidates(model, dataset, n_candidates, progress) -> list[dict]:
             """Report the part of the rows that are predicted."""
             progress("Predicting with other candidates", (i + share) / len(n_candidates), f"{count:,} candidates")
 
-        values = _measured(model, dataset, count, report)
+        values = _measure(model, dataset, count, report)
         lines.append({"n_candidates": count, "recall": values.pop("candidate_recall"), **values})
     return lines
 
 
-def _fitted(params, dataset, progress):
+def _train(params, dataset, progress):
     """Train DoubleSampling, and return the model; with noise in training, the model without its wrapper."""
     fitted = estimator("DoubleSampling", params).fit(dataset.X_train, dataset.Y_train, progress=progress)
     return getattr(fitted, "model_", fitted)
@@ -223,7 +221,7 @@ def _pairs_per_class(params) -> float:
     return float(params["n_adversarial"]) * float(params["examples_per_class"])
 
 
-def _predicted(model, dataset, n_candidates=None, report=lambda share: None):
+def _predict_test_rows(model, dataset, n_candidates=None, report=lambda share: None):
     """Predict the test rows in blocks.
 
     Returns
@@ -249,9 +247,9 @@ def _predicted(model, dataset, n_candidates=None, report=lambda share: None):
     return np.concatenate([np.empty(0, np.int32), *first]), np.concatenate([np.empty(0, bool), *is_candidate]), seconds
 
 
-def _measured(model, dataset, n_candidates=None, report=lambda share: None) -> dict:
+def _measure(model, dataset, n_candidates=None, report=lambda share: None) -> dict:
     """Return accuracy, macro-F1, candidate recall and prediction time on the test rows."""
-    first, is_candidate, seconds = _predicted(model, dataset, n_candidates, report)
+    first, is_candidate, seconds = _predict_test_rows(model, dataset, n_candidates, report)
     return {
         "accuracy": metrics.accuracy(dataset.Y_test, first),
         "macro_f1": metrics.macro_f1(dataset.Y_test, first),
@@ -277,7 +275,7 @@ def _by_frequency(model, dataset) -> "pd.DataFrame":
     from xmlcore.datasets.statistics import BUCKETS, label_buckets
 
     buckets = label_buckets(np.bincount(dataset.Y_train.indices, minlength=dataset.n_labels))
-    first, is_candidate, _ = _predicted(model, dataset)
+    first, is_candidate, _ = _predict_test_rows(model, dataset)
     frame = metrics.first_class_by_bucket(dataset.Y_test, first, buckets, BUCKETS)
     bucket_of_pair = buckets[dataset.Y_test.indices]
     recall = []

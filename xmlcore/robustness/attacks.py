@@ -310,7 +310,7 @@ class _Block:
         """Return the rows of X (None: the clean rows) after one step, projected back to within epsilon."""
         move = gradient if X is None or X is self.clean else sp.csr_array(X - self.clean, dtype=np.float64)
         if _is_two(self.attack.norm):
-            step = _scaled(gradient, length, least=0.0)
+            step = _scale_rows(gradient, length, least=0.0)
         else:
             step = _like(gradient, length * np.sign(gradient.data))
         return self._placed(step if move is gradient else move + step)
@@ -332,7 +332,7 @@ class _Block:
         """Return the clean rows plus a move, which is shortened to epsilon first."""
         epsilon = self.attack.epsilon
         if _is_two(self.attack.norm):
-            move = _scaled(move, epsilon, least=epsilon)
+            move = _scale_rows(move, epsilon, least=epsilon)
         else:
             move = _like(move, np.clip(move.data, -epsilon, epsilon))
         placed = sp.csr_array(self.clean + move, dtype=np.float32)
@@ -434,7 +434,7 @@ def _like(matrix, values):
     return sp.csr_array((values, matrix.indices, matrix.indptr), shape=matrix.shape)
 
 
-def _scaled(matrix, length, least):
+def _scale_rows(matrix, length, least):
     """Scale rows that are longer than ``least`` to ``length``; a row's result does not depend on other rows."""
     row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
     norms = np.sqrt(np.bincount(row, matrix.data.astype(np.float64) ** 2, matrix.shape[0]))

@@ -155,7 +155,7 @@ def test_rows_for_the_label_tree_are_weighted_as_rows_for_centroids():
 def test_each_cross_fitted_tree_is_trained_without_the_rows_of_its_fold(monkeypatch):
     X, _, labels = tree_problem()
     seen = []
-    monkeypatch.setattr(candidates, "_trained", lambda X, Y, *rest: seen.append((X, Y)) or object())
+    monkeypatch.setattr(candidates, "_train", lambda X, Y, *rest: seen.append((X, Y)) or object())
     vectors = sp.csr_array(np.arange(90.0)[:, None] + 1)
     cross = candidates.CrossFitted.fit(vectors, binary(labels, 20), 0, 1)
     assert np.bincount(cross.fold).tolist() == [30, 30, 30]

@@ -38,7 +38,7 @@ class TreeCandidates(NamedTuple):
         progress : callable, optional
         """
         classes = np.unique(Y.indices).astype(np.int32)
-        return cls(_trained(X, Y[:, classes], seed, n_jobs, progress), classes)
+        return cls(_train(X, Y[:, classes], seed, n_jobs, progress), classes)
 
     def top(self, X, q: int, n_jobs, progress: Progress = silent) -> np.ndarray:
         """Return the q most probable classes of each row, int32 (n, q); q is at most the number of ``classes``."""
@@ -109,7 +109,7 @@ class CrossFitted(NamedTuple):
         for f in range(folds):
             rest = np.flatnonzero(fold != f)
             part = part_of(progress, f / folds, (f + 1) / folds, detail=f"tree {f + 1} of {folds}")
-            plt = _trained(X[rest], Y[rest], int(random.integers(2**32)), n_jobs, part)
+            plt = _train(X[rest], Y[rest], int(random.integers(2**32)), n_jobs, part)
             trees.append(TreeCandidates(plt, classes))
         return cls(trees, fold)
 
@@ -164,7 +164,7 @@ def as_vectors(x, weight) -> sp.csr_array:
     return sp.csr_array((values.astype(np.float32), terms, ptr), shape=shape)
 
 
-def _trained(X, Y, seed, n_jobs, progress):
+def _train(X, Y, seed, n_jobs, progress):
     """Train a label tree, and report its two phases (clustering, training) as one."""
     plt = PLT(collapse_layers=COLLAPSED, random_state=seed, n_jobs=n_jobs)
 

@@ -80,7 +80,7 @@ def train_tree(X, Y, tree: LabelTree, settings: Settings, n_jobs, progress: Prog
     results = run_tasks(train, groups, costs, n_jobs, progress, "Training nodes", "groups of siblings")
     depth = tree.depth
     stats = [[depth[g.first], r.epochs, r.violation <= settings.tol] for g, r in zip(groups, results)]
-    return _assembled(tree, groups, results), np.array(stats, dtype=np.int64)
+    return _assemble(tree, groups, results), np.array(stats, dtype=np.int64)
 
 
 def with_index(tree: LabelTree, **arrays) -> TreeArrays:
@@ -107,7 +107,7 @@ def _groups(tree, root_has_factor) -> list[Group]:
     return groups
 
 
-def _assembled(tree, groups, results) -> TreeArrays:
+def _assemble(tree, groups, results) -> TreeArrays:
     """Join the results of all groups to flat arrays; ``results`` is emptied on the way, to save memory."""
     parts = GroupResult(*map(list, zip(*results)))
     results.clear()
@@ -132,15 +132,15 @@ def _assembled(tree, groups, results) -> TreeArrays:
     sparse = [value for value, in_pairs in zip(parts.value, is_sparse) if in_pairs]
     dense = [value for value, in_pairs in zip(parts.value, is_sparse) if not in_pairs]
     parts.value.clear()
-    arrays["entry_value"] = _joined(sparse, np.float32)
-    arrays["dense"] = _joined(dense, np.float32)
-    arrays["entry_child"] = _joined(parts.child, np.uint8)
-    arrays["entry_ptr"] = _joined(parts.ptr, np.uint32)
-    arrays["columns"] = _joined(parts.columns, np.int32)
+    arrays["entry_value"] = _join(sparse, np.float32)
+    arrays["dense"] = _join(dense, np.float32)
+    arrays["entry_child"] = _join(parts.child, np.uint8)
+    arrays["entry_ptr"] = _join(parts.ptr, np.uint32)
+    arrays["columns"] = _join(parts.columns, np.int32)
     return with_index(tree, **arrays)
 
 
-def _joined(arrays: list, dtype):
+def _join(arrays: list, dtype):
     """Concatenate the arrays and empty the list."""
     joined = np.concatenate(arrays) if arrays else np.empty(0, dtype)
     arrays.clear()

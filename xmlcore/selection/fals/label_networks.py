@@ -46,7 +46,7 @@ def train(x, y, n_labels, sizes, settings, workers, progress: Progress = silent)
     by_label = np.argsort(y[1], kind="stable")
     bounds = np.searchsorted(y[1][by_label], np.arange(n_labels + 1))
 
-    def one(c, _):
+    def train_one(c, _):
         """Train the network of label c."""
         weights, biases = first_weights(sizes, [settings.seed, LABEL, c])
         member = np.zeros(n_rows, bool)
@@ -63,7 +63,7 @@ def train(x, y, n_labels, sizes, settings, workers, progress: Progress = silent)
 
     progress("Training networks", 0.0, f"0 of {n_labels:,} labels")
     parts = [(c, c + 1) for c in range(n_labels)]
-    for done, _ in enumerate(workers.ordered(one, parts), start=1):
+    for done, _ in enumerate(workers.ordered(train_one, parts), start=1):
         progress("Training networks", done / n_labels, f"{done:,} of {n_labels:,} labels")
     return Network((into, out_of), (bias, out_bias), settings.activation)
 
@@ -78,7 +78,7 @@ def scores(task: blocks.Task):
     """Yield blocks of exact scores; each thread computes the scores of one label at a time."""
     n_labels, n_features = task.network.biases[-1].size, task.X.shape[1]
 
-    def one(label, _):
+    def score_one(label, _):
         """Return the scores of one label, float32 (D,)."""
         task_of_label = task._replace(network=of_label(task.network, label), workers=InCaller(), progress=silent)
         if task.method == "gradient":
@@ -88,7 +88,7 @@ def scores(task: blocks.Task):
     for labels in blocks.label_blocks(n_labels, 8 * n_features):
         out = np.empty((labels.stop - labels.start, n_features), np.float32)
         parts = [(label, label + 1) for label in range(labels.start, labels.stop)]
-        for place, result in enumerate(task.workers.ordered(one, parts)):
+        for place, result in enumerate(task.workers.ordered(score_one, parts)):
             out[place] = result
             done = parts[place][1]
             task.progress(blocks.PHASE, done / n_labels, f"{done:,} of {n_labels:,} labels")
