@@ -24,8 +24,8 @@ def show(data, described, name) -> None:
             figures.labels_per_row(frame),
             frame,
             f"{name}-labels-per-row",
-            "Each pair of bars is the share of the training rows and of the test rows that have this number of labels. "
-            "Equal heights mean that test rows have as many labels as training rows.",
+            "Each pair of bars is the share of the training rows and of the test rows with the number of labels that "
+            "stands below it. If the bars of each pair are equally high, both have the same numbers of labels per row.",
         )
 
 
@@ -38,20 +38,19 @@ def _about_frequency(meta, counts):
         else:
             text += f" The counts differ little: {meta['least']:,} to {meta['most']:,} training rows."
     elif answer.has_long_tail(counts):
-        text += " A straight fall on these axes is a long tail: few labels with many rows, many with few."
-    drawn = (
-        f", {format.count(meta['without_rows'], 'label')} without a training row not drawn"
-        if meta["without_rows"]
-        else ""
-    )
+        text += (
+            " On these logarithmic axes, a straight fall is a long tail: a few labels have many rows, most have few."
+        )
+    without = meta["without_rows"]
+    missing = f" {format.count(without, 'label')} without a training row cannot be drawn." if without else ""
     if counts.size >= answer.TAIL_LABELS:
         buckets = meta["buckets"]
         text += (
-            f" Head: {format.count(buckets['head'], 'label')}, half of all training label occurrences; "
-            f"torso: {buckets['torso']:,}, the next 30 %; tail: {buckets['tail']:,}, the rest{drawn}."
+            f" Head: the {format.count(buckets['head'], 'most frequent label')}, which together make up half of the "
+            f"labels given to training rows; torso: the next {buckets['torso']:,}, another 30 %; tail: the other "
+            f"{buckets['tail']:,}."
         )
-    elif drawn:
-        text += f" {drawn[2:].replace(' not drawn', ' cannot be drawn')}."
+    text += missing
     if meta["shown"] < meta["total"]:
         text += f" {meta['shown']:,} of {meta['total']:,} labels are drawn as points; the curve has all of them."
     return text

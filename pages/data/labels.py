@@ -46,7 +46,7 @@ def show(labels, name) -> None:
         else format.count(len(found), "label")
     )
     most_first = ", most frequent first" if len(shown) > 1 else ""
-    whole = f" The CSV holds all {len(labels):,}." if len(shown) < len(labels) else ""
+    whole = f" “All labels, CSV” has all {len(labels):,}." if len(shown) < len(labels) else ""
     st.caption(f"Showing {len(shown):,} of {matching}{most_first}.{whole}")
     charts.csv_button(
         "All labels, CSV",

@@ -60,7 +60,7 @@ def show(data, fingerprint) -> None:
         first = f" Row {listed[0]:,}, looked at last, comes first." if listed[0] != found[0] else ""
         st.caption(
             f"Showing {listed.size:,} of {format.count(found.size, kind)}.{first} Tick a row to see its features; "
-            "without a tick, those of the first row are shown."
+            "if none is ticked, the first row is shown."
         )
     with right:
         _one_row(data, X, Y, names, part, row)

@@ -20,7 +20,9 @@ def sentence(name, measurements, settings) -> str:
     for run in runs:
         clean, noisy = measurements.value(run, "P@k", 1, 0.0), measurements.value(run, "P@k", 1, level)
         change = measurements.value(run, "P@k", 1, level, "drop_mean")
-        lost = "no change" if abs(change) < 5e-5 else f"{_percent(abs(change))} {'lost' if change > 0 else 'gained'}"
+        lost = (
+            "no change" if abs(change) < 5e-5 else f"{_percent(abs(change))} of it {'lost' if change > 0 else 'gained'}"
+        )
         parts.append(
             f"of **{format.plain(run)}** from {_percent(clean)} to **{_percent(noisy)}**"
             + (f" ({lost})" if np.isfinite(change) else "")
@@ -49,15 +51,23 @@ def curves(measurements, settings, files) -> None:
     with right:
         ways = {"value": "Value", "drop": "Share lost"}
         way = st.selectbox(
-            "Drawn",
+            "Show",
             list(ways),
             format_func=ways.get,
             **workspace.keep("robustness.drawn", "value", options=list(ways)),
         )
-    repeats = "Bands are 95 % intervals over repeats." if settings.n_repeats > 1 else "One repeat, so no intervals."
+    repeats = (
+        f"Bands are 95 % intervals over {settings.n_repeats} repeats."
+        if settings.n_repeats > 1
+        else "One repeat, so no intervals."
+    )
     if settings.kind == "fgsm":
         repeats = "The attack has no randomness, so no intervals."
-    direction = "lower is better" if way == "drop" else "higher is better, flatter is more robust"
+    direction = (
+        "lower is better"
+        if way == "drop"
+        else "higher is better; of two lines that start equally high, the flatter one is more robust"
+    )
     mine = measurements.summary[
         (measurements.summary["bucket"] == "all") & (measurements.summary["measure"] == measure)
     ]
@@ -95,7 +105,7 @@ def _attacked_on(measurements, settings) -> str:
 
 def losses(measurements, settings, files) -> None:
     """Show a table of each measure without noise, with noise, and of the share lost."""
-    st.header("What is lost")
+    st.header("All measures at one level")
     with st.columns([1, 2])[0]:
         level = choose_level("Level", "robustness.level", settings)
     level_text = noise.level_text(settings.kind, level)
@@ -106,13 +116,15 @@ def losses(measurements, settings, files) -> None:
         shown, hide_index=True, key="robustness.drops", height=tables.height(len(shown), 420), column_config=config
     )
     note = (
-        f" {PAPER_MEASURE.replace(' (1/log)', '')} is the paper’s: labels are weighted by 1 / log(1 + training rows)."
+        f" {PAPER_MEASURE.replace(' (1/log)', '')} is the paper’s measure, not PSnDCG@k: a label "
+        "of n training rows is weighted by 1 / log(1 + n)."
         if PAPER_MEASURE in measures
         else ""
     )
     st.caption(
-        f"Each measure without noise (0), at {level_text}, and the share of it that is lost, in percent, as in Tables "
-        f"4 and 5 of the paper; prediction time without and with noise. On {settings.rows_text}.{note}"
+        f"For each measure: its value without noise (0), its value at {level_text}, and what is lost, in percent of "
+        f"the value without noise; at the right the prediction time without and with noise. The form is that of "
+        f"Tables 4 and 5 of the paper. On {settings.rows_text}.{note}"
     )
     with st.container(horizontal=True, gap="small"):
         charts.csv_button("Table, CSV", lambda: tables.csv_safe(table), f"{files}-lost", "This table, with intervals")

@@ -58,7 +58,7 @@ def choose_runs(fingerprint, past) -> list:
     key = workspace.ROBUSTNESS_RUNS
     st.session_state[key] = [r["key"] for r in _first_runs(fingerprint, past)]
     picked = st.multiselect(
-        "Results compared",
+        "Models compared",
         list(by_key),
         format_func=titles.get,
         key=key,
@@ -150,7 +150,7 @@ def choose_noise(data, fingerprint, runs) -> Settings | None:
             "less certain.",
         )
     if runs:
-        st.caption(f"Measuring takes about {format.seconds(seconds(n_rows))} per result, once: it is kept.")
+        st.caption(f"Measuring takes about {format.seconds(seconds(n_rows))} per model; what was measured is kept.")
     return settings(n_rows)
 
 
@@ -168,7 +168,7 @@ def _options(kind) -> dict:
         )
         options["norm"] = 2 if norm == "2" else norm
     options["support"] = st.selectbox(
-        "On",
+        "Features that are changed",
         list(SUPPORTS),
         format_func=lambda value: SUPPORTS[value] if kind == "gaussian" else SUPPORTS[value].split(" (")[0],
         **workspace.keep(f"robustness.support {kind}", "all", options=list(SUPPORTS)),

@@ -24,27 +24,29 @@ def buckets(measurements, settings, files, n_labels) -> None:
     with second_column:
         # With few labels, nearly all are among the five predicted, whatever the noise: k = 1 tells more.
         first = results.KS[-1] if n_labels >= 4 * results.KS[-1] else 1
-        k = st.selectbox("k of these", results.KS, **workspace.keep("robustness.buckets.k", first, options=results.KS))
+        k = st.selectbox(
+            "k of both figures", results.KS, **workspace.keep("robustness.buckets.k", first, options=results.KS)
+        )
     mine = parts[(parts["run"] == run) & (parts["k"] == k)]
     left, right = st.columns(2, gap="large")
     level = noise.level_title(settings.kind, settings.options)
     place = runs.index(run) + 1
     with left:
         charts.show_figure(
-            figures.buckets_under_noise(mine, "P@k", k, level=level, title=f"P@{k} by bucket: {run}"),
+            figures.buckets_under_noise(mine, "P@k", k, level=level, title=f"P@{k} of head, torso and tail: {run}"),
             tables.csv_safe(mine[mine["measure"] == "P@k"]),
             f"{files}-parts-{place}",
-            f"What right predictions of head, torso and tail labels add to P@{k}; the top of the stack is P@{k}. Head "
-            "labels are the most frequent, tail labels the rarest (the Data page has the rule).",
+            f"P@{k}, divided into the shares of head, torso and tail labels among the right ones; the top of the stack "
+            f"is P@{k}. Head labels are the most frequent, tail labels the rarest (the Data page has the rule).",
             key="robustness.parts",
         )
     with right:
         charts.show_figure(
-            figures.buckets_under_noise(mine, "R@k", k, level=level, title=f"R@{k} by bucket: {run}"),
+            figures.buckets_under_noise(mine, "R@k", k, level=level, title=f"R@{k} of head, torso and tail: {run}"),
             tables.csv_safe(mine[mine["measure"] == "R@k"]),
             f"{files}-recall-{place}",
             f"Share of a row’s head, torso or tail labels that are among the {k} predicted, mean over the rows that "
-            "have one; bands are 95 % intervals over repeats.",
+            "have at least one such label; bands are 95 % intervals over repeats.",
             key="robustness.recall",
         )
 
@@ -57,12 +59,12 @@ def times(measurements, settings, files) -> None:
     ]
     dense = ""
     if noise.makes_dense(settings.kind, settings.options):
-        dense = " On all features, noise gives a row a value of every feature, so there is more to read."
+        dense = " Noise on all features gives a sparse row a value of every feature, so its prediction takes longer."
     charts.show_figure(
         figures.prediction_times(mine, level=noise.level_title(settings.kind, settings.options)),
         tables.csv_safe(mine),
         f"{files}-times",
-        f"Time to predict {max(results.KS)} labels for a row, without making the noise; bands are 95 % intervals over "
-        f"repeats.{dense}",
+        f"Time to predict {max(results.KS)} labels for a row, not counting the time to make the noise; bands are 95 % "
+        f"intervals over repeats.{dense}",
         key="robustness.times",
     )

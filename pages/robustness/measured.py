@@ -11,10 +11,10 @@ from xmlcore import robustness
 PAPER_MEASURE = "PSDCG@k (1/log)"
 MEASURES = {
     "P@k": "share of the k predicted labels that are right",
-    "nDCG@k": "like P@k, but the first places count more",
+    "nDCG@k": "right labels count more the earlier they come, of the best possible for the row",
     PAPER_MEASURE: "discounted gain with labels weighted by 1 / log(1 + rows): rare ones count more; the paper’s",
     "PSDCG@k": "discounted gain with labels weighted by Jain et al.’s inverse propensities",
-    "PSP@k": "P@k with rare labels counting more, of the best possible",
+    "PSP@k": "propensity-scored P@k: rare labels count more, of the best possible",
 }
 
 

@@ -9,7 +9,8 @@ KINDS = {
     "pgd": "PGD attack",
 }
 ABOUT = {
-    "gaussian": "Adds N(0, σ²) to feature values, as the paper (Date and Mehar, 2025) does.",
+    "gaussian": "Adds N(0, σ²) to the feature values of test rows before they are predicted, as the paper (Date and "
+    "Mehar, 2025) does. The model was trained without this noise.",
     "words": "A share of a row’s features is dropped, swapped for another or joined by new ones, drawn as often as the "
     "training rows have them.",
     "fgsm": "Fast gradient sign method (Goodfellow et al., ICLR 2015): one step of size ε along the gradient that "

@@ -31,15 +31,15 @@ def rows(data, fingerprint, runs, settings, files) -> None:
         st.caption("These rows have no features.")
         return
     own, added = robustness.lengths(X, noisy)
-    lengths = "; ".join(f"row {row:,}: {a:.3g}, noise {b:.3g}" for row, a, b in zip(chosen, own, added))
+    lengths = "; ".join(f"{a:.3g} and {b:.3g} (row {row:,})" for row, a, b in zip(chosen, own, added))
     every = data.n_features
     charts.show_figure(
         figures.noisy_features(frame, title=f"Feature values at {noise.level_text(settings.kind, level)}"),
         tables.csv_safe(_named(data, chosen, robustness.changed_values(X, noisy, every, new=every))),
         f"{files}-rows-{first}",
-        "Of each row the features of largest size, and two features that only noise has made (Figure 6 of the "
-        f"paper){attacked}. Open marks are without noise. Lengths (L2), of the row and of what noise adds to it: "
-        f"{lengths}.",
+        "For each row, the features of largest absolute value, and two features that are 0 without noise, as in "
+        f"Figure 6 of the paper{attacked}. Open marks are without noise. L2 lengths of the row and of what noise adds "
+        f"to it: {lengths}.",
         key="robustness.noisy",
     )
 
@@ -52,7 +52,7 @@ def _choose(data, scope, settings):
     with left:
         st.session_state[key] = first
         st.number_input(
-            f"First of {min(ROWS_SHOWN, data.n_test)} test rows, 0 to {data.n_test - 1:,}",
+            f"{min(ROWS_SHOWN, data.n_test)} test rows, from row (0 to {data.n_test - 1:,})",
             min_value=0,
             max_value=data.n_test - 1,
             key=key,

@@ -23,9 +23,9 @@ def twins(data, fingerprint, runs, past, k) -> None:
         return
     st.header("Training with noise")
     st.markdown(
-        "A twin is the same model with the same settings, trained on noisy copies of the rows beside the rows "
-        "themselves (the paper’s adversarial training; of a PLT, this is ExtendedPLT). It appears above beside the "
-        "model trained without noise."
+        "A twin is the same model with the same settings, trained on the rows and on noisy copies of them. The paper "
+        "calls this adversarial training, and a PLT that was trained so ExtendedPLT. Once trained, the twin is added "
+        "to the figures and tables of this page."
     )
     compared = pairs.twins(runs)
     if compared:
@@ -93,7 +93,7 @@ def _choose(data, fingerprint, plain):
         )
     with fourth:
         support = st.selectbox(
-            "Noise on",
+            "Features with noise",
             SUPPORT.options,
             format_func=SUPPORTS.get,
             **workspace.keep(

@@ -95,7 +95,7 @@ def show(data, run, row: int, k: int, key: str, extra=None, extra_config=None) -
         st.markdown("This row has no true labels, so nothing can be right here.")
     elif missing:
         st.markdown(
-            f"**Missed, {len(missing)} of {format.count(true.size, 'true label')}:** "
+            f"**{len(missing)} of {format.count(true.size, 'true label')} missed:** "
             + ", ".join(format.plain(m) for m in missing)
         )
     else:

@@ -10,8 +10,8 @@ TREE_MODELS = ("PLT", "LdSM")
 SHOWN_MEASURES = ("P@k", "nDCG@k", "PSP@k")
 MEANING = {
     "P@k": "share of the k predicted labels that are right",
-    "nDCG@k": "like P@k, but the first places count more",
-    "PSP@k": "P@k with rare labels counting more, in percent of the best possible",
+    "nDCG@k": "right labels count more the earlier they come, in percent of the best possible for the row",
+    "PSP@k": "propensity-scored P@k: rare labels count more; in percent of the best possible, which P@k is not",
 }
 
 
@@ -25,7 +25,7 @@ def sentence(data, name, run) -> None:
         )
         return
     st.markdown(
-        f"On **{format.plain(name)}**, **{format.plain(run.model)}** puts a right label first for "
+        f"On **{format.plain(name)}**, **{format.plain(run.model)}** ranks a true label first for "
         f"**{percent(value(run.measures, 'P@k', 1))} %** of the {format.count(data.n_test, 'test row')} (P@1)."
     )
 
@@ -75,8 +75,8 @@ def show(run, record, runs) -> None:
             addresses.link("Trees", "Look at the trees", "account_tree")
         if run.model == "DoubleSampling":
             addresses.link("Sampling", "What was sampled", "filter_alt")
-        addresses.link("Explain", "Why these labels", "search_insights")
-        addresses.link("Robustness", "Under noise", "ssid_chart")
+        addresses.link("Explain", "Explain its predictions", "search_insights")
+        addresses.link("Robustness", "Test it under noise", "ssid_chart")
     for warning in dict.fromkeys(run.warnings):
         st.warning(format.plain(settings.in_form(run.model, warning)))
     cached = record["key"] in st.session_state.get(workspace.FROM_CACHE, ())
@@ -116,8 +116,10 @@ def figure(run, name) -> None:
         figures.measures_at_k(run.measures),
         run.measures,
         f"{name}-measures",
-        "Each line is a measure over the test rows as more labels per row are predicted; higher is better. "
-        "P@k usually falls with k: a row has only so many labels. Click R@k or PSnDCG@k in the legend to see them.",
+        "Each line is the mean of a measure over the test rows when k labels are predicted for each; higher is better. "
+        "P@k usually falls with k: of five labels predicted for a row with three, at most three are right. R@k, the "
+        "share of a row’s true labels that are predicted, and PSnDCG@k, nDCG@k in which rare labels count more, are "
+        "shown by a click in the legend.",
     )
 
 

@@ -63,9 +63,9 @@ def _say_what_train_does(fingerprint, model, shown_key, pressed):
         return
     task = tasks.train_task(fingerprint, model, params, results.K)
     if task.key == shown_key:
-        st.caption("Trained already: this is the result shown.")
+        st.caption("Trained already with these settings: it is the result shown.")
     elif task.exists():
-        st.caption("Trained already: pressing the button shows the result at once.")
+        st.caption("Trained already with these settings: the button shows the result at once.")
 
 
 def _params(model):

@@ -195,7 +195,7 @@ class Tab:
     def train(self):
         self.go("Train")
         self.page.get_by_role("button", name="Train", exact=True).click()
-        self.text("puts a right label first")
+        self.text("ranks a true label first")
 
     def measures(self):
         """The table of measures: {"P@k": [at 1, at 3, at 5], ...} in percent."""
@@ -338,7 +338,7 @@ def test_upload_train_read_measures_download_reload_and_find_it_again(tab, tmp_p
     look_at_figure_file(one, tmp_path, name, content)
 
     one.page.reload()
-    one.text("puts a right label first")
+    one.text("ranks a true label first")
     assert one.measures() == measures
     one.go("Data")
     one.text("300 rows, 24 features, 12 labels")
@@ -346,7 +346,7 @@ def test_upload_train_read_measures_download_reload_and_find_it_again(tab, tmp_p
     assert one.measures() == measures
 
     again = tab(one.page.url.removeprefix(re.match(r"https?://[^/]+", one.page.url)[0]))
-    again.text("puts a right label first")
+    again.text("ranks a true label first")
     assert again.measures() == measures
 
 
@@ -377,7 +377,7 @@ def test_settings_typed_just_before_the_page_is_left_are_kept_and_bad_ones_are_n
     one.text("allowed: 1 to 100")
     trees.fill("1")
     one.page.get_by_role("button", name="Train", exact=True).click()
-    one.text("puts a right label first")
+    one.text("ranks a true label first")
     one.text("this is the result shown")
 
 

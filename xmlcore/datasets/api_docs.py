@@ -354,7 +354,8 @@ def build(progress):
     titles = [row["name"] for row in rows]
     versions = ", ".join(f"{name} {version}" for name, version in _versions().items())
     notes = [
-        f"Made from the documentation of {versions}.",
+        f"Made from the documentation of {versions}: a row is a function or a class, a feature a word of its text, and "
+        "a label the name of one of its parameters. Values are tf-idf weights.",
         f"The test rows are {len(test):,} of the {len(rows):,} rows, drawn at random with seed {SEED}.",
     ]
     if failed:

@@ -103,7 +103,7 @@ MODELS = {
         summary=(
             "The labels are the leaves of a tree with a linear classifier at every node. The probability of a "
             "label is the product of the probabilities on the path from the root to the label. Training and "
-            "prediction are fast, and the top k labels are exact."
+            "prediction are fast, and the search is sure to find the k most probable labels."
         ),
         paper="Jasinska et al., ICML 2016; Prabhu et al., WWW 2018",
         parameters=(*in_form(PLT.PARAMETERS), *NOISE),

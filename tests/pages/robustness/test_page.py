@@ -183,9 +183,9 @@ def test_failed_measuring_says_why_and_is_not_started_again_by_itself(ready, mon
 def test_parts_of_buckets_add_up_to_precision(page):
     page.at.selectbox(key="robustness.buckets.k").set_value(5)
     page.run()
-    spec = figure(page, "P@5 by bucket")
+    spec = figure(page, "P@5 of head")
     assert legend(spec) == ["head", "torso", "tail"]
-    assert legend(figure(page, "R@5 by bucket")) == ["head", "torso", "tail"]
+    assert legend(figure(page, "R@5 of head")) == ["head", "torso", "tail"]
     assert figure(page, "Prediction time")
 
 
@@ -195,4 +195,4 @@ def test_three_rows_are_shown_without_and_with_noise(page):
     spec = figure(page, "Feature values at σ = 0.1")
     said = [annotation["text"] for annotation in spec["layout"]["annotations"]]
     assert said == [f"<b>Test row {row}</b>" for row in (0, 1, 29)]
-    assert "Lengths (L2)" in page.text()
+    assert "L2 lengths" in page.text()

@@ -68,7 +68,7 @@ def test_a_damaged_run_is_made_again_with_a_note(ready, run_record, name, part):
         arrays.write_bytes(arrays.read_bytes()[:100])
     page = ready.go(name)
     assert NOTE in page.text()
-    sentence = "LdSM has grown" if name == "trees" else "puts a right label first"
+    sentence = "LdSM has grown" if name == "trees" else "ranks a true label first"
     page.until(lambda s: store.exists("runs", run_record["key"]) and sentence in s.text())
     store.check("runs", run_record["key"])
 
@@ -79,7 +79,7 @@ def test_a_run_that_another_version_wrote_is_made_again_with_a_note(ready, run_r
         store.write_value(path, {"model": "LdSM"})  # whole, but without the rest of a run
     page = ready.go(name)
     assert "was written by another version of the program" in page.text() and not page.at.error
-    sentence = "LdSM has grown" if name == "trees" else "puts a right label first"
+    sentence = "LdSM has grown" if name == "trees" else "ranks a true label first"
     page.until(lambda s: sentence in s.text())
     assert experiment.load("train", run_record["key"]).params == run_record["params"]
 

@@ -42,7 +42,7 @@ def test_training_shows_measures_times_and_predictions(ready):
 @pytest.mark.parametrize("model", [name for name in experiment.MODELS if name != "PLT"])
 def test_every_model_is_trained_and_its_result_shown(ready, model):
     ready.go("train").at.selectbox(key="train.model").select(model)
-    page = ready.run().press(f"train.{model}.submit").until(lambda s: "puts a right label first" in s.text())
+    page = ready.run().press(f"train.{model}.submit").until(lambda s: "ranks a true label first" in s.text())
     assert ("Tree nodes" in page.metrics()) == (model == "LdSM")
     assert "Training" in page.metrics() and "Model" in page.metrics()
 
@@ -62,7 +62,7 @@ def test_result_and_settings_survive_page_switches_and_a_reload(ready, session):
     ready.at.number_input(key="form.PLT.max_leaf_labels").set_value(3)
     ready.press("train.PLT.submit")
     page = ready.until(lambda s: "Training" in s.metrics())
-    sentence = next(line for line in page.text().splitlines() if "puts a right label first" in line)
+    sentence = next(line for line in page.text().splitlines() if "ranks a true label first" in line)
     page.go("data").go("train")
     assert sentence in page.text()
     again = session(page.token).go("train")  # a new session at the same address
@@ -142,12 +142,12 @@ def test_another_shape_of_tree_is_trained_named_and_warned_of(ready):
 
 def test_settings_that_are_trained_already_are_said_to_be(ready):
     page = trained(ready)
-    assert "this is the result shown" in page.text()
+    assert "it is the result shown" in page.text()
     page.at.number_input(key="form.PLT.n_estimators").set_value(2)
     assert "Trained already" not in page.run().text()
     page.press("train.PLT.submit").until(lambda s: "with Trees: 2" in s.text())
     page.at.number_input(key="form.PLT.n_estimators").set_value(1)
-    assert "Trained already: pressing the button shows the result at once" in page.run().text()
+    assert "Trained already with these settings: the button shows the result at once" in page.run().text()
 
 
 def test_data_without_labelled_training_rows_cannot_be_trained_on(ready):
