@@ -297,7 +297,7 @@ def look_at_figure_file(tab, folder, name, content):
         page.goto(path.as_uri())
         page.locator("#figure .main-svg .trace").first.wait_for()
         assert page.title() == "fruits – Measures at k"
-        page.get_by_text("Each line is a measure").wait_for()
+        page.get_by_text("Each line is the mean of a measure").wait_for()
         buttons = [b.get_attribute("data-title") for b in page.locator(".modebar-btn").all()]
         assert buttons and not any(word in b.lower() for b in buttons for word in ("share", "cloud", "upload", "edit"))
         assert page.evaluate("document.getElementById('figure')._fullLayout.paper_bgcolor") == paper
@@ -378,7 +378,7 @@ def test_settings_typed_just_before_the_page_is_left_are_kept_and_bad_ones_are_n
     trees.fill("1")
     one.page.get_by_role("button", name="Train", exact=True).click()
     one.text("ranks a true label first")
-    one.text("this is the result shown")
+    one.text("it is the result shown")
 
 
 @pytest.mark.slow

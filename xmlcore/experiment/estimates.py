@@ -44,7 +44,7 @@ DOUBLE_SAMPLING_PREDICT = 1.3e-6  # per nonzero
 ROW = 2e-6  # per predicted row, with any model
 
 # Feature selection, seconds of one core.
-TREE_VALUE = 7e-8  # decision trees: per nonzero and pass, where there are many different values
+TREE_VALUE = 9e-8  # decision trees: per nonzero and pass, where there are many different values
 TREE_TIED_VALUE = 2.5e-8  # the same where there are few, such as only ones: they are sorted sooner
 FEW_VALUES = 16  # that many different values are few
 TREE_PASSES = 2.7  # passes over the nonzeros for a label with one row; they grow with a power of the label's rows,
