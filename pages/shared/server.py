@@ -4,10 +4,10 @@ Values from here are shared objects: read them, never change them (except the re
 added, and removed when their job is over).
 """
 
-import asyncio
 import contextlib
 import functools
 import json
+import threading
 import webbrowser
 
 import streamlit as st
@@ -52,12 +52,23 @@ def shared(max_entries: int, show_spinner: bool | str = False):
 async def lifespan(app):
     """Open the user's browser when the server starts, unless Streamlit's option ``server.headless`` is set."""
     if not st.get_option("server.headless"):
-        secure = "s" if st.get_option("server.sslCertFile") else ""
-        host = st.get_option("browser.serverAddress") or "localhost"
-        path = st.get_option("server.baseUrlPath").strip("/")
-        url = f"http{secure}://{host}:{st.get_option('server.port')}/{path}"
-        asyncio.get_running_loop().call_later(0.5, webbrowser.open, url)  # after the server's first answers
+        # A thread, since some browsers return only when they are closed; later, when the server answers.
+        opening = threading.Timer(0.5, webbrowser.open, [_address()])
+        opening.daemon = True
+        opening.start()
     yield
+
+
+def _address() -> str:
+    """Return the address of the dashboard for a browser on this machine."""
+    host = st.get_option("browser.serverAddress")
+    if host in (None, "", "localhost"):  # not set by the user
+        host = st.get_option("server.address") or "localhost"
+    if host in ("0.0.0.0", "::"):  # all of the machine's addresses
+        host = "localhost"
+    host = f"[{host}]" if ":" in host else host
+    secure = "s" if st.get_option("server.sslCertFile") else ""
+    return f"http{secure}://{host}:{st.get_option('server.port')}/{st.get_option('server.baseUrlPath').strip('/')}"
 
 
 def forget() -> None:

@@ -3,7 +3,8 @@
 import pytest
 from making import robustness, train
 
-from xmlcore import experiment
+from xmlcore import experiment, store
+from xmlcore.artifact_keys import artifact_key
 from xmlcore.datasets import save_dataset
 from xmlcore.experiment.train import sampled_rows
 from xmlcore.progress import Cancelled
@@ -85,7 +86,7 @@ def test_kind_and_levels_are_needed(params, message):
     ("kind", "some", "all_of_them"),
     [
         ("gaussian", {}, {"support": "all"}),
-        ("words", {"drop": False}, {"drop": False, "swap": True, "insert": True, "reference": None}),
+        ("words", {"drop": 0}, {"drop": False, "swap": True, "insert": True, "reference": None}),
         ("fgsm", {"norm": "inf"}, {"norm": "inf", "support": "all", "objective": "margin", "nonnegative": False}),
         ("pgd", {"n_steps": 20}, {"norm": 2, "support": "all", "random_start": False}),
     ],
@@ -95,4 +96,18 @@ def test_options_at_their_defaults_do_not_change_the_key(kind, some, all_of_them
         wanted = {"kind": kind, "levels": [0.1], "options": options}
         return experiment.task("robustness", {"run": "ab" * 16}, wanted)
 
-    assert made(some).key == made(all_of_them).key != made({**all_of_them, "support": "nonzero"}).key
+    other = {"swap": False} if kind == "words" else {"support": "nonzero"}
+    assert made(some).key == made(all_of_them).key != made({**all_of_them, **other}).key
+
+
+def test_results_of_before_options_had_one_key_are_found():
+    made = experiment.task("robustness", {"run": "ab" * 16}, {"kind": "pgd", "levels": [0.1], "options": {}})
+    old = artifact_key("robustness", made.inputs, {**made.params, "options": {}}, made.version)
+    assert made.earlier() is None and old != made.key
+    store.save("robustness", old, {})
+    assert made.earlier() == old and made.state() == "earlier"
+
+
+def test_options_that_a_perturbation_does_not_have_are_refused_at_once():
+    with pytest.raises(ValueError, match="'gaussian' has no option 'drop': it has support"):
+        experiment.task("robustness", {"run": "ab" * 16}, {"kind": "gaussian", "levels": [0.1], "options": {"drop": 1}})

@@ -232,6 +232,9 @@ def test_a_parameter_that_was_added_finds_every_result_of_before(monkeypatch):
     monkeypatch.setitem(MODELS, "PLT", later)
     assert made(added=0.0).params["params"]["added"] == 0 and made(added=0.0).key == before.key
     assert made().params["params"]["added"] == 1 and made().key != before.key  # the new default does something else
+    # A record of before lacks the parameter: it stands for what was done then, not for the new default.
+    assert experiment.from_record(before.to_record()).key == before.key
+    assert experiment.from_record(before.to_record()).params["params"]["added"] == 0
     reduced = experiment.task("reduced", {"selection": "ab" * 16}, {"model": "PLT", "params": {"added": 0.0}}).key
     monkeypatch.undo()
     assert reduced == experiment.task("reduced", {"selection": "ab" * 16}, {"model": "PLT"}).key

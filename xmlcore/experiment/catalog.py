@@ -220,7 +220,7 @@ def without_additions(value):
     if not isinstance(value, dict):
         return value
     value = {name: without_additions(item) for name, item in value.items()}
-    about = MODELS.get(value.get("model")) or SELECTORS.get(value.get("method"))
+    about = _about(value)
     if about is not None and isinstance(value.get("params"), dict):
         before = {p.name: p.before for p in about.parameters if p.before is not ORIGINAL}
         value["params"] = {
@@ -229,3 +229,35 @@ def without_additions(value):
             if name not in before or (type(item) is bool, item) != (type(before[name]) is bool, before[name])
         }
     return value
+
+
+def with_additions(value):
+    """Fill in what models and selectors did before their later parameters were added.
+
+    Parameters
+    ----------
+    value : object
+        Parameters of a task, or a kept result, as in :func:`without_additions`.
+
+    Returns
+    -------
+    object
+        A copy of ``value`` in which the missing parameters that have a :attr:`Parameter.before` have this value.
+    """
+    if isinstance(value, (list, tuple)):
+        return [with_additions(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    value = {name: with_additions(item) for name, item in value.items()}
+    about = _about(value)
+    if about is not None and isinstance(value.get("params"), dict):
+        before = {p.name: p.before for p in about.parameters if p.before is not ORIGINAL}
+        value["params"] = before | value["params"]
+    return value
+
+
+def _about(value):
+    """Return the description of the model or selector that parameters name; None if they name none."""
+    model, method = value.get("model"), value.get("method")
+    about = MODELS.get(model) if isinstance(model, str) else None
+    return about or (SELECTORS.get(method) if isinstance(method, str) else None)

@@ -3,6 +3,7 @@
 import warnings
 
 from xmlcore import store
+from xmlcore.experiment.catalog import with_additions
 from xmlcore.experiment.task import KINDS, DamagedResultWarning, Task, keep, load, task
 from xmlcore.experiment.train import Run, load_run_model
 from xmlcore.progress import Progress, silent
@@ -68,7 +69,7 @@ def _task_of(kind, key, facts, error) -> Task:
     """Return the task that made a result; raise ``error`` when the task is not known or is no longer possible."""
     try:
         if "task" in facts:
-            return task(kind, facts["inputs"], facts["params"])
+            return task(kind, facts["inputs"], with_additions(facts["params"]))
         result = load(kind, key)  # early versions wrote the settings only into the result
         names = ("model", "params", "k") if kind == "train" else ("method", "params")
         return task(kind, {"dataset": result.fingerprint}, {name: getattr(result, name) for name in names})

@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from xmlcore import __version__, store
 from xmlcore.artifact_keys import artifact_key
 from xmlcore.experiment import earlier
-from xmlcore.experiment.catalog import without_additions
+from xmlcore.experiment.catalog import with_additions, without_additions
 from xmlcore.experiment.code_version import code_version
 from xmlcore.progress import Progress, silent
 from xmlcore.ranking import Ranking
@@ -198,6 +198,8 @@ class Task:
         """
         known = {field.name for field in dataclasses.fields(cls.result)}
         value = {name: part for name, part in value.items() if name in known}
+        if isinstance(value.get("params"), dict):
+            value["params"] = with_additions({**value, "params": value["params"]})["params"]
         if isinstance(value.get("ranking"), dict):
             value["ranking"] = Ranking(**value["ranking"])
         return cls.result(**value)
@@ -393,7 +395,7 @@ def from_record(record: dict) -> Task:
     -------
     Task
     """
-    return task(record["kind"], record["inputs"], record["params"])
+    return task(record["kind"], record["inputs"], with_additions(record["params"]))
 
 
 def load(kind: str, key: str):
