@@ -213,7 +213,7 @@ def measure_test(job):
 
 
 def measure_rival(job):
-    """Measure another library in its own Python; it gets rows of length 1, as text or npz.
+    """Measure another library in its own Python environment; it gets rows of Euclidean length 1, as text or npz.
 
     Returns {"fits": a list of one dict}, with fields as :func:`measure_test` has them.
     """

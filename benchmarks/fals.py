@@ -303,7 +303,7 @@ def plan_scaling(options):
 
 
 def plan_patterns(options):
-    """Return the points that measure patterns and variants of FALS."""
+    """Return the points that measure the variants of FALS: one for each data set and variant."""
     return [
         point(
             "judge", source(name, options), options, FEW_SEEDS, {"data": name, "method": variant}, how=("FALS", params)

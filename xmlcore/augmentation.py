@@ -30,8 +30,8 @@ def augment(X, Y, perturbation, augment_ratio: float = 1.0, random_state: int = 
     X : sparse or dense, shape (N, D)
     Y : sparse or dense binary, shape (N, L), or lists of label ids
     perturbation : GaussianNoise, WordNoise, FGSM, PGD
-        What changes the copies. Any object with such a method ``apply`` is accepted. With noise on all features each
-        copy has D values.
+        What changes the copies. Any object with a method ``apply`` like theirs is accepted. With noise on all features
+        each copy has D values.
     augment_ratio : float, positive
         Number of copies for each row. Of a ratio such as 2.3, every row is copied twice, and 30 % of the rows, drawn at
         random without replacement, once more. Copies of one row get different noise.

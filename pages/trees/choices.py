@@ -78,7 +78,7 @@ def _levels(view):
 
 
 def _most_of_label(view):
-    """Show the field for how many nodes that hold the label's rows are drawn."""
+    """Show the field that limits how many of the nodes that the label's rows reach are drawn."""
     st.session_state[workspace.TREE_MOST] = view.most
     st.number_input(
         f"Most nodes drawn, {looked_at.LEAST_OF_LABEL} to {looked_at.MOST_NODES}",

@@ -193,7 +193,7 @@ def train_node(node, settings, seed, number, trace, stop):
     label_counts : int64 (n_labels,)
         How often each label was met, over all epochs.
     scale : (n_columns,), as the node's values
-        NAG: the largest absolute value of each column; SGD: zeros.
+        With NAG (normalized adaptive gradient) the largest absolute value of each column; with SGD zeros.
     """
     m = node.ptr.size - 1
     M = settings.arity

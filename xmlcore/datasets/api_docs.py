@@ -317,10 +317,10 @@ def _scan_in_process(progress):
 
 
 def build(progress):
-    """Make the data set, in some seconds.
+    """Make the data set, in some seconds: rows are functions and classes, labels the names of their parameters.
 
-    The features are those of scikit-learn's ``TfidfVectorizer(min_df=2, token_pattern="[A-Za-z]{2,}")``, fitted to all
-    rows without their labels. Words are runs of at least two letters in lower case, so that ``sample_weight`` is two
+    The features are those of scikit-learn's ``TfidfVectorizer(min_df=2, token_pattern="[A-Za-z]{2,}")``, fitted to
+    the texts of all rows. Words are runs of at least two letters in lower case, so that ``sample_weight`` is two
     words. The idf is smoothed, and rows have Euclidean length 1.
 
     Parameters

@@ -75,7 +75,7 @@ class ModelInfo:
 
 
 def _noise() -> tuple[Parameter, ...]:
-    """Return the parameters of training with noise under the names that they have among a model's parameters."""
+    """Return the parameters of training with noise, renamed for models: ``sigma`` becomes ``noise_sigma``."""
     table = {p.name: replace(p, in_form=True, advanced=True) for p in AdversarialTraining.PARAMETERS}
     sigma = table["sigma"]
     return (

@@ -87,7 +87,8 @@ def sampling_study(
     params : dict
         Parameters of a run of DoubleSampling.
     n_adversarial, examples_per_class : sequence
-        Values to train with. While one parameter is varied, the others are those of ``params``.
+        Values to train with: numbers of wrong classes that each example is paired with, and of examples per class.
+        While one is varied, the other is that of ``params``. Values above the largest possible are lowered to it.
     n_candidates : sequence of int
         Values to predict with, which do not need a training each.
     n_repeats : int
@@ -100,11 +101,11 @@ def sampling_study(
     Returns
     -------
     sweep : DataFrame
-        See :class:`Sampling`.
+        A row per training; :class:`Sampling` has the columns, as for the others.
     candidates : DataFrame
-        See :class:`Sampling`.
+        A row per number of candidates.
     buckets : DataFrame
-        See :class:`Sampling`.
+        A row for head, torso and tail classes each.
 
     Notes
     -----

@@ -59,7 +59,7 @@ def path(model, x, label: int, *, dataset=None, label_names=None):
 
 
 def _linear_path(model, x, label, kind):
-    """Return the path of a label in label trees, or the one node of OneVsRest, without names."""
+    """Return a table of the nodes on the path of a label, one for OneVsRest, without the names of labels."""
     import pandas as pd
 
     unit = x.astype(np.float64)

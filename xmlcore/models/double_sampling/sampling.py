@@ -122,7 +122,7 @@ def draw_copies(params, Y, class_size, entropy: int) -> np.ndarray:
 
 
 def draw_adversaries(params, Y, class_size, copies, entropy: int, progress: Progress = silent) -> Sample:
-    """Draw κ classes for each copy, uniformly among the other classes that have training rows; return the sample."""
+    """Draw κ wrong classes for each copy of a (row, class) pair, uniformly among those with training rows."""
     labels, start = csr_parts(Y)[1], pointers(copies)
     present = np.flatnonzero(class_size).astype(np.int32)
     place = np.full(class_size.size, -1, np.int32)
