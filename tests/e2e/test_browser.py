@@ -350,6 +350,7 @@ def test_upload_train_read_measures_download_reload_and_find_it_again(tab, tmp_p
     assert again.measures() == measures
 
 
+@pytest.mark.slow
 def test_settings_typed_just_before_the_page_is_left_are_kept_and_bad_ones_are_named(tab):
     one = tab()
     one.upload(Training_file=("few.txt", easy_file(60)))
@@ -399,6 +400,7 @@ def test_training_is_seen_beside_its_button_on_a_narrow_page(tab):
     one.text("Stopped")
 
 
+@pytest.mark.slow
 def test_two_sessions_train_at_once_without_disturbing_each_other(tab):
     tabs = [tab(), tab()]
     for i, one in enumerate(tabs):
@@ -423,6 +425,7 @@ def test_broken_file_is_answered_with_line_and_column_and_another_try_works(tab)
     one.text("50 rows, 24 features, 12 labels")
 
 
+@pytest.mark.slow
 def test_training_can_be_stopped(tab):
     one = tab()
     one.upload(Training_file=("large.txt", easy_file(30_000, 200)))
