@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from xmlcore._kernels._jit import inlined, kernel
+from xmlcore._kernels.arrays import enlarged
 from xmlcore._kernels.ldsm_splitting import THRESHOLD
 from xmlcore._kernels.plt_factors import log_probability
 
@@ -250,11 +251,9 @@ def visit(forest, root, label, columns, values, margins, visited, at):
         if g < 0:
             done += 1
             continue
-        own = done * size
-        if own + size > at.size:
-            more = np.empty(2 * (own + size), np.int64)
-            more[: at.size] = at
-            at = more
+        block = done * size
+        if block + size > at.size:
+            at = enlarged(at, block, 2 * (block + size))
         first = forest.first_child[v]
         for c in range(M):
             margins[c] = forest.bias[first + c]
@@ -263,7 +262,7 @@ def visit(forest, root, label, columns, values, margins, visited, at):
         for t in range(size):
             column = columns[t]
             q = place_of(forest.columns, low, min(high, low + column + 1), column)  # the i-th is at least column i
-            at[own + t] = q
+            at[block + t] = q
             if q >= 0:
                 for c in range(M):
                     margins[c] += values[t] * weights[M * q + c]
@@ -302,10 +301,10 @@ def share_step(forest, arity, n_trees, visited, i, at, values, place, products, 
         return 0.0
     size = values.size
     c = visited.node[i] - forest.first_child[visited.node[parent]]
-    own = parent * size
+    block = parent * size
     pull = 0.0
     for t in range(size):
-        q = at[own + t]
+        q = at[block + t]
         products[t] = 0.0
         if q >= 0:
             w = np.float64(forest.weights[arity * q + c])

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from xmlcore._kernels._jit import inlined, kernel
+from xmlcore._kernels.arrays import enlarged
 from xmlcore._kernels.ldsm_splitting import THRESHOLD
 
 
@@ -48,15 +49,6 @@ def find(columns, start, end, column):
         else:
             end = middle
     return start if start < last and columns[start] == column else last
-
-
-@kernel
-def enlarged(array, filled, size):
-    """Copy the first ``filled`` entries of ``array`` to a new array of ``size`` entries."""
-    more = np.empty(size, array.dtype)
-    for i in range(filled):  # a loop compiles faster than slices
-        more[i] = array[i]
-    return more
 
 
 @inlined

@@ -3,8 +3,8 @@
 import numpy as np
 
 from xmlcore._kernels._jit import kernel
+from xmlcore._kernels.arrays import enlarged
 from xmlcore._kernels.k_best import offer
-from xmlcore._kernels.ldsm_reaching import enlarged
 
 
 @kernel

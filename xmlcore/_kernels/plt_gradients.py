@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from xmlcore._kernels._jit import kernel, part
+from xmlcore._kernels.arrays import enlarged
 from xmlcore._kernels.plt_factors import log_probability, log_slope
 
 # A row whose gradient has less than one in so many features sorts them; another one goes through all features.
@@ -121,7 +122,7 @@ def path_gradients(nodes, loss, x_ptr, x_features, x_values, wanted, n_features)
         np.zeros(n_features, np.float64), np.zeros(n_features, np.float64), np.zeros(n_features, np.bool_),
         np.empty(n_features, np.int32),
     )  # fmt: skip
-    count = 0
+    count = np.int64(0)  # typed, or `enlarged` is compiled once more for the literal 0
     for i in range(n):
         begin = x_ptr[i]
         end = x_ptr[i + 1]
@@ -142,13 +143,8 @@ def path_gradients(nodes, loss, x_ptr, x_features, x_values, wanted, n_features)
             along += dense.row[x_features[t]] * dense.gradient[x_features[t]]
         sort_used(dense, n_used)
         while count + n_used > features.size:
-            more_features = np.empty(2 * features.size, np.int32)
-            more_values = np.empty(2 * features.size, np.float64)
-            for at in range(count):  # the assignment of slices would take two seconds to compile
-                more_features[at] = features[at]
-                more_values[at] = values[at]
-            features = more_features
-            values = more_values
+            features = enlarged(features, count, 2 * features.size)
+            values = enlarged(values, count, 2 * values.size)
         for at in range(n_used):
             f = dense.used[at]
             features[count] = f

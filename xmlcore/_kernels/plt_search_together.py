@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from xmlcore._kernels._jit import kernel, part
+from xmlcore._kernels.arrays import enlarged
 from xmlcore._kernels.plt_margins import (
     DENSE_ROWS,
     MARGINS,
@@ -66,15 +67,6 @@ class Buffers(NamedTuple):
     children: Children
     dense_positions: np.ndarray  # int64 (DENSE_ROWS,): where dense rows stand in Rows.dense
     margins: np.ndarray  # float32 (DENSE_ROWS * MARGINS,): of several dense rows
-
-
-@kernel
-def grown(pairs, count):
-    """Return a copy of the first ``count`` pairs with room for twice as many as ``pairs`` has."""
-    more = np.empty(2 * pairs.size, PAIR)
-    for i in range(count):
-        more[i] = pairs[i]
-    return more
 
 
 @kernel
@@ -300,9 +292,9 @@ def open_level(tree, loss, batch, this_level, n_this_level, waiting, next_level,
                 end = min(begin + DENSE_ROWS, stop)
                 room = (end - begin) * tree.group_size[g]
                 while counts[WAITING] + room > waiting.size:
-                    waiting = grown(waiting, counts[WAITING])
+                    waiting = enlarged(waiting, counts[WAITING], 2 * waiting.size)
                 while counts[NEXT_LEVEL] + room > next_level.size:
-                    next_level = grown(next_level, counts[NEXT_LEVEL])
+                    next_level = enlarged(next_level, counts[NEXT_LEVEL], 2 * next_level.size)
                 open_group(
                     tree, g, loss, batch, this_level, begin, end, n_this_level, waiting, next_level, counts, buffers
                 )
@@ -377,7 +369,7 @@ def search_together(tree, loss, x, rows, beam, max_pairs, out_labels, out_scores
             counts[NEXT_LEVEL] = 0
             while done < n_todo and tree.depth[todo[done]["node"]] == level:
                 if n_this_level == this_level.size:
-                    this_level = grown(this_level, n_this_level)
+                    this_level = enlarged(this_level, n_this_level, 2 * this_level.size)
                 this_level[n_this_level] = todo[done]
                 n_this_level += 1
                 done += 1

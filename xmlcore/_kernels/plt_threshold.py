@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from xmlcore._kernels._jit import kernel, part
+from xmlcore._kernels.arrays import enlarged
 from xmlcore._kernels.plt_factors import least_margin, log_probability
 from xmlcore._kernels.plt_margins import new_scratch, root_log_probability, row_margins
 from xmlcore._kernels.plt_tree import NARROW
@@ -106,12 +107,7 @@ def search_threshold(tree, loss, x, rows, log_thresholds):
             )
             if size == 0:
                 break
-            more_labels = np.empty(2 * labels.size, np.int32)
-            more_scores = np.empty(2 * labels.size, np.float64)
-            for i in range(count):  # the assignment of slices would take two seconds to compile
-                more_labels[i] = labels[i]
-                more_scores[i] = scores[i]
-            labels = more_labels
-            scores = more_scores
+            labels = enlarged(labels, count, 2 * labels.size)
+            scores = enlarged(scores, count, 2 * scores.size)
         counts[r] = count - before
     return counts, labels[:count].copy(), scores[:count].copy()
