@@ -4,7 +4,7 @@ import naive
 import numpy as np
 import pytest
 
-from xmlcore._kernels.sorting import nth_smallest, stable_order
+from xmlcore._kernels.sorting import nth_smallest, sort_in_place, stable_order
 
 SIZES = (1, 2, 3, 15, 16, 17, 31, 32, 33, 100, 1000)
 
@@ -24,6 +24,17 @@ def test_equal_keys_keep_their_order(size, n_values):
         before = keys.copy()
         assert stable_order(keys).tolist() == naive.sorting.stable_order(keys.tolist())
         np.testing.assert_array_equal(keys, before)
+
+
+@pytest.mark.parametrize("n_values", [2, 5, 2**62])
+@pytest.mark.parametrize("size", (0, *SIZES))
+def test_integers_are_sorted(size, n_values):
+    drawn = np.random.default_rng(size).integers(-n_values, n_values, size)
+    for keys in (drawn, np.sort(drawn), -np.sort(drawn)):
+        expected = keys.tolist()
+        naive.sorting.sort_in_place(expected)
+        sort_in_place(keys)
+        assert keys.tolist() == expected
 
 
 @pytest.mark.parametrize("n_values", [2, 5, 10**9])

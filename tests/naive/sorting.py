@@ -6,6 +6,11 @@ def stable_order(keys):
     return sorted(range(len(keys)), key=lambda i: keys[i])
 
 
+def sort_in_place(keys):
+    """Sort a list of integers; nothing is returned."""
+    keys.sort()
+
+
 def nth_smallest(values, n):
     """Sort, and take place n."""
     return sorted(values)[n]

@@ -53,6 +53,43 @@ def stable_order(keys):
 
 
 @kernel
+def sort_in_place(keys):
+    """Sort integers.
+
+    Parameters
+    ----------
+    keys : int64 (n,), sorted
+
+    Notes
+    -----
+    A heap sort: O(n log n), and no further memory.
+    """
+    n = keys.size
+    heap_end = n
+    root_to_place = n // 2
+    while heap_end > 1:
+        if root_to_place > 0:
+            root_to_place -= 1
+            hole = root_to_place
+        else:
+            heap_end -= 1
+            keys[0], keys[heap_end] = keys[heap_end], keys[0]
+            hole = 0
+        key = keys[hole]
+        while True:
+            child = 2 * hole + 1
+            if child >= heap_end:
+                break
+            if child + 1 < heap_end and keys[child + 1] > keys[child]:
+                child += 1
+            if keys[child] <= key:
+                break
+            keys[hole] = keys[child]
+            hole = child
+        keys[hole] = key
+
+
+@kernel
 def nth_smallest(values, n):
     """Return the value that has place ``n`` when ``values`` are ascending; ``values`` are moved about.
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from xmlcore._kernels._jit import inlined, kernel
+from xmlcore._kernels.sorting import sort_in_place
 
 # What parse_rows returns. Python turns each but OK into an error message with line, column and remedy.
 OK = 0
@@ -189,38 +190,10 @@ def _read_number(text, at):
 
 
 @kernel
-def _heap_sort(keys):
-    """Sort int64 ``keys`` in place; np.sort would take two more seconds to compile."""
-    n = keys.size
-    heap_end = n
-    root_to_place = n // 2
-    while heap_end > 1:
-        if root_to_place > 0:
-            root_to_place -= 1
-            hole = root_to_place
-        else:
-            heap_end -= 1
-            keys[0], keys[heap_end] = keys[heap_end], keys[0]
-            hole = 0
-        key = keys[hole]
-        while True:
-            child = 2 * hole + 1
-            if child >= heap_end:
-                break
-            if child + 1 < heap_end and keys[child + 1] > keys[child]:
-                child += 1
-            if keys[child] <= key:
-                break
-            keys[hole] = keys[child]
-            hole = child
-        keys[hole] = key
-
-
-@kernel
 def _merge_labels(indices, first, stop):
     """Sort ``indices[first:stop]`` and drop repeats; return the new end and whether there were repeats."""
     keys = indices[first:stop].astype(np.int64)
-    _heap_sort(keys)
+    sort_in_place(keys)
     write = first
     for i in range(keys.size):
         if i == 0 or keys[i] != keys[i - 1]:
@@ -239,7 +212,7 @@ def _merge_features(indices, data, first, stop):
     keys = np.empty(n, np.int64)
     for i in range(n):
         keys[i] = (np.int64(indices[first + i]) << 32) | i
-    _heap_sort(keys)
+    sort_in_place(keys)
     values = data[first:stop].copy()
     write = first
     finite = True
