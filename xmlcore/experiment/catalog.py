@@ -215,20 +215,12 @@ def without_additions(value):
     object
         A copy of ``value`` without the parameters whose value is :attr:`Parameter.before`.
     """
-    if isinstance(value, (list, tuple)):
-        return [without_additions(item) for item in value]
-    if not isinstance(value, dict):
-        return value
-    value = {name: without_additions(item) for name, item in value.items()}
-    about = _about(value)
-    if about is not None and isinstance(value.get("params"), dict):
-        before = {p.name: p.before for p in about.parameters if p.before is not ORIGINAL}
-        value["params"] = {
-            name: item
-            for name, item in value["params"].items()
-            if name not in before or (type(item) is bool, item) != (type(before[name]) is bool, before[name])
-        }
-    return value
+    return _with_params_changed(
+        value,
+        lambda params, before: {
+            name: item for name, item in params.items() if name not in before or not _same(item, before[name])
+        },
+    )
 
 
 def with_additions(value):
@@ -237,23 +229,36 @@ def with_additions(value):
     Parameters
     ----------
     value : object
-        Parameters of a task, or a kept result, as in :func:`without_additions`.
+        Parameters of a task, or a part of a kept result, as in :func:`without_additions`.
 
     Returns
     -------
     object
         A copy of ``value`` in which the missing parameters that have a :attr:`Parameter.before` have this value.
     """
+    return _with_params_changed(value, lambda params, before: before | params)
+
+
+def _with_params_changed(value, change):
+    """Return a copy of ``value`` with ``change(params, before)`` for every dict of parameters of a model or selector.
+
+    ``before`` has :attr:`Parameter.before` of the parameters that were added later, by their names.
+    """
     if isinstance(value, (list, tuple)):
-        return [with_additions(item) for item in value]
+        return [_with_params_changed(item, change) for item in value]
     if not isinstance(value, dict):
         return value
-    value = {name: with_additions(item) for name, item in value.items()}
+    value = {name: _with_params_changed(item, change) for name, item in value.items()}
     about = _about(value)
     if about is not None and isinstance(value.get("params"), dict):
         before = {p.name: p.before for p in about.parameters if p.before is not ORIGINAL}
-        value["params"] = before | value["params"]
+        value["params"] = change(value["params"], before)
     return value
+
+
+def _same(value, other):
+    """Return whether two values of a parameter do the same: 1 and 1.0 do, 1 and True do not."""
+    return (type(value) is bool, value) == (type(other) is bool, other)
 
 
 def _about(value):

@@ -199,7 +199,8 @@ class Task:
         known = {field.name for field in dataclasses.fields(cls.result)}
         value = {name: part for name, part in value.items() if name in known}
         if isinstance(value.get("params"), dict):
-            value["params"] = with_additions({**value, "params": value["params"]})["params"]
+            described = {name: value[name] for name in ("model", "method", "params") if name in value}
+            value |= with_additions(described)
         if isinstance(value.get("ranking"), dict):
             value["ranking"] = Ranking(**value["ranking"])
         return cls.result(**value)
