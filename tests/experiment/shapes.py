@@ -20,18 +20,26 @@ def one_label(dataset):
     return Dataset(dataset.name, **parts)
 
 
+# Rows of training and test, features, labels, features per row, labels per row.
+SYNTHETIC = {
+    "wide": (3000, 600, 4000, 600, 50, 5),
+    "dense": (1500, 500, 60, 8, 50, 2),
+    "few": (6000, 1000, 1500, 20, 20, 1.5),
+    "long": (12000, 3000, 300, 60, 8, 1.5),
+}
+
+
 def shaped(name, real_folder):
-    if name == "wide":
-        size = {"n_train": 3000, "n_test": 600, "n_features": 4000, "n_labels": 600}
-        return make_synthetic(**size, features_per_row=50, labels_per_row=5, name=name)
-    if name == "dense":
-        size = {"n_train": 1500, "n_test": 500, "n_features": 60, "n_labels": 8}
-        return make_synthetic(**size, features_per_row=50, labels_per_row=2, name=name)
-    if name == "few":
-        size = {"n_train": 6000, "n_test": 1000, "n_features": 1500, "n_labels": 20}
-        return make_synthetic(**size, features_per_row=20, labels_per_row=1.5, name=name)
-    if name == "long":
-        size = {"n_train": 12000, "n_test": 3000, "n_features": 300, "n_labels": 60}
-        return make_synthetic(**size, features_per_row=8, labels_per_row=1.5, name=name)
-    folder = real_folder / name
-    return read_dataset(folder / "train.txt.gz", folder / "test.txt.gz", name=name)
+    if name not in SYNTHETIC:
+        folder = real_folder / name
+        return read_dataset(folder / "train.txt.gz", folder / "test.txt.gz", name=name)
+    n_train, n_test, n_features, n_labels, features_per_row, labels_per_row = SYNTHETIC[name]
+    return make_synthetic(
+        n_train=n_train,
+        n_test=n_test,
+        n_features=n_features,
+        n_labels=n_labels,
+        features_per_row=features_per_row,
+        labels_per_row=labels_per_row,
+        name=name,
+    )
