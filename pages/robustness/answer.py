@@ -7,6 +7,7 @@ from pages.robustness import noise
 from pages.robustness.measured import MEASURES, PAPER_MEASURE
 from pages.shared import charts, format, results, tables, workspace
 from xmlcore import figures, robustness
+from xmlcore.robustness.perturbations import ATTACKS
 
 
 def sentence(name, measurements, settings) -> str:
@@ -90,7 +91,7 @@ def curves(measurements, settings, files) -> None:
 
 def _attacked_on(measurements, settings) -> str:
     """Return a sentence that says by which model's gradient the attacks were computed; empty without an attack."""
-    if settings.kind not in noise.ATTACKS:
+    if settings.kind not in ATTACKS:
         return ""
     own = [format.plain(run) for run, result in measurements.results.items() if not result.surrogate]
     text = [f"The attack uses the gradient of each model itself: {', '.join(own)}."] if own else []

@@ -10,6 +10,7 @@ from pages.shared.noise_supports import SUPPORTS
 from xmlcore import experiment, robustness
 from xmlcore.experiment import estimates
 from xmlcore.experiment.twins import twins
+from xmlcore.robustness.perturbations import ATTACKS
 
 MOST_REPEATS = 50
 FIRST_RUNS = 4  # most runs that are compared at first, before the user chooses
@@ -159,7 +160,7 @@ def _options(kind) -> dict:
     if kind == "words":
         return _ways()
     options = {}
-    if kind in noise.ATTACKS:
+    if kind in ATTACKS:
         norm = st.selectbox(
             "Size measured as",
             list(noise.NORMS),

@@ -18,7 +18,6 @@ ABOUT = {
     "pgd": "Projected gradient descent (Madry et al., ICLR 2018): many small steps of an attack within ε; stronger "
     "than FGSM, and slower.",
 }
-ATTACKS = ("fgsm", "pgd")
 NORMS = {"2": "L2, length of the change", "inf": "L∞, largest change of a feature"}
 WAYS = {"drop": "dropped", "swap": "swapped", "insert": "inserted"}
 MOST_LEVELS = 12  # most levels measured at once

@@ -7,6 +7,7 @@ from pages.robustness import answer, noise
 from pages.shared import charts, format, jobs, results, run_names, tables, workspace
 from xmlcore import figures, robustness, store
 from xmlcore.models import ModelFormatError
+from xmlcore.robustness.perturbations import ATTACKS
 
 ROWS_SHOWN = 3
 FEATURES_SHOWN = 8  # features of each row
@@ -78,7 +79,7 @@ def _noisy(data, runs, settings, level, chosen):
     options, model, attacked, Y = dict(settings.options), None, "", None
     if settings.kind == "words":
         options["reference"] = data.X_train
-    if settings.kind in noise.ATTACKS:
+    if settings.kind in ATTACKS:
         titles = run_names.names(runs)
         for r in runs:
             both = results.run_and_model(r)

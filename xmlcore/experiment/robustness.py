@@ -1,7 +1,7 @@
 """Measures of kept runs on test rows that are changed by noise or attacks."""
 
 import time
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from xmlcore import store
@@ -11,13 +11,13 @@ from xmlcore.experiment.inputs import kept_run_and_model
 from xmlcore.experiment.task import Estimate, Task, as_plain, keep, load, register, task
 from xmlcore.experiment.train import check_names, sampled_rows
 from xmlcore.progress import silent
+from xmlcore.robustness.perturbations import ATTACKS, check_options, option_defaults
 from xmlcore.validation import check_count
 
 if TYPE_CHECKING:
     import pandas as pd
 
 FOLDER = "robustness"
-ATTACKS = ("fgsm", "pgd")
 NAMES = {"gaussian": "Gaussian noise", "words": "changed words", "fgsm": "the FGSM attack", "pgd": "the PGD attack"}
 STATED = ("support", "norm", "drop", "swap", "insert", "random_start")  # options that parameters of tasks always have
 SURROGATE = "PLT with default settings, trained on the same rows"
@@ -93,7 +93,7 @@ class MeasureRobustness(Task):
     def earlier(self):
         kept = super().earlier()
         if kept is None:  # before equal options had one key, defaults that were left out were not in it
-            defaults = _defaults(self.params["kind"])
+            defaults = option_defaults(self.params["kind"])
             given = {name: v for name, v in self.params["options"].items() if not _equal(v, defaults[name])}
             key = artifact_key(self.kind, self.inputs, {**self.params, "options": given}, self.version)
             kept = key if key != self.key and store.exists(self.folder, key) else None
@@ -150,24 +150,14 @@ def _stated(kind, options) -> dict:
 
     Options named in ``STATED`` get their default where they are missing. Others are left out where they have it.
     """
-    defaults = _defaults(kind)
-    unknown = set(options) - set(defaults)
-    if unknown:
-        names = ", ".join(map(repr, sorted(unknown)))
-        raise ValueError(f"{kind!r} has no option {names}: it has {', '.join(defaults)}")
+    check_options(kind, options)
+    defaults = option_defaults(kind)
     asked = {}
     for name, value in options.items():
         value = bool(value) if isinstance(defaults[name], bool) and value in (0, 1) else value
         if name in STATED or not _equal(value, defaults[name]):
             asked[name] = value
     return {name: value for name, value in defaults.items() if name in STATED} | asked
-
-
-def _defaults(kind) -> dict:
-    """Return the defaults of the options of a perturbation."""
-    from xmlcore.robustness.perturbations import perturbation_class
-
-    return {f.name: f.default for f in fields(perturbation_class(kind)) if f.init and f.default is not MISSING}
 
 
 def _equal(value, default) -> bool:

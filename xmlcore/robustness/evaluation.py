@@ -9,7 +9,7 @@ from xmlcore.noise import LARGEST_SIGMA, blocks_of_noisy_rows, check_level, chec
 from xmlcore.progress import Progress, silent
 from xmlcore.ranking import Ranking
 from xmlcore.robustness.measures import ALL, Measures
-from xmlcore.robustness.perturbations import ATTACKS, option_names, perturbation_class
+from xmlcore.robustness.perturbations import ATTACKS, option_defaults, perturbation_class
 from xmlcore.robustness.perturbations import perturbation as make_perturbation
 from xmlcore.validation import check_count, check_features, check_labels
 
@@ -265,7 +265,7 @@ def _check_options(kind, options, support) -> dict:
     perturbation_class(kind)
     check_support(support)
     options = dict(options or {})
-    if "support" in option_names(kind):
+    if "support" in option_defaults(kind):
         return {"support": support, **options}
     if support != "all":
         raise ValueError(f"{kind!r} has no support: leave it at 'all'")

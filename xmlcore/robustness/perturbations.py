@@ -33,14 +33,18 @@ def perturbation(kind: str, level: float, **options):
     ValueError
         The kind is unknown, the class has no such option, or the class refuses a value.
     """
-    cls = perturbation_class(kind)
-    known = option_names(kind)
+    check_options(kind, options)
+    return perturbation_class(kind)(level, **options)
+
+
+def check_options(kind: str, options: dict):
+    """Raise ValueError if a kind of perturbation is unknown, or has no option of a name; values are not looked at."""
+    known = option_defaults(kind)
     unknown = set(options) - set(known)
     if unknown:
         raise ValueError(
             f"{kind!r} has no option {', '.join(map(repr, sorted(unknown)))}: it has {', '.join(known) or 'none'}"
         )
-    return cls(level, **options)
 
 
 def perturbation_class(kind: str) -> type:
@@ -50,6 +54,6 @@ def perturbation_class(kind: str) -> type:
     return _CLASSES[kind]
 
 
-def option_names(kind: str) -> list[str]:
-    """Return the names of the arguments that a kind of perturbation takes beside its level."""
-    return [f.name for f in fields(perturbation_class(kind)) if f.init][1:]
+def option_defaults(kind: str) -> dict:
+    """Return the arguments that a kind of perturbation takes beside its level, with their defaults."""
+    return {f.name: f.default for f in fields(perturbation_class(kind))[1:] if f.init}
