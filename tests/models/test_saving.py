@@ -2,7 +2,9 @@
 
 import io
 import json
+import os
 import zipfile
+from pathlib import Path
 
 import pytest
 from contract.estimators import problem
@@ -86,6 +88,19 @@ def test_a_damaged_file_is_a_format_error_whatever_its_parser_raises(fitted, tmp
     assert [(folder / name).read_bytes() for name in ("params.json", "arrays.npz")] != before
     with pytest.raises(ModelFormatError, match="model.*(damaged|unknown parameters)"):
         load_model(folder)
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="the system does not list open files")
+def test_a_damaged_file_is_not_left_open(fitted, tmp_path):
+    arrays = fitted.save(tmp_path / "model") / "arrays.npz"
+    arrays.write_bytes(arrays.read_bytes()[:-100])
+    try:
+        load_model(arrays.parent)
+    except ModelFormatError:  # while the error is handled, its traceback would keep a file alive
+        opened = [os.readlink(path) for path in Path("/proc/self/fd").iterdir() if path.exists()]
+        assert str(arrays) not in opened
+    else:
+        pytest.fail("the damaged file was read")
 
 
 @pytest.mark.parametrize(

@@ -114,7 +114,8 @@ def load_model(path) -> "MultiLabelModel":  # noqa: F821
     except Exception as error:
         raise _damaged(folder / PARAMS_FILE, error) from error
     try:
-        with np.load(folder / ARRAYS_FILE, allow_pickle=False) as stored:
+        # np.load does not close a damaged file that it opened itself, and Windows cannot remove an open file.
+        with (folder / ARRAYS_FILE).open("rb") as file, np.load(file, allow_pickle=False) as stored:
             arrays = {key: stored[key] for key in stored.files}
     except Exception as error:
         raise _damaged(folder / ARRAYS_FILE, error) from error
