@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from xmlcore import store
 from xmlcore.artifact_keys import artifact_key
-from xmlcore.experiment import estimates
+from xmlcore.experiment import earlier, estimates
 from xmlcore.experiment.inputs import kept_run_and_model
 from xmlcore.experiment.task import Estimate, Task, as_plain, keep, load, register, task
 from xmlcore.experiment.train import check_names, sampled_rows
@@ -95,9 +95,16 @@ class MeasureRobustness(Task):
         if kept is None:  # before equal options had one key, defaults that were left out were not in it
             defaults = option_defaults(self.params["kind"])
             given = {name: v for name, v in self.params["options"].items() if not _equal(v, defaults[name])}
-            key = artifact_key(self.kind, self.inputs, {**self.params, "options": given}, self.version)
-            kept = key if key != self.key and store.exists(self.folder, key) else None
+            kept = self._earlier_with({**self.params, "options": given})
         return kept
+
+    def _earlier_with(self, params):
+        """Return the key of a result, of this version or an earlier one, that is kept under other parameters."""
+        for version in range(self.version, 0, -1):
+            key = artifact_key(self.kind, self.inputs, params, version)
+            if key != self.key and store.exists(self.folder, key):
+                return key
+        return earlier.find(self.folder, self.inputs["run"], params)
 
     def title_on(self, dataset):
         return f"Measuring {NAMES.get(self.params['kind'], self.params['kind'])} on {dataset}"
