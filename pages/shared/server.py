@@ -158,9 +158,21 @@ def selection(key: str) -> experiment.Selection:
 # --- what is made from data sets and results ---
 
 
-@shared(max_entries=4, show_spinner="Loading the data set")
 def dataset(fingerprint: str) -> datasets.Dataset:
-    """Return a saved data set."""
+    """Return a saved data set.
+
+    If it is in memory but was lost on disk, where jobs read it, it is saved again. If it cannot be saved, pages still
+    work, and jobs say what is wrong.
+    """
+    data = _dataset(fingerprint)
+    with contextlib.suppress(OSError):
+        datasets.save_dataset(data)
+    return data
+
+
+@shared(max_entries=4, show_spinner="Loading the data set")
+def _dataset(fingerprint):
+    """Return a saved data set, from memory after the first time."""
     return datasets.load_saved(fingerprint)
 
 

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from xmlcore import experiment, store
+from xmlcore.datasets import load_saved
 
 NOTE = "was damaged. It is being made again."
 PARAMS = {"n_estimators": 2, "n_epochs": 5, "learning_rate": 1.0}
@@ -33,6 +34,14 @@ def damage(folder, key):
 def made_by_earlier_code(folder, key):
     path = store.folder(folder, key) / store.META
     path.write_text(json.dumps({**json.loads(path.read_text()), "code": "0" * 16}))
+
+
+def made_by_this_code(folder, key):
+    """Whether a result was made again; while it is being replaced, there is none for a moment."""
+    try:
+        return store.info(folder, key)["code"] != "0" * 16
+    except store.MissingArtifactError:
+        return False
 
 
 def prefixes(record):
@@ -96,7 +105,7 @@ def test_a_run_of_earlier_code_is_shown_with_a_mark_and_made_again(ready, run_re
     page = ready.go(name)
     assert "before the last change of the program" in page.text()
     page.press(f"again-{run_record['key']}")
-    page.until(lambda s: store.info("runs", run_record["key"])["code"] != "0" * 16)
+    page.until(lambda s: made_by_this_code("runs", run_record["key"]))
     page.until(lambda s: "before the last change of the program" not in s.text())
 
 
@@ -119,7 +128,7 @@ def test_a_measurement_of_earlier_code_is_drawn_with_a_mark(ready, run_record):
     page = ready.go("trees")
     assert "trees.fewer" in str(page.at.get("plotly_chart")) and "before the last change" in page.text()
     page.press(f"again-{task.key}")
-    page.until(lambda s: store.info("prefixes", task.key)["code"] != "0" * 16)
+    page.until(lambda s: made_by_this_code("prefixes", task.key))
     page.until(lambda s: "before the last change" not in s.text())
 
 
@@ -136,6 +145,16 @@ def test_a_damaged_data_set_of_the_catalog_is_made_again(ready):
     page = ready.run()
     assert "was damaged" in page.text()
     page.until(lambda s: store.exists("datasets", fingerprint) and "Labels per row" in s.metrics())
+
+
+def test_a_data_set_that_is_lost_on_disk_while_the_server_has_it_is_saved_again(ready):
+    fingerprint = stored(ready)["dataset"]
+    damage("datasets", fingerprint)
+    with pytest.raises(store.DamagedArtifactError):  # as a job would find it
+        load_saved(fingerprint)
+    assert not store.exists("datasets", fingerprint)
+    assert "Labels per row" in ready.run().metrics()
+    assert load_saved(fingerprint).n_train > 0
 
 
 def test_a_workspace_of_version_1_opens_with_all_that_it_had(ready, run_record, session):
