@@ -126,9 +126,10 @@ def test_parts_of_xmlcore_import_only_parts_of_lower_layers():
     assert not found, "\n".join(found)
 
 
-def test_modules_of_xmlcore_import_each_other_in_no_circle():
+@pytest.mark.parametrize("folder", ["xmlcore", "pages", "benchmarks"])
+def test_modules_import_each_other_in_no_circle(folder):
     paths = {".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
-             for path in modules("xmlcore")}  # fmt: skip
+             for path in modules(folder)}  # fmt: skip
     uses = {name: {other for other, _ in imported(path) if other in paths} - {name} for name, path in paths.items()}
     for name, others in uses.items():  # ``from package import module`` names both: what is meant is the module
         froms = {other for other in others if any(more.startswith(other + ".") for more in others)}

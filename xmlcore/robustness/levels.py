@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from xmlcore.robustness.perturbations import ATTACKS
+
 PAPER_LEVELS = (0.01, 0.05, 0.1)  # standard deviations of the noise in Date and Mehar, 2025
 PAPER_SIGMA = 0.05  # standard deviation of the noise that the paper trains with
 WORD_LEVELS = (0.1, 0.2, 0.4)  # shares of a row's words
@@ -68,7 +70,7 @@ def default_levels(kind: str, norm, scale: ValueScale) -> tuple[float, ...]:
     """
     if kind == "words":
         return WORD_LEVELS
-    if kind in ("fgsm", "pgd") and str(norm) == "2":
+    if kind in ATTACKS and str(norm) == "2":
         middle = _nice(0.1 * scale.length)
         return middle / 2, middle, 2 * middle
     if PAPER_VALUES[0] <= scale.value <= PAPER_VALUES[1]:
