@@ -14,6 +14,7 @@ from xmlcore.validation import check_count, check_number
 DOC_WIDTH = 110  # characters in a line of a generated docstring, without the indentation
 UNBOUNDED_INT = 2**31 - 1  # from this maximum on, a docstring names no upper bound of an int
 UNBOUNDED_FLOAT = 1e30  # the same for a float
+AUTO = "auto"  # value of a parameter that the estimator chooses itself
 ORIGINAL = inspect.Parameter.empty  # ``before`` of a parameter that its estimator has had from the start
 
 
@@ -59,7 +60,7 @@ class Parameter:
     also : tuple of str
         Names of classes whose instances are accepted as well, such as ``"LabelTree"``.
     others : tuple
-        Further values that are accepted, such as -1.
+        Further values that are accepted, such as -1, or "auto" in place of a number.
     details : str
         Sentences that the docstring has after ``help``, and the form does not show.
     before : object
@@ -88,6 +89,11 @@ class Parameter:
     others: tuple = ()
     details: str = ""
     before: Any = ORIGINAL
+
+    @property
+    def can_be_auto(self) -> bool:
+        """Whether the estimator accepts "auto" where a number is expected: it then chooses the number itself."""
+        return AUTO in self.others
 
     def check(self, value) -> None:
         """Raise an error that names the parameter, unless the estimator accepts ``value``.
@@ -236,7 +242,7 @@ def in_form(parameters: "tuple[Parameter, ...]") -> "tuple[Parameter, ...]":
                 below=parameter.below and parameter.offered is None,
                 optional=parameter.optional and parameter.empty != "",
                 also=(),
-                others=(),
+                others=(AUTO,) if parameter.can_be_auto else (),
             )
         )
     return tuple(shown)

@@ -16,7 +16,7 @@ WIDE, WIDE_RIVAL = "xmlcore-wide", "omikuji-bonsai"
 EXACT, BEAM = "exact", "beam 10"
 JUDGED = "xmlcore"  # the contestant that the targets are for
 ONE_ROW_DATA, MEMORY_DATA = "bibtex", "wordnet-hyper"
-DEFAULTS = {"arity": 2, "max_leaf_labels": 100, "loss": "logistic", "C": 10.0}  # of PLT, as far as settings name them
+DEFAULTS = dict.fromkeys(("arity", "max_leaf_labels", "loss", "C"), "auto")  # of PLT, as far as settings name them
 
 
 def series(results, data, contestant, value):

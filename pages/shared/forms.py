@@ -3,6 +3,7 @@
 import streamlit as st
 
 from pages.shared import settings, workspace
+from xmlcore.parameters import AUTO
 
 
 def key(name: str, parameter) -> str:
@@ -33,8 +34,10 @@ def show(name: str, info, *, skip=()) -> None:
 
 
 def values(name: str, info, *, skip=()) -> dict:
-    """Return the values of the widgets of :func:`show`, whether they are allowed or not."""
-    return {p.name: st.session_state[key(name, p)] for p in info.parameters if p.name not in skip}
+    """Return the values of the widgets of :func:`show`, whether they are allowed or not; "auto" for an empty field."""
+    found = {p.name: st.session_state[key(name, p)] for p in info.parameters if p.name not in skip}
+    auto = {p.name for p in info.parameters if p.can_be_auto}
+    return {name: AUTO if name in auto and value is None else value for name, value in found.items()}
 
 
 def problems(info, params: dict) -> list[str]:
@@ -73,7 +76,8 @@ def _number(widget_key, parameter, value, changes):
     """
     kind = int if parameter.kind == "int" else float
     allowed = settings.limits(parameter)
-    value = workspace.first_value(widget_key, value, parameter.default, lambda v: settings.is_number(parameter, v))
+    value, default = (None if v == AUTO else v for v in (value, parameter.default))
+    value = workspace.first_value(widget_key, value, default, lambda v: settings.is_number(parameter, v))
     st.number_input(
         parameter.label,
         value=None if value is None else kind(value),
@@ -81,6 +85,6 @@ def _number(widget_key, parameter, value, changes):
         format="%d" if kind is int else "%g",
         key=widget_key,
         help=parameter.help + (f" Allowed: {allowed}." if allowed else ""),
-        placeholder=parameter.empty if parameter.optional else "a number is needed",
+        placeholder=parameter.empty if parameter.optional or parameter.can_be_auto else "a number is needed",
         **changes,
     )

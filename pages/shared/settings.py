@@ -5,6 +5,7 @@ import re
 
 from xmlcore import experiment
 from xmlcore.experiment.train import changed_params
+from xmlcore.parameters import AUTO
 
 _LARGEST = 2**53  # browsers represent whole numbers below this exactly
 # Parameter names without "_" that are no English words, so :func:`in_form` replaces them wherever they occur. Other
@@ -18,6 +19,13 @@ def changed(model: str, params: dict) -> str:
     if info is None:  # a model of another version of xmlcore
         return ", ".join(f"{name}: {_value(value)}" for name, value in params.items())
     return changed_params(info, params)
+
+
+def words(model: str, params: dict) -> str:
+    """Return settings in the words of the form, such as ``Arity: 16, C, weight of the loss: 0.5``."""
+    info = (experiment.MODELS | experiment.SELECTORS).get(model)
+    labels = {p.name: p.label for p in info.parameters} if info else {}
+    return ", ".join(f"{labels.get(name, name)}: {_value(value)}" for name, value in params.items())
 
 
 def in_form(model: str, message: str) -> str:
@@ -64,6 +72,8 @@ def problem(parameter, value) -> str | None:
     if parameter.kind == "bool":
         return None
     allowed = limits(parameter)
+    if value == AUTO and parameter.can_be_auto:
+        return None
     if value is None:
         return None if parameter.optional else f"{parameter.label}: a number is missing" + _of(allowed)
     low, high = parameter.minimum, parameter.maximum
@@ -79,7 +89,7 @@ def _of(allowed):
 
 def _value(value) -> str:
     """Return a value of a parameter as the page writes it."""
-    if value is None:
+    if value is None or value == AUTO:
         return "automatic"
     if isinstance(value, bool):
         return "on" if value else "off"

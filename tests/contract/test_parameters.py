@@ -64,12 +64,16 @@ def accepted(parameter):
     if parameter.kind in ("int", "float"):
         values += [parameter.minimum] if parameter.minimum is not None and not parameter.above else []
         values += [parameter.maximum] if parameter.maximum is not None and not parameter.below else []
-        values += [type_(value) for value in values if value is not None for type_ in number_types(parameter, value)]
+        values += [type_(value) for value in values if is_number(value) for type_ in number_types(parameter, value)]
     if parameter.kind == "share":
         values += [1e-9, 1.0, 1, 10**6, np.float32(0.5), np.int64(3)]
     if parameter.kind == "bool":
         values += [True, False, np.True_]
     return values
+
+
+def is_number(value):
+    return value is not None and not isinstance(value, str)
 
 
 def number_types(parameter, value):

@@ -6,6 +6,7 @@ from making import robustness, train
 from xmlcore import experiment, store
 from xmlcore.artifact_keys import artifact_key, key_with_code
 from xmlcore.datasets import save_dataset
+from xmlcore.experiment.robustness import SURROGATE_PARAMS
 from xmlcore.experiment.train import sampled_rows
 from xmlcore.progress import Cancelled
 
@@ -56,8 +57,9 @@ def test_a_sample_of_test_rows_is_measured_when_wanted_and_the_seed_draws_it(dat
 @pytest.mark.filterwarnings("ignore:.*splits were undone")
 def test_a_model_without_a_gradient_is_attacked_through_a_plt_and_the_result_names_it(data):
     fingerprint = save_dataset(data)
-    own = experiment.keep(train(fingerprint, "PLT"))
-    for model, said in (("PLT", None), ("OneVsRest", None), ("LdSM", "PLT with default settings")):
+    own = experiment.keep(train(fingerprint, "PLT", SURROGATE_PARAMS))
+    created = store.info("runs", own)["created"]
+    for model, said in (("PLT", None), ("OneVsRest", None), ("LdSM", "a binary PLT with logistic loss")):
         key = experiment.keep(train(fingerprint, model, {"n_estimators": 2} if model == "LdSM" else {}))
         found = experiment.load("robustness", experiment.keep(robustness(key, "fgsm", [2.0], n_repeats=1)))
         assert (found.surrogate or "").startswith(said or "") and (found.surrogate is None) == (said is None)
@@ -65,7 +67,7 @@ def test_a_model_without_a_gradient_is_attacked_through_a_plt_and_the_result_nam
             (found.frame["measure"] == "P@k") & (found.frame["k"] == 1) & (found.frame["bucket"] == "all")
         ]
         assert at_1["value"].iloc[-1] < at_1["value"].iloc[0]
-    assert experiment.keep(train(fingerprint, "PLT")) == own
+    assert store.info("runs", own)["created"] == created  # the attacked model was not trained again
 
 
 @pytest.mark.parametrize(

@@ -65,7 +65,7 @@ def test_parameters_are_those_of_the_constructor_by_name():
     tree = LabelTree.from_nested([[0, 1], 2])
     params = PLT(tree=tree, C=3.0).get_params()
     assert list(params) == sorted(params) and len(params) == 13
-    assert params["tree"] is tree and params["C"] == 3.0 and params["arity"] == 2
+    assert params["tree"] is tree and params["C"] == 3.0 and params["arity"] == "auto"
     assert PLT(**params).get_params() == PLT(tree=tree, C=3.0).get_params(deep=False) == params
 
 
@@ -85,7 +85,7 @@ def test_an_unknown_parameter_names_those_there_are_and_nothing_is_set(name):
 
 
 def test_repr_has_the_parameters_that_are_not_default():
-    assert repr(PLT()) == "PLT()" == repr(PLT(C=10.0, arity=2))
+    assert repr(PLT()) == "PLT()" == repr(PLT(C="auto", beam=None))
     assert repr(PLT(tree="huffman", beam=5, C=1)) == "PLT(C=1, beam=5, tree='huffman')"
     assert repr(PLT(random_state=None)) == "PLT(random_state=None)"
     assert repr(PLT(tree=LabelTree.from_nested([0, 1]))) == "PLT(tree=LabelTree(n_labels=2, n_nodes=3, depth=1))"

@@ -20,6 +20,8 @@ from xmlcore.artifact_keys import artifact_key
 from xmlcore.experiment.adversaries import most_adversaries
 from xmlcore.experiment.catalog import SELECTORS
 from xmlcore.experiment.task import Estimate
+from xmlcore.models.plt.choosing import BINARY
+from xmlcore.parameters import AUTO
 from xmlcore.robustness.attacks import BLOCK_VALUES
 from xmlcore.system import cache_root, effective_jobs
 
@@ -32,6 +34,7 @@ PREPARE = 10.0  # seconds to make the largest data set of the catalog
 PLT_VALUE = 6e-8  # per nonzero of a row and label of the row, per level of the tree
 PLT_ROW = 5e-6  # per row, per level of the tree
 PLT_LEVELS = 0.6  # time grows with this power of the number of levels: deep levels have fewer rows in each node
+PLT_AUTO = 1.5  # time grows so many times when settings are "auto": nodes are wider, and trials come first
 PLT_PREDICT = 8e-9  # per nonzero and square root of the number of labels
 PLT_TREES = 1.6  # prediction time grows with this power of the number of trees
 ONE_VS_REST = 3.5e-7  # per row, label and square root of the nonzeros of a row
@@ -133,9 +136,10 @@ def benchmark() -> dict[str, float]:
     random = np.random.default_rng(0)
     Y = sp.csr_array(random.random((1000, 40)) < 0.05)
     X = sp.csr_array(Y @ random.random((40, 200)) * (random.random((1000, 200)) < 0.15), dtype=np.float32)
-    model = PLT(max_leaf_labels=10, n_jobs=1).fit(X, Y)
+    settings = {"arity": 2, "max_leaf_labels": 10, "loss": "logistic", "C": 10.0, "n_jobs": 1}
+    model = PLT(**settings).fit(X, Y)
     pieces = {
-        "training": lambda: PLT(max_leaf_labels=10, n_jobs=1).fit(X, Y),
+        "training": lambda: PLT(**settings).fit(X, Y),
         "prediction": lambda: [model.predict_topk(X, 5) for _ in range(5)],
         "trees": lambda: BRDT(n_jobs=1).fit(X[:200], Y[:200, :8]),
         "products": lambda: [Y.T.astype(np.float32) @ X for _ in range(20)],
@@ -193,10 +197,13 @@ def train(dataset, model: str, params: dict) -> Estimate:
 
 def _plt(params, n_rows, nonzeros, labels, dataset):
     """Return seconds of training and of prediction for PLT."""
-    leaves = max(1.0, dataset.n_labels / params["max_leaf_labels"])
-    levels = (1 + math.log(leaves, params["arity"])) ** PLT_LEVELS
+    shape = {name: published if params[name] == AUTO else params[name] for name, published in BINARY.items()}
+    leaves = max(1.0, dataset.n_labels / shape["max_leaf_labels"])
+    levels = (1 + math.log(leaves, shape["arity"])) ** PLT_LEVELS
     n_trees = params["n_estimators"]
     fitting = n_trees * levels * (PLT_VALUE * nonzeros * labels + PLT_ROW * n_rows)
+    if AUTO in params.values():
+        fitting *= PLT_AUTO
     each = PLT_PREDICT * dataset.X_test.nnz * math.sqrt(dataset.n_labels) + ROW * dataset.n_test
     return fitting, n_trees**PLT_TREES * each
 

@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 FOLDER = "robustness"
 NAMES = {"gaussian": "Gaussian noise", "words": "changed words", "fgsm": "the FGSM attack", "pgd": "the PGD attack"}
 STATED = ("support", "norm", "drop", "swap", "insert", "random_start")  # options that parameters of tasks always have
-SURROGATE = "PLT with default settings, trained on the same rows"
+# The model whose gradient attacks follow where the model of the run has none. With the squared hinge the gradient would
+# be 0 for every label that the model is sure of.
+SURROGATE_PARAMS = {"arity": 2, "max_leaf_labels": 100, "loss": "logistic", "C": 10.0}
+SURROGATE = "a binary PLT with logistic loss, trained on the same rows"
 
 
 @dataclass(frozen=True)
@@ -124,7 +127,7 @@ class MeasureRobustness(Task):
         dataset = load_saved(run.fingerprint)
         surrogate, transferred = None, None
         if params["kind"] in ATTACKS and not hasattr(model, "log_proba_gradient"):
-            own = keep(task("train", {"dataset": run.fingerprint}, {"k": run.k}), progress)
+            own = keep(task("train", {"dataset": run.fingerprint}, {"params": SURROGATE_PARAMS, "k": run.k}), progress)
             _, surrogate = kept_run_and_model(own, progress)
             transferred = SURROGATE
         rows = sampled_rows(dataset.n_test, params["n_rows"], params["seed"])

@@ -11,6 +11,7 @@ from xmlcore import metrics, store
 from xmlcore.experiment import estimates
 from xmlcore.experiment.catalog import MODELS, NOISE
 from xmlcore.experiment.task import Estimate, Task, as_plain, register
+from xmlcore.parameters import AUTO
 from xmlcore.progress import Progress, silent
 from xmlcore.ranking import Ranking
 from xmlcore.validation import check_count
@@ -52,6 +53,10 @@ class Run:
         Warnings of the training.
     created : str
         Time at which the run was made: ISO 8601, UTC.
+    chosen : dict
+        The values that the model chose for parameters that are "auto".
+    trials : list of dict
+        The trials by which it chose them, as the lines of :attr:`xmlcore.PLT.chosen_`.
     """
 
     model: str
@@ -65,6 +70,8 @@ class Run:
     ranking: Ranking
     warnings: list[str] = field(default_factory=list)
     created: str = ""
+    chosen: dict = field(default_factory=dict)
+    trials: list[dict] = field(default_factory=list)
 
 
 def evaluate(model, dataset: "Dataset", k: int = 5, progress: Progress | None = None) -> dict:
@@ -217,8 +224,16 @@ def run_and_model(
         ranking=ranking,
         warnings=[str(w.message) for w in caught],
         created=datetime.now(UTC).isoformat(timespec="seconds"),
+        **_choice(fitted, params),
     )
     return result, fitted
+
+
+def _choice(fitted, params) -> dict:
+    """Return what a model chose for the parameters that are "auto", and the trials, for :class:`Run`."""
+    used = getattr(fitted, "settings_", {})
+    chosen = {name: value for name, value in used.items() if params[name] == AUTO}
+    return {"chosen": chosen, "trials": fitted.chosen_.to_dict("records")} if chosen else {}
 
 
 def compile_kernels(unfitted) -> float:
@@ -300,7 +315,7 @@ def changed_params(info, params: dict) -> str:
 
 def _value_text(value) -> str:
     """Return the value of a parameter as text for users."""
-    if value is None:
+    if value is None or value == AUTO:
         return "automatic"
     if isinstance(value, bool):
         return "on" if value else "off"

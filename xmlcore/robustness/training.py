@@ -198,6 +198,8 @@ class AdversarialTraining(MultiLabelModel):
         estimator = type(self.model)(**self.model.get_params(deep=False))
         if estimator.get_params(deep=False).get("negative") == "refuse" and _least(clean_and_noisy.X) < 0 <= _least(X):
             estimator.set_params(negative="zero")
+        if hasattr(estimator, "choose"):  # before the fit: a copy of a row must not be held out to judge by
+            estimator.set_params(**estimator.choose(X, Y, progress))
         self.model_ = estimator.fit(clean_and_noisy.X, clean_and_noisy.Y, progress=progress)
         if names is not None:
             self.model_.feature_names_in_ = names

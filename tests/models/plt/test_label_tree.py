@@ -65,7 +65,7 @@ def check_exact(model, X, k=4):
     found, proba = model.predict_topk(X[:4], k), model.predict_proba(X[:4])
     for i, x in enumerate(X[:4].toarray().astype(float)):
         every = naive.plt_search.label_log_probabilities(
-            model.fitted_[0], "logistic", naive.plt_rows.in_columns(x, model.feature_of_column_)
+            model.fitted_[0], model.loss_, naive.plt_rows.in_columns(x, model.feature_of_column_)
         )
         best = sorted(every, key=lambda j: (-every[j], j))[:k]
         assert found.labels[i].tolist() == best

@@ -127,7 +127,7 @@ def test_attacks_say_on_which_model_they_were_computed(ready, kind):
     page.until(lambda s: len(legend(figure(s, "P@1 under"))) == 2)
     said = page.text()
     assert "The attack uses the gradient of each model itself: PLT." in said
-    assert "LdSM has no gradient: attacks were computed on PLT with default settings" in said
+    assert "LdSM has no gradient: attacks were computed on a binary PLT with logistic loss" in said
     assert "attacked on PLT" in said  # the rows below
 
 

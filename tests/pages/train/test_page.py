@@ -187,4 +187,5 @@ def use(session, data):
 def test_the_empty_beam_field_says_that_the_search_is_exact(ready):
     ready.go("train")
     assert ready.at.number_input(key="form.PLT.beam").placeholder == "exact"
-    assert ready.at.number_input(key="form.PLT.C").placeholder == "a number is needed"
+    assert ready.at.number_input(key="form.PLT.C").placeholder == "automatic"
+    assert ready.at.number_input(key="form.PLT.tol").placeholder == "a number is needed"

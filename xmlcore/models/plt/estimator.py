@@ -10,6 +10,7 @@ from xmlcore._kernels.plt_rows import take_rows
 from xmlcore.arrays import by_frequency, columns_of, read_only
 from xmlcore.models.base import MultiLabelModel
 from xmlcore.models.plt.building import CLUSTERING, build_tree, label_representations
+from xmlcore.models.plt.choosing import KS, NAMES, Choice, choose
 from xmlcore.models.plt.label_tree import LabelTree
 from xmlcore.models.plt.linear_nodes import (
     LOSS_NUMBERS,
@@ -19,11 +20,11 @@ from xmlcore.models.plt.linear_nodes import (
     path_gradients,
 )
 from xmlcore.models.plt.parameters import PARAMETERS
-from xmlcore.models.plt.saving import state_of, trees_of
+from xmlcore.models.plt.saving import settings_of, state_of, trees_of
 from xmlcore.models.plt.search import PREDICT_ROWS, TreeSearch
 from xmlcore.models.plt.training import Settings, count_weights, train_tree
 from xmlcore.parallel import row_blocks, run_tasks
-from xmlcore.parameters import described
+from xmlcore.parameters import AUTO, described
 from xmlcore.progress import Progress, silent
 from xmlcore.ranking import Ranking
 from xmlcore.validation import (
@@ -59,6 +60,10 @@ class PLT(MultiLabelModel):
     n_features_in_, n_labels_ : int
     loss_ : str
         The loss that the model was fitted with.
+    settings_ : dict
+        "arity", "max_leaf_labels", "loss" and "C" that the model was fitted with: as given, or chosen.
+    chosen_ : DataFrame
+        The trials by which parameters that are "auto" were chosen.
     trees_ : list of LabelTree
         The trees after ``collapse_layers``.
     feature_of_column_ : ndarray of int32
@@ -102,10 +107,10 @@ class PLT(MultiLabelModel):
     def __init__(
         self,
         tree="kmeans",
-        arity=2,
-        max_leaf_labels=100,
-        loss="logistic",
-        C=10.0,
+        arity=AUTO,
+        max_leaf_labels=AUTO,
+        loss=AUTO,
+        C=AUTO,
         n_estimators=1,
         beam=None,
         random_state=0,
@@ -154,24 +159,68 @@ class PLT(MultiLabelModel):
         sklearn.exceptions.ConvergenceWarning
             When node classifiers stopped at ``max_iter``.
         """
+        return self._train(X, Y, progress)
+
+    def choose(self, X, Y, progress: Progress = silent) -> dict:
+        """Choose the parameters that are "auto", as :meth:`fit` does, without training on all rows.
+
+        Parameters
+        ----------
+        X : sparse or dense, shape (N, D)
+        Y : sparse or dense binary, shape (N, L), or lists of label ids
+        progress : callable, optional
+            See :class:`xmlcore.progress.Progress`; an exception from it stops the trials.
+
+        Returns
+        -------
+        dict
+            "arity", "max_leaf_labels", "loss" and "C": as given, or chosen in place of "auto". With these values,
+            ``PLT(random_state=..., **values).fit(X, Y)`` trains the same model without trials.
+
+        Raises
+        ------
+        ValueError, TypeError
+            Bad parameters or data; the message names them.
+        """
+        X, Y = self._check_training_data(X, Y)
+        return self._choice(X, Y, self._entropy(), progress).settings
+
+    @property
+    def chosen_(self):
+        """The trials by which :meth:`fit` chose the parameters that were "auto", in their order: a DataFrame.
+
+        Columns: ``arity``, ``max_leaf_labels``, ``loss``; ``C`` on a sample of the rows (``settings_`` has the C for
+        all rows); ``P@1``, ``P@3``, ``P@5`` in [0, 1], on other rows; ``score``, the mean of their ratios to those of
+        the first trial; ``rows``, the size of the sample; ``seconds``. It has no lines if nothing was tried.
+        """
+        import pandas as pd
+
+        self._check_fitted()
+        columns = [*NAMES, *(f"P@{k}" for k in KS), "score", "rows", "seconds"]
+        return pd.DataFrame(self._trials, columns=columns)
+
+    def _train(self, X, Y, progress, n_clean=None):
+        """Do what :meth:`fit` says, but choose parameters on the first ``n_clean`` rows alone, if that is not None."""
         names = feature_names(X)
         X, Y = self._check_training_data(X, Y)
+        entropy = self._entropy()
+        settings, trials = self._choice(X[:n_clean], Y[:n_clean], entropy, progress)
         n_features, feature_of_column = X.shape[1], by_frequency(X)
         X = _unit_rows(X, feature_of_column)
         progress(CLUSTERING if self.n_estimators == 1 else "Training trees", 0.0)
         self._warn_equal_trees()
         label_rows = label_representations(X, Y) if self.tree == "kmeans" else None
-        entropy = self.random_state if self.random_state is not None else np.random.SeedSequence().entropy
         trees, fitted, stats = [], [], []
         for number in range(self.n_estimators):
             tree_seed, node_seed = np.random.SeedSequence([entropy, number]).generate_state(2, np.uint32).tolist()
             report = _part_of_trees(progress, number, self.n_estimators)
-            tree = self._built_tree(Y, tree_seed, label_rows, report)
-            arrays, tree_stats = train_tree(X, Y, tree, self._settings(node_seed), self.n_jobs, report)
+            tree = self._built_tree(Y, settings, tree_seed, label_rows, report)
+            arrays, tree_stats = train_tree(X, Y, tree, self._node_settings(settings, node_seed), self.n_jobs, report)
             trees.append(tree)
             fitted.append(arrays)
             stats.append(tree_stats)
-        self._set_fitted(trees, fitted, feature_of_column, n_features, Y.shape[1], self.loss)
+        self._set_fitted(trees, fitted, feature_of_column, n_features, Y.shape[1], settings["loss"])
+        self.settings_, self._trials = settings, trials
         self._keep_feature_names(names)
         self.n_iter_ = int(max(s[:, 1].max() for s in stats))
         self._warn_unconverged(np.concatenate(stats))
@@ -388,27 +437,45 @@ class PLT(MultiLabelModel):
             )
         return n_labels
 
-    def _built_tree(self, Y, seed, label_rows, report) -> LabelTree:
-        """Build one label tree as the parameters say, with collapsed layers."""
+    def _entropy(self) -> int:
+        """Return the number on which all random numbers depend: the seed, or a new one."""
+        return self.random_state if self.random_state is not None else np.random.SeedSequence().entropy
+
+    def _choice(self, X, Y, entropy, progress) -> Choice:
+        """Return the settings to train with, and the trials by which those that are "auto" were chosen."""
+        params = {parameter.name: getattr(self, parameter.name) for parameter in PLT.PARAMETERS}
+        params |= {"n_estimators": 1, "beam": None, "random_state": entropy}
+
+        def fit(X, Y, settings, tree, progress):
+            """Train one tree."""
+            shape = {} if tree is None else {"tree": tree, "collapse_layers": 0}
+            return PLT(**params | settings | shape).fit(X, Y, progress)
+
+        settings = {name: params[name] for name in NAMES}
+        return choose(settings, X, Y, self.tree == "kmeans", entropy, fit, progress)
+
+    def _built_tree(self, Y, settings, seed, label_rows, report) -> LabelTree:
+        """Build one label tree as the settings say, with collapsed layers."""
         is_huffman = self.tree == "huffman"
+        arity, max_leaf_labels = settings["arity"], settings["max_leaf_labels"]
         tree = build_tree(
             self.tree,
             Y.shape[1],
-            self.arity,
-            self.max_leaf_labels,
+            arity,
+            max_leaf_labels,
             seed,
             label_rows,
             self.n_jobs,
             report,
             np.bincount(Y.indices, minlength=Y.shape[1]) if is_huffman else None,
         )
-        return tree.collapsed(self.collapse_layers, 1 if is_huffman else self.max_leaf_labels)
+        return tree.collapsed(self.collapse_layers, 1 if is_huffman else max_leaf_labels)
 
-    def _settings(self, seed) -> Settings:
+    def _node_settings(self, settings, seed) -> Settings:
         """Return the settings by which the nodes of a tree are trained."""
         return Settings(
-            LOSS_NUMBERS[self.loss],
-            np.float32(self.C),
+            LOSS_NUMBERS[settings["loss"]],
+            np.float32(settings["C"]),
             np.float32(self.tol),
             self.max_iter,
             np.float32(self.weight_threshold),
@@ -482,6 +549,7 @@ class PLT(MultiLabelModel):
         trees, fitted = trees_of(values, arrays)
         feature_of_column = arrays["feature_of_column"]
         self._set_fitted(trees, fitted, feature_of_column, values["n_features"], values["n_labels"], values["loss"])
+        self.settings_, self._trials = settings_of(values, self)
         self.n_iter_ = values["n_iter"]
 
     def __getstate__(self):

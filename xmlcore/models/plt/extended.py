@@ -223,7 +223,8 @@ class ExtendedPLT(PLT):
         ``Y_given`` has the labels of the rows that the caller gave, and ``n_augmented`` is the number of noisy copies,
         which X and Y have in addition.
         """
-        super().fit(X, Y, progress=progress)
+        n_clean = X.shape[0] - n_augmented if n_augmented else None  # settings are chosen on rows as they are
+        self._train(X, Y, progress, n_clean)
         Y_given = check_labels(Y_given, n_labels=self.n_labels_)
         self.label_counts_ = np.bincount(Y_given.indices, minlength=self.n_labels_).astype(np.int64)
         self.n_augmented_ = int(n_augmented)

@@ -11,12 +11,13 @@ PARAMETERS = (
         "Loss of the node classifiers",
         "The loss that the classifiers of the nodes minimise. logistic: the probability at a node is the "
         "sigmoid of a margin. squared_hinge (Parabel): it is exp(-max(0, 1 - margin)²). squared_hinge trains "
-        "faster and keeps a third fewer weights; the two differ by at most one point of P@k. Use "
-        "squared_hinge with C = 1.",
+        "faster, keeps a third fewer weights, and mostly ranks as well or better. logistic gives better "
+        "probabilities. auto: squared_hinge, or where C is set the better of the two in a trial.",
         "choice",
-        "logistic",
-        options=("logistic", "squared_hinge"),
-        details="squared_hinge converges slowly with the default C of 10.",
+        "auto",
+        options=("auto", "logistic", "squared_hinge"),
+        details="squared_hinge converges slowly with a C of 10 and more. With fewer than 400 training rows nothing is "
+        "tried: a binary tree is trained with the logistic loss and C = 10.",
     ),
     Parameter(
         "C",
@@ -24,9 +25,10 @@ PARAMETERS = (
         "Weight of the loss, against a penalty on large weights. A larger value fits the training rows more "
         "closely. A smaller value gives smoother classifiers: better if labels are noisy, worse if there are "
         "many rare labels. Published values: 10 with the logistic loss (napkinXC), 1 with the squared hinge "
-        "(Parabel).",
+        "(Parabel). Automatic: chosen by trials on a sample of the training rows.",
         "float",
-        10.0,
+        "auto",
+        others=("auto",),
         minimum=1e-6,  # in float32, values beyond these bounds would have no further effect
         maximum=1e6,
         offered=(1e-3, 1e4),
@@ -37,22 +39,26 @@ PARAMETERS = (
         "Labels under a last node",
         "A node with at most this many labels is not divided further: each of its labels becomes a leaf. A "
         "larger value makes a shallower tree, with fewer factors in the probability of a label, but slower "
-        "training. A smaller value makes a deeper tree and a larger model.",
+        "training. A smaller value makes a deeper tree and a larger model. Automatic: as many as trains quickly "
+        "enough.",
         "int",
-        100,
+        "auto",
+        others=("auto",),
         minimum=1,
         maximum=INT32_MAX,
         offered=(1, 100_000),
-        details="napkinXC and Parabel also use 100.",
+        details="napkinXC and Parabel use 100.",
     ),
     Parameter(
         "arity",
         "Arity",
         "Number of children of an inner node. 2 makes a binary tree, as in Parabel. 16 and more make the "
         "wide, shallow trees of Bonsai (Khandagale et al., 2020): the probability of a label has fewer "
-        "factors, and rare labels are often predicted more precisely.",
+        "factors, and rare labels are often predicted more precisely. Automatic: 2, or so many children that "
+        "the tree has few levels, if that is better in a trial.",
         "int",
-        2,
+        "auto",
+        others=("auto",),
         minimum=2,
         maximum=INT32_MAX,
         offered=(2, 1024),

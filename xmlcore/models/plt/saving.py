@@ -7,10 +7,13 @@ import numpy as np
 from xmlcore._kernels.lanes import LANES
 from xmlcore._kernels.plt_tree import GROUP_LIMIT, NARROW
 from xmlcore.arrays import are_pointers
+from xmlcore.models.plt.choosing import NAMES
 from xmlcore.models.plt.label_tree import LabelTree
 from xmlcore.models.plt.linear_nodes import LOSS_NUMBERS
+from xmlcore.models.plt.parameters import PARAMETERS
 from xmlcore.models.plt.training import with_index
 from xmlcore.models.saving import ModelFormatError, check_columns
+from xmlcore.parameters import AUTO
 from xmlcore.validation import INT32_MAX, check_count
 
 DTYPES = dict(
@@ -33,6 +36,8 @@ def state_of(model) -> tuple[dict, dict[str, np.ndarray]]:
         "n_iter": model.n_iter_,
         "n_trees": len(model.fitted_),
         "loss": model.loss_,
+        "settings": model.settings_,
+        "trials": model._trials,
     }
     return values, arrays
 
@@ -58,6 +63,31 @@ def trees_of(values: dict, arrays: dict[str, np.ndarray]) -> tuple[list[LabelTre
         trees.append(LabelTree(parts["parent"], parts["label"]))
         fitted.append(with_index(trees[-1], **parts))
     return trees, fitted
+
+
+def settings_of(values: dict, model) -> tuple[dict, list[dict]]:
+    """Check and return the settings of a saved model, and the trials by which they were chosen.
+
+    Models that were saved before settings could be chosen have those of their parameters, and no trials.
+
+    Raises
+    ------
+    ModelFormatError
+        The values are not what a model has.
+    """
+    settings = values.get("settings", {name: getattr(model, name) for name in NAMES})
+    trials = values.get("trials", [])
+    if not isinstance(settings, dict) or set(settings) != set(NAMES) or AUTO in settings.values():
+        raise ModelFormatError(f"the settings {settings!r} lack a value of {', '.join(NAMES)}")
+    checks = {parameter.name: parameter for parameter in PARAMETERS}
+    try:
+        for name, value in settings.items():
+            checks[name].check(value)
+    except (ValueError, TypeError) as error:
+        raise ModelFormatError(f"its settings are invalid: {error}") from error
+    if not isinstance(trials, list) or not all(isinstance(trial, dict) for trial in trials):
+        raise ModelFormatError("its trials are no list of dicts")
+    return settings, trials
 
 
 def _check_arrays(arrays, n_columns, n_labels):

@@ -1,0 +1,188 @@
+"""PLT chooses the parameters that are "auto" by trials on training rows, and says what it chose."""
+
+import json
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from xmlcore import PLT, ExtendedPLT, load_model, metrics
+from xmlcore.datasets import make_synthetic, read_dataset
+from xmlcore.models import ModelFormatError
+from xmlcore.models.plt import choosing
+from xmlcore.models.plt.choosing import possible_shapes, relative_cost
+from xmlcore.progress import Cancelled
+from xmlcore.robustness import AdversarialTraining
+
+EVERY_AUTO = dict.fromkeys(choosing.NAMES, "auto")
+PUBLISHED = {"arity": 2, "max_leaf_labels": 100, "loss": "logistic", "C": 10.0}
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_synthetic(n_train=900, n_test=200, n_features=150, n_labels=60, features_per_row=12, labels_per_row=3)
+
+
+@pytest.fixture(scope="module")
+def fitted(data):
+    return PLT(n_jobs=1).fit(data.X_train, data.Y_train)
+
+
+def same_model(a, b, X):
+    one, two = a.predict_topk(X, 5), b.predict_topk(X, 5)
+    return np.array_equal(one.labels, two.labels) and np.array_equal(one.scores, two.scores)
+
+
+def test_what_was_chosen_trains_the_same_model_without_trials(data, fitted):
+    assert set(fitted.settings_) == set(choosing.NAMES) and "auto" not in fitted.settings_.values()
+    assert {name: getattr(fitted, name) for name in choosing.NAMES} == EVERY_AUTO  # fit changes no parameter
+    again = PLT(**fitted.settings_).fit(data.X_train, data.Y_train)
+    assert same_model(fitted, again, data.X_test)
+    assert again.settings_ == fitted.settings_ and again.chosen_.empty
+    assert PLT().choose(data.X_train, data.Y_train) == fitted.settings_
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2, 4])
+def test_the_choice_depends_on_the_seed_and_not_on_workers_or_time(data, n_jobs, monkeypatch):
+    expected = PLT(random_state=3, n_jobs=1).fit(data.X_train, data.Y_train)
+    monkeypatch.setattr(choosing.time, "perf_counter", iter(range(10**6)).__next__)
+    other = PLT(random_state=3, n_jobs=n_jobs).fit(data.X_train, data.Y_train)
+    assert other.settings_ == expected.settings_
+    columns = [name for name in expected.chosen_ if name != "seconds"]
+    assert other.chosen_[columns].equals(expected.chosen_[columns])
+    assert same_model(other, expected, data.X_test)
+    seeds = {PLT(random_state=seed).choose(data.X_train, data.Y_train)["C"] for seed in range(4)}
+    assert len(seeds) > 1  # each seed draws another sample
+
+
+def test_trials_are_measured_on_rows_on_which_they_were_not_trained(data, fitted):
+    table = fitted.chosen_
+    assert len(table) == 3 and (table["rows"] == 450).all() and (table["seconds"] > 0).all()
+    order = np.random.default_rng([0, len(choosing.NAMES)]).permutation(900)
+    trained, measured = np.sort(order[:450]), np.sort(order[450:])
+    for line in table.to_dict("records"):
+        settings = {name: line[name] for name in choosing.NAMES}
+        model = PLT(**settings).fit(data.X_train[trained], data.Y_train[trained])
+        ranking = model.predict_topk(data.X_train[measured], 5)
+        expected = metrics.precision_at_k(data.Y_train[measured], ranking, 5)[[0, 2, 4]]
+        np.testing.assert_allclose([line["P@1"], line["P@3"], line["P@5"]], expected, rtol=1e-12)
+    ratios = table[["P@1", "P@3", "P@5"]] / table[["P@1", "P@3", "P@5"]].iloc[0]
+    np.testing.assert_allclose(table["score"], ratios.mean(axis=1))
+
+
+def test_a_number_fixes_a_parameter(data):
+    X, Y = data.X_train, data.Y_train
+    for name, value in (("arity", 4), ("max_leaf_labels", 7), ("loss", "logistic"), ("C", 0.03)):
+        assert PLT(**{name: value}).choose(X, Y)[name] == value
+    assert PLT(**PUBLISHED).fit(X, Y).chosen_.empty
+    both = PLT(C=2.0).fit(X, Y).chosen_
+    assert both["loss"].tolist() == ["squared_hinge", "logistic"] and (both["C"] == 2.0).all()
+    only = PLT(loss="logistic").fit(X, Y).chosen_
+    assert (only["loss"] == "logistic").all() and only["C"].nunique() == 3
+    assert PLT(tree="huffman").choose(X, Y)["arity"] == 2
+
+
+def test_few_rows_get_published_values():
+    data = make_synthetic(n_train=choosing.LEAST_ROWS - 1, n_test=10, n_features=50, n_labels=20)
+    model = PLT().fit(data.X_train, data.Y_train)
+    assert model.settings_ == PUBLISHED and model.chosen_.empty
+    assert PLT(loss="squared_hinge").choose(data.X_train, data.Y_train)["C"] == 1.0
+
+
+def test_a_sample_without_labels_gets_published_values():
+    Y = sp.lil_array((1000, 5), dtype=bool)
+    Y[7, 2] = True
+    model = PLT().fit(np.random.default_rng(0).random((1000, 4)), Y.tocsr())
+    assert model.settings_ == PUBLISHED
+
+
+def test_the_first_shape_is_flat_where_that_is_affordable():
+    assert possible_shapes(EVERY_AUTO, 159, 2.4) == [{"arity": 2, "max_leaf_labels": 159}]
+    assert possible_shapes(EVERY_AUTO, 983, 19.0) == [{"arity": 2, "max_leaf_labels": 983}]
+    binary, wide = possible_shapes(EVERY_AUTO, 15_537, 1.0)
+    assert binary == {"arity": 2, "max_leaf_labels": 400} and wide == {"arity": 64, "max_leaf_labels": 243}
+    limit = choosing.WIDE_COST * relative_cost(670_091, 5.4, 2, 100)
+    for shape in possible_shapes(EVERY_AUTO, 670_091, 5.4):
+        assert relative_cost(670_091, 5.4, *shape.values()) <= limit
+
+
+@pytest.mark.parametrize("n_labels", [1, 2, 3, 33, 1000, 100_000])
+def test_given_shapes_are_kept(n_labels):
+    for arity, leaf in ((2, 5), (1000, 2), (16, 10**6)):
+        fixed = EVERY_AUTO | {"arity": arity, "max_leaf_labels": leaf}
+        assert possible_shapes(fixed, n_labels, 1.0) == [{"arity": arity, "max_leaf_labels": leaf}]
+        for name, value in (("arity", arity), ("max_leaf_labels", leaf)):
+            shapes = possible_shapes(EVERY_AUTO | {name: value}, n_labels, 1.0)
+            assert shapes[0][name] == value and all(s["max_leaf_labels"] >= 1 and s["arity"] >= 2 for s in shapes)
+
+
+def test_cost_counts_vectors_of_sixteen_margins():
+    assert relative_cost(160, 1.0, 2, 160) == 10.0  # one level: 160 children of the root
+    assert relative_cost(256, 1.0, 16, 16) == 2.0  # two levels of 16 children
+    assert relative_cost(64, 1.0, 2, 16) == 3.0  # 2 children, 2 children, 16 children
+    assert relative_cost(256, 10**9, 16, 16) == 17.0  # rows with every label reach every node
+
+
+def test_choice_and_trials_are_saved(fitted, tmp_path):
+    loaded = load_model(fitted.save(tmp_path / "model"))
+    assert loaded.settings_ == fitted.settings_ and loaded.chosen_.equals(fitted.chosen_)
+
+
+def test_models_saved_before_settings_were_chosen_open(data, tmp_path):
+    folder = PLT(**PUBLISHED).fit(data.X_train, data.Y_train).save(tmp_path / "model")
+    description = json.loads((folder / "params.json").read_text())
+    for name in ("settings", "trials"):
+        del description["values"][name]
+    (folder / "params.json").write_text(json.dumps(description))
+    assert load_model(folder).settings_ == PUBLISHED and load_model(folder).chosen_.empty
+
+
+@pytest.mark.parametrize(
+    "name, value", [("settings", None), ("settings", PUBLISHED | {"C": "auto"}), ("settings", PUBLISHED | {"C": -1}),
+                    ("settings", {"C": 1.0}), ("trials", 3), ("trials", [1])],
+)  # fmt: skip
+def test_damaged_settings_are_refused(fitted, tmp_path, name, value):
+    folder = fitted.save(tmp_path / "model")
+    description = json.loads((folder / "params.json").read_text())
+    description["values"][name] = value
+    (folder / "params.json").write_text(json.dumps(description))
+    with pytest.raises(ModelFormatError):
+        load_model(folder)
+
+
+def test_with_noise_the_choice_is_made_on_rows_without_noise(data):
+    """A copy of a row among the rows to measure on would let a model win that knows the row by heart."""
+    X, Y = data.X_train, data.Y_train
+    own = ExtendedPLT(sigma=0.2).fit_for_adversarial_examples(X, Y)
+    wrapped = AdversarialTraining(PLT(), sigma=0.2).fit(X, Y)
+    assert own.settings_ == wrapped.model_.settings_ == PLT().choose(X, Y)
+    assert same_model(own, wrapped, data.X_test)
+
+
+def test_trials_can_be_stopped_and_the_model_keeps_its_state(data, fitted):
+    model = PLT(arity=4).fit(data.X_train[:100], data.Y_train[:100])
+    seen = []
+
+    def stop(phase, fraction, detail=""):
+        seen.append((phase, fraction))
+        if len(seen) > 4:
+            raise Cancelled
+
+    before = model.settings_
+    with pytest.raises(Cancelled):
+        model.fit(data.X_train, data.Y_train, progress=stop)
+    assert {phase for phase, _ in seen} == {choosing.CHOOSING} and model.settings_ is before
+
+
+# P@1, P@3 and P@5 in percent of the best of napkinXC, omikuji and PECOS with their defaults, each, on this data; means
+# over three seeds.
+BEST_RIVAL = {"bibtex": (63.4, 39.0, 28.6), "delicious": (66.9, 60.0, 55.4), "corel5k": (34.9, 27.2, 22.4)}
+
+
+@pytest.mark.real_data
+@pytest.mark.parametrize("name", BEST_RIVAL)
+def test_defaults_are_as_precise_as_the_best_library(real_data, name):
+    data = read_dataset(real_data / name / "train.txt.gz", real_data / name / "test.txt.gz")
+    model = PLT().fit(data.X_train, data.Y_train)
+    precision = 100 * metrics.precision_at_k(data.Y_test, model.predict_topk(data.X_test, 5), 5)[[0, 2, 4]]
+    assert (precision >= np.array(BEST_RIVAL[name]) - 0.3).all(), precision
