@@ -1,6 +1,7 @@
 """The answer of the Train page: measures, times and size of the run shown."""
 
 import numpy as np
+import pandas as pd
 import streamlit as st
 
 from pages.shared import addresses, charts, format, results, settings, tables, workspace
@@ -84,6 +85,31 @@ def show(run, record, runs) -> None:
         ("From the cache, trained at " if cached else "Trained at ")
         + f"{format.when(run.created)} with {format.plain(settings_text(run.model, run.params))}."
     )
+
+
+def chosen(run, name) -> None:
+    """Say which settings the model chose itself, and show its trials; nothing if it chose none."""
+    if not run.chosen:
+        return
+    values = format.plain(settings.words(run.model, run.chosen))
+    if not run.trials:
+        st.caption(f"Settings that the model chose: {values}.")
+        return
+    trials = pd.DataFrame(run.trials)
+    rows, seconds = int(trials["rows"].iloc[0]), float(trials["seconds"].sum())
+    st.caption(
+        f"Settings chosen by {format.count(len(trials), 'trial')} on {rows:,} of the training rows, in "
+        f"{format.duration(seconds)}: {values}."
+    )
+    with st.expander("Trials"):
+        charts.show_figure(
+            figures.trials(trials),
+            trials,
+            f"{name}-trials",
+            "Each point is a label tree that was trained on a sample of the training rows, and measured on other "
+            "training rows; test rows are not used. The C for all rows is smaller or larger than the best one here, "
+            "because more rows need another C.",
+        )
 
 
 def _compile_help(times):

@@ -28,7 +28,9 @@ def main() -> None:
             _how_to_begin()
         else:
             answer.show(run, record, runs)
-            answer.figure(run, f"{format.file_name(name)}-{run.model}-{record['key'][:6]}")
+            file_name = f"{format.file_name(name)}-{run.model}-{record['key'][:6]}"
+            answer.chosen(run, file_name)
+            answer.figure(run, file_name)
     with right:
         # A fragment, so that typing does not draw the results again. It draws the whole page again when the state of
         # the page is not the one given here.

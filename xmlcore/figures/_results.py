@@ -41,3 +41,41 @@ def measures_at_k(frame: pd.DataFrame, shown=("P@k", "nDCG@k", "PSP@k")) -> go.F
     figure.update_xaxes(title_text="k, labels predicted per row", dtick=1, tickformat="d")
     figure.update_yaxes(title_text="Percent", rangemode="tozero")
     return figure
+
+
+def trials(frame: pd.DataFrame) -> go.Figure:
+    """Draw the precision of the trials by which a model chose its settings, in percent.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        :attr:`xmlcore.PLT.chosen_`: columns ``arity``, ``max_leaf_labels``, ``loss``, ``C``, ``P@1``, ``P@3``, ``P@5``.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+    """
+    measures = ["P@1", "P@3", "P@5"]
+    need_columns(frame, ["arity", "max_leaf_labels", "loss", "C", *measures], "trials")
+    figure = new_figure("Trials", shown=len(frame), total=len(frame))
+    names = [f"{n}: C = {C:.3g}" for n, C in enumerate(frame["C"], 1)]
+    about = [
+        f"arity {arity}, at most {leaf:,} labels under a last node, {loss}"
+        for arity, leaf, loss in zip(frame["arity"], frame["max_leaf_labels"], frame["loss"])
+    ]
+    for measure, dash in zip(measures, ("solid", "dash", "dot")):
+        color = MEASURE_COLORS["P@k"]
+        figure.add_scatter(
+            x=names,
+            y=100 * frame[measure],
+            name=measure,
+            mode="lines+markers",
+            line={"color": color, "width": 2, "dash": dash},
+            marker={"symbol": MEASURE_MARKS["P@k"], "size": 8, "color": color},
+            customdata=about,
+            hovertemplate=measure + " = %{y:.2f} %<br>%{customdata}<extra>%{x}</extra>",
+        )
+    figure.update_layout(showlegend=True)
+    figure.update_xaxes(title_text="Trial, and its C", type="category")
+    figure.update_yaxes(title_text="Percent", rangemode="tozero")
+    return figure
