@@ -52,6 +52,7 @@ CONTESTANTS = {
     "napkinxc": Contestant("napkinXC PLT", "napkinxc", "single", {}),
     "omikuji": Contestant("omikuji, 1 tree", "omikuji", "single", {"n_trees": 1}),
     "pecos": Contestant("PECOS XR-Linear", "libpecos", "single", {}),
+    "libmultilabel": Contestant("LibMultiLabel tree", "libmultilabel", "single", {}),
     "xmlcore-wide": Contestant("xmlcore, 3 wide trees", "xmlcore", "ensemble", "wide"),
     "omikuji-bonsai": Contestant("omikuji, Bonsai-like, 3 trees", "omikuji", "ensemble", BONSAI),
 }

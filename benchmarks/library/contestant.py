@@ -13,6 +13,7 @@ import gc
 import importlib
 import json
 import os
+import pickle
 import platform
 import sys
 import time
@@ -25,6 +26,7 @@ import numpy as np
 
 K = 5
 BEAM = 10
+DENSE_SCORES = 1 << 23  # most scores of a library that returns one for every label, at once: 64 MB
 SHORT_S, SHORT_REPEATS = 1.0, 3  # a training shorter than this is done so often, each with another seed
 SEED_STEP = 1000  # between the seeds of such repeats: runs have the seeds 0, 1, 2, ...
 AS_TRAINED_ROWS = 500  # for a model whose first form is slow to search
@@ -308,8 +310,62 @@ class Pecos:
         return {}
 
 
-LIBRARIES = {cls.library: cls for cls in (Xmlcore, NapkinXC, Omikuji, Pecos)}
-MODULES = {"libpecos": "pecos.xmc.xlinear.model", "napkinxc": "napkinxc.models"}  # where it is not the library's name
+class LibMultiLabel:
+    library = "libmultilabel"
+    needs = ("libmultilabel", "liblinear-multicore", "sparsekmeans", "numpy", "scipy", "scikit-learn")
+
+    def __init__(self, job):
+        os.environ["NUMBA_NUM_THREADS"] = str(job["threads"])  # of its k-means; read at the import
+        from libmultilabel import linear
+
+        self.job, self.linear = job, linear
+
+    def read(self, folder, part):
+        return matrix(folder, part, "X").astype(np.float64), matrix(folder, part, "Y").astype(np.float64)
+
+    def fit(self, data, folder):
+        X, Y = data
+        np.random.seed(self.job["seed"])  # noqa: NPY002 - its k-means draws from there
+        with silence():
+            return self.linear.train_tree(Y, X, f"-m {self.job['threads']}", verbose=False, **self.job["params"])
+
+    def save(self, model, folder):
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        with (Path(folder) / "model.pickle").open("wb") as file:  # as its save_pipeline does
+            pickle.dump(model, file)
+
+    def modes(self, model, folder, X):
+        X = X.astype(np.float64)
+        block = max(1, DENSE_SCORES // self.job["n_labels"])  # its scores are dense
+
+        def ask(rows):
+            return model.predict_values(rows, beam_width=BEAM)
+
+        def many():
+            parts = []
+            for start in range(0, X.shape[0], block):
+                scores = ask(X[start : start + block])
+                parts.append(np.argsort(-scores, axis=1, kind="stable")[:, :K])
+            return np.concatenate(parts)
+
+        def padded(found):
+            labels = np.full((found.shape[0], K), -1, np.int64)
+            labels[:, : found.shape[1]] = found
+            return labels
+
+        rows = [X[i : i + 1] for i in some_rows(X.shape[0])]
+        yield Mode(f"beam {BEAM}", "predict_values, in blocks of rows", many, padded, ask, rows)
+
+    def extra(self):
+        return {}
+
+
+LIBRARIES = {cls.library: cls for cls in (Xmlcore, NapkinXC, Omikuji, Pecos, LibMultiLabel)}
+MODULES = {  # where it is not the library's name
+    "libpecos": "pecos.xmc.xlinear.model",
+    "napkinxc": "napkinxc.models",
+    "libmultilabel": "libmultilabel.linear",
+}
 
 
 def matrix(folder, part, which):
