@@ -22,10 +22,10 @@ def changed(model: str, params: dict) -> str:
 
 
 def words(model: str, params: dict) -> str:
-    """Return settings in the words of the form, such as ``Arity: 16, C, weight of the loss: 0.5``."""
+    """Return settings in the words of the form, such as ``Arity = 16; C, weight of the loss = 0.5``."""
     info = (experiment.MODELS | experiment.SELECTORS).get(model)
     labels = {p.name: p.label for p in info.parameters} if info else {}
-    return ", ".join(f"{labels.get(name, name)}: {_value(value)}" for name, value in params.items())
+    return "; ".join(f"{labels.get(name, name)} = {_value(value)}" for name, value in params.items())
 
 
 def in_form(model: str, message: str) -> str:

@@ -12,7 +12,7 @@ PARAMETERS = (
         "The loss that the classifiers of the nodes minimise. logistic: the probability at a node is the "
         "sigmoid of a margin. squared_hinge (Parabel): it is exp(-max(0, 1 - margin)²). squared_hinge trains "
         "faster, keeps a third fewer weights, and mostly ranks as well or better. logistic gives better "
-        "probabilities. auto: squared_hinge, or where C is set the better of the two in a trial.",
+        "probabilities. auto: squared_hinge, or the better of the two in a trial if C is given.",
         "choice",
         "auto",
         options=("auto", "logistic", "squared_hinge"),
