@@ -7,6 +7,7 @@ the other libraries live in another Python: it imports NumPy, SciPy and the one 
 All contestants go through the same steps: read the training data, train and predict once on a few rows (so that nothing
 is loaded, compiled or started for the first time inside a measurement), train, save, predict.
 """
+# Long because it stands alone: each library is a class here, and nothing is imported from beside it.
 
 import ctypes
 import gc

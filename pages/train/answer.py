@@ -91,7 +91,13 @@ def chosen(run, name) -> None:
     """Say which settings the model chose itself, and show its trials; nothing if it chose none."""
     if not run.chosen:
         return
-    values = format.plain(settings.words(run.model, run.chosen))
+    values = dict(run.chosen)
+    one_level = run.size["depth"] == 1 and values.keys() >= {"arity", "max_leaf_labels"}
+    if one_level:
+        del values["arity"], values["max_leaf_labels"]
+    values = format.plain(settings.words(run.model, values))
+    if one_level:
+        values = f"{values}; one level, so every label is a child of the root" if values else "one level"
     if not run.trials:
         st.caption(f"Settings that the model chose: {values}.")
         return
@@ -107,8 +113,8 @@ def chosen(run, name) -> None:
             trials,
             f"{name}-trials",
             "Each point is a label tree that was trained on a sample of the training rows, and measured on other "
-            "training rows; test rows are not used. The C for all rows is smaller or larger than the best one here, "
-            "because more rows need another C.",
+            "training rows; test rows are not used. The C used for all rows lies between the best one here and the "
+            "published one, because a sample tells it only roughly.",
         )
 
 

@@ -73,8 +73,9 @@ class MeasureRobustness(Task):
     :func:`xmlcore.robustness.evaluate`; word noise draws its words from the training rows), ``n_repeats``, ``seed``,
     ``n_rows`` (size of a random sample of test rows; by default all).
 
-    If the model has no gradient, attacks are computed for another model: a PLT with default settings, which is trained
-    on the same rows and kept as a run. The rows that are changed in this way are then given to the model of the run.
+    If the model has no gradient, attacks are computed for another model: a binary PLT with logistic loss, which is
+    trained on the same rows and kept as a run. The rows that are changed in this way are then given to the model of the
+    run.
     """
 
     kind, folder, result, needs = "robustness", FOLDER, Robustness, ("run",)

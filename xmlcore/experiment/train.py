@@ -224,16 +224,22 @@ def run_and_model(
         ranking=ranking,
         warnings=[str(w.message) for w in caught],
         created=datetime.now(UTC).isoformat(timespec="seconds"),
-        **_choice(fitted, params),
+        **_choice(unfitted, fitted, params),
     )
     return result, fitted
 
 
-def _choice(fitted, params) -> dict:
-    """Return what a model chose for the parameters that are "auto", and the trials, for :class:`Run`."""
+def _choice(estimator, fitted, params) -> dict:
+    """Return what a model chose for the parameters that are "auto", and the trials, for :class:`Run`.
+
+    ``estimator`` is the fitted model, or the AdversarialTraining that fitted it.
+    """
     used = getattr(fitted, "settings_", {})
     chosen = {name: value for name, value in used.items() if params[name] == AUTO}
-    return {"chosen": chosen, "trials": fitted.chosen_.to_dict("records")} if chosen else {}
+    if not chosen:
+        return {}
+    trials = estimator.trials_ if estimator is not fitted else fitted.chosen_.to_dict("records")
+    return {"chosen": chosen, "trials": trials}
 
 
 def compile_kernels(unfitted) -> float:

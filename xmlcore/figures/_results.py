@@ -58,7 +58,7 @@ def trials(frame: pd.DataFrame) -> go.Figure:
     measures = ["P@1", "P@3", "P@5"]
     need_columns(frame, ["arity", "max_leaf_labels", "loss", "C", *measures], "trials")
     figure = new_figure("Trials", shown=len(frame), total=len(frame))
-    names = [f"{n}: C = {C:.3g}" for n, C in enumerate(frame["C"], 1)]
+    names = [f"{n}: arity {arity}, C = {C:.3g}" for n, (arity, C) in enumerate(zip(frame["arity"], frame["C"]), 1)]
     about = [
         f"arity {arity}, at most {leaf:,} labels under a last node, {loss}"
         for arity, leaf, loss in zip(frame["arity"], frame["max_leaf_labels"], frame["loss"])
@@ -76,6 +76,6 @@ def trials(frame: pd.DataFrame) -> go.Figure:
             hovertemplate=measure + " = %{y:.2f} %<br>%{customdata}<extra>%{x}</extra>",
         )
     figure.update_layout(showlegend=True)
-    figure.update_xaxes(title_text="Trial, and its C", type="category")
+    figure.update_xaxes(title_text="Trial, with its arity and C", type="category")
     figure.update_yaxes(title_text="Percent", rangemode="tozero")
     return figure

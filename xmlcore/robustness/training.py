@@ -190,20 +190,24 @@ class AdversarialTraining(MultiLabelModel):
         names = feature_names(X)
         X = check_features(X)
         Y = check_labels(Y, n_rows=X.shape[0])
+        model = type(self.model)(**self.model.get_params(deep=False))
+        trials = []
+        if hasattr(model, "choose"):  # on these rows: a copy of a row must not be among those to measure on
+            settings, trials = model.choose(X, Y, progress)
+            model.set_params(**settings)
         attacked = None
         if self.kind in ATTACKS:
-            attacked = self._attacked(X, Y, progress)
+            attacked = self._attacked(model, X, Y, progress)
         progress("Making noisy rows", 0.0)
         clean_and_noisy = augment(X, Y, self._perturbation(X), self.augment_ratio, self.random_state, attacked)
-        estimator = type(self.model)(**self.model.get_params(deep=False))
+        estimator = type(model)(**model.get_params(deep=False))
         if estimator.get_params(deep=False).get("negative") == "refuse" and _least(clean_and_noisy.X) < 0 <= _least(X):
             estimator.set_params(negative="zero")
-        if hasattr(estimator, "choose"):  # before the fit: a copy of a row must not be held out to judge by
-            estimator.set_params(**estimator.choose(X, Y, progress))
         self.model_ = estimator.fit(clean_and_noisy.X, clean_and_noisy.Y, progress=progress)
         if names is not None:
             self.model_.feature_names_in_ = names
         self.n_augmented_ = clean_and_noisy.rows.size
+        self.trials_ = trials
         self.n_features_in_, self.n_labels_ = self.model_.n_features_in_, self.model_.n_labels_
         self._keep_feature_names(names)
         return self
@@ -284,8 +288,8 @@ class AdversarialTraining(MultiLabelModel):
             options.setdefault("support", self.noise_support)
         return perturbation(self.kind, self.sigma, **options)
 
-    def _attacked(self, X, Y, progress):
-        """Return the fitted model whose gradient the attack follows."""
+    def _attacked(self, model, X, Y, progress):
+        """Return the fitted model whose gradient the attack follows; ``model`` is not fitted."""
         if self.surrogate is not None:
             return self.surrogate
         if not hasattr(self.model, "log_proba_gradient"):
@@ -293,7 +297,7 @@ class AdversarialTraining(MultiLabelModel):
                 f"{type(self.model).__name__} has no gradient, which kind={self.kind!r} needs: give surrogate=, a "
                 "PLT fitted to the same rows, or use kind='gaussian'"
             )
-        return type(self.model)(**self.model.get_params(deep=False)).fit(X, Y, progress=progress)
+        return type(model)(**model.get_params(deep=False)).fit(X, Y, progress=progress)
 
     def _check_params(self):
         """Raise TypeError or ValueError unless all parameters are valid and fit together."""

@@ -5,12 +5,14 @@ import json
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.exceptions import ConvergenceWarning
 
 from xmlcore import PLT, ExtendedPLT, load_model, metrics
 from xmlcore.datasets import make_synthetic, read_dataset
 from xmlcore.models import ModelFormatError
 from xmlcore.models.plt import choosing
 from xmlcore.models.plt.choosing import possible_shapes, relative_cost
+from xmlcore.models.plt.saving import settings_of
 from xmlcore.progress import Cancelled
 from xmlcore.robustness import AdversarialTraining
 
@@ -39,7 +41,8 @@ def test_what_was_chosen_trains_the_same_model_without_trials(data, fitted):
     again = PLT(**fitted.settings_).fit(data.X_train, data.Y_train)
     assert same_model(fitted, again, data.X_test)
     assert again.settings_ == fitted.settings_ and again.chosen_.empty
-    assert PLT().choose(data.X_train, data.Y_train) == fitted.settings_
+    choice = PLT().choose(data.X_train, data.Y_train)
+    assert choice.settings == fitted.settings_ and len(choice.trials) == len(fitted.chosen_)
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2, 4])
@@ -51,7 +54,7 @@ def test_the_choice_depends_on_the_seed_and_not_on_workers_or_time(data, n_jobs,
     columns = [name for name in expected.chosen_ if name != "seconds"]
     assert other.chosen_[columns].equals(expected.chosen_[columns])
     assert same_model(other, expected, data.X_test)
-    seeds = {PLT(random_state=seed).choose(data.X_train, data.Y_train)["C"] for seed in range(4)}
+    seeds = {PLT(random_state=seed).choose(data.X_train, data.Y_train).settings["C"] for seed in range(4)}
     assert len(seeds) > 1  # each seed draws another sample
 
 
@@ -73,20 +76,20 @@ def test_trials_are_measured_on_rows_on_which_they_were_not_trained(data, fitted
 def test_a_number_fixes_a_parameter(data):
     X, Y = data.X_train, data.Y_train
     for name, value in (("arity", 4), ("max_leaf_labels", 7), ("loss", "logistic"), ("C", 0.03)):
-        assert PLT(**{name: value}).choose(X, Y)[name] == value
+        assert PLT(**{name: value}).choose(X, Y).settings[name] == value
     assert PLT(**PUBLISHED).fit(X, Y).chosen_.empty
     both = PLT(C=2.0).fit(X, Y).chosen_
     assert both["loss"].tolist() == ["squared_hinge", "logistic"] and (both["C"] == 2.0).all()
     only = PLT(loss="logistic").fit(X, Y).chosen_
     assert (only["loss"] == "logistic").all() and only["C"].nunique() == 3
-    assert PLT(tree="huffman").choose(X, Y)["arity"] == 2
+    assert PLT(tree="huffman").choose(X, Y).settings["arity"] == 2
 
 
 def test_few_rows_get_published_values():
     data = make_synthetic(n_train=choosing.LEAST_ROWS - 1, n_test=10, n_features=50, n_labels=20)
     model = PLT().fit(data.X_train, data.Y_train)
     assert model.settings_ == PUBLISHED and model.chosen_.empty
-    assert PLT(loss="squared_hinge").choose(data.X_train, data.Y_train)["C"] == 1.0
+    assert PLT(loss="squared_hinge").choose(data.X_train, data.Y_train).settings["C"] == 1.0
 
 
 def test_a_sample_without_labels_gets_published_values():
@@ -137,6 +140,11 @@ def test_models_saved_before_settings_were_chosen_open(data, tmp_path):
     assert load_model(folder).settings_ == PUBLISHED and load_model(folder).chosen_.empty
 
 
+def test_a_part_of_a_model_that_was_saved_before_opens_without_its_parameters():
+    """DoubleSampling saves its label tree without parameters."""
+    assert settings_of({"loss": "squared_hinge"}, PLT()) == (PUBLISHED | {"loss": "squared_hinge", "C": 1.0}, [])
+
+
 @pytest.mark.parametrize(
     "name, value", [("settings", None), ("settings", PUBLISHED | {"C": "auto"}), ("settings", PUBLISHED | {"C": -1}),
                     ("settings", {"C": 1.0}), ("trials", 3), ("trials", [1])],
@@ -155,8 +163,54 @@ def test_with_noise_the_choice_is_made_on_rows_without_noise(data):
     X, Y = data.X_train, data.Y_train
     own = ExtendedPLT(sigma=0.2).fit_for_adversarial_examples(X, Y)
     wrapped = AdversarialTraining(PLT(), sigma=0.2).fit(X, Y)
-    assert own.settings_ == wrapped.model_.settings_ == PLT().choose(X, Y)
+    assert own.settings_ == wrapped.model_.settings_ == PLT().choose(X, Y).settings
+    assert len(wrapped.trials_) == len(own.chosen_) > 0
     assert same_model(own, wrapped, data.X_test)
+
+
+@pytest.mark.parametrize("kind", ["fgsm", "pgd"])
+def test_with_attacks_the_choice_is_made_once(data, kind):
+    phases = []
+    X, Y = data.X_train[:500], data.Y_train[:500]
+    AdversarialTraining(PLT(), kind=kind, sigma=0.1, augment_ratio=0.1).fit(
+        X, Y, lambda phase, *_: phases.append(phase)
+    )
+    changes = [phase for at, phase in enumerate(phases) if at == 0 or phases[at - 1] != phase]
+    assert changes.count(choosing.CHOOSING) == 1
+
+
+def test_trials_that_say_nothing_leave_C_where_it_is_published():
+    X = np.random.default_rng(0).random((800, 20))
+    assert PLT().choose(X, [[0]] * 800).settings["C"] == 1.0
+    assert PLT().choose(X, [list(range(40))] * 800).settings["C"] == 1.0
+
+
+def test_few_rows_get_the_same_tree_when_other_parameters_are_given():
+    data = make_synthetic(n_train=200, n_test=10, n_features=200, n_labels=180)
+    default = PLT().fit(data.X_train, data.Y_train)
+    assert default.settings_ == PLT(loss="logistic", C=10.0).fit(data.X_train, data.Y_train).settings_ == PUBLISHED
+
+
+def test_a_rare_hit_does_not_choose_the_shape():
+    """Labels that nothing predicts: the numbers of hits differ by chance."""
+    random = np.random.default_rng(0)
+    X, Y = random.random((3000, 30)), [[int(label)] for label in random.integers(0, 2000, 3000)]
+    assert PLT().choose(X, Y).settings["arity"] == 2
+
+
+def test_a_model_pickled_before_settings_were_chosen_says_what_it_was_fitted_with(data, tmp_path):
+    model = PLT(**PUBLISHED).fit(data.X_train, data.Y_train)
+    state = model.__getstate__()
+    old = PLT.__new__(PLT)
+    old.__setstate__({name: value for name, value in state.items() if name not in ("settings_", "_trials")})
+    assert old.settings_ == PUBLISHED and old.chosen_.empty
+    assert load_model(old.save(tmp_path / "model")).settings_ == PUBLISHED
+
+
+def test_a_warning_names_the_line_of_the_caller(data):
+    with pytest.warns(ConvergenceWarning) as caught:
+        PLT(max_iter=1, tol=1e-6, **PUBLISHED).fit(data.X_train, data.Y_train)
+    assert caught[0].filename == __file__
 
 
 def test_trials_can_be_stopped_and_the_model_keeps_its_state(data, fitted):

@@ -9,6 +9,7 @@ from xmlcore.models.plt import CLUSTERING, PLT
 from xmlcore.models.saving import ModelFormatError, restored_part, state_of_part
 from xmlcore.progress import Progress, part_of, silent
 
+TREE = {"arity": 2, "max_leaf_labels": 100, "loss": "logistic", "C": 10.0}  # settings of the label tree
 COLLAPSED = 3  # collapse_layers of the label tree: more accurate and faster on wordnet-class than 0
 LEAST = (
     -20.0
@@ -166,7 +167,7 @@ def as_vectors(x, weight) -> sp.csr_array:
 
 def _train(X, Y, seed, n_jobs, progress):
     """Train a label tree, and report its two phases (clustering, training) as one."""
-    plt = PLT(collapse_layers=COLLAPSED, random_state=seed, n_jobs=n_jobs)
+    plt = PLT(**TREE, collapse_layers=COLLAPSED, random_state=seed, n_jobs=n_jobs)
 
     def report(phase, fraction, detail=""):
         """Pass on the tree's progress; clustering takes about a fifth of the time."""

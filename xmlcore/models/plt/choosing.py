@@ -25,6 +25,7 @@ SAMPLE_SHARE = 1 / 16  # Share of the rows on which a trial is trained, between 
 SAMPLE_LEAST, SAMPLE_MOST = 1500, 20_000
 MEASURED_MOST = 10_000  # Largest number of other rows on which trials are measured.
 
+# Set by hand, by the precision and time on twelve data sets of 6 to 15,952 labels (docs/methods/plt.md).
 FLAT_COST = 6.5  # A tree of one level is used if it costs at most this many times as much as a binary tree.
 WIDE_COST = 2.5  # The same for trees of more levels with wide nodes.
 WIDE_GAIN = 0.02  # A tree of wide nodes replaces the binary tree if it is better by this share.
@@ -74,10 +75,10 @@ def choose(settings, X, Y, clustered: bool, entropy: int, fit, progress: Progres
     n_rows, n_labels = Y.shape
     shapes = possible_shapes(settings, n_labels, Y.nnz / n_rows, clustered)
     only_shape_is_open = settings["loss"] != AUTO and settings["C"] != AUTO
-    if len(shapes) == 1 and only_shape_is_open:
-        return Choice(settings | shapes[0], [])
     if n_rows < LEAST_ROWS:
         return Choice(_without_trials(settings), [])
+    if len(shapes) == 1 and only_shape_is_open:
+        return Choice(settings | shapes[0], [])
     trials = Trials(X, Y, entropy, fit, progress, most=len(shapes) + 2)
     if trials.impossible:
         return Choice(_without_trials(settings), [])
@@ -85,7 +86,7 @@ def choose(settings, X, Y, clustered: bool, entropy: int, fit, progress: Progres
     C = trials.on_sample(PUBLISHED_C[loss]) if settings["C"] == AUTO else settings["C"]
     first = [trials.run(shape | {"loss": loss, "C": C}) for shape in shapes]
     best = max(first[1:], key=lambda trial: trial["score"], default=first[0])
-    if best["score"] < first[0]["score"] * (1 + WIDE_GAIN):
+    if best["score"] < first[0]["score"] * (1 + WIDE_GAIN) or not trials.differ(first[0], best):
         best = first[0]
     shape = {name: best[name] for name in BINARY}
     if settings["C"] == AUTO:
@@ -102,8 +103,8 @@ def possible_shapes(settings: dict, n_labels: int, labels_per_row: float, cluste
 
     The fewer levels a tree has, the fewer factors a label's probability has, and the more precise are the predictions;
     but nodes with many children take longer to train. So this returns a tree of one level where that is affordable.
-    Otherwise it returns a binary tree whose last nodes have as many labels as is affordable, and the tree of the fewest
-    levels whose nodes all have about equally many children.
+    Otherwise it returns a binary tree whose last nodes have as many labels as is affordable, and a tree of the fewest
+    levels that is affordable with nodes of about equally many children, or with the given ``max_leaf_labels``.
 
     Parameters
     ----------
@@ -140,6 +141,8 @@ def possible_shapes(settings: dict, n_labels: int, labels_per_row: float, cluste
         if arity != AUTO:
             return [{"arity": arity, "max_leaf_labels": leaf}]
     shapes = [{"arity": 2, "max_leaf_labels": leaf}]
+    if leaf >= n_labels:
+        return shapes
     for levels in range(2, 1 + math.ceil(math.log2(n_labels))):
         arity = 2 ** int(math.log2(n_labels) / levels)
         last = -(-n_labels // arity ** (levels - 1)) if settings["max_leaf_labels"] == AUTO else leaf
@@ -181,7 +184,8 @@ def _without_trials(settings) -> dict:
 def _best_C(trials, middle) -> float:
     """Return the best C on the sample: the top of a parabola through three trials, or the end that is nearest to it.
 
-    The first two values are that of ``middle`` and a smaller one; the third lies beyond the better of the two.
+    The first two values are that of ``middle`` and a smaller one; the third lies beyond the better of the two. If the
+    parabola has no top, it is the C of the best trial; among equally good ones that of ``middle``.
     """
     line = [trials.run(middle | {"C": middle["C"] / C_FACTOR}), middle]
     if line[0]["score"] > line[1]["score"]:
@@ -189,10 +193,9 @@ def _best_C(trials, middle) -> float:
     else:
         line.append(trials.run(middle | {"C": middle["C"] * C_FACTOR}))
     low, top, high = (trial["score"] for trial in line)
-    best = int(np.argmax([low, top, high]))
     curvature = low - 2 * top + high
     if not curvature < 0:
-        return line[best]["C"]
+        return max(line, key=lambda trial: (trial["score"], trial is middle))["C"]
     return line[1]["C"] * C_FACTOR ** float(np.clip(0.5 * (low - high) / curvature, -1.0, 1.0))
 
 
@@ -235,6 +238,11 @@ class Trials:
         weight = C_TRUST + (1 - C_TRUST) * self.share
         return float(f"{PUBLISHED_C[loss] * (C / self.on_sample(PUBLISHED_C[loss])) ** weight:.3g}")
 
+    def differ(self, one: dict, other: dict) -> bool:
+        """Return whether the numbers of right labels among the first five differ by more than one standard error."""
+        hits = [trial[f"P@{KS[-1]}"] * KS[-1] * self.Y_measured.shape[0] for trial in (one, other)]
+        return abs(hits[0] - hits[1]) > math.sqrt(sum(hits))
+
     def run(self, settings: dict) -> dict:
         """Train and measure a tree.
 
@@ -270,7 +278,8 @@ class Trials:
                 precision = [0.0] * len(KS)
         measures = {f"P@{k}": value for k, value in zip(KS, precision)}
         reference = self.made[0] if self.made else measures
-        ratios = [value / max(reference[name], 1e-9) for name, value in measures.items()]
+        least = 1 / self.Y_measured.shape[0]  # one hit in a trial that else has none must not decide
+        ratios = [max(value, least) / max(reference[name], least) for name, value in measures.items()]
         trial = settings | measures
         trial |= {"score": sum(ratios) / len(KS), "rows": self.X.shape[0], "seconds": time.perf_counter() - start}
         self.made.append(trial)

@@ -20,9 +20,9 @@ from xmlcore.models.plt.linear_nodes import (
     path_gradients,
 )
 from xmlcore.models.plt.parameters import PARAMETERS
-from xmlcore.models.plt.saving import settings_of, state_of, trees_of
+from xmlcore.models.plt.saving import settings_before, settings_of, state_of, trees_of
 from xmlcore.models.plt.search import PREDICT_ROWS, TreeSearch
-from xmlcore.models.plt.training import Settings, count_weights, train_tree
+from xmlcore.models.plt.training import Settings, count_weights, part_of_trees, train_tree
 from xmlcore.parallel import row_blocks, run_tasks
 from xmlcore.parameters import AUTO, described
 from xmlcore.progress import Progress, silent
@@ -38,7 +38,6 @@ from xmlcore.validation import (
     feature_names,
 )
 
-CLUSTERING_SHARE = 0.2  # Approximate share of a tree's training time in which its shape is built.
 _MAKING_NODES = threading.Lock()  # All models share it, because a model that holds a lock could not be pickled.
 
 
@@ -161,7 +160,7 @@ class PLT(MultiLabelModel):
         """
         return self._train(X, Y, progress)
 
-    def choose(self, X, Y, progress: Progress = silent) -> dict:
+    def choose(self, X, Y, progress: Progress = silent) -> Choice:
         """Choose the parameters that are "auto", as :meth:`fit` does, without training on all rows.
 
         Parameters
@@ -173,9 +172,10 @@ class PLT(MultiLabelModel):
 
         Returns
         -------
-        dict
-            "arity", "max_leaf_labels", "loss" and "C": as given, or chosen in place of "auto". With these values,
-            ``PLT(random_state=..., **values).fit(X, Y)`` trains the same model without trials.
+        Choice
+            Its ``settings`` is a dict of "arity", "max_leaf_labels", "loss" and "C": as given, or chosen in place of
+            "auto". With these values, ``PLT(random_state=..., **settings).fit(X, Y)`` trains the same model without
+            trials. Its ``trials`` is a list of dicts, the lines of :attr:`chosen_`.
 
         Raises
         ------
@@ -183,7 +183,7 @@ class PLT(MultiLabelModel):
             Bad parameters or data; the message names them.
         """
         X, Y = self._check_training_data(X, Y)
-        return self._choice(X, Y, self._entropy(), progress).settings
+        return self._choice(X, Y, self._entropy(), progress)
 
     @property
     def chosen_(self):
@@ -213,7 +213,7 @@ class PLT(MultiLabelModel):
         trees, fitted, stats = [], [], []
         for number in range(self.n_estimators):
             tree_seed, node_seed = np.random.SeedSequence([entropy, number]).generate_state(2, np.uint32).tolist()
-            report = _part_of_trees(progress, number, self.n_estimators)
+            report = part_of_trees(progress, number, self.n_estimators)
             tree = self._built_tree(Y, settings, tree_seed, label_rows, report)
             arrays, tree_stats = train_tree(X, Y, tree, self._node_settings(settings, node_seed), self.n_jobs, report)
             trees.append(tree)
@@ -503,7 +503,7 @@ class PLT(MultiLabelModel):
                 f"{which} gives n_estimators={self.n_estimators} trees of one shape, which differ in nothing but the "
                 "order in which rows are visited: n_estimators=1 is as precise, in a part of the time and memory",
                 UserWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
 
     def _warn_unconverged(self, stats):
@@ -517,7 +517,7 @@ class PLT(MultiLabelModel):
                 f"{len(late)} of {len(stats)} sibling groups stopped at max_iter={self.max_iter} before tol={self.tol} "
                 f"({depths}): raise max_iter, or tol when precision does not change",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
 
     # Prediction, saving, copying ------------------------------------------------------------------------------------
@@ -559,6 +559,9 @@ class PLT(MultiLabelModel):
     def __setstate__(self, state):
         """Restore a pickled model, and mark its arrays as read-only, which pickle does not do."""
         self.__dict__.update(state)
+        if "fitted_" in state and "settings_" not in state:  # pickled before settings could be chosen
+            given = {name: getattr(self, name) for name in NAMES}
+            self.settings_, self._trials = settings_before(given, self.loss_), []
         for arrays in (*self.__dict__.get("fitted_", ()), self.__dict__.get("_columns", ())):
             read_only(arrays)
 
@@ -582,18 +585,3 @@ def _as_ranking(labels, scores, k):
     out_labels[:, :width] = labels
     out_scores[:, :width] = np.where(labels >= 0, scores, 0.0)
     return Ranking(out_labels, out_scores)
-
-
-def _part_of_trees(progress: Progress, number: int, count: int) -> Progress:
-    """Return a callback that reports the training of tree ``number`` as a part of the training of ``count`` trees."""
-    if count == 1:
-        return progress
-
-    def report(phase, fraction, detail=""):
-        """Pass on a report about the tree; its two phases become one."""
-        start, share = (0.0, CLUSTERING_SHARE) if phase == CLUSTERING else (CLUSTERING_SHARE, 1 - CLUSTERING_SHARE)
-        text = f"tree {number + 1} of {count}: {phase[0].lower()}{phase[1:]}"
-        part = start + share * fraction
-        progress("Training trees", (number + part) / count, f"{text}, {detail}" if detail else text)
-
-    return report

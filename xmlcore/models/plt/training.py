@@ -8,11 +8,13 @@ from xmlcore._kernels.plt_index import index_columns, index_layout
 from xmlcore._kernels.plt_training import CsrRows, Settings, node_rows, train_group
 from xmlcore._kernels.plt_tree import TreeArrays
 from xmlcore.arrays import pointers, read_only
+from xmlcore.models.plt.building import CLUSTERING
 from xmlcore.models.plt.label_tree import LabelTree
 from xmlcore.parallel import run_tasks
 from xmlcore.progress import Progress
 from xmlcore.validation import csr_parts
 
+CLUSTERING_SHARE = 0.2  # Approximate share of a tree's training time in which its shape is built.
 GROUP_SIZE = 128  # Largest number of siblings that are trained, stored and searched together.
 
 
@@ -145,3 +147,18 @@ def _join(arrays: list, dtype):
     joined = np.concatenate(arrays) if arrays else np.empty(0, dtype)
     arrays.clear()
     return joined
+
+
+def part_of_trees(progress: Progress, number: int, count: int) -> Progress:
+    """Return a callback that reports the training of tree ``number`` as a part of the training of ``count`` trees."""
+    if count == 1:
+        return progress
+
+    def report(phase, fraction, detail=""):
+        """Pass on a report about the tree; its two phases become one."""
+        start, share = (0.0, CLUSTERING_SHARE) if phase == CLUSTERING else (CLUSTERING_SHARE, 1 - CLUSTERING_SHARE)
+        text = f"tree {number + 1} of {count}: {phase[0].lower()}{phase[1:]}"
+        part = start + share * fraction
+        progress("Training trees", (number + part) / count, f"{text}, {detail}" if detail else text)
+
+    return report
