@@ -25,7 +25,8 @@ SAMPLE_SHARE = 1 / 16  # Share of the rows on which a trial is trained, between 
 SAMPLE_LEAST, SAMPLE_MOST = 1500, 20_000
 MEASURED_MOST = 10_000  # Largest number of other rows on which trials are measured.
 
-# Set by hand, by the precision and time on twelve data sets of 6 to 15,952 labels (docs/methods/plt.md).
+# These and the constants of C below were set by hand, by training time and by precision on the test rows of twelve data
+# sets of 6 to 15,952 labels: see docs/methods/plt.md.
 FLAT_COST = 6.5  # A tree of one level is used if it costs at most this many times as much as a binary tree.
 WIDE_COST = 2.5  # The same for trees of more levels with wide nodes.
 WIDE_GAIN = 0.02  # A tree of wide nodes replaces the binary tree if it is better by this share.
