@@ -77,12 +77,12 @@ def choose(settings, X, Y, clustered: bool, entropy: int, fit, progress: Progres
     shapes = possible_shapes(settings, n_labels, Y.nnz / n_rows, clustered)
     only_shape_is_open = settings["loss"] != AUTO and settings["C"] != AUTO
     if n_rows < LEAST_ROWS:
-        return Choice(_without_trials(settings), [])
+        return Choice(published_settings(settings), [])
     if len(shapes) == 1 and only_shape_is_open:
         return Choice(settings | shapes[0], [])
     trials = Trials(X, Y, entropy, fit, progress, most=len(shapes) + 2)
     if trials.impossible:
-        return Choice(_without_trials(settings), [])
+        return Choice(published_settings(settings), [])
     loss = "squared_hinge" if settings["loss"] == AUTO else settings["loss"]
     C = trials.on_sample(PUBLISHED_C[loss]) if settings["C"] == AUTO else settings["C"]
     first = [trials.run(shape | {"loss": loss, "C": C}) for shape in shapes]
@@ -175,8 +175,8 @@ def _reached(nodes, labels_per_row):
     return nodes * (1.0 - (1.0 - 1.0 / nodes) ** labels_per_row)
 
 
-def _without_trials(settings) -> dict:
-    """Return the settings with published values in place of "auto"."""
+def published_settings(settings: dict) -> dict:
+    """Return settings with published values in place of "auto"."""
     loss = "logistic" if settings["loss"] == AUTO else settings["loss"]
     published = BINARY | {"loss": loss, "C": PUBLISHED_C[loss]}
     return {name: published[name] if settings[name] == AUTO else settings[name] for name in NAMES}

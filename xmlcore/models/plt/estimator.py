@@ -10,7 +10,7 @@ from xmlcore._kernels.plt_rows import take_rows
 from xmlcore.arrays import by_frequency, columns_of, read_only
 from xmlcore.models.base import MultiLabelModel
 from xmlcore.models.plt.building import CLUSTERING, build_tree, label_representations
-from xmlcore.models.plt.choosing import KS, NAMES, Choice, choose
+from xmlcore.models.plt.choosing import KS, NAMES, Choice, choose, published_settings
 from xmlcore.models.plt.label_tree import LabelTree
 from xmlcore.models.plt.linear_nodes import (
     LOSS_NUMBERS,
@@ -20,7 +20,7 @@ from xmlcore.models.plt.linear_nodes import (
     path_gradients,
 )
 from xmlcore.models.plt.parameters import PARAMETERS
-from xmlcore.models.plt.saving import settings_before, settings_of, state_of, trees_of
+from xmlcore.models.plt.saving import settings_of, state_of, trees_of
 from xmlcore.models.plt.search import PREDICT_ROWS, TreeSearch
 from xmlcore.models.plt.training import Settings, count_weights, part_of_trees, train_tree
 from xmlcore.parallel import row_blocks, run_tasks
@@ -561,7 +561,7 @@ class PLT(MultiLabelModel):
         self.__dict__.update(state)
         if "fitted_" in state and "settings_" not in state:  # pickled before settings could be chosen
             given = {name: getattr(self, name) for name in NAMES}
-            self.settings_, self._trials = settings_before(given, self.loss_), []
+            self.settings_, self._trials = published_settings(given | {"loss": self.loss_}), []
         for arrays in (*self.__dict__.get("fitted_", ()), self.__dict__.get("_columns", ())):
             read_only(arrays)
 

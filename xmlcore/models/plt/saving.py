@@ -7,7 +7,7 @@ import numpy as np
 from xmlcore._kernels.lanes import LANES
 from xmlcore._kernels.plt_tree import GROUP_LIMIT, NARROW
 from xmlcore.arrays import are_pointers
-from xmlcore.models.plt.choosing import BINARY, NAMES, PUBLISHED_C
+from xmlcore.models.plt.choosing import NAMES, published_settings
 from xmlcore.models.plt.label_tree import LabelTree
 from xmlcore.models.plt.linear_nodes import LOSS_NUMBERS
 from xmlcore.models.plt.parameters import PARAMETERS
@@ -65,12 +65,6 @@ def trees_of(values: dict, arrays: dict[str, np.ndarray]) -> tuple[list[LabelTre
     return trees, fitted
 
 
-def settings_before(given: dict, loss: str) -> dict:
-    """Return the settings of a model that was fitted before settings could be chosen, from its parameters."""
-    defaults = BINARY | {"loss": loss, "C": PUBLISHED_C[loss]}
-    return {name: defaults[name] if value == AUTO else value for name, value in given.items()}
-
-
 def settings_of(values: dict, model) -> tuple[dict, list[dict]]:
     """Check and return the settings of a saved model, and the trials by which they were chosen.
 
@@ -82,7 +76,7 @@ def settings_of(values: dict, model) -> tuple[dict, list[dict]]:
         The values are not what a model has.
     """
     given = {name: getattr(model, name) for name in NAMES}
-    settings = values.get("settings", settings_before(given, values["loss"]))
+    settings = values.get("settings", published_settings(given | {"loss": values["loss"]}))
     trials = values.get("trials", [])
     if not isinstance(settings, dict) or set(settings) != set(NAMES) or AUTO in settings.values():
         raise ModelFormatError(f"the settings {settings!r} lack a value of {', '.join(NAMES)}")
