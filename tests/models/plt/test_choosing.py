@@ -240,3 +240,14 @@ def test_defaults_are_as_precise_as_the_best_library(real_data, name):
     model = PLT().fit(data.X_train, data.Y_train)
     precision = 100 * metrics.precision_at_k(data.Y_test, model.predict_topk(data.X_test, 5), 5)[[0, 2, 4]]
     assert (precision >= np.array(BEST_RIVAL[name]) - 0.3).all(), precision
+
+
+def test_a_tree_of_one_level_is_trained_without_clustering_its_labels(data, monkeypatch):
+    def fit(max_leaf_labels):
+        model = PLT(arity=2, max_leaf_labels=max_leaf_labels, C=1.0, loss="squared_hinge")
+        return model.fit(data.X_train, data.Y_train)
+
+    monkeypatch.setattr("xmlcore.models.plt.estimator.label_representations", None)  # fails if it is called
+    assert fit(data.n_labels).trees_[0].n_nodes == data.n_labels + 1
+    with pytest.raises(TypeError):
+        fit(data.n_labels - 1)

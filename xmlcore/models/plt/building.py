@@ -34,6 +34,11 @@ def label_representations(X: sp.csr_array, Y: sp.csr_array) -> sp.csr_array:
     return sums
 
 
+def has_one_level(n_labels: int, arity: int, max_leaf_labels: int) -> bool:
+    """Return whether all labels are children of the root, so that nothing has to be clustered."""
+    return n_labels <= max(min(arity, max(2, n_labels)), max_leaf_labels)
+
+
 def build_tree(
     strategy: "str | LabelTree",
     n_labels: int,
@@ -61,7 +66,7 @@ def build_tree(
     seed : int
         The split of a node depends only on ``seed`` and the node's id.
     representations : csr_array, shape (L, D)
-        Needed for "kmeans", see :func:`label_representations`.
+        Needed for "kmeans" unless :func:`has_one_level`; see :func:`label_representations`.
     n_jobs : int, optional
         Number of threads.
     progress : callable, optional
@@ -87,7 +92,7 @@ def _balanced_tree(strategy, n_labels, arity, max_leaf_labels, seed, representat
     """Build a tree level by level, where each node's labels are split into parts of equal size (up to one label)."""
     arity = min(arity, max(2, n_labels))
     limit = max(arity, min(max_leaf_labels, n_labels))
-    matrix = csr_parts(representations) if strategy == "kmeans" else None
+    matrix = csr_parts(representations) if representations is not None else None
 
     # The current level: ``members`` holds the labels of its inner nodes, node after node, ``ptr`` where each node's
     # labels begin, and ``nodes`` the node ids. ``parents`` and ``labels`` collect the nodes of all levels.

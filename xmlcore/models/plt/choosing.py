@@ -2,12 +2,12 @@
 
 import math
 import time
-import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from xmlcore._kernels.lanes import LANES
+from xmlcore.models.plt.training import TrainingRows
 from xmlcore.parameters import AUTO
 from xmlcore.progress import Progress, silent
 
@@ -61,7 +61,8 @@ def choose(settings, X, Y, clustered: bool, entropy: int, fit, progress: Progres
     entropy : int
         The sample depends on this number.
     fit : callable
-        ``fit(X, Y, settings, tree, progress)`` returns a fitted PLT of one tree, which is ``tree`` if that is not None.
+        ``fit(rows, settings, tree, progress)`` returns a PLT of one tree, which is ``tree`` if that is not None, fitted
+        to a :class:`xmlcore.models.plt.training.TrainingRows`.
     progress : callable, optional
         See :class:`xmlcore.progress.Progress`.
 
@@ -216,7 +217,8 @@ class Trials:
         size = int(min(max(SAMPLE_LEAST, n_rows * SAMPLE_SHARE), n_rows // 2, SAMPLE_MOST))
         order = np.random.default_rng([entropy, len(NAMES)]).permutation(n_rows)
         trained, measured = np.sort(order[:size]), np.sort(order[size : size + min(2 * size, MEASURED_MOST)])
-        self.X, self.Y, self.X_measured, self.Y_measured = X[trained], Y[trained], X[measured], Y[measured]
+        self.rows = TrainingRows.of(X[trained], Y[trained])
+        self.X_measured, self.Y_measured = X[measured], Y[measured]
         self.share = size / n_rows
         self.fit, self.progress, self.most = fit, progress, most
         self.trees, self.made = {}, []
@@ -224,7 +226,7 @@ class Trials:
     @property
     def impossible(self) -> bool:
         """Whether the sample, or the rows to measure on, have no labels."""
-        return self.Y.nnz == 0 or self.Y_measured.nnz == 0
+        return self.rows.Y.nnz == 0 or self.Y_measured.nnz == 0
 
     def on_sample(self, C: float) -> float:
         """Return the C that has on the sample about the effect that ``C`` has on all rows."""
@@ -269,20 +271,18 @@ class Trials:
         report()
         start = time.perf_counter()
         shape = settings["arity"], settings["max_leaf_labels"]
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the training on all rows will warn
-            try:
-                model = self.fit(self.X, self.Y, settings, self.trees.get(shape), report)
-                self.trees[shape] = model.trees_[0]
-                precision = _precision(self.Y_measured, model.predict_topk(self.X_measured, max(KS)).labels)
-            except FloatingPointError:  # C is too large for these rows
-                precision = [0.0] * len(KS)
+        try:
+            model = self.fit(self.rows, settings, self.trees.get(shape), report)
+            self.trees[shape] = model.trees_[0]
+            precision = _precision(self.Y_measured, model.predict_topk(self.X_measured, max(KS)).labels)
+        except FloatingPointError:  # C is too large for these rows
+            precision = [0.0] * len(KS)
         measures = {f"P@{k}": value for k, value in zip(KS, precision)}
         reference = self.made[0] if self.made else measures
         least = 1 / self.Y_measured.shape[0]  # one hit in a trial that else has none must not decide
         ratios = [max(value, least) / max(reference[name], least) for name, value in measures.items()]
         trial = settings | measures
-        trial |= {"score": sum(ratios) / len(KS), "rows": self.X.shape[0], "seconds": time.perf_counter() - start}
+        trial |= {"score": sum(ratios) / len(KS), "rows": self.rows.Y.shape[0], "seconds": time.perf_counter() - start}
         self.made.append(trial)
         return trial
 

@@ -6,10 +6,9 @@ import warnings
 import numpy as np
 import scipy.sparse as sp
 
-from xmlcore._kernels.plt_rows import take_rows
-from xmlcore.arrays import by_frequency, columns_of, read_only
+from xmlcore.arrays import columns_of, read_only
 from xmlcore.models.base import MultiLabelModel
-from xmlcore.models.plt.building import CLUSTERING, build_tree, label_representations
+from xmlcore.models.plt.building import CLUSTERING, build_tree, has_one_level, label_representations
 from xmlcore.models.plt.choosing import KS, NAMES, Choice, choose, published_settings
 from xmlcore.models.plt.label_tree import LabelTree
 from xmlcore.models.plt.linear_nodes import (
@@ -22,7 +21,7 @@ from xmlcore.models.plt.linear_nodes import (
 from xmlcore.models.plt.parameters import PARAMETERS
 from xmlcore.models.plt.saving import settings_of, state_of, trees_of
 from xmlcore.models.plt.search import PREDICT_ROWS, TreeSearch
-from xmlcore.models.plt.training import Settings, count_weights, part_of_trees, train_tree
+from xmlcore.models.plt.training import Settings, TrainingRows, count_weights, part_of_trees, train_tree
 from xmlcore.parallel import row_blocks, run_tasks
 from xmlcore.parameters import AUTO, described
 from xmlcore.progress import Progress, silent
@@ -204,27 +203,33 @@ class PLT(MultiLabelModel):
         names = feature_names(X)
         X, Y = self._check_training_data(X, Y)
         entropy = self._entropy()
-        settings, trials = self._choice(X[:n_clean], Y[:n_clean], entropy, progress)
-        n_features, feature_of_column = X.shape[1], by_frequency(X)
-        X = _unit_rows(X, feature_of_column)
+        clean = (X, Y) if n_clean is None else (X[:n_clean], Y[:n_clean])
+        choice = self._choice(*clean, entropy, progress)
         progress(CLUSTERING if self.n_estimators == 1 else "Training trees", 0.0)
         self._warn_equal_trees()
-        label_rows = label_representations(X, Y) if self.tree == "kmeans" else None
+        self._warn_unconverged(self._train_trees(TrainingRows.of(X, Y), choice, entropy, progress))
+        self._keep_feature_names(names)
+        return self
+
+    def _train_trees(self, rows: TrainingRows, choice: Choice, entropy, progress) -> np.ndarray:
+        """Build and train all trees, and set the fitted attributes; return what :func:`train_tree` does for all."""
+        settings = choice.settings
+        label_rows = self._label_rows(rows, settings)
         trees, fitted, stats = [], [], []
         for number in range(self.n_estimators):
             tree_seed, node_seed = np.random.SeedSequence([entropy, number]).generate_state(2, np.uint32).tolist()
             report = part_of_trees(progress, number, self.n_estimators)
-            tree = self._built_tree(Y, settings, tree_seed, label_rows, report)
-            arrays, tree_stats = train_tree(X, Y, tree, self._node_settings(settings, node_seed), self.n_jobs, report)
+            tree = self._built_tree(rows.Y, settings, tree_seed, label_rows, report)
+            node_settings = self._node_settings(settings, node_seed)
+            arrays, tree_stats = train_tree(rows.X, rows.Y, tree, node_settings, self.n_jobs, report)
             trees.append(tree)
             fitted.append(arrays)
             stats.append(tree_stats)
-        self._set_fitted(trees, fitted, feature_of_column, n_features, Y.shape[1], settings["loss"])
-        self.settings_, self._trials = settings, trials
-        self._keep_feature_names(names)
-        self.n_iter_ = int(max(s[:, 1].max() for s in stats))
-        self._warn_unconverged(np.concatenate(stats))
-        return self
+        stats = np.concatenate(stats)
+        self._set_fitted(trees, fitted, rows.feature_of_column, rows.n_features, rows.Y.shape[1], settings["loss"])
+        self.settings_, self._trials = choice
+        self.n_iter_ = int(stats[:, 1].max())
+        return stats
 
     def predict_topk(self, X, k: int = 5, progress: Progress = silent) -> Ranking:
         """Return the k most probable labels of each row.
@@ -446,13 +451,21 @@ class PLT(MultiLabelModel):
         params = {parameter.name: getattr(self, parameter.name) for parameter in PLT.PARAMETERS}
         params |= {"n_estimators": 1, "beam": None, "random_state": entropy}
 
-        def fit(X, Y, settings, tree, progress):
+        def fit(rows, settings, tree, progress):
             """Train one tree."""
             shape = {} if tree is None else {"tree": tree, "collapse_layers": 0}
-            return PLT(**params | settings | shape).fit(X, Y, progress)
+            model = PLT(**params | settings | shape)
+            model._train_trees(rows, Choice(settings, []), entropy, progress)
+            return model
 
         settings = {name: params[name] for name in NAMES}
         return choose(settings, X, Y, self.tree == "kmeans", entropy, fit, progress)
+
+    def _label_rows(self, rows, settings) -> sp.csr_array | None:
+        """Return the representations by which labels are clustered; None if they are not."""
+        if self.tree != "kmeans" or has_one_level(rows.Y.shape[1], settings["arity"], settings["max_leaf_labels"]):
+            return None
+        return label_representations(rows.X, rows.Y)
 
     def _built_tree(self, Y, settings, seed, label_rows, report) -> LabelTree:
         """Build one label tree as the settings say, with collapsed layers."""
@@ -564,12 +577,6 @@ class PLT(MultiLabelModel):
             self.settings_, self._trials = published_settings(given | {"loss": self.loss_}), []
         for arrays in (*self.__dict__.get("fitted_", ()), self.__dict__.get("_columns", ())):
             read_only(arrays)
-
-
-def _unit_rows(X, feature_of_column) -> sp.csr_array:
-    """Return the rows of X with columns in place of features, scaled to length 1."""
-    ptr, columns, values = take_rows(*csr_parts(X), 0, X.shape[0], *columns_of(feature_of_column, X.shape[1]))
-    return sp.csr_array((values, columns, ptr), shape=(X.shape[0], max(1, feature_of_column.size)))
 
 
 def _lengths(blocks):

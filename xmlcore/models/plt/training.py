@@ -3,11 +3,13 @@
 from typing import NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
 from xmlcore._kernels.plt_index import index_columns, index_layout
+from xmlcore._kernels.plt_rows import take_rows
 from xmlcore._kernels.plt_training import CsrRows, Settings, node_rows, train_group
 from xmlcore._kernels.plt_tree import TreeArrays
-from xmlcore.arrays import pointers, read_only
+from xmlcore.arrays import by_frequency, columns_of, pointers, read_only
 from xmlcore.models.plt.building import CLUSTERING
 from xmlcore.models.plt.label_tree import LabelTree
 from xmlcore.parallel import run_tasks
@@ -16,6 +18,27 @@ from xmlcore.validation import csr_parts
 
 CLUSTERING_SHARE = 0.2  # Approximate share of a tree's training time in which its shape is built.
 GROUP_SIZE = 128  # Largest number of siblings that are trained, stored and searched together.
+
+
+class TrainingRows(NamedTuple):
+    """Checked training rows in the form in which trees are trained; several trees can share them."""
+
+    X: sp.csr_array  # float32 (N, columns), rows of length 1
+    Y: sp.csr_array  # bool (N, L)
+    n_features: int  # D
+    feature_of_column: np.ndarray  # See ``PLT.feature_of_column_``.
+
+    @classmethod
+    def of(cls, X, Y) -> "TrainingRows":
+        """Scale rows to length 1 and number the features that occur; X and Y are canonical CSR."""
+        n_features, feature_of_column = X.shape[1], by_frequency(X)
+        return cls(unit_rows(X, feature_of_column), Y, n_features, feature_of_column)
+
+
+def unit_rows(X, feature_of_column) -> sp.csr_array:
+    """Return the rows of X with columns in place of features, scaled to length 1."""
+    ptr, columns, values = take_rows(*csr_parts(X), 0, X.shape[0], *columns_of(feature_of_column, X.shape[1]))
+    return sp.csr_array((values, columns, ptr), shape=(X.shape[0], max(1, feature_of_column.size)))
 
 
 class Group(NamedTuple):
