@@ -11,7 +11,7 @@ from xmlcore import PLT, ExtendedPLT, load_model, metrics
 from xmlcore.datasets import make_synthetic, read_dataset
 from xmlcore.models import ModelFormatError
 from xmlcore.models.plt import choosing
-from xmlcore.models.plt.choosing import possible_shapes, relative_cost
+from xmlcore.models.plt.choosing import RULE, Sizes, decide, possible_shapes, relative_cost, sizes_of_trials, vectors
 from xmlcore.models.plt.saving import settings_of
 from xmlcore.progress import Cancelled
 from xmlcore.robustness import AdversarialTraining
@@ -54,8 +54,8 @@ def test_the_choice_depends_on_the_seed_and_not_on_workers_or_time(data, n_jobs,
     columns = [name for name in expected.chosen_ if name != "seconds"]
     assert other.chosen_[columns].equals(expected.chosen_[columns])
     assert same_model(other, expected, data.X_test)
-    seeds = {PLT(random_state=seed).choose(data.X_train, data.Y_train).settings["C"] for seed in range(4)}
-    assert len(seeds) > 1  # each seed draws another sample
+    firsts = {PLT(random_state=seed).choose(data.X_train, data.Y_train).trials[0]["P@1"] for seed in range(4)}
+    assert len(firsts) > 1  # each seed draws another sample
 
 
 def test_trials_are_measured_on_rows_on_which_they_were_not_trained(data, fitted):
@@ -85,45 +85,69 @@ def test_a_number_fixes_a_parameter(data):
     assert PLT(tree="huffman").choose(X, Y).settings["arity"] == 2
 
 
-def test_few_rows_get_published_values():
-    data = make_synthetic(n_train=choosing.LEAST_ROWS - 1, n_test=10, n_features=50, n_labels=20)
+UNTRIED = {"arity": 2, "loss": "squared_hinge", "C": 1.0}  # and one level
+
+
+def test_few_rows_get_one_level_and_the_published_C():
+    data = make_synthetic(n_train=RULE.least_rows - 1, n_test=10, n_features=50, n_labels=200)
     model = PLT().fit(data.X_train, data.Y_train)
-    assert model.settings_ == PUBLISHED and model.chosen_.empty
-    assert PLT(loss="squared_hinge").choose(data.X_train, data.Y_train).settings["C"] == 1.0
+    assert model.settings_ == UNTRIED | {"max_leaf_labels": 200} and model.chosen_.empty
+    logistic = PLT(loss="logistic", max_leaf_labels=30).choose(data.X_train, data.Y_train)
+    assert logistic.settings == {"arity": 2, "max_leaf_labels": 30, "loss": "logistic", "C": 10.0}
 
 
-def test_a_sample_without_labels_gets_published_values():
+def test_a_sample_without_labels_is_not_tried():
     Y = sp.lil_array((1000, 5), dtype=bool)
     Y[7, 2] = True
     model = PLT().fit(np.random.default_rng(0).random((1000, 4)), Y.tocsr())
-    assert model.settings_ == PUBLISHED
+    assert model.settings_ == UNTRIED | {"max_leaf_labels": 5} and model.chosen_.empty
 
 
-def test_the_first_shape_is_flat_where_that_is_affordable():
-    assert possible_shapes(EVERY_AUTO, 159, 2.4) == [{"arity": 2, "max_leaf_labels": 159}]
-    assert possible_shapes(EVERY_AUTO, 983, 19.0) == [{"arity": 2, "max_leaf_labels": 983}]
-    binary, wide = possible_shapes(EVERY_AUTO, 15_537, 1.0)
-    assert binary == {"arity": 2, "max_leaf_labels": 400} and wide == {"arity": 64, "max_leaf_labels": 243}
-    limit = choosing.WIDE_COST * relative_cost(670_091, 5.4, 2, 100)
-    for shape in possible_shapes(EVERY_AUTO, 670_091, 5.4):
-        assert relative_cost(670_091, 5.4, *shape.values()) <= limit
+def test_trials_are_trained_and_measured_on_so_many_rows():
+    assert sizes_of_trials(500) == (250, 250)
+    assert sizes_of_trials(4880) == (500, 3000)
+    assert sizes_of_trials(80_000) == (5000, 5000)
+    assert sizes_of_trials(10**7) == (20_000, 10_000)
+
+
+def test_one_level_is_tried_alone_where_it_is_affordable():
+    assert possible_shapes(EVERY_AUTO, Sizes(4880, 159, 2.4)) == [{"arity": 2, "max_leaf_labels": 159}]
+    assert possible_shapes(EVERY_AUTO, Sizes(12_920, 983, 19.0)) == [{"arity": 2, "max_leaf_labels": 983}]
+    assert possible_shapes(EVERY_AUTO, Sizes(987, 3993, 5.3)) == [{"arity": 2, "max_leaf_labels": 3993}]
+
+
+def test_where_one_level_costs_too_much_shapes_of_affordable_cost_are_tried():
+    wide, usual, binary = possible_shapes(EVERY_AUTO, Sizes(97_200, 1000, 1.0))
+    assert wide == {"arity": 16, "max_leaf_labels": 63} and binary == {"arity": 2, "max_leaf_labels": 400}
+    assert usual == choosing.BINARY
+    data = Sizes(490_449, 670_091, 5.4)
+    shapes = possible_shapes(EVERY_AUTO, data)
+    costs = [relative_cost(data, *shape.values()) for shape in shapes]
+    assert len(shapes) == 3 and costs == sorted(costs) and costs[-1] <= RULE.most_cost
 
 
 @pytest.mark.parametrize("n_labels", [1, 2, 3, 33, 1000, 100_000])
 def test_given_shapes_are_kept(n_labels):
     for arity, leaf in ((2, 5), (1000, 2), (16, 10**6)):
         fixed = EVERY_AUTO | {"arity": arity, "max_leaf_labels": leaf}
-        assert possible_shapes(fixed, n_labels, 1.0) == [{"arity": arity, "max_leaf_labels": leaf}]
+        assert possible_shapes(fixed, Sizes(1000, n_labels, 1.0)) == [{"arity": arity, "max_leaf_labels": leaf}]
         for name, value in (("arity", arity), ("max_leaf_labels", leaf)):
-            shapes = possible_shapes(EVERY_AUTO | {name: value}, n_labels, 1.0)
+            shapes = possible_shapes(EVERY_AUTO | {name: value}, Sizes(1000, n_labels, 1.0))
             assert shapes[0][name] == value and all(s["max_leaf_labels"] >= 1 and s["arity"] >= 2 for s in shapes)
 
 
-def test_cost_counts_vectors_of_sixteen_margins():
-    assert relative_cost(160, 1.0, 2, 160) == 10.0  # one level: 160 children of the root
-    assert relative_cost(256, 1.0, 16, 16) == 2.0  # two levels of 16 children
-    assert relative_cost(64, 1.0, 2, 16) == 3.0  # 2 children, 2 children, 16 children
-    assert relative_cost(256, 10**9, 16, 16) == 17.0  # rows with every label reach every node
+def test_vectors_have_sixteen_margins():
+    assert vectors(Sizes(1, 160, 1.0), 2, 160) == 10.0  # one level: 160 children of the root
+    assert vectors(Sizes(1, 256, 1.0), 16, 16) == 2.0  # two levels of 16 children
+    assert vectors(Sizes(1, 64, 1.0), 2, 16) == 3.0  # 2 children, 2 children, 16 children
+    assert vectors(Sizes(1, 256, 10**9), 16, 16) == 17.0  # rows with every label reach every node
+
+
+def test_more_vectors_cost_less_where_labels_have_few_rows():
+    assert relative_cost(Sizes(1000, 1600, 3.0), 2, 100) == 1.0
+    ratio = vectors(Sizes(1, 1600, 1.0), 2, 1600) / vectors(Sizes(1, 1600, 1.0), 2, 100)
+    for rows, share in ((1600, 1 / 6), (8000, 1 / 2), (1600 * 10**6, 1.0)):
+        assert relative_cost(Sizes(rows, 1600, 1.0), 2, 1600) == pytest.approx(1 + (ratio - 1) * share, rel=1e-5)
 
 
 def test_choice_and_trials_are_saved(fitted, tmp_path):
@@ -185,17 +209,47 @@ def test_trials_that_say_nothing_leave_C_where_it_is_published():
     assert PLT().choose(X, [list(range(40))] * 800).settings["C"] == 1.0
 
 
-def test_few_rows_get_the_same_tree_when_other_parameters_are_given():
-    data = make_synthetic(n_train=200, n_test=10, n_features=200, n_labels=180)
-    default = PLT().fit(data.X_train, data.Y_train)
-    assert default.settings_ == PLT(loss="logistic", C=10.0).fit(data.X_train, data.Y_train).settings_ == PUBLISHED
+class MadeUpTrials:
+    """Trials whose scores are given: a function of the settings."""
+
+    share, measured = 0.1, 3000
+
+    def __init__(self, score):
+        self.score, self.made = score, []
+
+    def run(self, settings):
+        score = self.score(settings)
+        trial = {name: settings[name] for name in choosing.NAMES} | {"score": score, "P@5": 0.2 * score}
+        self.made.append(trial)
+        return trial
+
+
+def test_a_shape_that_costs_more_must_be_better_by_a_share():
+    shapes = [{"arity": arity, "max_leaf_labels": 100} for arity in (2, 16, 64)]
+    fixed = EVERY_AUTO | {"C": 1.0, "loss": "squared_hinge"}
+    for gain, expected in ((0.5, 16), (2.0, 64)):  # the third is better than the second by this many tenths
+        scores = {2: 1.0, 16: 1.2, 64: 1.2 * (1 + gain * 0.1)}
+        trials = MadeUpTrials(lambda one, scores=scores: scores[one["arity"]])
+        assert decide(fixed, shapes, trials, RULE._replace(shape_gain=0.1))["arity"] == expected
+
+
+def test_C_is_the_top_of_a_parabola_over_the_logarithm_of_C():
+    rule = RULE._replace(C_power=0.0, C_trust=1.0, C_factor=4.0)
+    for best in (0.1, 0.5, 1.0, 3.0):
+        trials = MadeUpTrials(lambda one, best=best: 2.0 - (np.log(one["C"] / best) / 10) ** 2)
+        assert decide(EVERY_AUTO, [choosing.BINARY], trials, rule)["C"] == pytest.approx(best, rel=0.01)
+        assert len(trials.made) == 3
+    half = rule._replace(C_trust=0.0)  # of the way from the published 1, less the share of the rows
+    trials = MadeUpTrials(lambda one: 2.0 - (np.log(one["C"] / 0.25) / 10) ** 2)
+    assert decide(EVERY_AUTO, [choosing.BINARY], trials, half)["C"] == pytest.approx(0.25**0.1, rel=0.01)
 
 
 def test_a_rare_hit_does_not_choose_the_shape():
     """Labels that nothing predicts: the numbers of hits differ by chance."""
     random = np.random.default_rng(0)
     X, Y = random.random((3000, 30)), [[int(label)] for label in random.integers(0, 2000, 3000)]
-    assert PLT().choose(X, Y).settings["arity"] == 2
+    cheapest = possible_shapes(EVERY_AUTO, Sizes(3000, 2000, 1.0))[0]
+    assert cheapest.items() <= PLT().choose(X, Y).settings.items()
 
 
 def test_a_model_pickled_before_settings_were_chosen_says_what_it_was_fitted_with(data, tmp_path):

@@ -16,25 +16,36 @@ NAMES = tuple(TYPES)
 CHOOSING = "Choosing settings"  # Phase that progress reports while settings are tried.
 KS = (1, 3, 5)  # Trials are compared by P@k at these k.
 
-# Published values: they are used where nothing can be tried, and searches for C begin there (for all rows).
+# Where nothing can be tried, the squared hinge and these values are used; searches for C begin with them.
 BINARY = {"arity": 2, "max_leaf_labels": 100}  # napkinXC, Parabel
 PUBLISHED_C = {"logistic": 10.0, "squared_hinge": 1.0}  # napkinXC, Parabel
 
-LEAST_ROWS = 400  # With fewer training rows nothing is tried.
-SAMPLE_SHARE = 1 / 16  # Share of the rows on which a trial is trained, between these numbers of rows:
-SAMPLE_LEAST, SAMPLE_MOST = 1500, 20_000
-MEASURED_MOST = 10_000  # Largest number of other rows on which trials are measured.
-
-# These and the constants of C below were set by hand, by training time and by precision on the test rows of twelve data
-# sets of 6 to 15,952 labels: see docs/methods/plt.md.
-FLAT_COST = 6.5  # A tree of one level is used if it costs at most this many times as much as a binary tree.
-WIDE_COST = 2.5  # The same for trees of more levels with wide nodes.
-WIDE_GAIN = 0.02  # A tree of wide nodes replaces the binary tree if it is better by this share.
 FEW_LABELS = 32  # So few labels are always children of the root.
 
-C_FACTOR = 4.0  # Factor between neighbouring trials of C.
-C_POWER = -0.4  # The C for a sample is the C for all rows times this power of the share of the rows.
-C_TRUST = 0.5  # Weight of the trials against the published C, where the sample is a small share of the rows.
+
+class Rule(NamedTuple):
+    """The numbers by which settings are chosen.
+
+    They were set on held-out training rows of twelve data sets by ``benchmarks.settings_rule``, which also shows what
+    they give on a data set that had no part in setting them.
+    """
+
+    least_rows: int = 400  # With fewer training rows nothing is tried.
+    sample_share: float = 1 / 16  # Share of the rows on which a trial is trained, between these numbers of rows:
+    sample_least: int = 500
+    sample_most: int = 20_000
+    measured_least: int = 3000  # Trials are measured on as many other rows as the sample has, between these numbers:
+    measured_most: int = 10_000
+    most_cost: float = 2.5  # A tree may cost at most this many times as much as a binary tree.
+    shape_gain: float = 0.02  # A tree replaces one that costs less if it is better by this share.
+    C_factor: float = 4.0  # Factor between neighbouring trials of C.
+    C_power: float = -0.6  # The C for a sample is the C for all rows times this power of the share of the rows.
+    C_trust: float = (
+        0.75  # Weight of the trials against the published C, where the sample is a small share of the rows.
+    )
+
+
+RULE = Rule()
 
 
 class Choice(NamedTuple):
@@ -42,6 +53,19 @@ class Choice(NamedTuple):
 
     settings: dict[str, Any]  # a value for each of NAMES
     trials: list[dict[str, Any]]  # in the order in which they were made; see PLT.chosen_
+
+
+class Sizes(NamedTuple):
+    """The sizes of training data on which the cost of a tree depends."""
+
+    rows: int
+    labels: int
+    labels_per_row: float
+
+    @property
+    def rows_per_label(self) -> float:
+        """Mean number of rows of a label."""
+        return self.rows * self.labels_per_row / self.labels
 
 
 def choose(settings, X, Y, clustered: bool, entropy: int, fit, progress: Progress = silent) -> Choice:
@@ -72,103 +96,136 @@ def choose(settings, X, Y, clustered: bool, entropy: int, fit, progress: Progres
         It depends on ``entropy``, the data and the given settings only; times are written down, but decide nothing.
     """
     settings = {name: value if value == AUTO else TYPES[name](value) for name, value in settings.items()}
-    if AUTO not in settings.values():
-        return Choice(settings, [])
     n_rows, n_labels = Y.shape
-    shapes = possible_shapes(settings, n_labels, Y.nnz / n_rows, clustered)
-    only_shape_is_open = settings["loss"] != AUTO and settings["C"] != AUTO
-    if n_rows < LEAST_ROWS:
-        return Choice(published_settings(settings), [])
-    if len(shapes) == 1 and only_shape_is_open:
-        return Choice(settings | shapes[0], [])
+    shapes = possible_shapes(settings, Sizes(n_rows, n_labels, Y.nnz / n_rows), clustered)
+    untried = Choice(published_settings(settings | (shapes[0] if len(shapes) == 1 else {})), [])
+    nothing_is_open = len(shapes) == 1 and AUTO not in (settings["loss"], settings["C"])
+    if nothing_is_open or n_rows < RULE.least_rows:
+        return untried
     trials = Trials(X, Y, entropy, fit, progress, most=len(shapes) + 2)
     if trials.impossible:
-        return Choice(published_settings(settings), [])
+        return untried
+    chosen = decide(settings, shapes, trials)
+    progress(CHOOSING, 1.0, f"{len(trials.made)} trials")
+    return Choice(chosen, trials.made)
+
+
+def decide(settings: dict, shapes: list[dict], trials, rule: Rule = RULE) -> dict:
+    """Choose among the shapes of a tree by trials, then the loss and C.
+
+    Parameters
+    ----------
+    settings : dict
+        A value or "auto" for each of ``NAMES``.
+    shapes : list of dict
+        See :func:`possible_shapes`.
+    trials : Trials
+        Or anything with its ``run``, ``share`` and ``measured``.
+    rule : Rule, optional
+
+    Returns
+    -------
+    dict
+        A value for each of ``NAMES``.
+    """
     loss = "squared_hinge" if settings["loss"] == AUTO else settings["loss"]
-    C = trials.on_sample(PUBLISHED_C[loss]) if settings["C"] == AUTO else settings["C"]
+    C = settings["C"]
+    if C == AUTO:  # the C that has on the sample about the effect that the published C has on all rows
+        C = PUBLISHED_C[loss] * trials.share**rule.C_power
     first = [trials.run(shape | {"loss": loss, "C": C}) for shape in shapes]
-    best = max(first[1:], key=lambda trial: trial["score"], default=first[0])
-    if best["score"] < first[0]["score"] * (1 + WIDE_GAIN) or not trials.differ(first[0], best):
-        best = first[0]
+    best = first[0]
+    for trial in first[1:]:
+        if trial["score"] > best["score"] * (1 + rule.shape_gain) and _differ(trial, best, trials.measured):
+            best = trial
     shape = {name: best[name] for name in BINARY}
     if settings["C"] == AUTO:
-        C = trials.on_all_rows(_best_C(trials, best), loss)
+        # The best C of a sample is only roughly the best of all rows, even after it is scaled. So the result lies, on a
+        # logarithmic scale, between the published C and the scaled one.
+        weight = rule.C_trust + (1 - rule.C_trust) * trials.share
+        C = float(f"{PUBLISHED_C[loss] * (_best_C(trials, best, rule.C_factor) / C) ** weight:.3g}")
     elif settings["loss"] == AUTO:
         other = trials.run(shape | {"loss": "logistic", "C": C})
         loss = "logistic" if other["score"] > best["score"] else loss
-    progress(CHOOSING, 1.0, f"{len(trials.made)} trials")
-    return Choice(shape | {"loss": loss, "C": C}, trials.made)
+    return shape | {"loss": loss, "C": C}
 
 
-def possible_shapes(settings: dict, n_labels: int, labels_per_row: float, clustered: bool = True) -> list[dict]:
+def possible_shapes(settings: dict, data: Sizes, clustered: bool = True, rule: Rule = RULE) -> list[dict]:
     """Return the shapes of a tree, as ``arity`` and ``max_leaf_labels``, that are worth a trial.
 
     The fewer levels a tree has, the fewer factors a label's probability has, and the more precise are the predictions;
     but nodes with many children take longer to train. So this returns a tree of one level where that is affordable.
-    Otherwise it returns a binary tree whose last nodes have as many labels as is affordable, and a tree of the fewest
-    levels that is affordable with nodes of about equally many children, or with the given ``max_leaf_labels``.
+    Otherwise it returns the usual binary tree, one whose last nodes have as many labels as is affordable, and a tree of
+    the fewest levels that is affordable with nodes of about equally many children.
 
     Parameters
     ----------
     settings : dict
         ``arity`` and ``max_leaf_labels``, each a number or "auto".
-    n_labels : int
-    labels_per_row : float
+    data : Sizes
     clustered : bool
         Whether the tree is built by clustering; shapes of other trees are not tried.
+    rule : Rule, optional
 
     Returns
     -------
     list of dict
-        At least one; the first is the one to use if nothing can be tried.
+        At least one, by rising cost.
     """
     arity, leaf = settings["arity"], settings["max_leaf_labels"]
     if not clustered:
         return [{name: BINARY[name] if settings[name] == AUTO else settings[name] for name in BINARY}]
     if arity != AUTO and leaf != AUTO:
         return [{"arity": arity, "max_leaf_labels": leaf}]
+    n_labels = data.labels
 
-    def cost(arity, leaf):
-        """Return the relative cost of training; see :func:`relative_cost`."""
-        return relative_cost(n_labels, labels_per_row, arity, leaf)
+    def affordable(arity, leaf):
+        """Return whether a tree of this shape costs little enough."""
+        return relative_cost(data, arity, leaf) <= rule.most_cost
 
-    binary = cost(*BINARY.values())
     if leaf == AUTO:
         top = 2 if arity == AUTO else arity
-        if n_labels <= FEW_LABELS or cost(top, n_labels) <= FLAT_COST * binary:
+        if n_labels <= FEW_LABELS or affordable(top, n_labels):
             return [{"arity": top, "max_leaf_labels": n_labels}]
         leaf = BINARY["max_leaf_labels"]
-        while 2 * leaf < n_labels and cost(top, 2 * leaf) <= WIDE_COST * binary:
+        while 2 * leaf < n_labels and affordable(top, 2 * leaf):
             leaf *= 2
         if arity != AUTO:
             return [{"arity": arity, "max_leaf_labels": leaf}]
     shapes = [{"arity": 2, "max_leaf_labels": leaf}]
-    if leaf >= n_labels:
-        return shapes
+    if settings["max_leaf_labels"] == AUTO and leaf > BINARY["max_leaf_labels"]:
+        shapes.append(BINARY)
     for levels in range(2, 1 + math.ceil(math.log2(n_labels))):
         arity = 2 ** int(math.log2(n_labels) / levels)
         last = -(-n_labels // arity ** (levels - 1)) if settings["max_leaf_labels"] == AUTO else leaf
-        if arity > 2 and cost(arity, last) <= WIDE_COST * binary:
-            return [*shapes, {"arity": arity, "max_leaf_labels": last}]
-    return shapes
+        if arity > 2 and affordable(arity, last):
+            shapes.append({"arity": arity, "max_leaf_labels": last})
+            break
+    return sorted(shapes, key=lambda shape: relative_cost(data, *shape.values()))
 
 
-def relative_cost(n_labels: int, labels_per_row: float, arity: int, max_leaf_labels: int) -> float:
+def relative_cost(data: Sizes, arity: int, max_leaf_labels: int) -> float:
+    """Return about how many times as long a balanced tree takes to train as a binary one with 100 labels in last nodes.
+
+    Time is about in proportion to the vectors of margins that a row needs in one pass over all levels. But nodes of few
+    rows per label need fewer passes: most rows have none of the labels, and converge at once. So a difference in
+    vectors counts by r / (r + 5), where r is the number of rows per label; 5 was fitted to the seconds of
+    ``benchmarks.settings_rule``.
+    """
+    ratio = vectors(data, arity, max_leaf_labels) / vectors(data, *BINARY.values())
+    return 1.0 + (ratio - 1.0) * data.rows_per_label / (data.rows_per_label + 5.0)
+
+
+def vectors(data: Sizes, arity: int, max_leaf_labels: int) -> float:
     """Return how many vectors of margins a training row needs in one pass over all levels of a balanced tree.
 
     The margins of 16 siblings are one vector. A row needs those of a node's children if it has a label under the node;
     how many nodes of a level that is, is estimated as if labels were drawn independently.
-
-    Returns
-    -------
-    float
-        Training time is about in proportion to it, among trees for the same rows.
     """
     nodes, total = 1, 0.0
-    while n_labels / nodes > max(max_leaf_labels, arity):
-        total += _reached(nodes, labels_per_row) * max(1.0, arity / LANES)
+    while data.labels / nodes > max(max_leaf_labels, arity):
+        total += _reached(nodes, data.labels_per_row) * max(1.0, arity / LANES)
         nodes *= arity
-    return total + _reached(nodes, labels_per_row) * max(1.0, n_labels / nodes / LANES)
+    return total + _reached(nodes, data.labels_per_row) * max(1.0, data.labels / nodes / LANES)
 
 
 def _reached(nodes, labels_per_row):
@@ -177,28 +234,40 @@ def _reached(nodes, labels_per_row):
 
 
 def published_settings(settings: dict) -> dict:
-    """Return settings with published values in place of "auto"."""
-    loss = "logistic" if settings["loss"] == AUTO else settings["loss"]
+    """Return settings with values in place of "auto" that are used where nothing is tried."""
+    loss = "squared_hinge" if settings["loss"] == AUTO else settings["loss"]
     published = BINARY | {"loss": loss, "C": PUBLISHED_C[loss]}
     return {name: published[name] if settings[name] == AUTO else settings[name] for name in NAMES}
 
 
-def _best_C(trials, middle) -> float:
+def _differ(one: dict, other: dict, n_rows: int) -> bool:
+    """Return whether the numbers of right labels among the first five differ by more than one standard error."""
+    hits = [trial[f"P@{KS[-1]}"] * KS[-1] * n_rows for trial in (one, other)]
+    return abs(hits[0] - hits[1]) > math.sqrt(sum(hits))
+
+
+def _best_C(trials, middle, factor) -> float:
     """Return the best C on the sample: the top of a parabola through three trials, or the end that is nearest to it.
 
     The first two values are that of ``middle`` and a smaller one; the third lies beyond the better of the two. If the
     parabola has no top, it is the C of the best trial; among equally good ones that of ``middle``.
     """
-    line = [trials.run(middle | {"C": middle["C"] / C_FACTOR}), middle]
+    line = [trials.run(middle | {"C": middle["C"] / factor}), middle]
     if line[0]["score"] > line[1]["score"]:
-        line.insert(0, trials.run(middle | {"C": middle["C"] / C_FACTOR**2}))
+        line.insert(0, trials.run(middle | {"C": middle["C"] / factor**2}))
     else:
-        line.append(trials.run(middle | {"C": middle["C"] * C_FACTOR}))
+        line.append(trials.run(middle | {"C": middle["C"] * factor}))
     low, top, high = (trial["score"] for trial in line)
     curvature = low - 2 * top + high
     if not curvature < 0:
         return max(line, key=lambda trial: (trial["score"], trial is middle))["C"]
-    return line[1]["C"] * C_FACTOR ** float(np.clip(0.5 * (low - high) / curvature, -1.0, 1.0))
+    return line[1]["C"] * factor ** float(np.clip(0.5 * (low - high) / curvature, -1.0, 1.0))
+
+
+def sizes_of_trials(n_rows: int, rule: Rule = RULE) -> tuple[int, int]:
+    """Return on how many of the rows trials are trained, and on how many others they are measured."""
+    size = int(min(max(rule.sample_least, n_rows * rule.sample_share), n_rows // 2, rule.sample_most))
+    return size, min(max(rule.measured_least, size), rule.measured_most, n_rows - size)
 
 
 class Trials:
@@ -210,16 +279,26 @@ class Trials:
         See :func:`choose`.
     most : int
         Largest number of trials, for the reported progress.
+    rule : Rule, optional
+
+    Attributes
+    ----------
+    share : float
+        Share of the rows that are in the sample.
+    measured : int
+        Number of the rows on which trials are measured.
+    made : list of dict
+        What :meth:`run` has returned, in this order.
     """
 
-    def __init__(self, X, Y, entropy, fit, progress, most):
+    def __init__(self, X, Y, entropy, fit, progress, most, rule: Rule = RULE):
         n_rows = X.shape[0]
-        size = int(min(max(SAMPLE_LEAST, n_rows * SAMPLE_SHARE), n_rows // 2, SAMPLE_MOST))
+        size, measured = sizes_of_trials(n_rows, rule)
         order = np.random.default_rng([entropy, len(NAMES)]).permutation(n_rows)
-        trained, measured = np.sort(order[:size]), np.sort(order[size : size + min(2 * size, MEASURED_MOST)])
-        self.rows = TrainingRows.of(X[trained], Y[trained])
-        self.X_measured, self.Y_measured = X[measured], Y[measured]
-        self.share = size / n_rows
+        sample, others = np.sort(order[:size]), np.sort(order[size : size + measured])
+        self.rows = TrainingRows.of(X[sample], Y[sample])
+        self.X_measured, self.Y_measured = X[others], Y[others]
+        self.share, self.measured = size / n_rows, measured
         self.fit, self.progress, self.most = fit, progress, most
         self.trees, self.made = {}, []
 
@@ -227,24 +306,6 @@ class Trials:
     def impossible(self) -> bool:
         """Whether the sample, or the rows to measure on, have no labels."""
         return self.rows.Y.nnz == 0 or self.Y_measured.nnz == 0
-
-    def on_sample(self, C: float) -> float:
-        """Return the C that has on the sample about the effect that ``C`` has on all rows."""
-        return C * self.share**C_POWER
-
-    def on_all_rows(self, C: float, loss: str) -> float:
-        """Return the C for all rows, when ``C`` is the best on the sample.
-
-        The best C of a sample is only roughly the best of all rows, even after it was scaled. So the result lies, on a
-        logarithmic scale, between the published C and the scaled one: halfway for a small sample.
-        """
-        weight = C_TRUST + (1 - C_TRUST) * self.share
-        return float(f"{PUBLISHED_C[loss] * (C / self.on_sample(PUBLISHED_C[loss])) ** weight:.3g}")
-
-    def differ(self, one: dict, other: dict) -> bool:
-        """Return whether the numbers of right labels among the first five differ by more than one standard error."""
-        hits = [trial[f"P@{KS[-1]}"] * KS[-1] * self.Y_measured.shape[0] for trial in (one, other)]
-        return abs(hits[0] - hits[1]) > math.sqrt(sum(hits))
 
     def run(self, settings: dict) -> dict:
         """Train and measure a tree.
@@ -274,7 +335,7 @@ class Trials:
         try:
             model = self.fit(self.rows, settings, self.trees.get(shape), report)
             self.trees[shape] = model.trees_[0]
-            precision = _precision(self.Y_measured, model.predict_topk(self.X_measured, max(KS)).labels)
+            precision = precision_of(self.Y_measured, model.predict_topk(self.X_measured, max(KS)).labels)
         except FloatingPointError:  # C is too large for these rows
             precision = [0.0] * len(KS)
         measures = {f"P@{k}": value for k, value in zip(KS, precision)}
@@ -287,7 +348,7 @@ class Trials:
         return trial
 
 
-def _precision(Y, labels) -> list[float]:
+def precision_of(Y, labels) -> list[float]:
     """Return P@k for each of ``KS``; ``labels`` (n, k) has -1 where there is none."""
     n_labels = np.int64(Y.shape[1])
     true = np.repeat(np.arange(Y.shape[0], dtype=np.int64) * n_labels, np.diff(Y.indptr)) + Y.indices

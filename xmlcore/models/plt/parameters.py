@@ -17,7 +17,7 @@ PARAMETERS = (
         "auto",
         options=("auto", "logistic", "squared_hinge"),
         details="squared_hinge converges slowly with a C of 10 and more. With fewer than 400 training rows nothing is "
-        "tried: a binary tree is trained with the logistic loss and C = 10.",
+        "tried: the squared hinge is used.",
     ),
     Parameter(
         "C",

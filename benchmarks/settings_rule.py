@@ -1,0 +1,323 @@
+"""Set the numbers of the rule by which `PLT()` chooses its settings, on training rows alone, and say what it is worth.
+
+    python -m benchmarks.settings_rule FOLDER [--data bibtex delicious ...] [--splits 3]
+    python -m benchmarks.settings_rule --again      # rules are compared once more, on the figures of the last time
+
+FOLDER is that of `benchmarks.compare`; test files are not opened. In each split a random fifth of the training rows is
+held out. On the other rows, and on samples of them, a tree of each shape that some rule could try is trained with each
+C of a grid. Then every rule of a grid is played on these figures: its trials read the figures of the sample, between
+two C of the grid by a straight line, and its result reads those of the held-out fifth.
+
+Of the rules whose training, trials included, takes on average at most 2.5 times as long as that of a binary tree with
+C = 1, those are best whose precision, on average over the data sets, is within 0.05 % of the greatest; of them, the
+quickest is taken. What it gives on a data set that had no part in the choice is found by leaving out each data set in
+turn, and its parts with it: "aloi/500" is the part of aloi with its 500 most frequent labels, for which a tree of one
+level costs more than the rule may allow. Writes results/settings_rule.json and .md.
+"""
+
+import argparse
+import json
+import math
+import time
+from datetime import UTC, datetime
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse as sp
+
+from benchmarks import compare
+from benchmarks.library import files, tables
+from xmlcore import PLT
+from xmlcore.datasets import read_matrix
+from xmlcore.models.plt.choosing import (
+    BINARY,
+    KS,
+    NAMES,
+    RULE,
+    Sizes,
+    decide,
+    possible_shapes,
+    precision_of,
+    sizes_of_trials,
+)
+from xmlcore.parameters import AUTO
+
+FIGURES = files.RESULTS / "settings_rule.json"
+REPORT = files.RESULTS / "settings_rule.md"
+DATA = (
+    "scene", "yeast", "20ng", "ohsumed", "corel5k", "bibtex", "eurlex4k-dev", "tmc2007-500", "delicious", "aloi",
+    "wordnet-class", "wordnet-hyper", "aloi/500", "wordnet-class/500", "wordnet-hyper/500",
+)  # fmt: skip
+LARGE = ("delicious", "aloi", "wordnet-class", "wordnet-hyper")  # of these and their parts one split is measured
+HELD_OUT = 0.2
+ON_ALL = tuple(2.0**power for power in range(-4, 4))  # values of C for all rows that are not held out
+ON_SAMPLE = tuple(2.0**power for power in range(-4, 6))
+LONGEST = 2.5  # times the training time of a binary tree; of other libraries, the fastest takes about three times
+TOLERANCE = 0.0005  # a share of the precision: of rules that are so close to the best, the quickest is taken
+GRID = {  # the numbers of the rule that are compared; the others are as in RULE
+    "sample_least": (500, 1500),
+    "most_cost": (1.5, 2.0, 2.5, 3.0),
+    "shape_gain": (0.0, 0.01, 0.02),
+    "C_power": (-0.6, -0.4, -0.2, 0.0),
+    "C_trust": (0.5, 0.75, 1.0),
+}
+EVERY_AUTO = dict.fromkeys(NAMES, AUTO)
+
+
+def rules():
+    """Return every rule of the grid."""
+    return [RULE._replace(**dict(zip(GRID, values))) for values in product(*GRID.values())]
+
+
+# Measuring ------------------------------------------------------------------------------------------------------------
+
+
+def read(folder, name):
+    """Return the training rows of a data set or of a part of it: X and Y."""
+    name, _, n_labels = name.partition("/")
+    X, Y, _, _ = read_matrix(folder / name / "train.txt.gz")
+    if n_labels:
+        counts = np.bincount(Y.indices, minlength=Y.shape[1])
+        Y = sp.csr_array(Y[:, np.sort(np.argsort(-counts, kind="stable")[: int(n_labels)])])
+        rows = np.flatnonzero(np.diff(Y.indptr))
+        X, Y = X[rows], Y[rows]
+    return X, Y
+
+
+def measure(X, Y, split) -> dict:
+    """Train every tree that a rule could train on one split of the training rows; return what was measured.
+
+    Returns
+    -------
+    dict
+        "rows", "labels", "labels_per_row" of the part that is not held out, and "trees", a list of dicts: "arity",
+        "max_leaf_labels", "sample" (number of rows, or None for all), "C", "P" (P@1, P@3, P@5 in [0, 1]), "fit_s" and
+        "predict_s" (processor seconds of one thread).
+    """
+    n_rows = X.shape[0]
+    order = np.random.default_rng([17, split]).permutation(n_rows)
+    held_out, rest = np.sort(order[: n_rows // 5]), np.sort(order[n_rows // 5 :])
+    X_held_out, Y_held_out, X, Y = X[held_out], Y[held_out], X[rest], Y[rest]
+    n_rows = X.shape[0]
+    order = np.random.default_rng([18, split]).permutation(n_rows)
+    parts = [(None, ON_ALL, X, Y, X_held_out, Y_held_out)]
+    for size, n_others in sorted({sizes_of_trials(n_rows, rule) for rule in rules()}):
+        sample, others = np.sort(order[:size]), np.sort(order[size : size + n_others])
+        parts.append((size, ON_SAMPLE, X[sample], Y[sample], X[others], Y[others]))
+    sizes, shapes = Sizes(n_rows, Y.shape[1], Y.nnz / n_rows), {}
+    for rule in rules():
+        for shape in [BINARY, *possible_shapes(EVERY_AUTO, sizes, rule=rule)]:
+            shape = shape | {"max_leaf_labels": min(shape["max_leaf_labels"], Y.shape[1])}
+            shapes[tuple(shape.values())] = shape
+    trees = []
+    for shape in shapes.values():
+        for size, grid, *data in parts:
+            for row in train(shape, grid, data, split):
+                trees.append(shape | {"sample": size} | row)
+    return sizes._asdict() | {"trees": trees}
+
+
+def train(shape, grid, data, seed):
+    """Train one shape with each C of a grid; yield what was measured, by rising C."""
+    X, Y, X_other, Y_other = data
+    given = shape
+    PLT(C=1.0, loss="squared_hinge", n_jobs=1, **shape).fit(X[:500], Y[:500]).predict_topk(X_other[:50])  # compiles
+    for C in grid:
+        start = time.process_time()
+        model = PLT(C=C, loss="squared_hinge", n_jobs=1, random_state=seed, **given).fit(X, Y)
+        trained = time.process_time()
+        labels = model.predict_topk(X_other, max(KS)).labels
+        done = time.process_time()
+        given = {"tree": model.trees_[0]}  # the labels are clustered once
+        precision = [round(value, 5) for value in precision_of(Y_other, labels)]
+        yield {"C": C, "P": precision, "fit_s": round(trained - start, 4), "predict_s": round(done - trained, 4)}
+
+
+# Playing a rule on what was measured ----------------------------------------------------------------------------------
+
+
+class Split:
+    """What was measured on one split of a data set, between two values of C by a straight line over log C."""
+
+    def __init__(self, measured):
+        self.sizes = Sizes(*(measured[name] for name in Sizes._fields))
+        self.lines = {}
+        for tree in measured["trees"]:
+            key = tree["arity"], tree["max_leaf_labels"], tree["sample"]
+            self.lines.setdefault(key, []).append([math.log(tree["C"]), *tree["P"], tree["fit_s"], tree["predict_s"]])
+        self.lines = {key: np.array(sorted(lines)).T for key, lines in self.lines.items()}
+        self.best = np.max([lines[1:4].max(axis=1) for key, lines in self.lines.items() if key[2] is None], axis=0)
+        self.binary = self.at(BINARY, None, 1.0)
+
+    def at(self, shape, sample, C):
+        """Return P@1, P@3, P@5 (ndarray), seconds of training and seconds of prediction of a tree."""
+        log_C, *columns = self.lines[shape["arity"], min(shape["max_leaf_labels"], self.sizes.labels), sample]
+        values = [np.interp(math.log(C), log_C, column) for column in columns]
+        return np.array(values[:3]), values[3], values[4]
+
+
+class RecordedTrials:
+    """Trials that read what was measured on a sample; see :class:`xmlcore.models.plt.choosing.Trials`."""
+
+    def __init__(self, split, rule):
+        self.split = split
+        self.size, self.measured = sizes_of_trials(split.sizes.rows, rule)
+        self.share = self.size / split.sizes.rows
+        self.seconds, self.reference = 0.0, None
+
+    def run(self, settings):
+        """Return the settings of a trial and what was measured."""
+        P, fit_s, predict_s = self.split.at(settings, self.size, settings["C"])
+        self.seconds += fit_s + predict_s
+        P = np.maximum(P, 1 / self.measured)
+        self.reference = P if self.reference is None else self.reference
+        measures = {f"P@{k}": float(value) for k, value in zip(KS, P)}
+        return {name: settings[name] for name in NAMES} | measures | {"score": float((P / self.reference).mean())}
+
+
+def play(split, rule):
+    """Let a rule choose; return P@1, P@3, P@5 on the held-out rows, all seconds, and the settings."""
+    shapes = possible_shapes(EVERY_AUTO, split.sizes, rule=rule)
+    if split.sizes.rows < rule.least_rows:
+        settings, seconds = shapes[0] | {"C": 1.0}, 0.0
+    else:
+        trials = RecordedTrials(split, rule)
+        settings = decide(EVERY_AUTO, shapes, trials, rule)
+        seconds = trials.seconds
+    P, fit_s, _ = split.at(settings, None, settings["C"])
+    return P, seconds + fit_s, settings
+
+
+def score(splits, rule):
+    """Return the mean over splits of the precision as a share of the best, and of log time as a multiple of binary."""
+    played = [(split, *play(split, rule)[:2]) for split in splits]
+    share = np.mean([(P / split.best).mean() for split, P, _ in played])
+    log_time = np.mean([math.log(seconds / split.binary[1]) for split, _, seconds in played])
+    return float(share), float(log_time)
+
+
+def best_rule(scores, names):
+    """Return the position of the best rule over some data sets; ``scores[name][i]`` is what :func:`score` returns."""
+    mean = [np.mean([scores[name][i] for name in names], axis=0) for i in range(len(next(iter(scores.values()))))]
+    allowed = [i for i, (_, log_time) in enumerate(mean) if log_time <= math.log(LONGEST)] or range(len(mean))
+    enough = max(mean[i][0] for i in allowed) - TOLERANCE
+    return min((i for i in allowed if mean[i][0] >= enough), key=lambda i: mean[i][1])
+
+
+def without(scores, name):
+    """Return the position of the rule that is best over all data sets but one and its parts."""
+    return best_rule(scores, [other for other in scores if other.partition("/")[0] != name.partition("/")[0]])
+
+
+# Report ---------------------------------------------------------------------------------------------------------------
+
+
+def numbers_of(rule):
+    """Return the numbers of a rule that are compared, as text."""
+    return ", ".join(f"{name} {getattr(rule, name):g}" for name in GRID)
+
+
+def gain(splits, rule):
+    """Return P@1, P@3, P@5 minus those of the binary tree, and minus the best, in points, and time over binary's."""
+    rows = []
+    for split in splits:
+        P, seconds, _ = play(split, rule)
+        rows.append([*100 * (P - split.binary[0]), *100 * (P - split.best), math.log(seconds / split.binary[1])])
+    mean = np.mean(rows, axis=0)
+    return mean[:3], mean[3:6], math.exp(mean[6])
+
+
+def report(results):
+    """Return the report as Markdown, and the best rule."""
+    splits = {name: [Split(one) for one in measured] for name, measured in results["data"].items()}
+    grid = rules()
+    scores = {name: [score(measured, rule) for rule in grid] for name, measured in splits.items()}
+    names = list(splits)
+    best = grid[best_rule(scores, names)]
+    lines, means = [], {"without": [], "all": [], "now": []}
+    for name in names:
+        left_out = grid[without(scores, name)]
+        found = {"without": gain(splits[name], left_out), "all": gain(splits[name], best)}
+        found["now"] = gain(splits[name], RULE)
+        for which, one in found.items():
+            means[which].append([*one[0], *one[1], math.log(one[2])])
+        changed = ", ".join(
+            f"{field} {getattr(left_out, field):g}"
+            for field in GRID
+            if getattr(left_out, field) != getattr(best, field)
+        )
+        over, below, seconds = found["without"]
+        lines.append([name, changed or "the same", tables.three(over), tables.three(below), tables.times(seconds)])
+    for which, text in (
+        ("without", "mean"),
+        ("all", "mean, with the rule of all data sets"),
+        ("now", "mean, as built in"),
+    ):
+        *values, log_time = np.mean(means[which], axis=0)
+        seconds = tables.times(math.exp(log_time))
+        lines.append([f"**{text}**", "", tables.three(values[:3]), tables.three(values[3:6]), seconds])
+    text = [
+        "# The rule by which PLT() chooses its settings",
+        "",
+        f"Measured {results['date']} on training rows alone, `python -m benchmarks.settings_rule`: a fifth of them is "
+        f"held out, in up to {results['splits']} random splits (one for {', '.join(LARGE)}).",
+        "",
+        f"Best over all {len(names)} data sets among {len(grid)} rules: {numbers_of(best)}. Built in: "
+        f"{numbers_of(RULE)}.",
+        "",
+        "Each line has what the rule gives that is best over the *other* data sets: P@1 / P@3 / P@5 in points, on the "
+        "held-out rows, minus those of a binary tree with 100 labels under a last node and C = 1 (Parabel), and minus "
+        "the best of every tree that was trained (each measure's own best). Time is that of training, trials "
+        "included, as a multiple of the binary tree's: processor seconds of one thread.",
+        "",
+        tables.table(
+            ["data", "numbers that differ without it", "minus binary tree", "minus best", "time"], lines, left=2
+        ),
+    ]
+    return "\n".join(text) + "\n", best
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.settings_rule",
+        description=__doc__.split("\n\n")[0],
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
+    parser.add_argument("folder", type=Path, nargs="?", help="data sets: NAME/train.txt.gz")
+    parser.add_argument("--again", action="store_true", help="measure nothing: read results/settings_rule.json")
+    parser.add_argument("--data", nargs="+", default=list(DATA), help="names of data sets; the others stay as they are")
+    parser.add_argument("--splits", type=int, default=3)
+    options = parser.parse_args()
+    if (options.folder is None) != options.again:
+        parser.error("name the FOLDER with the data sets, or --again")
+    results = files.read_json(FIGURES) or {"data": {}}
+    for name in [] if options.again else options.data:
+        X, Y = read(options.folder, name)
+        splits = range(1 if name.partition("/")[0] in LARGE else options.splits)
+        results["data"][name] = [measure(X, Y, split) for split in splits]
+        results |= {"date": datetime.now(UTC).strftime("%Y-%m-%d"), "splits": options.splits}
+        write(results)
+        compare.say(f"{name}: measured")
+    text, best = report(results)
+    files.write(REPORT, text)
+    print(text)
+
+
+def write(results):
+    """Write the figures, with a line for each tree."""
+    order = [name for name in DATA if name in results["data"]] + [name for name in results["data"] if name not in DATA]
+    blocks = []
+    for name in order:
+        splits = []
+        for one in results["data"][name]:
+            trees = ",\n   ".join(map(json.dumps, one["trees"]))
+            rest = json.dumps({key: value for key, value in one.items() if key != "trees"})[1:-1]
+            splits.append(f'  {{{rest}, "trees": [\n   {trees}\n  ]}}')
+        blocks.append(f"  {json.dumps(name)}: [\n" + ",\n".join(splits) + "\n  ]")
+    rest = json.dumps({key: value for key, value in results.items() if key != "data"})[1:-1]
+    files.write(FIGURES, f'{{{rest}, "data": {{\n' + ",\n".join(blocks) + "\n}}\n")
+
+
+if __name__ == "__main__":
+    main()
