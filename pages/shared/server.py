@@ -6,18 +6,22 @@ added, and removed when their job is over).
 
 import contextlib
 import functools
+import gc
+import importlib
 import json
 import threading
 import webbrowser
 
 import streamlit as st
 
+from pages.shared import workspace
 from xmlcore import datasets, experiment, jobs, store
 from xmlcore.models.ldsm import frames as tree_frames
 from xmlcore.store import cache_root
 
 WARM_UP = "warm-up"
 SERVER = "server"  # owner of jobs that belong to no workspace
+FIRST_VISIT = "first visit"  # owner of the job that makes the default data set before a workspace asks for it
 _values = []  # all functions made by shared
 
 
@@ -50,7 +54,11 @@ def shared(max_entries: int, show_spinner: bool | str = False):
 
 @contextlib.asynccontextmanager
 async def lifespan(app):
-    """Open the user's browser when the server starts, unless Streamlit's option ``server.headless`` is set."""
+    """Get ready for the first page when the server starts, and open the user's browser.
+
+    The browser is not opened when Streamlit's option ``server.headless`` is set.
+    """
+    threading.Thread(target=get_ready, name="xmlcore-get-ready", daemon=True).start()
     if not st.get_option("server.headless"):
         # A thread, since some browsers return only when they are closed; later, when the server answers.
         opening = threading.Timer(0.5, webbrowser.open, [_address()])
@@ -71,6 +79,21 @@ def _address() -> str:
     return f"http{secure}://{host}:{st.get_option('server.port')}/{st.get_option('server.baseUrlPath').strip('/')}"
 
 
+def get_ready() -> None:
+    """Do before the first visit what its page needs: start making the default data set, and import what draws it."""
+    queue()
+    for name in ("pandas", "xmlcore.figures"):  # what pages import that takes long
+        importlib.import_module(name)
+    # Streamlit collects garbage after each run of a page's script. That takes a tenth of a second, in which no other
+    # page is answered, unless it leaves out what has been imported, which is never garbage.
+    gc.freeze()
+
+
+def default_dataset() -> experiment.Task:
+    """Return the task that makes the data set of a new workspace."""
+    return experiment.task("prepare", {}, {"name": workspace.DEFAULT_DATASET})
+
+
 def forget() -> None:
     """Forget all values of functions made by :func:`shared`: a result that they were made from has been replaced."""
     for kept in _values:
@@ -78,7 +101,10 @@ def forget() -> None:
 
 
 def queue() -> jobs.Queue:
-    """Return the one job queue of this process. The first call starts compiling kernels in the background."""
+    """Return the one job queue of this process.
+
+    The first call starts making the default data set, if it is not kept, and compiling kernels, in the background.
+    """
     return _queue(str(cache_root()))
 
 
@@ -94,8 +120,11 @@ def job_records() -> dict:
 
 @st.cache_resource(show_spinner=False)
 def _queue(root: str) -> jobs.Queue:
-    """Return the job queue of a cache folder; the first call makes it and starts compiling kernels."""
+    """Return the job queue of a cache folder; the first call makes it and starts what every user needs."""
     made = jobs.Queue()
+    task = default_dataset()
+    if not task.exists():  # first in the queue: the first page needs the data set, and no kernel
+        experiment.submit(made, task, owner=FIRST_VISIT)
     made.submit(experiment.warm_up, title="Compiling kernels", owner=SERVER, key=WARM_UP)
     return made
 

@@ -251,7 +251,7 @@ def dataset_name(fingerprint: str) -> str | None:
 
 
 def prepare(name: str) -> None:
-    """Have a worker make (or find) a data set of the catalog, which is put in use when it is ready."""
+    """Put a data set of the catalog in use, or have a worker make it; it is then put in use when it is ready."""
     if any(r["kind"] == "prepare" and r["params"]["name"] == name for r in workspace.get("jobs")):
         return
     try:
@@ -260,8 +260,12 @@ def prepare(name: str) -> None:
         workspace.update(wanted=None)
         workspace.notify(str(error))
         return
+    record = {**task.to_record(), "key": task.key, "fingerprint": "", "title": task.title}
+    if task.exists():
+        _list_result(record, task.key)
+        return
     job = experiment.submit(server.queue(), task, owner=workspace.token())
-    jobs.remember({"id": job.id, **task.to_record(), "key": task.key, "fingerprint": "", "title": task.title})
+    jobs.remember({"id": job.id, **record})
 
 
 def train_task(fingerprint: str, model: str, params: dict | None, k: int):

@@ -1,5 +1,6 @@
 """The data set that is made on the user's machine from the documentation of libraries."""
 
+import inspect
 import json
 import os
 import subprocess
@@ -52,7 +53,53 @@ def test_docstrings_without_the_section_make_no_row():
     assert api_docs.split_docstring("Do.\n\nReturns\n-------\nx : int") is None
     assert api_docs.split_docstring("Do.\n\nOther Parameters\n----------------\nx : int") is None
     assert api_docs.split_docstring("Parameters : x") is None
+    assert api_docs.split_docstring("----------\nParameters") is None
+    assert api_docs.split_docstring("Do.\n\n    Indented\n\n  Parameters\n  --\n  x : int") is None
     assert api_docs.split_docstring("") is None
+
+
+def test_a_section_ends_at_the_next_line_that_is_underlined():
+    section = "Parameters\n==========\nx : int\n\n---\ny : int\n\n Notes\n -----\nz : int\n\nNotes\n---- -\n"
+    assert api_docs.split_docstring(f"Do.\n\n{section}Returns\n---\nw") == (
+        "Do.\n\nReturns\n---\nw",
+        ["x", "y", "z", "Notes"],
+    )
+
+
+@pytest.mark.parametrize("package", ["numpy", "scipy.stats", "pandas", "sklearn.base", "decimal", "enum"])
+def test_methods_of_classes_are_those_that_getattr_static_finds(package):
+    looked_at = 0
+    for _, cls in inspect.getmembers(pytest.importorskip(package), inspect.isclass):
+        wanted = []
+        for name in filter(api_docs._public, sorted(set(dir(cls)))):
+            member = inspect.getattr_static(cls, name, None)
+            if isinstance(member, (staticmethod, classmethod)):
+                member = member.__func__
+            elif not callable(member) and callable(getattr(member, "fn", None)):
+                member = member.fn
+            if inspect.isfunction(member) or inspect.ismethoddescriptor(member) and callable(member):
+                wanted.append((name, member))
+        found = list(api_docs._methods(cls))
+        assert [name for name, _ in found] == [name for name, _ in wanted]
+        assert all(one is other for (_, one), (_, other) in zip(found, wanted, strict=True)), cls
+        looked_at += len(found)
+    assert looked_at > 20
+
+
+def test_words_are_weighted_as_the_vectorizer_does():
+    pytest.importorskip("sklearn")
+    rows = [
+        {"name": "pack.fit_all", "text": "Fits ALL of x2 to y, naïve."},
+        {"name": "pack.fit", "text": "Fits of y2 all."},
+        {"name": "other.one", "text": ""},
+    ]
+    X, words = api_docs.count_words(rows)
+    assert words == ["all", "fit", "fits", "of", "pack"]
+    counts = np.array([[2, 1, 1, 1, 1], [1, 1, 1, 1, 1], [0, 0, 0, 0, 0]])
+    weights = counts * (np.log(4 / 3) + 1)
+    lengths = np.maximum(np.sqrt((weights**2).sum(axis=1, keepdims=True)), 1e-9)
+    assert X.dtype == np.float32
+    np.testing.assert_allclose(X.toarray(), weights / lengths, rtol=1e-6)
 
 
 def write_package(folder):
@@ -152,9 +199,9 @@ def test_api_docs_leaves_this_process_as_it_was():
         "import sys\n"
         "from xmlcore.datasets import api_docs\n"
         "before = set(sys.modules)\n"
-        "rows, failed = api_docs._scan_in_process(lambda *facts: None)\n"
+        "made = api_docs.build(lambda *facts: None)\n"
         "new = set(sys.modules) - before\n"
-        "print(len(rows) > 3000, {name for name in new if name.startswith(('sklearn', 'pandas'))})"
+        "print(made.n_train > 3000, {name for name in new if name.startswith(('sklearn', 'pandas'))})"
     )
     path = json.dumps(sys.path)
     done = subprocess.run(

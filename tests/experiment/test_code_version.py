@@ -164,3 +164,28 @@ def test_a_changed_help_text_of_a_model_changes_nothing(tmp_path):
     assert hash_of(copy) == hash_of(PACKAGE)
     (copy / "parameters.py").write_text(text.replace("2**32 - 1", "2**31 - 1"), encoding="utf-8")
     assert hash_of(copy) != hash_of(PACKAGE)
+
+
+def test_the_hash_is_kept_for_a_state_of_the_files(package, monkeypatch):
+    calls = []
+    monkeypatch.setattr(code_version, "hash_of", lambda folder: calls.append(folder) or hash_of(folder))
+    first = code_version.kept_hash_of(package)
+    assert (code_version.kept_hash_of(package), len(calls)) == (first, 1)
+    (package / "models" / "plt.py").write_text(SOURCE.replace("2 * x", "3 * x"))
+    second = code_version.kept_hash_of(package)
+    assert second != first
+    assert (code_version.kept_hash_of(package), len(calls)) == (second, 2)
+    (package / "models" / "plt.py").write_text(SOURCE)
+    assert (code_version.kept_hash_of(package), len(calls)) == (first, 2)
+
+
+def test_the_hash_is_kept_for_the_versions_of_libraries(package, monkeypatch):
+    first = code_version.kept_hash_of(package)
+    monkeypatch.setattr(code_version, "metadata", SimpleNamespace(version=lambda library: "99"))
+    assert code_version.kept_hash_of(package) != first
+
+
+def test_the_hash_is_computed_where_nothing_can_be_kept(package, monkeypatch, tmp_path):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XMLCORE_CACHE", str(tmp_path / "file"))
+    assert code_version.kept_hash_of(package) == hash_of(package)

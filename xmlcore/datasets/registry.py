@@ -33,7 +33,7 @@ _ENTRIES = {
             "api-docs",
             "Documentation of Python functions: a row per public function, class or method, its words as features, the "
             "names of its parameters as labels. About 5,000 rows, 9,500 words and 1,500 labels with a long tail.",
-            "Made on this machine from the installed numpy, scipy, scikit-learn and pandas, in 5 to 15 seconds, once; "
+            "Made on this machine from the installed numpy, scipy, scikit-learn and pandas, in a few seconds, once; "
             "nothing is downloaded.",
         ),
         "xmlcore.datasets.api_docs",

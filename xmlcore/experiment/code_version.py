@@ -1,10 +1,16 @@
 """The version of the code that made a result: a hash of the code that decides results, without texts for users."""
 
 import ast
+import contextlib
 import functools
 import hashlib
+import sys
 from importlib import metadata
 from pathlib import Path
+
+from xmlcore import store
+
+KIND = "code"  # the store's name for hashes that were computed before
 
 # Folders and files of xmlcore that decide results.
 DECIDES = (
@@ -41,7 +47,7 @@ TEXTS = frozenset(
 
 @functools.cache
 def code_version() -> str:
-    """Return a hash of the code that decides results, computed once per process.
+    """Return a hash of the code that decides results, computed once for each state of the source files.
 
     It covers the source files in :data:`DECIDES` but not those in :data:`LEFT_OUT`, without comments, docstrings and
     the layout of lines, without the texts of :class:`~xmlcore.parameters.Parameter` and of the catalog, and the
@@ -52,7 +58,26 @@ def code_version() -> str:
     str
         16 hex digits.
     """
-    return hash_of(Path(__file__).resolve().parent.parent)
+    return kept_hash_of(Path(__file__).resolve().parent.parent)
+
+
+def kept_hash_of(package: Path) -> str:
+    """Return :func:`hash_of` from the store, where it is found by a hash of the files' bytes; or compute and keep it.
+
+    Parsing all files takes half a second, which every worker would spend before it saves its first result.
+    """
+    digest = hashlib.blake2b(f"{sys.version_info[:2]} {_libraries()}".encode(), digest_size=16)
+    for name in deciding_files(package):
+        source = (package / name).read_bytes()
+        digest.update(f"{name} {len(source)}\n".encode("utf-8", "surrogatepass"))
+        digest.update(source)
+    key = digest.hexdigest()
+    with contextlib.suppress(store.StoreError, OSError):
+        return str(store.info(KIND, key)["hash"])
+    found = hash_of(package)
+    with contextlib.suppress(OSError), store.writing(KIND, key, hash=found):  # a full disk: computed again next time
+        pass
+    return found
 
 
 def hash_of(package: Path) -> str:
@@ -61,9 +86,13 @@ def hash_of(package: Path) -> str:
     for name in deciding_files(package):
         text = _meaning(ast.parse((package / name).read_bytes()))
         digest.update(f"{name} {len(text)}\n{text}".encode("utf-8", "surrogatepass"))
-    for library in LIBRARIES:
-        digest.update(f"{library} {metadata.version(library)}\n".encode())
+    digest.update(_libraries().encode())
     return digest.hexdigest()
+
+
+def _libraries() -> str:
+    """Return a line with name and version for each library that decides results."""
+    return "".join(f"{library} {metadata.version(library)}\n" for library in LIBRARIES)
 
 
 def deciding_files(package: Path) -> list[str]:

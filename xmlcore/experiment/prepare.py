@@ -1,9 +1,11 @@
 """Making data sets of the catalog, so that other tasks can read them."""
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from xmlcore import store
 from xmlcore.experiment import estimates
+from xmlcore.experiment.code_version import code_version
 from xmlcore.experiment.task import DATASETS, Estimate, Task, register
 from xmlcore.experiment.train import check_names
 from xmlcore.progress import silent
@@ -63,4 +65,8 @@ class Prepare(Task):
     def run(self, progress=silent, files=None):
         from xmlcore.datasets import prepare
 
-        return {"name": self.params["name"], "dataset": prepare(self.params["name"], progress)}
+        # Making a data set is mostly waiting, for another process or for a network. Meanwhile the first user's first
+        # result computes what is written beside every result.
+        with ThreadPoolExecutor(1) as meanwhile:
+            meanwhile.submit(code_version)
+            return {"name": self.params["name"], "dataset": prepare(self.params["name"], progress)}

@@ -29,6 +29,12 @@ def test_first_visit_prepares_a_data_set_and_shows_what_is_in_it(session):
     assert "60 training and 20 test rows, 16 features, 8 labels" in page.text(page.at.sidebar)
 
 
+def test_a_data_set_that_is_kept_is_shown_at_once(ready, session, server):
+    jobs = len(server.jobs())
+    assert "**api-docs**: 80 rows, 16 features, 8 labels" in session().text()
+    assert len(server.jobs()) == jobs
+
+
 def test_figures_rows_and_labels_are_shown_with_names(ready):
     assert "topic *0*" in set(ready.frame("n_train", "inverse_propensity")["name"])
     rows = ready.frame("row", "labels")

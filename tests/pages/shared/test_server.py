@@ -1,10 +1,16 @@
 """What all sessions of one server process share."""
 
 import asyncio
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
 from pages.shared import server
+from xmlcore import experiment
+
+ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.mark.parametrize(
@@ -18,7 +24,8 @@ from pages.shared import server
     ],
 )
 def test_the_browser_is_opened_when_the_server_starts_unless_it_is_headless(headless, addresses, wanted, monkeypatch):
-    opened = []
+    opened, made_ready = [], []
+    monkeypatch.setattr(server, "get_ready", lambda: made_ready.append(True))
     options = {"server.headless": headless, "server.port": 8599, **addresses}
     monkeypatch.setattr(server.st, "get_option", lambda name: options.get(name, ""))
     monkeypatch.setattr(server.webbrowser, "open", opened.append)
@@ -29,3 +36,31 @@ def test_the_browser_is_opened_when_the_server_starts_unless_it_is_headless(head
 
     asyncio.run(start())
     assert opened == wanted
+    assert made_ready == [True]
+
+
+def test_the_default_data_set_is_made_before_kernels_are_compiled(own_cache, monkeypatch):
+    submitted = []
+
+    class Queue:
+        def submit(self, function, *args, title, owner, key):
+            submitted.append(title)
+
+    monkeypatch.setattr(server.jobs, "Queue", Queue)
+    server._queue("a folder")
+    assert submitted == ["Preparing api-docs", "Compiling kernels"]
+    experiment.keep(server.default_dataset())
+    server._queue("the same folder, later")
+    assert submitted[2:] == ["Compiling kernels"]
+
+
+def test_getting_ready_begins_the_work_and_imports_what_pages_draw_with():
+    code = (
+        "import gc, sys\n"
+        "from pages.shared import server\n"
+        "server.queue = lambda: print('begun')\n"
+        "server.get_ready()\n"
+        "print({'pandas', 'xmlcore.figures', 'plotly'} <= set(sys.modules), gc.get_freeze_count() > 1000)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert done.stdout.split("\n")[:2] == ["begun", "True True"], done.stderr
