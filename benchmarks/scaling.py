@@ -24,6 +24,7 @@ from benchmarks.library.data import read_part, read_real
 from xmlcore import PLT, metrics
 from xmlcore.datasets import SYNTHETIC_SHAPES, make_synthetic
 from xmlcore.models.base import warm_up
+from xmlcore.parameters import AUTO
 
 PARAMS = {"loss": "squared_hinge", "C": 1.0}  # as in Parabel
 ARITIES = (2, 16)
@@ -120,6 +121,7 @@ def measure(job):
             found |= {"memory_rise": after[1] - before[0]} if reset else {}
             found["memory_after"] = after[0]
     size = model.size()
+    found["settings"] = model.settings_
     found |= {"fits_s": fits, "train_s": float(np.median(fits)), "n_iter": model.n_iter_} | size
     found["phases_s"] = {
         phase: float(np.median([phases.get(phase, 0.0) for phases in found["phases_s"]]))
@@ -200,9 +202,9 @@ def compile_kernels(folder, options):
     sizes = {"n_train": 300, "n_test": 50, "n_labels": 250}
     start = time.perf_counter()
     about = processes.make_data(folder, sizes, options)
-    for arity in options.arity:
-        params = PARAMS | options.params | {"arity": arity}
-        found = processes.run_process(measuring(folder, options, about, params, repeat=False), folder, options)
+    for arity in [*options.arity, AUTO]:
+        params = options.params if arity == AUTO else PARAMS | options.params | {"arity": arity}
+        found = processes.run_process(measuring(folder, options, about, params, repeat=False), folder, options, MODULE)
         if "failed" in about or "failed" in found:
             raise SystemExit(f"a tiny training failed: {about.get('failed') or found['failed']}")
     return time.perf_counter() - start
@@ -277,9 +279,9 @@ def amazon(options):
         processes.say(
             f"made in {about['make_s']:.1f} s{peak}: {about['nonzeros']:,} nonzeros, {about['labels']:,} labels"
         )
-        for arity in options.arity:
+        for arity in [*options.arity, AUTO]:
             processes.say(f"arity {arity}")
-            params = PARAMS | options.params | {"arity": arity}
+            params = options.params if arity == AUTO else PARAMS | options.params | {"arity": arity}
             limit = None if options.limit_gb == 0 else round(options.limit_gb * machine.GB)
             job = measuring(
                 folder, options, about, params, repeat=False, limit_bytes=limit, tell_every=options.tell_every,

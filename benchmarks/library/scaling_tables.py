@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from benchmarks.library import tables
+from xmlcore.parameters import AUTO
 
 BEAM = 10
 REAL = "L, real data"
@@ -278,8 +279,12 @@ def amazon_markdown(results):
         (f"P@1 / P@3 / P@5, beam {BEAM}", lambda run: tables.three(run["beam_precision"])),
         ("P@1 / P@3 / P@5 of frequency alone", lambda run: tables.three(run["frequency_precision"])),
     ]
-    head = ["", *(f"arity {run['arity']}" for run in runs)]
+    head = ["", *("PLT()" if run["arity"] == AUTO else f"arity {run['arity']}" for run in runs)]
     parts.append(tables.table(head, [[title, *(value(run) for run in runs)] for title, value in lines]))
+    for run in runs:
+        if run["arity"] == AUTO:
+            chosen = ", ".join(f"{name} {value}" for name, value in run["settings"].items())
+            parts.append(f"`PLT()` chose {chosen}.")
     if results["limit_gb"]:
         parts.append(
             f"The process could not have taken more than {results['limit_gb']:g} GB (1e9 bytes) of memory of its own: "
