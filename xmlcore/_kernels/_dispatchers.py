@@ -8,11 +8,13 @@ ever run that code, and it took a third of the time in which the kernels of labe
 import functools
 import gc
 import threading
+import warnings
 
 from numba.core import types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.registry import CPUDispatcher
+from numba.core.sigutils import normalize_signature
 
 
 class CodeForCallers(JITCodeLibrary):
@@ -76,7 +78,15 @@ class Kernel(CPUDispatcher):
     def compile(self, sig):
         """Compile for the types of some arguments, or load from disk what was compiled for them."""
         with _no_garbage_collection:
-            return super().compile(sig)
+            try:
+                return super().compile(sig)
+            except OSError as error:
+                made = self.overloads.get(tuple(normalize_signature(sig)[0]))
+                if made is None:
+                    raise
+                text = f"compiled code of {self.py_func.__name__} was not kept: {error}"  # such as a full disk
+                warnings.warn(text, RuntimeWarning, stacklevel=2)
+                return made.entry_point
 
 
 class _GarbageCollection:

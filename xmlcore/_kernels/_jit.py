@@ -45,7 +45,7 @@ def _cache_usable() -> bool:
         return False
 
 
-_USE_CACHE = _cache_usable()
+CACHE_IS_USED = _cache_usable()
 
 
 def kernel(function=None, **options):
@@ -70,7 +70,7 @@ def kernel(function=None, **options):
     if config.DISABLE_JIT:
         return function
     made = Kernel(function, targetoptions={"nopython": True, "nogil": True, "no_cfunc_wrapper": True, **options})
-    if _USE_CACHE:
+    if CACHE_IS_USED:
         before = config.CACHE_DIR
         config.CACHE_DIR = str(CACHE_FOLDER)  # only for kernels of xmlcore: functions of users keep their folder
         try:
