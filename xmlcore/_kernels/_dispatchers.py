@@ -9,10 +9,11 @@ import functools
 import gc
 import threading
 import warnings
+from typing import ClassVar
 
 from numba.core import types
 from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import Compiler
+from numba.core.compiler import Compiler, Flags
 from numba.core.registry import CPUDispatcher
 from numba.core.sigutils import normalize_signature
 
@@ -52,7 +53,47 @@ class _WithoutEnvironments:
         return getattr(self._codegen, name)
 
 
-class CompilerForCallers(Compiler):
+class _SharedFlags(Flags):
+    """Options of the function that is being compiled, as those that are compiled for it see them; never changed."""
+
+    made: ClassVar = {}
+
+    @classmethod
+    def of(cls, flags):
+        """Return the same object for all options that differ only in what does not matter to called functions.
+
+        Numba keeps what it compiled of NumPy's functions for each set of options, and hashes the set at every call.
+        """
+        shared = cls(flags)
+        for name in ("no_cpython_wrapper", "no_cfunc_wrapper", "release_gil"):
+            shared.discard(name)
+        return cls.made.setdefault(shared.summary(), shared)
+
+    @functools.cached_property
+    def _hash(self):
+        return super().__hash__()
+
+    def __hash__(self):
+        return self._hash
+
+
+class _KernelFlags(Flags):
+    """The options with which a kernel is compiled."""
+
+    def copy(self):
+        """Return the options as called functions see them."""
+        return _SharedFlags.of(self)
+
+
+class KernelCompiler(Compiler):
+    """Numba's compiler, which compiles NumPy's functions once for all kernels."""
+
+    def _compile_core(self):
+        self.state.flags = _KernelFlags(self.state.flags)
+        return super()._compile_core()
+
+
+class CompilerForCallers(KernelCompiler):
     """Numba's compiler, with :class:`CodeForCallers` as its result."""
 
     def compile_extra(self, func):

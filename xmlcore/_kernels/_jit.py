@@ -8,7 +8,7 @@ from pathlib import Path
 import numba
 from numba.core import config
 
-from xmlcore._kernels._dispatchers import Kernel
+from xmlcore._kernels._dispatchers import Kernel, KernelCompiler
 from xmlcore.system import kernel_cache_root
 
 
@@ -69,7 +69,8 @@ def kernel(function=None, **options):
         return lambda inner: kernel(inner, **options)
     if config.DISABLE_JIT:
         return function
-    made = Kernel(function, targetoptions={"nopython": True, "nogil": True, "no_cfunc_wrapper": True, **options})
+    options = {"nopython": True, "nogil": True, "no_cfunc_wrapper": True, **options}
+    made = Kernel(function, targetoptions=options, pipeline_class=KernelCompiler)
     if CACHE_IS_USED:
         before = config.CACHE_DIR
         config.CACHE_DIR = str(CACHE_FOLDER)  # only for kernels of xmlcore: functions of users keep their folder
