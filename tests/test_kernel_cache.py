@@ -95,7 +95,7 @@ def test_compiled_kernels_lie_in_the_folder_of_their_version_and_are_never_stale
     kernels.mkdir(parents=True)
     (project / "xmlcore" / "__init__.py").touch()
     shutil.copy(system.__file__, project / "xmlcore")
-    for name in ("__init__.py", "_jit.py"):
+    for name in ("__init__.py", "_dispatchers.py", "_jit.py"):
         shutil.copy(KERNELS / name, kernels)
     (kernels / "called.py").write_text(CALLED)
     (kernels / "calling.py").write_text(CALLING)

@@ -1,5 +1,15 @@
+import subprocess
+import sys
+from importlib import import_module
+
+import pytest
+from numba.core import config
+
 from xmlcore import experiment
 from xmlcore.jobs import Queue
+from xmlcore.models import compiling
+
+warm_up = import_module("xmlcore.experiment.warm_up")  # the module: the package has its function under this name
 
 
 def compiled():
@@ -12,7 +22,7 @@ def compiled():
     found = {}
     for info in iter_modules(kernels.__path__):
         for name, item in vars(import_module(f"{kernels.__name__}.{info.name}")).items():
-            if hasattr(item, "signatures"):
+            if isinstance(getattr(item, "signatures", None), list):
                 found[f"{info.name}.{name}"] = set(item.signatures)
     return found
 
@@ -46,3 +56,63 @@ def test_warm_up_runs_in_a_worker():
     queue = Queue(n_workers=1)
     assert queue.submit(experiment.warm_up, title="Compiling").result(timeout=120) is None
     queue.shutdown()
+
+
+@pytest.fixture
+def three_pieces(tmp_path, monkeypatch):
+    """Pieces that only write down that they ran."""
+    ran = []
+    made = [warm_up.Piece(name, name, 30, lambda name=name: ran.append(name)) for name in ("a", "b", "c")]
+    monkeypatch.setattr(warm_up, "pieces", lambda: made)
+    monkeypatch.setattr(compiling, "CACHE_FOLDER", tmp_path)
+    return ran
+
+
+def test_a_piece_that_another_process_compiles_comes_last(three_pieces):
+    other = compiling.turn("a")
+    assert other.__enter__()
+    ended = []
+
+    def end(piece, seconds):
+        ended.append((piece.title, seconds >= 0))
+        if piece.title == "c":
+            other.__exit__(None, None, None)
+
+    warm_up.compile_pieces(ended=end)
+    assert three_pieces == ["b", "c", "a"] and ended == [("b", True), ("c", True), ("a", True)]
+
+
+def test_a_helper_leaves_to_others_what_they_compile(three_pieces):
+    with compiling.turn("b"):
+        warm_up.compile_pieces(to_the_end=False)
+    assert three_pieces == ["a", "c"]
+
+
+def test_the_reported_share_rises_with_every_piece(three_pieces, monkeypatch):
+    monkeypatch.setattr("xmlcore.experiment.estimates.measure_speed", lambda: None)
+    reports = []
+    experiment.warm_up(lambda *report: reports.append(report[1]))
+    assert reports == [0.0, 0.3, 0.6, 0.9, 1.0]
+
+
+def test_pieces_have_names_of_their_own_and_add_up_to_nearly_all():
+    pieces = warm_up.pieces()
+    assert len({piece.turn for piece in pieces}) == len(pieces)
+    assert 95 <= sum(piece.percent for piece in pieces) <= 99
+
+
+SEARCH_ONLY = """
+from xmlcore._kernels import plt_clusters, plt_search, plt_search_together, plt_threshold, plt_training
+from xmlcore.experiment.warm_up import pieces
+next(piece for piece in pieces() if piece.turn == "PLT-search").run()
+for kernel in (plt_search.search_best_first, plt_threshold.search_threshold, plt_search_together.search_together):
+    assert len(kernel.signatures) == 1
+for kernel in (plt_training.train_group, plt_clusters.split_labels):
+    assert not kernel.signatures
+"""
+
+
+@pytest.mark.skipif(config.DISABLE_JIT, reason="kernels are not compiled (NUMBA_DISABLE_JIT)")
+def test_the_search_of_label_trees_is_compiled_without_their_training():
+    done = subprocess.run([sys.executable, "-c", SEARCH_ONLY], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr

@@ -8,6 +8,7 @@ from pathlib import Path
 import numba
 from numba.core import config
 
+from xmlcore._kernels._dispatchers import Kernel, KernelCompiler
 from xmlcore.system import kernel_cache_root
 
 
@@ -44,33 +45,40 @@ def _cache_usable() -> bool:
         return False
 
 
-_USE_CACHE = _cache_usable()
+CACHE_IS_USED = _cache_usable()
 
 
 def kernel(function=None, **options):
     """Compile a function with Numba, without Python objects and interpreter lock; keep the compiled code on disk.
+
+    What is kept is machine code that Python called. Code of functions that kernels call is a part of these kernels.
 
     Parameters
     ----------
     function : callable
         Called with flat NumPy arrays and scalars.
     **options
-        Passed on to :func:`numba.njit`, such as ``fastmath``, which is off by default.
+        Options of :func:`numba.njit`, such as ``fastmath``, which is off by default.
 
     Returns
     -------
-    numba.core.dispatcher.Dispatcher
+    xmlcore._kernels._dispatchers.Kernel
         Or the plain function when ``NUMBA_DISABLE_JIT`` is set.
     """
     if function is None:
         return lambda inner: kernel(inner, **options)
-    settings = {"nogil": True, "cache": _USE_CACHE, **options}
-    before = config.CACHE_DIR
-    config.CACHE_DIR = str(CACHE_FOLDER)  # only for kernels of xmlcore: functions of users keep their folder
-    try:
-        return numba.njit(**settings)(function)
-    finally:
-        config.CACHE_DIR = before
+    if config.DISABLE_JIT:
+        return function
+    options = {"nopython": True, "nogil": True, "no_cfunc_wrapper": True, **options}
+    made = Kernel(function, targetoptions=options, pipeline_class=KernelCompiler)
+    if CACHE_IS_USED:
+        before = config.CACHE_DIR
+        config.CACHE_DIR = str(CACHE_FOLDER)  # only for kernels of xmlcore: functions of users keep their folder
+        try:
+            made.enable_caching()
+        finally:
+            config.CACHE_DIR = before
+    return made
 
 
 def inlined(function):
@@ -82,10 +90,4 @@ def inlined(function):
     return kernel(function, forceinline=True, _nrt=False)
 
 
-def part(function):
-    """Compile a function as :func:`inlined` does, but without the code by which Python could call the function.
-
-    This saves compile time for functions with named tuples of many arrays as arguments. Python code must never call
-    such a function: the process would crash.
-    """
-    return kernel(function, forceinline=True, _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+part = inlined  # the name for a step of a longer kernel

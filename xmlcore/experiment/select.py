@@ -13,6 +13,7 @@ from xmlcore.experiment import estimates
 from xmlcore.experiment.catalog import SELECTORS
 from xmlcore.experiment.task import Estimate, Task, as_plain, register
 from xmlcore.experiment.train import changed_params, check_names
+from xmlcore.models.compiling import turn
 from xmlcore.progress import Progress, silent
 
 if TYPE_CHECKING:
@@ -249,7 +250,7 @@ def warm_up_selector(method: str, params: dict | None = None) -> float:
     Y = [[row % 3] for row in range(24)]
     small = {"n_features": 2, "n_epochs": 1, "n_hidden": 3, "n_estimators": 1, "batch_size": 8}
     params = selection_params(method, params)
-    with warnings.catch_warnings():
+    with turn("FALS"), warnings.catch_warnings():  # the piece that has all selections, see experiment/warm_up.py
         warnings.simplefilter("ignore")
         selector(method, params | {name: value for name, value in small.items() if name in params}).fit(X, Y)
     return time.perf_counter() - start

@@ -1,15 +1,29 @@
-"""Compiling of all kernels before they are needed."""
+"""Compiling of all kernels before they are needed, in pieces that several processes can share."""
 
-from xmlcore.experiment.estimates import measure_speed
+import time
+import warnings
+from collections.abc import Callable
+from typing import NamedTuple
+
+from xmlcore.models.compiling import turn
 from xmlcore.progress import Progress, silent
 
 PHASE = "Compiling kernels"
 
 
+class Piece(NamedTuple):
+    """Some kernels that one process compiles, by running small pieces of work."""
+
+    turn: str  # See :func:`xmlcore.models.compiling.turn`.
+    title: str
+    percent: int  # of the whole time
+    run: Callable[[], None]
+
+
 def warm_up(progress: Progress = silent) -> None:
     """Compile every kernel, or load it from disk, by running small pieces of work of each sort.
 
-    The first time on a machine, and after a change of kernels or of Numba, this takes about 70 seconds of one core;
+    The first time on a machine, and after a change of kernels or of Numba, this takes about 45 seconds of one core;
     later it takes two seconds. If a worker runs it, this worker then has all kernels in memory, and other workers can
     load them from disk. It also measures the speed of the machine once, for estimates.
 
@@ -18,62 +32,139 @@ def warm_up(progress: Progress = silent) -> None:
     progress : callable, optional
         See :class:`xmlcore.progress.Progress`.
     """
+    from xmlcore.experiment.estimates import measure_speed
+
     done = 0
-    for percent, what in _pieces():
-        progress(PHASE, done / 100, what)
-        done += percent
+
+    def add(piece, seconds):
+        """Count a piece as done."""
+        nonlocal done
+        done += piece.percent
+
+    compile_pieces(lambda piece: progress(PHASE, done / 100, piece.title), add)
+    progress(PHASE, done / 100, "measuring how fast this machine is")
+    measure_speed()
     progress(PHASE, 1.0)
 
 
-def _pieces():
-    """Run all pieces of work; before each piece, yield its percentage of the whole time and its name."""
-    yield 5, "reading files"
-    from xmlcore import datasets
+def compile_pieces(begun=None, ended=None, to_the_end: bool = True) -> None:
+    """Compile all pieces, or load them from disk; a piece that another process is compiling is left for the end.
 
-    datasets.warm_up()
-    yield 2, "measures"
-    from xmlcore import metrics
+    Parameters
+    ----------
+    begun : callable, optional
+        Called with each :class:`Piece` before it is run.
+    ended : callable, optional
+        Called with each piece and the seconds that it took.
+    to_the_end : bool
+        Whether to wait for pieces that another process is compiling, and load them. Otherwise they are left to it.
+    """
+    left, wait = pieces(), False
+    while left:
+        skipped = []
+        for piece in left:
+            if begun:
+                begun(piece)
+            with turn(piece.turn, wait) as mine:
+                if mine:
+                    start = time.perf_counter()
+                    with warnings.catch_warnings():
+                        warnings.simplefilter("ignore")  # of models that are trained on a few rows
+                        piece.run()
+                    if ended:
+                        ended(piece, time.perf_counter() - start)
+                else:
+                    skipped.append(piece)
+        left, wait = skipped if to_the_end else [], True
 
-    metrics.warm_up()
-    yield 37, "label trees"
+
+def pieces() -> list[Piece]:
+    """Return all pieces, in the order in which they are likely to be needed.
+
+    The search of label trees comes before their training: a job that trains a model on the first page begins with the
+    training, so that two processes work for it.
+    """
+    from xmlcore import datasets, metrics
     from xmlcore.models import PLT, DoubleSampling, LdSM, OneVsRest
+    from xmlcore.models.base import warm_up_pieces
+
+    def of(model):
+        """Return the only function that compiles a model."""
+        (run,) = warm_up_pieces(model).values()
+        return run
+
+    label_tree = warm_up_pieces(PLT())
+    return [
+        Piece("PLT-search", "searching label trees", 19, label_tree["PLT-search"]),
+        Piece("PLT-training", "training label trees", 14, label_tree["PLT-training"]),
+        Piece("measures", "measures", 3, metrics.warm_up),
+        Piece("reading", "reading files", 5, datasets.warm_up),
+        Piece("LdSM", "decision trees", 11, of(LdSM())),
+        Piece("FALS", "feature selection", 9, _select),
+        Piece("OneVsRest", "baselines", 3, of(OneVsRest())),
+        Piece("DoubleSampling", "double sampling", 13, of(DoubleSampling())),
+        Piece("ensembles", "ensembles, beams, reranking", 4, _ensembles),
+        Piece("noise", "noise and explanations", 9, _perturb_and_explain),
+        Piece("certificates", "certificates", 9, _certify),
+    ]
+
+
+def _run(model):
+    """Compile all kernels of a model, without taking turns with other processes."""
+    from xmlcore.models.base import warm_up_pieces
+
+    for run in warm_up_pieces(model).values():
+        run()
+
+
+def _ensembles():
+    """Use the kernels that some values of the parameters need in addition."""
+    from xmlcore.models import PLT, LdSM
     from xmlcore.models.base import warm_up
 
-    warm_up(PLT())
-    yield 3, "ensembles and beams"
-    warm_up(PLT(loss="squared_hinge", tree="random", n_estimators=2))
-    warm_up(PLT(tree="huffman", beam=2))
-    yield 15, "decision trees"
-    warm_up(LdSM())
-    warm_up(LdSM(rerank_beta=0.5, rerank_space="idf"))
-    yield 11, "baselines, double sampling"
-    warm_up(OneVsRest())
-    warm_up(DoubleSampling())
-    yield 17, "noise and explanations"
-    _perturb_and_explain()
-    yield 9, "feature selection"
-    _select()
-    yield 1, "measuring how fast this machine is"
-    measure_speed()
+    for model in (PLT(), LdSM()):  # another process may be compiling them
+        warm_up(model)
+    _run(PLT(loss="squared_hinge", tree="random", n_estimators=2))
+    _run(PLT(tree="huffman", beam=2))
+    _run(LdSM(rerank_beta=0.5, rerank_space="idf"))
+
+
+def _toy():
+    """Return 12 rows, their labels, and a label tree trained on them."""
+    import numpy as np
+
+    from xmlcore.models import PLT
+    from xmlcore.models.base import warm_up
+
+    warm_up(PLT())  # another process may be compiling it
+    X = np.random.default_rng(0).random((12, 6)).astype(np.float32)
+    Y = [[row % 4] for row in range(12)]
+    return X, Y, PLT(tol=1.0).fit(X, Y)
 
 
 def _perturb_and_explain():
-    """Use the kernels of noise, attacks, certificates and explanations."""
-    import numpy as np
-
+    """Use the kernels of noise, attacks and explanations."""
     from xmlcore import explain, robustness
-    from xmlcore.models import PLT, LdSM, OneVsRest
+    from xmlcore.models import LdSM, OneVsRest
+    from xmlcore.models.base import warm_up
 
-    X = np.random.default_rng(0).random((12, 6)).astype(np.float32)
-    Y = [[row % 4] for row in range(12)]
-    model = PLT(tol=1.0).fit(X, Y)
+    X, Y, model = _toy()
+    for other in (OneVsRest(), LdSM()):
+        warm_up(other)
     for kind, options in (("gaussian", {}), ("words", {"reference": X}), ("pgd", {"n_steps": 1})):
         robustness.evaluate(model, X, Y, (0.1,), (1,), n_repeats=1, perturbation=kind, options=options, Y_train=Y)
     robustness.perturbation("gaussian", 0.1, support="nonzero").apply(X)
-    robustness.certified_radius(model, X[:2])
     for explained in (model, OneVsRest().fit(X, Y), LdSM(n_estimators=1, max_nodes=5, n_epochs=1).fit(X, Y)):
         explain.contributions(explained, X[:1], 0)
         explain.path(explained, X[:1], 0)
+
+
+def _certify():
+    """Use the kernels of certificates."""
+    from xmlcore import robustness
+
+    X, _, model = _toy()
+    robustness.certified_radius(model, X[:2])
 
 
 def _select():

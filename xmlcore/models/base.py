@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
+from xmlcore.models.compiling import turn
 from xmlcore.models.saving import ModelFormatError, write_model
 from xmlcore.parameters import Parameter, check_parameters
 from xmlcore.validation import check_features, check_fitted, feature_names
@@ -236,8 +237,27 @@ class MultiLabelModel(Estimator):
         """Return the value of a parameter that was saved as the arrays that its method ``to_arrays`` returned."""
         raise ModelFormatError("no parameter of this model is saved as arrays")
 
-    def _run_rare_kernels(self, X):
-        """Run, on the few rows X, the kernels that are otherwise used for large data only; :func:`warm_up` calls it."""
+    def _warm_up_pieces(self) -> dict:
+        """See :func:`warm_up_pieces`; in general one function compiles all kernels."""
+        toy = type(self)(**self.get_params(deep=False) | self._warm_up_params())
+
+        def fit_and_predict():
+            """Use all kernels of the model."""
+            toy._warm_up_fit()
+            toy._warm_up_predict()
+
+        return {type(self).__name__: fit_and_predict}
+
+    def _warm_up_fit(self):
+        """Fit the model to a few rows."""
+        self.fit(toy_rows(), [[row % 5, 5 + row % 3] for row in range(20)])
+
+    def _warm_up_predict(self):
+        """Use, on a few rows, the kernels of prediction, also those that are otherwise used for large data only."""
+        X = toy_rows()
+        for rows in (X, np.where(np.arange(6) == 0, X, 0)):  # dense rows may have kernels of their own
+            self.predict_topk(rows, k=2)
+            self.predict_proba(rows, threshold=0.1)
 
     def _state(self) -> tuple[dict, dict[str, np.ndarray]]:
         """Return the fitted state: values that JSON can hold, and arrays, by name."""
@@ -295,18 +315,24 @@ def _difference(fitted, names) -> str:
 def warm_up(model: MultiLabelModel) -> None:
     """Compile, or load from disk, the kernels that a model uses, by fitting a copy to a few rows.
 
+    A piece that another process is compiling is waited for, and then loaded.
+
     Parameters
     ----------
     model : MultiLabelModel
         Only its parameters are read; it is not changed.
     """
-    X = np.random.default_rng(0).random((20, 6)).astype(np.float32)
-    Y = [[row % 5, 5 + row % 3] for row in range(20)]
-    toy = type(model)(**model.get_params(deep=False) | model._warm_up_params())
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the fit to real data will warn again
-        toy.fit(X, Y)
-    for rows in (X, np.where(np.arange(6) == 0, X, 0)):  # dense rows may have kernels of their own
-        toy.predict_topk(rows, k=2)
-        toy.predict_proba(rows, threshold=0.1)
-    toy._run_rare_kernels(X)
+    for piece, run in warm_up_pieces(model).items():
+        with turn(piece), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the fit to real data will warn again
+            run()
+
+
+def warm_up_pieces(model: MultiLabelModel) -> dict:
+    """Return what :func:`warm_up` does: functions that several processes can call at the same time, by file name."""
+    return model._warm_up_pieces()
+
+
+def toy_rows() -> np.ndarray:
+    """Return the few rows that :func:`warm_up` fits a model to."""
+    return np.random.default_rng(0).random((20, 6)).astype(np.float32)

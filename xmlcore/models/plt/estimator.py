@@ -7,7 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from xmlcore.arrays import columns_of, read_only
-from xmlcore.models.base import MultiLabelModel
+from xmlcore.models.base import MultiLabelModel, toy_rows
 from xmlcore.models.plt.building import CLUSTERING, build_tree, has_one_level, label_representations
 from xmlcore.models.plt.choosing import KS, NAMES, Choice, choose, published_settings
 from xmlcore.models.plt.label_tree import LabelTree
@@ -22,6 +22,7 @@ from xmlcore.models.plt.parameters import PARAMETERS
 from xmlcore.models.plt.saving import settings_of, state_of, trees_of
 from xmlcore.models.plt.search import PREDICT_ROWS, TreeSearch
 from xmlcore.models.plt.training import Settings, TrainingRows, count_weights, part_of_trees, train_tree
+from xmlcore.models.plt.warming import pieces_of
 from xmlcore.parallel import row_blocks, run_tasks
 from xmlcore.parameters import AUTO, described
 from xmlcore.progress import Progress, silent
@@ -551,8 +552,12 @@ class PLT(MultiLabelModel):
     def _param_from_arrays(arrays):
         return LabelTree(arrays["parent"], arrays["label"])
 
-    def _run_rare_kernels(self, X):
-        search = self._search()
+    def _warm_up_pieces(self):
+        return pieces_of(self)
+
+    def _warm_up_predict(self):
+        super()._warm_up_predict()
+        search, X = self._search(), toy_rows()
         search.run_rare_kernels(search.take(csr_parts(check_features(X)), (0, len(X))), len(X))
 
     def _state(self):

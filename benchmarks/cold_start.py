@@ -1,0 +1,161 @@
+"""What a user waits for when nothing is compiled yet: python -m benchmarks.cold_start
+
+Each measurement has processes and an empty folder of its own for compiled kernels:
+
+- the kernels of label trees, and all kernels, compiled by one process and by two at a time;
+- the first training of each model on a data set, from the submission of its job to the result, with a job queue that
+  was made at the same moment and compiles all kernels in the background, as the dashboard's does.
+"""
+
+import argparse
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from benchmarks.library import files, machine, processes, tables
+
+RESULT = files.RESULTS / "cold_start.json"
+LABEL_TREES = ("PLT-training", "PLT-search")  # pieces, see xmlcore.experiment.warm_up
+MODELS = ("PLT", "OneVsRest", "LdSM", "DoubleSampling")
+TITLES = {"label trees": "kernels of label trees", "everything": "all kernels"}
+
+
+def compile_label_trees(order):
+    """Compile the two pieces of label trees in the order ``order``, as one of two processes does."""
+    from xmlcore.models import PLT
+    from xmlcore.models.base import warm_up_pieces
+    from xmlcore.models.compiling import turn
+
+    functions = warm_up_pieces(PLT())
+    for name in order:
+        with turn(name):
+            functions[name]()
+
+
+def first_training(model, data):
+    """Make a queue that compiles in the background, submit a training at once, and return how long its result took."""
+    from xmlcore import datasets, experiment
+    from xmlcore.jobs import Queue
+
+    dataset = datasets.load(data)
+    datasets.save_dataset(dataset)
+    task = experiment.task("train", {"dataset": dataset.fingerprint}, {"model": model})
+    start = time.perf_counter()
+    queue = Queue(n_workers=2)
+    try:
+        queue.submit(experiment.warm_up, title="Compiling kernels", key="warm-up")
+        job = experiment.submit(queue, task)
+        job.result()  # raises when the training failed
+        seconds = time.perf_counter() - start
+        times = task.load().times
+    finally:
+        queue.shutdown()
+    return {"compile_s": times["compile_s"], "fit_s": times["fit_s"], "press_to_result_s": seconds}
+
+
+def commands(what, n_processes, data):
+    """Return the commands that are started at the same time for a measurement."""
+    own = [sys.executable, "-m", "benchmarks.cold_start"]
+    if what == "everything":
+        return [[sys.executable, "-m", "xmlcore.warm_up", "--jobs", str(n_processes)]]
+    if what == "label trees":
+        return [[*own, "--job", what, *order] for order in (LABEL_TREES, LABEL_TREES[::-1])[:n_processes]]
+    return [[*own, "--job", what, data]]
+
+
+def measure(what, n_processes, data, attempts):
+    """Measure with nothing compiled; repeat while other programs disturb it, and return the run disturbed least."""
+    runs = []
+    for _ in range(attempts):
+        with tempfile.TemporaryDirectory(prefix="xmlcore-cold-") as folder:
+            variables = machine.environment(n_processes, Path(folder) / "kernels") | {"XMLCORE_CACHE": folder}
+            clock, start, before = machine.Clock(), time.perf_counter(), _processor_seconds()
+            started = [
+                subprocess.Popen(command, env=variables, cwd=machine.ROOT, stdout=subprocess.PIPE, text=True)
+                for command in commands(what, n_processes, data)
+            ]
+            said = [process.communicate()[0] for process in started]
+            seconds = time.perf_counter() - start
+            if any(process.returncode for process in started):
+                raise SystemExit(f"{what} failed")
+            sizes = [path.stat().st_size for path in (Path(folder) / "kernels").rglob("*") if path.is_file()]
+        run = {"what": what, "processes": n_processes, "seconds": seconds, "cpu_s": _processor_seconds() - before}
+        run |= {"bytes": sum(sizes), "others_cpu": clock.share_of_others()}
+        run |= json.loads(said[0]) if what in MODELS else {}
+        runs.append(run)
+        if (run["others_cpu"] or 0.0) <= machine.QUIET:
+            return run
+    return min(runs, key=lambda one: one["others_cpu"])
+
+
+def _processor_seconds():
+    """Return the processor time of all processes that this one has started and that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def markdown(results):
+    """Return the results as Markdown."""
+    compiled = [
+        [TITLES[one["what"]], f"{one['processes']}", f"{one['seconds']:.1f}", f"{one['cpu_s']:.1f}",
+         f"{one['bytes'] / 1e6:.1f}"]
+        for one in results["runs"] if one["what"] in TITLES
+    ]  # fmt: skip
+    trained = [
+        [one["what"], f"{one['press_to_result_s']:.1f}", f"{one['compile_s']:.1f}", f"{one['fit_s']:.1f}"]
+        for one in results["runs"]
+        if one["what"] in MODELS
+    ]
+    lines = ["# Cold start", "", "From an empty folder of compiled kernels, the start of processes included.", ""]
+    lines += [tables.table(["", "processes", "seconds", "processor time, s", "on disk, MB"], compiled), ""]
+    if trained:
+        lines += [
+            f"The first training on {results['data']}, while another process compiles all kernels. Training is the "
+            "fit alone; the rest is starting a process, reading, prediction and measures.",
+            "",
+            tables.table(["model", "job to result, s", "of it compiling, s", "training, s"], trained),
+            "",
+        ]
+    return "\n".join([*lines, tables.measured_text(results), "", *tables.noise_lines(results), ""])
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.cold_start", description=__doc__.split("\n\n")[0],
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )  # fmt: skip
+    parser.add_argument("--data", default="api-docs", help="a data set that comes with xmlcore")
+    parser.add_argument("--only", nargs="*", choices=[*TITLES, *MODELS], default=[*TITLES, *MODELS])
+    parser.add_argument("--attempts", type=int, default=3, help="runs that other programs may disturb")
+    parser.add_argument("--out", type=Path, default=RESULT, help="file of results; the tables are written beside it")
+    parser.add_argument("--table", action="store_true", help="write the tables again, without measuring")
+    parser.add_argument("--job", nargs="+", help=argparse.SUPPRESS)  # a measuring process
+    options = parser.parse_args()
+    if options.job:
+        what, *rest = options.job
+        if what in MODELS:
+            print(json.dumps(first_training(what, *rest)))
+        else:
+            compile_label_trees(rest)
+        return
+    results = files.read_json(options.out)
+    if not options.table:
+        results = machine.header("cold start", os.cpu_count()) | {"data": options.data}
+        for what in options.only:
+            for n_processes in (2,) if what in MODELS else (1, 2):
+                run = measure(what, n_processes, options.data, options.attempts)
+                results["runs"].append(run)
+                processes.say(f"{what}, {n_processes} processes: {run['seconds']:.1f} s, {run['cpu_s']:.1f} s of CPU")
+                results["xmlcore_code_end"] = machine.code_now()
+                files.write(options.out, files.as_json(results))
+    files.write(options.out.with_suffix(".md"), markdown(results))
+    print(markdown(results))
+
+
+if __name__ == "__main__":
+    main()

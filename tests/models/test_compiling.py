@@ -1,0 +1,73 @@
+"""Processes take turns at compiling the same kernels, and nothing stops them for ever."""
+
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+from xmlcore.models import compiling
+from xmlcore.models.compiling import turn
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setattr(compiling, "CACHE_FOLDER", tmp_path / "kernels")
+    return tmp_path / "kernels"
+
+
+def test_one_at_a_time_runs_a_piece_and_others_run_other_pieces(folder):
+    with turn("piece") as mine:
+        assert mine
+        with turn("piece", wait=False) as second, turn("other", wait=False) as other:
+            assert not second and other
+    with turn("piece", wait=False) as again:
+        assert again
+
+
+def test_who_waits_gets_its_turn_when_the_other_is_done(folder):
+    order, begun = [], threading.Event()
+
+    def wait():
+        begun.set()
+        with turn("piece") as mine:
+            order.append(mine)
+
+    with turn("piece"):
+        thread = threading.Thread(target=wait)
+        thread.start()
+        begun.wait()
+        time.sleep(0.1)
+        order.append("first")
+    thread.join(timeout=10)
+    assert order == ["first", True]
+
+
+def test_a_process_that_died_holds_up_nobody(folder):
+    script = "import os, sys; from pathlib import Path; from xmlcore.models import compiling\n"
+    script += "compiling.CACHE_FOLDER = Path(sys.argv[1])\nwith compiling.turn('piece'): os._exit(1)"
+    assert subprocess.run([sys.executable, "-c", script, str(folder)]).returncode == 1
+    assert (folder / "piece.lock").is_file()
+    with turn("piece", wait=False) as mine:
+        assert mine
+
+
+def test_after_the_longest_wait_the_piece_is_run_all_the_same(folder, monkeypatch):
+    monkeypatch.setattr(compiling, "LONGEST_WAIT", 0.1)
+    with turn("piece"), turn("piece") as second:
+        assert second
+
+
+def test_without_a_folder_for_locks_everybody_has_a_turn(tmp_path, monkeypatch):
+    (tmp_path / "file").touch()
+    monkeypatch.setattr(compiling, "CACHE_FOLDER", tmp_path / "file" / "kernels")
+    with turn("piece") as first, turn("piece", wait=False) as second:
+        assert first and second
+
+
+def test_an_error_ends_the_turn(folder):
+    with pytest.raises(ZeroDivisionError), turn("piece"):
+        raise ZeroDivisionError
+    with turn("piece", wait=False) as mine:
+        assert mine

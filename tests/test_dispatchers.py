@@ -1,0 +1,109 @@
+"""Kernels that kernels call: their code is part of the callers, and Python can call them all the same."""
+
+import gc
+
+import numpy as np
+import pytest
+from numba.core import config
+from numba.core.compiler import Flags
+
+from xmlcore._kernels._dispatchers import CodeForCallers, _SharedFlags
+from xmlcore._kernels._jit import inlined, kernel
+
+pytestmark = pytest.mark.skipif(config.DISABLE_JIT, reason="kernels are not compiled (NUMBA_DISABLE_JIT)")
+
+
+def pair():
+    """A kernel that calls a function, and that function; neither is compiled yet."""
+
+    def add_one(x):
+        return x + 1
+
+    add_one = kernel(add_one)
+
+    def add_two(x):
+        return add_one(add_one(x))
+
+    return kernel(add_two), add_one
+
+
+def test_a_function_that_only_kernels_call_gets_no_machine_code():
+    add_two, add_one = pair()
+    assert add_two(1) == 3
+    assert add_one.signatures == []  # nothing that Python could call
+    (compiled,) = add_one.for_callers.overloads.values()
+    assert isinstance(compiled.library, CodeForCallers)
+    assert not any(isinstance(made.library, CodeForCallers) for made in add_two.overloads.values())
+
+
+def test_python_can_call_a_function_before_and_after_kernels_do():
+    add_two, add_one = pair()
+    assert (add_one(1), add_two(1), add_one(1)) == (2, 3, 2)
+    add_two, add_one = pair()
+    assert (add_two(1), add_one(1), add_two(1)) == (3, 2, 3)
+
+
+def test_an_inlined_function_can_be_called_from_python():
+    def total(values):
+        s = 0.0
+        for i in range(values.size):
+            s += values[i]
+        return s
+
+    assert inlined(total)(np.arange(4.0)) == 6.0
+
+
+def test_an_error_in_a_called_function_reaches_python():
+    def divide(a, b):
+        return a // b
+
+    divide = kernel(divide)
+
+    def calling(a, b):
+        return divide(a, b) + 1
+
+    calling = kernel(calling)
+    assert calling(7, 2) == 4
+    with pytest.raises(ZeroDivisionError):
+        calling(1, 0)
+
+
+@pytest.mark.parametrize("on", [True, False])
+def test_garbage_collection_is_as_before_after_compiling_and_after_a_failure(on):
+    was_on = gc.isenabled()
+    (gc.enable if on else gc.disable)()
+    try:
+        assert pair()[0](1) == 3
+        assert gc.isenabled() == on
+        with pytest.raises(Exception, match="cannot determine Numba type|No implementation"):
+            kernel(lambda x: x + "text")(1)
+        assert gc.isenabled() == on
+    finally:
+        (gc.enable if was_on else gc.disable)()
+
+
+def test_a_kernel_works_where_its_code_cannot_be_written(monkeypatch):
+    add_two, _ = pair()
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(add_two._cache, "save_overload", full)
+    with pytest.warns(RuntimeWarning, match="add_two was not kept: .*No space left"):
+        assert add_two(1) == 3
+    assert add_two(2) == 4
+
+
+def test_kernels_that_differ_only_in_who_calls_them_share_what_numba_compiled_for_them():
+    seen = {_SharedFlags.of(flags_with(no_cpython_wrapper=value, release_gil=value)) for value in (True, False)}
+    assert len(seen) == 1
+    assert hash(*seen) == hash(Flags())  # as Numba has it
+    assert _SharedFlags.of(flags_with(nrt=True)) is _SharedFlags.of(flags_with(nrt=True))
+    assert _SharedFlags.of(flags_with(nrt=True)) != _SharedFlags.of(flags_with(nrt=False))
+
+
+def flags_with(**options):
+    flags = Flags()
+    for name, value in options.items():
+        setattr(flags, name, value)
+    return flags

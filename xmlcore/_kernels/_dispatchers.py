@@ -1,0 +1,155 @@
+"""Compile a kernel in two ways: to machine code when Python calls it, to code for its callers when a kernel calls it.
+
+Numba copies the code of a function into every function that calls it, and optimises all of it there. Left to itself it
+would also optimise the called function alone and make machine code of it, for each level of calls anew. Nothing would
+ever run that code, and it took a third of the time in which the kernels of label trees were compiled.
+"""
+
+import functools
+import gc
+import threading
+import warnings
+from typing import ClassVar
+
+from numba.core import types
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler, Flags
+from numba.core.registry import CPUDispatcher
+from numba.core.sigutils import normalize_signature
+
+
+class CodeForCallers(JITCodeLibrary):
+    """The code of a function that is only ever copied into its callers: not optimised, and not made machine code."""
+
+    def _optimize_final_module(self):
+        """Do nothing: the callers are optimised with their copies."""
+
+    def _finalize_final_module(self):
+        """Mark the code as complete, without giving it to the part of LLVM that makes machine code."""
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+    def get_pointer_to_function(self, name):
+        """Return 0: there is no machine code."""
+        self._ensure_finalized()
+        return 0
+
+    @property
+    def codegen(self):
+        """The code generator, as Numba expects it of a library."""
+        return _WithoutEnvironments(self._codegen)
+
+
+class _WithoutEnvironments:
+    """A code generator that sets no environment: these are the Python objects of functions that Python can call."""
+
+    def __init__(self, codegen):
+        self._codegen = codegen
+
+    def set_env(self, env_name, env):
+        """Do nothing."""
+
+    def __getattr__(self, name):
+        return getattr(self._codegen, name)
+
+
+class _SharedFlags(Flags):
+    """Options of the function that is being compiled, as those that are compiled for it see them; never changed."""
+
+    made: ClassVar = {}
+
+    @classmethod
+    def of(cls, flags):
+        """Return the same object for all options that differ only in what does not matter to called functions.
+
+        Numba keeps what it compiled of NumPy's functions for each set of options, and hashes the set at every call.
+        """
+        shared = cls(flags)
+        for name in ("no_cpython_wrapper", "no_cfunc_wrapper", "release_gil"):
+            shared.discard(name)
+        return cls.made.setdefault(shared.summary(), shared)
+
+    @functools.cached_property
+    def _hash(self):
+        return super().__hash__()
+
+    def __hash__(self):
+        return self._hash
+
+
+class _KernelFlags(Flags):
+    """The options with which a kernel is compiled."""
+
+    def copy(self):
+        """Return the options as called functions see them."""
+        return _SharedFlags.of(self)
+
+
+class KernelCompiler(Compiler):
+    """Numba's compiler, which compiles NumPy's functions once for all kernels."""
+
+    def _compile_core(self):
+        self.state.flags = _KernelFlags(self.state.flags)
+        return super()._compile_core()
+
+
+class CompilerForCallers(KernelCompiler):
+    """Numba's compiler, with :class:`CodeForCallers` as its result."""
+
+    def compile_extra(self, func):
+        """Compile a Python function; see :class:`numba.core.compiler.CompilerBase`."""
+        self.state.library = CodeForCallers(self.state.targetctx.codegen(), func.__qualname__)
+        return super().compile_extra(func)
+
+
+class Kernel(CPUDispatcher):
+    """A function that Numba compiles when Python calls it, and in another way when a compiled function calls it."""
+
+    @functools.cached_property
+    def for_callers(self):
+        """The same function as compiled functions see it."""
+        options = self.targetoptions | {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+        return CPUDispatcher(self.py_func, targetoptions=options, pipeline_class=CompilerForCallers)
+
+    @property
+    def _numba_type_(self):
+        """What Numba takes this object for when it meets it in another function."""
+        return types.Dispatcher(self.for_callers)
+
+    def compile(self, sig):
+        """Compile for the types of some arguments, or load from disk what was compiled for them."""
+        with _no_garbage_collection:
+            try:
+                return super().compile(sig)
+            except OSError as error:
+                made = self.overloads.get(tuple(normalize_signature(sig)[0]))
+                if made is None:
+                    raise
+                text = f"compiled code of {self.py_func.__name__} was not kept: {error}"  # such as a full disk
+                warnings.warn(text, RuntimeWarning, stacklevel=2)
+                return made.entry_point
+
+
+class _GarbageCollection:
+    """Python's garbage collection, switched off while kernels are compiled: it would take time and find little."""
+
+    def __init__(self):
+        self._guard = threading.Lock()
+        self._n_compiling = 0  # in all threads; kernels that call kernels count more than once
+        self._was_on = False
+
+    def __enter__(self):
+        with self._guard:
+            if self._n_compiling == 0:
+                self._was_on = gc.isenabled()
+                gc.disable()
+            self._n_compiling += 1
+
+    def __exit__(self, *error):
+        with self._guard:
+            self._n_compiling -= 1
+            if self._n_compiling == 0 and self._was_on:
+                gc.enable()
+
+
+_no_garbage_collection = _GarbageCollection()

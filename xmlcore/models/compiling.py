@@ -1,0 +1,63 @@
+"""Processes that compile the same kernels at the same time take turns: the second one loads what the first one made."""
+
+import contextlib
+import os
+import time
+from collections.abc import Iterator
+
+from xmlcore._kernels._jit import CACHE_FOLDER
+
+POLL_SECONDS = 0.05  # Time between two looks whether another process is done.
+LONGEST_WAIT = 120.0  # After so many seconds a process does not wait any longer but compiles the kernels itself.
+
+
+@contextlib.contextmanager
+def turn(piece: str, wait: bool = True) -> Iterator[bool]:
+    """Let one process at a time run the body of a ``with`` statement, among those that use the same compiled kernels.
+
+    Taking turns only saves work. If no file can be locked, or another process takes too long, the body runs all the
+    same. The operating system ends the turn of a process that dies.
+
+    Parameters
+    ----------
+    piece : str
+        What the body compiles, as a file name.
+    wait : bool
+        Whether to wait while it is another process's turn.
+
+    Yields
+    ------
+    bool
+        False if it is another process's turn and ``wait`` is False: the body should then do nothing.
+    """
+    try:
+        CACHE_FOLDER.mkdir(parents=True, exist_ok=True)
+        file = os.open(CACHE_FOLDER / f"{piece}.lock", os.O_RDWR | os.O_CREAT, 0o666)
+    except OSError:  # nothing can be kept in the folder, so there is nothing to wait for
+        yield True
+        return
+    try:
+        latest = time.monotonic() + (LONGEST_WAIT if wait else 0.0)
+        while not (mine := _lock(file)) and time.monotonic() < latest:
+            time.sleep(POLL_SECONDS)
+        yield mine or wait
+    finally:
+        os.close(file)  # this ends the turn
+
+
+def _lock(file) -> bool:
+    """Lock an open file; return False if another process has locked it."""
+    try:
+        if os.name == "nt":
+            import msvcrt
+
+            msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (BlockingIOError, PermissionError):
+        return False
+    except OSError:  # a file system without locks
+        return True
+    return True

@@ -1,0 +1,53 @@
+"""The kernels of label trees in two pieces, which two processes can compile at the same time."""
+
+import numpy as np
+
+from xmlcore._kernels.plt_index import EVERY
+from xmlcore._kernels.plt_tree import TreeArrays
+from xmlcore.arrays import read_only
+from xmlcore.models.plt.label_tree import LabelTree
+
+TRAINING = "PLT-training"
+SEARCH = "PLT-search"
+
+
+def pieces_of(model) -> dict:
+    """Return functions that compile the training and the search of a PLT, by name; see ``base.warm_up_pieces``."""
+    trained, searched = (type(model)(**model.get_params(deep=False) | model._warm_up_params()) for _ in range(2))
+
+    def search():
+        """Search trees that are not trained, so that no kernel of the training is needed."""
+        tree, arrays = _untrained_tree()
+        count = searched.n_estimators
+        columns = np.arange(6, dtype=np.int32)
+        searched._set_fitted([tree] * count, [arrays] * count, columns, columns.size, tree.n_labels, "logistic")
+        searched._warm_up_predict()
+
+    return {TRAINING: trained._warm_up_fit, SEARCH: search}
+
+
+def _untrained_tree() -> tuple[LabelTree, TreeArrays]:
+    """Return a tree of 8 labels whose classifiers have no weights, made without a kernel."""
+    tree = LabelTree.from_nested([[0, 1, 2], [[3, 4], [5, 6]], 7])
+    parents = np.flatnonzero(tree.n_children)
+    n, g = tree.n_nodes, parents.size
+    types = {"dense": np.float32, "entry_ptr": np.uint32, "entry_child": np.uint8, "entry_value": np.float32}
+    arrays = {name: np.empty(0, dtype) for name, dtype in types.items()}
+    starts = ("column_ptr", "dense_ptr", "sparse_ptr", "entry_at", "index_at")
+    return tree, read_only(
+        TreeArrays(
+            parent=tree.parent,
+            label=tree.label,
+            bias=np.zeros(n, np.float32),
+            group_ptr=np.searchsorted(parents, np.arange(n + 1), side="left").astype(np.int64),
+            group_first=tree.first_child[parents].astype(np.int32),
+            group_size=tree.n_children[parents].astype(np.int32),
+            columns=np.empty(0, np.int32),
+            index_shift=np.full(g, EVERY, np.int32),
+            index=np.empty(0, np.uint32),
+            depth=tree.depth,
+            root_group=-1,
+            **arrays,
+            **{name: np.zeros(g + 1, np.int64) for name in starts},
+        )
+    )

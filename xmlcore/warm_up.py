@@ -1,0 +1,60 @@
+"""Compile all kernels into the cache folder, for container images and servers: python -m xmlcore.warm_up"""
+
+import argparse
+import multiprocessing
+import sys
+import time
+
+from xmlcore.system import effective_jobs
+
+
+def main(arguments=None) -> int:
+    """Compile all kernels, and print what is done.
+
+    Parameters
+    ----------
+    arguments : list of str, optional
+        Those of the command line by default.
+
+    Returns
+    -------
+    int
+        The exit status: 1 if the compiled code could not be kept, so that all of this had no lasting effect.
+    """
+    parser = argparse.ArgumentParser(prog="python -m xmlcore.warm_up", description=__doc__)
+    parser.add_argument("--jobs", type=int, help="processes that compile at the same time; by default one per core")
+    jobs = effective_jobs(parser.parse_args(arguments).jobs)
+
+    from xmlcore._kernels._jit import CACHE_FOLDER, CACHE_IS_USED  # warns if the folder cannot be used
+
+    start = time.perf_counter()
+    print(f"Compiled kernels are kept in {CACHE_FOLDER}" if CACHE_IS_USED else "Nothing can be kept", flush=True)
+    helpers = []
+    if CACHE_IS_USED:  # otherwise each process would compile for itself
+        spawning = multiprocessing.get_context("spawn")
+        helpers = [spawning.Process(target=compile_and_tell, args=(False,)) for _ in range(jobs - 1)]
+    for helper in helpers:
+        helper.start()
+    compile_and_tell()
+    for helper in helpers:
+        helper.join()
+    print(f"All kernels: {time.perf_counter() - start:.1f} s")
+    if not CACHE_IS_USED:
+        print("This had no lasting effect: name a writable folder in XMLCORE_CACHE", file=sys.stderr)
+        return 1
+    size = sum(path.stat().st_size for path in CACHE_FOLDER.rglob("*") if path.is_file())
+    print(f"The folder has {size / 1e6:.1f} MB")
+    return 0
+
+
+def compile_and_tell(to_the_end: bool = True) -> None:
+    """Compile all pieces, and print the seconds of each; see :func:`xmlcore.experiment.warm_up.compile_pieces`."""
+    from xmlcore.experiment.warm_up import compile_pieces
+
+    compile_pieces(
+        ended=lambda piece, seconds: print(f"{piece.title}: {seconds:.1f} s", flush=True), to_the_end=to_the_end
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())
