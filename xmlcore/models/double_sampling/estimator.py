@@ -11,7 +11,7 @@ from xmlcore.models.double_sampling.classes import ClassTerms
 from xmlcore.models.double_sampling.features import names_of_features
 from xmlcore.models.double_sampling.inputs import check_class_ids, check_training_rows, some_rows, without_negative
 from xmlcore.models.double_sampling.learning import learn, make_pairs
-from xmlcore.models.double_sampling.parameters import PARAMETERS
+from xmlcore.models.double_sampling.parameters import PARAMETERS, PRESETS
 from xmlcore.models.double_sampling.prediction import BLOCK, Ranker, label_matrix, softmax
 from xmlcore.models.double_sampling.sampling import CROSS, TREE, TrainingRows, draw_sample, stream_seed
 from xmlcore.parameters import described
@@ -122,6 +122,7 @@ class DoubleSampling(MultiLabelModel):
     """
 
     PARAMETERS = PARAMETERS
+    PRESETS = PRESETS
 
     def __init__(
         self,

@@ -1,6 +1,6 @@
 """The parameters of DoubleSampling: the only place where they are described."""
 
-from xmlcore.parameters import N_JOBS, SEED, Parameter
+from xmlcore.parameters import N_JOBS, SEED, Parameter, Preset
 from xmlcore.validation import INT32_MAX
 
 LOSSES = ("logistic", "squared_hinge")
@@ -154,3 +154,26 @@ PARAMETERS = (
     SEED,
     N_JOBS,
 )
+
+PRESETS = {
+    "paper": Preset(
+        "the paper's",
+        "Joshi et al. (NIPS 2017), Table 4: 10 candidates; 1 or 2 examples per class and 5 to 122 adversarial classes, "
+        "by data set, of which 2 and 10 are taken. The paper does not name its distance, its weights of terms and its "
+        "classifier: they are xmlcore's choice.",
+        {
+            "examples_per_class": 2.0,
+            "n_adversarial": 10,
+            "n_candidates": 10,
+            "distance": "cosine",
+            "weighting": "tfidf",
+            "leave_one_out": False,
+            "adversaries": "random",
+            "balanced": True,
+            "features": "paper",
+            "candidates_from": "centroids",
+            "loss": "logistic",
+            "C": 1.0,
+        },
+    ),
+}

@@ -11,7 +11,7 @@ from xmlcore._kernels.ldsm_shares import best_labels
 from xmlcore.arrays import by_frequency, columns_of, in_columns, read_only
 from xmlcore.models.base import MultiLabelModel
 from xmlcore.models.ldsm.growing import Grower, node_settings, warn_of_undone
-from xmlcore.models.ldsm.parameters import PARAMETERS
+from xmlcore.models.ldsm.parameters import PARAMETERS, PRESETS
 from xmlcore.models.ldsm.prediction import Scorer, prediction_blocks
 from xmlcore.models.ldsm.progress import Growth
 from xmlcore.models.ldsm.reranking import label_means
@@ -92,6 +92,7 @@ class LdSM(MultiLabelModel):
     """
 
     PARAMETERS = PARAMETERS
+    PRESETS = PRESETS
 
     def __init__(
         self,

@@ -1,6 +1,6 @@
 """The parameters of LdSM: what each does, what it accepts, and what a form offers."""
 
-from xmlcore.parameters import N_JOBS, SEED, Parameter
+from xmlcore.parameters import N_JOBS, SEED, Parameter, Preset
 from xmlcore.validation import INT32_MAX
 
 MOST_CHILDREN = 8  # largest arity M: in training, 2^M - 1 sets of children are compared for each row
@@ -178,3 +178,35 @@ PARAMETERS = (
     SEED,
     N_JOBS,
 )
+
+_PROGRAM = {
+    "n_estimators": 10,
+    "max_nodes": 1000,
+    "arity": 2,
+    "n_epochs": 20,
+    "learning_rate": 0.1,
+    "integrity_weight": 2.0,
+    "multiway_weight": 1.0,
+    "n_attempts": 1,
+    "optimizer": "auto",
+    "rerank_beta": 1.0,
+    "rerank_gamma": 1e-4,
+    "rerank_space": "raw",
+    "min_error": 0.0,
+    "weight_decay": 0.0,
+}
+PRESETS = {
+    "paper": Preset(
+        "the paper's",
+        "Majzoubi and Choromanska (AISTATS 2020), supplement: 50 trees of up to 2,000 nodes, 20 epochs, NAG for sparse "
+        "and SGD for dense features. The paper tunes the learning rate, both weights and the arity for each data set "
+        "and does not print them: they are the program's.",
+        _PROGRAM | {"n_estimators": 50, "max_nodes": 2000},
+    ),
+    "program": Preset(
+        "the authors' program's",
+        "The settings under which the program that the authors published was measured: 10 trees of up to 1,000 nodes, "
+        "20 epochs, learning rate 0.1, weights 2 and 1.",
+        _PROGRAM,
+    ),
+}
