@@ -233,7 +233,7 @@ class Preset:
     Attributes
     ----------
     title : str
-        Whose settings they are, such as "the paper's".
+        Whose settings they are, such as "Paper's".
     source : str
         Where they are published, and what was not published and comes from elsewhere; one or two sentences.
     values : dict of str -> object

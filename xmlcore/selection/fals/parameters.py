@@ -203,7 +203,7 @@ PARAMETERS = (
 
 PRESETS = {
     "paper": Preset(
-        "the paper's",
+        "Paper's",
         "The paper's section on experiments: a tenth of the features, 10 epochs, two layers with √(features × labels) "
         "hidden units, relu. Its optimiser and step size are not named: they are Adam's usual ones.",
         {
