@@ -41,7 +41,7 @@ ONE_VS_REST = 3.5e-7  # per row, label and square root of the nonzeros of a row
 ONE_VS_REST_PREDICT = 1e-9  # per nonzero and label
 LDSM = 1.3e-7  # per tree, per level, and per nonzero; a label of a row counts as 6 nonzeros, and a row as 30
 LDSM_PREDICT = 8e-9  # per tree, level and nonzero
-DOUBLE_SAMPLING_CLASS = 2.5e-4  # per class, for the default numbers of examples and adversaries
+DOUBLE_SAMPLING_CLASS = 2.5e-4  # per class, for 2 examples and 10 adversaries
 DOUBLE_SAMPLING_VALUE = 1e-7  # per nonzero
 DOUBLE_SAMPLING_PREDICT = 1.3e-6  # per nonzero
 ROW = 2e-6  # per predicted row, with any model
@@ -225,7 +225,10 @@ def _ldsm(params, n_rows, nonzeros, labels, dataset):
 def _double_sampling(params, n_rows, nonzeros, labels, dataset):
     """Return seconds of training and of prediction for DoubleSampling."""
     share = _pairs_share(params, params["n_adversarial"], params["examples_per_class"], reference=(10.0, 2.0))
-    fitting = DOUBLE_SAMPLING_CLASS * min(dataset.n_labels, n_rows) * share + DOUBLE_SAMPLING_VALUE * nonzeros
+    n_classes = min(dataset.n_labels, n_rows)
+    fitting = DOUBLE_SAMPLING_CLASS * n_classes * share + DOUBLE_SAMPLING_VALUE * nonzeros
+    if params["adversaries"] == "candidates":  # the classes are ranked for each example that is drawn
+        fitting += DOUBLE_SAMPLING_PREDICT * nonzeros * params["examples_per_class"] * n_classes / n_rows
     return fitting, DOUBLE_SAMPLING_PREDICT * dataset.X_test.nnz + 3 * ROW * dataset.n_test
 
 
