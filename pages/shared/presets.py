@@ -83,7 +83,7 @@ def _about(name, info, known, current):
         return "So far the recommended settings: change any field."
     words = f"Differs from recommended in: {settings.words(info.cls.__name__, differs)}." if differs else ""
     if current in info.presets:
-        return f"{info.presets[current].source} {words or 'No field differs from recommended.'}"
+        return f"{words or 'No field differs from recommended.'} {info.presets[current].source}"
     return words or "The defaults."
 
 

@@ -199,7 +199,7 @@ def test_published_settings_fill_the_fields_and_an_edit_makes_them_own(ready, se
     choice.set_value("paper")
     ready.run()
     assert field(ready, "LdSM", "Trees").value == 50 and field(ready, "LdSM", "Seed").value == 5
-    assert "supplement: 50 trees" in ready.text() and "Differs from recommended in: Trees = 50" in ready.text()
+    assert "the supplement of Majzoubi" in ready.text() and "Differs from recommended in: Trees = 50" in ready.text()
     field(ready, "LdSM", "Trees").set_value(3)
     ready.run()
     assert ready.at.radio(key="form.LdSM.settings").value == "own" and "Trees = 3" in ready.text()

@@ -198,15 +198,13 @@ _PROGRAM = {
 PRESETS = {
     "paper": Preset(
         "Paper's",
-        "Majzoubi and Choromanska (AISTATS 2020), supplement: 50 trees of up to 2,000 nodes, 20 epochs, NAG for sparse "
-        "and SGD for dense features. The paper tunes the learning rate, both weights and the arity for each data set "
-        "and does not print them: they are the program's.",
+        "50 trees, up to 2,000 nodes and 20 epochs: the supplement of Majzoubi and Choromanska (AISTATS 2020). The "
+        "paper tunes the rest for each data set and does not print it; here it is the program's.",
         _PROGRAM | {"n_estimators": 50, "max_nodes": 2000},
     ),
     "program": Preset(
         "Program's",
-        "The settings under which the program that the authors published was measured: 10 trees of up to 1,000 nodes, "
-        "20 epochs, learning rate 0.1, weights 2 and 1.",
+        "The settings with which the program that the authors published was measured.",
         _PROGRAM,
     ),
 }
