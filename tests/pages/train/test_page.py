@@ -3,7 +3,7 @@
 import pytest
 
 from tests.pages.small import small_data
-from xmlcore import experiment
+from xmlcore import LdSM, experiment
 
 
 def trained(session):
@@ -206,7 +206,7 @@ def test_published_settings_fill_the_fields_and_an_edit_makes_them_own(ready, se
     for page in (ready.go("data").go("train"), session(ready.token).go("train")):
         assert page.at.radio(key="form.LdSM.settings").value == "own" and field(page, "LdSM", "Trees").value == 3
     ready.at.radio(key="form.LdSM.settings").set_value("recommended")
-    assert field(ready.run(), "LdSM", "Trees").value == 10 and "Differs from" not in ready.text()
+    assert field(ready.run(), "LdSM", "Trees").value == LdSM().n_estimators and "Differs from" not in ready.text()
     ready.at.radio(key="form.LdSM.settings").set_value("own")
     assert field(ready.run(), "LdSM", "Trees").value == 3, "own settings come back"
 

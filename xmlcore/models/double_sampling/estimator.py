@@ -31,7 +31,7 @@ class DoubleSampling(MultiLabelModel):
     sampled example, a row x with its class y, f should be larger than with each of κ other classes. A prediction ranks
     the q classes of nearest centroid by f.
 
-    The defaults are those that did best on held-out rows of seven data sets. ``DoubleSampling.preset("paper")`` is the
+    The defaults were chosen on held-out rows of seven data sets. ``DoubleSampling.preset("paper")`` is the
     method of the paper: ten features, adversarial classes drawn at random, every class equally often.
 
     The size of the model and the time per row do not grow with classes times features, but with the number of terms

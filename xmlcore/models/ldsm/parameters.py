@@ -45,9 +45,10 @@ PARAMETERS = (
     Parameter(
         "n_epochs",
         "Epochs",
-        "Number of passes over the rows of a node. Training time grows with this number. The paper uses up to 20.",
+        "Number of passes over the rows of a node. Training time grows with this number. The paper uses up to 20; "
+        "on held-out rows of ten data sets, 10 were about as good.",
         "int",
-        20,
+        10,
         minimum=1,
         maximum=INT32_MAX,
         offered=(1, 1000),
@@ -91,9 +92,10 @@ PARAMETERS = (
         "How often a split is tried at most. A split that sends all rows, or no row, to one of the children "
         "is undone. With 1, as in the paper, the node then stays a leaf. With a larger number the split is "
         "tried again, each time with half the weight of class integrity. This can matter much if there are "
-        "few labels: with 5, P@1 on tmc2007-500 rose from 66 to 83. Values above 1 are not in the paper.",
+        "few labels: with 5, P@1 on tmc2007-500 rose from 66 to 83, but training took several times as long. "
+        "Values above 1 are not in the paper.",
         "int",
-        1,
+        5,
         minimum=1,
         maximum=64,
     ),
