@@ -125,8 +125,8 @@ def markdown(results):
                 for name, each in held_out.items()
             )
             parts += [
-                f"**Held-out training rows**: gains over the {about['reference']}'s settings, percent. Rows to train "
-                f"on / held out: {sizes}.",
+                f"**Held-out training rows**: gains over the {about['reference']}'s settings, percent; times "
+                f"relative to these settings in the same run. Rows to train on / held out: {sizes}.",
             ]
             if len(held_out) > 1:
                 parts += [table_held_out(held_out), "**Each data set left out once**:", table_left_out(held_out)]
