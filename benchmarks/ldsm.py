@@ -316,7 +316,7 @@ def read_settings(path):
 
 def plan_beside(options):
     models = [
-        ("LdSM, default", "LdSM", {}),
+        ("LdSM, the program's settings", "LdSM", ldsm_tables.REFERENCE),
         (
             f"LdSM, E={ldsm_tables.LARGE['n_epochs']}, T_max={ldsm_tables.LARGE['max_nodes']:,}",
             "LdSM",
@@ -386,7 +386,7 @@ def trial(one):
     if "axes" not in one.named:  # the part "scaling" has small data of its own
         job["rows"] = TRIAL["rows"]
         if job["model"] == "LdSM":
-            full = LdSM().get_params() | job["params"]
+            full = ldsm_tables.base_params("LdSM") | job["params"]
             job["params"] = job["params"] | {name: min(TRIAL[name], full[name]) for name in TRIAL if name in full}
     return one._replace(job=job)
 

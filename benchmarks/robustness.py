@@ -23,6 +23,7 @@ from xmlcore import PLT, LdSM, explain, robustness
 from xmlcore.models.base import warm_up
 
 MODELS = {"PLT": PLT, "LdSM": LdSM}
+PROGRAM = LdSM.PRESETS["program"].values
 SEEDS = (0, 1, 2, 3, 4)
 TRIAL_ROWS = 300  # number of training rows, and of test rows, with --quick
 EURLEX = {"shape": "eurlex-4k", "n_train": 15_539, "n_test": 3_809, "n_labels": 4_000, "random_state": 0}
@@ -298,7 +299,9 @@ def plan_study(options):
     ):  # fmt: skip
         models = ("PLT", "LdSM") if name in ("scene", "yeast") else ("PLT",)
         points += [
-            point("study", name, options, model, {"n_attempts": 5} if model == "LdSM" else {}, scaled, how=how)
+            point(
+                "study", name, options, model, PROGRAM | {"n_attempts": 5} if model == "LdSM" else {}, scaled, how=how
+            )
             for model in models
             for how in TRAININGS
         ]
@@ -358,7 +361,7 @@ def plan_explain(options):
     return [
         point("explain", name, options, model, params, scaled, seeds=range(3), n_explained=200)
         for name, scaled in (("api-docs", False), ("bibtex", False), ("eurlex4k-dev", False), ("scene", True))
-        for model, params in (("PLT", {}), ("LdSM", {}))
+        for model, params in (("PLT", {}), ("LdSM", PROGRAM))
     ]
 
 

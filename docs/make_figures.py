@@ -49,7 +49,7 @@ def path_to_a_label():
 @cache
 def decision_trees():
     """Return small decision trees."""
-    return LdSM(n_estimators=3, n_attempts=5, random_state=0).fit(data().X_train, data().Y_train)
+    return LdSM.preset("program", n_estimators=3, n_attempts=5, random_state=0).fit(data().X_train, data().Y_train)
 
 
 def top_of_a_decision_tree():
@@ -71,7 +71,7 @@ def objective_in_training():
 
 def candidates_of_double_sampling():
     """Draw what more candidates bring: how often the own class is among them, and what is then found."""
-    model = DoubleSampling(random_state=0).fit(data().X_train, data().Y_train)
+    model = DoubleSampling.preset("paper", random_state=0).fit(data().X_train, data().Y_train)
     X, Y = data().X_test, data().Y_test
     lines = []
     for q in CANDIDATES:

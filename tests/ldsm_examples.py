@@ -22,7 +22,7 @@ def small_data(seed=5, n=60):
 def small_model(**params):
     """Class integrity counts no more than balance, or few rows with many labels would all go one way."""
     small = {"max_nodes": 25, "n_epochs": 5, "n_estimators": 3, "learning_rate": 0.5, "integrity_weight": 1.0}
-    return LdSM(**small | params)
+    return LdSM.preset("program", **small | params)
 
 
 def as_matrix(ranking, n_labels=6):

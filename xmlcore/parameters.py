@@ -15,6 +15,7 @@ DOC_WIDTH = 110  # characters in a line of a generated docstring, without the in
 UNBOUNDED_INT = 2**31 - 1  # from this maximum on, a docstring names no upper bound of an int
 UNBOUNDED_FLOAT = 1e30  # the same for a float
 AUTO = "auto"  # value of a parameter that the estimator chooses itself
+RECOMMENDED = "recommended"  # name of the settings that an estimator has by default
 ORIGINAL = inspect.Parameter.empty  # ``before`` of a parameter that its estimator has had from the start
 
 
@@ -223,6 +224,26 @@ def described(cls: type) -> type:
     if count != 1:
         raise ValueError(f"the docstring of {cls.__name__} has {count} lines {{parameters}}, and needs one")
     return cls
+
+
+@dataclass(frozen=True)
+class Preset:
+    """Published settings of an estimator, under one name.
+
+    Attributes
+    ----------
+    title : str
+        Whose settings they are, such as "Paper's".
+    source : str
+        Where they are published, and what was not published and comes from elsewhere; one or two sentences.
+    values : dict of str -> object
+        The values of all parameters that matter to the method, also of those that have this value by default: a preset
+        stays the same when a default changes.
+    """
+
+    title: str
+    source: str
+    values: dict[str, Any]
 
 
 def in_form(parameters: "tuple[Parameter, ...]") -> "tuple[Parameter, ...]":

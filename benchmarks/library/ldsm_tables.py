@@ -11,15 +11,7 @@ MODELS = {"LdSM": LdSM, "PLT": PLT}
 N_FOLDS = 3
 NODES_PER_LABEL = 4  # for depth, which is held against the number of labels: two leaves for each, at M = 2
 FEW_ROWS = 50  # of a small node
-REFERENCE = {
-    "arity": 2,
-    "max_nodes": 1000,
-    "n_epochs": 20,
-    "learning_rate": 0.1,
-    "integrity_weight": 2.0,
-    "multiway_weight": 1.0,
-    "n_estimators": 10,
-}
+REFERENCE = LdSM.PRESETS["program"].values
 LARGE = {"n_epochs": 5, "max_nodes": 4000}  # as the published program was run on wordnet-hyper
 PROGRAM = "published program"
 PROGRAM_FIGURES = ("P@1", "P@3", "P@5", "nDCG@5", "depth", "tree_s", "ms")  # seconds per tree, ms per row per tree
@@ -55,9 +47,17 @@ AXIS_TITLES = {
 }
 
 
+def base_params(model):
+    """Return the parameters that a job begins with: those of the published program for LdSM, or the defaults."""
+    return MODELS[model]().get_params() | (REFERENCE if model == "LdSM" else {})
+
+
 def all_params(job):
-    """Return all parameters of a job's model, defaults included, without those that differ from fit to fit."""
-    params = MODELS[job["model"]]().get_params() | job["params"]
+    """Return all parameters of a job's model, without those that differ from fit to fit.
+
+    What a job does not say is as in the published program for LdSM, and the default for other models.
+    """
+    params = base_params(job["model"]) | job["params"]
     return {name: value for name, value in params.items() if name not in ("random_state", "n_jobs")}
 
 
@@ -78,7 +78,7 @@ def settings_text(params):
         f"{params['n_estimators']} {'tree' if params['n_estimators'] == 1 else 'trees'}, E={params['n_epochs']}, "
         f"T_max={params['max_nodes']}, M={params['arity']}"
     )
-    usual = LdSM().get_params() | REFERENCE
+    usual = base_params("LdSM")
     said = ("n_estimators", "n_epochs", "max_nodes", "arity")
     others = [f"`{name}={value!r}`" for name, value in params.items() if name not in said and value != usual[name]]
     return ", ".join([text, *others])

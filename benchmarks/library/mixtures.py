@@ -21,7 +21,7 @@ PLACES = (1, 3, 5)
 
 def decision_trees(X, Y, X_rest, seed, threads, params):
     """Return the scores by which LdSM ranks: shares of label occurrences, re-ranked where that is on."""
-    model = LdSM(**params, random_state=seed, n_jobs=threads).fit(X, Y)
+    model = LdSM.preset("program", **params, random_state=seed, n_jobs=threads).fit(X, Y)
     labels, values = model.predict_topk(X_rest, Y.shape[1])
     scores = np.zeros(labels.shape, np.float32)
     rows, places = np.nonzero(labels >= 0)
@@ -43,7 +43,7 @@ def perceptron(X, Y, X_rest, seed, threads, params):
     params = dict(params)
     length = np.float32(params.pop("row_length", 1.0))
     X, X_rest = (length * normalize(part) for part in (X, X_rest))
-    model = FALS(random_state=seed, n_jobs=threads, **least, **params)
+    model = FALS.preset("paper", random_state=seed, n_jobs=threads, **least | params)
     return model.fit(X, Y).predict_proba(X_rest).toarray()
 
 

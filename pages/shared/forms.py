@@ -2,17 +2,18 @@
 
 import streamlit as st
 
-from pages.shared import settings, workspace
+from pages.shared import presets, settings, workspace
 from xmlcore.parameters import AUTO
 
 
 def key(name: str, parameter) -> str:
     """Return the key of the widget for a parameter of the form ``name``."""
-    return f"form.{name}.{parameter.name}"
+    filled = presets.version(name)  # a field has a new key, and so a new value, when a preset has filled it
+    return f"form.{name}.{parameter.name}" + (f".{filled}" if filled else "")
 
 
 def show(name: str, info, *, skip=()) -> None:
-    """Show widgets for all parameters; those that are seldom changed are behind "More settings".
+    """Show a choice of settings and widgets for all parameters; seldom changed ones are behind "More settings".
 
     Parameters
     ----------
@@ -22,6 +23,7 @@ def show(name: str, info, *, skip=()) -> None:
     skip : sequence of str
         Parameters that have widgets of their own.
     """
+    presets.show(name, info, skip=skip)
     remembered = workspace.get("forms").get(name, {})
     parameters = [p for p in info.parameters if p.name not in skip]
     for parameter in (p for p in parameters if not p.advanced):
@@ -51,7 +53,7 @@ def widget(name: str, parameter, remembered: dict) -> None:
     widget_key = key(name, parameter)
     value = remembered.get(parameter.name, parameter.default)
     label, help = parameter.label, parameter.help
-    changes = {"on_change": _remember, "args": (name, parameter)}
+    changes = {"on_change": _remember, "args": (name, parameter, widget_key)}
     if parameter.kind == "choice":
         options = list(parameter.options)
         value = workspace.first_value(widget_key, value, parameter.default, options.__contains__)
@@ -63,9 +65,9 @@ def widget(name: str, parameter, remembered: dict) -> None:
         _number(widget_key, parameter, value, changes)
 
 
-def _remember(name, parameter):
+def _remember(name, parameter, widget_key):
     """Remember the new value of a parameter; called when its widget changes."""
-    workspace.remember_setting(name, parameter.name, st.session_state[key(name, parameter)])
+    workspace.remember_setting(name, parameter.name, st.session_state[widget_key])
 
 
 def _number(widget_key, parameter, value, changes):

@@ -64,7 +64,7 @@ _EMPTY = {
     "dataset": None,  # fingerprint in use
     "wanted": DEFAULT_DATASET,  # a catalog entry to prepare, and to use when it is ready
     "known": {},  # what may be opened: fingerprint -> {"name", "source": "catalog" or "upload", "notes": [...]}
-    "forms": {},  # model -> {parameter: value} as last typed, allowed or not
+    "forms": {},  # model -> {parameter: value} as last typed, allowed or not; "MODEL own": as they were before a preset
     "widgets": {},  # widget key -> value
     "runs": [],  # {"key", "fingerprint", "model", "params", "k", "created"}, oldest first
     "selections": [],  # {"key", "fingerprint", "method", "params", "created"}, oldest first

@@ -217,7 +217,7 @@ def test_double_sampling_is_explained_by_its_pair_features():
     rng = np.random.default_rng(0)
     classes = rng.integers(0, 5, 60)
     X = rng.poisson(0.4, (60, 20)) + 3 * np.eye(5, 20, dtype=int)[classes]
-    model = DoubleSampling(n_candidates=5, random_state=0).fit(X, [[c] for c in classes.tolist()])
+    model = DoubleSampling.preset("paper", n_candidates=5, random_state=0).fit(X, [[c] for c in classes.tolist()])
     frame = explain.contributions(model, X[7], 2)
     phi = model.pair_features(X[[7]], np.array([[2]]))[0, 0]
     assert sorted(frame["feature"]) == list(range(10)) and set(frame["name"]) == set(model.feature_names_)

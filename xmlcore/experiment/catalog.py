@@ -7,7 +7,7 @@ from xmlcore.models.double_sampling import DoubleSampling
 from xmlcore.models.ldsm import LdSM
 from xmlcore.models.one_vs_rest import OneVsRest
 from xmlcore.models.plt import PLT
-from xmlcore.parameters import ORIGINAL, Parameter, in_form
+from xmlcore.parameters import ORIGINAL, Parameter, Preset, in_form
 from xmlcore.robustness import AdversarialTraining
 from xmlcore.selection.fals import FALS
 from xmlcore.selection.rivals import (
@@ -66,6 +66,11 @@ class ModelInfo:
         for parameter, value in (params or {}).items():
             accepted[parameter].check(value)
         return {**defaults, **(params or {})}
+
+    @property
+    def presets(self) -> dict[str, Preset]:
+        """Published settings by name; empty if the estimator has none."""
+        return self.cls.PRESETS
 
     @property
     def cls(self) -> type:
@@ -134,9 +139,9 @@ MODELS = {
         title="Double sampling for many classes",
         summary=(
             "Turns a problem with many classes into one binary problem over pairs of a row and a class, each "
-            "described by ten features. A prediction ranks the classes with the nearest centroids. It needs "
-            "rows with exactly one class and values that are amounts, such as counts of words. It learns ten "
-            "weights, whatever the number of classes."
+            "described by some ten features. A prediction ranks the classes with the nearest centroids. It "
+            "needs rows with exactly one class and values that are amounts, such as counts of words. It learns "
+            "one weight for each feature of pairs, whatever the number of classes."
         ),
         paper="Joshi et al., NIPS 2017",
         parameters=(*in_form(DoubleSampling.PARAMETERS), *NOISE),

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from xmlcore.models.compiling import turn
 from xmlcore.models.saving import ModelFormatError, write_model
-from xmlcore.parameters import Parameter, check_parameters
+from xmlcore.parameters import RECOMMENDED, Parameter, Preset, check_parameters
 from xmlcore.validation import check_features, check_fitted, feature_names
 
 
@@ -23,8 +23,51 @@ class Estimator:
     """
 
     PARAMETERS: tuple[Parameter, ...] = ()
+    PRESETS: dict[str, Preset] = {}  # published settings by name, beside the defaults, whose name is "recommended"
     _estimator_type: str | None = None  # scikit-learn 1.5 reads this attribute, later versions read the tags
     _further_params: str | None = None  # name of the attribute that holds the dict of ``**`` arguments of __init__
+
+    @classmethod
+    def presets(cls) -> dict[str, dict]:
+        """Return the settings that :meth:`preset` knows: the recommended ones (the defaults) and published ones.
+
+        Returns
+        -------
+        dict of str -> dict
+            The values of parameters, by the names of the settings. A parameter that no published settings name, such as
+            ``random_state``, is in none of them.
+        """
+        named = {name for preset in cls.PRESETS.values() for name in preset.values}
+        recommended = {parameter.name: parameter.default for parameter in cls.PARAMETERS if parameter.name in named}
+        return {RECOMMENDED: recommended} | {name: dict(preset.values) for name, preset in cls.PRESETS.items()}
+
+    @classmethod
+    def preset(cls, name: str, **params) -> "Estimator":
+        """Return a new estimator with recommended or with published settings.
+
+        Parameters
+        ----------
+        name : str
+            "recommended" (the defaults) or another name in :meth:`presets`, such as "paper".
+        **params : object
+            Values of parameters; they replace those of the settings.
+
+        Returns
+        -------
+        Estimator
+            It is not fitted.
+
+        Raises
+        ------
+        ValueError
+            There are no settings of that name; the message lists the names there are.
+        TypeError
+            There is no parameter of that name.
+        """
+        known = cls.presets()
+        if name not in known:
+            raise ValueError(f"{cls.__name__} has no settings named {name!r}: it has {', '.join(known)}")
+        return cls(**known[name] | params)
 
     @classmethod
     def _param_names(cls) -> list[str]:

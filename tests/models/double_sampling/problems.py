@@ -45,7 +45,7 @@ def binary(labels, n_classes=7):
 
 def sampled(labels, n_classes, **params):
     """The sample that is drawn at random with these parameters."""
-    params, Y = DoubleSampling(**params), binary(labels, n_classes)
+    params, Y = DoubleSampling.preset("paper", **params), binary(labels, n_classes)
     size = np.bincount(Y.indices, minlength=n_classes).astype(np.int64)
     copies = draw_copies(params, Y, size, params.random_state)
     return draw_adversaries(params, Y, size, copies, params.random_state)
@@ -68,4 +68,4 @@ def recorded(monkeypatch, X, Y, **params):
         return seen[-1][2:]
 
     monkeypatch.setattr(learning, "pair_differences", noted)
-    return DoubleSampling(**params).fit(X, Y), seen[0]
+    return DoubleSampling.preset("paper", **params).fit(X, Y), seen[0]

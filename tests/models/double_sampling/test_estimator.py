@@ -16,23 +16,25 @@ from xmlcore.models.double_sampling import learning, prediction, sampling
 @pytest.mark.parametrize("params", [{}, EXTENSIONS[3], EXTENSIONS[4]], ids=str)
 def test_blocks_of_rows_change_nothing_for_any_number_of_workers(params, monkeypatch):
     X, _, labels = problem(n=90, n_classes=30, n_terms=40, most=2)
-    models = [DoubleSampling(**params).fit(X, binary(labels, 30))]
+    models = [DoubleSampling.preset("paper", **params).fit(X, binary(labels, 30))]
     for module in (sampling, learning, prediction):
         monkeypatch.setattr(module, "BLOCK", 7)
-    models += [DoubleSampling(n_jobs=n, **params).fit(X, binary(labels, 30)) for n in (1, 3)]
+    models += [DoubleSampling.preset("paper", n_jobs=n, **params).fit(X, binary(labels, 30)) for n in (1, 3)]
     expected = models[0].predict_topk(X, 10)
     for model in models[1:]:
         assert np.array_equal(model.weights_, models[0].weights_)
         found = model.predict_topk(X, 10)
         assert np.array_equal(found.labels, expected.labels) and np.array_equal(found.scores, expected.scores)
-    other = DoubleSampling(random_state=1, **params).fit(X, binary(labels, 30))
+    other = DoubleSampling.preset("paper", random_state=1, **params).fit(X, binary(labels, 30))
     assert not np.array_equal(other.weights_, models[0].weights_)
 
 
 def test_progress_names_its_phases():
     X, _, labels = problem()
     seen = {}
-    model = DoubleSampling().fit(X, binary(labels), progress=lambda p, f, d: seen.setdefault(p, []).append(f))
+    model = DoubleSampling.preset("paper").fit(
+        X, binary(labels), progress=lambda p, f, d: seen.setdefault(p, []).append(f)
+    )
     model.predict_topk(X, progress=lambda p, f, d: seen.setdefault(p, []).append(f))
     assert list(seen) == ["Adding up classes", "Drawing pairs", "Features of pairs", "Learning f", "Predicting"]
     assert all(fractions[-1] == 1.0 for fractions in seen.values())
@@ -41,9 +43,9 @@ def test_progress_names_its_phases():
 @pytest.mark.parametrize("params", EXTENSIONS, ids=str)
 def test_extensions_warm_up_and_report_progress(params):
     X, _, labels = problem(n=60)
-    warm_up(DoubleSampling(**params))
+    warm_up(DoubleSampling.preset("paper", **params))
     seen = {}
-    model = DoubleSampling(**params)
+    model = DoubleSampling.preset("paper", **params)
     model.fit(X, binary(labels), progress=lambda p, f, d: seen.setdefault(p, []).append(f))
     assert all(fractions == sorted(fractions) and fractions[-1] == 1.0 for fractions in seen.values()), seen
     assert ("Training label trees" in seen) == ("candidates_from" in params)
@@ -52,15 +54,15 @@ def test_extensions_warm_up_and_report_progress(params):
 @pytest.mark.parametrize("params", EXTENSIONS, ids=str)
 def test_extensions_predict_rows_without_features_and_values_at_the_ends_of_float32(params):
     X, _, labels = problem(n=60)
-    model = DoubleSampling(**params).fit(X * 1e30, binary(labels))
+    model = DoubleSampling.preset("paper", **params).fit(X * 1e30, binary(labels))
     assert np.isfinite(model.weights_).all() and np.isfinite(model.predict_topk(X * 1e30).scores).all()
-    assert np.isfinite(DoubleSampling(**params).fit(X * 1e-38, binary(labels)).weights_).all()
+    assert np.isfinite(DoubleSampling.preset("paper", **params).fit(X * 1e-38, binary(labels)).weights_).all()
     empty = model.predict_topk(np.zeros((2, 15)), k=3)
     assert (empty.labels[0] == empty.labels[1]).all() and np.isfinite(empty.scores).all()
     assert model.candidates(np.zeros((0, 15)), 3).shape == (0, 3)
 
 
 def test_warming_up_runs_and_leaves_the_model_alone():
-    model = DoubleSampling(leave_one_out=True, distance="euclidean")
+    model = DoubleSampling.preset("paper", leave_one_out=True, distance="euclidean")
     warm_up(model)
     assert not hasattr(model, "weights_")

@@ -18,7 +18,7 @@ from xmlcore.models.double_sampling import candidates, estimator, learning, samp
 def test_with_all_classes_as_adversaries_the_pairs_are_the_full_transformation():
     X, rows, labels = problem(n=14, n_classes=5)
     size = Counter(k for own in labels for k in own)
-    model = DoubleSampling(n_adversarial=100).fit(X, binary(labels, 5))
+    model = DoubleSampling.preset("paper", n_adversarial=100).fit(X, binary(labels, 5))
     sample = sampling.Sample(
         np.arange(14), np.array([own[0] for own in labels], np.int32),
         np.array([[k for k in range(5) if k != own[0]] for own in labels], np.int32),
@@ -56,7 +56,7 @@ def test_classes_of_one_row_are_not_compared_with_each_other(adversaries, monkey
 
 def test_classes_that_all_rows_share_leave_nothing_to_learn():
     with pytest.raises(ValueError, match="another class of the same row"):
-        DoubleSampling().fit([[1.0, 2.0], [2.0, 1.0]], [[0, 1], [0, 1]])
+        DoubleSampling.preset("paper").fit([[1.0, 2.0], [2.0, 1.0]], [[0, 1], [0, 1]])
 
 
 def test_pairs_of_candidates_leave_the_example_out_of_its_class(monkeypatch):
@@ -98,7 +98,9 @@ def test_the_empirical_risk_is_that_of_equation_7(leave_one_out):
     X, rows, labels = problem(n=50, seed=3)
     X = np.where(np.random.default_rng(0).random(X.shape) < 0.5, 0, X)  # hard enough to be wrong at times
     rows = as_dicts(X)
-    model = DoubleSampling(n_adversarial=3, examples_per_class=4, leave_one_out=leave_one_out).fit(X, binary(labels))
+    model = DoubleSampling.preset("paper", n_adversarial=3, examples_per_class=4, leave_one_out=leave_one_out).fit(
+        X, binary(labels)
+    )
     sample = sampled(labels, 7, n_adversarial=3, examples_per_class=4, leave_one_out=leave_one_out)
     known = {}
 
@@ -123,7 +125,7 @@ def test_the_empirical_risk_is_that_of_equation_7(leave_one_out):
 )
 def test_f_is_the_linear_classifier_of_the_scaled_differences(loss, oracle):
     X, rows, labels = problem(n=30, n_classes=5)
-    model = DoubleSampling(n_adversarial=2, C=0.7, loss=loss).fit(X, binary(labels, 5))
+    model = DoubleSampling.preset("paper", n_adversarial=2, C=0.7, loss=loss).fit(X, binary(labels, 5))
     sample = sampled(labels, 5, n_adversarial=2)
     examples = list(zip(sample.rows.tolist(), sample.classes.tolist(), sample.adversaries.tolist()))
     pairs = naive.ds_pairs.pairs(examples, lambda i, k: np.array(naive.ds_features.features(rows[i], k, rows, labels)))
@@ -138,7 +140,7 @@ def test_training_holds_the_pairs_in_memory_only_once():
     """κM·10 numbers: neither their making nor the learner copies them."""
     X, _, labels = problem(n=1200, n_terms=60, n_classes=400)
     Y = binary(labels, 400)
-    model = DoubleSampling(n_adversarial=200)
+    model = DoubleSampling.preset("paper", n_adversarial=200)
     warm_up(model)
     tracemalloc.start()
     try:
@@ -154,7 +156,7 @@ def test_training_holds_the_pairs_in_memory_only_once():
 def test_pairs_of_one_sign_are_learnt_from_too(loss):
     X = [[3, 0], [0, 3]]
     for seed in range(5):  # one example, of class 0 or of class 1
-        model = DoubleSampling(examples_per_class=0.5, n_adversarial=1, loss=loss, random_state=seed)
+        model = DoubleSampling.preset("paper", examples_per_class=0.5, n_adversarial=1, loss=loss, random_state=seed)
         try:
             model.fit(X, [0, 1])
         except ValueError as error:

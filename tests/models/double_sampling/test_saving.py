@@ -19,7 +19,7 @@ from xmlcore.models import ModelFormatError
 )
 def test_a_saved_model_is_the_same_when_it_is_read(params, tmp_path):
     X, _, labels = problem(skip=(2,), most=2)
-    model = DoubleSampling(**params).fit(X, binary(labels))
+    model = DoubleSampling.preset("paper", **params).fit(X, binary(labels))
     loaded = load_model(model.save(tmp_path / "model"))
     assert loaded.get_params() == model.get_params() and loaded.size() == model.size()
     for name in ("n_pairs_", "empirical_risk_", "multiclass_", "n_unlabelled_", "feature_names_"):
@@ -58,7 +58,7 @@ def test_a_saved_model_is_the_same_when_it_is_read(params, tmp_path):
 )
 def test_a_damaged_model_is_refused(harm, tmp_path):
     X, _, labels = problem()
-    folder = DoubleSampling(candidates_from="plt").fit(X, binary(labels)).save(tmp_path / "model")
+    folder = DoubleSampling.preset("paper", candidates_from="plt").fit(X, binary(labels)).save(tmp_path / "model")
     with np.load(folder / "arrays.npz") as stored:
         arrays = dict(stored)
     harm(arrays)
@@ -77,7 +77,7 @@ def test_a_damaged_model_is_refused(harm, tmp_path):
 )  # fmt: skip
 def test_impossible_values_are_refused(name, value, tmp_path):
     X, _, labels = problem()
-    folder = DoubleSampling().fit(X, binary(labels)).save(tmp_path / "model")
+    folder = DoubleSampling.preset("paper").fit(X, binary(labels)).save(tmp_path / "model")
     description = json.loads((folder / "params.json").read_text())
     description["values"][name] = value
     (folder / "params.json").write_text(json.dumps(description))
@@ -87,7 +87,7 @@ def test_impossible_values_are_refused(name, value, tmp_path):
 
 def test_changing_parameters_after_fit_does_not_change_what_was_fitted(tmp_path):
     X, _, labels = problem()
-    model = DoubleSampling().fit(X, binary(labels))
+    model = DoubleSampling.preset("paper").fit(X, binary(labels))
     expected = model.predict_topk(X)
     model.set_params(distance="euclidean", weighting="counts")
     loaded = load_model(model.save(tmp_path / "model"))

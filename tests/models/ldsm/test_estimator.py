@@ -32,6 +32,6 @@ def test_precision_is_that_of_the_published_program(name, figures, real_data):
     from xmlcore.datasets import read_dataset
 
     data = read_dataset(real_data / name / "train.txt.gz", real_data / name / "test.txt.gz", name=name)
-    ranking = LdSM().fit(data.X_train, data.Y_train).predict_topk(data.X_test, 5)
+    ranking = LdSM.preset("program").fit(data.X_train, data.Y_train).predict_topk(data.X_test, 5)
     found = 100 * metrics.precision_at_k(data.Y_test, ranking, 5)[[0, 2, 4]]
     assert (found >= np.array(figures) - [1.0, 0.5, 0.5]).all(), found

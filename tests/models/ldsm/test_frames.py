@@ -17,7 +17,15 @@ def model(request):
     Y = (rng.random((200, 12)) < 0.1) | (np.arange(12) // 2 == group[:, None]) & (rng.random((200, 12)) < 0.8)
     Y[:, 0] |= ~Y.any(axis=1)
     X = sp.csr_array(np.repeat(Y, 2, axis=1) * rng.uniform(0.5, 1.5, (200, 24)))
-    model = LdSM(arity=request.param, n_estimators=3, max_nodes=40, n_epochs=40, learning_rate=1.0, multiway_weight=0.5)
+    model = LdSM.preset(
+        "program",
+        arity=request.param,
+        n_estimators=3,
+        max_nodes=40,
+        n_epochs=40,
+        learning_rate=1.0,
+        multiway_weight=0.5,
+    )
     model.X = X
     model.fit(X, Y)
     assert min(tree.inner.size for tree in model.trees_) > 4
@@ -31,7 +39,7 @@ def tree(model):
 
 @pytest.fixture(scope="module")
 def one_node():
-    return LdSM(n_estimators=1, max_nodes=1).fit([[1.0], [2.0]], [[0], [0, 1]]).trees_[0]
+    return LdSM.preset("program", n_estimators=1, max_nodes=1).fit([[1.0], [2.0]], [[0], [0, 1]]).trees_[0]
 
 
 def all_below(tree, v):
@@ -317,7 +325,7 @@ def test_the_deepest_node_with_all_rows_of_a_label_is_found(model, tree):
 def test_a_label_without_training_rows_has_no_nodes():
     Y = np.zeros((4, 3), bool)
     Y[:2, 0] = Y[2:, 2] = True
-    tree = LdSM(n_estimators=1, n_epochs=3).fit(np.eye(4), Y).trees_[0]
+    tree = LdSM.preset("program", n_estimators=1, n_epochs=3).fit(np.eye(4), Y).trees_[0]
     assert not frames.rows_with_label(tree, 1).any()
     assert frames.nodes_of_label(tree, 1).size == 0
     assert frames.leaves_of_label(tree, 1, str).empty

@@ -17,7 +17,7 @@ from xmlcore.validation import check_labels
 def test_trees_are_those_of_the_paper(M, optimizer):
     X, rows, labels = rows_and_labels(n=60, seed=20 + M)
     rows = [{f: float(np.float32(v)) for f, v in row.items()} for row in rows]
-    model = LdSM(
+    model = LdSM.preset("program", 
         arity=M, max_nodes=25, n_epochs=5, n_estimators=2, learning_rate=0.5, integrity_weight=1.0, random_state=1,
         optimizer=optimizer,
     )  # fmt: skip
@@ -58,8 +58,8 @@ def test_further_attempts_halve_the_weight_of_class_integrity():
     params = {"n_estimators": 8, "max_nodes": 39, "optimizer": "nag", "n_epochs": 10}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        once = LdSM(**params).fit(X, labels)
-    again = LdSM(**params, n_attempts=5).fit(X, labels)
+        once = LdSM.preset("program", **params).fit(X, labels)
+    again = LdSM.preset("program", **params, n_attempts=5).fit(X, labels)
     sizes = [np.array([tree.parent.size for tree in model.trees_]) for model in (once, again)]
     assert sizes[0].min() < 39 and (sizes[1] == 39).all()
     for one, two in zip(once.trees_, again.trees_):  # a split that was made at the first attempt is the same
@@ -121,11 +121,14 @@ def test_auto_takes_sgd_for_dense_data_and_nag_for_sparse_data():
     random = np.random.default_rng(3)
     X = random.normal(5, [1, 10, 100], (80, 3))
     labels = [[int(x > 5), 2 + int(y > 5)] for x, y, _ in X]
-    model = LdSM(n_estimators=5, max_nodes=31, integrity_weight=1.0).fit(X, labels)
+    model = LdSM.preset("program", n_estimators=5, max_nodes=31, integrity_weight=1.0).fit(X, labels)
     assert model.optimizer_ == "sgd"
     assert metrics.precision_at_k(check_labels(labels), model.predict_topk(X, 2), 2)[1] > 0.9
-    assert LdSM(n_estimators=1, optimizer="nag").fit(X, labels).optimizer_ == "nag"
-    assert LdSM(n_estimators=1).fit(sp.csr_array(X * (random.random(X.shape) < 0.3)), labels).optimizer_ == "nag"
+    assert LdSM.preset("program", n_estimators=1, optimizer="nag").fit(X, labels).optimizer_ == "nag"
+    assert (
+        LdSM.preset("program", n_estimators=1).fit(sp.csr_array(X * (random.random(X.shape) < 0.3)), labels).optimizer_
+        == "nag"
+    )
 
 
 def test_units_of_features_do_not_matter_to_sgd():
@@ -133,8 +136,10 @@ def test_units_of_features_do_not_matter_to_sgd():
     random = np.random.default_rng(4)
     X = random.normal(size=(60, 4))
     labels = [[int(a > 0) * 2 + int(b > 0)] for a, b, *_ in X]
-    one = LdSM(n_estimators=2, max_nodes=15, learning_rate=0.02).fit(X, labels)
-    two = LdSM(n_estimators=2, max_nodes=15, learning_rate=0.02).fit(X * [4.0, 0.5, 1, 2] + [8.0, 0, 16, 1], labels)
+    one = LdSM.preset("program", n_estimators=2, max_nodes=15, learning_rate=0.02).fit(X, labels)
+    two = LdSM.preset("program", n_estimators=2, max_nodes=15, learning_rate=0.02).fit(
+        X * [4.0, 0.5, 1, 2] + [8.0, 0, 16, 1], labels
+    )
     for a, b in zip(one.trees_, two.trees_):
         np.testing.assert_array_equal(a.n_samples, b.n_samples)
 

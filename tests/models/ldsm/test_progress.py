@@ -66,8 +66,8 @@ def one_large_node(monkeypatch):
     """Rows whose root takes some tenths of a second to train; progress is read every few milliseconds."""
     monkeypatch.setattr(progress, "EVERY", 0.005)
     data = make_synthetic(n_train=2_000, n_test=1, n_labels=20, n_features=200, features_per_row=20)
-    LdSM(n_estimators=1, n_epochs=1, max_nodes=3, n_jobs=1).fit(data.X_train[:50], data.Y_train[:50])
-    return data.X_train, data.Y_train, LdSM(n_estimators=1, n_epochs=500, max_nodes=3, n_jobs=1)
+    LdSM.preset("program", n_estimators=1, n_epochs=1, max_nodes=3, n_jobs=1).fit(data.X_train[:50], data.Y_train[:50])
+    return data.X_train, data.Y_train, LdSM.preset("program", n_estimators=1, n_epochs=500, max_nodes=3, n_jobs=1)
 
 
 def test_a_large_node_reports_before_it_is_done(one_large_node):

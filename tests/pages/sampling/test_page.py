@@ -10,7 +10,7 @@ import pytest
 
 from tests.pages import making
 from tests.pages.making import estimate, numbers, titles
-from xmlcore import datasets, experiment, metrics
+from xmlcore import DoubleSampling, datasets, experiment, metrics
 from xmlcore.datasets.statistics import label_buckets
 
 MODEL = "DoubleSampling"
@@ -34,8 +34,9 @@ def tailed_data(several=False):
 
 
 def train(session, model=MODEL, several=False, **params):
-    """Put a run on the data set of these tests into the workspace."""
-    return making.train(session, model, tailed_data(several), **params)
+    """Put a run on the data set of these tests into the workspace; double sampling begins with the paper's settings."""
+    published = DoubleSampling.PRESETS["paper"].values if model == MODEL else {}
+    return making.train(session, model, tailed_data(several), **published | params)
 
 
 @pytest.fixture(autouse=True)
@@ -370,8 +371,6 @@ def test_what_needs_too_much_memory_is_not_started_and_says_what_to_do(ready, mo
 
 
 def test_a_value_that_cannot_be_trained_with_is_named_and_the_others_are_shown(measured, key, monkeypatch):
-    from xmlcore.models import DoubleSampling
-
     fit = DoubleSampling.fit
 
     def picky(self, *args, **kwargs):

@@ -11,7 +11,7 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 
 from xmlcore import LdSM, datasets, experiment
 
-PARAMS = {"n_estimators": 3, "n_epochs": 20, "learning_rate": 1.0}
+PARAMS = LdSM.PRESETS["program"].values | {"n_estimators": 3, "learning_rate": 1.0}
 
 
 def grouped_data():

@@ -116,7 +116,7 @@ def draw_copies(params, Y, class_size, entropy: int) -> np.ndarray:
         raise ValueError(
             f"no example was drawn with examples_per_class={params.examples_per_class}"
             + (f" and {cause}, which needs classes of two rows" if leaves_out(params) else "")
-            + ": make it larger"
+            + (": make it larger" if class_size.max() > 1 else ': use DoubleSampling.preset("paper")')
         )
     return copies
 

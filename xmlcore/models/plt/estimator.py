@@ -18,7 +18,7 @@ from xmlcore.models.plt.linear_nodes import (
     log_mean_gradient,
     path_gradients,
 )
-from xmlcore.models.plt.parameters import PARAMETERS
+from xmlcore.models.plt.parameters import PARAMETERS, PRESETS
 from xmlcore.models.plt.saving import settings_of, state_of, trees_of
 from xmlcore.models.plt.search import PREDICT_ROWS, TreeSearch
 from xmlcore.models.plt.training import Settings, TrainingRows, count_weights, part_of_trees, train_tree
@@ -102,6 +102,7 @@ class PLT(MultiLabelModel):
     """
 
     PARAMETERS = PARAMETERS
+    PRESETS = PRESETS
 
     def __init__(
         self,

@@ -1,6 +1,6 @@
 """The parameters of PLT and ExtendedPLT: the only place where they are described."""
 
-from xmlcore.parameters import N_JOBS, SEED, Parameter
+from xmlcore.parameters import N_JOBS, SEED, Parameter, Preset
 from xmlcore.validation import INT32_MAX
 
 LARGEST = 1e30  # Largest value of tol, weight_threshold and sigma: float32 ends at 3e38.
@@ -209,3 +209,27 @@ NOISE_PARAMETERS = (
         in_form=False,
     ),
 )
+
+_BINARY = {
+    "max_leaf_labels": 100,
+    "arity": 2,
+    "tree": "kmeans",
+    "collapse_layers": 0,
+    "weight_threshold": 0.1,
+    "tol": 0.1,
+    "max_iter": 100,
+}
+PRESETS = {
+    "napkinxc": Preset(
+        "napkinXC's",
+        "The defaults of napkinXC (Jasinska-Kobus et al., 2020): one binary tree with at most 100 labels under a last "
+        "node, the logistic loss with C = 10, exact search. Tolerance and epochs are xmlcore's.",
+        _BINARY | {"n_estimators": 1, "loss": "logistic", "C": 10.0, "beam": None},
+    ),
+    "parabel": Preset(
+        "Parabel's",
+        "Prabhu et al. (WWW 2018): three binary trees with at most 100 labels under a last node, the squared hinge "
+        "loss with C = 1, a beam of 10. Tolerance and epochs are xmlcore's.",
+        _BINARY | {"n_estimators": 3, "loss": "squared_hinge", "C": 1.0, "beam": 10},
+    ),
+}

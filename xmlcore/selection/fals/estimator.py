@@ -14,7 +14,7 @@ from xmlcore.selection.fals.blocks import ROWS
 from xmlcore.selection.fals.checks import check_finite, check_n_scored_rows, check_scores, warn_of_scales
 from xmlcore.selection.fals.estimates import estimate
 from xmlcore.selection.fals.network import sizes_of
-from xmlcore.selection.fals.parameters import FISHER, METHODS, PARAMETERS, SHARED
+from xmlcore.selection.fals.parameters import FISHER, METHODS, PARAMETERS, PRESETS, SHARED
 from xmlcore.selection.fals.scoring import score, score_bytes
 from xmlcore.selection.fals.selecting import best, selected_count
 from xmlcore.selection.fals.training import Settings, Training, batch_size
@@ -78,6 +78,7 @@ class FALS(MultiLabelModel):
     """
 
     PARAMETERS = PARAMETERS
+    PRESETS = PRESETS
 
     def __init__(
         self,

@@ -1,0 +1,106 @@
+"""The choice between recommended, published and own settings, above the fields of a form."""
+
+import streamlit as st
+
+from pages.shared import format, settings, workspace
+from xmlcore.parameters import AUTO, RECOMMENDED
+
+OWN = "own"
+
+
+def show(name: str, info, *, skip=()) -> None:
+    """Show the choice, and say what differs from the recommended settings; nothing without published settings.
+
+    Parameters
+    ----------
+    name : str
+        Name of the form: its values are remembered under this name.
+    info : ModelInfo
+    skip : sequence of str
+        Parameters that are not in the form.
+    """
+    if not info.presets:
+        return
+    known = _known(info, skip)
+    current = _current(name, info, known)
+    st.session_state[_key(name)] = current  # the choice follows the fields, so it is set anew in each run
+    st.radio(
+        "Settings",
+        [*known, OWN],
+        format_func=lambda one: info.presets[one].title if one in info.presets else one.capitalize(),
+        horizontal=True,
+        key=_key(name),
+        on_change=_choose,
+        args=(name, info, tuple(skip)),
+        help="Recommended: the defaults. Own: as you set the fields; changing a field leads there. The others are "
+        "published settings. The seed and noise in training stay as they are.",
+    )
+    st.caption(format.plain(_about(name, info, known, current)))
+
+
+def version(name: str) -> int:
+    """Return how often the fields of a form were filled in this session: fields that are filled are made anew."""
+    return st.session_state.get(f"form.{name}.filled", 0)
+
+
+def _key(name):
+    """Return the key of the choice's widget."""
+    return f"form.{name}.settings"
+
+
+def _known(info, skip):
+    """Return the values of each preset, the recommended one included, for the parameters that the form has."""
+    shown = {p.name for p in info.parameters} - set(skip)
+    return {
+        preset: {parameter: value for parameter, value in values.items() if parameter in shown}
+        for preset, values in info.cls.presets().items()
+    }
+
+
+def _values(name, info, names):
+    """Return what the form has for the parameters ``names``; "auto" for an empty field."""
+    remembered = workspace.get("forms").get(name, {})
+    found = {p.name: remembered.get(p.name, p.default) for p in info.parameters if p.name in names}
+    auto = {p.name for p in info.parameters if p.can_be_auto}
+    return {one: AUTO if value is None and one in auto else value for one, value in found.items()}
+
+
+def _current(name, info, known):
+    """Return the preset whose values the form has; "own" if there is none, or if that was chosen."""
+    chosen = workspace.get("widgets").get(_key(name))
+    values = _values(name, info, known[RECOMMENDED])
+    fits = [preset for preset, wanted in known.items() if wanted == values]
+    if chosen == OWN or not fits:
+        return OWN
+    return chosen if chosen in fits else fits[0]
+
+
+def _about(name, info, known, current):
+    """Return sentences on the settings: where they are from, and what differs from the recommended ones."""
+    recommended, values = known[RECOMMENDED], _values(name, info, known[RECOMMENDED])
+    differs = {one: value for one, value in values.items() if value != recommended[one]}
+    if current == OWN and not differs:
+        return "So far the recommended settings: change any field."
+    words = f"Differs from recommended in: {settings.words(info.cls.__name__, differs)}." if differs else ""
+    if current in info.presets:
+        return f"{words or 'No field differs from recommended.'} {info.presets[current].source}"
+    return words or "The defaults."
+
+
+def _choose(name, info, skip):
+    """Fill the fields with the settings that were chosen; called when the choice changes."""
+    chosen, known = st.session_state[_key(name)], _known(info, skip)
+    values = _values(name, info, known[RECOMMENDED])
+    own = f"{name} {OWN}"
+
+    def change(data):
+        """Write the values into the workspace, and keep the own ones for later."""
+        forms = data["forms"]
+        if values not in known.values():
+            forms[own] = values
+        filled = forms.get(own, {}) if chosen == OWN else known[chosen]
+        forms.setdefault(name, {}).update(filled)
+        data["widgets"][_key(name)] = chosen
+
+    workspace.update(change)
+    st.session_state[f"form.{name}.filled"] = version(name) + 1

@@ -1,0 +1,99 @@
+"""The rule that chooses defaults on held-out rows, what it is applied to, and the tables."""
+
+import gzip
+import json
+
+import numpy as np
+import pytest
+
+from benchmarks import recommended
+from benchmarks.library import files, recommended_tables
+from xmlcore.datasets import make_synthetic, write_matrix
+
+
+def one(P, time=1.0):
+    return {"measures": {"P@1": P, "P@3": P}, "seconds": 7 * time, "time": time}
+
+
+def held_out(**candidates):
+    """Two data sets; a candidate is a pair of its values, the reference has 50."""
+    rows = [{"reference": one(50.0)} | {name: both[at] for name, both in candidates.items()} for at in (0, 1)]
+    return {name: {"train": 9, "rest": 9, "splits": 1, "rows": rows[at]} for at, name in enumerate(("a", "b"))}
+
+
+def test_the_best_mean_gain_is_taken_among_those_that_are_quick_enough_and_lose_nowhere():
+    found = held_out(
+        slow=(one(80.0, 3.0), one(80.0, 3.0)),
+        loses=(one(90.0), one(49.0)),
+        good=(one(60.0, 4.0), one(55.0, 0.9)),
+        fair=(one(55.0), one(55.0)),
+        failed=({"failed": "it diverged"}, one(99.0)),
+    )
+    assert recommended_tables.choose(found) == "good"
+    assert recommended_tables.choose(held_out(worse=(one(40.0), one(40.0)))) == "reference"
+    assert recommended_tables.choose(found, ["a"]) == "loses"
+    assert recommended_tables.left_out(found) == {"a": ("failed", -1.0), "b": ("loses", pytest.approx(-0.02))}
+
+
+def test_a_choice_that_does_not_gain_where_it_had_no_say_is_noise():
+    noise = held_out(one_likes=(one(60.0), one(49.9)), other_likes=(one(49.9), one(55.0)))
+    assert recommended_tables.choose(noise) == "one_likes" and recommended_tables.recommended(noise) == "reference"
+    assert recommended_tables.recommended(held_out(good=(one(60.0), one(55.0)))) == "good"
+
+
+def test_less_is_better_for_some_measures():
+    reference, other = ({"measures": {"OE": value, "AP": 0.5}} for value in (0.4, 0.2))
+    assert recommended_tables.gain(other, reference) == pytest.approx(0.5)
+
+
+def test_held_out_rows_are_not_trained_on():
+    X, Y = np.arange(40)[:, None], np.arange(40)[:, None]
+    train, _, rest, _ = recommended.split(X, Y, seed=0, most=20)
+    assert len(train) == 20 and len(rest) == 13 and not set(train.ravel()) & set(rest.ravel())
+
+
+def test_candidates_name_parameters_that_there_are_and_begin_with_published_settings():
+    for method in recommended.METHODS.values():
+        assert method.candidates["reference"] == {} and method.reference in method.model.PRESETS
+        for changes in method.candidates.values():
+            assert changes.keys() <= recommended.params_of(method, {}).keys()
+
+
+def test_the_defaults_are_what_the_rule_takes_on_the_committed_figures():
+    results = files.read_json(recommended.OUT)
+    for name, method in recommended.METHODS.items():
+        taken = method.candidates[recommended_tables.recommended(results[name]["held out"])]
+        assert recommended.params_of(method, taken) == method.model.presets()["recommended"], name
+    text = recommended.OUT.with_suffix(".md").read_text(encoding="utf-8")
+    assert text == recommended_tables.markdown(results)
+
+
+@pytest.mark.parametrize("kind", list(recommended.METHODS))
+def test_a_method_is_measured_from_beginning_to_end(kind, tmp_path, monkeypatch):
+    data = make_synthetic(n_train=240, n_test=40, n_features=30, n_labels=6, features_per_row=8.0, labels_per_row=1.0,
+                          n_jobs=1)  # fmt: skip
+    (tmp_path / "made").mkdir()
+    for part in ("train", "test"):
+        path = tmp_path / "made" / f"{part}.txt"
+        write_matrix(path, getattr(data, f"X_{part}"), getattr(data, f"Y_{part}"))
+        path.with_suffix(".txt.gz").write_bytes(gzip.compress(path.read_bytes()))
+    method = recommended.METHODS[kind]
+    few = dict(list(method.candidates.items())[:2])
+    small = {
+        key: value
+        for key, value in {"n_estimators": 2, "n_epochs": 2}.items()
+        if key in recommended.params_of(method, {})
+    }
+    monkeypatch.setitem(recommended.METHODS, kind, method._replace(candidates={k: v | small for k, v in few.items()}))
+    monkeypatch.setattr(recommended, "MOST_LABELS", 3)
+    out = ["--out", str(tmp_path / "found.json")]
+    for more in ([], ["--missing"], ["--test"]):
+        monkeypatch.setattr(
+            "sys.argv", ["x", str(tmp_path), "--method", kind, "--data", "made", "--splits", "1", *out, *more]
+        )
+        recommended.main()
+    found = json.loads((tmp_path / "found.json").read_text())[kind]
+    assert not [row for row in found["held out"]["made"]["rows"].values() if "failed" in row]
+    assert found["test"]["made"].keys() == method.model.presets().keys()
+    text = (tmp_path / "found.md").read_text()
+    assert "**Held-out training rows**" in text and "**Test rows**" in text
