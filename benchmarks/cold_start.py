@@ -112,7 +112,8 @@ def markdown(results):
         if one["what"] in MODELS
     ]
     lines = ["# Cold start", "", "From an empty folder of compiled kernels, the start of processes included.", ""]
-    lines += [tables.table(["", "processes", "seconds", "processor time, s", "on disk, MB"], compiled), ""]
+    if compiled:
+        lines += [tables.table(["", "processes", "seconds", "processor time, s", "on disk, MB"], compiled), ""]
     if trained:
         lines += [
             f"The first training on {results['data']}, while another process compiles all kernels. Training is the "

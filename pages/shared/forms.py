@@ -8,7 +8,7 @@ from xmlcore.parameters import AUTO
 
 def key(name: str, parameter) -> str:
     """Return the key of the widget for a parameter of the form ``name``."""
-    filled = presets.version(name)  # a field has a new key, and so a new value, when a preset has filled it
+    filled = presets.times_filled(name, parameter.name)  # with a new key, a field that was filled has the new value
     return f"form.{name}.{parameter.name}" + (f".{filled}" if filled else "")
 
 
@@ -66,8 +66,12 @@ def widget(name: str, parameter, remembered: dict) -> None:
 
 
 def _remember(name, parameter, widget_key):
-    """Remember the new value of a parameter; called when its widget changes."""
-    workspace.remember_setting(name, parameter.name, st.session_state[widget_key])
+    """Remember the new value of a parameter; called when its widget changes.
+
+    Browsers may also report a field that is gone because a preset has filled it; its value no longer counts.
+    """
+    if widget_key == key(name, parameter):
+        workspace.remember_setting(name, parameter.name, st.session_state[widget_key])
 
 
 def _number(widget_key, parameter, value, changes):

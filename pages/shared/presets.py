@@ -38,9 +38,14 @@ def show(name: str, info, *, skip=()) -> None:
     st.caption(format.plain(_about(name, info, known, current)))
 
 
-def version(name: str) -> int:
-    """Return how often the fields of a form were filled in this session: fields that are filled are made anew."""
-    return st.session_state.get(f"form.{name}.filled", 0)
+def times_filled(name: str, parameter: str) -> int:
+    """Return how often presets have filled the field of a parameter in this session: it is made anew each time."""
+    return st.session_state.get(_filled(name), {}).get(parameter, 0)
+
+
+def _filled(name):
+    """Return the key under which the session counts how often each field was filled."""
+    return f"form.{name}.filled"
 
 
 def _key(name):
@@ -103,4 +108,5 @@ def _choose(name, info, skip):
         data["widgets"][_key(name)] = chosen
 
     workspace.update(change)
-    st.session_state[f"form.{name}.filled"] = version(name) + 1
+    counts = st.session_state.get(_filled(name), {})
+    st.session_state[_filled(name)] = counts | {one: counts.get(one, 0) + 1 for one in values}

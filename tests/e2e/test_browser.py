@@ -385,6 +385,33 @@ def test_settings_typed_just_before_the_page_is_left_are_kept_and_bad_ones_are_n
 
 
 @pytest.mark.slow
+def test_published_settings_fill_the_form_and_stay_when_one_field_is_changed(tab):
+    one = tab()
+    one.upload(Training_file=("few.txt", easy_file(60)))
+    one.text("60 rows, 24 features, 12 labels")
+    one.go("Train")
+
+    def parabel():
+        one.page.get_by_text("Parabel's", exact=True).click()
+
+    one.until(parabel, re.compile("Differs from recommended in: .*Prabhu et al"))
+    trees = one.page.get_by_role("spinbutton", name="Trees")
+    assert trees.input_value() == "3"
+
+    def five():
+        one.idle()
+        trees.fill("5")
+        trees.press("Enter")
+
+    # A browser reports the fields that were replaced once more: their old values must not come back.
+    one.until(five, re.compile("Differs from recommended in: .*Labels under a last node = 100.*Trees = 5"))
+    assert one.page.get_by_role("radio", name="Own").is_checked()
+    one.page.get_by_text("Recommended", exact=True).click()
+    one.text("The defaults.")
+    assert trees.input_value() == "1"
+
+
+@pytest.mark.slow
 def test_training_is_seen_beside_its_button_on_a_narrow_page(tab):
     one = tab()
     one.page.set_viewport_size({"width": 400, "height": 860})

@@ -23,7 +23,7 @@ class Piece(NamedTuple):
 def warm_up(progress: Progress = silent) -> None:
     """Compile every kernel, or load it from disk, by running small pieces of work of each sort.
 
-    The first time on a machine, and after a change of kernels or of Numba, this takes about 45 seconds of one core;
+    The first time on a machine, and after a change of kernels or of Numba, this takes most of a minute of one core;
     later it takes two seconds. If a worker runs it, this worker then has all kernels in memory, and other workers can
     load them from disk. It also measures the speed of the machine once, for estimates.
 

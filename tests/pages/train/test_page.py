@@ -202,7 +202,8 @@ def test_published_settings_fill_the_fields_and_an_edit_makes_them_own(ready, se
     assert "the supplement of Majzoubi" in ready.text() and "Differs from recommended in: Trees = 50" in ready.text()
     field(ready, "LdSM", "Trees").set_value(3)
     ready.run()
-    assert ready.at.radio(key="form.LdSM.settings").value == "own" and "Trees = 3" in ready.text()
+    assert ready.at.radio(key="form.LdSM.settings").value == "own"
+    assert "Trees = 3; Most nodes of a tree = 2,000" in ready.text(), "the other fields stay the paper's"
     for page in (ready.go("data").go("train"), session(ready.token).go("train")):
         assert page.at.radio(key="form.LdSM.settings").value == "own" and field(page, "LdSM", "Trees").value == 3
     ready.at.radio(key="form.LdSM.settings").set_value("recommended")
