@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from numba.core import config
 from numba.core.compiler import Flags
+from numba.core.registry import CPUDispatcher
 
+from xmlcore._kernels import _jit
 from xmlcore._kernels._dispatchers import CodeForCallers, _SharedFlags
 from xmlcore._kernels._jit import inlined, kernel
 
@@ -107,3 +109,10 @@ def flags_with(**options):
     for name, value in options.items():
         setattr(flags, name, value)
     return flags
+
+
+def test_with_a_version_of_numba_that_was_not_tried_numba_compiles(monkeypatch):
+    monkeypatch.setattr(_jit, "IS_TRIED", False)
+    add_two, add_one = pair()
+    assert type(add_two) is type(add_one) is CPUDispatcher
+    assert add_two(1) == 3 and len(add_one.signatures) == 1

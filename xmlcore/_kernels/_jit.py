@@ -8,7 +8,6 @@ from pathlib import Path
 import numba
 from numba.core import config
 
-from xmlcore._kernels._dispatchers import Kernel, KernelCompiler
 from xmlcore.system import kernel_cache_root
 
 
@@ -47,6 +46,13 @@ def _cache_usable() -> bool:
 
 CACHE_IS_USED = _cache_usable()
 
+# Kernels are compiled by subclasses of parts of Numba that may change. With a version that was not tried, numba.njit
+# takes their place: it makes the same code, but the first compilation takes half as long again.
+TRIED = ((0, 61), (0, 68))
+IS_TRIED = TRIED[0] <= tuple(map(int, numba.__version__.split(".")[:2])) <= TRIED[1]
+if IS_TRIED:
+    from xmlcore._kernels._dispatchers import Kernel, KernelCompiler
+
 
 def kernel(function=None, **options):
     """Compile a function with Numba, without Python objects and interpreter lock; keep the compiled code on disk.
@@ -62,15 +68,19 @@ def kernel(function=None, **options):
 
     Returns
     -------
-    xmlcore._kernels._dispatchers.Kernel
-        Or the plain function when ``NUMBA_DISABLE_JIT`` is set.
+    numba.core.dispatcher.Dispatcher
+        A :class:`xmlcore._kernels._dispatchers.Kernel` with the versions of Numba that were tried. Or the plain
+        function when ``NUMBA_DISABLE_JIT`` is set.
     """
     if function is None:
         return lambda inner: kernel(inner, **options)
     if config.DISABLE_JIT:
         return function
-    options = {"nopython": True, "nogil": True, "no_cfunc_wrapper": True, **options}
-    made = Kernel(function, targetoptions=options, pipeline_class=KernelCompiler)
+    if IS_TRIED:
+        options = {"nopython": True, "nogil": True, "no_cfunc_wrapper": True, **options}
+        made = Kernel(function, targetoptions=options, pipeline_class=KernelCompiler)
+    else:
+        made = numba.njit(**{"nogil": True, **options})(function)
     if CACHE_IS_USED:
         before = config.CACHE_DIR
         config.CACHE_DIR = str(CACHE_FOLDER)  # only for kernels of xmlcore: functions of users keep their folder
