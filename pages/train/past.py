@@ -57,10 +57,9 @@ def _frontier(frame, file_name) -> None:
     numbers = frame.groupby("model").cumcount(ascending=False) + 1
     again = frame["model"].duplicated(keep=False)
     frame = frame.assign(run=frame["model"] + (" " + numbers.astype(str)).where(again, ""))
-    measure = st.segmented_control(
-        "Measure", MEASURES, **workspace.keep("train.frontier.measure", MEASURES[0], options=MEASURES)
+    measure = st.radio(
+        "Measure", MEASURES, horizontal=True, **workspace.keep("train.frontier.measure", MEASURES[0], options=MEASURES)
     )
-    measure = measure or MEASURES[0]
     charts.show_figure(
         figures.frontier(frame, COSTS, [measure], f"{measure} against training time"),
         frame,

@@ -23,7 +23,7 @@ def test_the_weights_are_those_of_the_best_member_when_the_other_is_always_wrong
 
 
 def test_methods_and_their_mixture_are_measured_and_slow_ones_are_left_out(monkeypatch):
-    data = make_synthetic(n_train=400, n_test=60, n_features=60, n_labels=8, random_state=0)
+    data = make_synthetic(n_train=400, n_test=60, n_features=60, n_labels=8)
     monkeypatch.setattr(frontier, "METHODS", {"a": PLT(n_jobs=1), "b": PLT(n_estimators=2, n_jobs=1)})
     monkeypatch.setattr(frontier, "MEMBERS", ("a", "b"))
     lines = frontier.measure(data, 100.0, say=lambda text: None)
