@@ -1,10 +1,11 @@
 """Draw the figures of the pages about methods: ``python docs/make_figures.py [NAME ...]``.
 
-Each figure is a DataFrame drawn by ``xmlcore.figures``, on the data set ``api-docs``, and is saved as
-``images/NAME.svg``. The SVG comes from plotly.js in a headless Chromium, as the button above every figure of the
-dashboard makes it.
+Each figure is a DataFrame drawn by ``xmlcore.figures``, on the data set ``api-docs`` or from the results of
+``benchmarks.frontier``, and is saved as ``images/NAME.svg``. The SVG comes from plotly.js in a headless Chromium, as
+the button above every figure of the dashboard makes it.
 """
 
+import json
 import os
 import shutil
 import sys
@@ -18,6 +19,7 @@ from xmlcore.datasets import load
 from xmlcore.models.ldsm import frames as tree_frames
 from xmlcore.selection import frames as selection_frames
 
+FRONTIER = Path(__file__).resolve().parents[1] / "benchmarks" / "results" / "frontier.json"
 IMAGES = Path(__file__).resolve().parent / "images"
 WIDTH = 900  # of each figure, in pixels
 LABEL = "axis"  # a name of a parameter
@@ -111,6 +113,19 @@ def noise_with_and_without_training():
     return figures.robustness_curves(frame, "P@k", 1, title="P@1 under Gaussian noise on the features a row has")
 
 
+def frontier_on(name):
+    """Return a function that draws what precision costs on a data set, from the results of ``benchmarks.frontier``."""
+
+    def draw():
+        results = json.loads(FRONTIER.read_text(encoding="utf-8"))
+        runs = [run for run in results["data"][name]["runs"] if "failed" not in run]
+        costs = {"fit_s": "Training, seconds", "ms_per_row": "Prediction, ms per row"}
+        title = f"What precision costs on {name}"
+        return figures.frontier(pd.DataFrame(runs), costs, ["P@1", "PSP@5"], title)
+
+    return draw
+
+
 def timed(function):
     """Return the best result of three calls and its seconds."""
     import time
@@ -130,6 +145,7 @@ FIGURES = {
     "double-sampling-candidates": candidates_of_double_sampling,
     "fals-features": features_of_a_label,
     "robustness-noise": noise_with_and_without_training,
+    **{f"frontier-{name}": frontier_on(name) for name in ("bibtex", "eurlex4k-dev", "delicious", "wordnet-class")},
 }
 
 

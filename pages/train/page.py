@@ -1,7 +1,7 @@
 """The Train page: how well does a model predict this data set's labels?
 
 answer.py shows the measures of a run (one model, trained and measured), controls.py the form that trains a model,
-rows.py single predictions, past.py the table of all runs.
+rows.py single predictions, past.py all runs as a table and a figure.
 """
 
 import streamlit as st
@@ -41,7 +41,7 @@ def main() -> None:
         begin.watch_training(fingerprint)
     if run is not None:
         st.fragment(rows.show)(data, run, record["key"], format.file_name(name))
-        past.show(runs, record)
+        past.show(runs, record, format.file_name(name))
 
 
 def _record_to_show(fingerprint, runs):

@@ -1,11 +1,10 @@
-"""Probabilities of requested labels, and the best labels of several trees."""
+"""Probabilities of requested labels."""
 
 from typing import NamedTuple
 
 import numpy as np
 
 from xmlcore._kernels._jit import kernel, part
-from xmlcore._kernels.k_best import better, offer
 from xmlcore._kernels.plt_factors import log_probability
 from xmlcore._kernels.plt_margins import new_scratch, root_log_probability, row_margins
 
@@ -79,62 +78,3 @@ def score_labels(tree, loss, leaf_of_label, x, rows, wanted_ptr, wanted, out):
         known.state[0] = 2 * r + 1
         for t in range(wanted_ptr[r], wanted_ptr[r + 1]):
             out[t] = score_of_label(tree, loss, x, rows[r], r, leaf_of_label[wanted[t]], known, scratch)
-
-
-@kernel
-def merge_candidates(offered):
-    """List every label that some tree offered for a row, each once, in ascending order.
-
-    Parameters
-    ----------
-    offered : int32 (n, t), -1 for none
-
-    Returns
-    -------
-    ptr : int64 (n + 1,), labels : int32
-    """
-    n, t = offered.shape
-    ptr = np.zeros(n + 1, np.int64)
-    labels = np.empty(n * t, np.int32)
-    count = 0
-    for i in range(n):
-        begin = count
-        for c in range(t):
-            label = offered[i, c]
-            at = count
-            while at > begin and labels[at - 1] > label:
-                at -= 1
-            if label < 0 or (at > begin and labels[at - 1] == label):
-                continue
-            for move in range(count, at, -1):
-                labels[move] = labels[move - 1]
-            labels[at] = label
-            count += 1
-        ptr[i + 1] = count
-    return ptr, labels[:count].copy()
-
-
-@kernel
-def best_candidates(ptr, labels, scores, out_labels, out_scores):
-    """Insert each row's candidates into its k best labels; a candidate that is among them already is skipped.
-
-    Parameters
-    ----------
-    ptr : int64 (n + 1,), labels : int32, scores : float64
-        The candidates of each row.
-    out_labels : int32 (n, k), out_scores : float64 (n, k)
-        The k best labels of each row, changed. Empty places have label -1.
-    """
-    k = out_labels.shape[1]
-    for i in range(ptr.size - 1):
-        count = 0
-        while count < k and out_labels[i, count] >= 0:
-            count += 1
-        for t in range(ptr[i], ptr[i + 1]):
-            if count == k and not better(scores[t], labels[t], out_scores[i, k - 1], out_labels[i, k - 1]):
-                continue
-            at = 0
-            while at < count and out_labels[i, at] != labels[t]:
-                at += 1
-            if at == count:
-                count = offer(out_scores, out_labels, i, count, k, scores[t], labels[t])

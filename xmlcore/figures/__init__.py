@@ -7,6 +7,7 @@ Every figure has the :func:`template`, a title, and axes with units. ``figure.la
 from xmlcore.figures._contributions import contribution_bars, contributions_compared, importance_bars, magnitude_bars
 from xmlcore.figures._data import label_frequency, labels_per_row
 from xmlcore.figures._explanations import deletion_curves, stability_curves
+from xmlcore.figures._frontier import frontier, pareto
 from xmlcore.figures._growth import (
     OBJECTIVE_COLORS,
     leaf_depths,
@@ -41,6 +42,7 @@ __all__ = [
     "deletion_curves",
     "feature_bars",
     "feature_weights",
+    "frontier",
     "group_heat",
     "importance_bars",
     "label_frequency",
@@ -53,6 +55,7 @@ __all__ = [
     "objective_by_depth",
     "objective_in_training",
     "overlap_heat",
+    "pareto",
     "path_products",
     "path_shares",
     "patterns_compared",

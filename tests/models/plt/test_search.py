@@ -101,7 +101,7 @@ def test_an_ensembles_top_k_is_that_of_all_mean_probabilities(trial):
         np.testing.assert_array_equal(model.predict_topk(rows, k).labels, order[:, :k])
 
 
-@pytest.mark.parametrize("params", [{}, {"beam": 2}, {"n_estimators": 2}, {"tree": "huffman"}])
+@pytest.mark.parametrize("params", [{}, {"beam": 2}, {"tree": "huffman"}])
 @pytest.mark.parametrize("waiting", [60, 1 << 22])
 def test_a_large_model_finds_the_same_with_rows_searched_together(monkeypatch, params, waiting):
     X, Y, X_test, _ = problem(n_labels=60)

@@ -5,9 +5,11 @@ import math
 import numpy as np
 import scipy.sparse as sp
 
-from xmlcore._kernels.plt_candidates import best_candidates, merge_candidates, score_labels
+from xmlcore._kernels.plt_candidates import score_labels
+from xmlcore._kernels.plt_ensemble import as_ensemble
 from xmlcore._kernels.plt_rows import Rows, rows_in_columns
 from xmlcore._kernels.plt_search import search_best_first
+from xmlcore._kernels.plt_search_ensemble import search_ensemble
 from xmlcore._kernels.plt_search_together import search_together
 from xmlcore._kernels.plt_threshold import search_threshold
 from xmlcore.arrays import pointers
@@ -26,10 +28,6 @@ TOGETHER_ROWS = (2048, 16384)  # Smallest number of sparse rows searched togethe
 TOGETHER_BYTES = 16 << 20  # Smallest size of a tree's arrays for which sparse rows are searched together, in bytes.
 TOGETHER_DEPTH = 64  # Largest depth of a tree that is searched for many rows together, in edges.
 TOGETHER_PAIRS = 1 << 23  # Largest number of pairs (row, node) that wait in one search of many rows.
-
-# One tree is searched for all labels above a score only if this score is at least this share of the best score that an
-# unseen label can have: otherwise too many labels would be found.
-WORTH_SEARCHING = 0.25
 
 
 class TreeSearch:
@@ -71,7 +69,7 @@ class TreeSearch:
             The matrix's row pointers.
         n_jobs : int, optional
         together : bool
-            Whether rows may be searched together, which needs larger tasks.
+            Whether rows of a single tree may be searched together, which needs larger tasks.
 
         Returns
         -------
@@ -81,7 +79,7 @@ class TreeSearch:
         """
         n, dense = ptr.size - 1, np.flatnonzero(np.diff(ptr) >= self._least_dense())
         size = PREDICT_ROWS
-        if together and n >= TOGETHER_DENSE:
+        if together and n >= TOGETHER_DENSE and len(self.trees) == 1:
             threads = effective_jobs(n_jobs)
             tasks = threads * max(1, -(-n // (threads * TOGETHER_ROWS[1])))  # all threads get the same number of rows
             if self._goes_together(-(-n // tasks), 2 * dense.size >= n):
@@ -163,48 +161,16 @@ class TreeSearch:
             labels[given_up], scores[given_up] = more_labels, more_scores
         return labels, scores
 
-    def _top_of_all(self, x, rows, k, beam, depth=None):
-        """Find the top k by the mean over trees, exactly when every tree's search is exact.
+    def _top_of_all(self, x, rows, k, beam):
+        """Find the k labels of largest mean probability over all trees.
 
-        Each tree is searched for its ``depth`` best labels (2 k at first), and the mean over all trees is computed for
-        each label found. In a tree, the score of any other label is at most the *last score*: the score of the last
-        label found. If the mean of the last scores is less than the k-th best mean, the row is done (Fagin's threshold
-        algorithm). Otherwise a label that was not found can only be among the k best if its score in the tree with the
-        largest last score is at least k-th best mean * number of trees - sum of the other trees' last scores. This tree
-        is searched for all labels with such a score. Rows for which there would be too many of these labels are
-        searched again in all trees, with a depth four times as large.
-
-        Returns
-        -------
-        labels int32 (n, k), scores float64 (n, k)
+        Returns labels, int32 (n, k), -1 where a beam found fewer, and their means, float64 (n, k).
         """
-        depth = min(depth or 2 * k, self.n_labels)
-        found = [self._top_of_tree(arrays, x, rows, depth, beam) for arrays in self.trees]
-        last = np.exp([logs[:, -1] for _, logs in found])
-        ptr, offered = merge_candidates(np.concatenate([best for best, _ in found], axis=1))
-        n_trees, found = len(found), None
-        labels, scores = np.full((rows.size, k), -1, np.int32), np.zeros((rows.size, k))
-        best_candidates(ptr, offered, self.probabilities(x, rows, ptr, offered), labels, scores)
-        if beam is not None or depth == self.n_labels:
-            return labels, scores
-        unseen = ~last.any(axis=0)  # every label that was not offered has probability 0
-        _fill_with_zeros(labels, scores, np.flatnonzero(unseen & (scores[:, -1] == 0)))
-        wanted, most = n_trees * scores[:, -1], last.max(axis=0)
-        closed = unseen | (wanted > last.sum(axis=0))
-        least = (wanted - (last.sum(axis=0) - most)) * (1 - 1e-9) - 1e-12
-        near = ~closed & (least >= WORTH_SEARCHING * most)
-        for tree in range(n_trees):
-            some = np.flatnonzero(near & (last.argmax(axis=0) == tree))
-            counts, more, _ = search_threshold(self.trees[tree], self.loss, x, rows[some], np.log(least[some]))
-            ptr = pointers(counts)
-            some_labels, some_scores = labels[some], scores[some]
-            best_candidates(ptr, more, self.probabilities(x, rows[some], ptr, more), some_labels, some_scores)
-            labels[some], scores[some] = some_labels, some_scores
-        still_open = np.flatnonzero(~(closed | near))
-        for start, end in row_blocks(still_open.size, PREDICT_ROWS):  # memory grows with rows times depth
-            some = still_open[start:end]
-            labels[some], scores[some] = self._top_of_all(x, rows[some], k, beam, 4 * depth)
-        return labels, scores
+        labels, sums = np.full((rows.size, k), -1, np.int32), np.zeros((rows.size, k))
+        search_ensemble(as_ensemble(self.trees, self.leaves), self.loss, x, rows, beam or 0, labels, sums)
+        if beam is None:
+            _fill_with_zeros(labels, np.flatnonzero(labels[:, -1] < 0))
+        return labels, sums / len(self.trees)
 
     # All probabilities ----------------------------------------------------------------------------------------------
 
@@ -244,10 +210,10 @@ class TreeSearch:
         search_together(self.trees[0], self.loss, x, np.arange(n_rows), 0, TOGETHER_PAIRS, labels, scores)
 
 
-def _fill_with_zeros(labels, scores, rows):
+def _fill_with_zeros(labels, rows):
     """For the given rows, fill the places behind labels of positive probability with other labels, by rising id."""
     k = labels.shape[1]
     for i in rows:
-        positive = labels[i][scores[i] > 0]
+        positive = labels[i][labels[i] >= 0]
         rest = np.setdiff1d(np.arange(k + positive.size), positive)[: k - positive.size]
         labels[i] = np.concatenate([positive, rest])

@@ -1,0 +1,65 @@
+"""The figure of costs against measures, and which runs no other run beats."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from xmlcore import figures
+
+RUNS = pd.DataFrame(
+    {
+        "run": ["quick", "good", "slow", "best"],
+        "model": ["PLT", "PLT", "LdSM", "unknown"],
+        "fit_s": [1.0, 2.0, 3.0, 40.0],
+        "ms_per_row": [0.1, 0.3, 0.2, 9.0],
+        "P@1": [50.0, 60.0, 55.0, 61.0],
+        "PSP@5": [20.0, 10.0, 15.0, 20.0],
+    }
+)
+COSTS = {"fit_s": "Training, seconds", "ms_per_row": "Prediction, ms per row"}
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_point_is_on_the_frontier_if_no_other_point_beats_it(seed):
+    rng = np.random.default_rng(seed)
+    costs, values = rng.integers(0, 6, 20).astype(float), rng.integers(0, 6, 20).astype(float)
+    expected = [
+        not any((c <= cost and v > value) or (c < cost and v >= value) for c, v in zip(costs, values))
+        for cost, value in zip(costs, values)
+    ]
+    assert figures.pareto(costs, values).tolist() == expected
+
+
+def test_points_without_a_value_are_never_on_the_frontier():
+    assert figures.pareto([1, 2, np.nan], [np.nan, 3, 9]).tolist() == [False, True, False]
+    assert figures.pareto([], []).tolist() == []
+
+
+def test_each_panel_has_all_runs_and_a_line_through_the_best():
+    figure = figures.frontier(RUNS, COSTS, ["P@1", "PSP@5"])
+    assert figure.layout.meta["frontier"] == {
+        "P@1, fit_s": ["quick", "good", "best"],
+        "P@1, ms_per_row": ["quick", "slow", "good", "best"],
+        "PSP@5, fit_s": ["quick"],
+        "PSP@5, ms_per_row": ["quick"],
+    }
+    marks = [trace for trace in figure.data if trace.mode == "markers"]
+    assert len(marks) == 4 * len(RUNS) and sum(trace.showlegend for trace in marks) == len(RUNS)
+    lines = [trace for trace in figure.data if trace.mode == "lines"]
+    assert list(lines[0].x) == [1, 2, 40] and list(lines[0].y) == [50, 60, 61]
+
+
+def test_runs_of_one_model_differ_in_their_marks():
+    figure = figures.frontier(RUNS, {"fit_s": "s"}, ["P@1"])
+    marks = {trace.name: trace.marker.symbol for trace in figure.data if trace.mode == "markers"}
+    assert marks["quick"] == "circle" and marks["good"] == "circle-open"
+
+
+def test_a_run_whose_cost_is_zero_cannot_be_drawn_on_a_logarithmic_axis_and_is_counted():
+    figure = figures.frontier(RUNS.assign(fit_s=[0.0, 2.0, 3.0, 40.0]), {"fit_s": "s"}, ["P@1"])
+    assert figure.layout.meta["shown"] == 3 and figure.layout.meta["total"] == 4
+
+
+def test_a_missing_column_is_named():
+    with pytest.raises(ValueError, match="PSP@5"):
+        figures.frontier(RUNS.drop(columns="PSP@5"), COSTS, ["PSP@5"])

@@ -1,0 +1,99 @@
+"""Figure of costs against measures of several runs, with those that no other run beats in both."""
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from xmlcore.figures._style import QUIET, need_columns, new_figure, run_style, short
+
+PANEL = 300  # height of a row of panels, in pixels
+
+
+def pareto(costs, values) -> np.ndarray:
+    """Return which points no other point beats: with a larger value at no larger cost, or an equal one at less cost.
+
+    Parameters
+    ----------
+    costs, values : array_like of float, shape (n,)
+        A point with a NaN is beaten.
+
+    Returns
+    -------
+    ndarray of bool, shape (n,)
+    """
+    costs, values = np.asarray(costs, float), np.asarray(values, float)
+    known = np.isfinite(costs) & np.isfinite(values)
+    on_it, best = np.zeros(costs.size, bool), -np.inf
+    for i in np.lexsort((-values, costs)):
+        if known[i] and values[i] > best:
+            on_it[i], best = True, values[i]
+        elif known[i] and values[i] == best:  # a second point at the same place is as good
+            on_it[i] = (on_it & (costs == costs[i]) & (values == best)).any()
+    return on_it
+
+
+def frontier(frame: pd.DataFrame, costs, measures, title: str = "What precision costs") -> go.Figure:
+    """Draw measures of runs against what they cost, with a line through the runs that no other run beats.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Columns ``run`` (name in the legend), ``model``, and those named in ``costs`` and ``measures``. Measures are in
+        percent.
+    costs : dict
+        Column -> title of the axis; a column of panels for each, on a logarithmic axis.
+    measures : sequence of str
+        Columns; a row of panels for each.
+    title : str
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+        ``layout.meta`` adds ``frontier``: for each measure and cost, the names of the runs on the line.
+    """
+    need_columns(frame, ["run", "model", *costs, *measures], "frontier")
+    drawn = frame[(frame[list(costs)] > 0).all(axis=1)]
+    figure = make_subplots(
+        rows=len(measures), cols=len(costs), shared_xaxes=True, shared_yaxes=True, horizontal_spacing=0.04,
+        vertical_spacing=0.06, figure=new_figure(title, shown=len(drawn), total=len(frame)),
+    )  # fmt: skip
+    best = {}
+    for row, measure in enumerate(measures, start=1):
+        for column, cost in enumerate(costs, start=1):
+            line = drawn[pareto(drawn[cost], drawn[measure])].sort_values(cost)
+            best[f"{measure}, {cost}"] = line["run"].tolist()
+            figure.add_scatter(
+                x=line[cost], y=line[measure], mode="lines", line={"color": QUIET, "width": 1.5, "dash": "dot"},
+                name="no run is better in both", legendgroup="frontier", showlegend=row == column == 1,
+                hoverinfo="skip", row=row, col=column,
+            )  # fmt: skip
+            _points(figure, drawn, cost, measure, row, column)
+            figure.update_xaxes(type="log", dtick="D1" if _is_narrow(drawn[cost]) else 1, row=row, col=column)
+            if row == len(measures):
+                figure.update_xaxes(title_text=costs[cost], row=row, col=column)
+        figure.update_yaxes(title_text=f"{measure}, percent", row=row, col=1)
+    figure.update_layout(height=PANEL * len(measures) + 130, showlegend=True)
+    figure.update_layout(meta={**figure.layout.meta, "frontier": best})
+    return figure
+
+
+def _points(figure, drawn, cost, measure, row, column):
+    """Add a mark for each run; the second run of a model is hollow, the next ones have other marks."""
+    before = {}
+    for _, run in drawn.iterrows():
+        number = before[run["model"]] = before.get(run["model"], -1) + 1
+        style = run_style(run["model"])
+        symbol = style["mark"] if number == 0 else f"{style['mark']}-open"
+        name = short(run["run"], 40)
+        figure.add_scatter(
+            x=[run[cost]], y=[run[measure]], mode="markers", name=name, legendgroup=name,
+            marker={"color": style["color"], "symbol": symbol, "size": 11 + 3 * max(0, number - 1)},
+            showlegend=row == column == 1, row=row, col=column,
+            hovertemplate=f"<b>{name}</b><br>{measure} = %{{y:.2f}} %<br>%{{x:.3~g}}<extra></extra>",
+        )  # fmt: skip
+
+
+def _is_narrow(costs):
+    """Return whether costs span less than two powers of ten, so that the axis needs more ticks."""
+    return len(costs) > 0 and costs.max() < 100 * costs.min()
