@@ -32,6 +32,8 @@ def test_the_best_mean_gain_is_taken_among_those_that_are_quick_enough_and_lose_
     assert recommended_tables.choose(found) == "good"
     assert recommended_tables.choose(held_out(worse=(one(40.0), one(40.0)))) == "reference"
     assert recommended_tables.choose(found, ["a"]) == "loses"
+    assert recommended_tables.choose(found, ["a"], paper="slow") == "loses"
+    assert recommended_tables.choose(found, paper="slow") == "slow"  # twice its own time is allowed
     assert recommended_tables.left_out(found) == {"a": ("failed", -1.0), "b": ("loses", pytest.approx(-0.02))}
 
 
@@ -62,7 +64,7 @@ def test_candidates_name_parameters_that_there_are_and_begin_with_published_sett
 def test_the_defaults_are_what_the_rule_takes_on_the_committed_figures():
     results = files.read_json(recommended.OUT)
     for name, method in recommended.METHODS.items():
-        taken = method.candidates[recommended_tables.recommended(results[name]["held out"])]
+        taken = method.candidates[recommended_tables.recommended(results[name]["held out"], method.paper)]
         assert recommended.params_of(method, taken) == method.model.presets()["recommended"], name
     text = recommended.OUT.with_suffix(".md").read_text(encoding="utf-8")
     assert text == recommended_tables.markdown(results)
