@@ -157,7 +157,7 @@ def test_mixed_scores_are_shares_of_a_row():
 def test_trees_are_mixed_by_the_scores_they_rank_by():
     data = make_synthetic(n_train=150, n_test=30, n_labels=20, n_features=60, features_per_row=8)
     params = {"n_estimators": 3, "max_nodes": 60, "rerank_beta": 0.3, "rerank_gamma": 2.0}
-    model = LdSM(**params, random_state=4).fit(data.X_train, data.Y_train)
+    model = LdSM.preset("program", **params, random_state=4).fit(data.X_train, data.Y_train)
     expected = 100 * metrics.precision_at_k(data.Y_test, model.predict_topk(data.X_test, 5), 5)[[0, 2, 4]]
     scores = mixtures.METHODS["LdSM"](data.X_train, data.Y_train, data.X_test, 4, 1, params)
     assert mixtures.precisions(data.Y_test, scores) == pytest.approx(expected)

@@ -38,7 +38,7 @@ def test_contributions_of_a_label_tree_add_up_to_the_log_probability(loss, n_est
 
 
 def test_one_feature_by_hand():
-    model = PLT(C=1.0, weight_threshold=0).fit([[2.0], [3.0], [1.0], [0.0]], [[0], [0], [1], [1]])
+    model = PLT(loss="logistic", C=1.0, weight_threshold=0).fit([[2.0], [3.0], [1.0], [0.0]], [[0], [0], [1], [1]])
     frame = explain.contributions(model, [[5.0]], 0)
     nodes = model.linear_nodes()
     (leaf,) = nodes.path(0)
@@ -67,7 +67,7 @@ def test_contributions_of_a_tree_are_integrated_gradients(loss):
 
 
 def test_each_tree_counts_by_what_it_adds_to_the_mean():
-    model = plt(n_estimators=3)
+    model = plt(n_estimators=3, loss="logistic")
     X, _ = data(3, n=1)
     label = 4
 
@@ -94,7 +94,7 @@ def test_factors_that_are_always_0_or_1_contribute_nothing(n_estimators):
     X, Y = data()
     Y = Y.toarray()
     Y[:, 2], Y[:, 4] = False, True
-    model = PLT(n_estimators=n_estimators, max_leaf_labels=14, n_jobs=1).fit(X, Y)
+    model = PLT(n_estimators=n_estimators, max_leaf_labels=14, loss="logistic", n_jobs=1).fit(X, Y)
     never, always = explain.contributions(model, X[[0]], 2), explain.contributions(model, X[[0]], 4)
     assert never.attrs["total"] == never.attrs["baseline"] == -np.inf and not never["contribution"].any()
     assert not always["contribution"].any()

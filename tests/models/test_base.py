@@ -145,7 +145,7 @@ def test_a_pipeline_from_text_takes_lists_of_label_ids():
 
 def test_scikit_learns_own_scorers_take_its_predictions():
     X, Y = problem()
-    model = PLT(max_leaf_labels=2)
+    model = PLT(max_leaf_labels=2, loss="logistic")
     scores = cross_val_score(model, X, Y, cv=3, scoring="f1_micro")
     folds = KFold(3).split(X)
     expected = [

@@ -22,7 +22,7 @@ def problem():
     Y = rng.random((60, 12)) < 0.1
     Y[np.arange(60), rng.integers(0, 12, 60)] = True
     Y = sp.csr_array(Y)
-    return SimpleNamespace(X=X, Y=Y, model=PLT(max_leaf_labels=3, C=3.0).fit(X, Y))
+    return SimpleNamespace(X=X, Y=Y, model=PLT(max_leaf_labels=3, loss="logistic", C=3.0).fit(X, Y))
 
 
 def distances(X, Z, norm):

@@ -62,10 +62,10 @@ def test_rows_without_labels_teach_the_root_that_there_may_be_none():
     rng = np.random.default_rng(0)
     X = np.vstack([rng.random((50, 5)) * [1, 1, 1, 0, 0], rng.random((50, 5)) * [0, 0, 0, 1, 1]])
     Y = [[0], [1]] * 25 + [[]] * 50
-    model = PLT().fit(X, Y)
+    model = PLT(loss="logistic").fit(X, Y)
     proba = model.predict_proba(X).toarray().sum(axis=1)
     assert proba[:50].min() > 0.8 and proba[50:].max() < 0.2
-    assert PLT().fit(X[:50], Y[:50]).predict_proba(X[50:]).toarray().sum(axis=1).min() > 0.9
+    assert PLT(loss="logistic").fit(X[:50], Y[:50]).predict_proba(X[50:]).toarray().sum(axis=1).min() > 0.9
 
 
 @pytest.mark.parametrize(
@@ -173,8 +173,8 @@ def test_one_label_and_one_feature_are_enough():
 def test_features_that_no_training_row_has_count_to_the_length_and_no_more():
     X, Y, X_test, _ = problem()
     wide = sp.csr_array((X.data, X.indices + 1000 * (X.indices > 5), X.indptr), shape=(X.shape[0], 10**6))
-    model = PLT(random_state=0).fit(wide, Y)
-    expected = PLT(random_state=0).fit(X, Y)
+    model = PLT(loss="logistic").fit(wide, Y)
+    expected = PLT(loss="logistic").fit(X, Y)
     rows = sp.csr_array((X_test.data, X_test.indices + 1000 * (X_test.indices > 5), X_test.indptr), shape=(25, 10**6))
     assert same_scores(model.predict_topk(rows, 5), expected.predict_topk(X_test, 5))
     x = rows[[0]].toarray()[0].astype(float)
@@ -234,7 +234,7 @@ def test_precision_is_napkinxcs(name, real_data, tmp_path):
 
 def test_the_largest_counts_train_and_predict_as_others_do(small):
     model, X, Y, X_test = small
-    largest = PLT(max_leaf_labels=5, max_iter=2**31 - 1, beam=2**31 - 1, collapse_layers=0).fit(X, Y)
+    largest = PLT(max_leaf_labels=5, loss="logistic", max_iter=2**31 - 1, beam=2**31 - 1, collapse_layers=0).fit(X, Y)
     assert largest.n_weights_ == model.n_weights_ > 0
     np.testing.assert_array_equal(largest.predict_topk(X_test).scores, model.predict_topk(X_test).scores)
     most = 2**31 - 1

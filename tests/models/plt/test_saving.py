@@ -180,7 +180,7 @@ HARM_TO_WEIGHTS = {
 @pytest.mark.parametrize("harm", list(HARM_TO_WEIGHTS))
 def test_damaged_weights_are_refused_before_a_kernel_reads_them(tmp_path, harm):
     X, Y, _, _ = problem()
-    model = PLT(max_leaf_labels=20, weight_threshold=2.5, n_jobs=1).fit(X, Y)
+    model = PLT(max_leaf_labels=20, loss="logistic", weight_threshold=2.5, n_jobs=1).fit(X, Y)
     assert model.fitted_[0].dense.size and model.fitted_[0].entry_value.size  # both ways of storing
     folder = model.save(tmp_path / "model")
     name, how = HARM_TO_WEIGHTS[harm]

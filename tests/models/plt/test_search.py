@@ -24,7 +24,7 @@ def with_biases(model, trees):
 
 
 def test_ensemble_finds_a_label_that_is_second_everywhere_but_best_on_average():
-    model = PLT(n_estimators=2).fit(np.eye(5), np.eye(5, dtype=bool))
+    model = PLT(n_estimators=2, loss="logistic").fit(np.eye(5), np.eye(5, dtype=bool))
     with_biases(model, [[0.9, 0.89, 0.01, 0.01, 0.8], [0.01, 0.01, 0.9, 0.89, 0.8]])
     found = model.predict_topk(np.zeros((1, 5)), 1)
     assert found.labels.tolist() == [[4]]
@@ -176,7 +176,7 @@ def test_a_rows_result_does_not_depend_on_the_rows_beside_it_nor_on_the_search(m
 def test_dense_rows_find_what_brute_force_finds(mixed):
     X, Y, rows = mixed
     rows = rows[np.flatnonzero(np.diff(rows.indptr) > 300)]
-    model = PLT(max_leaf_labels=40, weight_threshold=0.05).fit(X, Y)
+    model = PLT(arity=2, max_leaf_labels=40, loss="logistic", C=10.0, weight_threshold=0.05).fit(X, Y)
     assert (np.diff(model.fitted_[0].entry_at) > 0).any()  # groups of either kind
     found, proba = model.predict_topk(rows, 4), model.predict_proba(rows)
     for i in range(0, rows.shape[0], 5):

@@ -14,7 +14,7 @@ PARAMETERS = (
         "Time, memory and the size of the model grow with this number. The paper uses 50, and finds that 10 "
         "trees (20 on Bibtex) bring most of the gain.",
         "int",
-        10,
+        20,
         minimum=1,
         maximum=INT32_MAX,
         offered=(1, 1000),
@@ -45,10 +45,10 @@ PARAMETERS = (
     Parameter(
         "n_epochs",
         "Epochs",
-        "Number of passes over the rows of a node. Training time grows with this number. The paper uses up to 20; "
-        "on held-out rows of ten data sets, 10 were about as good.",
+        "Number of passes over the rows of a node. Training time grows with this number. The paper uses up to 20. "
+        "On held-out rows of ten data sets, more trees with 5 epochs were better in the same time.",
         "int",
-        10,
+        5,
         minimum=1,
         maximum=INT32_MAX,
         offered=(1, 1000),
@@ -157,7 +157,7 @@ PARAMETERS = (
         "this much. 0: it learns from every row, as in the paper. On Bibtex, training with 0.3 took three "
         "quarters of the time, and P@1 was one point higher. Values above 0 are not in the paper.",
         "float",
-        0.0,
+        0.3,
         minimum=0.0,
         maximum=0.5,
         step=0.05,
