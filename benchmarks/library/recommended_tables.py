@@ -13,8 +13,9 @@ RULE = (
     "The gain of a candidate on a data set is the mean, over the measures, of its ratio to the reference, minus 1 "
     "(where less is better: the reference's ratio to it). Of the candidates that take at most "
     f"{MOST_TIME:g} times as long as the paper's settings (geometric mean over data sets) and lose at most "
-    f"{100 * TOLERANCE:g} % on any data set, the one with the largest mean gain is the choice. Each data set is left out once: if what the "
-    "others choose does not gain on those left out, on average, then the choice is noise, and the reference stays."
+    f"{100 * TOLERANCE:g} % on any data set, the one with the largest mean gain is the choice. Each data set is left "
+    "out once: if what the others choose does not gain on those left out, on average, then the choice is noise, and "
+    "the reference stays."
 )
 
 
