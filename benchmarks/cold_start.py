@@ -10,7 +10,6 @@ Each measurement has processes and an empty folder of its own for compiled kerne
 import argparse
 import json
 import os
-import resource
 import subprocess
 import sys
 import tempfile
@@ -95,6 +94,8 @@ def measure(what, n_processes, data, attempts):
 
 def _processor_seconds():
     """Return the processor time of all processes that this one has started and that have ended."""
+    import resource  # Windows has none
+
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 

@@ -115,3 +115,47 @@ def test_compiled_kernels_lie_in_the_folder_of_their_version_and_are_never_stale
     assert second != first
     assert (result, hits) == (30, 0)
     assert {path.name for path in cache.iterdir()} == {first, second}
+
+
+@pytest.fixture
+def filled(tmp_path, monkeypatch):
+    """A folder with compiled code to which this user cannot write, and another one for temporary files."""
+    folder, temporary = tmp_path / "image" / "abc", tmp_path / "temporary"
+    (folder / "inner").mkdir(parents=True)
+    (folder / "inner" / "kernel.nbi").write_bytes(b"index")
+    temporary.mkdir()
+    monkeypatch.setattr(_jit.tempfile, "gettempdir", lambda: str(temporary))
+    make_writable = _jit._make_writable
+
+    def refuse(other):
+        """Act as the operating system does towards a user who does not own the folder."""
+        if other == folder:
+            raise PermissionError("read-only")
+        make_writable(other)
+
+    monkeypatch.setattr(_jit, "_make_writable", refuse)
+    return folder
+
+
+def test_compiled_code_of_another_user_is_copied_once_and_used(filled, tmp_path, recwarn):
+    copy = _jit.usable_folder(filled)
+    assert (copy / "inner" / "kernel.nbi").read_bytes() == b"index" and copy.is_relative_to(tmp_path / "temporary")
+    assert copy.parent.stat().st_mode & 0o077 == 0  # only this user can read and write it
+    (copy / "more").touch()
+    assert _jit.usable_folder(filled) == copy and (copy / "more").is_file()
+    assert [path.name for path in copy.parent.iterdir()] == ["abc"] and not recwarn
+
+
+def test_a_copy_to_which_others_can_write_is_not_used(filled):
+    _jit.usable_folder(filled).parent.chmod(0o777)
+    with pytest.warns(RuntimeWarning, match="others can write to it"):
+        assert _jit.usable_folder(filled) is None
+
+
+@pytest.mark.parametrize("variable", ["XMLCORE_CACHE", "XMLCORE_KERNEL_CACHE"])
+def test_an_empty_folder_that_cannot_be_written_to_is_said_with_the_variable_in_force(filled, monkeypatch, variable):
+    (filled / "inner" / "kernel.nbi").unlink()
+    monkeypatch.delenv("XMLCORE_KERNEL_CACHE", raising=False)
+    monkeypatch.setenv(variable, "/somewhere")
+    with pytest.warns(RuntimeWarning, match=f"read-only.*writable folder in {variable}$"):
+        assert _jit.usable_folder(filled) is None

@@ -36,6 +36,7 @@ def test_it_tells_each_piece_the_folder_and_its_size(quick, tmp_path, capsys):
 
 def test_it_says_that_nothing_was_kept_but_compiles_to_the_end(quick, monkeypatch, capsys):
     monkeypatch.setattr(_jit, "CACHE_IS_USED", False)
+    monkeypatch.delenv("XMLCORE_KERNEL_CACHE", raising=False)
     assert warm_up.main(["--jobs", "2"]) == 1
     said = capsys.readouterr()
     assert quick == ["a", "b"]

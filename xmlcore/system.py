@@ -43,6 +43,11 @@ def kernel_cache_root() -> Path:
     return Path(chosen).expanduser().resolve() if chosen else cache_root() / "numba"
 
 
+def kernel_cache_variable() -> str:
+    """Return the name of the environment variable that decides where compiled kernels are kept."""
+    return KERNEL_CACHE_VARIABLE if os.environ.get(KERNEL_CACHE_VARIABLE) else CACHE_VARIABLE
+
+
 def effective_jobs(n_jobs: int | None) -> int:
     """Return the number of threads: all cores this process may use for None or -1.
 

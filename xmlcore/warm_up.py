@@ -5,7 +5,7 @@ import multiprocessing
 import sys
 import time
 
-from xmlcore.system import effective_jobs
+from xmlcore.system import effective_jobs, kernel_cache_variable
 
 
 def main(arguments=None) -> int:
@@ -40,7 +40,7 @@ def main(arguments=None) -> int:
         helper.join()
     print(f"All kernels: {time.perf_counter() - start:.1f} s")
     if not CACHE_IS_USED:
-        print("This had no lasting effect: name a writable folder in XMLCORE_CACHE", file=sys.stderr)
+        print(f"This had no lasting effect: name a writable folder in {kernel_cache_variable()}", file=sys.stderr)
         return 1
     size = sum(path.stat().st_size for path in CACHE_FOLDER.rglob("*") if path.is_file())
     print(f"The folder has {size / 1e6:.1f} MB")

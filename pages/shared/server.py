@@ -86,6 +86,7 @@ def get_ready() -> None:
         importlib.import_module(name)
     # Streamlit collects garbage after each run of a page's script. That takes a tenth of a second, in which no other
     # page is answered, unless it leaves out what has been imported, which is never garbage.
+    gc.collect()
     gc.freeze()
 
 

@@ -1,5 +1,9 @@
 """The search in several trees finds what its plain-Python twin finds."""
 
+import os
+import subprocess
+import sys
+
 import naive
 import numpy as np
 import pytest
@@ -63,3 +67,35 @@ def test_a_wide_beam_finds_what_the_exact_search_finds(searched):
     _, top = searched
     for exact, wide in zip(top(5), top(5, 64)):
         np.testing.assert_array_equal(exact, wide)
+
+
+PREDICT = """
+import sys
+import numpy as np
+from xmlcore import load_model
+
+model, X, found = load_model(sys.argv[1]), np.load(sys.argv[2]), []
+for beam in (1, 2, 3):
+    for k in (1, 3, model.n_labels_):
+        found.append(model.set_params(beam=beam).predict_topk(X, k).labels.ravel())
+np.save(sys.argv[3], np.concatenate(found))
+"""
+
+
+@pytest.mark.parametrize("leaf, C", [(1, 0.1), (2, 1.0)])
+def test_with_a_beam_nothing_is_written_outside_an_array(tmp_path, leaf, C):
+    """Without the compiler, an index outside an array is an error."""
+    random = np.random.default_rng(0)
+    X = (random.random((60, 12)) * (random.random((60, 12)) < 0.5)).astype(np.float32)
+    Y = np.eye(9, dtype=bool)[random.integers(0, 9, 60)] | (random.random((60, 9)) < 0.1)
+    PLT(
+        tree="random", arity=2, max_leaf_labels=leaf, loss="logistic", C=C, n_estimators=3, n_jobs=1, weight_threshold=0
+    ).fit(X, Y).save(tmp_path / "model")
+    np.save(tmp_path / "X.npy", X[:20])
+    found = []
+    for disabled in ("0", "1"):
+        out = tmp_path / f"{disabled}.npy"
+        command = [sys.executable, "-c", PREDICT, tmp_path / "model", tmp_path / "X.npy", out]
+        subprocess.run(command, env=os.environ | {"NUMBA_DISABLE_JIT": disabled}, check=True)
+        found.append(np.load(out))
+    np.testing.assert_array_equal(*found)

@@ -392,7 +392,7 @@ def test_published_settings_fill_the_form_and_stay_when_one_field_is_changed(tab
     one.go("Train")
 
     def parabel():
-        one.page.get_by_text("Parabel's", exact=True).click()
+        one.page.get_by_text("As in Parabel (paper)", exact=True).click()
 
     one.until(parabel, re.compile("Differs from recommended in: .*Prabhu et al"))
     trees = one.page.get_by_role("spinbutton", name="Trees")

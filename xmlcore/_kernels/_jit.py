@@ -1,6 +1,8 @@
 """The decorators that compile kernels, and the folder in which compiled code is kept."""
 
 import hashlib
+import os
+import shutil
 import tempfile
 import warnings
 from pathlib import Path
@@ -8,7 +10,7 @@ from pathlib import Path
 import numba
 from numba.core import config
 
-from xmlcore.system import kernel_cache_root
+from xmlcore.system import kernel_cache_root, kernel_cache_variable
 
 
 def kernels_version() -> str:
@@ -24,27 +26,62 @@ def kernels_version() -> str:
     return digest.hexdigest()
 
 
-KERNELS_VERSION = kernels_version()
-CACHE_FOLDER = kernel_cache_root() / KERNELS_VERSION
+def usable_folder(folder: Path) -> Path | None:
+    """Return the folder for compiled code if files can be written there, else a copy of it; warn if there is none.
 
-
-def _cache_usable() -> bool:
-    """Return whether files can be written to the cache folder; warn if not."""
+    A folder that was filled by another user, such as in a container image, is copied to a folder of this user among the
+    temporary files, once: Numba writes to the folder from which it loads.
+    """
     try:
-        CACHE_FOLDER.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=CACHE_FOLDER):  # Numba would use another folder without a warning
-            return True
+        _make_writable(folder)
+        return folder
     except OSError as error:
-        warnings.warn(
-            f"compiled kernels cannot be kept in {CACHE_FOLDER} ({error}): each process compiles them anew; "
-            "name a writable folder in XMLCORE_CACHE",
-            RuntimeWarning,
-            stacklevel=2,
-        )
-        return False
+        problem = error
+    try:
+        if any(folder.glob("**/*.nbi")):  # Numba's lists of what is compiled
+            return _copy_of_own(folder)
+    except OSError as error:
+        problem = error
+    warnings.warn(
+        f"compiled kernels cannot be kept in {folder} ({problem}): each process compiles them anew; "
+        f"name a writable folder in {kernel_cache_variable()}",
+        RuntimeWarning,
+        stacklevel=2,
+    )
+    return None
 
 
-CACHE_IS_USED = _cache_usable()
+def _make_writable(folder):
+    """Make a folder and raise OSError if no file can be written there; Numba would use another one without a word."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryFile(dir=folder):
+        pass
+
+
+def _copy_of_own(folder) -> Path:
+    """Return a copy of a folder that only this user can write to; it is made unless there is one."""
+    user = os.getuid() if hasattr(os, "getuid") else "user"
+    root = Path(tempfile.gettempdir()) / f"xmlcore-kernels-{user}"
+    root.mkdir(mode=0o700, exist_ok=True)
+    found = root.stat()
+    if hasattr(os, "getuid") and (found.st_uid != user or found.st_mode & 0o022):
+        raise PermissionError(f"{root} belongs to somebody else, or others can write to it")
+    copy = root / folder.name
+    if not copy.is_dir():
+        part = Path(tempfile.mkdtemp(dir=root))
+        shutil.copytree(folder, part, dirs_exist_ok=True)
+        try:
+            part.replace(copy)
+        except OSError:  # another process was quicker
+            shutil.rmtree(part, ignore_errors=True)
+    _make_writable(copy)
+    return copy
+
+
+KERNELS_VERSION = kernels_version()
+_USABLE = usable_folder(kernel_cache_root() / KERNELS_VERSION)
+CACHE_IS_USED = _USABLE is not None
+CACHE_FOLDER = _USABLE or kernel_cache_root() / KERNELS_VERSION
 
 # Kernels are compiled by subclasses of parts of Numba that may change. With a version that was not tried, numba.njit
 # takes their place: it makes the same code, but the first compilation takes half as long again.

@@ -246,6 +246,9 @@ def take_nodes(ensemble, beam, least, state):
             score = scores[0]
             v = nodes[0]
             size = heap_pop(scores, nodes, size)
+            number = state.first_group[t] + tree.group_ptr[v]
+            if is_listed(state.place, state.group, state.counts[GROUPS], number):  # opened on the path of a label
+                continue
             if beam > 0:
                 if state.expanded[t, tree.depth[v]] == beam:
                     continue

@@ -37,6 +37,8 @@ LEFT_OUT = frozenset(
         "experiment/estimates.py",
         "experiment/twins.py",
         "experiment/warm_up.py",
+        "models/compiling.py",
+        "models/plt/warming.py",
     }
 )
 LIBRARIES = ("numpy", "scipy", "numba")
@@ -67,24 +69,34 @@ def kept_hash_of(package: Path) -> str:
     Parsing all files takes half a second, which every worker would spend before it saves its first result.
     """
     digest = hashlib.blake2b(f"{sys.version_info[:2]} {_libraries()}".encode(), digest_size=16)
-    for name in deciding_files(package):
-        source = (package / name).read_bytes()
+    sources = sources_of(package)
+    for name, source in sources.items():
         digest.update(f"{name} {len(source)}\n".encode("utf-8", "surrogatepass"))
         digest.update(source)
     key = digest.hexdigest()
     with contextlib.suppress(store.StoreError, OSError):
         return str(store.info(KIND, key)["hash"])
-    found = hash_of(package)
+    found = _hash(sources)
     with contextlib.suppress(OSError), store.writing(KIND, key, hash=found):  # a full disk: computed again next time
         pass
     return found
 
 
+def sources_of(package: Path) -> dict[str, bytes]:
+    """Return the content of the files in a folder of sources that decide results, by their paths within the folder."""
+    return {name: (package / name).read_bytes() for name in deciding_files(package)}
+
+
 def hash_of(package: Path) -> str:
     """Return what :func:`code_version` returns, for the sources in a folder as they are now."""
+    return _hash(sources_of(package))
+
+
+def _hash(sources: dict[str, bytes]) -> str:
+    """Return the hash for sources by the names of their files."""
     digest = hashlib.blake2b(digest_size=8)
-    for name in deciding_files(package):
-        text = _meaning(ast.parse((package / name).read_bytes()))
+    for name, source in sources.items():
+        text = _meaning(ast.parse(source))
         digest.update(f"{name} {len(text)}\n{text}".encode("utf-8", "surrogatepass"))
     digest.update(_libraries().encode())
     return digest.hexdigest()

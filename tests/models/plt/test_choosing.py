@@ -60,9 +60,9 @@ def test_the_choice_depends_on_the_seed_and_not_on_workers_or_time(data, n_jobs,
 
 def test_trials_are_measured_on_rows_on_which_they_were_not_trained(data, fitted):
     table = fitted.chosen_
-    assert len(table) == 3 and (table["rows"] == 450).all() and (table["seconds"] > 0).all()
+    assert len(table) == 3 and (table["rows"] == 225).all() and (table["seconds"] > 0).all()
     order = np.random.default_rng([0, len(choosing.NAMES)]).permutation(900)
-    trained, measured = np.sort(order[:450]), np.sort(order[450:])
+    trained, measured = np.sort(order[:225]), np.sort(order[225:])
     for line in table.to_dict("records"):
         settings = {name: line[name] for name in choosing.NAMES}
         model = PLT(**settings).fit(data.X_train[trained], data.Y_train[trained])
@@ -104,7 +104,7 @@ def test_a_sample_without_labels_is_not_tried():
 
 
 def test_trials_are_trained_and_measured_on_so_many_rows():
-    assert sizes_of_trials(500) == (250, 250)
+    assert sizes_of_trials(500) == (125, 375)
     assert sizes_of_trials(4880) == (500, 3000)
     assert sizes_of_trials(80_000) == (5000, 5000)
     assert sizes_of_trials(10**7) == (20_000, 10_000)
@@ -124,6 +124,12 @@ def test_where_one_level_costs_too_much_shapes_of_affordable_cost_are_tried():
     shapes = possible_shapes(EVERY_AUTO, data)
     costs = [relative_cost(data, *shape.values()) for shape in shapes]
     assert len(shapes) == 3 and costs == sorted(costs) and costs[-1] <= RULE.most_cost
+
+
+def test_a_given_number_of_labels_that_holds_all_is_one_shape():
+    assert possible_shapes(EVERY_AUTO | {"max_leaf_labels": 200}, Sizes(1000, 150, 2.0)) == [
+        {"arity": 2, "max_leaf_labels": 200}
+    ]
 
 
 @pytest.mark.parametrize("n_labels", [1, 2, 3, 33, 1000, 100_000])

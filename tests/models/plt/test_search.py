@@ -1,5 +1,7 @@
 """Every way to search finds the same labels."""
 
+import pickle
+
 import naive
 import numpy as np
 import pytest
@@ -9,6 +11,7 @@ from sklearn.base import clone
 
 from xmlcore import PLT, Ranking
 from xmlcore._kernels import plt_search_together
+from xmlcore.models.plt import search
 from xmlcore.validation import check_features, csr_parts
 
 
@@ -226,3 +229,16 @@ def test_a_beam_set_after_fit_is_checked_at_prediction(small):
     wide = PLT(max_leaf_labels=5, n_jobs=1).fit(X, Y).set_params(beam=2**70)
     with pytest.raises(ValueError, match=f"beam must be from 1 to 2147483647, not {2**70}"):
         wide.predict_topk(X_test)
+
+
+def test_an_ensemble_is_made_ready_for_the_search_once(monkeypatch):
+    made = []
+    as_ensemble = search.as_ensemble
+    monkeypatch.setattr(search, "as_ensemble", lambda *trees: made.append(1) or as_ensemble(*trees))
+    model = PLT(n_estimators=2).fit(np.eye(5), np.eye(5, dtype=bool))
+    first = model.predict_topk(np.eye(5), 2)
+    again = pickle.loads(pickle.dumps(model))
+    for copy in (model, again, again):
+        found = copy.predict_topk(np.eye(5)[:1], 2)
+        assert np.array_equal(found.scores, first.scores[:1])
+    assert len(made) == 2  # once for the model, once for the copy

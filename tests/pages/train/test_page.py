@@ -207,7 +207,7 @@ def test_the_empty_beam_field_says_that_the_search_is_exact(ready):
 def test_published_settings_fill_the_fields_and_an_edit_makes_them_own(ready, session):
     ready.go("train").at.selectbox(key="train.model").select("LdSM")
     choice = ready.run().at.radio(key="form.LdSM.settings")
-    assert choice.options == ["Recommended", "Paper's", "Program's", "Own"] and choice.value == "recommended"
+    assert choice.options == ["Recommended", "Paper's", "Authors' program", "Own"] and choice.value == "recommended"
     ready.at.number_input(key="form.LdSM.random_state").set_value(5)
     choice.set_value("paper")
     ready.run()

@@ -205,7 +205,7 @@ PRESETS = {
         _PROGRAM | {"n_estimators": 50, "max_nodes": 2000},
     ),
     "program": Preset(
-        "Program's",
+        "Authors' program",
         "The settings with which the program that the authors published was measured.",
         _PROGRAM,
     ),

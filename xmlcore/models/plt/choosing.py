@@ -26,13 +26,15 @@ FEW_LABELS = 32  # So few labels are always children of the root.
 class Rule(NamedTuple):
     """The numbers by which settings are chosen.
 
-    They were set on held-out training rows of twelve data sets by ``benchmarks.settings_rule``, which also shows what
-    they give on a data set that had no part in setting them.
+    ``sample_least``, ``largest_share``, ``most_cost``, ``shape_gain``, ``C_power`` and ``C_trust`` were compared on
+    held-out training rows of twelve data sets by ``benchmarks.settings_rule``, which also shows what they give on a
+    data set that had no part in the comparison. The others are round numbers, set by hand to bound the time of trials.
     """
 
     least_rows: int = 400  # With fewer training rows nothing is tried.
     sample_share: float = 1 / 16  # Share of the rows on which a trial is trained, between these numbers of rows:
     sample_least: int = 500
+    largest_share: float = 1 / 4  # A sample has at most this share of the rows.
     sample_most: int = 20_000
     measured_least: int = 3000  # Trials are measured on as many other rows as the sample has, between these numbers:
     measured_most: int = 10_000
@@ -40,9 +42,7 @@ class Rule(NamedTuple):
     shape_gain: float = 0.02  # A tree replaces one that costs less if it is better by this share.
     C_factor: float = 4.0  # Factor between neighbouring trials of C.
     C_power: float = -0.6  # The C for a sample is the C for all rows times this power of the share of the rows.
-    C_trust: float = (
-        0.75  # Weight of the trials against the published C, where the sample is a small share of the rows.
-    )
+    C_trust: float = 0.75  # Weight of the trials against the published C where the sample is a small share of the rows
 
 
 RULE = Rule()
@@ -177,6 +177,8 @@ def possible_shapes(settings: dict, data: Sizes, clustered: bool = True, rule: R
     if arity != AUTO and leaf != AUTO:
         return [{"arity": arity, "max_leaf_labels": leaf}]
     n_labels = data.labels
+    if leaf != AUTO and leaf >= n_labels:
+        return [{"arity": BINARY["arity"], "max_leaf_labels": leaf}]
 
     def affordable(arity, leaf):
         """Return whether a tree of this shape costs little enough."""
@@ -266,7 +268,7 @@ def _best_C(trials, middle, factor) -> float:
 
 def sizes_of_trials(n_rows: int, rule: Rule = RULE) -> tuple[int, int]:
     """Return on how many of the rows trials are trained, and on how many others they are measured."""
-    size = int(min(max(rule.sample_least, n_rows * rule.sample_share), n_rows // 2, rule.sample_most))
+    size = int(min(max(rule.sample_least, n_rows * rule.sample_share), n_rows * rule.largest_share, rule.sample_most))
     return size, min(max(rule.measured_least, size), rule.measured_most, n_rows - size)
 
 

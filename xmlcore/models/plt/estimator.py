@@ -509,6 +509,7 @@ class PLT(MultiLabelModel):
         self.n_labels_ = n_labels
         self.n_weights_ = sum(count_weights(arrays) for arrays in fitted)
         self._linear_nodes = {}
+        self._make_search()
 
     def _warn_equal_trees(self):
         """Warn when all of several trees would have the same shape."""
@@ -538,9 +539,15 @@ class PLT(MultiLabelModel):
     # Prediction, saving, copying ------------------------------------------------------------------------------------
 
     def _search(self) -> TreeSearch:
-        """Return the search over the fitted trees."""
-        loss = LOSS_NUMBERS[self.loss_]
-        return TreeSearch(self.fitted_, self.leaves_, loss, self._columns, self.feature_of_column_.size)
+        """Return the search over the fitted trees, made with them; and made anew if they have been replaced."""
+        if not self._made_search.is_of(self.fitted_, LOSS_NUMBERS[self.loss_]):
+            self._make_search()
+        return self._made_search
+
+    def _make_search(self):
+        """Make the search over the fitted trees; it is not pickled."""
+        loss, n_columns = LOSS_NUMBERS[self.loss_], self.feature_of_column_.size
+        self._made_search = TreeSearch(self.fitted_, self.leaves_, loss, self._columns, n_columns)
 
     def _warm_up_params(self):
         """See :meth:`MultiLabelModel._warm_up_params`; a given tree is replaced by a tree of 8 labels."""
@@ -572,8 +579,10 @@ class PLT(MultiLabelModel):
         self.n_iter_ = values["n_iter"]
 
     def __getstate__(self):
-        """Return what is pickled: all but the linear nodes, which are computed again when needed."""
-        return self.__dict__ | ({"_linear_nodes": {}} if "_linear_nodes" in self.__dict__ else {})
+        """Return what is pickled: all but the linear nodes and the search, which are made again when needed."""
+        state = self.__dict__ | ({"_linear_nodes": {}} if "_linear_nodes" in self.__dict__ else {})
+        state.pop("_made_search", None)
+        return state
 
     def __setstate__(self, state):
         """Restore a pickled model, and mark its arrays as read-only, which pickle does not do."""
@@ -583,6 +592,8 @@ class PLT(MultiLabelModel):
             self.settings_, self._trials = published_settings(given | {"loss": self.loss_}), []
         for arrays in (*self.__dict__.get("fitted_", ()), self.__dict__.get("_columns", ())):
             read_only(arrays)
+        if "fitted_" in state:
+            self._make_search()
 
 
 def _lengths(blocks):

@@ -221,13 +221,13 @@ _BINARY = {
 }
 PRESETS = {
     "napkinxc": Preset(
-        "napkinXC's",
+        "As in napkinXC (library)",
         "The defaults of napkinXC (Jasinska-Kobus et al., 2020): one binary tree with at most 100 labels under a last "
         "node, the logistic loss with C = 10, exact search. Tolerance and epochs are xmlcore's.",
         _BINARY | {"n_estimators": 1, "loss": "logistic", "C": 10.0, "beam": None},
     ),
     "parabel": Preset(
-        "Parabel's",
+        "As in Parabel (paper)",
         "Prabhu et al. (WWW 2018): three binary trees with at most 100 labels under a last node, the squared hinge "
         "loss with C = 1, a beam of 10. Tolerance and epochs are xmlcore's.",
         _BINARY | {"n_estimators": 3, "loss": "squared_hinge", "C": 1.0, "beam": 10},

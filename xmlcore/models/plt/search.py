@@ -1,5 +1,6 @@
 """Search the trees of a fitted model for the labels of rows."""
 
+import functools
 import math
 
 import numpy as np
@@ -51,12 +52,21 @@ class TreeSearch:
     """
 
     def __init__(self, trees, leaves, loss, columns, n_columns):
-        self.trees = trees
+        self.trees = tuple(trees)
         self.leaves = leaves
         self.loss = loss
         self.columns = columns
         self.n_columns = n_columns
         self.n_labels = leaves[0].size
+
+    @functools.cached_property
+    def together(self):
+        """All trees as one argument of a kernel."""
+        return as_ensemble(self.trees, self.leaves)
+
+    def is_of(self, trees, loss) -> bool:
+        """Return whether this is the search in these trees, with this loss."""
+        return loss == self.loss and len(trees) == len(self.trees) and all(a is b for a, b in zip(trees, self.trees))
 
     # Rows -----------------------------------------------------------------------------------------------------------
 
@@ -167,7 +177,7 @@ class TreeSearch:
         Returns labels, int32 (n, k), -1 where a beam found fewer, and their means, float64 (n, k).
         """
         labels, sums = np.full((rows.size, k), -1, np.int32), np.zeros((rows.size, k))
-        search_ensemble(as_ensemble(self.trees, self.leaves), self.loss, x, rows, beam or 0, labels, sums)
+        search_ensemble(self.together, self.loss, x, rows, beam or 0, labels, sums)
         if beam is None:
             _fill_with_zeros(labels, np.flatnonzero(labels[:, -1] < 0))
         return labels, sums / len(self.trees)
