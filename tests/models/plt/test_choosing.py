@@ -225,7 +225,8 @@ class MadeUpTrials:
 
     def run(self, settings):
         score = self.score(settings)
-        trial = {name: settings[name] for name in choosing.NAMES} | {"score": score, "P@5": 0.2 * score}
+        trial = {name: settings[name] for name in choosing.NAMES} | {"score": score}
+        trial |= {"P@1": 0.5 * score, "P@3": 0.3 * score, "P@5": 0.2 * score}
         self.made.append(trial)
         return trial
 

@@ -243,9 +243,9 @@ def published_settings(settings: dict) -> dict:
 
 
 def _differ(one: dict, other: dict, n_rows: int) -> bool:
-    """Return whether the numbers of right labels among the first five differ by more than one standard error."""
-    hits = [trial[f"P@{KS[-1]}"] * KS[-1] * n_rows for trial in (one, other)]
-    return abs(hits[0] - hits[1]) > math.sqrt(sum(hits))
+    """Return whether the numbers of right labels among the first k differ by more than one standard error, for a k."""
+    hits = [np.array([trial[f"P@{k}"] * k * n_rows for k in KS]) for trial in (one, other)]
+    return bool((np.abs(hits[0] - hits[1]) > np.sqrt(hits[0] + hits[1])).any())
 
 
 def _best_C(trials, middle, factor) -> float:
