@@ -23,15 +23,18 @@ def show(name: str, info, *, skip=()) -> None:
         return
     known = _known(info, skip)
     current = _current(name, info, known)
-    st.session_state[_key(name)] = current  # the choice follows the fields, so it is set anew in each run
+    options, widget_key = [*known, OWN], f"{_key(name)}.{current}"
     st.radio(
         "Settings",
-        [*known, OWN],
+        options,
+        index=options.index(current),
         format_func=lambda one: info.presets[one].title if one in info.presets else one.capitalize(),
         horizontal=True,
-        key=_key(name),
+        # The choice follows the fields, and a browser may report later what it showed before: with a key of its own
+        # for each choice, that is not taken for a new one.
+        key=widget_key,
         on_change=_choose,
-        args=(name, info, tuple(skip)),
+        args=(name, info, tuple(skip), current, widget_key),
         help="Recommended: the defaults. Own: as you set the fields; changing a field leads there. The others are "
         "published settings. The seed and noise in training stay as they are.",
     )
@@ -49,7 +52,7 @@ def _filled(name):
 
 
 def _key(name):
-    """Return the key of the choice's widget."""
+    """Return the key under which the choice is remembered."""
     return f"form.{name}.settings"
 
 
@@ -92,9 +95,11 @@ def _about(name, info, known, current):
     return words or "The defaults."
 
 
-def _choose(name, info, skip):
+def _choose(name, info, skip, current, widget_key):
     """Fill the fields with the settings that were chosen; called when the choice changes."""
-    chosen, known = st.session_state[_key(name)], _known(info, skip)
+    chosen, known = st.session_state[widget_key], _known(info, skip)
+    if chosen == current:  # when a page is left, browsers report all its widgets again
+        return
     values = _values(name, info, known[RECOMMENDED])
     own = f"{name} {OWN}"
 

@@ -206,7 +206,7 @@ def test_the_empty_beam_field_says_that_the_search_is_exact(ready):
 
 def test_published_settings_fill_the_fields_and_an_edit_makes_them_own(ready, session):
     ready.go("train").at.selectbox(key="train.model").select("LdSM")
-    choice = ready.run().at.radio(key="form.LdSM.settings")
+    choice = ready.run().at.radio(key=settings_key(ready, "LdSM"))
     assert choice.options == ["Recommended", "Paper's", "Authors' program", "Own"] and choice.value == "recommended"
     ready.at.number_input(key="form.LdSM.random_state").set_value(5)
     choice.set_value("paper")
@@ -215,26 +215,31 @@ def test_published_settings_fill_the_fields_and_an_edit_makes_them_own(ready, se
     assert "the supplement of Majzoubi" in ready.text() and "Differs from recommended in: Trees = 50" in ready.text()
     field(ready, "LdSM", "Trees").set_value(3)
     ready.run()
-    assert ready.at.radio(key="form.LdSM.settings").value == "own"
+    assert ready.at.radio(key=settings_key(ready, "LdSM")).value == "own"
     assert "Trees = 3; Most nodes of a tree = 2,000" in ready.text(), "the other fields stay the paper's"
     for page in (ready.go("data").go("train"), session(ready.token).go("train")):
-        assert page.at.radio(key="form.LdSM.settings").value == "own" and field(page, "LdSM", "Trees").value == 3
-    ready.at.radio(key="form.LdSM.settings").set_value("recommended")
+        assert page.at.radio(key=settings_key(ready, "LdSM")).value == "own" and field(page, "LdSM", "Trees").value == 3
+    ready.at.radio(key=settings_key(ready, "LdSM")).set_value("recommended")
     assert field(ready.run(), "LdSM", "Trees").value == LdSM().n_estimators and "Differs from" not in ready.text()
-    ready.at.radio(key="form.LdSM.settings").set_value("own")
+    ready.at.radio(key=settings_key(ready, "LdSM")).set_value("own")
     assert field(ready.run(), "LdSM", "Trees").value == 3, "own settings come back"
 
 
 def test_own_settings_may_begin_with_the_recommended_ones(ready):
-    ready.go("train").at.radio(key="form.PLT.settings").set_value("own")
+    ready.go("train").at.radio(key=settings_key(ready, "PLT")).set_value("own")
     assert "So far the recommended settings" in ready.run().text()
-    ready.at.radio(key="form.PLT.settings").set_value("parabel")
+    ready.at.radio(key=settings_key(ready, "PLT")).set_value("parabel")
     assert field(ready.run(), "PLT", "Beam").value == 10
     ready.press("train.PLT.submit")
     page = ready.until(lambda s: "with Trees: 3" in s.text() or "Trees: 3" in s.text())
-    assert page.at.radio(key="form.PLT.settings").value == "parabel"
+    assert page.at.radio(key=settings_key(ready, "PLT")).value == "parabel"
 
 
 def field(session, model, label):
     """The number field of a form with this label."""
     return next(f for f in session.at.number_input if f.label == label and f.key.startswith(f"form.{model}."))
+
+
+def settings_key(session, model):
+    """The key of the choice between settings of a form: it ends with what is chosen."""
+    return next(radio.key for radio in session.at.radio if radio.key.startswith(f"form.{model}.settings."))

@@ -88,7 +88,7 @@ def test_without_a_run_the_page_says_what_it_shows_and_trains_one(ready):
     page = ready.go("trees")
     assert "This page shows the trees of an LdSM" in page.text()
     page.press("trees.train").until(lambda s: "Leaves per row" in s.metrics(), seconds=300)
-    assert "has grown **10 trees**" in page.text()
+    assert "has grown **20 trees**" in page.text()
     assert page.go("train").at.selectbox(key="train.model").options[1].startswith("LdSM")
 
 

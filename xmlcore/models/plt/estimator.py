@@ -20,7 +20,7 @@ from xmlcore.models.plt.linear_nodes import (
 )
 from xmlcore.models.plt.parameters import PARAMETERS, PRESETS
 from xmlcore.models.plt.saving import settings_of, state_of, trees_of
-from xmlcore.models.plt.search import PREDICT_ROWS, TreeSearch
+from xmlcore.models.plt.search import PREDICT_ROWS, TreeSearch, padded_ranking
 from xmlcore.models.plt.training import Settings, TrainingRows, count_weights, part_of_trees, train_tree
 from xmlcore.models.plt.warming import pieces_of
 from xmlcore.parallel import row_blocks, run_tasks
@@ -183,8 +183,7 @@ class PLT(MultiLabelModel):
         ValueError, TypeError
             Bad parameters or data; the message names them.
         """
-        X, Y = self._check_training_data(X, Y)
-        return self._choice(X, Y, self._entropy(), progress)
+        return self._choice(*self._check_training_data(X, Y), self._entropy(), progress)
 
     @property
     def chosen_(self):
@@ -264,7 +263,7 @@ class PLT(MultiLabelModel):
 
         blocks = search.blocks(X.indptr, self.n_jobs)
         run_tasks(one_block, blocks, _lengths(blocks), self.n_jobs, progress, "Predicting", "blocks of rows")
-        return _as_ranking(labels, scores, k)
+        return padded_ranking(labels, scores, k)
 
     def predict_proba(self, X, threshold: float = 0.0) -> sp.csr_array:
         """Return the probabilities of all labels that reach a threshold, exactly.
@@ -599,13 +598,3 @@ class PLT(MultiLabelModel):
 def _lengths(blocks):
     """Return the number of rows of each block."""
     return [end - start for start, end in blocks]
-
-
-def _as_ranking(labels, scores, k):
-    """Return labels and scores as a ranking of k columns; padded and missing labels are -1 with score 0."""
-    n, width = labels.shape
-    out_labels = np.full((n, k), -1, np.int32)
-    out_scores = np.zeros((n, k), np.float32)
-    out_labels[:, :width] = labels
-    out_scores[:, :width] = np.where(labels >= 0, scores, 0.0)
-    return Ranking(out_labels, out_scores)

@@ -15,6 +15,7 @@ from xmlcore._kernels.plt_search_together import search_together
 from xmlcore._kernels.plt_threshold import search_threshold
 from xmlcore.arrays import pointers
 from xmlcore.parallel import row_blocks
+from xmlcore.ranking import Ranking
 from xmlcore.system import effective_jobs
 from xmlcore.validation import csr_parts
 
@@ -227,3 +228,13 @@ def _fill_with_zeros(labels, rows):
         positive = labels[i][labels[i] >= 0]
         rest = np.setdiff1d(np.arange(k + positive.size), positive)[: k - positive.size]
         labels[i] = np.concatenate([positive, rest])
+
+
+def padded_ranking(labels, scores, k) -> Ranking:
+    """Return labels and scores as a ranking of k columns; padded and missing labels are -1 with score 0."""
+    n, width = labels.shape
+    out_labels = np.full((n, k), -1, np.int32)
+    out_scores = np.zeros((n, k), np.float32)
+    out_labels[:, :width] = labels
+    out_scores[:, :width] = np.where(labels >= 0, scores, 0.0)
+    return Ranking(out_labels, out_scores)
