@@ -54,6 +54,7 @@ FEW_VALUES = 16  # that many different values are few
 TREE_PASSES = 2.7  # passes over the nonzeros for a label with one row; they grow with a power of the label's rows,
 TREE_PASSES_GROWTH = 0.35  # which is this
 TREE_LABEL = 8e-4  # decision trees: per label
+AGREEMENT = 4e-4  # comparing two selections: per label
 FOREST_TREE = 0.1  # time of a tree of a forest, as a share of the time of a tree that tries all features
 LASSO = 1e-8  # per label, row and feature; a sixteenth of that when few rounds are needed
 PRODUCT = 4e-8  # per multiply-add of a sparse product, and per score
@@ -272,9 +273,10 @@ def reduced(dataset, wanted: dict, n_used: int, whole=None) -> Estimate:
 
 
 def selection(dataset, method: str, params: dict, times: int = 1) -> Estimate:
-    """Estimate the time of ``times`` selections of features, and the memory of one."""
+    """Estimate the time of ``times`` selections of features and of comparing each two, and the memory of one."""
     plan = selection_plan(dataset, method, params)
-    return Estimate(START + times * plan["seconds"], int(plan["bytes"]))
+    compared = AGREEMENT * math.comb(times, 2) * dataset.n_labels
+    return Estimate(START + times * plan["seconds"] + compared, int(plan["bytes"]))
 
 
 def selection_plan(dataset, method: str, params: dict | None = None) -> dict:
