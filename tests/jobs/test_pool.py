@@ -12,6 +12,7 @@ from watching import is_alive, start, wait_until
 
 from xmlcore import store
 from xmlcore.jobs import Queue, WorkerPool, default_workers
+from xmlcore.jobs.pool import NICENESS
 from xmlcore.system import cache_root
 
 PROJECT = Path(store.__file__).parent.parent
@@ -98,6 +99,11 @@ def test_worker_imports_xmlcore_and_never_streamlit_or_the_app(queue, monkeypatc
     loaded = {name.split(".")[0] for name in seen["modules"]}
     assert not loaded & {"streamlit", "app", "pages", "pytest", "plotly", "tornado"}
     assert str(PROJECT) in seen["path"]
+
+
+@posix
+def test_workers_give_way_to_the_main_process(queue):
+    assert queue.submit(work.niceness, title="Niceness").result(timeout=30) == os.nice(0) + NICENESS
 
 
 SCRIPT = """

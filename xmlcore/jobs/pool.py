@@ -9,6 +9,7 @@ import weakref
 from concurrent.futures import BrokenExecutor, ThreadPoolExecutor
 
 IDLE_SECONDS = 900.0  # an idle worker process ends after so many seconds
+NICENESS = 10  # workers give way to the main process, which answers users
 WATCH_SECONDS = 1.0  # time between two checks of a worker whether the main process still runs, in seconds
 
 
@@ -202,6 +203,7 @@ def prepare_worker(parent: int) -> None:
         except OSError:
             pass
     if os.name == "posix":
+        os.nice(NICENESS)
         threading.Thread(target=_end_with, args=(parent,), name="xmlcore-watch", daemon=True).start()
 
 
