@@ -6,6 +6,10 @@ from pages.shared import format, settings, workspace
 from xmlcore.parameters import AUTO, RECOMMENDED
 
 OWN = "own"
+_HELP = {
+    RECOMMENDED: "The defaults. The seed and noise in training stay as they are.",
+    OWN: "The fields as you last set them. Changing a field leads here.",
+}
 
 
 def show(name: str, info, *, skip=()) -> None:
@@ -23,21 +27,22 @@ def show(name: str, info, *, skip=()) -> None:
         return
     known = _known(info, skip)
     current = _current(name, info, known)
-    options, widget_key = [*known, OWN], f"{_key(name)}.{current}"
-    st.radio(
-        "Settings",
-        options,
-        index=options.index(current),
-        format_func=lambda one: info.presets[one].title if one in info.presets else one.capitalize(),
-        horizontal=True,
-        # The choice follows the fields, and a browser may report later what it showed before: with a key of its own
-        # for each choice, that is not taken for a new one.
-        key=widget_key,
-        on_change=_choose,
-        args=(name, info, tuple(skip), current, widget_key),
-        help="Recommended: the defaults. Own: as you set the fields; changing a field leads there. The others are "
-        "published settings. The seed and noise in training stay as they are.",
-    )
+    own = _own(name) in workspace.get("forms")
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        st.caption("Settings", width="content")
+        # Buttons, because a browser reports them once: it reports the state of a choice again and again, also the state
+        # before the fields were changed.
+        for option in (*known, OWN):
+            st.button(
+                info.presets[option].title if option in info.presets else option.capitalize(),
+                key=f"{_key(name)}.{option}",
+                icon=":material/check:" if option == current else None,
+                type="secondary" if option == current else "tertiary",
+                on_click=_choose,
+                args=(name, info, tuple(skip), option),
+                disabled=option == OWN and current != OWN and not own,
+                help=_HELP.get(option),
+            )
     st.caption(format.plain(_about(name, info, known, current)))
 
 
@@ -54,6 +59,11 @@ def _filled(name):
 def _key(name):
     """Return the key under which the choice is remembered."""
     return f"form.{name}.settings"
+
+
+def _own(name):
+    """Return the name under which the user's own values of the form ``name`` are kept."""
+    return f"{name} {OWN}"
 
 
 def _known(info, skip):
@@ -74,34 +84,28 @@ def _values(name, info, names):
 
 
 def _current(name, info, known):
-    """Return the preset whose values the form has; "own" if there is none, or if that was chosen."""
+    """Return the preset whose values the form has; "own" if there is none."""
     chosen = workspace.get("widgets").get(_key(name))
     values = _values(name, info, known[RECOMMENDED])
     fits = [preset for preset, wanted in known.items() if wanted == values]
-    if chosen == OWN or not fits:
-        return OWN
-    return chosen if chosen in fits else fits[0]
+    return chosen if chosen in fits else next(iter(fits), OWN)
 
 
 def _about(name, info, known, current):
     """Return sentences on the settings: where they are from, and what differs from the recommended ones."""
     recommended, values = known[RECOMMENDED], _values(name, info, known[RECOMMENDED])
     differs = {one: value for one, value in values.items() if value != recommended[one]}
-    if current == OWN and not differs:
-        return "So far the recommended settings: change any field."
     words = f"Differs from recommended in: {settings.words(info.cls.__name__, differs)}." if differs else ""
     if current in info.presets:
         return f"{words or 'No field differs from recommended.'} {info.presets[current].source}"
     return words or "The defaults."
 
 
-def _choose(name, info, skip, current, widget_key):
-    """Fill the fields with the settings that were chosen; called when the choice changes."""
-    chosen, known = st.session_state[widget_key], _known(info, skip)
-    if chosen == current:  # when a page is left, browsers report all its widgets again
-        return
+def _choose(name, info, skip, chosen):
+    """Fill the fields with the settings of a button; called when the button is pressed."""
+    known = _known(info, skip)
     values = _values(name, info, known[RECOMMENDED])
-    own = f"{name} {OWN}"
+    own = _own(name)
 
     def change(data):
         """Write the values into the workspace, and keep the own ones for later."""

@@ -206,33 +206,33 @@ def test_the_empty_beam_field_says_that_the_search_is_exact(ready):
 
 def test_published_settings_fill_the_fields_and_an_edit_makes_them_own(ready, session):
     ready.go("train").at.selectbox(key="train.model").select("LdSM")
-    choice = ready.run().at.radio(key=settings_key(ready, "LdSM"))
-    assert choice.options == ["Recommended", "Paper's", "Authors' program", "Own"] and choice.value == "recommended"
-    ready.at.number_input(key="form.LdSM.random_state").set_value(5)
-    choice.set_value("paper")
     ready.run()
+    assert choices(ready, "LdSM") == ["Recommended", "Paper's", "Authors' program", "Own"]
+    assert chosen(ready, "LdSM") == "Recommended"
+    ready.at.number_input(key="form.LdSM.random_state").set_value(5)
+    ready.press("form.LdSM.settings.paper")
     assert field(ready, "LdSM", "Trees").value == 50 and field(ready, "LdSM", "Seed").value == 5
     assert "the supplement of Majzoubi" in ready.text() and "Differs from recommended in: Trees = 50" in ready.text()
     field(ready, "LdSM", "Trees").set_value(3)
     ready.run()
-    assert ready.at.radio(key=settings_key(ready, "LdSM")).value == "own"
+    assert chosen(ready, "LdSM") == "Own"
     assert "Trees = 3; Most nodes of a tree = 2,000" in ready.text(), "the other fields stay the paper's"
     for page in (ready.go("data").go("train"), session(ready.token).go("train")):
-        assert page.at.radio(key=settings_key(ready, "LdSM")).value == "own" and field(page, "LdSM", "Trees").value == 3
-    ready.at.radio(key=settings_key(ready, "LdSM")).set_value("recommended")
-    assert field(ready.run(), "LdSM", "Trees").value == LdSM().n_estimators and "Differs from" not in ready.text()
-    ready.at.radio(key=settings_key(ready, "LdSM")).set_value("own")
-    assert field(ready.run(), "LdSM", "Trees").value == 3, "own settings come back"
+        assert chosen(page, "LdSM") == "Own" and field(page, "LdSM", "Trees").value == 3
+    ready.press("form.LdSM.settings.recommended")
+    assert field(ready, "LdSM", "Trees").value == LdSM().n_estimators and "Differs from" not in ready.text()
+    ready.press("form.LdSM.settings.own")
+    assert field(ready, "LdSM", "Trees").value == 3, "own settings come back"
 
 
-def test_own_settings_may_begin_with_the_recommended_ones(ready):
-    ready.go("train").at.radio(key=settings_key(ready, "PLT")).set_value("own")
-    assert "So far the recommended settings" in ready.run().text()
-    ready.at.radio(key=settings_key(ready, "PLT")).set_value("parabel")
-    assert field(ready.run(), "PLT", "Beam").value == 10
+def test_settings_that_were_trained_keep_their_name(ready):
+    ready.go("train")
+    assert ready.at.button(key="form.PLT.settings.own").disabled, "no field was changed yet"
+    ready.press("form.PLT.settings.parabel")
+    assert field(ready, "PLT", "Beam").value == 10
     ready.press("train.PLT.submit")
     page = ready.until(lambda s: "with Trees: 3" in s.text() or "Trees: 3" in s.text())
-    assert page.at.radio(key=settings_key(ready, "PLT")).value == "parabel"
+    assert chosen(page, "PLT") == "As in Parabel (paper)"
 
 
 def field(session, model, label):
@@ -240,6 +240,13 @@ def field(session, model, label):
     return next(f for f in session.at.number_input if f.label == label and f.key.startswith(f"form.{model}."))
 
 
-def settings_key(session, model):
-    """The key of the choice between settings of a form: it ends with what is chosen."""
-    return next(radio.key for radio in session.at.radio if radio.key.startswith(f"form.{model}.settings."))
+def choices(session, model):
+    """The buttons of the choice between settings of a form."""
+    return [button.label for button in session.at.button if button.key.startswith(f"form.{model}.settings.")]
+
+
+def chosen(session, model):
+    """The button that is marked as the settings of a form."""
+    buttons = [button for button in session.at.button if button.key.startswith(f"form.{model}.settings.")]
+    (marked,) = [button.label for button in buttons if button.proto.icon]
+    return marked
