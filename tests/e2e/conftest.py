@@ -1,0 +1,114 @@
+"""A real browser and a real server with real worker processes."""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))  # for browsing.py
+
+from browsing import Tab  # noqa: E402
+
+ROOT = Path(__file__).resolve().parents[2]
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+def find_chromium():
+    named = os.environ.get("CHROMIUM")
+    if named:
+        return named
+    return next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+
+def missing(what):
+    """Skip, or fail where a browser is required."""
+    if os.environ.get("XMLCORE_REQUIRE_BROWSER") == "1":
+        pytest.fail(f"{what}, and XMLCORE_REQUIRE_BROWSER is 1")
+    pytest.skip(what)
+
+
+@pytest.fixture(scope="module")
+def browser():
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        missing("playwright is not installed")
+    path = find_chromium()
+    if path is None or not Path(path).exists():
+        missing("no Chromium was found: name one in CHROMIUM")
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory):
+    """A dashboard of its own, with its own cache, on a free port."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    folder = tmp_path_factory.mktemp("dashboard")
+    log = folder / "log.txt"
+    environment = {**os.environ, "XMLCORE_CACHE": str(folder / "cache")}
+    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
+    with log.open("wb") as output:
+        server = subprocess.Popen(
+            [*command, "--server.headless", "true", "--server.fileWatcherType", "none"],
+            cwd=ROOT,
+            env=environment,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        )
+    try:
+        url = f"http://localhost:{port}"
+        _wait_for(server, f"{url}/_stcore/health", log)
+        yield url
+    finally:
+        server.terminate()
+        try:
+            server.wait(timeout=15)
+        except subprocess.TimeoutExpired:
+            server.kill()
+            server.wait()
+
+
+def _wait_for(server, url, log, seconds=60):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if server.poll() is not None:
+            break
+        try:
+            with urllib.request.urlopen(url, timeout=2) as answer:
+                if answer.status == 200:
+                    return
+        except OSError:
+            time.sleep(0.2)
+    pytest.fail(f"the dashboard did not start:\n{log.read_text(errors='replace')}")
+
+
+@pytest.fixture
+def tab(browser, address):
+    opened = []
+
+    def open_tab(path="/"):
+        opened.append(Tab(browser, address + path))
+        return opened[-1]
+
+    yield open_tab
+    for one in opened:
+        one.close()
