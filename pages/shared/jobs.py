@@ -1,13 +1,16 @@
 """Jobs of this workspace: list them, show their progress, and stop them.
 
 The workspace keeps a record of each job that it started: ``id`` (of the job), ``kind``, ``inputs``, ``params`` and
-``key`` (of its task), ``fingerprint`` (of the data set), ``title``, ``again`` (whether a kept result is replaced) and
-``note`` (shown beside its progress).
+``key`` (of its task), ``fingerprint`` (of the data set), ``title``, ``again`` (whether a kept result is replaced),
+``note`` (shown beside its progress) and ``asked`` (when it was started, in seconds since 1970).
 """
+
+import time
 
 import streamlit as st
 
 from pages.shared import downloads, format, server, settings, workspace
+from xmlcore import experiment
 
 ACTIVE = ("queued", "running")
 EVERY = 0.7  # seconds between two updates of the progress of jobs; pages without running jobs are not rerun
@@ -186,6 +189,18 @@ def recover() -> None:
 def _name(job_id):
     """Return the key, in the server's records, of this workspace's record of a job."""
     return workspace.token(), job_id
+
+
+def submit(task, fingerprint: str, *, title: str, again: bool = False, note: str = "") -> None:
+    """Have a worker run a task for this workspace; ``fingerprint`` is that of its data set, "" before it is made."""
+    # Streamlit may stop this run wherever its session's state is read. So that is done before the job is submitted, and
+    # again after the record is in the server process, where recover() finds it.
+    owner, records = workspace.token(), server.job_records()
+    asked = time.time()
+    job = experiment.submit(server.queue(), task, owner=owner, title=title, again=again)
+    record = {"id": job.id, **task.to_record(), "key": task.key, "fingerprint": fingerprint, "title": title}
+    records[owner, job.id] = record = record | {"again": again, "note": note, "asked": asked}
+    remember(record)
 
 
 def remember(record) -> None:

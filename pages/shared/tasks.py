@@ -4,6 +4,8 @@ Pages call :func:`shown`. :func:`ready` returns the result instead of drawing it
 results of several tasks that are drawn together.
 """
 
+import time
+
 import streamlit as st
 
 from pages.shared import format, jobs, server, workspace
@@ -204,23 +206,23 @@ def start(task, *, again: bool = False, note: str = "", about: str = "") -> bool
     """
     kind, fingerprint = _about(task)
     if not again and task.exists():
-        _list_result({**task.to_record(), "fingerprint": fingerprint, "title": task.title}, task.key)
+        record = {**task.to_record(), "fingerprint": fingerprint, "title": task.title, "asked": time.time()}
+        _list_result(record, task.key)
         return True
     for record in workspace.get("jobs"):
         same = record["key"] == task.key
         job = jobs.find(record)
-        runs = job is not None and job.state in jobs.ACTIVE
-        if same and runs:
+        state = None if job is None else job.state
+        if same and state in jobs.ACTIVE:
             return False
-        # Remove messages of earlier failures: of this task, or of any training (or selection) on the data set.
+        # Remove messages of earlier failures: of this task, or of any training (or selection) on the data set. Jobs
+        # that are done stay: collect() lists their results in the next run of the script.
         alike = task.kind in ("train", "select") and (record["kind"], record["fingerprint"]) == (kind, fingerprint)
-        if not runs and (same or alike):
+        if state == "failed" and (same or alike):
             jobs.dismiss(record["id"])
     # This workspace's own title: another session that shares the job may have another name for the data set.
     title = task.title_on(dataset_name(fingerprint) or task.dataset_name()) + (f": {about}" if about else "")
-    job = experiment.submit(server.queue(), task, owner=workspace.token(), title=title, again=again)
-    record = {"id": job.id, **task.to_record(), "key": task.key, "fingerprint": fingerprint, "title": title}
-    jobs.remember(record | {"again": again, "note": note})
+    jobs.submit(task, fingerprint, title=title, again=again, note=note)
     return False
 
 
@@ -264,8 +266,7 @@ def prepare(name: str) -> None:
     if task.exists():
         _list_result(record, task.key)
         return
-    job = experiment.submit(server.queue(), task, owner=workspace.token())
-    jobs.remember({"id": job.id, **record})
+    jobs.submit(task, "", title=task.title)
 
 
 def train_task(fingerprint: str, model: str, params: dict | None, k: int):
@@ -301,26 +302,26 @@ def collect() -> None:
 
 def _done(record, job):
     """Let the workspace open the result of a job that has finished."""
-    jobs.dismiss(record["id"])
     if record.get("again"):
         server.forget()  # values in memory may come from the result that was replaced
     # The key that the worker returned: it differs from the record's if the program was updated while this server ran.
     _list_result(record, job.result())
+    jobs.dismiss(record["id"])  # last: Streamlit may stop this run at any line, and the next run then lists the result
     if record["kind"] in ("train", "select"):
         workspace.notify(f"{'Made again' if record.get('note') or record.get('again') else 'Done'}: {record['title']}.")
 
 
 def _lost(record):
     """List the result of a job that an earlier server process started, or report the job as lost."""
-    jobs.dismiss(record["id"])
     folder = experiment.KINDS[record["kind"]].folder
     if record["kind"] == "prepare":
-        return  # collect() starts it again if it is still wanted
-    if store.exists(folder, record["key"]):
+        pass  # collect() starts it again if it is still wanted
+    elif store.exists(folder, record["key"]):
         _list_result(record, record["key"])
     else:
         again = f"The server was restarted during: {record['title']}. Its page can start it again."
         workspace.notify(_RESTARTED.get(record["kind"], again))
+    jobs.dismiss(record["id"])
 
 
 def _list_result(record, key):
@@ -333,6 +334,7 @@ def _list_result(record, key):
         elif record["kind"] in workspace.LISTS:
             folder = experiment.KINDS[record["kind"]].folder
             about = {"key": key, "fingerprint": record["fingerprint"], "created": store.info(folder, key)["created"]}
+            about["asked"] = record.get("asked", 0.0)
             workspace.add_result(record["kind"], about | record["params"])
     except store.StoreError:
         workspace.notify(f"The result is gone from the cache: {record['title']}. Start it again.")

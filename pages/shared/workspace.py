@@ -66,8 +66,9 @@ _EMPTY = {
     "known": {},  # what may be opened: fingerprint -> {"name", "source": "catalog" or "upload", "notes": [...]}
     "forms": {},  # model -> {parameter: value} as last typed, allowed or not; "MODEL own": as they were before a preset
     "widgets": {},  # widget key -> value
-    "runs": [],  # {"key", "fingerprint", "model", "params", "k", "created"}, oldest first
-    "selections": [],  # {"key", "fingerprint", "method", "params", "created"}, oldest first
+    # Results, in the order in which they became ready. "asked": when the user asked for it, in seconds since 1970.
+    "runs": [],  # {"key", "fingerprint", "model", "params", "k", "created", "asked"}
+    "selections": [],  # {"key", "fingerprint", "method", "params", "created", "asked"}
     "shown": {},  # fingerprint -> key of the run shown
     "rows": {},  # name -> number of the row, tree, node or label looked at: see the list of names below
     "jobs": [],  # records of tasks.start: tasks whose results have not been collected
@@ -231,6 +232,8 @@ def remember_setting(model: str, name: str, value) -> None:
 def add_result(kind: str, record: dict) -> None:
     """List a result and let its page show it; it replaces a listed result with the same settings.
 
+    Its page goes on showing the result shown if the user asked for that one later.
+
     Parameters
     ----------
     kind : {"train", "select"}
@@ -242,13 +245,19 @@ def add_result(kind: str, record: dict) -> None:
     def add(data):
         """Write the result into the workspace's fields."""
         listed, key = data[LISTS[kind]], record["key"]
+        for one in listed:
+            if one["key"] == key and record["asked"] > one.get("asked", 0.0):
+                one["asked"] = record["asked"]
         if key not in {one["key"] for one in listed}:
             listed[:] = [one for one in listed if any(one.get(name) != record.get(name) for name in same)]
             listed.append(record)
         if kind == "train":
-            data["shown"][record["fingerprint"]] = key
+            field, name = "shown", record["fingerprint"]
         else:
-            data["widgets"][f"{FEATURES_SELECTION} {record['fingerprint']}"] = key
+            field, name = "widgets", f"{FEATURES_SELECTION} {record['fingerprint']}"
+        shown = next((one for one in listed if one["key"] == data[field].get(name)), {})
+        if record["asked"] >= shown.get("asked", 0.0):
+            data[field][name] = key
 
     update(add)
 

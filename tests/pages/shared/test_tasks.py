@@ -1,6 +1,7 @@
 """What pages do with a task: show its result, start it, offer it, and make it again."""
 
 import json
+import threading
 
 import pytest
 
@@ -185,3 +186,99 @@ def test_a_workspace_of_version_1_opens_with_all_that_it_had(ready, run_record, 
     for name in ("dataset", "known", "forms", "widgets", "selections", "rows", "runs"):
         assert now[name] == before[name] if name in ("dataset", "known") else now[name] == old[name], name
     assert "Press Train to start it again" in page.text()  # the training that no process knows any more
+
+
+# --- several trainings ---
+
+
+def workspace_of(session):
+    from pages.shared import workspace
+
+    return json.loads(workspace._path(session.token).read_text())
+
+
+def trained(session):
+    """The models of the runs that the workspace lists."""
+    return {run["model"] for run in workspace_of(session)["runs"]}
+
+
+def shown(session):
+    """The model of the run that the workspace shows."""
+    stored = workspace_of(session)
+    return next(run["model"] for run in stored["runs"] if run["key"] == stored["shown"][stored["dataset"]])
+
+
+def choose(session, model):
+    session.at.selectbox(key="train.model").select(model)
+    return session.run()
+
+
+@pytest.fixture
+def gates(monkeypatch):
+    """Trainings of a model end only when its gate is open: ``gates["PLT"].set()``."""
+    made = {"PLT": threading.Event(), "OneVsRest": threading.Event()}
+    run = experiment.KINDS["train"].run
+
+    def gated(self, progress, files=None):
+        assert made[self.params["model"]].wait(60)
+        return run(self, progress, files)
+
+    monkeypatch.setattr(experiment.KINDS["train"], "run", gated)
+    yield made
+    for gate in made.values():
+        gate.set()
+
+
+def wait_until_done(session, model):
+    """Wait until a training is done, without a run of the script, which would collect its result."""
+    from pages.shared import server
+
+    (record,) = [one for one in workspace_of(session)["jobs"] if one["params"]["model"] == model]
+    server.queue().get(record["id"]).result(timeout=60)
+
+
+def test_a_result_is_kept_when_train_is_pressed_again_just_as_the_training_ends(ready, gates):
+    ready.go("train").press("train.PLT.submit")
+    choose(ready, "OneVsRest")
+    gates["PLT"].set()
+    wait_until_done(ready, "PLT")
+    ready.press("train.OneVsRest.submit")
+    gates["OneVsRest"].set()
+    ready.until(lambda s: "OneVsRest" in trained(s), seconds=60)
+    assert trained(ready) == {"PLT", "OneVsRest"}
+
+
+def test_a_result_is_kept_when_streamlit_stops_the_run_that_takes_it_in(ready, gates, monkeypatch):
+    from pages.shared import workspace
+
+    ready.go("train").press("train.PLT.submit")
+    gates["PLT"].set()
+    wait_until_done(ready, "PLT")
+    add_result, stopped = workspace.add_result, []
+
+    def stop_once(*args):
+        """Stop as Streamlit does when the user does something meanwhile."""
+        if not stopped:
+            from streamlit.runtime.scriptrunner import StopException
+
+            stopped.append(True)
+            raise StopException
+        add_result(*args)
+
+    monkeypatch.setattr(workspace, "add_result", stop_once)
+    ready.run()
+    assert stopped and not trained(ready)
+    assert trained(ready.run()) == {"PLT"}
+
+
+def test_the_training_asked_for_last_is_shown_whichever_ends_last(ready, session, gates):
+    ready.go("train").press("train.PLT.submit")
+    choose(ready, "OneVsRest").press("train.OneVsRest.submit")
+    gates["OneVsRest"].set()
+    ready.until(lambda s: "OneVsRest" in trained(s), seconds=60)
+    gates["PLT"].set()
+    ready.until(lambda s: "PLT" in trained(s), seconds=60)
+    assert shown(ready) == "OneVsRest"
+    assert "OneVsRest ranks a true label first" in session(ready.token).go("train").text().replace("**", "")
+    choose(ready, "PLT").press("train.PLT.submit")  # from the cache
+    assert shown(ready) == "PLT"
