@@ -6,10 +6,6 @@ from pages.shared import format, settings, workspace
 from xmlcore.parameters import AUTO, RECOMMENDED
 
 OWN = "own"
-_HELP = {
-    RECOMMENDED: "The defaults. The seed and noise in training stay as they are.",
-    OWN: "The fields as you last set them. Changing a field leads here.",
-}
 
 
 def show(name: str, info, *, skip=()) -> None:
@@ -28,21 +24,20 @@ def show(name: str, info, *, skip=()) -> None:
     known = _known(info, skip)
     current = _current(name, info, known)
     own = _own(name) in workspace.get("forms")
-    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        st.caption("Settings", width="content")
-        # Buttons, because a browser reports them once: it reports the state of a choice again and again, also the state
-        # before the fields were changed.
-        for option in (*known, OWN):
-            st.button(
-                info.presets[option].title if option in info.presets else option.capitalize(),
-                key=f"{_key(name)}.{option}",
-                icon=":material/check:" if option == current else None,
-                type="secondary" if option == current else "tertiary",
-                on_click=_choose,
-                args=(name, info, tuple(skip), option),
-                disabled=option == OWN and current != OWN and not own,
-                help=_HELP.get(option),
-            )
+    options = [*known, OWN] if own or current == OWN else list(known)
+    # A menu, because a browser reports its choice once: it reports the state of other widgets again and again, also the
+    # state before the fields were changed.
+    st.menu_button(
+        f"Settings: {_title(info, current)}",
+        [option for option in options if option != current],
+        format_func=lambda option: _title(info, option),
+        key=_key(name),
+        on_click=_choose,
+        args=(name, info, tuple(skip)),
+        width="stretch",
+        help="Recommended: the defaults. Own: the fields as you last set them; changing a field leads there. The "
+        "others are published settings. The seed and noise in training stay as they are.",
+    )
     st.caption(format.plain(_about(name, info, known, current)))
 
 
@@ -59,6 +54,11 @@ def _filled(name):
 def _key(name):
     """Return the key under which the choice is remembered."""
     return f"form.{name}.settings"
+
+
+def _title(info, option):
+    """Return the name of settings, as users read it."""
+    return info.presets[option].title if option in info.presets else option.capitalize()
 
 
 def _own(name):
@@ -101,8 +101,9 @@ def _about(name, info, known, current):
     return words or "The defaults."
 
 
-def _choose(name, info, skip, chosen):
-    """Fill the fields with the settings of a button; called when the button is pressed."""
+def _choose(name, info, skip):
+    """Fill the fields with the settings chosen in the menu; called when one is chosen."""
+    chosen = st.session_state[_key(name)]
     known = _known(info, skip)
     values = _values(name, info, known[RECOMMENDED])
     own = _own(name)

@@ -207,10 +207,10 @@ def test_the_empty_beam_field_says_that_the_search_is_exact(ready):
 def test_published_settings_fill_the_fields_and_an_edit_makes_them_own(ready, session):
     ready.go("train").at.selectbox(key="train.model").select("LdSM")
     ready.run()
-    assert choices(ready, "LdSM") == ["Recommended", "Paper's", "Authors' program", "Own"]
     assert chosen(ready, "LdSM") == "Recommended"
+    assert menu(ready, "LdSM").options == ["Paper's", "Authors' program"], "there are no own settings yet"
     ready.at.number_input(key="form.LdSM.random_state").set_value(5)
-    ready.press("form.LdSM.settings.paper")
+    choose(ready, "LdSM", "paper")
     assert field(ready, "LdSM", "Trees").value == 50 and field(ready, "LdSM", "Seed").value == 5
     assert "the supplement of Majzoubi" in ready.text() and "Differs from recommended in: Trees = 50" in ready.text()
     field(ready, "LdSM", "Trees").set_value(3)
@@ -219,16 +219,15 @@ def test_published_settings_fill_the_fields_and_an_edit_makes_them_own(ready, se
     assert "Trees = 3; Most nodes of a tree = 2,000" in ready.text(), "the other fields stay the paper's"
     for page in (ready.go("data").go("train"), session(ready.token).go("train")):
         assert chosen(page, "LdSM") == "Own" and field(page, "LdSM", "Trees").value == 3
-    ready.press("form.LdSM.settings.recommended")
+    choose(ready, "LdSM", "recommended")
     assert field(ready, "LdSM", "Trees").value == LdSM().n_estimators and "Differs from" not in ready.text()
-    ready.press("form.LdSM.settings.own")
+    choose(ready, "LdSM", "own")
     assert field(ready, "LdSM", "Trees").value == 3, "own settings come back"
 
 
 def test_settings_that_were_trained_keep_their_name(ready):
     ready.go("train")
-    assert ready.at.button(key="form.PLT.settings.own").disabled, "no field was changed yet"
-    ready.press("form.PLT.settings.parabel")
+    choose(ready, "PLT", "parabel")
     assert field(ready, "PLT", "Beam").value == 10
     ready.press("train.PLT.submit")
     page = ready.until(lambda s: "with Trees: 3" in s.text() or "Trees: 3" in s.text())
@@ -240,13 +239,16 @@ def field(session, model, label):
     return next(f for f in session.at.number_input if f.label == label and f.key.startswith(f"form.{model}."))
 
 
-def choices(session, model):
-    """The buttons of the choice between settings of a form."""
-    return [button.label for button in session.at.button if button.key.startswith(f"form.{model}.settings.")]
+def menu(session, model):
+    """The menu of settings above the fields of a form."""
+    return session.at.menu_button(key=f"form.{model}.settings")
+
+
+def choose(session, model, settings):
+    menu(session, model).set_value(settings)
+    session.run()
 
 
 def chosen(session, model):
-    """The button that is marked as the settings of a form."""
-    buttons = [button for button in session.at.button if button.key.startswith(f"form.{model}.settings.")]
-    (marked,) = [button.label for button in buttons if button.proto.icon]
-    return marked
+    """The settings that the menu's button names."""
+    return menu(session, model).label.removeprefix("Settings: ")
