@@ -1,19 +1,20 @@
 """The dashboard: streamlit run app.py."""
 
 import streamlit as st
+from starlette.middleware import Middleware
 
-from pages.shared import addresses, frame, server
-
-PAGES = ("Data", "Train", "Robustness", "Explain", "Trees", "Features", "Sampling")
+from pages.shared import addresses, entrance, frame, server
 
 # The script has a folder of its own. Beside a folder named "pages", Streamlit would take each file in that folder for a
 # page until the first run of the script ends.
-app = st.App(addresses.FOLDER / "main" / "script.py", lifespan=server.lifespan)
+app = st.App(
+    addresses.FOLDER / "main" / "script.py", lifespan=server.lifespan, middleware=[Middleware(entrance.Entrance)]
+)
 
 
 def show() -> None:
     """Show the page that the address names; pages/main/script.py calls this for every view of a page."""
-    page = st.navigation([addresses.page(name) for name in PAGES])
+    page = addresses.navigation()
     st.set_page_config(
         page_title=f"{page.title} – xmlcore",
         page_icon=str(addresses.FOLDER / "shared" / "icon.svg"),

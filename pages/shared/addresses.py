@@ -1,16 +1,36 @@
-"""Pages by name, and links to them."""
+"""Pages by name, links to them, and what the address of a page says."""
 
 from pathlib import Path
 
 import streamlit as st
 
+from pages.shared import workspace
+
 FOLDER = Path(__file__).resolve().parents[1]
 FIRST = "Data"  # the page at "/"
+# Title of each group of pages in the sidebar, and the icon of each page.
+GROUPS = {
+    "": {"Data": "table_rows", "Train": "model_training"},
+    "Look into a model": {"Explain": "search_insights", "Robustness": "ssid_chart"},
+    "Methods": {"Trees": "account_tree", "Features": "filter_list", "Sampling": "filter_alt"},
+}
+ICONS = {name: icon for pages in GROUPS.values() for name, icon in pages.items()}
 
 
 def page(name: str):
     """Return the page of a name, such as "Train": its file, its title and its address."""
-    return st.Page(FOLDER / name.lower() / "page.py", title=name, url_path=name.lower(), default=name == FIRST)
+    return st.Page(
+        FOLDER / name.lower() / "page.py",
+        title=name,
+        icon=f":material/{ICONS[name]}:",
+        url_path=name.lower(),
+        default=name == FIRST,
+    )
+
+
+def navigation():
+    """Show links to all pages in the sidebar, in groups, and return the page that the address names."""
+    return st.navigation({group: [page(name) for name in pages] for group, pages in GROUPS.items()})
 
 
 def link(name: str, label: str, icon: str) -> None:
@@ -25,4 +45,7 @@ def link(name: str, label: str, icon: str) -> None:
     icon : str
         Name of a Material icon.
     """
-    st.page_link(page(name), label=label, icon=f":material/{icon}:")
+    # With the workspace in the link, changing the page is one step in the browser's history. If the script added it to
+    # the address afterwards, that would be a second step, and the first press of Back would stay on the page.
+    query = {workspace.QUERY: workspace.token()}
+    st.page_link(page(name), label=label, icon=f":material/{icon}:", query_params=query)

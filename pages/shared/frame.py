@@ -9,9 +9,10 @@ def around(page) -> None:
     """Open the workspace, show the sidebar and messages, and run the page; called by app.py."""
     workspace.open_workspace()
     tasks.collect()
-    sidebar.show()
+    place_for_jobs = sidebar.show()
     notice()
     page.run()
+    sidebar.show_jobs(place_for_jobs)
 
 
 def notice() -> None:

@@ -2,7 +2,8 @@
 
 The workspace keeps a record of each job that it started: ``id`` (of the job), ``kind``, ``inputs``, ``params`` and
 ``key`` (of its task), ``fingerprint`` (of the data set), ``title``, ``again`` (whether a kept result is replaced),
-``note`` (shown beside its progress) and ``asked`` (when it was started, in seconds since 1970).
+``note`` (shown beside its progress), ``asked`` (when it was started, in seconds since 1970) and ``seconds`` (how long it
+was expected to take; None if that is not known).
 """
 
 import time
@@ -45,7 +46,13 @@ def failed(kind: str | None = None, **fields) -> list:
 def watch(jobs: list, *, compact: bool = False) -> None:
     """Show the progress of jobs. The page itself is rerun once, when one of them ends."""
     if jobs:
+        st.session_state[workspace.WATCHED] |= {job.id for job in jobs}
         st.fragment(_live, run_every=EVERY)([job.id for job in jobs], compact, [])
+
+
+def is_watched(job) -> bool:
+    """Return whether this run of the script has shown the progress of a job."""
+    return job.id in st.session_state[workspace.WATCHED]
 
 
 def show_failures(failures: list) -> None:
@@ -86,7 +93,7 @@ def _live(ids, compact, calls):
     for job in jobs:
         if job is not None:
             record = records.get(job.id, {})
-            _show_job(job, title(job, record), compact, record.get("note", ""))
+            _show_job(job, title(job, record), compact, record)
     if polling:
         downloads.wait()  # the end of this run may delete a file that was made for a download
 
@@ -108,8 +115,25 @@ def _waiting(job) -> str:
     return "Waiting for a free worker" + (f", number {place} of {len(line)} in the queue" if len(line) > 1 else "")
 
 
-def _show_job(job, name, compact, note=""):
+def time_left(job, expected: float | None) -> str:
+    """Return how long a job will go on, such as ``about 20 s left``; empty when that is not known.
+
+    It is the longer of two estimates: what is left of the expected seconds, and what is left of the present phase if it
+    goes on as fast as until now.
+    """
+    done, spent = job.fraction, job.phases.get(job.phase, 0.0)
+    of_phase = spent * (1 - done) / done if done >= 0.05 and spent >= 1 else 0.0
+    of_all = 0.0 if expected is None else expected - job.elapsed
+    left = max(of_phase, of_all)
+    if left >= 1:
+        return f"about {format.seconds(left)} left"
+    over = expected is not None and job.elapsed > 1.5 * expected and job.elapsed > expected + 5
+    return f"longer than expected ({format.seconds(expected)})" if over else ""
+
+
+def _show_job(job, name, compact, record):
     """Show the progress of one job, and a button that stops it."""
+    note = record.get("note", "")
     fraction = min(max(job.fraction, 0.0), 1.0)
     percent = f"{100 * fraction:.0f} %"
     if job.cancelling:
@@ -119,7 +143,9 @@ def _show_job(job, name, compact, note=""):
     else:
         doing = f"{job.phase}: {percent}" if job.phase else "Starting a worker"
         doing += f" ({job.detail})" if job.detail and not compact else ""
-        doing += f", {format.seconds(job.elapsed)} so far" if job.elapsed >= 1 and not compact else ""
+        if job.elapsed >= 1 and not compact:
+            left = time_left(job, record.get("seconds"))
+            doing += f", {format.seconds(job.elapsed)} so far" + (f", {left}" if left else "")
     with st.container(key=f"job-{'side' if compact else 'main'}-{job.id}", gap="small"):
         if compact:
             st.caption(
@@ -196,10 +222,10 @@ def submit(task, fingerprint: str, *, title: str, again: bool = False, note: str
     # Streamlit may stop this run wherever its session's state is read. So that is done before the job is submitted, and
     # again after the record is in the server process, where recover() finds it.
     owner, records = workspace.token(), server.job_records()
-    asked = time.time()
+    asked, seconds = time.time(), server.estimated_seconds(task)
     job = experiment.submit(server.queue(), task, owner=owner, title=title, again=again)
     record = {"id": job.id, **task.to_record(), "key": task.key, "fingerprint": fingerprint, "title": title}
-    records[owner, job.id] = record = record | {"again": again, "note": note, "asked": asked}
+    records[owner, job.id] = record = record | {"again": again, "note": note, "asked": asked, "seconds": seconds}
     remember(record)
 
 

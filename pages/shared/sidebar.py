@@ -2,14 +2,28 @@
 
 import streamlit as st
 
-from pages.shared import format, jobs, server, workspace
+from pages.shared import format, jobs, server, tasks, workspace
 from xmlcore import store
 
 
-def show() -> None:
-    """Show the sidebar."""
+def show():
+    """Show the sidebar, and return the place in it for :func:`show_jobs`."""
     with st.sidebar:
+        workspace.keep_in_address()
         _dataset()
+        place = st.container()
+        st.toggle(
+            "Compute short results unasked",
+            **workspace.keep(tasks.AUTOMATIC, False, lambda value: isinstance(value, bool)),
+            help=f"On: a page starts what takes less than {tasks.AUTOMATIC_BELOW:.0f} s when you open it. "
+            "Off: it shows a button.",
+        )
+    return place
+
+
+def show_jobs(place) -> None:
+    """Show the jobs that the page, which has been drawn, does not show itself."""
+    with place:
         _jobs()
 
 
@@ -49,9 +63,12 @@ def _jobs():
     warm_up = server.warm_up()
     compiling = [warm_up] if warm_up is not None and warm_up.state in jobs.ACTIVE else []
     own = jobs.active()
-    if own:
+    elsewhere = [job for job in own if not jobs.is_watched(job)]
+    if elsewhere:
         st.caption("Running")
-    jobs.watch([*own, *compiling], compact=True)
+    jobs.watch([*elsewhere, *compiling], compact=True)
+    if len(elsewhere) < len(own):  # shown once, so that a page never has two different states of one job
+        st.caption(f"{format.count(len(own) - len(elsewhere), 'job')} running: see the page.")
     if warm_up is not None and warm_up.state == "failed":
         st.warning(
             "Compiling the kernels ahead failed, so each training compiles the kernels that it needs. "

@@ -1,4 +1,4 @@
-"""Show results of tasks of :mod:`xmlcore.experiment`; start tasks without a result, or show a button that does.
+"""Show results of tasks of :mod:`xmlcore.experiment`, or a button that starts a task without a result.
 
 Pages call :func:`shown`. :func:`ready` returns the result instead of drawing it, and :func:`ready_all` returns the
 results of several tasks that are drawn together.
@@ -11,7 +11,8 @@ import streamlit as st
 from pages.shared import format, jobs, server, workspace
 from xmlcore import experiment, store
 
-AUTOMATIC_BELOW = 20.0  # seconds; a task with a shorter estimated time is started automatically
+AUTOMATIC = "preferences.automatic"  # the widget by which users choose that short tasks are started automatically
+AUTOMATIC_BELOW = 20.0  # seconds; a task with a shorter estimated time is short
 DAMAGED = "The stored result was damaged. It is being made again."
 UNREADABLE = "The stored result was written by another version of the program, so it cannot be read. It is made again."
 STOPPED = "The stored result cannot be read, and making it again was stopped. Reload the page to make it again."
@@ -26,12 +27,12 @@ _RESTARTED = {
 
 
 def shown(task, draw, *, automatic_below: float = AUTOMATIC_BELOW, button: str | None = None, key: str | None = None):
-    """Show the result of a task; without a result, start the task or show a button that starts it.
+    """Show the result of a task; without a result, show a button that starts the task.
 
-    A stored result is drawn. Without one, a quick task is started, once per session, and a slow task gets a button that
-    says how long the task takes. While the task runs, its progress is shown; when it has failed, the reason is shown. A
-    damaged result is made again. A result of an earlier version or of earlier code is drawn below a note that says so
-    and a button that makes the result again.
+    A stored result is drawn. Without one, there is a button that says how long the task takes. If the user has chosen
+    in the sidebar that short tasks start unasked, a short task is started, once per session. While the task runs, its
+    progress is shown; when it has failed, the reason is shown. A damaged result is made again. A result of an earlier
+    version or of earlier code is drawn below a note that says so and a button that makes the result again.
 
     Parameters
     ----------
@@ -39,7 +40,7 @@ def shown(task, draw, *, automatic_below: float = AUTOMATIC_BELOW, button: str |
     draw : callable
         Called with what ``task.load()`` returns.
     automatic_below : float
-        The task is started automatically when its estimated time in seconds is below this; 0: never.
+        The task is short when its estimated time in seconds is below this; 0: it always waits for its button.
     button : str, optional
         Text of the button; the estimated time is added.
     key : str, optional
@@ -63,7 +64,7 @@ def ready(task, *, automatic_below: float = AUTOMATIC_BELOW, button: str | None 
 
 
 def ready_all(tasks: dict, *, automatic_below: float = AUTOMATIC_BELOW, button: str, key: str) -> dict:
-    """Do what :func:`ready` does for several tasks that are drawn together; one button starts all slow tasks.
+    """Do what :func:`ready` does for several tasks that are drawn together; one button starts all tasks without one.
 
     Parameters
     ----------
@@ -102,10 +103,11 @@ def ready_all(tasks: dict, *, automatic_below: float = AUTOMATIC_BELOW, button: 
 
 
 def _result(task, automatic_below, about=""):
-    """Return the stored result of a task, which code made it, and its jobs; start a quick task without a result."""
+    """Return the stored result of a task, which code made it, and its jobs; start a short task if users want that."""
     value, origin = _kept(task)
     running = jobs.active(key=task.key)
-    if value is None and not running and not jobs.failed(key=task.key):
+    unasked = workspace.get("widgets").get(AUTOMATIC) is True
+    if unasked and value is None and not running and not jobs.failed(key=task.key):
         seconds = server.estimated_seconds(task)
         started = st.session_state.setdefault(workspace.STARTED, set())
         if seconds is not None and seconds < automatic_below and task.key not in started:

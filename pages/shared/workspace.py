@@ -20,7 +20,7 @@ from xmlcore import experiment
 from xmlcore.store import cache_root
 
 # --- every key of st.session_state that is not a widget's own ---
-WORKSPACE = "workspace"  # the token
+WORKSPACE = "workspace.token"
 SNAPSHOT = "workspace.snapshot"  # the workspace as this run of the script sees it
 UPLOAD_ROUND = (
     "upload.round"  # counts uploads: a new number makes new, empty upload widgets, and frees the memory of the old
@@ -48,12 +48,13 @@ EXPLAIN_LABEL = "explain.label"
 EXPLAIN_FEATURES_LABEL = "explain.features.label"
 SAMPLING_RUN = "sampling.run"  # what is chosen on the Sampling page, likewise
 SAMPLING_ROW = "sampling.row"
+WATCHED = "jobs.watched"  # ids of the jobs whose progress this run of the script shows
 STARTED = "tasks.started"  # keys of tasks that were started automatically: once per session
 FROM_CACHE = "train.from_cache"  # keys of runs that were stored already when Train was pressed
 MADE_WITH = "made_with"  # {widget key: the value it was made with}
 NOTICE = "notice"  # messages that are not shown yet
 
-QUERY = "workspace"  # the name of the token in the address of the page
+QUERY = "workspace"  # the name of the token in the address of the page, and the key of the field that keeps it there
 DEFAULT_DATASET = "api-docs"
 NOT_FOUND = "The stored workspace was not found; started afresh."
 
@@ -106,13 +107,26 @@ def open_workspace() -> None:
         # A workspace is never made under a token from an address: whoever planted the address could read it.
         well_formed = _TOKEN.fullmatch(in_address) is not None
         known = well_formed and _path(in_address).is_file()
-        token = in_address if known else _begin()
+        token = in_address if known else begin()
         st.session_state[WORKSPACE] = token
         if well_formed and not known:
             notify(NOT_FOUND)
     if st.query_params.get(QUERY) != token:  # a new session, or a page switch dropped it
         st.query_params[QUERY] = token
     st.session_state[SNAPSHOT] = _current()
+    st.session_state[WATCHED] = set()
+
+
+def keep_in_address() -> None:
+    """Keep the token in the address when the user goes to another page.
+
+    Streamlit drops what an address says beside the page, unless it is the value of a field that is bound to it. If the
+    script wrote the token anew, each page would be two steps of the browser's history, and the first press of Back
+    would stay on the page. The field is not shown.
+    """
+    with st.container(key="workspace-in-address"):
+        st.html("<style>.st-key-workspace-in-address {display: none}</style>")
+        st.text_input("Workspace", key=QUERY, bind="query-params")
 
 
 def token() -> str:
@@ -289,7 +303,7 @@ def _path(token: str) -> Path:
     return _folder() / f"{token}.json"
 
 
-def _begin() -> str:
+def begin() -> str:
     """Make an empty workspace and return its token."""
     token = secrets.token_hex(16)
     with _lock:

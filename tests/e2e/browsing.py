@@ -62,8 +62,12 @@ class Tab:
         """Wait until the page has been drawn to its end."""
         self.page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
 
+    def link(self, name):
+        """The link to a page in the sidebar."""
+        return self.page.get_by_test_id("stSidebar").get_by_role("link", name=name, exact=True)
+
     def go(self, name):
-        link = self.page.get_by_test_id("stSidebarNav").get_by_role("link", name=name)
+        link = self.link(name)
         heading = self.page.get_by_role("heading", name=name, exact=True)
         self.idle()
         link.click()

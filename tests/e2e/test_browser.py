@@ -18,7 +18,7 @@ PAGES = ("Data", "Train", "Robustness", "Explain", "Trees", "Features", "Samplin
 
 def test_first_visit_of_a_new_server_straight_to_a_page_has_everything_around_it(tab):
     one = tab("/train")  # stays the first test: only an untouched server can go wrong here
-    links = one.page.get_by_test_id("stSidebarNavLink")
+    links = one.page.get_by_test_id("stSidebar").get_by_role("link")
     seen = set()
     while not one.page.get_by_role("heading", name="Train", exact=True).is_visible():
         seen.update(links.all_inner_texts())
@@ -28,6 +28,22 @@ def test_first_visit_of_a_new_server_straight_to_a_page_has_everything_around_it
     one.text("Data set in use")
     one.page.get_by_role("button", name="Train", exact=True).wait_for()  # the data set was prepared
     assert re.search(r"/train\?workspace=[0-9a-f]{32}$", one.page.url)
+
+
+def test_back_and_forward_walk_through_the_pages_one_by_one(tab):
+    one = tab("/train")
+    one.page.get_by_role("heading", name="Train", exact=True).wait_for()
+    first = one.page.evaluate("history.length")
+    one.go("Explain")
+    one.go("Trees")
+    assert one.page.evaluate("history.length") == first + 2
+    token = re.search(r"workspace=[0-9a-f]{32}$", one.page.url)[0]
+    for page, act in (("Explain", "go_back"), ("Train", "go_back"), ("Explain", "go_forward")):
+        getattr(one.page, act)()
+        one.page.get_by_role("heading", name=page, exact=True).wait_for()
+        one.idle()
+        assert one.page.url.endswith(f"/{page.lower()}?{token}")
+    assert one.page.evaluate("history.length") == first + 2
 
 
 def look_at_figure_file(tab, folder, name, content):
@@ -112,7 +128,7 @@ def test_settings_typed_just_before_the_page_is_left_are_kept_and_bad_ones_are_n
         field.fill("7")
         # Nothing else was clicked. Streamlit drops a change that it reads together with the next page, as it does on a
         # busy machine, so the button of the mouse is held down for a moment.
-        one.page.get_by_test_id("stSidebarNav").get_by_role("link", name="Data").click(delay=500)
+        one.link("Data").click(delay=500)
         one.page.get_by_role("heading", name="Data", exact=True).wait_for()
         assert one.page.title() == "Data – xmlcore"
         one.go("Train")
@@ -141,7 +157,8 @@ def test_published_settings_fill_the_form_and_stay_when_one_field_is_changed(tab
 
     def parabel():
         one.idle()
-        one.page.get_by_role("button", name="As in Parabel (paper)").click()
+        one.page.get_by_role("button", name="Settings: ").click()
+        one.page.get_by_text("As in Parabel (paper)").last.click()
 
     one.until(parabel, re.compile("Differs from recommended in: .*Prabhu et al"))
     trees = one.page.get_by_role("spinbutton", name="Trees")
@@ -157,7 +174,8 @@ def test_published_settings_fill_the_form_and_stay_when_one_field_is_changed(tab
 
     def recommended():
         one.idle()
-        one.page.get_by_role("button", name="Recommended").click()
+        one.page.get_by_role("button", name="Settings: ").click()
+        one.page.get_by_text("Recommended").last.click()
 
     one.until(recommended, "The defaults.")
     assert trees.input_value() == "1"

@@ -111,5 +111,7 @@ def session():
 
 @pytest.fixture
 def ready(session):
-    """A session whose data set is there."""
-    return session().until(lambda s: "Labels per row" in s.metrics())
+    """A session whose data set is there, and that starts short tasks unasked: most tests look at results."""
+    opened = session().until(lambda s: "Labels per row" in s.metrics())
+    opened.at.toggle(key="preferences.automatic").set_value(True)
+    return opened.run()
