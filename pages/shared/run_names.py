@@ -10,7 +10,7 @@ def style_model(record: dict) -> str:
 
 
 def names(records: list[dict]) -> dict[str, str]:
-    """Return a name for each run, by key: the shortest by which it differs from all other runs."""
+    """Return a name for each run, by key: the user's, or the shortest by which it differs from all other runs."""
     namings = [
         lambda r: r["model"] + (" trained with noise" if trained_with_noise(r) else ""),
         lambda r: r["model"] + (f" trained with noise σ = {_sigma(r)}" if trained_with_noise(r) else ""),
@@ -20,7 +20,7 @@ def names(records: list[dict]) -> dict[str, str]:
     for r in records:
         others = [o for o in records if o["key"] != r["key"]]
         naming = next((f for f in namings if all(f(o) != f(r) for o in others)), namings[-1])
-        by_key[r["key"]] = naming(r)
+        by_key[r["key"]] = r.get("name") or naming(r)
     return by_key
 
 

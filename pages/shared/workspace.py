@@ -68,7 +68,7 @@ _EMPTY = {
     "forms": {},  # model -> {parameter: value} as last typed, allowed or not; "MODEL own": as they were before a preset
     "widgets": {},  # widget key -> value
     # Results, in the order in which they became ready. "asked": when the user asked for it, in seconds since 1970.
-    "runs": [],  # {"key", "fingerprint", "model", "params", "k", "created", "asked"}
+    "runs": [],  # {"key", "fingerprint", "model", "params", "k", "created", "asked"}, and "name" if the user gave one
     "selections": [],  # {"key", "fingerprint", "method", "params", "created", "asked"}
     "shown": {},  # fingerprint -> key of the run shown
     "rows": {},  # name -> number of the row, tree, node or label looked at: see the list of names below
@@ -274,6 +274,29 @@ def add_result(kind: str, record: dict) -> None:
             data[field][name] = key
 
     update(add)
+
+
+def change_run(key: str, **fields) -> None:
+    """Change fields of the record of a listed run, such as ``name``."""
+
+    def change(data):
+        """Write the fields into the run's record."""
+        for record in data["runs"]:
+            if record["key"] == key:
+                record.update(fields)
+
+    update(change)
+
+
+def remove_runs(keys: list[str]) -> None:
+    """Remove runs from those that the workspace lists; what is stored of them may belong to other workspaces too."""
+
+    def remove(data):
+        """Remove the runs from the workspace's fields."""
+        data["runs"] = [record for record in data["runs"] if record["key"] not in keys]
+        data["shown"] = {fingerprint: key for fingerprint, key in data["shown"].items() if key not in keys}
+
+    update(remove)
 
 
 def notify(message: str) -> None:

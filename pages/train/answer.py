@@ -31,23 +31,8 @@ def sentence(data, name, run) -> None:
     )
 
 
-def show(run, record, runs) -> None:
-    """Show the choice of the run, its measures, times and size, and links to other pages about it.
-
-    ``record`` is the stored record of the run, and ``runs`` are the records of all runs on the data set.
-    """
-    if len(runs) > 1:
-        by_key = {r["key"]: r for r in runs}
-        st.session_state[workspace.SHOWN_RUN] = record["key"]
-        st.selectbox(
-            "Result shown",
-            list(by_key),
-            format_func=lambda key: _title(by_key[key]),
-            key=workspace.SHOWN_RUN,
-            on_change=_reopen,
-            args=(run.fingerprint,),
-            help="All results of this workspace on this data set.",
-        )
+def show(run, record) -> None:
+    """Show the measures, times and size of a run, and links to other pages about it; ``record`` is its record."""
     results.mark(record)
     measures = [m for m in SHOWN_MEASURES if (run.measures["measure"] == m).any()]
     lines = ["| % | " + " | ".join(f"k = {k}" for k in results.KS) + " |", "|:--|" + "--:|" * len(results.KS)]
@@ -72,7 +57,7 @@ def show(run, record, runs) -> None:
         cards.append(("Tree nodes", f"{size['n_nodes']:,}", text))
     tables.cards(cards)
     with st.container(horizontal=True):
-        if run.model == "LdSM":
+        if run.model in TREE_MODELS:
             addresses.link("Trees", "Look at the trees", "account_tree")
         if run.model == "DoubleSampling":
             addresses.link("Sampling", "What was sampled", "filter_alt")
@@ -123,18 +108,6 @@ def _compile_help(times):
     compiled = times.get("compile_s") or 0.0
     extra = f" Compiling kernels, {format.duration(compiled)}, is not counted." if compiled > 0.05 else ""
     return f"On this machine, in one worker process.{extra}"
-
-
-def _reopen(fingerprint):
-    """Remember the run chosen in the select box."""
-    key = st.session_state[workspace.SHOWN_RUN]
-    workspace.update(lambda data: data["shown"].__setitem__(fingerprint, key))
-
-
-def _title(record) -> str:
-    """Return the text that the select box shows for a run."""
-    text = settings_text(record["model"], record["params"])
-    return f"{record['model']}, {text} ({format.when(record['created'])})"
 
 
 def settings_text(model, params) -> str:

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.shared import format, forms, results, tasks, workspace
+from pages.shared import format, forms, results, server, tasks, workspace
 from xmlcore import experiment
 
 
@@ -28,24 +28,26 @@ def show(data, fingerprint, shown_key, drawn_state) -> None:
         **workspace.keep("train.model", next(iter(models)), options=list(models)),
     )
     info = models[model]
-    st.caption(format.plain(f"{info.summary} {info.paper}."))
     with st.container(border=True):
-        forms.show(model, info)
+        # The button and what is said about it come first, so that they are in sight with every model.
         nothing_to_learn = data.Y_train.nnz == 0
-        pressed = st.button(
-            "Train",
-            type="primary",
-            width="stretch",
-            key=f"train.{model}.submit",
-            on_click=_train,
-            args=(fingerprint, model),
-            disabled=nothing_to_learn,
-        )
-        # Below the button, because messages come and go and must not move the button away from the pointer.
-        if nothing_to_learn:
-            st.warning("No training row has a label, so there is nothing to learn. Choose another data set.")
-        else:
-            _say_what_train_does(fingerprint, model, shown_key, pressed)
+        place = st.container()
+        forms.show(model, info)
+        with place:
+            pressed = st.button(
+                "Train",
+                type="primary",
+                width="stretch",
+                key=f"train.{model}.submit",
+                on_click=_train,
+                args=(fingerprint, model),
+                disabled=nothing_to_learn,
+            )
+            if nothing_to_learn:
+                st.warning("No training row has a label, so there is nothing to learn. Choose another data set.")
+            else:
+                _say_what_train_does(fingerprint, model, shown_key, pressed)
+    st.caption(format.plain(f"{info.summary} {info.paper}."))
 
 
 def page_state():
@@ -54,7 +56,7 @@ def page_state():
 
 
 def _say_what_train_does(fingerprint, model, shown_key, pressed):
-    """Say below the button what is wrong with the settings, or that they were trained before."""
+    """Say below the button what is wrong with the settings, that they were trained before, or how long it takes."""
     params = _params(model)
     problems = _problems(model, params)
     if problems:
@@ -66,6 +68,8 @@ def _say_what_train_does(fingerprint, model, shown_key, pressed):
         st.caption("Trained already with these settings: it is the result shown.")
     elif task.exists():
         st.caption("Trained already with these settings: the button shows the result at once.")
+    else:
+        st.caption(f"Takes about {format.seconds(max(1.0, server.estimated_seconds(task) or 0.0))}.")
 
 
 def _params(model):

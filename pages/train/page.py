@@ -1,13 +1,13 @@
 """The Train page: how well does a model predict this data set's labels?
 
 answer.py shows the measures of a run (one model, trained and measured), controls.py the form that trains a model,
-rows.py single predictions, past.py all runs as a table and a figure.
+labels.py each label, rows.py single predictions, past.py all runs.
 """
 
 import streamlit as st
 
 from pages.shared import begin, format, jobs, results, workspace
-from pages.train import answer, controls, past, rows
+from pages.train import answer, controls, labels, past, rows
 
 
 def main() -> None:
@@ -27,8 +27,9 @@ def main() -> None:
         if run is None:
             _how_to_begin()
         else:
-            answer.show(run, record, runs)
             file_name = f"{format.file_name(name)}-{run.model}-{record['key'][:6]}"
+            past.side_by_side(past.choose(runs, record), format.file_name(name))
+            answer.show(run, record)
             answer.chosen(run, file_name)
             answer.figure(run, file_name)
     with right:
@@ -40,8 +41,10 @@ def main() -> None:
         # button, and its appearing does not shift the results.
         begin.watch_training(fingerprint)
     if run is not None:
+        row = workspace.chosen_row(f"run {record['key']}")
+        st.fragment(labels.show)(data, run, record["key"], file_name, drawn_row=row)
         st.fragment(rows.show)(data, run, record["key"], format.file_name(name))
-        past.show(runs, record, format.file_name(name))
+        past.cost(runs, record, format.file_name(name))
 
 
 def _record_to_show(fingerprint, runs):

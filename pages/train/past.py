@@ -1,62 +1,201 @@
-"""All runs of this workspace on the data set: a table, and a figure of what their precision costs."""
+"""All runs of this workspace on the data set: choose, compare, name and delete them; what their precision costs."""
 
 import pandas as pd
 import streamlit as st
 
-from pages.shared import charts, format, results, workspace
+from pages.shared import charts, format, results, run_names, settings, tables, workspace
 from pages.train import answer
 from xmlcore import figures
 
 COSTS = {"training s": "Training, seconds"}
 MEASURES = ("P@1", "PSP@5")
+LONGEST_NAME = 60  # characters
 
 
-def show(runs, shown, file_name: str) -> None:
-    """Show all runs, given by their records, as a table and a figure; nothing when there is only one.
+def choose(runs, shown) -> list:
+    """Show the runs as a table, and buttons that name and delete them; return the records of those that are ticked.
 
-    ``shown`` is the record of the run that the page shows; files are named after ``file_name``.
+    Nothing is shown when there is only one run. ``shown`` is the record of the run that the page shows.
     """
     if len(runs) < 2:
-        return
-    st.header("Results on this data set")
+        return []
+    by_key = {r["key"]: r for r in runs}
+    st.session_state[workspace.SHOWN_RUN] = shown["key"]
+    st.selectbox(
+        "Result shown",
+        list(by_key),
+        format_func=lambda key: _title(by_key[key]),
+        key=workspace.SHOWN_RUN,
+        on_change=_reopen,
+        args=(shown["fingerprint"],),
+        help="All results of this workspace on this data set.",
+    )
+    frame = table(runs, shown)
+    key = f"train.past.{hash(tuple(frame['key'])) & 0xFFFFFF:x}"  # ticks belong to the lines of one table
+    ticked = st.dataframe(
+        frame,
+        hide_index=True,
+        height=tables.height(len(frame), 178),
+        key=key,
+        on_select="rerun",
+        selection_mode="multi-row",
+        column_order=[c for c in frame.columns if c not in ("key", "model")],
+        column_config={
+            "shown": st.column_config.TextColumn("Shown", width=60),
+            "run": st.column_config.TextColumn("Result", width=130),
+            "settings": st.column_config.TextColumn(
+                "Settings", help="Settings that differ from the defaults.", width=160
+            ),
+            "training s": st.column_config.NumberColumn("Training, s", format="%g", width=80),
+            "trained": "Trained",
+            **{c: st.column_config.NumberColumn(c, format="%.2f", width=65) for c in frame.columns if "@" in c},
+        },
+    )
+    lines = [line for line in ticked.selection.rows if line < len(frame)]
+    chosen = [by_key[frame["key"].iloc[line]] for line in lines] or [shown]
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(
+            f"{format.count(len(frame), 'result')}, measures in percent. "
+            + (f"{len(lines)} ticked." if lines else "Tick one to name or delete it, several to compare them."),
+        )
+        if len(chosen) == 1:
+            _name_button(chosen[0])
+        _delete_button(chosen)
+    return [by_key[frame["key"].iloc[line]] for line in lines]
+
+
+def table(runs, shown) -> pd.DataFrame:
+    """Return a line for each run that can be read: whether it is shown, its name, measures, times and settings."""
     lines = []
     for record in runs:
         found = results.measures(record)
         if found is None:
             continue
         measures, times = found
-        line = {"shown": "shown" if record["key"] == shown["key"] else "", "model": record["model"]}
-        line["settings"] = answer.settings_text(record["model"], record["params"])
+        line = {"key": record["key"], "shown": "shown" if record["key"] == shown["key"] else ""}
+        line |= {"model": record["model"], "run": record.get("name") or record["model"]}
         line |= {f"{m[:-1]}{k}": 100 * answer.value(measures, m, k) for m in answer.SHOWN_MEASURES for k in results.KS}
-        line |= {"training s": format.in_seconds(times["fit_s"]), "trained": format.when(record["created"])}
+        line["training s"] = format.in_seconds(times["fit_s"])
+        line["settings"] = answer.settings_text(record["model"], record["params"])
+        line["trained"] = format.when(record["created"])
         lines.append(line)
-    frame = pd.DataFrame(lines)
-    numbers = [c for c in frame.columns if "@" in c]
+    return pd.DataFrame(lines)
+
+
+def side_by_side(chosen, file_name: str) -> None:
+    """Compare the runs that are ticked: their measures, and the settings in which they differ."""
+    if len(chosen) < 2:
+        return
+    st.subheader(f"{len(chosen)} results side by side")
+    names = _distinct(run_names.names(chosen))
+    columns = {}
+    for record in chosen:
+        found = results.measures(record)
+        if found is None:
+            continue
+        measures, times = found
+        column = {f"{m[:-1]}{k}": 100 * answer.value(measures, m, k) for m in answer.SHOWN_MEASURES for k in results.KS}
+        columns[names[record["key"]]] = column | {"Training, s": format.in_seconds(times["fit_s"])}
+    frame = pd.DataFrame(columns).rename_axis("measure").reset_index()
+    best = frame.set_index("measure").apply(
+        lambda row: row.idxmin() if "Training" in row.name else row.idxmax(), axis=1
+    )
+    shown = frame.assign(best=best.to_numpy())
+    number = st.column_config.NumberColumn
     st.dataframe(
-        frame,
+        shown,
         hide_index=True,
-        key="train.past",
+        key="train.side_by_side",
         column_config={
-            "shown": st.column_config.TextColumn("Shown", width=60),
-            "model": "Model",
-            "settings": st.column_config.TextColumn(
-                "Settings", help="Settings that differ from the defaults.", width=200
-            ),
-            "training s": st.column_config.NumberColumn("Training, s", format="%g"),
-            "trained": "Trained",
-            **{c: st.column_config.NumberColumn(c, format="%.2f") for c in numbers},
+            "measure": st.column_config.TextColumn("Measure, %", width=90),
+            "best": st.column_config.TextColumn("Best", width=170),
+            **{name: number(name, format="%.4g" if name.startswith("Training") else "%.2f") for name in columns},
         },
     )
-    st.caption("Measures in percent. To see a result, choose it at “Result shown” above.")
-    if len(frame) >= 2:
-        st.fragment(_frontier)(frame, file_name)
+    differing = _differing_settings(chosen, names)
+    st.caption(differing or "They have the same settings, except for the seed.")
+    charts.csv_button("Comparison, CSV", lambda: tables.csv_safe(shown), f"{file_name}-side-by-side", "This table")
+
+
+def _differing_settings(chosen, names) -> str:
+    """Return sentences that say in which settings runs of one model differ; empty when in none."""
+    if len({r["model"] for r in chosen}) > 1:
+        return " ".join(
+            f"{format.plain(names[r['key']])}: {format.plain(answer.settings_text(r['model'], r['params']))}."
+            for r in chosen
+        )
+    first = chosen[0]["params"]
+    differing = [p for p in first if any(r["params"].get(p) != first[p] for r in chosen)]
+    return " ".join(
+        f"{format.plain(names[r['key']])}: "
+        f"{format.plain(settings.words(r['model'], {p: r['params'].get(p) for p in differing}))}."
+        for r in chosen
+        if differing
+    )
+
+
+def _distinct(names: dict) -> dict:
+    """Return names by key, numbered where two are the same."""
+    seen, found = {}, {}
+    for key, name in names.items():
+        seen[name] = seen.get(name, 0) + 1
+        found[key] = name if seen[name] == 1 else f"{name} ({seen[name]})"
+    return found
+
+
+def _name_button(record) -> None:
+    """Show a button that opens a field for the name of a run."""
+    key = f"train.name.{record['key']}"
+    with st.popover("Name", icon=":material/edit:"):
+        st.text_input(
+            "Name of this result",
+            value=record.get("name", ""),
+            max_chars=LONGEST_NAME,
+            key=key,
+            placeholder=record["model"],
+            on_change=lambda: workspace.change_run(record["key"], name=st.session_state[key].strip()),
+            help="Used wherever this result is listed. Empty: the name of its model.",
+        )
+
+
+def _delete_button(chosen) -> None:
+    """Show a button that removes runs from the workspace, after asking once more."""
+    what = "this result" if len(chosen) == 1 else f"{len(chosen)} results"
+    with st.popover("Delete", icon=":material/delete:"):
+        st.markdown(f"Remove {what} from this workspace? Training it again with the same settings brings it back.")
+        st.button(
+            f"Delete {what}",
+            type="primary",
+            key="train.delete",
+            on_click=lambda: workspace.remove_runs([r["key"] for r in chosen]),
+        )
+
+
+def _reopen(fingerprint):
+    """Remember the run chosen in the select box."""
+    key = st.session_state[workspace.SHOWN_RUN]
+    workspace.update(lambda data: data["shown"].__setitem__(fingerprint, key))
+
+
+def _title(record) -> str:
+    """Return the text that the select box shows for a run."""
+    text = answer.settings_text(record["model"], record["params"])
+    name = f"{record['name']}: {record['model']}" if record.get("name") else record["model"]
+    return f"{name}, {text} ({format.when(record['created'])})"
+
+
+def cost(runs, shown, file_name: str) -> None:
+    """Draw what the precision of the runs costs; nothing when there is only one."""
+    if len(runs) >= 2:
+        st.header("What precision costs")
+        st.fragment(_frontier)(table(runs, shown), file_name)
 
 
 def _frontier(frame, file_name) -> None:
     """Draw the training time of the runs against a measure that the user chooses."""
-    numbers = frame.groupby("model").cumcount(ascending=False) + 1
-    again = frame["model"].duplicated(keep=False)
-    frame = frame.assign(run=frame["model"] + (" " + numbers.astype(str)).where(again, ""))
+    numbers = frame.groupby("run").cumcount(ascending=False) + 1
+    again = frame["run"].duplicated(keep=False)
+    frame = frame.assign(run=frame["run"] + (" " + numbers.astype(str)).where(again, ""))
     measure = st.radio(
         "Measure", MEASURES, horizontal=True, **workspace.keep("train.frontier.measure", MEASURES[0], options=MEASURES)
     )

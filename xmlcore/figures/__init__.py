@@ -19,7 +19,7 @@ from xmlcore.figures._methods import patterns_compared, score_against_share, sig
 from xmlcore.figures._noisy_features import noisy_features
 from xmlcore.figures._pairs import candidate_features, feature_weights
 from xmlcore.figures._paths import path_products, path_shares
-from xmlcore.figures._results import measures_at_k, trials
+from xmlcore.figures._results import labels_by_bucket, measures_at_k, trials
 from xmlcore.figures._robustness import buckets_under_noise, prediction_times, robustness_curves
 from xmlcore.figures._sampling import bucket_bars, candidate_curves, sampled_classes, sampling_sweep
 from xmlcore.figures._selections import feature_bars, group_heat, overlap_heat, selection_heat
@@ -46,6 +46,7 @@ __all__ = [
     "group_heat",
     "importance_bars",
     "label_frequency",
+    "labels_by_bucket",
     "labels_per_row",
     "leaf_depths",
     "magnitude_bars",

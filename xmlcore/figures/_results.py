@@ -1,9 +1,9 @@
-"""Figure of measures against k."""
+"""Figures of the measures of a model."""
 
 import pandas as pd
 import plotly.graph_objects as go
 
-from xmlcore.figures._style import GREY, MEASURE_COLORS, MEASURE_MARKS, need_columns, new_figure
+from xmlcore.figures._style import GREY, MEASURE_COLORS, MEASURE_MARKS, PALETTE, need_columns, new_figure
 
 
 def measures_at_k(frame: pd.DataFrame, shown=("P@k", "nDCG@k", "PSP@k")) -> go.Figure:
@@ -39,6 +39,44 @@ def measures_at_k(frame: pd.DataFrame, shown=("P@k", "nDCG@k", "PSP@k")) -> go.F
         )
     figure.update_layout(showlegend=True)
     figure.update_xaxes(title_text="k, labels predicted per row", dtick=1, tickformat="d")
+    figure.update_yaxes(title_text="Percent", rangemode="tozero")
+    return figure
+
+
+def labels_by_bucket(frame: pd.DataFrame, k: int) -> go.Figure:
+    """Draw precision, recall and macro F1 of head, torso and tail labels, in percent.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        What :func:`xmlcore.metrics.labels_by_bucket` returns.
+    k : int
+        Labels predicted for a row.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+    """
+    shown = {"recall": "Recall", "precision": "Precision", "macro_f1": "Macro F1"}
+    need_columns(frame, ["bucket", "n_labels", "never_right", "rows", *shown], "labels_by_bucket")
+    figure = new_figure(f"Head, torso and tail labels, {k} labels predicted", shown=len(frame), total=len(frame))
+    about = frame[["n_labels", "rows", "never_right"]].to_numpy()
+    for (column, name), color, pattern in zip(shown.items(), PALETTE, ("", "/", ".")):
+        values = 100 * frame[column]
+        figure.add_bar(
+            x=frame["bucket"],
+            y=values,
+            name=name,
+            marker={"color": color, "pattern": {"shape": pattern}},
+            text=[f"{value:.1f}" if value == value else "" for value in values],
+            textposition="outside",
+            cliponaxis=False,
+            customdata=about,
+            hovertemplate=f"<b>{name}</b> %{{y:.2f}} %<br>%{{x}}: %{{customdata[0]:,}} labels with a test row, "
+            "%{customdata[2]:,} of them never right; on %{customdata[1]:,} places<extra></extra>",
+        )
+    figure.update_layout(barmode="group", showlegend=True)
+    figure.update_xaxes(title_text="Labels by training rows", showgrid=False)
     figure.update_yaxes(title_text="Percent", rangemode="tozero")
     return figure
 

@@ -1,14 +1,15 @@
 """Measures of how good a ranking of labels is, at 1..k, and the label weights that propensity-scored measures need.
 
 These follow the conventions of napkinXC 0.7.2, and agree with it in the tests. ``accuracy`` and ``macro_f1`` measure
-one class per row; ``hamming_loss`` sets of labels; ``one_error``, ``ranking_loss``, ``average_precision`` and
-``micro_auc`` scores for all labels, as scikit-learn does where it has them. ``scorer`` turns a measure at k into a
-scorer for scikit-learn's model selection.
+one class per row; ``by_label`` and ``f1_at_k`` each label; ``hamming_loss`` sets of labels; ``one_error``,
+``ranking_loss``, ``average_precision`` and ``micro_auc`` scores for all labels, as scikit-learn does where it has them.
+``scorer`` turns a measure at k into a scorer for scikit-learn's model selection.
 """
 
 from xmlcore.metrics._inputs import as_ranking
 from xmlcore.metrics.bipartition import average_precision, hamming_loss, micro_auc, one_error, ranking_loss
 from xmlcore.metrics.buckets import first_class_by_bucket
+from xmlcore.metrics.labels import by_label, f1_at_k, f1_of_labels, labels_by_bucket
 from xmlcore.metrics.multiclass import accuracy, macro_f1
 from xmlcore.metrics.propensity import inverse_log_frequency, inverse_propensity
 from xmlcore.metrics.ranking import (
@@ -29,11 +30,15 @@ __all__ = [
     "accuracy",
     "as_ranking",
     "average_precision",
+    "by_label",
+    "f1_at_k",
+    "f1_of_labels",
     "first_class_by_bucket",
     "hamming_loss",
     "hits",
     "inverse_log_frequency",
     "inverse_propensity",
+    "labels_by_bucket",
     "macro_f1",
     "measures",
     "micro_auc",

@@ -1,0 +1,184 @@
+"""The labels one by one: how well each is predicted, and the rows where it was found, missed or wrongly predicted."""
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from pages.shared import addresses, charts, format, results, server, tables, workspace
+from pages.train import answer
+from xmlcore import figures, metrics
+
+LISTED = 1000  # most labels, and most rows of a label, in a table
+HOW = {"found": "found", "missed": "missed", "wrong": "wrongly predicted"}
+
+
+def show(data, run, key, name, drawn_row: int) -> None:
+    """Show measures of all labels at a number of predicted labels, and the rows of the label that is ticked.
+
+    ``drawn_row`` is the test row that the page showed when it was drawn.
+    """
+    if workspace.chosen_row(f"run {key}") != drawn_row:
+        st.rerun()  # a row was ticked here: the page shows it
+    st.header("Label by label")
+    k = st.radio(
+        "Labels predicted for a row",
+        results.KS,
+        horizontal=True,
+        **workspace.keep("train.labels.k", results.KS[-1], options=results.KS),
+    )
+    every = _every_label(key, k)
+    micro, macro = metrics.f1_of_labels(every)
+    occurring = every[every["rows"] > 0]
+    never = int((occurring["right"] == 0).sum())
+    st.markdown(
+        f"With {format.count(k, 'label')} predicted for each row, **{never:,} of the {len(occurring):,} labels with a "
+        f"test row** are never predicted rightly. Micro F1 is **{answer.percent(micro)} %**, macro F1 "
+        f"**{answer.percent(macro)} %**.",
+        help="F1 combines precision (how many predictions are right) and recall (how many true labels are predicted). "
+        "Micro: over all pairs of a row and a label. Macro: the mean over the labels with a test row, so a rare label "
+        "counts as much as a frequent one.",
+    )
+    left, right = st.columns([3, 2], gap="large")
+    with right:
+        buckets = metrics.labels_by_bucket(every, every["bucket"].to_numpy())
+        charts.show_figure(
+            figures.labels_by_bucket(buckets, k),
+            buckets,
+            f"{name}-labels-at-{k}",
+            "Recall is the share of the true labels that are predicted, precision the share of the predictions that "
+            "are right. Head labels are the most frequent in training, tail labels the rarest: see the Data page.",
+            key="train.labels.buckets",
+        )
+    with left:
+        label = _table(every, key, k)
+        charts.csv_button(
+            "All labels, CSV",
+            lambda: tables.csv_safe(every),
+            f"{name}-labels-at-{k}-all",
+            f"All {len(every):,} labels with these measures",
+        )
+    if label is not None:
+        _rows_of_label(data, run, key, k, label)
+
+
+@server.shared(max_entries=20)
+def _every_label(key, k):
+    """Return the measures of all labels of a run, with names, training rows and buckets, most frequent first."""
+    run = server.run(key)
+    labels = server.description(run.fingerprint).labels[["label", "name", "n_train", "bucket"]]
+    frame = metrics.by_label(server.dataset(run.fingerprint).Y_test, run.ranking, k)
+    frame = frame.assign(missed=frame["rows"] - frame["right"], wrong=frame["predicted"] - frame["right"])
+    return labels.merge(frame, on="label").sort_values("n_train", ascending=False, kind="stable", ignore_index=True)
+
+
+def _table(every, key, k):
+    """Show the labels that a search finds, and return the id of the one that is ticked; None without a tick."""
+    query = st.text_input(
+        "Find labels by name or id",
+        **workspace.keep("train.labels.query", "", lambda value: isinstance(value, str)),
+        placeholder="part of a name; empty: all",
+    )
+    found = tables.find_labels(every, query)
+    listed = found.head(LISTED)
+    share = st.column_config.NumberColumn
+    table_key = f"train.labels.{key[:8]}.{k}.{query.strip()}"
+    ticked = st.dataframe(
+        listed.assign(**{one: 100 * listed[one] for one in ("precision", "recall", "f1")}),
+        hide_index=True,
+        height=tables.height(len(listed), 420),
+        key=table_key,
+        on_select="rerun",
+        selection_mode="single-row",
+        column_order=["name", "bucket", "n_train", "rows", "right", "missed", "wrong", "precision", "recall", "f1"],
+        column_config={
+            "name": st.column_config.TextColumn("Label", width=170),
+            "bucket": st.column_config.TextColumn("Bucket", width=65),
+            "n_train": share("Training rows", format="localized", width=95, help="Training rows with the label."),
+            "rows": share("Test rows", format="localized", width=75, help="Test rows with the label: its support."),
+            "right": share("Found", format="localized", width=60, help="Test rows for which it is rightly predicted."),
+            "missed": share("Missed", format="localized", width=65, help="Test rows with the label, not predicted."),
+            "wrong": share("Wrong", format="localized", width=65, help="Test rows for which it is wrongly predicted."),
+            "precision": share("Precision, %", format="%.1f", width=90),
+            "recall": share("Recall, %", format="%.1f", width=75),
+            "f1": share("F1, %", format="%.1f", width=60),
+        },
+        **tables.EMPTY_CELLS,
+    )
+    of = "labels" if len(found) == len(every) else f"labels with “{format.plain(query.strip())}”"
+    st.caption(
+        f"Showing {len(listed):,} of {len(found):,} {of}, most frequent in training first. Click a heading to sort; "
+        "tick a label to see its rows."
+    )
+    rows = ticked.selection.rows
+    return int(listed["label"].iloc[rows[0]]) if rows and rows[0] < len(listed) else None
+
+
+def rows_of_label(data, ranking, label: int, k: int) -> pd.DataFrame:
+    """Return the test rows with a label or a prediction of it: ``row``, ``how`` (a key of HOW), ``rank``, ``score``.
+
+    Rows where it was missed come first, then those where it is wrong, then those where it was found; within each, the
+    highest score first. ``rank`` and ``score`` are missing where the label is not among the k predicted.
+    """
+    places = ranking.labels[:, :k] == label
+    predicted, rank = places.any(axis=1), places.argmax(axis=1)
+    true = np.zeros(data.n_test, dtype=bool)
+    entries = np.flatnonzero(data.Y_test.indices == label)
+    true[np.searchsorted(data.Y_test.indptr, entries, side="right") - 1] = True
+    row = np.flatnonzero(true | predicted)
+    is_true, is_predicted = true[row], predicted[row]
+    how = np.where(is_true & is_predicted, "found", np.where(is_true, "missed", "wrong"))
+    score = ranking.scores[row, rank[row]].astype(np.float64)
+    frame = pd.DataFrame({"row": row, "how": how, "rank": 1.0 + rank[row], "score": score})
+    frame.loc[~is_predicted, ["rank", "score"]] = np.nan
+    order = pd.Categorical(frame["how"], ["missed", "wrong", "found"], ordered=True)
+    frame = frame.assign(order=order).sort_values(["order", "score"], ascending=[True, False], kind="stable")
+    return frame.drop(columns="order").reset_index(drop=True)
+
+
+def _rows_of_label(data, run, key, k, label):
+    """Show the rows of a label; the one that is ticked is shown below and on the Explain page."""
+    frame = rows_of_label(data, run.ranking, label, k)
+    st.subheader(f"Rows of {format.plain(data.label_name(label))}")
+    if frame.empty:
+        st.caption("No test row has this label, and it is predicted for none.")
+        return
+    listed = frame.head(LISTED)
+    named = tables.rows(data, "test", listed["row"])
+    shown = listed.assign(how=listed["how"].map(HOW), labels=named["labels"])
+    if "name" in named:
+        shown.insert(1, "name", named["name"])
+    table_key = f"train.labels.rows.{key[:8]}.{k}.{label}"
+
+    def look():
+        """Remember the row that was ticked, and the label, for this page and the Explain page."""
+        rows = st.session_state[table_key].selection.rows
+        if rows and rows[0] < len(listed):
+            row = int(listed["row"].iloc[rows[0]])
+            names = {f"run {key}": row, f"label {key}": label, f"label row {key}": row}
+            workspace.update(lambda stored: stored["rows"].update(names))
+
+    st.dataframe(
+        shown,
+        hide_index=True,
+        height=tables.height(len(shown), 300),
+        key=table_key,
+        on_select=look,
+        selection_mode="single-row",
+        column_config={
+            "row": st.column_config.NumberColumn("Row", format="%d", width=60),
+            "name": st.column_config.TextColumn("Name", width=220),
+            "how": st.column_config.TextColumn("The label is", width=120),
+            "rank": st.column_config.NumberColumn("Rank", format="%d", width=55),
+            "score": st.column_config.NumberColumn("Score", format="%.3f", width=70),
+            "labels": st.column_config.TextColumn("True labels", width=320),
+        },
+        **tables.EMPTY_CELLS,
+    )
+    counts = frame["how"].value_counts()
+    said = ", ".join(f"{counts.get(how, 0):,} {text}" for how, text in HOW.items())
+    st.caption(
+        f"Showing {len(listed):,} of {format.count(len(frame), 'row')}: {said}. Tick a row to look at it under Single "
+        "predictions below, and on the Explain page."
+    )
+    if st.session_state[table_key].selection.rows:
+        addresses.link("Explain", "Explain this row and label", addresses.ICONS["Explain"])

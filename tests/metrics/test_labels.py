@@ -1,0 +1,70 @@
+"""Measures of each label are what they say, and scikit-learn's."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.metrics import f1_score, precision_recall_fscore_support
+
+from xmlcore import Ranking, metrics
+
+
+def case(seed=0, n=200, n_labels=30, k=5):
+    random = np.random.default_rng(seed)
+    Y = random.random((n, n_labels)) < np.geomspace(0.3, 0.005, n_labels)
+    scores = Y + random.normal(0, 0.7, (n, n_labels))
+    labels = np.argsort(-scores, axis=1)[:, :k].astype(np.int32)
+    return sp.csr_array(Y), Ranking(labels, np.take_along_axis(scores, labels, 1).astype(np.float32))
+
+
+def predicted(ranking, k, n_labels):
+    P = np.zeros((len(ranking.labels), n_labels), bool)
+    np.put_along_axis(P, ranking.labels[:, :k], True, 1)
+    return P
+
+
+@pytest.mark.parametrize("k", [1, 3, 5])
+def test_they_agree_with_scikit_learn(k):
+    Y, ranking = case(seed=k)
+    P, R, F, rows = precision_recall_fscore_support(Y.toarray(), predicted(ranking, k, 30), zero_division=np.nan)
+    frame = metrics.by_label(Y, ranking, k)
+    assert (frame["rows"] == rows).all() and frame["label"].tolist() == list(range(30))
+    for column, expected in (("precision", P), ("recall", R), ("f1", F)):
+        np.testing.assert_allclose(frame[column], expected)
+    occurring = np.flatnonzero(rows)
+    for average in ("micro", "macro"):
+        labels = {"labels": occurring} if average == "macro" else {}
+        expected = f1_score(Y.toarray(), predicted(ranking, k, 30), average=average, zero_division=0, **labels)
+        assert metrics.f1_at_k(Y, ranking, k, average=average) == pytest.approx(expected)
+
+
+def test_labels_by_hand():
+    Y, ranking = [[0, 1], [0], [2]], [[0, 3], [1, 3], [-1, -1]]
+    frame = metrics.by_label(Y, ranking, 2, n_labels=5)
+    assert frame["rows"].tolist() == [2, 1, 1, 0, 0]
+    assert frame["predicted"].tolist() == [1, 1, 0, 2, 0]
+    assert frame["right"].tolist() == [1, 0, 0, 0, 0]
+    np.testing.assert_allclose(frame["precision"], [1, 0, np.nan, 0, np.nan])
+    np.testing.assert_allclose(frame["recall"], [0.5, 0, 0, np.nan, np.nan])
+    np.testing.assert_allclose(frame["f1"], [2 / 3, 0, 0, 0, np.nan])
+    assert metrics.f1_of_labels(frame) == pytest.approx((2 / 8, 2 / 9))
+
+
+def test_buckets_add_up_to_the_whole():
+    Y, ranking = case()
+    frame = metrics.by_label(Y, ranking, 3)
+    buckets = np.repeat(["head", "torso", "tail"], 10)
+    lines = metrics.labels_by_bucket(frame, buckets).set_index("bucket")
+    assert lines["rows"].sum() == Y.nnz
+    tail = frame[buckets == "tail"]
+    assert lines.loc["tail", "recall"] == pytest.approx(tail["right"].sum() / tail["rows"].sum())
+    assert lines.loc["tail", "macro_f1"] == pytest.approx(metrics.f1_of_labels(tail)[1])
+    assert lines.loc["tail", "never_right"] == ((tail["rows"] > 0) & (tail["right"] == 0)).sum()
+    empty = metrics.labels_by_bucket(frame, np.full(30, "head"))
+    assert empty["rows"].tolist() == [Y.nnz, 0, 0] and np.isnan(empty.loc[2, "recall"])
+
+
+def test_lists_need_the_number_of_labels_and_averages_are_two():
+    with pytest.raises(ValueError, match="pass n_labels"):
+        metrics.by_label([[0]], [[0]], 1)
+    with pytest.raises(ValueError, match="average is 'weighted': it must be one of micro, macro"):
+        metrics.f1_at_k(*case(), average="weighted")

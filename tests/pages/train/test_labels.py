@@ -1,0 +1,84 @@
+"""The labels one by one on the Train page, and the list of results."""
+
+import numpy as np
+import pytest
+
+from pages.train.labels import rows_of_label
+from tests.pages.small import small_data
+from tests.pages.train.test_page import trained
+from xmlcore import Ranking
+
+
+@pytest.fixture(scope="module")
+def data():
+    return small_data()
+
+
+def test_rows_of_a_label_are_those_that_have_it_and_those_where_it_is_predicted(data):
+    random = np.random.default_rng(0)
+    labels = np.array([random.permutation(data.n_labels)[:5] for _ in range(data.n_test)], dtype=np.int32)
+    scores = np.sort(random.random(labels.shape).astype(np.float32), axis=1)[:, ::-1]
+    Y = data.Y_test.toarray()
+    for label in range(data.n_labels):
+        frame = rows_of_label(data, Ranking(labels, scores), label, 3)
+        predicted = (labels[:, :3] == label).any(axis=1)
+        true = Y[:, label]
+        expected = {"found": true & predicted, "missed": true & ~predicted, "wrong": predicted & ~true}
+        for how, mask in expected.items():
+            assert set(frame.loc[frame["how"] == how, "row"]) == set(np.flatnonzero(mask))
+        for line in frame.dropna().itertuples():
+            assert labels[line.row, int(line.rank) - 1] == label
+            assert scores[line.row, int(line.rank) - 1] == pytest.approx(line.score)
+
+
+def test_labels_are_measured_one_by_one_and_the_numbers_add_up(ready):
+    page = trained(ready)
+    table = page.frame("n_train", "f1")
+    data = small_data()
+    assert len(table) == data.n_labels and table["rows"].sum() == data.Y_test.nnz
+    assert table["n_train"].is_monotonic_decreasing
+    assert "Micro F1 is" in page.text() and "are never predicted rightly" in page.text()
+    before = table["right"].sum() + table["wrong"].sum()
+    page.at.radio(key="train.labels.k").set_value(1)
+    table = page.run().frame("n_train", "f1")
+    assert table["right"].sum() + table["wrong"].sum() == data.n_test < before
+    page.at.text_input(key="train.labels.query").set_value("nothing like this")
+    assert "Showing 0 of 0 labels with" in page.run().text()
+
+
+def two_runs(session):
+    page = trained(session)
+    page.at.selectbox(key="train.model").select("OneVsRest")
+    return page.run().press("train.OneVsRest.submit").until(lambda s: "2 results, measures in percent" in s.text())
+
+
+def test_a_result_gets_a_name_that_is_used_on_all_pages(ready):
+    page = two_runs(ready)
+    key = page.at.session_state["train.shown"]
+    page.at.text_input(key=f"train.name.{key}").set_value(" my best ")
+    page.run()
+    assert page.frame("settings", "P@1")["run"].tolist() == ["my best", "PLT"]
+    page.go("explain")
+    assert "my best" in page.at.selectbox(key="explain.run").options
+
+
+def test_a_deleted_result_is_gone_until_it_is_trained_again(ready):
+    page = two_runs(ready)
+    page.press("train.delete")
+    assert "On api-docs, PLT ranks" in page.text().replace("**", "")
+    page.press("train.OneVsRest.submit")
+    assert "2 results, measures in percent" in page.text()
+    assert "From the cache" in page.text()
+
+
+def test_ticked_results_stand_side_by_side_with_what_differs(ready):
+    from pages.train import past
+
+    page = trained(ready)
+    page.at.number_input(key="form.PLT.n_estimators").set_value(2)
+    page.press("train.PLT.submit").until(lambda s: "with Trees: 2" in s.text())
+    runs = page.at.session_state["workspace.snapshot"]["runs"]
+    names = past._distinct({run["key"]: "PLT" for run in runs})
+    assert list(names.values()) == ["PLT", "PLT (2)"]
+    assert past._differing_settings(runs, names) == "PLT: Trees = 1. PLT \\(2\\): Trees = 2."
+    assert past._differing_settings([runs[0], runs[0]], names) == ""

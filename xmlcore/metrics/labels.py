@@ -1,0 +1,138 @@
+"""Measures of each label when the first k labels of every row count as predicted, and their means."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from xmlcore.metrics import ranking as of_rankings
+from xmlcore.metrics._inputs import as_ranking, read
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+AVERAGES = ("micro", "macro")
+
+
+def by_label(Y_true, ranking, k: int = 5, *, n_labels: int | None = None) -> "pd.DataFrame":
+    """Measure each label, when the first k labels of every row count as predicted.
+
+    Parameters
+    ----------
+    Y_true : sparse or dense binary matrix, shape (n, L), or list of lists of int
+        The true labels of each row.
+    ranking : Ranking, ndarray, sparse matrix or list of lists of int
+        Labels, best first, or scores; the forms are those of :func:`xmlcore.metrics.as_ranking`.
+    k : int
+        Number of labels predicted for a row.
+    n_labels : int, optional
+        Number of labels L; needed when ``Y_true`` is a list.
+
+    Returns
+    -------
+    DataFrame
+        A line per label, in the order of their ids: ``label``; ``rows`` with the label; rows for which it is
+        ``predicted``; rows for which it is ``right``ly predicted; ``precision`` (right / predicted, nan if it is never
+        predicted), ``recall`` (right / rows, nan if no row has it) and ``f1`` (2 right / (rows + predicted), nan if
+        neither).
+
+    Raises
+    ------
+    ValueError, TypeError
+        As for :func:`xmlcore.metrics.precision_at_k`, or ``n_labels`` is missing.
+    """
+    import pandas as pd
+
+    if n_labels is None:
+        if not hasattr(Y_true, "shape"):
+            raise ValueError("Y_true is a list, which does not say how many labels there are: pass n_labels")
+        n_labels = Y_true.shape[1]
+    ranked = as_ranking(ranking, k, n_labels)
+    _, indices, labels, _ = read(Y_true, ranked, k)
+    is_hit = of_rankings.hits(Y_true, ranked, k)[:, : labels.shape[1]]
+    rows = np.bincount(indices, minlength=n_labels)
+    predicted = np.bincount(labels[labels >= 0], minlength=n_labels)
+    right = np.bincount(labels[is_hit], minlength=n_labels)
+    frame = pd.DataFrame({"label": np.arange(n_labels), "rows": rows, "predicted": predicted, "right": right})
+    return frame.assign(**_shares(rows, predicted, right))
+
+
+def f1_at_k(Y_true, ranking, k: int = 5, *, average: str = "micro", n_labels: int | None = None) -> float:
+    """Return the F1 of the labels, when the first k labels of every row count as predicted.
+
+    Parameters
+    ----------
+    Y_true, ranking, k, n_labels
+        As for :func:`by_label`.
+    average : {"micro", "macro"}
+        "micro": one F1 over all pairs of a row and a label. "macro": the mean F1 of the labels that occur in
+        ``Y_true``, so a rare label counts as much as a frequent one.
+
+    Returns
+    -------
+    float
+        In [0, 1]; nan if there is nothing to measure.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As for :func:`by_label`, or an unknown ``average``.
+    """
+    if average not in AVERAGES:
+        raise ValueError(f"average is {average!r}: it must be one of {', '.join(AVERAGES)}")
+    frame = by_label(Y_true, ranking, k, n_labels=n_labels)
+    return f1_of_labels(frame)[AVERAGES.index(average)]
+
+
+def f1_of_labels(frame) -> tuple[float, float]:
+    """Return the micro and the macro F1 of lines of :func:`by_label`; see :func:`f1_at_k`."""
+    sums = frame[["rows", "predicted", "right"]].sum()
+    pairs = sums["rows"] + sums["predicted"]
+    occurring = frame.loc[frame["rows"] > 0, "f1"]
+    return float(2 * sums["right"] / pairs) if pairs else np.nan, float(occurring.mean())
+
+
+def labels_by_bucket(frame, buckets, names=("head", "torso", "tail")) -> "pd.DataFrame":
+    """Measure each bucket of labels.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        What :func:`by_label` returned.
+    buckets : ndarray of str, shape (L,)
+        Bucket of each label; see :func:`xmlcore.datasets.statistics.label_buckets`.
+    names : sequence of str
+        Buckets in the order of the lines.
+
+    Returns
+    -------
+    DataFrame
+        A line per bucket: ``bucket``, ``n_labels`` (those with a test row), ``never_right`` (how many of these are
+        never rightly predicted), ``rows`` (pairs of a row and one of these labels), ``precision`` and ``recall`` over
+        all pairs, ``macro_f1``. Shares are in [0, 1], nan where there is nothing to measure.
+    """
+    import pandas as pd
+
+    lines = []
+    for name in names:
+        mine = frame[buckets == name]
+        occurring = mine[mine["rows"] > 0]
+        sums = mine[["rows", "predicted", "right"]].sum()
+        shares = _shares(*(np.array([sums[column]]) for column in ("rows", "predicted", "right")))
+        lines.append(
+            {
+                "bucket": name,
+                "n_labels": len(occurring),
+                "never_right": int((occurring["right"] == 0).sum()),
+                "rows": int(sums["rows"]),
+                "precision": float(shares["precision"][0]),
+                "recall": float(shares["recall"][0]),
+                "macro_f1": float(occurring["f1"].mean()),
+            }
+        )
+    return pd.DataFrame(lines)
+
+
+def _shares(rows, predicted, right) -> dict:
+    """Return precision, recall and F1 from counts; nan where the denominator is 0."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return {"precision": right / predicted, "recall": right / rows, "f1": 2 * right / (rows + predicted)}
