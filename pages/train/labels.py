@@ -38,7 +38,7 @@ def show(data, run, key, name, drawn_row: int) -> None:
         "Micro: over all pairs of a row and a label. Macro: the mean over the labels with a test row, so a rare label "
         "counts as much as a frequent one.",
     )
-    left, right = st.columns([3, 2], gap="large")
+    left, right = st.columns([2, 1], gap="large")
     with right:
         buckets = metrics.labels_by_bucket(every, every["bucket"].to_numpy())
         charts.show_figure(
@@ -91,16 +91,16 @@ def _table(every, key, k):
         selection_mode="single-row",
         column_order=["name", "bucket", "n_train", "rows", "right", "missed", "wrong", "precision", "recall", "f1"],
         column_config={
-            "name": st.column_config.TextColumn("Label", width=170),
-            "bucket": st.column_config.TextColumn("Bucket", width=65),
-            "n_train": share("Training rows", format="localized", width=95, help="Training rows with the label."),
-            "rows": share("Test rows", format="localized", width=75, help="Test rows with the label: its support."),
-            "right": share("Found", format="localized", width=60, help="Test rows for which it is rightly predicted."),
-            "missed": share("Missed", format="localized", width=65, help="Test rows with the label, not predicted."),
-            "wrong": share("Wrong", format="localized", width=65, help="Test rows for which it is wrongly predicted."),
-            "precision": share("Precision, %", format="%.1f", width=90),
-            "recall": share("Recall, %", format="%.1f", width=75),
-            "f1": share("F1, %", format="%.1f", width=60),
+            "name": st.column_config.TextColumn("Label", width=140),
+            "bucket": st.column_config.TextColumn("Bucket", width=58),
+            "n_train": share("Train", format="localized", width=55, help="Training rows with the label."),
+            "rows": share("Test", format="localized", width=52, help="Test rows with the label: its support."),
+            "right": share("Found", format="localized", width=58, help="Test rows for which it is rightly predicted."),
+            "missed": share("Missed", format="localized", width=62, help="Test rows with the label, not predicted."),
+            "wrong": share("Wrong", format="localized", width=60, help="Test rows for which it is wrongly predicted."),
+            "precision": share("P, %", format="%.1f", width=52, help="Precision: found / (found + wrong)."),
+            "recall": share("R, %", format="%.1f", width=52, help="Recall: found / test rows."),
+            "f1": share("F1, %", format="%.1f", width=52),
         },
         **tables.EMPTY_CELLS,
     )

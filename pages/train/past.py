@@ -55,8 +55,8 @@ def choose(runs, shown) -> list:
     chosen = [by_key[frame["key"].iloc[line]] for line in lines] or [shown]
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(
-            f"{format.count(len(frame), 'result')}, measures in percent. "
-            + (f"{len(lines)} ticked." if lines else "Tick one to name or delete it, several to compare them."),
+            f"{len(frame)} results, measures in percent. "
+            + (f"{len(lines)} ticked." if lines else "Tick to name, delete or compare."),
         )
         if len(chosen) == 1:
             _name_button(chosen[0])

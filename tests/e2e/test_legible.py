@@ -1,0 +1,54 @@
+"""Every page can be read and used by everybody: axe-core finds nothing, and the texts of figures have contrast."""
+
+import pytest
+from browsing import easy_file, names
+
+pytestmark = pytest.mark.browser
+
+# Streamlit's own navigation has its groups of pages inside one list, which these two rules do not allow, and its
+# messages that go away by themselves have no name.
+OF_STREAMLIT = {"list", "listitem"}
+NOT_OURS = {"exclude": [["[data-testid=stToast]"]]}
+CONTRAST = """() => {
+  const parts = color => color.match(/[\\d.]+/g).map(Number);
+  const light = rgb => rgb.map(v => v / 255).map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
+    .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+  const paper = parts(getComputedStyle(document.querySelector("[data-testid=stApp]")).backgroundColor);
+  const found = [], ticks = ".js-plotly-plot :is(.xtick, .ytick) text";
+  const titles = ".js-plotly-plot :is(.xtitle, .ytitle)";
+  for (const text of document.querySelectorAll(`${ticks}, ${titles}`)) {
+    const style = getComputedStyle(text), opacity = Number(style.fillOpacity);
+    const ink = parts(style.fill).slice(0, 3).map((v, i) => opacity * v + (1 - opacity) * paper[i]);
+    const [a, b] = [light(ink), light(paper)].sort((x, y) => y - x);
+    found.push((a + 0.05) / (b + 0.05));
+  }
+  return found;
+}"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_and_axes_can_be_read(tab, scheme):
+    from axe_playwright_python.sync_playwright import Axe
+
+    one = tab()
+    one.page.emulate_media(color_scheme=scheme)
+    one.upload(
+        Training_file=("fruits.txt", easy_file()),
+        Label_names=("labels.txt", names("fruit", 12)),
+        Feature_names=("words.txt", names("word", 24)),
+    )
+    one.text("300 rows, 24 features, 12 labels")
+    one.train()
+    wrong, contrasts = [], {}
+    for page in ("Data", "Train", "Explain", "Robustness", "Trees", "Features", "Sampling"):
+        one.go(page)
+        one.page.wait_for_timeout(1000)  # until figures are drawn
+        for violation in Axe().run(one.page, context=NOT_OURS).response["violations"]:
+            if violation["id"] not in OF_STREAMLIT:
+                nodes = [node["html"][:200] for node in violation["nodes"]]
+                wrong.append(f"{page}: {violation['id']}: {violation['help']}: {nodes}")
+        contrasts[page] = one.page.evaluate(CONTRAST)
+    assert not wrong, "\n".join(wrong)
+    assert contrasts["Train"] and contrasts["Data"]
+    assert min(value for page in contrasts.values() for value in page) >= 4.5
