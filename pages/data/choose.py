@@ -40,7 +40,7 @@ def show(fingerprint) -> None:
         "address.",
     )
     with st.expander("Upload your own data", expanded=any(upload_form.file_ids())):
-        upload_form.show()
+        upload_form.show(fingerprint)
         files, error = st.session_state.get(workspace.UPLOAD_ERROR, (None, None))
         if files == upload_form.file_ids():  # a message about other files is not shown any more
             st.error(error)

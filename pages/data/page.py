@@ -1,12 +1,13 @@
 """The Data page: what is in the data set, and which one is in use.
 
-answer.py has the first sentence and the cards, choose.py the list of data sets, upload_form.py the form for own files
-(read by uploads.py), frequency.py the figures, rows.py single rows, labels.py the table of labels.
+start.py is the panel for a first visit. answer.py has the first sentence and the cards, choose.py the list of data
+sets, upload_form.py the form for own files (read by uploads.py, explained by formats.py), frequency.py the figures,
+rows.py single rows, labels.py the table of labels.
 """
 
 import streamlit as st
 
-from pages.data import answer, choose, frequency, labels, rows
+from pages.data import answer, choose, frequency, labels, rows, start
 from pages.shared import format, jobs, server, workspace
 from xmlcore import datasets
 
@@ -14,6 +15,7 @@ from xmlcore import datasets
 def main() -> None:
     """Draw the Data page."""
     st.title("Data")
+    start.show()
     # Always the same three boxes, so that a form that is being filled stays open when the data set above is ready.
     above, controls, below = st.container(), st.container(), st.container()
     fingerprint = workspace.get("dataset")

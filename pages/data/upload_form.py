@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.data import uploads
+from pages.data import formats, uploads
 from pages.shared import format, workspace
 
 # Key of st.session_state with a dict: the files chosen for "train", "test", "labels" and "features", and the "name"
@@ -64,8 +64,9 @@ def _uploader(what, label, help):
     return file
 
 
-def show() -> None:
-    """Show the form, and read the files when its button was pressed."""
+def show(fingerprint) -> None:
+    """Show the form, and read the files when its button was pressed; ``fingerprint``: of the data set in use."""
+    formats.show(fingerprint)
     # Not in a form: the test share disappears as soon as there is a test file.
     train = _uploader(
         "train",

@@ -7,28 +7,12 @@ import warnings
 
 from pages.shared import format
 from xmlcore import datasets
+from xmlcore.datasets.sources import telling_name
 
 MAX_TEXT = 4 << 30  # most bytes of an unpacked file: 1 GB of gzip can unpack to more than any machine's memory
 # Larger numbers in a header are most likely wrong, and no page could show or train that many.
 MAX_LABELS = 20_000_000
 MAX_FEATURES = 200_000_000
-_ENDINGS = (".gz", ".bz2", ".xz", ".zip", ".txt", ".svm", ".libsvm", ".dat")
-_COMMON_WORDS = {
-    "train",
-    "training",
-    "trn",
-    "tr",
-    "test",
-    "testing",
-    "tst",
-    "te",
-    "data",
-    "dataset",
-    "set",
-    "file",
-    "upload",
-}
-_COMMON_WORDS |= {"x", "y", "xy", "input", "rows", "txt", "svm", "libsvm", "csv", "copy", "new", "full", "all"}
 _lock = threading.Lock()  # one reader at a time, as Python records warnings of all threads together
 
 
@@ -57,7 +41,7 @@ def read(train, test, name: str, **options) -> tuple[str, list[str], str]:
     notes += [on_page(str(w.message)) for w in caught if issubclass(w.category, datasets.DatasetWarning)]
     for what, names in (("label", data.label_names), ("feature", data.feature_names)):
         notes += _repeated(what, names)
-    return fingerprint, notes, name.strip() or stem(train.name) or _by_size(data)
+    return fingerprint, notes, name.strip() or telling_name(train.name) or _by_size(data)
 
 
 def _repeated(what: str, names: list[str] | None) -> list[str]:
@@ -107,6 +91,7 @@ _ON_PAGE = (
         r"If that is right( and there is memory for it)?, pass a larger max_bytes\.",
         "The dashboard takes no more. Larger data can be used from a notebook.",
     ),
+    (r"Read your file with a tool .*", "See “Formats, and a sample file”."),
     (r"Give names separately, as feature_names\.", "Give names in a file of their own, at “Feature names”."),
     (
         r"If it is a row with three labels, pass format=\"svmlight\"\.",
@@ -134,13 +119,3 @@ def free_name(wanted: str, taken: list[str]) -> str:
         number += 1
         found = f"{wanted} ({number})"
     return found
-
-
-def stem(file_name: str) -> str:
-    """Return the name of a file without endings, ``bibtex``; empty for one that says nothing, such as ``train.txt``."""
-    name, cut = file_name, True
-    while cut:
-        cut = next((ending for ending in _ENDINGS if name.lower().endswith(ending) and len(name) > len(ending)), None)
-        name = name[: -len(cut)] if cut else name
-    words = re.findall(r"[^\W\d_]+", name.lower())
-    return name[:80] if words and not set(words) <= _COMMON_WORDS else ""

@@ -109,6 +109,11 @@ def csv_button(label: str, make, name: str, help: str) -> None:
     _download(label, lambda: csv_bytes(make()), f"{name}.csv", mime="text/csv", help=help)
 
 
+def text_button(label: str, make, file_name: str, help: str) -> None:
+    """Show a button that downloads the bytes that ``make()`` returns as a text file."""
+    _download(label, make, file_name, mime="text/plain", help=help)
+
+
 def csv_bytes(frame: pd.DataFrame) -> bytes:
     """Return a DataFrame as a CSV file in UTF-8."""
     return frame.to_csv(index=False).encode("utf-8")

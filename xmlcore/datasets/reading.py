@@ -2,12 +2,14 @@
 
 import os
 import warnings
+from pathlib import Path
 
 import numpy as np
 
 from xmlcore.datasets.dataset import Dataset
 from xmlcore.datasets.errors import DatasetFormatError, DatasetWarning
-from xmlcore.datasets.sources import EMPTY, read_text, source_name, stem
+from xmlcore.datasets.recognise import other_format
+from xmlcore.datasets.sources import EMPTY, read_text, source_name, stem, telling_name
 from xmlcore.datasets.xmlc import FORMATS, Rows, canonical_csr, parse
 from xmlcore.validation import INT32_MAX, check_count
 
@@ -95,6 +97,10 @@ def _read_rows(source, format, labels, first_index, max_bytes, name) -> Rows:
         )
     first_index = check_count(first_index, "first_index", 0, 1)
     text = read_text(source, max_bytes=max_bytes, name=name)
+    other = other_format(text) if format == "auto" else None
+    if other is not None:
+        found, remedy = other
+        raise DatasetFormatError(source_name(source, name), found, remedy)
     return parse(text, format, first_index, source_name(source, name))
 
 
@@ -182,7 +188,7 @@ def read_dataset(
         See :func:`read_matrix`. Without ``test``, some rows of ``train`` become the test rows, drawn at random by
         :func:`split_rows`; the data set's ``notes`` say so.
     name : str, optional
-        By default the name of the training file without its endings.
+        By default that of the training file, without its endings and "train"; if nothing is left, that of its folder.
     test_size : float or int
         The share of test rows, or their number, if there is no test file.
     random_state : int
@@ -225,7 +231,7 @@ def read_dataset(
     for part, X, Y in zip(parts, _pad(parts, "feature", names), _pad(parts, "label", names)):
         part.X, part.Y = X, Y
     if name is None:
-        name = stem(source_name(train))
+        name = _name_of(train)
     notes = ()
     if test is not None:
         matrices = parts[0].X, parts[0].Y, parts[1].X, parts[1].Y
@@ -240,6 +246,13 @@ def read_dataset(
             raise DatasetFormatError(part.source, "it holds no rows", "Give a file with at least one row.")
     plain = {field: None if given is None else given[0] for field, given in names.items()}
     return Dataset(name, *matrices, **plain, notes=notes)
+
+
+def _name_of(source) -> str:
+    """Return a name for the data of a file: from its own name, or that of its folder, if one of them says anything."""
+    file = source_name(source)
+    folder = Path(source).resolve().parent.name if isinstance(source, (str, os.PathLike)) else ""
+    return telling_name(file) or telling_name(folder) or stem(file)
 
 
 def _pad(parts, what, names):

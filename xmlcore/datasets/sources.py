@@ -22,6 +22,23 @@ MEMORY_BOUND = 4 << 30  # largest size of text from bytes and file objects, in b
 COMPRESSED = (".gz", ".bz2", ".xz", ".zip")
 EMPTY = "it is empty"  # what DatasetFormatError.found says of an empty source
 
+_ENDINGS = (".gz", ".bz2", ".xz", ".zip", ".txt", ".svm", ".libsvm", ".dat")
+_COMMON_WORDS = {
+    "train",
+    "training",
+    "trn",
+    "tr",
+    "test",
+    "testing",
+    "tst",
+    "te",
+    "data",
+    "dataset",
+    "set",
+    "file",
+    "upload",
+}
+_COMMON_WORDS |= {"x", "y", "xy", "input", "rows", "txt", "svm", "libsvm", "csv", "copy", "new", "full", "all"}
 _CHUNK = 1 << 20  # number of bytes that are read at a time
 _XZ_MEMORY = 512 << 20  # most memory for xz, in bytes; files made by `xz -9` need a dictionary of 64 MiB
 _DAMAGED = "The archive is damaged or was cut off: download or make it again."
@@ -64,6 +81,18 @@ def stem(file_name: str) -> str:
     if path.suffix.lower() in COMPRESSED:
         path = path.with_suffix("")
     return path.stem or file_name
+
+
+def telling_name(file_name: str) -> str:
+    """Return what a file's name says of its data: ``bibtex`` for ``bibtex_train.txt.gz``, nothing for ``train.txt``."""
+    name, cut = file_name, True
+    while cut:
+        cut = next((ending for ending in _ENDINGS if name.lower().endswith(ending) and len(name) > len(ending)), None)
+        name = name[: -len(cut)] if cut else name
+    # Of "bibtex_train" the part before the underscore is the data set's name.
+    name = re.sub(r"(?i)(?<=[^\W_])[ ._-]+(train|training|trn|tr)$|^(train|training|trn|tr)[ ._-]+(?=\w)", "", name)
+    words = re.findall(r"[^\W\d_]+", name.lower())
+    return name[:80] if words and not set(words) <= _COMMON_WORDS else ""
 
 
 def read_text(source, *, max_bytes: int | None = None, name: str | None = None) -> np.ndarray:
@@ -216,6 +245,9 @@ def _zip(stream, label):
                 and not entry.filename.startswith("__MACOSX/")
                 and not entry.filename.endswith(".DS_Store")
             ]
+            kind = _archive_kind([entry.filename for entry in members])
+            if kind is not None:
+                raise DatasetFormatError(label, f"it is {kind}", "Save its features and labels as text.")
             if len(members) != 1:
                 shown = ", ".join(entry.filename for entry in members[:5]) + (", ..." if len(members) > 5 else "")
                 raise DatasetFormatError(
@@ -235,6 +267,17 @@ def _zip(stream, label):
         ) from error
     except (zipfile.BadZipFile, EOFError, OSError, ValueError, struct.error, zlib.error, lzma.LZMAError) as error:
         raise DatasetFormatError(label, f"the zip archive cannot be read ({error})", _DAMAGED) from error
+
+
+def _archive_kind(names) -> str | None:
+    """Return what a zip archive with files of these names is, if it is a file of a program."""
+    if names and all(name.endswith(".npy") for name in names):
+        return "a NumPy archive (npz) with the arrays " + ", ".join(name.removesuffix(".npy") for name in names[:8])
+    if "xl/workbook.xml" in names:
+        return "an Excel workbook"
+    if "word/document.xml" in names:
+        return "a Word document"
+    return None
 
 
 def _check_text(text, label):

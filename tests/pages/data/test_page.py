@@ -148,3 +148,34 @@ def test_a_handful_of_rows_has_no_long_tail(ready):
     upload(ready, "five.txt", b"5 3 4\n0,1 0:1\n1 1:1\n2 2:1\n\n3 0:1 1:2\n")
     assert "**five**: 5 rows, 3 features, 4 labels." in ready.text()
     assert "tail" not in ready.text()
+
+
+def test_the_panel_for_a_first_visit_goes_away_for_good(ready, session):
+    assert "New here?" in ready.text()
+    ready.press("data.start.close")
+    assert "New here?" not in ready.text()
+    assert "New here?" not in session(ready.token).text()
+    assert "New here?" in session().text(), "another workspace has not closed it"
+
+
+def test_the_sample_file_can_be_read_and_has_the_first_rows(ready):
+    from pages.data import formats
+    from xmlcore import datasets
+
+    fingerprint = ready.at.session_state["workspace.snapshot"]["dataset"]
+    data = datasets.load_saved(fingerprint)
+    X, Y, *_ = datasets.read_matrix(formats._sample(fingerprint))
+    n = min(formats.SAMPLE_ROWS, data.n_train)
+    assert (X != data.X_train[:n]).nnz == 0 and (Y != data.Y_train[:n]).nnz == 0
+    for _, example in formats.FORMATS.values():
+        assert example.count("\n") == 2, "three lines of each"
+
+
+def test_a_file_of_another_format_is_called_by_its_name_on_the_page(ready):
+    from pages.data import uploads
+    from xmlcore.datasets import DatasetFormatError, read_matrix
+
+    with pytest.raises(DatasetFormatError) as caught:
+        read_matrix(b"@relation a\n@attribute b numeric\n@data\n1\n", name="a.arff")
+    message = uploads.explain(caught.value).replace("\\", "")
+    assert "**a.arff**: it is an ARFF file with 1 attributes" in message and "Formats, and a sample file" in message

@@ -9,18 +9,6 @@ from xmlcore import datasets, store
 from xmlcore.datasets import DatasetFormatError
 
 
-@pytest.mark.parametrize(
-    ("name", "stem"),
-    [("bibtex.txt.gz", "bibtex"), ("a.b.svm", "a.b"), ("train-animals.txt", "train-animals"), ("Übung.txt", "Übung")]
-    + [
-        (name, "")
-        for name in ("train", "trn.txt.gz", "Training_data (2).txt", "dataset.svm", "X_train.txt", ".txt", "3")
-    ],
-)
-def test_uploads_are_named_after_their_file_if_its_name_tells_anything(name, stem):
-    assert uploads.stem(name) == stem
-
-
 def file(name, content: bytes):
     made = io.BytesIO(content)
     made.name = name

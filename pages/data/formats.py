@@ -1,0 +1,48 @@
+"""The formats of files that can be uploaded, with examples."""
+
+import tempfile
+from pathlib import Path
+
+import streamlit as st
+
+from pages.shared import charts, server
+from xmlcore import datasets
+
+SAMPLE_ROWS = 200
+FORMATS = {
+    "XMLC text, as in the Extreme Classification Repository": (
+        "A header with the numbers of rows, features and labels. Then a line per row: label ids, and pairs of a "
+        "feature id and a value. Ids start at 0.",
+        "3 6 4\n0,2 1:0.5 4:2\n3 0:1 5:0.25",
+    ),
+    "svmlight, LIBSVM multi-label": (
+        "The same lines without a header. In most LIBSVM files, ids start at 1: choose that below.",
+        "1,3 2:0.5 5:2\n4 1:1 6:0.25\n2 3:1",
+    ),
+    "Label names, feature names": (
+        "One name per line, in the order of the ids, in files of their own.",
+        "apple\nbanana\ncherry",
+    ),
+}
+
+
+def show(fingerprint) -> None:
+    """Show the formats, each with three lines of an example, and offer a sample file of the data set in use."""
+    with st.popover("Formats, and a sample file", icon=":material/description:", width="content"):
+        for name, (about, example) in FORMATS.items():
+            st.markdown(f"**{name}**. {about}")
+            st.code(example, language=None)
+        st.caption("Plain text, or packed with gzip, bzip2, xz or zip.")
+        if fingerprint is not None:
+            help = f"The first {SAMPLE_ROWS} training rows of the data set in use, as XMLC text"
+            charts.text_button("Sample file", lambda: _sample(fingerprint), "sample.txt", help)
+
+
+def _sample(fingerprint) -> bytes:
+    """Return the first training rows of a data set as XMLC text."""
+    data = server.dataset(fingerprint)
+    n = min(SAMPLE_ROWS, data.n_train)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "sample.txt"
+        datasets.write_matrix(path, data.X_train[:n], data.Y_train[:n])
+        return path.read_bytes()

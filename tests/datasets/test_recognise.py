@@ -1,0 +1,80 @@
+"""Files of other formats are called by their name, and files that are read are not."""
+
+import io
+import zipfile
+
+import numpy as np
+import pytest
+
+from xmlcore.datasets import DatasetFormatError, read_dataset, read_matrix
+from xmlcore.datasets.sources import telling_name
+
+ARFF = b"""% a comment
+@RELATION 'bibtex: -C 2'
+@attribute one {0,1}
+@attribute two numeric
+@ATTRIBUTE label {0,1}
+
+@data
+1,2,0
+"""
+
+
+def npz():
+    made = io.BytesIO()
+    np.savez(made, X=np.eye(2), Y=np.eye(2))
+    return made.getvalue()
+
+
+def excel():
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w") as archive:
+        archive.writestr("[Content_Types].xml", "<x/>")
+        archive.writestr("xl/workbook.xml", "<x/>")
+    return made.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("content", "what"),
+    [
+        (ARFF, "it is an ARFF file with 3 attributes"),
+        (b"\n\n" + ARFF.lower(), "it is an ARFF file with 3 attributes"),
+        (b"id,text,labels\n1,a,b\n", "it is a table with 3 columns between commas (id, text, labels)"),
+        (b"id\ttext\n1\ta\n", "it is a table with 2 columns between tabs (id, text)"),
+        (b'{"text": "a"}\n', "it is a JSON file"),
+        (b"%%MatrixMarket matrix coordinate\n3 3 1\n", "it is a Matrix Market file"),
+        (npz(), "it is a NumPy archive (npz) with the arrays X, Y"),
+        (excel(), "it is an Excel workbook"),
+    ],
+)
+def test_a_file_of_another_format_is_called_by_its_name(content, what):
+    with pytest.raises(DatasetFormatError) as caught:
+        read_matrix(content, name="mine")
+    assert str(caught.value).startswith(f"mine: {what}.") and caught.value.remedy
+
+
+@pytest.mark.parametrize("content", [b"1 2 2\n0 0:1\n", b"0,1 0:1\n1 1:2\n", b"2,2,3\n0,1 0:1\n", b"# a,b\n0 0:1\n"])
+def test_files_that_can_be_read_are_not_taken_for_others(content):
+    assert read_matrix(content)[0].shape[0] > 0
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [("bibtex.txt.gz", "bibtex"), ("a.b.svm", "a.b"), ("train-animals.txt", "animals"), ("Übung.txt", "Übung")]
+    + [("bibtex_train.txt", "bibtex"), ("Eurlex-4K trn.txt.gz", "Eurlex-4K"), ("restraining.txt", "restraining")]
+    + [
+        (name, "")
+        for name in ("train", "trn.txt.gz", "Training_data (2).txt", "dataset.svm", "X_train.txt", ".txt", "3")
+    ],
+)
+def test_data_is_named_after_its_file_if_the_name_tells_anything(name, told):
+    assert telling_name(name) == told
+
+
+def test_data_in_a_file_that_is_only_called_train_is_named_after_its_folder(tmp_path):
+    folder = tmp_path / "delicious"
+    folder.mkdir()
+    for name in ("train.txt", "delicious-small_train.txt"):
+        (folder / name).write_bytes(b"4 2 2\n" + b"0 0:1\n1 1:1\n" * 2)
+    assert read_dataset(folder / "train.txt").name == "delicious"
+    assert read_dataset(folder / "delicious-small_train.txt").name == "delicious-small"
