@@ -95,7 +95,8 @@ def show(data, run, row: int, k: int, key: str, extra=None, extra_config=None) -
         st.markdown("This row has no true labels, so nothing can be right here.")
     elif missing:
         st.markdown(
-            f"**{len(missing)} of {format.count(true.size, 'true label')} missed:** "
+            f"**{len(missing)} of {format.count(true.size, 'true label')} {'is' if len(missing) == 1 else 'are'} not in "
+            f"the top {k}:** "
             + ", ".join(format.plain(m) for m in missing)
         )
     else:

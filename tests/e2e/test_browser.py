@@ -120,7 +120,7 @@ def test_settings_typed_just_before_the_page_is_left_are_kept_and_bad_ones_are_n
     one.text("60 rows, 24 features, 12 labels")
     one.go("Train")
     assert one.page.title() == "Train – xmlcore"
-    field = one.page.get_by_role("spinbutton", name="Labels under a last node")
+    field = one.page.get_by_role("spinbutton", name="Max labels per leaf")
     drawn = one.page.locator("[data-testid=stApp][data-test-script-state=notRunning]")
     for _ in range(3):  # Streamlit drops a change that arrives while the end of a job reruns the page
         drawn.wait_for()  # what is typed into a page that is still being drawn may be drawn over
@@ -170,7 +170,7 @@ def test_published_settings_fill_the_form_and_stay_when_one_field_is_changed(tab
         trees.press("Enter")
 
     # A browser reports the fields that were replaced once more: their old values must not come back.
-    one.until(five, re.compile("Differs from recommended in: .*Labels under a last node = 100.*Trees = 5"))
+    one.until(five, re.compile("Differs from recommended in: .*Max labels per leaf = 100.*Trees = 5"))
 
     def recommended():
         one.idle()

@@ -66,8 +66,8 @@ def test_two_sessions_train_at_once_and_keep_their_own_results(session):
     two.press("train.PLT.submit")
     one.until(lambda s: "Training" in s.metrics())
     two.until(lambda s: "Training" in s.metrics())
-    assert "Labels under a last node: 2" in one.text()
-    assert "Labels under a last node: 4" in two.text()
+    assert "Max labels per leaf: 2" in one.text()
+    assert "Max labels per leaf: 4" in two.text()
 
 
 @pytest.fixture
@@ -128,7 +128,10 @@ def test_deleted_cache_is_said_once_and_a_running_training_is_still_there(ready,
     ready.run()
     assert workspace.NOT_FOUND in ready.text()
     assert ready.token == token
-    assert "Training PLT on api-docs (Trees: 3)" in ready.text(ready.at.sidebar)
+    assert "Training PLT on api-docs (Trees: 3)" in ready.text(ready.at.main)
+    assert "1 job running: see the page." in ready.text(ready.at.sidebar), "a page has one state of a job, not two"
+    assert "Training PLT on api-docs (Trees: 3)" in ready.go("data").text(ready.at.sidebar)
+    ready.go("train")
     assert workspace.NOT_FOUND not in ready.run().text()
     slow_training.set()
     ready.until(lambda s: "Training" in s.metrics())
@@ -141,3 +144,32 @@ def test_unknown_address_is_said_to_be_unknown_once(session):
     assert workspace.NOT_FOUND in page.text()
     assert workspace.NOT_FOUND not in page.run().text()
     assert workspace.NOT_FOUND not in session().text()
+
+
+def test_opening_pages_starts_nothing_unless_the_user_wants_it(session, server):
+    page = session().until(lambda s: "Labels per row" in s.metrics())
+    trained(page)
+    page.go("train").at.selectbox(key="train.model").select("LdSM")
+    page.run().press("train.LdSM.submit").until(lambda s: "LdSM ranks" in s.text().replace("**", ""))
+    before = len(server.jobs())
+    for name in ("data", "train", "explain", "robustness", "trees", "features", "sampling"):
+        page.go(name)
+    assert len(server.jobs()) == before
+    page.at.toggle(key="preferences.automatic").set_value(True)
+    page.run().go("trees")
+    assert len(server.jobs()) > before
+
+
+def test_the_time_left_follows_the_work():
+    from types import SimpleNamespace
+
+    from pages.shared.jobs import time_left
+
+    def job(elapsed, done=0.0, spent=0.0):
+        return SimpleNamespace(elapsed=elapsed, fraction=done, phase="Training", phases={"Training": spent})
+
+    assert time_left(job(10), 130) == "about 2 min 00 s left"
+    assert time_left(job(60, done=0.1, spent=60), 130) == "about 9 min 00 s left", "slower than expected"
+    assert time_left(job(780, done=0.5, spent=780), 120) == "about 13 min 00 s left"
+    assert time_left(job(780), 120) == "longer than expected (2 min 00 s)"
+    assert time_left(job(3), None) == ""

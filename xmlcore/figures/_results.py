@@ -98,7 +98,7 @@ def trials(frame: pd.DataFrame) -> go.Figure:
     figure = new_figure("Trials", shown=len(frame), total=len(frame))
     names = [f"{n}: arity {arity}, C = {C:.3g}" for n, (arity, C) in enumerate(zip(frame["arity"], frame["C"]), 1)]
     about = [
-        f"arity {arity}, at most {leaf:,} labels under a last node, {loss}"
+        f"arity {arity}, at most {leaf:,} labels per leaf, {loss}"
         for arity, leaf, loss in zip(frame["arity"], frame["max_leaf_labels"], frame["loss"])
     ]
     for measure, dash in zip(measures, ("solid", "dash", "dot")):

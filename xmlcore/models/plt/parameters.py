@@ -36,7 +36,7 @@ PARAMETERS = (
     ),
     Parameter(
         "max_leaf_labels",
-        "Labels under a last node",
+        "Max labels per leaf",
         "A node with at most this many labels is not divided further: each of its labels becomes a leaf. A "
         "larger value makes a shallower tree, with fewer factors in the probability of a label, but slower "
         "training. A smaller value makes a deeper tree and a larger model. Automatic: as many as trains quickly "
@@ -81,7 +81,7 @@ PARAMETERS = (
         "How labels are grouped",
         "kmeans: labels with similar rows are put together (Parabel, Prabhu et al., 2018). huffman: frequent "
         "labels are near the root and rare labels deep down (fastText, Joulin et al., 2017). Each leaf then "
-        "has one label, and “Labels under a last node” has no effect. Models with a binary Huffman tree are "
+        "has one label, and “Max labels per leaf” has no effect. Models with a binary Huffman tree are "
         "2.6 to 3.3 times as large as models with a binary kmeans tree, and 0.4 to 2.7 points of P@5 worse. "
         "With arity 16 they are about 1.1 times as large (up to 1.6 times as large as with kmeans and arity "
         "16), and P@5 differs by at most one point. random: labels are grouped at random, to see how much the "
@@ -100,7 +100,7 @@ PARAMETERS = (
         "After each layer of inner nodes that is kept, this many layers are removed. 3 makes a binary tree "
         "16-ary (AttentionXML, You et al., 2019; similar to Bonsai, Khandagale et al., 2020). The probability "
         "of a label then has fewer factors. On 16,000 labels, 3 gained half a point of P@5, and training and "
-        "prediction took about half the time. Nodes with at most “Labels under a last node” labels are always "
+        "prediction took about half the time. Nodes with at most “Max labels per leaf” labels are always "
         "kept, so trees of two layers do not change.",
         "int",
         0,
@@ -228,7 +228,7 @@ PRESETS = {
     ),
     "parabel": Preset(
         "As in Parabel (paper)",
-        "Prabhu et al. (WWW 2018): three binary trees with at most 100 labels under a last node, the squared hinge "
+        "Prabhu et al. (WWW 2018): three binary trees with at most 100 labels per leaf, the squared hinge "
         "loss with C = 1, a beam of 10. Tolerance and epochs are xmlcore's.",
         _BINARY | {"n_estimators": 3, "loss": "squared_hinge", "C": 1.0, "beam": 10},
     ),
