@@ -4,7 +4,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.shared import workspace
+from pages.shared import views, workspace
 
 FOLDER = Path(__file__).resolve().parents[1]
 FIRST = "Data"  # the page at "/"
@@ -45,7 +45,8 @@ def link(name: str, label: str, icon: str) -> None:
     icon : str
         Name of a Material icon.
     """
-    # With the workspace in the link, changing the page is one step in the browser's history. If the script added it to
-    # the address afterwards, that would be a second step, and the first press of Back would stay on the page.
-    query = {workspace.QUERY: workspace.token()}
+    # With all that the address says in the link, changing the page is one step in the browser's history. If the script
+    # wrote it anew, that would be a second step, and the first press of Back would stay on the page.
+    query = {workspace.QUERY: workspace.address(), views.FIELD: views.text()}
+    query = {name: value for name, value in query.items() if value}
     st.page_link(page(name), label=label, icon=f":material/{icon}:", query_params=query)

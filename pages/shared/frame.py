@@ -2,13 +2,14 @@
 
 import streamlit as st
 
-from pages.shared import format, sidebar, tasks, workspace
+from pages.shared import format, sidebar, tasks, views, workspace
 
 # Streamlit draws the texts of axes in a grey that is too pale to read (3.7 to 1); this takes the page's own ink.
 STYLE = """<style>
 .js-plotly-plot :is(.xtick, .ytick, .x2tick, .y2tick) text, .js-plotly-plot :is(.xtitle, .ytitle, .x2title, .y2title) {
   fill: currentColor !important; fill-opacity: 0.75;
 }
+.st-key-in-address { display: none; }
 </style>"""
 
 
@@ -17,10 +18,14 @@ def around(page) -> None:
     st.html(STYLE)
     workspace.open_workspace()
     tasks.collect()
+    views.follow()
     place_for_jobs = sidebar.show()
     notice()
     page.run()
     sidebar.show_jobs(place_for_jobs)
+    with st.container(key="in-address"):  # hidden: see STYLE
+        workspace.keep_in_address()
+        views.keep()
 
 
 def notice() -> None:

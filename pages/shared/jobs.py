@@ -170,6 +170,8 @@ def _show_job(job, name, compact, record):
 
 def _stop(job_id):
     """Stop a job for this workspace; a job that another session needs too goes on without us."""
+    if workspace.refuse():
+        return
     queue = server.queue()
     queue.cancel(job_id, owner=workspace.token())
     job = queue.get(job_id)

@@ -94,11 +94,9 @@ def show(data, run, row: int, k: int, key: str, extra=None, extra_config=None) -
     if true.size == 0:
         st.markdown("This row has no true labels, so nothing can be right here.")
     elif missing:
-        st.markdown(
-            f"**{len(missing)} of {format.count(true.size, 'true label')} {'is' if len(missing) == 1 else 'are'} not in "
-            f"the top {k}:** "
-            + ", ".join(format.plain(m) for m in missing)
-        )
+        named = ", ".join(format.plain(m) for m in missing)
+        verb = "is" if len(missing) == 1 else "are"
+        st.markdown(f"**{len(missing)} of {format.count(true.size, 'true label')} {verb} not in the top {k}:** {named}")
     else:
         st.markdown(f"Nothing missed: {_all(true.size)} among the predictions.")
 

@@ -2,16 +2,18 @@
 
 import streamlit as st
 
-from pages.shared import format, jobs, server, tasks, workspace
+from pages.shared import format, jobs, server, tasks, views, workspace
 from xmlcore import store
 
 
 def show():
     """Show the sidebar, and return the place in it for :func:`show_jobs`."""
     with st.sidebar:
-        workspace.keep_in_address()
+        if workspace.only_looks():
+            st.caption(":material/visibility: For looking only")
         _dataset()
         place = st.container()
+        _links()
         st.toggle(
             "Compute short results unasked",
             **workspace.keep(tasks.AUTOMATIC, False, lambda value: isinstance(value, bool)),
@@ -19,6 +21,19 @@ def show():
             "Off: it shows a button.",
         )
     return place
+
+
+def _links():
+    """Show the addresses of this view: one to work with, and one for looking only."""
+    with st.popover("Copy a link", icon=":material/link:", type="tertiary"):
+        page = st.context.url.split("?")[0] if st.context.url else ""
+        view = f"&{views.FIELD}={views.text()}" if views.text() else ""
+        st.markdown("**For looking only**: whoever opens it sees this view, and can start, change or delete nothing.")
+        looking = workspace.address() if workspace.only_looks() else workspace.look_token()
+        st.code(f"{page}?{workspace.QUERY}={looking}{view}", language=None)
+        if not workspace.only_looks():
+            st.markdown("**To work with**: whoever opens it can do all that you can.")
+            st.code(f"{page}?{workspace.QUERY}={workspace.address()}{view}", language=None)
 
 
 def show_jobs(place) -> None:

@@ -206,6 +206,8 @@ def start(task, *, again: bool = False, note: str = "", about: str = "") -> bool
     bool
         Whether the result was stored already; this workspace then lists it.
     """
+    if workspace.refuse():
+        return False
     kind, fingerprint = _about(task)
     if not again and task.exists():
         record = {**task.to_record(), "fingerprint": fingerprint, "title": task.title, "asked": time.time()}
@@ -256,6 +258,8 @@ def dataset_name(fingerprint: str) -> str | None:
 
 def prepare(name: str) -> None:
     """Put a data set of the catalog in use, or have a worker make it; it is then put in use when it is ready."""
+    if workspace.refuse():
+        return
     if any(r["kind"] == "prepare" and r["params"]["name"] == name for r in workspace.get("jobs")):
         return
     try:
@@ -286,6 +290,8 @@ def select_task(fingerprint: str, method: str, params: dict | None):
 
 def collect() -> None:
     """List finished results and prepare the wanted data set; called first in each run of the script."""
+    if workspace.only_looks():
+        return
     jobs.recover()
     for record in workspace.get("jobs"):
         job = jobs.find(record)

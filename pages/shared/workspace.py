@@ -54,8 +54,12 @@ FROM_CACHE = "train.from_cache"  # keys of runs that were stored already when Tr
 MADE_WITH = "made_with"  # {widget key: the value it was made with}
 NOTICE = "notice"  # messages that are not shown yet
 
+ADDRESS = "workspace.address"  # the token in the address: that of the workspace, or one for looking only
+LOOKS = "workspace.looks"  # in a session that only looks: what it has changed for itself
+
 QUERY = "workspace"  # the name of the token in the address of the page, and the key of the field that keeps it there
 DEFAULT_DATASET = "api-docs"
+LOOK_ONLY = "This address is for looking only: it cannot start, change or delete anything."
 NOT_FOUND = "The stored workspace was not found; started afresh."
 
 _TOKEN = re.compile(r"[0-9a-f]{32}")
@@ -73,7 +77,9 @@ _EMPTY = {
     "shown": {},  # fingerprint -> key of the run shown
     "rows": {},  # name -> number of the row, tree, node or label looked at: see the list of names below
     "jobs": [],  # records of tasks.start: tasks whose results have not been collected
+    "look": None,  # the token of the address for looking only, once it was asked for
 }
+_LOCAL = ("dataset", "forms", "widgets", "shown", "rows")  # what a session that only looks may change for itself
 # Names in "rows". RUN is the key of a run, DATA the fingerprint of a data set, TREE a run's key and the tree's index:
 #   "run RUN"           test row looked at on the pages Train, Trees, Explain and Sampling
 #   "DATA training"     row looked at on the Data page, likewise "DATA test"; "DATA training first": the row that the
@@ -108,11 +114,10 @@ def open_workspace() -> None:
         well_formed = _TOKEN.fullmatch(in_address) is not None
         known = well_formed and _path(in_address).is_file()
         token = in_address if known else begin()
-        st.session_state[WORKSPACE] = token
+        st.session_state[ADDRESS] = token
+        st.session_state[WORKSPACE] = _looked_at(token) or token
         if well_formed and not known:
             notify(NOT_FOUND)
-    if st.query_params.get(QUERY) != token:  # a new session, or a page switch dropped it
-        st.query_params[QUERY] = token
     st.session_state[SNAPSHOT] = _current()
     st.session_state[WATCHED] = set()
 
@@ -122,16 +127,52 @@ def keep_in_address() -> None:
 
     Streamlit drops what an address says beside the page, unless it is the value of a field that is bound to it. If the
     script wrote the token anew, each page would be two steps of the browser's history, and the first press of Back
-    would stay on the page. The field is not shown.
+    would stay on the page. Called within a hidden container.
     """
-    with st.container(key="workspace-in-address"):
-        st.html("<style>.st-key-workspace-in-address {display: none}</style>")
-        st.text_input("Workspace", key=QUERY, bind="query-params")
+    st.session_state[QUERY] = address()
+    st.text_input("Workspace", key=QUERY, bind="query-params")
 
 
 def token() -> str:
     """Return the workspace's token: the owner of its jobs."""
     return st.session_state[WORKSPACE]
+
+
+def address() -> str:
+    """Return the token in the address of this session's pages."""
+    return st.session_state[ADDRESS]
+
+
+def only_looks() -> bool:
+    """Return whether this session was opened with an address for looking only."""
+    return st.session_state[ADDRESS] != st.session_state[WORKSPACE]
+
+
+def refuse() -> bool:
+    """Return whether this session only looks; if so, a message says that it cannot do what was asked for."""
+    if only_looks():
+        notify(LOOK_ONLY)
+    return only_looks()
+
+
+def look_token() -> str:
+    """Return the token of the workspace's address for looking only; it is made when it is asked for first."""
+    made = get("look")
+    if made is None:
+        made = secrets.token_hex(16)
+        with _lock:
+            _write(made, {"version": _VERSION, "look_of": token()})
+        update(look=made)
+    return made
+
+
+def _looked_at(token) -> str | None:
+    """Return the token of the workspace that an address for looking only shows; None for another address."""
+    try:
+        shown = json.loads(_path(token).read_text(encoding="utf-8")).get("look_of")
+    except (OSError, ValueError, AttributeError):
+        return None
+    return shown if isinstance(shown, str) and _TOKEN.fullmatch(shown) and _path(shown).is_file() else None
 
 
 def get(name):
@@ -150,7 +191,11 @@ def update(change=None, /, **fields) -> None:
         if change is not None:
             change(data)
         data.update(fields)
-        _write(token(), data)
+        if only_looks():
+            st.session_state[LOOKS] = {name: data[name] for name in _LOCAL}
+            data = _current()
+        else:
+            _write(token(), data)
         st.session_state[SNAPSHOT] = data
 
 
@@ -208,6 +253,9 @@ def choose_row(scope: str, row: int) -> None:
 
 def add_dataset(fingerprint: str, name: str, source: str, *, use: bool, notes: list[str] = ()) -> None:
     """Add a saved data set to those that the workspace can open; with ``use``, it becomes the one in use."""
+
+    if refuse():
+        return
 
     def add(data):
         """Write the data set into the workspace's fields."""
@@ -279,6 +327,9 @@ def add_result(kind: str, record: dict) -> None:
 def change_run(key: str, **fields) -> None:
     """Change fields of the record of a listed run, such as ``name``."""
 
+    if refuse():
+        return
+
     def change(data):
         """Write the fields into the run's record."""
         for record in data["runs"]:
@@ -290,6 +341,9 @@ def change_run(key: str, **fields) -> None:
 
 def remove_runs(keys: list[str]) -> None:
     """Remove runs from those that the workspace lists; what is stored of them may belong to other workspaces too."""
+
+    if refuse():
+        return
 
     def remove(data):
         """Remove the runs from the workspace's fields."""
@@ -347,7 +401,7 @@ def _current() -> dict:
             data.update({name: deepcopy(before[name]) for name in ("forms", "widgets")})
             _write(mine, data)
             notify(NOT_FOUND)
-        return _read(mine)
+        return _read(mine) | deepcopy(st.session_state.get(LOOKS, {}))
 
 
 def _read(token) -> dict:
@@ -363,7 +417,7 @@ def _read(token) -> dict:
     # Entries that do not have the expected form come from a damaged file: they are left out, and the rest is used.
     read = {name: data.get(name, empty) for name, empty in deepcopy(_EMPTY).items()}
     for name, empty in deepcopy(_EMPTY).items():
-        kind = (str, type(None)) if name in ("dataset", "wanted") else type(empty)
+        kind = (str, type(None)) if empty is None or name == "wanted" else type(empty)
         if not isinstance(read[name], kind):
             read[name] = empty
     read["forms"] = {model: form for model, form in read["forms"].items() if isinstance(form, dict)}

@@ -43,7 +43,7 @@ def main() -> None:
     if run is not None:
         row = workspace.chosen_row(f"run {record['key']}")
         st.fragment(labels.show)(data, run, record["key"], file_name, drawn_row=row)
-        st.fragment(rows.show)(data, run, record["key"], format.file_name(name))
+        st.fragment(rows.show)(data, run, record["key"], format.file_name(name), drawn_row=row)
         past.cost(runs, record, format.file_name(name))
 
 

@@ -5,8 +5,13 @@ import streamlit as st
 from pages.shared import charts, format, predictions, results, selectors, tables, workspace
 
 
-def show(data, run, key, name) -> None:
-    """Show what the run predicts for a test row, and offer all predictions as a CSV."""
+def show(data, run, key, name, drawn_row: int) -> None:
+    """Show what the run predicts for a test row, and offer all predictions as a CSV.
+
+    ``drawn_row`` is the test row that was shown when the page was drawn.
+    """
+    if workspace.chosen_row(f"run {key}") != drawn_row:
+        st.rerun()  # another row was chosen: the address of the page has it
     st.header("Single predictions")
     row = selectors.choose_test_row(data, run, f"run {key}", workspace.ROW_NUMBER)
     left, right = st.columns([3, 2], gap="large")

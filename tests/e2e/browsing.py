@@ -117,7 +117,7 @@ class Tab:
 
     def download(self, label):
         with self.page.expect_download() as caught:
-            self.page.get_by_role("button", name=label).click()
+            self.page.get_by_role("button", name=label).first.click()
         return caught.value.suggested_filename, Path(caught.value.path()).read_bytes()
 
     def tick(self, table, line):
@@ -149,7 +149,7 @@ class Tab:
 
     def close(self):
         self.context.close()
-        assert not self.errors
+        assert not self.errors, self.errors
 
 
 def easy_file(n_rows=300, n_labels=12, seed=0):

@@ -48,8 +48,7 @@ class Session:
 
     @property
     def token(self):
-        value = self.at.query_params["workspace"]
-        return value[0] if isinstance(value, list) else value
+        return self.at.session_state["workspace.token"]
 
     def text(self, where=None):
         """All that is written, without Markdown's backslashes."""

@@ -1,0 +1,96 @@
+"""The view in the address of a page: the data set, result, row, label, tree and node that are looked at.
+
+The address says ``at=data-1a2b3c4d.result-5e6f7a8b.row-17``: what differs from what a new visitor sees. So a copied
+address shows the same view, and Back and Forward walk through what was looked at.
+"""
+
+import re
+
+import streamlit as st
+
+from pages.shared import format, workspace
+
+FIELD = "at"  # the name in the address, and the key of the field that keeps it there
+WRITTEN = "view.written"  # key of the session's state: the view that this session wrote into the address last
+_BASE = "view.base"  # likewise: the view after an address was followed, and what that address said
+_DATA, _KEY = 12, 12  # digits of a fingerprint, and of the key of a run, in the address
+_PATTERN = re.compile(r"(data|result|row|label|tree|node)-([0-9a-f]{1,32})")
+UNKNOWN = "This workspace does not have the {what} of the link, so it shows what it has."
+
+
+def follow() -> None:
+    """Change what the workspace shows to what the address says, if it was opened or if the user has changed it.
+
+    An address that says nothing changes nothing.
+    """
+    asked = st.query_params.get(FIELD, "")
+    if asked == st.session_state.get(WRITTEN):
+        return
+    said, missing = dict(_PATTERN.findall(asked)), []
+    if said:
+        workspace.update(lambda data: missing.extend(_show(data, said)))
+        if missing:
+            workspace.notify(UNKNOWN.format(what=format.listed(missing)))
+    st.session_state[WRITTEN] = asked
+    st.session_state[_BASE] = (text(), asked)
+
+
+def keep() -> None:
+    """Write what the workspace shows into the address; called after the page was drawn, within a hidden container."""
+    now = text()
+    base, said = st.session_state.get(_BASE, (None, None))
+    now = said if now == base else now  # an address that was followed stays as it is
+    st.session_state[WRITTEN] = st.session_state[FIELD] = now
+    st.text_input("View", key=FIELD, bind="query-params")
+
+
+def text() -> str:
+    """Return what the workspace shows, as the address says it; empty for what a new visitor sees."""
+    fingerprint, rows = workspace.get("dataset"), workspace.get("rows")
+    if fingerprint is None:
+        return ""
+    said = {}
+    if not _is_default(workspace.get("known").get(fingerprint, {})):
+        said["data"] = fingerprint[:_DATA]
+    key = workspace.get("shown").get(fingerprint)
+    if key is not None:
+        said["result"] = key[:_KEY]
+        row, tree = rows.get(f"run {key}"), rows.get(f"tree {key}", 0)
+        named = {"row": row, "tree": tree or None, "node": rows.get(f"node {key} {tree}")}
+        if rows.get(f"label row {key}") == (row or 0):
+            named |= {"row": row or 0, "label": rows.get(f"label {key}")}
+        said |= {name: number for name, number in named.items() if isinstance(number, int) and number >= 0}
+    return ".".join(f"{name}-{value}" for name, value in said.items())
+
+
+def _is_default(entry) -> bool:
+    """Return whether an entry of "known" is the data set of a new workspace."""
+    return entry.get("source") == "catalog" and entry.get("name") == workspace.DEFAULT_DATASET
+
+
+def _show(data, said) -> list[str]:
+    """Change a workspace's fields to what an address says; return what the workspace does not have."""
+    known, prefix = data["known"], said.get("data")
+    fits = [fp for fp, entry in known.items() if (fp.startswith(prefix) if prefix else _is_default(entry))]
+    if fits:
+        data["dataset"], data["wanted"] = fits[0], None
+    elif prefix:
+        return ["data set"]
+    fingerprint, prefix = data["dataset"], said.get("result")
+    if prefix is None:
+        data["shown"].pop(fingerprint, None)
+        return []
+    runs = [r["key"] for r in data["runs"] if r["fingerprint"] == fingerprint and r["key"].startswith(prefix)]
+    if not runs:
+        return ["result"]
+    key, numbers = runs[0], {name: int(value) for name, value in said.items() if value.isdecimal()}
+    data["shown"][fingerprint] = key
+    places = {"row": f"run {key}", "label": f"label {key}", "tree": f"tree {key}"}
+    places["node"] = f"node {key} {numbers.get('tree', 0)}"
+    for name, place in places.items():
+        data["rows"].pop(place, None)
+        if name in numbers:
+            data["rows"][place] = numbers[name]
+    if "label" in numbers:
+        data["rows"][f"label row {key}"] = numbers.get("row", 0)
+    return []

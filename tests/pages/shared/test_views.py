@@ -1,0 +1,77 @@
+"""The view in the address, and addresses for looking only."""
+
+import json
+
+import pytest
+
+from pages.shared import views, workspace
+
+
+def stored(session):
+    return json.loads(workspace._path(session.token).read_text())
+
+
+def written(session):
+    """The view that the session has written into the address."""
+    return session.at.session_state[views.WRITTEN]
+
+
+@pytest.fixture
+def two_runs(ready):
+    ready.go("train").press("train.PLT.submit").until(lambda s: "ranks a true label first" in s.text())
+    ready.at.selectbox(key="train.model").select("OneVsRest")
+    ready.run().press("train.OneVsRest.submit")
+    return ready.until(lambda s: "2 results, measures in percent" in s.text())
+
+
+def open_at(session, token, view, page="train"):
+    """Open a copied address: the page, with the view that it says."""
+    made = session(token)
+    made.at.session_state[views.WRITTEN] = "what this session wrote before"
+    made.at.query_params[views.FIELD] = view  # AppTest drops it with the page, a browser keeps it
+    return made.go(page)
+
+
+def test_a_copied_address_shows_the_same_result_and_row(two_runs, session):
+    plt, other = stored(two_runs)["runs"]
+    two_runs.at.number_input(key="train.row").set_value(7)
+    two_runs.run()
+    view = f"result-{other['key'][:12]}.row-7"
+    assert written(two_runs.run()) == view
+    two_runs.at.selectbox(key="train.shown").set_value(plt["key"])
+    two_runs.run()
+    assert written(two_runs) == f"result-{plt['key'][:12]}"
+    again = open_at(session, two_runs.token, view)
+    assert "OneVsRest ranks" in again.text().replace("**", "") and "**Test row 7**" in again.text()
+    assert written(again) == view
+
+
+@pytest.mark.parametrize(
+    ("view", "lacks"), [("data-0123456789ab", "data set"), ("result-0123456789ab.row-3", "result"), ("nonsense", None)]
+)
+def test_a_view_that_the_workspace_does_not_have_is_said_and_changes_nothing(two_runs, session, view, lacks):
+    before = {name: stored(two_runs)[name] for name in ("dataset", "shown", "rows")}
+    again = open_at(session, two_runs.token, view)
+    assert (f"does not have the {lacks} of the link" in again.text()) == (lacks is not None)
+    assert {name: stored(again)[name] for name in before} == before
+
+
+def test_an_address_for_looking_only_shows_all_and_changes_nothing(two_runs, session, server):
+    two_runs.run()
+    look = stored(two_runs)["look"]
+    assert look != two_runs.token
+    before, n_jobs = stored(two_runs), len(server.jobs())
+    looking = session(look).go("train")
+    assert looking.token == two_runs.token, "on the server"
+    assert looking.at.session_state[workspace.QUERY] == look, "in the address"
+    assert "OneVsRest ranks" in looking.text().replace("**", "")
+    looking.at.number_input(key="train.row").set_value(9)
+    assert "**Test row 9**" in looking.run().text(), "it may look at what it likes"
+    looking.at.number_input(key="form.OneVsRest.C").set_value(3.0)
+    looking.press("train.OneVsRest.submit")
+    assert "for looking only" in looking.text()
+    looking.press("train.delete")
+    assert "2 results, measures in percent" in looking.text()
+    assert stored(two_runs) == before and len(server.jobs()) == n_jobs
+    assert not any(two_runs.token in str(code.value) for code in looking.at.code), "the token for working stays secret"
+    assert "**Test row 9**" not in session(two_runs.token).go("train").text()
