@@ -2,14 +2,16 @@
 
 import streamlit as st
 
-from pages.shared import format, sidebar, tasks, views, workspace
+from pages.shared import addresses, format, sidebar, tasks, views, workspace
 
-# Streamlit draws the texts of axes in a grey that is too pale to read (3.7 to 1); this takes the page's own ink.
-STYLE = """<style>
-.js-plotly-plot :is(.xtick, .ytick, .x2tick, .y2tick) text, .js-plotly-plot :is(.xtitle, .ytitle, .x2title, .y2title) {
+# Streamlit draws the texts of axes in a grey that is too pale to read (3.7 to 1); this takes the page's own ink. The
+# fields that are bound to the address are not shown.
+STYLE = f"""<style>
+.js-plotly-plot :is(.xtick, .ytick, .x2tick, .y2tick) text, .js-plotly-plot :is(.xtitle, .ytitle, .x2title, .y2title) {{
   fill: currentColor !important; fill-opacity: 0.75;
-}
-.st-key-in-address { display: none; }
+}}
+.st-key-in-address {{ display: none; }}
+{addresses.icons_style()}
 </style>"""
 
 
@@ -19,13 +21,13 @@ def around(page) -> None:
     workspace.open_workspace()
     tasks.collect()
     views.follow()
+    with st.container(key="in-address"):  # hidden: see STYLE
+        workspace.keep_in_address()
+        views.keep()
     place_for_jobs = sidebar.show()
     notice()
     page.run()
     sidebar.show_jobs(place_for_jobs)
-    with st.container(key="in-address"):  # hidden: see STYLE
-        workspace.keep_in_address()
-        views.keep()
 
 
 def notice() -> None:

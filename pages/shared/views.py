@@ -36,7 +36,7 @@ def follow() -> None:
 
 
 def keep() -> None:
-    """Write what the workspace shows into the address; called after the page was drawn, within a hidden container."""
+    """Write what the workspace shows into the address; called within a hidden container."""
     now = text()
     base, said = st.session_state.get(_BASE, (None, None))
     now = said if now == base else now  # an address that was followed stays as it is

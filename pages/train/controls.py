@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.shared import format, forms, results, server, tasks, workspace
+from pages.shared import begin, format, forms, results, server, tasks, workspace
 from xmlcore import experiment
 
 
@@ -47,6 +47,7 @@ def show(data, fingerprint, shown_key, drawn_state) -> None:
                 st.warning("No training row has a label, so there is nothing to learn. Choose another data set.")
             else:
                 _say_what_train_does(fingerprint, model, shown_key, pressed)
+            begin.watch_training(fingerprint)
     st.caption(format.plain(f"{info.summary} {info.paper}."))
 
 
@@ -69,7 +70,8 @@ def _say_what_train_does(fingerprint, model, shown_key, pressed):
     elif task.exists():
         st.caption("Trained already with these settings: the button shows the result at once.")
     else:
-        st.caption(f"Takes about {format.seconds(max(1.0, server.estimated_seconds(task) or 0.0))}.")
+        seconds = server.estimated_seconds(task) or 0.0
+        st.caption(f"Takes about {format.seconds(seconds) if seconds >= 1.5 else 'a second'}.")
 
 
 def _params(model):

@@ -37,9 +37,6 @@ def main() -> None:
         # the page is not the one given here.
         key = record["key"] if record else None
         st.fragment(controls.show)(data, fingerprint, shown_key=key, drawn_state=controls.page_state())
-        # The progress stands below the controls: on a narrow page, where columns are stacked, it is still next to the
-        # button, and its appearing does not shift the results.
-        begin.watch_training(fingerprint)
     if run is not None:
         row = workspace.chosen_row(f"run {record['key']}")
         st.fragment(labels.show)(data, run, record["key"], file_name, drawn_row=row)

@@ -61,11 +61,17 @@ def f1_at_k(Y_true, ranking, k: int = 5, *, average: str = "micro", n_labels: in
 
     Parameters
     ----------
-    Y_true, ranking, k, n_labels
-        As for :func:`by_label`.
+    Y_true : sparse or dense binary matrix, shape (n, L), or list of lists of int
+        The true labels of each row.
+    ranking : Ranking, ndarray, sparse matrix or list of lists of int
+        Labels, best first, or scores; the forms are those of :func:`xmlcore.metrics.as_ranking`.
+    k : int
+        Number of labels predicted for a row.
     average : {"micro", "macro"}
         "micro": one F1 over all pairs of a row and a label. "macro": the mean F1 of the labels that occur in
         ``Y_true``, so a rare label counts as much as a frequent one.
+    n_labels : int, optional
+        Number of labels L; needed when ``Y_true`` is a list.
 
     Returns
     -------
@@ -84,7 +90,18 @@ def f1_at_k(Y_true, ranking, k: int = 5, *, average: str = "micro", n_labels: in
 
 
 def f1_of_labels(frame) -> tuple[float, float]:
-    """Return the micro and the macro F1 of lines of :func:`by_label`; see :func:`f1_at_k`."""
+    """Return the micro and the macro F1 of lines of :func:`by_label`.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        What :func:`by_label` returned, or some of its lines.
+
+    Returns
+    -------
+    micro, macro : float
+        See :func:`f1_at_k`.
+    """
     sums = frame[["rows", "predicted", "right"]].sum()
     pairs = sums["rows"] + sums["predicted"]
     occurring = frame.loc[frame["rows"] > 0, "f1"]

@@ -3,11 +3,9 @@
 import contextlib
 from types import SimpleNamespace
 
-import pandas as pd
 import pytest
 
-from pages.shared import charts, downloads, jobs, server, workspace
-from xmlcore import figures
+from pages.shared import downloads, jobs, server, workspace
 
 RECORD = {"id": "a", "kind": "train", "inputs": {}, "params": {"model": "PLT"}, "fingerprint": "f"}
 
@@ -18,13 +16,6 @@ def test_a_job_that_ends_while_the_page_is_drawn_is_watched_until_its_result_is_
     monkeypatch.setattr(workspace, "get", lambda name: [RECORD])
     monkeypatch.setattr(jobs, "find", lambda record: job)
     assert jobs.active("train", fingerprint="f", model="PLT") == [job]
-
-
-@pytest.fixture(scope="module")
-def page():
-    frame = pd.DataFrame({"measure": ["P@k"] * 2, "k": [1, 2], "value": [0.5, 0.25]})
-    caption = r"Higher is **better**; `k` of \*all\* <b>rows</b> & more."
-    return charts.html_page(figures.measures_at_k(frame), "a <b> – Measures at k", caption, "a-measures").decode()
 
 
 @pytest.mark.parametrize("job_state", ["running", "done"])
