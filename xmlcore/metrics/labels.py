@@ -99,7 +99,8 @@ def f1_of_labels(frame) -> tuple[float, float]:
 
     Returns
     -------
-    micro, macro : float
+    micro : float
+    macro : float
         See :func:`f1_at_k`.
     """
     sums = frame[["rows", "predicted", "right"]].sum()
