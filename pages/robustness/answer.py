@@ -28,6 +28,8 @@ def sentence(name, measurements, settings) -> str:
             f"of **{format.plain(run)}** from {_percent(clean)} to **{_percent(noisy)}**"
             + (f" ({lost})" if np.isfinite(change) else "")
         )
+    if settings.kind in ATTACKS:
+        what += f", {noise.computed_on(settings.transferred)},"
     take = "take" if settings.kind == "words" else "takes"
     return f"On **{format.plain(name)}**, {what} {take} P@1 {format.listed(parts)}."
 
@@ -93,15 +95,13 @@ def _attacked_on(measurements, settings) -> str:
     """Return a sentence that says by which model's gradient the attacks were computed; empty without an attack."""
     if settings.kind not in ATTACKS:
         return ""
-    own = [format.plain(run) for run, result in measurements.results.items() if not result.surrogate]
-    text = [f"The attack uses the gradient of each model itself: {', '.join(own)}."] if own else []
-    text += [
-        f"{format.plain(run)} has no gradient: attacks were computed on {format.plain(result.surrogate)} and "
-        "applied to this model."
-        for run, result in measurements.results.items()
-        if result.surrogate
-    ]
-    return " ".join(text)
+    if not settings.transferred:
+        return "The attack follows the gradient of each model itself."
+    named = next(result.surrogate for result in measurements.results.values())
+    return (
+        f"The attack was computed on {format.plain(named)}, and every model predicted the same attacked rows: it is "
+        "weaker than an attack on the model itself, and hits models that resemble this tree harder."
+    )
 
 
 def losses(measurements, settings, files) -> None:

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 import streamlit as st
 
 from pages.robustness import noise
-from pages.shared import fields, format, run_names, server, tasks, workspace
+from pages.shared import fields, format, results, run_names, server, tasks, workspace
 from pages.shared.noise_supports import SUPPORTS
 from xmlcore import experiment, robustness
 from xmlcore.experiment import estimates
+from xmlcore.experiment.robustness import has_gradient, surrogate
 from xmlcore.experiment.twins import twins
 from xmlcore.robustness.perturbations import ATTACKS
 
@@ -34,12 +35,40 @@ class Settings:
     n_repeats: int
     n_rows: int
     n_test: int
+    transferred: bool = False  # attacks are computed on one label tree for all models, not on each model itself
+    tree: str = ""  # key of this tree as a run
 
-    def task(self, run_key: str):
-        """Return the task that measures a run with these settings."""
+    def task(self, record: dict):
+        """Return the task that measures the run of a record with these settings."""
         params = {"kind": self.kind, "levels": self.levels, "options": self.options, "n_repeats": self.n_repeats}
         n_rows = None if self.n_rows >= self.n_test else self.n_rows
-        return experiment.task("robustness", {"run": run_key}, params | {"seed": 0, "n_rows": n_rows})
+        # The attack on a model without a gradient is transferred in any case: that result has one key.
+        transferred = self.transferred and has_gradient(record["model"])
+        params |= {"seed": 0, "n_rows": n_rows, "transferred": transferred}
+        return experiment.task("robustness", {"run": record["key"]}, params)
+
+    def alike(self, runs: list) -> list:
+        """Return the records of the runs that these settings treat alike, so that they can be compared."""
+        if self.kind not in ATTACKS:
+            return runs
+        if self.transferred:
+            return [r for r in runs if r["key"] != self.tree]
+        return [r for r in runs if has_gradient(r["model"])]
+
+    def apart(self, runs: list, titles: dict) -> str:
+        """Return a sentence that names the runs that are not compared, and why; empty if all are compared."""
+        compared = self.alike(runs)
+        others = [f"**{format.plain(titles[r['key']])}**" for r in runs if r not in compared]
+        if not others:
+            return ""
+        are = "is" if len(others) == 1 else "are"
+        if self.transferred:
+            return f"{others[0]} is the label tree that the attack is computed on, so it is not compared."
+        have = "has" if len(others) == 1 else "have"
+        return (
+            f"{format.listed(others)} {have} no gradient and {are} not compared: for that, let the attack be computed "
+            f"on {noise.GRADIENTS['tree']}."
+        )
 
     @property
     def rows_text(self) -> str:
@@ -116,6 +145,8 @@ def choose_noise(data, fingerprint, runs) -> Settings | None:
     )
     st.caption(noise.ABOUT[kind])
     options = _options(kind)
+    transferred = kind in ATTACKS and _transferred(runs)
+    tree = surrogate(fingerprint, results.K).key if transferred else ""
     scope = f"{kind} {options.get('norm', '')} {fingerprint[:8]}"
     levels = _levels(kind, options, scale(fingerprint), scope)
     if levels is None:
@@ -130,11 +161,12 @@ def choose_noise(data, fingerprint, runs) -> Settings | None:
 
     def settings(n_rows):
         """Return the settings for a number of test rows."""
-        return Settings(kind, levels, options, n_repeats, int(n_rows), data.n_test)
+        return Settings(kind, levels, options, n_repeats, int(n_rows), data.n_test, transferred, tree)
 
     def seconds(n_rows):
         """Return the estimated time of the run that takes longest."""
-        pairs = [(server.run(r["key"]), settings(n_rows).task(r["key"]).params) for r in runs]
+        wanted = settings(n_rows)
+        pairs = [(server.run(r["key"]), wanted.task(r).params) for r in wanted.alike(runs)]
         return max((estimates.robustness(run, data, params).seconds for run, params in pairs), default=0.0)
 
     with right:
@@ -176,6 +208,30 @@ def _options(kind) -> dict:
         help="A row usually has only few of all features. Noise on all features gives small values to all others, too.",
     )
     return options
+
+
+def _transferred(runs) -> bool:
+    """Return whether attacks are computed on one label tree for all: at first if a run's model has no gradient."""
+    having = [has_gradient(r["model"]) for r in runs]
+    if runs and not any(having):
+        st.caption("None of these models has a gradient: the attack is computed on one label tree, the same for all.")
+        return True
+    mixed = not all(having)
+    picked = st.selectbox(
+        "Attack computed on",
+        list(noise.GRADIENTS),
+        format_func=noise.GRADIENTS.get,
+        **workspace.keep(
+            f"robustness.gradient {'mixed' if mixed else 'alike'}",
+            "tree" if mixed else "own",
+            options=list(noise.GRADIENTS),
+        ),
+        help="An attack follows the gradient of a model. *Each model itself*: the strongest attack, only for models "
+        "that have a gradient; LdSM and DoubleSampling have none. *One label tree*: a binary PLT with logistic loss is "
+        "trained on the same rows and attacked, and every model predicts the rows that were changed so. This is "
+        "weaker, but the same for all; a model that resembles the tree suffers more.",
+    )
+    return picked == "tree"
 
 
 def _ways() -> dict:

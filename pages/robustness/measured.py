@@ -61,7 +61,7 @@ class Measured:
 def measure(runs, names, settings) -> Measured | None:
     """Return the stored measurements of the runs, or None; start other measurements, or show a button that does."""
     results = tasks.ready_all(
-        {names[r["key"]]: settings.task(r["key"]) for r in runs}, button="Measure", key="robustness.start"
+        {names[r["key"]]: settings.task(r) for r in runs}, button="Measure", key="robustness.start"
     )
     there = [(names[r["key"]], r, results[names[r["key"]]]) for r in runs if names[r["key"]] in results]
     return Measured(there) if there else None

@@ -19,6 +19,7 @@ ABOUT = {
     "than FGSM, and slower.",
 }
 NORMS = {"2": "L2, length of the change", "inf": "L∞, largest change of a feature"}
+GRADIENTS = {"own": "each model itself", "tree": "one label tree, the same for all"}
 WAYS = {"drop": "dropped", "swap": "swapped", "insert": "inserted"}
 MOST_LEVELS = 12  # most levels measured at once
 
@@ -82,6 +83,11 @@ def noise_text(kind: str, options: dict, level: float | None = None) -> str:
     norm = "L∞" if options.get("norm") == "inf" else "L2"
     only = "" if where == "all features" else f", {where} only"
     return f"the {kind.upper()} attack{of} ({norm}{only})"
+
+
+def computed_on(transferred: bool) -> str:
+    """Return on which model an attack was computed, to be read within a sentence after the name of the attack."""
+    return "computed on one label tree for all" if transferred else "computed on each model itself"
 
 
 def makes_dense(kind: str, options: dict) -> bool:

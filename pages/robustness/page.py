@@ -46,18 +46,23 @@ def main() -> None:
     if settings is None:
         sentence.markdown("The answer is here once the levels of noise can be read.")
         return
+    titles = run_names.names(runs)
+    alike, apart = settings.alike(runs), settings.apart(runs, titles)
+    if not alike:
+        sentence.markdown(apart)
+        return
     with left:
-        measurements = measured.measure(runs, run_names.names(runs), settings)
+        measurements = measured.measure(alike, titles, settings)
     with right:
         begin.watch_training(fingerprint)
     files = f"{format.file_name(name)}-robustness-{settings.kind}"
     if measurements is None:
         sentence.markdown(
             f"How well do these models predict **{format.plain(name)}** under "
-            f"{format.plain(noise.noise_text(settings.kind, settings.options))}? Measure it to see."
+            f"{format.plain(noise.noise_text(settings.kind, settings.options))}? Measure it to see. {apart}"
         )
     else:
-        sentence.markdown(answer.sentence(name, measurements, settings))
+        sentence.markdown(f"{answer.sentence(name, measurements, settings)} {apart}")
         with left:
             st.fragment(answer.curves)(measurements, settings, files)
         st.fragment(answer.losses)(measurements, settings, files)

@@ -4,8 +4,9 @@ import numpy as np
 import streamlit as st
 
 from pages.robustness import answer, noise
-from pages.shared import charts, format, jobs, results, run_names, tables, workspace
+from pages.shared import charts, format, jobs, results, run_names, server, tables, workspace
 from xmlcore import figures, robustness, store
+from xmlcore.experiment.robustness import SURROGATE
 from xmlcore.models import ModelFormatError
 from xmlcore.robustness.perturbations import ATTACKS
 
@@ -80,18 +81,18 @@ def _noisy(data, runs, settings, level, chosen):
     if settings.kind == "words":
         options["reference"] = data.X_train
     if settings.kind in ATTACKS:
-        titles = run_names.names(runs)
-        for r in runs:
-            both = results.run_and_model(r)
-            if both is None:
-                jobs.watch(jobs.active("train", key=r["key"]))
-                return None
-            model = both[1]
-            if hasattr(model, "log_proba_gradient"):
-                attacked, Y = f", attacked on {format.plain(titles[r['key']])}", data.Y_test[chosen]
-                break
+        Y = data.Y_test[chosen]
+        if settings.transferred:
+            if not store.exists("runs", settings.tree):
+                raise ValueError("The rows are here once the attack is measured.")
+            model, attacked = server.model(settings.tree), f", attacked on {SURROGATE}"
         else:
-            raise ValueError("None of the chosen models has a gradient to attack: choose a PLT, too, to see such rows.")
+            first = settings.alike(runs)[0]
+            both = results.run_and_model(first)
+            if both is None:
+                jobs.watch(jobs.active("train", key=first["key"]))
+                return None
+            model, attacked = both[1], f", attacked on {format.plain(run_names.names(runs)[first['key']])}"
     perturbation = robustness.perturbation(settings.kind, level, **options)
     return perturbation.apply(data.X_test[chosen], rows=chosen, seed=0, model=model, Y=Y), attacked
 

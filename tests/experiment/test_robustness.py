@@ -6,7 +6,7 @@ from making import robustness, train
 from xmlcore import experiment, store
 from xmlcore.artifact_keys import artifact_key, key_with_code
 from xmlcore.datasets import save_dataset
-from xmlcore.experiment.robustness import SURROGATE_PARAMS
+from xmlcore.experiment.robustness import SURROGATE, SURROGATE_PARAMS
 from xmlcore.experiment.train import sampled_rows
 from xmlcore.progress import Cancelled
 
@@ -68,6 +68,20 @@ def test_a_model_without_a_gradient_is_attacked_through_a_plt_and_the_result_nam
         ]
         assert at_1["value"].iloc[-1] < at_1["value"].iloc[0]
     assert store.info("runs", own)["created"] == created  # the attacked model was not trained again
+
+
+def test_an_attack_can_be_transferred_to_a_model_with_a_gradient_and_gets_its_own_key(data):
+    key = experiment.keep(train(save_dataset(data), "OneVsRest"))
+    params = {"kind": "fgsm", "levels": [2.0], "n_repeats": 1}
+    own, other = (experiment.task("robustness", {"run": key}, params | {"transferred": t}) for t in (False, True))
+    assert own.key == experiment.task("robustness", {"run": key}, params).key != other.key
+    assert other.estimate().seconds > own.estimate().seconds  # the attacked tree is trained first
+    found = experiment.load("robustness", experiment.keep(other))
+    assert found.transferred and found.surrogate == SURROGATE
+    with pytest.raises(ValueError, match="only attacks can be transferred"):
+        experiment.task("robustness", {"run": key}, params | {"kind": "words", "transferred": True})
+    with pytest.raises(TypeError, match="transferred must be True or False"):
+        experiment.task("robustness", {"run": key}, params | {"transferred": 1})
 
 
 @pytest.mark.parametrize(

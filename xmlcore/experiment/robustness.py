@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from xmlcore import store
 from xmlcore.artifact_keys import artifact_key
 from xmlcore.experiment import earlier, estimates
+from xmlcore.experiment.catalog import MODELS
 from xmlcore.experiment.inputs import kept_run_and_model
 from xmlcore.experiment.task import Estimate, Task, as_plain, keep, load, register, task
 from xmlcore.experiment.train import check_names, sampled_rows
@@ -50,6 +51,8 @@ class Robustness:
         The model that an attack was computed on, if this was not the model of the run.
     seconds : float
         Time that the whole measurement took.
+    transferred : bool
+        Whether the attack was to be computed on another model even if the model of the run has a gradient.
     """
 
     run_key: str
@@ -63,6 +66,7 @@ class Robustness:
     frame: "pd.DataFrame"
     surrogate: str | None = None
     seconds: float = 0.0
+    transferred: bool = False
 
 
 @register
@@ -71,23 +75,34 @@ class MeasureRobustness(Task):
 
     Inputs: ``run``; its test rows are perturbed. Parameters: ``kind``, ``levels``, ``options`` (see
     :func:`xmlcore.robustness.evaluate`; word noise draws its words from the training rows), ``n_repeats``, ``seed``,
-    ``n_rows`` (size of a random sample of test rows; by default all).
+    ``n_rows`` (size of a random sample of test rows; by default all), ``transferred`` (only for attacks; by default
+    False).
 
-    If the model has no gradient, attacks are computed for another model: a binary PLT with logistic loss, which is
-    trained on the same rows and kept as a run. The rows that are changed in this way are then given to the model of the
-    run.
+    If the model has no gradient, or if ``transferred`` is true, attacks are computed for another model: a binary PLT
+    with logistic loss, which is trained on the same rows and kept as a run (:func:`surrogate`). The rows that are
+    changed in this way are then given to the model of the run. A transferred attack is weaker than one that follows the
+    model's own gradient, so only attacks of the same sort can be compared.
     """
 
     kind, folder, result, needs = "robustness", FOLDER, Robustness, ("run",)
 
     def complete(self, params):
         params = {"options": None, "n_repeats": 3, "seed": 0, "n_rows": None} | params
-        check_names(params, ("kind", "levels", "options", "n_repeats", "seed", "n_rows"))
+        check_names(params, ("kind", "levels", "options", "n_repeats", "seed", "n_rows", "transferred"))
         missing = [name for name in ("kind", "levels") if name not in params]
         if missing:
             raise ValueError(f"robustness needs the parameter {' and '.join(missing)}")
         if params["kind"] not in NAMES:
             raise ValueError(f"unknown kind {params['kind']!r} of noise or attack: known are {', '.join(NAMES)}")
+        params = dict(params)
+        # Left out where it is false, so that results from before it existed keep their keys.
+        transferred = params.pop("transferred", False)
+        if not isinstance(transferred, bool):
+            raise TypeError(f"transferred must be True or False, not {transferred!r}")
+        if transferred:
+            if params["kind"] not in ATTACKS:
+                raise ValueError(f"only attacks can be transferred: {', '.join(ATTACKS)}; not {params['kind']!r}")
+            params["transferred"] = True
         return params | {
             "levels": sorted({float(level) for level in params["levels"]}),
             "options": _stated(params["kind"], params["options"] or {}),
@@ -116,7 +131,13 @@ class MeasureRobustness(Task):
     def estimate(self) -> Estimate:
         from xmlcore.datasets import load_saved
 
-        return estimates.robustness(load("train", self.inputs["run"]), load_saved(self.fingerprint), self.params)
+        run = load("train", self.inputs["run"])
+        estimate = estimates.robustness(run, load_saved(self.fingerprint), self.params)
+        if self.params["kind"] in ATTACKS and (self.params.get("transferred") or not has_gradient(run.model)):
+            attacked = surrogate(self.fingerprint, run.k)
+            if not attacked.exists():  # it is trained first
+                estimate = Estimate(estimate.seconds + attacked.estimate().seconds, estimate.bytes)
+        return estimate
 
     def run(self, progress=silent, files=None):
         from xmlcore import robustness
@@ -126,11 +147,11 @@ class MeasureRobustness(Task):
         start, params = time.perf_counter(), self.params
         run, model = kept_run_and_model(self.inputs["run"], progress)
         dataset = load_saved(run.fingerprint)
-        surrogate, transferred = None, None
-        if params["kind"] in ATTACKS and not hasattr(model, "log_proba_gradient"):
-            own = keep(task("train", {"dataset": run.fingerprint}, {"params": SURROGATE_PARAMS, "k": run.k}), progress)
-            _, surrogate = kept_run_and_model(own, progress)
-            transferred = SURROGATE
+        attacked, attacked_name = None, None
+        own = hasattr(model, "log_proba_gradient") and not params.get("transferred")
+        if params["kind"] in ATTACKS and not own:
+            _, attacked = kept_run_and_model(keep(surrogate(run.fingerprint, run.k), progress), progress)
+            attacked_name = SURROGATE
         rows = sampled_rows(dataset.n_test, params["n_rows"], params["seed"])
         frame = robustness.evaluate(
             model,
@@ -142,18 +163,50 @@ class MeasureRobustness(Task):
             perturbation=params["kind"],
             options=params["options"] | ({"reference": dataset.X_train} if params["kind"] == "words" else {}),
             Y_train=dataset.Y_train,
-            surrogate=surrogate,
+            surrogate=attacked,
             progress=progress,
         )
         made = Robustness(
             run_key=self.inputs["run"],
             n_test=dataset.n_test,
             frame=frame,
-            surrogate=transferred,
+            surrogate=attacked_name,
             seconds=time.perf_counter() - start,
             **params | {"n_rows": rows.size},
         )
         return as_plain(made)
+
+
+def surrogate(fingerprint: str, k: int = 5) -> Task:
+    """Return the task that trains the model on which transferred attacks are computed.
+
+    Parameters
+    ----------
+    fingerprint : str
+        Of the data set.
+    k : int
+        Labels measured up to, as in the run that is attacked.
+
+    Returns
+    -------
+    Task
+    """
+    return task("train", {"dataset": fingerprint}, {"params": SURROGATE_PARAMS, "k": k})
+
+
+def has_gradient(model: str) -> bool:
+    """Return whether attacks can follow the gradient of a model of :data:`xmlcore.experiment.MODELS`.
+
+    Parameters
+    ----------
+    model : str
+        Name of the model, such as "PLT".
+
+    Returns
+    -------
+    bool
+    """
+    return hasattr(MODELS[model].cls, "log_proba_gradient")
 
 
 def _stated(kind, options) -> dict:

@@ -126,9 +126,50 @@ def test_attacks_say_on_which_model_they_were_computed(ready, kind):
     page.run().until(lambda s: figure(s, f"P@1 under the {kind.upper()} attack (L2)"))
     page.until(lambda s: len(legend(figure(s, "P@1 under"))) == 2)
     said = page.text()
-    assert "The attack uses the gradient of each model itself: PLT." in said
-    assert "LdSM has no gradient: attacks were computed on a binary PLT with logistic loss" in said
-    assert "attacked on PLT" in said  # the rows below
+    assert "The attack was computed on a binary PLT with logistic loss" in said
+    assert "attacked on a binary PLT" in said  # the rows below
+
+
+def test_attacks_on_a_model_itself_are_not_compared_with_transferred_ones(ready):
+    keys = {model: train(ready, model, **params) for model, params in (("LdSM", {"n_estimators": 2}), ("PLT", {}))}
+
+    def compared(s):
+        spec = figure(s, "P@1 under the FGSM")
+        return set(legend(spec)) if spec else set()
+
+    page = ready.go("robustness")
+    page.at.selectbox(key="robustness.kind").set_value("fgsm")
+    page.run().until(lambda s: len(compared(s)) == 2)
+    # One of the models has no gradient: at first the same label tree is attacked for both.
+    assert "computed on one label tree for all, takes P@1 of **PLT** from" in page.text()
+    for key in keys.values():
+        levels = [float(o.split("=")[1]) for o in page.at.select_slider(key="robustness.level").options]
+        params = {"kind": "fgsm", "levels": levels, "options": {"norm": 2, "support": "all"}, "n_repeats": 1}
+        own = key == keys["LdSM"]  # its attack is always transferred
+        task = experiment.task("robustness", {"run": key}, params | {"transferred": not own})
+        assert task.load().surrogate
+    page.at.selectbox(key="robustness.gradient mixed").set_value("own")
+    page.run().until(lambda s: compared(s) == {"PLT"})
+    said = page.text()
+    assert "computed on each model itself, takes P@1 of **PLT** from" in said
+    assert "**LdSM** has no gradient and is not compared" in said
+    assert page.frame("run", "k", "P@k clean")["run"].unique().tolist() == ["PLT"]
+    page.at.multiselect(key="robustness.runs").set_value([keys["LdSM"]])
+    page.run().until(lambda s: compared(s) == {"LdSM"})
+    assert "None of these models has a gradient" in page.text()
+
+
+def test_the_attacked_tree_itself_is_not_compared_with_models_that_it_is_transferred_to(ready):
+    from xmlcore.experiment.robustness import SURROGATE_PARAMS
+
+    tree, other = train(ready, **SURROGATE_PARAMS), train(ready, "OneVsRest")
+    page = ready.go("robustness")
+    page.at.selectbox(key="robustness.kind").set_value("fgsm")
+    page.run()
+    page.at.selectbox(key="robustness.gradient alike").set_value("tree")
+    page.run().until(lambda s: figure(s, "P@1 under the FGSM") and legend(figure(s, "P@1 under")) == ["OneVsRest"])
+    assert "**PLT** is the label tree that the attack is computed on, so it is not compared" in page.text()
+    assert tree != other
 
 
 def test_levels_that_cannot_be_read_are_said_to_be_so(page):
