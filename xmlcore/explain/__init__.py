@@ -1,6 +1,8 @@
 """Explanations: what each feature of a row contributes to a label's score, and whether that can be trusted.
 
 - One row: :func:`contributions`, :func:`path`, :func:`magnitude`.
+- Why one label and not another: :func:`contrast`.
+- Labels of a row on the scale of its explanations: :func:`label_values`; before and after a change: :func:`what_if`.
 - Two explanations of a row: :func:`agreement`, :func:`side_by_side`.
 - An explanation under noise: :func:`stability`.
 - The label's probability without the features that an explanation names: :func:`deletion_curve`.
@@ -8,6 +10,7 @@
 """
 
 from xmlcore.explain._attribution import Attributions, attributions, can_explain, explains_features
+from xmlcore.explain._contrast import contrast
 from xmlcore.explain._contributions import contributions, magnitude
 from xmlcore.explain._importance import importance
 from xmlcore.explain._one_label import LabelImportance, label_importance
@@ -16,6 +19,7 @@ from xmlcore.explain._removal import deletion_curve, label_scores
 from xmlcore.explain._scores import probability
 from xmlcore.explain._side_by_side import side_by_side
 from xmlcore.explain._stability import agreement, stability
+from xmlcore.explain._what_if import label_values, what_if
 
 __all__ = [
     "Attributions",
@@ -23,15 +27,18 @@ __all__ = [
     "agreement",
     "attributions",
     "can_explain",
+    "contrast",
     "contributions",
     "deletion_curve",
     "explains_features",
     "importance",
     "label_importance",
     "label_scores",
+    "label_values",
     "magnitude",
     "path",
     "probability",
     "side_by_side",
     "stability",
+    "what_if",
 ]

@@ -1,0 +1,99 @@
+"""Why one label and not another: what a feature adds to the difference of their scores."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from explain.fitted import NAMES, Pairs, data, ldsm, log_proba, unit
+
+from xmlcore import explain
+
+LINEAR = ("PLT", "PLTs", "OneVsRest")
+
+
+def without(x, feature):
+    row = x.toarray()
+    row[0, feature] = 0
+    return sp.csr_array(row)
+
+
+@pytest.mark.parametrize("name", LINEAR)
+def test_contrasts_add_up_to_the_difference_of_the_scores(models, name):
+    model = models[name]
+    X, _ = data(7, n=6)
+    for i in range(6):
+        frame = explain.contrast(model, X[[i]], 2, 9)
+        one, other = (explain.contributions(model, X[[i]], j).attrs for j in (2, 9))
+        assert frame.attrs["additive"] and frame.attrs["kind"] == one["kind"]
+        assert frame.attrs["total"] == pytest.approx(one["total"] - other["total"], abs=1e-9)
+        assert frame.attrs["baseline"] + frame["contribution"].sum() == pytest.approx(frame.attrs["total"], abs=1e-9)
+        assert (np.diff(frame["contribution"].abs()) <= 0).all()
+
+
+def test_the_total_of_a_tree_is_the_log_of_the_ratio_of_the_probabilities(models):
+    X, _ = data(7, n=4)
+    for i in range(4):
+        model = models["PLT"]
+        wanted = log_proba(model, 0, unit(X, i), 1) - log_proba(model, 0, unit(X, i), 5)
+        assert explain.contrast(model, X[[i]], 1, 5).attrs["total"] == pytest.approx(wanted, abs=1e-6)
+
+
+def test_contrasts_of_margins_are_differences_of_weights(models):
+    model = models["OneVsRest"]
+    X, _ = data(8, n=3)
+    W = model.coef_.toarray().astype(np.float64)
+    frame = explain.contrast(model, X[[1]], 4, 0)
+    wanted = (W[4] - W[0]) * unit(X, 1)
+    np.testing.assert_allclose(frame["contribution"], wanted[frame["feature"]], rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", [*LINEAR, "LdSM"])
+def test_exchanged_labels_give_the_opposite_and_a_label_against_itself_gives_nothing(models, name):
+    X, _ = data(9, n=1)
+    one, other = (explain.contrast(models[name], X, *pair).set_index("feature") for pair in ((3, 6), (6, 3)))
+    np.testing.assert_allclose(one["contribution"], -other["contribution"].reindex(one.index), atol=1e-12)
+    assert one.attrs["total"] == pytest.approx(-other.attrs["total"], abs=1e-12)
+    assert not explain.contrast(models[name], X, 3, 3)["contribution"].any()
+
+
+def test_a_contrast_of_ldsm_is_what_leaving_the_feature_out_changes():
+    model = ldsm(multiway_weight=0.1)
+    X, Y = data(10, n=6)
+    moved = 0
+    for i in range(6):
+        label, other = int(Y[[i]].indices[0]), (int(Y[[i]].indices[0]) + 5) % Y.shape[1]
+        frame = explain.contrast(model, X[[i]], label, other)
+        proba = model.predict_proba(X[[i]]).toarray()[0].astype(np.float64)
+        assert not frame.attrs["additive"] and frame.attrs["total"] == proba[label] - proba[other]
+        for feature, part in zip(frame["feature"], frame["contribution"]):
+            left = model.predict_proba(without(X[[i]], feature)).toarray()[0].astype(np.float64)
+            assert part == pytest.approx(proba[label] - proba[other] - (left[label] - left[other]), abs=1e-12)
+            moved += part != 0
+    assert moved
+
+
+def test_many_features_are_left_out_in_blocks(monkeypatch):
+    from xmlcore.explain import _contrast
+
+    model, (X, _) = ldsm(), data(11, n=1)
+    whole = explain.contrast(model, X, 0, 1)
+    monkeypatch.setattr(_contrast, "BLOCK_ENTRIES", 1)
+    assert explain.contrast(model, X, 0, 1).equals(whole)
+
+
+def test_a_contrast_of_pairs_has_their_features_and_adds_up_to_the_difference_of_f():
+    model, (X, _) = Pairs(), data(12, n=1)
+    frame = explain.contrast(model, X, 3, 8).set_index("name")
+    one, other = model.pair_features(X, np.array([[3, 8]]))[0]
+    assert frame["value"].loc[model.feature_names_].tolist() == pytest.approx((one - other).tolist())
+    assert frame["contribution"].sum() == pytest.approx((one - other) @ model.weights_) == frame.attrs["total"]
+
+
+def test_a_row_without_features_has_nothing_to_compare(models):
+    for name in NAMES:
+        frame = explain.contrast(models[name], sp.csr_array((1, 30), dtype=np.float32), 0, 1)
+        assert frame.empty and frame.attrs["total"] == pytest.approx(frame.attrs["baseline"], abs=1e-12)
+
+
+def test_what_is_no_label_is_refused(models):
+    with pytest.raises(ValueError, match="other"):
+        explain.contrast(models["PLT"], data()[0][[0]], 0, 99)

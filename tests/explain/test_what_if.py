@@ -1,0 +1,48 @@
+"""Labels of a row on the scale of its explanations, and what changes when the row does."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from explain.fitted import NAMES, L, Pairs, data
+
+from xmlcore import explain
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_values_of_labels_are_the_probabilities_that_explanations_add_up_to(models, name):
+    X, _ = data(3, n=4)
+    for i in range(4):
+        totals = [explain.contributions(models[name], X[[i]], j).attrs for j in range(L)]
+        wanted = [explain.probability(one["kind"], one["total"]) for one in totals]
+        np.testing.assert_allclose(explain.label_values(models[name], X[[i]], np.arange(L)), wanted, atol=1e-6)
+        assert explain.label_values(models[name], X[[i]], np.array([], int)).size == 0
+
+
+def test_values_of_labels_of_a_linear_function_of_pairs_are_its_values():
+    X, _ = data(3, n=1)
+    wanted = [explain.contributions(Pairs(), X, j).attrs["total"] for j in (4, 0)]
+    np.testing.assert_allclose(explain.label_values(Pairs(), X, np.array([4, 0])), wanted)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_changed_row_is_predicted_beside_the_row_itself(models, name):
+    model, (X, _) = models[name], data(5, n=2)
+    before, after = X[[0]], X[[1]]
+    found = explain.what_if(model, before, after, k=3)
+    ranked = {way: model.predict_topk(x, 3).labels[0].tolist() for way, x in (("before", before), ("after", after))}
+    assert set(found["label"]) == set(ranked["before"] + ranked["after"]) - {-1}
+    for way, x in (("before", before), ("after", after)):
+        for line in found.itertuples():
+            place, j = getattr(line, f"rank_{way}"), line.label
+            assert j not in ranked[way] if pd.isna(place) else ranked[way][place - 1] == j
+        np.testing.assert_allclose(found[way], explain.label_values(model, x, found["label"].to_numpy()))
+    first = found["rank_after"].dropna().tolist()
+    assert first == sorted(first) and found["rank_after"].isna().to_numpy()[len(first) :].all()
+
+
+def test_a_row_that_is_not_changed_moves_nothing(models):
+    x = sp.csr_array(data(5, n=1)[0])
+    found = explain.what_if(models["PLT"], x, x, k=4)
+    assert found["before"].equals(found["after"]) and found["rank_before"].equals(found["rank_after"])
+    assert found["rank_after"].tolist() == [1, 2, 3, 4]

@@ -1,0 +1,75 @@
+"""A row's labels on the scale of its explanations, and what changes when the row does."""
+
+import numpy as np
+import scipy.sparse as sp
+
+from xmlcore.explain._attribution import kind_of, unwrapped
+from xmlcore.validation import check_count, check_features, check_label_ids, check_row
+
+
+def label_values(model, x, labels) -> np.ndarray:
+    """Return the scores of some labels of one row, all on the scale that explanations of the model have.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        As in :func:`xmlcore.explain.contributions`.
+    x : sparse or dense, shape (D,) or (1, D)
+        One row.
+    labels : array of int, shape (n,)
+
+    Returns
+    -------
+    ndarray of float64, shape (n,)
+        Probabilities: :func:`xmlcore.explain.probability` of the ``total`` of the label's contributions. For
+        DoubleSampling, the values of f. Scores of ``predict_topk`` may be others: LdSM ranks labels by their share of
+        all label occurrences in the leaves.
+    """
+    kind = kind_of(model)
+    model = unwrapped(model)
+    x = check_features(check_row(x), model.n_features_in_)
+    labels = check_label_ids(labels, len(labels), model.n_labels_)
+    if kind == "score":
+        return np.asarray(model.pair_features(x, labels[None, :]), np.float64)[0] @ np.asarray(model.weights_)
+    if labels.size and hasattr(model, "label_probabilities"):
+        return model.label_probabilities(sp.vstack([x] * labels.size, format="csr"), labels)
+    return sp.csr_array(model.predict_proba(x))[:, labels].toarray()[0].astype(np.float64)
+
+
+def what_if(model, before, after, k: int = 5):
+    """Return the labels that a model predicts for a row before and after it was changed.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        As in :func:`label_values`.
+    before, after : sparse or dense, shape (D,) or (1, D)
+        The row as it was, and changed.
+    k : int
+        Labels predicted for each.
+
+    Returns
+    -------
+    DataFrame
+        A row per label that is among the first k of at least one of the two: ``label``, ``rank_before`` and
+        ``rank_after`` (from 1; ``<NA>`` beyond k), ``before`` and ``after`` (see :func:`label_values`). First those
+        predicted after, by rank, then the others by their rank before.
+    """
+    import pandas as pd
+
+    k = check_count(k, "k")
+    ranks = []
+    for row in (before, after):
+        best = np.asarray(model.predict_topk(sp.csr_array(check_row(row)), k).labels)[0]
+        ranks.append({int(j): place for place, j in enumerate(best[best >= 0], 1)})
+    first, then = ranks
+    labels = np.array([*then, *(j for j in first if j not in then)], np.int64)
+    return pd.DataFrame(
+        {
+            "label": labels,
+            "rank_before": pd.array([first.get(j, pd.NA) for j in labels.tolist()], dtype="Int64"),
+            "rank_after": pd.array([then.get(j, pd.NA) for j in labels.tolist()], dtype="Int64"),
+            "before": label_values(model, before, labels),
+            "after": label_values(model, after, labels),
+        }
+    )
