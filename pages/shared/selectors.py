@@ -45,7 +45,7 @@ def choose_test_row(data, run, scope: str, key: str) -> int:
     with right:
         mistakes = predictions.worst_mistakes(run.ranking, data.Y_test)
         st.button(
-            "A sure mistake",
+            "Next worst mistake",
             on_click=_next_mistake,
             args=(scope, mistakes),
             disabled=mistakes.size == 0,

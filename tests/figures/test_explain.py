@@ -38,7 +38,9 @@ def test_bars_add_up_with_the_others_as_one():
     assert sum(value for value, _, _ in drawn.values()) == pytest.approx(frame["contribution"].sum())
     assert drawn[10][0] == pytest.approx(frame["contribution"].iloc[10:].sum())
     assert figure.layout.yaxis.ticktext[-1] == "4 others"
-    assert drawn[0][2] == "for the label" and drawn[1][2] == "against it"
+    assert drawn[0][2] == "raises the score" and drawn[1][2] == "lowers the score"
+    other = bars(figures.contribution_bars(frame, 10, wording=("for a", "for b")))
+    assert other[0][2] == "for a" and other[1][2] == "for b"
     assert drawn[0][1] != drawn[1][1]
 
 

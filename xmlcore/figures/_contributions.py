@@ -17,6 +17,7 @@ def contribution_bars(
     unit: str = "log P",
     title: str = "What each feature contributes",
     ends: tuple[float, float] | None = None,
+    wording: tuple[str, str] = ("raises the score", "lowers the score"),
 ) -> go.Figure:
     """Draw the largest contributions of features to a label's score, and the sum of all others.
 
@@ -33,6 +34,8 @@ def contribution_bars(
         Title of the figure.
     ends : pair of float, optional
         Smallest and largest value on the axis, so that several figures can have the same axis.
+    wording : pair of str
+        What positive and negative contributions are called in the legend.
 
     Returns
     -------
@@ -58,13 +61,13 @@ def contribution_bars(
     figure.update_layout(
         meta={**figure.layout.meta, "ends": [float(min(values_and_zero)), float(max(values_and_zero))]}
     )
-    for wording, mine, color in (
-        ("for the label", values > 0, FOR),
-        ("against it", values < 0, AGAINST),
+    for name, mine, color in (
+        (wording[0], values > 0, FOR),
+        (wording[1], values < 0, AGAINST),
         ("no influence", values == 0, GREY),
     ):
         if mine.any():
-            bars(figure, values, mine, hovers, color, wording, f"%{{x:+.4~f}} to {unit}", solid=n_named)
+            bars(figure, values, mine, hovers, color, name, f"%{{x:+.4~f}} to {unit}", solid=n_named)
     bar_axes(figure, texts, len(values))
     figure.update_xaxes(title_text=f"Contribution to {unit}", zeroline=True, zerolinecolor=MARK, zerolinewidth=1.5)
     if ends is not None and ends[0] < ends[1]:
