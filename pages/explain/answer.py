@@ -2,21 +2,34 @@
 
 import streamlit as st
 
+from pages.explain import labels as of_labels
 from pages.explain import words
 from pages.explain.view import BARS
 from pages.shared import charts, format, predictions, tables
-from xmlcore import explain, figures
+from xmlcore import figures
 
 
 def labels(view) -> None:
-    """Show the predicted and the true labels of the row."""
-    narrow = {
-        "name": st.column_config.TextColumn("Predicted label", width=115),
-        "correct": st.column_config.TextColumn("Right?", width=72),
-        "score": st.column_config.NumberColumn("Score", format="%.3f", width=60),
-        "label": st.column_config.NumberColumn("Id", format="%d", width=55),
-    }
-    predictions.show(view.data, view.run, view.row, view.k, key="explain.predicted", extra_config=narrow)
+    """Show the predicted and the true labels of the row, with scores on the scale of the page."""
+    frame = predictions.one_row(view.data, view.run.ranking, view.row, view.k)
+    if frame.empty:
+        st.caption("The model predicts no label for this row.")
+    else:
+        of_labels.show(
+            frame.assign(score=view.values(view.ranked)),
+            {"name": "Predicted label"},
+            {
+                "rank": st.column_config.NumberColumn("Rank", format="%d", width=50),
+                "correct": st.column_config.TextColumn("Right?", width=72),
+                "score": words.column_config(view.kind),
+                "label": st.column_config.NumberColumn("Id", format="%d", width=60),
+            },
+            "explain.predicted",
+        )
+    missing = predictions.missed(view.data, view.run.ranking, view.row, view.k)
+    if missing:
+        missed = ", ".join(format.plain(name) for name in missing)
+        st.markdown(f"**{len(missing)} of {format.count(len(view.true), 'true label')} missed:** {missed}")
     names = tables.label_names(view.data, tables.ids(view.data.Y_test, view.row))
     if names:
         st.markdown("**True labels:** " + ", ".join(format.plain(name) for name in names))
@@ -41,15 +54,13 @@ def sentence(view) -> str:
         text = f"{title} does not have {label} among its first {view.k} for {_row_text(view)}"
     else:
         text = f"{title} ranks {label} {format.ordinal(place)} for {_row_text(view)}"
-    chance = explain.probability(view.kind, view.attrs["total"])
-    if chance is not None:
-        text += f" with {format.probability(chance)}"
+    text += f" with {words.total(view.kind, view.attrs['total'])}"
     right = {(True, True): "right", (True, False): "wrong", (False, True): "a miss", (False, False): "right"}
     text += f": {right[place is not None, view.label in view.true]}. "
-    return text + _reasons(view.contributions) + "."
+    return text + _reasons(view.contributions, view.unit) + "."
 
 
-def _reasons(contributions) -> str:
+def _reasons(contributions, unit) -> str:
     """Return a clause that names the two features that raise the label's score most and the one that lowers it most."""
     pushing = contributions[contributions["contribution"] > 0].head(2)
     against = contributions[contributions["contribution"] < 0].head(1)
@@ -57,9 +68,10 @@ def _reasons(contributions) -> str:
         return "None of the row’s features has any influence on the label’s score"
     text = ""
     if not pushing.empty:
-        text = "What speaks for it most: " + " and ".join(_named_value(r) for r in pushing.to_dict("records"))
+        most = " and ".join(_named_value(r) for r in pushing.to_dict("records"))
+        text = f"What raises the score most, in {unit}: {most}"
     if not against.empty:
-        text += "; against it: " if text else "Nothing speaks for it; against it: "
+        text += "; what lowers it most: " if text else f"Nothing raises the score; what lowers it most, in {unit}: "
         text += _named_value(against.iloc[0])
     return text
 
@@ -82,7 +94,7 @@ def bars(view) -> None:
     top = found.loc[found["contribution"] != 0, "feature"].head(n_drawn).tolist() if of_row else []
     with left:
         figure = figures.contribution_bars(
-            found, BARS, unit=view.unit, title=f"Contributions to {format.in_title(view.name)}"
+            found, BARS, unit=view.unit, title=f"Contributions to {words.in_title(view.name)}"
         )
         rest = figure.layout.meta["others"]
         others = f" Hatched: the sum of the {format.count(rest, 'other')}." if rest else ""

@@ -2,9 +2,11 @@
 
 import streamlit as st
 
+from pages.explain.view import first_labels
 from pages.shared import format, results, selectors, tables, workspace
 from xmlcore.experiment.twins import twins
 
+MOST_OTHERS = 20  # labels of highest rank with which the explained label can be compared
 LISTED = 100  # most rows found by a search that are offered
 NONE = "none"
 
@@ -17,16 +19,15 @@ def choose_run(fingerprint, titles, key) -> None:
 
 def choose_runs_and_row(data, run, fingerprint, by_key, titles, key):
     """Return the row that is explained, and the key of a second result (None when none is compared)."""
-    with st.container(border=True):
-        left, right = st.columns(2, vertical_alignment="bottom")
-        with left:
-            choose_run(fingerprint, titles, key)
-        second = None
-        if len(by_key) > 1:
-            with right:
-                second = _second_run(fingerprint, by_key, titles, key)
-        _find_row(data, key)
-        row = selectors.choose_test_row(data, run, f"run {key}", workspace.EXPLAIN_ROW)
+    left, right = st.columns(2, vertical_alignment="bottom")
+    with left:
+        choose_run(fingerprint, titles, key)
+    second = None
+    if len(by_key) > 1:
+        with right:
+            second = _second_run(fingerprint, by_key, titles, key)
+    _find_row(data, key)
+    row = selectors.choose_test_row(data, run, f"run {key}", workspace.EXPLAIN_ROW)
     return row, second
 
 
@@ -111,6 +112,45 @@ def choose_label(view) -> int | None:
         help="One of the predicted labels, or a true one that was missed.",
     )
     return label
+
+
+def choose_other(view) -> int | None:
+    """Return the label that the explained one is compared with; None when there is no other.
+
+    At first it is the strongest label that is wrong, if the explained one is right, or the strongest right one.
+    """
+    ranked = first_labels(view.key, view.row, MOST_OTHERS)
+    options = [j for j in [*ranked, *sorted(view.true - set(ranked))] if j != view.label]
+    if not options:
+        return None
+    right = view.label in view.true
+    first = next((j for j in options if (j in view.true) != right), options[0])
+    same = workspace.chosen_row(f"other row {view.key}", -1) == view.row
+    same = same and workspace.chosen_row(f"other of {view.key}", -1) == view.label
+    other = workspace.chosen_row(f"other {view.key}", -1) if same else first
+    other = other if other in options else first
+    st.session_state[workspace.EXPLAIN_OTHER] = other
+
+    def text(j):
+        """Return a label's name, its rank and whether it is right."""
+        place = f"ranked {format.ordinal(ranked.index(j) + 1)}" if j in ranked else f"not among the first {MOST_OTHERS}"
+        return f"{view.data.label_name(j)} – {place}, {'right' if j in view.true else 'wrong'}"
+
+    def remember():
+        """Remember the choice, and the row and the label for which it was made."""
+        chosen = int(st.session_state[workspace.EXPLAIN_OTHER])
+        kept = {f"other {view.key}": chosen, f"other row {view.key}": view.row, f"other of {view.key}": view.label}
+        workspace.update(lambda d: d["rows"].update(kept))
+
+    st.selectbox(
+        f"And not ({format.count(len(options), 'label')} of {view.data.n_labels - 1:,})",
+        options,
+        format_func=text,
+        key=workspace.EXPLAIN_OTHER,
+        on_change=remember,
+        help=f"The first {MOST_OTHERS} labels by the model’s ranking, and the true ones.",
+    )
+    return other
 
 
 def _label_options(view) -> dict[int, str]:

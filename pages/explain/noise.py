@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.explain import words
+from pages.explain import labels, words
 from pages.explain.view import TOP
-from pages.shared import charts, format, predictions, tables, workspace
+from pages.shared import charts, format, tables, workspace
 from pages.shared.noise_supports import SUPPORTS
 from xmlcore import explain, figures, robustness
 
@@ -20,7 +20,7 @@ def under_noise(view) -> None:
     gaussian, seed = _choose(view)
     noisy = gaussian.apply(view.x, rows=np.array([view.row]), seed=seed)
     changed = explain.contributions(view.model, noisy, view.label)
-    named = words.named(changed, view.data)
+    named = words.named(changed, view.data, view.kind)
     compared = explain.side_by_side(view.contributions, named, TOP)
     left, right = st.columns(2, gap="large")
     with left:
@@ -37,7 +37,7 @@ def under_noise(view) -> None:
                 key="explain.noise",
             )
     with right:
-        _labels(view, view.model.predict_topk(noisy, view.k))
+        _labels(view, noisy)
         _stability(view, gaussian, seed)
 
 
@@ -76,41 +76,39 @@ def _choose(view):
     return robustness.GaussianNoise(sigma, support), workspace.chosen_row(scope)
 
 
-def _labels(view, after):
+def _labels(view, noisy):
     """Show a table of the predicted labels without and with noise."""
-    before = predictions.one_row(view.data, view.run.ranking, view.row, view.k)
-    now = after.labels[0]
-    n = max(len(before), int((now >= 0).sum()))
-    places = {int(j): i + 1 for i, j in enumerate(view.run.ranking.labels[view.row]) if j >= 0}
+    before, after = view.ranked, view.model.predict_topk(noisy, view.k).labels[0]
+    after = after[after >= 0]
+    scores_before, scores_after = view.values(before), view.values(after, noisy)
+    places = {int(j): i + 1 for i, j in enumerate(before)}
     lines = []
-    for i in range(n):
-        j = int(now[i]) if i < now.size and now[i] >= 0 else None
+    for i in range(max(before.size, after.size)):
+        j = int(after[i]) if i < after.size else None
         lines.append(
             {
                 "rank": i + 1,
-                "before": before["name"].iloc[i] if i < len(before) else "",
-                "score before": before["score"].iloc[i] if i < len(before) else np.nan,
+                "before": view.data.label_name(int(before[i])) if i < before.size else "",
+                "score before": scores_before[i] if i < before.size else np.nan,
                 "after": "" if j is None else view.data.label_name(j),
-                "score": np.nan if j is None else float(after.scores[0, i]),
+                "score": np.nan if j is None else scores_after[i],
                 "was": "" if j is None else str(places.get(j, "–")),
             }
         )
     if not lines:
         st.caption("No label is predicted, with noise or without.")
         return
-    st.dataframe(
+    labels.show(
         pd.DataFrame(lines),
-        hide_index=True,
-        key="explain.noise.labels",
-        **tables.EMPTY_CELLS,
-        column_config={
+        {"before": "Without noise", "after": "With noise"},
+        {
             "rank": st.column_config.NumberColumn("Rank", format="%d", width=50),
-            "before": st.column_config.TextColumn("Without noise", width=115),
-            "score before": st.column_config.NumberColumn("Score", format="%.3f", width=62),
-            "after": st.column_config.TextColumn("With noise", width=115),
-            "score": st.column_config.NumberColumn("Score ", format="%.3f", width=62),
+            "score before": words.column_config(view.kind),
+            "score": words.column_config(view.kind, f"{words.COLUMN[view.kind]} "),
             "was": st.column_config.TextColumn("Was", width=50, help="Its rank without noise."),
         },
+        "explain.noise.labels",
+        **tables.EMPTY_CELLS,
     )
 
 

@@ -1,14 +1,15 @@
 """Explain: why does a model predict this label for this row?
 
 This file says what is where. Files beside it: ``choices`` (result, row and label), ``view`` (what is explained),
-``answer`` (sentence and bars), ``path`` (the nodes on the way to the label), ``noise`` (the explanation under noise),
-``two_models`` (two results side by side), ``whole_model`` (features of a label, and of all labels), ``words``
-(explanations in words).
+``answer`` (sentence, table of labels and bars), ``contrast`` (this label and not another), ``what_if`` (the row
+changed by hand), ``path`` (the nodes on the way to the label), ``noise`` (the explanation under noise), ``two_models``
+(two results side by side), ``whole_model`` (features of a label, and of all labels), ``words`` (explanations in words),
+``labels`` (tables of labels).
 """
 
 import streamlit as st
 
-from pages.explain import answer, choices, noise, path, two_models, whole_model
+from pages.explain import answer, choices, contrast, noise, path, two_models, what_if, whole_model, words
 from pages.explain.view import View
 from pages.shared import begin, format, results, run_names, workspace
 
@@ -38,21 +39,23 @@ def main() -> None:
         begin.watch_training(fingerprint)
         return
     run, model = both
-    top = st.container()
-    left, right = st.columns([2, 3], gap="large")
-    with right:
+    scale = st.empty()
+    left, right = st.columns([3, 2], gap="large")
+    with left, st.container(border=True):
         results.mark(by_key[key])
         row, second = choices.choose_runs_and_row(data, run, fingerprint, by_key, titles, key)
-    view = View(data, run, model, key, titles[key], row, format.file_name(name), results.K)
-    with top:
+        view = View(data, run, model, key, titles[key], row, format.file_name(name), results.K)
         view.label = choices.choose_label(view)
-    with left:
+    with right:
         st.subheader("Predicted and true labels")
         answer.labels(view)
     sentence.markdown(answer.sentence(view))
+    scale.caption(words.SCALE[view.kind])
     if view.label is not None:
-        with top:
-            answer.bars(view)
+        answer.bars(view)
+        st.fragment(contrast.contrast)(view)
+    st.fragment(what_if.what_if)(view, by_key, titles)
+    if view.label is not None:
         path.path(view)
         st.fragment(noise.under_noise)(view)
         if second is not None:

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from pages.explain import words
 from pages.explain.view import path as nodes_of
 from pages.shared import charts, format, tables
 from xmlcore import figures
@@ -15,9 +16,9 @@ COLUMNS = (  # column, title, number format, width in pixels, help
     ("n_rows", "Rows", "localized", 65, "Training rows of the node."),
     ("margin", "Margin", "%.3f", 75, "Output, for the row, of the classifier that leads to this node."),
     ("factor", "Factor, %", "%.2f", 80, "Probability of the node given its parent."),
-    ("product", "Product, %", "%.3g", 85, "Product of the factors so far; the last one is the label’s probability."),
-    ("share", "Share, %", "%.2f", 75, "Share of the node’s training rows that have the label."),
-    ("change", "Change", "%+.2f", 75, "Change of the share from the node above, in percentage points."),
+    ("product", "P, %", "%.3g", 85, "Product of the factors so far; the last one is the label’s P."),
+    ("share", "P, %", "%.2f", 75, "Share of the node’s training rows that have the label."),
+    ("change", "Change", "%+.2f", 75, "Change of P from the node above, in percentage points."),
 )
 
 
@@ -51,20 +52,20 @@ def path(view) -> None:
 
 def _figure(view, nodes):
     """Draw the path, with probabilities or with shares of training rows, whichever the model has."""
-    title = format.in_title(view.name)
+    title = words.in_title(view.name)
     if "factor" in nodes.columns:
         figure = figures.path_products(nodes, title=f"Path to {title}")
         trees = nodes["tree"].nunique()
         mean = f" The prediction is the mean of the {trees:,} trees." if trees > 1 else ""
         caption = (
             "From the root, where every row is, to the label’s own leaf: each node has a probability given its parent "
-            f"(the number beside it), and their product is the label’s probability.{mean}"
+            f"(the number beside it), and their product is the label’s P.{mean}"
         )
     else:
         figure = figures.path_shares(nodes, title=f"Ways to {title}")
         caption = (
             "Which share of each node’s training rows has the label, from the root to the leaves that the row reaches; "
-            "the label’s score is the mean over leaves."
+            f"the mean over these leaves is the label’s {words.total(view.kind, view.attrs['total'])}."
         )
     meta = figure.layout.meta
     some = f" Showing {meta['shown']:,} of {meta['total']:,} ways." if meta["shown"] < meta["total"] else ""

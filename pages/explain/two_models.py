@@ -19,7 +19,7 @@ def side_by_side(view, record: dict, title: str) -> None:
         return
     other_run = both[0]
     raw = contributions(record["key"], view.row, view.label)
-    other = words.named(raw, view.data)
+    other = words.named(raw, view.data, raw.attrs["kind"])
     cards = _agreement(view.contributions, other) if (view.kind == "score") == (raw.attrs["kind"] == "score") else []
     places = [_place_text(view, run) for run in (view.run, other_run)]
     tables.cards([*cards, ("Rank of the label", " and ".join(places), f"By {view.title}, and by {title}.")])

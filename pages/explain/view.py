@@ -29,7 +29,7 @@ class View:
     @functools.cached_property
     def contributions(self) -> pd.DataFrame:
         """What each feature adds to the score of the label, with names."""
-        return words.named(contributions(self.key, self.row, self.label), self.data)
+        return words.named(contributions(self.key, self.row, self.label), self.data, self.kind)
 
     @functools.cached_property
     def attrs(self) -> dict:
@@ -52,9 +52,19 @@ class View:
         return words.UNITS[self.kind]
 
     @functools.cached_property
+    def ranked(self) -> np.ndarray:
+        """Labels predicted for the row, best first."""
+        labels = self.run.ranking.labels[self.row, : self.k]
+        return labels[labels >= 0].astype(np.int64)
+
+    @functools.cached_property
     def true(self) -> set[int]:
         """True labels of the row."""
         return set(tables.ids(self.data.Y_test, self.row).tolist())
+
+    def values(self, labels, x=None) -> np.ndarray:
+        """Return the scores of labels of the row, or of a changed one, on the scale of the page."""
+        return words.column(self.kind, explain.label_values(self.model, self.x if x is None else x, labels))
 
     def place(self, run=None) -> int | None:
         """Place of the label among those that a run predicts for the row, from 1; None when it is not among them."""
@@ -67,6 +77,21 @@ def contributions(key: str, row: int, label: int):
     """Return what each feature of a test row adds to a label's score, without names: see xmlcore.explain."""
     data = server.dataset(server.run(key).fingerprint)
     return explain.contributions(server.model(key), data.X_test[[row]], label)
+
+
+@server.shared(max_entries=100)
+def first_labels(key: str, row: int, k: int) -> list[int]:
+    """Return the first labels by a model's ranking for a test row, best first."""
+    data = server.dataset(server.run(key).fingerprint)
+    labels = server.model(key).predict_topk(data.X_test[[row]], k).labels[0]
+    return [int(j) for j in labels if j >= 0]
+
+
+@server.shared(max_entries=100)
+def contrast(key: str, row: int, label: int, other: int):
+    """Return what each feature of a test row adds to a label's score minus another's: see xmlcore.explain."""
+    data = server.dataset(server.run(key).fingerprint)
+    return explain.contrast(server.model(key), data.X_test[[row]], label, other)
 
 
 @server.shared(max_entries=100)

@@ -23,12 +23,12 @@ def of_a_label(view) -> None:
     if found.frame.empty:
         st.caption(f"No row with **{format.plain(name)}** has features, so there is nothing to show.")
         return
-    frame = words.named(found.frame, view.data)
+    frame = words.named(found.frame, view.data, view.kind)
     rows = format.count(found.n_having, f"{found.part} row")
     if found.n_rows < found.n_having:
         rows = f"{found.n_rows:,} of {rows}"
     charts.show_figure(
-        figures.importance_bars(frame, unit=view.unit, title=f"Features of {format.in_title(name)}"),
+        figures.importance_bars(frame, unit=view.unit, title=f"Features of {words.in_title(name)}"),
         lambda: tables.csv_safe(frame),
         f"{view.files}-label{label}-importance",
         f"Contributions to **{format.plain(name)}** over {rows} that have it: bars are the mean of their sizes, "
@@ -86,7 +86,7 @@ def _results(view, found):
                 f"given as a share of the mean size of a value. Means over {rows} with 95 % intervals.",
                 key="explain.stability",
             )
-    importance = words.named(found.importance, view.data)
+    importance = words.named(found.importance, view.data, view.kind)
     if importance.empty:
         return
     charts.show_figure(

@@ -1,24 +1,73 @@
 """Explanations of :mod:`xmlcore.explain` in words: names of features, units, and how bars add up to a score."""
 
+import html
 import math
 
 import numpy as np
 import pandas as pd
+import streamlit as st
 
 from pages.shared import format
 from xmlcore import explain
 
+TITLE_LETTERS = 22  # longest name in the title of a figure
 # Title of an axis of contributions: what they add up to, by the kind of score.
-UNITS = {"log_proba": "log P", "margin": "the margin", "share": "the label’s share", "score": "the score"}
+UNITS = {"log_proba": "log P", "margin": "the margin", "share": "P, percentage points", "score": "f"}
+# The scale of all scores on the page, by the kind of score: how a column is called, and a sentence on what it is.
+COLUMN = {"log_proba": "P, %", "margin": "P, %", "share": "P, %", "score": "f"}
+SCALE = {
+    "log_proba": "Scores on this page are probabilities P, in percent: the product along the label’s path in the tree, "
+    "mean over trees. Contributions add up to log P, its natural logarithm.",
+    "margin": "Scores on this page are probabilities P, in percent, which the sigmoid makes of the margin of the "
+    "label’s classifier. Contributions add up to the margin.",
+    "share": "Scores on this page are probabilities P, in percent: the share of training rows that have the label, in "
+    "the leaves that the row reaches. The ranks are by LdSM’s own score, in which a training row with many labels "
+    "counts less for each, so a label of higher rank can have a lower P.",
+    "score": "Scores on this page are values of f, the function that ranks the candidates of a row. Only differences "
+    "of f tell something: larger by 1 makes a label 2.7 times as likely as the other.",
+}
+PARTS = ("contribution", "mean_abs", "mean")  # columns with contributions
 
 
-def named(frame: pd.DataFrame, data) -> pd.DataFrame:
-    """Return the frame with a ``name`` for each feature behind its id, unless it has names of its own."""
-    if "name" in frame.columns:
-        return frame
+def named(frame: pd.DataFrame, data, kind: str | None = None) -> pd.DataFrame:
+    """Return the frame with a ``name`` for each feature behind its id, unless it has names of its own.
+
+    Contributions to a score of the kind "share" are turned into percentage points.
+    """
     found = frame.copy()
-    found.insert(1, "name", [data.feature_name(int(j)) for j in frame["feature"]])
+    if "name" not in frame.columns:
+        found.insert(1, "name", [data.feature_name(int(j)) for j in frame["feature"]])
+    if kind == "share":
+        for column in set(PARTS) & set(frame.columns):
+            found[column] = 100 * frame[column]
     return found
+
+
+def score(kind: str, value: float) -> str:
+    """Return a label’s score on the scale of the page with the name of the scale: ``P = 12.3 %``, ``f = +1.23``."""
+    return f"f = {format.signed(value)}" if kind == "score" else f"P = {format.probability(value)}"
+
+
+def total(kind: str, value: float) -> str:
+    """Return what contributions add up to, as :func:`score` does for a label’s score."""
+    return score(kind, value if kind == "score" else explain.probability(kind, value))
+
+
+def column(kind: str, values) -> np.ndarray:
+    """Return scores as a column called :data:`COLUMN` shows them."""
+    return np.asarray(values, np.float64) * (1.0 if kind == "score" else 100.0)
+
+
+def column_config(kind: str, title: str | None = None, width: int = 70):
+    """Return the settings of a column of scores."""
+    return st.column_config.NumberColumn(
+        title or COLUMN[kind], format="%+.2f" if kind == "score" else "%.3g", width=width, help=SCALE[kind]
+    )
+
+
+def in_title(name: str) -> str:
+    """Return a label’s name for the title of a figure; ``the label`` if it is too long for a phone."""
+    return html.escape(name, quote=False) if len(name) <= TITLE_LETTERS else "the label"
 
 
 def by_magnitude(x, data) -> pd.DataFrame:
@@ -37,14 +86,14 @@ def adds_up(attrs: dict) -> str:
     """Return a sentence on how bars add up to the score; ``attrs`` are those of contributions."""
     kind, baseline, total = attrs["kind"], attrs["baseline"], attrs["total"]
     if kind == "score":
-        return f"The bars add up to the score of this class, {format.signed(total)}; only the order of scores counts."
+        return f"The bars add up to f = {format.signed(total)} of the row and this label."
     before, after = (
         _probability(kind, score) for score in (max(baseline, 0.0) if kind == "share" else baseline, total)
     )
     if kind == "share":
         return (
-            f"The bars add up from {before}, the label’s share without features, to {after} in the leaves that the row "
-            "reaches."
+            f"The bars add up, in percentage points, from P = {before} of a row without features to P = {after} in the "
+            "leaves that the row reaches."
         )
     name = "log P" if kind == "log_proba" else "the margin"
     return (
@@ -57,15 +106,15 @@ def totals(before: dict, after: dict) -> str:
     """Return a sentence on what noise does to the score as a whole."""
     kind = before["kind"]
     if kind == "score":
-        return f"The score goes from {format.signed(before['total'])} to {format.signed(after['total'])}."
+        return f"f goes from {format.signed(before['total'])} to {format.signed(after['total'])}."
     one, other = (_probability(kind, attrs["total"]) for attrs in (before, after))
-    return f"The label’s {'share' if kind == 'share' else 'probability'} goes from {one} to {other}."
+    return f"The label’s P goes from {one} to {other}."
 
 
 def range_of_totals(attrs: dict, found) -> str:
     """Return a clause on the values between which a score lies over noisy copies, and what it is without noise."""
     kind, low, high = attrs["kind"], float(found.min()), float(found.max())
-    what = {"share": "the label’s share", "score": "the score"}.get(kind, "the label’s probability")
+    what = "f" if kind == "score" else "the label’s P"
     low, high, without = (
         format.signed(score) if kind == "score" else _probability(kind, score) for score in (low, high, attrs["total"])
     )

@@ -212,7 +212,7 @@ def description(fingerprint: str):
     return datasets.describe(dataset(fingerprint))
 
 
-@shared(max_entries=3, show_spinner="Loading the model")
+@shared(max_entries=6, show_spinner="Loading the model")
 def model(key: str):
     """Return the fitted model of a run."""
     return experiment.load_run_model(key)

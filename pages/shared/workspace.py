@@ -45,6 +45,7 @@ EXPLAIN_RUN = "explain.run"  # what is chosen on the Explain page, likewise
 EXPLAIN_SECOND = "explain.second"
 EXPLAIN_ROW = "explain.row"
 EXPLAIN_LABEL = "explain.label"
+EXPLAIN_OTHER = "explain.other"
 EXPLAIN_FEATURES_LABEL = "explain.features.label"
 SAMPLING_RUN = "sampling.run"  # what is chosen on the Sampling page, likewise
 SAMPLING_ROW = "sampling.row"

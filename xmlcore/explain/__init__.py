@@ -9,7 +9,7 @@
 - Many rows: :func:`importance`; the rows of one label: :func:`label_importance`.
 """
 
-from xmlcore.explain._attribution import Attributions, attributions, can_explain, explains_features
+from xmlcore.explain._attribution import Attributions, attributions, can_explain, explains_features, kind_of
 from xmlcore.explain._contrast import contrast
 from xmlcore.explain._contributions import contributions, magnitude
 from xmlcore.explain._importance import importance
@@ -32,6 +32,7 @@ __all__ = [
     "deletion_curve",
     "explains_features",
     "importance",
+    "kind_of",
     "label_importance",
     "label_scores",
     "label_values",

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+from pages.explain import what_if
 from tests.pages import making
 from tests.pages.making import estimate, figure, numbers, titles, train, word_data
 from xmlcore import datasets, experiment, explain, store
@@ -79,6 +80,83 @@ def test_another_label_is_explained_and_belongs_to_its_row(page, model):
     page.at.number_input(key="explain.row").set_value(3)
     page.run()
     assert "1st for test row 3" in page.text()
+
+
+@pytest.mark.parametrize("model", ["PLT", "OneVsRest", "LdSM", "DoubleSampling"])
+def test_all_scores_of_a_label_are_on_one_scale(ready, model):
+    key = train(ready, model)
+    page = ready.go("explain")
+    fitted, x = experiment.load_run_model(key), word_data().X_test[[0]]
+    label = int(fitted.predict_topk(x, 1).labels[0, 0])
+    attrs = explain.contributions(fitted, x, label).attrs
+    chance = explain.probability(attrs["kind"], attrs["total"])
+    said = page.text().replace("−", "-")
+    score = f"f = {attrs['total']:+.2f}" if chance is None else f"P = {100 * chance:.3g} %"
+    assert f"1st for test row 0 with {score}" in said
+    wanted = attrs["total"] if chance is None else 100 * chance
+    for columns in (("correct", "score"), ("before", "score before")):  # predicted labels, and these under noise
+        assert page.frame(*columns)[columns[1]].iloc[0] == pytest.approx(wanted, rel=1e-4)
+    assert "Scores on this page are" in said
+
+
+def test_the_controls_and_the_labels_come_before_the_figures(page):
+    kinds = [block.type for block in page.at.main]
+    assert kinds.index("number_input") < kinds.index("plotly_chart")
+    assert kinds.index("selectbox") < kinds.index("plotly_chart")
+
+
+def test_a_second_label_is_compared_with_the_first_one(page, model):
+    data = word_data()
+    label = int(model.predict_topk(data.X_test[[0]], 1).labels[0, 0])
+    box = page.at.selectbox(key="explain.other")
+    true = set(data.Y_test[[0]].indices.tolist())
+    assert (box.value in true) != (label in true)
+    found = explain.contrast(model, data.X_test[[0]], label, box.value)
+    spec = figure(page, "What speaks for which label")
+    assert sum(bars(spec)) == pytest.approx(found.attrs["total"] - found.attrs["baseline"], abs=1e-6)
+    assert {t["name"] for t in spec["data"]} <= {f"for topic *{label}*", f"for topic *{box.value}*", "no influence"}
+    other = next(j for j in range(8) if j not in (label, box.value))
+    box.set_value(other)
+    page.run()
+    assert f"**topic *{other}*** has P = " in page.text()
+    page.at.number_input(key="explain.row").set_value(4)
+    page.run()
+    again = page.at.selectbox(key="explain.label").value
+    first = page.at.selectbox(key="explain.other").value
+    true = set(data.Y_test[[4]].indices.tolist())
+    assert first != again and (first in true) != (again in true)  # another row begins with its own second label
+
+
+def test_a_contrast_of_ldsm_says_that_its_bars_do_not_add_up(ready):
+    train(ready, "LdSM", n_estimators=2)
+    page = ready.go("explain")
+    assert figure(page, "What speaks for which label") and "Such bars do not add up" in page.text()
+
+
+def test_a_feature_is_added_and_every_model_predicts_again(ready):
+    for model in ("LdSM", "DoubleSampling", "OneVsRest"):
+        train(ready, model)
+    key = train(ready)
+    page = ready.go("explain")
+    assert "Change a value, drop a feature or add one" in page.text()
+    data = word_data()
+    x = data.X_test[[0]]
+    new = next(j for j in range(10, 24) if j not in x.indices)
+    page.at.text_input(key="explain.whatif.query").set_value(f"word_{new}")
+    page.run()
+    found = next(box for box in page.at.selectbox if box.key.startswith("explain.whatif.found"))
+    found.set_value(new)
+    page.run()
+    value = float(np.median(np.abs(x.data)))
+    assert f"**word_{new}** added with {value:.4g}" in page.text()
+    after = what_if.row_of([*x.indices, new], [*x.data, value], [False] * (x.nnz + 1), 24)
+    wanted = explain.what_if(experiment.load_run_model(key), x, after)
+    tables = [e.value for e in page.at.dataframe if {"rank_after", "rank_before"} <= set(e.value.columns)]
+    assert len(tables) == 4  # one for each model
+    np.testing.assert_allclose(tables[0]["after"], 100 * wanted["after"], rtol=1e-6)
+    assert tables[0]["rank_before"].tolist() == wanted["rank_before"].tolist()
+    page.press("explain.whatif.reset")
+    assert "Change a value, drop a feature or add one" in page.text()
 
 
 def test_a_true_label_that_was_missed_can_be_explained(page):
@@ -158,7 +236,7 @@ def test_two_models_explain_the_same_label_side_by_side(ready):
     assert "**LdSM** ranks" in page.text()
     assert {"leaf", "share", "change"} <= set(page.frame("depth", "node", "share").columns)
     assert figure(page, "Ways to topic")
-    assert "the label’s share without features" in page.text()
+    assert "of a row without features to P =" in page.text()
 
 
 def test_features_of_a_label_are_searched_for(page):

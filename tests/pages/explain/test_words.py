@@ -2,6 +2,7 @@
 
 import math
 
+import pandas as pd
 import pytest
 
 from pages.explain import words
@@ -12,7 +13,7 @@ from pages.explain import words
     [
         ("log_proba", "from log P = −2.00 of a row without features (P = 13.5 %) to −1.00 (P = 36.8 %)"),
         ("margin", "from the margin = −2.00 of a row without features (P = 11.9 %) to −1.00 (P = 26.9 %)"),
-        ("score", "add up to the score of this class, −1.00"),
+        ("score", "add up to f = −1.00"),
     ],
 )
 def test_a_sentence_says_how_bars_add_up_to_the_score(kind, said):
@@ -21,10 +22,25 @@ def test_a_sentence_says_how_bars_add_up_to_the_score(kind, said):
 
 def test_shares_are_said_in_percent():
     attrs = {"kind": "share", "baseline": 0.01, "total": 0.4}
-    assert "from 1 %, the label’s share without features, to 40 %" in words.adds_up(attrs)
-    assert words.totals(attrs, {**attrs, "total": 0.2}) == "The label’s share goes from 40 % to 20 %."
+    assert "from P = 1 % of a row without features to P = 40 %" in words.adds_up(attrs)
+    assert words.totals(attrs, {**attrs, "total": 0.2}) == "The label’s P goes from 40 % to 20 %."
 
 
 def test_a_size_to_begin_with_has_one_digit():
     assert words.round_size(0.0234) == 0.02
     assert words.round_size(0.0) == words.round_size(math.nan) == 0.05
+
+
+@pytest.mark.parametrize(("kind", "said"), [("log_proba", "P = 36.8 %"), ("share", "P = 40 %"), ("score", "f = −1.00")])
+def test_a_score_is_said_with_the_name_of_its_scale(kind, said):
+    assert words.total(kind, 0.4 if kind == "share" else -1.0) == said
+
+
+def test_contributions_to_a_share_are_percentage_points():
+    frame = pd.DataFrame({"feature": [3], "name": ["x"], "value": [2.0], "contribution": [0.25]})
+    assert words.named(frame, None, "share")["contribution"].tolist() == [25.0]
+    assert words.named(frame, None, "margin")["contribution"].tolist() == [0.25]
+
+
+def test_a_long_name_is_not_cut_in_a_title_but_left_to_the_caption():
+    assert words.in_title("a <b>") == "a &lt;b&gt;" and words.in_title("x" * 40) == "the label"

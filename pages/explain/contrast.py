@@ -1,0 +1,89 @@
+"""Why this label and not another one: what each feature adds to the difference of the two scores."""
+
+import math
+
+import streamlit as st
+
+from pages.explain import choices, words
+from pages.explain.view import BARS
+from pages.explain.view import contrast as contrast_of
+from pages.shared import charts, format, tables
+from xmlcore import explain, figures
+
+DIFFERENCE = {  # what contributions add up to, by the kind of score
+    "log_proba": "the log of the ratio of P",
+    "margin": "the difference of the margins",
+    "share": "the difference of P, percentage points",
+    "score": "the difference of f",
+}
+
+
+def contrast(view) -> None:
+    """Let the user choose a second label, and draw what speaks for one label and what for the other."""
+    st.header("Why this and not that?")
+    with st.columns([3, 2])[0]:
+        other = choices.choose_other(view)
+    if other is None:
+        st.caption("The data set has no other label that is predicted or true for this row.")
+        return
+    raw = contrast_of(view.key, view.row, view.label, other)
+    found = words.named(raw, view.data, view.kind)
+    names = [view.data.label_name(j) for j in (view.label, other)]
+    st.markdown(_sentence(view, found, names, other))
+    if found.empty:
+        return
+    drawn = found if raw.attrs["additive"] else found.head(BARS)
+    labels = [words.in_title(name) for name in names]
+    if labels[0] == labels[1]:  # both names are too long
+        labels = ["this label", "the other"]
+    figure = figures.contribution_bars(
+        drawn,
+        BARS,
+        unit=DIFFERENCE[view.kind],
+        title="What speaks for which label",
+        wording=(f"for {labels[0]}", f"for {labels[1]}"),
+    )
+    charts.show_figure(
+        figure,
+        lambda: tables.csv_safe(found),
+        f"{view.file}-label{view.label}-not-{other}",
+        f"To the right: for **{format.plain(names[0])}**. To the left: for **{format.plain(names[1])}**. "
+        + _reading(raw.attrs, figure.layout.meta, len(found)),
+        key="explain.contrast",
+    )
+
+
+def _sentence(view, found, names, other) -> str:
+    """Return both scores, and the features that speak most for each of the two labels."""
+    first, second = (f"**{format.plain(name)}**" for name in names)
+    scores = [words.score(view.kind, v) for v in explain.label_values(view.model, view.x, [view.label, other])]
+    text = f"{first} has {scores[0]}, {second} has {scores[1]}."
+    for name, mine in ((first, found["contribution"] > 0), (second, found["contribution"] < 0)):
+        most = found[mine].head(2)
+        if len(most):
+            features = [f"**{format.plain(feature)}**" for feature in most["name"]]
+            text += f" For {name} speak{'s' if len(most) == 1 else ''} most: {format.listed(features)}."
+    return text
+
+
+def _reading(attrs, meta, n_features) -> str:
+    """Return sentences on what bars add up to, or that they do not."""
+    if not attrs["additive"]:
+        return (
+            "A bar is how much the difference of both P falls when this feature alone is left out of the row, in "
+            f"percentage points. Such bars do not add up. Showing {meta['shown']:,} of "
+            f"{format.count(n_features, 'feature')}."
+        )
+    if not math.isfinite(attrs["total"]):
+        return "One of the labels is impossible for the model, whatever the row has, so the bars do not add up."
+    others = f" Hatched: the sum of the {format.count(meta['others'], 'other')}." if meta["others"] else ""
+    unit = DIFFERENCE[attrs["kind"]]
+    if attrs["kind"] == "score":
+        return f"The bars add up to {unit}, {format.signed(attrs['total'])}. Values are differences, too.{others}"
+    ratio = ""
+    if attrs["kind"] == "log_proba":
+        ratio = f": P of the first is {math.exp(min(attrs['total'], 700)):.3g} times that of the second"
+    return (
+        f"The bars add up from {unit} = {format.signed(attrs['baseline'])} of a row without features to "
+        f"{format.signed(attrs['total'])}{ratio}.{others}"
+    )

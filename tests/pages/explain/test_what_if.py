@@ -1,0 +1,43 @@
+"""A row that is changed by hand."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pages.explain import labels, what_if
+
+
+def test_the_changed_row_leaves_out_what_is_dropped_or_has_no_value():
+    row = what_if.row_of([7, 2, 5, 1, 3], [1.5, 2.0, 0.0, np.nan, -1.0], [False, True, False, False, False], 9)
+    assert row.dtype == np.float32 and row.shape == (1, 9)
+    assert row.toarray()[0].tolist() == [0, 0, 0, -1, 0, 0, 0, 1.5, 0]
+    assert what_if.row_of([], [], [], 4).nnz == 0
+
+
+def test_features_are_found_by_a_part_of_their_name_the_shortest_first():
+    data = SimpleNamespace(feature_names=["Matrix", "matrix norm", "norm", "Norms"], n_features=4)
+    assert what_if.find_features(data, " NORM").tolist() == [2, 3, 1]
+    assert what_if.find_features(data, "norm", without=[3]).tolist() == [2, 1]
+    nameless = SimpleNamespace(feature_names=None, n_features=4)
+    assert what_if.find_features(nameless, "3").tolist() == [3] and not what_if.find_features(nameless, "4").size
+
+
+@pytest.mark.parametrize(
+    ("ranks", "said"),
+    [
+        ([(2, 1), (1, 2)], "**a** goes from 2nd to 1st and **b** goes from 1st to 2nd."),
+        ([(pd.NA, 1), (1, pd.NA)], "**a** comes in 1st and **b** leaves the first 5."),
+        ([(1, 1), (2, 2)], "No rank changes. **b** moves most, from P = 50 % to P = 10 %."),
+    ],
+)
+def test_what_moved_is_said(ranks, said):
+    before, after = zip(*ranks)
+    found = pd.DataFrame({"rank_before": before, "rank_after": after, "before": [0.8, 0.5], "after": [0.7, 0.1]})
+    assert what_if.moved(found, ["a", "b"], "log_proba", 5) == said
+
+
+def test_rows_of_a_table_are_high_enough_for_the_longest_name():
+    assert labels.row_height(["short"]) == labels.row_height([]) < labels.row_height(["x" * 40])
+    assert labels.row_height(["x" * 40]) < labels.row_height(["x" * 100])
