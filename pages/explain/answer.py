@@ -16,7 +16,7 @@ def labels(view) -> None:
         st.caption("The model predicts no label for this row.")
     else:
         of_labels.show(
-            frame.assign(score=view.values(view.ranked)),
+            frame.assign(score=view.values(view.ranked))[["rank", "name", "score", "correct", "label"]],
             {"name": "Predicted label"},
             {
                 "rank": st.column_config.NumberColumn("Rank", format="%d", width=50),

@@ -58,12 +58,11 @@ def _sentence(view, found, names, other) -> str:
     first, second = (f"**{format.plain(name)}**" for name in names)
     scores = [words.score(view.kind, v) for v in explain.label_values(view.model, view.x, [view.label, other])]
     text = f"{first} has {scores[0]}, {second} has {scores[1]}."
+    parts = []
     for name, mine in ((first, found["contribution"] > 0), (second, found["contribution"] < 0)):
-        most = found[mine].head(2)
-        if len(most):
-            features = [f"**{format.plain(feature)}**" for feature in most["name"]]
-            text += f" For {name} speak{'s' if len(most) == 1 else ''} most: {format.listed(features)}."
-    return text
+        features = [f"**{format.plain(feature)}**" for feature in found[mine]["name"].head(2)]
+        parts.append(f"for {name}: {format.listed(features) if features else 'nothing'}")
+    return f"{text} What speaks most {'; '.join(parts)}."
 
 
 def _reading(attrs, meta, n_features) -> str:

@@ -40,7 +40,7 @@ def main() -> None:
         return
     run, model = both
     scale = st.empty()
-    left, right = st.columns([3, 2], gap="large")
+    left, right = st.columns(2, gap="large")
     with left, st.container(border=True):
         results.mark(by_key[key])
         row, second = choices.choose_runs_and_row(data, run, fingerprint, by_key, titles, key)

@@ -259,6 +259,8 @@ def _one_model(view, after, record, title) -> None:
         f"explain.whatif {record['key']}",
         **tables.EMPTY_CELLS,
     )
+    if kind != view.kind:
+        st.caption(words.SCALE[kind].replace("on this page", f"of {record['model']}"))
 
 
 def moved(found, names, kind: str, k: int) -> str:

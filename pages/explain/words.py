@@ -24,7 +24,7 @@ SCALE = {
     "the leaves that the row reaches. The ranks are by LdSM’s own score, in which a training row with many labels "
     "counts less for each, so a label of higher rank can have a lower P.",
     "score": "Scores on this page are values of f, the function that ranks the candidates of a row. Only differences "
-    "of f tell something: larger by 1 makes a label 2.7 times as likely as the other.",
+    "matter: a label whose f is larger by 1 has 2.7 times the other’s share when the candidates divide the row.",
 }
 PARTS = ("contribution", "mean_abs", "mean")  # columns with contributions
 

@@ -25,7 +25,7 @@ def choose_test_row(data, run, scope: str, key: str) -> int:
     n = data.n_test
     row = min(max(workspace.chosen_row(scope), 0), n - 1)
     st.session_state[key] = row
-    left, middle, right = st.columns([2, 1, 1], vertical_alignment="bottom")
+    left, middle, right = st.columns([4, 3, 4], vertical_alignment="bottom")
     with left:
         st.number_input(
             f"Test row, 0 to {n - 1:,}",

@@ -39,5 +39,6 @@ def test_what_moved_is_said(ranks, said):
 
 
 def test_rows_of_a_table_are_high_enough_for_the_longest_name():
-    assert labels.row_height(["short"]) == labels.row_height([]) < labels.row_height(["x" * 40])
-    assert labels.row_height(["x" * 40]) < labels.row_height(["x" * 100])
+    (narrow, one_line), (wide, two_lines), (widest, more) = (labels.sizes(["x" * n]) for n in (5, 40, 100))
+    assert labels.sizes([]) == (narrow, one_line)
+    assert narrow < wide == widest and one_line < two_lines < more
