@@ -29,7 +29,9 @@ def labels(view) -> None:
     missing = predictions.missed(view.data, view.run.ranking, view.row, view.k)
     if missing:
         missed = ", ".join(format.plain(name) for name in missing)
-        st.markdown(f"**{len(missing)} of {format.count(len(view.true), 'true label')} missed:** {missed}")
+        are = "is" if len(missing) == 1 else "are"
+        true = format.count(len(view.true), "true label")
+        st.markdown(f"**{len(missing)} of {true} {are} not in the top {view.k}:** {missed}")
     names = tables.label_names(view.data, tables.ids(view.data.Y_test, view.row))
     if names:
         st.markdown("**True labels:** " + ", ".join(format.plain(name) for name in names))
