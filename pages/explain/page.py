@@ -47,7 +47,7 @@ def main() -> None:
         view = View(data, run, model, key, titles[key], row, format.file_name(name), results.K)
         view.label = choices.choose_label(view)
     with right:
-        st.subheader("Predicted and true labels")
+        st.header("Predicted and true labels")
         answer.labels(view)
     sentence.markdown(answer.sentence(view))
     scale.caption(words.SCALE[view.kind])
