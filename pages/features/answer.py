@@ -30,7 +30,7 @@ def sentence(view, label) -> str:
         return f"{method} keeps {kept}, the same for all {n_labels}; {first}."
     text = f"{method} keeps {kept} for each of {n_labels}; {first}."
     if view.closest is not None and np.isfinite(view.closest[3]):
-        text += f" Two labels share **{100 * view.closest[3]:.0f} %** of what they keep, on average."
+        text += f" Two labels share **{100 * view.closest[3]:.0f} %** of the features that they keep, on average."
     return text
 
 
@@ -64,14 +64,14 @@ def cards(view) -> None:
             f"Of {features}: what a model for all labels would be trained on.",
         ),
     ]
-    if view.closest is not None and np.isfinite(view.closest[2]):
+    if view.closest is not None and np.isfinite(view.closest[3]):
         n = view.closest[1]
         which = "all labels" if n == selection.n_labels else f"the {n:,} most frequent of {selection.n_labels:,} labels"
         about = (
-            f"Jaccard similarity of what two labels keep, mean over all pairs of {which}: 1 is the same features, 0 "
-            "none in common."
+            f"Share of the features of one label that another keeps, too: mean over all pairs of {which}. 100 % is the "
+            "same features, 0 % none in common."
         )
-        shown.append(("Overlap of labels", f"{view.closest[2]:.2f}", about))
+        shown.append(("Shared by two labels", f"{100 * view.closest[3]:.0f} %", about))
     shown.append(("Selection", format.duration(selection.times["fit_s"]), "On this machine, in one worker process."))
     if selection.info.get("scoring"):
         rows = selection.info.get("n_scored") or selection.n_rows

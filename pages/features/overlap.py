@@ -30,7 +30,7 @@ def _heat(view, labels, alike):
         figures.overlap_heat(table, n_labels=selection.n_labels),
         lambda: tables.csv_safe(table),
         f"{view.files}-overlap-{'alike' if alike else 'frequent'}-{len(labels)}labels",
-        f"How much of what two labels keep is the same, for the {len(labels):,} {which} of "
+        f"Share of the features of one label that the other keeps, too, for the {len(labels):,} {which} of "
         f"{format.count(selection.n_labels, 'label')}; alike ones are next to each other, and columns have the order "
         "of the lines. Lighter means more in common; the highest hundredth of the values shares the lightest colour.",
         key="features.overlap",
@@ -49,7 +49,9 @@ def _pairs(view):
     st.markdown("**Pairs of labels with most in common**")
     number = st.column_config.NumberColumn
     st.dataframe(
-        shown.assign(together=100 * shown["together"])[["a_name", "b_name", "common", "jaccard", "together"]],
+        shown.assign(together=100 * shown["together"], share=100 * shown["share"])[
+            ["a_name", "b_name", "common", "share", "together"]
+        ],
         hide_index=True,
         height=tables.height(len(shown), 560),
         key="features.pairs",
@@ -57,12 +59,14 @@ def _pairs(view):
         column_config={
             "a_name": st.column_config.TextColumn("Label", width=120),
             "b_name": st.column_config.TextColumn("and", width=120),
-            "common": number("Common", format="localized", width=72, help="Number of features that both labels keep."),
-            "jaccard": number("Jaccard", format="%.2f", width=65),
+            "common": number("Common", format="localized", width=85, help="Number of features that both labels keep."),
+            "share": number(
+                "Shared, %", format="%.0f", width=80, help="Common features, as a share of the features of a label."
+            ),
             "together": number(
                 "Rows, %",
                 format="%.0f",
-                width=62,
+                width=75,
                 help="Training rows with both labels, as a share of the rows of the rarer one.",
             ),
         },

@@ -135,7 +135,9 @@ def _shared_text(result, shared) -> str:
         if result.n_selected == 1
         else f"Of the {result.n_selected:,} features that {keep}, another seed keeps {share} as well"
     )
+    jaccard = result.pairs["jaccard"].mean()
     return (
         f"{text}, on average over {format.count(len(result.pairs), 'pair')} of seeds; by chance it would be "
-        f"{100 * result.n_selected / result.n_features:.0f} %."
+        f"{100 * result.n_selected / result.n_features:.0f} %. Below, the same is measured by the Jaccard similarity: "
+        f"features that both seeds keep, divided by those that either keeps ({jaccard:.2f} on average)."
     )

@@ -98,7 +98,7 @@ def test_overlap_heat_leaves_out_the_diagonal():
             "b": [1, 2, 1, 2],
             "a_name": ["a", "a", "b", "b"],
             "b_name": ["a", "b", "a", "b"],
-            "jaccard": [1.0, 0.2, 0.2, 1.0],
+            "share": [1.0, 0.2, 0.2, 1.0],
         }
     )
     figure = figures.overlap_heat(frame, n_labels=9)

@@ -48,6 +48,7 @@ def test_closest_pairs_are_those_of_all_pairs_whatever_the_blocks(monkeypatch):
         assert compared == 12 and found == pytest.approx(mean)
         assert share == pytest.approx(np.mean([count for count, _, _ in common]) / 6) != 2 * mean / (1 + mean)
         assert table["common"].tolist() == [count for count, _, _ in common[:5]]
+        assert table["share"].tolist() == [count / 6 for count, _, _ in common[:5]]
         assert (table["a"][0], table["b"][0], table["jaccard"][0]) == (0, 1, 1.0)
     everything = frames.closest_pairs(selected, 30, n=1000)[0]
     assert len(everything) == len(pairs) == len(set(zip(everything["a"], everything["b"])))
@@ -143,8 +144,9 @@ def test_overlap_is_listed_for_each_pair_of_labels():
     selected = np.array([[0, 1], [1, 2], [3, 4]])
     found = frames.overlap_frame(selected, 5, [0, 1, 2])
     assert len(found) == 9 and found["a"].nunique() == 3
-    values = found.set_index(["a", "b"])["jaccard"]
-    assert values[0, 0] == 1 and values[0, 1] == 1 / 3 and values[1, 2] == 0
+    values = found.set_index(["a", "b"])
+    for column, common in (("jaccard", 1 / 3), ("share", 1 / 2)):
+        assert [values[column][pair] for pair in ((0, 0), (0, 1), (1, 2))] == pytest.approx([1, common, 0])
 
 
 def test_rows_of_the_best_features_are_counted():

@@ -141,7 +141,8 @@ def overlap_heat(frame: pd.DataFrame, *, n_labels: int, title: str = "Features i
     Parameters
     ----------
     frame : DataFrame, a row per ordered pair of labels, in the order in which they are drawn
-        Columns ``a``, ``b`` (ids), ``a_name``, ``b_name``, ``jaccard`` (similarity of the kept features).
+        Columns ``a``, ``b`` (ids), ``a_name``, ``b_name``, ``share`` (of the features of one label that the other
+        keeps, too).
     n_labels : int
         Number of all labels, for the count of those that are drawn.
     title : str
@@ -151,21 +152,21 @@ def overlap_heat(frame: pd.DataFrame, *, n_labels: int, title: str = "Features i
     -------
     plotly.graph_objects.Figure
     """
-    need_columns(frame, ["a", "b", "a_name", "b_name", "jaccard"], "overlap_heat")
+    need_columns(frame, ["a", "b", "a_name", "b_name", "share"], "overlap_heat")
     n = frame["a"].nunique()
     figure = new_figure(title, shown=n, total=n_labels)
-    values = frame["jaccard"].to_numpy(dtype=np.float64).reshape(n, n).copy()
-    np.fill_diagonal(values, np.nan)  # the similarity of a label to itself is always 1
+    values = frame["share"].to_numpy(dtype=np.float64).reshape(n, n).copy()
+    np.fill_diagonal(values, np.nan)  # a label shares all features with itself
     wording = [
-        f"<b>{short(a, 60)}</b><br>{short(b, 60)}<br>Jaccard similarity {value:.3g}"
-        for a, b, value in zip(frame["a_name"], frame["b_name"], frame["jaccard"])
+        f"<b>{short(a, 60)}</b><br>{short(b, 60)}<br>{100 * value:.3g} % of their features are the same"
+        for a, b, value in zip(frame["a_name"], frame["b_name"], frame["share"])
     ]
     names = list(frame["b_name"].iloc[:n])
     known = values[np.isfinite(values)]
     # The scale ends at a quantile, so that a few nearly equal pairs do not give all others the same colour.
     ends = np.quantile(known, [0.0, 0.99]) if known.size else (0.0, 1.0)
     ends = (float(ends[0]), float(ends[1])) if ends[0] < ends[1] else (0.0, max(float(ends[1]), 1e-9))
-    return heat_map(figure, values, names, None, wording, "Jaccard similarity", {"tickformat": ".2~f"}, ends)
+    return heat_map(figure, values, names, None, wording, "share of the features kept", {"tickformat": ".0%"}, ends)
 
 
 def _and_more(name, count, what, letters):

@@ -138,7 +138,8 @@ def closest_pairs(selected, n_features: int, n: int = 200, order=None):
     Returns
     -------
     frame : pandas.DataFrame
-        ``a`` and ``b`` (labels), ``common`` (number of common features), ``jaccard``; largest ``common`` first.
+        ``a`` and ``b`` (labels), ``common`` (number of common features), ``share`` (of the features of one label that
+        the other keeps, too), ``jaccard``; largest ``common`` first.
     n_compared : int
         The number of labels that were compared with each other.
     mean : float
@@ -182,6 +183,7 @@ def closest_pairs(selected, n_features: int, n: int = 200, order=None):
             "a": order[closest[:, 0].astype(np.int64)],
             "b": order[closest[:, 1].astype(np.int64)],
             "common": common,
+            "share": common / k,
             "jaccard": common / (2 * k - common),
         }
     )
@@ -395,7 +397,7 @@ def most_alike(pairs, order, n: int) -> list[int]:
 
 
 def overlap_frame(selected, n_features: int, labels):
-    """Return a table of the Jaccard similarity of each two of some labels, similar labels next to each other.
+    """Return a table of how much of what two labels keep is the same, similar labels next to each other.
 
     Parameters
     ----------
@@ -406,16 +408,17 @@ def overlap_frame(selected, n_features: int, labels):
     Returns
     -------
     pandas.DataFrame
-        A line per pair of labels, in order: ``a``, ``b``, ``jaccard``.
+        A line per pair of labels, in order: ``a``, ``b``, ``share`` (of the features of one label that the other
+        keeps, too), ``jaccard``.
     """
     import pandas as pd
 
     labels = np.asarray(labels)
     labels = labels[alike_order(kept(np.asarray(selected)[labels], n_features).toarray())]
-    values = overlap(selected, n_features, labels)
-    return pd.DataFrame(
-        {"a": np.repeat(labels, labels.size), "b": np.tile(labels, labels.size), "jaccard": values.ravel()}
-    )
+    values = overlap(selected, n_features, labels).ravel()
+    share = 2 * values / (1 + values)  # all labels keep equally many features
+    names = {"a": np.repeat(labels, labels.size), "b": np.tile(labels, labels.size)}
+    return pd.DataFrame(names | {"share": share, "jaccard": values})
 
 
 def rows_of_best_features(selected, X, n: int = 3) -> float:

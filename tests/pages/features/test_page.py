@@ -203,6 +203,19 @@ def test_heat_maps_show_labels_and_groups(page):
     assert len(page.frame("a_name", "b_name", "common")) == 28
 
 
+def test_what_two_labels_have_in_common_is_one_measure_on_the_whole_page(page, found):
+    pairs = [(a, b) for a in range(8) for b in range(a)]
+    share = np.mean([np.isin(found.selected[a], found.selected[b]).mean() for a, b in pairs])
+    assert f"Two labels share **{100 * share:.0f} %** of the features that they keep" in page.text()
+    assert (
+        page.metrics()["Shared by two labels"] == f"{100 * share:.0f} %" and "Overlap of labels" not in page.metrics()
+    )
+    table = page.frame("a_name", "b_name", "share")  # all 28 pairs
+    assert table["share"].mean() == pytest.approx(100 * share) and "jaccard" not in table
+    drawn = json.dumps(figure(page, "Features in common"))
+    assert "Share of the features kept" in drawn and "Jaccard" not in drawn
+
+
 def test_methods_are_compared_when_asked_and_the_table_has_all_measures(page):
     page.at.multiselect(key="features.methods").set_value(["all features", "FALS", "Chi-squared"])
     page.at.number_input(key="features.seeds").set_value(2)
@@ -228,6 +241,7 @@ def test_what_is_quick_is_compared_by_itself(page, monkeypatch):
 def test_stability_is_measured_and_names_the_least_stable_labels(page):
     page.until(lambda s: figure(s, "Agreement between seeds"))  # short enough to start by itself
     assert "Of the 4 features that a label keeps, another seed keeps" in page.text()
+    assert f"those that either keeps ({page.metrics()['Jaccard']} on average)" in page.text()
     assert page.metrics()["Jaccard"] and len(page.frame("name", "rows", "jaccard")) == 8
 
 
