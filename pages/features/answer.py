@@ -4,7 +4,7 @@ import numpy as np
 import streamlit as st
 
 from pages.features import words
-from pages.features.view import label_features, plan, selection_union
+from pages.features.view import plan, selection_union
 from pages.shared import charts, format, settings, tables
 from xmlcore import figures
 
@@ -36,8 +36,12 @@ def sentence(view, label) -> str:
 
 def _first_features(view, label) -> str:
     """Return a clause that names the three best features and the share of the label's rows that have each."""
-    table = view.named_features(label_features(view.key, label)).head(3)
-    parts = []
+    table = view.features_of(label)
+    if view.weighted:
+        table = table[table["weighted_score"] > 0]
+        if table.empty:
+            return f"none of the features that **{format.plain(view.data.label_name(label))}** keeps occurs in its rows"
+    table, parts = table.head(3), []
     for name, share in zip(table["name"], table["with_label"]):
         digits = ".3g" if share >= 0.1 else ".2g"
         rows = "" if view.selection.shared or np.isnan(share) else f" (in {100 * share:{digits}} % of its rows)"
@@ -47,7 +51,10 @@ def _first_features(view, label) -> str:
     if view.selection.shared:
         return f"best {verb} {best}"
     name = f"**{format.plain(view.data.label_name(label))}**"
-    if words.by_gradient(view.selection):
+    if view.weighted:
+        what = "feature that matters" if len(parts) == 1 else "features that matter"
+        return f"weighted by occurrence in its rows, the {what} most to the label {name} {verb} {best}"
+    if view.by_gradient:
         return f"the network’s output for the label {name} is most sensitive to {best}"
     return f"best for {name} {verb} {best}"
 
@@ -110,34 +117,57 @@ def _unit(selection) -> str:
 def bars(view, label) -> None:
     """Draw the features of largest score for a label."""
     selection, name = view.selection, view.data.label_name(label)
-    table = view.named_features(label_features(view.key, label))
+    table = drawn = view.features_of(label)
     intervals = ""
     if "standard_error" in table.columns:
         intervals = (
             " Scores come from a sample of rows: lines show two standard errors on either side. They do not "
             "cover the differences between one trained network and another."
         )
+    unit, by, none = _unit(selection), format.plain(selection.title), ""
+    if view.weighted:
+        drawn = weighted_scores(table)
+        unit = "Score × share of the label’s rows"
+        by += ", times the share of the label’s training rows that have the feature"
+        left_out = len(table) - len(drawn)
+        if left_out:
+            none = f" {format.count(left_out, 'kept feature')} that no row of the label has cannot be drawn."
     whose = "all labels together" if selection.shared else f"**{format.plain(name)}**"
     title = "Features of all labels" if selection.shared else f"Features of {format.in_title(name)}"
     charts.show_figure(
-        figures.feature_bars(table, BARS, unit=_unit(selection), title=title),
+        figures.feature_bars(drawn, BARS, unit=unit, title=title),
         lambda: tables.csv_safe(table),
-        f"{view.files}-label{label}" + (f"-{format.file_name(name)}" if view.data.label_names is not None else ""),
-        f"The features of largest score for {whose}, by {format.plain(selection.title)}, whether they speak for the "
-        f"label or against it.{intervals} Showing {min(BARS, len(table)):,} of the {len(table):,} that are kept; the "
-        "table below has them all.",
+        f"{view.files}-label{label}"
+        + (f"-{format.file_name(name)}" if view.data.label_names is not None else "")
+        + view.order_file,
+        f"The features of largest score for {whose}, by {by}, whether they speak for the "
+        f"label or against it.{intervals} Showing {min(BARS, len(drawn)):,} of the {len(table):,} that are kept; the "
+        f"table below has them all.{none}",
         key="features.bars",
     )
 
 
+def weighted_scores(table):
+    """Return the features that occur in the label's rows, with their scores, and errors, multiplied by occurrence."""
+    drawn = table[table["weighted_score"] > 0]
+    drawn = drawn.assign(score=drawn["weighted_score"])
+    if "standard_error" in drawn.columns:
+        drawn = drawn.assign(standard_error=drawn["standard_error"] * drawn["with_label"])
+    return drawn
+
+
 def label_table(view, label) -> None:
     """Show all features that a label keeps, and how often they occur in its rows and in other rows."""
-    table = view.named_features(label_features(view.key, label))
+    table = view.features_of(label)
     sampled = "standard_error" in table.columns
     shown = table.assign(with_label=100 * table["with_label"], without_label=100 * table["without_label"])
     digits = {"format": "%.2e" if table["score"].max() < 0.01 else "%.4g", "width": 90}
-    columns = ["rank", "name", "feature", "score", *(["standard_error"] if sampled else [])]
-    columns += ["with_label", "without_label", *([] if view.selection.shared else ["n_labels"])]
+    errors = ["standard_error"] if sampled else []
+    columns = ["rank", "name", "feature", "score", *errors, "with_label", "without_label"]
+    if view.weighted:
+        columns = ["weighted_rank", "name", "feature", "weighted_score", "with_label", "without_label"]
+        columns += ["score", *errors, "rank"]
+    columns += [] if view.selection.shared else ["n_labels"]
     number = st.column_config.NumberColumn
     st.dataframe(
         shown[columns],
@@ -146,7 +176,11 @@ def label_table(view, label) -> None:
         key="features.table",
         **tables.EMPTY_CELLS,
         column_config={
-            "rank": number("Rank", format="%d", width=55),
+            "weighted_rank": number("Rank", format="%d", width=65),
+            "weighted_score": number(
+                "Score × share", help="Score times the share of the label’s rows that have the feature.", **digits
+            ),
+            "rank": number("Rank by score" if view.weighted else "Rank", format="%d", width=65),
             "name": st.column_config.TextColumn("Feature", width=170),
             "feature": number("Id", format="%d", width=65),
             "score": number("Score", **digits),

@@ -5,6 +5,8 @@ import streamlit as st
 from pages.shared import format, selectors, server, settings, workspace
 from xmlcore import experiment
 
+# Ways to rank the features that a label keeps, and whether scores are multiplied by occurrence.
+ORDERS = {"Score × share of the label’s rows": True, "Score, as in the paper": False}
 IN_TITLE = ("pattern", "attribution")  # parameters that the name of a selection already tells
 
 
@@ -37,6 +39,23 @@ def title(record, skip=()) -> str:
     params = {name: value for name, value in record["params"].items() if name not in left_out}
     changed = settings.changed(record["method"], params)
     return experiment.selection_title(record["method"], record["params"]) + (f", {changed}" if changed else "")
+
+
+def choose_order(view) -> bool:
+    """Return whether features are ranked by score times occurrence; show the choice where scores are gradients."""
+    if not view.by_gradient:
+        return False
+    ways = list(ORDERS)
+    way = st.radio(
+        "Ranked by",
+        ways,
+        horizontal=True,
+        **workspace.keep("features.order", ways[0], options=ways),
+        help="A score says how much the label’s output would change with the feature, even if no row of the label has "
+        "it. Multiplied by the share of the label’s rows that have the feature, it puts first what these rows do have. "
+        "Which features are selected does not change.",
+    )
+    return ORDERS[way]
 
 
 def choose_label(view) -> int:

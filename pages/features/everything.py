@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from pages.features.view import best_names
 from pages.shared import charts, format, server, tables
 from xmlcore.selection import frames
 
@@ -25,7 +26,7 @@ def all_labels(view) -> None:
             "name": listed["name"].to_numpy(),
             "label": labels,
             "rows": counts[labels],
-            "features": frames.best_names(selection.selected, labels, data.feature_name, NAMES),
+            "features": best_names(view.key, tuple(labels.tolist()), view.weighted, NAMES),
         }
     )
     st.dataframe(
@@ -37,20 +38,30 @@ def all_labels(view) -> None:
             "name": st.column_config.TextColumn("Label", width=180),
             "label": st.column_config.NumberColumn("Id", format="%d", width=60),
             "rows": st.column_config.NumberColumn("Rows", format="localized", width=70, help="Training rows."),
-            "features": st.column_config.TextColumn("Features of largest score", width=600),
+            "features": st.column_config.TextColumn(
+                "Features of largest score × occurrence" if view.weighted else "Features of largest score", width=600
+            ),
         },
     )
+    columns = ", and rank and score weighted by occurrence in the label’s rows" if view.by_gradient else ""
     st.caption(
         f"Showing {len(table):,} of {format.count(selection.n_labels, 'label')}, most frequent first; “Find labels by "
         "name or id” above finds others. "
         f"The CSV has all {format.count(selection.n_labels * selection.n_selected, 'line')}: label, rank, feature, its "
-        "name and score."
+        f"name and score{columns}."
     )
     charts.csv_button(
         "All selected features, CSV",
-        lambda: tables.csv_safe(
-            frames.selection_frame(selection.selected, selection.selected_scores, data.label_name, data.feature_name)
-        ),
+        lambda: tables.csv_safe(_everything(view)),
         f"{view.files}-selected",
-        "Label, rank, feature, name and score of everything that is kept",
+        f"Label, rank, feature, name and score of everything that is kept{columns}",
     )
+
+
+def _everything(view):
+    """Return a table of everything that is kept."""
+    selection, data, shares = view.selection, view.data, None
+    if view.by_gradient:
+        shares = frames.shares_with_label(selection.selected, range(selection.n_labels), data.X_train, data.Y_train)
+    parts = (selection.selected, selection.selected_scores)
+    return frames.selection_frame(*parts, data.label_name, data.feature_name, shares)

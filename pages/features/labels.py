@@ -25,7 +25,9 @@ def labels_and_features(view) -> None:
     else:
         labels = order.head(n).tolist()
     figure, table, caption = _groups(view) if way == GROUPED else _heat(view, labels)
-    which = "groups" if way == GROUPED else f"{'alike' if way == ALIKE else 'frequent'}-{len(labels)}labels"
+    which = "groups"
+    if way != GROUPED:
+        which = f"{'alike' if way == ALIKE else 'frequent'}-{len(labels)}labels{view.order_file}"
     charts.show_figure(
         figure, lambda: tables.csv_safe(table), f"{view.files}-heat-{which}", caption, key="features.heat.map"
     )
@@ -75,13 +77,14 @@ def _groups(view):
 def _heat(view, labels):
     """Return the figure, table and caption of some labels and the features that matter most to them."""
     selection = view.selection
-    table = selection_heat(view.key, tuple(labels), MOST_FEATURES)
+    table = selection_heat(view.key, tuple(labels), MOST_FEATURES, view.weighted)
     n_kept = table.attrs["n_kept"]
     table = _with_names(view, table)
+    by = ", by score times occurrence in its rows" if view.weighted else ""
     caption = (
         f"{len(labels):,} of {format.count(selection.n_labels, 'label')} and, of the {format.count(n_kept, 'feature')} "
         f"that they keep, the {table['feature'].nunique():,} of largest scores; alike ones are next to each other. "
-        "The lighter a cell, the more the feature matters to the label (1 is the label’s best); blank cells are not "
-        "kept."
+        f"The lighter a cell, the more the feature matters to the label (1 is the label’s best{by}); blank cells are "
+        "not kept."
     )
     return figures.selection_heat(table, n_labels=selection.n_labels, n_features=selection.n_features), table, caption

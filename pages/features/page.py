@@ -42,6 +42,7 @@ def main() -> None:
         select.controls_and_jobs(data, fingerprint, view.key)
     with left:
         label = choices.choose_label(view)
+        view.weighted = choices.choose_order(view)
         answer.bars(view, label)
     sentence.markdown(answer.sentence(view, label))
     with cards:

@@ -14,12 +14,29 @@ class View:
         """Remember the selection, and what it was made from."""
         self.data, self.fingerprint, self.name = data, fingerprint, name
         self.selection, self.key, self.past = selection, key, past
+        self.weighted = False  # whether features are ranked by score times occurrence: the page sets what was chosen
         # How names of downloaded files begin.
         self.files = f"{format.file_name(name)}-{format.file_name(selection.title)}-{key[:6]}"
 
     def named_features(self, table):
         """Return the table with a column ``name`` for its features."""
         return table.assign(name=[self.data.feature_name(int(j)) for j in table["feature"]])
+
+    def features_of(self, label):
+        """Return the features that a label keeps with their names, in the order that the page shows."""
+        table = self.named_features(label_features(self.key, label))
+        return table.sort_values("weighted_rank", kind="stable") if self.weighted else table
+
+    @property
+    def by_gradient(self) -> bool:
+        """Whether each label's scores are gradients, which do not depend on which features its rows have."""
+        selection = self.selection
+        return not selection.shared and selection.method == "FALS" and selection.params["attribution"] == "gradient"
+
+    @property
+    def order_file(self) -> str:
+        """The part of a file's name that tells rankings by score times occurrence from those by score."""
+        return "-by-occurrence" if self.weighted else ""
 
     @property
     def closest(self):
@@ -53,10 +70,28 @@ def label_features(key: str, label: int):
 
 
 @server.shared(max_entries=12, show_spinner="Ordering labels and features")
-def selection_heat(key: str, labels: tuple, most_features: int):
+def selection_heat(key: str, labels: tuple, most_features: int, weighted: bool):
     """Return how much features matter to some labels, without names."""
-    selection = server.selection(key)
-    return frames.heat_frame(selection.selected, selection.selected_scores, selection.n_features, labels, most_features)
+    selected, scores = best_of(key, labels, weighted)
+    table = frames.heat_frame(selected, scores, server.selection(key).n_features, range(len(labels)), most_features)
+    table["label"] = [labels[at] for at in table["label"]]
+    return table
+
+
+def best_of(key: str, labels: tuple, weighted: bool) -> tuple:
+    """Return the features of some labels and their scores, best first: by score, or by score times occurrence."""
+    selection, some = server.selection(key), list(labels)
+    if not weighted:
+        return selection.selected[some], selection.selected_scores[some]
+    data = server.dataset(selection.fingerprint)
+    return frames.weighted(selection.selected, selection.selected_scores, some, data.X_train, data.Y_train)
+
+
+@server.shared(max_entries=12, show_spinner="Counting the labels’ rows")
+def best_names(key: str, labels: tuple, weighted: bool, n: int) -> list[str]:
+    """Return the names of the first n features of each of some labels, separated by commas."""
+    data = server.dataset(server.selection(key).fingerprint)
+    return frames.best_names(best_of(key, labels, weighted)[0], range(len(labels)), data.feature_name, n)
 
 
 @server.shared(max_entries=12, show_spinner="Grouping labels and features")

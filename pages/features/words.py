@@ -46,22 +46,17 @@ def few_steps_note(planned: dict) -> str:
     return f"The network is trained in only {n:,} steps, because there are few rows: choose more epochs."
 
 
-def by_gradient(selection) -> bool:
-    """Return whether scores are gradients, which do not depend on which features rows have."""
-    return selection.method == "FALS" and selection.params["attribution"] == "gradient"
-
-
 def rare(data, selection) -> str:
-    """Return a note if the best features of most labels are rare; otherwise an empty text."""
-    if not by_gradient(selection):
+    """Return a note if the features of largest score of most labels are rare; otherwise an empty text."""
+    if selection.method != "FALS" or selection.params["attribution"] != "gradient":
         return ""
     median_rows = frames.rows_of_best_features(selection.selected, data.X_train, BEST)
     if median_rows > RARE:
         return ""
     return (
-        f"Of the three best features of each label, half occur in at most "
+        f"Of the three features of largest score of each label, half occur in at most "
         f"{format.count(int(median_rows), 'training row')}. A gradient says what would change an output most, whether "
-        "or not rows have it. For features that a label’s rows do have, choose the attribution “deeplift”, which "
+        "or not rows have it. To select features that a label’s rows do have, choose the attribution “deeplift”, which "
         "counts a feature only in rows that have it."
     )
 

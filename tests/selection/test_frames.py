@@ -87,6 +87,42 @@ def test_label_frame_counts_rows_and_labels():
     assert with_errors["standard_error"].tolist() == [0.5, 0.4]
 
 
+def counted(selected, X, Y, labels):
+    X, Y = X.toarray() != 0, Y.toarray()
+    return [[X[Y[:, label], j].mean() if Y[:, label].any() else np.nan for j in selected[label]] for label in labels]
+
+
+def test_scores_are_weighted_by_the_share_of_the_labels_rows_whatever_the_blocks(monkeypatch):
+    selected, scores = some_selection()
+    rng = np.random.default_rng(3)
+    X = sp.csr_array(rng.random((40, 30)) * (rng.random((40, 30)) < 0.2))
+    Y = sp.csr_array(rng.random((40, 12)) < np.linspace(0.6, 0.0, 12))  # the last label has no row
+    labels = [11, 2, 7]
+    for cells in (frames.BLOCK_CELLS, 31):
+        monkeypatch.setattr(frames, "BLOCK_CELLS", cells)
+        shares = frames.shares_with_label(selected, labels, X, Y)
+        np.testing.assert_allclose(shares, counted(selected, X, Y, labels), rtol=1e-6)
+        best, values = frames.weighted(selected, scores, labels, X, Y)
+        assert best[0].tolist() == selected[11].tolist() and not values[0].any()
+        for at, label in ((1, 2), (2, 7)):
+            products = dict(zip(selected[label].tolist(), scores[label] * shares[at]))
+            np.testing.assert_allclose(values[at], sorted(products.values(), reverse=True), rtol=1e-6)
+            np.testing.assert_allclose([products[j] for j in best[at].tolist()], values[at], rtol=1e-6)
+            table = frames.label_frame(selected, scores, None, label, X, Y).sort_values("weighted_rank")
+            assert table["feature"].tolist() == best[at].tolist()
+            np.testing.assert_allclose(table["weighted_score"], values[at], rtol=1e-6)
+
+
+def test_the_frame_of_a_selection_has_both_rankings():
+    selected, scores = np.array([[4, 1, 2], [3, 0, 1]]), np.array([[5.0, 4.0, 1.0], [3.0, 2.0, 1.0]])
+    shares = np.array([[0.0, 0.5, 1.0], [np.nan, np.nan, np.nan]])
+    table = frames.selection_frame(selected, scores, str, str, shares)
+    assert table["rank"].tolist() == [1, 2, 3] * 2 and table["weighted_rank"].tolist() == [3, 1, 2, 1, 2, 3]
+    assert (
+        table["weighted_score"][:3].tolist() == [0.0, 2.0, 1.0] and table["score"].tolist() == scores.ravel().tolist()
+    )
+
+
 def test_a_label_without_rows_has_no_shares():
     X, Y = sp.csr_array(np.eye(2)), sp.csr_array((2, 1), dtype=bool)
     table = frames.label_frame(np.array([[0, 1]]), np.ones((1, 2)), None, 0, X, Y)

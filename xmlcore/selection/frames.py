@@ -33,7 +33,7 @@ def kept(selected, n_features: int) -> sp.csr_array:
     return sp.csr_array((np.ones(ids.size, np.float32), ids, ptr), shape=(n_labels, n_features))
 
 
-def selection_frame(selected, scores, label_name: Callable, feature_name: Callable):
+def selection_frame(selected, scores, label_name: Callable, feature_name: Callable, with_label=None):
     """Return a table of the whole selection, with one line per label and feature.
 
     Parameters
@@ -41,11 +41,14 @@ def selection_frame(selected, scores, label_name: Callable, feature_name: Callab
     selected, scores : ndarray, shape (L, k)
     label_name, feature_name : callable
         Returns the name of an id.
+    with_label : ndarray of float, shape (L, k), optional
+        What :func:`shares_with_label` returns for all labels.
 
     Returns
     -------
     pandas.DataFrame
-        ``label``, ``label_name``, ``rank`` (from 1), ``feature``, ``name``, ``score``.
+        ``label``, ``label_name``, ``rank`` (from 1), ``feature``, ``name``, ``score``; if ``with_label`` is given, also
+        ``with_label``, ``weighted_score`` and ``weighted_rank``, as :func:`label_frame` has them.
     """
     import pandas as pd
 
@@ -53,7 +56,7 @@ def selection_frame(selected, scores, label_name: Callable, feature_name: Callab
     ids, place = np.unique(selected, return_inverse=True)
     names = np.array([feature_name(int(j)) for j in ids], dtype=object)
     labels = np.array([label_name(j) for j in range(n_labels)], dtype=object)
-    return pd.DataFrame(
+    table = pd.DataFrame(
         {
             "label": np.repeat(np.arange(n_labels), k),
             "label_name": np.repeat(labels, k),
@@ -63,6 +66,72 @@ def selection_frame(selected, scores, label_name: Callable, feature_name: Callab
             "score": np.asarray(scores).ravel(),
         }
     )
+    if with_label is None:
+        return table
+    weighted = np.asarray(scores, dtype=np.float64) * with_label
+    ranks = np.empty((n_labels, k), np.int64)
+    np.put_along_axis(ranks, _best_first(weighted), np.arange(1, k + 1)[None, :], axis=1)
+    return table.assign(with_label=with_label.ravel(), weighted_score=weighted.ravel(), weighted_rank=ranks.ravel())
+
+
+def shares_with_label(selected, labels, X, Y) -> np.ndarray:
+    """Return the share of a label's rows that have a feature, for the features that some labels keep.
+
+    Parameters
+    ----------
+    selected : ndarray of int, shape (L, k)
+    labels : sequence of int, shape (n,)
+    X, Y : csr_array
+        The training rows.
+
+    Returns
+    -------
+    ndarray of float64, shape (n, k)
+        nan for a label without rows.
+    """
+    labels = np.asarray(labels)
+    has = sp.csr_array((np.ones(X.nnz, np.float32), X.indices, X.indptr), shape=X.shape)
+    rows_of_label = sp.csr_array(sp.csc_array(Y)[:, labels].T, dtype=np.float32)
+    n_rows = np.diff(rows_of_label.indptr)
+    shares = np.full((labels.size, np.asarray(selected).shape[1]), np.nan)
+    step = max(1, BLOCK_CELLS // max(1, X.shape[1]))
+    for start in range(0, labels.size, step):
+        block = slice(start, start + step)
+        counts = (rows_of_label[block] @ has).toarray()
+        own = np.take_along_axis(counts, np.asarray(selected)[labels[block]], axis=1)
+        np.divide(own, n_rows[block, None], out=shares[block], where=n_rows[block, None] > 0)
+    return shares
+
+
+def weighted(selected, scores, labels, X, Y) -> tuple:
+    """Return the features of some labels by score times the share of the label's rows that have the feature.
+
+    A gradient says what would change an output, whether or not rows have it; the product puts features first that the
+    label's rows do have.
+
+    Parameters
+    ----------
+    selected, scores : ndarray, shape (L, k)
+    labels : sequence of int, shape (n,)
+    X, Y : csr_array
+        The training rows.
+
+    Returns
+    -------
+    selected : ndarray of int, shape (n, k)
+        Largest product first.
+    scores : ndarray of float64, shape (n, k)
+        The products; 0 for a label without rows.
+    """
+    labels = np.asarray(labels)
+    values = np.asarray(scores, dtype=np.float64)[labels] * np.nan_to_num(shares_with_label(selected, labels, X, Y))
+    order = _best_first(values)
+    return np.take_along_axis(np.asarray(selected)[labels], order, 1), np.take_along_axis(values, order, 1)
+
+
+def _best_first(values):
+    """Return the order of each row of an array from its largest value; equal values and nan stay in their order."""
+    return np.argsort(-np.nan_to_num(values), axis=1, kind="stable")
 
 
 def label_frame(selected, scores, errors, label: int, X, Y):
@@ -81,7 +150,8 @@ def label_frame(selected, scores, errors, label: int, X, Y):
     -------
     pandas.DataFrame
         ``rank``, ``feature``, ``score``, ``standard_error`` (where there is one), ``n_labels`` (labels that keep it),
-        ``with_label`` and ``without_label`` (share of the rows with, and without, the label that have the feature).
+        ``with_label`` and ``without_label`` (share of the rows with, and without, the label that have the feature),
+        ``weighted_score`` (``score`` times ``with_label``) and ``weighted_rank`` (rank by it, from 1).
     """
     import pandas as pd
 
@@ -101,6 +171,9 @@ def label_frame(selected, scores, errors, label: int, X, Y):
         if n_true < rows.size
         else np.full(features.size, np.nan),
     }
+    columns["weighted_score"] = columns["score"] * columns["with_label"]
+    columns["weighted_rank"] = np.empty(features.size, np.int64)
+    columns["weighted_rank"][_best_first(columns["weighted_score"][None, :])[0]] = columns["rank"]
     return pd.DataFrame(columns)
 
 

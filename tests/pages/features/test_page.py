@@ -64,17 +64,17 @@ def test_the_page_names_the_features_of_a_label_that_is_searched_for(page, found
     page.at.text_input(key="features.query").set_value("*5*")
     page.run()
     assert page.at.selectbox(key="features.label").value == 5
-    best = [data.feature_name(int(j)) for j in found.selected[5]]
-    share = [
-        100 * (data.X_train[data.Y_train[:, [5]].toarray().ravel()] != 0).mean(axis=0)[int(j)]
-        for j in found.selected[5]
-    ]
+    occurrence = (data.X_train[data.Y_train[:, [5]].toarray().ravel()] != 0).mean(axis=0)[found.selected[5]]
+    order = np.argsort(-found.selected_scores[5] * occurrence)
+    best = [data.feature_name(int(j)) for j in found.selected[5][order]]
+    share = 100 * occurrence[order]
     words = [
         f"**{name}** (in {rows:{'.3g' if rows >= 10 else '.2g'}} % of its rows)" for name, rows in zip(best, share)
     ]
-    assert f"for the label **topic *5*** is most sensitive to {words[0]}, {words[1]} and {words[2]}." in page.text()
+    assert f"most to the label **topic *5*** are {words[0]}, {words[1]} and {words[2]}." in page.text()
     bars = figure(page, "Features of topic *5*")
-    assert bars["layout"]["yaxis"]["ticktext"] == best
+    drawn = bars["layout"]["yaxis"]["ticktext"]
+    assert drawn == best[: len(drawn)] and len(drawn) == np.count_nonzero(share)
     table = page.frame("rank", "name", "with_label")
     assert table["name"].tolist() == best
     page.at.text_input(key="features.query").set_value("no such label")
@@ -85,6 +85,57 @@ def test_the_page_names_the_features_of_a_label_that_is_searched_for(page, found
     page.at.text_input(key="features.query").set_value("5")  # its id, and part of a name
     page.run()
     assert page.at.selectbox(key="features.label").value == 5
+
+
+@pytest.fixture
+def misled(ready, monkeypatch):
+    """A selection whose feature of largest score for label 5 occurs in none of the label's rows."""
+    from pages.shared import server
+
+    found, data = experiment.load("select", select(ready)), word_data()
+    share = (data.X_train.toarray()[data.Y_train.toarray()[:, 5]] != 0).mean(axis=0)
+    never, some, often = int(share.argmin()), int(np.argsort(share)[12]), int(share.argmax())
+    X = data.X_train.toarray()
+    X[data.Y_train.toarray()[:, 5], never] = 0
+    names = {"label_names": data.label_names, "feature_names": data.feature_names}
+    data = datasets.Dataset("words", X, data.Y_train, data.X_test, data.Y_test, **names)
+    found.selected[5] = [never, some, often, next(j for j in range(24) if j not in (never, some, often))]
+    found.selected_scores[5] = [8.0, 4.0, 3.9, 1e-6]
+    monkeypatch.setattr(server, "selection", lambda key: found)
+    monkeypatch.setattr(server, "dataset", lambda fingerprint: data)
+    page = ready.go("features")
+    page.at.selectbox(key="features.label").set_value(5)
+    return page.run(), [data.feature_name(j) for j in (never, some, often)]
+
+
+def test_a_feature_that_no_row_of_the_label_has_is_not_among_its_best(misled):
+    page, (never, some, often) = misled
+    said = page.text().split("weighted by occurrence in its rows, ")[1].split("Two labels")[0]
+    assert said.index(often) < said.index(some) and never not in said
+    bars = figure(page, "Features of topic *5*")["layout"]
+    assert bars["yaxis"]["ticktext"][:2] == [often, some] and never not in bars["yaxis"]["ticktext"]
+    assert "1 kept feature that no row of the label has cannot be drawn" in page.text()
+    assert bars["xaxis"]["title"]["text"] == "Score × share of the label’s rows"
+    table = page.frame("rank", "weighted_rank", "with_label")
+    assert table["name"].iloc[[0, -1]].tolist() == [often, never] and table["rank"].iloc[-1] == 1
+    assert page.frame("name", "features").set_index("label")["features"][5].startswith(f"{often}, {some}, ")
+
+
+def test_the_ranking_of_the_paper_is_one_choice_away(misled):
+    page, best = misled
+    page.at.radio(key="features.order").set_value("Score, as in the paper")
+    page.run()
+    assert f"is most sensitive to **{best[0]}** (in 0 % of its rows), **{best[1]}**" in page.text()
+    assert figure(page, "Features of topic *5*")["layout"]["yaxis"]["ticktext"][:3] == best
+    assert page.frame("rank", "with_label")["name"].tolist()[:3] == best
+    assert page.frame("name", "features").set_index("label")["features"][5].startswith(", ".join(best))
+
+
+def test_scores_that_count_occurrence_already_are_not_weighted(ready):
+    select(ready, attribution="deeplift")
+    page = ready.go("features")
+    assert not [box for box in page.at.radio if box.key == "features.order"]
+    assert "weighted by occurrence" not in page.text() and "weighted_score" not in page.frame("rank", "score")
 
 
 def test_the_label_looked_at_outlives_a_page_switch(page):
@@ -312,9 +363,9 @@ def test_files_say_what_is_in_them(page, found, monkeypatch):
     label = page.at.selectbox(key="features.label").value
     ends = {name.split(page_key(page, "FALS")[:6] + "-", 1)[1] for name in named}
     assert {
-        f"label{label}-topic--{label}",
-        "heat-frequent-8labels",
-        "heat-alike-8labels",
+        f"label{label}-topic--{label}-by-occurrence",
+        "heat-frequent-8labels-by-occurrence",
+        "heat-alike-8labels-by-occurrence",
         "heat-groups",
         "overlap-frequent-8labels",
         "overlap-alike-8labels",
@@ -399,7 +450,7 @@ def test_the_csv_has_everything_that_is_kept(page, found, monkeypatch):
     frame = pd.read_csv(io.BytesIO(charts.csv_bytes(made["All selected features, CSV"]())))
     assert frame["feature"].tolist() == found.selected.ravel().tolist()
     np.testing.assert_allclose(frame["score"], found.selected_scores.ravel(), rtol=1e-5)
-    assert {"label", "label_name", "rank", "name"} <= set(frame.columns)
+    assert {"label", "label_name", "rank", "name", "weighted_rank", "weighted_score"} <= set(frame.columns)
     assert frame["name"].iloc[0] == f"word_{found.selected[0, 0]}"
 
 
