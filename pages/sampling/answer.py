@@ -24,14 +24,14 @@ def sentence(view, study) -> str:
     ``study`` is the :class:`xmlcore.experiment.Sampling` of the result shown, or None.
     """
     accuracy, macro = one_class(view.key)
-    name, several = format.plain(view.name), not view.model.multiclass_
+    name = format.plain(view.name)
     if not np.isfinite(accuracy):
         text = f"No test row of **{name}** has a class, so no prediction can be right. "
     else:
-        rows = "examples (a row counts once for each of its classes)" if several else "rows"
         text = (
-            f"On **{name}** double sampling finds the class of **{format.percent(accuracy)}** of the test {rows} "
-            f"(macro-F1 **{format.percent(macro)}**)"
+            f"On **{name}** the class that double sampling predicts first is right for "
+            f"**{format.percent(view.p_at_1)}** of the test rows (P@1, as on the Train page). "
+            f"**Accuracy is {format.percent(accuracy)}**: {counted(view.data)} Macro-F1 is **{format.percent(macro)}**"
         )
         recall = _recall(study, view.q)
         if np.isfinite(recall):
@@ -47,6 +47,24 @@ def sentence(view, study) -> str:
         f"{text}It learned from **{view.n_copies:,}** sampled copies of "
         f"{format.count(view.n_examples, 'training example')}{noisy}, each against {_adversaries(view)}, in "
         f"**{format.duration(view.run.times['fit_s'])}**."
+    )
+
+
+def counted(data) -> str:
+    """Return a sentence, without its subject, on what accuracy counts, and why it differs from P@1."""
+    classes_of_row = np.diff(data.Y_test.indptr)
+    n_rows, n_examples, n_with_class = data.n_test, int(classes_of_row.sum()), int(np.count_nonzero(classes_of_row))
+    without = ""
+    if n_with_class < n_rows:
+        without = f", and leaves out the {format.count(n_rows - n_with_class, 'row')} without a class"
+    if n_examples == n_with_class:
+        if not without:
+            return "every test row has one class, so it is the same as P@1."
+        return f"it counts the {format.count(n_with_class, 'test row')} with a class{without}, which are wrong for P@1."
+    return (
+        f"it counts each class of a row as an example of its own{without}. The {n_rows:,} test rows have "
+        f"{n_examples:,} true classes together, and the one predicted for a row can be right for only one of them, so "
+        f"accuracy is at most {format.percent(n_with_class / n_examples)}."
     )
 
 
@@ -70,9 +88,6 @@ def cards(view, study) -> None:
     """Show accuracy, numbers of pairs, and times."""
     accuracy, macro = one_class(view.key)
     model, times = view.model, view.run.times
-    several = ""
-    if not model.multiclass_:
-        several = " A row with several classes counts as an example for each class; it has one prediction."
     pairs = (
         f"Comparisons that f was learned from: {format.count(view.n_copies, 'copy', 'copies')} of examples, each "
         f"against {_adversaries(view)}. κ is {view.kappa:,}."
@@ -80,7 +95,16 @@ def cards(view, study) -> None:
     among = "Share of test examples whose class is among the candidates: the most that accuracy can be."
     tables.cards(
         [
-            ("Accuracy", format.percent(accuracy), f"Share of test examples whose class is predicted first.{several}"),
+            (
+                "P@1",
+                format.percent(view.p_at_1),
+                "Share of test rows whose first class is right, as on the Train page.",
+            ),
+            (
+                "Accuracy",
+                format.percent(accuracy),
+                f"Share of test examples whose class is predicted first: {counted(view.data)}",
+            ),
             (
                 "Macro-F1",
                 format.percent(macro),

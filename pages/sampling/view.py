@@ -45,6 +45,12 @@ class View:
         self.by_tree = run.params.get("candidates_from") == "plt"
 
     @property
+    def p_at_1(self) -> float:
+        """P@1 on the test rows, as the Train page shows it."""
+        measures = self.run.measures
+        return float(measures["value"][(measures["measure"] == "P@k") & (measures["k"] == 1)].iloc[0])
+
+    @property
     def n_examples(self) -> int:
         """Training examples of the data set: a row with several classes counts once for each class."""
         return int(self.data.Y_train.nnz)

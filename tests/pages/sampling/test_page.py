@@ -100,7 +100,7 @@ def test_without_a_run_the_page_says_what_it_shows_and_trains_one(ready):
     page = ready.go("sampling")
     assert "(π, κ)-double sampling" in page.text() and "No DoubleSampling has been trained on" in page.text()
     page.press("sampling.train").until(lambda s: "Macro-F1" in s.metrics(), seconds=300)
-    assert "double sampling finds the class of" in page.text()
+    assert "the class that double sampling predicts first is right for" in page.text()
 
 
 def test_the_first_sentence_has_accuracy_candidates_and_what_was_drawn(measured, key):
@@ -109,13 +109,43 @@ def test_the_first_sentence_has_accuracy_candidates_and_what_was_drawn(measured,
     accuracy, macro = metrics.accuracy(data.Y_test, ranking), metrics.macro_f1(data.Y_test, ranking)
     among = np.mean((model.candidates(data.X_test) == data.Y_test.indices[:, None]).any(axis=1))
     said = measured.text()
-    assert f"finds the class of **{percent(accuracy)}** of the test rows (macro-F1 **{percent(macro)}**)" in said
+    assert f"right for **{percent(accuracy)}** of the test rows (P@1, as on the Train page)" in said
+    assert f"**Accuracy is {percent(accuracy)}**: every test row has one class, so it is the same as P@1" in said
+    assert f"Macro-F1 is **{percent(macro)}**" in said
     assert f"among the 10 candidates of **{percent(among)}**" in said
     assert f"**{model.sampled_size_.sum()}** sampled copies of 400 training examples" in said
     assert "each against 10 other classes" in said
     cards = measured.metrics()
-    assert cards["Accuracy"] == percent(accuracy) and cards["Own class among 10"] == percent(among)
+    assert cards["Accuracy"] == cards["P@1"] == percent(accuracy) and cards["Own class among 10"] == percent(among)
     assert cards["Pairs"] == f"{model.n_pairs_:,}"
+
+
+def test_accuracy_stands_beside_the_p_at_1_of_the_train_page_and_says_why_it_differs(ready):
+    key = train(ready, several=True)
+    page, data, run = ready.go("sampling"), tailed_data(several=True), experiment.load("train", key)
+    p = run.measures.query("measure == 'P@k' and k == 1")["value"].iloc[0]
+    accuracy = metrics.accuracy(data.Y_test, run.ranking.labels[:, 0])
+    n = data.Y_test.nnz
+    assert n > 110 and accuracy == pytest.approx(100 * p / n) and accuracy < p
+    assert page.metrics()["P@1"] == percent(p) and page.metrics()["Accuracy"] == percent(accuracy)
+    said = page.text()
+    assert f"right for **{percent(p)}** of the test rows" in said and f"**Accuracy is {percent(accuracy)}**" in said
+    assert (
+        f"The 100 test rows have {n} true classes together" in said
+        and f"accuracy is at most {percent(100 / n)}" in said
+    )
+
+
+def test_rows_without_a_class_are_wrong_for_p_at_1_and_not_counted_by_accuracy():
+    from pages.sampling import answer
+
+    data = tailed_data()
+    Y = data.Y_test.toarray()
+    Y[:7] = False
+    said = answer.counted(datasets.Dataset("rest", data.X_train, data.Y_train, data.X_test, Y))
+    assert said == (
+        "it counts the 93 test rows with a class, and leaves out the 7 rows without a class, which are wrong for P@1."
+    )
 
 
 def test_candidates_and_samples_are_measured_by_themselves_once_and_hold_the_runs_own_result(measured, key, server):
@@ -272,7 +302,7 @@ def test_rows_of_several_classes_and_none_can_be_looked_at(ready):
     key = train(ready, several=True)
     page = ready.go("sampling").until(everything)
     data, model = tailed_data(several=True), experiment.load_run_model(key)
-    assert "test examples (a row counts once for each of its classes)" in page.text()
+    assert "it counts each class of a row as an example of its own" in page.text()
     assert f"sampled copies of {data.Y_train.nnz} training examples" in page.text()
     assert model.n_pairs_ < 10 * model.sampled_size_.sum()  # none of a row's classes among each other
     assert f"up to 10 other classes (about {model.n_pairs_ / model.sampled_size_.sum():.1f} on average)" in page.text()
