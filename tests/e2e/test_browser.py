@@ -3,6 +3,8 @@
 import csv
 import io
 import re
+import struct
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -69,7 +71,7 @@ def test_back_walks_through_the_rows_looked_at_and_a_copied_address_shows_the_sa
 
 
 def look_at_figure_file(tab, folder, name, content):
-    """A downloaded figure draws itself from a disk without a network, and offers nothing but looking and a PNG."""
+    """A downloaded figure draws itself from a disk without a network, and offers nothing but looking and images."""
     path = folder / name
     path.write_bytes(content)
     wrong = []
@@ -84,10 +86,41 @@ def look_at_figure_file(tab, folder, name, content):
         assert page.title() == "fruits – Measures at k"
         page.get_by_text("Each line is the mean of a measure").wait_for()
         buttons = [b.get_attribute("data-title") for b in page.locator(".modebar-btn").all()]
-        assert buttons and not any(word in b.lower() for b in buttons for word in ("share", "cloud", "upload", "edit"))
+        assert {"Save as SVG", "Save as PNG"} <= set(buttons)
+        assert not any(word in b.lower() for b in buttons for word in ("share", "cloud", "upload", "edit"))
         assert page.evaluate("document.getElementById('figure')._fullLayout.paper_bgcolor") == paper
+        look_at_images(page, path.stem)
         page.close()
     assert [what for what in wrong if not what.startswith(("file:", "data:", "blob:"))] == []
+
+
+def look_at_images(page, stem):
+    """The images of a figure say where it comes from, are white on a dark screen too, and have the caption if asked."""
+    heights = []
+    for below in (False, True):
+        page.locator("#below").set_checked(below)
+        svg = saved(page, "Save as SVG", f"{stem}.svg").decode()
+        about = re.search("<metadata>(.*?)</metadata>", svg)[1]
+        assert "fruits" in about and "PLT" in about and "xmlcore" in about and 'fill="#14181c"' not in svg
+        assert ("Each line is the mean" in svg.split("</metadata>")[1]) == below
+        heights.append(int(re.search(r'height="(\d+)"', svg)[1]))
+    png = saved(page, "Save as PNG", f"{stem}.png")
+    assert png.startswith(b"\x89PNG") and b"tEXtData set\0fruits" in png and b"tEXtModel\0PLT" in png
+    assert heights[1] > heights[0] and struct.unpack(">I", png[20:24])[0] == 3 * heights[1]
+    at = 8
+    while at < len(png):  # every chunk is whole
+        (size,) = struct.unpack(">I", png[at : at + 4])
+        body, check = png[at + 4 : at + 8 + size], png[at + 8 + size : at + 12 + size]
+        assert struct.unpack(">I", check)[0] == zlib.crc32(body)
+        at += 12 + size
+
+
+def saved(page, button, name):
+    """The file that a button of a downloaded figure saves."""
+    with page.expect_download() as caught:
+        page.get_by_role("button", name=button).first.click()
+    assert caught.value.suggested_filename == name
+    return Path(caught.value.path()).read_bytes()
 
 
 def test_upload_train_read_measures_download_reload_and_find_it_again(tab, tmp_path):

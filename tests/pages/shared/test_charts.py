@@ -1,14 +1,22 @@
 """Figures and tables as files."""
 
+import base64
+import gzip
+import html
 import json
 import re
 
 import pandas as pd
 import plotly.graph_objects as go
+import plotly.offline
 import pytest
 
-from pages.shared import charts
+from pages.shared import charts, figure_files
+from tests.pages import making
 from xmlcore import figures
+
+ORIGIN = {"Data set": "κ </script><b>", "Model": "PLT", "Settings": "C: 3", "Parameters": '{"C": 3.0}', "Key": "a1b2c3"}
+ORIGIN |= {"Software": "xmlcore 0.1", "Creation Time": "2026-11-21"}
 
 
 def test_csv_is_complete_and_quotes_what_needs_it():
@@ -20,21 +28,79 @@ def test_csv_is_complete_and_quotes_what_needs_it():
 def page():
     frame = pd.DataFrame({"measure": ["P@k"] * 2, "k": [1, 2], "value": [0.5, 0.25]})
     caption = r"Higher is **better**; `k` of \*all\* <b>rows</b> & more."
-    return charts.html_page(figures.measures_at_k(frame), "a <b> – Measures at k", caption, "a-measures").decode()
+    figure = figures.measures_at_k(frame)
+    config = charts._config("a-measures")
+    return figure_files.html_page(figure, "a <b> – Measures at k", caption, "a-measures", config, ORIGIN).decode()
+
+
+def part(page, what):
+    """The content of a script of the page by its id."""
+    return re.search(rf'<script type="[a-z/]+" id="{what}">(.*?)</script>', page, flags=re.S)[1]
 
 
 def own_parts(page):
     """The page without Plotly's own code."""
-    scripts = re.findall(r"<script[^>]*>.*?</script>", page, flags=re.S)
-    longest = max(scripts, key=len)
-    assert len(longest) > 1_000_000
-    return page.replace(longest, "")
+    return page.replace(part(page, "library"), "")
+
+
+def test_figure_file_has_the_whole_library_in_less_than_half_its_size(page):
+    library = gzip.decompress(base64.b64decode(part(page, "library"))).decode()
+    assert library == plotly.offline.get_plotlyjs() and len(page) < 0.45 * len(library)
 
 
 def test_figure_file_does_not_offer_to_upload_the_chart(page):
-    config = json.loads(re.search(r'Plotly\.newPlot\(\s*"figure",.*?(\{"displaylogo".*?\})\s*\)', page, flags=re.S)[1])
+    config = json.loads(part(page, "drawing"))["config"]
     assert config["showSendToCloud"] is False
-    assert "sendChartToCloud" in config["modeBarButtonsToRemove"]
+    assert {"sendChartToCloud", "toImage"} <= set(config["modeBarButtonsToRemove"])
+
+
+def test_figure_file_says_where_the_figure_comes_from_and_names_cannot_break_it(page):
+    drawing = json.loads(part(page, "drawing"))
+    assert drawing["origin"] == ORIGIN and "<" not in part(page, "drawing")
+    said = "Data set: κ </script><b>; model: PLT; settings: C: 3. xmlcore 0.1, 2026-11-21."
+    assert drawing["originText"] == said and f'<p id="origin">{html.escape(said)}</p>' in page
+    for name, value in ORIGIN.items():
+        assert f'<meta name="{name}" content="{html.escape(value)}">' in page
+    assert drawing["caption"] == "Higher is better; k of *all* <b>rows</b> & more."
+
+
+def test_the_origin_of_a_figure_is_the_result_whose_key_its_files_name(ready):
+    run, selection = making.train(ready, C=3.0), making.select(ready, "ChiSquared", n_features=4)
+    ready.run()
+    state = ready.at.session_state
+
+    def of(name):
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(figure_files.st, "session_state", state)
+            return figure_files.origin(name)
+
+    found = of(f"words-PLT-{run[:6]}-measures")
+    assert found["Data set"] == "words" and found["Model"] == "PLT" and found["Key"] == run
+    assert found["Settings"] == "C, weight of the loss: 3" and json.loads(found["Parameters"])["C"] == 3.0
+    assert re.fullmatch(r"xmlcore [\d.]+", found["Software"]) and re.fullmatch(
+        r"\d{4}-\d\d-\d\d", found["Creation Time"]
+    )
+    assert of(f"words-chi-{selection[:6]}-heat")["Selection"] == "ChiSquared"
+    assert set(of("words-labels-per-row")) == {"Data set", "Software", "Creation Time"}
+
+
+@pytest.mark.parametrize(
+    ("installed", "chrome", "offered"), [(True, True, True), (True, False, False), (False, True, False)]
+)
+def test_pdf_is_offered_only_where_it_can_be_made(ready, monkeypatch, installed, chrome, offered):
+    monkeypatch.setattr(figure_files.importlib.util, "find_spec", lambda name: name if installed else None)
+    monkeypatch.setattr(figure_files.shutil, "which", lambda name: f"/bin/{name}" if chrome else None)
+    assert ("Figure, PDF" in ready.run().downloads()) == offered
+    assert {"Figure, HTML", "Data, CSV"} <= ready.downloads()
+
+
+def test_a_figure_is_opened_to_be_saved_as_an_image(ready, monkeypatch):
+    shown = []
+    monkeypatch.setattr(charts, "_embed", lambda page, height: shown.append((page, height)))
+    button = next(b for b in ready.at.button if b.label == "Figure, SVG or PNG")
+    button.click()
+    ready.run()
+    assert len(shown) == 1 and shown[0][0].startswith("<!doctype html>") and shown[0][1] > figure_files.HEIGHT
 
 
 def test_figure_file_loads_nothing_from_the_network(page):
@@ -50,11 +116,11 @@ def test_figure_file_is_a_whole_page_with_title_and_caption(page):
     assert own.count("<html") == own.count("<body") == own.count("<!doctype") == 1
     assert '<meta name="viewport"' in own and "prefers-color-scheme: dark" in own
     assert "<title>a &lt;b&gt; – Measures at k</title>" in own
-    caption = re.search("<figcaption>(.*)</figcaption>", own)[1]
+    caption = re.search("<figcaption><p>(.*?)</p>", own)[1]
     assert caption == "Higher is <strong>better</strong>; <code>k</code> of *all* &lt;b&gt;rows&lt;/b&gt; &amp; more."
 
 
 def test_figure_file_leaves_the_figure_as_it_was():
     figure = go.Figure(layout={"height": 100})
-    charts.html_page(figure, "t", "c")
+    figure_files.html_page(figure, "t", "c", "n", {}, ORIGIN)
     assert figure.layout.height == 100

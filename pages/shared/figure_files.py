@@ -1,0 +1,142 @@
+"""Figures as files: a page that works without a network and saves images, and what says where a figure comes from."""
+
+import base64
+import functools
+import gzip
+import html
+import importlib.util
+import json
+import re
+import shutil
+from datetime import UTC, datetime
+from pathlib import Path
+
+import plotly.offline
+import streamlit as st
+
+import xmlcore
+from pages.shared import settings, workspace
+
+HEIGHT = 520  # smallest height of a figure in a downloaded HTML page, in pixels
+PDF_WIDTH = 900  # pixels
+CHROMES = ("google-chrome", "google-chrome-stable", "chrome", "chromium", "chromium-browser")
+# A downloaded figure is a page by itself. Its policy lets it load nothing from anywhere; the colours are those of
+# .streamlit/config.toml.
+_PAGE = Path(__file__).with_name("figure.html").read_text(encoding="utf-8")
+_AXIS_COLORS = {"gridcolor": "#323b43", "linecolor": "#a9b4bd", "tickcolor": "#a9b4bd"}
+_DARK = {
+    "font.color": "#e6eaed",
+    "paper_bgcolor": "#14181c",
+    "plot_bgcolor": "#14181c",
+    **{f"{axis}.{name}": color for axis in ("xaxis", "yaxis") for name, color in _AXIS_COLORS.items()},
+}
+
+
+def origin(name: str) -> dict[str, str]:
+    """Return where a figure comes from: the data set, the results, their settings, the program and the day.
+
+    Parameters
+    ----------
+    name : str
+        Name of the figure's files. Names of files have the first six characters of the key of the result that they
+        show; that result's model and settings are named.
+    """
+    known = st.session_state.get(workspace.SNAPSHOT, {})
+    found = {"Data set": workspace.dataset_name() or "unknown"}
+    for record in (*known.get("runs", ()), *known.get("selections", ())):
+        if record["key"][:6] in name.split("-"):
+            model = record.get("model") or record.get("method")
+            found["Model" if "model" in record else "Selection"] = model
+            found["Settings"] = settings.changed(model, record["params"]) or "default settings"
+            found["Parameters"] = json.dumps(record["params"], sort_keys=True)
+            found["Key"] = record["key"]
+    day = datetime.now(UTC).date().isoformat()
+    return {**found, "Software": f"xmlcore {xmlcore.__version__}", "Creation Time": day}
+
+
+def in_words(origin: dict[str, str]) -> str:
+    """Return the origin of a figure as a line of text; the parameters in full are only in the files' metadata."""
+    shown = ("Data set", "Model", "Selection", "Settings")
+    said = "; ".join(f"{name.lower()}: {origin[name]}" for name in shown if name in origin)
+    return f"{said[:1].upper()}{said[1:]}. {origin['Software']}, {origin['Creation Time']}."
+
+
+def html_page(figure, page_title: str, caption: str, name: str, config: dict, origin: dict[str, str]) -> bytes:
+    """Return an HTML page with the figure and its caption, which saves it as SVG and PNG.
+
+    The page loads nothing from the network. It and the images say in their metadata where the figure comes from.
+
+    Parameters
+    ----------
+    figure : plotly Figure
+    page_title : str
+    caption : str
+        Markdown.
+    name : str
+        Name of the images that are saved from the page, without extension.
+    config : dict
+        Plotly's settings.
+    origin : dict of str
+        What :func:`origin` returns.
+    """
+    height = height_of(figure)
+    drawn = json.loads(type(figure)(figure).update_layout(height=height).to_json())
+    caption = html_of_markdown(caption)
+    drawing = {
+        "data": drawn["data"],
+        "layout": drawn["layout"],
+        "config": {**config, "modeBarButtonsToRemove": [*config.get("modeBarButtonsToRemove", ()), "toImage"]},
+        "name": name,
+        "caption": html.unescape(re.sub(r"</?(strong|em|code)>", "", caption)),
+        "origin": origin,
+        "originText": in_words(origin),
+    }
+    named = {"description": drawing["caption"], "generator": origin["Software"]} | origin
+    parts = {
+        "title": html.escape(page_title),
+        "meta": "\n".join(f'<meta name="{html.escape(n)}" content="{html.escape(v)}">' for n, v in named.items()),
+        "height": str(height),
+        "caption": caption,
+        "origin": html.escape(in_words(origin)),
+        # No "<" may be in a script: a name could hold "</script>".
+        "drawing": json.dumps(drawing).replace("<", "\\u003c"),
+        "library": _library(),
+        "dark": json.dumps(_DARK),
+    }
+    return re.sub("@@([a-z]+)@@", lambda match: parts[match[1]], _PAGE).encode("utf-8")
+
+
+def height_of(figure) -> int:
+    """Return the height of a figure in its HTML page, in pixels."""
+    return max(HEIGHT, int(figure.layout.height or 0))
+
+
+@functools.lru_cache(maxsize=1)
+def _library() -> str:
+    """Return Plotly's code, compressed by gzip and written in base64."""
+    return base64.b64encode(gzip.compress(plotly.offline.get_plotlyjs().encode("utf-8"), mtime=0)).decode("ascii")
+
+
+def makes_pdf() -> bool:
+    """Return whether PDF files can be made here: the package kaleido is installed, and it finds a Chrome."""
+    return importlib.util.find_spec("kaleido") is not None and any(shutil.which(name) for name in CHROMES)
+
+
+def pdf(figure) -> bytes:
+    """Return the figure as a PDF file, in the colours of a white page."""
+    return figure.to_image(format="pdf", width=PDF_WIDTH, height=figure.layout.height)
+
+
+def html_of_markdown(text: str) -> str:
+    """Convert Markdown to HTML, as far as captions use it: emphasis, code, and escaping by a backslash."""
+    kept = []
+
+    def keep(match):
+        """Put an escaped character aside and return a placeholder, so that it is not read as Markdown."""
+        kept.append(html.escape(match[1]))
+        return f"\0{len(kept) - 1}\0"
+
+    text = html.escape(re.sub(r"\\([!-/:-@[-`{-~])", keep, text.replace("\0", "")), quote=False)
+    for mark, tag in ((r"\*\*", "strong"), (r"\*", "em"), ("`", "code")):
+        text = re.sub(f"{mark}(.+?){mark}", rf"<{tag}>\1</{tag}>", text)
+    return re.sub("\0(\\d+)\0", lambda match: kept[int(match[1])], text)
