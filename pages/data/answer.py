@@ -35,7 +35,7 @@ def show(data, described, known) -> None:
         (
             "Features per row",
             f"{nonzeros:,.1f}",
-            f"Mean number of features that are not zero: {100 * rows * nonzeros / cells:.3g} % of all cells.",
+            f"Mean number of features that are not zero: {format.probability(rows * nonzeros / cells)} of all cells.",
         ),
     ]
     tables.cards(cards)

@@ -20,13 +20,25 @@ def show(data, described, name) -> None:
             st.caption("No training row has a label, so there is nothing to draw.")
     with right:
         frame = tables.labels_per_row(data)
+        figure = figures.labels_per_row(frame)
         charts.show_figure(
-            figures.labels_per_row(frame),
+            figure,
             frame,
             f"{name}-labels-per-row",
             "Each pair of bars is the share of the training rows and of the test rows with the number of labels that "
-            "stands below it. If the bars of each pair are equally high, both have the same numbers of labels per row.",
+            f"stands below it{_in_groups(figure.layout.meta)}. Similar heights mean that training and test rows have "
+            "similar label counts.",
         )
+
+
+def _in_groups(meta):
+    """Return the part of a caption that says which numbers of labels share a bar; empty when none do."""
+    if meta["width"] == 1 and meta["last"] is None:
+        return ""
+    text = f", in groups of {meta['width']:,} numbers" if meta["width"] > 1 else ""
+    if meta["last"] is not None:
+        text += f"{' and' if text else ','} the rare numbers from {meta['last']:,} on together"
+    return f"{text}; the CSV has each number"
 
 
 def _about_frequency(meta, counts):

@@ -43,8 +43,7 @@ def _first_features(view, label) -> str:
             return f"none of the features that **{format.plain(view.data.label_name(label))}** keeps occurs in its rows"
     table, parts = table.head(3), []
     for name, share in zip(table["name"], table["with_label"]):
-        digits = ".3g" if share >= 0.1 else ".2g"
-        rows = "" if view.selection.shared or np.isnan(share) else f" (in {100 * share:{digits}} % of its rows)"
+        rows = "" if view.selection.shared or np.isnan(share) else f" (in {format.probability(share)} of its rows)"
         parts.append(f"**{format.plain(name)}**{rows}")
     best = format.listed(parts)
     verb = "is" if len(parts) == 1 else "are"
@@ -166,7 +165,7 @@ def label_table(view, label) -> None:
     columns = ["rank", "name", "feature", "score", *errors, "with_label", "without_label"]
     if view.weighted:
         columns = ["weighted_rank", "name", "feature", "weighted_score", "with_label", "without_label"]
-        columns += ["score", *errors, "rank"]
+        columns += ["score", "rank"]  # the CSV has the standard errors, too
     columns += [] if view.selection.shared else ["n_labels"]
     number = st.column_config.NumberColumn
     st.dataframe(
@@ -178,27 +177,31 @@ def label_table(view, label) -> None:
         column_config={
             "weighted_rank": number("Rank", format="%d", width=65),
             "weighted_score": number(
-                "Score × share", help="Score times the share of the label’s rows that have the feature.", **digits
+                "Score × share",
+                help="Score times the share of the label’s rows that have the feature.",
+                **digits | {"width": 100},
             ),
-            "rank": number("Rank by score" if view.weighted else "Rank", format="%d", width=65),
+            "rank": number(
+                "Rank by score" if view.weighted else "Rank", format="%d", width=105 if view.weighted else 65
+            ),
             "name": st.column_config.TextColumn("Feature", width=170),
             "feature": number("Id", format="%d", width=65),
             "score": number("Score", **digits),
-            "standard_error": number("Standard error", **digits),
+            "standard_error": number("Standard error", **digits | {"width": 115}),
             "with_label": number(
                 "In label’s rows, %",
                 format="%.1f",
-                width=110,
+                width=125,
                 help="Share of the label’s training rows that have the feature.",
             ),
             "without_label": number(
                 "In other rows, %",
                 format="%.1f",
-                width=110,
+                width=120,
                 help="Share of the other training rows that have the feature.",
             ),
             "n_labels": number(
-                "Labels that keep it", format="localized", width=120, help=f"Of {view.selection.n_labels:,}."
+                "Labels that keep it", format="localized", width=130, help=f"Of {view.selection.n_labels:,}."
             ),
         },
     )

@@ -74,26 +74,25 @@ def _choose(view):
     """Return the compared selections, the seeds, and the number of training rows; None when no method is chosen."""
     options = _options(view)
     key = "features.methods"
-    left, middle, right = st.columns([3, 1, 1], vertical_alignment="bottom")
-    with left:
-        first = [title for title, (_, at_first) in options.items() if at_first]
-        st.multiselect(
-            "Methods compared",
-            list(options),
-            default=workspace.keep(key, first, lambda v: isinstance(v, list) and v and set(v) <= set(options))["value"],
-            key=key,
-            on_change=lambda: workspace.update(lambda d: d["widgets"].__setitem__(key, st.session_state[key])),
-            help="FALS and its patterns, all features, the methods that the paper compares with, and selections of "
-            "this page with other settings.",
-        )
+    first = [title for title, (_, at_first) in options.items() if at_first]
+    st.multiselect(
+        "Methods compared",
+        list(options),
+        default=workspace.keep(key, first, lambda v: isinstance(v, list) and v and set(v) <= set(options))["value"],
+        key=key,
+        on_change=lambda: workspace.update(lambda d: d["widgets"].__setitem__(key, st.session_state[key])),
+        help="FALS and its patterns, all features, the methods that published results compare with, and "
+        "selections of this page with other settings.",
+    )
     picked = [title for title in options if title in st.session_state[key]]
-    with middle:
+    left, right, _ = st.columns([1, 1, 2], vertical_alignment="bottom")
+    with left:
         n_seeds = st.number_input(
             "Seeds",
             min_value=1,
             max_value=MOST_SEEDS,
             **workspace.keep("features.seeds", 3, fields.whole_number(1, MOST_SEEDS)),
-            help="Number of seeds with which each selection and its trees are made; the paper uses 10.",
+            help="Number of seeds with which each selection and its trees are made; published results use 10.",
         )
     if not picked:
         st.caption("Choose at least one method.")

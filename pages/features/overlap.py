@@ -50,18 +50,20 @@ def _pairs(view):
     number = st.column_config.NumberColumn
     st.dataframe(
         shown.assign(together=100 * shown["together"], share=100 * shown["share"])[
-            ["a_name", "b_name", "common", "share", "together"]
+            ["a_name", "b_name", "share", "together"]
         ],
         hide_index=True,
         height=tables.height(len(shown), 560),
         key="features.pairs",
         **tables.EMPTY_CELLS,
         column_config={
-            "a_name": st.column_config.TextColumn("Label", width=120),
-            "b_name": st.column_config.TextColumn("and", width=120),
-            "common": number("Common", format="localized", width=85, help="Number of features that both labels keep."),
+            "a_name": st.column_config.TextColumn("Label", width=150),
+            "b_name": st.column_config.TextColumn("and", width=150),
             "share": number(
-                "Shared, %", format="%.0f", width=80, help="Common features, as a share of the features of a label."
+                "Shared, %",
+                format="%.0f",
+                width=85,
+                help="Share of the features of one label that the other keeps, too.",
             ),
             "together": number(
                 "Rows, %",

@@ -54,7 +54,7 @@ def _controls(data, fingerprint, shown, drawn_state):
     method = st.selectbox(
         "Method",
         list(methods),
-        format_func=lambda m: f"{m}: {methods[m].title}" if m == "FALS" else methods[m].title,
+        format_func=lambda m: m if m == "FALS" else methods[m].title,
         **workspace.keep("features.method", next(iter(methods)), options=list(methods)),
     )
     info = methods[method]
@@ -88,7 +88,7 @@ def _n_features(data):
             ("share", "count"),
             format_func={"share": "A share", "count": "A number"}.get,
             **workspace.keep("features.way", "share", options=("share", "count")),
-            help="How many features each label keeps. The paper keeps a tenth of all.",
+            help="How many features each label keeps. Published results keep a tenth of all.",
         )
     with right:
         if way == "share":

@@ -9,11 +9,11 @@ from pages.shared import format, tables
 def about_model(view, named: bool) -> str:
     """Return the size of the model and how well it separates training pairs; ``named`` adds the result's title."""
     title = f"{about(view.record)}: " if named else ""
-    risk = 100 * view.model.empirical_risk_
+    risk = format.probability(view.model.empirical_risk_)
     text = (
         f"{title}the model takes {format.size(view.run.size['model_bytes'])}. It ranks classes by f, a weighted sum of "
-        f"features of a row and a class; in {risk:.2g} % of the training pairs the own class does not have the larger "
-        "f (the paper’s empirical risk)."
+        f"features of a row and a class; in {risk} of the training pairs the own class does not have the larger "
+        "f (the empirical risk). Method and published settings: Joshi et al., NIPS 2017."
     )
     return text[:1].upper() + text[1:]
 
@@ -36,8 +36,8 @@ def sentence(view, study) -> str:
         recall = _recall(study, view.q)
         if np.isfinite(recall):
             text += (
-                f"; the own class is among the {format.count(view.q, 'candidate')} of **{format.percent(recall)}**, "
-                "and a class that is no candidate cannot be found"
+                f"; the own class is among the {format.count(view.q, 'candidate')} of **{format.percent(recall)}** of "
+                "the examples, and a class that is no candidate cannot be found"
             )
         text += ". "
     noisy = ""
@@ -108,7 +108,7 @@ def cards(view, study) -> None:
             (
                 "Macro-F1",
                 format.percent(macro),
-                "Harmonic mean of precision and recall, each averaged over classes, as in the paper.",
+                "Harmonic mean of precision and recall, each averaged over classes, as published.",
             ),
             (f"Own class among {view.q:,}", format.percent(_recall(study, view.q)), among),
             ("Pairs", f"{model.n_pairs_:,}", pairs),

@@ -64,7 +64,7 @@ def _choose(view):
             f"sampling.kappa {short}",
             first[0],
             "Other classes that each copy of an example is compared with. Values with commas between them; the "
-            "result’s own is always measured. The paper uses 5 to 122.",
+            "result’s own is always measured. Published results use 5 to 122.",
             whole=True,
             least=1,
             most=view.most_kappa,
@@ -75,7 +75,7 @@ def _choose(view):
             f"sampling.examples {short}",
             first[1],
             "Expected copies of examples that each class gives, with commas between them; the result’s own is always "
-            "measured. The paper uses 1 or 2.",
+            "measured. Published results use 1 or 2.",
             whole=False,
             least=0.01,
             most=1000,

@@ -24,8 +24,10 @@ def percent(share: float) -> str:
 
 
 def probability(value: float) -> str:
-    """Return a probability in percent with three significant digits: ``0.0123 %``."""
-    return f"{100 * value:.3g} %" if value >= 1e-6 else "nearly 0 %"
+    """Return a small share or probability in percent, with three significant digits: ``0.0123 %``; ``–`` for NaN."""
+    if not math.isfinite(value):
+        return "–"
+    return "below 0.001 %" if 0 < value < 1e-5 else f"{100 * value:.3g} %"
 
 
 def signed(value: float) -> str:
@@ -49,7 +51,7 @@ def ordinal(place: int) -> str:
 
 
 def seconds(value: float) -> str:
-    """Return an estimated or elapsed time: ``50 ms``, ``1.2 s``, ``12 s``, ``2 min 05 s``."""
+    """Return an estimated or elapsed time: ``50 ms``, ``1.2 s``, ``12 s``, ``2 min 05 s``, ``3 h 12 min``."""
     if value < 0.0995:
         return f"{value * 1000:.0f} ms"
     if value < 9.95:
@@ -57,11 +59,14 @@ def seconds(value: float) -> str:
     if value < 60:
         return f"{value:.0f} s"
     minutes, rest = divmod(round(value), 60)
-    return f"{minutes} min {rest:02d} s"
+    if minutes < 60:
+        return f"{minutes} min {rest:02d} s"
+    hours, minutes = divmod(round(value / 60), 60)
+    return f"{hours:,} h {minutes:02d} min"
 
 
 def duration(value: float) -> str:
-    """Return a measured time with two significant digits: ``7.1 µs``, ``0.14 s``, ``12 s``, ``2 min 05 s``."""
+    """Return a measured time with two significant digits: ``7.1 µs``, ``0.14 s``, ``12 s``, ``3 h 12 min``."""
     if not value > 0:
         return "0 s"
     if value >= 59.5:

@@ -113,6 +113,24 @@ def test_labels_per_row_gives_shares_of_each_part():
     assert figure.data[0].marker.color == figures.PART_COLORS["training"]
 
 
+def test_a_hundred_numbers_of_labels_stay_readable():
+    counts = np.arange(1, 101)
+    frame = pd.DataFrame({"part": "training", "labels": counts, "rows": np.where(counts <= 40, 200, 1)})
+    figure = figures.labels_per_row(frame)  # 8,000 rows have up to 40 labels, 60 rows have more
+    bar, axis = figure.data[0], figure.layout.xaxis
+    assert len(bar.x) <= 25 and sum(n for n, _ in bar.customdata) == 8060 and sum(bar.y) == pytest.approx(100)
+    assert (figure.layout.meta["width"], figure.layout.meta["last"]) == (2, 42)
+    assert [text for _, text in bar.customdata][:2] == ["0–1", "2–3"] and bar.customdata[-1][1] == "42 or more"
+    assert bar.customdata[-1][0] == 59 and axis.ticktext[-1] == "≥ 42" and len(axis.ticktext) <= 8
+    assert list(axis.tickvals) == sorted(axis.tickvals)
+
+
+def test_few_numbers_of_labels_have_a_bar_each():
+    figure = figures.labels_per_row(pd.DataFrame({"labels": np.arange(25), "rows": 1}))
+    assert list(figure.data[0].x) == list(range(25))
+    assert (figure.layout.meta["width"], figure.layout.meta["last"]) == (1, None)
+
+
 def test_one_value_is_a_bar_and_not_a_wall():
     figure = figures.labels_per_row(pd.DataFrame({"labels": [1], "rows": [2]}))
     assert figure.layout.xaxis.range == (-0.5, 4.5)

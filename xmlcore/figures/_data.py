@@ -9,6 +9,8 @@ from xmlcore.figures._style import BLUE, GREY, MARK, PART_COLORS, need_columns, 
 
 BUCKETS = ("head", "torso", "tail")
 FLAT = 4  # counts have a linear axis if the largest is less than this many times the smallest
+MOST_BARS = 25  # numbers of labels with a bar each; where there are more, numbers share bars
+COMMON = 0.99  # share of the rows whose numbers of labels are drawn before the last bar, which has the rest
 NARROWEST = 260  # width of the plot on a phone, in pixels: texts must fit there
 
 
@@ -104,30 +106,73 @@ def labels_per_row(frame: pd.DataFrame) -> go.Figure:
     Returns
     -------
     plotly.graph_objects.Figure
+        ``layout.meta`` adds ``width`` (how many numbers share a bar) and ``last`` (the number from which on all share
+        the last bar; None if they do not). Up to 25 numbers have a bar each.
     """
     need_columns(frame, ["labels", "rows"], "labels_per_row")
+    width, last = _groups(frame)
     figure = new_figure("Labels per row", shown=len(frame), total=len(frame))
+    figure.update_layout(meta={**figure.layout.meta, "width": width, "last": last})
     parts = frame["part"] if "part" in frame.columns else pd.Series("training", index=frame.index)
-    for part, rows in frame.groupby(parts, sort=False):
-        total = max(int(rows["rows"].sum()), 1)
+    starts = frame["labels"] // width * width
+    starts = starts if last is None else starts.clip(upper=last)
+    for part, rows in frame["rows"].groupby(parts, sort=False):
+        total = max(int(rows.sum()), 1)
+        rows = rows.groupby(starts).sum()
         figure.add_bar(
-            x=rows["labels"],
-            y=100 * rows["rows"] / total,
-            customdata=rows["rows"],
+            x=rows.index // width,
+            y=100 * rows.to_numpy() / total,
+            customdata=[[n, _number_of_labels(start, width, last)] for start, n in rows.items()],
             name=f"{part} ({total:,} {'row' if total == 1 else 'rows'})",
             marker={"color": PART_COLORS.get(part, GREY), "line": {"width": 0}},
-            hovertemplate="%{customdata:,} " + str(part) + " rows (%{y:.1f} %) have %{x} labels<extra></extra>",
+            hovertemplate="%{customdata[0]:,} "
+            + str(part)
+            + " rows (%{y:.1f} %) have %{customdata[1]} labels<extra></extra>",
         )
     # The legend is between title and plot, where the figure of label frequencies names its buckets, so that plots side
     # by side have the same height.
     above = {"x": 0, "xanchor": "left", "yref": "paper", "y": 1, "yanchor": "bottom"}
     figure.update_layout(barmode="group", showlegend=True, legend=above)
-    figure.update_xaxes(
-        title_text="Labels of a row", tickformat=",d", showgrid=False, **_counting_axis(frame["labels"])
-    )
+    axis = _counting_axis(frame["labels"])
+    if width > 1 or last is not None:
+        axis = _group_axis(starts.min(), starts.max(), width, last)
+    figure.update_xaxes(title_text="Labels of a row", tickformat=",d", showgrid=False, **axis)
     highest = max((max(bar.y, default=0) for bar in figure.data), default=0) or 1
     figure.update_yaxes(title_text="Share of the rows, %", range=[0, min(1.08 * float(highest), 100)])
     return figure
+
+
+def _groups(frame):
+    """Return how many numbers of labels share a bar, and the number from which on all do; None if they do not."""
+    least, most = (int(frame["labels"].min()), int(frame["labels"].max())) if len(frame) else (0, 0)
+    if most - least < MOST_BARS:
+        return 1, None
+    rows = frame.groupby("labels")["rows"].sum()
+    common = int(rows.index[np.searchsorted(rows.cumsum(), COMMON * rows.sum())])  # few rows have more labels
+    sizes = (factor * 10**power for power in range(10) for factor in (1, 2, 5))
+    width = next(size for size in sizes if common // size - least // size + 2 <= MOST_BARS)
+    last = (common // width + 1) * width
+    return width, last if last + width <= most else None
+
+
+def _number_of_labels(start, width, last):
+    """Return which numbers of labels a bar stands for: ``3``, ``10–14`` or ``20 or more``."""
+    if start == last:
+        return f"{start:,} or more"
+    return f"{start:,}" if width == 1 else f"{start:,}–{start + width - 1:,}"
+
+
+def _group_axis(least, most, width, last):
+    """Return an axis with the numbers of labels below groups: below some of many groups, always below the last."""
+    starts = list(range(int(least), int(most) + 1, width))
+    step = -(-len(starts) // 8)
+    shown = starts[::-step][::-1]
+    return {"tickvals": [start // width for start in shown], "ticktext": [_brief(s, width, last) for s in shown]}
+
+
+def _brief(start, width, last):
+    """Return the text below a bar: as :func:`_number_of_labels`, but short."""
+    return f"≥ {start:,}" if start == last else _number_of_labels(start, width, last)
 
 
 def _mark_buckets(figure, buckets):

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from xmlcore.figures._style import BLUE, PALETTE, RUN_DASHES, VERMILION, need_columns, new_figure
+from xmlcore.figures._style import BLUE, PALETTE, RUN_DASHES, VERMILION, need_columns, new_figure, percent
 
 MOST_PATHS = 30  # largest number of paths (from roots to leaves) that are drawn
 
@@ -35,7 +35,7 @@ def path_products(frame: pd.DataFrame, *, title: str = "The probability along th
         product = np.cumprod(mine["factor"].to_numpy(dtype=np.float64))
         start = float(mine["depth"].min()) - 1
         hovers = [
-            f"node {row['node']:,}: {_percent(row['factor'])} of its parent’s, margin {row['margin']:+.3f}"
+            f"node {row['node']:,}: {percent(row['factor'])} of its parent’s, margin {row['margin']:+.3f}"
             for row in mine.to_dict("records")
         ]
         color = PALETTE[place % len(PALETTE)]
@@ -117,11 +117,6 @@ def path_shares(frame: pd.DataFrame, *, title: str = "The label’s share along 
     figure.update_xaxes(title_text="Depth in the tree", **_depths(depths.min(), depths.max()))
     figure.update_yaxes(title_text="Share of the node’s rows, %", rangemode="tozero")
     return figure
-
-
-def _percent(share) -> str:
-    """Return a share as text, in percent."""
-    return f"{100 * share:.3g} %"
 
 
 def _depths(first, last):

@@ -6,7 +6,7 @@ import plotly.graph_objects as go
 
 from xmlcore.figures._bars import bar_axes, bars
 from xmlcore.figures._heat import LETTERS, heat_map
-from xmlcore.figures._style import ORANGE, QUIET, need_columns, new_figure, short
+from xmlcore.figures._style import ORANGE, QUIET, need_columns, new_figure, percent, short
 
 
 def feature_bars(
@@ -39,8 +39,8 @@ def feature_bars(
         wording = f"<b>{short(line['name'], 80)}</b>, rank {at}"
         if "with_label" in line and np.isfinite(line["with_label"]):
             wording += (
-                f"<br>in {100 * line['with_label']:.3g} % of the rows with the label, "
-                f"in {100 * line['without_label']:.3g} % of the others"
+                f"<br>in {percent(line['with_label'])} of the rows with the label, "
+                f"in {percent(line['without_label'])} of the others"
             )
         hovers.append(wording)
     values = shown["score"].to_numpy(dtype=np.float64)
@@ -85,7 +85,7 @@ def selection_heat(
     values = -np.log10(np.where(rank > 0, rank, np.nan))  # scores would give all but a few cells the same colour
     wording = [
         f"<b>{short(a, 60)}</b><br>{short(b, 60)}<br>"
-        + ("not kept" if rank == 0 else f"rank {rank}, {100 * value:.3g} % of the label’s largest score")
+        + ("not kept" if rank == 0 else f"rank {rank}, {percent(value)} of the label’s largest score")
         for a, b, value, rank in zip(frame["label_name"], frame["name"], frame["value"], frame["rank"])
     ]
     names = list(frame["name"].iloc[:columns])
@@ -125,7 +125,7 @@ def group_heat(
     values = frame["value"].to_numpy(dtype=np.float64).reshape(rows, columns)
     wording = [
         f"<b>{_and_more(line['label_name'], line['n_labels'], 'label', 40)}</b><br>"
-        f"{_and_more(line['name'], line['n_features'], 'feature', 40)}<br>{100 * line['value']:.3g} % of their pairs"
+        f"{_and_more(line['name'], line['n_features'], 'feature', 40)}<br>{percent(line['value'])} of their pairs"
         for line in frame.to_dict("records")
     ]
     first_row, first_column = frame.iloc[:columns], frame.iloc[::columns]
@@ -158,7 +158,7 @@ def overlap_heat(frame: pd.DataFrame, *, n_labels: int, title: str = "Features i
     values = frame["share"].to_numpy(dtype=np.float64).reshape(n, n).copy()
     np.fill_diagonal(values, np.nan)  # a label shares all features with itself
     wording = [
-        f"<b>{short(a, 60)}</b><br>{short(b, 60)}<br>{100 * value:.3g} % of their features are the same"
+        f"<b>{short(a, 60)}</b><br>{short(b, 60)}<br>{percent(value)} of their features are the same"
         for a, b, value in zip(frame["a_name"], frame["b_name"], frame["share"])
     ]
     names = list(frame["b_name"].iloc[:n])

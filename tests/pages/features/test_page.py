@@ -68,9 +68,7 @@ def test_the_page_names_the_features_of_a_label_that_is_searched_for(page, found
     order = np.argsort(-found.selected_scores[5] * occurrence)
     best = [data.feature_name(int(j)) for j in found.selected[5][order]]
     share = 100 * occurrence[order]
-    words = [
-        f"**{name}** (in {rows:{'.3g' if rows >= 10 else '.2g'}} % of its rows)" for name, rows in zip(best, share)
-    ]
+    words = [f"**{name}** (in {rows:.3g} % of its rows)" for name, rows in zip(best, share)]
     assert f"most to the label **topic *5*** are {words[0]}, {words[1]} and {words[2]}." in page.text()
     bars = figure(page, "Features of topic *5*")
     drawn = bars["layout"]["yaxis"]["ticktext"]
@@ -123,7 +121,7 @@ def test_a_feature_that_no_row_of_the_label_has_is_not_among_its_best(misled):
 
 def test_the_ranking_of_the_paper_is_one_choice_away(misled):
     page, best = misled
-    page.at.radio(key="features.order").set_value("Score, as in the paper")
+    page.at.radio(key="features.order").set_value("Score alone, the ranking of FALS")
     page.run()
     assert f"is most sensitive to **{best[0]}** (in 0 % of its rows), **{best[1]}**" in page.text()
     assert figure(page, "Features of topic *5*")["layout"]["yaxis"]["ticktext"][:3] == best
@@ -251,7 +249,7 @@ def test_heat_maps_show_labels_and_groups(page):
     page.at.number_input(key="features.heat.n 8").set_value(3)
     page.run()
     assert "3 of 8 labels" in page.text() and "3 most alike" in page.text()
-    assert len(page.frame("a_name", "b_name", "common")) == 28
+    assert len(page.frame("a_name", "b_name", "share")) == 28
 
 
 def test_what_two_labels_have_in_common_is_one_measure_on_the_whole_page(page, found):

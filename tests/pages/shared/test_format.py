@@ -24,7 +24,13 @@ def test_a_name_in_a_title_is_short_and_no_mark_up():
 
 def test_shares_and_probabilities_are_percentages():
     assert format.percent(0.1234) == "12.3 %" and format.percent(math.nan) == "–"
-    assert format.probability(0.5) == "50 %" and format.probability(1e-9) == "nearly 0 %"
+    assert format.probability(0.5) == "50 %" and format.probability(math.nan) == "–"
+    assert [format.probability(v) for v in (0, 4.4e-7, 1e-5, 0.000123456)] == [
+        "0 %",
+        "below 0.001 %",
+        "0.001 %",
+        "0.0123 %",
+    ]
 
 
 def test_lists_end_with_and():
@@ -45,7 +51,9 @@ def test_markdown_in_names_is_shown_as_it_is():
 
 
 @pytest.mark.parametrize(
-    ("value", "said"), [(0.0123, "12 ms"), (1.234, "1.2 s"), (42.4, "42 s"), (125, "2 min 05 s"), (59.6, "60 s")]
+    ("value", "said"),
+    [(0.0123, "12 ms"), (1.234, "1.2 s"), (42.4, "42 s"), (125, "2 min 05 s"), (59.6, "60 s")]
+    + [(3599, "59 min 59 s"), (3600, "1 h 00 min"), (11529, "3 h 12 min"), (7199.9, "2 h 00 min")],
 )
 def test_durations_have_the_digits_that_mean_something(value, said):
     assert format.seconds(value) == said
