@@ -131,17 +131,21 @@ def bars(view, label) -> None:
         left_out = len(table) - len(drawn)
         if left_out:
             none = f" {format.count(left_out, 'kept feature')} that no row of the label has cannot be drawn."
+    by_occurrence = not selection.shared and bool(drawn["with_label"].notna().all() and len(drawn))
+    colours = ""
+    if by_occurrence:
+        colours = " Those that are more frequent in its training rows than in other rows go with the label."
     whose = "all labels together" if selection.shared else f"**{format.plain(name)}**"
     title = "Features of all labels" if selection.shared else f"Features of {format.in_title(name)}"
     charts.show_figure(
-        figures.feature_bars(drawn, BARS, unit=unit, title=title),
+        figures.feature_bars(drawn, BARS, unit=unit, title=title, by_occurrence=by_occurrence),
         lambda: tables.csv_safe(table),
         f"{view.files}-label{label}"
         + (f"-{format.file_name(name)}" if view.data.label_names is not None else "")
         + view.order_file,
         f"The features of largest score for {whose}, by {by}, whether they speak for the "
-        f"label or against it.{intervals} Showing {min(BARS, len(drawn)):,} of the {len(table):,} that are kept; the "
-        f"table below has them all.{none}",
+        f"label or against it.{colours}{intervals} Showing {min(BARS, len(drawn)):,} of the {len(table):,} that are "
+        f"kept; the table below has them all.{none}",
         key="features.bars",
     )
 

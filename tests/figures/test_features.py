@@ -17,6 +17,17 @@ def test_feature_bars_are_the_best_with_intervals_where_scores_are_estimates():
     assert figures.feature_bars(frame[["name", "score"]]).data[0].error_x.array is None
 
 
+def test_feature_bars_tell_features_that_go_with_the_label_from_others():
+    frame = pd.DataFrame({"name": ["a", "b", "c"], "score": [3.0, 2.0, 1.0], "standard_error": [0.3, 0.2, 0.1]})
+    frame = frame.assign(with_label=[0.5, 0.1, 0.2], without_label=[0.1, 0.7, 0.1])
+    more, less = figures.feature_bars(frame, by_occurrence=True).data
+    assert (more.name, more.x.tolist(), more.y.tolist()) == ("more frequent in the label’s rows", [3, 1], [2, 0])
+    assert (less.name, less.x.tolist(), less.error_x.array.tolist()) == ("less frequent in them", [2], [0.4])
+    assert [bar.name for bar in figures.feature_bars(frame.head(1), by_occurrence=True).data] == [more.name]
+    with pytest.raises(ValueError, match="with_label"):
+        figures.feature_bars(frame[["name", "score"]], by_occurrence=True)
+
+
 def test_feature_bars_say_how_often_a_feature_occurs():
     frame = pd.DataFrame({"name": ["a"], "score": [1.0], "with_label": [0.5], "without_label": [0.01]})
     assert (

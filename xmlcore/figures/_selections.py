@@ -6,11 +6,16 @@ import plotly.graph_objects as go
 
 from xmlcore.figures._bars import bar_axes, bars
 from xmlcore.figures._heat import LETTERS, heat_map
-from xmlcore.figures._style import ORANGE, QUIET, need_columns, new_figure, percent, short
+from xmlcore.figures._style import AGAINST, FOR, ORANGE, QUIET, need_columns, new_figure, percent, short
 
 
 def feature_bars(
-    frame: pd.DataFrame, n: int = 15, *, unit: str = "Score", title: str = "Features that matter most"
+    frame: pd.DataFrame,
+    n: int = 15,
+    *,
+    unit: str = "Score",
+    title: str = "Features that matter most",
+    by_occurrence: bool = False,
 ) -> go.Figure:
     """Draw the scores of a label's best features, with error bars of two standard errors if the frame has them.
 
@@ -25,12 +30,16 @@ def feature_bars(
         Title of the axis.
     title : str
         Title of the figure.
+    by_occurrence : bool
+        Whether features that are more frequent in the label's rows than in other rows have another colour than the
+        rest; ``frame`` needs the shares for it.
 
     Returns
     -------
     plotly.graph_objects.Figure
     """
-    need_columns(frame, ["name", "score"], "feature_bars")
+    shares = ["with_label", "without_label"]
+    need_columns(frame, ["name", "score", *(shares if by_occurrence else [])], "feature_bars")
     shown = frame.head(n)
     figure = new_figure(title, shown=len(shown), total=len(frame))
     texts = [short(name) for name in shown["name"]]
@@ -44,17 +53,24 @@ def feature_bars(
             )
         hovers.append(wording)
     values = shown["score"].to_numpy(dtype=np.float64)
-    every = np.ones(values.size, dtype=bool)
+    parts = [(np.ones(values.size, dtype=bool), ORANGE, "score")]
+    if by_occurrence:
+        more = (shown["with_label"] > shown["without_label"]).to_numpy(dtype=bool)
+        parts = [(more, FOR, "more frequent in the label’s rows"), (~more, AGAINST, "less frequent in them")]
     errors = None
     if "standard_error" in shown.columns:
         errors = 2 * shown["standard_error"].to_numpy(dtype=np.float64)
     wording = "%{x:.4~g}" if errors is None else "%{x:.4~g} ± %{error_x.array:.2~g}"
-    bars(figure, values, every, hovers, ORANGE, "score", f"score {wording}")
-    if errors is not None and values.size:
-        figure.data[0].error_x = {"type": "data", "array": errors, "color": QUIET, "thickness": 1.5, "width": 4}
+    for mine, color, what in parts:
+        if by_occurrence and not mine.any():
+            continue
+        bars(figure, values, mine, hovers, color, what, f"score {wording}")
+        if errors is not None and values.size:
+            lines = {"type": "data", "array": errors[mine], "color": QUIET, "thickness": 1.5, "width": 4}
+            figure.data[-1].error_x = lines
     bar_axes(figure, texts, values.size)
     figure.update_xaxes(title_text=unit, rangemode="tozero", exponentformat="power", nticks=5)
-    figure.update_layout(showlegend=False)
+    figure.update_layout(showlegend=by_occurrence)
     return figure
 
 
