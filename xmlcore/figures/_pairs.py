@@ -58,9 +58,7 @@ def feature_weights(frame: pd.DataFrame, *, title: str = "Weights of the feature
     figure.update_yaxes(
         tickvals=y, ticktext=[short(name) for name in frame["name"]], range=[-0.7, len(frame) - 0.3], showgrid=False
     )
-    figure.update_xaxes(
-        title_text="Weight × scale of the feature", zeroline=True, zerolinecolor=MARK, zerolinewidth=1.5
-    )
+    figure.update_xaxes(title_text="Weight × scale", zeroline=True, zerolinecolor=MARK, zerolinewidth=1.5)
     figure.update_layout(showlegend=True, height=LINE * len(frame) + AROUND, bargap=0.25)
     return figure
 
