@@ -1,0 +1,178 @@
+"""Frames of label trees against plain loops over nodes, rows and labels."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from models.plt.plt_problems import problem
+from sklearn.metrics import precision_score, recall_score, roc_auc_score
+
+from xmlcore import PLT, LabelTree, explain
+from xmlcore.models.plt import frames
+
+TREES = {
+    "k-means": {"max_leaf_labels": 5, "arity": 2},
+    "one level": {"max_leaf_labels": 100, "arity": 100},
+    "Huffman": {"tree": "huffman", "arity": 3},
+}
+
+
+@pytest.fixture(scope="module", params=TREES)
+def fitted(request):
+    X, Y, X_test, Y_test = problem()
+    settings = {"arity": 2, "max_leaf_labels": 5, **TREES[request.param]}
+    model = PLT(loss="squared_hinge", C=1.0, n_jobs=1, **settings).fit(X, Y)
+    return model, Y, X_test, Y_test
+
+
+def above(tree, node):
+    """Nodes from the root to a node, by its parents."""
+    return ([] if node == 0 else above(tree, int(tree.parent[node]))) + [node]
+
+
+def labels_of(tree):
+    """Sets of labels at or below each node."""
+    found = [set() for _ in range(tree.n_nodes)]
+    for node in np.flatnonzero(tree.label >= 0).tolist():
+        for v in above(tree, node):
+            found[v].add(int(tree.label[node]))
+    return found
+
+
+def rows_of(tree, Y):
+    """Masks of the rows that have a label at or below each node."""
+    return [Y.toarray()[:, sorted(labels)].any(axis=1) for labels in labels_of(tree)]
+
+
+def test_nodes_have_their_labels_their_rows_and_the_most_frequent_labels_first(fitted):
+    model, Y, _, _ = fitted
+    tree, frame = model.trees_[0], frames.nodes_frame(model.trees_[0], Y)
+    counts = Y.toarray().sum(axis=0)
+    assert frame["node"].tolist() == list(range(tree.n_nodes)) and frame["parent"].tolist() == tree.parent.tolist()
+    assert frame["depth"].tolist() == tree.depth.tolist() and frame["n_children"].tolist() == tree.n_children.tolist()
+    assert frame["rows"].tolist() == [mask.sum() for mask in rows_of(tree, Y)]
+    for line, labels in zip(frame.itertuples(), labels_of(tree)):
+        best = sorted(labels, key=lambda j: (-counts[j], j))[:3]
+        assert line.n_labels == len(labels)
+        assert [line.label_1, line.label_2, line.label_3] == best + [-1] * (3 - len(best))
+
+
+def test_labels_of_a_node_are_sorted_by_frequency_and_name_the_child_that_has_them(fitted):
+    model, Y, _, _ = fitted
+    tree, counts = model.trees_[0], Y.toarray().sum(axis=0)
+    for node, labels in enumerate(labels_of(tree)):
+        assert frames.labels_below(tree, node).tolist() == sorted(labels)
+        assert frames.path_to(tree, node) == above(tree, node)
+        assert frames.children_of(tree, node).tolist() == np.flatnonzero(tree.parent == node).tolist()
+        found = frames.labels_of_node(tree, node, counts, "label {}".format)
+        assert found["label"].tolist() == sorted(labels, key=lambda j: (-counts[j], j))
+        assert found["rows"].tolist() == counts[found["label"]].tolist()
+        for line in found.itertuples():
+            path = above(tree, int(tree.leaf_of_label[line.label]))
+            assert line.child == path[min(path.index(node) + 1, len(path) - 1)] and line.name == f"label {line.label}"
+    assert len(frames.labels_of_node(tree, 0, counts, k=4)) == 4
+
+
+def test_labels_without_rows_have_nodes_without_rows():
+    tree = LabelTree.from_nested([[0, 1], 2])
+    frame = frames.nodes_frame(tree, sp.csr_array(np.array([[0, 0, 1], [0, 0, 1]], bool)))
+    assert frame["rows"].tolist() == [2, 0, 2, 0, 0]
+    assert frame["label_1"].tolist() == [2, 0, 2, 0, 1]
+
+
+def test_quality_of_nodes_is_measured_on_the_rows_with_a_label_below_the_parent(fitted):
+    model, _, X, Y = fitted
+    tree, nodes, reach = model.trees_[0], model.linear_nodes(), rows_of(model.trees_[0], Y)
+    said = []
+    found = frames.quality_frame(nodes, tree, X, Y, lambda phase, share, detail="": said.append(share))
+    assert 0 <= min(said) and max(said) <= 1 and said == sorted(said)
+    dense = X.toarray().astype(np.float64)
+    unit = dense / np.linalg.norm(dense, axis=1, keepdims=True)
+    margins = unit @ nodes.weights.toarray().T.astype(np.float64) + nodes.bias
+    for v in range(tree.n_nodes):
+        line = found.loc[v]
+        if v == 0 and not nodes.root_has_factor:
+            assert line["measured"] == 0 and np.isnan(line["base_rate"])
+            continue
+        rows = reach[tree.parent[v]] if v else np.ones(X.shape[0], bool)
+        truth, margin = reach[v][rows], margins[rows, v]
+        chosen = np.exp(-(np.maximum(0, 1 - margin) ** 2)) >= 0.5
+        assert (line["measured"], line["positive"]) == (rows.sum(), truth.sum())
+        expected = {"base_rate": truth.mean() if rows.any() else np.nan}
+        expected["auc"] = roc_auc_score(truth, margin) if 0 < truth.sum() < truth.size else np.nan
+        expected["recall"] = recall_score(truth, chosen) if truth.any() else np.nan
+        expected["precision"] = precision_score(truth, chosen) if chosen.any() else np.nan
+        for name, value in expected.items():
+            assert line[name] == pytest.approx(value, nan_ok=True), (v, name)
+    work = frames.quality_work(tree, Y, nodes.root_has_factor)
+    assert work == found["measured"].sum()
+
+
+def test_quality_does_not_depend_on_how_many_margins_are_in_memory_at_a_time(fitted, monkeypatch):
+    model, _, X, Y = fitted
+    whole = frames.quality_frame(model.linear_nodes(), model.trees_[0], X, Y)
+    monkeypatch.setattr("xmlcore.models.plt.frames.quality.MARGINS_AT_ONCE", 40)
+    pd.testing.assert_frame_equal(frames.quality_frame(model.linear_nodes(), model.trees_[0], X, Y), whole)
+
+
+def test_features_of_a_node_are_its_weights_largest_first(fitted):
+    model, _, _, _ = fitted
+    nodes = model.linear_nodes()
+    node = int(np.argmax(np.diff(nodes.weights.indptr)))
+    found = frames.features_of_node(nodes, node, "word {}".format)
+    dense = nodes.weights.toarray()[node]
+    assert sorted(found["feature"]) == np.flatnonzero(dense).tolist()
+    assert found["weight"].tolist() == dense[found["feature"]].tolist()
+    assert found["weight"].abs().is_monotonic_decreasing
+    assert found["name"].iloc[0] == f"word {found['feature'].iloc[0]}"
+    assert len(frames.features_of_node(nodes, node, k=2)) == 2
+
+
+def test_parts_of_a_margin_and_the_bias_add_up_to_it(fitted):
+    model, _, X, _ = fitted
+    nodes = model.linear_nodes()
+    path = frames.paths_frame(nodes, X[[3]], [7])
+    for line in path.itertuples():
+        parts = frames.margin_parts(nodes, X[[3]], line.node)
+        assert parts["contribution"].sum() + nodes.bias[line.node] == pytest.approx(line.margin)
+        assert parts["contribution"].tolist() == pytest.approx((parts["value"] * parts["weight"]).tolist())
+        assert parts["contribution"].abs().is_monotonic_decreasing
+
+
+def test_paths_are_those_of_explain_and_end_with_the_probability(fitted):
+    model, _, X, _ = fitted
+    labels = [4, 0, 29]
+    found = frames.paths_frame(model.linear_nodes(), X[[5]], labels)
+    assert found["label"].drop_duplicates().tolist() == labels
+    for label, path in found.groupby("label"):
+        other = explain.path(model, X[[5]], label)
+        assert path["node"].tolist() == other["node"].tolist()
+        np.testing.assert_allclose(path["margin"], other["margin"], rtol=1e-6)
+        np.testing.assert_allclose(path["factor"], other["factor"], rtol=1e-6)
+        assert path["step"].tolist() == list(range(1, len(path) + 1))
+        probability = model.label_probabilities(X[[5]], [label])[0]
+        assert path["product"].iloc[-1] == pytest.approx(probability, rel=1e-5)
+        lowest = frames.hardest_steps(found).set_index("label").loc[label]
+        assert lowest["factor"] == path["factor"].min() and lowest["probability"] == path["product"].iloc[-1]
+        assert path.set_index("node").loc[lowest["node"], "step"] == lowest["step"]
+    assert frames.paths_frame(model.linear_nodes(), X[[5]], []).empty
+
+
+def test_a_row_of_zeros_has_the_biases_as_margins(fitted):
+    model, _, X, _ = fitted
+    nodes = model.linear_nodes()
+    found = frames.paths_frame(nodes, np.zeros(X.shape[1]), [2])
+    assert found["margin"].tolist() == nodes.bias[found["node"]].tolist()
+    assert math.isclose(found["product"].iloc[-1], model.label_probabilities(np.zeros((1, X.shape[1])), [2])[0])
+    assert frames.margin_parts(nodes, np.zeros(X.shape[1]), 1).empty
+
+
+def test_nodes_that_do_not_exist_are_refused(fitted):
+    tree = fitted[0].trees_[0]
+    for refuse in (frames.path_to, frames.labels_below):
+        with pytest.raises(ValueError, match="node"):
+            refuse(tree, tree.n_nodes)
+    with pytest.raises(ValueError, match="node"):
+        frames.features_of_node(fitted[0].linear_nodes(), -1)

@@ -1,0 +1,84 @@
+"""The paths of a row to labels: the margin and the probability at each node, and where the probability is lost."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from xmlcore.models.plt.frames.features import unit_rows
+from xmlcore.validation import check_row
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from xmlcore.models.plt.linear_nodes import LinearNodes
+
+
+def factors(margins: np.ndarray, loss: str) -> np.ndarray:
+    """Return the probability of a node given its parent for margins of its classifier, with any shape."""
+    if loss == "logistic":
+        return np.exp(-np.logaddexp(0.0, -margins))
+    return np.exp(-(np.maximum(0.0, 1.0 - margins) ** 2))
+
+
+def paths_frame(nodes: "LinearNodes", x, labels: Sequence[int]) -> "pd.DataFrame":
+    """Return the nodes on a row's paths to some labels in a label tree.
+
+    Parameters
+    ----------
+    nodes : LinearNodes
+        From :meth:`xmlcore.PLT.linear_nodes`.
+    x : sparse or dense, shape (D,) or (1, D)
+        One row.
+    labels : sequence of int
+
+    Returns
+    -------
+    DataFrame
+        A row per label and node with a factor, from the root down: ``label``, ``step`` (from 1), ``node``, ``bias``,
+        ``margin``, ``factor`` (probability of the node given its parent) and ``product`` of the factors down to the
+        node. The last product is the label's probability in this tree.
+    """
+    import pandas as pd
+
+    unit = unit_rows(check_row(x, nodes.weights.shape[1]))
+    paths = [nodes.path(int(label)) for label in labels]
+    lengths = [path.size for path in paths]
+    flat = np.concatenate([np.zeros(0, np.int64), *paths])
+    used, place = np.unique(flat, return_inverse=True)
+    bias = nodes.bias[used].astype(np.float64)
+    margin = (nodes.weights[used].astype(np.float64) @ unit.toarray().ravel() + bias)[place]
+    factor = factors(margin, nodes.loss)
+    ends = np.cumsum([0, *lengths])
+    product = [np.cumprod(factor[start:end]) for start, end in zip(ends, ends[1:])]
+    return pd.DataFrame(
+        {
+            "label": np.repeat(np.asarray(labels, np.int64), lengths),
+            "step": np.concatenate([np.zeros(0, np.int64), *(np.arange(1, size + 1) for size in lengths)]),
+            "node": flat,
+            "bias": bias[place],
+            "margin": margin,
+            "factor": factor,
+            "product": np.concatenate([np.zeros(0), *product]),
+        }
+    )
+
+
+def hardest_steps(paths: "pd.DataFrame") -> "pd.DataFrame":
+    """Return for each label the step at which its probability drops most.
+
+    Parameters
+    ----------
+    paths : DataFrame
+        From :func:`paths_frame`.
+
+    Returns
+    -------
+    DataFrame
+        ``label``, ``probability`` (the product over the whole path), and ``step``, ``node``, ``margin``, ``factor`` of
+        the node with the smallest factor; the first of them among equals. The order of labels is that of ``paths``.
+    """
+    of_label = paths.groupby("label", sort=False)
+    lowest = paths.loc[of_label["factor"].idxmin(), ["label", "step", "node", "margin", "factor"]]
+    lowest.insert(1, "probability", of_label["product"].last().to_numpy())
+    return lowest.reset_index(drop=True)
