@@ -365,3 +365,38 @@ def test_a_tree_of_one_leaf_has_all_tables(one_node):
 )
 def test_only_0_is_written_as_0_percent_and_only_1_as_100_percent(share, text):
     assert frames.percent(share) == text
+
+
+def test_the_features_of_a_node_send_rows_to_its_children(model):
+    """A row goes where the sums of weights and bias say, so its way to its leaves can be followed by the frames."""
+    t, tree = 1, model.trees_[1]
+    arity, forest = tree.children.shape[1], model.forest_
+    reached = {0: np.arange(40)}
+    for node in tree.inner.tolist():
+        found = frames.features_of_node(model, t, node, "word {}".format)
+        weights = np.zeros((model.X.shape[1], arity))
+        weights[found["feature"]] = found[[f"weight_{c + 1}" for c in range(arity)]]
+        same = sp.csr_array(model.X[:40]).toarray()[reached[node]]
+        first = int(forest.first_child[int(forest.root[t]) + node])
+        margins = same @ weights + forest.bias[first : first + arity]
+        goes = margins >= 0.5
+        goes[np.arange(len(same)), margins.argmax(axis=1)] |= ~goes.any(axis=1)
+        for c, child in enumerate(tree.children[node].tolist()):
+            reached[child] = reached[node][goes[:, c]]
+        assert (found["to"] == weights[found["feature"]].argmax(axis=1) + 1).all()
+        assert found["lead"].is_monotonic_decreasing and (found["lead"] > 0).all()
+        assert found["name"].tolist() == [f"word {j}" for j in found["feature"]]
+        few = frames.features_of_node(model, t, node, k=2)
+        for c, mine in found.groupby("to"):
+            assert few[few["to"] == c]["feature"].tolist() == mine["feature"].head(2).tolist()
+    leaves = model.apply(model.X[:40])
+    for row in range(40):
+        assert [v for v, rows in sorted(reached.items()) if tree.children[v, 0] < 0 and row in rows] == sorted(
+            leaves.of(row, t).tolist()
+        )
+
+
+def test_a_leaf_has_no_features(model):
+    leaf = int(np.flatnonzero(model.trees_[0].children[:, 0] < 0)[0])
+    with pytest.raises(ValueError, match=f"node {leaf} is a leaf"):
+        frames.features_of_node(model, 0, leaf)

@@ -9,6 +9,7 @@ from xmlcore.models.ldsm.frames.drawing import (
     layout,
     percent,
 )
+from xmlcore.models.ldsm.frames.features import features_of_node
 from xmlcore.models.ldsm.frames.labels import (
     leaves_of_label,
     nodes_of_label,
@@ -51,6 +52,7 @@ __all__ = [
     "contributions",
     "depth_frame",
     "drawing_frame",
+    "features_of_node",
     "labels_of_node",
     "layout",
     "leaves_frame",
