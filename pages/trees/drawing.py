@@ -99,11 +99,11 @@ def _about_drawing(view, color):
         f"{words.arity(view.model) - 1} is each label in one child; leaves, which have none, are grey. ",
         "multiway": "Colour is the multi-way penalty without its weight, 0 is every row in one child; leaves, which "
         "have none, are grey. ",
-        choices.WITH_LABEL: "Colour is the share of the node's training rows that have the label; the lighter, the "
-        "more. ",
+        choices.WITH_LABEL: "Colour is the share of the node's training rows that have the label, from blue (few) to "
+        "gold (most). ",
     }[color]
     if color != choices.WITH_LABEL:
-        text += "Lighter is better. The scale ends at the 5th and the 95th percentile of the tree's nodes. "
+        text += "From blue (worst) to gold (best); the ends are the 5th and the 95th percentile of the tree's nodes. "
     if view.mode == looked_at.LABEL:
         return text + _about_label_drawing(view)
     text += "Beside a node is the label whose share has grown most from its parent; **+37** means that 37 nodes below "

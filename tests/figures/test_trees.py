@@ -196,7 +196,7 @@ def test_frames_without_what_is_drawn_are_refused_by_name(draw):
         draw(pd.DataFrame({"x": [1]}))
 
 
-def test_lighter_is_better_whatever_the_colour_is():
+def test_gold_is_better_whatever_the_colour_is():
     scales = {
         color: figures.tree(nodes(integrity=0.5), color=color, title="Tree 1").layout.coloraxis.reversescale
         for color in ("purity", "objective", "integrity")

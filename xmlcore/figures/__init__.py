@@ -15,6 +15,7 @@ from xmlcore.figures._growth import (
     objective_by_depth,
     objective_in_training,
 )
+from xmlcore.figures._label_tree import feature_bars_of_node, node_bars
 from xmlcore.figures._methods import patterns_compared, score_against_share, significance_diagram, stability_boxes
 from xmlcore.figures._noisy_features import noisy_features
 from xmlcore.figures._pairs import candidate_features, feature_weights
@@ -41,6 +42,7 @@ __all__ = [
     "contributions_compared",
     "deletion_curves",
     "feature_bars",
+    "feature_bars_of_node",
     "feature_weights",
     "frontier",
     "group_heat",
@@ -52,6 +54,7 @@ __all__ = [
     "magnitude_bars",
     "measures_at_k",
     "measures_of_prefixes",
+    "node_bars",
     "noisy_features",
     "objective_by_depth",
     "objective_in_training",

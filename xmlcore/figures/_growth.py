@@ -8,9 +8,9 @@ import plotly.graph_objects as go
 
 from xmlcore.figures._style import (
     BLUE,
+    EDGE,
     GREEN,
     GREY,
-    MARK,
     MEASURE_COLORS,
     MEASURE_MARKS,
     PURPLE,
@@ -58,7 +58,7 @@ def leaf_depths(frame: pd.DataFrame, n_labels: int, arity: int, title: str = "De
             hovertemplate=f"depth %{{x}}: %{{y:.1f}} % {name} (%{{customdata:,}})<extra></extra>",
         )
     for place, wording in ((log, "log"), (3 * log, "3 log")):
-        figure.add_vline(x=place, line={"color": MARK, "width": 1.5, "dash": "dot"})
+        figure.add_vline(x=place, line={"color": EDGE, "width": 1.5, "dash": "dot"})
         figure.add_annotation(
             text=f"{wording}<sub>{arity}</sub> L = {place:.1f}",
             showarrow=False,

@@ -48,6 +48,7 @@ FOR, AGAINST = BLUE, VERMILION
 INK = "#1B2329"
 QUIET = "#5B6770"  # visible as a thin line on a white and on a dark page
 GRID = "#E3E8EC"
+EDGE = "#7A858E"  # lines between nodes: a contrast of 3.7 on a white page and 4.7 on a dark one
 MARK = "rgba(128, 140, 150, 0.8)"  # reference lines in a plot, visible on a white and on a dark page
 
 HEIGHT = 380

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from xmlcore.figures._style import GREY, MARK, VERMILION, need_columns, new_figure, short
+from xmlcore.figures._style import EDGE, GREY, VERMILION, need_columns, new_figure, short
 
 COLOR_TITLES = {
     "purity": "Purity",
@@ -20,7 +20,9 @@ COLOR_TITLES = {
 SHARES = ("purity", "share_with_label")  # columns that are shown in percent
 # Columns of which small values are good.
 LESS_IS_BETTER = ("objective", "balance", "multiway")
-SCALE = "Cividis"  # readable with every common colour vision, and in a grey print
+# From bad to good: blue, grey, gold. People with every common colour vision tell them apart, and each has a contrast of
+# at least 3 on a white and on a dark page.
+SCALE = ((0.0, "#3F6CB5"), (0.5, "#80787F"), (1.0, "#B8860B"))
 LINE = 24  # height of a row of the drawing, in pixels
 TIGHT = 15  # height of a row of a drawing with more than 40 rows, in pixels
 NAME = 20  # most letters of a name beside a node: there is room for them on a phone
@@ -120,7 +122,7 @@ def _nodes(figure, frame, sizes, values):
             mine = (frame["kind"] == kind).to_numpy() & (known == colored)
             if not mine.any():
                 continue
-            marker = {"symbol": symbol, "size": sizes[mine], "opacity": 1, "line": {"color": MARK, "width": 1}}
+            marker = {"symbol": symbol, "size": sizes[mine], "opacity": 1, "line": {"color": EDGE, "width": 1}}
             marker |= {"color": values[mine], "coloraxis": "coloraxis"} if colored else {"color": GREY}
             figure.add_scatter(
                 x=frame["x"][mine],
@@ -145,7 +147,7 @@ def _color_bar(figure, color, color_range, shown):
     figure.update_layout(
         coloraxis={
             "colorscale": SCALE,
-            "reversescale": color in LESS_IS_BETTER,  # lighter is better
+            "reversescale": color in LESS_IS_BETTER,  # gold is better
             "cmin": float(color_range[0]),
             "cmax": float(color_range[1]),
             "showscale": bool(shown),
@@ -188,9 +190,9 @@ def _edges(figure, frame, on_path):
     """Draw the edges from nodes to their children as lines with right angles, which cross no other line or text."""
     position = {v: (x, y) for v, x, y in zip(frame["node"], frame["x"], frame["y"])}
     child = (frame["parent"] >= 0).to_numpy()
-    groups = [(child, MARK, 1.2)]
+    groups = [(child, EDGE, 1.2)]
     if on_path is not None:
-        groups = [(child & ~on_path, MARK, 1.2)]
+        groups = [(child & ~on_path, EDGE, 1.2)]
         if "share_of_label" in frame.columns:
             shares = frame["share_of_label"].to_numpy(dtype=np.float64)
             # Rounded to half a pixel, so that there are few different widths: each width is a trace of its own.

@@ -1,0 +1,155 @@
+"""Figures of one node, and the contrast of the colours in all figures of trees."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from xmlcore import figures
+
+PAGES = tomllib.loads((Path(__file__).parents[2] / ".streamlit/config.toml").read_text())["theme"]
+
+
+def children(**columns):
+    frame = pd.DataFrame(
+        {
+            "node": [4, 5, 9],
+            "name": ["a and 3 more", "b <i>", "c"],
+            "kind": ["inner", "leaf", "leaf"],
+            "rows": [120, 30, 2],
+            "auc": [0.9, 0.5, np.nan],
+        }
+    )
+    return frame.assign(**columns)
+
+
+def features(groups):
+    names = [f"word {i}" for i in range(len(groups))]
+    return pd.DataFrame({"name": names, "weight": np.linspace(1, -1, len(groups)), "group": groups})
+
+
+def test_children_are_bars_in_the_order_of_the_frame_and_know_their_nodes():
+    figure = figures.node_bars(children(about="x"), "rows", axis="Training rows", chosen=5, title="Children", total=80)
+    inner, leaf = figure.data
+    assert list(inner.x) == [120] and list(inner.y) == [2] and list(leaf.x) == [30, 2] and list(leaf.y) == [1, 0]
+    assert [point[0] for point in leaf.customdata] == [5, 9]
+    assert leaf.customdata[0][1] == "<b>b &lt;i&gt;</b><br>Training rows: 30<br>x"
+    assert list(figure.layout.yaxis.ticktext) == ["a and 3 more", "<b>b &lt;i&gt;</b>", "c"]
+    assert figure.layout.meta == {"shown": 3, "total": 80} and figure.layout.showlegend
+
+
+def test_shares_are_in_percent_on_one_scale_and_unknown_ones_are_said_to_be_so():
+    figure = figures.node_bars(children(), "auc", axis="AUC", percent=True)
+    assert [text for trace in figure.data for text in trace.text] == ["90.0 %", "50.0 %", "unknown"]
+    assert list(figure.data[1].x) == [50, 0] and figure.layout.xaxis.title.text == "AUC, %"
+    assert figure.layout.xaxis.range[1] == pytest.approx(118)
+    alone = figures.node_bars(children().iloc[[2]], "auc", axis="AUC", percent=True)
+    assert list(alone.data[0].text) == ["unknown"] and not alone.layout.showlegend
+
+
+def test_features_of_a_node_have_a_colour_for_each_group():
+    figure = figures.feature_bars_of_node(
+        features(["for it", "for it", "against it"]), "weight", "group", axis="Weight", title="Words", total=9
+    )
+    assert [trace.name for trace in figure.data] == ["for it", "against it"]
+    assert len({trace.marker.color for trace in figure.data}) == 2
+    assert figure.layout.meta == {"shown": 3, "total": 9}
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda frame: figures.node_bars(frame, "rows", axis="Rows"),
+        lambda frame: figures.feature_bars_of_node(frame, "weight", "group", axis="Weight", title="Words"),
+    ],
+)
+def test_frames_without_what_is_drawn_are_refused_by_name(draw):
+    with pytest.raises(ValueError, match="needs the column"):
+        draw(pd.DataFrame({"x": [1]}))
+
+
+# --- contrast
+
+
+def luminance(color):
+    """Relative luminance of (red, green, blue), each from 0 to 255, as the Web Content Accessibility Guidelines say."""
+    linear = [v / 12.92 if v <= 0.04045 else ((v + 0.055) / 1.055) ** 2.4 for v in np.asarray(color) / 255]
+    return float(np.dot(linear, [0.2126, 0.7152, 0.0722]))
+
+
+def contrast(one, other):
+    dark, light = sorted((luminance(one), luminance(other)))
+    return (light + 0.05) / (dark + 0.05)
+
+
+def rgb(color):
+    return np.array([int(color[i : i + 2], 16) for i in (1, 3, 5)], float)
+
+
+def opaque(color, page):
+    """The colour as it is seen on a page."""
+    if color.startswith("#"):
+        return rgb(color)
+    *parts, opacity = [float(number) for number in re.findall(r"[\d.]+", color)]
+    return opacity * np.array(parts) + (1 - opacity) * rgb(page)
+
+
+def colors_of(figure):
+    """All colours of marks and lines of a figure, and many along its colour scale; invisible ones are left out."""
+    found = []
+    for trace in figure.data:
+        found += [trace.marker.color, trace.marker.line.color, getattr(trace, "line", None) and trace.line.color]
+    found += [shape.line.color for shape in figure.layout.shapes]
+    scale = figure.layout.coloraxis.colorscale or ()
+    places, ends = [at for at, _ in scale], [rgb(color) for _, color in scale]
+    for at in np.linspace(0, 1, 60) if scale else ():
+        mixed = [int(round(np.interp(at, places, [end[i] for end in ends]))) for i in range(3)]
+        found.append("#{:02x}{:02x}{:02x}".format(*mixed))
+    return {color for color in found if isinstance(color, str) and color != "rgba(0,0,0,0)"}
+
+
+def drawings():
+    tree = pd.DataFrame(
+        {"node": [0, 1, 2], "parent": [-1, 0, 0], "x": [0, 1, 1], "y": [0.5, 0, 1], "kind": ["inner", "leaf", "leaf"],
+         "rows": [9, 5, 4], "hidden": 0, "purity": [0.3, 0.9, np.nan], "visited": [True, True, False]}
+    )  # fmt: skip
+    path = pd.DataFrame({"tree": 0, "depth": [1, 2], "node": [1, 2], "margin": [0.5, 0.1], "factor": [0.6, 0.5]})
+    depths = pd.DataFrame({"depth": [1, 2], "leaves": [1, 2], "rows": [5, 4]})
+    parts = pd.DataFrame(
+        [(part, 0, 0.0, 0.1, 0.2, 1) for part in figures.OBJECTIVE_COLORS],
+        columns=["part", "depth", "least", "mean", "greatest", "nodes"],
+    )
+    eight = features([f"to node {c}" for c in range(8)])
+    return {
+        "tree": figures.tree(tree, chosen=1),
+        "children": figures.node_bars(children(), "rows", axis="Rows"),
+        "features": figures.feature_bars_of_node(eight, "weight", "group", axis="Weight", title="Words"),
+        "path": figures.path_products(path),
+        "depths": figures.leaf_depths(depths, 16, 2),
+        **{f"objective: {part}": figures.objective_by_depth(parts, part) for part in figures.OBJECTIVE_COLORS},
+    }
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("name", drawings())
+def test_marks_of_figures_of_trees_have_a_contrast_of_three(name, theme):
+    page = PAGES[theme]["backgroundColor"]
+    found = {color: contrast(opaque(color, page), rgb(page)) for color in colors_of(drawings()[name])}
+    assert found and {color: ratio for color, ratio in found.items() if ratio < 3} == {}
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_text_has_a_contrast_of_four_and_a_half(theme):
+    """Texts in figures have the colour of the page's text: no figure of a tree gives them another one."""
+    assert contrast(rgb(PAGES[theme]["textColor"]), rgb(PAGES[theme]["backgroundColor"])) >= 4.5
+    for figure in drawings().values():
+        assert all(trace.textfont.color is None for trace in figure.data)
+        assert all(note.font.color is None for note in figure.layout.annotations)
+
+
+def test_contrast_is_that_of_the_guidelines():
+    assert contrast(rgb("#000000"), rgb("#ffffff")) == pytest.approx(21)
+    assert contrast(rgb("#777777"), rgb("#ffffff")) == pytest.approx(4.48, abs=0.01)
