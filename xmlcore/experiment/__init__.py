@@ -13,6 +13,7 @@ from xmlcore.experiment.adversaries import most_adversaries
 from xmlcore.experiment.catalog import MODELS, SELECTORS
 from xmlcore.experiment.compare_selections import compare_selections, comparison_titles
 from xmlcore.experiment.estimates import candidate_bytes, measure_speed, selection_plan
+from xmlcore.experiment.node_quality import label_tree_model
 from xmlcore.experiment.prefixes import prefix_measures, prefix_points
 from xmlcore.experiment.reduced import PerLabelOneVsRest, fitting_depth, union_of_features
 from xmlcore.experiment.sampling import sampling_study
@@ -63,6 +64,7 @@ __all__ = [
     "from_record",
     "full_params",
     "keep",
+    "label_tree_model",
     "load",
     "load_run_model",
     "made_by",

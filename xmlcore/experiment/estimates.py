@@ -67,6 +67,9 @@ GRADIENT_FEATURE = 1.5e-7  # per row, feature and step of an attack
 GRADIENT_STEP = 4e-5  # per row and step of an attack
 ATTACK_BYTES = 160  # memory of an attack per value of a block, counted as if its rows had all features
 NOISE_BYTES = 16  # the same for noise on all features
+MARGIN = 1.2e-7  # per margin of a row and a node of a label tree that are measured
+MARGIN_VALUE = 1.5e-9  # per value of the row in such a margin
+MARGINS_OF_NODE = 1e-4  # per node that is measured
 EXPLAIN_ROW = 0.01  # per explained row
 EXPLAIN_TREE = 6e-4  # per explained row and tree of LdSM
 DELETIONS = 24  # number of predictions per explained row
@@ -383,6 +386,17 @@ def comparison(dataset, selections, counts, seeds, n_rows: int | None) -> Estima
 def prefixes(run, n_trees: list[int], max_nodes: list[int]) -> Estimate:
     """Estimate the measurement of parts of an ensemble; the arguments are those of :func:`prefix_measures`."""
     return Estimate(START + run.times["predict_s"] * (sum(n_trees) / n_trees[-1] + len(max_nodes)))
+
+
+def node_quality(dataset, tree, n_rows: int) -> Estimate:
+    """Estimate the measurement of all nodes of a label tree on ``n_rows`` test rows."""
+    from xmlcore.models.plt.frames import quality_work
+
+    used = min(1.0, n_rows / max(dataset.n_test, 1))
+    margins = used * quality_work(tree, dataset.Y_test)
+    filled = dataset.X_test.nnz / max(dataset.n_test, 1)
+    work = margins * (MARGIN + MARGIN_VALUE * filled) + MARGINS_OF_NODE * tree.n_nodes
+    return Estimate(START + speed().products * work)
 
 
 def robustness(run, dataset, wanted: dict) -> Estimate:
