@@ -38,6 +38,8 @@ TREE_ROW = "trees.row"
 TREE_MODE = "trees.mode"
 TREE_LABEL = "trees.label"
 TREE_MOST = "trees.most"
+TREE_CHILDREN = "trees.children"
+TREE_POSITIVE = "trees.positive"
 FEATURES_SELECTION = "features.selection"  # what is chosen on the Features page, likewise
 FEATURES_LABEL = "features.label"
 ROBUSTNESS_RUNS = "robustness.runs"  # what is chosen on the Robustness page, likewise
@@ -94,6 +96,8 @@ _LOCAL = ("dataset", "forms", "widgets", "shown", "rows")  # what a session that
 #   "label node of TREE"  the label to which "label node TREE" belongs: for another label, that node is not used
 #   "trees label DATA"  label looked at on the Trees page
 #   "trees mode", "trees levels", "trees most"  what is drawn of a tree, how many levels, how many nodes of a label
+#   "path label RUN"    label to which the path of a test row is shown; "path label of RUN": that test row
+#   "trees children", "trees positive"  children drawn; positive test rows that a node needs to be listed
 #   "label RUN"         label explained; "label row RUN": the row to which this choice belongs
 #   "label features RUN"  label of "Features of a label" on the Explain page
 #   "explain noise"     seed of the noise on the Explain page

@@ -1,15 +1,16 @@
-"""The Trees page: what have the trees of an LdSM learned, and how do they predict?
+"""The Trees page: what have the trees of an LdSM or a PLT learned, and how do they predict?
 
-From top to bottom: answer.py has the first sentence and the cards; one_tree.py one tree, with its controls
-(choices.py), where a label's rows went (label_rows.py), its drawing (drawing.py), one node (one_node.py) and how a test
-row is predicted (test_row.py); depth.py the depth of leaves and the objective J by depth; parts.py the
-measures of fewer or smaller trees; nodes.py a table of all nodes. looked_at.py remembers what the user looks at.
+The result that is chosen decides what is shown. plt_page.py says what is shown of PLT. Of LdSM, from top to bottom:
+answer.py has the first sentence and the cards; one_tree.py one tree, with its controls (choices.py), where a label's
+rows went (label_rows.py), its drawing (drawing.py), one node (one_node.py) and how a test row is predicted
+(test_row.py); depth.py the depth of leaves and the objective J by depth; parts.py the measures of fewer or smaller
+trees; nodes.py a table of all nodes. looked_at.py remembers what the user looks at.
 """
 
 import streamlit as st
 
 from pages.shared import begin, format, results, settings, workspace
-from pages.trees import answer, depth, looked_at, nodes, one_tree, parts, words
+from pages.trees import answer, depth, looked_at, nodes, one_tree, parts, plt_page, words
 
 
 def main() -> None:
@@ -19,11 +20,11 @@ def main() -> None:
     if used is None:
         return
     data, fingerprint, name = used
-    runs = [r for r in results.kept("runs", fingerprint) if r["model"] == words.MODEL]
+    runs = [r for r in results.kept("runs", fingerprint) if r["model"] in words.SHOWN]
     if not runs:
         text = (
             "This page shows the trees of an LdSM, the value of their objective J in training, and how they predict a "
-            f"row. {begin.not_trained(name, 'None has')}"
+            f"row. Of a PLT, it shows the label tree. {begin.not_trained(name, 'Neither has')}"
         )
         link = "Other settings on the Train page"
         begin.no_run(text, data, fingerprint, name, "trees", words.MODEL, results.K, link, model=words.MODEL)
@@ -34,11 +35,14 @@ def main() -> None:
     if both is None:
         if len(runs) > 1:
             _choose_run(fingerprint, runs, key)
-        begin.watch_training(fingerprint, model=words.MODEL)
+        _watch(fingerprint)
         return
     run, model = both
-    answer.sentence(data, name, model)
-    answer.cards(data, model)
+    if run.model == words.MODEL:
+        answer.sentence(data, name, model)
+        answer.cards(data, model)
+    else:
+        plt_page.answer(name, model)
     if len(runs) > 1:
         _choose_run(fingerprint, runs, key)
     else:
@@ -46,8 +50,11 @@ def main() -> None:
     results.mark(shown)
     for warning in dict.fromkeys(run.warnings):
         st.warning(format.plain(settings.in_form(run.model, warning)))
-    begin.watch_training(fingerprint, model=words.MODEL)
-    files = f"{format.file_name(name)}-{words.MODEL}-{key[:6]}"
+    _watch(fingerprint)
+    files = f"{format.file_name(name)}-{run.model}-{key[:6]}"
+    if run.model != words.MODEL:
+        plt_page.parts(data, run, model, key, files)
+        return
     # Fragments: a click in the drawing does not draw the figures below again.
     st.fragment(one_tree.show)(data, run, model, key, files, looked_at.page_state(key))
     st.fragment(depth.show)(data, model, key, files)
@@ -55,17 +62,23 @@ def main() -> None:
     st.fragment(nodes.show)(data, model, key, files)
 
 
+def _watch(fingerprint):
+    """Show the progress and the failures of trainings of the models that this page shows."""
+    for model in words.SHOWN:
+        begin.watch_training(fingerprint, model=model)
+
+
 def _choose_run(fingerprint, runs, key):
-    """Show a select box of the LdSM results."""
-    text = "All LdSM results of this workspace on this data set, newest first."
+    """Show a select box of the results."""
+    text = "All results with trees, of LdSM and PLT, of this workspace on this data set, newest first."
     titles = {r["key"]: _about(r) for r in runs}
     results.choose(workspace.TREE_RUN, fingerprint, titles, key, "Result shown", text)
 
 
 def _about(record):
     """Return the title of a result: its settings that are not the default, and when it was made."""
-    text = settings.changed(words.MODEL, record["params"]) or "default settings"
-    return f"{words.MODEL}, {text} ({format.when(record['created'])})"
+    text = settings.changed(record["model"], record["params"]) or "default settings"
+    return f"{record['model']}, {text} ({format.when(record['created'])})"
 
 
 main()

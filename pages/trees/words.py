@@ -4,7 +4,8 @@ import math
 
 from xmlcore.models.ldsm import frames as tree_frames
 
-MODEL = "LdSM"  # the model that this page is about
+MODEL = "LdSM"  # the model whose trees are trained from this page
+SHOWN = (MODEL, "PLT")  # models whose trees this page shows
 
 
 def weights(model) -> tuple[float, float]:

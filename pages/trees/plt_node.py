@@ -1,0 +1,142 @@
+"""One node of a label tree: its facts, its labels, and the features that decide there."""
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from pages.shared import charts, format, tables
+from pages.trees.plt_view import counts, share
+from xmlcore import figures
+from xmlcore.models.plt import frames
+
+LISTED_LABELS = 200  # most labels in the table
+FEATURES = 10  # features drawn for each sign
+FOR, AGAINST = "rather has a label below", "rather has none"
+
+
+def facts(view) -> None:
+    """Write what is known of the node looked at."""
+    line = view.with_quality().iloc[view.node]
+    leaf = view.is_leaf(view.node)
+    kind = "Label: " if leaf else "Node: " if view.node else ""
+    st.subheader(f"{kind}{format.plain(view.name(view.node))}")
+    rows = format.count(int(line["rows"]), "training row")
+    text = f"Node {view.node:,} at depth {int(line['depth'])}. "
+    if leaf:
+        text += f"**{rows}** {'has' if line['rows'] == 1 else 'have'} the label"
+    else:
+        text += f"**{format.count(int(line['n_labels']), 'label')}**; **{rows}** "
+        text += f"{'has' if line['rows'] == 1 else 'have'} at least one of them"
+    if view.node:
+        above = int(view.nodes["rows"].iloc[int(line["parent"])])
+        of = f"{100 * line['rows'] / above:.1f} % of the {above:,} rows" if above else "there are no rows"
+        text += f" ({of} that reach the node above)"
+    text += "."
+    if view.quality is not None and line["measured"] > 0:
+        below = "the label" if leaf else "a label below"
+        base = f"{share(line['base_rate'])} have {below}" if line["positive"] else f"none has {below}"
+        text += (
+            f" On the {format.count(int(line['measured']), 'test row')} that reach the node above, {base} (the base "
+            f"rate). AUC {share(line['auc'])}, recall {share(line['recall'])}, precision {share(line['precision'])}."
+        )
+    st.markdown(text)
+
+
+def details(view) -> None:
+    """Show the labels of the node looked at beside the features that decide there."""
+    if view.is_leaf(view.node):
+        _features(view)
+        return
+    left, right = st.columns(2, gap="large")
+    with left:
+        _labels(view)
+    with right:
+        _features(view)
+
+
+def _labels(view):
+    """Show a table of the labels at or below the node, most frequent first."""
+    of_label = counts(view.run.fingerprint)
+    found = frames.labels_of_node(view.tree, view.node, of_label, view.data.label_name, LISTED_LABELS)
+    total = int(view.nodes["n_labels"].iloc[view.node])
+    key = f"trees.plt.labels.{view.key[:8]}.{view.t}.{view.node}"
+    deeper = bool((view.tree.label[frames.children_of(view.tree, view.node)] < 0).any())
+    shown = found.assign(child=[view.short_name(v, 40) for v in found["child"]])
+
+    def walk_to_ticked():
+        """Walk to the leaf of the label that was ticked."""
+        ticked = st.session_state[key]["selection"]["rows"]
+        if ticked and ticked[0] < len(found):
+            view.walk(view.tree.leaf_of_label[found["label"].iloc[ticked[0]]])
+
+    st.dataframe(
+        shown[["name", "rows", *(["child"] if deeper else []), "label"]],
+        hide_index=True,
+        height=tables.height(len(shown), 360),
+        key=key,
+        on_select=walk_to_ticked,
+        selection_mode="single-row",
+        column_config={
+            "name": st.column_config.TextColumn("Label", width=190),
+            "rows": st.column_config.NumberColumn("Rows", format="localized", width=70, help="Training rows."),
+            "child": st.column_config.TextColumn("In the child", width=170),
+            "label": st.column_config.NumberColumn("Id", format="%d", width=60),
+        },
+    )
+    of = format.count(total, "label")
+    of = f"Showing {len(shown):,} of {of}" if len(shown) < total else of
+    st.caption(f"{of} of the node, most frequent first. Tick a label to walk to it.")
+    charts.csv_button(
+        "Labels of the node, CSV",
+        lambda: tables.csv_safe(frames.labels_of_node(view.tree, view.node, of_label, view.data.label_name)),
+        f"{view.files}-node{view.node}-labels",
+        "All labels at or below the node, most frequent first",
+    )
+
+
+def _features(view):
+    """Draw the largest weights of the node's classifier, both signs."""
+    nodes, v = view.classifiers, view.node
+    if v == 0 and not nodes.root_has_factor:
+        st.caption("The root has no classifier: every row starts here. Walk to a child to see what decides there.")
+        return
+    bias = float(nodes.bias[v])
+    if not np.isfinite(bias):
+        always = "every" if bias > 0 else "no"
+        st.caption(
+            f"This node uses no features: {always} training row that reached the node above has a label below this "
+            f"node, so its probability is always {1 if bias > 0 else 0}."
+        )
+        return
+    every = frames.features_of_node(nodes, v)
+    if every.empty:
+        st.caption("This node uses no features: all its weights are 0, and the same probability holds for all rows.")
+        return
+    positive, negative = every[every["weight"] > 0], every[every["weight"] < 0]
+    drawn = pd.concat([positive.head(FEATURES), negative.head(FEATURES)[::-1]])
+    drawn = drawn.assign(
+        name=[view.data.feature_name(int(j)) for j in drawn["feature"]],
+        sign=np.where(drawn["weight"] > 0, FOR, AGAINST),
+        about=[f"feature {j}" for j in drawn["feature"]],
+    )
+    parts = [_of(len(side), sign) for side, sign in ((positive, "positive"), (negative, "negative")) if len(side)]
+    charts.show_figure(
+        figures.feature_bars_of_node(
+            drawn,
+            "weight",
+            "sign",
+            axis="Weight",
+            title=f"Features that decide at {format.in_title(view.short_name(v))}",
+            total=len(every),
+        ),
+        lambda: tables.csv_safe(frames.features_of_node(nodes, v, view.data.feature_name)),
+        f"{view.files}-node{v}-features",
+        f"The largest weights of the node’s linear classifier: {format.listed(parts)}. A row with a feature of "
+        f"positive weight rather has a label below the node. The bias, for rows without any of them, is {format.signed(bias)}.",
+        key=f"trees.plt.features.{view.key[:8]}",
+    )
+
+
+def _of(count, sign):
+    """Return how many of the weights of one sign are drawn."""
+    return f"{min(count, FEATURES):,} of {count:,} {sign}" if count > FEATURES else f"all {count:,} {sign}"

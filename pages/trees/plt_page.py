@@ -1,0 +1,72 @@
+"""The Trees page for a run of PLT: its label trees.
+
+From top to bottom: this file has the first sentence and the cards; plt_walk.py one node, the way to it and its
+children; plt_node.py the labels and the features of that node; plt_quality.py how well nodes decide on test rows;
+plt_row.py the path of a test row to a label. plt_view.py remembers what the user looks at.
+"""
+
+import streamlit as st
+
+from pages.shared import format, tables, tasks
+from pages.trees import looked_at, plt_quality, plt_row, plt_walk
+from pages.trees.plt_view import View
+from xmlcore import experiment
+
+
+def answer(name, model) -> None:
+    """Say how large the label trees are, and what they are for."""
+    plain = experiment.label_tree_model(model)
+    tree, several = plain.trees_[0], len(plain.trees_) > 1
+    inner, deepest = tree.n_nodes - tree.n_labels, int(tree.depth[-1])
+    has = f"**{len(plain.trees_):,} label trees**. The first one has" if several else "a label tree with"
+    text = f"On **{format.plain(name)}** PLT has learned {has} **{format.count(tree.n_labels, 'label')}** as leaves"
+    if deepest == 1:
+        text += ", all of them children of the root: each label has its own classifier, and all are tried for each row."
+    else:
+        text += (
+            f" and {format.count(inner, 'inner node')}. A row starts at the root, and only nodes that are probable for "
+            f"it are opened; the deepest label is at depth **{deepest}**."
+        )
+    st.markdown(text)
+    children, size = tree.n_children, plain.size()
+    tables.cards(
+        [
+            ("Labels", f"{tree.n_labels:,}", "Each label is a leaf of each tree."),
+            ("Inner nodes", f"{inner:,}", "Nodes with children, the root included" + _of_first(several)),
+            ("Deepest label", f"{deepest:,}", "Steps from the root" + _of_first(several)),
+            ("Children of the root", f"{int(children[0]):,}", "Classifiers tried for every row" + _of_first(several)),
+            ("Most children", f"{int(children.max()):,}", "Of one node" + _of_first(several)),
+            (
+                "Weights per node",
+                f"{size['n_weights'] / max(size['n_nodes'] - len(plain.trees_), 1):,.0f}",
+                "Features that a node’s linear classifier uses, on average over all nodes below the root.",
+            ),
+        ]
+    )
+
+
+def _of_first(several):
+    """Return the end of a help text."""
+    return ", in the first tree." if several else "."
+
+
+def parts(data, run, model, key, files) -> None:
+    """Show a label tree: its nodes, how well they decide, and the path of a test row."""
+    plain = experiment.label_tree_model(model)
+    tree = looked_at.tree_number(key, plain)
+    above, quality = st.container(), st.container()
+    with quality:
+        st.header("How well nodes decide")
+        task = experiment.task("node_quality", {"run": key}, {"tree": tree})
+        if not task.exists():
+            st.markdown(
+                "Each node has a classifier that says whether a row has a label below the node. It can be measured on "
+                "the test rows that have a label below the node’s parent."
+            )
+        found = tasks.ready(task, button="Measure all nodes", key="trees.measure.nodes")
+        if found is not None:
+            # No fragment: a tick there changes the node that is shown above.
+            plt_quality.show(View(key, data, run, model, files, found))
+    with above:  # a fragment: a click on a child does not draw the rest of the page again
+        st.fragment(plt_walk.show)(key, data, run, model, files, found, looked_at.page_state(key))
+    st.fragment(plt_row.show)(key, data, run, model, files)

@@ -1,0 +1,95 @@
+"""How well the nodes of a label tree decide on test rows: the worst nodes, in a table."""
+
+import streamlit as st
+
+from pages.shared import charts, format, tables, workspace
+from pages.trees.plt_walk import MEANINGS, OF_QUALITY
+
+LISTED = 100  # nodes in the table at most
+POSITIVE = 5  # test rows with a label below a node that it takes to be listed, at first
+
+
+def show(view) -> None:
+    """Show the nodes with the lowest value of a measure."""
+    quality = view.quality
+    left, right = st.columns(2, vertical_alignment="bottom")
+    with left:
+        measures = [name for name in OF_QUALITY if name != "base_rate"]
+        measure = st.selectbox(
+            "Worst nodes by",
+            measures,
+            format_func=OF_QUALITY.get,
+            **workspace.keep("trees.quality.measure", "auc", options=measures),
+        )
+    least = min(max(workspace.chosen_row("trees positive", POSITIVE), 1), quality.n_rows)
+    with right:
+        st.session_state[workspace.TREE_POSITIVE] = least
+        st.number_input(
+            "Only nodes with so many positive test rows",
+            min_value=1,
+            max_value=quality.n_rows,
+            key=workspace.TREE_POSITIVE,
+            on_change=lambda: workspace.choose_row("trees positive", st.session_state[workspace.TREE_POSITIVE]),
+            help="A test row is positive for a node if it has a label at or below the node. Measures of nodes with few "
+            "positive rows change by chance.",
+        )
+    every = view.with_quality()
+    found = every[every["positive"] >= least].dropna(subset=[measure]).sort_values(measure, kind="stable")
+    measured = int((every["measured"] > 0).sum())
+    about = MEANINGS[measure].replace("the child", "the node").replace("below this node", "below the node above it")
+    sample = (
+        f"on a random sample of {quality.n_rows:,} of the {quality.n_test:,} test rows"
+        if quality.n_rows < quality.n_test
+        else f"on all {format.count(quality.n_test, 'test row')}"
+    )
+    if found.empty:
+        st.info(f"No node has {format.count(least, 'positive test row')} and a value of {OF_QUALITY[measure]}.")
+        return
+    shown = view.with_names(found.head(LISTED))
+    key = f"trees.worst.{view.key[:8]}.{view.t}.{measure}.{least}"
+
+    def walk_to_ticked():
+        """Walk to the node that was ticked."""
+        ticked = st.session_state[key]["selection"]["rows"]
+        if ticked and ticked[0] < len(shown):
+            view.walk(shown["node"].iloc[ticked[0]])
+
+    shares = ["auc", "recall", "precision", "base_rate"]
+    table = shown.assign(**{name: 100 * shown[name] for name in shares})
+    percent = {"format": "%.1f", "width": 80}
+    st.dataframe(
+        table[["name", "depth", "n_labels", "positive", "measured", *shares, "node"]],
+        hide_index=True,
+        height=tables.height(len(table), 360),
+        key=key,
+        on_select=walk_to_ticked,
+        selection_mode="single-row",
+        **tables.EMPTY_CELLS,
+        column_config={
+            "name": st.column_config.TextColumn("Node", width=230),
+            "depth": st.column_config.NumberColumn("Depth", format="%d", width=60),
+            "n_labels": st.column_config.NumberColumn("Labels", format="localized", width=65),
+            "positive": st.column_config.NumberColumn(
+                "Positive", format="localized", width=70, help="Test rows with a label at or below the node."
+            ),
+            "measured": st.column_config.NumberColumn(
+                "Rows", format="localized", width=70, help="Test rows with a label below the node above it."
+            ),
+            "auc": st.column_config.NumberColumn("AUC, %", **percent),
+            "recall": st.column_config.NumberColumn("Recall, %", **percent),
+            "precision": st.column_config.NumberColumn("Precision, %", **percent),
+            "base_rate": st.column_config.NumberColumn("Base rate, %", **percent),
+            "node": st.column_config.NumberColumn("Number", format="%d", width=70),
+        },
+    )
+    st.caption(
+        f"Showing {len(shown):,} of {len(found):,} nodes with at least {format.count(least, 'positive test row')} (of "
+        f"{measured:,} that were measured {sample}), lowest {OF_QUALITY[measure]} first: {about}. Tick a node to walk "
+        "to it."
+    )
+    charts.csv_button(
+        "Quality of all nodes, CSV",
+        lambda: tables.csv_safe(view.with_names(every)),
+        f"{view.files}-nodes",
+        "Every node with its labels, training rows and quality on test rows",
+    )

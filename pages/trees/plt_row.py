@@ -1,0 +1,201 @@
+"""The path of a test row to a label: the probability at each node, where it is lost, and which features did that."""
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from pages.shared import charts, format, predictions, results, selectors, tables, workspace
+from pages.trees.plt_view import View
+from xmlcore import figures
+from xmlcore.models.plt import frames
+
+LISTED = 50  # most true labels in the table
+FEATURES = 10  # features drawn for a step
+
+
+def show(key, data, run, model, files) -> None:
+    """Let the user choose a test row and a label, and show the row's path to that label."""
+    view = View(key, data, run, model, files)
+    st.header("The path of a test row")
+    row = selectors.choose_test_row(data, run, f"run {key}", workspace.TREE_ROW)
+    x = data.X_test[[row]]
+    found = labels_of_row(view, row)
+    if found.empty:
+        st.info("This row has no label, and none is predicted for it.")
+        return
+    label = workspace.chosen_row(f"path label {key}", -1)
+    of_row = workspace.chosen_row(f"path label of {key}", -1) == row
+    if not of_row or label not in found["label"].to_numpy():
+        label = int(found["label"].iloc[0])
+    st.markdown(_sentence(view, found))
+    _labels(view, found, row, label)
+    path = frames.paths_frame(view.classifiers, x, [label])
+    path = path.assign(tree=view.t, depth=view.tree.depth[path["node"]], name=[view.name(v) for v in path["node"]])
+    left, right = st.columns(2, gap="large")
+    with left:
+        _path(view, path, row, label)
+        step = _steps(view, path, row, label)
+    with right:
+        _features(view, path[path["step"] == step].iloc[0], x, row)
+
+
+def labels_of_row(view, row: int) -> pd.DataFrame:
+    """Return the true and the predicted labels of a test row, with the step at which each loses most.
+
+    Columns: those of xmlcore.models.plt.frames.hardest_steps, ``name``, ``true``, ``place`` (among the predicted
+    labels, from 1; nan for others). True labels that are not predicted come first, then the others by place.
+    """
+    truth = tables.ids(view.data.Y_test, row)
+    predicted = view.run.ranking.labels[row, : results.K]
+    predicted = predicted[predicted >= 0]
+    labels = np.concatenate([np.setdiff1d(truth, predicted)[:LISTED], predicted]).astype(np.int64)
+    if labels.size == 0:
+        return pd.DataFrame({"label": labels})
+    paths = frames.paths_frame(view.classifiers, view.data.X_test[[row]], labels)
+    found = frames.hardest_steps(paths)
+    place = {int(label): i + 1 for i, label in enumerate(predicted)}
+    return found.assign(
+        name=tables.label_names(view.data, found["label"]),
+        true=np.isin(found["label"], truth),
+        place=[place.get(int(label), np.nan) for label in found["label"]],
+    )
+
+
+def _sentence(view, found):
+    """Say how many true labels are predicted, and at which node the path to the worst of the others is lost."""
+    true = found[found["true"]]
+    if true.empty:
+        return "This test row has no true label among the labels that the model knows."
+    hit = int(true["place"].notna().sum())
+    text = f"**{hit:,} of {format.count(len(true), 'true label')}** {'is' if hit == 1 else 'are'} among the "
+    text += f"{results.K} predicted."
+    missed = true[true["place"].isna()]
+    if missed.empty:
+        return text
+    worst = missed.loc[missed["probability"].idxmin()]
+    node = int(worst["node"])
+    at = "its own leaf" if view.is_leaf(node) else f"the node “{format.plain(view.name(node))}”"
+    return text + (
+        f" **{format.plain(worst['name'])}** gets {format.probability(worst['probability'])}. Most is lost at step "
+        f"{int(worst['step'])}, {at}: its classifier gives it {format.probability(worst['factor'])}."
+    )
+
+
+def _labels(view, found, row, label):
+    """Show a table of the true and the predicted labels; a tick shows the path to that label."""
+    key = f"trees.plt.row.{view.key[:8]}.{view.t}.{row}"
+
+    def choose_ticked():
+        """Show the path to the label that was ticked."""
+        ticked = st.session_state[key]["selection"]["rows"]
+        if ticked and ticked[0] < len(found):
+            chosen = {f"path label {view.key}": int(found["label"].iloc[ticked[0]]), f"path label of {view.key}": row}
+            workspace.update(lambda data: data["rows"].update(chosen))
+
+    shown = found.assign(
+        state=[_state(line) for line in found.itertuples()],
+        probability=100 * found["probability"],
+        factor=100 * found["factor"],
+        at=[view.short_name(v, 40) for v in found["node"]],
+    )
+    number = st.column_config.NumberColumn
+    st.dataframe(
+        shown[["name", "state", "place", "probability", "step", "at", "factor"]],
+        hide_index=True,
+        height=tables.height(len(shown), 360),
+        key=key,
+        on_select=choose_ticked,
+        selection_mode="single-row",
+        **tables.EMPTY_CELLS,
+        column_config={
+            "name": st.column_config.TextColumn("Label", width=220),
+            "state": st.column_config.TextColumn("", width=75),
+            "place": number("Place", format="%d", width=55, help="Place among the predicted labels."),
+            "probability": number("P, %", format="%.3g", width=65, help="Probability of the label in this tree."),
+            "step": number("Step", format="%d", width=50, help="Step at which the probability drops most."),
+            "at": st.column_config.TextColumn("Lost most at", width=260),
+            "factor": number("P there, %", format="%.3g", width=85, help="Probability of that node given its parent."),
+        },
+    )
+    missing = int(np.setdiff1d(tables.ids(view.data.Y_test, row), found["label"]).size)
+    left_out = f" {missing:,} more true labels are not listed." if missing else ""
+    st.caption(
+        f"{format.count(int(found['true'].sum()), 'true label')} and the {int(found['place'].notna().sum())} predicted "
+        f"ones; true labels that are not predicted come first.{left_out} Tick a label to see its path. Shown: "
+        f"**{format.plain(view.data.label_name(label))}**."
+    )
+
+
+def _state(line):
+    """Return whether a label is right, wrong or missed."""
+    if not line.true:
+        return predictions.WRONG
+    return predictions.RIGHT if line.place == line.place else "– missed"
+
+
+def _path(view, path, row, label):
+    """Draw the probability along the path to the label."""
+    title = f"Path to {format.in_title(view.data.label_name(label))}"
+    several = f" This is tree {view.t + 1}; the prediction is the mean of all trees." if view.several else ""
+    charts.show_figure(
+        figures.path_products(path, title=title),
+        lambda: tables.csv_safe(path),
+        f"{view.files}-row{row}-label{label}-path",
+        "Each node has a probability given its parent, the number beside it. Their product so far is the height, and "
+        f"at the label’s own leaf it is the label’s probability.{several}",
+        key=f"trees.plt.path.{view.key[:8]}",
+    )
+
+
+def _steps(view, path, row, label) -> int:
+    """List the steps of the path, and let the user choose the one whose features are shown."""
+    steps = path["step"].tolist()
+    hardest = int(path["step"].iloc[int(path["factor"].to_numpy().argmin())])
+    shown = path.assign(factor=100 * path["factor"], product=100 * path["product"])
+    number = st.column_config.NumberColumn
+    st.dataframe(
+        shown[["step", "name", "margin", "factor", "product"]],
+        hide_index=True,
+        height=tables.height(len(shown), 360),
+        key=f"trees.plt.steps.{view.key[:8]}",
+        column_config={
+            "step": number("Step", format="%d", width=45),
+            "name": st.column_config.TextColumn("Node", width=165),
+            "margin": number("Margin", format="%.3f", width=65, help="Output of the node’s classifier for the row."),
+            "factor": number("P, %", format="%.3g", width=60, help="Probability of the node given its parent."),
+            "product": number("Product, %", format="%.3g", width=80, help="Probability so far."),
+        },
+    )
+    names = {s: f"Step {s}: {n}" for s, n in zip(steps, path["name"])}
+    return st.selectbox(
+        "Step whose features are shown",
+        steps,
+        index=steps.index(hardest),
+        format_func=lambda s: names[s] + (" (lost most)" if s == hardest and len(steps) > 1 else ""),
+        key=f"trees.plt.step.{view.key[:8]}.{view.t}.{row}.{label}",
+    )
+
+
+def _features(view, line, x, row):
+    """Draw what each feature of the row adds to the margin at a node."""
+    node = int(line["node"])
+    parts = frames.margin_parts(view.classifiers, x, node, view.data.feature_name)
+    if parts.empty or not np.isfinite(line["margin"]):
+        st.caption(
+            f"No feature of the row has a weight at this node: the margin is the bias, {format.signed(line['bias'])}."
+        )
+        return
+    figure = figures.contribution_bars(
+        parts, FEATURES, unit="the margin", title=f"Step {int(line['step'])}: what made the margin"
+    )
+    meta = figure.layout.meta
+    of = f"Showing {meta['shown']:,} of {meta['total']:,} features" if meta["others"] else f"{meta['total']:,} features"
+    charts.show_figure(
+        figure,
+        lambda: tables.csv_safe(parts),
+        f"{view.files}-row{row}-node{node}-margin",
+        f"{of} of the row that have a weight at {format.plain(view.short_name(node, 40))}. A bar is the feature’s "
+        f"value, in the row scaled to length 1, times its weight. The bars and the bias, {format.signed(line['bias'])}, "
+        f"add up to the margin, {format.signed(line['margin'])}.",
+        key=f"trees.plt.margin.{view.key[:8]}",
+    )

@@ -1,0 +1,111 @@
+"""What the user looks at in a label tree of PLT: a tree, a node, a label, a test row."""
+
+import pandas as pd
+
+from pages.shared import format, server, workspace
+from pages.trees import looked_at
+from xmlcore import experiment
+from xmlcore.models.plt import frames
+from xmlcore.models.plt.frames.nodes import label_counts
+
+NAMED = 2  # labels in the name of a node with several labels
+
+
+class View:
+    """A label tree of a run, and the node of it that is looked at.
+
+    Attributes
+    ----------
+    key : str
+        Key of the run.
+    t, model, tree
+        Index of the tree; the PLT; the tree.
+    data, run
+        The data set and the run.
+    nodes : DataFrame
+        All nodes, without names: see xmlcore.models.plt.frames.
+    node : int
+        The node looked at.
+    quality : NodeQuality or None
+        How well nodes decide on test rows; None while that is not measured.
+    files : str
+        How names of downloaded files begin.
+    """
+
+    def __init__(self, key, data, run, model, files, quality=None):
+        """Read from the workspace which tree and which node are looked at."""
+        self.key, self.data, self.run, self.model = key, data, run, experiment.label_tree_model(model)
+        self.t = looked_at.tree_number(key, self.model)
+        self.tree, self.nodes, self.quality = self.model.trees_[self.t], nodes(key, self.t), quality
+        self.files = f"{files}-tree{self.t + 1}"
+        node = workspace.chosen_row(f"node {key} {self.t}")
+        self.node = node if 0 <= node < self.tree.n_nodes else 0
+
+    @property
+    def classifiers(self):
+        """The linear classifiers of the nodes."""
+        return self.model.linear_nodes(self.t)
+
+    @property
+    def several(self) -> bool:
+        """Whether the model has several trees."""
+        return len(self.model.trees_) > 1
+
+    def walk(self, node: int) -> None:
+        """Look at another node."""
+        workspace.choose_row(f"node {self.key} {self.t}", int(node))
+
+    def is_leaf(self, node: int) -> bool:
+        """Return whether a node is the leaf of a label."""
+        return bool(self.tree.label[node] >= 0)
+
+    def name(self, node: int) -> str:
+        """Return what a node is called: its label, or its most frequent labels and how many more it has."""
+        if node == 0:
+            return "Root"
+        line = self.nodes.iloc[node]
+        if self.is_leaf(node):
+            return self.data.label_name(int(line["label"]))
+        first = [self.data.label_name(int(line[f"label_{i + 1}"])) for i in range(NAMED) if line[f"label_{i + 1}"] >= 0]
+        more = int(line["n_labels"]) - len(first)
+        return ", ".join(first) + (f" and {more:,} more" if more else "")
+
+    def short_name(self, node: int, letters: int = 20) -> str:
+        """Return a name of so many letters: the most frequent label, and ``+12`` for the labels that are not named."""
+        line = self.nodes.iloc[node]
+        if node == 0 or self.is_leaf(node):
+            return self.name(node)
+        more = f" +{int(line['n_labels']) - 1:,}"
+        first = self.data.label_name(int(line["label_1"]))
+        room = letters - len(more)
+        return (first if len(first) <= room else first[: room - 1] + "…") + more
+
+    def with_names(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Add ``name`` behind ``node`` to a table of nodes."""
+        named = frame.copy()
+        named.insert(named.columns.get_loc("node") + 1, "name", [self.name(int(v)) for v in frame["node"]])
+        return named
+
+    def with_quality(self) -> pd.DataFrame:
+        """Return the table of all nodes, with the columns of their quality if that is measured."""
+        if self.quality is None:
+            return self.nodes
+        return self.nodes.merge(self.quality.nodes, on="node")
+
+
+@server.shared(max_entries=12, show_spinner="Reading the label tree")
+def nodes(key: str, t: int) -> pd.DataFrame:
+    """Return the table of all nodes of a label tree, without names."""
+    data = server.dataset(server.run(key).fingerprint)
+    return frames.nodes_frame(experiment.label_tree_model(server.model(key)).trees_[t], data.Y_train)
+
+
+@server.shared(max_entries=4)
+def counts(fingerprint: str):
+    """Return the number of training rows of each label."""
+    return label_counts(server.dataset(fingerprint).Y_train)
+
+
+def share(value: float) -> str:
+    """Return a share in percent with one decimal; "unknown" where there is none."""
+    return format.percent(value) if value == value else "unknown"

@@ -1,0 +1,182 @@
+"""Walk through a label tree: the way to a node, its children, and a label's path."""
+
+import streamlit as st
+
+from pages.shared import charts, format, selectors, server, tables, workspace
+from pages.trees import looked_at, plt_node
+from pages.trees.plt_view import View, share
+from xmlcore import figures
+from xmlcore.models.plt import frames
+
+CHILDREN = 20  # children drawn at first
+MOST_CHILDREN = 200  # children drawn at most
+OF_NODES = {"rows": "Training rows", "n_labels": "Labels"}  # columns that can be drawn
+OF_QUALITY = {"auc": "AUC", "recall": "Recall", "precision": "Precision", "base_rate": "Base rate"}
+MEANINGS = {
+    "rows": "training rows with a label at or below the child",
+    "n_labels": "labels at or below the child",
+    "auc": "how often the child’s classifier ranks a row that has a label below the child above a row that has none, "
+    "among test rows with a label below this node; 50 % is guessing",
+    "recall": "of the test rows that have a label below the child, the share to which its classifier gives a "
+    "probability of at least 50 %",
+    "precision": "of the test rows with a label below this node to which the child’s classifier gives a probability of "
+    "at least 50 %, the share that has a label below the child",
+    "base_rate": "of the test rows with a label below this node, the share that has a label below the child",
+}
+ORDERS = {"most": "Largest first", "least": "Smallest first", "node": "By number"}
+
+
+def show(key, data, run, model, files, quality, drawn_state) -> None:
+    """Show one node of the tree looked at; ``drawn_state`` is that of looked_at.page_state when the page was drawn."""
+    if looked_at.page_state(key) != drawn_state:
+        st.rerun()  # another tree: its quality is another task
+    view = View(key, data, run, model, files, quality)
+    st.header("Walk through the tree")
+    _choose_tree_and_node(view)
+    _label_path(view)
+    crumbs(view, view.node, "trees.crumb", "You are at:")
+    plt_node.facts(view)
+    if not view.is_leaf(view.node):
+        _children(view)
+    plt_node.details(view)
+
+
+def _choose_tree_and_node(view):
+    """Show the fields for the tree, if there are several, and for the node."""
+    columns = st.columns(1 + view.several, vertical_alignment="bottom")
+    if view.several:
+        with columns[0]:
+            st.session_state[workspace.TREE_NUMBER] = view.t + 1
+            st.number_input(
+                f"Tree, 1 to {len(view.model.trees_):,}",
+                min_value=1,
+                max_value=len(view.model.trees_),
+                key=workspace.TREE_NUMBER,
+                on_change=lambda: workspace.choose_row(f"tree {view.key}", st.session_state[workspace.TREE_NUMBER] - 1),
+            )
+    with columns[-1]:
+        st.session_state[workspace.TREE_NODE] = view.node
+        st.number_input(
+            f"Node, 0 to {view.tree.n_nodes - 1:,}",
+            min_value=0,
+            max_value=view.tree.n_nodes - 1,
+            key=workspace.TREE_NODE,
+            on_change=lambda: view.walk(st.session_state[workspace.TREE_NODE]),
+            help="The node that is shown below. 0 is the root. A click on a child in the figure, or on a node of a "
+            "path, does the same.",
+        )
+
+
+def _label_path(view):
+    """Let the user choose a label, and show the nodes on the way to it."""
+    names, scope = server.label_names(view.run.fingerprint), looked_at.label_scope(view.run.fingerprint)
+    label = selectors.choose_label(view.data, names, scope, workspace.TREE_LABEL, "trees.query")
+    leaf = int(view.tree.leaf_of_label[label])
+    crumbs(view, leaf, "trees.label.path", f"Path to {format.plain(view.data.label_name(label))}:")
+
+
+def crumbs(view, end: int, key: str, before: str) -> None:
+    """Show the nodes from the root to ``end`` as buttons, after a text; the node looked at is written in bold."""
+    path = frames.path_to(view.tree, end)
+    shown = path if len(path) <= looked_at.CRUMBS else [path[0], *path[-looked_at.CRUMBS + 1 :]]
+    with st.container(horizontal=True, gap="small", vertical_alignment="center", key=f"{key.replace('.', '-')}s"):
+        st.caption(before, width="content")
+        for place, v in enumerate(shown):
+            if place:
+                left_out = len(path) - len(shown)
+                st.markdown(f"› {left_out} more ›" if place == 1 and left_out else "›", width="content")
+            if v == view.node:
+                st.markdown(f"**{format.plain(view.short_name(v, 30))}**", width="content")
+            else:
+                st.button(
+                    format.plain(view.short_name(v, 30)),
+                    key=f"{key}.{v}",
+                    on_click=view.walk,
+                    args=(v,),
+                    type="tertiary",
+                    help=f"Node {v:,}",
+                )
+
+
+def _children(view):
+    """Draw one number of the children of the node looked at, most or least first."""
+    children = frames.children_of(view.tree, view.node)
+    columns = OF_NODES | (OF_QUALITY if view.quality is not None else {})
+    first, second, third = st.columns(3, vertical_alignment="bottom")
+    with first:
+        value = st.selectbox(
+            "What is drawn",
+            list(columns),
+            format_func=columns.get,
+            **workspace.keep("trees.children.value", "rows", options=list(columns)),
+            help=None if view.quality is not None else "More can be drawn when the nodes are measured: see below.",
+        )
+    with second:
+        order = st.selectbox(
+            "Order", list(ORDERS), format_func=ORDERS.get,
+            **workspace.keep("trees.children.order", "most", options=list(ORDERS)),
+        )  # fmt: skip
+    most = min(max(workspace.chosen_row("trees children", CHILDREN), 1), MOST_CHILDREN)
+    with third:
+        st.session_state[workspace.TREE_CHILDREN] = most
+        st.number_input(
+            f"Children drawn, 1 to {MOST_CHILDREN}",
+            min_value=1,
+            max_value=MOST_CHILDREN,
+            step=20,
+            key=workspace.TREE_CHILDREN,
+            on_change=lambda: workspace.choose_row("trees children", st.session_state[workspace.TREE_CHILDREN]),
+        )
+    every = view.with_quality().iloc[children]
+    by = "node" if order == "node" else value
+    ordered = every.sort_values(by, ascending=order != "most", kind="stable", na_position="last")
+    drawn = ordered.head(most)
+    drawn = drawn.assign(
+        name=[view.short_name(v) for v in drawn["node"]],
+        kind=["leaf" if label >= 0 else "inner" for label in drawn["label"]],
+        about=[_about_child(view, line) for line in drawn.itertuples()],
+    )
+    chart = f"trees.children.{view.key[:8]}.{view.t}.{view.node}.{value}.{order}.{most}"
+
+    def walk_to_clicked():
+        """Walk to the child that was clicked."""
+        points = st.session_state[chart]["selection"]["points"]
+        if points and points[0].get("customdata"):
+            view.walk(points[0]["customdata"][0])
+
+    of = format.count(len(every), "child", "children")
+    of = f"Showing {len(drawn):,} of {of}" if len(drawn) < len(every) else of
+    in_order = {"most": ", largest first", "least": ", smallest first", "node": ", by number"}[order]
+    charts.show_figure(
+        figures.node_bars(
+            drawn,
+            value,
+            axis=columns[value],
+            percent=value in OF_QUALITY,
+            title=f"Children of {format.in_title(view.short_name(view.node))}: {len(drawn):,} of {len(every):,}",
+            total=len(every),
+        ),
+        lambda: tables.csv_safe(view.with_names(ordered)),
+        f"{view.files}-node{view.node}-children",
+        f"{of}{in_order}. {columns[value]}: {MEANINGS[value]}.{_unknown(drawn, value)} “+12” means that 12 more labels "
+        "are below. Click a bar to walk to that child.",
+        key=chart,
+        on_click=walk_to_clicked,
+    )
+
+
+def _unknown(drawn, value):
+    """Return a sentence on children without a value, if there are any."""
+    count = int(drawn[value].isna().sum())
+    return f" Unknown: no test row that it could be measured on ({count:,} of {len(drawn):,} drawn)." if count else ""
+
+
+def _about_child(view, line):
+    """Return the lines of a child's hover text."""
+    text = f"node {line.node}, {format.count(int(line.rows), 'training row')}"
+    if line.label < 0:
+        text += f"<br>{format.count(int(line.n_labels), 'label')}, "
+        text += format.count(int(line.n_children), "child", "children")
+    if view.quality is not None:
+        text += f"<br>AUC {share(line.auc)}, base rate {share(line.base_rate)}"
+    return text
