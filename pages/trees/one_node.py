@@ -1,5 +1,6 @@
-"""The node looked at: its rows, its labels, and the objective J during its training."""
+"""The node looked at: its rows, its labels, the objective J during its training, and its features."""
 
+import numpy as np
 import streamlit as st
 
 from pages.shared import charts, format, server, tables
@@ -8,6 +9,7 @@ from xmlcore import figures
 from xmlcore.models.ldsm import frames as tree_frames
 
 LISTED_LABELS = 200  # most labels in the table
+FEATURES = 10  # features drawn for each child
 
 
 def show(view, run, files) -> None:
@@ -61,6 +63,54 @@ def show(view, run, files) -> None:
             )
         elif not inner:
             st.caption("A leaf has no split, so there is no J to draw. Go up to see the split that made it.")
+    if inner:
+        _features(view, run, files)
+
+
+def _features(view, run, files):
+    """Draw the features that send rows to one child of the node rather than to another."""
+    model, v, name = view.model, view.node, view.data.feature_name
+    values = mean_values(run.fingerprint)
+    every = tree_frames.features_of_node(model, view.t, v, values=values)
+    if every.empty:
+        st.caption("No feature has a weight at this node: the same children get all rows.")
+        return
+    drawn = tree_frames.features_of_node(model, view.t, v, name, FEATURES, values).sort_values("to", kind="stable")
+    children = view.tree.children[v]
+    drawn = drawn.assign(
+        child=[f"to node {children[c - 1]:,}" for c in drawn["to"]],
+        about=[
+            ", ".join(f"weight {row[f'weight_{c + 1}']:+.3g} for node {child:,}" for c, child in enumerate(children))
+            for row in drawn.to_dict("records")
+        ],
+    )
+    of = ", ".join(
+        f"{min(int(count), FEATURES):,} of {count:,} to node {children[to - 1]:,}"
+        for to, count in every["to"].value_counts(sort=False).sort_index().items()
+    )
+    charts.show_figure(
+        figures.feature_bars_of_node(
+            drawn,
+            "effect",
+            "child",
+            axis="Weight less that of the next child, × mean value",
+            title=f"Features that send rows from node {v:,}",
+            total=len(every),
+        ),
+        lambda: tables.csv_safe(tree_frames.features_of_node(model, view.t, v, name, values=values)),
+        f"{files}-tree{view.t + 1}-node{v}-features",
+        f"The features that send rows most clearly to one child: {of}. Each child has a weight for each feature. A row "
+        "goes to a child if the sum of weight times value, and a bias, is at least 0.5, or else to the child with the "
+        "largest sum. A bar is the largest weight less the next one, times the mean value of the feature over all "
+        "training rows: a feature that few rows have decides for few rows.",
+        key=f"trees.node.features.{view.key[:8]}",
+    )
+
+
+@server.shared(max_entries=4)
+def mean_values(fingerprint: str):
+    """Return the mean value of each feature over all training rows."""
+    return np.asarray(server.dataset(fingerprint).X_train.mean(axis=0), np.float64).ravel()
 
 
 def _label_in_node(view):

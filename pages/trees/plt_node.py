@@ -29,16 +29,13 @@ def facts(view) -> None:
         text += f"{'has' if line['rows'] == 1 else 'have'} at least one of them"
     if view.node:
         above = int(view.nodes["rows"].iloc[int(line["parent"])])
-        of = f"{100 * line['rows'] / above:.1f} % of the {above:,} rows" if above else "there are no rows"
-        text += f" ({of} that reach the node above)"
+        if above:
+            text += f", {100 * line['rows'] / above:.1f} % of the {above:,} rows of the node above"
     text += "."
     if view.quality is not None and line["measured"] > 0:
-        below = "the label" if leaf else "a label below"
+        below = "the label" if leaf else "a label below this node"
         base = f"{share(line['base_rate'])} have {below}" if line["positive"] else f"none has {below}"
-        text += (
-            f" On the {format.count(int(line['measured']), 'test row')} that reach the node above, {base} (the base "
-            f"rate). AUC {share(line['auc'])}, recall {share(line['recall'])}, precision {share(line['precision'])}."
-        )
+        text += f" Of the {format.count(int(line['measured']), 'test row')} of the node above, {base} (the base rate). AUC {share(line['auc'])}, recall {share(line['recall'])}, precision {share(line['precision'])}."
     st.markdown(text)
 
 

@@ -158,8 +158,8 @@ def _children(view):
         ),
         lambda: tables.csv_safe(view.with_names(ordered)),
         f"{view.files}-node{view.node}-children",
-        f"{of}{in_order}. {columns[value]}: {MEANINGS[value]}.{_unknown(drawn, value)} “+12” means that 12 more labels "
-        "are below. Click a bar to walk to that child.",
+        f"{of}{in_order}. {columns[value]}: {MEANINGS[value]}.{_unknown(drawn, value)}{_plus(drawn)} Click a bar to walk to "
+        "that child.",
         key=chart,
         on_click=walk_to_clicked,
     )
@@ -169,6 +169,11 @@ def _unknown(drawn, value):
     """Return a sentence on children without a value, if there are any."""
     count = int(drawn[value].isna().sum())
     return f" Unknown: no test row that it could be measured on ({count:,} of {len(drawn):,} drawn)." if count else ""
+
+
+def _plus(drawn):
+    """Return a sentence on names with a number of further labels, if there are any."""
+    return " “+12” means that 12 more labels are below the child." if (drawn["kind"] == "inner").any() else ""
 
 
 def _about_child(view, line):

@@ -389,6 +389,13 @@ def test_the_features_of_a_node_send_rows_to_its_children(model):
         few = frames.features_of_node(model, t, node, k=2)
         for c, mine in found.groupby("to"):
             assert few[few["to"] == c]["feature"].tolist() == mine["feature"].head(2).tolist()
+        mean = np.linspace(-1, 2, model.X.shape[1])
+        by_effect = frames.features_of_node(model, t, node, values=mean)
+        assert set(by_effect["feature"]) == set(found["feature"]) and by_effect["effect"].is_monotonic_decreasing
+        for line in by_effect.itertuples():
+            pull = np.sort(weights[line.feature] * mean[line.feature])
+            assert line.effect == pytest.approx(pull[-1] - pull[-2])
+            assert weights[line.feature][line.to - 1] * mean[line.feature] == pull[-1]
     leaves = model.apply(model.X[:40])
     for row in range(40):
         assert [v for v, rows in sorted(reached.items()) if tree.children[v, 0] < 0 and row in rows] == sorted(

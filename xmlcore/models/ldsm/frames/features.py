@@ -13,7 +13,12 @@ if TYPE_CHECKING:
 
 
 def features_of_node(
-    model, t: int, node: int, feature_name: Callable[[int], str] | None = None, k: int | None = None
+    model,
+    t: int,
+    node: int,
+    feature_name: Callable[[int], str] | None = None,
+    k: int | None = None,
+    values: np.ndarray | None = None,
 ) -> "pd.DataFrame":
     """Return the features of a node's regressors, those that tell its children apart most first.
 
@@ -28,15 +33,19 @@ def features_of_node(
         Name of a feature by its id; adds ``name``.
     k : int, optional
         That many features for each child only.
+    values : ndarray of float, shape (D,), optional
+        A typical value of each feature, such as its mean over the training rows; 1 by default. Weights of rare features
+        are often the largest ones, but decide for few rows.
 
     Returns
     -------
     DataFrame
         ``feature``, ``name``, ``weight_1`` to ``weight_M`` (of the regressor of each child), ``to`` (number of the
-        child with the largest weight, 1 to M) and ``lead`` (that weight less the second largest one). A row goes to
+        child with the largest weight times value, 1 to M), ``lead`` (that weight less the second largest one, for
+        positive values) and ``effect`` (the lead times the typical value). A row goes to
         each child whose margin, the sum of bias and weights times values, is at least 0.5, or else to the child with
-        the largest margin. So a feature with a large lead sends rows to the child ``to`` rather than to another one.
-        Largest lead first, then the smaller feature id.
+        the largest margin. So a feature with a large effect sends rows to the child ``to`` rather than to another
+        one. Largest effect first, then the smaller feature id.
 
     Raises
     ------
@@ -54,17 +63,20 @@ def features_of_node(
     start, end = int(forest.column_ptr[g]), int(forest.column_ptr[g + 1])
     weights = forest.weights[arity * start : arity * end].reshape(-1, arity).astype(np.float64)
     features = model.feature_of_column_[forest.columns[start:end]]
-    ordered = np.sort(weights, axis=1)
-    to, lead = np.argmax(weights, axis=1) + 1, ordered[:, -1] - ordered[:, -2]
-    order = np.lexsort((features, -lead))
-    order = order[lead[order] > 0]
+    typical = np.ones(features.size) if values is None else np.asarray(values, np.float64)[features]
+    signed = weights * np.where(typical < 0, -1.0, 1.0)[:, None]
+    ordered = np.sort(signed, axis=1)
+    to, lead = np.argmax(signed, axis=1) + 1, ordered[:, -1] - ordered[:, -2]
+    effect = lead * np.abs(typical)
+    order = np.lexsort((features, -effect))
+    order = order[effect[order] > 0]
     if k is not None:
         order = order[_place_among_equals(to[order]) < check_count(k, "k")]
     columns = {"feature": features[order]}
     if feature_name is not None:
         columns["name"] = [feature_name(int(j)) for j in features[order]]
     columns |= {f"weight_{c + 1}": weights[order, c] for c in range(arity)}
-    return pd.DataFrame(columns | {"to": to[order], "lead": lead[order]})
+    return pd.DataFrame(columns | {"to": to[order], "lead": lead[order], "effect": effect[order]})
 
 
 def _place_among_equals(values):
