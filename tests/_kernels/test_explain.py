@@ -14,7 +14,7 @@ from xmlcore._kernels.csr import Rows
 from xmlcore.arrays import read_only
 from xmlcore.validation import csr_parts
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*sibling groups stopped", "ignore:.*splits were undone")
+pytestmark = pytest.mark.filterwarnings("ignore:.*sibling groups stopped", "ignore:.*splits separated nothing")
 
 
 @pytest.mark.parametrize("loss", ["logistic", "squared_hinge", "margin"])

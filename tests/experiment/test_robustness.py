@@ -54,7 +54,7 @@ def test_a_sample_of_test_rows_is_measured_when_wanted_and_the_seed_draws_it(dat
     assert sampled_rows(30, 99, 0).size == sampled_rows(30, None, 0).size == 30
 
 
-@pytest.mark.filterwarnings("ignore:.*splits were undone")
+@pytest.mark.filterwarnings("ignore:.*splits separated nothing")
 def test_a_model_without_a_gradient_is_attacked_through_a_plt_and_the_result_names_it(data):
     fingerprint = save_dataset(data)
     own = experiment.keep(train(fingerprint, "PLT", SURROGATE_PARAMS))

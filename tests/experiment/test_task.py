@@ -279,7 +279,7 @@ def test_the_refusing_unpickler_refuses(tmp_path):
     assert pickle.loads(pickle.dumps(experiment.Estimate(1.0))) == Estimate(1.0)
 
 
-@pytest.mark.filterwarnings("ignore:.*splits were undone")
+@pytest.mark.filterwarnings("ignore:.*splits separated nothing")
 def test_what_every_kind_keeps_is_plain(some_of_each):
     assert {made.kind for made in some_of_each} == set(KINDS) - {"add"}
     for made in some_of_each:

@@ -14,7 +14,7 @@ from xmlcore import PLT, DoubleSampling, LdSM, OneVsRest, explain
 from xmlcore.robustness import GaussianNoise
 from xmlcore.robustness.training import AdversarialTraining
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*sibling groups stopped", "ignore:.*splits were undone")
+pytestmark = pytest.mark.filterwarnings("ignore:.*sibling groups stopped", "ignore:.*splits separated nothing")
 
 
 @pytest.mark.parametrize("unlabelled", [False, True])

@@ -9,7 +9,7 @@ from xmlcore import explain
 from xmlcore.explain import _importance
 from xmlcore.progress import Cancelled
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*sibling groups stopped", "ignore:.*splits were undone")
+pytestmark = pytest.mark.filterwarnings("ignore:.*sibling groups stopped", "ignore:.*splits separated nothing")
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -6,7 +6,7 @@ from explain.fitted import D, L, Pairs, data, ldsm, log_proba, plt, unit
 
 from xmlcore import explain
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*sibling groups stopped", "ignore:.*splits were undone")
+pytestmark = pytest.mark.filterwarnings("ignore:.*sibling groups stopped", "ignore:.*splits separated nothing")
 
 
 @pytest.mark.parametrize("unlabelled", [False, True])

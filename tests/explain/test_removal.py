@@ -9,7 +9,7 @@ from explain.fitted import NAMES, D, L, Pairs, data
 from xmlcore import PLT, LdSM, OneVsRest, explain
 from xmlcore.explain import _removal
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*sibling groups stopped", "ignore:.*splits were undone")
+pytestmark = pytest.mark.filterwarnings("ignore:.*sibling groups stopped", "ignore:.*splits separated nothing")
 
 
 @pytest.mark.parametrize("name", [*NAMES, "pairs"])

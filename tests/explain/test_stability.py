@@ -12,7 +12,7 @@ from scipy.stats import spearmanr
 from xmlcore import PLT, explain
 from xmlcore.robustness import GaussianNoise
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*sibling groups stopped", "ignore:.*splits were undone")
+pytestmark = pytest.mark.filterwarnings("ignore:.*sibling groups stopped", "ignore:.*splits separated nothing")
 
 
 def frame_of(**parts):

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from xmlcore import PLT, DoubleSampling, ExtendedPLT, LdSM, load_model
 from xmlcore.robustness import AdversarialTraining, GaussianNoise, WordNoise, augment
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*splits were undone", "ignore:.*sibling groups stopped")
+pytestmark = pytest.mark.filterwarnings("ignore:.*splits separated nothing", "ignore:.*sibling groups stopped")
 
 
 def problem(n=60, D=12, L=7, seed=0):

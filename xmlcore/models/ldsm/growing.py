@@ -10,6 +10,7 @@ from xmlcore._kernels import ldsm_splitting
 from xmlcore._kernels.ldsm_rows import TrainingRows
 from xmlcore._kernels.ldsm_training import NAG, SGD, NodeSettings
 from xmlcore.arrays import pointers
+from xmlcore.models.ldsm.parameters import MOST_ATTEMPTS
 from xmlcore.models.ldsm.progress import Growth, TreeGrowth
 from xmlcore.models.ldsm.trees import TreeParts
 
@@ -223,11 +224,14 @@ def warn_of_undone(trees: list[GrowingTree], n_attempts: int, integrity_weight: 
     visits = sum(sum(n for n, first in zip(tree.n_samples, tree.first_child) if first < 0) for tree in trees)
     undone = [tree.n_samples[v] for tree in trees for v in tree.undone]
     if sum(undone) > MANY_UNDONE * visits:
-        more = "n_attempts=5 tries again with a smaller weight" if n_attempts == 1 else "more n_attempts may help"
+        advice = ""
+        if integrity_weight > 0:  # a new attempt halves this weight, which does nothing to a weight of 0
+            attempts = max(5, 2 * n_attempts)
+            more = f"n_attempts={attempts} or " if attempts <= MOST_ATTEMPTS else ""
+            advice = f" Try {more}a smaller integrity_weight, which is {integrity_weight:g}."
         warnings.warn(
-            f"{len(undone):,} splits were undone because they sent all rows one way: {sum(undone) / visits:.0%} of "
-            f"the rows, over {len(trees):,} trees, end in leaves with several labels. The usual cause is that class "
-            f"integrity has too much weight ({integrity_weight}): {more}, or make integrity_weight smaller",
+            f"{100 * sum(undone) / visits:.0f} % of the rows end in mixed leaves because {len(undone):,} splits "
+            f"separated nothing: one child would have got all rows, or none.{advice}",
             UserWarning,
             stacklevel=3,  # shows the line that called fit
         )

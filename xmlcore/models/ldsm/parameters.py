@@ -4,6 +4,7 @@ from xmlcore.parameters import N_JOBS, SEED, Parameter, Preset
 from xmlcore.validation import INT32_MAX
 
 MOST_CHILDREN = 8  # largest arity M: in training, 2^M - 1 sets of children are compared for each row
+MOST_ATTEMPTS = 64  # largest n_attempts
 MOST_GAMMA = 1e30  # largest rerank_gamma
 
 PARAMETERS = (
@@ -97,7 +98,7 @@ PARAMETERS = (
         "int",
         5,
         minimum=1,
-        maximum=64,
+        maximum=MOST_ATTEMPTS,
     ),
     Parameter(
         "optimizer",
