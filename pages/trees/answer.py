@@ -17,18 +17,18 @@ def sentence(data, name, model) -> None:
     one = len(trees) == 1
     text = (
         f"On **{format.plain(name)}** LdSM has grown **{format.count(len(trees), 'tree')}** of {nodes}. "
-        f"The deepest leaf lies at depth **{deepest}**, {deepest / log:.1f} times "
-        f"log{_sub(words.arity(model))} L = {log:.1f}"
+        f"The deepest leaf is at depth **{deepest}**; a tree with a leaf for each of the L = {data.n_labels:,} labels, "
+        f"all at the same depth, would have log{_sub(words.arity(model))} L = {log:.1f} levels"
     )
     split = np.concatenate([tree.objective for tree in trees])
     if np.isfinite(split).any():
         roots = np.array([tree.objective[0] for tree in trees])
         text += (
-            f"; the objective J, which training minimises, is **{format.number(np.nanmean(roots))}** at the root"
+            f". Training makes the objective J small: it is **{format.number(np.nanmean(roots))}** at the root"
             f"{'' if one else 's'} and **{format.number(np.nanmean(split))}** over all splits on average."
         )
     else:
-        text += "; no split was made."
+        text += ". No split was made."
     st.markdown(text)
 
 

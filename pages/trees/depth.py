@@ -46,8 +46,8 @@ def show(data, model, key, files) -> None:
             figure,
             depths,
             f"{files}-depth-{'all' if everything else t + 1}",
-            f"Deepest leaf: {meta['deepest']}. Dotted lines: the logarithm of the number of labels to the base of the "
-            "children, and 3 times it; the paper finds the deepest trees of its ensembles between the two (Figure 2).",
+            f"Deepest leaf: {meta['deepest']}. Dotted lines: log L, the depth of a tree with a leaf for each label and all "
+            "leaves at the same depth, and 3 times that. In Figure 2 of the paper the deepest trees lie between the two.",
             key=f"trees.depth.{key[:8]}",
         )
     with right:

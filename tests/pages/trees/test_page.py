@@ -97,7 +97,8 @@ def test_the_first_sentence_has_nodes_depth_and_objective(page, model):
     sizes = [tree.parent.size for tree in model.trees_]
     assert f"{min(sizes)} to {max(sizes)} nodes" in said or f"{sizes[0]} nodes each" in said
     deepest = max(tree.depth.max() for tree in model.trees_)
-    assert f"depth **{deepest}**, {deepest / np.log2(12):.1f} times log₂ L = 3.6" in said
+    assert f"depth **{deepest}**; a tree with a leaf for each of the L = 12 labels" in said
+    assert "would have log₂ L = 3.6 levels" in said
     objective = np.concatenate([tree.objective for tree in model.trees_])
     assert f"**{np.nanmean(objective):.2f}** over all splits".replace("-", "−") in said
     leaves = sum(int((tree.children[:, 0] < 0).sum()) for tree in model.trees_)
@@ -392,7 +393,7 @@ def test_a_tree_of_one_leaf_can_be_looked_at(ready, monkeypatch):
     alone = LdSM(n_estimators=1, max_nodes=1).fit(grouped_data().X_train, grouped_data().Y_train)
     monkeypatch.setattr(server, "model", lambda asked: {key: alone}[asked])
     page = ready.go("trees")
-    assert "no split was made" in page.text()
+    assert "No split was made" in page.text()
     assert drawing(page) == ("Tree 1 below the root: 1 of 1 node", [0])
     assert "There is no split, so there is no J" in page.text()
     page.at.radio(key="trees.mode").set_value("Path of a test row")
