@@ -15,6 +15,7 @@ from pages.trees import answer, depth, looked_at, nodes, one_tree, parts, plt_pa
 
 def main() -> None:
     """Draw the Trees page."""
+    st.html(words.STYLE)
     st.title("Trees")
     used = begin.dataset(ready="Trees can be trained on it in a moment.", without="so there are no trees to look at.")
     if used is None:

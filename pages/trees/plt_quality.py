@@ -46,7 +46,22 @@ def show(view) -> None:
         st.info(f"No node has {format.count(least, 'positive test row')} and a value of {OF_QUALITY[measure]}.")
         return
     shown = view.with_names(found.head(LISTED))
-    key = f"trees.worst.{view.key[:8]}.{view.t}.{measure}.{least}"
+    _table(view, shown, f"trees.worst.{view.key[:8]}.{view.t}.{measure}.{least}")
+    st.caption(
+        f"Showing {len(shown):,} of {len(found):,} nodes with at least {format.count(least, 'positive test row')} (of "
+        f"{measured:,} that were measured {sample}), lowest {OF_QUALITY[measure]} first: {about}. Tick a node to walk "
+        "to it."
+    )
+    charts.csv_button(
+        "Quality of all nodes, CSV",
+        lambda: tables.csv_safe(view.with_names(every)),
+        f"{view.files}-nodes",
+        "Every node with its labels, training rows and quality on test rows",
+    )
+
+
+def _table(view, shown, key):
+    """Show a table of nodes with their quality; a tick walks to a node."""
 
     def walk_to_ticked():
         """Walk to the node that was ticked."""
@@ -81,15 +96,4 @@ def show(view) -> None:
             "base_rate": st.column_config.NumberColumn("Base rate, %", **percent),
             "node": st.column_config.NumberColumn("Number", format="%d", width=70),
         },
-    )
-    st.caption(
-        f"Showing {len(shown):,} of {len(found):,} nodes with at least {format.count(least, 'positive test row')} (of "
-        f"{measured:,} that were measured {sample}), lowest {OF_QUALITY[measure]} first: {about}. Tick a node to walk "
-        "to it."
-    )
-    charts.csv_button(
-        "Quality of all nodes, CSV",
-        lambda: tables.csv_safe(view.with_names(every)),
-        f"{view.files}-nodes",
-        "Every node with its labels, training rows and quality on test rows",
     )

@@ -7,6 +7,13 @@ from xmlcore.models.ldsm import frames as tree_frames
 MODEL = "LdSM"  # the model whose trees are trained from this page
 SHOWN = (MODEL, "PLT")  # models whose trees this page shows
 
+# Names beside nodes and numbers beside bars have the page's own ink, as the texts of axes have on every page.
+STYLE = """<style>
+.js-plotly-plot :is(.textpoint text, .bartext, .annotation-text, .colorbar text) {
+  fill: currentColor !important; fill-opacity: 0.75;
+}
+</style>"""
+
 
 def weights(model) -> tuple[float, float]:
     """Return λ1 and λ2, the weights of class integrity and of the multi-way penalty in the objective J."""

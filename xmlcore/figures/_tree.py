@@ -86,7 +86,12 @@ def tree(
             x=frame["x"][mine],
             y=frame["y"][mine],
             mode="markers",
-            marker={"size": sizes[mine] + 9, "color": "rgba(0,0,0,0)", "line": {"color": VERMILION, "width": 3}},
+            marker={
+                "size": sizes[mine] + 9,
+                "color": "rgba(0,0,0,0)",
+                "line": {"color": VERMILION, "width": 3},
+                "opacity": 1,  # Plotly's default is 0.7 where marks have sizes of their own
+            },
             hoverinfo="skip",
             showlegend=False,
             cliponaxis=False,

@@ -1,0 +1,218 @@
+"""The Trees page for a run of PLT: its label trees, opened and used through app.py."""
+
+import json
+
+import numpy as np
+import pytest
+
+from tests.pages.making import figure, numbers, titles, train, word_data, workspace_path
+from xmlcore import datasets, experiment
+from xmlcore.models.plt import frames
+
+DEEP = {"arity": 2, "max_leaf_labels": 2, "loss": "logistic", "C": 1.0}
+
+
+@pytest.fixture
+def key(ready):
+    return train(ready, "PLT", **DEEP)
+
+
+@pytest.fixture
+def page(ready, key):
+    return ready.go("trees")
+
+
+@pytest.fixture
+def tree(key):
+    return experiment.load_run_model(key).trees_[0]
+
+
+def named(page):
+    """The node looked at, as its heading says."""
+    return next(s.value for s in page.at.subheader).replace("\\", "")
+
+
+def walk_to(page, node):
+    page.at.number_input(key="trees.node").set_value(int(node))
+    return page.run()
+
+
+def buttons(page, prefix):
+    return [button for button in page.at.button if (button.key or "").startswith(prefix)]
+
+
+def press(page, button):
+    button.click()
+    return page.run()
+
+
+def test_the_first_sentence_and_the_cards_have_the_size_of_the_tree(page, tree):
+    said = page.text()
+    assert f"PLT has learned a label tree with **8 labels** as leaves and {tree.n_nodes - 8} inner nodes" in said
+    assert f"the deepest label is at depth **{tree.depth[-1]}**" in said
+    assert page.metrics()["Children of the root"] == str(int(tree.n_children[0]))
+    assert "objective J" not in said
+
+
+def test_a_tree_of_one_level_says_that_all_labels_are_tried(ready):
+    train(ready, "PLT", arity=16, max_leaf_labels=16, loss="logistic", C=1.0)
+    page = ready.go("trees")
+    assert "all of them children of the root: each label has its own classifier" in page.text()
+    assert "Children of Root: 8 of 8" in titles(page)
+
+
+def test_children_are_drawn_with_their_training_rows_and_can_be_ordered(page, tree):
+    rows = frames.nodes_frame(tree, word_data().Y_train)["rows"].to_numpy()
+    children = frames.children_of(tree, 0)
+    drawn = figure(page, "Children of Root")
+    assert drawn["layout"]["title"]["text"].endswith(f"{children.size} of {children.size}")
+    assert sum((numbers(bars["x"]) for bars in drawn["data"]), []) == sorted(rows[children], reverse=True)
+    page.at.selectbox(key="trees.children.order").set_value("least")
+    page.run()
+    page.at.selectbox(key="trees.children.value").set_value("n_labels")
+    page.run()
+    assert "smallest first. Labels: labels at or below the child" in page.text()
+
+
+def test_no_more_children_are_drawn_than_asked_for_and_the_page_says_of_how_many(ready):
+    train(ready, "PLT", arity=16, max_leaf_labels=16, loss="logistic", C=1.0)
+    page = ready.go("trees")
+    page.at.number_input(key="trees.children").set_value(3)
+    page.run()
+    assert "Children of Root: 3 of 8" in titles(page) and "Showing 3 of 8 children, largest first" in page.text()
+    assert page.go("data").go("trees").at.number_input(key="trees.children").value == 3
+
+
+def test_a_label_is_found_by_name_and_its_path_leads_to_it_and_back(page, tree):
+    page.at.text_input(key="trees.query").set_value("topic *6*")
+    page.run()
+    assert "Path to topic *6*:" in page.text()
+    path = frames.path_to(tree, tree.leaf_of_label[6])
+    found = buttons(page, "trees.label.path.")
+    assert [int(button.key.split(".")[-1]) for button in found] == [v for v in path if v]  # the root is looked at
+    press(page, found[-1])
+    assert named(page) == "Label: topic *6*"
+    rows = int(word_data().Y_train[:, [6]].sum())
+    assert f"**{rows} training rows** have the label" in page.text()
+    press(page, buttons(page, "trees.crumb.")[0])
+    assert named(page) == "Root"
+
+
+def test_a_node_has_its_labels_by_frequency_and_its_features_of_both_signs(page, tree, key):
+    node = int(np.flatnonzero((tree.label < 0) & (tree.depth == 1))[0])
+    walk_to(page, node)
+    counts = word_data().Y_train.toarray().sum(axis=0)
+    labels = sorted(frames.labels_below(tree, node), key=lambda j: (-counts[j], j))
+    table = page.frame("name", "rows", "label")
+    assert table["label"].tolist() == labels and table["rows"].tolist() == counts[labels].tolist()
+    assert f"**{len(labels)} labels**" in page.text() and f"{len(labels)} labels of the node" in page.text()
+    drawn = figure(page, "Features that decide at")
+    weights = sum((numbers(bars["x"]) for bars in drawn["data"]), [])
+    own = experiment.load_run_model(key).linear_nodes().weights[[node]].data
+    assert min(weights) == pytest.approx(own.min()) and max(weights) == pytest.approx(own.max())
+    assert {bars["name"] for bars in drawn["data"]} == {"rather has a label below", "rather has none"}
+
+
+def test_nodes_are_measured_when_asked_and_the_worst_come_first(session, key, ready):
+    ready.at.toggle(key="preferences.automatic").set_value(False)
+    page = ready.run().go("trees")
+    assert "What is drawn" in [box.label for box in page.at.selectbox]
+    assert page.at.selectbox(key="trees.children.value").options == ["Training rows", "Labels"]
+    page.press("trees.measure.nodes").until(lambda s: "lowest AUC first" in s.text())
+    found = experiment.task("node_quality", {"run": key}, {"tree": 0}).load().nodes
+    table = page.frame("auc", "base_rate", "positive")
+    expected = found[found["positive"] >= 5].dropna(subset=["auc"]).sort_values("auc", kind="stable")
+    assert table["node"].tolist() == expected["node"].tolist()
+    assert table["auc"].tolist() == pytest.approx((100 * expected["auc"]).tolist())
+    assert f"Showing {len(expected)} of {len(expected)} nodes" in page.text() and "on all 30 test rows" in page.text()
+    page.at.number_input(key="trees.positive").set_value(9)
+    assert page.run().frame("auc", "positive")["positive"].min() >= 9
+    page.at.selectbox(key="trees.children.value").set_value("auc")
+    page.run()
+    assert "50 % is guessing" in page.text()
+    walk_to(page, int(expected["node"].iloc[0]))
+    assert f"AUC {100 * expected['auc'].iloc[0]:.1f} %" in page.text()
+    page.at.number_input(key="trees.positive").set_value(30)
+    assert "No node has 30 positive test rows" in page.run().text()
+
+
+def test_the_path_of_a_test_row_says_where_a_true_label_is_lost(page, key, tree):
+    data, model, run = word_data(), experiment.load_run_model(key), experiment.load("train", key)
+    truth = data.Y_test.toarray()
+    predicted = [set(labels.tolist()) for labels in run.ranking.labels]
+    row = next(i for i in range(30) if set(np.flatnonzero(truth[i])) - predicted[i])
+    page.at.number_input(key="trees.row").set_value(row)
+    page.run()
+    missed = sorted(set(np.flatnonzero(truth[row])) - predicted[row])
+    table = page.frame("state", "probability", "at")
+    assert table["name"].tolist()[: len(missed)] == [f"topic *{j}*" for j in missed]
+    assert table["state"].tolist().count("– missed") == len(missed)
+    hit = truth[row].sum() - len(missed)
+    assert f"**{hit} of {truth[row].sum()} true label" in page.text()
+    paths = frames.paths_frame(model.linear_nodes(), data.X_test[[row]], [missed[0]])
+    drawn = figure(page, f"Path to topic *{missed[0]}*")
+    np.testing.assert_allclose(numbers(drawn["data"][0]["y"])[1:], 100 * paths["product"])
+    lowest = int(paths["step"].iloc[paths["factor"].to_numpy().argmin()])
+    step = next(box for box in page.at.selectbox if box.label == "Step whose features are shown")
+    assert step.value == lowest and figure(page, f"Step {lowest}: what made the margin") is not None
+    assert f"Most is lost at step {lowest}" in page.text() or len(missed) > 1
+    other = next(s for s in paths["step"] if s != lowest)
+    step.set_value(other)
+    assert (
+        any(title.startswith(f"Step {other}:") for title in titles(page.run()))
+        or "No feature of the row" in page.text()
+    )
+
+
+def test_the_second_tree_has_nodes_and_quality_of_its_own(ready):
+    key = train(ready, "PLT", n_estimators=2, **DEEP)
+    page = ready.go("trees")
+    assert "PLT has learned **2 label trees**" in page.text()
+    page.at.number_input(key="trees.tree").set_value(2)
+    page.run().run().until(lambda s: "lowest AUC first" in s.text())
+    second = experiment.load_run_model(key).trees_[1]
+    assert page.at.number_input(key="trees.node").label == f"Node, 0 to {second.n_nodes - 1}"
+    assert experiment.task("node_quality", {"run": key}, {"tree": 1}).exists()
+    assert "This is tree 2; the prediction is the mean of all trees" in page.text()
+
+
+def test_the_result_chosen_decides_what_is_drawn(ready, key):
+    other = train(ready, "LdSM", n_estimators=2, max_nodes=9)
+    page = ready.go("trees")
+    assert page.at.selectbox(key="trees.run").value == other and "LdSM has grown" in page.text()
+    page.at.selectbox(key="trees.run").set_value(key)
+    page.run()
+    assert "PLT has learned a label tree" in page.text() and "Children of Root" in " ".join(titles(page))
+    options = page.at.selectbox(key="trees.run").options
+    assert [option.split(",")[0] for option in options] == ["LdSM", "PLT"]
+
+
+def test_the_node_looked_at_survives_a_page_switch_and_a_reload(page, tree, session):
+    walk_to(page, tree.leaf_of_label[3])
+    assert named(page) == "Label: topic *3*"
+    for again in (page.go("data").go("trees"), session(page.token).go("trees")):
+        assert named(again) == "Label: topic *3*"
+
+
+def test_a_node_of_another_tree_that_does_not_exist_is_the_root(page, key):
+    path = workspace_path(page)
+    stored = json.loads(path.read_text())
+    stored["rows"][f"node {key} 0"] = 10_000
+    path.write_text(json.dumps(stored))
+    assert named(page.run()) == "Root"
+
+
+def test_a_model_that_learned_from_noisy_rows_is_shown(ready):
+    train(ready, "PLT", noise_sigma=0.1, noise_support="nonzero", **DEEP)
+    assert "PLT has learned a label tree" in ready.go("trees").text()
+
+
+def test_rows_and_labels_without_names_or_labels_are_shown(ready):
+    data = word_data()
+    Y = data.Y_test.toarray()
+    Y[0] = False
+    bare = datasets.Dataset("bare", data.X_train, data.Y_train, data.X_test, Y)
+    train(ready, "PLT", data=bare, **DEEP)
+    page = ready.go("trees")
+    assert "This test row has no true label" in page.text()
+    assert set(page.frame("state", "probability", "at")["state"]) == {"✗ wrong"}
