@@ -229,9 +229,10 @@ def warn_of_undone(trees: list[GrowingTree], n_attempts: int, integrity_weight: 
             attempts = max(5, 2 * n_attempts)
             more = f"n_attempts={attempts} or " if attempts <= MOST_ATTEMPTS else ""
             advice = f" Try {more}a smaller integrity_weight, which is {integrity_weight:g}."
+        splits = f"{len(undone):,} split{'' if len(undone) == 1 else 's'}"
         warnings.warn(
-            f"{100 * sum(undone) / visits:.0f} % of the rows end in mixed leaves because {len(undone):,} splits "
-            f"separated nothing: one child would have got all rows, or none.{advice}",
+            f"{100 * sum(undone) / visits:.0f} % of the rows end in mixed leaves because {splits} separated nothing: "
+            f"one child would have got all rows, or none.{advice}",
             UserWarning,
             stacklevel=3,  # shows the line that called fit
         )
