@@ -35,7 +35,9 @@ def facts(view) -> None:
     if view.quality is not None and line["measured"] > 0:
         below = "the label" if leaf else "a label below this node"
         base = f"{share(line['base_rate'])} have {below}" if line["positive"] else f"none has {below}"
-        text += f" Of the {format.count(int(line['measured']), 'test row')} of the node above, {base} (the base rate). AUC {share(line['auc'])}, recall {share(line['recall'])}, precision {share(line['precision'])}."
+        rows = format.count(int(line["measured"]), "test row") + (" of the node above" if view.node else "")
+        text += f" Of the {rows}, {base} (the base rate). AUC {share(line['auc'])}, recall {share(line['recall'])}, "
+        text += f"precision {share(line['precision'])}."
     st.markdown(text)
 
 
@@ -129,7 +131,8 @@ def _features(view):
         lambda: tables.csv_safe(frames.features_of_node(nodes, v, view.data.feature_name)),
         f"{view.files}-node{v}-features",
         f"The largest weights of the node’s linear classifier: {format.listed(parts)}. A row with a feature of "
-        f"positive weight rather has a label below the node. The bias, for rows without any of them, is {format.signed(bias)}.",
+        f"positive weight rather has a label below the node. The bias, for rows without any of them, is "
+        f"{format.signed(bias)}.",
         key=f"trees.plt.features.{view.key[:8]}",
     )
 

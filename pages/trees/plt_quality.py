@@ -36,7 +36,7 @@ def show(view) -> None:
     every = view.with_quality()
     found = every[every["positive"] >= least].dropna(subset=[measure]).sort_values(measure, kind="stable")
     measured = int((every["measured"] > 0).sum())
-    about = MEANINGS[measure].replace("the child", "the node").replace("below this node", "below the node above it")
+    about = MEANINGS[measure].replace("the child", "the node").replace("below this node", "below its parent")
     sample = (
         f"on a random sample of {quality.n_rows:,} of the {quality.n_test:,} test rows"
         if quality.n_rows < quality.n_test

@@ -11,6 +11,7 @@ from xmlcore.models.plt import frames
 
 LISTED = 50  # most true labels in the table
 FEATURES = 10  # features drawn for a step
+LOST = 0.995  # a step whose node has a larger probability given its parent loses nothing
 
 
 def show(key, data, run, model, files) -> None:
@@ -98,6 +99,9 @@ def _labels(view, found, row, label):
         factor=100 * found["factor"],
         at=[view.short_name(v, 40) for v in found["node"]],
     )
+    nothing_lost = (found["factor"] > LOST).to_numpy()
+    shown["step"] = shown["step"].astype(float).mask(nothing_lost)
+    shown["at"] = shown["at"].mask(nothing_lost, "nothing is lost")
     number = st.column_config.NumberColumn
     st.dataframe(
         shown[["name", "state", "place", "probability", "step", "at", "factor"]],
@@ -109,7 +113,7 @@ def _labels(view, found, row, label):
         **tables.EMPTY_CELLS,
         column_config={
             "name": st.column_config.TextColumn("Label", width=220),
-            "state": st.column_config.TextColumn("", width=75),
+            "state": st.column_config.TextColumn("Right?", width=75),
             "place": number("Place", format="%d", width=55, help="Place among the predicted labels."),
             "probability": number("P, %", format="%.3g", width=65, help="Probability of the label in this tree."),
             "step": number("Step", format="%d", width=50, help="Step at which the probability drops most."),
@@ -151,6 +155,7 @@ def _steps(view, path, row, label) -> int:
     """List the steps of the path, and let the user choose the one whose features are shown."""
     steps = path["step"].tolist()
     hardest = int(path["step"].iloc[int(path["factor"].to_numpy().argmin())])
+    lost = len(steps) > 1 and float(path["factor"].min()) <= LOST
     shown = path.assign(factor=100 * path["factor"], product=100 * path["product"])
     number = st.column_config.NumberColumn
     st.dataframe(
@@ -171,7 +176,7 @@ def _steps(view, path, row, label) -> int:
         "Step whose features are shown",
         steps,
         index=steps.index(hardest),
-        format_func=lambda s: names[s] + (" (lost most)" if s == hardest and len(steps) > 1 else ""),
+        format_func=lambda s: names[s] + (" (lost most)" if s == hardest and lost else ""),
         key=f"trees.plt.step.{view.key[:8]}.{view.t}.{row}.{label}",
     )
 
@@ -195,7 +200,7 @@ def _features(view, line, x, row):
         lambda: tables.csv_safe(parts),
         f"{view.files}-row{row}-node{node}-margin",
         f"{of} of the row that have a weight at {format.plain(view.short_name(node, 40))}. A bar is the feature’s "
-        f"value, in the row scaled to length 1, times its weight. The bars and the bias, {format.signed(line['bias'])}, "
-        f"add up to the margin, {format.signed(line['margin'])}.",
+        f"value, in the row scaled to length 1, times its weight. The bars and the bias, "
+        f"{format.signed(line['bias'])}, add up to the margin, {format.signed(line['margin'])}.",
         key=f"trees.plt.margin.{view.key[:8]}",
     )

@@ -15,8 +15,8 @@ OF_QUALITY = {"auc": "AUC", "recall": "Recall", "precision": "Precision", "base_
 MEANINGS = {
     "rows": "training rows with a label at or below the child",
     "n_labels": "labels at or below the child",
-    "auc": "how often the child’s classifier ranks a row that has a label below the child above a row that has none, "
-    "among test rows with a label below this node; 50 % is guessing",
+    "auc": "how often the child’s classifier gives a larger margin to a row with a label below the child than to a row "
+    "without, among test rows with a label below this node; 50 % is guessing",
     "recall": "of the test rows that have a label below the child, the share to which its classifier gives a "
     "probability of at least 50 %",
     "precision": "of the test rows with a label below this node to which the child’s classifier gives a probability of "
@@ -158,8 +158,8 @@ def _children(view):
         ),
         lambda: tables.csv_safe(view.with_names(ordered)),
         f"{view.files}-node{view.node}-children",
-        f"{of}{in_order}. {columns[value]}: {MEANINGS[value]}.{_unknown(drawn, value)}{_plus(drawn)} Click a bar to walk to "
-        "that child.",
+        f"{of}{in_order}. {columns[value]}: {MEANINGS[value]}.{_unknown(drawn, value)}{_plus(drawn)} Click a "
+        "bar to walk to that child.",
         key=chart,
         on_click=walk_to_clicked,
     )

@@ -66,7 +66,8 @@ def _tree_of(task, model):
 class MeasureNodes(Task):
     """Measure each node of a label tree on test rows. Inputs: ``run``. Parameters: ``tree``, ``n_rows``, ``seed``.
 
-    The run is one of PLT, and ``tree`` is the index of the tree. If there are more test rows than ``n_rows``, a random sample of them is used.
+    The run is one of PLT, and ``tree`` is the index of the tree. If there are more test rows than ``n_rows``, a
+    random sample of them is used.
     """
 
     kind, folder, result, needs = "node_quality", FOLDER, NodeQuality, ("run",)

@@ -215,4 +215,7 @@ def test_rows_and_labels_without_names_or_labels_are_shown(ready):
     train(ready, "PLT", data=bare, **DEEP)
     page = ready.go("trees")
     assert "This test row has no true label" in page.text()
+    table = page.frame("state", "probability", "at")
+    assert ((table["factor"] > 99.5) == (table["at"] == "nothing is lost")).all()
+    assert (table["step"].isna() == (table["at"] == "nothing is lost")).all()
     assert set(page.frame("state", "probability", "at")["state"]) == {"✗ wrong"}
