@@ -11,7 +11,6 @@ from xmlcore.models.plt import frames
 
 LISTED_LABELS = 200  # most labels in the table
 FEATURES = 10  # features drawn for each sign
-FOR, AGAINST = "rather has a label below", "rather has none"
 
 
 def facts(view) -> None:
@@ -113,9 +112,10 @@ def _features(view):
         return
     positive, negative = every[every["weight"] > 0], every[every["weight"] < 0]
     drawn = pd.concat([positive.head(FEATURES), negative.head(FEATURES)[::-1]])
+    has = "has the label" if view.is_leaf(v) else "has a label below the node"
     drawn = drawn.assign(
         name=[view.data.feature_name(int(j)) for j in drawn["feature"]],
-        sign=np.where(drawn["weight"] > 0, FOR, AGAINST),
+        sign=np.where(drawn["weight"] > 0, f"more probably {has}", "less probably"),
         about=[f"feature {j}" for j in drawn["feature"]],
     )
     parts = [_of(len(side), sign) for side, sign in ((positive, "positive"), (negative, "negative")) if len(side)]
@@ -131,7 +131,7 @@ def _features(view):
         lambda: tables.csv_safe(frames.features_of_node(nodes, v, view.data.feature_name)),
         f"{view.files}-node{v}-features",
         f"The largest weights of the node’s linear classifier: {format.listed(parts)}. A row with a feature of "
-        f"positive weight rather has a label below the node. The bias, for rows without any of them, is "
+        f"positive weight more probably {has}. The bias, for rows without any of them, is "
         f"{format.signed(bias)}.",
         key=f"trees.plt.features.{view.key[:8]}",
     )

@@ -110,7 +110,7 @@ def test_a_node_has_its_labels_by_frequency_and_its_features_of_both_signs(page,
     weights = sum((numbers(bars["x"]) for bars in drawn["data"]), [])
     own = experiment.load_run_model(key).linear_nodes().weights[[node]].data
     assert min(weights) == pytest.approx(own.min()) and max(weights) == pytest.approx(own.max())
-    assert {bars["name"] for bars in drawn["data"]} == {"rather has a label below", "rather has none"}
+    assert {bars["name"] for bars in drawn["data"]} == {"more probably has a label below the node", "less probably"}
 
 
 def test_nodes_are_measured_when_asked_and_the_worst_come_first(session, key, ready):
