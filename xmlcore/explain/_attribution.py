@@ -76,7 +76,23 @@ def _kind(model):
 
 
 def kind_of(model) -> str:
-    """Return how a model is explained, "log_proba", "margin", "share" or "score"; raise TypeError if it cannot be."""
+    """Return how a model is explained.
+
+    Parameters
+    ----------
+    model : estimator
+        A model of xmlcore.
+
+    Returns
+    -------
+    str
+        "log_proba", "margin", "share" or "score".
+
+    Raises
+    ------
+    TypeError
+        Models of its kind cannot be explained.
+    """
     kind = _kind(unwrapped(model))
     if kind is None:
         raise TypeError(
