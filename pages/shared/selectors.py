@@ -25,31 +25,28 @@ def choose_test_row(data, run, scope: str, key: str) -> int:
     n = data.n_test
     row = min(max(workspace.chosen_row(scope), 0), n - 1)
     st.session_state[key] = row
-    left, middle, right = st.columns([4, 3, 4], vertical_alignment="bottom")
-    with left:
+    # A row that wraps: on a narrow page the buttons stand below the field, in full.
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         st.number_input(
             f"Test row, 0 to {n - 1:,}",
             min_value=0,
             max_value=n - 1,
             step=1,
             key=key,
+            width=190,
             on_change=lambda: workspace.choose_row(scope, st.session_state[key]),
         )
-    with middle:
         st.button(
             "Random row",
             on_click=lambda: workspace.choose_row(scope, np.random.default_rng().integers(n)),
-            width="stretch",
             key=f"{key}.random",
         )
-    with right:
         mistakes = predictions.worst_mistakes(run.ranking, data.Y_test)
         st.button(
             "Next worst mistake",
             on_click=_next_mistake,
             args=(scope, mistakes),
             disabled=mistakes.size == 0,
-            width="stretch",
             key=f"{key}.mistake",
             help="Shows a row whose first predicted label is wrong: the one with the highest score first. Each press "
             "shows the next.",

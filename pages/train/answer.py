@@ -39,7 +39,7 @@ def show(run, record) -> None:
     for measure in measures:
         values = " | ".join(percent(value(run.measures, measure, k)) for k in results.KS)
         lines.append(f"| **{measure}** | {values} |")
-    table, meaning = st.columns(2, vertical_alignment="center")
+    table, meaning = st.columns([6, 5], gap="medium", vertical_alignment="center")
     table.markdown("\n".join(lines))
     meaning.caption("  \n".join(f"**{m}**: {MEANING[m]}." for m in measures))
     times, size = run.times, run.size

@@ -53,11 +53,9 @@ def choose(runs, shown) -> list:
     )
     lines = [line for line in ticked.selection.rows if line < len(frame)]
     chosen = [by_key[frame["key"].iloc[line]] for line in lines] or [shown]
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(
-            f"{len(frame)} results, measures in percent. "
-            + (f"{len(lines)} ticked." if lines else "Tick to name, delete or compare."),
-        )
+    hint = f"{len(lines)} ticked." if lines else "Tick one to name or delete it, several to compare them."
+    st.caption(f"{len(frame)} results, measures in percent. {hint}")
+    with st.container(horizontal=True, gap="small"):
         if len(chosen) == 1:
             _name_button(chosen[0])
         _delete_button(chosen)
@@ -146,7 +144,7 @@ def _distinct(names: dict) -> dict:
 def _name_button(record) -> None:
     """Show a button that opens a field for the name of a run."""
     key = f"train.name.{record['key']}"
-    with st.popover("Name", icon=":material/edit:"):
+    with st.popover("Name", icon=":material/edit:", type="tertiary"):
         st.text_input(
             "Name of this result",
             value=record.get("name", ""),
@@ -161,7 +159,7 @@ def _name_button(record) -> None:
 def _delete_button(chosen) -> None:
     """Show a button that removes runs from the workspace, after asking once more."""
     what = "this result" if len(chosen) == 1 else f"{len(chosen)} results"
-    with st.popover("Delete", icon=":material/delete:"):
+    with st.popover("Delete", icon=":material/delete:", type="tertiary"):
         st.markdown(f"Remove {what} from this workspace? Training it again with the same settings brings it back.")
         st.button(
             f"Delete {what}",
