@@ -144,6 +144,8 @@ def show(fingerprint) -> None:
 
 def _ask_to_read():
     """Note that the button was pressed, so that this run of the script reads the files."""
+    if workspace.refuse():
+        return
     # Remembered until the files are read: Streamlit forgets a press when another event interrupts the run.
     st.session_state[workspace.UPLOAD_PRESSED] = True
 

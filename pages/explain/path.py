@@ -15,8 +15,8 @@ COLUMNS = (  # column, title, number format, width in pixels, help
     ("n_labels", "Labels", "localized", 65, "Labels at or below the node."),
     ("n_rows", "Rows", "localized", 65, "Training rows of the node."),
     ("margin", "Margin", "%.3f", 75, "Output, for the row, of the classifier that leads to this node."),
-    ("factor", "Factor, %", "%.2f", 80, "Probability of the node given its parent."),
-    ("product", "P, %", "%.3g", 85, "Product of the factors so far; the last one is the label’s P."),
+    ("factor", "P of node, %", "%.2f", 95, "Probability of the node given its parent."),
+    ("product", "P so far, %", "%.3g", 90, "Product of the factors so far; the last one is the label’s P."),
     ("share", "P, %", "%.2f", 75, "Share of the node’s training rows that have the label."),
     ("change", "Change", "%+.2f", 75, "Change of P from the node above, in percentage points."),
 )

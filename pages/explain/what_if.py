@@ -1,4 +1,4 @@
-"""What if the row were another: feature values are changed, dropped or added, and every model predicts again."""
+"""What if the row were different: feature values are changed, dropped or added, and every model predicts again."""
 
 import numpy as np
 import pandas as pd
@@ -16,7 +16,7 @@ STATE = "explain.whatif"  # where a session keeps the row that is changed; nothi
 
 def what_if(view, by_key: dict, titles: dict) -> None:
     """Show an editor of the row, and what each model predicts before and after."""
-    st.header("What if the row were another?")
+    st.header("What if the row were different?")
     start = _start(view)
     left, right = st.columns([3, 2], gap="large")
     with left:
@@ -47,9 +47,10 @@ def row_of(features, values, dropped, n_features: int):
     -------
     scipy.sparse.csr_array of float32, shape (1, n_features)
     """
-    features, values = np.asarray(features, np.int64), np.asarray(values, np.float64)
+    with np.errstate(over="ignore"):
+        features, values = np.asarray(features, np.int64), np.asarray(values, np.float64).astype(np.float32)
     kept = ~np.asarray(dropped, bool) & np.isfinite(values) & (values != 0)
-    features, values = features[kept], values[kept].astype(np.float32)
+    features, values = features[kept], values[kept]
     order = np.argsort(features)
     return sp.csr_array((values[order], features[order], [0, order.size]), shape=(1, n_features))
 
@@ -122,7 +123,7 @@ def _add(view, state) -> None:
                 on_change=_added,
                 args=(state, key),
             )
-    st.button("Row as it was", key="explain.whatif.reset", on_click=_begin_anew, args=(state,))
+    st.button("Undo changes", key="explain.whatif.reset", on_click=_begin_anew, args=(state,))
 
 
 def _begin_anew(state) -> None:

@@ -143,9 +143,9 @@ def bars(view, label) -> None:
         f"{view.files}-label{label}"
         + (f"-{format.file_name(name)}" if view.data.label_names is not None else "")
         + view.order_file,
-        f"The features of largest score for {whose}, by {by}, whether they speak for the "
-        f"label or against it.{colours}{intervals} Showing {min(BARS, len(drawn)):,} of the {len(table):,} that are "
-        f"kept; the table below has them all.{none}",
+        f"The features of largest score for {whose}, by {by}, whether they raise or lower the label's score."
+        f"{colours}{intervals} Showing {min(BARS, len(drawn)):,} of the {len(table):,} that are kept; "
+        f"the table below has them all.{none}",
         key="features.bars",
     )
 

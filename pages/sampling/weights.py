@@ -1,5 +1,6 @@
 """What f has learned: the weight of each feature of a row and a class."""
 
+import numpy as np
 import streamlit as st
 
 from pages.shared import charts, format, tables
@@ -27,7 +28,7 @@ def weights(view) -> None:
         # A table of Markdown: sentences wrap in it.
         lines = ["| Feature | Meaning | Weight |", "|:--|:--|--:|"]
         for r in table.itertuples():
-            weight = f"{r.weight:.3g}".replace("-", "−")
+            weight = _plain_number(r.weight)
             lines.append(f"| **{format.plain(r.name)}** | {format.plain(r.meaning)} | {weight} |")
         st.markdown("\n".join(lines))
         st.caption(
@@ -35,3 +36,9 @@ def weights(view) -> None:
             "the terms that both the row and the class have. Weights belong to features of very different sizes; the "
             "CSV has the scales, too. Features are correlated, so a single weight does not show a cause."
         )
+
+
+def _plain_number(value) -> str:
+    """Return a number with three significant digits, never in powers of ten: ``−0.0000457``."""
+    text = np.format_float_positional(float(f"{value:.3g}"), trim="-")
+    return text.replace("-", "−")

@@ -26,21 +26,24 @@ class Entrance:
 
     async def __call__(self, scope, receive, send):
         """Redirect, or let the application answer."""
-        answer = self._app
-        if scope["type"] == "http" and _is_first_look(Request(scope)):
-            query = scope["query_string"].decode("latin-1")
-            own = f"{workspace.QUERY}={workspace.begin()}"
-            headers = {"Cache-Control": "no-store"}
-            # An address without a path, so that it also holds behind a proxy that serves the dashboard under a prefix.
-            answer = RedirectResponse(f"?{query}&{own}" if query else f"?{own}", headers=headers)
+        goal = _goal(Request(scope)) if scope["type"] == "http" else None
+        answer = self._app if goal is None else RedirectResponse(goal, headers={"Cache-Control": "no-store"})
         await answer(scope, receive, send)
 
 
-def _is_first_look(request) -> bool:
-    """Return whether a browser asks for a page, and the address names no workspace."""
+def _goal(request) -> str | None:
+    """Return where a browser that asks for a page is sent: with a new workspace if it names none; None for nowhere."""
     if request.method != "GET" or "text/html" not in request.headers.get("accept", ""):
-        return False
+        return None
     base = st.get_option("server.baseUrlPath").strip("/")
     path = request.url.path.strip("/").removeprefix(base).strip("/")
-    named = {name.lower() for name in addresses.ICONS} | {""}
-    return path in named and workspace.QUERY not in parse_qs(request.url.query, keep_blank_values=True)
+    if path and path not in {name.lower() for name in addresses.ICONS}:
+        return None
+    query, is_first = request.url.query, path == addresses.FIRST.lower()
+    if workspace.QUERY not in parse_qs(query, keep_blank_values=True):
+        query = "&".join(filter(None, (query, f"{workspace.QUERY}={workspace.begin()}")))
+    elif not is_first:
+        return None
+    # Relative addresses, so that they also hold behind a proxy that serves the dashboard under a prefix. The first page
+    # is at "/".
+    return f"./?{query}" if is_first else f"?{query}"

@@ -73,6 +73,9 @@ def show_failures(failures: list) -> None:
 def dismiss(job_id: str) -> None:
     """Forget a job's record."""
 
+    if workspace.refuse():
+        return
+
     def drop(data):
         """Remove the record from the workspace's list."""
         data["jobs"] = [r for r in data["jobs"] if r["id"] != job_id]

@@ -15,7 +15,7 @@ def show():
         place = st.container()
         _links()
         st.toggle(
-            "Compute short results unasked",
+            "Compute short results automatically",
             **workspace.keep(tasks.AUTOMATIC, False, lambda value: isinstance(value, bool)),
             help=f"On: a page starts what takes less than {tasks.AUTOMATIC_BELOW:.0f} s when you open it. "
             "Off: it shows a button.",
@@ -29,8 +29,11 @@ def _links():
         page = st.context.url.split("?")[0] if st.context.url else ""
         view = f"&{views.FIELD}={views.text()}" if views.text() else ""
         st.markdown("**For looking only**: whoever opens it sees this view, and can start, change or delete nothing.")
-        looking = workspace.address() if workspace.only_looks() else workspace.look_token()
-        st.code(f"{page}?{workspace.QUERY}={looking}{view}", language=None)
+        looking = workspace.address() if workspace.only_looks() else workspace.get("look")
+        if looking is None:
+            st.button("Make this link", key="make-look", on_click=workspace.look_token)
+        else:
+            st.code(f"{page}?{workspace.QUERY}={looking}{view}", language=None)
         if not workspace.only_looks():
             st.markdown("**To work with**: whoever opens it can do all that you can.")
             st.code(f"{page}?{workspace.QUERY}={workspace.address()}{view}", language=None)

@@ -12,27 +12,35 @@ from pages.shared import format, workspace
 
 FIELD = "at"  # the name in the address, and the key of the field that keeps it there
 WRITTEN = "view.written"  # key of the session's state: the view that this session wrote into the address last
+_BARE = "view.bare"  # likewise: the view while the address said nothing
 _BASE = "view.base"  # likewise: the view after an address was followed, and what that address said
 _DATA, _KEY = 12, 12  # digits of a fingerprint, and of the key of a run, in the address
-_PATTERN = re.compile(r"(data|result|row|label|tree|node)-([0-9a-f]{1,32})")
+_PATTERN = re.compile(r"(data|result)-([0-9a-f]{6,32})(?![0-9a-z])|(row|label|tree|node)-([0-9]{1,9})(?![0-9a-z])")
 UNKNOWN = "This workspace does not have the {what} of the link, so it shows what it has."
 
 
 def follow() -> None:
     """Change what the workspace shows to what the address says, if it was opened or if the user has changed it.
 
-    An address that says nothing changes nothing.
+    An address that says nothing, as that of a first visit, stands for what was shown when it was opened.
     """
     asked = st.query_params.get(FIELD, "")
     if asked == st.session_state.get(WRITTEN):
         return
-    said, missing = dict(_PATTERN.findall(asked)), []
+    said, missing = _parsed(asked or st.session_state.get(_BARE, "")), []
     if said:
         workspace.update(lambda data: missing.extend(_show(data, said)))
         if missing:
             workspace.notify(UNKNOWN.format(what=format.listed(missing)))
     st.session_state[WRITTEN] = asked
     st.session_state[_BASE] = (text(), asked)
+    if not asked:
+        st.session_state[_BARE] = text()
+
+
+def _parsed(text) -> dict:
+    """Return what an address says, by name; what has not the form of such an address is left out."""
+    return {one or other: value or number for one, value, other, number in _PATTERN.findall(text)}
 
 
 def keep() -> None:

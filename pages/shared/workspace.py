@@ -117,7 +117,7 @@ def open_workspace() -> None:
         in_address = st.query_params.get(QUERY, "")
         # A workspace is never made under a token from an address: whoever planted the address could read it.
         well_formed = _TOKEN.fullmatch(in_address) is not None
-        known = well_formed and _path(in_address).is_file()
+        known = well_formed and _path(in_address).is_file() and _looked_at(in_address) != ""
         token = in_address if known else begin()
         st.session_state[ADDRESS] = token
         st.session_state[WORKSPACE] = _looked_at(token) or token
@@ -172,12 +172,17 @@ def look_token() -> str:
 
 
 def _looked_at(token) -> str | None:
-    """Return the token of the workspace that an address for looking only shows; None for another address."""
+    """Return the token of the workspace that an address for looking only shows.
+
+    None for an address of a workspace itself, and an empty text if the workspace is gone.
+    """
     try:
         shown = json.loads(_path(token).read_text(encoding="utf-8")).get("look_of")
     except (OSError, ValueError, AttributeError):
         return None
-    return shown if isinstance(shown, str) and _TOKEN.fullmatch(shown) and _path(shown).is_file() else None
+    if not isinstance(shown, str):
+        return None
+    return shown if _TOKEN.fullmatch(shown) and _path(shown).is_file() else ""
 
 
 def get(name):
@@ -316,8 +321,10 @@ def add_result(kind: str, record: dict) -> None:
             if one["key"] == key and record["asked"] > one.get("asked", 0.0):
                 one["asked"] = record["asked"]
         if key not in {one["key"] for one in listed}:
-            listed[:] = [one for one in listed if any(one.get(name) != record.get(name) for name in same)]
-            listed.append(record)
+            replaced = [one for one in listed if all(one.get(name) == record.get(name) for name in same)]
+            listed[:] = [one for one in listed if one not in replaced]
+            names = [one["name"] for one in replaced if "name" in one]
+            listed.append(record | {"name": names[-1]} if names else record)
         if kind == "train":
             field, name = "shown", record["fingerprint"]
         else:
@@ -400,6 +407,8 @@ def _current() -> dict:
     """
     with _lock:
         mine = token()
+        if only_looks() and not _path(mine).is_file():
+            return deepcopy(_EMPTY)
         if not _path(mine).is_file():
             data = deepcopy(_EMPTY)
             before = st.session_state.get(SNAPSHOT, data)

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.shared import begin, format, forms, results, server, tasks, workspace
+from pages.shared import begin, format, forms, jobs, results, server, tasks, workspace
 from xmlcore import experiment
 
 
@@ -69,7 +69,7 @@ def _say_what_train_does(fingerprint, model, shown_key, pressed):
         st.caption("Trained already with these settings: it is the result shown.")
     elif task.exists():
         st.caption("Trained already with these settings: the button shows the result at once.")
-    else:
+    elif not jobs.active("train", fingerprint=fingerprint):  # while one runs, its own time left is enough
         seconds = server.estimated_seconds(task) or 0.0
         st.caption(f"Takes about {format.seconds(seconds) if seconds >= 1.5 else 'a second'}.")
 

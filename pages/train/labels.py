@@ -32,7 +32,7 @@ def show(data, run, key, name, drawn_row: int) -> None:
     never = int((occurring["right"] == 0).sum())
     st.markdown(
         f"With {format.count(k, 'label')} predicted for each row, **{never:,} of the {len(occurring):,} labels with a "
-        f"test row** are never predicted rightly. Micro F1 is **{answer.percent(micro)} %**, macro F1 "
+        f"test row** are never predicted correctly. Micro F1 is **{answer.percent(micro)} %**, macro F1 "
         f"**{answer.percent(macro)} %**.",
         help="F1 combines precision (how many predictions are right) and recall (how many true labels are predicted). "
         "Micro: over all pairs of a row and a label. Macro: the mean over the labels with a test row, so a rare label "
@@ -89,17 +89,17 @@ def _table(every, key, k):
         key=table_key,
         on_select="rerun",
         selection_mode="single-row",
-        column_order=["name", "bucket", "n_train", "rows", "right", "missed", "wrong", "precision", "recall", "f1"],
+        column_order=["name", "rows", "f1", "precision", "recall", "right", "missed", "wrong", "n_train", "bucket"],
         column_config={
             "name": st.column_config.TextColumn("Label", width=140),
             "bucket": st.column_config.TextColumn("Bucket", width=58),
             "n_train": share("Train", format="localized", width=55, help="Training rows with the label."),
             "rows": share("Test", format="localized", width=52, help="Test rows with the label: its support."),
-            "right": share("Found", format="localized", width=58, help="Test rows for which it is rightly predicted."),
+            "right": share("Found", format="localized", width=58, help="Test rows for which it is right."),
             "missed": share("Missed", format="localized", width=62, help="Test rows with the label, not predicted."),
             "wrong": share("Wrong", format="localized", width=60, help="Test rows for which it is wrongly predicted."),
-            "precision": share("P, %", format="%.1f", width=52, help="Precision: found / (found + wrong)."),
-            "recall": share("R, %", format="%.1f", width=52, help="Recall: found / test rows."),
+            "precision": share("Prec., %", format="%.1f", width=68, help="Precision: found / (found + wrong)."),
+            "recall": share("Recall, %", format="%.1f", width=72, help="Recall: found / test rows."),
             "f1": share("F1, %", format="%.1f", width=52),
         },
         **tables.EMPTY_CELLS,

@@ -10,6 +10,7 @@ from xmlcore import figures
 COSTS = {"training s": "Training, seconds"}
 MEASURES = ("P@1", "PSP@5")
 LONGEST_NAME = 60  # characters
+MEASURE, BEST = "\u200bmeasure", "\u200bbest"  # with a space that has no width, which names do not keep
 
 
 def choose(runs, shown) -> list:
@@ -94,25 +95,30 @@ def side_by_side(chosen, file_name: str) -> None:
         measures, times = found
         column = {f"{m[:-1]}{k}": 100 * answer.value(measures, m, k) for m in answer.SHOWN_MEASURES for k in results.KS}
         columns[names[record["key"]]] = column | {"Training, s": format.in_seconds(times["fit_s"])}
-    frame = pd.DataFrame(columns).rename_axis("measure").reset_index()
-    best = frame.set_index("measure").apply(
-        lambda row: row.idxmin() if "Training" in row.name else row.idxmax(), axis=1
-    )
-    shown = frame.assign(best=best.to_numpy())
+    shown = _with_best(pd.DataFrame(columns))
     number = st.column_config.NumberColumn
     st.dataframe(
         shown,
         hide_index=True,
         key="train.side_by_side",
         column_config={
-            "measure": st.column_config.TextColumn("Measure, %", width=90),
-            "best": st.column_config.TextColumn("Best", width=170),
-            **{name: number(name, format="%.4g" if name.startswith("Training") else "%.2f") for name in columns},
+            MEASURE: st.column_config.TextColumn("Measure, %", width=90),
+            BEST: st.column_config.TextColumn("Best", width=170),
+            **{name: number(name, format="%.2f") for name in columns},
         },
     )
     differing = _differing_settings(chosen, names)
-    st.caption(differing or "They have the same settings, except for the seed.")
+    st.caption(differing or "They have the same settings.")
     charts.csv_button("Comparison, CSV", lambda: tables.csv_safe(shown), f"{file_name}-side-by-side", "This table")
+
+
+def _with_best(values) -> pd.DataFrame:
+    """Return a table of measures by run with the measures as its first column, and the best run as its last."""
+    lower = values.index.str.startswith("Training")
+    best = values.idxmax(axis=1).where(~lower, values.idxmin(axis=1))
+    shown = values.copy()
+    shown.insert(0, MEASURE, values.index)
+    return shown.assign(**{BEST: best.to_numpy()})
 
 
 def _differing_settings(chosen, names) -> str:
@@ -151,9 +157,14 @@ def _name_button(record) -> None:
             max_chars=LONGEST_NAME,
             key=key,
             placeholder=record["model"],
-            on_change=lambda: workspace.change_run(record["key"], name=st.session_state[key].strip()),
+            on_change=lambda: workspace.change_run(record["key"], name=_cleaned(st.session_state[key])),
             help="Used wherever this result is listed. Empty: the name of its model.",
         )
+
+
+def _cleaned(name) -> str:
+    """Return a name as it is kept: without blanks around it, and without the mark of our own columns."""
+    return name.replace("\u200b", "").strip()
 
 
 def _delete_button(chosen) -> None:

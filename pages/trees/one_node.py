@@ -135,7 +135,7 @@ def _labels_of_node(view, run, inner, files):
     shown[shares] *= 100
     ways = {
         f"to_{c}": st.column_config.NumberColumn(
-            f"To {child}, %", format="%.0f", help=f"Share of the label's rows that go to node {child}."
+            f"To {child}, %", format="%.0f", width=75, help=f"Share of the label's rows that go to node {child}."
         )
         for c, child in enumerate(tree.children[v], 1)
     }

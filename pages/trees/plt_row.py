@@ -167,8 +167,8 @@ def _steps(view, path, row, label) -> int:
             "step": number("Step", format="%d", width=45),
             "name": st.column_config.TextColumn("Node", width=165),
             "margin": number("Margin", format="%.3f", width=65, help="Output of the node’s classifier for the row."),
-            "factor": number("P, %", format="%.3g", width=60, help="Probability of the node given its parent."),
-            "product": number("Product, %", format="%.3g", width=80, help="Probability so far."),
+            "factor": number("P of node, %", format="%.3g", width=95, help="Probability of the node given its parent."),
+            "product": number("P so far, %", format="%.3g", width=85, help="Probability so far."),
         },
     )
     names = {s: f"Step {s}: {n}" for s, n in zip(steps, path["name"])}

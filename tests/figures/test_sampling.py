@@ -150,9 +150,9 @@ def test_weights_keep_their_order_and_say_what_features_mean():
     frame = pd.DataFrame({"name": ["distance", "idf", "x"], "value": [-3.0, 2.0, 0.0], "weight": 1.0, "scale": 2.0})
     figure = figures.feature_weights(frame.assign(meaning="between the row and the centroid of the class " * 2))
     drawn = {bar.name: bar for bar in figure.data}
-    assert list(drawn["larger is against it"].x) == [-3] and list(drawn["larger is against it"].y) == [2]
+    assert list(drawn["larger lowers the score"].x) == [-3] and list(drawn["larger lowers the score"].y) == [2]
     assert list(figure.layout.yaxis.ticktext) == ["distance", "idf", "x"]
-    hover = drawn["larger is for the class"].customdata[0]
+    hover = drawn["larger raises the score"].customdata[0]
     assert "centroid" in hover and max(len(line) for line in hover.split("<br>")) < 50
     assert len(figures.feature_weights(frame).data) == 3  # without meanings too
 

@@ -22,11 +22,10 @@ def other_format(text) -> tuple[str, str] | None:
     lines = [line for line in head.splitlines()[:50] if line.strip() and not line.lstrip().startswith(b"%")]
     first = lines[0].strip() if lines else b""
     if first.lower().startswith(b"@relation"):
-        return f"it is an ARFF file with {_attributes(text):,} attributes", _REMEDY
+        count = _attributes(text)
+        return f"it is an ARFF file with {count:,} attribute{'s' if count != 1 else ''}", _REMEDY
     if first.startswith(b"%%MatrixMarket") or head.startswith(b"%%MatrixMarket"):
         return "it is a Matrix Market file", _REMEDY
-    if head.startswith(b"MATLAB "):
-        return "it is a MATLAB file", _REMEDY
     if first.startswith((b"{", b"[")):
         return "it is a JSON file", _REMEDY
     return _table(lines[:2])

@@ -48,6 +48,7 @@ _NOT_TEXT = (  # first bytes of files that are not text, and what they are
     (b"GIF8", "a GIF image"),
     (b"%PDF", "a PDF document"),
     (b"PAR1", "a Parquet file"),
+    (b"MATLAB 5.0 MAT-file", "a MATLAB file"),
     (b"\x89HDF", "an HDF5 file"),
     (b"\x93NUMPY", "a NumPy array file"),
     (b"\x7fELF", "a program"),

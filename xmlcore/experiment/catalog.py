@@ -140,8 +140,9 @@ MODELS = {
         summary=(
             "Turns a problem with many classes into one binary problem over pairs of a row and a class, each "
             "described by some ten features. A prediction ranks the classes with the nearest centroids. It "
-            "needs rows with exactly one class and values that are amounts, such as counts of words. It learns "
-            "one weight for each feature of pairs, whatever the number of classes."
+            "is made for rows with one class; a row with several counts as one example of each. Values must be "
+            "amounts, such as counts of words. It learns one weight "
+            "for each feature of pairs, whatever the number of classes."
         ),
         paper="Joshi et al., NIPS 2017",
         parameters=(*in_form(DoubleSampling.PARAMETERS), *NOISE),

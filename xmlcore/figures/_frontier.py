@@ -1,5 +1,7 @@
 """Figure of costs against measures of several runs, with those that no other run beats in both."""
 
+import math
+
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
@@ -69,7 +71,7 @@ def frontier(frame: pd.DataFrame, costs, measures, title: str = "What precision 
                 hoverinfo="skip", row=row, col=column,
             )  # fmt: skip
             _points(figure, drawn, cost, measure, row, column)
-            figure.update_xaxes(type="log", dtick="D1" if _is_narrow(drawn[cost]) else 1, row=row, col=column)
+            figure.update_xaxes(type="log", **_ticks(drawn[cost]), row=row, col=column)
             if row == len(measures):
                 figure.update_xaxes(title_text=costs[cost], row=row, col=column)
         figure.update_yaxes(title_text=f"{measure}, percent", row=row, col=1)
@@ -94,6 +96,10 @@ def _points(figure, drawn, cost, measure, row, column):
         )  # fmt: skip
 
 
-def _is_narrow(costs):
-    """Return whether costs span less than two powers of ten, so that the axis needs more ticks."""
-    return len(costs) > 0 and costs.max() < 100 * costs.min()
+def _ticks(costs) -> dict:
+    """Return the ticks of a logarithmic axis: powers of ten, and 2 and 5 times these if costs span less than two."""
+    if not (len(costs) > 0 and 0 < costs.max() < 100 * costs.min()):
+        return {"dtick": 1}
+    least, most = (math.floor(math.log10(cost)) for cost in (costs.min(), costs.max()))
+    values = [digit * 10.0**power for power in range(least, most + 1) for digit in (1, 2, 5)]
+    return {"tickvals": values, "ticktext": [np.format_float_positional(value, trim="-") for value in values]}

@@ -41,8 +41,8 @@ def feature_weights(frame: pd.DataFrame, *, title: str = "Weights of the feature
     ]
     y = np.arange(len(frame))[::-1]
     for wording, mine, color in (
-        ("larger is for the class", values > 0, FOR),
-        ("larger is against it", values < 0, AGAINST),
+        ("larger raises the score", values > 0, FOR),
+        ("larger lowers the score", values < 0, AGAINST),
         ("no influence", values == 0, GREY),
     ):
         if mine.any():

@@ -59,7 +59,7 @@ def labels_by_bucket(frame: pd.DataFrame, k: int) -> go.Figure:
     """
     shown = {"recall": "Recall", "precision": "Precision", "macro_f1": "Macro F1"}
     need_columns(frame, ["bucket", "n_labels", "never_right", "rows", *shown], "labels_by_bucket")
-    figure = new_figure(f"Head, torso and tail labels, {k} labels predicted", shown=len(frame), total=len(frame))
+    figure = new_figure(f"Head, torso and tail, top {k}", shown=len(frame), total=len(frame))
     about = frame[["n_labels", "rows", "never_right"]].to_numpy()
     for (column, name), color, pattern in zip(shown.items(), PALETTE, ("", "/", ".")):
         values = 100 * frame[column]

@@ -256,7 +256,7 @@ def test_weights_are_shown_with_the_meaning_of_each_feature(page, key):
     model, said = experiment.load_run_model(key), page.text()
     assert all(f"| **{name}** | {MEANINGS[name]} |" in said for name in model.feature_names_)
     scaled = model.weights_ * model.feature_scale_
-    x = [line(page, "Weights of the features", f"larger is {way}") for way in ("for the class", "against it")]
+    x = [line(page, "Weights of the features", f"larger {way} the score") for way in ("raises", "lowers")]
     assert sorted(x[0][0] + x[1][0]) == pytest.approx(sorted(scaled))
 
 

@@ -24,6 +24,12 @@ def two_runs(ready):
     return ready.until(lambda s: "2 results, measures in percent" in s.text())
 
 
+def look_of(session):
+    """Make the address for looking only, as the sidebar does, and return its token."""
+    session.press("make-look")
+    return stored(session)["look"]
+
+
 def open_at(session, token, view, page="train"):
     """Open a copied address: the page, with the view that it says."""
     made = session(token)
@@ -47,7 +53,13 @@ def test_a_copied_address_shows_the_same_result_and_row(two_runs, session):
 
 
 @pytest.mark.parametrize(
-    ("view", "lacks"), [("data-0123456789ab", "data set"), ("result-0123456789ab.row-3", "result"), ("nonsense", None)]
+    ("view", "lacks"),
+    [
+        ("data-0123456789ab", "data set"),
+        ("result-0123456789ab.row-3", "result"),
+        ("nonsense", None),
+        ("row-99999999999999999999", None),
+    ],
 )
 def test_a_view_that_the_workspace_does_not_have_is_said_and_changes_nothing(two_runs, session, view, lacks):
     before = {name: stored(two_runs)[name] for name in ("dataset", "shown", "rows")}
@@ -57,8 +69,7 @@ def test_a_view_that_the_workspace_does_not_have_is_said_and_changes_nothing(two
 
 
 def test_an_address_for_looking_only_shows_all_and_changes_nothing(two_runs, session, server):
-    two_runs.run()
-    look = stored(two_runs)["look"]
+    look = look_of(two_runs)
     assert look != two_runs.token
     before, n_jobs = stored(two_runs), len(server.jobs())
     looking = session(look).go("train")
@@ -75,3 +86,21 @@ def test_an_address_for_looking_only_shows_all_and_changes_nothing(two_runs, ses
     assert stored(two_runs) == before and len(server.jobs()) == n_jobs
     assert not any(two_runs.token in str(code.value) for code in looking.at.code), "the token for working stays secret"
     assert "**Test row 9**" not in session(two_runs.token).go("train").text()
+
+
+def test_an_address_for_looking_only_dies_with_its_workspace(two_runs, session):
+    look = look_of(two_runs)
+    workspace._path(two_runs.token).unlink()
+    fresh = session(look)
+    assert fresh.token not in (look, two_runs.token), "it must not become a workspace that can be written"
+    assert not workspace._path(two_runs.token).is_file()
+
+
+def test_back_to_an_address_without_a_view_shows_what_it_showed(two_runs, session):
+    again = session(two_runs.token).go("train")
+    assert "**Test row 0**" in again.text()
+    again.at.number_input(key="train.row").set_value(5)
+    assert written(again.run().run()).endswith(".row-5")
+    again.at.query_params.clear()  # as Back does
+    assert "**Test row 0**" in again.run().text()
+    assert written(again) == ""

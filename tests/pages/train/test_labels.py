@@ -1,6 +1,7 @@
 """The labels one by one on the Train page, and the list of results."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from pages.train.labels import rows_of_label
@@ -37,7 +38,7 @@ def test_labels_are_measured_one_by_one_and_the_numbers_add_up(ready):
     data = small_data()
     assert len(table) == data.n_labels and table["rows"].sum() == data.Y_test.nnz
     assert table["n_train"].is_monotonic_decreasing
-    assert "Micro F1 is" in page.text() and "are never predicted rightly" in page.text()
+    assert "Micro F1 is" in page.text() and "are never predicted correctly" in page.text()
     before = table["right"].sum() + table["wrong"].sum()
     page.at.radio(key="train.labels.k").set_value(1)
     table = page.run().frame("n_train", "f1")
@@ -82,3 +83,21 @@ def test_ticked_results_stand_side_by_side_with_what_differs(ready):
     assert list(names.values()) == ["PLT", "PLT (2)"]
     assert past._differing_settings(runs, names) == "PLT: Trees = 1. PLT \\(2\\): Trees = 2."
     assert past._differing_settings([runs[0], runs[0]], names) == ""
+
+
+@pytest.mark.parametrize("name", ["measure", "best", "Training, s", ""])
+def test_results_may_have_any_name_when_they_are_compared(name):
+    from pages.train import past
+
+    values = pd.DataFrame({name: {"P@1": 70.0, "Training, s": 2.0}, "other": {"P@1": 60.0, "Training, s": 1.0}})
+    shown = past._with_best(values)
+    assert shown[name].tolist() == [70.0, 2.0]
+    assert shown[past.BEST].tolist() == [name, "other"], "less time is better"
+
+
+def test_two_results_of_one_name_are_told_apart():
+    from pages.shared import run_names
+
+    runs = [{"key": key * 8, "model": "PLT", "params": {}, "name": "same"} for key in ("ab", "cd")]
+    assert run_names.names(runs) == {"ab" * 8: "same (abab)", "cd" * 8: "same (cdcd)"}
+    assert run_names.names(runs[:1]) == {"ab" * 8: "same"}

@@ -1,0 +1,274 @@
+"""How long the dashboard takes to answer an interaction: python -m benchmarks.dashboard FOLDER
+
+A real browser on a real server uploads a data set, trains a PLT on it, and then does the interactions of a list, three
+rounds of them. An interaction ends when the page has not changed for half a second and no script runs; its time is that
+from the click to the last change. It needs playwright and a Chromium.
+"""
+
+import argparse
+import itertools
+import os
+import shutil
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from pathlib import Path
+
+from benchmarks.library import files, machine, processes, tables
+
+RESULT = files.RESULTS / "dashboard.json"
+QUIET_MS = 500
+RECORDER = """() => {
+  window.lastChange = performance.now();
+  new MutationObserver(() => { window.lastChange = performance.now(); })
+    .observe(document.body, {subtree: true, childList: true, characterData: true, attributes: true});
+}"""
+IDLE = """quiet => document.querySelector("[data-testid=stApp][data-test-script-state=notRunning]") !== null
+  && performance.now() - window.lastChange > quiet"""
+
+
+def press(name):
+    """Return an interaction that presses a button."""
+    return lambda page: page.get_by_role("button", name=name, exact=True).first.click()
+
+
+def fill(label, values):
+    """Return an interaction that types another value into a field in each round."""
+
+    rounds = itertools.cycle(values)
+
+    def act(page):
+        field = page.locator(f'input[aria-label^="{label}"]').first
+        field.fill(next(rounds))
+        field.press("Enter")
+
+    return act
+
+
+def choose(label, options):
+    """Return an interaction that chooses another option of a select box in each round."""
+
+    rounds = itertools.cycle(options)
+
+    def act(page):
+        page.get_by_role("combobox", name=label).first.click()
+        page.get_by_role("option").nth(next(rounds)).click()
+
+    return act
+
+
+def tick(table, lines):
+    """Return an interaction that ticks another line of a table in each round."""
+
+    rounds = itertools.cycle(lines)
+
+    def act(page):
+        found = page.get_by_test_id("stDataFrame").nth(table)
+        found.scroll_into_view_if_needed()
+        found.click(position={"x": 16, "y": 35 * (next(rounds) + 1) + 17})
+
+    return act
+
+
+def radio(group, options):
+    """Return an interaction that chooses another option of a radio in each round."""
+    rounds = itertools.cycle(options)
+
+    def act(page):
+        page.get_by_role("radiogroup", name=group).get_by_text(next(rounds), exact=True).click()
+
+    return act
+
+
+# Interactions of each page, after opening it.
+INTERACTIONS = {
+    "Data": {
+        "find rows by a name": fill("Find rows by label, feature or row name", ["animal", "plant", "colour"]),
+        "random row": press("Random row"),
+        "tick a row": tick(0, [2, 3, 4]),
+        "find labels": fill("Find labels by name or id", ["a", "e", "o"]),
+    },
+    "Train": {
+        "another model": choose("Model", [1, 0, 2]),
+        "the first model": choose("Model", [0, 1, 0]),
+        "random row": press("Random row"),
+        "next worst mistake": press("Next worst mistake"),
+        "row by number": fill("Test row, 0 to", ["10", "20", "30"]),
+        "1 label predicted": radio("Labels predicted for a row", ["1", "3", "1"]),
+        "5 labels predicted": radio("Labels predicted for a row", ["5", "5", "5"]),
+        "find labels": fill("Find labels by name or id", ["a", "e", ""]),
+        "tick a label": tick(0, [1, 2, 3]),
+    },
+    "Explain": {
+        "random row": press("Random row"),
+        "next worst mistake": press("Next worst mistake"),
+        "row by number": fill("Test row, 0 to", ["11", "21", "31"]),
+        "another label": choose("Label explained", [1, 2, 1]),
+    },
+    "Robustness": {"another kind of noise": choose("Noise or attack", [1, 2, 0])},
+    "Trees": {
+        "find a label": fill("Find labels by name or id", ["a", "e", "o"]),
+        "node by number": fill("Node, 0 to", ["3", "5", "0"]),
+        "random row": press("Random row"),
+    },
+    "Features": {"another method": choose("Method", [1, 2, 0])},
+    "Sampling": {},
+}
+
+
+def quiet(page, most=60_000):
+    """Wait until the page is quiet, and return the moment of its last change, in ms of the page's own clock."""
+    page.wait_for_function(IDLE, arg=QUIET_MS, timeout=most)
+    return page.evaluate("window.lastChange")
+
+
+def timed(page, act):
+    """Return the seconds from an interaction to the page's last change."""
+    quiet(page)
+    start = page.evaluate("performance.now()")
+    act(page)
+    return (quiet(page) - start) / 1000
+
+
+def open_page(name):
+    """Return an interaction that opens a page."""
+
+    def act(page):
+        page.get_by_test_id("stSidebarNav").get_by_role("link", name=name, exact=True).click()
+        page.get_by_role("heading", name=name, exact=True).wait_for()
+
+    return act
+
+
+def upload_and_train(page, folder):
+    """Upload the data set of a folder, and train a PLT on it."""
+    page.get_by_text("Labels per row").first.wait_for()
+    page.get_by_test_id("stExpander").get_by_text("Upload your own data").click()
+    for label, name in (("Training file", "train.txt.gz"), ("Test file", "test.txt.gz"), ("Label names", "labels.txt")):
+        if (folder / name).is_file():
+            widget = page.get_by_test_id("stFileUploader").filter(has_text=label)
+            widget.locator("input[type=file]").set_input_files(folder / name)
+            widget.get_by_text(name).first.wait_for()
+            quiet(page)
+    page.locator("button:enabled", has_text="Read the files").click()
+    page.get_by_text("is read and in use").first.wait_for()
+    page.get_by_text("Compiling kernels").wait_for(state="detached")
+    open_page("Train")(page)
+    quiet(page)
+    page.get_by_role("button", name="Train", exact=True).click()
+    page.get_by_text("ranks a true label first").first.wait_for()
+
+
+def measure(page, rounds):
+    """Return a record for each interaction, with its seconds in each round."""
+    found = {}
+    for at in range(rounds):
+        for name, interactions in INTERACTIONS.items():
+            found.setdefault((name, "open"), []).append(timed(page, open_page(name)))
+            for what, act in interactions.items():
+                found.setdefault((name, what), []).append(timed(page, act))
+        processes.say(f"round {at + 1} of {rounds}")
+    return [{"page": name, "what": what, "seconds": seconds} for (name, what), seconds in found.items()]
+
+
+def run(folder, rounds):
+    """Start a server and a browser, and measure."""
+    from playwright.sync_api import sync_playwright
+
+    with socket.socket() as probe, tempfile.TemporaryDirectory(prefix="xmlcore-dashboard-") as cache:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+        probe.close()
+        command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
+        server = subprocess.Popen(
+            [*command, "--server.headless", "true"],
+            cwd=machine.ROOT,
+            env={**os.environ, "XMLCORE_CACHE": cache},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        try:
+            wait_for(f"http://localhost:{port}/_stcore/health")
+            with sync_playwright() as playwright:
+                path = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+                browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
+                page = browser.new_page(viewport={"width": 1440, "height": 900})
+                page.set_default_timeout(60_000)
+                page.goto(f"http://localhost:{port}/")
+                page.evaluate(RECORDER)
+                upload_and_train(page, folder)
+                return measure(page, rounds)
+        finally:
+            server.terminate()
+            server.wait()
+
+
+def wait_for(url, seconds=60):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        try:
+            with urllib.request.urlopen(url, timeout=2):
+                return
+        except OSError:
+            time.sleep(0.1)
+    raise SystemExit(f"the dashboard did not start within {seconds} s")
+
+
+def percentile_95(values):
+    """Return the 95th percentile: the smallest value that at most 5 % of the values exceed."""
+    values = sorted(values)
+    return values[max(0, -(-95 * len(values) // 100) - 1)]
+
+
+def markdown(results):
+    """Return the results as Markdown."""
+    lines = [
+        [one["page"], one["what"], f"{statistics.median(one['seconds']):.2f}", f"{max(one['seconds']):.2f}"]
+        for one in results["runs"]
+    ]
+    every = [value for one in results["runs"] for value in one["seconds"]]
+    slow = [f"{one['page']}: {one['what']}" for one in results["runs"] if max(one["seconds"]) > 1]
+    return "\n".join(
+        [
+            "# Interactions with the dashboard",
+            "",
+            f"On {results['data']}, with a trained PLT: {len(lines)} interactions, {results['rounds']} rounds. From "
+            f"the click to the last change of the page: median {statistics.median(every):.2f} s, 95 % within "
+            f"{percentile_95(every):.2f} s, at most {max(every):.2f} s.",
+            "",
+            f"Longer than one second in a round: {', '.join(slow) or 'none'}.",
+            "",
+            tables.table(["page", "interaction", "median, s", "most, s"], lines, left=2),
+            "",
+            tables.measured_text(results),
+            "",
+        ]
+    )
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.dashboard", description=__doc__.split("\n\n")[0],
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )  # fmt: skip
+    parser.add_argument("folder", type=Path, help="folder with train.txt.gz, test.txt.gz and labels.txt")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--out", type=Path, default=RESULT, help="file of results; the table is written beside it")
+    parser.add_argument("--table", action="store_true", help="write the table again, without measuring")
+    options = parser.parse_args()
+    results = files.read_json(options.out)
+    if not options.table:
+        results = machine.header("dashboard", os.cpu_count()) | {"data": options.folder.name, "rounds": options.rounds}
+        results["runs"] = run(options.folder, options.rounds)
+        results["xmlcore_code_end"] = machine.code_now()
+        files.write(options.out, files.as_json(results))
+    files.write(options.out.with_suffix(".md"), markdown(results))
+    print(markdown(results))
+
+
+if __name__ == "__main__":
+    main()
