@@ -1,5 +1,7 @@
 """Short names that tell runs apart, and colours of runs. A run is given as its record in the workspace."""
 
+from collections import Counter
+
 from pages.shared import settings
 from xmlcore.experiment.twins import trained_with_noise
 
@@ -17,14 +19,12 @@ def names(records: list[dict]) -> dict[str, str]:
         lambda r: f"{namings[1](r)} ({_other_settings(r) or 'default settings'})",
     ]
     by_key = {}
-    given = [r["name"] for r in records if r.get("name")]
     for r in records:
         others = [o for o in records if o["key"] != r["key"]]
         naming = next((f for f in namings if all(f(o) != f(r) for o in others)), namings[-1])
         by_key[r["key"]] = r.get("name") or naming(r)
-        if r.get("name") and given.count(r["name"]) > 1:  # two results of one name: the key tells them apart
-            by_key[r["key"]] = f"{r['name']} ({r['key'][:4]})"
-    return by_key
+    often = Counter(by_key.values())  # users may give a name twice, or one that another result has anyway
+    return {key: name if often[name] == 1 else f"{name} ({key[:4]})" for key, name in by_key.items()}
 
 
 def _sigma(record):

@@ -86,7 +86,7 @@ def side_by_side(chosen, file_name: str) -> None:
     if len(chosen) < 2:
         return
     st.subheader(f"{len(chosen)} results side by side")
-    names = _distinct(run_names.names(chosen))
+    names = run_names.names(chosen)
     columns = {}
     for record in chosen:
         found = results.measures(record)
@@ -136,15 +136,6 @@ def _differing_settings(chosen, names) -> str:
         for r in chosen
         if differing
     )
-
-
-def _distinct(names: dict) -> dict:
-    """Return names by key, numbered where two are the same."""
-    seen, found = {}, {}
-    for key, name in names.items():
-        seen[name] = seen.get(name, 0) + 1
-        found[key] = name if seen[name] == 1 else f"{name} ({seen[name]})"
-    return found
 
 
 def _name_button(record) -> None:

@@ -16,20 +16,26 @@ WITH_LABEL = "share_with_label"
 COLORS_OF_LABEL = {WITH_LABEL: "Rows with the label", **COLORS}
 
 
+def tree_field(view) -> None:
+    """Show the field for the number of the tree, for trees of every model."""
+    n_trees = len(view.model.trees_)
+    st.session_state[workspace.TREE_NUMBER] = view.t + 1
+    st.number_input(
+        f"Tree, 1 to {n_trees:,}",
+        min_value=1,
+        max_value=n_trees,
+        key=workspace.TREE_NUMBER,
+        on_change=lambda: workspace.choose_row(f"tree {view.key}", st.session_state[workspace.TREE_NUMBER] - 1),
+    )
+
+
 def show(view):
     """Show the controls; return the quantity that colours nodes, a key of :data:`COLORS_OF_LABEL`."""
-    key, tree, several = view.key, view.tree, len(view.model.trees_) > 1
+    tree, several = view.tree, len(view.model.trees_) > 1
     controls = st.columns(3 + several, vertical_alignment="bottom")
     if several:
         with controls[0]:
-            st.session_state[workspace.TREE_NUMBER] = view.t + 1
-            st.number_input(
-                f"Tree, 1 to {len(view.model.trees_):,}",
-                min_value=1,
-                max_value=len(view.model.trees_),
-                key=workspace.TREE_NUMBER,
-                on_change=lambda: workspace.choose_row(f"tree {key}", st.session_state[workspace.TREE_NUMBER] - 1),
-            )
+            tree_field(view)
     with controls[-3]:
         if view.mode == looked_at.PART:
             _levels(view)

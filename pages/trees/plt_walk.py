@@ -3,7 +3,7 @@
 import streamlit as st
 
 from pages.shared import charts, format, selectors, server, tables, workspace
-from pages.trees import looked_at, plt_node
+from pages.trees import choices, looked_at, plt_node
 from pages.trees.plt_view import View, share
 from xmlcore import figures
 from xmlcore.models.plt import frames
@@ -46,14 +46,7 @@ def _choose_tree_and_node(view):
     columns = st.columns(1 + view.several, vertical_alignment="bottom")
     if view.several:
         with columns[0]:
-            st.session_state[workspace.TREE_NUMBER] = view.t + 1
-            st.number_input(
-                f"Tree, 1 to {len(view.model.trees_):,}",
-                min_value=1,
-                max_value=len(view.model.trees_),
-                key=workspace.TREE_NUMBER,
-                on_change=lambda: workspace.choose_row(f"tree {view.key}", st.session_state[workspace.TREE_NUMBER] - 1),
-            )
+            choices.tree_field(view)
     with columns[-1]:
         st.session_state[workspace.TREE_NODE] = view.node
         st.number_input(

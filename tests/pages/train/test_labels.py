@@ -79,9 +79,8 @@ def test_ticked_results_stand_side_by_side_with_what_differs(ready):
     page.at.number_input(key="form.PLT.n_estimators").set_value(2)
     page.press("train.PLT.submit").until(lambda s: "with Trees: 2" in s.text())
     runs = page.at.session_state["workspace.snapshot"]["runs"]
-    names = past._distinct({run["key"]: "PLT" for run in runs})
-    assert list(names.values()) == ["PLT", "PLT (2)"]
-    assert past._differing_settings(runs, names) == "PLT: Trees = 1. PLT \\(2\\): Trees = 2."
+    names = dict(zip((run["key"] for run in runs), ("one", "other")))
+    assert past._differing_settings(runs, names) == "one: Trees = 1. other: Trees = 2."
     assert past._differing_settings([runs[0], runs[0]], names) == ""
 
 
@@ -101,3 +100,6 @@ def test_two_results_of_one_name_are_told_apart():
     runs = [{"key": key * 8, "model": "PLT", "params": {}, "name": "same"} for key in ("ab", "cd")]
     assert run_names.names(runs) == {"ab" * 8: "same (abab)", "cd" * 8: "same (cdcd)"}
     assert run_names.names(runs[:1]) == {"ab" * 8: "same"}
+    runs[0]["name"] = "PLT"
+    del runs[1]["name"]
+    assert len(set(run_names.names(runs).values())) == 2, "a name that another result has anyway"
