@@ -11,8 +11,8 @@ import warnings
 from pathlib import Path
 
 from making import robustness, sampling, select, train
-from shapes import one_label, shaped
 
+from benchmarks.library.shapes import one_label, shaped
 from xmlcore import experiment
 from xmlcore.datasets import save_dataset
 

@@ -2,8 +2,8 @@
 
 The constants are seconds of one core of the reference machine, on which they were measured. :data:`REFERENCE` has the
 times of a small benchmark on that machine. :func:`measure_speed` runs the same benchmark once on this machine, and
-every estimate is scaled by the ratio. Estimates should be right within a factor of three;
-``tests/experiment/test_estimates.py`` compares them with measured times.
+every estimate is scaled by the ratio. Estimates should be right within a factor of three; ``benchmarks/estimates.py``
+compares them with measured times.
 """
 
 import functools
@@ -406,7 +406,7 @@ def robustness(run, dataset, wanted: dict) -> Estimate:
     now = speed()
     dense = kind == "gaussian" and wanted["options"].get("support", "all") == "all"
     wider = n_features / max(filled, 1.0) if dense else 1.5 if kind == "words" else 1.0
-    noisy = per_row * (wider if run.model != "LdSM" else 1 + 0.2 * wider)  # a row visits few nodes of a tree
+    noisy = per_row * (wider if run.model != "LdSM" else 1 + 0.05 * wider)  # a row visits few nodes of a tree
     if run.model == "PLT":  # its kernel predicts dense rows together
         noisy = min(noisy, per_row + now.prediction * DENSE_VALUE * n_features * run.params["n_estimators"])
     noisy += now.products * (NOISE_VALUE * wider * filled + 2e-5)

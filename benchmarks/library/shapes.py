@@ -1,4 +1,4 @@
-"""Data sets of different shapes, and real ones, to compare estimates with."""
+"""Data sets of different shapes, made and real ones, to compare estimates with."""
 
 import numpy as np
 import scipy.sparse as sp
@@ -7,7 +7,7 @@ from xmlcore.datasets import Dataset, make_synthetic, read_dataset
 
 
 def one_label(dataset):
-    """The data set with the first label of each row only."""
+    """Return the data set with the first label of each row only."""
     parts = {}
     for part in ("train", "test"):
         X, Y = getattr(dataset, f"X_{part}"), getattr(dataset, f"Y_{part}")
@@ -29,7 +29,8 @@ SYNTHETIC = {
 }
 
 
-def shaped(name, real_folder):
+def shaped(name, real_folder=None):
+    """Return a data set of a shape of :data:`SYNTHETIC`, or read one from the folder of real data sets."""
     if name not in SYNTHETIC:
         folder = real_folder / name
         return read_dataset(folder / "train.txt.gz", folder / "test.txt.gz", name=name)
