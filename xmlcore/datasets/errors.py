@@ -1,5 +1,11 @@
 """Errors and warnings about data, which name the place and the remedy."""
 
+import sys
+import warnings
+from pathlib import Path
+
+_HERE = str(Path(__file__).parent)
+
 
 class DatasetFormatError(ValueError):
     """A file does not have the expected format.
@@ -44,3 +50,11 @@ class DatasetFormatError(ValueError):
 
 class DatasetWarning(UserWarning):
     """The data can be read, but the user should know how they were interpreted."""
+
+
+def warn(message: str) -> None:
+    """Give a :class:`DatasetWarning` that points to the line of the user which called a function of this package."""
+    level, frame = 1, sys._getframe()
+    while frame is not None and frame.f_code.co_filename.startswith(_HERE):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, DatasetWarning, stacklevel=level)

@@ -1,16 +1,16 @@
 """Read matrices and data sets from files."""
 
 import os
-import warnings
+from itertools import zip_longest
 from pathlib import Path
 
 import numpy as np
 
 from xmlcore.datasets.dataset import Dataset
-from xmlcore.datasets.errors import DatasetFormatError, DatasetWarning
-from xmlcore.datasets.recognise import other_format
+from xmlcore.datasets.errors import DatasetFormatError, warn
+from xmlcore.datasets.formats import read_rows
 from xmlcore.datasets.sources import EMPTY, read_text, source_name, stem, telling_name
-from xmlcore.datasets.xmlc import FORMATS, Rows, canonical_csr, parse
+from xmlcore.datasets.xmlc import canonical_csr
 from xmlcore.validation import INT32_MAX, check_count
 
 
@@ -42,8 +42,8 @@ def read_matrix(source, format="auto", labels=None, *, first_index=0, max_bytes=
     X : scipy.sparse.csr_array of float32, shape (N, D)
     Y : scipy.sparse.csr_array of bool, shape (N, L)
         Both in canonical form: sorted indices, no duplicates, no stored zeros.
-    feature_names, label_names : None
-        These formats have no names.
+    feature_names, label_names : list of str, or None
+        The names in the file; None if the format has no names.
 
     Raises
     ------
@@ -74,7 +74,7 @@ def read_matrix(source, format="auto", labels=None, *, first_index=0, max_bytes=
     Time: two compiled passes over the text, at hundreds of MB per second on one core. Memory: the decompressed text and
     at most 8 bytes for each feature and 4 bytes for each label in it, regardless of what the header promises.
     """
-    rows = _read_rows(source, format, labels, first_index, max_bytes, name)
+    rows = read_rows(source, format, labels, first_index, max_bytes, name)
     _warn_of_ids_from_one([rows], first_index)
     for matrix, what in ((rows.X, "feature"), (rows.Y, "label")):
         if matrix.shape[1] == 0:
@@ -83,25 +83,7 @@ def read_matrix(source, format="auto", labels=None, *, first_index=0, max_bytes=
                 f"no row has a {what}, and there is no header to say how many {what}s there are",
                 f"Add a header line: rows, features, labels. A row with a {what} looks like 0,3 1:0.5 7:2.",
             )
-    return rows.X, rows.Y, None, None
-
-
-def _read_rows(source, format, labels, first_index, max_bytes, name) -> Rows:
-    """Check the arguments of :func:`read_matrix` and read the rows of one file."""
-    if format not in ("auto", *FORMATS):
-        formats = ", ".join(f'"{known}"' for known in FORMATS)
-        raise ValueError(f'format {format!r} cannot be read: use one of {formats}, or "auto"')
-    if labels is not None:
-        raise ValueError(
-            "labels= is for formats that do not mark their labels: xmlc and svmlight have them in each row"
-        )
-    first_index = check_count(first_index, "first_index", 0, 1)
-    text = read_text(source, max_bytes=max_bytes, name=name)
-    other = other_format(text) if format == "auto" else None
-    if other is not None:
-        found, remedy = other
-        raise DatasetFormatError(source_name(source, name), found, remedy)
-    return parse(text, format, first_index, source_name(source, name))
+    return rows.X, rows.Y, rows.feature_names, rows.label_names
 
 
 def _warn_of_ids_from_one(parts, first_index):
@@ -116,11 +98,9 @@ def _warn_of_ids_from_one(parts, first_index):
         return
     if least_feature >= 1 and least_label >= 1:
         sources = " and ".join(part.source for part in parts)
-        warnings.warn(
+        warn(
             f"{sources}: the smallest feature id is {least_feature} and the smallest label id is {least_label}, so "
-            "feature 0 and label 0 stay unused. If ids start at 1, pass first_index=1.",
-            DatasetWarning,
-            stacklevel=3,
+            "feature 0 and label 0 stay unused. If ids start at 1, pass first_index=1."
         )
 
 
@@ -221,13 +201,14 @@ def read_dataset(
     train_label, test_label = source_name(train), source_name(test) if test is not None else None
     if train_label == test_label:
         train_label, test_label = f"{train_label} (training)", f"{test_label} (test)"
-    parts = [_read_rows(train, **options, name=train_label)]
+    parts = [read_rows(train, **options, name=train_label)]
     if test is not None:
-        parts.append(_read_rows(test, **options, name=test_label))
+        parts.append(read_rows(test, **options, name=test_label))
     _warn_of_ids_from_one(parts, options["first_index"])
     names = {}
     for field, given in (("feature_names", feature_names), ("label_names", label_names)):
-        names[field] = None if given is None else _read_names(given, field, options["max_bytes"])
+        inside = _names_inside(parts, field)
+        names[field] = inside if given is None else _read_names(given, field, options["max_bytes"])
     for part, X, Y in zip(parts, _pad(parts, "feature", names), _pad(parts, "label", names)):
         part.X, part.Y = X, Y
     if name is None:
@@ -248,6 +229,26 @@ def read_dataset(
     return Dataset(name, *matrices, **plain, notes=notes)
 
 
+def _names_inside(parts, field):
+    """Return the names of features or labels that the files hold, and the name of a file that does; None without names.
+
+    Raise DatasetFormatError if two files have other names.
+    """
+    what = field.removesuffix("_names")
+    named = [part for part in parts if getattr(part, field) is not None]
+    for part in named[1:]:
+        for i, (first, other) in enumerate(zip_longest(getattr(named[0], field), getattr(part, field))):
+            if first == other:
+                continue
+            here, there = ("nothing" if name is None else repr(name) for name in (other, first))
+            raise DatasetFormatError(
+                part.source,
+                f"its {what} {i + 1:,} is {here}, but that of {named[0].source} is {there}",
+                f"Both files need the same {what}s in the same order: are they from the same data set?",
+            )
+    return (getattr(named[0], field), named[0].source) if named else None
+
+
 def _name_of(source) -> str:
     """Return a name for the data of a file: from its own name, or that of its folder, if one of them says anything."""
     file = source_name(source)
@@ -266,9 +267,11 @@ def _pad(parts, what, names):
             if i in fixed and matrix.shape[1] != width:
                 raise DatasetFormatError(
                     part.source,
-                    f"the header promises {matrix.shape[1]} {what}s, but that of {parts[0].source} promises {width}",
+                    f"the header promises {matrix.shape[1]} {what}s, but that of {parts[0].source} promises {width}"
+                    if part.header_line
+                    else f"it has {matrix.shape[1]} {what}s, but {parts[0].source} has {width}",
                     f"Both files need the same {what}s in the same order: are they from the same data set?",
-                    part.header_line,
+                    part.header_line or None,
                 )
             if matrix.shape[1] > width:
                 raise DatasetFormatError(

@@ -1,16 +1,15 @@
 """Parser of the text formats XMLC (``N D L``, then ``l1,l2 f:v f:v`` per row) and svmlight (without the header)."""
 
 import re
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
 
-from xmlcore.datasets.errors import DatasetFormatError, DatasetWarning
+from xmlcore.datasets.errors import DatasetFormatError, warn
 from xmlcore.validation import INT32_MAX
 
-FORMATS = ("xmlc", "svmlight")
+NO_ID = 2**40  # the smallest id of a file that has none
 
 _SHOWN = 40  # largest number of bytes of a token that a message shows
 _HARD_CAPACITY = 256  # number of numbers that the first run of the compiled parser can leave to Python
@@ -35,13 +34,16 @@ class Rows:
     source : str
         Name of the file in messages.
     format : str
-        "xmlc" or "svmlight".
+        Name of the format, such as "xmlc" or "svmlight".
     X, Y : csr_array
         Features and labels. The numbers of columns are those of the header, or the largest ids plus 1.
     header_line : int or None
-        Line of the header. None if there is no header, so that the widths are only lower bounds.
+        Line of the header; 0 if the file says its sizes in another way. None if there is no header, so that the widths
+        are only lower bounds.
     least_feature, least_label : int
         The smallest ids in the file, before ``first_index`` is subtracted; 2**40 or more if there are none.
+    feature_names, label_names : list of str or None
+        The names in the file, if the format has them.
     """
 
     source: str
@@ -49,8 +51,10 @@ class Rows:
     X: sp.csr_array
     Y: sp.csr_array
     header_line: int | None
-    least_feature: int
-    least_label: int
+    least_feature: int = NO_ID
+    least_label: int = NO_ID
+    feature_names: list[str] | None = None
+    label_names: list[str] | None = None
 
 
 def canonical_csr(indptr, indices, data, n_columns) -> sp.csr_array:
@@ -62,16 +66,16 @@ def canonical_csr(indptr, indices, data, n_columns) -> sp.csr_array:
     return matrix
 
 
-def parse(text: np.ndarray, format: str, first_index: int, source: str) -> Rows:
+def parse(text: np.ndarray, source: str, format: str = "auto", first_index: int = 0) -> Rows:
     """Parse the text of a file.
 
     Parameters
     ----------
     text : ndarray of uint8
-    format : {"auto", "xmlc", "svmlight"}
-    first_index : {0, 1}
     source : str
         Name of the file in messages.
+    format : {"auto", "xmlc", "svmlight"}
+    first_index : {0, 1}
 
     Raises
     ------
@@ -222,7 +226,7 @@ def _warn_of_repeats(kernels, out, source):
             rows = "1 row names" if out[count] == 1 else f"{out[count]:,} rows name"
             warnings_of_file.append(f"{rows} a {what} more than once (first in line {out[first]:,}): {done}")
     if warnings_of_file:
-        warnings.warn(f"{source}: {'; '.join(warnings_of_file)}", DatasetWarning, stacklevel=4)
+        warn(f"{source}: {'; '.join(warnings_of_file)}")
 
 
 def _token(text, at):
@@ -392,7 +396,7 @@ def _one_based_remedy(kernels, reader, n_features, n_labels):
 
 def warm_up() -> None:
     """Compile the reader by reading one row."""
-    parse(_readonly(b"1 2 2\n1,0 1:0.5 0:2\n"), "auto", 0, "warm-up")
+    parse(_readonly(b"1 2 2\n1,0 1:0.5 0:2\n"), "warm-up")
 
 
 def _readonly(content):
