@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from xmlcore._kernels import xmlc as kernels
-from xmlcore.datasets.xmlc import _Reader
+from xmlcore.datasets.xmlc import TextReader
 from xmlcore.validation import INT32_MAX
 
 STATUS = {
@@ -22,7 +22,7 @@ STATUS = {
 
 def compare(content, n_rows=-1, n_features=INT32_MAX, n_labels=INT32_MAX, first_index=0, skip_blank=False):
     text = np.frombuffer(content, dtype=np.uint8)
-    reader = _Reader(kernels, text, 0, 5, first_index, skip_blank)
+    reader = TextReader(kernels, text, 0, 5, first_index, skip_blank)
     status = reader.run(n_rows, n_features, n_labels)
     out = reader.out
     expected = naive.xmlc.parse_rows(content, 5, n_rows, n_features, n_labels, first_index, skip_blank)

@@ -172,7 +172,7 @@ def test_unsorted_ids_and_zeros_give_no_warning():
         (b"2 4 3\n0 1:1\n1 2:2 4:1\n", 3, 7, "feature id 4 but the header promises 4 features (ids 0 to 3)", "seem to"),
         (b"1 4 3\n0 0:1 4:1\n", 2, 7, "feature id 4 but", "The header promises too little"),
         (b"2 4 3\n0 1:1 4:1\n", 2, 7, "feature id 4 but", "one more feature in the header"),
-        (b"1 4 3\n0 9:1\n", 2, 3, "feature id 9 but", "right number of features"),
+        (b"1 4 3\n0 9:1\n", 2, 3, "feature id 9 but", "Put 10 in the header"),
         (b"1 4 3\n1,3 1:1\n", 2, 3, "label id 3 but the header promises 3 labels (ids 0 to 2)", "first_index=1"),
         (b"1 4 3\n99999999999999999999999 1:1\n", 2, 1, "label id 99999999999999999999999 but", ""),
         (b"1 4 3\n0 1:1 4294967297:1\n", 2, 7, "feature id 4294967297 but", ""),

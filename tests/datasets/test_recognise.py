@@ -3,7 +3,6 @@
 import io
 import zipfile
 
-import numpy as np
 import pytest
 
 from xmlcore.datasets import DatasetFormatError, read_dataset, read_matrix
@@ -18,12 +17,6 @@ ARFF = b"""% a comment
 @data
 1,2,0
 """
-
-
-def npz():
-    made = io.BytesIO()
-    np.savez(made, X=np.eye(2), Y=np.eye(2))
-    return made.getvalue()
 
 
 def excel():
@@ -43,7 +36,6 @@ def excel():
         (b"id\ttext\n1\ta\n", "it is a table with 2 columns between tabs (id, text)"),
         (b'{"text": "a"}\n', "it is a JSON file"),
         (b"%%MatrixMarket matrix coordinate\n3 3 1\n", "it is a Matrix Market file"),
-        (npz(), "it is a NumPy archive (npz) with the arrays X, Y"),
         (excel(), "it is an Excel workbook"),
     ],
 )

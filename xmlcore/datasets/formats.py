@@ -1,9 +1,10 @@
 """The formats that can be read: one table says which module reads each, and with which options."""
 
+import os
 from types import ModuleType
 from typing import NamedTuple
 
-from xmlcore.datasets import xmlc
+from xmlcore.datasets import npz, xmlc, xmlc_parts
 from xmlcore.datasets.errors import DatasetFormatError
 from xmlcore.datasets.recognise import other_format
 from xmlcore.datasets.sources import read_text, source_name
@@ -17,8 +18,8 @@ class Reader(NamedTuple):
     Attributes
     ----------
     module : module
-        Its function ``parse(text, source=..., **options)`` returns :class:`Rows`. Its function ``looks_like(text)``
-        returns whether a text has the format.
+        Its function ``parse(text, source=..., **options)`` returns :class:`Rows`; their ``Y`` is None if the file holds
+        no labels, so that another must. Its function ``looks_like(text)`` returns whether a text has the format.
     options : tuple of str
         The options that ``parse`` takes, of those of :func:`xmlcore.datasets.read_matrix`.
     """
@@ -27,36 +28,78 @@ class Reader(NamedTuple):
     options: tuple[str, ...]
 
 
-_TEXT_OPTIONS = ("format", "first_index")
-# In the order in which a text of unknown format is compared with them. XMLC and svmlight come last: their parser tells
-# the two apart, and its errors say what is wrong with a text that has no format at all.
+_XMLC_OPTIONS = ("format", "first_index", "counts")
+# In the order in which a text of unknown format is compared with them. XMLC and svmlight are what remains: their parser
+# tells the two apart, and its errors say what is wrong with a text that has no format at all.
 READERS = {
-    "xmlc": Reader(xmlc, _TEXT_OPTIONS),
-    "svmlight": Reader(xmlc, _TEXT_OPTIONS),
-}
-_NEEDLESS = {  # why an option is refused by the formats that do not take it
-    "labels": "is for formats that do not mark their labels: xmlc and svmlight have them in each row",
+    "xmlc": Reader(xmlc, _XMLC_OPTIONS),
+    "svmlight": Reader(xmlc, _XMLC_OPTIONS),
+    "npz": Reader(npz, ("max_bytes",)),
 }
 
 
-def read_rows(source, format="auto", labels=None, first_index=0, max_bytes=None, name=None) -> Rows:
-    """Check the arguments of :func:`xmlcore.datasets.read_matrix`, and read the rows of one file."""
+def read_rows(source, format="auto", labels=None, first_index=0, max_bytes=None, counts="header", name=None) -> Rows:
+    """Check the arguments of :func:`xmlcore.datasets.read_matrix`, and read the rows of one file, or of two."""
     if format not in ("auto", *READERS):
         formats = ", ".join(f'"{known}"' for known in READERS)
         raise ValueError(f'format {format!r} cannot be read: use one of {formats}, or "auto"')
+    if counts not in ("header", "data"):
+        raise ValueError(f'counts must be "header" or "data", not {counts!r}')
     first_index = check_count(first_index, "first_index", 0, 1)
-    text = read_text(source, max_bytes=max_bytes, name=name)
+    text = read_text(source, max_bytes=max_bytes, name=name, npz=format in ("auto", "npz"))
     source = source_name(source, name)
-    reader = READERS[format if format != "auto" else _recognised(text, source)]
-    options = {"format": format, "labels": labels, "first_index": first_index, "max_bytes": max_bytes}
-    for option, why in _NEEDLESS.items():
-        if option not in reader.options and options[option] is not None:
-            raise ValueError(f"{option}= {why}")
-    return reader.module.parse(text, source=source, **{option: options[option] for option in reader.options})
+    format = format if format != "auto" else recognised(text, source)
+    reader = READERS.get(format, READERS["xmlc"])
+    options = {"format": format, "labels": labels, "first_index": first_index, "max_bytes": max_bytes, "counts": counts}
+    if labels is not None and "labels" not in reader.options and not is_source(labels):
+        raise ValueError(f"labels= is the file with the labels, if {source} has none, and not {labels!r}")
+    if reader.module is xmlc and labels is not None:
+        rows = xmlc_parts.parse_features(text, source, first_index, counts)
+    else:
+        rows = reader.module.parse(text, source=source, **{option: options[option] for option in reader.options})
+    del text
+    if rows.Y is None:
+        _add_labels(rows, labels, first_index, max_bytes, counts)
+    elif labels is not None and "labels" not in reader.options:
+        raise ValueError(f"labels= is given, but {source} has the labels of its rows itself: leave it out")
+    return rows
 
 
-def _recognised(text, source) -> str:
-    """Return the name of the format that a text has; raise DatasetFormatError if it is one that cannot be read."""
+def _add_labels(rows, labels, first_index, max_bytes, counts):
+    """Read the file of the labels of rows that have none, and put them into ``rows``."""
+    if labels is None:
+        raise DatasetFormatError(
+            rows.source, "it holds features, but no labels", "Give the file that holds the labels as labels=..."
+        )
+    rows.label_source = source_name(labels) if source_name(labels) != "data" else "labels"
+    text = read_text(labels, max_bytes=max_bytes, name=rows.label_source, npz=True)
+    n_rows = rows.X.shape[0]
+    if npz.looks_like(text):
+        rows.Y, rows.label_names = npz.parse_labels(text, rows.label_source, max_bytes)
+        rows.has_label_width = True
+    else:
+        rows.Y, header_line, rows.least_label = xmlc_parts.parse_labels(
+            text, rows.label_source, n_rows, first_index, counts
+        )
+        rows.has_label_width = header_line is not None
+    if rows.Y.shape[0] != n_rows:
+        found = f"it has {rows.Y.shape[0]:,} rows, but {rows.source} has {n_rows:,}"
+        raise DatasetFormatError(rows.label_source, found, "Do both files belong together, training or test rows?")
+
+
+def is_source(value) -> bool:
+    """Return whether a value is a path, bytes or a file object."""
+    return isinstance(value, (str, os.PathLike, bytes, bytearray, memoryview)) or hasattr(value, "read")
+
+
+def recognised(text, source: str) -> str:
+    """Return the name of the format that a text has: a key of ``READERS``, or "auto" for XMLC or svmlight.
+
+    Raises
+    ------
+    DatasetFormatError
+        The text has a format that cannot be read.
+    """
     for name, reader in READERS.items():
         if reader.module is not xmlc and reader.module.looks_like(text):
             return name
@@ -64,4 +107,4 @@ def _recognised(text, source) -> str:
     if other is not None:
         found, remedy = other
         raise DatasetFormatError(source, found, remedy)
-    return "xmlc"
+    return "auto"

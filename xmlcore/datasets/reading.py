@@ -14,26 +14,35 @@ from xmlcore.datasets.xmlc import canonical_csr
 from xmlcore.validation import INT32_MAX, check_count
 
 
-def read_matrix(source, format="auto", labels=None, *, first_index=0, max_bytes=None, name=None):
-    r"""Read features and labels from a text file.
+def read_matrix(source, format="auto", labels=None, *, first_index=0, max_bytes=None, counts="header", name=None):
+    r"""Read features and labels from a file, or from two.
 
     Parameters
     ----------
     source : path, bytes, or binary file object
         May be compressed (gzip, bzip2, xz, or a zip of one file); this is detected from the content, not from the name.
         A file object with ``getvalue`` is read whole, any other from its current position.
-    format : {"auto", "xmlc", "svmlight"}
-        ``"xmlc"``: a header ``N D L`` (rows, features, labels), then one row per line, ``l1,l2 f:v f:v``.
+    format : {"auto", "xmlc", "svmlight", "npz"}
+        ``"xmlc"``: a header ``N D L`` (rows, features, labels), then one row per line, ``l1,l2 f:v f:v``. With
+        ``labels``, features alone: ``N D``, then ``f:v f:v``; this header may be absent.
         ``"svmlight"``: the rows without the header; D and L are the largest ids plus 1.
-        ``"auto"``: xmlc if the first line has three whole numbers, otherwise svmlight. A first line like ``2,2,3`` is
-        read as a row with three labels; it is an error if the rest of the file fits it as a header.
-    labels : None
-        Reserved for formats that do not mark their labels; xmlc and svmlight do.
+        ``"npz"``: a NumPy archive: a matrix that ``scipy.sparse.save_npz`` wrote, or the arrays ``X`` and ``Y``, or
+        ``X_data``, ``X_indices``, ``X_indptr``, ``X_shape`` and the same for Y, with ``feature_names`` and
+        ``label_names`` if there are names.
+        ``"auto"``: as the content says. Text is xmlc if the first line has three whole numbers, and svmlight if it has
+        no other format. A first line like ``2,2,3`` is read as a row with three labels; it is an error if the rest of
+        the file fits it as a header.
+    labels : path, bytes, or binary file object, optional
+        The file with the labels, if ``source`` has none: an npz file, or text with a header ``N L``, which may be
+        absent, and a line ``l:1 l:1`` or ``l,l`` for each row.
     first_index : {0, 1}
         The smallest id in the file, of features and of labels. Ids in the matrices always start at 0.
     max_bytes : int, optional
         Most bytes of decompressed text, as a protection against compression bombs. By default 16 GiB from a path, 4 GiB
         otherwise.
+    counts : {"header", "data"}
+        What says how many rows, features and labels an xmlc file has. ``"header"``: it is an error if the header
+        promises other numbers. ``"data"``: the numbers of the data are then taken, with a warning.
     name : str, optional
         Name of the source in errors; by default its file name.
 
@@ -61,7 +70,8 @@ def read_matrix(source, format="auto", labels=None, *, first_index=0, max_bytes=
     -----
     DatasetWarning
         A row names a feature more than once (its values are summed) or a label more than once (it counts once). Or
-        there is no header, no feature 0 and no label 0, so that ids seem to start at 1.
+        there is no header, no feature 0 and no label 0, so that ids seem to start at 1. Or the header promises other
+        numbers than the data have, and ``counts`` is "data".
 
     Notes
     -----
@@ -74,7 +84,7 @@ def read_matrix(source, format="auto", labels=None, *, first_index=0, max_bytes=
     Time: two compiled passes over the text, at hundreds of MB per second on one core. Memory: the decompressed text and
     at most 8 bytes for each feature and 4 bytes for each label in it, regardless of what the header promises.
     """
-    rows = read_rows(source, format, labels, first_index, max_bytes, name)
+    rows = read_rows(source, format, labels, first_index, max_bytes, counts, name)
     _warn_of_ids_from_one([rows], first_index)
     for matrix, what in ((rows.X, "feature"), (rows.Y, "label")):
         if matrix.shape[1] == 0:
@@ -156,6 +166,7 @@ def read_dataset(
     test_size=0.2,
     random_state=0,
     *,
+    test_labels=None,
     feature_names=None,
     label_names=None,
     **read_options,
@@ -173,10 +184,13 @@ def read_dataset(
         The share of test rows, or their number, if there is no test file.
     random_state : int
         Seed of the split, if there is no test file.
+    test_labels : path, bytes, or binary file object, optional
+        The file with the labels of the test rows, if ``labels`` is that of the training rows.
     feature_names, label_names : list of str, or path, bytes, or binary file object, optional
-        A file has one name per line, in UTF-8.
+        A file has one name per line, in UTF-8. These replace names that the data files hold.
     **read_options
-        The arguments ``format``, ``first_index`` and ``max_bytes`` of :func:`read_matrix`, for both files.
+        The arguments ``format``, ``labels``, ``first_index``, ``max_bytes`` and ``counts`` of :func:`read_matrix`, for
+        both files.
 
     Returns
     -------
@@ -194,16 +208,24 @@ def read_dataset(
     The ids in a file without a header give only a lower bound on the number of features and labels. Its matrices are
     widened to those of the other file, and to the number of names.
     """
-    unknown = sorted(set(read_options) - {"format", "labels", "first_index", "max_bytes"})
+    unknown = sorted(set(read_options) - {"format", "labels", "first_index", "max_bytes", "counts"})
     if unknown:
         raise TypeError(f"read_dataset has no argument {unknown[0]!r}")
-    options = {"format": "auto", "labels": None, "first_index": 0, "max_bytes": None, **read_options}
+    options = {"format": "auto", "labels": None, "first_index": 0, "max_bytes": None, "counts": "header"}
+    options |= read_options
     train_label, test_label = source_name(train), source_name(test) if test is not None else None
     if train_label == test_label:
         train_label, test_label = f"{train_label} (training)", f"{test_label} (test)"
     parts = [read_rows(train, **options, name=train_label)]
     if test is not None:
-        parts.append(read_rows(test, **options, name=test_label))
+        if parts[0].label_source is not None and test_labels is None:
+            raise ValueError(
+                "labels= is the file with the labels of the training rows: give test_labels= too, that of the test rows"
+            )
+        own = options if test_labels is None else options | {"labels": test_labels}
+        parts.append(read_rows(test, **own, name=test_label))
+    elif test_labels is not None:
+        raise ValueError("test_labels= is given, but there is no test file")
     _warn_of_ids_from_one(parts, options["first_index"])
     names = {}
     for field, given in (("feature_names", feature_names), ("label_names", label_names)):
@@ -259,7 +281,7 @@ def _name_of(source) -> str:
 def _pad(parts, what, names):
     """Return the X or the Y of every part, all with the same number of columns."""
     matrices = [part.X if what == "feature" else part.Y for part in parts]
-    fixed = [i for i, part in enumerate(parts) if part.header_line is not None]
+    fixed = [i for i, part in enumerate(parts) if part.has_width(what)]
     given = names[f"{what}_names"]
     if fixed:
         width = matrices[fixed[0]].shape[1]

@@ -42,6 +42,8 @@ _COMMON_WORDS |= {"x", "y", "xy", "input", "rows", "txt", "svm", "libsvm", "csv"
 _CHUNK = 1 << 20  # number of bytes that are read at a time
 _XZ_MEMORY = 512 << 20  # most memory for xz, in bytes; files made by `xz -9` need a dictionary of 64 MiB
 _DAMAGED = "The archive is damaged or was cut off: download or make it again."
+# What zipfile raises for archives that are damaged, encrypted or packed by a method it does not know.
+ZIP_ERRORS = (zipfile.BadZipFile, EOFError, OSError, ValueError, RuntimeError, struct.error, zlib.error, lzma.LZMAError)
 _NOT_TEXT = (  # first bytes of files that are not text, and what they are
     (b"\x89PNG", "a PNG image"),
     (b"\xff\xd8\xff", "a JPEG image"),
@@ -96,7 +98,7 @@ def telling_name(file_name: str) -> str:
     return name[:80] if words and not set(words) <= _COMMON_WORDS else ""
 
 
-def read_text(source, *, max_bytes: int | None = None, name: str | None = None) -> np.ndarray:
+def read_text(source, *, max_bytes: int | None = None, name: str | None = None, npz: bool = False) -> np.ndarray:
     """Read a source to its end, and decompress it.
 
     gzip, bzip2, xz and zip (of one file) are recognised by their first bytes, not by the name.
@@ -110,6 +112,8 @@ def read_text(source, *, max_bytes: int | None = None, name: str | None = None) 
         Most bytes of decompressed text; by default 16 GiB from a path, 4 GiB otherwise.
     name : str, optional
         Name of the source in errors.
+    npz : bool
+        Whether a NumPy archive is returned as it is, rather than refused.
 
     Returns
     -------
@@ -141,7 +145,7 @@ def read_text(source, *, max_bytes: int | None = None, name: str | None = None) 
         elif head.startswith(b"\xfd7zXZ\x00"):
             pieces = _pieces(stream, lambda: lzma.LZMADecompressor(memlimit=_XZ_MEMORY), label, "xz")
         elif head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
-            pieces = _zip(stream, label)
+            pieces = _zip(stream, label, npz)
         else:
             pieces = iter(lambda: stream.read(_CHUNK), b"")
         buffer = bytearray()
@@ -157,7 +161,8 @@ def read_text(source, *, max_bytes: int | None = None, name: str | None = None) 
     if bytes(text[:3]) == b"\xef\xbb\xbf":
         text = text[3:]
     text.flags.writeable = False  # all sources give the same array type, so that the kernels compile once
-    _check_text(text, label)
+    if not (npz and holds_npz(text)):
+        _check_text(text, label)
     return text
 
 
@@ -235,8 +240,8 @@ def _pieces(stream, decompressor, label, kind):
             begun = False
 
 
-def _zip(stream, label):
-    """Yield chunks of the only file in a zip archive."""
+def _zip(stream, label, npz):
+    """Yield chunks of the only file in a zip archive; with ``npz``, those of a NumPy archive itself."""
     try:
         with zipfile.ZipFile(stream) as archive:
             members = [
@@ -246,7 +251,12 @@ def _zip(stream, label):
                 and not entry.filename.startswith("__MACOSX/")
                 and not entry.filename.endswith(".DS_Store")
             ]
-            kind = _archive_kind([entry.filename for entry in members])
+            names = [entry.filename for entry in members]
+            if npz and is_npz(names):
+                stream.seek(0)
+                yield from iter(lambda: stream.read(_CHUNK), b"")
+                return
+            kind = _archive_kind(names)
             if kind is not None:
                 raise DatasetFormatError(label, f"it is {kind}", "Save its features and labels as text.")
             if len(members) != 1:
@@ -266,13 +276,29 @@ def _zip(stream, label):
         raise DatasetFormatError(
             label, f"the zip archive cannot be read ({error})", "Pack it without a password, or give the file itself."
         ) from error
-    except (zipfile.BadZipFile, EOFError, OSError, ValueError, struct.error, zlib.error, lzma.LZMAError) as error:
+    except ZIP_ERRORS as error:
         raise DatasetFormatError(label, f"the zip archive cannot be read ({error})", _DAMAGED) from error
+
+
+def is_npz(names) -> bool:
+    """Return whether a zip archive with files of these names is a NumPy archive."""
+    return bool(names) and all(name.endswith(".npy") for name in names)
+
+
+def holds_npz(content) -> bool:
+    """Return whether bytes, in an array of uint8, are a NumPy archive."""
+    if bytes(content[:4]) != b"PK\x03\x04":
+        return False
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            return is_npz(archive.namelist())
+    except ZIP_ERRORS:
+        return False
 
 
 def _archive_kind(names) -> str | None:
     """Return what a zip archive with files of these names is, if it is a file of a program."""
-    if names and all(name.endswith(".npy") for name in names):
+    if is_npz(names):
         return "a NumPy archive (npz) with the arrays " + ", ".join(name.removesuffix(".npy") for name in names[:8])
     if "xl/workbook.xml" in names:
         return "an Excel workbook"

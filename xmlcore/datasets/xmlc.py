@@ -20,8 +20,10 @@ _HEADER = re.compile(rb"[ \t\r]*+([0-9]++)[ \t]++([0-9]++)[ \t]++([0-9]++)[ \t\r
 _COMMA_HEADER = re.compile(
     rb"[ \t\r]*+([0-9]++)[ \t]*+,[ \t]*+([0-9]++)[ \t]*+,[ \t]*+([0-9]++)[ \t\r]*+(?:#[^\n]*+)?+(?=\n|\Z)"
 )
+_BLANKS = frozenset(b" \t\r\n")
 _NUMBER = re.compile(rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _SPACES = "The numbers of a header are separated by spaces: rows, features, labels."
+_COUNTS = 'To take the numbers from the data, pass counts="data".'
 _ONE_BASED = "If ids start at 1 in this file, pass first_index=1."
 
 
@@ -36,7 +38,8 @@ class Rows:
     format : str
         Name of the format, such as "xmlc" or "svmlight".
     X, Y : csr_array
-        Features and labels. The numbers of columns are those of the header, or the largest ids plus 1.
+        Features and labels; ``Y`` is None until the file with the labels is read. The numbers of columns are those of
+        the header, or the largest ids plus 1.
     header_line : int or None
         Line of the header; 0 if the file says its sizes in another way. None if there is no header, so that the widths
         are only lower bounds.
@@ -44,17 +47,29 @@ class Rows:
         The smallest ids in the file, before ``first_index`` is subtracted; 2**40 or more if there are none.
     feature_names, label_names : list of str or None
         The names in the file, if the format has them.
+    label_source : str or None
+        Name of the file with the labels, if that is another.
+    has_label_width : bool or None
+        Whether the number of labels is exact, not a lower bound. None: it is if there is a ``header_line``.
     """
 
     source: str
     format: str
     X: sp.csr_array
-    Y: sp.csr_array
+    Y: sp.csr_array | None
     header_line: int | None
     least_feature: int = NO_ID
     least_label: int = NO_ID
     feature_names: list[str] | None = None
     label_names: list[str] | None = None
+    label_source: str | None = None
+    has_label_width: bool | None = None
+
+    def has_width(self, what: str) -> bool:
+        """Return whether the file says how many features or labels there are, so that the number is exact."""
+        if what == "label" and self.has_label_width is not None:
+            return self.has_label_width
+        return self.header_line is not None
 
 
 def canonical_csr(indptr, indices, data, n_columns) -> sp.csr_array:
@@ -66,7 +81,23 @@ def canonical_csr(indptr, indices, data, n_columns) -> sp.csr_array:
     return matrix
 
 
-def parse(text: np.ndarray, source: str, format: str = "auto", first_index: int = 0) -> Rows:
+def first_row(text, source) -> tuple[int, int]:
+    """Return the position of the first line that is not blank or a comment, and its number."""
+    start = _NOT_ROWS.match(text).end()
+    if start == text.size:
+        raise DatasetFormatError(source, "it holds no rows, only blank lines or comments", "Give one row per line.")
+    return start, 1 + int(np.count_nonzero(text[:start] == 10))
+
+
+def without_blank_end(text, start):
+    """Return a text without the blank lines at its end; ``start`` and what precedes it stays."""
+    end = text.size
+    while end > start and text[end - 1] in _BLANKS:
+        end -= 1
+    return text[:end]
+
+
+def parse(text: np.ndarray, source: str, format: str = "auto", first_index: int = 0, counts: str = "header") -> Rows:
     """Parse the text of a file.
 
     Parameters
@@ -76,6 +107,8 @@ def parse(text: np.ndarray, source: str, format: str = "auto", first_index: int 
         Name of the file in messages.
     format : {"auto", "xmlc", "svmlight"}
     first_index : {0, 1}
+    counts : {"header", "data"}
+        See :func:`xmlcore.datasets.read_matrix`.
 
     Raises
     ------
@@ -83,17 +116,14 @@ def parse(text: np.ndarray, source: str, format: str = "auto", first_index: int 
     """
     from xmlcore._kernels import xmlc as kernels
 
-    start = _NOT_ROWS.match(text).end()
-    line = 1 + int(np.count_nonzero(text[:start] == 10))
-    if start == text.size:
-        raise DatasetFormatError(source, "it holds no rows, only blank lines or comments", "Give one row per line.")
+    start, line = first_row(text, source)
     header = _HEADER.match(text, start)
     commas = None if header else _COMMA_HEADER.match(text, start)
     if format == "auto":
         if commas and _fits(kernels, text, commas, line, first_index):
             raise DatasetFormatError(
                 source,
-                f"{_shown(text, start, until_newline=True)} is separated by commas, but fits the file as its header",
+                f"{shown_line(text, start)} is separated by commas, but fits the file as its header",
                 f'{_SPACES} If it is a row with three labels, pass format="svmlight".',
                 line,
                 1,
@@ -101,7 +131,7 @@ def parse(text: np.ndarray, source: str, format: str = "auto", first_index: int 
         format = "xmlc" if header else "svmlight"
     if format == "xmlc":
         if not header:
-            found = _shown(text, start, until_newline=True)
+            found = shown_line(text, start)
             raise DatasetFormatError(
                 source,
                 f"{found} where the header belongs: three whole numbers, rows, features and labels",
@@ -116,10 +146,16 @@ def parse(text: np.ndarray, source: str, format: str = "auto", first_index: int 
     else:
         n_rows, n_features, n_labels, header_line = -1, INT32_MAX, INT32_MAX, None
 
-    reader = _Reader(kernels, text, start, line, first_index, skip_blank=format == "svmlight")
+    reader = TextReader(kernels, text, start, line, first_index, skip_blank=format == "svmlight")
     status = reader.run(n_rows, n_features, n_labels)
+    if status in (kernels.FEATURE_RANGE, kernels.LABEL_RANGE, kernels.TOO_FEW_ROWS, kernels.TOO_MANY_ROWS):
+        if counts == "data" and header_line is not None:
+            reader, status = _read_without_counts(kernels, reader, n_rows)
+            if status == kernels.OK:
+                _warn_of_counts(kernels, reader.out, source, (n_rows, n_features, n_labels))
+                header_line = None
     if status != kernels.OK:
-        raise _error(kernels, reader, status, source, format, n_rows, n_features, n_labels)
+        raise error_of(kernels, reader, status, source, format, n_rows, n_features, n_labels)
     out, arrays = reader.out, reader.arrays
     _warn_of_repeats(kernels, out, source)
     if header_line is None:
@@ -134,6 +170,27 @@ def parse(text: np.ndarray, source: str, format: str = "auto", first_index: int 
     return Rows(source, format, X, Y, header_line, *least)
 
 
+def _read_without_counts(kernels, reader, n_rows):
+    """Read rows whose header promises other numbers; return the reader that did, and the status of the parser."""
+    status = reader.run(n_rows, INT32_MAX, INT32_MAX)
+    if status in (kernels.TOO_FEW_ROWS, kernels.TOO_MANY_ROWS):
+        text = without_blank_end(reader.text, reader.start)
+        reader = TextReader(kernels, text, reader.start, reader.first_line, reader.first_index, reader.skip_blank)
+        status = reader.run(-1, INT32_MAX, INT32_MAX)
+    return reader, status
+
+
+def _warn_of_counts(kernels, out, source, promised):
+    """Warn that the header of a file promises other numbers of rows, features or labels than it has."""
+    found = (int(out[kernels.ROWS]), int(out[kernels.MAX_FEATURE]) + 1, int(out[kernels.MAX_LABEL]) + 1)
+    differ = [
+        f"{said:,} {what}, but there are {seen:,}"
+        for what, said, seen in zip(("rows", "features", "labels"), promised, found)
+        if said != seen
+    ]
+    warn(f"{source}: the header promises {'; '.join(differ)}. The numbers of the data are taken.")
+
+
 def _fits(kernels, text, header, line, first_index):
     """Return whether the rest of the file agrees with a header of these numbers of rows, features and labels."""
     try:
@@ -143,13 +200,13 @@ def _fits(kernels, text, header, line, first_index):
     if n_rows == 0:
         return False
     for first in {first_index, 1}:
-        reader = _Reader(kernels, text, header.end() + 1, line + 1, first, skip_blank=False)
+        reader = TextReader(kernels, text, header.end() + 1, line + 1, first, skip_blank=False)
         if reader.run(n_rows, n_features, n_labels) == kernels.OK:
             return True
     return False
 
 
-class _Reader:
+class TextReader:
     """A run of the compiled parser, with arrays that are large enough for all values of the text."""
 
     def __init__(self, kernels, text, start, first_line, first_index, skip_blank):
@@ -234,6 +291,11 @@ def _token(text, at):
     return re.match(rb"[^ \t\r\n#]*", text[at : at + 400].tobytes()).group()
 
 
+def shown_line(text, at) -> str:
+    """Return the line at ``at`` as it is shown in a message."""
+    return _shown(text, at, until_newline=True)
+
+
 def _shown(text, at, until_newline=False):
     """Return the token or the line at ``at`` as it is shown in a message."""
     piece = text[at : at + 400].tobytes()
@@ -247,7 +309,7 @@ def _shown(text, at, until_newline=False):
     return shown + ("..." if len(piece) > _SHOWN else "")
 
 
-def _error(kernels, reader, status, source, format, n_rows, n_features, n_labels):
+def error_of(kernels, reader, status, source, format, n_rows, n_features, n_labels):
     """Return the DatasetFormatError for a status of the compiled parser other than OK."""
     text, out = reader.text, reader.out
     line, at = int(out[kernels.LINE]), int(out[kernels.POSITION])
@@ -259,14 +321,14 @@ def _error(kernels, reader, status, source, format, n_rows, n_features, n_labels
         return DatasetFormatError(
             source,
             f"the file ends after {got} row{'' if got == 1 else 's'} but the header promises {n_rows}",
-            f"The file is cut off, or the header should say {got}.",
+            f"The file is cut off, or the header should say {got}. {_COUNTS}",
             max(line - 1, reader.first_line - 1),
         )
     if status == kernels.TOO_MANY_ROWS:
         return DatasetFormatError(
             source,
             f"a row after the {n_rows} that the header promises",
-            "Put the right number of rows in the header.",
+            "Put the right number of rows in the header." + _seen_rows(kernels, reader),
             line,
             column,
         )
@@ -292,6 +354,10 @@ def _error(kernels, reader, status, source, format, n_rows, n_features, n_labels
                 remedy = 'The line looks like a header: read the file with format="xmlc".'
             elif b":" not in text[at : at + 400].tobytes().split(b"\n")[0]:
                 remedy += " If this line is a header, it needs three whole numbers: rows, features, labels."
+                if re.match(
+                    rb"[ \t]*[0-9]+[ \t]+[0-9]+[ \t\r]*(\n|$)", text[int(out[kernels.LINE_START]) :][:400].tobytes()
+                ):
+                    remedy += " If the labels are in a file of their own, give that as labels=..."
     elif status == kernels.FEATURE_RANGE:
         found, remedy = _out_of_range(kernels, reader, "feature", token, n_features, n_labels, n_features, format)
     else:
@@ -363,12 +429,40 @@ def _out_of_range(kernels, reader, what, token, n_features, n_labels, count, for
     found = f"{what} id {shown} but the header promises {count} {what}{plural} (ids {first} to {count - 1 + first})"
     if first == 0 and value == count:
         return found, _one_based_remedy(kernels, reader, n_features, n_labels)
-    return found, f"Put the right number of {what}s in the header, or correct the id."
+    greatest = _greatest(kernels, reader, what)
+    if greatest < 0:
+        return found, f"Put the right number of {what}s in the header, or correct the id. {_COUNTS}"
+    return (
+        found,
+        f"{_greatest_text(what, greatest + first)} Put {greatest + 1} in the header, or correct the id. {_COUNTS}",
+    )
+
+
+def _greatest_text(what, greatest):
+    """Return a sentence that names the greatest id in a file."""
+    return f"The greatest {what} id in the file is {greatest}."
+
+
+def _greatest(kernels, reader, what):
+    """Return the greatest id of features or labels in the file, counted from 0; -1 if the file has other errors."""
+    scan = TextReader(kernels, reader.text, reader.start, reader.first_line, reader.first_index, reader.skip_blank)
+    if scan.run(-1, INT32_MAX, INT32_MAX) != kernels.OK:
+        return -1
+    return int(scan.out[kernels.MAX_FEATURE if what == "feature" else kernels.MAX_LABEL])
+
+
+def _seen_rows(kernels, reader):
+    """Return how many rows a file has that has more than its header promises; nothing if it has other errors."""
+    text = without_blank_end(reader.text, reader.start)
+    scan = TextReader(kernels, text, reader.start, reader.first_line, reader.first_index, reader.skip_blank)
+    if scan.run(-1, INT32_MAX, INT32_MAX) != kernels.OK:
+        return f" {_COUNTS}"
+    return f" The file has {int(scan.out[kernels.ROWS])} rows. {_COUNTS}"
 
 
 def _one_based_remedy(kernels, reader, n_features, n_labels):
     """Return the remedy for an id that equals the header's number, after checking whether all ids start at 1."""
-    scan = _Reader(kernels, reader.text, reader.start, reader.first_line, 0, reader.skip_blank)
+    scan = TextReader(kernels, reader.text, reader.start, reader.first_line, 0, reader.skip_blank)
     if scan.run(-1, INT32_MAX, INT32_MAX) != kernels.OK:
         return _ONE_BASED
     features = tuple(int(scan.out[i]) for i in (kernels.MIN_FEATURE, kernels.MAX_FEATURE))
@@ -391,7 +485,11 @@ def _one_based_remedy(kernels, reader, n_features, n_labels):
                 f"Only the {what} ids of this file seem to start at 1: promise one more {what} in the header, "
                 f"and {what} 0 stays unused."
             )
-    return "The header promises too little, or an id is wrong: put the largest id + 1 in the header."
+    what, greatest = ("feature", features[1]) if features[1] >= n_features else ("label", labels[1])
+    return (
+        f"{_greatest_text(what, greatest)} The header promises too little, or an id is wrong: put {greatest + 1} in "
+        f"the header. {_COUNTS}"
+    )
 
 
 def warm_up() -> None:

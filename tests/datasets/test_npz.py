@@ -1,0 +1,144 @@
+"""NumPy archives: what is read, what is refused, and what they may not do."""
+
+import gzip
+import io
+import zipfile
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from datasets.reads import failure, random_matrices
+from datasets.test_sources import Upload
+
+from xmlcore.datasets import read_dataset, read_matrix
+
+X, Y = random_matrices(np.random.default_rng(3), n=40, d=9, k=6)
+CSR = {"data": X.data, "indices": X.indices, "indptr": X.indptr, "shape": np.array(X.shape)}
+
+
+def sparse(matrix, **options):
+    made = io.BytesIO()
+    sp.save_npz(made, matrix, **options)
+    return made.getvalue()
+
+
+def arrays(**named):
+    made = io.BytesIO()
+    np.savez_compressed(made, **named)
+    return made.getvalue()
+
+
+def both(**changed):
+    parts = {f"X_{name}": array for name, array in CSR.items()}
+    parts |= {"Y_indices": Y.indices, "Y_indptr": Y.indptr, "Y_shape": np.array(Y.shape)}
+    parts |= changed
+    return arrays(**{name: array for name, array in parts.items() if array is not None})
+
+
+def equal(read):
+    assert (read[0].dtype, read[1].dtype) == (np.float32, bool)
+    assert (read[0] != X).nnz == 0 and (read[1] != Y).nnz == 0
+    assert read[0].shape == X.shape and read[1].shape == Y.shape
+    return read[2:]
+
+
+@pytest.mark.parametrize("form", ["csr", "csc", "coo"])
+@pytest.mark.parametrize("compressed", [True, False])
+def test_features_and_labels_in_two_files_of_scipy(form, compressed, tmp_path):
+    features, labels = (sparse(matrix.asformat(form), compressed=compressed) for matrix in (X, Y))
+    assert equal(read_matrix(features, labels=labels)) == (None, None)
+    (tmp_path / "X.npz").write_bytes(features)
+    (tmp_path / "Y.npz").write_bytes(labels)
+    equal(read_matrix(str(tmp_path / "X.npz"), "npz", tmp_path / "Y.npz"))
+    with open(tmp_path / "X.npz", "rb") as stream:
+        equal(read_matrix(stream, labels=io.BytesIO(labels)))
+    equal(read_matrix(Upload(gzip.compress(features)), labels=Upload(labels)))
+
+
+def test_both_in_one_file_with_names_and_dense():
+    assert equal(read_matrix(both())) == (None, None)
+    names = {"feature_names": np.array([*"abcdefgh", "ü ,\n"]), "label_names": np.array(list("123456"))}
+    assert equal(read_matrix(both(**names))) == ([*"abcdefgh", "ü ,\n"], list("123456"))
+    equal(read_matrix(arrays(X=X.toarray(), Y=Y.toarray().astype(float))))
+    equal(read_matrix(arrays(X=X.toarray().astype(">f8"), y=np.asfortranarray(Y.toarray().astype(np.int8)))))
+    equal(read_matrix(arrays(X=X.toarray()), labels=arrays(labels=Y.toarray())))
+
+
+def test_a_zip_of_an_npz_is_unpacked():
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("data.npz", both())
+    equal(read_matrix(packed))
+
+
+def test_two_pairs_of_files_make_a_data_set():
+    features, labels = sparse(X), sparse(Y)
+    made = read_dataset(features, features, labels=labels, test_labels=labels)
+    assert (made.n_train, made.n_test, made.n_labels) == (40, 40, 6)
+    with pytest.raises(ValueError, match="test_labels="):
+        read_dataset(features, features, labels=labels)
+    with pytest.raises(ValueError, match="no test file"):
+        read_dataset(both(), test_labels=labels)
+
+
+@pytest.mark.parametrize(
+    ("content", "found"),
+    [
+        (sparse(X), "it holds features, but no labels"),
+        (arrays(a=np.eye(2), b=np.eye(2)), "it holds no X, but the arrays a, b"),
+        (both(Y_indptr=None, X_shape=np.array([40, 8])), "is 8, but ids run from 0 to 7"),
+        (both(X_indices=X.indices * -1), "but ids run from 0 to 8"),
+        (both(X_indices=X.indices.astype(float)), "X_indices has the type float64"),
+        (both(X_indptr=X.indptr[::-1]), "X_indptr does not rise from 0"),
+        (both(X_data=X.data[1:]), f"X_data has {X.nnz - 1} values, but X_indices has {X.nnz}"),
+        (both(X_data=np.where(np.arange(X.nnz) == 5, np.nan, X.data)), "its features cannot be used"),
+        (both(X_data=np.where(np.arange(X.nnz) == 5, 1e300, X.data.astype(float))), "its features cannot be used"),
+        (both(X_data=X.data.astype(complex)), "X_data has the type complex128"),
+        (both(Y_data=np.arange(Y.nnz)), "its labels cannot be used"),
+        (both(X_shape=np.array([40, 2**40])), "X_shape is not the numbers of rows and columns"),
+        (both(Y_shape=np.array([39, 6]), Y_indptr=Y.indptr[:-1]), "Y"),
+        (both(label_names=np.array(["a"])), "it holds 1 label names, but there are 6 labels"),
+        (both(label_names=np.arange(6)), "the array label_names has the type int64"),
+        (arrays(X=np.eye(3), Y=np.eye(2)), "its features have 3 rows, but its labels 2"),
+        (arrays(X=np.eye(3), Y=np.arange(3)), "the array Y has 1 dimension"),
+        (sparse(sp.dia_array(np.eye(3))), "its sparse matrix has the format 'dia'"),
+    ],
+)
+def test_broken_archives_say_what_is_wrong(content, found):
+    error = failure(content, name="mine.npz")
+    assert found in error.found and str(error).startswith("mine.npz: ")
+
+
+def test_objects_are_never_unpickled():
+    class Trap:
+        def __reduce__(self):
+            return pytest.fail, ("it was unpickled",)
+
+    assert "Python objects, which are never read" in failure(arrays(X=np.array([Trap()]), Y=np.eye(1))).found
+
+
+def test_what_an_archive_promises_does_not_decide_how_much_memory_is_used():
+    error = failure(arrays(X=np.zeros((3000, 1000)), Y=np.eye(3000, dtype=bool)), max_bytes=1_000_000)
+    assert "more than 1,000,000" in error.found
+    far = sp.csc_array((np.ones(1), np.zeros(1, int), np.array([0, 1])), shape=(5, 1))
+    parts = {"format": b"csc", "data": far.data, "indices": far.indices, "indptr": far.indptr}
+    error = failure(arrays(**parts, shape=np.array([2**60, 1])), labels=sparse(Y))
+    assert "promises 1,152,921,504,606,846,976 rows" in error.found
+    header = io.BytesIO()
+    np.lib.format.write_array_header_1_0(header, {"descr": "<f8", "fortran_order": False, "shape": (10**6, 10**6)})
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("X.npy", header.getvalue() + b"12345678")
+        archive.writestr("Y.npy", header.getvalue() + b"12345678")
+    assert "the array X should have (1000000, 1000000) values" in failure(packed).found
+
+
+def test_a_file_of_another_format_given_as_npz_is_refused():
+    assert "it is not a NumPy archive" in failure(b"1 1 1\n0 0:1\n", format="npz").found
+    assert "a NumPy archive (npz)" in failure(both(), format="xmlc").found
+    with pytest.raises(ValueError, match="labels= is given, but"):
+        read_matrix(both(), labels=sparse(Y))
+
+
+def test_labels_of_other_rows_are_refused():
+    assert failure(sparse(X), labels=sparse(Y[:-1])).found == "it has 39 rows, but data has 40"

@@ -1,0 +1,123 @@
+"""XMLC text in two files, and headers that promise other numbers than the data have."""
+
+import warnings
+
+import numpy as np
+import pytest
+from datasets.reads import failure, random_matrices, read, warned
+
+from xmlcore.datasets import read_dataset, read_matrix
+
+FEATURES = b"3 4\n0:1 3:0.5\n1:2\n\n"
+LABELS = b"3 3\n0:1 2:1\n\n1:1\n"
+EXPECTED = ([[1, 0, 0, 0.5], [0, 2, 0, 0], [0, 0, 0, 0]], [[1, 0, 1], [0, 0, 0], [0, 1, 0]])
+
+
+@pytest.mark.parametrize(
+    ("features", "labels"),
+    [
+        (FEATURES, LABELS),
+        (FEATURES, b"3 3\r\n0,2\r\n\r\n1\r\n"),
+        (FEATURES, b"3 3\n0:1.0 2:1.00000\n\n1:1"),
+        (FEATURES, b"# labels\n0,2\n\n1\n\n"),
+        (b"3 4\n 0:1 3:0.5 \n1:2\n", LABELS),
+    ],
+)
+def test_features_and_labels_in_two_files(features, labels):
+    if features.count(b"\n") == 3:
+        features += b"\n"
+    assert read(features, labels=labels) == EXPECTED
+    assert read(features, format="xmlc", labels=labels) == EXPECTED
+
+
+def test_files_without_headers_take_the_largest_ids():
+    assert read(b"0:1 1:2\n1:1\n", labels=b"1:1\n0:1\n") == ([[1, 2], [0, 1]], [[0, 1], [1, 0]])
+    assert read(b"1:1 2:2\n2:1\n", labels=b"2\n1\n", first_index=1) == ([[1, 2], [0, 1]], [[0, 1], [1, 0]])
+    made = read_dataset(b"0:1\n", b"1:1\n", labels=b"2:1\n", test_labels=b"1 7\n3:1\n")
+    assert (made.n_features, made.n_labels) == (2, 7)
+
+
+def test_random_matrices_are_read_back_from_two_files():
+    X, Y = random_matrices(np.random.default_rng(0))
+    texts = []
+    for matrix in (X, Y.astype(int)):
+        starts = matrix.indptr
+        rows = (zip(matrix.indices[a:b], matrix.data[a:b]) for a, b in zip(starts, starts[1:]))
+        lines = [" ".join(f"{i}:{value}" for i, value in row) for row in rows]
+        texts.append("\n".join([f"{matrix.shape[0]} {matrix.shape[1]}", *lines, ""]).encode())
+    X_back, Y_back, _, _ = read_matrix(texts[0], labels=texts[1])
+    assert (X_back != X).nnz == 0 and (Y_back != Y).nnz == 0
+    assert X_back.shape == X.shape and Y_back.shape == Y.shape
+
+
+@pytest.mark.parametrize(
+    ("features", "labels", "message"),
+    [
+        (b"2 4\n0 1:1\n1 2:1\n", LABELS, "data, line 2, column 1: '0 1:1' where a row of features belongs"),
+        (b"3 4 3\n0 1:1\n", LABELS, "data, line 1, column 1: '3 4 3' where a row of features belongs"),
+        (FEATURES, b"3 3\n0:1\n\n3:1\n", "labels, line 4, column 1: label id 3 but the header promises 3 labels"),
+        (FEATURES, b"3 3\n0,3\n\n1\n", "labels, line 2, column 3: label id 3 but the header promises 3 labels"),
+        (FEATURES, b"3 3\n0:1 x\n\n1\n", "labels, line 2, column 5: 'x' where a label (id:value) belongs. A row of a"),
+        (FEATURES, b"3 3\n0:-1\n\n\n", "labels: a label has the value -1"),
+        (FEATURES, b"4 3\n0\n\n1\n2\n", "labels, line 1: the header promises 4 rows, but the file of features has 3"),
+        (FEATURES, b"0\n\n1\n2\n", "labels, line 4: the file of features has 3 rows, but this file of labels has more"),
+        (FEATURES, b"0:1\n1:1", "this file of labels has only 2"),
+        (FEATURES, b"3 0\n\n\n\n", "labels, line 1: the header promises 0 labels"),
+        (b"4 4\n0:1\n1:1\n", LABELS, "the file ends after 2 rows but the header promises 4"),
+    ],
+)
+def test_parts_that_cannot_be_read_say_where_and_why(features, labels, message):
+    assert message in str(failure(features, labels=labels))
+
+
+def test_a_file_of_features_alone_asks_for_the_labels():
+    assert "give that as labels=..." in failure(FEATURES).remedy
+
+
+def test_values_of_labels_other_than_one_are_said():
+    assert warned(read_matrix, FEATURES, labels=b"3 3\n0:0.5 2:1\n\n1:1\n") == [
+        "labels: 1 of 3 labels have a value other than 1: each counts as one label"
+    ]
+
+
+LYING = {
+    "features": (b"2 3 2\n0 0:1\n1 4:2\n", (2, 5, 2), "the header promises 3 features, but there are 5"),
+    "labels": (b"2 3 1\n0 0:1\n1 2:2\n", (2, 3, 2), "the header promises 1 labels, but there are 2"),
+    "fewer rows": (b"3 3 2\n0 0:1\n1 2:2\n", (2, 3, 2), "the header promises 3 rows, but there are 2"),
+    "more rows": (b"1 3 2\n0 0:1\n1 2:2\n\n\n", (2, 3, 2), "the header promises 1 rows, but there are 2"),
+    "all": (b"9 1 1\n0 0:1\n1 2:2\n", (2, 3, 2), "9 rows, but there are 2; 1 features, but there are 3; 1 labels, but"),
+}
+
+
+@pytest.mark.parametrize("case", LYING)
+def test_counts_from_the_data_read_files_whose_header_lies(case):
+    content, shape, message = LYING[case]
+    assert 'counts="data"' in failure(content).remedy
+    (said,) = warned(read_matrix, content, counts="data")
+    assert message in said
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        X, Y, _, _ = read_matrix(content, counts="data")
+    assert (*X.shape, Y.shape[1]) == shape
+
+
+def test_counts_from_the_data_change_nothing_where_the_header_is_right():
+    content = b"3 9 9\n0 0:1\n\n\n"
+    assert warned(read_matrix, content, counts="data") == []
+    assert read(content, counts="data") == read(content)
+
+
+def test_counts_from_the_data_work_for_two_files():
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        X, Y, _, _ = read_matrix(b"9 1\n0:1\n3:1\n", labels=b"9 1\n1:1\n\n", counts="data")
+    assert (X.shape, Y.shape) == ((2, 4), (2, 2))
+    assert "the header promises 9 rows and 1 features, but there are 2 and 4" in str(caught[0].message)
+
+
+def test_errors_of_counts_name_the_greatest_id():
+    assert "The greatest feature id in the file is 7. Put 8 in the header" in failure(b"2 3 2\n0 5:1\n1 7:2\n").remedy
+    assert "The greatest label id in the file is 6. Put 7 in the header" in failure(b"2 3 2\n4 1:1\n6 0:2\n").remedy
+    assert "The file has 4 rows." in failure(b"2 3 2\n" + b"0 0:1\n" * 4).remedy
+    with pytest.raises(ValueError, match="counts must be"):
+        read_matrix(FEATURES, counts="no")

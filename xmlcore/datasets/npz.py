@@ -1,0 +1,253 @@
+"""Reader of NumPy archives (npz): matrices of ``scipy.sparse.save_npz``, and archives that hold X and Y."""
+
+import io
+import math
+import tokenize
+import zipfile
+
+import numpy as np
+import scipy.sparse as sp
+
+from xmlcore.datasets.errors import DatasetFormatError
+from xmlcore.datasets.sources import ZIP_ERRORS, holds_npz
+from xmlcore.datasets.xmlc import Rows
+from xmlcore.validation import INT32_MAX, check_features, check_labels
+
+looks_like = holds_npz
+
+_HOLDS = (
+    "An npz file holds one matrix as scipy.sparse.save_npz writes it; or the arrays X and Y; or X_data, X_indices, "
+    "X_indptr, X_shape, and the same for Y."
+)
+_ROWS_PER_VALUE = 1000  # most rows that the shape of a matrix may promise for each value it holds
+
+
+def parse(text, source, max_bytes=None) -> Rows:
+    """Parse a NumPy archive with the features, and the labels unless they are in another file.
+
+    Parameters
+    ----------
+    text : ndarray of uint8
+        The bytes of the archive.
+    source : str
+        Name of the file in messages.
+    max_bytes : int, optional
+        Most bytes of all arrays together.
+
+    Returns
+    -------
+    Rows
+        ``Y`` is None if the archive holds no labels.
+
+    Raises
+    ------
+    DatasetFormatError
+    """
+    arrays = _arrays(text, source, max_bytes)
+    X = _checked(check_features, _matrix(arrays, "X", source, alone=True), source, "features")
+    Y = label_names = None
+    if any(name in arrays for name in ("Y", "y", "Y_indptr")):
+        Y = _checked(check_labels, _matrix(arrays, "Y", source), source, "labels")
+        label_names = _names(arrays, "label_names", Y.shape[1], source)
+        if Y.shape[0] != X.shape[0]:
+            found = f"its features have {X.shape[0]:,} rows, but its labels {Y.shape[0]:,}"
+            raise DatasetFormatError(source, found, "Every row needs its labels: save both from the same rows.")
+    feature_names = _names(arrays, "feature_names", X.shape[1], source)
+    return Rows(source, "npz", X, Y, 0, feature_names=feature_names, label_names=label_names)
+
+
+def parse_labels(text, source, max_bytes=None) -> tuple[sp.csr_array, list[str] | None]:
+    """Parse a NumPy archive that holds labels alone, or labels beside features that are not read.
+
+    Returns
+    -------
+    Y : csr_array of bool
+    names : list of str, or None
+    """
+    arrays = _arrays(text, source, max_bytes)
+    Y = _checked(check_labels, _matrix(arrays, "Y", source, alone=True), source, "labels")
+    return Y, _names(arrays, "label_names", Y.shape[1], source)
+
+
+def _checked(check, matrix, source, what):
+    """Return a matrix in canonical form; raise DatasetFormatError if it is not one of features or labels."""
+    try:
+        with np.errstate(over="ignore"):  # the check says which value is too large
+            return check(matrix)
+    except (ValueError, TypeError, OverflowError) as error:
+        raise DatasetFormatError(
+            source, f"its {what} cannot be used ({error})", "Correct the matrix, and save it again."
+        ) from error
+
+
+def _arrays(text, source, max_bytes):
+    """Return the arrays of an archive by name; raise DatasetFormatError if it is damaged or not one."""
+    if not holds_npz(text):
+        raise DatasetFormatError(source, "it is not a NumPy archive (npz)", "Give a file that numpy.savez wrote.")
+    try:
+        with zipfile.ZipFile(io.BytesIO(text)) as archive:
+            size = sum(entry.file_size for entry in archive.infolist())
+            if max_bytes is not None and size > max_bytes:
+                raise DatasetFormatError(
+                    source,
+                    f"its arrays take {size:,} bytes, more than {max_bytes:,}",
+                    "If that is right and there is memory for it, pass a larger max_bytes.",
+                )
+            return {entry.filename.removesuffix(".npy"): _array(archive, entry, source) for entry in archive.infolist()}
+    except DatasetFormatError:
+        raise
+    except ZIP_ERRORS as error:
+        found = f"the npz archive cannot be read ({error})"
+        raise DatasetFormatError(source, found, "It is damaged or was cut off: save or download it again.") from error
+
+
+def _array(archive, entry, source):
+    """Return one array of an archive. Objects, which only pickle can read, are refused."""
+    name = entry.filename.removesuffix(".npy")
+    with archive.open(entry) as file:
+        try:
+            version = np.lib.format.read_magic(file)
+            read_header = {
+                (1, 0): np.lib.format.read_array_header_1_0,
+                (2, 0): np.lib.format.read_array_header_2_0,
+            }[version]
+            shape, by_column, kind = read_header(file)
+        except (
+            ValueError,
+            SyntaxError,
+            TypeError,
+            KeyError,
+            RecursionError,
+            MemoryError,
+            tokenize.TokenError,
+        ) as error:
+            raise DatasetFormatError(
+                source, f"the array {name} is damaged ({error})", "Save the file again."
+            ) from error
+        if kind.hasobject:
+            raise DatasetFormatError(
+                source,
+                f"the array {name} holds Python objects, which are never read: loading them can run any program",
+                "Save numbers: sparse matrices with scipy.sparse.save_npz, dense ones with numpy.savez.",
+            )
+        content = file.read()
+    count = math.prod(shape)
+    if kind.itemsize * count != len(content):
+        found = f"the array {name} should have {shape} values of type {kind}, but it has {len(content):,} bytes"
+        raise DatasetFormatError(source, found, "The file is damaged or was cut off: save or download it again.")
+    values = np.frombuffer(content, kind, count) if kind.itemsize and count else np.zeros(count, kind)
+    return values.reshape(shape, order="F" if by_column else "C")
+
+
+def _matrix(arrays, letter, source, alone=False):
+    """Return the matrix X or Y of an archive, sparse or dense; with ``alone``, also the only matrix, however named."""
+    lower = letter.lower()
+    named = {
+        key: arrays[f"{letter}_{key}"] for key in ("data", "indices", "indptr", "shape") if f"{letter}_{key}" in arrays
+    }
+    if "indptr" in named:
+        return _sparse({"format": np.array("csr"), **named}, source, f"{letter}_")
+    if letter in arrays or lower in arrays:
+        return _dense(arrays.get(letter, arrays.get(lower)), letter if letter in arrays else lower, source)
+    if alone and "format" in arrays and "shape" in arrays:
+        return _sparse(arrays, source, "")
+    values = [name for name, array in arrays.items() if array.dtype.kind in "biuf"]
+    if alone and len(values) == 1:
+        return _dense(arrays[values[0]], values[0], source)
+    some = ", ".join(list(arrays)[:8]) + (f" and {len(arrays) - 8:,} more" if len(arrays) > 8 else "")
+    raise DatasetFormatError(source, f"it holds no {letter}, but the arrays {some}", _HOLDS)
+
+
+def _dense(values, name, source):
+    """Return a dense matrix; raise DatasetFormatError unless it has two dimensions and holds numbers."""
+    if values.ndim != 2 or values.dtype.kind not in "biuf":
+        found = f"the array {name} has {values.ndim} dimension{'s' * (values.ndim != 1)} and the type {values.dtype}"
+        raise DatasetFormatError(source, found, "It should be a matrix of numbers: a row for each row of the data.")
+    return values
+
+
+def _sparse(arrays, source, prefix):
+    """Return a sparse matrix from its arrays; ``prefix`` precedes their names in messages."""
+    kind = arrays["format"]
+    kind = (
+        (kind.item().decode("ascii", "replace") if kind.dtype.kind == "S" else str(kind.item()))
+        if kind.size == 1
+        else ""
+    )
+    needed = {"csr": ("indices", "indptr"), "csc": ("indices", "indptr"), "coo": ("row", "col")}.get(kind)
+    if needed is None:
+        found = f"its sparse matrix has the format {kind[:20]!r}"
+        raise DatasetFormatError(source, found, "Save it in CSR form: scipy.sparse.save_npz(file, matrix.tocsr()).")
+    if "data" not in arrays and prefix and "indices" in arrays:
+        arrays = {**arrays, "data": np.ones(arrays["indices"].size, bool)}  # of labels, the places are enough
+    missing = [name for name in (*needed, "data", "shape") if name not in arrays]
+    if missing:
+        raise DatasetFormatError(source, f"the array {prefix}{missing[0]} is missing", _HOLDS)
+    shape = arrays["shape"]
+    if (
+        shape.dtype.kind not in "iu"
+        or shape.shape != (2,)
+        or not 0 <= shape[0] <= 2**62
+        or not 0 < shape[1] <= INT32_MAX
+    ):
+        found = f"the array {prefix}shape is not the numbers of rows and columns, but {shape.ravel()[:4].tolist()}"
+        raise DatasetFormatError(source, found, f"At most {INT32_MAX:,} columns are supported.")
+    for name in needed:
+        if arrays[name].dtype.kind not in "iu" or arrays[name].ndim != 1:
+            found = f"the array {prefix}{name} has the type {arrays[name].dtype} and {arrays[name].ndim} dimensions"
+            raise DatasetFormatError(source, found, "It should be a list of whole numbers.")
+    data = arrays["data"]
+    if data.dtype.kind not in "biuf" or data.ndim != 1:
+        found = f"the array {prefix}data has the type {data.dtype} and {data.ndim} dimensions"
+        raise DatasetFormatError(source, found, "It should be a list of real numbers.")
+    n_rows, n_columns = (int(size) for size in shape)
+    if n_rows > _ROWS_PER_VALUE * (data.size + n_columns + 1000) and kind != "csr":
+        found = f"the array {prefix}shape promises {n_rows:,} rows, but there are {data.size:,} values"
+        raise DatasetFormatError(source, found, "Put the right number of rows there, or save the matrix in CSR form.")
+    return _assembled(kind, n_rows, n_columns, data, *(arrays[name] for name in needed), source, prefix)
+
+
+def _assembled(kind, n_rows, n_columns, data, first, second, source, prefix):
+    """Return a CSR matrix; raise DatasetFormatError if the ids are out of range or do not fit together."""
+    names = ("row", "col") if kind == "coo" else ("indices", "indptr")
+    damaged = "The file is damaged, or was not made by scipy: save the matrix again."
+    if first.size != data.size or (kind == "coo" and second.size != data.size):
+        found = f"{prefix}data has {data.size:,} values, but {prefix}{names[0]} has {first.size:,}"
+        if first.size == data.size:
+            found = f"{prefix}data has {data.size:,} values, but {prefix}{names[1]} has {second.size:,}"
+        raise DatasetFormatError(source, found, damaged)
+    limits = {"csr": (n_columns, None), "csc": (n_rows, None), "coo": (n_rows, n_columns)}[kind]
+    for name, ids, limit in zip(names, (first, second), limits):
+        if limit is not None and ids.size and not (0 <= int(ids.min()) and int(ids.max()) < limit):
+            at = int(np.argmax((ids < 0) | (ids >= limit)))
+            found = f"{prefix}{name}[{at}] is {int(ids[at])}, but ids run from 0 to {limit - 1}"
+            raise DatasetFormatError(source, found, "Put the right shape there, or correct the id.")
+    if kind == "coo":
+        return sp.coo_array(
+            (data, (first.astype(np.int64), second.astype(np.int64))), shape=(n_rows, n_columns)
+        ).tocsr()
+    n_outer = n_rows if kind == "csr" else n_columns
+    pointers = second.astype(np.int64)
+    if pointers.size != n_outer + 1 or pointers[0] != 0 or pointers[-1] != data.size or (np.diff(pointers) < 0).any():
+        found = f"{prefix}indptr does not rise from 0 to the number of values, {data.size:,}, in {n_outer:,} steps"
+        raise DatasetFormatError(source, found, damaged)
+    make = sp.csr_array if kind == "csr" else sp.csc_array
+    return make((data, first.astype(np.int64, copy=False), pointers), shape=(n_rows, n_columns)).tocsr()
+
+
+def _names(arrays, field, count, source):
+    """Return the names of features or labels in an archive; None if it has none."""
+    if field not in arrays:
+        return None
+    names = arrays[field]
+    what = field.removesuffix("_names")
+    if names.ndim != 1 or names.dtype.kind not in "US":
+        found = f"the array {field} has the type {names.dtype} and {names.ndim} dimensions"
+        raise DatasetFormatError(source, found, "It should be a list of texts: numpy.array(names, dtype=str).")
+    if names.size != count:
+        raise DatasetFormatError(source, f"it holds {names.size:,} {what} names, but there are {count:,} {what}s", "")
+    try:
+        names = names.tolist()
+        return [name.decode() if isinstance(name, bytes) else name.encode().decode() for name in names]
+    except ValueError as error:
+        raise DatasetFormatError(source, f"a name in {field} is not text ({error})", "Save it again.") from error
