@@ -1,6 +1,7 @@
 """Statistics of data sets, by hand."""
 
 import json
+import math
 
 import numpy as np
 import pytest
@@ -22,7 +23,9 @@ def dataset():
 
 def test_labels_are_counted_ranked_and_put_in_buckets(dataset):
     labels = describe(dataset).labels
-    assert labels.columns.tolist() == ["label", "name", "n_train", "n_test", "rank", "inverse_propensity", "bucket"]
+    columns = ["label", "name", "n_train", "n_test", "rank", "inverse_propensity", "bucket", "irlbl", "scumble"]
+    assert labels.columns.tolist() == columns
+    assert labels["irlbl"].tolist() == [1, 2.5, 2.5, 5, 5]  # of all rows: 5, 2, 2, 1, 1
     assert labels["n_train"].tolist() == [4, 2, 2, 0, 1]
     assert labels["n_test"].tolist() == [1, 0, 0, 1, 0]
     assert labels["rank"].tolist() == [1, 2, 3, 5, 4]
@@ -36,6 +39,9 @@ def test_the_summary_is_right_and_plain(dataset):
     summary = describe(dataset).summary
     memory = summary.pop("memory_bytes")
     matrices = (dataset.X_train, dataset.Y_train, dataset.X_test, dataset.Y_test)
+    several = ([1, 2.5], [1, 2.5], [1, 2.5, 2.5, 5], [1, 5])  # ratios of the rows with more than one label
+    scumbles = [1 - np.prod(ratios) ** (1 / len(ratios)) / np.mean(ratios) for ratios in several] + [0, 0, 0]
+    missing = sum(dataset.Y_train.sum(axis=0) * (inverse_propensity(dataset.Y_train) - 1))
     index_size = [M.indices.itemsize for M in matrices]
     assert memory == sum(size * entries for size, entries in zip(index_size, (6 + 6, 6 + 9, 3 + 2, 3 + 2))) + 43
     assert json.loads(json.dumps(summary)) == pytest.approx(
@@ -67,9 +73,32 @@ def test_the_summary_is_right_and_plain(dataset):
             "share_occurrences_tail": 1 / 9,
             "n_features_never_used": 1,
             "n_features_never_in_train": 2,
+            "n_features_only_in_test": 1,
             "n_label_sets": 5,
+            "n_label_sets_once": 5,
+            "label_set_max": 1,
+            "diversity": 6 / 7,  # with the empty one
+            "tcs": math.log(4 * 5 * 6),
+            "irlbl_mean": 16 / 5,
+            "irlbl_max": 5,
+            "irlbl_cv": np.std([1, 2.5, 2.5, 5, 5], ddof=1) / 3.2,
+            "scumble": np.mean(scumbles),
+            "scumble_cv": np.std(scumbles, ddof=1) / np.mean(scumbles),
+            "n_labels_never_in_test": 3,
+            "n_labels_only_in_test": 1,
+            "n_labels_never_used": 0,
+            "n_missing_estimate": missing,
+            "share_missing_estimate": missing / (missing + 9),
         }
     )
+
+
+def test_the_spread_has_means_and_quantiles_of_both_parts(dataset):
+    spread = describe(dataset).spread.set_index(["quantity", "part"])
+    assert spread.loc[("labels per row", "training")].tolist() == pytest.approx([9 / 5, 0, 0.2, 1, 2, 2, 3.6, 4])
+    assert spread.loc[("rows per label", "test")].tolist() == [2 / 5, 0, 0, 0, 0, 1, 1, 1]
+    assert spread.loc[("features per row", "training"), "mean"] == 6 / 5
+    assert len(spread) == 6
 
 
 def buckets(counts):

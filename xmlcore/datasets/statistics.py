@@ -4,8 +4,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+import scipy.sparse as sp
 
 from xmlcore.datasets.dataset import Dataset
+from xmlcore.datasets.drift import used_columns
+from xmlcore.datasets.imbalance import imbalance
+from xmlcore.datasets.row_hashes import row_hashes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -14,6 +18,7 @@ HEAD_SHARE = 0.5  # share of all label occurrences that belong to head labels
 TORSO_SHARE = 0.8  # share of all label occurrences that belong to head or torso labels
 RARE = 5  # largest number of training rows of a rare label
 BUCKETS = ("head", "torso", "tail")
+QUANTILES = {"q05": 0.05, "q25": 0.25, "median": 0.5, "q75": 0.75, "q95": 0.95}
 
 
 @dataclass(frozen=True)
@@ -26,10 +31,13 @@ class Description:
         Numbers by name, see :func:`describe`.
     labels : pandas.DataFrame
         A row per label, see :func:`describe`.
+    spread : pandas.DataFrame
+        Means and quantiles of numbers per row and per label, see :func:`describe`.
     """
 
     summary: dict
     labels: "pd.DataFrame"
+    spread: "pd.DataFrame"
 
 
 def describe(dataset: Dataset) -> Description:
@@ -44,7 +52,12 @@ def describe(dataset: Dataset) -> Description:
     Description
         ``.labels`` has a row per label, in the order of ids, with the columns ``label`` (id), ``name``, ``n_train`` and
         ``n_test`` (rows that have it), ``rank`` (1 is the most frequent in training; ties go to the smaller id),
-        ``inverse_propensity`` (Jain et al. 2016, A = 0.55, B = 1.5) and ``bucket`` (see :func:`label_buckets`).
+        ``inverse_propensity`` (Jain et al. 2016, A = 0.55, B = 1.5), ``bucket`` (see :func:`label_buckets`), ``irlbl``
+        and ``scumble`` (of all rows, nan for a label without rows; see :mod:`xmlcore.datasets.imbalance`).
+
+        ``.spread`` has a row per quantity and part: ``quantity`` ("features per row", "labels per row" or "rows per
+        label"), ``part`` ("training" or "test"), ``mean``, ``min``, ``q05``, ``q25``, ``median``, ``q75``, ``q95`` and
+        ``max``.
 
         ``.summary`` has, by name:
 
@@ -58,7 +71,20 @@ def describe(dataset: Dataset) -> Description:
         - ``n_labels_head``, ``_torso``, ``_tail``; ``share_occurrences_head``, ``_torso``, ``_tail``: shares of the
           label occurrences in training
         - ``n_features_never_used``: features in neither training nor test rows; ``n_features_never_in_train``
-        - ``n_label_sets``: number of different label sets of all rows, without the empty one
+        - ``n_label_sets``: number of different label sets of all rows, without the empty one;
+          ``n_label_sets_once``: of these, how many occur once; ``label_set_max``: rows with the most frequent one;
+          ``diversity``: number of different label sets / number of rows (Zhang and Zhou 2014), and ``tcs``: natural
+          logarithm of features x labels x different label sets (Charte et al. 2016), both with the empty set if a row
+          has it
+        - ``irlbl_mean``, ``irlbl_max``, ``irlbl_cv``, ``scumble``, ``scumble_cv``: of all rows, see
+          :func:`xmlcore.datasets.imbalance.imbalance`
+        - ``n_labels_never_in_test``; ``n_labels_only_in_test``: labels of test rows that no training row has;
+          ``n_labels_never_used``: labels that no row has
+        - ``n_features_only_in_test``: features of test rows that no training row has
+        - ``n_missing_estimate``: label occurrences that training rows lack by the propensity model of Jain et al.
+          (2016): the sum of n_train x (inverse propensity - 1); ``share_missing_estimate``: their share of all
+          occurrences, those that are missing included. The model was fitted to Wikipedia and Amazon: for other data it
+          is a rough guess.
         - ``memory_bytes``: of the four matrices
 
     Notes
@@ -66,19 +92,30 @@ def describe(dataset: Dataset) -> Description:
     O(stored values + rows + labels) time. Memory has one value per row or label, never one per feature.
     """
     n_train = np.bincount(dataset.Y_train.indices, minlength=dataset.n_labels).astype(np.int64)
+    n_test = np.bincount(dataset.Y_test.indices, minlength=dataset.n_labels).astype(np.int64)
     bucket = label_buckets(n_train)
+    of_labels, irlbl, scumble = imbalance(all_labels(dataset))
+    labels = _label_frame(dataset, n_train, n_test, bucket).assign(irlbl=irlbl, scumble=scumble)
     summary = _sizes(dataset, n_train) | _buckets(n_train, bucket) | _features(dataset)
+    summary |= _label_sets(dataset) | of_labels | _absent(n_train, n_test)
+    missing = float((n_train * (labels["inverse_propensity"] - 1)).sum())
     matrices = (dataset.X_train, dataset.Y_train, dataset.X_test, dataset.Y_test)
     summary |= {
-        "n_label_sets": len((_label_sets(dataset.Y_train) | _label_sets(dataset.Y_test)) - {b""}),
+        "n_missing_estimate": missing,
+        "share_missing_estimate": missing / (missing + n_train.sum()) if missing else 0.0,
         "memory_bytes": sum(
             array.nbytes for matrix in matrices for array in (matrix.indptr, matrix.indices, matrix.data)
         ),
     }
-    return Description(summary, _label_frame(dataset, n_train, bucket))
+    return Description(summary, labels, _spread(dataset, n_train, n_test))
 
 
-def _label_frame(dataset, n_train, bucket):
+def all_labels(dataset: Dataset) -> sp.csr_array:
+    """Return the labels of training and test rows as one matrix, training rows first."""
+    return sp.csr_array(sp.vstack([dataset.Y_train, dataset.Y_test], format="csr"))
+
+
+def _label_frame(dataset, n_train, n_test, bucket):
     """Return a frame with the statistics of each label, see :func:`describe`."""
     import pandas as pd
 
@@ -92,7 +129,7 @@ def _label_frame(dataset, n_train, bucket):
             "label": np.arange(n_labels, dtype=np.int64),
             "name": [dataset.label_name(j) for j in range(n_labels)],
             "n_train": n_train,
-            "n_test": np.bincount(dataset.Y_test.indices, minlength=n_labels).astype(np.int64),
+            "n_test": n_test,
             "rank": rank,
             "inverse_propensity": np.asarray(inverse_propensity(dataset.Y_train, A=0.55, B=1.5), dtype=np.float64),
             "bucket": bucket,
@@ -141,12 +178,57 @@ def _buckets(n_train, bucket):
 
 def _features(dataset):
     """Return the number of features that no row has, and the number that no training row has, by name."""
-    in_train = np.unique(dataset.X_train.indices)  # no array over all features: a header may promise two billion
-    used = np.union1d(in_train, dataset.X_test.indices)
+    in_train = used_columns(dataset.X_train)
+    used = used_columns(dataset.X_train, dataset.X_test)
     return {
         "n_features_never_used": dataset.n_features - used.size,
         "n_features_never_in_train": dataset.n_features - in_train.size,
+        "n_features_only_in_test": used.size - in_train.size,
     }
+
+
+def _absent(n_train, n_test):
+    """Return how many labels the rows of a part lack, by name."""
+    return {
+        "n_labels_never_in_test": int(np.count_nonzero(n_test == 0)),
+        "n_labels_only_in_test": int(np.count_nonzero((n_train == 0) & (n_test > 0))),
+        "n_labels_never_used": int(np.count_nonzero((n_train == 0) & (n_test == 0))),
+    }
+
+
+def _label_sets(dataset):
+    """Return the statistics of the different label sets of all rows, by name."""
+    filled = np.concatenate([np.diff(dataset.Y_train.indptr), np.diff(dataset.Y_test.indptr)]) > 0
+    hashes = np.concatenate([row_hashes(dataset.Y_train), row_hashes(dataset.Y_test)])
+    _, rows = np.unique(hashes[filled], return_counts=True)
+    different = rows.size + bool((~filled).any())
+    return {
+        "n_label_sets": int(rows.size),
+        "n_label_sets_once": int(np.count_nonzero(rows == 1)),
+        "label_set_max": int(rows.max(initial=0)),
+        "diversity": different / filled.size,
+        "tcs": float(np.log(dataset.n_features) + np.log(dataset.n_labels) + np.log(different)),
+    }
+
+
+def _spread(dataset, n_train, n_test):
+    """Return a frame with means and quantiles of the numbers per row and per label, see :func:`describe`."""
+    import pandas as pd
+
+    numbers = {
+        ("features per row", "training"): np.diff(dataset.X_train.indptr),
+        ("features per row", "test"): np.diff(dataset.X_test.indptr),
+        ("labels per row", "training"): np.diff(dataset.Y_train.indptr),
+        ("labels per row", "test"): np.diff(dataset.Y_test.indptr),
+        ("rows per label", "training"): n_train,
+        ("rows per label", "test"): n_test,
+    }
+    lines = []
+    for (quantity, part), values in numbers.items():
+        quantiles = dict(zip(QUANTILES, np.quantile(values, list(QUANTILES.values())).tolist()))
+        ends = {"min": int(values.min()), **quantiles, "max": int(values.max())}
+        lines.append({"quantity": quantity, "part": part, "mean": float(values.mean()), **ends})
+    return pd.DataFrame(lines)
 
 
 def label_buckets(n_train: np.ndarray) -> np.ndarray:
@@ -178,10 +260,3 @@ def label_buckets(n_train: np.ndarray) -> np.ndarray:
 def _most_frequent_first(n_train):
     """Return label ids sorted by the number of training rows, largest first; equal numbers by id."""
     return np.lexsort((np.arange(n_train.size), -n_train))
-
-
-def _label_sets(Y):
-    """Return the set of different label sets of rows; each label set is the bytes of its label ids."""
-    content = Y.indices.tobytes()
-    ends = (Y.indptr.astype(np.int64) * Y.indices.itemsize).tolist()
-    return {content[a:b] for a, b in zip(ends, ends[1:])}
