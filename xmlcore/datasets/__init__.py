@@ -2,6 +2,7 @@
 
 from xmlcore.datasets.dataset import Dataset
 from xmlcore.datasets.errors import DatasetFormatError, DatasetWarning
+from xmlcore.datasets.examination import Examination, examine
 from xmlcore.datasets.reading import read_dataset, read_matrix, split_rows
 from xmlcore.datasets.registry import CatalogEntry, catalog, load, prepare
 from xmlcore.datasets.saved import load_saved, save_dataset
@@ -17,8 +18,10 @@ __all__ = [
     "DatasetFormatError",
     "DatasetWarning",
     "Description",
+    "Examination",
     "catalog",
     "describe",
+    "examine",
     "load",
     "load_saved",
     "make_synthetic",

@@ -1,0 +1,82 @@
+"""Rows that occur twice, by hand and by comparing all pairs."""
+
+import numpy as np
+import scipy.sparse as sp
+
+from xmlcore.datasets import Dataset
+from xmlcore.datasets.duplicates import duplicates
+from xmlcore.datasets.row_hashes import row_hashes
+
+
+def test_repeated_rows_leaks_and_other_labels_by_hand():
+    A, B, C, D, empty = [1, 0, 2], [0, 3, 0], [1, 0, 0], [0, 0, 5], [0, 0, 0]
+    data = Dataset(
+        "d",
+        np.array([A, B, A, C, empty, empty]),
+        [[0], [1], [0, 1], [2], [], []],
+        np.array([A, D, D, A, C, empty]),
+        [[0], [1], [1], [2], [2], []],
+    )
+    found = duplicates(data)
+    assert found.summary == {
+        "n_repeated_train": 1,  # the second A
+        "n_repeated_test": 2,  # the second D and the second A
+        "n_test_seen_in_train": 3,  # A, A, C
+        "n_test_same_labels": 2,  # A with label 0, and C
+        "n_rows_other_labels": 4,  # all of A
+    }
+    lines = list(found.rows.itertuples(index=False, name=None))
+    assert [(part, row) for group, part, row, _ in lines if group == 0] == [
+        ("training", 0),
+        ("training", 2),
+        ("test", 0),
+        ("test", 3),
+    ]
+    sets = [label_set for group, _, _, label_set in lines if group == 0]
+    assert sets[0] == sets[2] and len(set(sets)) == 3 and set(sets) == {0, 1, 2}
+    assert {(part, row) for group, part, row, _ in lines if group > 0} == {
+        ("training", 3),
+        ("test", 4),
+        ("test", 1),
+        ("test", 2),
+    }
+
+
+def test_duplicates_are_those_that_comparing_all_pairs_finds():
+    rng = np.random.default_rng(4)
+    X, Y = rng.integers(0, 2, (90, 6)).astype(float) * 0.25, rng.random((90, 3)) < 0.4
+    data = Dataset("d", X[:60], Y[:60], X[60:], Y[60:])
+    equal = (X[:, None] == X[None]).all(axis=2) & X.any(axis=1)[:, None]
+    same = equal & (Y[:, None] == Y[None]).all(axis=2)
+    earlier = np.tri(90, k=-1, dtype=bool)
+    assert duplicates(data).summary == {
+        "n_repeated_train": (equal & earlier)[:60, :60].any(axis=1).sum(),
+        "n_repeated_test": (equal & earlier)[60:, 60:].any(axis=1).sum(),
+        "n_test_seen_in_train": equal[60:, :60].any(axis=1).sum(),
+        "n_test_same_labels": same[60:, :60].any(axis=1).sum(),
+        "n_rows_other_labels": (equal & ~same).any(axis=1).sum(),
+    }
+    alike = (equal & ~np.eye(90, dtype=bool)).any(axis=1)
+    rows = duplicates(data).rows
+    listed = np.where(rows["part"] == "test", rows["row"] + 60, rows["row"])
+    assert sorted(listed) == np.flatnonzero(alike).tolist()
+    for _, group in rows.assign(at=listed).groupby("group"):
+        assert equal[np.ix_(group["at"], group["at"])].all()
+
+
+def test_data_without_duplicates_have_none():
+    X = np.eye(4)
+    found = duplicates(Dataset("d", X[:2], [[0], [1]], X[2:], [[0], [1]]))
+    assert set(found.summary.values()) == {0} and found.rows.empty
+
+
+def test_hashes_depend_on_columns_and_values_and_not_on_blocks(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = sp.csr_array(sp.random_array((50, 30), density=0.2, rng=rng, format="csr", dtype=np.float32))
+    X.sort_indices()
+    whole = row_hashes(X)
+    monkeypatch.setattr("xmlcore.datasets.row_hashes.BLOCK", 7)
+    np.testing.assert_array_equal(row_hashes(X), whole)
+    assert np.unique(whole).size == np.unique(X.toarray(), axis=0).shape[0]
+    pair = sp.csr_array(np.array([[1, 2, 0], [2, 1, 0], [0, 1, 2], [0, 0, 0]], np.float32))
+    assert np.unique(row_hashes(pair)).size == 4 and row_hashes(pair)[3] == 0

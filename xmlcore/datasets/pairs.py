@@ -1,0 +1,224 @@
+"""Which labels occur together, and which do not although they are frequent."""
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+BLOCK = 20_000_000  # most pairs of labels of a row that are counted at once
+WIDEST = 4096  # most of the frequent labels among which exclusions are searched
+
+
+class LabelPairs(NamedTuple):
+    """What :func:`label_pairs` returns.
+
+    Attributes
+    ----------
+    pairs, exclusions : DataFrame
+        A row per pair: ``first`` and ``second`` (labels, the more frequent one first), ``n_first``, ``n_second`` and
+        ``n_both`` (rows with each, and with both), ``expected`` (rows with both if they were independent), ``lift``
+        (n_both / expected) and ``phi`` (their correlation).
+    partners : DataFrame
+        ``label``, ``place`` (from 1), ``partner``, ``n_both``, ``lift`` and ``phi``.
+    n_pairs : int
+        Number of pairs of labels that at least one row has.
+    """
+
+    pairs: "pd.DataFrame"
+    exclusions: "pd.DataFrame"
+    partners: "pd.DataFrame"
+    n_pairs: int
+
+
+def label_pairs(Y: sp.csr_array, n_pairs: int = 200, n_partners: int = 3, least: int = 2) -> LabelPairs:
+    """Find the labels that occur together most, and those that avoid each other most.
+
+    With N rows, n_i rows with label i and n_ij rows with both, the expected number of rows with both is
+    n_i * n_j / N, the lift is n_ij over this, and phi is (N n_ij - n_i n_j) / sqrt(n_i n_j (N - n_i) (N - n_j)), the
+    correlation of the two columns.
+
+    Parameters
+    ----------
+    Y : scipy.sparse.csr_array of bool, shape (N, L)
+    n_pairs : int
+        Pairs and exclusions returned at most.
+    n_partners : int
+        Partners returned for each label at most.
+    least : int
+        A pair needs at least so many rows with both labels to be among the pairs or the partners.
+
+    Returns
+    -------
+    LabelPairs
+        ``.pairs`` have the largest phi, largest first; equal ones by ``n_both``. ``.partners`` are the labels with the
+        largest phi of each label. ``.exclusions`` have the most negative phi: labels that are both frequent and
+        occur together less often than by chance, or never.
+
+    Notes
+    -----
+    Time is proportional to the sum of the squared numbers of labels of rows. Memory is bounded: labels are taken in
+    blocks. Exclusions among labels that never occur together are not in any list of pairs, but are searched among the
+    most frequent labels, as many as are needed: |phi| of such a pair cannot be larger than the root of the product of
+    the odds n / (N - n) of its two labels.
+    """
+    n_rows, n_labels = Y.shape
+    counts = np.bincount(Y.indices, minlength=n_labels).astype(np.float64)
+    best, negative, partners, total = [], [], [], 0
+    for start, block in _blocks(Y):
+        table = block.tocoo()
+        first, second, both = start + table.row.astype(np.int64), table.col.astype(np.int64), table.data
+        keep = first != second
+        first, second, both = first[keep], second[keep], both[keep]
+        phi = _phi(counts[first], counts[second], both, n_rows)
+        total += first.size
+        enough = both >= least
+        partners.append(_best_of_each(first[enough], second[enough], both[enough], phi[enough], n_partners))
+        once = _ordered(first, second, counts)
+        best.append(_largest(first, second, both, phi, once & enough & (phi > 0), n_pairs))
+        negative.append(_largest(first, second, both, -phi, once & (phi < 0), n_pairs))
+    negative.append(_never_together(Y, counts, n_pairs))
+    columns = [np.concatenate(parts) for parts in zip(*partners)]
+    return LabelPairs(
+        _pair_frame(best, counts, n_rows, n_pairs, -1),
+        _pair_frame(negative, counts, n_rows, n_pairs, 1),
+        _partner_frame(columns, counts, n_rows),
+        total // 2,
+    )
+
+
+def cooccurrence(Y: sp.csr_array, labels) -> np.ndarray:
+    """Count the rows that have each pair of some labels.
+
+    Parameters
+    ----------
+    Y : scipy.sparse.csr_array of bool, shape (N, L)
+    labels : sequence of int, length m
+
+    Returns
+    -------
+    ndarray of int64, shape (m, m)
+        Rows with both labels; on the diagonal, rows with the label.
+    """
+    chosen = Y[:, np.asarray(labels, np.int64)].astype(np.int64)
+    return (chosen.T @ chosen).toarray()
+
+
+def _blocks(Y):
+    """Yield the counts of rows with both labels as blocks of rows of a sparse L x L matrix, and their first row."""
+    columns = sp.csr_array(Y.T).astype(np.int32)
+    rows = Y.astype(np.int32)
+    sizes = np.diff(Y.indptr)
+    by_label = np.bincount(Y.indices, weights=np.repeat(sizes, sizes), minlength=Y.shape[1])
+    work = np.concatenate([[0.0], np.cumsum(by_label)])
+    start = 0
+    while start < Y.shape[1]:
+        stop = max(int(np.searchsorted(work, work[start] + BLOCK, side="right")) - 1, start + 1)
+        yield start, columns[start:stop] @ rows
+        start = stop
+
+
+def _phi(n_first, n_second, both, n_rows):
+    """Return the correlation of two labels; 0 if a label is on all rows."""
+    spread = np.sqrt(n_first * n_second * (n_rows - n_first) * (n_rows - n_second))
+    phi = np.divide(n_rows * both - n_first * n_second, spread, out=np.zeros(spread.shape), where=spread > 0)
+    return np.round(phi, 9)  # so that values that differ by rounding alone are equal
+
+
+def _ordered(first, second, counts):
+    """Return where the first label is the more frequent one, or the smaller id: each pair is counted once."""
+    more = counts[first] - counts[second]
+    return (more > 0) | (more == 0) & (first < second)
+
+
+def _largest(first, second, both, value, candidates, n):
+    """Return first, second, both of the candidates with the largest values."""
+    at = np.flatnonzero(candidates)
+    if at.size > n:
+        threshold = np.partition(value[at], at.size - n)[at.size - n]
+        at = at[value[at] >= threshold]
+        at = at[np.lexsort((second[at], first[at], -both[at], -value[at]))[:n]]
+    return first[at], second[at], both[at]
+
+
+def _best_of_each(first, second, both, phi, n):
+    """Return place, first, second, both of the ``n`` pairs with the largest positive phi of each first label."""
+    at = np.flatnonzero(phi > 0)
+    place = np.ones(at.size, np.int64)
+    if at.size:
+        at = at[np.lexsort((second[at], -both[at], -phi[at], first[at]))]
+        change = np.concatenate([[True], np.diff(first[at]) != 0])
+        place = np.arange(at.size) - np.flatnonzero(change)[np.cumsum(change) - 1] + 1
+    kept = place <= n
+    at = at[kept]
+    return place[kept], first[at], second[at], both[at]
+
+
+def _never_together(Y, counts, n):
+    """Return first, second, both (0) of the pairs without a common row that have the most negative phi.
+
+    The ``m`` most frequent labels are searched; m grows until no pair with another label can be among the ``n``.
+    """
+    n_rows = Y.shape[0]
+    order = np.lexsort((np.arange(counts.size), -counts))
+    order = order[(counts[order] > 0) & (counts[order] < n_rows)]
+    odds = np.sqrt(counts[order] / (n_rows - counts[order]))
+    m = 64
+    while True:
+        m = min(m, order.size, WIDEST)
+        a, b = np.triu_indices(m, 1)
+        never = cooccurrence(Y, order[:m])[a, b] == 0
+        first, second = order[a[never]], order[b[never]]
+        value = odds[a[never]] * odds[b[never]]  # -phi
+        if m == order.size:
+            break
+        bound = odds[0] * odds[m]
+        certain = value >= bound
+        if certain.sum() >= n or m == WIDEST:  # the others might come after a pair that was not looked at
+            first, second, value = first[certain], second[certain], value[certain]
+            break
+        m *= 2
+    both = np.zeros(first.size, np.int32)
+    return _largest(first, second, both, value, np.ones(first.size, bool), n)
+
+
+def _pair_frame(parts, counts, n_rows, n, sign):
+    """Return the frame of pairs, sorted by ``sign`` times phi, then by the number of rows with both."""
+    import pandas as pd
+
+    first, second, both = (np.concatenate(part) for part in zip(*parts))
+    expected = counts[first] * counts[second] / n_rows
+    frame = pd.DataFrame(
+        {
+            "first": first.astype(np.int64),
+            "second": second.astype(np.int64),
+            "n_first": counts[first].astype(np.int64),
+            "n_second": counts[second].astype(np.int64),
+            "n_both": both.astype(np.int64),
+            "expected": expected,
+            "lift": both / expected,
+            "phi": _phi(counts[first], counts[second], both.astype(np.float64), n_rows),
+        }
+    )
+    order = np.lexsort((frame["second"], frame["first"], -frame["n_both"], sign * frame["phi"]))[:n]
+    return frame.iloc[order].reset_index(drop=True)
+
+
+def _partner_frame(columns, counts, n_rows):
+    """Return the frame of partners, label by label."""
+    import pandas as pd
+
+    place, label, partner, both = columns
+    expected = counts[label] * counts[partner] / n_rows
+    return pd.DataFrame(
+        {
+            "label": label.astype(np.int64),
+            "place": place,
+            "partner": partner.astype(np.int64),
+            "n_both": both.astype(np.int64),
+            "lift": both / expected,
+            "phi": _phi(counts[label], counts[partner], both.astype(np.float64), n_rows),
+        }
+    )
