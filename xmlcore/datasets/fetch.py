@@ -1,0 +1,325 @@
+"""Download a file: resumed, retried and checked, and never half-written under its name."""
+
+import hashlib
+import json
+import os
+import shutil
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from xmlcore.progress import Progress, silent
+
+PHASE = "Downloading"
+MAX_BYTES = 16 << 30  # most bytes of a file
+ENOUGH = 1 << 20  # bytes after which a broken connection counts as the first failure again
+_CHUNK = 1 << 18  # bytes that are written at a time
+_PART, _NOTE = ".part", ".part.json"  # endings of an unfinished download, and of what is known of it
+_AGENT = "xmlcore (data set catalog)"
+_PAGE_BEGINS = (b"<!doctype html", b"<html", b"<head")
+
+
+class DownloadError(OSError):
+    """A file could not be downloaded. The message says why, for users."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How patient a download is.
+
+    Attributes
+    ----------
+    attempts : int
+        Failures in a row after which it is given up. A failure after a MiB or more was received is the first again.
+    pause : float
+        Seconds before the second attempt; each further pause is twice as long.
+    connect, silence : float
+        Seconds without a connection, and without a byte on a connection, that count as a failure.
+    total : float
+        Seconds after which the download is given up. What was received is kept, and the next download continues it.
+    """
+
+    attempts: int = 5
+    pause: float = 1.0
+    connect: float = 10.0
+    silence: float = 20.0
+    total: float = 6 * 3600.0
+
+
+class _FailureError(Exception):
+    """An attempt failed, and another one may succeed; ``wait``: seconds that the server asked to wait."""
+
+    def __init__(self, reason, wait=0.0):
+        super().__init__(reason)
+        self.wait = wait
+
+
+def fetch(
+    url: str,
+    target: Path,
+    *,
+    checksum: str | None = None,
+    progress: Progress = silent,
+    limits: Limits | None = None,
+    max_bytes: int = MAX_BYTES,
+) -> dict:
+    """Download a file over HTTP.
+
+    What was received before a failure, a stop or a crash stays beside the target, in a file that ends in ``.part``, and
+    the next call continues there if the server can and the file is still the same.
+
+    Parameters
+    ----------
+    url : str
+        An http or https address.
+    target : path
+        The file to write. It is written completely or not at all, and replaced if it exists.
+    checksum : str, optional
+        ``"md5:..."`` or ``"sha256:..."``; a file with another checksum is refused.
+    progress : callable, optional
+        See :class:`xmlcore.progress.Progress`; an exception from it stops the download.
+    limits : Limits, optional
+    max_bytes : int
+        Size of the largest file that is accepted.
+
+    Returns
+    -------
+    dict
+        ``url``, ``bytes``, ``sha256``, ``when`` (ISO time, UTC) and ``checked`` (whether a checksum was given).
+
+    Raises
+    ------
+    DownloadError
+        The server cannot be reached, refuses, sends a web page or another file than expected, or is too slow.
+    """
+    import pooch
+    import requests
+
+    target = Path(target)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    pooch.get_logger().setLevel("WARNING")  # it would print the checksum of each file
+    arriving = target.parent / ".arriving"  # pooch's own temporary file: in a folder that is not searched for data
+    download = _Download(target, progress, limits or Limits(), max_bytes)
+    try:
+        with _alone(target):
+            shutil.rmtree(arriving, ignore_errors=True)  # left by a process that was killed
+            got = pooch.retrieve(url, checksum, fname="file", path=arriving, downloader=download)
+            record = _record(Path(got), url, checksum, progress)
+            os.replace(got, target)
+    except requests.RequestException as error:
+        raise DownloadError(f"{url} cannot be downloaded ({type(error).__name__}).") from error
+    except ValueError as error:  # from pooch
+        reason = f"The file from {_host(url)} is not the expected one: its checksum differs from the published one."
+        raise DownloadError(reason) from error
+    finally:
+        shutil.rmtree(arriving, ignore_errors=True)
+    return record
+
+
+@contextmanager
+def _alone(target):
+    """Raise DownloadError if another process is downloading the same file."""
+    lock = target.parent / f".{target.name}.lock"
+    with open(lock, "wb") as stream:
+        try:
+            import fcntl
+
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except ImportError:  # Windows has no such lock: there, the checks of the file must do
+            pass
+        except OSError:
+            raise DownloadError(f"Another process is downloading {target.name} just now.") from None
+        yield
+
+
+def _record(path, url, checksum, progress):
+    """Return what was downloaded, for :func:`fetch`."""
+    digest, size = hashlib.sha256(), path.stat().st_size
+    with open(path, "rb") as stream:
+        while piece := stream.read(1 << 22):
+            digest.update(piece)
+            progress("Checking the file", stream.tell() / size)
+    when = datetime.now(UTC).isoformat(timespec="seconds")
+    return {"url": url, "bytes": size, "sha256": digest.hexdigest(), "when": when, "checked": checksum is not None}
+
+
+class _Download:
+    """What pooch calls to download a file: it resumes and retries."""
+
+    def __init__(self, target, progress, limits, max_bytes):
+        self.part = target.with_name(target.name + _PART)
+        self.note = target.with_name(target.name + _NOTE)
+        self.progress, self.limits, self.max_bytes = progress, limits, max_bytes
+        self.share = 0.0  # of the file that was received
+
+    def __call__(self, url, output_file, pooch):
+        """Download ``url`` and move it to ``output_file``."""
+        self.deadline = time.monotonic() + self.limits.total
+        failures = 0
+        while True:
+            before = self._size()
+            try:
+                self._attempt(url)
+                break
+            except _FailureError as failure:
+                failures = 1 if self._size() - before >= ENOUGH else failures + 1
+                if failures >= self.limits.attempts:
+                    kept = f" {_megabytes(self._size())} are kept, and the next attempt continues there."
+                    tried = f"{failures} attempts" if failures > 1 else "1 attempt"
+                    raise DownloadError(f"{failure}; given up after {tried}." + kept * (self._size() > 0)) from None
+                self._wait(max(failure.wait, self.limits.pause * 2 ** (failures - 1)), str(failure))
+        os.replace(self.part, output_file)
+        self.note.unlink(missing_ok=True)
+
+    def _size(self) -> int:
+        """Return the number of bytes received so far."""
+        return self.part.stat().st_size if self.part.exists() else 0
+
+    def _wait(self, seconds, why):
+        """Wait before the next attempt, and say why."""
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0:
+            self.progress(PHASE, self.share, f"{why}; trying again in {left:.0f} s")
+            self._check_time()
+            time.sleep(min(0.2, left))
+
+    def _check_time(self):
+        """Raise DownloadError when the download has taken too long."""
+        if time.monotonic() > self.deadline:
+            minutes = self.limits.total / 60
+            kept = f"{_megabytes(self._size())} are kept, and the next attempt continues there."
+            raise DownloadError(f"The download took more than {minutes:,.0f} minutes. {kept}")
+
+    def _attempt(self, url):
+        """Connect once, and receive what is missing of the file."""
+        import requests
+
+        done, known = self._size(), self._known(url)
+        if not known:
+            done = 0
+        headers = {"Accept-Encoding": "identity", "User-Agent": _AGENT}
+        if done:
+            headers["Range"] = f"bytes={done}-"
+            if known.get("validator"):
+                headers["If-Range"] = known["validator"]
+        self.progress(PHASE, self.share, f"asking {_host(url)}")
+        timeout, answered = (self.limits.connect, self.limits.silence), False
+        try:
+            with requests.get(url, stream=True, timeout=timeout, headers=headers) as response:
+                answered = True
+                self._receive(url, response, done, known)
+        except requests.ReadTimeout:
+            raise _FailureError(self._silent(url)) from None
+        except (requests.ConnectionError, requests.exceptions.ChunkedEncodingError) as error:
+            if "timed out" in str(error) and answered:
+                raise _FailureError(self._silent(url)) from None
+            if answered or isinstance(error, requests.exceptions.SSLError):
+                raise _FailureError(f"The connection to {_host(url)} broke") from None
+            raise _FailureError(f"{_host(url)} cannot be reached: is this machine offline?") from None
+
+    def _silent(self, url) -> str:
+        """Return why an attempt was given up in which the server sent nothing."""
+        return f"{_host(url)} sent nothing for {self.limits.silence:g} s"
+
+    def _known(self, url) -> dict:
+        """Return what is known of the unfinished file; an empty dict if it cannot be continued."""
+        try:
+            known = json.loads(self.note.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return {}
+        return known if isinstance(known, dict) and known.get("url") == url else {}
+
+    def _receive(self, url, response, done, known):
+        """Write what a response sends, after checking that it is the file or the rest of the file."""
+        _check_status(url, response, done, known, self._forget)
+        total, start = _extent(response)
+        if response.status_code == 206 and (start != done or total != known.get("total")):
+            self._forget()
+            raise _FailureError(f"{_host(url)} has another file than before")
+        if response.status_code != 206:
+            done = 0
+        if "text/html" in response.headers.get("Content-Type", "").lower():
+            raise DownloadError(_web_page(url))
+        self._check_room(total, done)
+        headers = response.headers
+        etag = headers.get("ETag", "")
+        validator = headers.get("Last-Modified") if etag.startswith("W/") or not etag else etag
+        self.note.write_text(json.dumps({"url": url, "validator": validator, "total": total}), encoding="utf-8")
+        with open(self.part, "ab" if done else "wb") as stream:
+            for piece in response.iter_content(_CHUNK):
+                if done == 0 and piece.lstrip().lower().startswith(_PAGE_BEGINS):
+                    raise DownloadError(_web_page(url))
+                done += len(piece)
+                if done > self.max_bytes:
+                    raise DownloadError(f"The file is larger than {_megabytes(self.max_bytes)}.")
+                stream.write(piece)
+                of = f" of {_megabytes(total)}" if total else ""
+                self.share = min(done / total, 1.0) if total else 0.0
+                self.progress(PHASE, self.share, f"{_megabytes(done)}{of}")
+                self._check_time()
+        if total is not None and done != total:
+            raise _FailureError(f"{_host(url)} sent {_megabytes(done)} of {_megabytes(total)}")
+        if done == 0:
+            raise _FailureError(f"{_host(url)} sent an empty file")
+
+    def _forget(self):
+        """Delete what was received."""
+        self.part.unlink(missing_ok=True)
+        self.note.unlink(missing_ok=True)
+
+    def _check_room(self, total, done):
+        """Raise DownloadError if the file is too large for the limit or the disk."""
+        if total is None:
+            return
+        if total > self.max_bytes:
+            raise DownloadError(f"The file has {_megabytes(total)}, more than {_megabytes(self.max_bytes)}.")
+        free = shutil.disk_usage(self.part.parent).free
+        if total - done > free:
+            raise DownloadError(f"The file has {_megabytes(total)}, but the disk has {_megabytes(free)} left.")
+
+
+def _check_status(url, response, done, known, forget):
+    """Raise unless the server sends the file; ``forget()`` deletes a part that the server cannot continue."""
+    status = response.status_code
+    if status == 416:
+        forget()
+        raise _FailureError(f"{_host(url)} cannot continue the file")
+    if status in (408, 425, 429) or status >= 500:
+        wait = response.headers.get("Retry-After", "")
+        wait = min(float(wait), 60.0) if wait.isdecimal() else 0.0
+        raise _FailureError(f"{_host(url)} answered {status} {response.reason}", wait)
+    if status not in (200, 206) or (status == 206 and not done):
+        raise DownloadError(f"{_host(url)} answered {status} {response.reason} for {url}.")
+
+
+def _extent(response) -> tuple[int | None, int]:
+    """Return the size of the whole file, None if it is not known, and the first byte that is sent."""
+    if response.status_code == 206:
+        unit, _, rest = response.headers.get("Content-Range", "").partition(" ")
+        extent, _, total = rest.partition("/")
+        first = extent.partition("-")[0]
+        return (int(total), int(first)) if total.isdecimal() and first.isdecimal() else (None, -1)
+    length = response.headers.get("Content-Length", "")
+    encoded = response.headers.get("Content-Encoding", "identity") not in ("", "identity")
+    return (int(length) if length.isdecimal() and not encoded else None), 0
+
+
+def _web_page(url) -> str:
+    """Return the message for a server that sends a web page where a file was expected."""
+    return (
+        f"{_host(url)} sent a web page instead of the file: it asks for a confirmation, or the file has moved. "
+        "Open the address in a browser."
+    )
+
+
+def _host(url) -> str:
+    """Return the name of the server in an address."""
+    return urlsplit(url).hostname or url
+
+
+def _megabytes(size) -> str:
+    """Return a number of bytes for users."""
+    return f"{size / 1e6:,.1f} MB" if size >= 1e5 else f"{size:,} bytes"
