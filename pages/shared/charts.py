@@ -19,7 +19,9 @@ AROUND_FIGURE = 320  # height of what is around a figure in the page that saves 
 _embed = getattr(st, "iframe", None) or components.html
 
 
-def show_figure(figure, frame, name: str, caption: str, *, key: str | None = None, on_click=None) -> None:
+def show_figure(
+    figure, frame, name: str, caption: str, *, key: str | None = None, on_click=None, place: str | None = None
+) -> None:
     """Show a figure, a caption that says what it shows and how to read it, and its downloads.
 
     Parameters
@@ -29,8 +31,8 @@ def show_figure(figure, frame, name: str, caption: str, *, key: str | None = Non
         All the data behind the figure, for the CSV file; or a function that returns it, which is called when the user
         downloads the file.
     name : str
-        Name of the files, without extension; keys of widgets are made from it. It has the first six characters of the
-        key of the result shown, between hyphens: see :func:`pages.shared.figure_files.origin`.
+        Name of the files, without extension. It has the first six characters of the key of the result shown, between
+        hyphens: see :func:`pages.shared.figure_files.origin`.
     caption : str
         Markdown.
     key : str, optional
@@ -38,11 +40,15 @@ def show_figure(figure, frame, name: str, caption: str, *, key: str | None = Non
     on_click : callable, optional
         Called without arguments when the user clicks points of the chart. Give ``key`` too: the points clicked are in
         ``st.session_state[key]``.
+    place : str, optional
+        Where on the page the figure is, for the keys of its buttons; by default ``key``. It is the same for every row,
+        label and node: the browser would make a button with another key, and all beside it, anew.
     """
     key = key or f"chart-{name}"
+    place = place or key
     extra = {"alt": f"{figure.layout.title.text}. {caption}"} if _TAKES_ALT else {}
     page_title = " – ".join(filter(None, (workspace.dataset_name(), figure.layout.title.text)))
-    with st.container(key=f"figure-{name}"):
+    with st.container():  # without a key of its own, for the same reason
         if on_click is not None:
             extra |= {"on_select": on_click, "selection_mode": "points"}
         st.plotly_chart(figure, theme="streamlit", key=key, config=_config(name), **extra)
@@ -56,7 +62,7 @@ def show_figure(figure, frame, name: str, caption: str, *, key: str | None = Non
         with st.container(horizontal=True, gap="small"):
             if st.button(
                 "Figure, SVG or PNG",
-                key=f"save-{name}",
+                key=f"save-{place}",
                 help="Opens the figure with buttons that save it as an image, with its caption if you like",
                 type="tertiary",
                 icon=":material/image:",
@@ -66,6 +72,7 @@ def show_figure(figure, frame, name: str, caption: str, *, key: str | None = Non
                 "Figure, HTML",
                 page,
                 f"{name}.html",
+                key=f"{place}-html",
                 mime="text/html",
                 help="One file of about 2 MB that works offline and saves SVG and PNG",
             )
@@ -74,16 +81,17 @@ def show_figure(figure, frame, name: str, caption: str, *, key: str | None = Non
                     "Figure, PDF",
                     lambda: figure_files.pdf(figure),
                     f"{name}.pdf",
+                    key=f"{place}-pdf",
                     mime="application/pdf",
                     help="For print, made on the server",
                 )
             make = frame if callable(frame) else lambda: frame
-            csv_button("Data, CSV", make, name, "All the data behind the figure")
+            csv_button("Data, CSV", make, name, "All the data behind the figure", key=f"{place}-csv")
 
 
-def csv_button(label: str, make, name: str, help: str) -> None:
-    """Show a button that downloads the DataFrame that ``make()`` returns as ``name.csv``."""
-    _download(label, lambda: csv_bytes(make()), f"{name}.csv", mime="text/csv", help=help)
+def csv_button(label: str, make, name: str, help: str, *, key: str | None = None) -> None:
+    """Show a button that downloads the DataFrame that ``make()`` returns as ``name.csv``; its key is made from ``label``."""
+    _download(label, lambda: csv_bytes(make()), f"{name}.csv", mime="text/csv", help=help, key=key or label)
 
 
 def text_button(label: str, make, file_name: str, help: str) -> None:
@@ -122,7 +130,7 @@ def _config(name) -> dict:
     }
 
 
-def _download(label, make, file_name, mime, help):
+def _download(label, make, file_name, mime, help, key=None):
     """Show a download button for the file that ``make()`` returns as bytes or text."""
 
     def hand_out():
@@ -136,7 +144,7 @@ def _download(label, make, file_name, mime, help):
         data=hand_out if _DEFERS else make(),
         file_name=file_name,
         mime=mime,
-        key=f"download-{file_name}",
+        key=f"download-{key or file_name}",
         help=help,
         on_click="ignore",
         type="tertiary",

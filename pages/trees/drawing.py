@@ -84,6 +84,7 @@ def show(view, color, files) -> None:
         f"{files}-tree{view.t + 1}-{place}",
         _about_drawing(view, color),
         key=chart,
+        place="trees.chart",
         on_click=look_at_clicked,
     )
 

@@ -154,6 +154,7 @@ def _children(view):
         f"{of}{in_order}. {columns[value]}: {MEANINGS[value]}.{_unknown(drawn, value)}{_plus(drawn)} Click a "
         "bar to walk to that child.",
         key=chart,
+        place="trees.children",
         on_click=walk_to_clicked,
     )
 
