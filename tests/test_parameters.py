@@ -109,3 +109,21 @@ def test_parameters_that_are_passed_on_are_listed_with_the_argument_that_takes_t
         "            Parameters of :class:`Base`:",
     ]
     assert lines[start + 5].strip() == "* flag : bool, default False"
+
+
+def test_options_are_called_by_their_names_in_texts_for_users():
+    help = "plt: the most probable ones. near: the others, in the order of plt: see there."
+    one = Parameter("from_", "From", help, "choice", "plt", options=("plt", "near"), option_names=("a tree", "nearest"))
+    assert [one.named(option) for option in ("plt", "near", "other", None)] == ["a tree", "nearest", "other", "None"]
+    assert one.form_help.startswith("**a tree**: the most probable ones. **nearest**: the others, in")
+    assert dataclasses.replace(one, option_names=()).form_help.startswith("**plt**: the most")
+
+
+def test_every_option_of_a_form_has_a_name_that_is_no_code():
+    from xmlcore.experiment import MODELS, SELECTORS
+
+    for info in (MODELS | SELECTORS).values():
+        for one in (p for p in info.parameters if p.kind == "choice"):
+            names = [one.named(option) for option in one.options]
+            assert len(set(names)) == len(one.options) and len(one.option_names) in (0, len(one.options))
+            assert not any("_" in name or name in ("auto", "tfidf", "kmeans", "plt", "nag", "idf") for name in names)

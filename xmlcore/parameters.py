@@ -41,6 +41,8 @@ class Parameter:
     default : object
     options : tuple of str
         The strings that a "choice" accepts.
+    option_names : tuple of str
+        What forms and texts for users call the options, in their order; () if they are called as they are.
     minimum, maximum : number or None
         Smallest and largest value that the estimator accepts. None means no limit.
     step : number or None
@@ -90,11 +92,26 @@ class Parameter:
     others: tuple = ()
     details: str = ""
     before: Any = ORIGINAL
+    option_names: tuple[str, ...] = ()
 
     @property
     def can_be_auto(self) -> bool:
         """Whether the estimator accepts "auto" where a number is expected: it then chooses the number itself."""
         return AUTO in self.others
+
+    def named(self, option: str) -> str:
+        """Return what users read for an option; a value that is no option is returned as text."""
+        return dict(zip(self.options, self.option_names)).get(option, str(option))
+
+    @property
+    def form_help(self) -> str:
+        """Return the help with the options named as in the form, and bold, where it explains one: ``plt: ...``."""
+
+        def title(match):
+            """Return the name of an option, and any other word as it is."""
+            return f"**{self.named(match[1])}**:" if match[1] in self.options else match[0]
+
+        return re.sub(r"(\w+):", title, self.help)
 
     def check(self, value) -> None:
         """Raise an error that names the parameter, unless the estimator accepts ``value``.

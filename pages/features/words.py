@@ -56,7 +56,7 @@ def rare(data, selection) -> str:
     return (
         f"Of the three features of largest score of each label, half occur in at most "
         f"{format.count(int(median_rows), 'training row')}. A gradient says what would change an output most, whether "
-        "or not rows have it. To select features that a label’s rows do have, choose the attribution “deeplift”, which "
+        "or not rows have it. To select features that a label’s rows do have, choose the attribution “DeepLIFT”, which "
         "counts a feature only in rows that have it."
     )
 

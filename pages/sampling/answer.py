@@ -5,39 +5,46 @@ import numpy as np
 from pages.sampling.view import about, one_class
 from pages.shared import format, tables
 
+MACRO_F1 = "F1 of means"  # the measure that the paper calls macro-F1; the Train page has another of that name
+MACRO_F1_HELP = (
+    "F1 of two means over labels: of the precision and of the recall of each label, when one label is predicted for a "
+    "row. The macro F1 of the Train page is another measure: the mean of the labels’ F1 when 1, 3 or 5 are predicted."
+)
+
 
 def about_model(view, named: bool) -> str:
     """Return the size of the model and how well it separates training pairs; ``named`` adds the result's title."""
     title = f"{about(view.record)}: " if named else ""
     risk = format.probability(view.model.empirical_risk_)
     text = (
-        f"{title}the model takes {format.size(view.run.size['model_bytes'])}. It ranks classes by f, a weighted sum of "
-        f"features of a row and a class; in {risk} of the training pairs the own class does not have the larger "
+        f"{title}the model takes {format.size(view.run.size['model_bytes'])}. It ranks labels by f, a weighted sum of "
+        f"features of a row and a label; in {risk} of the training pairs the true label does not have the larger "
         "f (the empirical risk). Method and published settings: Joshi et al., NIPS 2017."
     )
     return text[:1].upper() + text[1:]
 
 
 def sentence(view, study) -> str:
-    """Return sentences on how often the model finds the class of a row, and on how many copies it was trained.
+    """Return sentences on how often the model finds the label of a row, and on how many copies it was trained.
 
     ``study`` is the :class:`xmlcore.experiment.Sampling` of the result shown, or None.
     """
     accuracy, macro = one_class(view.key)
     name = format.plain(view.name)
     if not np.isfinite(accuracy):
-        text = f"No test row of **{name}** has a class, so no prediction can be right. "
+        text = f"No test row of **{name}** has a label, so no prediction can be right. "
     else:
         text = (
-            f"On **{name}** the class that double sampling predicts first is right for "
+            f"On **{name}** the label that double sampling predicts first is right for "
             f"**{format.percent(view.p_at_1)}** of the test rows (P@1, as on the Train page). "
-            f"**Accuracy is {format.percent(accuracy)}**: {counted(view.data)} Macro-F1 is **{format.percent(macro)}**"
+            f"**Accuracy is {format.percent(accuracy)}**: {counted(view.data)} "
+            f"**{MACRO_F1} is {format.percent(macro)}**"
         )
         recall = _recall(study, view.q)
         if np.isfinite(recall):
             text += (
-                f"; the own class is among the {format.count(view.q, 'candidate')} of **{format.percent(recall)}** of "
-                "the examples, and a class that is no candidate cannot be found"
+                f"; the true label is among the {format.count(view.q, 'candidate')} of **{format.percent(recall)}** of "
+                "the examples, and a label that is no candidate cannot be found"
             )
         text += ". "
     noisy = ""
@@ -56,14 +63,14 @@ def counted(data) -> str:
     n_rows, n_examples, n_with_class = data.n_test, int(classes_of_row.sum()), int(np.count_nonzero(classes_of_row))
     without = ""
     if n_with_class < n_rows:
-        without = f", and leaves out the {format.count(n_rows - n_with_class, 'row')} without a class"
+        without = f", and leaves out the {format.count(n_rows - n_with_class, 'row')} without a label"
     if n_examples == n_with_class:
         if not without:
-            return "every test row has one class, so it is the same as P@1."
-        return f"it counts the {format.count(n_with_class, 'test row')} with a class{without}, which are wrong for P@1."
+            return "every test row has one label, so it is the same as P@1."
+        return f"it counts the {format.count(n_with_class, 'test row')} with a label{without}, which are wrong for P@1."
     return (
-        f"it counts each class of a row as an example of its own{without}. The {n_rows:,} test rows have "
-        f"{n_examples:,} true classes together, and the one predicted for a row can be right for only one of them, so "
+        f"it counts each label of a row as an example of its own{without}. The {n_rows:,} test rows have "
+        f"{n_examples:,} true labels together, and the one predicted for a row can be right for only one of them, so "
         f"accuracy is at most {format.percent(n_with_class / n_examples)}."
     )
 
@@ -78,7 +85,7 @@ def _recall(study, q) -> float:
 
 def _adversaries(view) -> str:
     """Return with how many other classes a copy was compared: examples may have had fewer than κ."""
-    most = format.count(view.kappa, "other class", "other classes")
+    most = format.count(view.kappa, "other label")
     if view.model.n_pairs_ == view.n_copies * view.kappa:
         return most
     return f"up to {most} (about {view.model.n_pairs_ / max(1, view.n_copies):.1f} on average)"
@@ -92,25 +99,25 @@ def cards(view, study) -> None:
         f"Comparisons that f was learned from: {format.count(view.n_copies, 'copy', 'copies')} of examples, each "
         f"against {_adversaries(view)}. κ is {view.kappa:,}."
     )
-    among = "Share of test examples whose class is among the candidates: the most that accuracy can be."
+    among = "Share of test examples whose label is among the candidates: the most that accuracy can be."
     tables.cards(
         [
             (
                 "P@1",
                 format.percent(view.p_at_1),
-                "Share of test rows whose first class is right, as on the Train page.",
+                "Share of test rows whose first label is right, as on the Train page.",
             ),
             (
                 "Accuracy",
                 format.percent(accuracy),
-                f"Share of test examples whose class is predicted first: {counted(view.data)}",
+                f"Share of test examples whose label is predicted first: {counted(view.data)}",
             ),
             (
-                "Macro-F1",
+                MACRO_F1,
                 format.percent(macro),
-                "Harmonic mean of precision and recall, each averaged over classes, as published.",
+                f"{MACRO_F1_HELP} The paper calls it macro-F1.",
             ),
-            (f"Own class among {view.q:,}", format.percent(_recall(study, view.q)), among),
+            (f"True label among {view.q:,}", format.percent(_recall(study, view.q)), among),
             ("Pairs", f"{model.n_pairs_:,}", pairs),
             ("Training", format.duration(times["fit_s"]), "On this machine, in one worker process."),
             ("Prediction", f"{format.duration(times['predict_ms_per_row'] / 1000)}/row", "Mean over all test rows."),

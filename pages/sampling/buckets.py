@@ -1,8 +1,9 @@
-"""Head, torso and tail classes, beside the results of other models."""
+"""Head, torso and tail labels, beside the results of other models."""
 
 import pandas as pd
 import streamlit as st
 
+from pages.sampling import answer
 from pages.sampling.view import MODEL, by_bucket
 from pages.shared import charts, jobs, results, run_names, tables
 from xmlcore import figures
@@ -12,24 +13,23 @@ SHARES = ["candidate_recall", "accuracy", "macro_f1"]
 
 
 def buckets(view, study, past) -> None:
-    """Draw accuracy and macro-F1 by class frequency; ``past`` has all runs.
+    """Draw accuracy and the F1 of means by label frequency; ``past`` has all runs.
 
     ``study`` is the :class:`xmlcore.experiment.Sampling` of the result shown, or None.
     """
-    st.header("Head, torso and tail classes")
+    st.header("Head, torso and tail labels")
     if study is None:
         st.caption("These numbers are measured together with the candidates, above.")
         return
     others = _newest_of_each_model(past)
     frame = _frame(view, study, others)
     if frame.empty:
-        st.caption("No test row has a class.")
+        st.caption("No test row has a label.")
         return
     beside = " The other bars show the newest result of every other model." if others else ""
     captions = {
-        "accuracy": f"Share of the test examples of these classes whose class is predicted first.{beside}",
-        "macro_f1": "The F1 of mean precision and mean recall over the classes, so a rare class counts as much as a "
-        "large one.",
+        "accuracy": f"Share of the test examples of these labels whose label is predicted first.{beside}",
+        "macro_f1": f"{answer.MACRO_F1_HELP} A rare label counts as much as a frequent one.",
     }
     for place, (measure, caption) in zip(st.columns(2, gap="large"), captions.items()):
         with place:
@@ -78,16 +78,16 @@ def _table(view, study):
         **tables.EMPTY_CELLS,
         column_config={
             "bucket": st.column_config.TextColumn("Bucket", width=70),
-            "n_classes": number("Classes", format="localized", width=80),
+            "n_classes": number("Labels", format="localized", width=80),
             "n_rows": number("Test examples", format="localized", width=110),
             "candidate_recall": number(
-                f"Among {view.q:,}, %", help="Share of test examples whose own class is among the candidates.", **share
+                f"Among {view.q:,}, %", help="Share of test examples whose label is among the candidates.", **share
             ),
             "accuracy": number("Accuracy, %", **share),
-            "macro_f1": number("Macro-F1, %", **share),
+            "macro_f1": number(f"{answer.MACRO_F1}, %", **share),
         },
     )
     st.caption(
-        "Classes with a test row, by training rows: head classes are the most frequent, tail classes the rarest (the "
+        "Labels with a test row, by training rows: head labels are the most frequent, tail labels the rarest (the "
         "Data page has the rule)."
     )

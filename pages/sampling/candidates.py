@@ -35,7 +35,7 @@ def candidates(view):
         study = measured(task, needed, remedy, "Measure other numbers of candidates", "candidates")
         if study is None:
             st.caption(
-                "This shows how often the own class is among the q candidates, for other q. It needs predictions, no "
+                "This shows how often the true label is among the q candidates, for other q. It needs predictions, no "
                 f"training, and about {format.size(needed)} of memory."
             )
             return study_of_own_q

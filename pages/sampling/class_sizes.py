@@ -16,35 +16,42 @@ def class_sizes(view) -> None:
     present = sizes[sizes["class_size"] > 0]
     largest, copies = int(present["class_size"].max()), int(present["sampled_size"].max())
     text = (
-        f"Training rows of each class, from {int(present['class_size'].min()):,} to {largest:,}, and copies of its "
-        f"examples that f was learned from. {_drawn(view)} A class has at most {copies:,} copies. The line of "
+        f"Training rows of each label, from {int(present['class_size'].min()):,} to {largest:,}, and copies of its "
+        f"examples that f was learned from. {_drawn(view)} A label has at most {copies:,} copies. The line of "
         "copies is the mean over neighbouring ranks, the band their 5th to 95th percentile."
     )
     if meta["without_copies"]:
-        text += f" For {meta['without_copies']:,} of {meta['total']:,} classes there is no copy."
+        text += f" For {meta['without_copies']:,} of {meta['total']:,} labels there is no copy."
     if meta["without_rows"]:
-        text += f" {format.count(meta['without_rows'], 'class', 'classes')} without training rows are not drawn here."
+        text += f" {format.count(meta['without_rows'], 'label')} without training rows are not drawn here."
     if meta["shown"] < meta["total"]:
-        text += f" Training rows of {meta['shown']:,} of {meta['total']:,} classes are points; the CSV has all."
+        text += f" Training rows of {meta['shown']:,} of {meta['total']:,} labels are points; the CSV has all."
     charts.show_figure(
         figure, lambda: tables.csv_safe(sizes), f"{view.files}-class-sizes", text, key="sampling.class_sizes"
     )
 
 
 def _drawn(view) -> str:
-    """Return how many copies are expected of a class, and which examples are left out."""
+    """Return how many copies there are of an example or a label, and which examples are left out."""
     if view.balanced:
-        text = f"Sampling draws {view.examples:g} of each class on average"
+        text = f"Sampling draws {view.examples:g} of each label on average"
     else:
-        each = view.examples * view.n_present / max(1, view.n_examples + view.n_noisy)
-        text = f"Sampling takes every example equally often, {each:.2g} times on average: copies go with class size"
+        text = "Sampling draws every example equally often, so a frequent label gives more copies"
     if view.n_noisy > 0:
         text += f", and draws from {format.count(view.n_noisy, 'noisy copy', 'noisy copies')} of examples as well"
+    text += "."
     if view.near:
-        return (
-            f"{text}. Examples are left out if they are alone in their class, or if their class would be no "
-            "candidate without them, so some classes have fewer copies or none."
+        text += (
+            " An example is left out if it is the only row of its label, or if its label would be no candidate without "
+            "it, so some labels have fewer copies or none."
         )
-    if view.run.params.get("leave_one_out"):
-        return f"{text}. Examples that are alone in their class are left out, so classes of one row have no copies."
+    elif view.run.params.get("leave_one_out"):
+        text += " An example that is the only row of its label is left out, so labels of one row have no copies."
+    if view.balanced:
+        return text
+    n = view.n_examples + view.n_noisy
+    text += f" There are {format.count(view.n_copies, 'copy', 'copies')} of {format.count(n, 'example')}"
+    text += f", {view.n_copies / max(1, n):.3g} per example on average"
+    if view.near or view.run.params.get("leave_one_out"):
+        text += f"; if none were left out, about {view.examples * view.n_present:,.0f} would be expected"
     return f"{text}."

@@ -27,9 +27,9 @@ def main() -> None:
     runs = [r for r in past if r["model"] == MODEL]
     if not runs:
         text = (
-            "This page shows what (π, κ)-double sampling draws from many classes (π: how often an example is drawn; "
-            "κ: the number of other classes that it is compared with), how candidates and samples influence the "
-            f"predictions, and why a row gets its class. {begin.not_trained(name, f'No {MODEL} has')}"
+            "This page shows what (π, κ)-double sampling draws from many labels (π: how often an example is drawn; "
+            "κ: the number of other labels that it is compared with), how candidates and samples influence the "
+            f"predictions, and why a row gets its label. {begin.not_trained(name, f'No {MODEL} has')}"
         )
         link = "Other settings on the Train page"
         begin.no_run(text, data, fingerprint, name, "sampling", MODEL, results.K, link, model=MODEL)

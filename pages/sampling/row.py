@@ -1,4 +1,4 @@
-"""Why a test row gets its class: its candidates, their features, and what each adds to f."""
+"""Why a test row gets its label: its candidates, their features, and what each adds to f."""
 
 import numpy as np
 import streamlit as st
@@ -15,7 +15,7 @@ LISTED = 100  # most lines of the table
 
 def row(view) -> None:
     """Show a sentence, the row's features, a figure of contributions and a table of candidates."""
-    st.header("Why a test row gets its class")
+    st.header("Why a test row gets its label")
     data, model = view.data, view.model
     answer = st.empty()
     with st.columns([3, 2])[0]:
@@ -37,10 +37,10 @@ def _features(data, ranking, i):
             format.plain(data.label_name(int(j))) + (" (no candidate)" if j in ranking.missed else "")
             for j in ranking.true
         ]
-        st.markdown(f"**True {'class' if len(names) == 1 else 'classes'}:** " + ", ".join(names))
+        st.markdown(f"**True {'label' if len(names) == 1 else 'labels'}:** " + ", ".join(names))
     features = tables.features(data, data.X_test, i)
     if features.empty:
-        st.caption("This row has no features, so nothing in it tells classes apart.")
+        st.caption("This row has no features, so nothing in it tells labels apart.")
     else:
         tables.show_features(features, "sampling.row.features", 360)
 
@@ -51,7 +51,7 @@ def _contributions(view, ranking, i):
     some = f" Showing {min(DRAWN, ranking.q)} of {format.count(ranking.q, 'candidate')}." if ranking.q > DRAWN else ""
     stars = min(ranking.missed.size, DRAWN_MISSED)
     if stars:
-        some += " * is a true class that is no candidate"
+        some += " * is a true label that is no candidate"
         some += f" ({stars} of {ranking.missed.size})." if stars < ranking.missed.size else "."
     charts.show_figure(
         figures.candidate_features(drawn),
@@ -59,7 +59,7 @@ def _contributions(view, ranking, i):
         f"{view.files}-row{i}-contributions",
         "What each feature adds to f, weight × feature, relative to the mean of the candidates; each line adds up to "
         "its last column, and the largest sum wins. Full colour is half of the largest contribution or more. ✓ is a "
-        f"true class.{some}",
+        f"true label.{some}",
         key="sampling.contributions",
     )
 
@@ -74,20 +74,20 @@ def _sentence(view, ranking, i) -> str:
     if ranking.q > 1:
         text += f", {format.signed(ranking.f[0] - ranking.f[1])} before **{format.plain(ranking.names[1])}**"
     if ranking.true.size == 0:
-        return f"{text}. The row has no true class."
+        return f"{text}. The row has no true label."
     text += ": right." if ranking.right[0] else ": wrong."
     if ranking.missed.size == 0:
         if not ranking.right[0]:
-            text += f" The true class is a candidate, in place {int(ranking.rank[ranking.right].min())}."
+            text += f" The true label is a candidate, in place {int(ranking.rank[ranking.right].min())}."
         return text
     missed = ", ".join(f"**{format.plain(view.data.label_name(int(j)))}**" for j in ranking.missed[:3])
     if ranking.true.size == 1:
-        text += f" The own class, {missed}, is **not among the candidates**, so it cannot be found"
+        text += f" The true label, {missed}, is **not among the candidates**, so it cannot be found"
         return text + (
             "; its f would have won." if ranking.f[-1] > ranking.f[0] else "; its f would not have won either."
         )
     more = f" and {ranking.missed.size - 3} more" if ranking.missed.size > 3 else ""
-    of = f"{ranking.missed.size} of {ranking.true.size} true classes"
+    of = f"{ranking.missed.size} of {ranking.true.size} true labels"
     return f"{text} **Not among the candidates**: {missed}{more}, {of}."
 
 
@@ -98,7 +98,7 @@ def _table(view, ranking, i):
     right = np.where(shown["true"], "✓ true", "")
     table = shown.assign(true=np.where(shown["rank"].isna(), "✓ no candidate", right))
     number, text = st.column_config.NumberColumn, st.column_config.TextColumn
-    by = "the label tree’s probability." if view.by_tree else "distance to the class’s centroid."
+    by = "the label tree’s probability." if view.by_tree else "distance to the label’s centroid."
     st.dataframe(
         table[["rank", "name", "true", "f", "share", "nearness", *ranking.feature_names, "label"]],
         hide_index=True,
@@ -130,5 +130,5 @@ def _table(view, ranking, i):
         "Candidates of the row, CSV",
         lambda: tables.csv_safe(whole),
         f"{view.files}-row{i}-candidates",
-        "Every candidate, and true classes that are no candidates, with f and all features",
+        "Every candidate, and true labels that are no candidates, with f and all features",
     )

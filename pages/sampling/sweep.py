@@ -1,4 +1,4 @@
-"""How much sampling is enough: trainings with other numbers of adversaries, κ, and of examples per class."""
+"""How much sampling is enough: trainings with other numbers of adversaries, κ, and of examples per label."""
 
 import streamlit as st
 
@@ -12,7 +12,7 @@ LARGE = 1 << 30  # bytes; a warning is shown when a training needs more memory
 
 
 def sweep(view) -> None:
-    """Show fields for κ and for examples per class, and what training with each value results in."""
+    """Show fields for κ and for examples per label, and what training with each value results in."""
     st.header("How much sampling is enough")
     answer = st.container()
     kappas, examples, n_repeats = _choose(view)
@@ -36,20 +36,20 @@ def sweep(view) -> None:
         study = measured(
             view.task(kappas, examples, (), n_repeats),
             expected.bytes,
-            "Choose smaller values of κ and of examples per class, as memory grows with both; or free memory.",
+            "Choose smaller values of κ and of examples per label, as memory grows with both; or free memory.",
             f"Train {format.count(n_repeats * (len(kappas) + len(examples)), 'time')}",
             "sweep",
         )
         if study is None:
             st.caption(
-                "This shows accuracy, macro-F1, training time and memory for other κ and other examples per class."
+                "This shows accuracy, F1 of means, training time and memory for other κ and other examples per label."
             )
         else:
             _show(view, study)
 
 
 def _choose(view):
-    """Return values of κ and of examples per class (None when they cannot be read), and repeats."""
+    """Return values of κ and of examples per label (None when they cannot be read), and repeats."""
     short = view.key[:8]
 
     def seconds(kappas, examples, n_repeats):
@@ -60,10 +60,10 @@ def _choose(view):
     left, middle, right = st.columns([2, 2, 1], vertical_alignment="top")
     with left:
         kappas = values.field(
-            f"Adversarial classes, κ, up to {view.most_kappa:,}",
+            f"Adversarial labels, κ, up to {view.most_kappa:,}",
             f"sampling.kappa {short}",
             first[0],
-            "Other classes that each copy of an example is compared with. Values with commas between them; the "
+            "Other labels that each copy of an example is compared with. Values with commas between them; the "
             "result’s own is always measured. Published results use 5 to 122.",
             whole=True,
             least=1,
@@ -71,10 +71,10 @@ def _choose(view):
         )
     with middle:
         examples = values.field(
-            "Examples per class, π",
+            "Examples per label, π",
             f"sampling.examples {short}",
             first[1],
-            "Expected copies of examples that each class gives, with commas between them; the result’s own is always "
+            "Expected copies of examples that each label gives, with commas between them; the result’s own is always "
             "measured. Published results use 1 or 2.",
             whole=False,
             least=0.01,
@@ -101,7 +101,7 @@ def _kappa_limit(view) -> str | None:
             "larger κ gives the same training."
         )
     elif requested > most:
-        text = f"There are {format.count(most, 'other class', 'other classes')}: a larger κ gives the same training."
+        text = f"There are {format.count(most, 'other label')}: a larger κ gives the same training."
     else:
         return None
     return text + (
@@ -122,7 +122,7 @@ def _show(view, study):
         if study.n_repeats > 1
         else " One training per point, so there are no intervals."
     )
-    fixed = (f"Examples per class: {view.examples:g}.", f"κ = {view.kappa:,}.")
+    fixed = (f"Examples per label: {view.examples:g}.", f"κ = {view.kappa:,}.")
     for place, axis, value, text in zip(st.columns(2, gap="large"), words.AXES, (view.kappa, view.examples), fixed):
         with place:
             charts.show_figure(

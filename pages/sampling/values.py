@@ -7,7 +7,7 @@ import streamlit as st
 from pages.shared import format, workspace
 from xmlcore.experiment import estimates
 
-# First values: numbers of candidates of a row, of adversarial classes of an example, of examples per class.
+# First values: numbers of candidates of a row, of adversarial labels of an example, of examples per label.
 CANDIDATES = (1, 2, 5, 10, 20, 50, 100)
 ADVERSARIAL = (1, 2, 5, 10, 20, 50)
 EXAMPLES = (0.5, 1.0, 2.0, 5.0, 10.0)
@@ -93,14 +93,14 @@ def first_candidates(seconds, own: int, most: int, within: float) -> tuple:
 
 
 def first_sweep(seconds, own: tuple, most_adversarial: int, within: float) -> tuple[tuple, tuple, int]:
-    """Return first values of κ, of examples per class and of repeats that take no longer than ``within`` seconds.
+    """Return first values of κ, of examples per label and of repeats that take no longer than ``within`` seconds.
 
     Parameters
     ----------
     seconds : callable
-        Estimated time for values of κ, of examples per class, and repeats.
+        Estimated time for values of κ, of examples per label, and repeats.
     own : tuple
-        κ and examples per class of the result, which are always among them.
+        κ and examples per label of the result, which are always among them.
     most_adversarial : int
         Adversaries that an example can have.
     within : float

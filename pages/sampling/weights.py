@@ -20,7 +20,7 @@ def weights(view) -> None:
             tables.csv_safe(table),
             f"{view.files}-weights",
             "f is the sum of weight × feature. Each bar is a weight times the size of the feature’s differences "
-            f"between classes in training, so bars can be compared; the largest is **{format.plain(top['name'])}** "
+            f"between labels in training, so bars can be compared; the largest is **{format.plain(top['name'])}** "
             f"({format.signed(top['value'])}).",
             key="sampling.weights",
         )
@@ -32,8 +32,8 @@ def weights(view) -> None:
             lines.append(f"| **{format.plain(r.name)}** | {format.plain(r.meaning)} | {weight} |")
         st.markdown("\n".join(lines))
         st.caption(
-            f"The {format.count(len(table), 'feature')} of a row and a class, the most influential first. Sums go over "
-            "the terms that both the row and the class have. Weights belong to features of very different sizes; the "
+            f"The {format.count(len(table), 'feature')} of a row and a label, the most influential first. Sums go over "
+            "the terms that both the row and the label have. Weights belong to features of very different sizes; the "
             "CSV has the scales, too. Features are correlated, so a single weight does not show a cause."
         )
 

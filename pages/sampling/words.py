@@ -11,12 +11,12 @@ def candidates_sentence(table, own_q) -> str:
     first, last = table.iloc[0], table.iloc[-1]
     if len(table) == 1:
         text = (
-            f"With q = {first.n_candidates:,.0f} the own class is among the candidates of "
+            f"With q = {first.n_candidates:,.0f} the true label is among the candidates of "
             f"{format.percent(first.recall)} (candidate recall)"
         )
     else:
         text = (
-            f"From q = {first.n_candidates:,.0f} to {last.n_candidates:,.0f} the own class is among the candidates of "
+            f"From q = {first.n_candidates:,.0f} to {last.n_candidates:,.0f} the true label is among the candidates of "
             f"{format.percent(first.recall)} to {format.percent(last.recall)} (candidate recall)"
         )
     mine = table.loc[table["n_candidates"] == own_q, "accuracy"]
@@ -34,15 +34,15 @@ def candidates_sentence(table, own_q) -> str:
 
 
 def sweep_sentence(sweep) -> str:
-    """Return the range of accuracy with other κ and with other examples per class; ``sweep`` without failures."""
+    """Return the range of accuracy with other κ and with other examples per label; ``sweep`` without failures."""
     parts = []
-    for axis, name in zip(AXES, ("κ", "examples per class")):
+    for axis, name in zip(AXES, ("κ", "examples per label")):
         rows = sweep[sweep["axis"] == axis].groupby(axis)[["accuracy", "macro_f1", "fit_s"]].mean()
         if rows.empty:
             continue
         if len(rows) == 1:
             value = rows.index[0]
-            which = f"κ = {value:g}" if axis == "n_adversarial" else f"{value:g} examples per class"
+            which = f"κ = {value:g}" if axis == "n_adversarial" else f"{value:g} examples per label"
             parts.append(
                 f"With {which} accuracy is **{format.percent(rows['accuracy'].iloc[0])}**, for "
                 f"{format.duration(rows['fit_s'].iloc[0])} of training."
@@ -61,7 +61,7 @@ def failures(found) -> list[str]:
     """Return a sentence on each value with which training failed."""
     text = []
     for (axis, value, why), n in _failed(found.sweep).items():
-        which = f"κ = {value:,g}" if axis == AXES[0] else f"{value:g} examples per class"
+        which = f"κ = {value:,g}" if axis == AXES[0] else f"{value:g} examples per label"
         some = f" ({n} of {found.n_repeats} trainings)" if n < found.n_repeats else ""
         text.append(f"No result with {which}{some}: {format.plain(why.rstrip('.'))}.")
     return text

@@ -52,12 +52,13 @@ def widget(name: str, parameter, remembered: dict) -> None:
     """Show the widget of a parameter; its value is remembered when it changes."""
     widget_key = key(name, parameter)
     value = remembered.get(parameter.name, parameter.default)
-    label, help = parameter.label, parameter.help
+    label, help = parameter.label, parameter.form_help
     changes = {"on_change": _remember, "args": (name, parameter, widget_key)}
     if parameter.kind == "choice":
         options = list(parameter.options)
         value = workspace.first_value(widget_key, value, parameter.default, options.__contains__)
-        st.selectbox(label, options, index=options.index(value), key=widget_key, help=help, **changes)
+        index, names = options.index(value), parameter.named
+        st.selectbox(label, options, index=index, format_func=names, key=widget_key, help=help, **changes)
     elif parameter.kind == "bool":
         value = workspace.first_value(widget_key, value, parameter.default, lambda v: isinstance(v, bool))
         st.toggle(label, value=value, key=widget_key, help=help, **changes)

@@ -24,8 +24,11 @@ def changed(model: str, params: dict) -> str:
 def words(model: str, params: dict) -> str:
     """Return settings in the words of the form, such as ``Arity = 16; C, weight of the loss = 0.5``."""
     info = (experiment.MODELS | experiment.SELECTORS).get(model)
-    labels = {p.name: p.label for p in info.parameters} if info else {}
-    return "; ".join(f"{labels.get(name, name)} = {_value(value)}" for name, value in params.items())
+    known = {p.name: p for p in info.parameters} if info else {}
+    return "; ".join(
+        f"{known[name].label} = {_value(value, known[name])}" if name in known else f"{name} = {_value(value)}"
+        for name, value in params.items()
+    )
 
 
 def in_form(model: str, message: str) -> str:
@@ -36,7 +39,7 @@ def in_form(model: str, message: str) -> str:
     info = (experiment.MODELS | experiment.SELECTORS).get(model)
     for p in info.parameters if info else ():
         field = f"“{p.label}”"
-        message = re.sub(rf"(?<!\w){p.name}='(\w+)'", rf"{field} = \1", message)
+        message = re.sub(rf"(?<!\w){p.name}='(\w+)'", lambda m, p=p, f=field: f"{f} = {p.named(m[1])}", message)
         if p.kind == "bool":
             message = re.sub(rf"(?<!\w){p.name}=True\b", f"{field} = on", message)
             message = re.sub(rf"(?<!\w){p.name}=False\b", f"{field} = off", message)
@@ -87,7 +90,7 @@ def _of(allowed):
     return f" (allowed: {allowed})." if allowed else "."
 
 
-def _value(value) -> str:
+def _value(value, parameter=None) -> str:
     """Return a value of a parameter as the page writes it."""
     if value is None or value == AUTO:
         return "automatic"
@@ -96,4 +99,4 @@ def _value(value) -> str:
     if isinstance(value, (int, float)):
         whole = math.isfinite(value) and value == int(value) and abs(value) < _LARGEST
         return f"{int(value):,}" if whole else f"{value:g}"
-    return str(value)
+    return str(value) if parameter is None else parameter.named(value)

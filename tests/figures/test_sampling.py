@@ -52,7 +52,7 @@ def contributions(n=3):
     lines = []
     for label in range(n):
         for feature in ("idf", "distance"):
-            line = {"label": label, "name": f"<i>class {label}</i>", "right": label != 1, "candidate": label < n - 1}
+            line = {"label": label, "name": f"<i>label {label}</i>", "right": label != 1, "candidate": label < n - 1}
             line |= {"f": 3.0 - label, "feature": feature, "value": 1.0, "contribution": rng.normal()}
             lines.append(line)
     return pd.DataFrame(lines)
@@ -116,7 +116,7 @@ def test_a_sweep_has_means_over_seeds_and_their_intervals():
 def test_one_training_has_no_band_and_the_other_axis_its_own_values():
     figure = figures.sampling_sweep(sweep(1), "examples_per_class")
     assert not bands(figure) and list(trace(figure, "accuracy").x) == [0.5, 2.0]
-    assert not figure.layout.shapes and figure.layout.xaxis3.title.text == "Examples per class (log)"
+    assert not figure.layout.shapes and figure.layout.xaxis3.title.text == "Examples per label (log)"
     with pytest.raises(ValueError, match="n_adversarial or examples_per_class"):
         figures.sampling_sweep(sweep(1), "q")
 
@@ -143,12 +143,12 @@ def test_bars_of_buckets_have_the_colours_of_models_and_a_second_run_is_hatched(
     assert [bar.marker.color for bar in figure.data] == [MODEL_COLORS[model] for _, model in runs]
     assert [bar.marker.pattern.shape for bar in figure.data] == ["", "", "/"]
     assert list(figure.data[0].x) == ["head", "tail"] and list(figure.data[0].y) == [25, 25]
-    assert figure.layout.yaxis.title.text == "Macro-F1, %"
+    assert figure.layout.yaxis.title.text == "F1 of means, %"
 
 
 def test_weights_keep_their_order_and_say_what_features_mean():
     frame = pd.DataFrame({"name": ["distance", "idf", "x"], "value": [-3.0, 2.0, 0.0], "weight": 1.0, "scale": 2.0})
-    figure = figures.feature_weights(frame.assign(meaning="between the row and the centroid of the class " * 2))
+    figure = figures.feature_weights(frame.assign(meaning="between the row and the centroid of the label " * 2))
     drawn = {bar.name: bar for bar in figure.data}
     assert list(drawn["larger lowers the score"].x) == [-3] and list(drawn["larger lowers the score"].y) == [2]
     assert list(figure.layout.yaxis.ticktext) == ["distance", "idf", "x"]
@@ -164,9 +164,9 @@ def test_contributions_add_up_to_the_last_column_and_what_is_no_candidate_is_mar
     np.testing.assert_allclose(heat.z[:, -1], heat.z[:, :-1].sum(axis=1))
     np.testing.assert_allclose(heat.z[:, :-1].ravel(), frame["contribution"])
     assert list(figure.layout.yaxis.ticktext) == [
-        "✓ &lt;i&gt;class 0&lt;/i&gt;",
-        "&lt;i&gt;class 1&lt;/i&gt;",
-        "✓ &lt;i&gt;class 2&lt;/i&gt; *",
+        "✓ &lt;i&gt;label 0&lt;/i&gt;",
+        "&lt;i&gt;label 1&lt;/i&gt;",
+        "✓ &lt;i&gt;label 2&lt;/i&gt; *",
     ]
     assert list(figure.layout.xaxis.ticktext) == ["idf", "distance", "f − mean"]
     assert not any("-" in text for text in pale.text + strong.text)

@@ -179,7 +179,7 @@ def test_a_damaged_run_of_double_sampling_is_made_again(ready):
     damage("runs", key)
     page = ready.go("sampling")
     assert NOTE in page.text()
-    page.until(lambda s: store.exists("runs", key) and "Macro-F1" in s.metrics())
+    page.until(lambda s: store.exists("runs", key) and "F1 of means" in s.metrics())
 
 
 def test_a_damaged_selection_is_made_again(ready):

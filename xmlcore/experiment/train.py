@@ -313,14 +313,14 @@ def changed_params(info, params: dict) -> str:
     """
     known = {p.name: p for p in info.parameters}
     return ", ".join(
-        f"{known[name].label if name in known else name}: {_value_text(value)}"
+        f"{known[name].label if name in known else name}: {_value_text(value, known.get(name))}"
         for name, value in params.items()
         if name not in known or known[name].default != value
     )
 
 
-def _value_text(value) -> str:
-    """Return the value of a parameter as text for users."""
+def _value_text(value, parameter=None) -> str:
+    """Return the value of a parameter as text for users; ``parameter`` is its description, if there is one."""
     if value is None or value == AUTO:
         return "automatic"
     if isinstance(value, bool):
@@ -328,7 +328,7 @@ def _value_text(value) -> str:
     if isinstance(value, (int, float)):
         whole = math.isfinite(value) and value == int(value) and abs(value) < LARGEST_EXACT
         return f"{int(value):,}" if whole else f"{value:g}"
-    return str(value)
+    return str(value) if parameter is None else parameter.named(value)
 
 
 def load_run_model(key: str):

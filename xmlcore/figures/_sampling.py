@@ -27,16 +27,16 @@ SHARES = {
     "recall": ("candidate recall", PURPLE, "triangle-up"),
     "candidate_recall": ("candidate recall", PURPLE, "triangle-up"),
     "accuracy": ("accuracy", BLUE, "circle"),
-    "macro_f1": ("macro-F1", ORANGE, "diamond"),
+    "macro_f1": ("F1 of means", ORANGE, "diamond"),
 }
-AXES = {"n_adversarial": "Adversarial classes, κ", "examples_per_class": "Examples per class"}
-SIGNS = {"n_adversarial": "κ", "examples_per_class": "examples per class", "n_candidates": "q"}
+AXES = {"n_adversarial": "Adversarial labels, κ", "examples_per_class": "Examples per label"}
+SIGNS = {"n_adversarial": "κ", "examples_per_class": "examples per label", "n_candidates": "q"}
 STRETCHES = 24  # largest number of ranges of ranks over which sampled copies are averaged
 LEAST_COPIES = 0.5  # smallest number on the axis of copies: 0 has no place on a log axis
 LEVEL = 0.95  # confidence level of intervals over seeds
 
 
-def sampled_classes(frame: pd.DataFrame, *, title: str = "Class sizes before and after sampling") -> go.Figure:
+def sampled_classes(frame: pd.DataFrame, *, title: str = "Label sizes before and after sampling") -> go.Figure:
     """Draw the training rows and the sampled copies of each class against its rank by training rows, on log axes.
 
     The ranks are divided into ranges of equal width on the axis. The line of copies is their mean over each range, and
@@ -66,7 +66,7 @@ def sampled_classes(frame: pd.DataFrame, *, title: str = "Class sizes before and
     start, place, mean, low, high = _stretches(after)
     facts = {"without_rows": int(size.size - n), "without_copies": int((after == 0).sum()), "stretches": place.size}
     figure.update_layout(meta={**figure.layout.meta, **facts}, showlegend=True)
-    figure.update_xaxes(title_text="Rank of the class by training rows (log)")
+    figure.update_xaxes(title_text="Rank of the label by training rows (log)")
     figure.update_yaxes(title_text="Rows or copies (log)")
     if n == 0:
         return figure
@@ -96,7 +96,7 @@ def sampled_classes(frame: pd.DataFrame, *, title: str = "Class sizes before and
         line={"color": VERMILION, "width": 2},
         marker={"size": 6, "color": VERMILION, "symbol": "square"},
         name="sampled copies, mean",
-        hovertemplate="%{customdata}<br>%{y:.3~g} copies per class<extra></extra>",
+        hovertemplate="%{customdata}<br>%{y:.3~g} copies per label<extra></extra>",
     )
     figure.update_xaxes(**log_axis(1, n))
     least = LEAST_COPIES if facts["without_copies"] else max(min(before.min(), low.min()), LEAST_COPIES)
@@ -146,7 +146,7 @@ def candidate_curves(
 def sampling_sweep(
     frame: pd.DataFrame, axis: str = "n_adversarial", own: float | None = None, *, title: str | None = None
 ) -> go.Figure:
-    """Draw accuracy, macro-F1, training time and memory against κ, or against the examples per class.
+    """Draw accuracy, macro-F1, training time and memory against κ, or against the examples per label.
 
     Points are means over seeds; bands are their 95 % intervals (Student's t).
 
@@ -233,7 +233,7 @@ def bucket_bars(frame: pd.DataFrame, measure: str = "accuracy", *, title: str | 
     need_columns(frame, ["run", "model", "bucket", "n_classes", "n_rows", measure], "bucket_bars")
     wording = SHARES[measure][0]
     figure = new_figure(
-        title or f"{wording[:1].upper()}{wording[1:]} by class frequency", shown=len(frame), total=len(frame)
+        title or f"{wording[:1].upper()}{wording[1:]} by label frequency", shown=len(frame), total=len(frame)
     )
     present = [bucket for bucket in BUCKETS if (frame["bucket"] == bucket).any()]
     seen = {}
@@ -257,11 +257,11 @@ def bucket_bars(frame: pd.DataFrame, measure: str = "accuracy", *, title: str | 
             textfont={"size": 11},
             cliponaxis=False,
             customdata=mine[["n_classes", "n_rows"]].to_numpy(),
-            hovertemplate=f"<b>{short(run, 60)}</b><br>%{{x}}: {wording} %{{y:.2f}} %<br>%{{customdata[0]:,}} classes, "
-            "%{customdata[1]:,} test rows<extra></extra>",
+            hovertemplate=f"<b>{short(run, 60)}</b><br>%{{x}}: {wording} %{{y:.2f}} %<br>%{{customdata[0]:,}} labels, "
+            "%{customdata[1]:,} test examples<extra></extra>",
         )
     figure.update_layout(barmode="group", showlegend=True)
-    figure.update_xaxes(title_text="Classes by training rows", showgrid=False)
+    figure.update_xaxes(title_text="Labels by training rows", showgrid=False)
     figure.update_yaxes(title_text=f"{wording[:1].upper()}{wording[1:]}, %", rangemode="tozero")
     return figure
 
@@ -375,7 +375,7 @@ def _name(axis, panel):
 
 def _plural(axis):
     """Return the name of what the axis counts, in the plural."""
-    return "adversarial classes" if axis == "n_adversarial" else "examples per class"
+    return "adversarial labels" if axis == "n_adversarial" else "examples per label"
 
 
 def _time_unit(seconds):

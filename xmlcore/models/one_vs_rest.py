@@ -42,6 +42,7 @@ PARAMETERS = (
         "choice",
         "logistic",
         options=LOSSES,
+        option_names=("logistic", "squared hinge"),
         details="With squared_hinge, predict_proba returns sigmoids of margins that were not fitted to be "
         "probabilities. Training does not reward margins beyond 1, so most of these values are too near to "
         "1/2.",

@@ -207,7 +207,7 @@ def test_features_that_hardly_occur_are_said_to(page, monkeypatch):
 
     assert "occur in at most" not in page.text()
     monkeypatch.setattr(words, "RARE", 1000)
-    assert "occur in at most" in page.run().text() and "deeplift" in page.text()
+    assert "occur in at most" in page.run().text() and "DeepLIFT" in page.text()
 
 
 def test_a_label_with_the_name_of_a_parameter_keeps_it_in_a_warning(ready, monkeypatch):

@@ -29,7 +29,7 @@ def tailed_data(several=False):
     Y[np.arange(500), y] = True
     if several:
         Y[np.arange(500), (y + 1) % 30] |= rng.random(500) < 0.3
-    names = [f"class *{j}*" for j in range(30)]
+    names = [f"label *{j}*" for j in range(30)]
     return datasets.Dataset("tailed", X[:400], Y[:400], X[400:], Y[400:], label_names=names)
 
 
@@ -66,9 +66,7 @@ def measured(page):
 
 
 def everything(page):
-    return {"What more candidates bring", "More adversarial classes", "Accuracy by class frequency"} <= set(
-        titles(page)
-    )
+    return {"What more candidates bring", "More adversarial labels", "Accuracy by label frequency"} <= set(titles(page))
 
 
 def line(page, title, name):
@@ -99,8 +97,8 @@ def test_without_a_data_set_there_is_nothing_to_sample(session, small_catalog):
 def test_without_a_run_the_page_says_what_it_shows_and_trains_one(ready):
     page = ready.go("sampling")
     assert "(π, κ)-double sampling" in page.text() and "No DoubleSampling has been trained on" in page.text()
-    page.press("sampling.train").until(lambda s: "Macro-F1" in s.metrics(), seconds=300)
-    assert "the class that double sampling predicts first is right for" in page.text()
+    page.press("sampling.train").until(lambda s: "F1 of means" in s.metrics(), seconds=300)
+    assert "the label that double sampling predicts first is right for" in page.text()
 
 
 def test_the_first_sentence_has_accuracy_candidates_and_what_was_drawn(measured, key):
@@ -110,13 +108,13 @@ def test_the_first_sentence_has_accuracy_candidates_and_what_was_drawn(measured,
     among = np.mean((model.candidates(data.X_test) == data.Y_test.indices[:, None]).any(axis=1))
     said = measured.text()
     assert f"right for **{percent(accuracy)}** of the test rows (P@1, as on the Train page)" in said
-    assert f"**Accuracy is {percent(accuracy)}**: every test row has one class, so it is the same as P@1" in said
-    assert f"Macro-F1 is **{percent(macro)}**" in said
+    assert f"**Accuracy is {percent(accuracy)}**: every test row has one label, so it is the same as P@1" in said
+    assert f"**F1 of means is {percent(macro)}**" in said
     assert f"among the 10 candidates of **{percent(among)}**" in said
     assert f"**{model.sampled_size_.sum()}** sampled copies of 400 training examples" in said
-    assert "each against 10 other classes" in said
+    assert "each against 10 other labels" in said
     cards = measured.metrics()
-    assert cards["Accuracy"] == cards["P@1"] == percent(accuracy) and cards["Own class among 10"] == percent(among)
+    assert cards["Accuracy"] == cards["P@1"] == percent(accuracy) and cards["True label among 10"] == percent(among)
     assert cards["Pairs"] == f"{model.n_pairs_:,}"
 
 
@@ -131,8 +129,7 @@ def test_accuracy_stands_beside_the_p_at_1_of_the_train_page_and_says_why_it_dif
     said = page.text()
     assert f"right for **{percent(p)}** of the test rows" in said and f"**Accuracy is {percent(accuracy)}**" in said
     assert (
-        f"The 100 test rows have {n} true classes together" in said
-        and f"accuracy is at most {percent(100 / n)}" in said
+        f"The 100 test rows have {n} true labels together" in said and f"accuracy is at most {percent(100 / n)}" in said
     )
 
 
@@ -144,7 +141,7 @@ def test_rows_without_a_class_are_wrong_for_p_at_1_and_not_counted_by_accuracy()
     Y[:7] = False
     said = answer.counted(datasets.Dataset("rest", data.X_train, data.Y_train, data.X_test, Y))
     assert said == (
-        "it counts the 93 test rows with a class, and leaves out the 7 rows without a class, which are wrong for P@1."
+        "it counts the 93 test rows with a label, and leaves out the 7 rows without a label, which are wrong for P@1."
     )
 
 
@@ -155,13 +152,13 @@ def test_candidates_and_samples_are_measured_by_themselves_once_and_hold_the_run
     assert q == [1, 5, 10] and values[2] == pytest.approx(accuracy)
     recall = line(measured, "What more candidates bring", "candidate recall")[1]
     assert recall == sorted(recall) and all(a >= b for a, b in zip(recall, values))
-    kappa, values = line(measured, "More adversarial classes", "accuracy")
+    kappa, values = line(measured, "More adversarial labels", "accuracy")
     assert kappa == [2, 10]
     own = study(key, n_adversarial=(2, 10), examples_per_class=(1, 2), n_repeats=2).sweep
     seeds = own[(own["axis"] == "n_adversarial") & (own["n_adversarial"] == 10)]
     assert len(seeds) == 2 and values[1] == pytest.approx(100 * seeds["accuracy"].mean())
     assert 100 * seeds["accuracy"].iloc[0] == pytest.approx(accuracy)
-    assert line(measured, "More examples per class", "memory")[0] == [1, 2]
+    assert line(measured, "More examples per label", "memory")[0] == [1, 2]
     assert "With κ from 2 to 10 accuracy is between" in measured.text()
     before = len(server.jobs())
     measured.go("data").go("sampling")
@@ -174,9 +171,9 @@ def test_long_measuring_waits_for_buttons_that_say_how_long(ready, monkeypatch):
     page = ready.go("sampling")
     for widget in ("candidates", "sweep"):
         assert "2 min 05 s" in page.at.button(key=f"sampling.measure.{widget}").label
-    assert page.metrics()["Own class among 10"] == "–"
+    assert page.metrics()["True label among 10"] == "–"
     page.press("sampling.measure.candidates").until(lambda s: "What more candidates bring" in titles(s))
-    assert "More adversarial classes" not in titles(page)
+    assert "More adversarial labels" not in titles(page)
     page.press("sampling.measure.sweep").until(everything)
 
 
@@ -207,11 +204,11 @@ def test_other_values_are_measured_and_outlive_a_page_switch(measured, key):
     measured.run()
 
     def there(page):
-        return everything(page) and line(page, "More adversarial classes", "accuracy")[0] == [4, 10]
+        return everything(page) and line(page, "More adversarial labels", "accuracy")[0] == [4, 10]
 
     measured.until(there)
     assert line(measured, "What more candidates bring", "accuracy")[0] == [3, 7, 10]
-    assert line(measured, "More examples per class", "accuracy")[0] == [0.25, 2]
+    assert line(measured, "More examples per label", "accuracy")[0] == [0.25, 2]
     assert "no intervals" in measured.text()
     again = measured.go("data").go("sampling")
     assert again.at.text_input(key=f"sampling.candidates {short}").value == "3; 7, 3" and there(again)
@@ -224,8 +221,8 @@ def test_values_that_cannot_be_read_are_said_to_be_so_and_the_rest_of_the_page_s
     said = [error.value.replace("\\", "") for error in measured.at.error]
     assert any("“many” is not a number" in error for error in said)
     assert any("cannot be 31" in error and "1 to 30" in error for error in said)
-    assert {"Class sizes before and after sampling", "Accuracy by class frequency"} <= set(titles(measured))
-    assert measured.metrics()["Own class among 10"] != "–"
+    assert {"Label sizes before and after sampling", "Accuracy by label frequency"} <= set(titles(measured))
+    assert measured.metrics()["True label among 10"] != "–"
 
 
 def by_bucket(ranking):
@@ -241,10 +238,10 @@ def test_buckets_are_those_of_the_study_with_other_models_beside_them(ready):
     measured = study(key, n_candidates=(1, 5, 10)).buckets
     own = by_bucket(run.ranking)
     pd.testing.assert_frame_equal(own, measured[list(own.columns)], check_dtype=False)
-    buckets, values = line(page, "Accuracy by class frequency", "DoubleSampling")
+    buckets, values = line(page, "Accuracy by label frequency", "DoubleSampling")
     assert buckets == measured["bucket"].tolist() and values == pytest.approx(100 * measured["accuracy"])
     theirs = by_bucket(experiment.load("train", other).ranking)
-    assert line(page, "Macro-F1 by class frequency", "PLT")[1] == pytest.approx(100 * theirs["macro_f1"])
+    assert line(page, "F1 of means by label frequency", "PLT")[1] == pytest.approx(100 * theirs["macro_f1"])
     assert own["n_rows"].sum() == 100
     table = page.frame("bucket", "candidate_recall")
     assert table["candidate_recall"].tolist() == pytest.approx(100 * measured["candidate_recall"])
@@ -275,8 +272,8 @@ def test_a_row_has_its_candidates_by_f_with_their_features(page, key):
     np.testing.assert_allclose(table["f"], features @ model.weights_)
     assert nearest[row][table["nearness"].to_numpy(int) - 1].tolist() == table["label"].tolist()
     best, true = ranked.labels[0, 0], data.Y_test.indices[row]
-    assert f"**class *{best}*** has the largest f" in page.text()
-    assert (": right." if best == true else ": wrong. The true class is a candidate") in page.text()
+    assert f"**label *{best}*** has the largest f" in page.text()
+    assert (": right." if best == true else ": wrong. The true label is a candidate") in page.text()
     page.go("train")
     assert page.at.number_input(key="train.row").value == row
 
@@ -289,8 +286,8 @@ def test_an_own_class_that_is_no_candidate_is_said_to_be_none(ready):
     page.at.number_input(key="sampling.row").set_value(row)
     page.run()
     true = data.Y_test.indices[row]
-    assert f"**class *{true}***, is **not among the candidates**, so it cannot be found" in page.text()
-    assert f"class *{true}* (no candidate)" in page.text()
+    assert f"**label *{true}***, is **not among the candidates**, so it cannot be found" in page.text()
+    assert f"label *{true}* (no candidate)" in page.text()
     table = page.frame("rank", "f", "nearness")
     assert table["label"].tolist()[2:] == [true] and table["true"].iloc[2] == "✓ no candidate"
     f = model.pair_features(data.X_test[[row]], np.array([[true]]))[0, 0] @ model.weights_
@@ -302,26 +299,26 @@ def test_rows_of_several_classes_and_none_can_be_looked_at(ready):
     key = train(ready, several=True)
     page = ready.go("sampling").until(everything)
     data, model = tailed_data(several=True), experiment.load_run_model(key)
-    assert "it counts each class of a row as an example of its own" in page.text()
+    assert "it counts each label of a row as an example of its own" in page.text()
     assert f"sampled copies of {data.Y_train.nnz} training examples" in page.text()
     assert model.n_pairs_ < 10 * model.sampled_size_.sum()  # none of a row's classes among each other
-    assert f"up to 10 other classes (about {model.n_pairs_ / model.sampled_size_.sum():.1f} on average)" in page.text()
+    assert f"up to 10 other labels (about {model.n_pairs_ / model.sampled_size_.sum():.1f} on average)" in page.text()
     nearest = model.candidates(data.X_test)
     counts = np.diff(data.Y_test.indptr)
     lost = [i for i in range(100) if counts[i] == 2 and not np.isin(data.Y_test[[i]].indices, nearest[i]).all()]
     page.at.number_input(key="sampling.row").set_value(lost[0])
     page.run()
-    assert "of 2 true classes" in page.text() and "**True classes:**" in page.text()
+    assert "of 2 true labels" in page.text() and "**True labels:**" in page.text()
 
 
 def test_runs_are_chosen_newest_first_and_the_train_page_shows_the_same(ready):
     older, newer = train(ready), train(ready, n_adversarial=5)
     page = ready.go("sampling")
     choice = page.at.selectbox(key="sampling.run")
-    assert choice.value == newer and "each against 5 other classes" in page.text()
+    assert choice.value == newer and "each against 5 other labels" in page.text()
     choice.set_value(older)
     page.run()
-    assert "each against 10 other classes" in page.text()
+    assert "each against 10 other labels" in page.text()
     page.go("train")
     assert page.at.selectbox(key="train.shown").value == older
     assert page.go("sampling").at.selectbox(key="sampling.run").value == older
@@ -335,14 +332,14 @@ def test_adversaries_among_candidates_are_as_many_as_there_were(ready):
     key = train(ready, adversaries="candidates")
     model, page = experiment.load_run_model(key), ready.go("sampling").until(everything)
     assert model.n_pairs_ == 9 * model.sampled_size_.sum()
-    assert "each against 9 other classes" in page.text() and "against 10 other" not in page.text()
+    assert "each against 9 other labels" in page.text() and "against 10 other" not in page.text()
     pairs = next(metric for metric in page.at.metric if metric.label == "Pairs")
-    assert "against 9 other classes. κ is 9." in pairs.help
+    assert "against 9 other labels. κ is 9." in pairs.help
     assert (
         "with q = 10 there are 9 at most" in page.text()
         and "was requested with κ = 10, so κ = 9 was used" in page.text()
     )
-    assert line(page, "More adversarial classes", "accuracy")[0] == [2, 9]
+    assert line(page, "More adversarial labels", "accuracy")[0] == [2, 9]
     assert page.at.text_input(key=f"sampling.kappa {key[:8]}").label.endswith("up to 9")
     page.at.text_input(key=f"sampling.kappa {key[:8]}").set_value("2, 10")
     page.run()
@@ -356,23 +353,31 @@ def test_fewer_pairs_than_copies_times_kappa_are_said_to_be_up_to_kappa(ready, m
     model.n_pairs_ = 10 * int(model.sampled_size_.sum()) - 30
     monkeypatch.setattr(server, "model", lambda key: model)
     average = model.n_pairs_ / model.sampled_size_.sum()
-    assert f"each against up to 10 other classes (about {average:.1f} on average)" in ready.go("sampling").text()
+    assert f"each against up to 10 other labels (about {average:.1f} on average)" in ready.go("sampling").text()
 
 
 @pytest.mark.parametrize(
     ("params", "said", "missing"),
     [
-        ({}, "draws 2 of each class on average.", "left out"),
-        ({"examples_per_class": 0.3}, "draws 0.3 of each class on average.", "left out"),
-        ({"balanced": False}, "equally often, 0.15 times on average: copies go with class size.", "of each class on"),
-        ({"leave_one_out": True}, "classes of one row have no copies", "be no candidate"),
-        ({"adversaries": "candidates"}, "if their class would be no candidate without them", "classes of one row"),
+        ({}, "draws 2 of each label on average.", "left out"),
+        ({"examples_per_class": 0.3}, "draws 0.3 of each label on average.", "left out"),
+        ({"balanced": False}, "every example equally often, so a frequent label gives more copies.", "left out"),
+        ({"leave_one_out": True}, "labels of one row have no copies", "be no candidate"),
+        ({"adversaries": "candidates"}, "if its label would be no candidate without it", "labels of one row"),
     ],
 )
 def test_what_is_drawn_of_each_class_is_said_as_it_was_drawn(ready, params, said, missing):
     train(ready, **params)
-    caption = figure_caption(ready.go("sampling"), "Training rows of each class")
+    caption = figure_caption(ready.go("sampling"), "Training rows of each label")
     assert said in caption and missing not in caption
+
+
+def test_copies_per_example_are_those_that_were_drawn_not_those_expected(ready):
+    model = experiment.load_run_model(train(ready, balanced=False, adversaries="candidates"))
+    copies, n = int(model.sampled_size_.sum()), 400
+    caption = figure_caption(ready.go("sampling"), "Training rows of each label")
+    assert f"{copies:,} copies of {n} examples, {copies / n:.3g} per example on average; if none were left" in caption
+    assert "about 60 would be expected" in caption  # 2 for each of 30 labels
 
 
 @pytest.mark.filterwarnings("ignore:X holds .* negative")
@@ -381,9 +386,9 @@ def test_after_training_with_noise_noisy_copies_are_counted_apart(ready, key):
     assert experiment.load_run_model(noisy).class_size_.sum() == 600
     page = ready.go("sampling")
     assert "copies of 400 training examples and 200 noisy copies of these" in page.text()
-    sizes = line(page, "Class sizes before and after sampling", "training rows")[1]
+    sizes = line(page, "Label sizes before and after sampling", "training rows")[1]
     assert sum(sizes) == 400  # the data's own
-    assert "draws from 200 noisy copies of examples as well" in figure_caption(page, "Training rows of each class")
+    assert "draws from 200 noisy copies of examples as well" in figure_caption(page, "Training rows of each label")
 
 
 def test_what_needs_too_much_memory_is_not_started_and_says_what_to_do(ready, monkeypatch, server):
@@ -415,17 +420,17 @@ def test_a_value_that_cannot_be_trained_with_is_named_and_the_others_are_shown(m
     measured.until(lambda page: everything(page) and len(page.at.warning) == 2)
     said = [warning.value.replace("\\", "") for warning in measured.at.warning]
     assert said[0] == "No result with κ = 4 (1 of 2 trainings): no example was drawn: make it larger."
-    assert said[1] == "No result with 0.25 examples per class: no example was drawn: make it larger."
-    assert line(measured, "More adversarial classes", "accuracy")[0] == [4, 10]
-    assert line(measured, "More examples per class", "accuracy")[0] == [1, 2]
+    assert said[1] == "No result with 0.25 examples per label: no example was drawn: make it larger."
+    assert line(measured, "More adversarial labels", "accuracy")[0] == [4, 10]
+    assert line(measured, "More examples per label", "accuracy")[0] == [1, 2]
 
 
 def test_more_than_there_are_is_as_many_as_there_are(ready):
     train(ready, n_adversarial=100, n_candidates=100)
     page = ready.go("sampling").until(everything)
-    assert "each against 29 other classes" in page.text() and "Own class among 30" in page.metrics()
-    assert line(page, "More adversarial classes", "accuracy")[0] == [2, 29]
-    assert page.metrics()["Own class among 30"] == "100.0 %"
+    assert "each against 29 other labels" in page.text() and "True label among 30" in page.metrics()
+    assert line(page, "More adversarial labels", "accuracy")[0] == [2, 29]
+    assert page.metrics()["True label among 30"] == "100.0 %"
 
 
 def test_the_csvs_are_complete_and_have_names(measured, monkeypatch, key):
@@ -438,7 +443,7 @@ def test_the_csvs_are_complete_and_have_names(measured, monkeypatch, key):
     sizes = next(frame for frame in frames.values() if "sampled_size" in frame)
     model = experiment.load_run_model(key)
     assert sizes["class_size"].sum() == 400 and sizes["sampled_size"].sum() == model.sampled_size_.sum()
-    assert sizes["name"].str.startswith("class").all() and len(sizes) == 30
+    assert sizes["name"].str.startswith("label").all() and len(sizes) == 30
     weights = next(frame for frame in frames.values() if "meaning" in frame)
     assert len(weights) == len(model.feature_names_) and weights["meaning"].notna().all()
     assert sum("pair_bytes" in frame for frame in frames.values()) == 2

@@ -24,7 +24,7 @@ from xmlcore import experiment
         (
             "DoubleSampling",
             "adversaries='candidates' needs n_candidates of at least 2",
-            "“Adversarial classes from” = candidates needs “Candidates, q” of at least 2",
+            "“Adversarial labels from” = other candidates needs “Candidates, q” of at least 2",
         ),
         ("FALS", "binary=True is for n_layers=2", "“A network for each label (FALSb)” = on is for “Layers” = 2"),
         ("PLT", "fewer threads (n_jobs), another loss of C's", "fewer threads (n_jobs), another loss of C's"),

@@ -149,7 +149,7 @@ def test_another_shape_of_tree_is_trained_named_and_warned_of(ready):
     ready.at.number_input(key="form.PLT.collapse_layers").set_value(1)
     ready.at.number_input(key="form.PLT.n_estimators").set_value(2)
     page = ready.press("train.PLT.submit").until(lambda s: "Training" in s.metrics())
-    assert "Trees: 2, How labels are grouped: huffman, Collapsed layers: 1" in page.text()
+    assert "Trees: 2, How labels are grouped: by frequency (Huffman), Collapsed layers: 1" in page.text()
     assert "trees of one shape" in page.text()
 
 

@@ -14,10 +14,10 @@ ADVERSARIES = ("random", "candidates")
 PARAMETERS = (
     Parameter(
         "examples_per_class",
-        "Examples per class",
-        "Expected number of training examples of each class: rows of small classes are drawn several times, "
-        "and of large classes only some rows are drawn. The paper uses 1 or 2; use more if there are few "
-        "classes.",
+        "Examples per label",
+        "Expected number of training examples of each label: rows of small labels are drawn several times, "
+        "and of large labels only some rows are drawn. The paper uses 1 or 2; use more if there are few "
+        "labels.",
         "float",
         2.0,
         minimum=1e-6,
@@ -26,9 +26,9 @@ PARAMETERS = (
     ),
     Parameter(
         "n_adversarial",
-        "Adversarial classes, κ",
-        "Number of other classes that each example is compared with. They are all different; if there are "
-        "fewer other classes, all are used. A larger number takes more time and memory in training, and "
+        "Adversarial labels, κ",
+        "Number of other labels that each example is compared with. They are all different; if there are "
+        "fewer other labels, all are used. A larger number takes more time and memory in training, and "
         "hardly changes accuracy. The paper uses 5 to 122.",
         "int",
         10,
@@ -39,8 +39,8 @@ PARAMETERS = (
     Parameter(
         "n_candidates",
         "Candidates, q",
-        "Number of classes that a prediction ranks: those with the nearest centroids, unless “Candidates "
-        "from” is plt. More candidates contain the right class more often, but prediction is slower, and not "
+        "Number of labels that a prediction ranks: those with the nearest centroids, unless “Candidates "
+        "from” is a label tree. More candidates contain the right label more often, but prediction is slower, and not "
         "always better.",
         "int",
         10,
@@ -56,6 +56,7 @@ PARAMETERS = (
         "choice",
         "cosine",
         options=DISTANCES,
+        option_names=("cosine", "Euclidean"),
     ),
     Parameter(
         "weighting",
@@ -65,33 +66,35 @@ PARAMETERS = (
         "choice",
         "tfidf",
         options=WEIGHTINGS,
+        option_names=("tf-idf", "counts as they are"),
     ),
     Parameter(
         "leave_one_out",
-        "Leave the example out of its class",
-        "In training, the terms of an example are first removed from its class, because a new row is not part "
-        "of its class either. Examples that are the only row of their class are left out. On wordnet-class "
-        "macro-F1 rose by 5 points and accuracy fell by 5. Not in the paper.",
+        "Leave the example out of its label",
+        "In training, the terms of an example are first removed from its label, because a new row is not part "
+        "of its label either. Examples that are the only row of their label are left out. On wordnet-class "
+        "the paper's macro-F1 rose by 5 points and accuracy fell by 5. Not in the paper.",
         "bool",
         False,
     ),
     Parameter(
         "adversaries",
-        "Adversarial classes from",
-        "How adversarial classes are chosen. candidates: the classes that a prediction would rank for the "
-        "example, after the example is removed from its own class. random: any other classes, as in the paper; "
-        "this trains faster. On held-out rows of wordnet-class candidates gained 4 points of macro-F1, or, with "
-        "every row used equally often, 2.6 points of accuracy and 3 of macro-F1. candidates is not in the "
-        "paper, and needs classes of two rows and more.",
+        "Adversarial labels from",
+        "How adversarial labels are chosen. candidates: the labels that a prediction would rank for the "
+        "example, after the example is removed from its own label. random: any other labels, as in the paper; "
+        "this trains faster. On held-out rows of wordnet-class other candidates gained 4 points of macro-F1, or, with "
+        "every row used equally often, 2.6 points of accuracy and 3 of macro-F1. This is not in the paper, and "
+        "needs labels of two rows and more.",
         "choice",
         "candidates",
         options=ADVERSARIES,
+        option_names=("at random (the paper)", "other candidates"),
     ),
     Parameter(
         "balanced",
-        "Every class equally often",
-        "On: every class is used equally often in training, as in the paper. Off: every row is used equally "
-        "often, so that large classes count for more. Off is good for accuracy if small classes matter less. "
+        "Every label equally often",
+        "On: every label is used equally often in training, as in the paper. Off: every row is used equally "
+        "often, so that large labels count for more. Off is good for accuracy if small labels matter less. "
         "Off is not in the paper; on held-out rows of seven data sets it was better or as good.",
         "bool",
         False,
@@ -99,25 +102,27 @@ PARAMETERS = (
     Parameter(
         "features",
         "Features of pairs",
-        "The features that describe a pair of a row and a class. extended: those of the paper and six more, "
+        "The features that describe a pair of a row and a label. extended: those of the paper and six more, "
         "such as a likelihood ratio, and also the label tree's probability if candidates come from a label "
         "tree: on held-out rows of wordnet-class and aloi this gained 1.5 to 2 points of accuracy. paper: the "
         "ten of Table 1 in the paper; choose them if adversaries are random and examples are not left out, "
-        "where extended gains little. extended is not in the paper.",
+        "where six more gain little.",
         "choice",
         "extended",
         options=FEATURE_SETS,
+        option_names=("ten (the paper)", "ten and six more"),
     ),
     Parameter(
         "candidates_from",
         "Candidates from",
-        "centroids: the classes with the nearest centroids, as in the paper. plt: the most probable classes "
-        "of a label tree (PLT), which is trained as well. On aloi the candidates of plt contain the right "
-        "class for 95 of 100 rows, and those of centroids for 88. On wordnet-class it is 58 with plt and 66 "
-        "with centroids. plt is not in the paper.",
+        "centroids: the labels with the nearest centroids, as in the paper. plt: the most probable labels "
+        "of a label tree (PLT), which is trained as well; this is not in the paper. On aloi the candidates of the "
+        "tree contain the right label for 95 of 100 rows, and those of centroids for 88. On wordnet-class it is "
+        "58 with the tree and 66 with centroids.",
         "choice",
         "centroids",
         options=SOURCES,
+        option_names=("nearest centroids (the paper)", "a label tree"),
     ),
     Parameter(
         "loss",
@@ -127,6 +132,7 @@ PARAMETERS = (
         "choice",
         "logistic",
         options=LOSSES,
+        option_names=("logistic", "squared hinge"),
         advanced=True,
     ),
     Parameter(
@@ -145,10 +151,11 @@ PARAMETERS = (
         "negative",
         "Negative values in training",
         "refuse: a negative value is an error, because values are amounts. zero: negative values are replaced "
-        "by 0, with a warning. Training with noise needs zero.",
+        "by 0, with a warning. Training with noise needs that.",
         "choice",
         "refuse",
         options=NEGATIVE,
+        option_names=("refused", "taken as 0"),
         advanced=True,
     ),
     SEED,
@@ -158,7 +165,7 @@ PARAMETERS = (
 PRESETS = {
     "paper": Preset(
         "Paper's",
-        "Joshi et al. (NIPS 2017), Table 4: 10 candidates; 1 or 2 examples per class and 5 to 122 adversarial classes, "
+        "Joshi et al. (NIPS 2017), Table 4: 10 candidates; 1 or 2 examples per label and 5 to 122 adversarial labels, "
         "by data set, of which 2 and 10 are taken. The paper does not name its distance, its weights of terms and its "
         "classifier: they are xmlcore's choice.",
         {

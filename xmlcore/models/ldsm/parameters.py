@@ -103,12 +103,13 @@ PARAMETERS = (
     Parameter(
         "optimizer",
         "Optimiser",
-        "nag: normalised adaptive gradient (Ross, Mineiro and Langford, UAI 2013), which needs no scaling of "
-        "features. sgd: plain gradient steps on features with mean 0 and variance 1 in each node, for dense "
-        "data. auto: sgd if more than half of all feature values are not 0, otherwise nag.",
+        "nag: each feature has its own step size (NAG: Ross, Mineiro and Langford, UAI 2013), so features need no "
+        "scaling. sgd: equal steps (SGD) on features with mean 0 and variance 1 in each node, for dense data. auto: "
+        "plain steps if more than half of all feature values are not 0.",
         "choice",
         "auto",
         options=("auto", "nag", "sgd"),
+        option_names=("automatic", "normalised adaptive gradient", "plain gradient"),
         advanced=True,
     ),
     Parameter(
@@ -145,10 +146,11 @@ PARAMETERS = (
         "How the distance between a row and the mean of a label's training rows is measured, if β is below 1. "
         "raw: on the feature values as they are, as in the paper. idf: features are multiplied by their "
         "inverse document frequency, and rows and means are scaled to length 1, as is usual for words. On "
-        "Bibtex, idf with β = 0.1 and γ = 2 gained 4 points of P@1. idf is not in the paper.",
+        "Bibtex, this with β = 0.1 and γ = 2 gained 4 points of P@1; it is not in the paper.",
         "choice",
         "raw",
         options=("raw", "idf"),
+        option_names=("feature values (the paper)", "tf-idf"),
         advanced=True,
     ),
     Parameter(

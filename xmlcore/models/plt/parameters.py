@@ -10,12 +10,13 @@ PARAMETERS = (
         "loss",
         "Loss of the node classifiers",
         "The loss that the classifiers of the nodes minimise. logistic: the probability at a node is the "
-        "sigmoid of a margin. squared_hinge (Parabel): it is exp(-max(0, 1 - margin)²). squared_hinge trains "
-        "faster, keeps a third fewer weights, and mostly ranks as well or better. logistic gives better "
-        "probabilities. auto: squared_hinge, or the better of the two in a trial if C is given.",
+        "sigmoid of a margin, and probabilities are better. squared_hinge: it is exp(-max(0, 1 - margin)²), as in "
+        "Parabel; this trains faster, keeps a third fewer weights, and mostly ranks as well or better. auto: the "
+        "squared hinge, or the better of the two in a trial if C is given.",
         "choice",
         "auto",
         options=("auto", "logistic", "squared_hinge"),
+        option_names=("automatic", "logistic", "squared hinge"),
         details="squared_hinge converges slowly with a C of 10 and more. With fewer than 400 training rows nothing is "
         "tried: the squared hinge is used.",
     ),
@@ -82,13 +83,14 @@ PARAMETERS = (
         "kmeans: labels with similar rows are put together (Parabel, Prabhu et al., 2018). huffman: frequent "
         "labels are near the root and rare labels deep down (fastText, Joulin et al., 2017). Each leaf then "
         "has one label, and “Max labels per leaf” has no effect. Models with a binary Huffman tree are "
-        "2.6 to 3.3 times as large as models with a binary kmeans tree, and 0.4 to 2.7 points of P@5 worse. "
-        "With arity 16 they are about 1.1 times as large (up to 1.6 times as large as with kmeans and arity "
+        "2.6 to 3.3 times as large as models with a binary k-means tree, and 0.4 to 2.7 points of P@5 worse. "
+        "With arity 16 they are about 1.1 times as large (up to 1.6 times as large as with k-means and arity "
         "16), and P@5 differs by at most one point. random: labels are grouped at random, to see how much the "
         "grouping matters (up to 1.5 points of P@5 on 16,000 labels).",
         "choice",
         "kmeans",
         options=("kmeans", "random", "huffman"),
+        option_names=("similar labels together (k-means)", "at random", "by frequency (Huffman)"),
         also=("LabelTree",),
         advanced=True,
         details="kmeans is balanced spherical k-means on the mean training row of each label. A LabelTree, such as an "
@@ -206,6 +208,7 @@ NOISE_PARAMETERS = (
         "choice",
         "all",
         options=("all", "nonzero"),
+        option_names=("all features (the paper)", "present features only"),
         in_form=False,
     ),
 )

@@ -53,12 +53,13 @@ PARAMETERS = (
         "Attribution",
         "How the part of a feature in a label's output is measured. gradient: by the slope of the output. "
         "Only these scores can be computed without a step for every row, label and feature. "
-        "integrated_gradients, deeplift and lrp: by the share of the feature in the output itself, compared "
+        "The others: by the share of the feature in the output itself, compared "
         "with the output for a row without features. They are slower, and cannot be used with Fisher "
         "information (FILS, FIMS).",
         "choice",
         "gradient",
         options=METHODS,
+        option_names=("gradient", "integrated gradients", "DeepLIFT", "LRP"),
         details="Scores are means of squared attributions, see Notes.",
     ),
     Parameter(
@@ -69,6 +70,7 @@ PARAMETERS = (
         "choice",
         "auto",
         options=SCORING,
+        option_names=("automatic", "all training rows", "a sample for each label"),
         advanced=True,
         details="auto is exact up to 1e13 multiply-adds. The attribute scoring_ is the choice that was made.",
     ),
@@ -116,10 +118,11 @@ PARAMETERS = (
     Parameter(
         "activation",
         "Activation",
-        "Activation function of the hidden units. The paper uses relu, whose gradients are faster to add up.",
+        "Activation function of the hidden units. The paper uses ReLU, whose gradients are faster to add up.",
         "choice",
         "relu",
         options=ACTIVATIONS,
+        option_names=("ReLU", "sigmoid"),
         advanced=True,
     ),
     Parameter(
