@@ -6,6 +6,7 @@ from pathlib import Path
 
 CACHE_VARIABLE = "XMLCORE_CACHE"
 KERNEL_CACHE_VARIABLE = "XMLCORE_KERNEL_CACHE"
+DATA_VARIABLE = "XMLCORE_DATA"
 
 
 def cache_root() -> Path:
@@ -32,6 +33,20 @@ def cache_root() -> Path:
     else:
         base = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"))
     return base / "xmlcore"
+
+
+def data_root() -> Path:
+    """Return the folder for files of published data sets: downloads, and files that users put there.
+
+    It is ``XMLCORE_DATA`` if that is set, else ``data`` in :func:`cache_root`.
+
+    Returns
+    -------
+    pathlib.Path
+        An absolute path. The folder may not exist yet.
+    """
+    chosen = os.environ.get(DATA_VARIABLE)
+    return Path(chosen).expanduser().resolve() if chosen else cache_root() / "data"
 
 
 def kernel_cache_root() -> Path:

@@ -1,10 +1,12 @@
 """Data sets: their class, readers, writers, a catalog, synthetic data and statistics."""
 
 from xmlcore.datasets.dataset import Dataset
+from xmlcore.datasets.entries import CatalogEntry
 from xmlcore.datasets.errors import DatasetFormatError, DatasetWarning
 from xmlcore.datasets.examination import Examination, examine
+from xmlcore.datasets.fetch import DownloadError
 from xmlcore.datasets.reading import read_dataset, read_matrix, split_rows
-from xmlcore.datasets.registry import CatalogEntry, catalog, load, prepare
+from xmlcore.datasets.registry import catalog, load, prepare
 from xmlcore.datasets.saved import load_saved, save_dataset
 from xmlcore.datasets.statistics import Description, describe
 from xmlcore.datasets.synthetic import SYNTHETIC_SHAPES, make_synthetic
@@ -17,6 +19,7 @@ __all__ = [
     "Dataset",
     "DatasetFormatError",
     "DatasetWarning",
+    "DownloadError",
     "Description",
     "Examination",
     "catalog",

@@ -1,31 +1,11 @@
 """The catalog of data sets that the program can make or download."""
 
-from dataclasses import dataclass
 from importlib import import_module
 
 from xmlcore.datasets.dataset import Dataset
+from xmlcore.datasets.entries import CatalogEntry, published
 from xmlcore.datasets.saved import save_dataset
 from xmlcore.progress import Progress, silent
-
-
-@dataclass(frozen=True)
-class CatalogEntry:
-    """A data set that :func:`load` knows.
-
-    Attributes
-    ----------
-    name : str
-        What to pass to :func:`load`.
-    description : str
-        Its rows, features and labels.
-    source : str
-        Where it comes from, and how long it takes to get.
-    """
-
-    name: str
-    description: str
-    source: str
-
 
 _ENTRIES = {
     "api-docs": (
@@ -35,10 +15,12 @@ _ENTRIES = {
             "names of its parameters as labels. About 5,000 rows, 9,500 words and 1,500 labels with a long tail.",
             "Made on this machine from the installed numpy, scipy, scikit-learn and pandas, in a few seconds, once; "
             "nothing is downloaded.",
+            row="a function of a Python library",
+            label="a name of one of its parameters",
         ),
         "xmlcore.datasets.api_docs",
     ),
-}
+} | {entry.name: (entry, "xmlcore.datasets.downloaded") for entry in published()}
 
 
 def catalog() -> list[CatalogEntry]:
@@ -69,22 +51,27 @@ def load(name: str, progress: Progress | None = None) -> Dataset:
     ------
     ValueError
         The catalog has no data set of this name.
+    DownloadError
+        The file of a published data set cannot be downloaded. The message says how to get it by hand.
+    DatasetFormatError
+        The file of a published data set cannot be read.
     """
-    _check(name)
-    return import_module(_ENTRIES[name][1]).load(progress or silent)
+    entry, module = _entry(name)
+    load_it = import_module(module).load
+    return load_it(entry, progress or silent) if entry.published else load_it(progress or silent)
 
 
 def made_from(name: str) -> dict:
     """Return what decides the content of a data set of the catalog, such as versions of libraries; see :func:`load`."""
-    _check(name)
-    return getattr(import_module(_ENTRIES[name][1]), "made_from", dict)()
+    return getattr(import_module(_entry(name)[1]), "made_from", dict)()
 
 
-def _check(name):
-    """Raise ValueError unless the catalog has a data set of this name."""
+def _entry(name):
+    """Return an entry and the module that loads it; raise ValueError if the catalog has no data set of this name."""
     if name not in _ENTRIES:
         known = ", ".join(repr(entry) for entry in _ENTRIES)
         raise ValueError(f"there is no data set {name!r} in the catalog: it has {known}")
+    return _ENTRIES[name]
 
 
 def prepare(name: str, progress: Progress = silent) -> str:

@@ -1,0 +1,243 @@
+"""Published data sets are downloaded, found where a user put them, unpacked and read."""
+
+import gzip
+import hashlib
+import io
+import json
+import sys
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from xmlcore.datasets import DatasetFormatError, DownloadError, downloaded, make_synthetic, registry, write_matrix
+from xmlcore.datasets.downloaded import load
+from xmlcore.datasets.entries import CatalogEntry, published
+from xmlcore.datasets.fetch import Limits
+from xmlcore.progress import Cancelled
+
+sys.path.insert(0, str(Path(__file__).parent))  # for `import serving`
+
+from serving import File, serving  # noqa: E402
+
+QUICK = Limits(attempts=2, pause=0.01, silence=1.0)
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_synthetic(n_train=40, n_test=10, n_features=30, n_labels=6, features_per_row=5, labels_per_row=2)
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    """The folder for files of published data sets."""
+    monkeypatch.setenv("XMLCORE_DATA", str(tmp_path / "data"))
+    return tmp_path / "data"
+
+
+def text(data, part, tmp_path):
+    path = tmp_path / "text"
+    write_matrix(path, getattr(data, f"X_{part}"), getattr(data, f"Y_{part}"))
+    return path.read_bytes()
+
+
+def zipped(members):
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return target.getvalue()
+
+
+@pytest.fixture
+def whole(data, tmp_path):
+    """An archive as the repository has it."""
+    return zipped({f"Set/set_{part}.txt": text(data, part, tmp_path) for part in ("train", "test")})
+
+
+def entry(*addresses, **changed):
+    facts = {"n_rows": 50, "n_features": 30, "n_labels": 6, "page": "http://where.it.is", "addresses": addresses}
+    return CatalogEntry("some-set", "Rows.", "There.", **(facts | changed))
+
+
+def same(read, data):
+    for name in ("X_train", "Y_train", "X_test", "Y_test"):
+        assert (getattr(read, name) != getattr(data, name)).nnz == 0
+    return True
+
+
+def test_a_data_set_is_downloaded_once_and_says_what_came(place, whole, data):
+    with serving({"/set.zip": File(whole)}) as address:
+        read = load(entry(f"{address}/set.zip"), limits=QUICK)
+    assert same(read, data) and read.name == "some-set"
+    assert f"Downloaded from {address}/set.zip" in read.notes[0] and len(read.notes) == 1
+    assert f"SHA-256 {hashlib.sha256(whole).hexdigest()}" in read.notes[0]
+    assert sorted(path.name for path in (place / "some-set").iterdir() if path.name[0] != ".") == [
+        "downloaded.json",
+        "set.zip",
+    ]
+    assert same(load(entry(f"{address}/set.zip")), data)  # the server is gone: the file is here
+
+
+def test_a_published_checksum_is_compared(place, whole):
+    right = "md5:" + hashlib.md5(whole).hexdigest()
+    with serving({"/set.zip": File(whole)}) as address:
+        with pytest.raises(DownloadError, match="checksum differs"):
+            load(entry(f"{address}/set.zip", checksum="md5:" + "0" * 32), limits=QUICK)
+        read = load(entry(f"{address}/set.zip", checksum=right), limits=QUICK)
+    assert "Its checksum is the published one." in read.notes[0]
+
+
+def test_without_a_network_the_message_says_what_to_do_by_hand_and_the_file_is_then_found(place, whole, data):
+    with serving({}) as address:
+        pass
+    wanted = entry(f"{address}/set.zip")
+    with pytest.raises(DownloadError) as error:
+        load(wanted, limits=QUICK)
+    assert "is this machine offline" in str(error.value)
+    assert f"Get it from http://where.it.is and put the file, packed or unpacked, into {place / 'some-set'}." in str(
+        error.value
+    )
+    (place / "some-set").mkdir(exist_ok=True)
+    (place / "some-set" / "any name.zip").write_bytes(whole)
+    read = load(wanted)
+    assert same(read, data) and "Read from any name.zip, put into" in read.notes[0]
+
+
+def test_without_an_address_the_message_says_so(place):
+    with pytest.raises(DownloadError, match="no address from which some-set can be downloaded. Get it from"):
+        load(entry())
+
+
+@pytest.mark.parametrize("names", [("train.txt", "test.txt"), ("Set_train.txt.gz", "Set_test.txt.gz")])
+def test_unpacked_files_are_found_too(place, data, tmp_path, names):
+    folder = place / "some-set"
+    folder.mkdir(parents=True)
+    (folder / "README.txt").write_text("About this set.")
+    (folder / "Xf.txt").write_text("word\n")
+    for name, part in zip(names, ("train", "test")):
+        content = text(data, part, tmp_path)
+        (folder / name).write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
+    assert same(load(entry()), data)
+
+
+def test_a_file_of_the_data_sets_name_is_found_beside_the_folder(place, data, whole):
+    place.mkdir()
+    (place / "some-set.zip").write_bytes(whole)
+    (place / "some-set.zip.part").write_bytes(whole[:10])
+    assert same(load(entry()), data)
+
+
+def test_the_first_published_split_is_used_and_its_rows_count_from_one(place, data, tmp_path):
+    every = text(data, "train", tmp_path)
+    splits = {"tr": np.array([[1, 5], [40, 6], [2, 7]]), "tst": np.array([[3, 1], [4, 2]])}
+    folder = place / "some-set"
+    folder.mkdir(parents=True)
+    (folder / "Set_data.txt").write_bytes(every)
+    for part, numbers in splits.items():
+        np.savetxt(folder / f"set_{part}Split.txt", numbers, fmt="%d")
+    read = load(entry(n_rows=5))
+    assert (read.X_train != data.X_train[[0, 39, 1]]).nnz == 0 and (read.Y_test != data.Y_train[[2, 3]]).nnz == 0
+    assert "Training and test rows are the first of the published splits." in read.notes
+    np.savetxt(folder / "set_trSplit.txt", [[41]], fmt="%d")
+    with pytest.raises(DatasetFormatError, match="different numbers from 1 to 40"):
+        load(entry())
+    (folder / "set_trSplit.txt").write_text("one\n")
+    with pytest.raises(DatasetFormatError, match="row number per line"):
+        load(entry())
+
+
+def test_one_file_without_a_split_is_split_at_random(place, data, tmp_path):
+    (place / "some-set").mkdir(parents=True)
+    (place / "some-set" / "all.txt").write_bytes(text(data, "train", tmp_path))
+    read = load(entry(n_rows=40))
+    assert (read.n_train, read.n_test) == (32, 8) and any("seed 0" in note or "random" in note for note in read.notes)
+
+
+def test_files_that_do_not_tell_their_parts_are_named(place, data, tmp_path):
+    (place / "some-set").mkdir(parents=True)
+    for name in ("a.txt", "b.txt"):
+        (place / "some-set" / name).write_bytes(text(data, "train", tmp_path))
+    with pytest.raises(DatasetFormatError, match=r"\(a.txt, b.txt\). Put the training file there as train.txt"):
+        load(entry())
+
+
+def test_other_sizes_than_published_are_said(place, data, whole):
+    (place / "some-set").mkdir(parents=True)
+    (place / "some-set" / "a.zip").write_bytes(whole)
+    assert (
+        load(entry(n_rows=49, n_labels=7)).notes[-1] == "Not as published: 49 rows, read are 50; 7 labels, read are 6."
+    )
+
+
+def test_a_damaged_download_is_deleted_but_not_what_a_user_put_there(place, whole, data):
+    broken = whole[: len(whole) // 2]
+    file = File(broken)
+    with serving({"/set.zip": file}) as address:
+        with pytest.raises(DatasetFormatError, match="has been deleted, so the next attempt downloads it again"):
+            load(entry(f"{address}/set.zip"), limits=QUICK)
+        file.content = whole
+        assert same(load(entry(f"{address}/set.zip"), limits=QUICK), data)
+    (place / "some-set" / "set.zip").unlink()
+    (place / "some-set" / "mine.zip").write_bytes(broken)
+    with pytest.raises(DatasetFormatError, match="Replace it: it is in"):
+        load(entry())
+    assert (place / "some-set" / "mine.zip").exists()
+    assert not [path for path in (place / "some-set").iterdir() if path.name.startswith(".unpacked")]
+
+
+def test_the_next_address_is_tried_when_one_fails(place, whole, data):
+    with serving({"/set.zip": File(whole)}) as address:
+        assert same(load(entry(f"{address}/gone.zip", f"{address}/set.zip"), limits=QUICK), data)
+
+
+def test_a_mirror_replaces_the_addresses(place, whole, data):
+    place.mkdir()
+    with serving({"/set.zip": File(whole), "/mirror?file=1": File(whole)}) as address:
+        for own in (f"{address}/mirror?file=1", {"address": f"{address}/set.zip", "checksum": "sha256:" + "0" * 64}):
+            (place / "sources.json").write_text(json.dumps({"some-set": own}))
+            if isinstance(own, str):
+                assert same(load(entry("http://nowhere.invalid/a.zip", checksum="md5:0"), limits=QUICK), data)
+                assert [path.name for path in downloaded.files(entry())] == ["some-set.zip"]
+                (place / "some-set" / "some-set.zip").unlink()
+            else:
+                with pytest.raises(DownloadError, match="checksum differs"):
+                    load(entry(), limits=QUICK)
+    for text in ("{", '{"some-set": 3}', "[]"):
+        (place / "sources.json").write_text(text)
+        with pytest.raises(DownloadError, match="sources.json"):
+            load(entry())
+
+
+def test_stopping_keeps_nothing_but_the_part(place, whole):
+    def stop(phase, share, detail=""):
+        if phase == "Unpacking":
+            raise Cancelled
+
+    with serving({"/set.zip": File(whole)}) as address, pytest.raises(Cancelled):
+        load(entry(f"{address}/set.zip"), stop, QUICK)
+    assert [path.name for path in downloaded.files(entry())] == ["set.zip"]
+    assert not [path for path in (place / "some-set").iterdir() if path.name.startswith(".unpacked")]
+
+
+def test_the_catalog_loads_it_by_name(place, whole, data, monkeypatch):
+    place.mkdir()
+    (place / "bibtex.zip").write_bytes(whole)
+    read = registry.load("bibtex")
+    assert same(read, data) and read.name == "bibtex" and "Not as published" in read.notes[-1]
+
+
+def test_every_published_entry_says_what_it_is_before_it_is_downloaded():
+    entries = published()
+    assert len({one.name for one in entries}) == len(entries) >= 30
+    for one in entries:
+        assert one.row and one.label and one.citation.endswith(".") and one.page.startswith("http")
+        assert one.n_rows > (one.n_test or 0) and one.n_features and one.n_labels
+        assert one.description.endswith(".") and one.source.endswith(".")
+        assert all(address.startswith(("http://", "https://")) for address in one.addresses)
+    known = {one.name: one for one in entries}
+    wanted = "bibtex mediamill delicious eurlex-4k rcv1-2k amazoncat-13k wiki10-31k amazon-670k"
+    assert set(wanted.split()) <= set(known)
+    assert (known["eurlex-4k"].n_rows, known["eurlex-4k"].n_labels) == (19_348, 3_993)
+    assert known["amazon-670k"].memory() > 300e6 and known["rcv1-2k"].memory() is None
