@@ -34,10 +34,15 @@ def rows(data, fingerprint, runs, settings, files) -> None:
         return
     own, added = robustness.lengths(X, noisy)
     lengths = "; ".join(f"{a:.3g} and {b:.3g} (row {row:,})" for row, a, b in zip(chosen, own, added))
-    every = data.n_features
+
+    def all_values():
+        """Return the values of all features of the rows, for the file."""
+        every = robustness.changed_values(X, noisy, data.n_features, new=data.n_features)
+        return tables.csv_safe(_named(data, chosen, every))
+
     charts.show_figure(
         figures.noisy_features(frame, title=f"Feature values at {noise.level_text(settings.kind, level)}"),
-        tables.csv_safe(_named(data, chosen, robustness.changed_values(X, noisy, every, new=every))),
+        all_values,
         f"{files}-rows-{first}",
         "For each row, the features of largest absolute value, and two features that are 0 without noise, as in "
         f"Figure 6 of the paper{attacked}. Open marks are without noise. L2 lengths of the row and of what noise adds "

@@ -76,21 +76,38 @@ def changed_values(X, noisy, n: int, new: int = 2) -> "pd.DataFrame":
     """
     import pandas as pd
 
-    lines = []
+    parts = []
     for row in range(X.shape[0]):
-        clean, changed = _values(X, row), _values(noisy, row)
-        features_before = sorted(clean, key=lambda j: (-abs(clean[j]), j))
-        new_features = sorted(changed.keys() - clean.keys(), key=lambda j: (-abs(changed[j]), j))
-        features_before = features_before[: max(n - min(new, len(new_features)), 0)]
-        for j in [*features_before, *new_features[: n - len(features_before)]]:
-            lines.append((row, j, clean.get(j, 0.0), changed.get(j, 0.0)))
-    return pd.DataFrame(lines, columns=["row", "feature", "clean", "noisy"])
+        features, clean = _values(X, row)
+        features_with_noise, changed = _values(noisy, row)
+        is_new = ~np.isin(features_with_noise, features)
+        new_features = features_with_noise[is_new][_largest_first(features_with_noise[is_new], changed[is_new])]
+        kept = features[_largest_first(features, clean)][: max(n - min(new, new_features.size), 0)]
+        found = np.concatenate([kept, new_features[: n - kept.size]]).astype(np.int64)
+        part = {"row": row, "feature": found, "clean": _at(found, features, clean)}
+        parts.append(pd.DataFrame(part | {"noisy": _at(found, features_with_noise, changed)}))
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=["row", "feature", "clean", "noisy"])
 
 
-def _values(matrix, row) -> dict:
-    """Return the values of a row of a CSR matrix by column."""
+def _values(matrix, row) -> tuple[np.ndarray, np.ndarray]:
+    """Return the columns in which a row of a CSR matrix has values, in ascending order, and these values."""
     span = slice(matrix.indptr[row], matrix.indptr[row + 1])
-    return dict(zip(matrix.indices[span].tolist(), matrix.data[span].astype(np.float64).tolist()))
+    columns, values = matrix.indices[span], matrix.data[span].astype(np.float64)
+    order = np.argsort(columns, kind="stable")
+    return columns[order], values[order]
+
+
+def _largest_first(columns, values) -> np.ndarray:
+    """Return the order by absolute value, the largest first, and by column among equals."""
+    return np.lexsort((columns, -np.abs(values)))
+
+
+def _at(wanted, columns, values) -> np.ndarray:
+    """Return the values at the wanted columns, 0 where ``columns``, in ascending order, does not have them."""
+    if columns.size == 0:
+        return np.zeros(wanted.size)
+    place = np.minimum(np.searchsorted(columns, wanted), columns.size - 1)
+    return np.where(columns[place] == wanted, values[place], 0.0)
 
 
 def lengths(X, noisy) -> tuple[np.ndarray, np.ndarray]:
