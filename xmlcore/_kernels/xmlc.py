@@ -75,15 +75,15 @@ def count_tokens(text):
 
 
 @kernel
-def _is_blank(byte):
+def is_blank(byte):
     """Return whether a byte is a blank: space, tab or carriage return."""
     return byte == _SPACE or byte == _TAB or byte == _RETURN
 
 
 @kernel
-def _skip_blanks(text, at):
+def skip_blanks(text, at):
     """Return the first place from ``at`` on that is no blank."""
-    while at < text.size and _is_blank(text[at]):
+    while at < text.size and is_blank(text[at]):
         at += 1
     return at
 
@@ -94,11 +94,11 @@ def _is_end(text, at):
     if at >= text.size:
         return True
     byte = text[at]
-    return _is_blank(byte) or byte == _NEWLINE or byte == _HASH
+    return is_blank(byte) or byte == _NEWLINE or byte == _HASH
 
 
 @kernel
-def _read_id(text, at):
+def read_id(text, at):
     """Read digits from ``at`` on; return their value and where they end."""
     value = np.int64(0)
     while at < text.size and _ZERO <= text[at] <= _NINE:
@@ -109,12 +109,13 @@ def _read_id(text, at):
 
 
 @kernel
-def _read_number(text, at):
+def read_decimal(text, at):
     """Read a decimal number from ``at`` on; return (is it valid, value, is it hard, where it ends).
 
     Digits are collected in a 64-bit mantissa. Up to 2**53 and 10**22 the number is one float64 operation, rounded once
     as by ``float()``. Beyond that, the result may have an error of some units in the last place of float64, which very
-    rarely changes the float32 value. Where it could, the number is ``hard``: Python reads it again.
+    rarely changes the float32 value. Where it could, the number is ``hard``: Python reads it again. The caller checks
+    that a token ends where the number does.
     """
     size = text.size
     negative = False
@@ -167,8 +168,6 @@ def _read_number(text, at):
         if at == first:
             return False, np.float32(0.0), False, at
         power += -exponent if down else exponent
-    if not _is_end(text, at):
-        return False, np.float32(0.0), False, at
     if mantissa == np.uint64(0) or power + digits < -46:  # below half of float32's smallest number
         return True, np.float32(0.0), False, at
     if power + digits > 40:  # at least 1e40
@@ -243,7 +242,7 @@ def _drop_zeros(indices, data, first, stop):
 
 
 @inlined
-def _skip_line(text, at):
+def skip_line(text, at):
     """Return the place of the next newline, or the end of the text."""
     while at < text.size and text[at] != _NEWLINE:
         at += 1
@@ -270,7 +269,7 @@ def _read_labels(text, at, form, y_indices, y_end):
     ordered = True
     while True:
         token = at
-        label, at = _read_id(text, at)
+        label, at = read_id(text, at)
         if at == token:
             return BAD_LABEL, at, y_end, ordered
         if at < text.size and text[at] == _COLON and y_end == y_first:
@@ -284,9 +283,9 @@ def _read_labels(text, at, form, y_indices, y_end):
         y_end += 1
         ordered &= label > previous
         previous = label
-        at = _skip_blanks(text, at)
+        at = skip_blanks(text, at)
         if at < text.size and text[at] == _COMMA:
-            at = _skip_blanks(text, at + 1)
+            at = skip_blanks(text, at + 1)
         else:
             return OK, at, y_end, ordered
 
@@ -312,21 +311,21 @@ def _read_features(text, at, form, arrays, x_end, hard_spans, resolved, out):
     ordered = True
     zeros = False
     while True:
-        at = _skip_blanks(text, at)
+        at = skip_blanks(text, at)
         if at >= text.size or text[at] == _NEWLINE:
             return OK, at, x_end, ordered, zeros
         if text[at] == _HASH:
-            return OK, _skip_line(text, at), x_end, ordered, zeros
+            return OK, skip_line(text, at), x_end, ordered, zeros
         token = at
-        feature, at = _read_id(text, at)
+        feature, at = read_id(text, at)
         if at == token or at >= text.size or text[at] != _COLON:
             return BAD_FEATURE, token, x_end, ordered, zeros
         feature -= form.first_index
         if feature < 0 or feature >= form.n_features:
             return FEATURE_RANGE, token, x_end, ordered, zeros
         token = at + 1
-        good, value, hard, at = _read_number(text, token)
-        if not good:
+        good, value, hard, at = read_decimal(text, token)
+        if not (good and _is_end(text, at)):
             return BAD_VALUE, token, x_end, ordered, zeros
         if hard:
             n_hard = out[N_HARD]
@@ -406,9 +405,9 @@ def parse_rows(text, form, arrays, hard_spans, resolved, out):
     line_start = at
     while at < size:
         line_start = at
-        at = _skip_blanks(text, at)
+        at = skip_blanks(text, at)
         if at < size and text[at] == _HASH:  # nothing but a comment
-            at = _skip_line(text, at) + 1
+            at = skip_line(text, at) + 1
             line += 1
             continue
         if at >= size or text[at] == _NEWLINE:

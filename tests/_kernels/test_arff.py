@@ -1,0 +1,148 @@
+"""The compiled parser of ARFF rows against its plain-Python twin."""
+
+import naive
+import numpy as np
+import pytest
+
+from xmlcore._kernels import arff as kernels
+from xmlcore.datasets.arff import _columns, _Reader
+from xmlcore.datasets.arff_header import NOMINAL, NUMERIC, Header, Type
+
+STATUS = {
+    "bad number": kernels.BAD_NUMBER,
+    "bad nominal": kernels.BAD_NOMINAL,
+    "bad label": kernels.BAD_LABEL,
+    "no value": kernels.NO_VALUE,
+    "bad token": kernels.BAD_TOKEN,
+    "too few": kernels.TOO_FEW,
+    "too many": kernels.TOO_MANY,
+    "bad index": kernels.BAD_INDEX,
+    "index range": kernels.INDEX_RANGE,
+    "index order": kernels.INDEX_ORDER,
+    "not closed": kernels.NOT_CLOSED,
+    "bad weight": kernels.BAD_WEIGHT,
+    "after row": kernels.AFTER_ROW,
+}
+TYPES = [
+    Type(NUMERIC),
+    Type(NOMINAL, ("0", "1"), ("0", "1")),
+    Type(NOMINAL, ("1", "0"), ("1", "0")),
+    Type(NOMINAL, ("red", "green", "dark blue"), ("red", "green", "dark blue")),
+    Type("string"),
+    Type(NUMERIC),
+    Type(NOMINAL, ("yes", "no"), ("yes", "no")),
+]
+HEADER = Header(names=list("abcdefg"), lines=[1] * 7, types=TYPES, type_of=list(range(7)), data_line=4, start=0)
+LABELS = [1, 5, 6]
+ATTRIBUTES = [
+    ("numeric", False, 0),
+    ({b"0": -1, b"1": 0}, True, 0),
+    ({b"0": -1, b"1": 0}, False, 1),
+    ({b"red": 0, b"green": 1, b"dark blue": 2}, False, 2),
+    ("left out", False, 5),
+    ("numeric", True, 1),
+    ({b"yes": 0, b"no": -1}, True, 2),
+]
+DEFAULTS = {2: 1, 3: 2, 6: 2}
+
+
+def compare(content):
+    """Check that the kernel and its twin agree on these rows; return what is wrong, or "ok"."""
+    text = np.frombuffer(content, dtype=np.uint8)
+    assert kernels.count_entries(text, 0) == naive.arff.count_entries(content), content
+    reader = _Reader(kernels, text, HEADER, _columns(kernels, HEADER, LABELS), None, "rows")
+    status, out = reader.run(), reader.out
+    expected = naive.arff.parse_rows(content, 5, ATTRIBUTES, DEFAULTS)
+    if expected[0] != "ok":
+        assert status == STATUS[expected[0]], (expected, content)
+        assert out[kernels.LINE] == expected[1], content
+        assert out[kernels.POSITION] - out[kernels.LINE_START] + 1 == expected[2], (expected, content)
+        return expected[0]
+    assert status == kernels.OK, (status, content)
+    _, rows, missing, weighted = expected
+    assert out[[kernels.MISSING_FEATURES, kernels.MISSING_LABELS]].tolist() == missing, content
+    assert out[kernels.WEIGHTED_ROWS] == weighted
+    X, Y = reader.matrices()
+    assert X.shape[0] == len(rows)
+    for i, (labels, features) in enumerate(rows):
+        assert Y[[i]].indices.tolist() == labels, content
+        assert X[[i]].indices.tolist() == list(features), content
+        assert X[[i]].data.tolist() == list(features.values()), content
+    return "ok"
+
+
+@pytest.mark.parametrize(
+    ("row", "status"),
+    [
+        (b"1,0,1,red,'a, b',0,yes", "ok"),
+        (b" 1.5e-3\t1 0 'dark blue' text 1 no , {2}\r", "ok"),
+        (b"'2',?,?,?,?,?,?", "ok"),
+        (b"{0 3, 1 1,3 green , 4 'x}',5 1,6 no}, { 0.5 } % comment", "ok"),
+        (b"{}", "ok"),
+        (b"{ 2 ?, }", "ok"),
+        (b"1,0,1,red,a,0", "too few"),
+        (b"1,0,1,red,a,0,yes,1", "too many"),
+        (b"1,0,1,blue,a,0,yes", "bad nominal"),
+        (b"x,0,1,red,a,0,yes", "bad number"),
+        (b"1e39,0,1,red,a,0,yes", "bad number"),
+        (b"1,0,1,red,a,2,yes", "bad label"),
+        (b"1,,1,red,a,0,yes", "no value"),
+        (b"1,0,1,red,'a,0,yes", "bad token"),
+        (b"1,0,1,'red'x,a,0,yes", "bad token"),
+        (b"1,0,1,red,a,0,yes {x}", "bad weight"),
+        (b"1,0,1,red,a,0,yes {2", "not closed"),
+        (b"{0 1} x", "after row"),
+        (b"{0 1", "not closed"),
+        (b"{a 1}", "bad index"),
+        (b"{7 1}", "index range"),
+        (b"{99999999999999999999 1}", "index range"),
+        (b"{1 1,0 1}", "index order"),
+        (b"{0 1,0 1}", "index order"),
+        (b"{0}", "no value"),
+        (b"{0 1 1 1}", "bad token"),
+    ],
+)
+def test_a_row_of_each_kind_is_read_as_by_the_twin(row, status):
+    assert compare(row) == status
+    assert compare(b"% comment\n\n1,0,0,red,a,0,no\n \t\r\n" + row + b"\n") == status
+
+
+def test_random_rows_are_read_as_by_the_twin():
+    rng = np.random.default_rng(11)
+    pieces = [
+        b"0",
+        b"1",
+        b"?",
+        b"red",
+        b"'dark blue'",
+        b'"green"',
+        b"yes",
+        b"no",
+        b"-2.5",
+        b"1e-50",
+        b"123456789012345678",
+    ]
+    pieces += [b"'", b"{", b"}", b",", b" ", b"\t", b"%", b"\n", b"\\", b"7", b"16777217", b"0.1"]
+    seen = set()
+    for _ in range(1500):
+        if rng.random() < 0.5:  # nearly valid: one piece may be wrong
+            values = [b"1.5", b"1", b"0", b"red", b"text", b"1", b"no"]
+            if rng.random() < 0.5:
+                values = [b"%d %s" % pair for pair in enumerate(values) if rng.random() < 0.6]
+                row = b"{" + b",".join(values) + b"}"
+            else:
+                row = b",".join(values)
+            at = rng.integers(0, len(row) + 1)
+            content = row + b"\n" + row[:at] + pieces[rng.integers(len(pieces))] + row[at + rng.integers(0, 3) :]
+        else:
+            content = b"".join(pieces[i] for i in rng.integers(0, len(pieces), rng.integers(1, 20)))
+        seen.add(compare(content))
+    assert "ok" in seen and len(seen) > 10
+
+
+def test_numbers_that_need_python_are_exact():
+    hard = b"1.00000005960464477539062500000000001"  # just above the middle between two float32
+    content = b"".join(b"%s,0,0,red,a,%s,no\n" % (number, label) for number in (hard, b"-" + hard) * 300
+                       for label in (b"0", b"1.0", b"0.99999999999999999999"))  # fmt: skip
+    assert compare(content) == "ok"
+    assert compare(content + b"1,0,0,red,a,1.00000011920928955078125000001,no") == "bad label"

@@ -1,0 +1,406 @@
+"""Parser of the rows of an ARFF file, dense or sparse, into flat CSR arrays.
+
+There are two passes over the bytes, as in xmlc.py: :func:`count_entries` bounds what :func:`parse_rows` can find, so
+that memory depends on the text itself.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from xmlcore._kernels._jit import inlined, kernel
+from xmlcore._kernels.xmlc import is_blank, read_decimal, read_id, skip_blanks, skip_line
+
+# Kinds of attributes. A label has the kind of such a feature plus LABEL.
+NUMERIC, NOMINAL, LEFT_OUT, LABEL = 0, 1, 2, 3
+
+# What parse_rows returns. Python turns each but OK into an error message with line, column and remedy.
+OK = 0
+BAD_NUMBER = 1  # not a finite number, or too large for float32
+BAD_NOMINAL = 2  # not one of the attribute's values
+BAD_LABEL = 3  # the number of a numeric label is neither 0 nor 1
+NO_VALUE = 4
+BAD_TOKEN = 5  # a quotation mark without its partner, or something right after a value
+TOO_FEW = 6  # values of a dense row
+TOO_MANY = 7
+BAD_INDEX = 8  # no whole number where a sparse row needs an attribute's number
+INDEX_RANGE = 9
+INDEX_ORDER = 10  # smaller than the index before, or the same
+NOT_CLOSED = 11  # a sparse row or a weight without its brace
+BAD_WEIGHT = 12
+AFTER_ROW = 13  # something behind the end of a row
+
+# Places in ``out``, where parse_rows writes counts and the place of an error.
+ROWS, N_FEATURES, N_LABELS, LINE, POSITION, LINE_START, N_HARD = 0, 1, 2, 3, 4, 5, 6
+ATTRIBUTE, PREVIOUS = 7, 8  # the attribute of an error; the index before it in a sparse row
+MISSING_FEATURES, MISSING_FEATURE_LINE, MISSING_LABELS, MISSING_LABEL_LINE = 9, 10, 11, 12
+WEIGHTED_ROWS, WEIGHT_LINE = 13, 14
+OUT_SIZE = 15
+
+_NEWLINE, _DOUBLE, _PERCENT, _SINGLE, _COMMA, _QUESTION, _BACKSLASH, _OPEN, _CLOSE = (
+    10,
+    34,
+    37,
+    39,
+    44,
+    63,
+    92,
+    123,
+    125,
+)
+
+
+class Attributes(NamedTuple):
+    """What the columns of the file are.
+
+    The values of nominal attribute a are first[a] to stop[a] - 1, sorted by their bytes; attributes may share them.
+    """
+
+    kind: np.ndarray  # int8 (A,)
+    column: np.ndarray  # int32 (A,): the attribute's first column in X or Y
+    first: np.ndarray  # int64 (A,)
+    stop: np.ndarray  # int64 (A,)
+    ends: np.ndarray  # int64 (V + 1,): value v is letters[ends[v]:ends[v + 1]]
+    letters: np.ndarray  # uint8
+    offset: np.ndarray  # int32 (V,): the column that is 1 for this value, counted from column[a]; -1 for none
+    default: np.ndarray  # int32 (n,): attributes, ascending, that are not 0 in a sparse row that leaves them out
+    default_column: np.ndarray  # int32 (n,)
+
+
+class Arrays(NamedTuple):
+    """Arrays for the rows, as long as :func:`count_entries` allows."""
+
+    x_indptr: np.ndarray  # int64 (rows + 1,)
+    x_indices: np.ndarray  # int32
+    x_data: np.ndarray  # float32
+    y_indptr: np.ndarray  # int64 (rows + 1,)
+    y_indices: np.ndarray  # int32
+
+
+@kernel
+def count_entries(text, start):
+    """Return the number of rows and of sparse rows in ``text`` from ``start`` on, and a bound on that of values."""
+    rows, sparse, entries = 0, 0, 0
+    at = np.int64(start)
+    while at < text.size:
+        at = skip_blanks(text, at)
+        if at >= text.size:
+            break
+        if text[at] == _PERCENT:
+            at = skip_line(text, at)
+        elif text[at] == _OPEN:
+            rows += 1
+            sparse += 1
+            entries += 1
+            while at < text.size and text[at] != _NEWLINE:
+                entries += text[at] == _COMMA
+                at += 1
+        elif text[at] != _NEWLINE:
+            rows += 1
+            inside = False
+            while at < text.size and text[at] != _NEWLINE:
+                separates = text[at] == _COMMA or is_blank(text[at])
+                entries += not separates and not inside
+                inside = not separates
+                at += 1
+        at += 1
+    return rows, sparse, entries
+
+
+@inlined
+def _is_end(text, at):
+    """Return whether a value ends at this place: end of text, a blank, a comma, a closing brace or a newline."""
+    if at >= text.size:
+        return True
+    byte = text[at]
+    return byte == _COMMA or is_blank(byte) or byte == _NEWLINE or byte == _CLOSE
+
+
+@inlined
+def _is_end_of_row(text, at):
+    """Return whether nothing but a comment follows in this line."""
+    return at >= text.size or text[at] == _NEWLINE or text[at] == _PERCENT
+
+
+@inlined
+def _read_token(text, at):
+    """Read a word or a quoted text; return (first byte, end, where reading goes on), with -1 for an open quote.
+
+    The quotation marks are not in the range, and backslashes stay as they are.
+    """
+    quote = text[at]
+    if quote != _SINGLE and quote != _DOUBLE:
+        first = at
+        while not _is_end(text, at):
+            at += 1
+        return first, at, at
+    at += 1
+    first = at
+    while at < text.size and text[at] != _NEWLINE and text[at] != quote:
+        at += 2 if text[at] == _BACKSLASH and at + 1 < text.size and text[at + 1] != _NEWLINE else 1
+    if at >= text.size or text[at] == _NEWLINE:
+        return first, at, np.int64(-1)
+    return first, at, at + 1
+
+
+@inlined
+def _find_value(text, first, stop, attributes, a):
+    """Return the number of the value ``text[first:stop]`` of a nominal attribute, or -1."""
+    low, high = attributes.first[a], attributes.stop[a]
+    while low < high:
+        middle = (low + high) // 2
+        i, j, end = first, attributes.ends[middle], attributes.ends[middle + 1]
+        while i < stop and j < end and text[i] == attributes.letters[j]:
+            i += 1
+            j += 1
+        if i == stop and j == end:
+            return middle
+        if j == end or (i < stop and text[i] > attributes.letters[j]):
+            low = middle + 1
+        else:
+            high = middle
+    return np.int64(-1)
+
+
+@inlined
+def _count(out, count, first_line, line):
+    """Count something, and keep the line of the first one."""
+    if out[count] == 0:
+        out[first_line] = line
+    out[count] += 1
+
+
+@inlined
+def _read_hard(value, first, stop, hard_spans, resolved, out):
+    """Return the value of a number that ``float()`` must read, as far as it is known, and note where it stands."""
+    n_hard = out[N_HARD]
+    if n_hard < hard_spans.shape[0]:
+        hard_spans[n_hard, 0] = first
+        hard_spans[n_hard, 1] = stop
+    if n_hard < resolved.size:
+        value = resolved[n_hard]
+    elif not np.isfinite(value):
+        value = np.float32(2.0)  # the next run has the number in ``resolved``
+    out[N_HARD] += 1
+    return value
+
+
+@inlined
+def _read_number(text, at, hard_spans, resolved, out):
+    """Read a number, with quotation marks around it or not; return (is it valid, value, where it ends)."""
+    quote = text[at]
+    quoted = quote == _SINGLE or quote == _DOUBLE
+    first = at + 1 if quoted else at
+    good, value, hard, at = read_decimal(text, first)
+    if good and hard:
+        value = _read_hard(value, first, at, hard_spans, resolved, out)
+        good = np.isfinite(value)
+    if quoted:
+        good &= at < text.size and text[at] == quote
+        at += 1
+    return good and _is_end(text, at), value, at
+
+
+@inlined
+def _read_value(text, at, a, attributes, arrays, ends, hard_spans, resolved, out):
+    """Read the value of attribute ``a`` at ``at``; return (OK or what is wrong, where it ends).
+
+    ``ends`` has the numbers of features and labels so far; the value is appended unless it is 0.
+    """
+    if _is_end_of_row(text, at) or text[at] == _COMMA or text[at] == _CLOSE:
+        return NO_VALUE, at
+    kind = np.int64(attributes.kind[a])
+    is_label = kind >= LABEL
+    if text[at] == _QUESTION and _is_end(text, at + 1):
+        if is_label:
+            _count(out, MISSING_LABELS, MISSING_LABEL_LINE, out[LINE])
+        elif kind != LEFT_OUT:
+            _count(out, MISSING_FEATURES, MISSING_FEATURE_LINE, out[LINE])
+        return OK, at + 1
+    value = np.float32(1.0)
+    offset = np.int32(0)
+    token = at
+    if kind == NUMERIC or kind == NUMERIC + LABEL:
+        good, value, at = _read_number(text, at, hard_spans, resolved, out)
+        if not good:
+            return BAD_NUMBER, token
+        if value == 0.0:
+            return OK, at
+        if is_label and value != 1.0 and out[N_HARD] <= resolved.size:
+            return BAD_LABEL, token
+    else:
+        first, stop, at = _read_token(text, at)
+        if at < 0 or not _is_end(text, at):
+            return BAD_TOKEN, token
+        if kind == LEFT_OUT:
+            return OK, at
+        found = _find_value(text, first, stop, attributes, a)
+        if found < 0:
+            return BAD_NOMINAL, token
+        offset = attributes.offset[found]
+        if offset < 0:
+            return OK, at
+    column = attributes.column[a] + offset
+    if is_label:
+        arrays.y_indices[ends[1]] = column
+        ends[1] += 1
+    else:
+        arrays.x_indices[ends[0]] = column
+        arrays.x_data[ends[0]] = value
+        ends[0] += 1
+    return OK, at
+
+
+@inlined
+def _read_dense(text, at, attributes, arrays, ends, hard_spans, resolved, out):
+    """Read the values of a dense row; return (OK or what is wrong, where they end)."""
+    n = attributes.kind.size
+    a = 0
+    while True:
+        out[ATTRIBUTE] = a
+        if a == n:
+            return (OK if text[at] == _OPEN else TOO_MANY), at
+        status, at = _read_value(text, at, a, attributes, arrays, ends, hard_spans, resolved, out)
+        if status != OK:
+            return status, at
+        a += 1
+        at = skip_blanks(text, at)
+        if at < text.size and text[at] == _COMMA:
+            at = skip_blanks(text, at + 1)
+        if _is_end_of_row(text, at):
+            out[ATTRIBUTE] = a
+            return (OK if a == n else TOO_FEW), at
+
+
+@inlined
+def _append_defaults(attributes, at, before, arrays, ends):
+    """Append the values of attributes below ``before`` that a sparse row leaves out; return the next default."""
+    while at < attributes.default.size and attributes.default[at] < before:
+        if attributes.kind[attributes.default[at]] >= LABEL:
+            arrays.y_indices[ends[1]] = attributes.default_column[at]
+            ends[1] += 1
+        else:
+            arrays.x_indices[ends[0]] = attributes.default_column[at]
+            arrays.x_data[ends[0]] = 1.0
+            ends[0] += 1
+        at += 1
+    return at
+
+
+@inlined
+def _read_sparse(text, at, attributes, arrays, ends, hard_spans, resolved, out):
+    """Read the rest of a sparse row after its opening brace; return (OK or what is wrong, where it ends)."""
+    default = 0
+    previous = np.int64(-1)
+    at = skip_blanks(text, at)
+    while at >= text.size or text[at] != _CLOSE:
+        if _is_end_of_row(text, at):
+            return NOT_CLOSED, at
+        token = at
+        index, at = read_id(text, at)
+        out[PREVIOUS] = previous
+        if at == token or not _is_end(text, at):
+            return BAD_INDEX, token
+        if index >= attributes.kind.size:
+            return INDEX_RANGE, token
+        out[ATTRIBUTE] = index
+        if index <= previous:
+            return INDEX_ORDER, token
+        default = _append_defaults(attributes, default, index, arrays, ends)
+        if default < attributes.default.size and attributes.default[default] == index:
+            default += 1
+        previous = index
+        status, at = _read_value(
+            text, skip_blanks(text, at), index, attributes, arrays, ends, hard_spans, resolved, out
+        )
+        if status != OK:
+            return status, at
+        at = skip_blanks(text, at)
+        if at < text.size and text[at] == _COMMA:
+            at = skip_blanks(text, at + 1)
+        elif not _is_end_of_row(text, at) and text[at] != _CLOSE:
+            return BAD_TOKEN, at
+    _append_defaults(attributes, default, attributes.kind.size, arrays, ends)
+    at = skip_blanks(text, at + 1)
+    if at < text.size and text[at] == _COMMA:
+        at = skip_blanks(text, at + 1)
+    return OK, at
+
+
+@inlined
+def _read_weight(text, at, out):
+    """Read a weight in braces, if there is one, and what may follow a row; return (OK or what is wrong, the place)."""
+    if not _is_end_of_row(text, at) and text[at] == _OPEN:
+        token = at
+        at = skip_blanks(text, at + 1)
+        good, weight, _, at = read_decimal(text, at)
+        if not good:
+            return BAD_WEIGHT, token
+        at = skip_blanks(text, at)
+        if at >= text.size or text[at] != _CLOSE:
+            return NOT_CLOSED, token
+        if weight != 1.0:
+            _count(out, WEIGHTED_ROWS, WEIGHT_LINE, out[LINE])
+        at = skip_blanks(text, at + 1)
+    return (OK if _is_end_of_row(text, at) else AFTER_ROW), at
+
+
+@kernel
+def parse_rows(text, start, first_line, attributes, arrays, hard_spans, resolved, out):
+    """Parse the rows of a text into preallocated arrays.
+
+    Features and labels of a row come out in the order of their attributes, without zeros.
+
+    Parameters
+    ----------
+    text : uint8 (B,)
+    start, first_line : int
+        Place of the first row, and the number of its line.
+    attributes : Attributes
+    arrays : Arrays, written
+    hard_spans : int64 (capacity, 2), written
+        Start and end of each number that ``float()`` must read, in the order of the text. ``out[N_HARD]`` counts them,
+        including those beyond the capacity.
+    resolved : float32 (m,)
+        The values of the first m of these numbers. The others get a value that may differ in the last bit of float32.
+    out : int64 (OUT_SIZE,), written
+        Counts, and the place of an error.
+
+    Returns
+    -------
+    int
+        OK, or what is wrong.
+    """
+    ends = np.zeros(2, np.int64)
+    at = np.int64(start)
+    out[:] = 0
+    out[LINE] = first_line
+    row = 0
+    arrays.x_indptr[0] = 0
+    arrays.y_indptr[0] = 0
+    status = OK
+    while at < text.size:
+        out[LINE_START] = at
+        at = skip_blanks(text, at)
+        if _is_end_of_row(text, at):
+            at = skip_line(text, at) + 1
+            out[LINE] += 1
+            continue
+        if text[at] == _OPEN:
+            status, at = _read_sparse(text, at + 1, attributes, arrays, ends, hard_spans, resolved, out)
+        else:
+            status, at = _read_dense(text, at, attributes, arrays, ends, hard_spans, resolved, out)
+        if status == OK:
+            status, at = _read_weight(text, at, out)
+        if status != OK:
+            break
+        row += 1
+        arrays.x_indptr[row] = ends[0]
+        arrays.y_indptr[row] = ends[1]
+        at = skip_line(text, at) + 1
+        out[LINE] += 1
+    out[ROWS] = row
+    out[N_FEATURES] = ends[0]
+    out[N_LABELS] = ends[1]
+    out[POSITION] = at
+    return status
