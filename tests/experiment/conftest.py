@@ -79,6 +79,7 @@ def some_of_each(easy, classes, monkeypatch):
     selection = kept("select", of, params=few)
     return [
         kept("prepare", {}, name="api-docs"),
+        kept("synthetic", {}, n_train=60, n_test=20),
         run,
         selection,
         kept("compare_selections", of, selections=[None, ["ChiSquared", {}]], seeds=[0]),

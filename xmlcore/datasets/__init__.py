@@ -9,7 +9,7 @@ from xmlcore.datasets.reading import read_dataset, read_matrix, split_rows
 from xmlcore.datasets.registry import catalog, load, prepare
 from xmlcore.datasets.saved import load_saved, save_dataset
 from xmlcore.datasets.statistics import Description, describe
-from xmlcore.datasets.synthetic import SYNTHETIC_SHAPES, make_synthetic
+from xmlcore.datasets.synthetic import SYNTHETIC_SHAPES, make_synthetic, synthetic_sizes
 from xmlcore.datasets.writing import write_matrix
 from xmlcore.datasets.xmlc import warm_up
 
@@ -33,6 +33,7 @@ __all__ = [
     "read_matrix",
     "save_dataset",
     "split_rows",
+    "synthetic_sizes",
     "warm_up",
     "write_matrix",
 ]

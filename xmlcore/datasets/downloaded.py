@@ -109,7 +109,7 @@ def load(entry: CatalogEntry, progress: Progress = silent, limits: Limits | None
     Raises
     ------
     DownloadError
-        The file cannot be downloaded. The message says how to put it there by hand.
+        The file cannot be downloaded. A note of the error says how to put it there by hand.
     DatasetFormatError
         A file is damaged, or not what was expected.
     """
@@ -131,7 +131,7 @@ def _download(entry, progress, limits):
     """Download the file of a data set into its folder, from the first address that works."""
     choices = addresses(entry)
     if not choices:
-        raise DownloadError(f"There is no address from which {entry.name} can be downloaded. {by_hand(entry)}")
+        raise _refused(entry, [f"There is no address from which {entry.name} can be downloaded."])
     failures = []
     for address, checksum in choices:
         name = address.partition("?")[0].rsplit("/", 1)[-1]
@@ -144,7 +144,14 @@ def _download(entry, progress, limits):
         text = json.dumps(record | {"file": target.name}, indent=1)
         (folder(entry) / RECORD).write_text(text + "\n", encoding="utf-8")
         return
-    raise DownloadError(" ".join([*failures, by_hand(entry)]))
+    raise _refused(entry, failures)
+
+
+def _refused(entry, failures) -> DownloadError:
+    """Return the error for a file that cannot be downloaded, with a note on how to get it by hand."""
+    error = DownloadError(" ".join(failures))
+    error.add_note(by_hand(entry))
+    return error
 
 
 def _read(entry, found, progress) -> Dataset:
@@ -170,7 +177,7 @@ def _without(entry, found, error) -> DatasetFormatError:
     if _record(entry, found):
         for path in (*found, folder(entry) / RECORD):
             path.unlink(missing_ok=True)
-        remedy = f"It has been deleted, so the next attempt downloads it again. {by_hand(entry)}"
+        remedy = "It has been deleted, so the next attempt downloads it again."
     return DatasetFormatError(error.source, error.found, remedy)
 
 

@@ -52,13 +52,18 @@ def load(name: str, progress: Progress | None = None) -> Dataset:
     ValueError
         The catalog has no data set of this name.
     DownloadError
-        The file of a published data set cannot be downloaded. The message says how to get it by hand.
+        The file of a published data set cannot be downloaded. A note of the error says how to get it by hand.
     DatasetFormatError
         The file of a published data set cannot be read.
     """
-    entry, module = _entry(name)
+    found, module = _entry(name)
     load_it = import_module(module).load
-    return load_it(entry, progress or silent) if entry.published else load_it(progress or silent)
+    return load_it(found, progress or silent) if found.published else load_it(progress or silent)
+
+
+def entry(name: str) -> CatalogEntry:
+    """Return the entry of a data set of the catalog; see :func:`load` for what is raised."""
+    return _entry(name)[0]
 
 
 def made_from(name: str) -> dict:
@@ -69,7 +74,7 @@ def made_from(name: str) -> dict:
 def _entry(name):
     """Return an entry and the module that loads it; raise ValueError if the catalog has no data set of this name."""
     if name not in _ENTRIES:
-        known = ", ".join(repr(entry) for entry in _ENTRIES)
+        known = ", ".join(map(repr, _ENTRIES))
         raise ValueError(f"there is no data set {name!r} in the catalog: it has {known}")
     return _ENTRIES[name]
 

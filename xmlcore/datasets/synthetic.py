@@ -141,19 +141,17 @@ def make_synthetic(
     >>> make_synthetic(n_train=100, n_test=20)
     Dataset('synthetic small': 100 training rows, 20 test rows, 1000 features, 200 labels)
     """
-    if shape not in SYNTHETIC_SHAPES:
-        raise ValueError(f"there is no shape {shape!r}: choose one of {', '.join(map(repr, SYNTHETIC_SHAPES))}")
     given = dict(zip(
         _SHAPE_FIELDS, (n_train, n_test, n_features, n_labels, features_per_row, labels_per_row, label_exponent)
     ))  # fmt: skip
-    sizes = {field: SYNTHETIC_SHAPES[shape][field] if value is None else value for field, value in given.items()}
+    sizes = synthetic_sizes(shape, **given)
     laws = {
         "feature_exponent": feature_exponent,
         "topic_size": topic_size,
         "feature_noise": feature_noise,
         "label_noise": label_noise,
     }
-    _check(sizes, random_state=random_state, n_jobs=n_jobs, name=name, **laws)
+    _check_laws(random_state=random_state, n_jobs=n_jobs, name=name, **laws)
     if random_state is None:
         random_state = np.random.SeedSequence().entropy
     seeds = np.random.SeedSequence([random_state, 0x5E7]).generate_state(4, np.uint32).tolist()
@@ -172,19 +170,46 @@ def make_synthetic(
     return Dataset(name or default, X_train, Y_train, X_test, Y_test, notes=(note,))
 
 
-def _check(sizes, feature_exponent, topic_size, feature_noise, label_noise, random_state, n_jobs, name):
-    """Raise TypeError or ValueError, naming the argument, unless :func:`make_synthetic` accepts all of them."""
+def synthetic_sizes(shape: str, **given) -> dict:
+    """Return the sizes of the data set that :func:`make_synthetic` makes, after checking them.
+
+    Parameters
+    ----------
+    shape : str
+        A name of :data:`SYNTHETIC_SHAPES`.
+    **given
+        Values for names of a shape; None and absent values are those of the shape.
+
+    Returns
+    -------
+    dict
+        ``n_train``, ``n_test``, ``n_features``, ``n_labels``, ``features_per_row``, ``labels_per_row`` and
+        ``label_exponent``.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As :func:`make_synthetic`.
+    """
+    if shape not in SYNTHETIC_SHAPES:
+        raise ValueError(f"there is no shape {shape!r}: choose one of {', '.join(map(repr, SYNTHETIC_SHAPES))}")
+    sizes = dict(SYNTHETIC_SHAPES[shape]) | {field: value for field, value in given.items() if value is not None}
     for field in ("n_train", "n_test", "n_features"):
         check_count(sizes[field], field, most=INT32_MAX)
     check_count(sizes["n_labels"], "n_labels", least=2, most=INT32_MAX)
+    for field, count in (("features_per_row", "n_features"), ("labels_per_row", "n_labels")):
+        _check_at_most(sizes[field], field, sizes[count], count)
+    check_number(sizes["label_exponent"], "label_exponent", 0, 2)
+    return sizes
+
+
+def _check_laws(feature_exponent, topic_size, feature_noise, label_noise, random_state, n_jobs, name):
+    """Raise TypeError or ValueError, naming the argument, unless :func:`make_synthetic` accepts all of them."""
     check_count(topic_size, "topic_size", least=2)
     if random_state is not None:
         check_count(random_state, "random_state", least=0)
     effective_jobs(n_jobs)
-    for field, count in (("features_per_row", "n_features"), ("labels_per_row", "n_labels")):
-        _check_at_most(sizes[field], field, sizes[count], count)
-    for field, value in (("label_exponent", sizes["label_exponent"]), ("feature_exponent", feature_exponent)):
-        check_number(value, field, 0, 2)
+    check_number(feature_exponent, "feature_exponent", 0, 2)
     for field, value in (("feature_noise", feature_noise), ("label_noise", label_noise)):
         check_number(value, field, 0, 1)
     if name is not None and not isinstance(name, str):

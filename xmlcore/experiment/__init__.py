@@ -8,7 +8,7 @@
 A kind of task is a file of this package; :mod:`xmlcore.experiment.task` says how to add one.
 """
 
-from xmlcore.experiment import explanations, prepare, robustness  # noqa: F401  the import registers their kinds of task
+from xmlcore.experiment import explanations, prepare, robustness, synthetic  # noqa: F401  registers their kinds of task
 from xmlcore.experiment.adversaries import most_adversaries
 from xmlcore.experiment.catalog import MODELS, SELECTORS
 from xmlcore.experiment.compare_selections import compare_selections, comparison_titles
@@ -19,6 +19,7 @@ from xmlcore.experiment.reduced import PerLabelOneVsRest, fitting_depth, union_o
 from xmlcore.experiment.sampling import sampling_study
 from xmlcore.experiment.select import Selection, select, selection_params, selection_title, selector
 from xmlcore.experiment.selection_stability import selection_stability
+from xmlcore.experiment.synthetic import scaled
 from xmlcore.experiment.task import (
     KINDS,
     DamagedResultWarning,
@@ -76,6 +77,7 @@ __all__ = [
     "remake",
     "run",
     "sampling_study",
+    "scaled",
     "select",
     "selection_params",
     "selection_plan",

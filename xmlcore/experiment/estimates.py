@@ -28,7 +28,11 @@ from xmlcore.system import cache_root, effective_jobs
 FOLDER = "speed"
 VERSION = 1  # version of the benchmark, part of the key of its result
 START = 0.2  # seconds of every task: reading inputs, loading kernels, saving
-PREPARE = 3.5  # seconds to make the largest data set of the catalog
+PREPARE = 3.5  # seconds to make the data set of the catalog that is made here
+DOWNLOADING, READING = 2e6, 5e7  # bytes of a file per second over a network, and of matrices from text
+PACKED = 3.0  # bytes of matrices per byte of a packed file
+UNKNOWN_SIZE = 2e7  # bytes of the matrices of a published data set, where that is not known
+SYNTHETIC_VALUE = 3e-7  # seconds to make and keep a nonzero or a label of a synthetic data set, on two cores
 
 # Training and prediction, seconds of one core.
 PLT_VALUE = 6e-8  # per nonzero of a row and label of the row, per level of the tree
@@ -473,6 +477,23 @@ def rows_at_once(n_candidates: int) -> int:
     return max(1, CANDIDATES_AT_ONCE // max(1, n_candidates))
 
 
-def prepare() -> Estimate:
-    """Estimate how long it takes to make a data set of the catalog."""
-    return Estimate(PREPARE * speed().products)
+def prepare(name: str) -> Estimate:
+    """Estimate how long it takes to make a data set of the catalog, or to download and read it."""
+    from xmlcore.datasets.downloaded import files
+    from xmlcore.datasets.registry import entry
+
+    found = entry(name)
+    if not found.published:
+        return Estimate(PREPARE * speed().products)
+    n_bytes = found.memory() or UNKNOWN_SIZE
+    seconds = 2.0 + n_bytes / READING if files(found) else n_bytes / (DOWNLOADING * PACKED) + n_bytes / READING
+    return Estimate(seconds, 3 * n_bytes)
+
+
+def synthetic(sizes: dict) -> Estimate:
+    """Estimate how long it takes to make a synthetic data set with these sizes."""
+    n_rows = sizes["n_train"] + sizes["n_test"]
+    features, labels = n_rows * sizes["features_per_row"], n_rows * sizes["labels_per_row"]
+    wide = 100 * (sizes["n_features"] + sizes["n_labels"])
+    n_bytes = 2 * (8 * features + 5 * labels) + wide  # twice: the data set checks copies of the matrices
+    return Estimate((1.0 + SYNTHETIC_VALUE * (features + labels)) * speed().products, int(n_bytes))

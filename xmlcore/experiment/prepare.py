@@ -53,7 +53,7 @@ class Prepare(Task):
         return {"name": self.params["name"]}
 
     def estimate(self) -> Estimate:
-        return estimates.prepare()
+        return estimates.prepare(self.params["name"])
 
     def exists(self) -> bool:
         """Return whether the data set is kept."""
