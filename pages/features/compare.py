@@ -264,4 +264,5 @@ def _all_measures(view, comparison, what):
         lambda: tables.csv_safe(_lines(comparison)),
         f"{view.files}-{what}-{_file_end(comparison)}",
         "All five measures of each method, share of the features and seed",
+        key=f"all-measures-{what}",
     )

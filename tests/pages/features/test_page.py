@@ -349,7 +349,7 @@ def test_files_say_what_is_in_them(page, found, monkeypatch):
 
     named = {}
     monkeypatch.setattr(charts, "show_figure", lambda f, frame, name, *_, **__: named.__setitem__(name, frame))
-    monkeypatch.setattr(charts, "csv_button", lambda _, make, name, *__: named.__setitem__(name, make))
+    monkeypatch.setattr(charts, "csv_button", lambda _, make, name, *__, **___: named.__setitem__(name, make))
     page.at.multiselect(key="features.methods").set_value(["Chi-squared"])
     page.at.number_input(key="features.seeds").set_value(1)
     page.at.number_input(key=rows_key(page)).set_value(40)
@@ -443,7 +443,7 @@ def test_the_csv_has_everything_that_is_kept(page, found, monkeypatch):
     from pages.shared import charts
 
     made = {}
-    monkeypatch.setattr(charts, "csv_button", lambda label, make, *rest: made.__setitem__(label, make))
+    monkeypatch.setattr(charts, "csv_button", lambda label, make, *rest, **_: made.__setitem__(label, make))
     page.run()
     frame = pd.read_csv(io.BytesIO(charts.csv_bytes(made["All selected features, CSV"]())))
     assert frame["feature"].tolist() == found.selected.ravel().tolist()

@@ -437,7 +437,7 @@ def test_the_csvs_are_complete_and_have_names(measured, monkeypatch, key):
     from pages.shared import charts
 
     made = {}
-    monkeypatch.setattr(charts, "csv_button", lambda label, make, name, *rest: made.__setitem__(name[26:], make))
+    monkeypatch.setattr(charts, "csv_button", lambda label, make, name, *rest, **_: made.__setitem__(name[26:], make))
     measured.run()
     frames = {name.split("-", 1)[-1]: pd.read_csv(io.BytesIO(charts.csv_bytes(make()))) for name, make in made.items()}
     sizes = next(frame for frame in frames.values() if "sampled_size" in frame)

@@ -17,7 +17,7 @@ def test_runs_are_named_as_short_as_tells_them_apart():
     other = record("d", C=1.0)
     assert run_names.names([plain, other]) == {"a": "PLT (default settings)", "d": "PLT (C, weight of the loss: 1)"}
     sparse = record("e", noise_sigma=0.05, noise_support="nonzero")
-    assert run_names.names([noisy, sparse])["e"].endswith("(Noise in training, on: nonzero)")
+    assert run_names.names([noisy, sparse])["e"].endswith("(Noise in training, on: present features only)")
     assert len(set(run_names.names([plain, noisy, more, other, sparse]).values())) == 5
 
 

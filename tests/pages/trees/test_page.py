@@ -404,7 +404,7 @@ def test_the_csv_of_nodes_is_complete_and_has_names(page, model, monkeypatch):
     from pages.shared import charts
 
     made = {}
-    monkeypatch.setattr(charts, "csv_button", lambda label, make, *rest: made.__setitem__(label, make))
+    monkeypatch.setattr(charts, "csv_button", lambda label, make, *rest, **_: made.__setitem__(label, make))
     page.run()
     frame = pd.read_csv(io.BytesIO(charts.csv_bytes(made["All nodes, CSV"]())))
     tree = model.trees_[0]
