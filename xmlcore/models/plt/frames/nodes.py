@@ -36,7 +36,7 @@ def rows_by_level(tree: "LabelTree", Y) -> Iterator[tuple[np.ndarray, np.ndarray
     for level in range(int(depth[-1]), -1, -1):
         here = depth[leaf] == level
         nodes, rows = np.concatenate([parent[nodes], leaf[here]]), np.concatenate([rows, of_label[here]])
-        # Sparse matrices order pairs by counting, which takes a fifth of the time of sorting them; duplicates are added.
+        # Sparse matrices order pairs by counting, in a fifth of the time of sorting them; duplicates are added.
         each = sp.csr_array((np.ones(nodes.size, bool), (rows, nodes)), shape=(Y.shape[0], tree.n_nodes)).tocsc()
         nodes, rows = np.repeat(np.arange(tree.n_nodes), np.diff(each.indptr)), each.indices.astype(np.int64)
         yield nodes, rows
