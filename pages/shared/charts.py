@@ -90,7 +90,7 @@ def show_figure(
 
 
 def csv_button(label: str, make, name: str, help: str, *, key: str | None = None) -> None:
-    """Show a button that downloads the DataFrame that ``make()`` returns as ``name.csv``; ``key`` is by default its label."""
+    """Show a button that downloads the DataFrame that ``make()`` returns; ``key`` is by default its label."""
     _download(label, lambda: csv_bytes(make()), f"{name}.csv", mime="text/csv", help=help, key=key or label)
 
 
