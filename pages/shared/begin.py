@@ -58,7 +58,7 @@ def no_run(text, data, fingerprint: str, name: str, page: str, train: str, k: in
     page : str
         Name of the page, for the key of the button.
     train : str
-        The model that the button trains.
+        The model that the button trains; several, with commas between them, have a button each.
     k : int
         Labels predicted for a row.
     others : str
@@ -69,13 +69,15 @@ def no_run(text, data, fingerprint: str, name: str, page: str, train: str, k: in
     training = jobs.active("train", fingerprint=fingerprint, **about)
     st.markdown(text)
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.button(
-            f"Train {train} with its default settings",
-            type="primary",
-            key=f"{page}.train",
-            on_click=lambda: tasks.start(tasks.train_task(fingerprint, train, params=None, k=k)),
-            disabled=data.Y_train.nnz == 0 or bool(training),
-        )
+        for number, model in enumerate(train.split(", ")):
+            st.button(
+                f"Train {model} with its default settings",
+                type="secondary" if number else "primary",
+                key=f"{page}.train" + (f".{model}" if number else ""),
+                on_click=lambda model: tasks.start(tasks.train_task(fingerprint, model, params=None, k=k)),
+                args=(model,),
+                disabled=data.Y_train.nnz == 0 or bool(training),
+            )
         addresses.link("Train", others, "tune")
     if data.Y_train.nnz == 0:
         st.warning("No training row has a label, so there is nothing to learn. Choose another data set.")

@@ -24,11 +24,12 @@ def main() -> None:
     runs = [r for r in results.kept("runs", fingerprint) if r["model"] in words.SHOWN]
     if not runs:
         text = (
-            "This page shows the trees of an LdSM, the value of their objective J in training, and how they predict a "
-            f"row. Of a PLT, it shows the label tree. {begin.not_trained(name, 'Neither has')}"
+            "This page shows the trees of a model. A PLT has a label tree: how are labels grouped, and how well does "
+            "each node decide? An LdSM has decision trees: how are rows divided, and how small is their objective J? "
+            f"{begin.not_trained(name, 'Neither has')}"
         )
         link = "Other settings on the Train page"
-        begin.no_run(text, data, fingerprint, name, "trees", words.MODEL, results.K, link, model=words.MODEL)
+        begin.no_run(text, data, fingerprint, name, "trees", "PLT, LdSM", results.K, link)
         return
     key = results.chosen(workspace.TREE_RUN, fingerprint, runs)
     shown = next(r for r in runs if r["key"] == key)

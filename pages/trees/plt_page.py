@@ -1,8 +1,9 @@
 """The Trees page for a run of PLT: its label trees.
 
-From top to bottom: this file has the first sentence and the cards; plt_walk.py one node, the way to it and its
-children; plt_node.py the labels and the features of that node; plt_quality.py how well nodes decide on test rows;
-plt_row.py the path of a test row to a label. plt_view.py remembers what the user looks at.
+From top to bottom: this file has the first sentence and the cards; plt_drawing.py the whole tree; plt_walk.py one node,
+the way to it and its children; plt_node.py the labels and the features of that node;
+plt_quality.py how well nodes decide on test rows; plt_row.py the path of a test row to a label. plt_view.py remembers
+what the user looks at.
 """
 
 import streamlit as st

@@ -3,7 +3,8 @@
 import streamlit as st
 
 from pages.shared import charts, format, tables, workspace
-from pages.trees.plt_walk import MEANINGS, OF_QUALITY
+from pages.trees.plt_drawing import OF_QUALITY
+from pages.trees.plt_walk import MEANINGS
 
 LISTED = 100  # nodes in the table at most
 POSITIVE = 5  # test rows with a label below a node that it takes to be listed, at first

@@ -72,11 +72,20 @@ class View:
 
     def short_name(self, node: int, letters: int = 20) -> str:
         """Return a name of so many letters: the most frequent label, and ``+12`` for the labels that are not named."""
-        line = self.nodes.iloc[node]
-        if node == 0 or self.is_leaf(node):
-            return self.name(node)
-        more = f" +{int(line['n_labels']) - 1:,}"
-        first = self.data.label_name(int(line["label_1"]))
+        return self.short_names(self.nodes.iloc[[node]], letters)[0]
+
+    def short_names(self, frame: pd.DataFrame, letters: int = 20) -> list[str]:
+        """Return what :meth:`short_name` does for each line of a table of nodes."""
+        columns = (frame[name].tolist() for name in ("node", "label", "label_1", "n_labels"))
+        return [self._short(*values, letters) for values in zip(*columns)]
+
+    def _short(self, node, label, first_label, n_labels, letters):
+        """Return the name of one node; the arguments are values of its line in the table of nodes."""
+        if node == 0:
+            return "Root"
+        if label >= 0:
+            return self.data.label_name(label)
+        more, first = f" +{n_labels - 1:,}", self.data.label_name(first_label)
         room = letters - len(more)
         return (first if len(first) <= room else first[: room - 1] + "…") + more
 

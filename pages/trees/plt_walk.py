@@ -3,15 +3,14 @@
 import streamlit as st
 
 from pages.shared import charts, format, selectors, server, tables, workspace
-from pages.trees import choices, looked_at, plt_node
+from pages.trees import choices, looked_at, plt_drawing, plt_node
+from pages.trees.plt_drawing import OF_NODES, OF_QUALITY
 from pages.trees.plt_view import View, share
 from xmlcore import figures
 from xmlcore.models.plt import frames
 
 CHILDREN = 20  # children drawn at first
 MOST_CHILDREN = 200  # children drawn at most
-OF_NODES = {"rows": "Training rows", "n_labels": "Labels"}  # columns that can be drawn
-OF_QUALITY = {"auc": "AUC", "recall": "Recall", "precision": "Precision", "base_rate": "Base rate"}
 MEANINGS = {
     "rows": "training rows with a label at or below the child",
     "n_labels": "labels at or below the child",
@@ -31,9 +30,11 @@ def show(key, data, run, model, files, quality, drawn_state) -> None:
     if looked_at.page_state(key) != drawn_state:
         st.rerun()  # another tree: its quality is another task
     view = View(key, data, run, model, files, quality)
-    st.header("Walk through the tree")
+    st.header("The tree")
     _choose_tree_and_node(view)
     _label_path(view)
+    plt_drawing.show(view)
+    st.header("Walk through the tree")
     crumbs(view, view.node, "trees.crumb", "You are at:")
     plt_node.facts(view)
     if not view.is_leaf(view.node):

@@ -12,6 +12,7 @@ STYLE = """<style>
 .js-plotly-plot :is(.textpoint text, .bartext, .annotation-text, .colorbar text) {
   fill: currentColor !important; fill-opacity: 0.75;
 }
+.st-key-label-tree .js-plotly-plot .bartext { fill: white !important; fill-opacity: 1; }
 </style>"""
 
 

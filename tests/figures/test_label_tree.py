@@ -31,6 +31,22 @@ def features(groups):
     return pd.DataFrame({"name": names, "weight": np.linspace(1, -1, len(groups)), "group": groups})
 
 
+def laid_out(**columns):
+    frame = pd.DataFrame(
+        {
+            "node": [0, 1, 2, 3, 4],
+            "parent": [-1, 0, 0, 1, 1],
+            "depth": [0, 1, 1, 2, 2],
+            "start": [0, 0, 60, 0, 1],
+            "n_labels": [100, 60, 40, 1, 1],
+            "name": ["Root", "a <i> +59", "b", "c", "d"],
+            "rows": [1000, 100, 10, 0, 2],
+            "auc": [np.nan, 0.9, 0.5, 0.7, 0.8],
+        }
+    )
+    return frame.assign(**columns)
+
+
 def test_children_are_bars_in_the_order_of_the_frame_and_know_their_nodes():
     figure = figures.node_bars(children(about="x"), "rows", axis="Training rows", chosen=5, title="Children", total=80)
     inner, leaf = figure.data
@@ -130,6 +146,7 @@ def drawings():
     return {
         "tree": figures.tree(tree, chosen=1),
         "children": figures.node_bars(children(), "rows", axis="Rows"),
+        "label tree": figures.label_tree(laid_out(), "auc", axis="AUC", chosen=1),
         "features": figures.feature_bars_of_node(eight, "weight", "group", axis="Weight", title="Words"),
         "path": figures.path_products(path),
         "depths": figures.leaf_depths(depths, 16, 2),
@@ -150,14 +167,50 @@ def test_text_has_a_contrast_of_four_and_a_half(theme):
     """Texts in figures have the page's ink with an opacity of 0.75: no figure of a tree gives them another colour."""
     from pages.trees.words import STYLE
 
-    (opacity,) = map(float, re.findall(r"fill-opacity: ([\d.]+)", STYLE))
+    opacity, within = map(float, re.findall(r"fill-opacity: ([\d.]+)", STYLE))
     page = rgb(PAGES[theme]["backgroundColor"])
     assert contrast(opacity * rgb(PAGES[theme]["textColor"]) + (1 - opacity) * page, page) >= 4.5
-    for figure in drawings().values():
-        assert all(trace.textfont.color is None for trace in figure.data)
+    assert within == 1 and ".st-key-label-tree .js-plotly-plot .bartext { fill: white !important" in STYLE
+    for name, figure in drawings().items():
+        inside = name == "label tree"  # its names are white, within bars: see the next test
+        assert all(trace.textfont.color == ("white" if inside else None) for trace in figure.data)
         assert all(note.font.color is None for note in figure.layout.annotations)
+
+
+def test_names_within_bars_of_a_label_tree_have_a_contrast_of_four_and_a_half():
+    figure = drawings()["label tree"]
+    fills = colors_of(figure) - {shape.line.color for shape in figure.layout.shapes}
+    fills -= {trace.marker.line.color for trace in figure.data}
+    assert len(fills) > 50 and min(contrast(rgb("#ffffff"), rgb(color)) for color in fills) >= 4.5
 
 
 def test_contrast_is_that_of_the_guidelines():
     assert contrast(rgb("#000000"), rgb("#ffffff")) == pytest.approx(21)
     assert contrast(rgb("#777777"), rgb("#ffffff")) == pytest.approx(4.48, abs=0.01)
+
+
+def test_a_label_tree_is_bars_as_wide_as_their_labels_that_know_their_nodes():
+    figure = figures.label_tree(laid_out(about="x"), "rows", axis="Training rows", log=True, chosen=3, total=9)
+    (bars,) = figure.data
+    assert list(bars.base) == [0, 0, 60, 0, 1] and list(bars.x) == [100, 60, 40, 1, 1]
+    assert list(bars.y) == [0, 1, 1, 2, 2] and [point[0] for point in bars.customdata] == [0, 1, 2, 3, 4]
+    np.testing.assert_allclose(bars.marker.color, np.log10([1000, 100, 10, 0.5, 2]))
+    assert list(bars.text) == ["Root", "a &lt;i&gt; +59", "b", "", ""]  # single labels are too narrow for a name
+    assert bars.customdata[1][1] == "<b>a &lt;i&gt; +59</b><br>Training rows: 100<br>x"
+    outlined = [(shape.y0 + 0.43, shape.x1 - shape.x0, shape.line.width) for shape in figure.layout.shapes]
+    np.testing.assert_allclose(outlined, [(2, 1, 3), (1, 60, 1.5), (0, 100, 1.5)])
+    assert figure.layout.meta == {"shown": 5, "total": 9} and figure.layout.uniformtext.mode == "hide"
+
+
+def test_nodes_of_a_label_tree_without_a_value_are_grey_and_said_to_be_unknown():
+    figure = figures.label_tree(laid_out(), "auc", axis="AUC", percent=True)
+    known, unknown = figure.data
+    assert list(unknown.y) == [0] and "AUC: unknown" in unknown.customdata[0][1]
+    assert "AUC: 90.0 %" in known.customdata[0][1] and figure.layout.coloraxis.cmin == 0.5
+    alone = figures.label_tree(laid_out().iloc[[0]], "auc", axis="AUC", percent=True)
+    assert not alone.layout.coloraxis.showscale and not alone.layout.shapes
+
+
+def test_a_label_tree_needs_its_columns():
+    with pytest.raises(ValueError, match=r"label_tree needs the column\(s\) start"):
+        figures.label_tree(laid_out().drop(columns="start"), "rows", axis="Rows")

@@ -16,6 +16,7 @@ from xmlcore.figures._growth import (
     objective_in_training,
 )
 from xmlcore.figures._label_tree import feature_bars_of_node, node_bars
+from xmlcore.figures._label_tree_drawing import label_tree
 from xmlcore.figures._methods import patterns_compared, score_against_share, significance_diagram, stability_boxes
 from xmlcore.figures._noisy_features import noisy_features
 from xmlcore.figures._pairs import candidate_features, feature_weights
@@ -48,6 +49,7 @@ __all__ = [
     "group_heat",
     "importance_bars",
     "label_frequency",
+    "label_tree",
     "labels_by_bucket",
     "labels_per_row",
     "leaf_depths",

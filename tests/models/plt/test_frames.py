@@ -176,3 +176,45 @@ def test_nodes_that_do_not_exist_are_refused(fitted):
             refuse(tree, tree.n_nodes)
     with pytest.raises(ValueError, match="node"):
         frames.features_of_node(fitted[0].linear_nodes(), -1)
+
+
+def test_children_share_the_width_of_their_parent_widest_first(fitted):
+    model, Y = fitted[:2]
+    tree = model.trees_[0]
+    nodes = frames.nodes_frame(tree, Y)
+    laid = frames.layout_frame(tree, nodes)
+    assert len(laid) == laid.attrs["total"] == tree.n_nodes and laid["start"].iloc[0] == 0
+    key = list(zip(-nodes["n_labels"], -nodes["rows"], nodes["node"]))
+    for v in range(tree.n_nodes):
+        place = laid["start"].iloc[v]
+        for child in sorted(frames.children_of(tree, v), key=lambda c: key[c]):
+            assert laid["start"].iloc[child] == place
+            place += nodes["n_labels"].iloc[child]
+        assert tree.label[v] >= 0 or place == laid["start"].iloc[v] + nodes["n_labels"].iloc[v]
+
+
+def test_a_part_of_the_layout_is_what_lies_below_its_top_within_the_depths(fitted):
+    model, Y = fitted[:2]
+    tree = model.trees_[0]
+    nodes = frames.nodes_frame(tree, Y)
+    whole = frames.layout_frame(tree, nodes)
+    for top in (1, tree.n_nodes // 3, tree.n_nodes - 1):
+        below = [v for v in range(tree.n_nodes) if top in above(tree, v)]
+        part = frames.layout_frame(tree, nodes, top)
+        assert part["node"].tolist() == below and part["start"].iloc[0] == 0
+        moved = whole["start"].iloc[below].to_numpy() - whole["start"].iloc[top]
+        np.testing.assert_array_equal(part["start"], moved)
+    here = frames.layout_frame(tree, nodes, depths=(1, 1))
+    assert here["node"].tolist() == frames.children_of(tree, 0).tolist()
+
+
+def test_the_nodes_with_fewest_labels_and_rows_are_left_out_and_never_a_parent_before_its_child(fitted):
+    model, Y = fitted[:2]
+    tree = model.trees_[0]
+    nodes = frames.nodes_frame(tree, Y)
+    drawn = frames.layout_frame(tree, nodes, most=9)
+    assert len(drawn) == 9 and drawn.attrs["total"] == tree.n_nodes
+    assert set(drawn["parent"]) <= {-1, *drawn["node"]}
+    left = nodes[~nodes["node"].isin(drawn["node"])]
+    kept = drawn.sort_values(["n_labels", "rows"]).iloc[0]
+    assert all((n, rows) <= (kept["n_labels"], kept["rows"]) for n, rows in zip(left["n_labels"], left["rows"]))

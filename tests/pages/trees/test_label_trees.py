@@ -54,6 +54,49 @@ def test_the_first_sentence_and_the_cards_have_the_size_of_the_tree(page, tree):
     assert "objective J" not in said
 
 
+def test_without_a_run_a_label_tree_can_be_trained_here(ready):
+    page = ready.go("trees")
+    page.press("trees.train").until(lambda s: "Weights per node" in s.metrics(), seconds=300)
+    assert "PLT has learned a label tree" in page.text()
+
+
+def test_the_whole_tree_is_drawn_with_a_bar_for_each_node_and_the_node_looked_at_is_outlined(page, tree):
+    drawn = figure(page, f"Label tree: {tree.n_nodes} of {tree.n_nodes} nodes")
+    (bars,) = drawn["data"]
+    assert [point[0] for point in bars["customdata"]] == list(range(tree.n_nodes))
+    assert numbers(bars["y"]) == tree.depth.tolist()
+    rows = frames.nodes_frame(tree, word_data().Y_train)["rows"].to_numpy()
+    np.testing.assert_allclose(numbers(bars["marker"]["color"]), np.log10(rows))
+    walk_to(page, tree.leaf_of_label[3])
+    outlined = figure(page, "Label tree")["layout"]["shapes"]
+    assert len(outlined) == len(frames.path_to(tree, tree.leaf_of_label[3]))
+    assert [shape["line"]["width"] for shape in outlined][:2] == [3.0, 1.5]
+
+
+def test_a_part_of_the_tree_and_some_depths_can_be_drawn(page, tree):
+    node = int(np.flatnonzero((tree.label < 0) & (tree.depth == 1))[0])
+    walk_to(page, node)
+    page.at.radio(key="trees.whole.part").set_value("below")
+    below = [v for v in range(tree.n_nodes) if node in frames.path_to(tree, v)]
+    found = figure(page.run(), "Label tree below")
+    assert found["layout"]["title"]["text"].endswith(f"{len(below)} of {tree.n_nodes} nodes")
+    page.at.radio(key="trees.whole.part").set_value("whole")
+    slider = next(one for one in page.run().at.slider if one.label == "Depths")
+    slider.set_value((1, 1))
+    n_children = int(tree.n_children[0])
+    assert f"Label tree: {n_children} of {tree.n_nodes} nodes" in titles(page.run())
+    for again in (page.go("data").go("trees"),):
+        assert next(one for one in again.at.slider if one.label == "Depths").value == (1, 1)
+
+
+def test_what_is_not_drawn_of_a_large_tree_is_said(page, tree, monkeypatch):
+    from pages.trees import plt_drawing
+
+    monkeypatch.setattr(plt_drawing._frame, "__defaults__", (5,))
+    assert f"Label tree: 5 of {tree.n_nodes} nodes" in titles(page.run())
+    assert f"of the {tree.n_nodes} here, those with the fewest labels and training rows are left out" in page.text()
+
+
 def test_a_tree_of_one_level_says_that_all_labels_are_tried(ready):
     train(ready, "PLT", arity=16, max_leaf_labels=16, loss="logistic", C=1.0)
     page = ready.go("trees")

@@ -86,8 +86,8 @@ def test_without_a_data_set_there_is_nothing_to_look_at(session, small_catalog):
 
 def test_without_a_run_the_page_says_what_it_shows_and_trains_one(ready):
     page = ready.go("trees")
-    assert "This page shows the trees of an LdSM" in page.text()
-    page.press("trees.train").until(lambda s: "Leaves per row" in s.metrics(), seconds=300)
+    assert "An LdSM has decision trees" in page.text()
+    page.press("trees.train.LdSM").until(lambda s: "Leaves per row" in s.metrics(), seconds=300)
     assert "has grown **20 trees**" in page.text()
     assert page.go("train").at.selectbox(key="train.model").options[1].startswith("LdSM")
 
@@ -418,3 +418,10 @@ def test_the_csv_of_nodes_is_complete_and_has_names(page, model, monkeypatch):
 def test_the_train_page_leads_from_a_result_to_its_trees_its_reasons_and_its_robustness(ready, key):
     page = ready.go("train")
     assert [link.proto.page for link in page.at.get("page_link")][-3:] == ["trees", "explain", "robustness"]
+
+
+def test_a_model_that_learned_from_noisy_rows_is_shown(ready):
+    train(ready, noise_sigma=0.1, noise_support="nonzero")
+    page = ready.go("trees")
+    assert "has grown **3 trees**" in page.text() and page.frame("purity", "rows") is not None
+    assert figures(page)[0].startswith("Tree 1 below the root")

@@ -1,0 +1,120 @@
+"""The drawing of a whole label tree, or of the part of it below a node."""
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from pages.shared import charts, format, tables, workspace
+from pages.trees.plt_view import share
+from xmlcore import figures
+from xmlcore.models.plt import frames
+
+MOST_NODES = 2000  # nodes drawn at most; browsers get slow with more
+WHOLE, BELOW = "whole", "below"
+PARTS = {WHOLE: "The whole tree", BELOW: "The node looked at and what is below it"}
+OF_NODES = {"rows": "Training rows", "n_labels": "Labels"}
+MEANINGS = {
+    "rows": "training rows with a label at or below the node",
+    "n_labels": "labels at or below the node",
+    "auc": "AUC of the node’s classifier",
+    "recall": "recall of the node’s classifier",
+    "precision": "precision of the node’s classifier",
+    "base_rate": "share of the test rows of the node above that have a label below the node",
+}
+OF_QUALITY = {"auc": "AUC", "recall": "Recall", "precision": "Precision", "base_rate": "Base rate"}
+
+
+def show(view) -> None:
+    """Draw the nodes of a label tree; a click on one walks to it."""
+    part, value, depths = _choose(view)
+    top = view.node if part == BELOW else 0
+    frame = _frame(view, top, depths)
+    if frame.empty:
+        st.caption("No node has these depths: choose other depths.")
+        return
+    total, every = frame.attrs["total"], view.tree.n_nodes
+    columns = OF_NODES | OF_QUALITY
+    drawn = f"{len(frame):,} of {format.count(every, 'node')}"
+    chart = f"trees.whole.{view.key[:8]}.{view.t}.{top}.{value}.{depths}"
+
+    def walk_to_clicked():
+        """Walk to the node that was clicked."""
+        points = st.session_state[chart]["selection"]["points"]
+        if points and points[0].get("customdata"):
+            view.walk(points[0]["customdata"][0])
+
+    below = "" if top == 0 else f" below {format.in_title(view.short_name(top, 16), 16)}"
+    left_out = ""
+    if len(frame) < total:
+        left_out = (
+            f" At most {MOST_NODES:,} nodes are drawn at once: of the {total:,} here, those with the fewest labels and "
+            "training rows are left out, and their places are empty."
+        )
+    with st.container(key="label-tree"):
+        charts.show_figure(
+            figures.label_tree(
+                frame,
+                value,
+                axis=columns[value],
+                percent=value in OF_QUALITY,
+                log=value in OF_NODES,
+                chosen=view.node,
+                title=f"Label tree{below}: {drawn}",
+                total=every,
+            ),
+            lambda: tables.csv_safe(_frame(view, top, depths, most=every).drop(columns="about")),
+            f"{view.files}-whole" if top == 0 else f"{view.files}-below{top}",
+            "From top to bottom by depth. Each bar is a node, above its children, and as wide as it has labels; the "
+            f"last bar of each way down is a single label. Colour: {MEANINGS[value]}, from blue (least) to gold "
+            f"(most){', on a log scale' if value in OF_NODES else '; grey: unknown'}. The node looked at has an "
+            f"outline, and so have the nodes above it. Click a bar to walk to that node.{left_out}",
+            key=chart,
+            on_click=walk_to_clicked,
+        )
+
+
+def _choose(view):
+    """Show the controls; return which part is drawn, the column of its colours, and the smallest and largest depth."""
+    deepest = int(view.tree.depth[-1])
+    columns = OF_NODES | (OF_QUALITY if view.quality is not None else {})
+    first, second, third = st.columns([2, 1, 1], vertical_alignment="bottom")
+    with first:
+        part = st.radio(
+            "Drawn", list(PARTS), format_func=PARTS.get, horizontal=True,
+            **workspace.keep("trees.whole.part", WHOLE, options=list(PARTS)),
+        )  # fmt: skip
+    with second:
+        value = st.selectbox(
+            "Colour",
+            list(columns),
+            format_func=columns.get,
+            **workspace.keep("trees.whole.color", "rows", options=list(columns)),
+            help=None if view.quality is not None else "More can be shown when the nodes are measured: see below.",
+        )
+    if deepest < 2:  # the root and its children
+        return part, value, (0, deepest)
+    kept = workspace.keep(
+        f"trees.whole.depths {view.key[:8]} {view.t}",
+        (0, deepest),
+        lambda pair: isinstance(pair, (list, tuple)) and len(pair) == 2 and 0 <= pair[0] <= pair[1] <= deepest,
+    )
+    kept["value"] = tuple(kept["value"])
+    with third:
+        return part, value, tuple(st.slider("Depths", 0, deepest, **kept))
+
+
+def _frame(view, top, depths, most=MOST_NODES) -> pd.DataFrame:
+    """Return the nodes to draw, with names and hover texts."""
+    frame = frames.layout_frame(view.tree, view.with_quality(), top, depths, most)
+    names, inner = view.short_names(frame), (frame["label"] < 0).to_numpy()
+    abouts = [
+        f"node {node:,}, depth {depth}" + (f"<br>{labels:,} labels, {children:,} children" if is_inner else "")
+        for node, depth, labels, children, is_inner in zip(
+            frame["node"], frame["depth"], frame["n_labels"], frame["n_children"], inner
+        )
+    ]
+    if view.quality is not None:
+        abouts = [f"{text}<br>AUC {share(auc)}" for text, auc in zip(abouts, frame["auc"].to_numpy(np.float64))]
+    named = frame.assign(name=names, about=abouts)
+    named.attrs = frame.attrs
+    return named

@@ -1,0 +1,180 @@
+"""The drawing of a whole label tree: nodes as bars below each other, as wide as they have labels."""
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from xmlcore.figures._style import EDGE, VERMILION, need_columns, new_figure, short
+
+# From small to large: blue, grey, gold. A white text has a contrast of at least 4.5 on each, and each has a contrast of
+# at least 3 on a white and on a dark page.
+SCALE = ((0.0, "#3F6CB5"), (0.5, "#756D74"), (1.0, "#91690A"))
+UNKNOWN = "#6E6E6E"  # a grey with the same contrasts
+LEVEL = 30  # height of a level, in pixels
+AROUND = 150  # height of the space above and below the levels, in pixels
+NAMED = 0.03  # least share of the width that a node has to have for its name to be tried; without room it is left out
+COLOR_BAR = 150  # length of the colour bar, in pixels
+
+
+def label_tree(
+    frame: pd.DataFrame,
+    color: str,
+    *,
+    axis: str,
+    percent: bool = False,
+    log: bool = False,
+    chosen: int | None = None,
+    title: str = "Label tree",
+    total: int | None = None,
+) -> go.Figure:
+    """Draw a label tree from the top to the bottom: each node is a bar above the bars of its children.
+
+    Parameters
+    ----------
+    frame : DataFrame, a row per node
+        Columns ``node``, ``parent``, ``depth``, ``start`` and ``n_labels`` (left end and width of the bar, in labels),
+        ``name``, and the one named by ``color``. Optional: ``about``, a text for the hover label.
+    color : str
+        Column of the numbers that colour the bars. Nodes where it is nan are grey.
+    axis : str
+        Title of the colour bar.
+    percent : bool
+        Whether the numbers are shares, which are shown in percent.
+    log : bool
+        Whether colours follow the logarithm of the numbers.
+    chosen : int, optional
+        A node that has a thick outline; the nodes above it have a thin one.
+    title : str
+    total : int, optional
+        Number of nodes of which the frame has some.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+        Bars have their node in ``customdata[0]``.
+    """
+    need_columns(frame, ["node", "parent", "depth", "start", "n_labels", "name", color], "label_tree")
+    figure = new_figure(title, shown=len(frame), total=len(frame) if total is None else total)
+    values = frame[color].to_numpy(np.float64)
+    known = np.isfinite(values)
+    scaled = np.log10(np.maximum(values, 0.5)) if log else values
+    width = float(frame["n_labels"].max())
+    texts, hovers = _texts(frame, width), _hovers(frame, values, axis, percent)
+    ways = [(known, {"color": scaled[known], "coloraxis": "coloraxis"}), (~known, {"color": UNKNOWN})]
+    for mine, marker in ways:
+        if mine.any():
+            figure.add_bar(
+                base=frame["start"][mine],
+                x=frame["n_labels"][mine],
+                y=frame["depth"][mine],
+                orientation="h",
+                width=0.86,
+                marker={**marker, "line": {"color": EDGE, "width": 0.5}},
+                text=texts[mine],
+                textposition="inside",
+                insidetextanchor="middle",
+                textangle=0,
+                textfont={"size": 12, "color": "white"},
+                customdata=np.array([frame["node"][mine], hovers[mine]], dtype=object).T,
+                hovertemplate="%{customdata[1]}<extra></extra>",
+                showlegend=False,
+                selected={"marker": {"opacity": 1}},
+                unselected={"marker": {"opacity": 1}},
+            )
+    _outline(figure, frame, chosen)
+    _color_bar(figure, scaled[known], axis, percent, log)
+    first, last = int(frame["depth"].min()), int(frame["depth"].max())
+    figure.update_layout(
+        height=LEVEL * (last - first + 1) + AROUND,
+        barmode="overlay",
+        uniformtext={"minsize": 12, "mode": "hide"},
+        margin={"l": 40, "r": 16, "t": 56, "b": 84},
+    )
+    depths = list(range(first, last + 1))
+    step = max(1, len(depths) // 15)
+    figure.update_yaxes(
+        range=[last + 0.6, first - 0.6], tickvals=depths[::step], showgrid=False, showline=False, title_text="Depth"
+    )
+    figure.update_xaxes(range=[0, width], visible=False)
+    return figure
+
+
+def _texts(frame, width):
+    """Return the texts within bars: the names of wide nodes, an object array of str."""
+    wide = (frame["n_labels"] >= NAMED * width).to_numpy()
+    return np.array([short(name, 40) if own else "" for name, own in zip(frame["name"], wide)], dtype=object)
+
+
+def _hovers(frame, values, axis, percent):
+    """Return the hover texts: an object array of str."""
+    numbers = [
+        "unknown" if not np.isfinite(value) else f"{100 * value:.1f} %" if percent else f"{value:,.0f}"
+        for value in values
+    ]
+    abouts = frame["about"] if "about" in frame.columns else [""] * len(frame)
+    lines = [
+        f"<b>{short(name, 60)}</b><br>{axis}: {number}{'<br>' if about else ''}{about}"
+        for name, number, about in zip(frame["name"], numbers, abouts)
+    ]
+    return np.array(lines, dtype=object)
+
+
+def _outline(figure, frame, chosen):
+    """Draw an outline around the chosen node, and a thinner one around the nodes above it."""
+    if chosen is None:
+        return
+    parent, place = dict(zip(frame["node"], frame["parent"])), {v: i for i, v in enumerate(frame["node"])}
+    node, line = int(chosen), 3.0
+    while node in place:
+        depth, start, wide = frame.iloc[place[node]][["depth", "start", "n_labels"]]
+        figure.add_shape(
+            type="rect",
+            x0=start,
+            x1=start + wide,
+            y0=depth - 0.43,
+            y1=depth + 0.43,
+            line={"color": VERMILION, "width": line},
+        )
+        node, line = int(parent[node]), 1.5
+
+
+def _color_bar(figure, values, axis, percent, log):
+    """Set the colour scale, and show its bar with a title beside it if any number is known."""
+    low, high = (float(values.min()), float(values.max())) if values.size else (0.0, 1.0)
+    bar = {
+        "orientation": "h",
+        "thickness": 10,
+        "len": COLOR_BAR,
+        "lenmode": "pixels",
+        "x": 0,
+        "xpad": 0,
+        "xanchor": "left",
+        "y": 0,
+        "yanchor": "top",
+        "ypad": 16,
+        "tickangle": 0,
+        "tickfont": {"size": 11},
+    }
+    if log:
+        powers = np.arange(np.ceil(low), np.floor(high) + 1)
+        ticks = powers if powers.size > 1 else np.unique([low, high])
+        bar |= {"tickvals": ticks.tolist(), "ticktext": [f"{10**tick:,.0f}" for tick in ticks]}
+    else:
+        bar |= {"nticks": 4, "tickformat": ".2~p" if percent else ""}
+    scale = {"colorscale": SCALE, "cmin": low, "cmax": high if high > low else low + 1.0}
+    figure.update_layout(coloraxis={**scale, "showscale": bool(values.size), "colorbar": bar})
+    if values.size:
+        # The title is an annotation, because the dashboard's theme would put a title of the bar on top of the bar.
+        figure.add_annotation(
+            text=axis,
+            showarrow=False,
+            x=0,
+            xref="paper",
+            xanchor="left",
+            xshift=COLOR_BAR + 8,
+            y=0,
+            yref="paper",
+            yanchor="middle",
+            yshift=-21,
+            font={"size": 12},
+        )
