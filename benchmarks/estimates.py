@@ -51,6 +51,7 @@ def tasks(data):
             task("robustness", run, few | {"kind": kind, "levels": [0.1, 0.2], "options": options}),
         )
     yield "robustness of LdSM", task("robustness", trees, few | {"kind": "gaussian", "levels": [0.1], "options": {}})
+    yield "quality of nodes", task("node_quality", run, {})
     yield "explanations", task("explanations", run, {"n_rows": 50, "seed": 0})
     yield "explanations of LdSM", task("explanations", trees, {"n_rows": 50, "seed": 0})
     study = {"n_adversarial": [5, 20], "examples_per_class": [1.0], "n_candidates": [5, 50]}
