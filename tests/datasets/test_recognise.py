@@ -32,8 +32,6 @@ def excel():
     [
         (ARFF, "it is an ARFF file with 3 attributes"),
         (b"\n\n" + ARFF.lower(), "it is an ARFF file with 3 attributes"),
-        (b"id,text,labels\n1,a,b\n", "it is a table with 3 columns between commas (id, text, labels)"),
-        (b"id\ttext\n1\ta\n", "it is a table with 2 columns between tabs (id, text)"),
         (b'{"text": "a"}\n', "it is a JSON file"),
         (b"%%MatrixMarket matrix coordinate\n3 3 1\n", "it is a Matrix Market file"),
         (excel(), "it is an Excel workbook"),

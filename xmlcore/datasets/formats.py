@@ -4,7 +4,7 @@ import os
 from types import ModuleType
 from typing import NamedTuple
 
-from xmlcore.datasets import npz, xmlc, xmlc_parts
+from xmlcore.datasets import npz, table, xmlc, xmlc_parts
 from xmlcore.datasets.errors import DatasetFormatError
 from xmlcore.datasets.recognise import other_format
 from xmlcore.datasets.sources import read_text, source_name
@@ -35,6 +35,7 @@ READERS = {
     "xmlc": Reader(xmlc, _XMLC_OPTIONS),
     "svmlight": Reader(xmlc, _XMLC_OPTIONS),
     "npz": Reader(npz, ("max_bytes",)),
+    "csv": Reader(table, ("labels",)),
 }
 
 
@@ -76,6 +77,9 @@ def _add_labels(rows, labels, first_index, max_bytes, counts):
     n_rows = rows.X.shape[0]
     if npz.looks_like(text):
         rows.Y, rows.label_names = npz.parse_labels(text, rows.label_source, max_bytes)
+        rows.has_label_width = True
+    elif table.looks_like(text):
+        rows.Y, rows.label_names = table.parse_labels(text, rows.label_source)
         rows.has_label_width = True
     else:
         rows.Y, header_line, rows.least_label = xmlc_parts.parse_labels(

@@ -9,6 +9,7 @@ import numpy as np
 from xmlcore.datasets.dataset import Dataset
 from xmlcore.datasets.errors import DatasetFormatError, warn
 from xmlcore.datasets.formats import read_rows
+from xmlcore.datasets.remarks import remark
 from xmlcore.datasets.sources import EMPTY, read_text, source_name, stem, telling_name
 from xmlcore.datasets.xmlc import canonical_csr
 from xmlcore.validation import INT32_MAX, check_count
@@ -22,19 +23,26 @@ def read_matrix(source, format="auto", labels=None, *, first_index=0, max_bytes=
     source : path, bytes, or binary file object
         May be compressed (gzip, bzip2, xz, or a zip of one file); this is detected from the content, not from the name.
         A file object with ``getvalue`` is read whole, any other from its current position.
-    format : {"auto", "xmlc", "svmlight", "npz"}
+    format : {"auto", "xmlc", "svmlight", "npz", "csv"}
         ``"xmlc"``: a header ``N D L`` (rows, features, labels), then one row per line, ``l1,l2 f:v f:v``. With
         ``labels``, features alone: ``N D``, then ``f:v f:v``; this header may be absent.
         ``"svmlight"``: the rows without the header; D and L are the largest ids plus 1.
         ``"npz"``: a NumPy archive: a matrix that ``scipy.sparse.save_npz`` wrote, or the arrays ``X`` and ``Y``, or
         ``X_data``, ``X_indices``, ``X_indptr``, ``X_shape`` and the same for Y, with ``feature_names`` and
         ``label_names`` if there are names.
+        ``"csv"``: a table with commas, semicolons or tabs between cells, names of the columns in the first line (or
+        none, if that is a row of numbers), and ``labels`` to say which columns are labels. Missing cells are read as 0,
+        with a warning. With semicolons or tabs, decimals may follow a comma.
         ``"auto"``: as the content says. Text is xmlc if the first line has three whole numbers, and svmlight if it has
         no other format. A first line like ``2,2,3`` is read as a row with three labels; it is an error if the rest of
         the file fits it as a header.
-    labels : path, bytes, or binary file object, optional
-        The file with the labels, if ``source`` has none: an npz file, or text with a header ``N L``, which may be
-        absent, and a line ``l:1 l:1`` or ``l,l`` for each row.
+    labels : path, bytes, or binary file object; or int, str, or list of str; optional
+        The file with the labels, if ``source`` has none: an npz file, a CSV file with a column of 0 and 1 for each
+        label, or text with a header ``N L``, which may be absent, and a line ``l:1 l:1`` or ``l,l`` for each row.
+        For a CSV file also the columns that are labels, which hold 0 and 1 or true and false: the first n, the last n
+        as -n, or those of a list of names. A string is the name of a column that lists the labels of a row, separated
+        by ``;``, ``|`` or ``,``, whichever of these occurs first in this order; if no column has this name, it is a
+        path.
     first_index : {0, 1}
         The smallest id in the file, of features and of labels. Ids in the matrices always start at 0.
     max_bytes : int, optional
@@ -71,7 +79,8 @@ def read_matrix(source, format="auto", labels=None, *, first_index=0, max_bytes=
     DatasetWarning
         A row names a feature more than once (its values are summed) or a label more than once (it counts once). Or
         there is no header, no feature 0 and no label 0, so that ids seem to start at 1. Or the header promises other
-        numbers than the data have, and ``counts`` is "data".
+        numbers than the data have, and ``counts`` is "data". Or cells of a table are missing, a label is named like a
+        feature, two labels or features have one name, or all rows have a label.
 
     Notes
     -----
@@ -93,6 +102,7 @@ def read_matrix(source, format="auto", labels=None, *, first_index=0, max_bytes=
                 f"no row has a {what}, and there is no header to say how many {what}s there are",
                 f"Add a header line: rows, features, labels. A row with a {what} looks like 0,3 1:0.5 7:2.",
             )
+    remark([rows], rows.feature_names, rows.label_names)
     return rows.X, rows.Y, rows.feature_names, rows.label_names
 
 
@@ -227,6 +237,7 @@ def read_dataset(
     elif test_labels is not None:
         raise ValueError("test_labels= is given, but there is no test file")
     _warn_of_ids_from_one(parts, options["first_index"])
+    _join_listed_labels(parts)
     names = {}
     for field, given in (("feature_names", feature_names), ("label_names", label_names)):
         inside = _names_inside(parts, field)
@@ -248,7 +259,20 @@ def read_dataset(
         if part.X.shape[0] == 0:
             raise DatasetFormatError(part.source, "it holds no rows", "Give a file with at least one row.")
     plain = {field: None if given is None else given[0] for field, given in names.items()}
+    remark(parts, **plain)
     return Dataset(name, *matrices, **plain, notes=notes)
+
+
+def _join_listed_labels(parts):
+    """Give all files the same labels, if each has named those that its rows list, which are not all that there are."""
+    if not all(part.label_names is not None and part.has_label_width is False for part in parts):
+        return
+    names = sorted(set().union(*(part.label_names for part in parts)))
+    number = {name: j for j, name in enumerate(names)}
+    for part in parts:
+        columns = np.array([number[name] for name in part.label_names], np.int32)  # ascending, as all names are sorted
+        part.Y = canonical_csr(part.Y.indptr, columns[part.Y.indices], part.Y.data, len(names))
+        part.label_names = names
 
 
 def _names_inside(parts, field):

@@ -4,10 +4,9 @@ import re
 
 _HEAD = 1 << 16  # number of bytes that are looked at, except to count the attributes of an ARFF file
 _REMEDY = (
-    "These formats can be read: the XMLC text format and svmlight. Read your file with a tool that knows it, and write "
-    'its features X and labels Y with xmlcore.datasets.write_matrix("data.txt", X, Y).'
+    "These formats can be read: the XMLC text format, svmlight, npz and CSV. Read your file with a tool that knows it, "
+    'and write its features X and labels Y with xmlcore.datasets.write_matrix("data.txt", X, Y).'
 )
-_SEPARATORS = {b",": "commas", b";": "semicolons", b"\t": "tabs"}
 
 
 def other_format(text) -> tuple[str, str] | None:
@@ -28,7 +27,7 @@ def other_format(text) -> tuple[str, str] | None:
         return "it is a Matrix Market file", _REMEDY
     if first.startswith((b"{", b"[")):
         return "it is a JSON file", _REMEDY
-    return _table(lines[:2])
+    return None
 
 
 def _attributes(text) -> int:
@@ -36,16 +35,3 @@ def _attributes(text) -> int:
     whole = bytes(text)
     end = re.search(rb"^\s*@data\b", whole, re.IGNORECASE | re.MULTILINE)
     return len(re.findall(rb"^\s*@attribute\b", whole[: end.start() if end else None], re.IGNORECASE | re.MULTILINE))
-
-
-def _table(lines) -> tuple[str, str] | None:
-    """Return what a table with column names is, from its first two lines; None if they are not those of a table."""
-    if len(lines) < 2 or b":" in lines[0] or not re.search(rb"[A-Za-z]", lines[0]):
-        return None
-    for separator, name in _SEPARATORS.items():
-        count = lines[0].count(separator)
-        if count and lines[1].count(separator) >= count:
-            columns = [column.strip().strip(b"\"'").decode("utf-8", "replace") for column in lines[0].split(separator)]
-            some = ", ".join(column[:30] for column in columns[:4]) + (", …" if len(columns) > 4 else "")
-            return f"it is a table with {count + 1:,} columns between {name} ({some})", _REMEDY
-    return None

@@ -1,0 +1,179 @@
+"""Tables: separators, names, columns of labels, missing cells, and errors that name the cell."""
+
+import bz2
+import io
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from datasets.reads import failure, warned
+
+from xmlcore.datasets import read_dataset, read_matrix, table_records
+
+PLAIN = b"width,height,red,blue\n1,0.5,0,1\n0,-2e3,1,0\n"
+VALUES = ([[1, 0.5], [0, -2000]], [[0, 1], [1, 0]])
+NAMES = (["width", "height"], ["red", "blue"])
+
+
+def read(content, labels=-2, **options):
+    X, Y, *names = read_matrix(content, labels=labels, **options)
+    assert (X.dtype, Y.dtype, X.indices.dtype, Y.indices.dtype) == (np.float32, bool, np.int32, np.int32)
+    assert X.has_canonical_format and Y.has_canonical_format
+    return (X.toarray().tolist(), Y.toarray().astype(int).tolist()), tuple(names)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        PLAIN,
+        PLAIN.replace(b",", b"\t"),
+        PLAIN.replace(b",", b";"),
+        PLAIN.replace(b",", b";").replace(b"0.5", b"0,5"),
+        PLAIN.replace(b",", b" , "),
+        PLAIN.replace(b"\n", b"\r\n"),
+        b"\xef\xbb\xbf" + PLAIN.rstrip(),
+        b"\n" + PLAIN.replace(b"\n", b"\n \n"),
+        b'"width","height","red","blue"\n"1","0.5","0","1"\n0,-2e3,1,0\n',
+        PLAIN.replace(b",1\n", b",True\n").replace(b",0\n", b",FALSE\n").replace(b"\n0,", b"\nfalse,"),
+        bz2.compress(PLAIN),
+    ],
+)
+def test_a_table_is_read_however_it_is_written(content):
+    assert read(content) == (VALUES, NAMES)
+    assert read(io.BytesIO(content), format="csv") == (VALUES, NAMES)
+
+
+@pytest.mark.parametrize("labels", [["red", "blue"], ("red", "blue"), -2, np.int64(-2)])
+def test_columns_of_labels_are_chosen_by_names_or_by_their_number(labels):
+    assert read(PLAIN, labels) == (VALUES, NAMES)
+    assert read(b"red,blue,width,height\n0,1,1,0.5\n1,0,0,-2e3\n", 2) == (VALUES, NAMES)
+    assert read(PLAIN, ["blue", "red"])[1][1] == ["blue", "red"]
+
+
+def test_a_table_without_names_is_read_by_number():
+    content = PLAIN.split(b"\n", 1)[1]
+    assert read(content) == (VALUES, (None, None))
+    assert "the first line has no names" in failure(content, labels=["red"]).found
+    assert read(b"0,1,1\n1,0,0\n", -1) == (([[0, 1], [1, 0]], [[1], [0]]), (None, None))
+    assert read(b"0,1,2\n5,6,1\n7,8,0\n", -1) == (([[5, 6], [7, 8]], [[1], [0]]), (["0", "1"], ["2"]))
+
+
+def test_the_row_numbers_of_pandas_are_left_out_and_this_is_said():
+    content = pd.read_csv(io.BytesIO(PLAIN)).to_csv().encode()
+    (said,) = warned(read_matrix, content, labels=-2)
+    assert "the first column has no name" in said
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert read(content) == read(content.replace(b",width", b"Unnamed: 0,width")) == (VALUES, NAMES)
+
+
+@pytest.mark.parametrize("mark", [b";", b"|", b", "])
+def test_one_column_may_list_the_labels(mark):
+    content = b'x,tags,y\n1,"red%sblue",2\n0,,1\n5,"b\xc3\xa4r",0\n' % mark
+    values, names = read(content, "tags")
+    assert values == ([[1, 2], [0, 1], [5, 0]], [[1, 0, 1], [0, 0, 0], [0, 1, 0]])
+    assert names == (["x", "y"], ["blue", "bär", "red"])
+
+
+def test_labels_listed_in_two_files_are_joined():
+    made = read_dataset(b"x,tags\n1,b;a\n2,c\n", b"x,tags\n1,d\n2,a\n", labels="tags")
+    assert made.label_names == ["a", "b", "c", "d"]
+    assert made.Y_train.toarray().tolist() == [[1, 1, 0, 0], [0, 0, 1, 0]]
+    assert made.Y_test.toarray().tolist() == [[0, 0, 0, 1], [1, 0, 0, 0]]
+
+
+def test_labels_may_be_in_a_table_of_their_own(tmp_path):
+    features, labels = b"width,height\n1,0.5\n0,-2e3\n", b"red,blue\n0,1\n1,0\n"
+    (tmp_path / "y.csv").write_bytes(labels)
+    for source in (labels, tmp_path / "y.csv", str(tmp_path / "y.csv"), io.BytesIO(labels)):
+        assert read(features, source) == (VALUES, NAMES)
+    assert "it has 1 rows" in failure(features, labels=b"red,blue\n0,1\n").found
+
+
+def test_missing_cells_are_zeros_and_this_is_said():
+    content = b"a,b,y\n1,,0\n?,2,1\nNA,nan,0\n"
+    assert warned(read_matrix, content, labels=-1) == [
+        "data: 4 cells are missing, first in line 2, column 'b': read as 0"
+    ]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert read(content, -1)[0] == ([[1, 0], [0, 2], [0, 0]], [[0], [1], [0]])
+
+
+def test_values_are_rounded_like_float32_of_their_text():
+    rng = np.random.default_rng(5)
+    values = rng.integers(0, 1 << 31, 3000, dtype=np.uint32).view(np.float32)
+    values = values[np.isfinite(values)]
+    middles = (values.astype(float) + np.nextafter(values, np.float32(0)).astype(float)) / 2  # the hardest to round
+    texts = [repr(value) for value in middles.tolist()] + [
+        "1.17549429e-38",
+        "3.40282356e+38",
+        "0.1",
+        "16777217.0000001",
+    ]
+    content = "x,y\n" + "".join(f"{text},{i % 2}\n" for i, text in enumerate(texts))
+    X, *_ = read_matrix(content.encode(), labels=-1)
+    assert (X.toarray()[:, 0] == np.array([np.float32(float(text)) for text in texts])).all()
+
+
+def test_blocks_cut_a_table_anywhere(monkeypatch):
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame(rng.integers(0, 2, (50, 4)), columns=list("abcd"))
+    frame["tags"] = ['x\n;"y"' if i % 3 else "z, w" for i in range(50)]
+    content = frame.to_csv(index=False).encode()
+    monkeypatch.setattr(table_records, "_BLOCK", 37)
+    X, Y, _, names = read_matrix(content, labels="tags")
+    assert (X.toarray() == frame[list("abcd")].to_numpy()).all()
+    assert names == ['"y"', "x", "z, w"]
+    assert Y.toarray()[:, 2].tolist() == [i % 3 == 0 for i in range(50)]
+    broken = content + b"1,0,1,no,z\n"
+    error = failure(broken, labels="tags")
+    assert (error.line, error.column) == (content.count(b"\n") + 1, 7)
+
+
+@pytest.mark.parametrize(
+    ("content", "labels", "line", "column", "found"),
+    [
+        (b"a,b,y\n1,2,0\n1,x,1\n", -1, 3, 3, "'x' in column 'b' is not a number"),
+        (b"a,b,y\n1,2,0\n\n1,2\n", -1, 4, None, "2 cells, but the first line has 3"),
+        (b"a,b,y\n1,2,0,9\n", -1, 2, None, "4 cells, but the first line has 3"),
+        (b"a,b,y\n1,2,0\n1,2,3\n", -1, 3, 5, "the label 'y' is 3, not 0 or 1"),
+        (b"a,b,y\n1,2,0\n1,2,\n", -1, 3, 5, "the label 'y' is missing"),
+        (b"a,b,y\n1,1e39,0\n", -1, 2, 3, "the value in column 'b' is infinite, or too large"),
+        (b"a,b,y\n1,-inf,0\n", -1, 2, 3, "the value in column 'b' is infinite, or too large"),
+        (b"a,b,y\n", -1, None, None, "names of columns, but no rows"),
+        (b"a,b,y\n1,2,0\n", -3, 1, None, "labels=-3, but there are 3 columns"),
+        (b"a,height,y\n1,2,0\n", ["weight"], 1, None, "no column has the name 'weight'; similar names: height"),
+        (b"a,b,b\n1,2,0\n", ["b"], 1, None, "2 columns have the name 'b'"),
+        (b"a,b,y\n1,2,0\n", ["a", "b", "y"], None, None, "all 3 columns are labels"),
+        (b"a,\xe4,y\n1,2,0\n", -1, 1, None, "the name of column 2, b'\\xe4', is not UTF-8"),
+        (b"a,tags\n1,x\n2,\xe4\n", "tags", 3, 3, "a cell in column 'tags' is not UTF-8"),
+        (b'a,b,y\n1,2,0\n1,"2,0\n1,2,0\n', -1, 3, None, "cells, but the first line has 3"),
+    ],
+)
+def test_tables_that_cannot_be_read_say_where_and_why(content, labels, line, column, found):
+    error = failure(content, labels=labels, format="csv")
+    assert found in error.found and error.remedy
+    assert (error.line, error.column) == (line, column)
+
+
+def test_a_table_without_chosen_labels_says_which_columns_look_like_labels():
+    error = failure(PLAIN)
+    assert "a table of 4 columns between commas (width, height, red, blue)" in error.found
+    assert "in the first lines, the last 2 hold nothing but 0 and 1 (labels=-2)" in error.found
+    assert "labels=-3 for the last three" in error.remedy
+    assert 'is it labels="tags"?' in failure(b"x,tags\n3,a\n").found
+
+
+def test_odd_names_and_labels_are_said():
+    assert warned(read_matrix, b"a,b,b,a\n1,2,0,1\n1,2,1,1\n", labels=-2) == [
+        "data: a label is named like a feature: 'a', 'b'. Is it among the features too?".replace(
+            "a label is", "2 labels are"
+        )
+    ] + ["data: there is a label that every row has: 'a'"]
+    said = warned(read_matrix, b"a,b,y,y\n1,2,0,1\n1,2,0,0\n", labels=-2)
+    assert said == [
+        "data: a label name is not unique: 'y' stands for the labels 0, 1. Ids tell them apart.",
+        "data: there is a label that no row has: 'y'",
+    ]
