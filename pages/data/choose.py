@@ -1,32 +1,60 @@
-"""The list of data sets on the Data page."""
+"""The list of data sets on the Data page, and the ways to get more."""
 
 import streamlit as st
 
-from pages.data import upload_form
+from pages.data import invented, known, manage, upload_form
 from pages.shared import jobs, workspace
 from xmlcore import datasets
 
-SOURCES = {"catalog": "comes with xmlcore", "upload": "uploaded here"}
+SOURCES = {"catalog": "downloaded", "upload": "uploaded here", "synthetic": "made here"}
+WITH_XMLCORE = "comes with xmlcore"
 
 
 def show(fingerprint) -> None:
-    """Show the list of data sets and the form for own files; ``fingerprint``: of the data set in use."""
-    known = workspace.get("known")
-    entries = {entry.name: entry for entry in datasets.catalog()}
-    own = {fp: entry for fp, entry in known.items() if entry["source"] == "upload"}
-    options = [*(f"catalog {name}" for name in entries), *(f"upload {fp}" for fp in own)]
+    """Show the list of data sets and the ways to get more; ``fingerprint``: of the data set in use."""
+    _choice(fingerprint)
+    with st.expander("Upload your own data", expanded=any(upload_form.file_ids())):
+        upload_form.show(fingerprint)
+        files, error = st.session_state.get(workspace.UPLOAD_ERROR, (None, None))
+        if files == upload_form.file_ids():  # a message about other files is not shown any more
+            st.error(error)
+    with st.expander("Download a published data set", expanded=known.busy()):
+        known.progress()
+        st.fragment(known.show)()
+    with st.expander("Make a synthetic data set", expanded=invented.busy()):
+        invented.progress()
+        st.fragment(invented.show)()
+    if workspace.get("known"):
+        with st.expander("Compare, rename, convert or remove data sets"):
+            manage.show(fingerprint)
+
+
+def _choice(fingerprint):
+    """Show the select box with the data sets that can be opened at once."""
+    opened = workspace.get("known")
+    own = {fp: entry for fp, entry in opened.items() if entry["source"] != "catalog"}
+    named = {workspace.catalog_name(entry): entry for entry in opened.values() if entry["source"] == "catalog"}
+    made_here = [entry.name for entry in datasets.catalog() if not entry.published]
+    wanted = workspace.get("wanted") if jobs.active("prepare") else None
+    names = dict.fromkeys([*made_here, *named, *([wanted] if wanted in known.names() else [])])
+    options = [*(f"catalog {name}" for name in names), *(f"{entry['source']} {fp}" for fp, entry in own.items())]
 
     def title(option):
         """Return the text that the select box shows for an option."""
         source, _, name = option.partition(" ")
-        return f"{name if source == 'catalog' else own[name]['name']} ({SOURCES[source]})"
+        if source != "catalog":
+            return f"{own[name]['name']} ({SOURCES[source]})"
+        shown = named.get(name, {}).get("name", name)
+        return f"{shown} ({WITH_XMLCORE if name in made_here else SOURCES[source]})"
 
     current = None
-    if fingerprint is not None and fingerprint in known:
-        entry = known[fingerprint]
-        current = f"catalog {entry['name']}" if entry["source"] == "catalog" else f"upload {fingerprint}"
-    if workspace.get("wanted") in entries and jobs.active("prepare"):
-        current = f"catalog {workspace.get('wanted')}"
+    if fingerprint in opened:
+        entry = opened[fingerprint]
+        current = f"{entry['source']} {fingerprint}"
+        if entry["source"] == "catalog":
+            current = f"catalog {workspace.catalog_name(entry)}"
+    if wanted in names:
+        current = f"catalog {wanted}"
     st.session_state[workspace.DATA_CHOICE] = current if current in options else None
     st.selectbox(
         "Data set",
@@ -39,11 +67,6 @@ def show(fingerprint) -> None:
         help="Data sets that you upload are seen only in this workspace, that is, by people who have this page's full "
         "address.",
     )
-    with st.expander("Upload your own data", expanded=any(upload_form.file_ids())):
-        upload_form.show(fingerprint)
-        files, error = st.session_state.get(workspace.UPLOAD_ERROR, (None, None))
-        if files == upload_form.file_ids():  # a message about other files is not shown any more
-            st.error(error)
 
 
 def _choose():
@@ -52,12 +75,7 @@ def _choose():
     if option is None:
         return
     source, _, name = option.partition(" ")
-    known = workspace.get("known")
     if source == "catalog":
-        ready = next((fp for fp, entry in known.items() if entry["source"] == source and entry["name"] == name), None)
-        if ready is None:
-            workspace.update(wanted=name)  # the next run of the script starts on it
-        else:
-            workspace.update(dataset=ready, wanted=None)
-    elif name in known:
+        known.use(name)
+    elif name in workspace.get("known"):
         workspace.update(dataset=name, wanted=None)

@@ -1,13 +1,14 @@
 """The Data page: what is in the data set, and which one is in use.
 
-start.py is the panel for a first visit. answer.py has the first sentence and the cards, choose.py the list of data
-sets, upload_form.py the form for own files (read by uploads.py, explained by formats.py), frequency.py the figures,
-rows.py single rows, labels.py the table of labels.
+start.py is the panel for a first visit. answer.py has the first sentence and the cards. choose.py has the list of data
+sets and the ways to get more: upload_form.py is the form for own files (read by uploads.py, explained by formats.py),
+known.py the catalog of published data sets, invented.py the form for synthetic ones. manage.py compares, renames,
+converts and removes data sets. frequency.py has the figures, rows.py single rows, labels.py the table of labels.
 """
 
 import streamlit as st
 
-from pages.data import answer, choose, frequency, labels, rows, start
+from pages.data import answer, choose, frequency, known, labels, rows, start
 from pages.shared import format, jobs, server, workspace
 from xmlcore import datasets
 
@@ -26,14 +27,14 @@ def main() -> None:
             _nothing_yet()
         return
     data, described = server.dataset(fingerprint), server.description(fingerprint)
-    known = workspace.get("known").get(fingerprint, {"name": "uploaded data", "source": "upload", "notes": []})
+    used = workspace.get("known").get(fingerprint, {"name": "uploaded data", "source": "upload", "notes": []})
     with above:
-        answer.show(data, described, known)
+        answer.show(data, described, used)
         _preparing()
     with below:
-        frequency.show(data, described, format.file_name(known["name"]))
+        frequency.show(data, described, format.file_name(used["name"]))
         st.fragment(rows.show)(data, fingerprint)
-        st.fragment(labels.show)(described.labels, format.file_name(known["name"]))
+        st.fragment(labels.show)(described.labels, format.file_name(used["name"]))
 
 
 def _nothing_yet():
@@ -55,9 +56,10 @@ def _nothing_yet():
 
 
 def _preparing():
-    """Show the progress and the failures of jobs that prepare data sets."""
-    jobs.watch(jobs.active("prepare"))
-    jobs.show_failures(jobs.failed("prepare"))
+    """Show the progress and the failure of the data set that is made here; choose.py shows those of the others."""
+    jobs.watch([job for entry in datasets.catalog() if not entry.published
+                for job in jobs.active("prepare", name=entry.name)])  # fmt: skip
+    jobs.show_failures([pair for pair in jobs.failed("prepare") if not known.is_published(pair[0])])
 
 
 main()

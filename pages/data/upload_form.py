@@ -172,7 +172,7 @@ def _read(train, test, name, **options):
         workspace.update(dataset=fingerprint, wanted=None)
         workspace.notify(f"{name} has the same content as {earlier}, which is in use now under that name.")
     else:
-        name = uploads.free_name(name, [entry["name"] for entry in known.values()])
+        name = workspace.free_name(name, [entry["name"] for entry in known.values()])
         workspace.add_dataset(fingerprint, name, "upload", use=True, notes=notes)
         workspace.notify(f"{name} is read and in use.")
     st.rerun()

@@ -110,12 +110,3 @@ def on_page(message: str) -> str:
     for pattern, instead in _ON_PAGE:
         message = re.sub(pattern, instead, message)
     return message
-
-
-def free_name(wanted: str, taken: list[str]) -> str:
-    """Return the name ``wanted``, followed by a number if another data set has that name."""
-    found, number = wanted, 1
-    while found in taken:
-        number += 1
-        found = f"{wanted} ({number})"
-    return found

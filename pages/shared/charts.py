@@ -99,6 +99,11 @@ def text_button(label: str, make, file_name: str, help: str) -> None:
     _download(label, make, file_name, mime="text/plain", help=help)
 
 
+def file_button(label: str, make, file_name: str, help: str) -> None:
+    """Show a button that downloads the bytes that ``make()`` returns as a zip archive."""
+    _download(label, make, file_name, mime="application/zip", help=help)
+
+
 def csv_bytes(frame: pd.DataFrame) -> bytes:
     """Return a DataFrame as a CSV file in UTF-8."""
     return frame.to_csv(index=False).encode("utf-8")

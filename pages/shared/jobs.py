@@ -62,12 +62,24 @@ def show_failures(failures: list) -> None:
         error = settings.in_form(params.get("model") or params.get("method"), job.error or "No reason was given.")
         st.error(f"**{format.plain(title(job, record))} failed.** {format.plain(error)}")
         with st.container(horizontal=True):
-            again = record["kind"] == "prepare"
-            label = "Try again" if again else "Dismiss"
-            st.button(label, key=f"dismiss-{record['id']}", on_click=dismiss, args=(record["id"],))
+            if record["kind"] == "prepare":
+                st.button("Try again", key=f"again-{record['id']}", on_click=_again, args=(record,))
+            st.button("Dismiss", key=f"dismiss-{record['id']}", on_click=_dismissed, args=(record,))
         if job.traceback:
             with st.expander("Traceback, for a bug report"):
                 st.code(job.traceback, language="pytb")
+
+
+def _again(record):
+    """Prepare a data set again; called by a button."""
+    dismiss(record["id"])
+    workspace.update(wanted=record["params"]["name"])  # the next run of the script starts on it
+
+
+def _dismissed(record):
+    """Forget a failure, and that its data set was wanted; called by a button."""
+    dismiss(record["id"])
+    note_stopped(record)
 
 
 def dismiss(job_id: str) -> None:

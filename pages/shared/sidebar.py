@@ -70,7 +70,8 @@ def _gone(fingerprint, damaged):
     """Say that the data set in use cannot be read; a data set of the catalog is made again."""
     entry = workspace.get("known").get(fingerprint, {})
     from_catalog = entry.get("source") == "catalog"
-    workspace.forget_dataset(fingerprint, wanted=entry["name"] if from_catalog else workspace.DEFAULT_DATASET)
+    wanted = workspace.catalog_name(entry) if from_catalog else workspace.DEFAULT_DATASET
+    workspace.forget_dataset(fingerprint, wanted=wanted)
     why = "was damaged" if damaged else "is gone (was the cache deleted?)"
     then = "It is being made again." if from_catalog else "Upload it again on the Data page."
     st.caption(f"The stored data set {why}. {then}")

@@ -275,6 +275,24 @@ def prepare(name: str) -> None:
     jobs.submit(task, "", title=task.title)
 
 
+def make_synthetic(params: dict) -> None:
+    """Have a worker make a synthetic data set.
+
+    It is put in use when it is ready, unless another data set has been put in use meanwhile.
+    """
+    if workspace.refuse():
+        return
+    task = experiment.task("synthetic", {}, params)
+    # The record names the data set in use now, since this one has no fingerprint before it is made.
+    in_use = workspace.get("dataset") or ""
+    if task.exists():
+        _list_result({**task.to_record(), "fingerprint": in_use, "title": task.title}, task.key)
+    elif not jobs.active(key=task.key):
+        for record, _ in jobs.failed(key=task.key):
+            jobs.dismiss(record["id"])
+        jobs.submit(task, in_use, title=task.title)
+
+
 def train_task(fingerprint: str, model: str, params: dict | None, k: int):
     """Return the task of a training."""
     return experiment.task("train", {"dataset": fingerprint}, {"model": model, "params": params, "k": k})
@@ -315,6 +333,8 @@ def _done(record, job):
     # The key that the worker returned: it differs from the record's if the program was updated while this server ran.
     _list_result(record, job.result())
     jobs.dismiss(record["id"])  # last: Streamlit may stop this run at any line, and the next run then lists the result
+    if record["kind"] == "prepare" and record["params"]["name"] != workspace.DEFAULT_DATASET:
+        workspace.notify(f"{record['params']['name']} is ready: it is in the list of data sets.")
     if record["kind"] in ("train", "select"):
         workspace.notify(f"{'Made again' if record.get('note') or record.get('again') else 'Done'}: {record['title']}.")
 
@@ -339,6 +359,12 @@ def _list_result(record, key):
             name = record["params"]["name"]
             found = experiment.load("prepare", key).dataset
             workspace.add_dataset(found, name, "catalog", use=workspace.get("wanted") == name)
+        elif record["kind"] == "synthetic":
+            made = experiment.load("synthetic", key)
+            use = (workspace.get("dataset") or "") == record["fingerprint"]
+            workspace.add_dataset(made.dataset, made.name, "synthetic", use=use, notes=made.notes)
+            name = dataset_name(made.dataset) or made.name
+            workspace.notify(f"{name} is made" + (" and in use." if use else ": choose it on the Data page."))
         elif record["kind"] in workspace.LISTS:
             folder = experiment.KINDS[record["kind"]].folder
             about = {"key": key, "fingerprint": record["fingerprint"], "created": store.info(folder, key)["created"]}

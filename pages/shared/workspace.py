@@ -71,7 +71,9 @@ _EMPTY = {
     "version": _VERSION,
     "dataset": None,  # fingerprint in use
     "wanted": DEFAULT_DATASET,  # a catalog entry to prepare, and to use when it is ready
-    "known": {},  # what may be opened: fingerprint -> {"name", "source": "catalog" or "upload", "notes": [...]}
+    # What may be opened: fingerprint -> {"name", "source": "catalog", "upload" or "synthetic", "notes": [...]}, and
+    # "entry", the name in the catalog, of a data set of the catalog that was given another name.
+    "known": {},
     "forms": {},  # model -> {parameter: value} as last typed, allowed or not; "MODEL own": as they were before a preset
     "widgets": {},  # widget key -> value
     # Results, in the order in which they became ready. "asked": when the user asked for it, in seconds since 1970.
@@ -262,19 +264,76 @@ def choose_row(scope: str, row: int) -> None:
 
 
 def add_dataset(fingerprint: str, name: str, source: str, *, use: bool, notes: list[str] = ()) -> None:
-    """Add a saved data set to those that the workspace can open; with ``use``, it becomes the one in use."""
+    """Add a saved data set to those that the workspace can open; with ``use``, it becomes the one in use.
+
+    A data set that the workspace knows keeps its name. Another one gets a number if its name is taken.
+    """
 
     if refuse():
         return
 
     def add(data):
         """Write the data set into the workspace's fields."""
-        data["known"][fingerprint] = {"name": name, "source": source, "notes": list(notes)}
+        before = data["known"].get(fingerprint, {})
+        taken = [other["name"] for key, other in data["known"].items() if key != fingerprint]
+        data["known"][fingerprint] = {
+            "name": before.get("name") or free_name(name, taken),
+            "source": source,
+            "notes": list(notes),
+        } | ({"entry": name} if source == "catalog" else {})
         if use:
             data["dataset"] = fingerprint
             data["wanted"] = None
 
     update(add)
+
+
+def catalog_name(entry: dict) -> str:
+    """Return the name in the catalog of a data set from there, given as in "known"."""
+    return entry.get("entry", entry["name"])
+
+
+def rename_dataset(fingerprint: str, name: str) -> None:
+    """Give a data set of the workspace another name; results and downloads are then called by it."""
+    if refuse():
+        return
+
+    def rename(data):
+        """Write the name into the workspace's fields; one that another data set has gets a number."""
+        entry = data["known"].get(fingerprint)
+        if entry is not None:
+            if entry["source"] == "catalog":
+                entry["entry"] = catalog_name(entry)  # data sets of an earlier version have none
+            taken = [other["name"] for key, other in data["known"].items() if key != fingerprint]
+            entry["name"] = free_name(name.strip() or entry["name"], taken)
+
+    update(rename)
+
+
+def remove_dataset(fingerprint: str) -> None:
+    """Remove a data set and its results from the workspace; what is stored may belong to other workspaces too."""
+    if refuse():
+        return
+
+    def remove(data):
+        """Remove the data set from the workspace's fields."""
+        data["known"].pop(fingerprint, None)
+        for kind in LISTS.values():
+            data[kind] = [record for record in data[kind] if record["fingerprint"] != fingerprint]
+        data["shown"].pop(fingerprint, None)
+        if data["dataset"] == fingerprint:
+            data["dataset"], data["wanted"] = None, None
+
+    update(remove)
+
+
+def free_name(wanted: str, taken: list[str]) -> str:
+    """Return the name ``wanted``, followed by a number if another data set has that name."""
+    found, number = wanted, 1
+    while found in taken:
+        number += 1
+        found = f"{wanted} ({number})"
+    return found
 
 
 def forget_dataset(fingerprint: str, wanted: str) -> None:

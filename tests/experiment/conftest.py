@@ -80,6 +80,8 @@ def some_of_each(easy, classes, monkeypatch):
     return [
         kept("prepare", {}, name="api-docs"),
         kept("synthetic", {}, n_train=60, n_test=20),
+        kept("export", of),
+        kept("statistics", of),
         run,
         selection,
         kept("compare_selections", of, selections=[None, ["ChiSquared", {}]], seeds=[0]),

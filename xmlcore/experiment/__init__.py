@@ -8,7 +8,8 @@
 A kind of task is a file of this package; :mod:`xmlcore.experiment.task` says how to add one.
 """
 
-from xmlcore.experiment import explanations, prepare, robustness, synthetic  # noqa: F401  registers their kinds of task
+# The import registers their kinds of task.
+from xmlcore.experiment import explanations, export, prepare, robustness, statistics, synthetic  # noqa: F401
 from xmlcore.experiment.adversaries import most_adversaries
 from xmlcore.experiment.catalog import MODELS, SELECTORS
 from xmlcore.experiment.compare_selections import compare_selections, comparison_titles

@@ -19,7 +19,7 @@ from xmlcore import store
 from xmlcore.artifact_keys import artifact_key
 from xmlcore.experiment.adversaries import most_adversaries
 from xmlcore.experiment.catalog import SELECTORS
-from xmlcore.experiment.task import Estimate
+from xmlcore.experiment.task import DATASETS, Estimate
 from xmlcore.models.plt.choosing import BINARY
 from xmlcore.parameters import AUTO
 from xmlcore.robustness.attacks import BLOCK_VALUES
@@ -32,6 +32,7 @@ PREPARE = 3.5  # seconds to make the data set of the catalog that is made here
 DOWNLOADING, READING = 2e6, 5e7  # bytes of a file per second over a network, and of matrices from text
 PACKED = 3.0  # bytes of matrices per byte of a packed file
 UNKNOWN_SIZE = 2e7  # bytes of the matrices of a published data set, where that is not known
+WRITTEN_BYTE, DESCRIBED_BYTE = 2e-7, 2e-8  # seconds to write a byte of a kept data set to a file, and to describe it
 SYNTHETIC_VALUE = 3e-7  # seconds to make and keep a nonzero or a label of a synthetic data set, on two cores
 
 # Training and prediction, seconds of one core.
@@ -497,3 +498,15 @@ def synthetic(sizes: dict) -> Estimate:
     wide = 100 * (sizes["n_features"] + sizes["n_labels"])
     n_bytes = 2 * (8 * features + 5 * labels) + wide  # twice: the data set checks copies of the matrices
     return Estimate((1.0 + SYNTHETIC_VALUE * (features + labels)) * speed().products, int(n_bytes))
+
+
+def export(fingerprint: str) -> Estimate:
+    """Estimate how long it takes to write a kept data set to a file."""
+    n_bytes = store.info(DATASETS, fingerprint)["bytes"]
+    return Estimate((START + WRITTEN_BYTE * n_bytes) * speed().products, n_bytes)
+
+
+def statistics(fingerprint: str) -> Estimate:
+    """Estimate how long it takes to compute the statistics of a kept data set."""
+    n_bytes = store.info(DATASETS, fingerprint)["bytes"]
+    return Estimate((START + DESCRIBED_BYTE * n_bytes) * speed().products, n_bytes)

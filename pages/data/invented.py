@@ -1,0 +1,129 @@
+"""The form for synthetic data sets on the Data page."""
+
+import streamlit as st
+
+from pages.shared import format, jobs, tasks, workspace
+from xmlcore import experiment
+from xmlcore.datasets import SYNTHETIC_SHAPES
+from xmlcore.system import free_bytes
+
+SHAPES = {
+    "small": "Small",
+    "bibtex": "Like Bibtex",
+    "mediamill": "Like Mediamill",
+    "delicious": "Like Delicious",
+    "eurlex-4k": "Like EUR-Lex 4K",
+    "wiki10-31k": "Like Wiki10-31K",
+    "amazoncat-13k": "Like AmazonCat-13K",
+    "amazon-670k": "Like Amazon-670K",
+}
+SHARES = (1, 2, 5, 10, 20, 50, 100)  # percent of the rows and labels
+FIRST, FIRST_SHARE = "eurlex-4k", 10
+
+
+def show() -> None:
+    """Show the form, what it would make, and the button that has it made."""
+    st.caption(
+        "Rows, features and labels that are drawn at random, in the sizes of a well-known data set and as long a tail. "
+        "Labels belong to topics, so that they can be learned. Only the sizes resemble that data set, not the results."
+    )
+    left, right = st.columns(2)
+    with left:
+        shape = st.selectbox(
+            "Sizes",
+            list(SHAPES),
+            format_func=SHAPES.get,
+            **workspace.keep("made.shape", FIRST, options=list(SHAPES)),
+        )
+        noise = st.slider(
+            "Noise: words that say nothing about the labels, %",
+            0,
+            100,
+            step=5,
+            **workspace.keep("made.noise", 30, lambda v: isinstance(v, int) and 0 <= v <= 100),
+            help="The share of a row's features that are drawn whatever its labels are. At 100 % only the frequencies "
+            "of labels can be learned.",
+        )
+    with right:
+        share = st.select_slider(
+            "Size, % of its rows and labels",
+            SHARES,
+            **_kept_share(),
+            help="Rows and labels are multiplied by this. The number of features stays.",
+        )
+        own = float(SYNTHETIC_SHAPES[shape]["label_exponent"])
+        tail = st.slider(
+            "Tail: how much rarer the rare labels are",
+            0.0,
+            2.0,
+            step=0.05,
+            **workspace.keep(f"made.tail.{shape}", own, lambda v: isinstance(v, float | int) and 0 <= v <= 2),
+            help="The label at rank r is drawn with a probability proportional to r to the power of minus this number. "
+            f"At 0 all labels are equally frequent; {SHAPES[shape].removeprefix('Like ')} has about {own:g}.",
+        )
+    label_noise, seed = _more()
+    params = {"shape": shape} | experiment.scaled(shape, share / 100)
+    params |= {
+        "label_exponent": tail,
+        "feature_noise": noise / 100,
+        "label_noise": label_noise / 100,
+        "random_state": seed,
+    }
+    _button(experiment.task("synthetic", {}, params))
+
+
+def busy() -> bool:
+    """Return whether a synthetic data set is being made, or that has failed."""
+    return bool(jobs.active("synthetic") or jobs.failed("synthetic"))
+
+
+def progress() -> None:
+    """Show the progress of synthetic data sets, and why one could not be made."""
+    jobs.watch(jobs.active("synthetic"))
+    jobs.show_failures(jobs.failed("synthetic"))
+
+
+def _kept_share() -> dict:
+    """Return the arguments of the slider for the size."""
+    return workspace.keep("made.share", FIRST_SHARE, SHARES.__contains__)
+
+
+def _more() -> tuple[float, int]:
+    """Show the settings that few users change, and return the share of wrong labels in percent, and the seed."""
+    with st.popover("More settings", icon=":material/tune:", width="content"):
+        label_noise = st.number_input(
+            "Wrong labels, %",
+            min_value=0,
+            max_value=100,
+            step=5,
+            **workspace.keep("made.label_noise", 10, lambda v: isinstance(v, int) and 0 <= v <= 100),
+            help="The share of labels that are replaced by any other label after the features are drawn.",
+        )
+        seed = st.number_input(
+            "Seed",
+            min_value=0,
+            max_value=2**31 - 1,
+            step=1,
+            **workspace.keep("made.seed", 0, lambda v: isinstance(v, int) and 0 <= v < 2**31),
+            help="The same seed and settings make the same data.",
+        )
+    return label_noise, seed
+
+
+def _button(task):
+    """Say what would be made and what it takes, and show the button."""
+    sizes, estimate = task.params, task.estimate()
+    rows = f"{sizes['n_train']:,} training and {sizes['n_test']:,} test rows"
+    wide = f"{format.count(sizes['n_features'], 'feature')} and {format.count(sizes['n_labels'], 'label')}"
+    takes = f"about {format.seconds(max(estimate.seconds, 1.0))} and {format.size(estimate.bytes)} of memory"
+    st.markdown(f"This makes **{rows}**, {wide}. It takes {takes}.")
+    free = free_bytes()
+    if free is not None and estimate.bytes > free:
+        st.warning(
+            f"This machine has {format.size(free)} of free memory. Choose a smaller size.", icon=":material/memory:"
+        )
+    waits = bool(jobs.active(key=task.key))
+    label = "Being made: see above" if waits else "Make it"
+    if st.button(label, key="made.make", type="primary", disabled=waits, on_click=tasks.make_synthetic,
+                 args=(task.params,)):  # fmt: skip
+        st.rerun()  # the whole page: the list above and the progress belong to it

@@ -1,0 +1,188 @@
+"""The catalog of published data sets on the Data page: what they are, and getting one."""
+
+import pandas as pd
+import streamlit as st
+
+from pages.shared import format, jobs, tables, tasks, workspace
+from xmlcore import datasets, experiment
+from xmlcore.datasets import downloaded
+
+FIRST = "eurlex-4k"  # what is shown on a first visit
+TABLE_HEIGHT = 320  # pixels
+BY_HAND = "Without a network, or if the download fails"
+
+
+def entries() -> dict:
+    """Return the published data sets of the catalog by name."""
+    return {entry.name: entry for entry in datasets.catalog() if entry.published}
+
+
+def names() -> set[str]:
+    """Return the names of all data sets of the catalog."""
+    return {entry.name for entry in datasets.catalog()}
+
+
+def show() -> None:
+    """Show what the published data sets are, and a button that gets the chosen one."""
+    found = entries()
+    name = st.selectbox(
+        "Published data set",
+        list(found),
+        format_func=lambda name: f"{name} – {found[name].row}, {format.count(found[name].n_labels, 'label')}",
+        **workspace.keep("known.name", FIRST, options=list(found)),
+    )
+    _about(found[name])
+    with st.container(horizontal=True, vertical_alignment="center"):
+        label, icon, waits = _offer(name)
+        if st.button(label, key="known.get", icon=icon, type="primary", disabled=waits, on_click=use, args=(name,)):
+            st.rerun()  # the whole page: the list above and the progress belong to it
+        st.link_button("Its web page", found[name].page, icon=":material/open_in_new:", type="tertiary")
+    _where(found[name])
+    st.markdown(f"**All {len(found)} published data sets**")
+    _table(found)
+
+
+def _about(entry):
+    """Show what a published data set is, before it is downloaded."""
+    st.markdown(
+        f"**{format.plain(entry.name)}**, from the {format.plain(entry.collection)}. "
+        f"A row is {format.plain(entry.row)}; a label is {format.plain(entry.label)}."
+    )
+    split = f"of which {entry.n_test:,} are test rows" if entry.n_test else "of which 20 % become test rows at random"
+    memory = entry.memory()
+    takes = "" if memory is None else f" In use it takes about {format.size(memory)} of memory."
+    st.markdown(
+        f"{format.count(entry.n_rows, 'row')}, {split}; {format.count(entry.n_features, 'feature')}; "
+        f"{format.count(entry.n_labels, 'label')}.{takes} The size of the file is shown when the download begins, "
+        "and you can stop it then."
+    )
+    checked = (
+        "The file is compared with a published checksum."
+        if entry.checksum
+        else "No checksum of the file is published: the checksum of what came is kept with the data set."
+    )
+    st.caption(
+        format.plain(f"{entry.source} {checked} No licence is stated. Please cite: {entry.citation}"),
+    )
+
+
+def _offer(name) -> tuple[str, str, bool]:
+    """Return the text of the button that gets a data set, its icon, and whether there is nothing to press now."""
+    state = state_of(name)
+    if state == "in use":
+        return "In use", ":material/check:", True
+    if state == "being made ready":
+        return "Being made ready: see above", ":material/hourglass_top:", True
+    if state == "ready":
+        return f"Use {name}", ":material/check:", False
+    if state == "file is here":
+        return f"Read the file of {name}", ":material/table_rows:", False
+    return f"Download {name}", ":material/download:", False
+
+
+def state_of(name) -> str:
+    """Return how far a published data set is: from "to download" to "in use"."""
+    used = workspace.get("dataset")
+    catalog = {fp: entry for fp, entry in workspace.get("known").items() if entry["source"] == "catalog"}
+    mine = [fp for fp, entry in catalog.items() if workspace.catalog_name(entry) == name]
+    if used in mine:
+        return "in use"
+    if jobs.active("prepare", name=name):
+        return "being made ready"
+    if mine or experiment.task("prepare", {}, {"name": name}).exists():
+        return "ready"
+    return "file is here" if downloaded.files(entries()[name]) else "to download"
+
+
+def use(name) -> None:
+    """Put a data set of the catalog in use, or have it prepared first; called by buttons and lists."""
+    for fingerprint, entry in workspace.get("known").items():
+        if entry["source"] == "catalog" and workspace.catalog_name(entry) == name:
+            workspace.update(dataset=fingerprint, wanted=None)
+            return
+    if workspace.refuse():
+        return
+    for record, _ in jobs.failed("prepare", name=name):
+        jobs.dismiss(record["id"])
+    workspace.update(wanted=name)  # the next run of the script starts on it
+    tasks.prepare(name)
+
+
+def is_published(record) -> bool:
+    """Return whether the record of a job is about a published data set."""
+    return record["params"].get("name") in entries()
+
+
+def busy() -> bool:
+    """Return whether a published data set is being made ready, or that has failed."""
+    return bool(_running() or _failed())
+
+
+def progress() -> None:
+    """Show the progress of downloads, and why they failed."""
+    jobs.watch(_running())
+    failed = _failed()
+    jobs.show_failures(failed)
+    for name in dict.fromkeys(record["params"]["name"] for record, _ in failed):
+        st.markdown(f"**To get {format.plain(name)} by hand**, {_steps(entries()[name])}")
+
+
+def _running() -> list:
+    """Return the jobs that make a published data set ready."""
+    return [job for name in entries() for job in jobs.active("prepare", name=name)]
+
+
+def _failed() -> list:
+    """Return pairs of record and job of published data sets that could not be made ready."""
+    return [pair for pair in jobs.failed("prepare") if is_published(pair[0])]
+
+
+def _where(entry):
+    """Say how to get the file of a data set without the button."""
+    st.caption(f"{BY_HAND}: {_steps(entry)}")
+
+
+def _steps(entry) -> str:
+    """Return what a person does to get the file of a data set, as Markdown."""
+    if workspace.only_looks():  # visitors do not see the folders of this machine
+        return "the owner of this workspace can put the file there by hand."
+    folder = str(downloaded.folder(entry)).replace("`", "")
+    return (
+        f"open [its web page]({entry.page}), save the file, and put it, packed or unpacked, into the folder `{folder}` "
+        "on the machine that runs this dashboard. It is then found there."
+    )
+
+
+def _table(found):
+    """Show all published data sets in a table."""
+    frame = pd.DataFrame(
+        [
+            {
+                "name": entry.name,
+                "rows": entry.n_rows,
+                "features": entry.n_features,
+                "labels": entry.n_labels,
+                "row": entry.row,
+                "label": entry.label,
+                "state": state_of(entry.name),
+                "collection": entry.collection,
+            }
+            for entry in found.values()
+        ]
+    )
+    st.dataframe(
+        frame,
+        hide_index=True,
+        height=tables.height(len(frame), TABLE_HEIGHT),
+        key="known.table",
+        column_config={
+            "name": st.column_config.TextColumn("Data set", pinned=True),
+            "rows": st.column_config.NumberColumn("Rows", format="localized"),
+            "features": st.column_config.NumberColumn("Features", format="localized"),
+            "labels": st.column_config.NumberColumn("Labels", format="localized"),
+            "row": st.column_config.TextColumn("A row is"),
+            "label": st.column_config.TextColumn("A label is"),
+            "state": st.column_config.TextColumn("State"),
+            "collection": st.column_config.TextColumn("From", width="medium"),
+        },
+    )

@@ -1,0 +1,203 @@
+"""The data sets of the workspace on the Data page: compare, rename, convert and remove them."""
+
+import pandas as pd
+import streamlit as st
+
+from pages.shared import charts, format, jobs, tables, tasks, workspace
+from xmlcore import experiment, store
+from xmlcore.experiment.export import FORMATS
+
+SOURCES = {"catalog": "catalog", "upload": "uploaded", "synthetic": "made here"}
+FORMAT_NAMES = {"xmlc": "XMLC text, as in the Extreme Classification Repository"}
+# Statistics by their names in describe(): the words of the table, and how a value is written.
+STATISTICS = {
+    "n_train": ("Training rows", "count"),
+    "n_test": ("Test rows", "count"),
+    "n_features": ("Features", "count"),
+    "n_labels": ("Labels", "count"),
+    "nonzeros_per_row_mean": ("Features per training row, mean", "number"),
+    "cardinality": ("Labels per row, mean (cardinality)", "number"),
+    "density": ("Labels per row / labels (density)", "share"),
+    "n_label_sets": ("Different label sets", "count"),
+    "label_frequency_median": ("Training rows per label, median", "number"),
+    "label_frequency_max": ("Training rows of the most frequent label", "count"),
+    "share_labels_rare": ("Labels with at most 5 training rows", "share"),
+    "n_labels_never_in_train": ("Labels without a training row", "count"),
+    "n_rows_without_labels_train": ("Training rows without a label", "count"),
+    "n_features_never_in_train": ("Features without a training row", "count"),
+    "memory_bytes": ("Memory", "size"),
+}
+WRITERS = {"count": lambda v: f"{v:,.0f}", "number": lambda v: f"{v:,.2f}", "share": format.probability,
+           "size": format.size}  # fmt: skip
+
+
+def show(fingerprint) -> None:
+    """Show the data sets of the workspace beside each other, and what can be done with one of them."""
+    opened = {fp: entry for fp, entry in workspace.get("known").items() if store.exists("datasets", fp)}
+    if not opened:
+        st.caption("The stored data sets of this workspace are gone: was the cache deleted?")
+        return
+    _list(opened, fingerprint)
+    _compare(opened)
+    _one(opened, fingerprint)
+
+
+def _list(opened, used):
+    """Show a line for each data set: what is known without loading it."""
+    facts = [store.info("datasets", fp) for fp in opened]
+    frame = pd.DataFrame(
+        {
+            "name": [entry["name"] for entry in opened.values()],
+            "rows": [fact["n_train"] + fact["n_test"] for fact in facts],
+            "features": [fact["n_features"] for fact in facts],
+            "labels": [fact["n_labels"] for fact in facts],
+            "size": [format.size(fact["bytes"]) for fact in facts],
+            "source": [SOURCES.get(entry["source"], entry["source"]) for entry in opened.values()],
+            "results": [_results(fp) for fp in opened],
+            "used": [fp == used for fp in opened],
+        }
+    )
+    st.dataframe(
+        frame,
+        hide_index=True,
+        height=tables.height(len(frame), 320),
+        key="manage.list",
+        column_config={
+            "name": st.column_config.TextColumn("Data set", pinned=True),
+            "rows": st.column_config.NumberColumn("Rows", format="localized"),
+            "features": st.column_config.NumberColumn("Features", format="localized"),
+            "labels": st.column_config.NumberColumn("Labels", format="localized"),
+            "size": st.column_config.TextColumn("On disk"),
+            "source": st.column_config.TextColumn("From"),
+            "results": st.column_config.NumberColumn("Results", help="Trained models and selections of features."),
+            "used": st.column_config.CheckboxColumn("In use"),
+        },
+    )
+
+
+def _results(fingerprint) -> int:
+    """Return the number of results that the workspace lists for a data set."""
+    listed = [record for kind in workspace.LISTS.values() for record in workspace.get(kind)]
+    return sum(record["fingerprint"] == fingerprint for record in listed)
+
+
+def _compare(opened):
+    """Show the statistics of all data sets in a table with a column for each."""
+    asked = {
+        entry["name"]: experiment.task("statistics", {"dataset": fp}, {}) for fp, entry in opened.items()
+    }  # names are different: workspace.free_name
+    found = tasks.ready_all(asked, button="Compute the statistics of", key="manage.statistics")
+    if not found:
+        return
+    values = {name: result.summary for name, result in found.items()}
+    frame = pd.DataFrame(
+        {"statistic": [words for words, _ in STATISTICS.values()]}
+        | {
+            name: [
+                WRITERS[kind](summary[key]) if summary.get(key) is not None else "–"
+                for key, (_, kind) in STATISTICS.items()
+            ]
+            for name, summary in values.items()
+        }
+    )
+    st.dataframe(
+        frame,
+        hide_index=True,
+        height=tables.height(len(frame), 600),
+        key="manage.compare",
+        column_config={"statistic": st.column_config.TextColumn("Statistic", pinned=True, width=280)},
+    )
+    whole = {"statistic": list(STATISTICS)} | {name: [v.get(key) for key in STATISTICS] for name, v in values.items()}
+    about = "The numbers of this table with all their digits"
+    charts.csv_button("Statistics, CSV", lambda: pd.DataFrame(whole), "statistics", about)
+
+
+def _one(opened, used):
+    """Show what can be done with one data set: rename it, write it to a file, remove it."""
+    options = list(opened)
+    key = "manage.one"
+    fingerprint = st.selectbox(
+        "Rename, convert or remove",
+        options,
+        index=options.index(used) if used in options else 0,
+        format_func=lambda fp: opened[fp]["name"],
+        key=key,
+    )
+    name = opened[fingerprint]["name"]
+    left, middle, right = st.columns(3, gap="medium")
+    with left:
+        new = st.text_input("New name", value=name, max_chars=80, key=f"manage.name.{fingerprint}.{name}")
+        st.button(
+            "Rename",
+            key="manage.rename",
+            disabled=not new.strip() or new.strip() == name,
+            on_click=workspace.rename_dataset,
+            args=(fingerprint, new),
+        )
+    with middle:
+        _convert(fingerprint, name)
+    with right:
+        _remove(fingerprint, name)
+
+
+def _convert(fingerprint, name):
+    """Show a button that has a data set written to a file, and one that downloads the file."""
+    format_name = st.selectbox(
+        "Format", list(FORMATS), format_func=lambda f: FORMAT_NAMES.get(f, f), key="manage.format"
+    )
+    task = experiment.task("export", {"dataset": fingerprint}, {"format": format_name})
+
+    def draw(result):
+        """Show the button that downloads the written file."""
+        charts.file_button(
+            f"{format.file_name(name)}.zip, {format.size(task.file().stat().st_size)}",
+            task.file().read_bytes,
+            f"{format.file_name(name)}.zip",
+            f"A zip archive with {format.listed(result.names)}",
+        )
+
+    tasks.shown(task, draw, button="Write the file", key="manage.write")
+
+
+def _remove(fingerprint, name):
+    """Show a button that asks whether a data set is to be removed."""
+    st.markdown("Remove from this workspace")
+    if st.button("Remove …", key="manage.remove", help="You are asked before anything is removed."):
+        if workspace.only_looks():
+            workspace.refuse()
+            st.rerun()
+        _confirm(fingerprint, name)
+
+
+@st.dialog("Remove a data set")
+def _confirm(fingerprint, name):
+    """Say what is removed and what stays, and ask."""
+    results, running = _results(fingerprint), jobs.active(fingerprint=fingerprint)
+    if running:
+        st.markdown(
+            f"{format.count(len(running), 'job')} of **{format.plain(name)}** still run. Stop them first: the sidebar "
+            "lists them."
+        )
+        return
+    also = f" and its {format.count(results, 'result')}" if results else ""
+    st.markdown(f"Remove **{format.plain(name)}**{also} from this workspace?")
+    again = {
+        "catalog": "The data set stays in the catalog.",
+        "synthetic": "Make it again with the same settings to get it back.",
+    }.get(_source(fingerprint), "Upload the same files again to get it back.")
+    st.caption(
+        f"{again} Computed results stay in the cache of this machine: training with the same settings finds them at "
+        "once. Other workspaces keep theirs."
+    )
+    with st.container(horizontal=True):
+        if st.button("Remove", type="primary", key="manage.confirm"):
+            workspace.remove_dataset(fingerprint)
+            workspace.notify(f"{name} is removed from this workspace.")
+            st.rerun()
+        if st.button("Keep it", key="manage.keep"):
+            st.rerun()
+
+
+def _source(fingerprint) -> str:
+    """Return where a data set of the workspace comes from."""
+    return workspace.get("known").get(fingerprint, {}).get("source", "upload")

@@ -1,0 +1,59 @@
+"""A kept data set is written to an archive that reads back as the same data."""
+
+import zipfile
+
+import pytest
+
+from xmlcore import experiment, store
+from xmlcore.datasets import Dataset, describe, read_dataset, save_dataset
+from xmlcore.progress import Cancelled
+
+
+def named(data, labels):
+    parts = (data.X_train, data.Y_train, data.X_test, data.Y_test)
+    return Dataset("named", *parts, [f"word {i}" for i in range(data.n_features)], labels)
+
+
+def test_the_archive_reads_back_as_the_same_data(easy, tmp_path):
+    data = named(easy, [f"label {j}" for j in range(easy.n_labels)])
+    task = experiment.task("export", {"dataset": save_dataset(data)}, {"format": "xmlc"})
+    experiment.keep(task)
+    assert task.load().names == ["train.txt", "test.txt", "labels.txt", "features.txt"]
+    with zipfile.ZipFile(task.file()) as archive:
+        assert archive.namelist() == task.load().names
+        archive.extractall(tmp_path)
+    read = read_dataset(
+        tmp_path / "train.txt",
+        tmp_path / "test.txt",
+        label_names=tmp_path / "labels.txt",
+        feature_names=tmp_path / "features.txt",
+    )
+    assert read.fingerprint == data.fingerprint
+    assert sorted(path.name for path in task.file().parent.iterdir()) == ["data.zip", "meta.json", "value.joblib"]
+
+
+def test_names_that_do_not_fit_on_a_line_are_left_out_and_formats_are_checked(easy):
+    data = named(easy, [f"label\n{j}" for j in range(easy.n_labels)])
+    task = experiment.task("export", {"dataset": save_dataset(data)})
+    experiment.keep(task)
+    assert task.load().names == ["train.txt", "test.txt", "features.txt"]
+    with pytest.raises(ValueError, match="'excel' is not written"):
+        experiment.task("export", {"dataset": data.fingerprint}, {"format": "excel"})
+
+
+def test_stopping_keeps_nothing(easy):
+    def stop(phase, share, detail=""):
+        if phase == "Writing" and share > 0.5:
+            raise Cancelled
+
+    task = experiment.task("export", {"dataset": save_dataset(easy)})
+    with pytest.raises(Cancelled):
+        experiment.keep(task, stop)
+    assert not task.exists() and not store.exists("exports", task.key)
+
+
+def test_kept_statistics_are_those_of_describe(easy):
+    task = experiment.task("statistics", {"dataset": save_dataset(easy)})
+    experiment.keep(task)
+    summary = task.load().summary
+    assert summary == describe(easy).summary and summary["n_train"] == 200
