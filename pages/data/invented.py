@@ -123,7 +123,7 @@ def _button(task):
             f"This machine has {format.size(free)} of free memory. Choose a smaller size.", icon=":material/memory:"
         )
     waits = bool(jobs.active(key=task.key))
-    label = "Being made: see above" if waits else "Make it"
+    label = "Being made" if waits else "Make it"
     if st.button(label, key="made.make", type="primary", disabled=waits, on_click=tasks.make_synthetic,
                  args=(task.params,)):  # fmt: skip
         st.rerun()  # the whole page: the list above and the progress belong to it

@@ -72,7 +72,7 @@ def _offer(name) -> tuple[str, str, bool]:
     if state == "in use":
         return "In use", ":material/check:", True
     if state == "being made ready":
-        return "Being made ready: see above", ":material/hourglass_top:", True
+        return "Being made ready", ":material/hourglass_top:", True
     if state == "ready":
         return f"Use {name}", ":material/check:", False
     if state == "file is here":
@@ -158,14 +158,14 @@ def _table(found):
     frame = pd.DataFrame(
         [
             {
-                "name": entry.name,
-                "rows": entry.n_rows,
-                "features": entry.n_features,
-                "labels": entry.n_labels,
-                "row": entry.row,
-                "label": entry.label,
-                "state": state_of(entry.name),
-                "collection": entry.collection,
+                "Data set": entry.name,
+                "Rows": entry.n_rows,
+                "Features": entry.n_features,
+                "Labels": entry.n_labels,
+                "A row is": entry.row,
+                "A label is": entry.label,
+                "State": state_of(entry.name),
+                "From": entry.collection,
             }
             for entry in found.values()
         ]
@@ -175,14 +175,6 @@ def _table(found):
         hide_index=True,
         height=tables.height(len(frame), TABLE_HEIGHT),
         key="known.table",
-        column_config={
-            "name": st.column_config.TextColumn("Data set", pinned=True),
-            "rows": st.column_config.NumberColumn("Rows", format="localized"),
-            "features": st.column_config.NumberColumn("Features", format="localized"),
-            "labels": st.column_config.NumberColumn("Labels", format="localized"),
-            "row": st.column_config.TextColumn("A row is"),
-            "label": st.column_config.TextColumn("A label is"),
-            "state": st.column_config.TextColumn("State"),
-            "collection": st.column_config.TextColumn("From", width="medium"),
-        },
+        column_config={"Data set": st.column_config.TextColumn(pinned=True)}
+        | {name: st.column_config.NumberColumn(format="localized") for name in ("Rows", "Features", "Labels")},
     )

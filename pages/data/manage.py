@@ -15,16 +15,22 @@ STATISTICS = {
     "n_test": ("Test rows", "count"),
     "n_features": ("Features", "count"),
     "n_labels": ("Labels", "count"),
-    "nonzeros_per_row_mean": ("Features per training row, mean", "number"),
-    "cardinality": ("Labels per row, mean (cardinality)", "number"),
-    "density": ("Labels per row / labels (density)", "share"),
+    "nonzeros_per_row_mean": ("Features per row, mean", "number"),
+    "cardinality": ("Labels per row (cardinality)", "number"),
+    "density": ("Share of labels per row (density)", "share"),
     "n_label_sets": ("Different label sets", "count"),
-    "label_frequency_median": ("Training rows per label, median", "number"),
-    "label_frequency_max": ("Training rows of the most frequent label", "count"),
-    "share_labels_rare": ("Labels with at most 5 training rows", "share"),
-    "n_labels_never_in_train": ("Labels without a training row", "count"),
-    "n_rows_without_labels_train": ("Training rows without a label", "count"),
-    "n_features_never_in_train": ("Features without a training row", "count"),
+    "n_label_sets_once": ("Label sets of a single row", "count"),
+    "tcs": ("Complexity (TCS)", "number"),
+    "irlbl_mean": ("Imbalance, mean (IRLbl)", "number"),
+    "scumble": ("Rare beside frequent (SCUMBLE)", "number"),
+    "label_frequency_median": ("Rows per label, median", "number"),
+    "label_frequency_max": ("Most rows of one label", "count"),
+    "share_labels_rare": ("Labels with 5 rows or fewer", "share"),
+    "n_labels_never_in_train": ("Labels without training rows", "count"),
+    "n_labels_only_in_test": ("Labels in test rows only", "count"),
+    "n_rows_without_labels_train": ("Training rows without labels", "count"),
+    "n_features_never_in_train": ("Features without training rows", "count"),
+    "n_features_only_in_test": ("Features in test rows only", "count"),
     "memory_bytes": ("Memory", "size"),
 }
 WRITERS = {"count": lambda v: f"{v:,.0f}", "number": lambda v: f"{v:,.2f}", "share": format.probability,
@@ -47,14 +53,14 @@ def _list(opened, used):
     facts = [store.info("datasets", fp) for fp in opened]
     frame = pd.DataFrame(
         {
-            "name": [entry["name"] for entry in opened.values()],
-            "rows": [fact["n_train"] + fact["n_test"] for fact in facts],
-            "features": [fact["n_features"] for fact in facts],
-            "labels": [fact["n_labels"] for fact in facts],
-            "size": [format.size(fact["bytes"]) for fact in facts],
-            "source": [SOURCES.get(entry["source"], entry["source"]) for entry in opened.values()],
-            "results": [_results(fp) for fp in opened],
-            "used": [fp == used for fp in opened],
+            "Data set": [entry["name"] for entry in opened.values()],
+            "Rows": [fact["n_train"] + fact["n_test"] for fact in facts],
+            "Features": [fact["n_features"] for fact in facts],
+            "Labels": [fact["n_labels"] for fact in facts],
+            "On disk": [format.size(fact["bytes"]) for fact in facts],
+            "From": [SOURCES.get(entry["source"], entry["source"]) for entry in opened.values()],
+            "Results": [_results(fp) for fp in opened],
+            "In use": [fp == used for fp in opened],
         }
     )
     st.dataframe(
@@ -63,15 +69,10 @@ def _list(opened, used):
         height=tables.height(len(frame), 320),
         key="manage.list",
         column_config={
-            "name": st.column_config.TextColumn("Data set", pinned=True),
-            "rows": st.column_config.NumberColumn("Rows", format="localized"),
-            "features": st.column_config.NumberColumn("Features", format="localized"),
-            "labels": st.column_config.NumberColumn("Labels", format="localized"),
-            "size": st.column_config.TextColumn("On disk"),
-            "source": st.column_config.TextColumn("From"),
-            "results": st.column_config.NumberColumn("Results", help="Trained models and selections of features."),
-            "used": st.column_config.CheckboxColumn("In use"),
-        },
+            "Data set": st.column_config.TextColumn(pinned=True),
+            "Results": st.column_config.NumberColumn(help="Trained models and selections of features."),
+        }
+        | {name: st.column_config.NumberColumn(format="localized") for name in ("Rows", "Features", "Labels")},
     )
 
 
@@ -91,7 +92,7 @@ def _compare(opened):
         return
     values = {name: result.summary for name, result in found.items()}
     frame = pd.DataFrame(
-        {"statistic": [words for words, _ in STATISTICS.values()]}
+        {"Statistic": [words for words, _ in STATISTICS.values()]}
         | {
             name: [
                 WRITERS[kind](summary[key]) if summary.get(key) is not None else "–"
@@ -105,23 +106,26 @@ def _compare(opened):
         hide_index=True,
         height=tables.height(len(frame), 600),
         key="manage.compare",
-        column_config={"statistic": st.column_config.TextColumn("Statistic", pinned=True, width=280)},
+        column_config={"Statistic": st.column_config.TextColumn(pinned=True, width=200)},
     )
     whole = {"statistic": list(STATISTICS)} | {name: [v.get(key) for key in STATISTICS] for name, v in values.items()}
     about = "The numbers of this table with all their digits"
+    st.caption(
+        "Of training rows, where nothing else is said. IRLbl: how many times rarer a label is than the most frequent "
+        "one. SCUMBLE: from 0 to 1, how much rare labels stand in the same rows as frequent ones."
+    )
     charts.csv_button("Statistics, CSV", lambda: pd.DataFrame(whole), "statistics", about)
 
 
 def _one(opened, used):
     """Show what can be done with one data set: rename it, write it to a file, remove it."""
     options = list(opened)
-    key = "manage.one"
     fingerprint = st.selectbox(
         "Rename, convert or remove",
         options,
         index=options.index(used) if used in options else 0,
         format_func=lambda fp: opened[fp]["name"],
-        key=key,
+        key=f"manage.one.{used}",  # a new box, with the data set in use chosen, when that is another one
     )
     name = opened[fingerprint]["name"]
     left, middle, right = st.columns(3, gap="medium")
@@ -156,12 +160,12 @@ def _convert(fingerprint, name):
             f"A zip archive with {format.listed(result.names)}",
         )
 
-    tasks.shown(task, draw, button="Write the file", key="manage.write")
+    tasks.shown(task, draw, automatic_below=0, button="Write the file", key="manage.write")
 
 
 def _remove(fingerprint, name):
     """Show a button that asks whether a data set is to be removed."""
-    st.markdown("Remove from this workspace")
+    st.caption("Remove from this workspace")
     if st.button("Remove …", key="manage.remove", help="You are asked before anything is removed."):
         if workspace.only_looks():
             workspace.refuse()
@@ -190,12 +194,16 @@ def _confirm(fingerprint, name):
         "once. Other workspaces keep theirs."
     )
     with st.container(horizontal=True):
-        if st.button("Remove", type="primary", key="manage.confirm"):
-            workspace.remove_dataset(fingerprint)
-            workspace.notify(f"{name} is removed from this workspace.")
+        if st.button("Remove", type="primary", key="manage.confirm", on_click=_removed, args=(fingerprint, name)):
             st.rerun()
         if st.button("Keep it", key="manage.keep"):
             st.rerun()
+
+
+def _removed(fingerprint, name):
+    """Remove a data set and say so; called by the button."""
+    workspace.remove_dataset(fingerprint)
+    workspace.notify(f"{name} is removed from this workspace.")
 
 
 def _source(fingerprint) -> str:

@@ -11,11 +11,11 @@ SMALL = {"n_train": 60, "n_test": 20, "feature_noise": 0.5, "label_exponent": 1.
 
 def test_the_kept_data_set_is_the_one_that_make_synthetic_makes():
     task = experiment.task("synthetic", {}, SMALL)
-    assert not task.exists() and task.title == "Making synthetic small, 200 labels"
+    assert not task.exists() and task.title == "Making synthetic small, 200 labels, noise 50 %, tail 1.2"
     experiment.keep(task)
     made = task.load()
     assert load_saved(made.dataset).fingerprint == make_synthetic("small", **SMALL).fingerprint == made.dataset
-    assert task.exists() and "feature_noise=0.5" in made.notes[0] and made.name == "synthetic small, 200 labels"
+    assert task.exists() and "feature_noise=0.5" in made.notes[0] and made.name == task.dataset_name()
     store.delete("datasets", made.dataset)
     assert not task.exists()
 

@@ -255,7 +255,7 @@ def _origin(entry, found) -> list[str]:
     checked = (
         "Its checksum is the published one."
         if record["checked"]
-        else f"No checksum is published; the file that came has the SHA-256 {record['sha256']}."
+        else f"No checksum is published; the SHA-256 of what came begins with {record['sha256'][:12]}."
     )
     return [f"Downloaded from {record['url']} on {record['when'][:10]}. {checked}"]
 

@@ -83,7 +83,12 @@ class MakeSynthetic(Task):
         return f"Making {self.dataset_name()}"
 
     def dataset_name(self):
-        return f"synthetic {self.params['shape']}, {self.params['n_labels']:,} labels"
+        from xmlcore.datasets import SYNTHETIC_SHAPES
+
+        shape, noise, tail = (self.params[name] for name in ("shape", "feature_noise", "label_exponent"))
+        name = f"synthetic {shape}, {self.params['n_labels']:,} labels"
+        name += "" if noise == LAWS["feature_noise"] else f", noise {100 * noise:.0f} %"
+        return name + ("" if tail == SYNTHETIC_SHAPES[shape]["label_exponent"] else f", tail {tail:g}")
 
     def about(self):
         return {"name": self.dataset_name()}

@@ -1,0 +1,163 @@
+"""Published and synthetic data sets on the Data page, through app.py."""
+
+import io
+import json
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from tests.pages.small import small_data, xmlc
+from xmlcore.datasets import downloaded, fetch
+from xmlcore.system import data_root
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "datasets"))  # for `import serving`
+
+from serving import File, serving  # noqa: E402
+
+
+@pytest.fixture
+def packed():
+    """A small data set as a published archive."""
+    target, data = io.BytesIO(), small_data("published", seed=2)
+    with zipfile.ZipFile(target, "w") as archive:
+        for part in ("train", "test"):
+            archive.writestr(f"Set/set_{part}.txt", xmlc(data, part))
+    return target.getvalue()
+
+
+@pytest.fixture
+def sources(monkeypatch):
+    """Give published data sets other addresses: ``sources({"bibtex": address})``; failures are final at once."""
+    monkeypatch.setattr(downloaded, "Limits", lambda: fetch.Limits(attempts=1))
+    original = downloaded.load
+    monkeypatch.setattr(downloaded, "load", lambda entry, progress: original(entry, progress, fetch.Limits(attempts=1)))
+
+    def write(addresses):
+        data_root().mkdir(parents=True, exist_ok=True)
+        (data_root() / "sources.json").write_text(json.dumps(addresses))
+
+    return write
+
+
+def choose(page, name):
+    page.at.selectbox(key="known.name").set_value(name)
+    return page.run()
+
+
+def button(page, key):
+    return next(b for b in page.at.button if b.key == key)
+
+
+def test_the_page_says_what_a_published_data_set_is_before_it_is_downloaded(ready):
+    said = ready.text()
+    assert "eurlex-4k, from the Extreme Classification Repository. A row is a document of European Union law" in (
+        said.replace("**", "")
+    )
+    assert "19,348 rows, of which 3,809 are test rows; 5,000 features; 3,993 labels." in said
+    assert str(data_root() / "eurlex-4k") in said and "Please cite: Loza" in said
+    table = ready.frame("A row is", "A label is", "State")
+    assert len(table) >= 30 and set(table["State"]) == {"to download"}
+    assert button(ready, "known.get").label == "Download eurlex-4k"
+
+
+def test_a_published_data_set_is_downloaded_and_put_in_use(ready, sources, packed):
+    with serving({"/set.zip": File(packed)}) as address:
+        sources({"bibtex": f"{address}/set.zip"})
+        page = choose(ready, "bibtex").press("known.get").until(lambda s: "**bibtex**: 80 rows" in s.text())
+    assert page.at.selectbox(key="data.choice").value == "catalog bibtex"
+    assert "Downloaded from" in page.text() and "Not as published: 7,395 rows, read are 80" in page.text()
+    assert button(page, "known.get").label == "In use"
+    assert dict(page.frame("A row is", "State")[["Data set", "State"]].to_numpy())["bibtex"] == "in use"
+
+
+def test_a_failed_download_says_why_and_where_to_put_the_file_which_is_then_found(ready, sources, packed):
+    with serving({"/page": File(b"<html>", kind="text/html")}) as address:
+        sources({"bibtex": f"{address}/page"})
+        page = choose(ready, "bibtex").press("known.get").until(lambda s: s.at.error)
+    assert "sent a web page instead of the file" in page.at.error[0].value
+    assert "To get bibtex by hand" in page.text() and page.metrics()["Training rows"] == "60"
+    folder = data_root() / "bibtex"
+    folder.mkdir(exist_ok=True)
+    (folder / "what I saved.zip").write_bytes(packed)
+    page.run()
+    assert button(page, "known.get").label == "Read the file of bibtex"
+    page.press("known.get").until(lambda s: "**bibtex**: 80 rows" in s.text())
+    assert not page.at.error and "Read from what I saved.zip" in page.text()
+
+
+def test_the_failure_can_be_dismissed_and_does_not_come_back(ready, sources):
+    with serving({}) as address:
+        sources({"bibtex": f"{address}/nothing.zip"})
+        page = choose(ready, "bibtex").press("known.get").until(lambda s: s.at.error)
+        next(b for b in page.at.button if b.label == "Dismiss").click()
+        page.run().run()
+    assert not page.at.error and "by hand**" not in page.text()
+    assert page.at.session_state["workspace.snapshot"]["wanted"] is None
+
+
+def test_another_workspace_uses_what_was_downloaded_without_a_download(ready, session, sources, packed):
+    with serving({"/set.zip": File(packed)}) as address:
+        sources({"bibtex": f"{address}/set.zip"})
+        choose(ready, "bibtex").press("known.get").until(lambda s: "**bibtex**: 80 rows" in s.text())
+    other = session().until(lambda s: "Labels per row" in s.metrics())
+    choose(other, "bibtex")
+    assert button(other, "known.get").label == "Use bibtex"
+    assert "**bibtex**: 80 rows" in other.press("known.get").run().text()
+
+
+def test_folders_of_the_machine_are_not_shown_to_who_only_looks(ready, session):
+    from pages.shared import workspace
+
+    path = workspace._path(ready.token)
+    token = "ab" * 16
+    workspace._write(token, {"version": 2, "look_of": ready.token})
+    assert path.is_file()
+    looking = session(token)
+    assert str(data_root()) not in looking.text() and "the owner of this workspace" in looking.text()
+
+
+def test_a_synthetic_data_set_is_made_and_put_in_use(ready):
+    ready.at.selectbox(key="made.shape").set_value("small")
+    ready.run()
+    ready.at.select_slider(key="made.share").set_value(10)
+    ready.at.slider(key="made.noise").set_value(50)
+    ready.run()
+    assert "This makes **200 training and 50 test rows**, 1,000 features and 20 labels." in ready.text()
+    page = ready.press("made.make").until(lambda s: "synthetic small, 20 labels, noise 50 %**: 250 rows" in s.text())
+    assert "feature_noise=0.5" in page.text()
+    assert "synthetic small, 20 labels, noise 50 % (made here)" in page.at.selectbox(key="data.choice").options
+
+
+def test_the_tail_begins_with_that_of_the_chosen_sizes(ready):
+    for shape, tail in (("mediamill", 1.0), ("amazon-670k", 0.5)):
+        ready.at.selectbox(key="made.shape").set_value(shape)
+        ready.run()
+        assert ready.at.slider(key=f"made.tail.{shape}").value == tail
+
+
+def test_a_data_set_that_was_made_while_another_was_chosen_is_only_listed(ready):
+    from pages.shared import tasks
+    from tests.pages.data.test_choosing import use
+
+    use(ready, small_data("other", seed=5))
+    record = {"kind": "synthetic", "fingerprint": "another", "title": "Making", "params": {}, "inputs": {}}
+    from xmlcore import experiment
+
+    task = experiment.task("synthetic", {}, {"n_train": 60, "n_test": 20})
+    experiment.keep(task)
+    seen = {}
+
+    def add(fingerprint, name, source, *, use, notes):
+        seen.update(name=name, source=source, use=use)
+
+    from unittest.mock import patch
+
+    with (
+        patch.object(tasks.workspace, "add_dataset", add),
+        patch.object(tasks.workspace, "get", lambda name: {"dataset": "other", "known": {}}[name]),
+        patch.object(tasks.workspace, "notify", lambda text: seen.update(text=text)),
+    ):
+        tasks._list_result(record, task.key)
+    assert seen["use"] is False and seen["source"] == "synthetic" and "choose it on the Data page" in seen["text"]

@@ -1,0 +1,94 @@
+"""Data sets of a workspace are compared, renamed, written to files and removed."""
+
+import io
+import zipfile
+
+import pytest
+
+from tests.pages.data.test_choosing import use
+from tests.pages.making import train
+from tests.pages.small import small_data
+from xmlcore import datasets, experiment
+
+
+@pytest.fixture
+def two(ready):
+    """A session with two data sets; "other" is in use."""
+    use(ready, small_data("other", seed=1))
+    return ready
+
+
+def known(page):
+    return page.at.session_state["workspace.snapshot"]["known"]
+
+
+def test_all_data_sets_are_listed_without_loading_them(two):
+    table = two.frame("On disk", "Results", "In use")
+    assert table["Data set"].tolist() == ["api-docs", "other"] and table["In use"].tolist() == [False, True]
+    assert table["Rows"].tolist() == [80, 80] and table["From"].tolist() == ["catalog", "uploaded"]
+
+
+def test_statistics_stand_beside_each_other(two):
+    two.until(lambda s: any("Statistic" in t.value.columns for t in s.at.dataframe))
+    table = two.until(lambda s: s.frame("Statistic").shape[1] == 3).frame("Statistic").set_index("Statistic")
+    assert table.columns.tolist() == ["api-docs", "other"]
+    data = small_data("other", seed=1)
+    summary = datasets.describe(data).summary
+    assert table.loc["Training rows", "other"] == "60"
+    assert table.loc["Labels per row (cardinality)", "other"] == f"{summary['cardinality']:.2f}"
+    assert "Statistics, CSV" in two.downloads()
+
+
+def test_a_data_set_is_renamed_and_two_never_have_one_name(two):
+    fingerprint = next(fp for fp, entry in known(two).items() if entry["name"] == "other")
+    two.at.text_input(key=f"manage.name.{fingerprint}.other").set_value(" Fruit ")
+    two.run().press("manage.rename")
+    assert known(two)[fingerprint]["name"] == "Fruit" and "**Fruit**: 80 rows" in two.text()
+    two.at.text_input(key=f"manage.name.{fingerprint}.Fruit").set_value("api-docs")
+    two.run().press("manage.rename")
+    assert known(two)[fingerprint]["name"] == "api-docs (2)"
+
+
+def test_a_renamed_data_set_of_the_catalog_is_still_that_of_the_catalog(ready):
+    fingerprint = next(iter(known(ready)))
+    ready.at.text_input(key=f"manage.name.{fingerprint}.api-docs").set_value("Functions")
+    ready.run().press("manage.rename")
+    assert "**Functions**: 80 rows" in ready.text()
+    assert ready.at.selectbox(key="data.choice").value == "catalog api-docs"
+    assert ready.at.selectbox(key="data.choice").options == ["Functions (comes with xmlcore)"]
+    ready.run()
+    assert list(known(ready)) == [fingerprint]
+
+
+def test_a_data_set_is_written_to_a_file_that_reads_back(two):
+    page = two.press("manage.write").until(lambda s: any(label.startswith("other.zip") for label in s.downloads()))
+    fingerprint = next(fp for fp, entry in known(page).items() if entry["name"] == "other")
+    task = experiment.task("export", {"dataset": fingerprint}, {"format": "xmlc"})
+    with zipfile.ZipFile(io.BytesIO(task.file().read_bytes())) as archive:
+        read = datasets.read_dataset(archive.read("train.txt"), archive.read("test.txt"))
+    assert (read.Y_train != small_data("other", seed=1).Y_train).nnz == 0
+
+
+def test_removing_is_asked_and_says_what_happens_to_results(two):
+    train(two, data=small_data("other", seed=1))
+    two.run()
+    page = two.press("manage.remove")
+    assert "Remove **other** and its 1 result from this workspace?" in page.text()
+    assert "Computed results stay in the cache" in page.text() and len(known(page)) == 2
+    page.press("manage.confirm")
+    snapshot = page.run().at.session_state["workspace.snapshot"]
+    assert [entry["name"] for entry in snapshot["known"].values()] == ["api-docs"]
+    assert snapshot["runs"] == [] and snapshot["dataset"] is None
+    assert "No data set is in use" in page.text()
+
+
+def test_keeping_removes_nothing(two):
+    two.press("manage.remove").press("manage.keep")
+    assert len(known(two)) == 2
+
+
+def test_a_data_set_with_running_jobs_is_not_removed(two, monkeypatch):
+    from pages.data import manage
+
+    monkeypatch.setattr(manage.jobs, "active", lambda kind=None, **about: [object()] if "fingerprint" in about else [])
+    assert "1 job of **other** still run" in two.press("manage.remove").text()
