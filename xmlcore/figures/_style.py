@@ -111,11 +111,9 @@ def template() -> go.layout.Template:
 
 def new_figure(title: str, *, shown: int, total: int) -> go.Figure:
     """Return an empty figure with the template, and with the number of points drawn and in total in its ``meta``."""
-    figure = go.Figure(layout={"template": template(), "title": {"text": title}})
-    family = {"font": {"family": FONT}}  # set on the figure itself, because the dashboard's theme replaces the template
-    figure.update_layout(**family, title=family, hoverlabel=family)
-    figure.update_layout(meta={"shown": int(shown), "total": int(total)})
-    return figure
+    font = {"font": {"family": FONT}}  # set on the figure itself, because the dashboard's theme replaces the template
+    layout = {"template": template(), "title": {"text": title, **font}, "hoverlabel": font, **font}
+    return go.Figure(layout=layout | {"meta": {"shown": int(shown), "total": int(total)}})
 
 
 def run_style(model: str, before: int = 0) -> dict:
