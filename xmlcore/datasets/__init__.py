@@ -7,7 +7,7 @@ from xmlcore.datasets.examination import Examination, examine
 from xmlcore.datasets.fetch import DownloadError
 from xmlcore.datasets.reading import read_dataset, read_matrix, split_rows
 from xmlcore.datasets.registry import catalog, load, prepare
-from xmlcore.datasets.saved import load_saved, save_dataset
+from xmlcore.datasets.saved import in_use_or_saved, load_saved, save_dataset
 from xmlcore.datasets.statistics import Description, describe
 from xmlcore.datasets.synthetic import SYNTHETIC_SHAPES, make_synthetic, synthetic_sizes
 from xmlcore.datasets.writing import write_matrix
@@ -25,6 +25,7 @@ __all__ = [
     "catalog",
     "describe",
     "examine",
+    "in_use_or_saved",
     "load",
     "load_saved",
     "make_synthetic",

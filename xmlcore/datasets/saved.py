@@ -1,5 +1,7 @@
 """Save data sets in the cache folder, so that worker processes and later sessions can load them."""
 
+import weakref
+
 import scipy.sparse as sp
 
 from xmlcore import store
@@ -10,6 +12,9 @@ FORMAT = 1  # version of the dict that as_plain returns
 MATRICES = ("X_train", "Y_train", "X_test", "Y_test")
 COUNTS = ("n_train", "n_test", "n_features", "n_labels")
 OTHERS = ("name", "feature_names", "label_names", "row_names_train", "row_names_test", "notes")
+_in_use = (
+    weakref.WeakValueDictionary()
+)  # what load_saved has returned, by cache folder and fingerprint, while it is used
 
 
 def save_dataset(dataset: Dataset) -> str:
@@ -55,9 +60,27 @@ def load_saved(fingerprint: str) -> Dataset:
     """
     value = store.load(KIND, fingerprint)
     if isinstance(value, dict):
-        return from_plain(value, fingerprint)
-    store.rewrite(KIND, fingerprint, as_plain(value))
-    return value
+        made = from_plain(value, fingerprint)
+    else:
+        store.rewrite(KIND, fingerprint, as_plain(value))
+        made = value
+    _in_use[str(store.cache_root()), fingerprint] = made
+    return made
+
+
+def in_use_or_saved(fingerprint: str) -> Dataset:
+    """Return a saved data set as :func:`load_saved` does, but do not read it again while this process uses it.
+
+    Parameters
+    ----------
+    fingerprint : str
+
+    Returns
+    -------
+    Dataset
+    """
+    found = _in_use.get((str(store.cache_root()), fingerprint))
+    return load_saved(fingerprint) if found is None else found
 
 
 def as_plain(dataset: Dataset) -> dict:

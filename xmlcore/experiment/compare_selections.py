@@ -299,9 +299,9 @@ class CompareSelections(Task):
         return f"Comparing selections on {dataset}"
 
     def estimate(self) -> Estimate:
-        from xmlcore.datasets import load_saved
+        from xmlcore.datasets import in_use_or_saved
 
-        dataset, wanted = load_saved(self.fingerprint), _checked(**self.params)
+        dataset, wanted = in_use_or_saved(self.fingerprint), _checked(**self.params)
         counts = features_of_shares(wanted["shares"], dataset.n_features)
         return estimates.comparison(dataset, wanted["selections"], counts, wanted["seeds"], wanted["n_rows"])
 

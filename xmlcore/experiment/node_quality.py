@@ -84,12 +84,12 @@ class MeasureNodes(Task):
         return f"Measuring nodes of label tree {self.params['tree'] + 1} on {dataset}"
 
     def estimate(self) -> Estimate:
-        from xmlcore.datasets import load_saved
+        from xmlcore.datasets import in_use_or_saved
 
         run = load("train", self.inputs["run"])
         model = _tree_of(self, load_run_model(self.inputs["run"]))
         return estimates.node_quality(
-            load_saved(run.fingerprint), model.trees_[self.params["tree"]], self.params["n_rows"]
+            in_use_or_saved(run.fingerprint), model.trees_[self.params["tree"]], self.params["n_rows"]
         )
 
     def run(self, progress=silent, files=None):

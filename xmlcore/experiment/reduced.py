@@ -264,12 +264,12 @@ class TrainReduced(Task):
         return task("train", {"dataset": self.fingerprint}, params)
 
     def estimate(self) -> Estimate:
-        from xmlcore.datasets import load_saved
+        from xmlcore.datasets import in_use_or_saved
 
         selection, whole = load("select", self.inputs["selection"]), self.whole()
         known = whole.load() if whole.exists() else None
         n_used = union_of_features(selection.selected, self.params["n_per_label"]).size
-        return estimates.reduced(load_saved(self.fingerprint), self.params, n_used, known)
+        return estimates.reduced(in_use_or_saved(self.fingerprint), self.params, n_used, known)
 
     def run(self, progress=silent, files=None):
         from xmlcore.datasets import load_saved

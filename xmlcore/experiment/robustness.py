@@ -129,10 +129,10 @@ class MeasureRobustness(Task):
         return f"Measuring {NAMES.get(self.params['kind'], self.params['kind'])} on {dataset}"
 
     def estimate(self) -> Estimate:
-        from xmlcore.datasets import load_saved
+        from xmlcore.datasets import in_use_or_saved
 
         run = load("train", self.inputs["run"])
-        estimate = estimates.robustness(run, load_saved(self.fingerprint), self.params)
+        estimate = estimates.robustness(run, in_use_or_saved(self.fingerprint), self.params)
         if self.params["kind"] in ATTACKS and (self.params.get("transferred") or not has_gradient(run.model)):
             attacked = surrogate(self.fingerprint, run.k)
             if not attacked.exists():  # it is trained first

@@ -310,9 +310,9 @@ class StudySampling(Task):
         return f"Double sampling with other numbers on {dataset}"
 
     def estimate(self) -> Estimate:
-        from xmlcore.datasets import load_saved
+        from xmlcore.datasets import in_use_or_saved
 
-        return estimates.sampling(load("train", self.inputs["run"]), load_saved(self.fingerprint), self.params)
+        return estimates.sampling(load("train", self.inputs["run"]), in_use_or_saved(self.fingerprint), self.params)
 
     def run(self, progress=silent, files=None):
         from xmlcore.datasets import load_saved

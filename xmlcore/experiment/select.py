@@ -315,9 +315,9 @@ class Select(Task):
         return super().about() | {"method": self.params["method"]}
 
     def estimate(self) -> Estimate:
-        from xmlcore.datasets import load_saved
+        from xmlcore.datasets import in_use_or_saved
 
-        return estimates.selection(load_saved(self.fingerprint), **self.params)
+        return estimates.selection(in_use_or_saved(self.fingerprint), **self.params)
 
     def run(self, progress=silent, files=None):
         from xmlcore.datasets import load_saved

@@ -183,10 +183,10 @@ class MeasureSelectionStability(Task):
         return f"Selecting features of {dataset} with {len(self.params['seeds'])} seeds"
 
     def estimate(self) -> Estimate:
-        from xmlcore.datasets import load_saved
+        from xmlcore.datasets import in_use_or_saved
 
         method, params, times = self.params["method"], self.params["params"], len(self.params["seeds"])
-        return estimates.selection(load_saved(self.fingerprint), method, params, times)
+        return estimates.selection(in_use_or_saved(self.fingerprint), method, params, times)
 
     def run(self, progress=silent, files=None):
         from xmlcore.datasets import load_saved

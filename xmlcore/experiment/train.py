@@ -276,9 +276,9 @@ class Train(Task):
         return super().about() | {"model": self.params["model"]}
 
     def estimate(self) -> Estimate:
-        from xmlcore.datasets import load_saved
+        from xmlcore.datasets import in_use_or_saved
 
-        return estimates.train(load_saved(self.fingerprint), self.params["model"], self.params["params"])
+        return estimates.train(in_use_or_saved(self.fingerprint), self.params["model"], self.params["params"])
 
     def run(self, progress=silent, files=None):
         from xmlcore.datasets import load_saved
