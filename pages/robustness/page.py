@@ -55,7 +55,7 @@ def main() -> None:
         measurements = measured.measure(alike, titles, settings)
     with right:
         begin.watch_training(fingerprint)
-    files = f"{format.file_name(name)}-robustness-{settings.kind}"
+    files = "-".join([format.file_name(name), "robustness", settings.kind, *(r["key"][:6] for r in alike)])
     if measurements is None:
         sentence.markdown(
             f"How well do these models predict **{format.plain(name)}** under "

@@ -15,12 +15,13 @@ _DEFERS = "deferred_file_id" in DownloadButton.DESCRIPTOR.fields_by_name
 _TAKES_ALT = "alt" in inspect.signature(st.plotly_chart).parameters
 
 AROUND_FIGURE = 320  # height of what is around a figure in the page that saves it, in pixels
+SAVE = "As an image (SVG, PNG or PDF), as a page, or the data behind it."
 # Newer versions of Streamlit embed a page in this way.
 _embed = getattr(st, "iframe", None) or components.html
 
 
 def show_figure(
-    figure, frame, name: str, caption: str, *, key: str | None = None, on_click=None, place: str | None = None
+    figure, frame, name: str, caption: str, *, key: str | None = None, on_click=None, place: str | None = None, of=()
 ) -> None:
     """Show a figure, a caption that says what it shows and how to read it, and its downloads.
 
@@ -43,6 +44,8 @@ def show_figure(
     place : str, optional
         Where on the page the figure is, for the keys of its buttons; by default ``key``. It is the same for every row,
         label and node: the browser would make a button with another key, and all beside it, anew.
+    of : sequence of str
+        Keys of the results shown, if there are several and ``name`` does not have them: the files name their settings.
     """
     key = key or f"chart-{name}"
     place = place or key
@@ -53,13 +56,13 @@ def show_figure(
             extra |= {"on_select": on_click, "selection_mode": "points"}
         st.plotly_chart(figure, theme="streamlit", key=key, config=_config(name), **extra)
         st.caption(caption)
-        origin = figure_files.origin(name)
+        origin = figure_files.origin(name, of)
 
         def page():
             """Return the figure as an HTML page."""
             return figure_files.html_page(figure, page_title, caption, name, _config(name), origin)
 
-        with st.container(horizontal=True, gap="small"):
+        with st.popover("Save", type="tertiary", icon=":material/download:", help=SAVE):
             if st.button(
                 "Figure, SVG or PNG",
                 key=f"save-{place}",
@@ -79,7 +82,7 @@ def show_figure(
             if figure_files.makes_pdf():
                 _download(
                     "Figure, PDF",
-                    lambda: figure_files.pdf(figure),
+                    lambda: figure_files.pdf(figure, page_title, caption, origin),
                     f"{name}.pdf",
                     key=f"{place}-pdf",
                     mime="application/pdf",
@@ -87,6 +90,7 @@ def show_figure(
                 )
             make = frame if callable(frame) else lambda: frame
             csv_button("Data, CSV", make, name, "All the data behind the figure", key=f"{place}-csv")
+            st.caption("The camera above the figure saves it as an SVG at once.")
 
 
 def csv_button(label: str, make, name: str, help: str, *, key: str | None = None) -> None:
@@ -122,7 +126,8 @@ def _config(name) -> dict:
         "responsive": True,
         # Newer Plotly offers to upload the chart to its makers' cloud unless told not to.
         "showSendToCloud": False,
-        "toImageButtonOptions": {"format": "png", "scale": 2, "filename": name},
+        # Plotly's button has one format. PNG is in the figure that "Save" opens.
+        "toImageButtonOptions": {"format": "svg", "filename": name},
         "modeBarButtonsToRemove": [
             "sendChartToCloud",
             "sendDataToCloud",

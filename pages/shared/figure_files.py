@@ -15,7 +15,7 @@ import plotly.offline
 import streamlit as st
 
 import xmlcore
-from pages.shared import settings, workspace
+from pages.shared import pdf_info, settings, workspace
 
 HEIGHT = 520  # smallest height of a figure in a downloaded HTML page, in pixels
 PDF_WIDTH = 900  # pixels
@@ -32,31 +32,37 @@ _DARK = {
 }
 
 
-def origin(name: str) -> dict[str, str]:
+def origin(name: str, keys=()) -> dict[str, str]:
     """Return where a figure comes from: the data set, the results, their settings, the program and the day.
 
     Parameters
     ----------
     name : str
-        Name of the figure's files. Names of files have the first six characters of the key of the result that they
-        show; that result's model and settings are named.
+        Name of the figure's files. Names of files have the first six characters of the keys of the results that they
+        show; these results are named with their models and settings.
+    keys : sequence of str
+        Keys of further results that the figure shows.
     """
     known = st.session_state.get(workspace.SNAPSHOT, {})
-    found = {"Data set": workspace.dataset_name() or "unknown"}
-    for record in (*known.get("runs", ()), *known.get("selections", ())):
-        if record["key"][:6] in name.split("-"):
-            model = record.get("model") or record.get("method")
-            found["Model" if "model" in record else "Selection"] = model
-            found["Settings"] = settings.changed(model, record["params"]) or "default settings"
-            found["Parameters"] = json.dumps(record["params"], sort_keys=True)
-            found["Key"] = record["key"]
+    parts, found = name.split("-"), {"Data set": workspace.dataset_name() or "unknown"}
+    every = (*known.get("runs", ()), *known.get("selections", ()))
+    records = [record for record in every if record["key"] in keys or record["key"][:6] in parts]
+    models = [record.get("model") or record.get("method") for record in records]
+    chosen = [settings.changed(model, r["params"]) or "default settings" for model, r in zip(models, records)]
+    if len(records) == 1:
+        found |= {"Model" if "model" in records[0] else "Selection": models[0], "Settings": chosen[0]}
+        found |= {"Parameters": json.dumps(records[0]["params"], sort_keys=True), "Key": records[0]["key"]}
+    elif records:
+        found["Results"] = "; ".join(f"{model} ({text})" for model, text in zip(models, chosen))
+        params = [{"of": model, "params": r["params"], "key": r["key"]} for model, r in zip(models, records)]
+        found["Parameters"] = json.dumps(params, sort_keys=True)
     day = datetime.now(UTC).date().isoformat()
     return {**found, "Software": f"xmlcore {xmlcore.__version__}", "Creation Time": day}
 
 
 def in_words(origin: dict[str, str]) -> str:
     """Return the origin of a figure as a line of text; the parameters in full are only in the files' metadata."""
-    shown = ("Data set", "Model", "Selection", "Settings")
+    shown = ("Data set", "Model", "Selection", "Settings", "Results")
     said = "; ".join(f"{name.lower()}: {origin[name]}" for name in shown if name in origin)
     return f"{said[:1].upper()}{said[1:]}. {origin['Software']}, {origin['Creation Time']}."
 
@@ -81,13 +87,12 @@ def html_page(figure, page_title: str, caption: str, name: str, config: dict, or
     """
     height = height_of(figure)
     drawn = json.loads(type(figure)(figure).update_layout(height=height).to_json())
-    caption = html_of_markdown(caption)
     drawing = {
         "data": drawn["data"],
         "layout": drawn["layout"],
         "config": {**config, "modeBarButtonsToRemove": [*config.get("modeBarButtonsToRemove", ()), "toImage"]},
         "name": name,
-        "caption": html.unescape(re.sub(r"</?(strong|em|code)>", "", caption)),
+        "caption": plain_caption(caption),
         "origin": origin,
         "originText": in_words(origin),
     }
@@ -96,7 +101,7 @@ def html_page(figure, page_title: str, caption: str, name: str, config: dict, or
         "title": html.escape(page_title),
         "meta": "\n".join(f'<meta name="{html.escape(n)}" content="{html.escape(v)}">' for n, v in named.items()),
         "height": str(height),
-        "caption": caption,
+        "caption": html_of_markdown(caption),
         "origin": html.escape(in_words(origin)),
         # No "<" may be in a script: a name could hold "</script>".
         "drawing": json.dumps(drawing).replace("<", "\\u003c"),
@@ -122,9 +127,19 @@ def makes_pdf() -> bool:
     return importlib.util.find_spec("kaleido") is not None and any(shutil.which(name) for name in CHROMES)
 
 
-def pdf(figure) -> bytes:
-    """Return the figure as a PDF file, in the colours of a white page."""
-    return figure.to_image(format="pdf", width=PDF_WIDTH, height=figure.layout.height)
+def pdf(figure, page_title: str, caption: str, origin: dict[str, str]) -> bytes:
+    """Return the figure as a PDF file, in the colours of a white page; its properties say where it comes from.
+
+    The arguments are those of :func:`html_page`.
+    """
+    made = figure.to_image(format="pdf", width=PDF_WIDTH, height=figure.layout.height)
+    facts = {"Title": page_title, "Subject": plain_caption(caption), "Creator": origin["Software"]}
+    return pdf_info.with_info(made, facts | {"Keywords": in_words(origin)} | origin)
+
+
+def plain_caption(caption: str) -> str:
+    """Return a caption in Markdown as plain text."""
+    return html.unescape(re.sub(r"</?(strong|em|code)>", "", html_of_markdown(caption)))
 
 
 def html_of_markdown(text: str) -> str:

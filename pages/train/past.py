@@ -188,10 +188,10 @@ def cost(runs, shown, file_name: str) -> None:
     """Draw what the precision of the runs costs; nothing when there is only one."""
     if len(runs) >= 2:
         st.header("What precision costs")
-        st.fragment(_frontier)(table(runs, shown), file_name)
+        st.fragment(_frontier)(table(runs, shown), file_name, [run["key"] for run in runs])
 
 
-def _frontier(frame, file_name) -> None:
+def _frontier(frame, file_name, keys) -> None:
     """Draw the training time of the runs against a measure that the user chooses."""
     numbers = frame.groupby("run").cumcount(ascending=False) + 1
     again = frame["run"].duplicated(keep=False)
@@ -206,4 +206,5 @@ def _frontier(frame, file_name) -> None:
         "Further left is faster, further up is better. No run is better in both than those on the dotted line. "
         "Runs of one model are numbered in the order of their training.",
         key="train.frontier",
+        of=keys,
     )

@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from xmlcore import store
-from xmlcore.datasets import Dataset, load_saved, save_dataset
+from xmlcore.datasets import Dataset, in_use_or_saved, load_saved, save_dataset
 from xmlcore.datasets.saved import as_plain, from_plain
 
 
@@ -34,6 +34,18 @@ def test_what_was_never_saved_is_an_error():
         load_saved("../../etc")
     with pytest.raises(TypeError):
         save_dataset("small")
+
+
+def test_a_dataset_in_use_is_not_read_again_and_one_that_is_not_used_any_more_is(monkeypatch):
+    fingerprint = save_dataset(small())
+    used = in_use_or_saved(fingerprint)
+    assert in_use_or_saved(fingerprint) is used and load_saved(fingerprint) is not used
+    del used
+    loads = []
+    monkeypatch.setattr(store, "load", lambda *args, load=store.load: loads.append(args) or load(*args))
+    assert in_use_or_saved(fingerprint).n_labels == 2 and len(loads) == 1
+    with pytest.raises(store.StoreError):
+        in_use_or_saved("0" * 32)
 
 
 def test_everything_but_the_class_is_kept():

@@ -116,6 +116,8 @@ class Tab:
         return {row[0]: [float(value) for value in row[1:]] for row in cells[1:]}
 
     def download(self, label):
+        if not self.page.get_by_role("button", name=label).count():  # those of a figure are behind its button
+            self.page.get_by_role("button", name="Save", exact=True).first.click()
         with self.page.expect_download() as caught:
             self.page.get_by_role("button", name=label).first.click()
         return caught.value.suggested_filename, Path(caught.value.path()).read_bytes()

@@ -84,6 +84,22 @@ def test_the_origin_of_a_figure_is_the_result_whose_key_its_files_name(ready):
     assert set(of("words-labels-per-row")) == {"Data set", "Software", "Creation Time"}
 
 
+def test_a_figure_of_several_results_names_the_settings_of_each(ready):
+    keys = [making.train(ready, C=3.0), making.train(ready)]
+    ready.run()
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(figure_files.st, "session_state", ready.at.session_state)
+        found = figure_files.origin("words-frontier", keys)
+        assert figure_files.origin(f"words-robustness-{keys[0][:6]}-{keys[1][:6]}-curves") == found
+    assert found["Results"] == "PLT (C, weight of the loss: 3); PLT (default settings)" and "Model" not in found
+    assert [one["key"] for one in json.loads(found["Parameters"])] == keys
+    assert f"; results: {found['Results']}. " in figure_files.in_words(found)
+
+
+def test_the_button_above_a_figure_saves_it_as_svg():
+    assert charts._config("a-measures")["toImageButtonOptions"] == {"format": "svg", "filename": "a-measures"}
+
+
 @pytest.mark.parametrize(
     ("installed", "chrome", "offered"), [(True, True, True), (True, False, False), (False, True, False)]
 )
