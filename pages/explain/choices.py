@@ -167,5 +167,7 @@ def _label_options(view) -> dict[int, str]:
 
 def _remember_label(key, row):
     """Remember the chosen label and the row for which it was chosen."""
-    label = int(st.session_state[workspace.EXPLAIN_LABEL])
+    label = st.session_state[workspace.EXPLAIN_LABEL]
+    if not isinstance(label, int):  # a user who is faster than the page chose from the options of the row before
+        return
     workspace.update(lambda d: d["rows"].update({f"label {key}": label, f"label row {key}": row}))

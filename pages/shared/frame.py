@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.shared import addresses, format, sidebar, tasks, views, workspace
+from pages.shared import addresses, format, server, sidebar, tasks, views, workspace
 
 # Streamlit draws the texts of axes in a grey that is too pale to read (3.7 to 1); this takes the page's own ink. The
 # fields that are bound to the address are not shown.
@@ -28,6 +28,9 @@ def around(page) -> None:
     notice()
     page.run()
     sidebar.show_jobs(place_for_jobs)
+    shown = workspace.get("shown").get(workspace.get("dataset"))
+    if shown is not None:
+        server.read_ahead(shown)
 
 
 def notice() -> None:

@@ -22,7 +22,10 @@ from xmlcore.store import cache_root
 WARM_UP = "warm-up"
 SERVER = "server"  # owner of jobs that belong to no workspace
 FIRST_VISIT = "first visit"  # owner of the job that makes the default data set before a workspace asks for it
+CALM = 1.0  # seconds from the end of a page's run until results are read in the background
 _values = []  # all functions made by shared
+_serving = threading.Event()  # set while a server runs; not in tests that run a page without one
+_read_ahead = set()  # runs that were read in the background, with their cache folders
 
 
 def shared(max_entries: int, show_spinner: bool | str = False):
@@ -64,7 +67,9 @@ async def lifespan(app):
         opening = threading.Timer(0.5, webbrowser.open, [_address()])
         opening.daemon = True
         opening.start()
+    _serving.set()
     yield
+    _serving.clear()
 
 
 def _address() -> str:
@@ -88,6 +93,30 @@ def get_ready() -> None:
     # page is answered, unless it leaves out what has been imported, which is never garbage.
     gc.collect()
     gc.freeze()
+
+
+def read_ahead(key: str) -> None:
+    """Read in the background, once, what pages about a run need first, so that they open quickly.
+
+    Not while kernels are being compiled: what is read here would compile them once more, in this process.
+    """
+    name, compiling = (str(cache_root()), key), warm_up()
+    if not _serving.is_set() or name in _read_ahead or (compiling is not None and compiling.active):
+        return
+    _read_ahead.add(name)
+    reading = threading.Timer(CALM, _read, [key])
+    reading.daemon = True
+    reading.start()
+
+
+def _read(key):
+    """Read a run and its data set and model, and explain a prediction, which prepares the model and loads kernels."""
+    from xmlcore import explain
+
+    with contextlib.suppress(store.StoreError, OSError, ValueError):  # the page that needs it says what is wrong
+        x = dataset(run(key).fingerprint).X_test[[0]]
+        first = model(key).predict_topk(x, 1).labels[0]
+        explain.contributions(model(key), x, max(int(first[0]), 0))
 
 
 def default_dataset() -> experiment.Task:

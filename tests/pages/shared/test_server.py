@@ -54,6 +54,26 @@ def test_the_default_data_set_is_made_before_kernels_are_compiled(own_cache, mon
     assert submitted[2:] == ["Compiling kernels"]
 
 
+def test_the_run_shown_is_read_ahead_once_while_a_server_runs(monkeypatch):
+    class Timer:
+        def __init__(self, seconds, function, args):
+            self.start = lambda: started.append((function, args))
+
+    started = []
+    monkeypatch.setattr(server.threading, "Timer", Timer)
+    monkeypatch.setattr(server, "_read_ahead", set())
+    server.read_ahead("a" * 32)
+    assert not started, "no server runs"
+    server._serving.set()
+    try:
+        for _ in range(2):
+            server.read_ahead("a" * 32)
+    finally:
+        server._serving.clear()
+    assert started == [(server._read, ["a" * 32])]
+    server._read("a" * 32)  # a run that is gone: the page that needs it says so
+
+
 def test_getting_ready_begins_the_work_and_imports_what_pages_draw_with():
     code = (
         "import gc, sys\n"
