@@ -1,21 +1,24 @@
 """What is remembered: keys of st.session_state for a session, and the workspace, which outlives sessions.
 
 A workspace is a small JSON file under ``cache/workspaces/``. Its name is a random token, which only the page's address
-contains. So a reload, a second tab or a restarted server shows the same data set and results, and nobody sees a
-workspace without knowing its address.
+contains. So a reload, a second tab or a restarted server shows the same data sets and results, and nobody sees a
+workspace without knowing its address. What a tab looks at is its own: see :mod:`pages.shared.tab_view`.
 """
 
+import contextlib
 import json
 import os
 import re
 import secrets
 import tempfile
 import threading
+import time
 from copy import deepcopy
 from pathlib import Path
 
 import streamlit as st
 
+from pages.shared import tab_view
 from xmlcore import experiment
 from xmlcore.store import cache_root
 
@@ -59,6 +62,8 @@ NOTICE = "notice"  # messages that are not shown yet
 
 ADDRESS = "workspace.address"  # the token in the address: that of the workspace, or one for looking only
 LOOKS = "workspace.looks"  # in a session that only looks: what it has changed for itself
+VIEW = "workspace.view"  # in another session: what its tab looks at
+SINCE = "workspace.since"  # likewise: when it was opened, and when it chose what it looks at
 
 QUERY = "workspace"  # the name of the token in the address of the page, and the key of the field that keeps it there
 DEFAULT_DATASET = "api-docs"
@@ -70,6 +75,7 @@ _VERSION = 2
 _EMPTY = {
     "version": _VERSION,
     "dataset": None,  # fingerprint in use
+    "used": 0.0,  # when a data set was put in use because it had become ready, in seconds since 1970
     "wanted": DEFAULT_DATASET,  # a catalog entry to prepare, and to use when it is ready
     # What may be opened: fingerprint -> {"name", "source": "catalog", "upload" or "synthetic", "notes": [...]}, and
     # "entry", the name in the catalog, of a data set of the catalog that was given another name.
@@ -103,6 +109,9 @@ _LOCAL = ("dataset", "forms", "widgets", "shown", "rows")  # what a session that
 #   "label RUN"         label explained; "label row RUN": the row to which this choice belongs
 #   "label features RUN"  label of "Features of a label" on the Explain page
 #   "explain noise"     seed of the noise on the Explain page
+#   "ticked RUN"        label ticked on the Train page; -1 when none is
+#   "other RUN"         label that the one explained is compared with; "other row RUN", "other of RUN": the row and the
+#                       label to which this choice belongs
 #   "features label DATA"  label looked at on the Features page
 #   "noisy rows DATA"   first of the test rows that the Robustness page shows
 LISTS = {"train": "runs", "select": "selections"}  # kinds of tasks whose results the workspace lists
@@ -123,6 +132,9 @@ def open_workspace() -> None:
         token = in_address if known else begin()
         st.session_state[ADDRESS] = token
         st.session_state[WORKSPACE] = _looked_at(token) or token
+        if not only_looks():
+            st.session_state[VIEW], st.session_state[SINCE] = tab_view.of(_read(token)), {"": time.time()}
+            _still_used(token)
         if well_formed and not known:
             notify(NOT_FOUND)
     st.session_state[SNAPSHOT] = _current()
@@ -199,7 +211,8 @@ def update(change=None, /, **fields) -> None:
     two tabs on one workspace do not undo each other's changes.
     """
     with _lock:
-        data = _current()
+        before = _current()
+        data = deepcopy(before)
         if change is not None:
             change(data)
         data.update(fields)
@@ -207,7 +220,9 @@ def update(change=None, /, **fields) -> None:
             st.session_state[LOOKS] = {name: data[name] for name in _LOCAL}
             data = _current()
         else:
-            _write(token(), data)
+            tab_view.note(before, data, st.session_state[SINCE], time.time())
+            st.session_state[VIEW] = tab_view.of(data)
+            _write(token(), tab_view.written(_read(token()), before, data))
         st.session_state[SNAPSHOT] = data
 
 
@@ -283,6 +298,7 @@ def add_dataset(fingerprint: str, name: str, source: str, *, use: bool, notes: l
         } | ({"entry": name} if source == "catalog" else {})
         if use:
             data["dataset"] = fingerprint
+            data["used"] = time.time()
             data["wanted"] = None
 
     update(add)
@@ -439,7 +455,13 @@ def take_notices() -> list[str]:
     return list(dict.fromkeys(st.session_state.pop(NOTICE, ())))
 
 
-def _folder() -> Path:
+def _still_used(token) -> None:
+    """Let the file of a workspace say when it was opened last: see pages.shared.old_workspaces."""
+    with contextlib.suppress(OSError):
+        os.utime(_path(token))
+
+
+def folder() -> Path:
     """Return the folder of all workspaces."""
     return cache_root() / "workspaces"
 
@@ -448,7 +470,7 @@ def _path(token: str) -> Path:
     """Return the file of a workspace; ValueError when ``token`` is not a token."""
     if not _TOKEN.fullmatch(token):
         raise ValueError("not a workspace token")
-    return _folder() / f"{token}.json"
+    return folder() / f"{token}.json"
 
 
 def begin() -> str:
@@ -474,7 +496,10 @@ def _current() -> dict:
             data.update({name: deepcopy(before[name]) for name in ("forms", "widgets")})
             _write(mine, data)
             notify(NOT_FOUND)
-        return _read(mine) | deepcopy(st.session_state.get(LOOKS, {}))
+        if only_looks():
+            return _read(mine) | deepcopy(st.session_state.get(LOOKS, {}))
+        selection = f"{FEATURES_SELECTION} "
+        return tab_view.merged(_read(mine), st.session_state[VIEW], st.session_state[SINCE], selection)
 
 
 def _read(token) -> dict:

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import time
 from pathlib import Path
 
 import numpy as np
@@ -32,7 +33,7 @@ def add(session, kind, record, data):
     stored["known"][record["fingerprint"]] = {"name": data.name, "source": "upload", "notes": []}
     created = f"2026-01-0{len(stored[kind]) + 1}T00:00:00+00:00"
     stored[kind].append({**record, "created": created})
-    path.write_text(json.dumps({**stored, "dataset": record["fingerprint"]}))
+    path.write_text(json.dumps({**stored, "dataset": record["fingerprint"], "used": time.time()}))
     return record["key"]
 
 

@@ -1,6 +1,7 @@
 """Choosing, uploading and preparing data sets, through app.py."""
 
 import threading
+import time
 
 import pytest
 
@@ -165,5 +166,5 @@ def use(session, data):
     path = workspace._path(session.token)
     workspace = json.loads(path.read_text())
     workspace["known"][fingerprint] = {"name": data.name, "source": "upload", "notes": []}
-    path.write_text(json.dumps({**workspace, "dataset": fingerprint}))
+    path.write_text(json.dumps({**workspace, "dataset": fingerprint, "used": time.time()}))
     session.run()

@@ -1,5 +1,7 @@
 """The Train page, opened and used through app.py."""
 
+import time
+
 import pytest
 
 from tests.pages.small import small_data
@@ -193,7 +195,7 @@ def use(session, data):
     path = workspace._path(session.token)
     workspace = json.loads(path.read_text())
     workspace["known"][fingerprint] = {"name": data.name, "source": "upload", "notes": []}
-    path.write_text(json.dumps({**workspace, "dataset": fingerprint}))
+    path.write_text(json.dumps({**workspace, "dataset": fingerprint, "used": time.time()}))
     session.run()
 
 

@@ -3,6 +3,7 @@
 import base64
 import io
 import json
+import time
 
 import numpy as np
 import pandas as pd
@@ -38,7 +39,7 @@ def train(session, **params):
     workspace["known"][fingerprint] = {"name": data.name, "source": "upload", "notes": []}
     run = {"key": key, "fingerprint": fingerprint, "model": "LdSM", "params": params, "k": 5}
     workspace["runs"].append({**run, "created": f"2026-01-0{len(workspace['runs']) + 1}T00:00:00+00:00"})
-    path.write_text(json.dumps({**workspace, "dataset": fingerprint}))
+    path.write_text(json.dumps({**workspace, "dataset": fingerprint, "used": time.time()}))
     return key
 
 

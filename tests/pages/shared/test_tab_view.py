@@ -1,0 +1,93 @@
+"""Each tab of a workspace has its own view."""
+
+import pytest
+import streamlit as st
+
+from pages.shared import workspace
+
+
+def tab(monkeypatch, token=None):
+    """Open a tab and return its session's state; :func:`in_tab` works in it."""
+    monkeypatch.setattr(st, "session_state", {})
+    monkeypatch.setattr(st, "query_params", {} if token is None else {workspace.QUERY: token})
+    workspace.open_workspace()
+    return st.session_state
+
+
+@pytest.fixture
+def tabs(monkeypatch):
+    """Two tabs on a workspace with two data sets and a result on the first, and a function that goes to one."""
+    one = tab(monkeypatch)
+    workspace.add_dataset("f1", "one", "upload", use=True)
+    workspace.add_dataset("f2", "two", "upload", use=False)
+    workspace.add_result("train", run("old", asked=1.0))
+    two = tab(monkeypatch, workspace.token())
+
+    def go(which):
+        """Begin a run of the script in a tab."""
+        monkeypatch.setattr(st, "session_state", (one, two)[which - 1])
+        workspace.open_workspace()
+
+    go(1)
+    return go
+
+
+def run(key, asked):
+    return {"key": key, "fingerprint": "f1", "model": key, "params": {}, "k": 5, "created": "", "asked": asked}
+
+
+def test_a_tab_keeps_its_data_set_row_and_widgets_when_another_tab_chooses_others(tabs):
+    workspace.update(dataset="f2")
+    workspace.choose_row("run old", 7)
+    workspace.update(lambda data: data["widgets"].update({"train.model": "LdSM"}))
+    tabs(2)
+    assert workspace.get("dataset") == "f1" and workspace.chosen_row("run old") == 0
+    assert workspace.get("widgets") == {}
+    workspace.choose_row("f1 test", 3)
+    tabs(1)
+    assert workspace.get("dataset") == "f2" and workspace.chosen_row("run old") == 7
+    assert workspace.chosen_row("f1 test") == 0
+
+
+def test_a_new_tab_begins_with_what_was_chosen_last_in_any_tab(tabs, monkeypatch):
+    workspace.choose_row("run old", 7)
+    tabs(2)
+    workspace.choose_row("f1 test", 3)
+    tab(monkeypatch, workspace.token())
+    assert workspace.get("rows") == {"run old": 7, "f1 test": 3}
+
+
+def test_data_sets_results_and_settings_are_those_of_the_workspace_in_every_tab(tabs):
+    workspace.remember_setting("PLT", "C", 2.0)
+    workspace.add_dataset("f3", "three", "upload", use=False)
+    tabs(2)
+    assert workspace.get("forms") == {"PLT": {"C": 2.0}} and "f3" in workspace.get("known")
+
+
+def test_a_new_result_is_shown_in_every_tab_that_has_not_chosen_another_since_it_was_asked_for(tabs, monkeypatch):
+    now = workspace.time.time()
+    monkeypatch.setattr(workspace.time, "time", lambda: now + 10)
+    workspace.add_result("train", run("new", asked=now + 5))
+    assert workspace.get("shown") == {"f1": "new"}
+    tabs(2)
+    assert workspace.get("shown") == {"f1": "new"}
+    workspace.update(lambda data: data["shown"].update(f1="old"))
+    tabs(1)
+    assert workspace.get("shown") == {"f1": "new"}
+    workspace.add_result("train", run("newer", asked=now + 8))
+    tabs(2)
+    assert workspace.get("shown") == {"f1": "old"}, "it chose after this was asked for"
+
+
+def test_a_selection_that_is_new_is_shown_in_every_tab(tabs):
+    record = {"key": "s", "fingerprint": "f1", "method": "FALS", "params": {}, "created": ""}
+    workspace.add_result("select", record | {"asked": workspace.time.time() + 5})
+    tabs(2)
+    assert workspace.get("widgets")[f"{workspace.FEATURES_SELECTION} f1"] == "s"
+
+
+def test_a_data_set_that_becomes_ready_is_used_in_every_tab(tabs):
+    tabs(2)
+    workspace.add_dataset("f2", "two", "upload", use=True)
+    tabs(1)
+    assert workspace.get("dataset") == "f2"
