@@ -14,7 +14,7 @@ import webbrowser
 
 import streamlit as st
 
-from pages.shared import workspace
+from pages.shared import old_workspaces, workspace
 from xmlcore import datasets, experiment, jobs, store
 from xmlcore.models.ldsm import frames as tree_frames
 from xmlcore.store import cache_root
@@ -85,8 +85,12 @@ def _address() -> str:
 
 
 def get_ready() -> None:
-    """Do before the first visit what its page needs: start making the default data set, and import what draws it."""
+    """Do before the first visit what its page needs: start making the default data set, and import what draws it.
+
+    Also remove old workspaces of mere visits.
+    """
     queue()
+    old_workspaces.remove()
     for name in ("pandas", "xmlcore.figures"):  # what pages import that takes long
         importlib.import_module(name)
     # Streamlit collects garbage after each run of a page's script. That takes a tenth of a second, in which no other
