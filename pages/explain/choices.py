@@ -114,6 +114,11 @@ def choose_label(view) -> int | None:
     return label
 
 
+def other_state(view) -> tuple[int, ...]:
+    """Return the remembered second label, and the row and the label for which it was chosen."""
+    return tuple(workspace.chosen_row(f"{name} {view.key}", -1) for name in ("other", "other row", "other of"))
+
+
 def choose_other(view) -> int | None:
     """Return the label that the explained one is compared with; None when there is no other.
 

@@ -53,7 +53,7 @@ def main() -> None:
     scale.caption(words.SCALE[view.kind])
     if view.label is not None:
         answer.bars(view)
-        st.fragment(contrast.contrast)(view)
+        st.fragment(contrast.contrast)(view, choices.other_state(view))
     st.fragment(what_if.what_if)(view, by_key, titles)
     if view.label is not None:
         path.path(view)

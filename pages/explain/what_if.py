@@ -6,12 +6,12 @@ import scipy.sparse as sp
 import streamlit as st
 
 from pages.explain import labels, words
-from pages.shared import format, results, tables, workspace
+from pages.shared import format, results, row_edits, tables, workspace
 from xmlcore import explain
 
 MOST_MODELS = 6  # results that predict at first; as many models are kept in memory
 LISTED = 50  # most features found by a search that are offered
-STATE = "explain.whatif"  # where a session keeps the row that is changed; nothing is stored
+STATE = "explain.whatif"  # where a session keeps the row that is changed
 
 
 def what_if(view, by_key: dict, titles: dict) -> None:
@@ -26,6 +26,12 @@ def what_if(view, by_key: dict, titles: dict) -> None:
         keys = _models(view, by_key, titles)
     after = row_of(edited["feature"], edited["value"], edited["drop"], view.data.n_features)
     changes = _changes(view, after)
+    _remember(view, after)
+    if len(changes) > row_edits.MOST:
+        st.caption(
+            f"These are {len(changes)} changes. The address of the page has room for {row_edits.MOST}, so a copied "
+            "link shows the row without them."
+        )
     if not changes:
         st.caption("Change a value, drop a feature or add one, and every model predicts again.")
         return
@@ -61,14 +67,37 @@ def row_of(features, values, dropped, n_features: int):
 def _start(view) -> dict:
     """Return the row in the editor as it was when a feature was added last; at first the test row itself."""
     row = (view.run.fingerprint, view.row)
-    state = st.session_state.get(STATE)
-    if state is None or state["row"] != row:
+    state, said = st.session_state.get(STATE), row_edits.of(workspace.get("widgets"), *row)
+    if state is None or state["row"] != row or state["said"] != said:  # the last: an address was followed
         order = np.argsort(-np.abs(view.x.data), kind="stable")
         frame = pd.DataFrame({"feature": view.x.indices[order], "value": view.x.data[order].astype(np.float64)})
         version = 0 if state is None else state["version"] + 1
-        state = {"row": row, "version": version, "frame": frame.assign(drop=False)}
+        frame = _with_edits(frame.assign(drop=False), [edit for edit in said if edit[0] < view.data.n_features])
+        state = {"row": row, "version": version, "frame": frame, "said": said}
         st.session_state[STATE] = state
     return state
+
+
+def _with_edits(frame, edits) -> pd.DataFrame:
+    """Return the row in the editor with changes: pairs of a feature and its value, None for one that is dropped."""
+    present, added = frame["feature"].tolist(), []
+    for feature, value in edits:
+        if feature not in present:
+            added.append({"feature": feature, "value": value or 0.0, "drop": value is None})
+        elif value is None:
+            frame.loc[present.index(feature), "drop"] = True
+        else:
+            frame.loc[present.index(feature), "value"] = value
+    return pd.concat([pd.DataFrame(added), frame], ignore_index=True) if added else frame
+
+
+def _remember(view, after) -> None:
+    """Remember the changes of the row for the address of the page, which is then drawn again."""
+    edits = row_edits.between(view.x, after)
+    if edits != row_edits.of(workspace.get("widgets"), view.run.fingerprint, view.row):
+        workspace.update(lambda data: row_edits.put(data["widgets"], view.run.fingerprint, view.row, edits))
+        st.session_state[STATE]["said"] = edits
+        st.rerun()
 
 
 def _key(state) -> str:
@@ -128,6 +157,7 @@ def _add(view, state) -> None:
 
 def _begin_anew(state) -> None:
     """Forget all changes; the editor gets another key, because it keeps its changes under the old one."""
+    workspace.update(lambda data: row_edits.put(data["widgets"], *state["row"], []))
     st.session_state[STATE] = {**state, "row": None}
 
 

@@ -10,7 +10,13 @@ from pages.shared import format
 
 # Arguments of st.dataframe for tables in which some cells have no value: newer versions can show them empty.
 EMPTY_CELLS = {"placeholder": ""} if "placeholder" in inspect.signature(st.dataframe).parameters else {}
+_TAKES_TICKS = "selection_default" in inspect.signature(st.dataframe).parameters
 PARTS = {"training": "train", "test": "test"}
+
+
+def ticked(lines: list[int]) -> dict:
+    """Return arguments of st.dataframe for a table whose first ticked lines are these; older versions show no tick."""
+    return {"selection_default": {"selection": {"rows": lines}}} if lines and _TAKES_TICKS else {}
 
 
 def part(data, name: str):

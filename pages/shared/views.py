@@ -1,21 +1,28 @@
-"""The view in the address of a page: the data set, result, row, label, tree and node that are looked at.
+"""The view in the address of a page: the data set, result, row, labels, tree and node that are looked at.
 
 The address says ``at=data-1a2b3c4d.result-5e6f7a8b.row-17``: what differs from what a new visitor sees. So a copied
-address shows the same view, and Back and Forward walk through what was looked at.
+address shows the same view, and Back and Forward walk through what was looked at. After the data set and the result
+come numbers: ``row``, ``label`` (explained), ``other`` (the label that it is compared with), ``ticked`` (the label
+whose rows the Train page shows), ``tree``, ``node``, ``mode`` (what the Trees page draws) and ``of`` (the label looked at
+on the Trees page). Last comes ``edit``, the changes of the row on the Explain page: see pages.shared.row_edits.
 """
 
 import re
 
 import streamlit as st
 
-from pages.shared import format, workspace
+from pages.shared import format, row_edits, workspace
 
 FIELD = "at"  # the name in the address, and the key of the field that keeps it there
 WRITTEN = "view.written"  # key of the session's state: the view that this session wrote into the address last
 _BARE = "view.bare"  # likewise: the view while the address said nothing
 _BASE = "view.base"  # likewise: the view after an address was followed, and what that address said
 _DATA, _KEY = 12, 12  # digits of a fingerprint, and of the key of a run, in the address
-_PATTERN = re.compile(r"(data|result)-([0-9a-f]{6,32})(?![0-9a-z])|(row|label|tree|node)-([0-9]{1,9})(?![0-9a-z])")
+_NUMBERS = ("row", "label", "other", "ticked", "tree", "node", "mode", "of")
+_PATTERN = re.compile(
+    r"(?<![0-9a-z])(?:(data|result)-([0-9a-f]{6,32})(?![0-9a-z])|"
+    rf"({'|'.join(_NUMBERS)})-([0-9]{{1,9}})(?![0-9a-z]))"
+)
 UNKNOWN = "This workspace does not have the {what} of the link, so it shows what it has."
 
 
@@ -40,7 +47,9 @@ def follow() -> None:
 
 def _parsed(text) -> dict:
     """Return what an address says, by name; what has not the form of such an address is left out."""
-    return {one or other: value or number for one, value, other, number in _PATTERN.findall(text)}
+    text, _, edits = text.partition(".edit-")
+    said = {one or other: value or number for one, value, other, number in _PATTERN.findall(text)}
+    return said | ({"edit": edits} if edits else {})
 
 
 def keep() -> None:
@@ -65,9 +74,15 @@ def text() -> str:
         said["result"] = key[:_KEY]
         row, tree = rows.get(f"run {key}"), rows.get(f"tree {key}", 0)
         named = {"row": row, "tree": tree or None, "node": rows.get(f"node {key} {tree}")}
+        named |= {"ticked": rows.get(f"ticked {key}"), "mode": rows.get("trees mode") or None}
+        named["of"] = rows.get(f"trees label {fingerprint}")
         if rows.get(f"label row {key}") == (row or 0):
             named |= {"row": row or 0, "label": rows.get(f"label {key}")}
-        said |= {name: number for name, number in named.items() if isinstance(number, int) and number >= 0}
+        if rows.get(f"other row {key}") == (row or 0) and isinstance(rows.get(f"other of {key}"), int):
+            named |= {"row": row or 0, "label": rows[f"other of {key}"], "other": rows.get(f"other {key}")}
+        said |= {name: named[name] for name in _NUMBERS if isinstance(named.get(name), int) and named[name] >= 0}
+        edits = row_edits.text(row_edits.of(workspace.get("widgets"), fingerprint, row or 0))
+        said |= {"row": row or 0, "edit": edits} if edits else {}
     return ".".join(f"{name}-{value}" for name, value in said.items())
 
 
@@ -93,7 +108,8 @@ def _show(data, said) -> list[str]:
         return ["result"]
     key, numbers = runs[0], {name: int(value) for name, value in said.items() if value.isdecimal()}
     data["shown"][fingerprint] = key
-    places = {"row": f"run {key}", "label": f"label {key}", "tree": f"tree {key}"}
+    places = {"row": f"run {key}", "label": f"label {key}", "tree": f"tree {key}", "ticked": f"ticked {key}"}
+    places |= {"other": f"other {key}", "mode": "trees mode", "of": f"trees label {fingerprint}"}
     places["node"] = f"node {key} {numbers.get('tree', 0)}"
     for name, place in places.items():
         data["rows"].pop(place, None)
@@ -101,4 +117,7 @@ def _show(data, said) -> list[str]:
             data["rows"][place] = numbers[name]
     if "label" in numbers:
         data["rows"][f"label row {key}"] = numbers.get("row", 0)
+        if "other" in numbers:
+            data["rows"] |= {f"other row {key}": numbers.get("row", 0), f"other of {key}": numbers["label"]}
+    row_edits.put(data["widgets"], fingerprint, numbers.get("row", 0), row_edits.parsed(said.get("edit", "")))
     return []

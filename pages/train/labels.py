@@ -12,13 +12,13 @@ LISTED = 1000  # most labels, and most rows of a label, in a table
 HOW = {"found": "found", "missed": "missed", "wrong": "wrongly predicted"}
 
 
-def show(data, run, key, name, drawn_row: int) -> None:
+def show(data, run, key, name, drawn_state: tuple) -> None:
     """Show measures of all labels at a number of predicted labels, and the rows of the label that is ticked.
 
-    ``drawn_row`` is the test row that the page showed when it was drawn.
+    ``drawn_state`` is what :func:`page_state` returned when the page was drawn.
     """
-    if workspace.chosen_row(f"run {key}") != drawn_row:
-        st.rerun()  # a row was ticked here: the page shows it
+    if page_state(key) != drawn_state:
+        st.rerun()  # a row was ticked here, which the page shows; or a label, which is in the address of the page
     st.header("Label by label")
     k = st.radio(
         "Labels predicted for a row",
@@ -61,6 +61,11 @@ def show(data, run, key, name, drawn_row: int) -> None:
         _rows_of_label(data, run, key, k, label)
 
 
+def page_state(key) -> tuple[int, int]:
+    """Return the test row and the ticked label of a run, which decide what the page shows and what its address says."""
+    return workspace.chosen_row(f"run {key}"), workspace.chosen_row(f"ticked {key}", -1)
+
+
 @server.shared(max_entries=20)
 def _every_label(key, k):
     """Return the measures of all labels of a run, with names, training rows and buckets, most frequent first."""
@@ -82,13 +87,22 @@ def _table(every, key, k):
     listed = found.head(LISTED)
     share = st.column_config.NumberColumn
     table_key = f"train.labels.{key[:8]}.{k}.{query.strip()}"
-    ticked = st.dataframe(
+    ticked = np.flatnonzero(listed["label"].to_numpy() == workspace.chosen_row(f"ticked {key}", -1)).tolist()
+
+    def remember():
+        """Remember the label that was ticked, or that none is."""
+        rows = st.session_state[table_key].selection.rows
+        label = int(listed["label"].iloc[rows[0]]) if rows and rows[0] < len(listed) else -1
+        workspace.choose_row(f"ticked {key}", label)
+
+    st.dataframe(
         listed.assign(**{one: 100 * listed[one] for one in ("precision", "recall", "f1")}),
         hide_index=True,
         height=tables.height(len(listed), 420),
         key=table_key,
-        on_select="rerun",
+        on_select=remember,
         selection_mode="single-row",
+        **tables.ticked(ticked),
         column_order=["name", "rows", "f1", "precision", "recall", "right", "missed", "wrong", "n_train", "bucket"],
         column_config={
             "name": st.column_config.TextColumn("Label", width=140),
@@ -109,8 +123,7 @@ def _table(every, key, k):
         f"Showing {len(listed):,} of {len(found):,} {of}, most frequent in training first. Click a heading to sort; "
         "tick a label to see its rows."
     )
-    rows = ticked.selection.rows
-    return int(listed["label"].iloc[rows[0]]) if rows and rows[0] < len(listed) else None
+    return int(listed["label"].iloc[ticked[0]]) if ticked else None
 
 
 def rows_of_label(data, ranking, label: int, k: int) -> pd.DataFrame:

@@ -39,7 +39,7 @@ def main() -> None:
         st.fragment(controls.show)(data, fingerprint, shown_key=key, drawn_state=controls.page_state())
     if run is not None:
         row = workspace.chosen_row(f"run {record['key']}")
-        st.fragment(labels.show)(data, run, record["key"], file_name, drawn_row=row)
+        st.fragment(labels.show)(data, run, record["key"], file_name, labels.page_state(record["key"]))
         st.fragment(rows.show)(data, run, record["key"], format.file_name(name), drawn_row=row)
         past.cost(runs, record, format.file_name(name))
 

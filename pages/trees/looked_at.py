@@ -24,9 +24,12 @@ def tree_number(key, model) -> int:
     return min(max(workspace.chosen_row(f"tree {key}"), 0), len(model.trees_) - 1)
 
 
-def page_state(key) -> int:
-    """Return the remembered index of the tree, which decides what the page shows; ``key`` is the key of the run."""
-    return workspace.chosen_row(f"tree {key}")
+def page_state(key) -> tuple[int, int]:
+    """Return the remembered index of the tree, which decides what the page shows, and what is drawn of it.
+
+    Both are in the address of the page; ``key`` is the key of the run.
+    """
+    return workspace.chosen_row(f"tree {key}"), workspace.chosen_row("trees mode")
 
 
 def label_scope(fingerprint) -> str:

@@ -15,12 +15,12 @@ def show(data, run, model, key, files, drawn_state) -> None:
         The data set; the run, its model and its key.
     files : str
         How names of downloaded files begin.
-    drawn_state : int
+    drawn_state : tuple
         What :func:`pages.trees.looked_at.page_state` returned when the page was drawn. If it is another now, the
         whole page is drawn again.
     """
     if looked_at.page_state(key) != drawn_state:
-        st.rerun()  # another tree: the figures below belong to it
+        st.rerun()  # another tree: the figures below belong to it; or another mode: the address has it
     st.header("One tree")
     t = looked_at.tree_number(key, model)
     tree, row = model.trees_[t], min(max(workspace.chosen_row(f"run {key}"), 0), data.n_test - 1)

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from pages.shared import views, workspace
+from pages.shared import row_edits, views, workspace
 
 
 def stored(session):
@@ -104,3 +104,35 @@ def test_back_to_an_address_without_a_view_shows_what_it_showed(two_runs, sessio
     again.at.query_params.clear()  # as Back does
     assert "**Test row 0**" in again.run().text()
     assert written(again) == ""
+
+
+def test_the_second_label_the_mode_and_ticked_labels_are_in_the_address(two_runs, session):
+    plt, other = (record["key"] for record in stored(two_runs)["runs"])
+    numbers = {f"run {other}": 2, f"label {other}": 4, f"label row {other}": 2, f"other {other}": 3, "trees mode": 1}
+    numbers |= {f"other row {other}": 2, f"other of {other}": 4, f"ticked {other}": 1}
+    numbers |= {f"trees label {stored(two_runs)['dataset']}": 5}
+    view = f"result-{other[:12]}.row-2.label-4.other-3.ticked-1.mode-1.of-5"
+    again = open_at(session, two_runs.token, view)
+    assert {name: stored(again)["rows"][name] for name in numbers} == numbers
+    assert written(again) == view
+
+
+def test_a_second_label_of_another_row_is_not_in_the_address(two_runs, session):
+    other = stored(two_runs)["runs"][1]["key"]
+    again = open_at(session, two_runs.token, f"result-{other[:12]}.row-2.label-4.other-3")
+    again.at.number_input(key="train.row").set_value(5)
+    assert written(again.run()) == f"result-{other[:12]}.row-5"
+
+
+def test_changes_of_a_row_are_in_the_address_and_undone_with_it(two_runs, session):
+    view = f"result-{stored(two_runs)['runs'][1]['key'][:12]}.row-2.edit-3~0.25_7~-1e-05"
+    again = open_at(session, two_runs.token, view, "explain")
+    assert "Changed: " in again.text() and "to 0.25" in again.text() + "to 0.25 " and written(again) == view
+    again.press("explain.whatif.reset")
+    assert "Changed: " not in again.text() and written(again) == view.partition(".edit")[0]
+
+
+def test_what_is_not_a_change_of_a_row_is_left_out_of_it():
+    assert row_edits.parsed("3~0.5_x~2_4~x_5~1e999_6~") == [[3, 0.5], [4, None]]
+    assert row_edits.text([[3, 0.5], [4, None]]) == "3~0.5_4~x"
+    assert row_edits.text([[j, 1.0] for j in range(row_edits.MOST + 1)]) == ""

@@ -1,0 +1,54 @@
+"""Changes of a test row on the Explain page: as the workspace remembers them, and as an address says them."""
+
+import math
+import re
+
+import numpy as np
+
+MOST = 20  # changes of a row in an address at most
+_FIELD = (
+    "explain.whatif edits "  # how names in the workspace's "widgets" begin; the fingerprint of the data set follows
+)
+_ONE = re.compile(r"([0-9]{1,9})~(x|[-+]?[0-9.]+(?:e[-+]?[0-9]+)?)")
+
+
+def between(before, after) -> list:
+    """Return how two rows, sparse and of shape (1, D), differ: lists of a feature and its value, None if it is gone."""
+    old, new = (dict(zip(x.indices.tolist(), x.data.tolist())) for x in (before, after))
+    changed = sorted(j for j in old.keys() | new.keys() if old.get(j) != new.get(j))
+    return [[j, float(str(np.float32(new[j]))) if j in new else None] for j in changed]
+
+
+def of(widgets: dict, fingerprint: str, row: int) -> list:
+    """Return the changes of a row that are remembered in the workspace's field "widgets"."""
+    kept = widgets.get(_FIELD + fingerprint)
+    return kept["edits"] if isinstance(kept, dict) and kept.get("row") == row else []
+
+
+def put(widgets: dict, fingerprint: str, row: int, edits: list) -> None:
+    """Remember the changes of a row, and forget those of the data set's other rows."""
+    if edits:
+        widgets[_FIELD + fingerprint] = {"row": row, "edits": edits}
+    else:
+        widgets.pop(_FIELD + fingerprint, None)
+
+
+def text(edits: list) -> str:
+    """Return changes as an address says them, such as ``12~0.5_17~x``; empty when they are too many."""
+    if len(edits) > MOST:
+        return ""
+    return "_".join(f"{j}~{'x' if value is None else repr(value)}" for j, value in edits)
+
+
+def parsed(said: str) -> list:
+    """Return the changes that an address says; what has not the form of a change is left out."""
+    found = [(int(j), None if value == "x" else _number(value)) for j, value in _ONE.findall(said)]
+    return [[j, value] for j, value in found[:MOST] if value is None or math.isfinite(value)]
+
+
+def _number(text) -> float:
+    """Return the number in a text; nan when there is none."""
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
