@@ -7,6 +7,7 @@ from pages.explain import words
 from pages.explain.view import BARS
 from pages.shared import charts, format, predictions, tables
 from xmlcore import figures
+from xmlcore.models.double_sampling import MEANINGS
 
 
 def labels(view) -> None:
@@ -83,6 +84,15 @@ def _named_value(line):
     return f"**{format.plain(line['name'])}** ({format.signed(line['contribution'])})"
 
 
+def _meanings(found):
+    """Show what the features of a pair of a row and a label mean, in the order of the bars."""
+    with st.popover("What these features mean", icon=":material/help:", type="tertiary"):
+        st.markdown("A *term* is a feature whose value counts how often it occurs, such as a word.")
+        for name in found["name"]:
+            if name in MEANINGS:
+                st.markdown(f"**{format.plain(name)}**: {format.plain(MEANINGS[name])}")
+
+
 def bars(view) -> None:
     """Draw what each feature contributes, beside the features of largest value."""
     found = view.contributions
@@ -108,6 +118,8 @@ def bars(view) -> None:
             f"{others} The number beside a name is the feature’s value.",
             key="explain.contributions",
         )
+        if not of_row:
+            _meanings(found)
     with right:
         both = len(set(top) & set(magnitude["feature"].head(BARS)))
         shared = f"; {both} of these {n_drawn} contribute most, too" if of_row else ""

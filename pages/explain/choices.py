@@ -43,7 +43,7 @@ def _second_run(fingerprint, by_key, titles, key) -> str | None:
     remembered = workspace.get("widgets").get(f"{widget} {fingerprint}")
     st.session_state[widget] = remembered if remembered in options else first
     picked = st.selectbox(
-        "Compared with",
+        "Compared with the result",
         options,
         format_func=lambda k: "nothing" if k == NONE else titles[k],
         key=widget,
@@ -148,12 +148,13 @@ def choose_other(view) -> int | None:
         workspace.update(lambda d: d["rows"].update(kept))
 
     st.selectbox(
-        f"And not ({format.count(len(options), 'label')} of {view.data.n_labels - 1:,})",
+        "Compared with the label",
         options,
         format_func=text,
         key=workspace.EXPLAIN_OTHER,
         on_change=remember,
-        help=f"The first {MOST_OTHERS} labels by the model’s ranking, and the true ones.",
+        help=f"{len(options):,} of the {view.data.n_labels - 1:,} other labels: the first {MOST_OTHERS} by the model’s "
+        "ranking, and the true ones.",
     )
     return other
 

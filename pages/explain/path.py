@@ -58,8 +58,10 @@ def _figure(view, nodes):
         trees = nodes["tree"].nunique()
         mean = f" The prediction is the mean of the {trees:,} trees." if trees > 1 else ""
         caption = (
-            "From the root, where every row is, to the label’s own leaf: each node has a probability given its parent "
-            f"(the number beside it), and their product is the label’s P.{mean}"
+            "From the root, where every row is, to the label’s own leaf. The classifier of each node gives the row a "
+            "margin, which the model’s loss turns into the probability of the node given its parent (the number beside "
+            f"it): the sigmoid of the margin, or with a squared hinge exp(−max(0, 1 − margin)²). The product along the "
+            f"path is the label’s P.{mean}"
         )
     else:
         figure = figures.path_shares(nodes, title=f"Ways to {title}")

@@ -234,7 +234,7 @@ def _models(view, by_key, titles) -> list[str]:
     )
     default = kept.pop("value")
     return st.multiselect(
-        f"Models that predict, of {format.count(len(by_key), 'result')}",
+        f"Results that predict, of {format.count(len(by_key), 'result')}",
         list(by_key),
         default=default,
         format_func=titles.get,

@@ -68,8 +68,8 @@ def _groups(view):
         f"{some} labels in {format.count(table['label_group'].nunique(), 'group')} of labels that keep alike features, "
         f"and {n_features:,} of {format.count(selection.n_features, 'feature')} in "
         f"{format.count(table['feature_group'].nunique(), 'group')}. A group is named after its most frequent label, "
-        "or the feature that most labels keep. The lighter a cell, the larger the share of its "
-        "pairs of label and feature that are kept."
+        "or the feature that most labels keep. The colour is the share of a cell’s pairs of "
+        "label and feature that are kept, from blue (least) to gold (most)."
     )
     return figures.group_heat(table, n_labels=n_labels, n_features=n_features), table, caption
 
@@ -84,7 +84,7 @@ def _heat(view, labels):
     caption = (
         f"{len(labels):,} of {format.count(selection.n_labels, 'label')} and, of the {format.count(n_kept, 'feature')} "
         f"that they keep, the {table['feature'].nunique():,} of largest scores; alike ones are next to each other. "
-        f"The lighter a cell, the more the feature matters to the label (1 is the label’s best{by}); blank cells are "
-        "not kept."
+        f"From blue to gold: the more the feature matters to the label (rank 1 is the label’s best{by}); blank cells "
+        "are not kept."
     )
     return figures.selection_heat(table, n_labels=selection.n_labels, n_features=selection.n_features), table, caption

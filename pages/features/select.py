@@ -58,24 +58,27 @@ def _controls(data, fingerprint, shown, drawn_state):
         **workspace.keep("features.method", next(iter(methods)), options=list(methods)),
     )
     info = methods[method]
-    st.caption(format.plain(f"{info.summary} {info.paper}."))
     with st.container(border=True):
+        # The button and what is said about it come first, so that they are in sight with every method.
+        place = st.container()
         _n_features(data)
         forms.show(method, info, skip=("n_features",))
-        nothing = data.Y_train.nnz == 0
-        pressed = st.button(
-            "Select",
-            type="primary" if shown else "secondary",
-            width="stretch",
-            key="features.select",
-            on_click=_select,
-            args=(data, fingerprint, method),
-            disabled=nothing,
-        )
-        if nothing:
-            st.warning("No training row has a label, so there is nothing to learn. Choose another data set.")
-        else:
-            _what_select_does(data, fingerprint, method, shown, pressed)
+        with place:
+            nothing = data.Y_train.nnz == 0
+            pressed = st.button(
+                "Select",
+                type="primary" if shown else "secondary",
+                width="stretch",
+                key="features.select",
+                on_click=_select,
+                args=(data, fingerprint, method),
+                disabled=nothing,
+            )
+            if nothing:
+                st.warning("No training row has a label, so there is nothing to learn. Choose another data set.")
+            else:
+                _what_select_does(data, fingerprint, method, shown, pressed)
+    st.caption(format.plain(f"{info.summary} {info.paper}."))
 
 
 def _n_features(data):

@@ -31,7 +31,7 @@ def sentence(name, measurements, settings) -> str:
     if settings.kind in ATTACKS:
         what += f", {noise.computed_on(settings.transferred)},"
     take = "take" if settings.kind == "words" else "takes"
-    return f"On **{format.plain(name)}**, {what} {take} P@1 {format.listed(parts)}."
+    return f"On {settings.rows_text} of **{format.plain(name)}**, {what} {take} P@1 {format.listed(parts)}."
 
 
 def _percent(share) -> str:
@@ -123,9 +123,9 @@ def losses(measurements, settings, files) -> None:
         else ""
     )
     st.caption(
-        f"For each measure: its value without noise (0), its value at {level_text}, and what is lost, in percent of "
-        f"the value without noise; at the right the prediction time without and with noise. The form is that of "
-        f"Tables 4 and 5 of the paper. On {settings.rows_text}.{note}"
+        f"For each measure, in percent: its value without noise (clean), its value at {level_text} (noisy), and the "
+        "share of the clean value that is lost; at the right the prediction time without and with noise. The form is "
+        f"that of Tables 4 and 5 of the paper. On {settings.rows_text}.{note}"
     )
     with st.container(horizontal=True, gap="small"):
         charts.csv_button("Table, CSV", lambda: tables.csv_safe(table), f"{files}-lost", "This table, with intervals")
@@ -142,20 +142,20 @@ def _columns(table, measures, level, level_text):
     number = st.column_config.NumberColumn
     shown = table[["run", "k"]].copy()
     config = {
-        "run": st.column_config.TextColumn("Model", width=150),
+        "run": st.column_config.TextColumn("Result", width=150),
         "k": number("k", format="%d", width=35),
     }
     for measure in measures:
         short = measure.replace(" (1/log)", "")
         for column, label, width, help in (
-            (f"{measure} clean", f"{short}, 0", 45 + 8 * len(short), f"{short} without noise, %."),
-            (measure, f"{level:g}", 58, f"{short} at {level_text}, %: mean over repeats."),
+            (f"{measure} clean", f"{short} clean", 60 + 8 * len(short), f"{short} without noise, %."),
+            (measure, "noisy", 62, f"{short} at {level_text}, %: mean over repeats."),
             (f"{measure} drop", "lost", 58, f"Share of {short} without noise that is lost, %; negative is gained."),
         ):
             shown[column] = 100 * table[column]
             config[column] = number(label, format="%.2f", help=help, width=width)
     time_help = f"Time to predict {max(results.KS)} labels for a row, from which those at each k are taken."
-    for column, label, width in (("ms per row clean", "ms/row, 0", 85), ("ms per row", f"{level:g}", 58)):
+    for column, label, width in (("ms per row clean", "ms/row clean", 100), ("ms per row", "noisy", 62)):
         shown[column] = table[column]
         config[column] = number(label, format="%.3g", width=width, help=time_help)
     return shown, config

@@ -88,7 +88,7 @@ def choose_runs(fingerprint, past) -> list:
     key = workspace.ROBUSTNESS_RUNS
     st.session_state[key] = [r["key"] for r in _first_runs(fingerprint, past)]
     picked = st.multiselect(
-        "Models compared",
+        "Results compared",
         list(by_key),
         format_func=titles.get,
         key=key,
@@ -183,7 +183,7 @@ def choose_noise(data, fingerprint, runs) -> Settings | None:
             "less certain.",
         )
     if runs:
-        st.caption(f"Measuring takes about {format.seconds(seconds(n_rows))} per model; what was measured is kept.")
+        st.caption(f"Measuring takes about {format.seconds(seconds(n_rows))} per result; what was measured is kept.")
     return settings(n_rows)
 
 

@@ -65,6 +65,7 @@ def times(measurements, settings, files) -> None:
         tables.csv_safe(mine),
         f"{files}-times",
         f"Time to predict {max(results.KS)} labels for a row, not counting the time to make the noise; bands are 95 % "
-        f"intervals over repeats.{dense}",
+        f"intervals over {settings.n_repeats} repeats, which are wide where repeats are few: each time also depends on "
+        f"what else the machine did.{dense}",
         key="robustness.times",
     )

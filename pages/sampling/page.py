@@ -47,7 +47,7 @@ def main() -> None:
     results.mark(record)
     st.caption(answer.about_model(view, named=len(runs) == 1))
     for warning in dict.fromkeys(view.run.warnings):
-        st.warning(format.plain(settings.in_form(MODEL, warning)))
+        st.warning(format.plain(settings.sentence(MODEL, warning)))
     begin.watch_training(fingerprint, model=MODEL)
     left, right = st.columns(2, gap="large")
     with left:

@@ -4,11 +4,19 @@ import streamlit as st
 
 from pages.shared import addresses, format, server, sidebar, tasks, views, workspace
 
-# Streamlit draws the texts of axes in a grey that is too pale to read (3.7 to 1); this takes the page's own ink. The
-# fields that are bound to the address are not shown.
+# Streamlit draws the texts of axes in a grey that is too pale to read (3.7 to 1); this takes the page's own ink. It cuts
+# the names of what is chosen in a multiselect; here they go on in the next line. The fields that are bound to the address
+# are not shown.
 STYLE = f"""<style>
 .js-plotly-plot :is(.xtick, .ytick, .x2tick, .y2tick) text, .js-plotly-plot :is(.xtitle, .ytitle, .x2title, .y2title) {{
   fill: currentColor !important; fill-opacity: 0.75;
+}}
+[data-testid=stMultiSelect] :is([data-tag], [data-baseweb=tag]) {{ max-width: 100%; height: auto; }}
+[data-testid=stMultiSelect] :is([data-tag], [data-baseweb=tag]) > span {{
+  max-width: none; overflow: visible; white-space: normal; line-height: 1.35; padding-block: 0.15rem;
+}}
+[data-testid=stMultiSelect] :is([data-testid=stMultiSelectTagsContainer], [aria-label="Selected values"]) {{
+  max-height: none; min-width: 0; overflow: visible;
 }}
 .st-key-in-address {{ display: none; }}
 {addresses.icons_style()}

@@ -105,10 +105,16 @@ def _live(ids, compact, calls):
         downloads.wait()
         st.rerun()  # the whole page: it has a result, a failure or a note to show
     records = {record["id"]: record for record in workspace.get("jobs")}
-    for job in jobs:
-        if job is not None:
-            record = records.get(job.id, {})
-            _show_job(job, title(job, record), compact, record)
+    known = [(job, records.get(job.id, {})) for job in jobs if job is not None]
+    for job, record in known:
+        _show_job(job, title(job, record), compact, record)
+    own = [(job, record) for job, record in known if workspace.token() in job.owners]
+    if compact and len(own) > 1:
+        with st.popover("Stop", type="tertiary", icon=":material/stop_circle:"):  # one for all, as there is little room
+            for job, record in own:
+                _stop_button(job, f"Stop: {format.plain(title(job, record))}", compact)
+    elif compact and own:
+        _stop_button(own[0][0], "Stop", compact)
     if polling:
         downloads.wait()  # the end of this run may delete a file that was made for a download
 
@@ -172,15 +178,14 @@ def _show_job(job, name, compact, record):
             if note:
                 st.caption(format.plain(note))
             st.progress(fraction, text=format.plain(doing))
-        if workspace.token() in job.owners:
-            st.button(
-                "Stop",
-                key=f"stop-{'side' if compact else 'main'}-{job.id}",
-                on_click=_stop,
-                args=(job.id,),
-                disabled=job.cancelling,
-                help=f"Stop: {format.plain(name)}",
-            )
+        if workspace.token() in job.owners and not compact:
+            _stop_button(job, "Stop", compact)
+
+
+def _stop_button(job, label, compact):
+    """Show a button that stops a job."""
+    key = f"stop-{'side' if compact else 'main'}-{job.id}"
+    st.button(label, key=key, on_click=_stop, args=(job.id,), disabled=job.cancelling)
 
 
 def _stop(job_id):

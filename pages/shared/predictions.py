@@ -8,6 +8,13 @@ from pages.shared import format, tables
 from xmlcore import metrics
 
 RIGHT, WRONG = "✓ right", "✗ wrong"
+PROBABILITIES = ("PLT", "OneVsRest")  # models whose scores are probabilities, in percent on pages
+ABOUT_SCORES = {  # what the scores of a model are
+    "LdSM": "The score by which LdSM ranks labels: a label’s share of all label occurrences in a leaf, mean over the "
+    "leaves that the row reaches. The Explain page has P, the share of training rows that have the label.",
+    "DoubleSampling": "Share of the label when the candidates divide the row: exp f, divided by the sum of exp f over "
+    "all candidates. The Explain page has f.",
+}
 
 
 def all_rows(data, ranking, k: int) -> pd.DataFrame:
@@ -74,6 +81,7 @@ def show(data, run, row: int, k: int, key: str, extra=None, extra_config=None) -
     if frame.empty:
         st.caption("The model predicts no label for this row.")
     else:
+        frame = frame.assign(score=scores(run.model, frame["score"]))
         st.dataframe(
             frame if extra is None else extra(frame),
             hide_index=True,
@@ -82,9 +90,7 @@ def show(data, run, row: int, k: int, key: str, extra=None, extra_config=None) -
                 "rank": st.column_config.NumberColumn("Rank", format="%d", width=50),
                 "name": st.column_config.TextColumn("Predicted label", width=180),
                 "correct": st.column_config.TextColumn("Right?", width=80),
-                "score": st.column_config.ProgressColumn(
-                    "Score", format="%.3f", min_value=0.0, max_value=_full_bar(run, frame["score"]), width=130
-                ),
+                "score": _score_bar(run, frame["score"]),
                 "label": st.column_config.NumberColumn("Id", format="%d", width=70),
                 **(extra_config or {}),
             },
@@ -101,9 +107,23 @@ def show(data, run, row: int, k: int, key: str, extra=None, extra_config=None) -
         st.markdown(f"Nothing missed: {_all(true.size)} among the predictions.")
 
 
-def _full_bar(run, scores):
-    """Return the score that fills a bar: 1 for probabilities; for LdSM, whose scores are far below 1, the largest."""
-    return float(scores.max()) if run.model == "LdSM" and scores.max() > 0 else 1.0
+def scores(model: str, values):
+    """Return scores of a model as pages show them: probabilities in percent, others as they are."""
+    return values * 100 if model in PROBABILITIES else values
+
+
+def score_column(model: str) -> dict:
+    """Return the title, the number format and the help text of a column of :func:`scores`."""
+    if model in PROBABILITIES:
+        return {"label": "P, %", "format": "%.3g", "help": "Probability of the label, as on the Explain page."}
+    return {"label": "Score", "format": "%.3f", "help": ABOUT_SCORES.get(model)}
+
+
+def _score_bar(run, values):
+    """Return the column of scores: bars up to 100 % or 1; for LdSM, whose scores are far below 1, up to the largest."""
+    full = float(values.max()) if run.model == "LdSM" and values.max() > 0 else 1.0
+    full = 100.0 if run.model in PROBABILITIES else full
+    return st.column_config.ProgressColumn(**score_column(run.model), min_value=0.0, max_value=full, width=130)
 
 
 def _all(n):

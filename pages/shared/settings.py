@@ -49,6 +49,12 @@ def in_form(model: str, message: str) -> str:
     return message
 
 
+def sentence(model: str, warning: str) -> str:
+    """Return a warning of a model as :func:`in_form` does, with a full stop."""
+    text = in_form(model, warning).rstrip()
+    return text if text.endswith((".", "!", "?")) else f"{text}."
+
+
 def limits(parameter) -> str:
     """Return which numbers are allowed, such as ``1 to 100,000``; empty when all are."""
     low, high = parameter.minimum, parameter.maximum

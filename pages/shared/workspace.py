@@ -56,6 +56,7 @@ SAMPLING_RUN = "sampling.run"  # what is chosen on the Sampling page, likewise
 SAMPLING_ROW = "sampling.row"
 WATCHED = "jobs.watched"  # ids of the jobs whose progress this run of the script shows
 STARTED = "tasks.started"  # keys of tasks that were started automatically: once per session
+DELETED = "train.deleted"  # records of the runs deleted last, and when: (list, seconds since 1970)
 FROM_CACHE = "train.from_cache"  # keys of runs that were stored already when Train was pressed
 MADE_WITH = "made_with"  # {widget key: the value it was made with}
 NOTICE = "notice"  # messages that are not shown yet
@@ -438,6 +439,21 @@ def remove_runs(keys: list[str]) -> None:
         data["shown"] = {fingerprint: key for fingerprint, key in data["shown"].items() if key not in keys}
 
     update(remove)
+
+
+def restore_runs(records: list[dict]) -> None:
+    """List runs again that were removed; those that are listed by now stay as they are."""
+
+    if refuse():
+        return
+
+    def restore(data):
+        """Add the records to the workspace's list, in the order in which they were made."""
+        listed = {record["key"] for record in data["runs"]}
+        data["runs"] += [record for record in records if record["key"] not in listed]
+        data["runs"].sort(key=lambda record: record["created"])
+
+    update(restore)
 
 
 def notify(message: str) -> None:

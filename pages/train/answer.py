@@ -64,7 +64,7 @@ def show(run, record) -> None:
         addresses.link("Explain", "Explain its predictions", "search_insights")
         addresses.link("Robustness", "Test it under noise", "ssid_chart")
     for warning in dict.fromkeys(run.warnings):
-        st.warning(format.plain(settings.in_form(run.model, warning)))
+        st.warning(format.plain(settings.sentence(run.model, warning)))
     cached = record["key"] in st.session_state.get(workspace.FROM_CACHE, ())
     st.caption(
         ("From the cache, trained at " if cached else "Trained at ")

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.shared import addresses, charts, format, results, server, tables, workspace
+from pages.shared import addresses, charts, format, predictions, results, server, tables, workspace
 from pages.train import answer
 from xmlcore import figures, metrics
 
@@ -157,7 +157,8 @@ def _rows_of_label(data, run, key, k, label):
         return
     listed = frame.head(LISTED)
     named = tables.rows(data, "test", listed["row"])
-    shown = listed.assign(how=listed["how"].map(HOW), labels=named["labels"])
+    score = predictions.scores(run.model, listed["score"])
+    shown = listed.assign(how=listed["how"].map(HOW), score=score, labels=named["labels"])
     if "name" in named:
         shown.insert(1, "name", named["name"])
     table_key = f"train.labels.rows.{key[:8]}.{k}.{label}"
@@ -182,7 +183,7 @@ def _rows_of_label(data, run, key, k, label):
             "name": st.column_config.TextColumn("Name", width=220),
             "how": st.column_config.TextColumn("The label is", width=120),
             "rank": st.column_config.NumberColumn("Rank", format="%d", width=55),
-            "score": st.column_config.NumberColumn("Score", format="%.3f", width=70),
+            "score": st.column_config.NumberColumn(**predictions.score_column(run.model), width=70),
             "labels": st.column_config.TextColumn("True labels", width=320),
         },
         **tables.EMPTY_CELLS,

@@ -24,6 +24,7 @@ def main() -> None:
         answer.sentence(data, name, run)
     left, right = st.columns([2, 1], gap="large")
     with left:
+        past.undo(fingerprint)
         if run is None:
             _how_to_begin()
         else:

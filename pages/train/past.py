@@ -1,5 +1,7 @@
 """All runs of this workspace on the data set: choose, compare, name and delete them; what their precision costs."""
 
+import time
+
 import pandas as pd
 import streamlit as st
 
@@ -10,6 +12,7 @@ from xmlcore import figures
 COSTS = {"training s": "Training, seconds"}
 MEASURES = ("P@1", "PSP@5")
 LONGEST_NAME = 60  # characters
+UNDO_WITHIN = 300  # seconds for which a deletion can be undone
 MEASURE, BEST = "\u200bmeasure", "\u200bbest"  # with a space that has no width, which names do not keep
 
 
@@ -40,14 +43,14 @@ def choose(runs, shown) -> list:
         key=key,
         on_select="rerun",
         selection_mode="multi-row",
-        column_order=[c for c in frame.columns if c not in ("key", "model")],
+        column_order=_in_order(frame),
         column_config={
             "shown": st.column_config.TextColumn("Shown", width=60),
             "run": st.column_config.TextColumn("Result", width=130),
             "settings": st.column_config.TextColumn(
                 "Settings", help="Settings that differ from the defaults.", width=160
             ),
-            "training s": st.column_config.NumberColumn("Training, s", format="%g", width=80),
+            "training s": st.column_config.NumberColumn("Training, s", format="%g", width=85),
             "trained": "Trained",
             **{c: st.column_config.NumberColumn(c, format="%.2f", width=65) for c in frame.columns if "@" in c},
         },
@@ -61,6 +64,12 @@ def choose(runs, shown) -> list:
             _name_button(chosen[0])
         _delete_button(chosen)
     return [by_key[frame["key"].iloc[line]] for line in lines]
+
+
+def _in_order(frame) -> list[str]:
+    """Return the columns of the table as they are shown: first what is needed to choose a result."""
+    first = ["shown", "run", "P@1", "P@5", "PSP@5", "training s"]
+    return [*first, *(c for c in frame.columns if c not in (*first, "key", "model"))]
 
 
 def table(runs, shown) -> pd.DataFrame:
@@ -162,13 +171,36 @@ def _delete_button(chosen) -> None:
     """Show a button that removes runs from the workspace, after asking once more."""
     what = "this result" if len(chosen) == 1 else f"{len(chosen)} results"
     with st.popover("Delete", icon=":material/delete:", type="tertiary"):
-        st.markdown(f"Remove {what} from this workspace? Training it again with the same settings brings it back.")
+        st.markdown(f"Remove {what} from this workspace? Training with the same settings brings it back.")
         st.button(
             f"Delete {what}",
             type="primary",
             key="train.delete",
-            on_click=lambda: workspace.remove_runs([r["key"] for r in chosen]),
+            on_click=_delete,
+            args=(chosen,),
         )
+
+
+def _delete(chosen) -> None:
+    """Remove runs from the workspace, and remember them for :func:`undo`."""
+    workspace.remove_runs([r["key"] for r in chosen])
+    st.session_state[workspace.DELETED] = ([] if workspace.only_looks() else chosen, time.time())
+
+
+def undo(fingerprint: str) -> None:
+    """Show a button that brings back the runs on a data set that this session deleted last; nothing without any."""
+    deleted, when = st.session_state.get(workspace.DELETED, ([], 0.0))
+    if not deleted or deleted[0]["fingerprint"] != fingerprint or time.time() - when > UNDO_WITHIN:
+        return
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        names = format.listed([r.get("name") or r["model"] for r in deleted])
+        st.caption(f"Deleted: {format.plain(names)}.", width="content")
+        st.button("Undo", key="train.undo", on_click=_undo, type="tertiary", icon=":material/undo:")
+
+
+def _undo() -> None:
+    """List the runs again that this session deleted last."""
+    workspace.restore_runs(st.session_state.pop(workspace.DELETED, ([], 0.0))[0])
 
 
 def _reopen(fingerprint):
@@ -203,8 +235,8 @@ def _frontier(frame, file_name, keys) -> None:
         figures.frontier(frame, COSTS, [measure], f"{measure} against training time"),
         frame,
         f"{file_name}-frontier",
-        "Further left is faster, further up is better. No run is better in both than those on the dotted line. "
-        "Runs of one model are numbered in the order of their training.",
+        "Further left is faster, further up is better. No result is better in both than those on the dotted line. "
+        "Results of one model are numbered in the order of their training.",
         key="train.frontier",
         of=keys,
     )

@@ -51,7 +51,7 @@ def main() -> None:
         st.caption(_about(runs[0]))
     results.mark(shown)
     for warning in dict.fromkeys(run.warnings):
-        st.warning(format.plain(settings.in_form(run.model, warning)))
+        st.warning(format.plain(settings.sentence(run.model, warning)))
     _watch(fingerprint)
     files = f"{format.file_name(name)}-{run.model}-{key[:6]}"
     if run.model != words.MODEL:

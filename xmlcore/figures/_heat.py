@@ -4,7 +4,8 @@ import numpy as np
 
 from xmlcore.figures._style import short
 
-SCALE = "Cividis"
+# From small to large: blue, grey, gold. Each has a contrast of at least 3 on a white and on a dark page.
+SCALE = ((0.0, "#3F6CB5"), (0.5, "#80787F"), (1.0, "#B8860B"))
 CELL = 17  # height of a row of the map, in pixels
 BAR = 150  # length of the colour bar, in pixels
 LETTERS = 18  # most letters of a name beside the map

@@ -52,3 +52,8 @@ def test_numbers_out_of_bounds_are_named_with_what_is_allowed(value):
 def test_an_empty_field_is_fine_where_it_means_something():
     beam = next(p for p in experiment.MODELS["PLT"].parameters if p.name == "beam")
     assert settings.problem(beam, None) is None
+
+
+def test_warnings_end_with_one_full_stop():
+    assert settings.sentence("PLT", "It is late") == settings.sentence("PLT", "It is late.") == "It is late."
+    assert settings.sentence("LdSM", "Is n_estimators=3 enough?") == "Is “Trees” = 3 enough?"

@@ -72,6 +72,34 @@ def test_a_deleted_result_is_gone_until_it_is_trained_again(ready):
     assert "From the cache" in page.text()
 
 
+def test_a_deletion_can_be_undone(ready, monkeypatch):
+    from pages.train import past
+
+    page = two_runs(ready)
+    before = page.frame("settings", "P@1")["key"].tolist()
+    page.press("train.delete")
+    assert "Deleted: OneVsRest." in page.text()
+    page.press("train.undo")
+    assert page.frame("settings", "P@1")["key"].tolist() == before
+    assert "Deleted:" not in page.text() and not [b for b in page.at.button if b.key == "train.undo"]
+    page.press("train.delete")
+    monkeypatch.setattr(past, "UNDO_WITHIN", -1)
+    assert "Deleted:" not in page.run().text()
+
+
+def test_scores_have_the_name_and_the_scale_of_the_explain_page(ready):
+    from pages.shared import predictions
+
+    assert predictions.score_column("PLT")["label"] == predictions.score_column("OneVsRest")["label"] == "P, %"
+    assert predictions.score_column("LdSM")["label"] == "Score" and "Explain page has P" in str(
+        predictions.score_column("LdSM")["help"]
+    )
+    page = two_runs(ready)
+    shown = page.frame("rank", "name", "correct", "score")["score"].tolist()
+    page.go("explain")
+    assert page.frame("rank", "name", "score")["score"].tolist() == pytest.approx(shown)
+
+
 def test_ticked_results_stand_side_by_side_with_what_differs(ready):
     from pages.train import past
 

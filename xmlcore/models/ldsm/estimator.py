@@ -393,8 +393,7 @@ def _labelled_rows(X, Y):
     n_unlabelled = X.shape[0] - labelled.size
     if n_unlabelled:
         warnings.warn(
-            f"{n_unlabelled:,} of {X.shape[0]:,} training rows have no label and are left out: a tree learns from "
-            "rows that have one",
+            f"{n_unlabelled:,} of {X.shape[0]:,} training rows have no label and are left out",
             UserWarning,
             stacklevel=3,
         )
