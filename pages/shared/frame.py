@@ -15,8 +15,12 @@ STYLE = f"""<style>
 [data-testid=stMultiSelect] :is([data-tag], [data-baseweb=tag]) > span {{
   max-width: none; overflow: visible; white-space: normal; line-height: 1.35; padding-block: 0.15rem;
 }}
-[data-testid=stMultiSelect] :is([data-testid=stMultiSelectTagsContainer], [aria-label="Selected values"]) {{
-  max-height: none; min-width: 0; overflow: visible;
+[data-testid=stMultiSelect] [role=group]:has(> [data-testid=stMultiSelectTagsContainer]) {{
+  height: auto; max-height: none;
+}}
+[data-testid=stMultiSelectTagsContainer] {{
+  flex-wrap: wrap; height: auto; max-height: none; min-width: 0; overflow: visible; padding-block: 0.3rem;
+  mask-image: none;
 }}
 .st-key-in-address {{ display: none; }}
 {addresses.icons_style()}
