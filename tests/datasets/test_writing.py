@@ -2,12 +2,68 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from datasets.reads import random_matrices
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
 
-from xmlcore.datasets import (
-    read_matrix,
-    write_matrix,
-)
+from xmlcore.datasets import read_matrix, write_matrix
+
+VALUES = st.floats(width=32, allow_nan=False, allow_infinity=False) | st.sampled_from([0.0, 1.0, 1e-45, 3.4028235e38])
+NAMES = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=9)
+
+
+@st.composite
+def data_sets(draw):
+    """X, Y and names of features and labels, of any shape."""
+    n, d, k = draw(st.integers(1, 6)), draw(st.integers(1, 7)), draw(st.integers(1, 5))
+    X = draw(arrays.arrays(np.float32, (n, d), elements=VALUES, fill=st.just(0.0)))
+    Y = draw(arrays.arrays(bool, (n, k)))
+    names = [draw(st.lists(NAMES, min_size=count, max_size=count)) for count in (d, k)]
+    return sp.csr_array(X), sp.csr_array(Y), *names
+
+
+def equal(matrix, other):
+    return matrix.shape == other.shape and (matrix != other).nnz == 0
+
+
+@pytest.mark.filterwarnings("ignore::xmlcore.datasets.DatasetWarning")
+@pytest.mark.parametrize("format", ["xmlc", "svmlight", "npz"])
+def test_whatever_is_written_is_read_back(format, tmp_path_factory):
+    path = tmp_path_factory.mktemp("written") / "data.gz"
+
+    @settings(max_examples=100, deadline=None, derandomize=True, database=None)
+    @given(data_sets())
+    def check(data):
+        X, Y, feature_names, label_names = data
+        if format == "npz":
+            write_matrix(path, X, Y, format, feature_names=feature_names, label_names=label_names)
+            assert read_matrix(path)[2:] == (feature_names, label_names)
+        else:
+            write_matrix(path, X, Y, format)
+        if format == "svmlight":  # the largest ids say the widths
+            if Y.nnz == 0:
+                return
+            X = X[:, : max(1, 1 + max(X.tocoo().col, default=0))]
+            Y = Y[:, : 1 + max(Y.tocoo().col)]
+            if X.nnz == 0 and not (np.diff(Y.indptr) == 0).any():
+                return  # no row has a feature
+        X_back, Y_back, *_ = read_matrix(path, format)
+        assert equal(X_back, X) and equal(Y_back, Y)
+
+    check()
+
+
+def test_what_a_format_cannot_hold_is_not_written(tmp_path):
+    path = tmp_path / "d"
+    with pytest.raises(ValueError, match="xmlc has no place for names"):
+        write_matrix(path, np.eye(2), [[0], [1]], label_names=["a", "b"])
+    with pytest.raises(ValueError, match="label_names has 1 names, but 2 are needed"):
+        write_matrix(path, np.eye(2), [[0], [1]], "npz", label_names=["a"])
+    with pytest.raises(ValueError, match="use one of 'xmlc', 'svmlight', 'npz'"):
+        write_matrix(path, np.eye(2), [[0], [1]], "excel")
+    assert not path.exists()
 
 
 @pytest.mark.parametrize("name", ["data.txt", "data.txt.gz", "data.bz2", "data.txt.XZ"])

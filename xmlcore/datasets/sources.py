@@ -61,6 +61,8 @@ _NOT_TEXT = (  # first bytes of files that are not text, and what they are
     (b"BZh", "bzip2 data within compressed data"),
     (b"\xfd7zXZ\x00", "xz data within compressed data"),
     (b"PK\x03\x04", "a zip archive within compressed data"),
+    (b"\xff\xfe\x00\x00", "UTF-32 text"),
+    (b"\x00\x00\xfe\xff", "UTF-32 text"),
     (b"\xff\xfe", "UTF-16 text"),
     (b"\xfe\xff", "UTF-16 text"),
     (b"\x80\x04\x95", "a Python pickle"),
@@ -314,7 +316,8 @@ def _check_text(text, label):
     head = text[:4096].tobytes()
     for magic, what in _NOT_TEXT:
         if head.startswith(magic):
-            raise DatasetFormatError(label, f"it is {what}, not rows of UTF-8 text", "Give the text file itself.")
+            remedy = "Save it as UTF-8." if what.startswith("UTF-") else "Give the text file itself."
+            raise DatasetFormatError(label, f"it is {what}, not rows of UTF-8 text", remedy)
     if head.lstrip().lower().startswith((b"<!doctype", b"<html", b"<?xml")):
         raise DatasetFormatError(
             label, "it is a web page or XML, not rows of text", "Was it a download that failed? Give the data file."

@@ -1,7 +1,8 @@
-"""Write matrices to files in the XMLC text format."""
+"""Write matrices to files: XMLC text, svmlight and npz."""
 
 import bz2
 import gzip
+import io
 import lzma
 import os
 import uuid
@@ -12,40 +13,88 @@ import numpy as np
 
 from xmlcore.validation import check_features, check_labels
 
+WRITTEN = ("xmlc", "svmlight", "npz")  # formats of write_matrix
+
 _CHUNK = 1 << 18  # number of stored values that are formatted as text at a time
 
 
-def write_matrix(path, X, Y) -> None:
-    """Write features and labels in the XMLC text format, so that :func:`read_matrix` gives the same matrices back.
+def write_matrix(path, X, Y, format="xmlc", *, feature_names=None, label_names=None) -> None:
+    """Write features and labels to a file, so that :func:`read_matrix` gives the same matrices back.
 
     Parameters
     ----------
     path : str or path
         The file is compressed if the name ends in .gz, .bz2 or .xz. It is written completely or not at all.
     X : sparse or array_like, shape (N, D)
-        Features. Values are written with as few digits as needed to read the same float32 again.
+        Features. In text, values have as few digits as needed to read the same float32 again.
     Y : sparse, array_like of 0 and 1, or lists of label ids, shape (N, L)
         Labels.
+    format : {"xmlc", "svmlight", "npz"}
+        ``"svmlight"`` says D and L only by the largest ids: features and labels after the last one used are lost.
+    feature_names, label_names : sequence of str, optional
+        D and L names, for npz; the other formats hold none.
 
     Raises
     ------
     ValueError, TypeError
-        The matrices have different numbers of rows, :mod:`xmlcore.validation` rejects one, or the name ends in .zip.
+        The matrices have different numbers of rows, :mod:`xmlcore.validation` rejects one, the number of names is
+        wrong, the format is unknown or has no names, or the name ends in .zip.
     OSError
         The file cannot be written.
 
     Notes
     -----
-    A row without labels starts with a space. A row without labels and features is a blank line. About 2 million stored
-    values are written per second.
+    A row without labels starts with a space. A row without labels and features is a blank line in xmlc, and has the
+    feature 0 with the value 0 in svmlight, where blank lines are no rows. About 2 million stored values are written as
+    text per second.
     """
+    if format not in WRITTEN:
+        raise ValueError(f"format {format!r} cannot be written: use one of {', '.join(map(repr, WRITTEN))}")
     path = Path(path)
     X = check_features(X)
     Y = check_labels(Y, n_rows=X.shape[0])
+    names = {"feature_names": (feature_names, X.shape[1]), "label_names": (label_names, Y.shape[1])}
+    names = {field: _checked_names(given, field, count) for field, (given, count) in names.items() if given is not None}
+    if names and format != "npz":
+        raise ValueError(f"{format} has no place for names: write them to files of their own, one name per line")
     with _atomic(path) as stream:
-        stream.write(f"{X.shape[0]} {X.shape[1]} {Y.shape[1]}\n".encode())
+        if format == "npz":
+            _write_npz(stream, X, Y, names)
+            return
+        if format == "xmlc":
+            stream.write(f"{X.shape[0]} {X.shape[1]} {Y.shape[1]}\n".encode())
+        empty = " 0:0" if format == "svmlight" else ""
         for first, stop in _chunks(X.indptr.astype(np.int64) + Y.indptr):
-            stream.write(_rows_text(X, Y, first, stop))
+            stream.write(_rows_text(X, Y, first, stop, empty))
+
+
+def _checked_names(names, field, count):
+    """Return names as a list; raise an error if the number is wrong, or one cannot be read back."""
+    names = list(names)
+    if len(names) != count:
+        raise ValueError(f"{field} has {len(names)} names, but {count} are needed")
+    for i, name in enumerate(names):
+        if not isinstance(name, str):
+            raise TypeError(f"{field}[{i}] is {name!r}: names are strings")
+        if name.endswith("\0") or not name.isprintable() and any("\ud800" <= letter <= "\udfff" for letter in name):
+            raise ValueError(f"{field}[{i}] is {name!r}: it ends with a NUL, or is not valid Unicode")
+    return names
+
+
+def _write_npz(stream, X, Y, names):
+    """Write the arrays that :mod:`xmlcore.datasets.npz` reads. ``Y_data`` is left out: all values are 1."""
+    arrays = {
+        "X_data": X.data,
+        "X_indices": X.indices,
+        "X_indptr": X.indptr,
+        "X_shape": np.array(X.shape, np.int64),
+        "Y_indices": Y.indices,
+        "Y_indptr": Y.indptr,
+        "Y_shape": np.array(Y.shape, np.int64),
+    }
+    archive = io.BytesIO()  # a zip archive is not written from its beginning to its end, as compressed files are
+    np.savez_compressed(archive, **arrays, **{field: np.array(given, str) for field, given in names.items()})
+    stream.write(archive.getbuffer())
 
 
 def _chunks(indptr):
@@ -58,8 +107,8 @@ def _chunks(indptr):
         first = stop
 
 
-def _rows_text(X, Y, first, stop):
-    """Return rows ``first`` to ``stop - 1`` as text, in bytes."""
+def _rows_text(X, Y, first, stop, empty):
+    """Return rows ``first`` to ``stop - 1`` as text, in bytes; ``empty`` is a row without labels and features."""
     x = slice(X.indptr[first], X.indptr[stop])
     y = slice(Y.indptr[first], Y.indptr[stop])
     values = X.data[x].astype("U").tolist()  # the shortest digits that give the float32 back
@@ -72,7 +121,7 @@ def _rows_text(X, Y, first, stop):
         row = ",".join(labels[y_ends[i] : y_ends[i + 1]])
         if x_ends[i] < x_ends[i + 1]:
             row += " " + " ".join(features[x_ends[i] : x_ends[i + 1]])
-        lines.append(row)
+        lines.append(row or empty)
     lines.append("")
     return "\n".join(lines).encode()
 
