@@ -262,7 +262,7 @@ def test_svmlight_without_any_id_asks_for_a_header(content, what):
     assert f"no row has a {what}" in failure(content).found
 
 
-@pytest.mark.parametrize("options", [{"format": "arff"}, {"format": None}, {"labels": 3}, {"first_index": 2}])
+@pytest.mark.parametrize("options", [{"format": "table"}, {"format": None}, {"labels": 3}, {"first_index": 2}])
 def test_arguments_that_cannot_be_used_are_errors(options):
     with pytest.raises(ValueError):
         read_matrix(TEXT, **options)

@@ -8,16 +8,6 @@ import pytest
 from xmlcore.datasets import DatasetFormatError, read_dataset, read_matrix
 from xmlcore.datasets.sources import telling_name
 
-ARFF = b"""% a comment
-@RELATION 'bibtex: -C 2'
-@attribute one {0,1}
-@attribute two numeric
-@ATTRIBUTE label {0,1}
-
-@data
-1,2,0
-"""
-
 
 def excel():
     made = io.BytesIO()
@@ -30,8 +20,6 @@ def excel():
 @pytest.mark.parametrize(
     ("content", "what"),
     [
-        (ARFF, "it is an ARFF file with 3 attributes"),
-        (b"\n\n" + ARFF.lower(), "it is an ARFF file with 3 attributes"),
         (b'{"text": "a"}\n', "it is a JSON file"),
         (b"%%MatrixMarket matrix coordinate\n3 3 1\n", "it is a Matrix Market file"),
         (excel(), "it is an Excel workbook"),

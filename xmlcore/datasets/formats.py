@@ -4,7 +4,7 @@ import os
 from types import ModuleType
 from typing import NamedTuple
 
-from xmlcore.datasets import npz, table, xmlc, xmlc_parts
+from xmlcore.datasets import arff, npz, table, xmlc, xmlc_parts
 from xmlcore.datasets.errors import DatasetFormatError
 from xmlcore.datasets.recognise import other_format
 from xmlcore.datasets.sources import read_text, source_name
@@ -35,6 +35,7 @@ READERS = {
     "xmlc": Reader(xmlc, _XMLC_OPTIONS),
     "svmlight": Reader(xmlc, _XMLC_OPTIONS),
     "npz": Reader(npz, ("max_bytes",)),
+    "arff": Reader(arff, ("labels", "max_bytes")),
     "csv": Reader(table, ("labels",)),
 }
 

@@ -100,7 +100,9 @@ def telling_name(file_name: str) -> str:
     return name[:80] if words and not set(words) <= _COMMON_WORDS else ""
 
 
-def read_text(source, *, max_bytes: int | None = None, name: str | None = None, npz: bool = False) -> np.ndarray:
+def read_text(
+    source, *, max_bytes: int | None = None, name: str | None = None, npz: bool = False, any_text: bool = False
+) -> np.ndarray:
     """Read a source to its end, and decompress it.
 
     gzip, bzip2, xz and zip (of one file) are recognised by their first bytes, not by the name.
@@ -116,6 +118,8 @@ def read_text(source, *, max_bytes: int | None = None, name: str | None = None, 
         Name of the source in errors.
     npz : bool
         Whether a NumPy archive is returned as it is, rather than refused.
+    any_text : bool
+        Whether the content may be anything, such as XML or nothing.
 
     Returns
     -------
@@ -163,7 +167,7 @@ def read_text(source, *, max_bytes: int | None = None, name: str | None = None, 
     if bytes(text[:3]) == b"\xef\xbb\xbf":
         text = text[3:]
     text.flags.writeable = False  # all sources give the same array type, so that the kernels compile once
-    if not (npz and holds_npz(text)):
+    if not (any_text or npz and holds_npz(text)):
         _check_text(text, label)
     return text
 

@@ -176,6 +176,6 @@ def test_a_file_of_another_format_is_called_by_its_name_on_the_page(ready):
     from xmlcore.datasets import DatasetFormatError, read_matrix
 
     with pytest.raises(DatasetFormatError) as caught:
-        read_matrix(b"@relation a\n@attribute b numeric\n@data\n1\n", name="a.arff")
+        read_matrix(b'{"text": "a"}\n', name="a.json")
     message = uploads.explain(caught.value).replace("\\", "")
-    assert "**a.arff**: it is an ARFF file with 1 attribute" in message and "Formats, and a sample file" in message
+    assert "**a.json**: it is a JSON file" in message and "Formats, and a sample file" in message
