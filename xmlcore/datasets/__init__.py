@@ -5,13 +5,14 @@ from xmlcore.datasets.entries import CatalogEntry
 from xmlcore.datasets.errors import DatasetFormatError, DatasetWarning
 from xmlcore.datasets.examination import Examination, examine
 from xmlcore.datasets.fetch import DownloadError
+from xmlcore.datasets.formats import warm_up
 from xmlcore.datasets.reading import read_dataset, read_matrix, split_rows
 from xmlcore.datasets.registry import catalog, load, prepare
 from xmlcore.datasets.saved import in_use_or_saved, load_saved, save_dataset
 from xmlcore.datasets.statistics import Description, describe
 from xmlcore.datasets.synthetic import SYNTHETIC_SHAPES, make_synthetic, synthetic_sizes
 from xmlcore.datasets.writing import write_matrix
-from xmlcore.datasets.xmlc import warm_up
+from xmlcore.datasets.writing_arff import write_arff
 
 __all__ = [
     "SYNTHETIC_SHAPES",
@@ -36,5 +37,6 @@ __all__ = [
     "split_rows",
     "synthetic_sizes",
     "warm_up",
+    "write_arff",
     "write_matrix",
 ]

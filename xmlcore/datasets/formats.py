@@ -113,3 +113,9 @@ def recognised(text, source: str) -> str:
         found, remedy = other
         raise DatasetFormatError(source, found, remedy)
     return "auto"
+
+
+def warm_up() -> None:
+    """Compile the readers by reading a few rows."""
+    arff.warm_up()
+    xmlc.warm_up()
