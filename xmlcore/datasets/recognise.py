@@ -1,10 +1,8 @@
 """Recognise text files of other formats, so that an error says what the file is."""
 
-import re
-
 _HEAD = 1 << 16  # number of bytes that are looked at
 _REMEDY = (
-    "These formats can be read: the XMLC text format, svmlight, ARFF, npz and CSV. Read your file with a tool that knows "
+    "These formats can be read: XMLC text, svmlight, ARFF, npz and CSV. Read your file with a tool that knows "
     'it, and write its features X and labels Y with xmlcore.datasets.write_matrix("data.txt", X, Y).'
 )
 

@@ -320,7 +320,7 @@ def _check_text(text, label):
     head = text[:4096].tobytes()
     for magic, what in _NOT_TEXT:
         if head.startswith(magic):
-            remedy = "Save it as UTF-8." if what.startswith("UTF-") else "Give the text file itself."
+            remedy = "Save the file as UTF-8." if what.startswith("UTF-") else "Give the text file itself."
             raise DatasetFormatError(label, f"it is {what}, not rows of UTF-8 text", remedy)
     if head.lstrip().lower().startswith((b"<!doctype", b"<html", b"<?xml")):
         raise DatasetFormatError(
