@@ -15,9 +15,28 @@ FORMATS = {
         "feature id and a value. Ids start at 0.",
         "3 6 4\n0,2 1:0.5 4:2\n3 0:1 5:0.25",
     ),
+    "XMLC text in two files": (
+        "Features alone, and at *Label file* the labels. A header has the numbers of rows and of features, or labels.",
+        "3 6          3 4\n1:0.5 4:2    0:1 2:1\n0:1 5:0.25   3:1",
+    ),
     "svmlight, LIBSVM multi-label": (
-        "The same lines without a header. In most LIBSVM files, ids start at 1: choose that below.",
+        "The lines of XMLC text without a header. In most LIBSVM files, ids start at 1: choose that below.",
         "1,3 2:0.5 5:2\n4 1:1 6:0.25\n2 3:1",
+    ),
+    "ARFF of Mulan, MEKA and Weka, dense or sparse": (
+        "The labels are said by a Mulan XML file at *Label file*, by MEKA's `-C` in the relation, or at *Labels are*.",
+        "@relation 'fruit: -C -1'\n@attribute width numeric\n@attribute sweet {0,1}\n@data\n2.5,1",
+    ),
+    "CSV: a table with commas, semicolons or tabs": (
+        "Names of columns, then a line per row. *Labels are* says which columns are labels: those with 0 and 1, or one "
+        "that lists the labels of a row.",
+        "width,weight,apple,red\n2.5,1,1,0\n0.5,3,0,1",
+    ),
+    "npz of NumPy and SciPy": (
+        "Matrices of `scipy.sparse.save_npz` in two files, or one file with the arrays `X` and `Y`, or `X_data`, "
+        "`X_indices`, `X_indptr`, `X_shape` and the same for Y. `feature_names` and `label_names` are read too.",
+        'scipy.sparse.save_npz("features.npz", X)\nscipy.sparse.save_npz("labels.npz", Y)\n'
+        'numpy.savez("both.npz", X=X.toarray(), Y=Y.toarray())',
     ),
     "Label names, feature names": (
         "One name per line, in the order of the ids, in files of their own.",
@@ -32,7 +51,7 @@ def show(fingerprint) -> None:
         for name, (about, example) in FORMATS.items():
             st.markdown(f"**{name}**. {about}")
             st.code(example, language=None)
-        st.caption("Plain text, or packed with gzip, bzip2, xz or zip.")
+        st.caption("All of them plain, or packed with gzip, bzip2, xz or zip.")
         if fingerprint is not None:
             help = f"The first {SAMPLE_ROWS} training rows of the data set in use, as XMLC text"
             charts.text_button("Sample file", lambda: _sample(fingerprint), "sample.txt", help)

@@ -2,14 +2,14 @@
 
 import streamlit as st
 
-from pages.data import formats, uploads
+from pages.data import formats, label_choice, uploads
 from pages.shared import format, workspace
 
-# Key of st.session_state with a dict: the files chosen for "train", "test", "labels" and "features", and the "name"
-# that was typed. Streamlit forgets widgets and their values on a page switch; this is kept until the files are read or
-# cleared, or the session ends.
+# Key of st.session_state with a dict: the files chosen for the inputs of FILES, and the "name" that was typed.
+# Streamlit forgets widgets and their values on a page switch; this is kept until the files are read or cleared, or the
+# session ends.
 CHOSEN_BEFORE = "upload.chosen"
-FILES = ("train", "test", "labels", "features")
+FILES = ("train", "test", "label_file", "test_label_file", "labels", "features")
 
 
 def _upload_key(what: str) -> str:
@@ -71,9 +71,15 @@ def show(fingerprint) -> None:
     train = _uploader(
         "train",
         "Training file",
-        "Text, one row per line: a header `rows features labels`, then `label,label feature:value feature:value`. "
-        "Packed with gzip, bzip2, xz or zip is fine.",
+        "XMLC text, svmlight, ARFF, CSV or npz: see the formats above. Packed with gzip, bzip2, xz or zip is fine.",
     )
+    found = label_choice.look_at(train)
+    if train is not None:
+        label_choice.say(found, train, _file("label_file") is not None)
+    kind = getattr(found, "format", None)
+    labels = None
+    if kind in ("csv", "arff") and _file("label_file") is None:
+        labels = label_choice.choose(found, f"{_upload_key('columns')}.{train.file_id}")
     test = _uploader(
         "test",
         "Test file (optional)",
@@ -81,11 +87,47 @@ def show(fingerprint) -> None:
     )
     left, right = st.columns(2)
     with left:
+        label_file = _uploader(
+            "label_file",
+            "Label file (optional)",
+            "If the features and the labels are in two files: the labels as npz, as CSV with columns of 0 and 1, or as "
+            "text with a line `label:1 label:1` for each row. For ARFF, the Mulan XML file.",
+        )
+    test_label_file = None
+    with right:
+        if test is not None and label_file is not None and kind != "arff":
+            test_label_file = _uploader(
+                "test_label_file", "Label file of the test rows", "The labels of the rows of the test file."
+            )
+    left, right = st.columns(2)
+    with left:
         label_names = _uploader("labels", "Label names (optional)", "Text, one name per line, in the order of the ids.")
     with right:
         feature_names = _uploader(
             "features", "Feature names (optional)", "Text, one name per line, in the order of the ids."
         )
+    name, options = _options(kind, test)
+    st.button("Read the files", type="primary", disabled=train is None, key="upload.read", on_click=_ask_to_read)
+    if st.session_state.get(workspace.UPLOAD_PRESSED) and train is not None:
+        _read(
+            train,
+            test,
+            name,
+            labels=labels if label_file is None else label_file,
+            test_labels=test_label_file,
+            label_names=label_names,
+            feature_names=feature_names,
+            **options,
+        )
+    if train is None:
+        st.caption("Choose a training file first.")
+
+
+def _options(kind, test):
+    """Show the fields for a name and for options; return the name, and options of ``read_dataset``.
+
+    ``kind``: format of the training file, None if unknown. ``test``: the test file, or None.
+    """
     zeroth, first, second, third = st.columns([2, 1, 1, 1])
     with zeroth:
         name = st.text_input(
@@ -104,6 +146,7 @@ def show(fingerprint) -> None:
             "Ids start at",
             (0, 1),
             **workspace.keep("upload.first", 0, options=(0, 1)),
+            disabled=kind in ("csv", "arff", "npz"),
             help="Feature and label ids in the file: 0 in the XMLC text format, 1 in most LIBSVM files.",
         )
     with second:
@@ -126,20 +169,14 @@ def show(fingerprint) -> None:
             **workspace.keep("upload.seed", 0, lambda v: isinstance(v, int) and 0 <= v < 2**31),
             help="The same seed holds out the same rows.",
         )
-    st.button("Read the files", type="primary", disabled=train is None, key="upload.read", on_click=_ask_to_read)
-    if st.session_state.get(workspace.UPLOAD_PRESSED) and train is not None:
-        _read(
-            train,
-            test,
-            name,
-            label_names=label_names,
-            feature_names=feature_names,
-            first_index=first_index,
-            test_size=share / 100,
-            random_state=seed,
-        )
-    if train is None:
-        st.caption("Choose a training file first.")
+    counts = "header"
+    if kind == "xmlc" and st.checkbox(
+        "Take the numbers from the data",
+        key=_upload_key("counts"),
+        help="For a file whose header promises another number of rows, features or labels than it has.",
+    ):
+        counts = "data"
+    return name, {"first_index": first_index, "counts": counts, "test_size": share / 100, "random_state": seed}
 
 
 def _ask_to_read():
@@ -152,8 +189,8 @@ def _ask_to_read():
 
 def _read(train, test, name, **options):
     """Read the files, put the data set in use and rerun the page; when reading fails, remember the message instead."""
-    for file in (train, test, options["label_names"], options["feature_names"]):
-        if file is not None:
+    for file in (train, test, *options.values()):
+        if hasattr(file, "seek"):
             file.seek(0)  # an earlier attempt may have read it
     try:
         with st.spinner(f"Reading {format.plain(name.strip() or train.name)}"):

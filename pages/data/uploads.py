@@ -39,27 +39,7 @@ def read(train, test, name: str, **options) -> tuple[str, list[str], str]:
         object.__setattr__(data, "notes", ())  # the class is frozen; this copy is ours
         fingerprint = datasets.save_dataset(data)
     notes += [on_page(str(w.message)) for w in caught if issubclass(w.category, datasets.DatasetWarning)]
-    for what, names in (("label", data.label_names), ("feature", data.feature_names)):
-        notes += _repeated(what, names)
     return fingerprint, notes, name.strip() or telling_name(train.name) or _by_size(data)
-
-
-def _repeated(what: str, names: list[str] | None) -> list[str]:
-    """Return a note, in a list, when names are not unique; else an empty list."""
-    if names is None:
-        return []
-    ids = {}
-    for j, name in enumerate(names):
-        ids.setdefault(name, []).append(j)
-    repeated = [(name, found) for name, found in ids.items() if len(found) > 1]
-    if not repeated:
-        return []
-    (name, found), count = repeated[0], len(repeated)
-    shown = f"“{name[:40]}{'…' if len(name) > 40 else ''}”" if name else "an empty one"
-    which = f"{what}s {', '.join(map(str, found[:3]))}{' and more' if len(found) > 3 else ''}"
-    if count == 1:
-        return [f"A {what} name is not unique: {shown} stands for the {which}. Ids tell them apart."]
-    return [f"{count:,} {what} names are not unique, such as {shown}, the {which}. Ids tell them apart."]
 
 
 def _by_size(data) -> str:
@@ -91,6 +71,22 @@ _ON_PAGE = (
         r"If that is right( and there is memory for it)?, pass a larger max_bytes\.",
         "The dashboard takes no more. Larger data can be used from a notebook.",
     ),
+    (r'(To take the numbers from the data), pass counts="data"\.', r"\1, tick “Take the numbers from the data”."),
+    (r"Give the file that holds the labels as labels=\.\.\.", "Choose the file that holds the labels at “Label file”."),
+    (r"If the labels are in a file of their own, give that as labels=\.\.\.", "Labels may be in a “Label file”."),
+    (r"labels= is given, but (.*): leave it out", r"a label file is chosen, but \1: clear “Label file”"),
+    (r"labels= is the file with the labels of the training rows.*", "“Label file of the test rows” is missing"),
+    (r"Say which columns are labels: labels=.*", "Say at “Labels are” which columns are labels."),
+    (
+        r"Pass labels=: the Mulan XML file[^.]*\.",
+        "Say it at “Labels are”, or choose the Mulan XML file at “Label file”.",
+    ),
+    (r": if these are the labels, pass labels=-?\d+", ""),
+    (r"labels=-(\d+)(?=,)", r"the last \1 are labels"),
+    (r"labels=(\d+)(?=,)", r"the first \1 are labels"),
+    (r" ?\(labels=-?\d+\)", ""),
+    (r" If the column lists labels, name it: labels=\.\.\.", " If the column lists labels, choose it at “Labels are”."),
+    (r"Give the number of labels, such as labels=-3 for the last three\.", "Choose the last or the first columns."),
     (r"Read your file with a tool .*", "See “Formats, and a sample file”."),
     (r"Give names separately, as feature_names\.", "Give names in a file of their own, at “Feature names”."),
     (

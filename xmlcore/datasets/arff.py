@@ -89,10 +89,7 @@ def _label_attributes(header: Header, labels, source) -> list[int]:
     """Return the numbers of the attributes that are labels, in the order of Y's columns."""
     n = len(header.names)
     if labels is None:
-        options = {}
-        for letter, number in _MEKA.findall(header.relation):
-            options.setdefault(letter, int(number))
-        labels = options.get("C", options.get("c"))
+        labels = said_by(header)
         if not labels:
             raise DatasetFormatError(source, "it does not say which attributes are labels", _how_to_say(header))
         where = f"its relation says -C {labels}"
@@ -117,6 +114,14 @@ def _label_attributes(header: Header, labels, source) -> list[int]:
     if not names or len(set(names)) < len(names):
         raise ValueError("labels names " + ("no attributes" if not names else "an attribute twice"))
     return _attributes_named(header, names, source)
+
+
+def said_by(header: Header) -> int:
+    """Return the number of MEKA's option ``-C`` in the relation; 0 if there is none."""
+    options = {}
+    for letter, number in _MEKA.findall(header.relation):
+        options.setdefault(letter, int(number))
+    return options.get("C", options.get("c")) or 0
 
 
 def _attributes_named(header, names, source) -> list[int]:
@@ -161,17 +166,22 @@ def _how_to_say(header) -> str:
         "Pass labels=: the Mulan XML file, a list of names, or a number n, for the first n attributes, or the last if "
         "n is negative."
     )
-    binary = [_is_binary(header.type(a)) for a in range(len(header.names))]
-    if all(binary):
-        return f"{rule} All {len(binary):,} attributes have two values, so none stands out."
-    last = binary[::-1].index(False)
-    first = binary.index(False)
-    for n, place, a, b in ((-last, "last", len(binary) - last, -1), (first, "first", 0, first - 1)):
+    count = len(header.names)
+    if all(_is_binary(header.type(a)) for a in range(count)):
+        return f"{rule} All {count:,} attributes have two values, so none stands out."
+    first, last = binary_ends(header)
+    for n, place, a, b in ((-last, "last", count - last, -1), (first, "first", 0, first - 1)):
         if n:
             names = shown(header.names[a]) + (f" to {shown(header.names[b])}" if abs(n) > 1 else "")
             are = f"{place} attribute, {names}, has" if abs(n) == 1 else f"{place} {abs(n):,} attributes, {names}, have"
             return f"{rule} The {are} two values: if these are the labels, pass labels={n}."
     return rule
+
+
+def binary_ends(header) -> tuple[int, int]:
+    """Return how many attributes at the beginning, and at the end, have the two values of a label; 0 if all have."""
+    binary = [_is_binary(header.type(a)) for a in range(len(header.names))]
+    return (0, 0) if all(binary) else (binary.index(False), binary[::-1].index(False))
 
 
 def _is_binary(type: Type) -> bool:

@@ -15,6 +15,8 @@ from xmlcore.validation import INT32_MAX, check_features, check_labels
 
 looks_like = holds_npz
 
+MAGIC = b"PK\x03\x04"  # with which a zip archive begins
+
 _HOLDS = (
     "An npz file holds one matrix as scipy.sparse.save_npz writes it; or the arrays X and Y; or X_data, X_indices, "
     "X_indptr, X_shape, and the same for Y."

@@ -23,5 +23,3 @@ def other_format(text) -> tuple[str, str] | None:
     if first.startswith((b"{", b"[")):
         return "it is a JSON file", _REMEDY
     return None
-
-

@@ -22,7 +22,7 @@ MEMORY_BOUND = 4 << 30  # largest size of text from bytes and file objects, in b
 COMPRESSED = (".gz", ".bz2", ".xz", ".zip")
 EMPTY = "it is empty"  # what DatasetFormatError.found says of an empty source
 
-_ENDINGS = (".gz", ".bz2", ".xz", ".zip", ".txt", ".svm", ".libsvm", ".dat")
+_ENDINGS = (*COMPRESSED, ".txt", ".svm", ".libsvm", ".dat", ".csv", ".tsv", ".npz", ".arff")
 _COMMON_WORDS = {
     "train",
     "training",
@@ -38,7 +38,25 @@ _COMMON_WORDS = {
     "file",
     "upload",
 }
-_COMMON_WORDS |= {"x", "y", "xy", "input", "rows", "txt", "svm", "libsvm", "csv", "copy", "new", "full", "all"}
+_COMMON_WORDS |= {
+    "x",
+    "y",
+    "xy",
+    "input",
+    "rows",
+    "txt",
+    "svm",
+    "libsvm",
+    "csv",
+    "tsv",
+    "npz",
+    "arff",
+    "xf",
+    "copy",
+    "new",
+    "full",
+    "all",
+}
 _CHUNK = 1 << 20  # number of bytes that are read at a time
 _XZ_MEMORY = 512 << 20  # most memory for xz, in bytes; files made by `xz -9` need a dictionary of 64 MiB
 _DAMAGED = "The archive is damaged or was cut off: download or make it again."
@@ -141,21 +159,8 @@ def read_text(
         max_bytes = PATH_BOUND if isinstance(source, (str, os.PathLike)) else MEMORY_BOUND
     max_bytes = check_count(max_bytes, "max_bytes")
     with _open_stream(source, max_bytes, label) as stream:
-        head = stream.peek(512)[:512]
-        if head[257:262] == b"ustar":
-            raise DatasetFormatError(label, "it is a tar archive", "Unpack it and give one of its files.")
-        if head.startswith(b"\x1f\x8b"):
-            pieces = _gzip(stream, label)
-        elif head.startswith(b"BZh"):
-            pieces = _pieces(stream, bz2.BZ2Decompressor, label, "bzip2")
-        elif head.startswith(b"\xfd7zXZ\x00"):
-            pieces = _pieces(stream, lambda: lzma.LZMADecompressor(memlimit=_XZ_MEMORY), label, "xz")
-        elif head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
-            pieces = _zip(stream, label, npz)
-        else:
-            pieces = iter(lambda: stream.read(_CHUNK), b"")
         buffer = bytearray()
-        for piece in pieces:
+        for piece in _unpacked(stream, label, npz):
             if len(buffer) + len(piece) > max_bytes:
                 raise DatasetFormatError(
                     label,
@@ -170,6 +175,46 @@ def read_text(
     if not (any_text or npz and holds_npz(text)):
         _check_text(text, label)
     return text
+
+
+def read_head(source, size: int, name: str | None = None) -> np.ndarray:
+    """Return about the first ``size`` bytes of a source, decompressed, without a part of a line at the end.
+
+    A NumPy archive is returned as it is. A file object stays where it is, if it can be read again.
+    """
+    label = source_name(source, name)
+    place = source.tell() if hasattr(source, "tell") else None
+    buffer = bytearray()
+    with _open_stream(source, MEMORY_BOUND, label) as stream:
+        for piece in _unpacked(stream, label, npz=True):
+            buffer += piece
+            if len(buffer) > size:
+                end = buffer.rfind(b"\n")
+                del buffer[end + 1 if end >= 0 else None :]
+                break
+    if place is not None and hasattr(source, "seek"):
+        source.seek(place)
+    text = np.frombuffer(buffer.removeprefix(b"\xef\xbb\xbf"), np.uint8)
+    text.flags.writeable = False
+    if bytes(text[:4]) != b"PK\x03\x04":
+        _check_text(text, label)
+    return text
+
+
+def _unpacked(stream, label, npz):
+    """Return an iterator over chunks of a stream's decompressed content; ``npz``: leave NumPy archives as they are."""
+    head = stream.peek(512)[:512]
+    if head[257:262] == b"ustar":
+        raise DatasetFormatError(label, "it is a tar archive", "Unpack it and give one of its files.")
+    if head.startswith(b"\x1f\x8b"):
+        return _gzip(stream, label)
+    if head.startswith(b"BZh"):
+        return _pieces(stream, bz2.BZ2Decompressor, label, "bzip2")
+    if head.startswith(b"\xfd7zXZ\x00"):
+        return _pieces(stream, lambda: lzma.LZMADecompressor(memlimit=_XZ_MEMORY), label, "xz")
+    if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
+        return _zip(stream, label, npz)
+    return iter(lambda: stream.read(_CHUNK), b"")
 
 
 @contextmanager

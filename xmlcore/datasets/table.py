@@ -108,7 +108,7 @@ def parse(text, source, labels=None) -> Rows:
     DatasetFormatError
     """
     form = form_of(text, source)
-    index = _has_index(form)
+    index = has_index(form)
     if index:
         warn(f"{source}: the first column has no name, as the row numbers that pandas writes: it is left out")
     chosen, listing = _label_columns(form, labels, source, index)
@@ -137,7 +137,7 @@ def parse_labels(text, source) -> tuple[sp.csr_array, list[str] | None]:
     names : list of str, or None
     """
     form = form_of(text, source)
-    index = int(_has_index(form))
+    index = int(has_index(form))
     columns = [*range(index, form.n_columns)]
     _, Y, _ = _read(text, source, form, [], columns, listing=False)
     return Y, None if form.names is None else form.names[index:]
@@ -166,7 +166,7 @@ def _is_utf8(cell):
     return True
 
 
-def _has_index(form) -> bool:
+def has_index(form) -> bool:
     """Return whether the first column is the row numbers that pandas writes, without a name."""
     return form.names is not None and form.n_columns > 1 and form.names[0] in ("", "Unnamed: 0")
 
@@ -232,22 +232,34 @@ def _some(names, first):
     return f" ({shown}{', …' if len(names) - first > 4 else ''})"
 
 
-def _likely(form, first):
-    """Return which columns may be labels, as the end of a sentence: those at an end with nothing but 0 and 1."""
+def binary_ends(form, first) -> tuple[int, int]:
+    """Return how many columns at the beginning, and at the end, have nothing but 0 and 1 in the first rows."""
     binary = [
         all(len(row) > column and row[column].strip().lower() in (b"0", b"1", b"true", b"false") for row in form.sample)
         for column in range(first, form.n_columns)
     ]
-    last = binary[::-1].index(False) if False in binary else 0
-    ahead = binary.index(False) if False in binary else 0
+    if False not in binary:
+        return 0, 0
+    return binary.index(False), binary[::-1].index(False)
+
+
+def likely_listing(form) -> str | None:
+    """Return the name of a column that seems to list the labels of each row; None if there is none."""
+    named = ("labels", "label", "tags", "tag", "classes", "class", "categories", "category", "y")
+    return next((name for name in form.names or () if name.lower() in named), None)
+
+
+def _likely(form, first):
+    """Return which columns may be labels, as the end of a sentence: those at an end with nothing but 0 and 1."""
+    ahead, last = binary_ends(form, first)
     said = [
         f"the {which} {n:,} hold{'s' if n == 1 else ''} nothing but 0 and 1 (labels={sign * n})"
         for which, n, sign in (("last", last, -1), ("first", ahead, 1))
         if n
     ]
     if not said:
-        named = [name for name in form.names or () if name.lower() in ("labels", "label", "tags", "tag", "class", "y")]
-        return f'; is it labels="{named[0]}"?' if named else ""
+        named = likely_listing(form)
+        return f'; is it labels="{named}"?' if named else ""
     return "; in the first lines, " + ", and ".join(said)
 
 

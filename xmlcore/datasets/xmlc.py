@@ -89,6 +89,11 @@ def first_row(text, source) -> tuple[int, int]:
     return start, 1 + int(np.count_nonzero(text[:start] == 10))
 
 
+def header_at(text, start):
+    """Return the match of a header of three numbers at ``start``; None if there is none."""
+    return _HEADER.match(text, start)
+
+
 def without_blank_end(text, start):
     """Return a text without the blank lines at its end; ``start`` and what precedes it stays."""
     end = text.size

@@ -83,6 +83,11 @@ def parse_labels(text, source, n_rows, first_index, counts) -> tuple[sp.csr_arra
     return Y, header_line, least
 
 
+def header_at(text, start):
+    """Return the match of a header of two numbers at ``start``; None if there is none."""
+    return _HEADER.match(text, start)
+
+
 def _run(text, source, what, n_rows, first_index, counts):
     """Run the compiled parser over features or labels alone, as ``what`` says.
 
@@ -92,7 +97,7 @@ def _run(text, source, what, n_rows, first_index, counts):
     from xmlcore._kernels import xmlc as kernels
 
     start, line = first_row(text, source)
-    header = _HEADER.match(text, start)
+    header = header_at(text, start)
     header_line, width, promised = None, INT32_MAX, n_rows
     if header is not None:
         header_line = line

@@ -36,7 +36,7 @@ def test_a_file_called_train_is_named_by_its_labels():
 def test_names_that_are_not_unique_are_noted():
     names = file("labels.txt", b"pear\npear\n")
     notes = uploads.read(file("fruit.txt", FRUIT), None, "", label_names=names)[1]
-    assert "A label name is not unique: “pear” stands for the labels 0, 1. Ids tell them apart." in notes
+    assert "fruit.txt: a label name is not unique: 'pear' stands for the labels 0, 1. Ids tell them apart." in notes
 
 
 @pytest.mark.parametrize(

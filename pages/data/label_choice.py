@@ -1,0 +1,116 @@
+"""What the upload form says of the chosen file, and which of its columns are labels."""
+
+import streamlit as st
+
+from pages.shared import format
+from xmlcore.datasets import DatasetFormatError
+from xmlcore.datasets.looks import Look, look
+
+LAST, FIRST, NAMED, LISTED, SAID = "last", "first", "named", "listed", "said"
+TITLES = {
+    SAID: "as the file says",
+    LAST: "the last columns",
+    FIRST: "the first columns",
+    NAMED: "columns that I name",
+    LISTED: "one column that lists them",
+}
+MOST_NAMES = 5000  # columns offered by name at most: the browser gets the whole list
+_LOOKED = "upload.looked"  # key of st.session_state with the id of the training file and what its beginning says
+
+
+def look_at(file):
+    """Return what the beginning of a chosen file says, or the message of an error; None without a file."""
+    if file is None:
+        st.session_state.pop(_LOOKED, None)
+        return None
+    known, found = st.session_state.get(_LOOKED, (None, None))
+    if known != file.file_id:
+        try:
+            found = look(file)
+        except DatasetFormatError as error:
+            found = error
+        st.session_state[_LOOKED] = (file.file_id, found)
+    return found
+
+
+def say(found, file, has_label_file: bool) -> None:
+    """Write what was recognised in the chosen file."""
+    name = format.plain(file.name)
+    if not isinstance(found, Look):
+        return  # the message comes when the files are read
+    if found.format == "xmlc" and len(found.sizes) == 3:
+        rows, features, labels = found.sizes
+        said = f"XMLC text. Its header promises {rows:,} rows, {features:,} features and {labels:,} labels."
+    elif found.format == "xmlc":
+        said = f"XMLC text with features alone: {found.sizes[0]:,} rows, {found.sizes[1]:,} features."
+        said += "" if has_label_file else " Choose the file with the labels at “Label file”."
+    elif found.format == "svmlight":
+        said = "svmlight text, without a header. The largest ids say how many features and labels there are."
+    elif found.format == "npz":
+        said = "a NumPy archive (npz). If it holds features alone, choose the file with the labels at “Label file”."
+    elif found.format == "csv":
+        said = f"a table of {format.count(len(found.columns), 'column')}."
+    elif found.columns is None:
+        said = "an ARFF file."
+    else:
+        said = f"an ARFF file with {format.count(len(found.columns), 'attribute')}."
+        if found.n_said:
+            place = "first" if found.n_said > 0 else "last"
+            said += f" Its relation says that the {place} {abs(found.n_said):,} are labels."
+    st.caption(f"{name} is {said}")
+
+
+def choose(found, key: str):
+    """Show the fields that say which columns are labels, and return the argument ``labels`` of ``read_dataset``.
+
+    ``found``: what the beginning of the training file says, of a format with columns. ``key``: of the widgets.
+    """
+    what = "attributes" if found.format == "arff" else "columns"
+    options = [SAID] * bool(found.n_said) + [LAST, FIRST]
+    if found.columns and len(found.columns) <= MOST_NAMES:
+        options += [NAMED] + [LISTED] * (found.format == "csv")
+    first = SAID if found.n_said else FIRST if found.n_likely > 0 else LISTED if found.listing else LAST
+    left, right = st.columns(2)
+    with left:
+        how = st.selectbox(
+            "Labels are",
+            options,
+            index=options.index(first) if first in options else 0,
+            format_func=lambda option: TITLES[option].replace("columns", what),
+            key=f"{key}.how",
+            help="A label file, if you choose one below, comes before this.",
+        )
+    with right:
+        return _which(found, how, what, key)
+
+
+def _which(found, how, what, key):
+    """Show the field that belongs to a way of naming labels; return the argument ``labels``."""
+    if how in (LAST, FIRST):
+        most = len(found.columns) - 1 if found.columns else 2**31 - 1
+        likely = abs(found.n_likely) if (found.n_likely < 0) == (how == LAST) else 0
+        count = st.number_input(
+            f"How many {what}",
+            min_value=1,
+            max_value=max(1, most),
+            value=min(max(1, likely), max(1, most)),
+            step=1,
+            key=f"{key}.count.{how}",
+            help=f"The {how} {likely:,} hold nothing but 0 and 1 in the first rows." if likely else None,
+        )
+        return -count if how == LAST else count
+    if how == NAMED:
+        near = found.columns[found.n_likely :] if found.n_likely < 0 else found.columns[: found.n_likely]
+        names = st.multiselect("Names", dict.fromkeys(found.columns), near, key=f"{key}.names")
+        return names or None
+    if how == LISTED:
+        columns = list(dict.fromkeys(found.columns))
+        index = columns.index(found.listing) if found.listing else len(columns) - 1
+        return st.selectbox(
+            "Column",
+            columns,
+            index=index,
+            key=f"{key}.column",
+            help="Each cell has the labels of its row, separated by semicolons, vertical bars or commas.",
+        )
+    return None
