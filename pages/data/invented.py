@@ -18,11 +18,14 @@ SHAPES = {
     "amazon-670k": "Like Amazon-670K",
 }
 SHARES = (1, 2, 5, 10, 20, 50, 100)  # percent of the rows and labels
+PRESSED = "made.pressed"  # key of st.session_state: whether the button was pressed and the page is not drawn yet
 FIRST, FIRST_SHARE = "eurlex-4k", 10
 
 
 def show() -> None:
     """Show the form, what it would make, and the button that has it made."""
+    if st.session_state.pop(PRESSED, False):
+        st.rerun()  # the whole page: the list above and the progress belong to it
     st.caption(
         "Rows, features and labels that are drawn at random, in the sizes of a well-known data set and as long a tail. "
         "Labels belong to topics, so that they can be learned. Only the sizes resemble that data set, not the results."
@@ -124,6 +127,10 @@ def _button(task):
         )
     waits = bool(jobs.active(key=task.key))
     label = "Being made" if waits else "Make it"
-    if st.button(label, key="made.make", type="primary", disabled=waits, on_click=tasks.make_synthetic,
-                 args=(task.params,)):  # fmt: skip
-        st.rerun()  # the whole page: the list above and the progress belong to it
+    st.button(label, key="made.make", type="primary", disabled=waits, on_click=_make, args=(task.params,))
+
+
+def _make(params):
+    """Have a data set made, and note that the whole page is to be drawn; called by the button of the fragment."""
+    st.session_state[PRESSED] = True
+    tasks.make_synthetic(params)

@@ -9,6 +9,7 @@ from xmlcore.datasets import downloaded
 
 FIRST = "eurlex-4k"  # what is shown on a first visit
 TABLE_HEIGHT = 320  # pixels
+PRESSED = "known.pressed"  # key of st.session_state: whether the button was pressed and the page is not drawn yet
 BY_HAND = "Without a network, or if the download fails"
 
 
@@ -24,6 +25,8 @@ def names() -> set[str]:
 
 def show() -> None:
     """Show what the published data sets are, and a button that gets the chosen one."""
+    if st.session_state.pop(PRESSED, False):
+        st.rerun()  # the whole page: the list above and the progress belong to it
     found = entries()
     name = st.selectbox(
         "Published data set",
@@ -34,10 +37,10 @@ def show() -> None:
     _about(found[name])
     with st.container(horizontal=True, vertical_alignment="center"):
         label, icon, waits = _offer(name)
-        if st.button(label, key="known.get", icon=icon, type="primary", disabled=waits, on_click=use, args=(name,)):
-            st.rerun()  # the whole page: the list above and the progress belong to it
+        st.button(label, key="known.get", icon=icon, type="primary", disabled=waits, on_click=_get, args=(name,))
         st.link_button("Its web page", found[name].page, icon=":material/open_in_new:", type="tertiary")
-    _where(found[name])
+    if name not in {record["params"]["name"] for record, _ in _failed()}:  # the failure above says the same
+        st.caption(f"{BY_HAND}: {_steps(found[name])}")
     st.markdown(f"**All {len(found)} published data sets**")
     _table(found)
 
@@ -78,6 +81,12 @@ def _offer(name) -> tuple[str, str, bool]:
     if state == "file is here":
         return f"Read the file of {name}", ":material/table_rows:", False
     return f"Download {name}", ":material/download:", False
+
+
+def _get(name):
+    """Get a data set, and note that the whole page is to be drawn; called by the button, which is in a fragment."""
+    st.session_state[PRESSED] = True
+    use(name)
 
 
 def state_of(name) -> str:
@@ -135,11 +144,6 @@ def _running() -> list:
 def _failed() -> list:
     """Return pairs of record and job of published data sets that could not be made ready."""
     return [pair for pair in jobs.failed("prepare") if is_published(pair[0])]
-
-
-def _where(entry):
-    """Say how to get the file of a data set without the button."""
-    st.caption(f"{BY_HAND}: {_steps(entry)}")
 
 
 def _steps(entry) -> str:
