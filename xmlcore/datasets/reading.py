@@ -169,6 +169,28 @@ def split_rows(n_rows: int, test_size: float | int = 0.2, random_state: int = 0)
     return np.sort(order[n_test:]), np.sort(order[:n_test])
 
 
+def check_split(train_rows, test_rows, n_rows: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return lists of training and test rows as arrays of int64.
+
+    Raises
+    ------
+    ValueError
+        A part is empty, a number is not that of a row, or a row is listed twice, also if it is in both parts.
+    """
+    parts = [np.asarray(rows, np.int64) for rows in (train_rows, test_rows)]
+    for part, rows in zip(("training", "test"), parts):
+        if rows.size == 0:
+            raise ValueError(f"the split has no {part} rows")
+    both = np.concatenate(parts)
+    wrong = both[(both < 0) | (both >= n_rows)]
+    if wrong.size:
+        raise ValueError(f"there is no row {wrong[0]}: the {n_rows:,} rows are numbered from 0")
+    ids, times = np.unique(both, return_counts=True)
+    if times.max() > 1:
+        raise ValueError(f"row {ids[times > 1][0]} is in the split more than once")
+    return parts[0], parts[1]
+
+
 def read_dataset(
     train,
     test=None,
@@ -179,6 +201,7 @@ def read_dataset(
     test_labels=None,
     feature_names=None,
     label_names=None,
+    split=None,
     **read_options,
 ) -> Dataset:
     """Read a data set from one or two files, and the names of features and labels from others.
@@ -198,6 +221,9 @@ def read_dataset(
         The file with the labels of the test rows, if ``labels`` is that of the training rows.
     feature_names, label_names : list of str, or path, bytes, or binary file object, optional
         A file has one name per line, in UTF-8. These replace names that the data files hold.
+    split : pair of array_like of int, optional
+        Numbers of the training rows and of the test rows of ``train``, from 0, in place of a random split. For files of
+        row numbers see :func:`xmlcore.datasets.read_row_numbers`.
     **read_options
         The arguments ``format``, ``labels``, ``first_index``, ``max_bytes`` and ``counts`` of :func:`read_matrix`, for
         both files.
@@ -218,6 +244,8 @@ def read_dataset(
     The ids in a file without a header give only a lower bound on the number of features and labels. Its matrices are
     widened to those of the other file, and to the number of names.
     """
+    if split is not None and test is not None:
+        raise ValueError("split= chooses the test rows from the training file: give either split= or a test file")
     unknown = sorted(set(read_options) - {"format", "labels", "first_index", "max_bytes", "counts"})
     if unknown:
         raise TypeError(f"read_dataset has no argument {unknown[0]!r}")
@@ -251,10 +279,15 @@ def read_dataset(
         matrices = parts[0].X, parts[0].Y, parts[1].X, parts[1].Y
     else:
         X, Y = parts[0].X, parts[0].Y
-        train_rows, test_rows = split_rows(X.shape[0], test_size, random_state) if X.shape[0] else ([], [])
+        if split is not None:
+            train_rows, test_rows = check_split(*split, X.shape[0])
+            how = "chosen by a list of row numbers"
+        else:
+            train_rows, test_rows = split_rows(X.shape[0], test_size, random_state) if X.shape[0] else ([], [])
+            how = f"drawn at random with seed {random_state}"
         matrices = X[train_rows], Y[train_rows], X[test_rows], Y[test_rows]
         held_out = "The test row is 1" if len(test_rows) == 1 else f"The test rows are {len(test_rows):,}"
-        notes = (f"{held_out} of the {X.shape[0]:,} rows of {train_label}, drawn at random with seed {random_state}.",)
+        notes = (f"{held_out} of the {X.shape[0]:,} rows of {train_label}, {how}.",)
     for part in parts:
         if part.X.shape[0] == 0:
             raise DatasetFormatError(part.source, "it holds no rows", "Give a file with at least one row.")
