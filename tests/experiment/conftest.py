@@ -92,4 +92,6 @@ def some_of_each(easy, classes, monkeypatch):
         kept("robustness", {"run": run.key}, kind="gaussian", levels=[0.1], n_repeats=1),
         kept("explanations", {"run": run.key}, n_rows=5),
         kept("sampling", {"run": one_class.key}, n_candidates=[2, 5]),
+        kept("power_law", of, n_samples=5),
+        kept("examine", of),
     ]

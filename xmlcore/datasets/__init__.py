@@ -20,6 +20,19 @@ from xmlcore.datasets.fetch import (
 from xmlcore.datasets.formats import (
     warm_up,
 )
+from xmlcore.datasets.pairs import (
+    LabelPairs,
+    label_pairs,
+    together,
+)
+from xmlcore.datasets.power_law import (
+    Goodness,
+    PowerLaw,
+    compare_with_power_law,
+    fit_power_law,
+    goodness_of_fit,
+    power_law_curve,
+)
 from xmlcore.datasets.reading import (
     read_dataset,
     read_matrix,
@@ -47,6 +60,7 @@ from xmlcore.datasets.splits import (
 )
 from xmlcore.datasets.statistics import (
     Description,
+    all_labels,
     describe,
 )
 from xmlcore.datasets.synthetic import (
@@ -70,14 +84,23 @@ __all__ = [
     "Description",
     "DownloadError",
     "Examination",
+    "Goodness",
+    "LabelPairs",
+    "PowerLaw",
+    "all_labels",
     "catalog",
+    "compare_with_power_law",
     "describe",
     "examine",
+    "fit_power_law",
     "folds",
+    "goodness_of_fit",
     "in_use_or_saved",
+    "label_pairs",
     "load",
     "load_saved",
     "make_synthetic",
+    "power_law_curve",
     "prepare",
     "read_dataset",
     "read_matrix",
@@ -90,6 +113,7 @@ __all__ = [
     "stratified_parts",
     "stratified_split",
     "synthetic_sizes",
+    "together",
     "warm_up",
     "write_arff",
     "write_matrix",

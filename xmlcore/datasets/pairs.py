@@ -106,6 +106,48 @@ def cooccurrence(Y: sp.csr_array, labels) -> np.ndarray:
     return (chosen.T @ chosen).toarray()
 
 
+def together(Y: sp.csr_array, labels) -> "pd.DataFrame":
+    """Return how often each pair of some labels occurs, with labels that go together beside each other.
+
+    Parameters
+    ----------
+    Y : scipy.sparse.csr_array of bool, shape (N, L)
+    labels : sequence of int
+
+    Returns
+    -------
+    DataFrame
+        A row per ordered pair, also of a label and itself: ``first``, ``second``, ``n_first``, ``n_second``,
+        ``n_both``, ``expected`` and ``phi``, see :func:`label_pairs`. Labels are ordered by a hierarchical clustering
+        (average linkage of 1 - phi) whose leaves are in the best order.
+    """
+    import pandas as pd
+    from scipy.cluster.hierarchy import leaves_list, linkage
+    from scipy.spatial.distance import squareform
+
+    labels = np.asarray(labels, np.int64)
+    both = cooccurrence(Y, labels)
+    counts = both.diagonal().astype(np.float64)
+    phi = _phi(counts[:, None], counts[None], both, Y.shape[0])
+    if labels.size > 2:
+        away = np.clip(1 - phi, 0, None)
+        np.fill_diagonal(away, 0)
+        order = leaves_list(linkage(squareform(away, checks=False), "average", optimal_ordering=True))
+        labels, both, counts, phi = labels[order], both[np.ix_(order, order)], counts[order], phi[np.ix_(order, order)]
+    i, j = np.indices(both.shape).reshape(2, -1)
+    return pd.DataFrame(
+        {
+            "first": labels[i],
+            "second": labels[j],
+            "n_first": counts[i].astype(np.int64),
+            "n_second": counts[j].astype(np.int64),
+            "n_both": both[i, j],
+            "expected": counts[i] * counts[j] / Y.shape[0],
+            "phi": phi[i, j],
+        }
+    )
+
+
 def _blocks(Y):
     """Yield the counts of rows with both labels as blocks of rows of a sparse L x L matrix, and their first row."""
     columns = sp.csr_array(Y.T).astype(np.int32)

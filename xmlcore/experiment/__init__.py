@@ -9,11 +9,21 @@ A kind of task is a file of this package; :mod:`xmlcore.experiment.task` says ho
 """
 
 # The import registers their kinds of task.
-from xmlcore.experiment import explanations, export, prepare, robustness, statistics, synthetic  # noqa: F401
+from xmlcore.experiment import (  # noqa: F401
+    examine,
+    explanations,
+    export,
+    power_law,
+    prepare,
+    robustness,
+    statistics,
+    synthetic,
+)
 from xmlcore.experiment.adversaries import most_adversaries
 from xmlcore.experiment.catalog import MODELS, SELECTORS
 from xmlcore.experiment.compare_selections import compare_selections, comparison_titles
 from xmlcore.experiment.estimates import candidate_bytes, measure_speed, selection_plan
+from xmlcore.experiment.examine import examining_seconds
 from xmlcore.experiment.node_quality import label_tree_model
 from xmlcore.experiment.prefixes import prefix_measures, prefix_points
 from xmlcore.experiment.reduced import PerLabelOneVsRest, fitting_depth, union_of_features
@@ -62,6 +72,7 @@ __all__ = [
     "comparison_titles",
     "estimator",
     "evaluate",
+    "examining_seconds",
     "fitting_depth",
     "from_record",
     "full_params",

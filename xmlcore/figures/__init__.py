@@ -26,6 +26,7 @@ from xmlcore.figures._robustness import buckets_under_noise, prediction_times, r
 from xmlcore.figures._sampling import bucket_bars, candidate_curves, sampled_classes, sampling_sweep
 from xmlcore.figures._selections import feature_bars, group_heat, overlap_heat, selection_heat
 from xmlcore.figures._style import BUCKET_COLORS, MEASURE_COLORS, MODEL_COLORS, PALETTE, PART_COLORS, template
+from xmlcore.figures._together import cooccurrence_heat, label_network
 from xmlcore.figures._tree import tree
 
 __all__ = [
@@ -41,6 +42,7 @@ __all__ = [
     "candidate_features",
     "contribution_bars",
     "contributions_compared",
+    "cooccurrence_heat",
     "deletion_curves",
     "feature_bars",
     "feature_bars_of_node",
@@ -49,6 +51,7 @@ __all__ = [
     "group_heat",
     "importance_bars",
     "label_frequency",
+    "label_network",
     "label_tree",
     "labels_by_bucket",
     "labels_per_row",

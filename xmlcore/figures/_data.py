@@ -5,7 +5,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from xmlcore.figures._axes import curve_points, log_axis
-from xmlcore.figures._style import BLUE, GREY, MARK, PART_COLORS, need_columns, new_figure
+from xmlcore.figures._style import BLUE, GREY, MARK, PART_COLORS, VERMILION, need_columns, new_figure
 
 BUCKETS = ("head", "torso", "tail")
 FLAT = 4  # counts have a linear axis if the largest is less than this many times the smallest
@@ -14,7 +14,7 @@ COMMON = 0.99  # share of the rows whose numbers of labels are drawn before the 
 NARROWEST = 260  # width of the plot on a phone, in pixels: texts must fit there
 
 
-def label_frequency(frame: pd.DataFrame) -> go.Figure:
+def label_frequency(frame: pd.DataFrame, fit: pd.DataFrame | None = None) -> go.Figure:
     """Draw the number of training rows of each label against the label's rank, on log axes.
 
     For more than 5,000 labels, only the ends of each run of equally frequent labels become points. If these are still
@@ -26,6 +26,9 @@ def label_frequency(frame: pd.DataFrame) -> go.Figure:
     frame : DataFrame, a row per label
         Column ``n_train`` (training rows that have the label). Optional: ``name``, and ``bucket`` ("head", "torso" or
         "tail"), which is marked. :func:`xmlcore.datasets.describe` gives all of them.
+    fit : DataFrame, optional
+        Columns ``rank`` and ``count``: the line of a fitted distribution, such as that of
+        :func:`xmlcore.datasets.power_law.power_law_curve`.
 
     Returns
     -------
@@ -72,6 +75,16 @@ def label_frequency(frame: pd.DataFrame) -> go.Figure:
         showlegend=False,
         name="labels",
     )
+    if fit is not None and len(fit):
+        figure.add_scatter(
+            x=fit["rank"],
+            y=fit["count"],
+            mode="lines",
+            line={"color": VERMILION, "width": 2, "dash": "dash"},
+            hovertemplate="the fit: %{x:,.0f} labels<br>with %{y:,.0f} or more training rows<extra></extra>",
+            showlegend=False,
+            name="fit",
+        )
     if "bucket" in frame.columns:
         _mark_buckets(figure, frame["bucket"].to_numpy()[order])
     figure.update_xaxes(title_text="Rank of the label (log)", **log_axis(1, n))

@@ -1,0 +1,133 @@
+"""Figures of labels that occur together: a heat map, and a network on a circle."""
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from xmlcore.figures._heat import heat_map
+from xmlcore.figures._style import BLUE, VERMILION, need_columns, new_figure, percent, shade, short
+
+LETTERS = 14  # most letters of a name beside the circle: there is room for them on a phone
+HEIGHT = 560  # of the network, in pixels
+WIDEST = 9  # width of the line of the strongest pair, in pixels
+BEND = 0.35  # how far the middle of a line stays from the centre, as a share of the middle of its ends
+
+
+def cooccurrence_heat(frame: pd.DataFrame) -> go.Figure:
+    """Draw which share of the rows with one label have another label too.
+
+    Parameters
+    ----------
+    frame : DataFrame, a row per ordered pair of labels
+        Columns ``first`` and ``second`` (ids), ``first_name``, ``second_name``, ``n_first`` (rows with the first label)
+        and ``n_both`` (rows with both). Each pair of the labels is in it; labels are drawn in the order in which they
+        appear in ``first``. :func:`xmlcore.datasets.together` gives all of them.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+        In a cell: of the rows with the label of its line, the share that has the label of its column.
+    """
+    columns = ["first", "second", "first_name", "second_name", "n_first", "n_both"]
+    need_columns(frame, columns, "cooccurrence_heat")
+    names = frame.drop_duplicates("first").set_index("first")["first_name"]
+    order = {label: at for at, label in enumerate(names.index)}
+    n = len(order)
+    values = np.full((n, n), np.nan)
+    wording = np.full((n, n), "", object)
+    for row in frame.itertuples():
+        if row.first == row.second:
+            continue
+        i, j = order[row.first], order[row.second]
+        values[i, j] = row.n_both / row.n_first if row.n_first else np.nan
+        wording[i, j] = (
+            f"<b>{short(row.first_name, 40)}</b> and <b>{short(row.second_name, 40)}</b><br>{row.n_both:,} of "
+            f"{row.n_first:,} rows with {short(row.first_name, 40)}: {percent(row.n_both / max(row.n_first, 1))}"
+        )
+    figure = new_figure("Labels on the same rows", shown=n, total=n)
+    largest = float(np.nanmax(values, initial=0.01)) if n > 1 else 1.0
+    texts = names.tolist()
+    heat_map(
+        figure,
+        values,
+        texts,
+        texts,
+        wording.ravel().tolist(),
+        "Rows with the line's label that have the column's",
+        {"tickformat": ".0%"},
+        (0.0, largest),
+    )
+    return figure
+
+
+def label_network(frame: pd.DataFrame, most: int = 60) -> go.Figure:
+    """Draw labels on a circle, with a line between labels that occur together more often than by chance.
+
+    Parameters
+    ----------
+    frame : DataFrame, a row per ordered pair of labels
+        As for :func:`cooccurrence_heat`, and the columns ``phi`` (correlation of the two labels) and ``expected`` (rows
+        with both if they were independent). Labels are drawn around the circle in the order of ``first``.
+    most : int
+        Lines drawn at most: those with the largest ``phi``.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+        A line is wider, the larger ``phi`` is. ``layout.meta`` has the numbers of lines drawn (``shown``) and of pairs
+        with a positive ``phi`` (``total``).
+    """
+    need_columns(frame, ["first", "second", "first_name", "second_name", "n_first", "n_both", "phi"], "label_network")
+    labels = frame.drop_duplicates("first")
+    n = len(labels)
+    angle = np.pi / 2 - 2 * np.pi * (np.arange(n) + 0.5) / max(n, 1)  # no label on top, so that names do not collide
+    x, y = np.cos(angle), np.sin(angle)
+    place = {label: at for at, label in enumerate(labels["first"])}
+    first, second = frame["first"].map(place), frame["second"].map(place)
+    pairs = frame[(first < second) & (frame["phi"] > 0)]
+    drawn = pairs.sort_values("phi", ascending=False, kind="stable").head(most)
+    figure = new_figure("Labels that go together", shown=len(drawn), total=len(pairs))
+    largest = float(drawn["phi"].max()) if len(drawn) else 1.0
+    for row in drawn[::-1].itertuples():  # the strongest on top
+        i, j = place[row.first], place[row.second]
+        t = np.linspace(0, 1, 25)
+        middle = BEND * (x[i] + x[j]) / 2, BEND * (y[i] + y[j]) / 2
+        curve = [(1 - t) ** 2 * ends[i] + 2 * t * (1 - t) * mid + t**2 * ends[j] for ends, mid in zip((x, y), middle)]
+        hover = (
+            f"<b>{short(row.first_name, 40)}</b> and <b>{short(row.second_name, 40)}</b><br>"
+            f"phi {row.phi:.2f}; {row.n_both:,} rows with both<extra></extra>"
+        )
+        strength = row.phi / largest
+        figure.add_scatter(
+            x=curve[0],
+            y=curve[1],
+            mode="lines",
+            line={"color": shade(BLUE, round(0.25 + 0.6 * strength, 2)), "width": max(WIDEST * strength, 0.7)},
+            hovertemplate=hover,
+            showlegend=False,
+        )
+    rows = labels["n_first"].to_numpy(float)
+    figure.add_scatter(
+        x=x,
+        y=y,
+        mode="markers",
+        marker={"color": VERMILION, "size": 6 + 12 * np.sqrt(rows / max(rows.max(initial=1), 1)), "opacity": 1},
+        customdata=[[short(row.first_name, 60), row.n_first] for row in labels.itertuples()],
+        hovertemplate="<b>%{customdata[0]}</b><br>%{customdata[1]:,} rows<extra></extra>",
+        showlegend=False,
+    )
+    for at, name in enumerate(labels["first_name"]):
+        right = x[at] > 0
+        figure.add_annotation(
+            text=short(name, LETTERS),
+            x=x[at] * 1.08,
+            y=y[at] * 1.06,
+            showarrow=False,
+            xanchor="left" if right else "right",
+            font={"size": 12},
+        )
+    axis = {"visible": False, "fixedrange": True}
+    figure.update_xaxes(range=[-2.15, 2.15], **axis)
+    figure.update_yaxes(range=[-1.12, 1.12], **axis)
+    figure.update_layout(height=HEIGHT, margin={"t": 56, "b": 8, "l": 4, "r": 4}, hovermode="closest")
+    return figure
