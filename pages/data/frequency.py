@@ -1,19 +1,30 @@
-"""Figures of the Data page: how often labels occur, and how many labels rows have."""
+"""How often labels occur, and how rare most of them are: figures of label frequencies, the power law, and imbalance."""
+
+import math
 
 import streamlit as st
 
 from pages.data import answer
-from pages.shared import charts, format, tables
-from xmlcore import figures
+from pages.shared import charts, format, tables, tasks
+from xmlcore import datasets, experiment, figures
 
 
-def show(data, described, name) -> None:
-    """Show how often each label occurs, and how many labels rows have; ``name`` begins the names of files."""
+def show(data, described, found, fingerprint, name) -> None:
+    """Show how often each label occurs, and how many labels rows have.
+
+    ``found`` is an examination or None; ``name`` begins the names of files.
+    """
+    st.header("How often does a label occur?")
+    if data.Y_train.nnz:
+        _imbalance(described.summary)
     left, right = st.columns(2, gap="medium")
     with left:
         if data.Y_train.nnz:
-            figure = figures.label_frequency(described.labels)
-            text = _about_frequency(figure.layout.meta, described.labels["n_train"].to_numpy())
+            counts = described.labels["n_train"].to_numpy()
+            fit = found.power_law if found is not None else None
+            curve = None if fit is None else datasets.power_law_curve(fit, int(counts.max()))
+            figure = figures.label_frequency(described.labels, curve)
+            text = _about_frequency(figure.layout.meta, counts) + _about_fit(fit)
             charts.show_figure(figure, tables.csv_safe(described.labels), f"{name}-label-frequency", text)
         else:
             st.markdown("**How often each label occurs**")
@@ -29,6 +40,87 @@ def show(data, described, name) -> None:
             f"stands below it{_in_groups(figure.layout.meta)}. Similar heights mean that training and test rows have "
             "similar label counts.",
         )
+    if found is not None and math.isfinite(found.power_law.alpha):
+        _power_law(found, fingerprint)
+
+
+def _imbalance(summary):
+    """Show cards of the measures of imbalance."""
+    missing = summary["share_missing_estimate"]
+    tables.cards(
+        [
+            (
+                "Head labels",
+                f"{summary['n_labels_head']:,}",
+                "The most frequent labels that together make up half of the labels given to training rows.",
+            ),
+            (
+                "Mean IRLbl",
+                f"{summary['irlbl_mean']:,.1f}",
+                "Imbalance ratio: rows of the most frequent label / rows of a label. This is the mean over labels, of "
+                f"training and test rows together; the largest is {summary['irlbl_max']:,.0f}. Charte et al. 2015.",
+            ),
+            (
+                "SCUMBLE",
+                f"{summary['scumble']:.3f}",
+                "0: labels of a row are equally frequent. Near 1: frequent and rare labels stand on the same rows, so "
+                "that resampling rows cannot balance them. Mean over rows. Charte et al. 2019.",
+            ),
+            (
+                "Missing, guessed",
+                format.percent(missing),
+                "Share of the true labels that training rows lack, by the propensity model of Jain et al. 2016: about "
+                f"{format.count(round(summary['n_missing_estimate']), 'label')} would have to be added. The model was "
+                "fitted to Wikipedia and Amazon; for other data it is a rough guess.",
+            ),
+        ]
+    )
+
+
+def _about_fit(fit):
+    """Return the part of a caption that says what the fitted power law is; empty without a fit."""
+    if fit is None or not math.isfinite(fit.alpha):
+        return ""
+    return (
+        f" The dashed line is a power law with exponent {fit.alpha:.2f} ± {fit.alpha_error:.2f}, fitted to the "
+        f"{fit.n_tail:,} of {fit.n:,} labels with at least {fit.x_min:,} training rows."
+    )
+
+
+def _power_law(found, fingerprint):
+    """Say whether a power law fits, compared with other distributions, and offer to test it."""
+    st.subheader("Is it a power law?")
+    fit = found.power_law
+    said = [_compared(row, fit) for row in found.alternatives.itertuples()]
+    st.markdown(" ".join(said), help="Vuong's test of the likelihoods, with Clauset et al. 2009; it is two-sided.")
+    task = experiment.task("power_law", {"dataset": fingerprint}, {"n_samples": 1000})
+    tasks.shown(task, lambda result: _tested(result.goodness), button="Test whether a power law fits at all")
+
+
+def _compared(row, fit):
+    """Return a sentence that compares the power law with another distribution."""
+    chance = f"p = {row.p:.2g}"
+    if row.p >= 0.1:
+        return f"A **{row.distribution}** distribution fits these {fit.n_tail:,} labels about as well ({chance})."
+    verb = "worse" if row.ratio > 0 else "better"
+    return f"A **{row.distribution}** distribution fits them {verb} ({chance})."
+
+
+def _tested(goodness):
+    """Write the result of the test of the power law."""
+    verdict = (
+        "**A power law is ruled out**: it would give such a bad fit less than once in ten data sets."
+        if goodness["p"] < 0.1
+        else "**A power law is plausible**: data that follow one often fit no better."
+    )
+    st.markdown(
+        f"{verdict} p = {goodness['p']:.3f} ± {goodness['p_error']:.3f}, from {goodness['n_samples']:,} samples. In "
+        f"90 % of these, the exponent is between {goodness['alpha_low']:.2f} and {goodness['alpha_high']:.2f}, and the "
+        f"power law begins at {goodness['x_min_low']:.0f} to {goodness['x_min_high']:.0f} rows.",
+        help="Each sample has as many labels as the data, drawn from the fitted power law above where it begins, and "
+        "from the data below. A power law is fitted to it in the same way. p is the share of samples that are farther from "
+        "their fit than the data are from theirs. Clauset et al. 2009.",
+    )
 
 
 def _in_groups(meta):

@@ -1,56 +1,159 @@
-"""The table of labels on the Data page."""
+"""The table of labels on the Data page, and the rows of one of them."""
 
+import numpy as np
+import pandas as pd
 import streamlit as st
 
 from pages.shared import charts, format, tables, workspace
 
 SHOWN_LABELS, LABELS_HEIGHT = 500, 320  # most labels in the table, and its greatest height in pixels
+SHOWN_ROWS = 200  # most rows of a label
+ORDERS = {
+    "most frequent first": ("rank", True),
+    "rarest first": ("rank", False),
+    "largest SCUMBLE first": ("scumble", False),
+    "smallest SCUMBLE first": ("scumble", True),
+    "by name": ("name", True),
+}
 
 
-def show(labels, name) -> None:
-    """Show a table of labels that can be searched; ``name`` begins the name of the file with all of them."""
+def show(data, labels, found, name) -> None:
+    """Show a table of labels that can be searched, and the rows of the label that is ticked.
+
+    ``found`` is an examination or None; ``name`` begins the name of the file with all labels.
+    """
     st.header("Labels")
-    query = st.text_input(
-        "Find labels by name or id", **workspace.keep("labels.query", ""), placeholder="part of a name"
-    )
-    found = tables.find_labels(labels.sort_values("rank", kind="stable"), query)
-    if found.empty:
+    query_box, order_box = st.columns([3, 2])
+    with query_box:
+        query = st.text_input(
+            "Find labels by name or id", **workspace.keep("labels.query", ""), placeholder="part of a name"
+        )
+    with order_box:
+        order = st.selectbox(
+            "Order", list(ORDERS), **workspace.keep("labels.order", next(iter(ORDERS)), options=list(ORDERS))
+        )
+    column, ascending = ORDERS[order]
+    found_labels = tables.find_labels(labels.sort_values(column, ascending=ascending, kind="stable"), query)
+    if found_labels.empty:
         st.info(f"No label has “{format.plain(query)}” in its name or as its id. Try a shorter part of it.")
         return
-    shown = found.head(SHOWN_LABELS)
-    columns = ["name", "label", "n_train", "n_test", "rank", "bucket", "inverse_propensity"]
-    st.dataframe(
-        shown[[c for c in columns if c in shown.columns]],
-        hide_index=True,
-        height=tables.height(len(shown), LABELS_HEIGHT),
-        key="labels.table",
-        column_config={
-            "name": st.column_config.TextColumn("Label", width="medium"),
-            "label": st.column_config.NumberColumn("Id", format="%d", width="small"),
-            "n_train": st.column_config.NumberColumn("Training rows", format="localized"),
-            "n_test": st.column_config.NumberColumn("Test rows", format="localized"),
-            "rank": st.column_config.NumberColumn(
-                "Rank", format="localized", help="1 is the label with most training rows."
-            ),
-            "bucket": st.column_config.TextColumn("Head, torso or tail"),
-            "inverse_propensity": st.column_config.NumberColumn(
-                "Inverse propensity",
-                format="%.2f",
-                help="The weight of a right prediction in PSP@k and PSnDCG@k: rare labels count more.",
-            ),
-        },
-    )
+    shown = found_labels.head(SHOWN_LABELS)
+    label = _table(data, shown, found, f"{query.strip()}.{order}")
     matching = (
-        f"{format.count(len(found), 'matching label')} ({len(labels):,} in all)"
+        f"{format.count(len(found_labels), 'matching label')} ({len(labels):,} in all)"
         if query.strip()
-        else format.count(len(found), "label")
+        else format.count(len(found_labels), "label")
     )
-    most_first = ", most frequent first" if len(shown) > 1 else ""
+    ordered = f", {order}" if len(shown) > 1 else ""
     whole = f" “All labels, CSV” has all {len(labels):,}." if len(shown) < len(labels) else ""
-    st.caption(f"Showing {len(shown):,} of {matching}{most_first}.{whole}")
+    st.caption(f"Showing {len(shown):,} of {matching}{ordered}. Tick a label to see its rows.{whole}")
     charts.csv_button(
         "All labels, CSV",
-        lambda: tables.csv_safe(labels),
+        lambda: tables.csv_safe(labels.assign(partners=partners(data, labels["label"], found))),
         f"{name}-labels",
-        "Every label with its counts and propensity",
+        "Every label with its counts, imbalance, propensity and partners",
     )
+    if label is not None:
+        _rows(data, label, name)
+
+
+def partners(data, labels, found) -> list[str]:
+    """Return, for each label, the names of the labels that go with it most and their correlations, as a text."""
+    if found is None:
+        return [""] * len(labels)
+    mine = found.partners[found.partners["label"].isin(labels)]
+    texts = {}
+    for one in mine.itertuples():
+        texts.setdefault(one.label, []).append(f"{data.label_name(one.partner)} ({one.phi:.2f})")
+    return [", ".join(texts.get(label, ())) for label in labels]
+
+
+def _table(data, shown, found, key):
+    """Show the table of labels, and return the id of the one that is ticked; None without a tick."""
+    frame = shown.assign(partners=partners(data, shown["label"], found))
+    columns = ["name", "n_train", "n_test", "partners", "bucket", "irlbl", "scumble", "inverse_propensity", "rank"]
+    number = st.column_config.NumberColumn
+    ticked = st.dataframe(
+        frame[[*columns, "label"]],
+        hide_index=True,
+        height=tables.height(len(frame), LABELS_HEIGHT),
+        key=f"labels.table.{key}",
+        on_select="rerun",
+        selection_mode="single-row",
+        column_config={
+            "name": st.column_config.TextColumn("Label", width=150),
+            "label": number("Id", format="%d", width=60),
+            "n_train": number("Training rows", format="localized", width=100),
+            "n_test": number("Test rows", format="localized", width=80),
+            "partners": st.column_config.TextColumn(
+                "Strongest partners",
+                width=260,
+                help="Labels with the largest correlation (phi, in brackets) on at least two common rows.",
+            ),
+            "bucket": st.column_config.TextColumn("Bucket", width=60, help="Head, torso or tail; see above."),
+            "irlbl": number(
+                "IRLbl", format="%.1f", width=70, help="Rows of the most frequent label / rows of this label."
+            ),
+            "scumble": number(
+                "SCUMBLE",
+                format="%.3f",
+                width=80,
+                help="Mean over its rows. Near 1: it stands on the same rows as much more, or less, frequent labels.",
+            ),
+            "inverse_propensity": number(
+                "Inverse propensity",
+                format="%.2f",
+                width=120,
+                help="The weight of a right prediction in PSP@k and PSnDCG@k: rare labels count more.",
+            ),
+            "rank": number("Rank", format="localized", width=60, help="1 is the label with most training rows."),
+        },
+        **tables.EMPTY_CELLS,
+    )
+    rows = ticked.selection.rows
+    return int(frame["label"].iloc[rows[0]]) if rows and rows[0] < len(frame) else None
+
+
+def rows_of(data, label: int) -> pd.DataFrame:
+    """Return the rows with a label: ``part``, ``row``; training rows first."""
+    frames = []
+    for part in tables.PARTS:
+        _, Y, _ = tables.part(data, part)
+        entries = np.flatnonzero(Y.indices == label)
+        frames.append(pd.DataFrame({"part": part, "row": np.searchsorted(Y.indptr, entries, side="right") - 1}))
+    return pd.concat(frames, ignore_index=True)
+
+
+def _rows(data, label, name):
+    """Show the rows of a label."""
+    every = rows_of(data, label)
+    st.markdown(f"**Rows of {format.plain(data.label_name(label))}**")
+    if every.empty:
+        st.caption("No row has this label.")
+        return
+    shown = every.head(SHOWN_ROWS)
+    frame = pd.concat(
+        [tables.rows(data, part, group["row"]).assign(part=part) for part, group in shown.groupby("part", sort=False)],
+        ignore_index=True,
+    )
+    columns = [column for column in ("part", "row", "name", "labels", "features") if column in frame]
+    st.dataframe(
+        frame[columns],
+        hide_index=True,
+        height=tables.height(len(frame), 300),
+        key=f"labels.rows.{label}",
+        column_config={
+            "part": st.column_config.TextColumn("Part", width=75),
+            "row": st.column_config.NumberColumn("Row", format="%d", width=65),
+            "name": st.column_config.TextColumn("Name", width=200),
+            "labels": st.column_config.TextColumn("Labels", width=420),
+            "features": st.column_config.NumberColumn("Features", format="%d", width=75),
+        },
+        **tables.EMPTY_CELLS,
+    )
+    test = int((every["part"] == "test").sum())
+    st.caption(
+        f"Showing {len(shown):,} of {format.count(len(every), 'row')}: {len(every) - test:,} for training, {test:,} "
+        "for the test. The table of rows below shows the features of a row."
+    )
+    charts.csv_button("Rows, CSV", lambda: every, f"{name}-rows-of-label-{label}", "All rows with this label")

@@ -3,12 +3,28 @@
 start.py is the panel for a first visit. answer.py has the first sentence and the cards. choose.py has the list of data
 sets and the ways to get more: upload_form.py is the form for own files (read by uploads.py, explained by formats.py),
 known.py the catalog of published data sets, invented.py the form for synthetic ones. manage.py compares, renames,
-converts and removes data sets. frequency.py has the figures, rows.py single rows, labels.py the table of labels.
+converts and removes data sets. resplit.py is the form for another split. Below, a file for each question: sizes.py,
+frequency.py (of labels), alike.py (training and test rows), problems.py, together.py (pairs of labels); examined.py
+computes what they need. labels.py is the table of labels, rows.py shows single rows.
 """
 
 import streamlit as st
 
-from pages.data import answer, choose, frequency, known, labels, rows, start
+from pages.data import (
+    alike,
+    answer,
+    choose,
+    examined,
+    frequency,
+    known,
+    labels,
+    problems,
+    resplit,
+    rows,
+    sizes,
+    start,
+    together,
+)
 from pages.shared import format, jobs, server, workspace
 from xmlcore import datasets
 
@@ -32,9 +48,16 @@ def main() -> None:
         answer.show(data, described, used)
         _preparing()
     with below:
-        frequency.show(data, described, format.file_name(used["name"]))
+        st.fragment(resplit.show)(data, fingerprint, used)
+        name = format.file_name(used["name"])
+        found = examined.examination(fingerprint)
+        sizes.show(described, found, name)
+        st.fragment(frequency.show)(data, described, found, fingerprint, name)
+        alike.show(data, described, found, name)
+        problems.show(data, described, found, name)
+        st.fragment(together.show)(data, found, fingerprint, name)
+        st.fragment(labels.show)(data, described.labels, found, name)
         st.fragment(rows.show)(data, fingerprint)
-        st.fragment(labels.show)(described.labels, format.file_name(used["name"]))
 
 
 def _nothing_yet():

@@ -1,0 +1,103 @@
+"""How alike training and test rows are: features, labels, and test rows that were seen in training."""
+
+import streamlit as st
+
+from pages.shared import charts, format, tables
+
+SHOWN = 200  # most features or labels in a table
+
+
+def show(data, described, found, name) -> None:
+    """Say how alike training and test rows are, and show what differs; ``name`` begins the names of files."""
+    st.header("How alike are training and test rows?")
+    if found is None:
+        return
+    summary = described.summary | found.summary
+    st.markdown("\n".join(f"- {line}" for line in _sentences(data, summary)))
+    left, right = st.columns(2, gap="medium")
+    for box, what, frame, name_of in (
+        (left, "feature", found.features, data.feature_name),
+        (right, "label", found.labels, data.label_name),
+    ):
+        with box:
+            _table(what, frame, name_of, name)
+
+
+def _sentences(data, summary):
+    """Return sentences about differences between training and test rows."""
+    lines = []
+    for what, count in (("feature", data.n_features), ("label", data.n_labels)):
+        tested, differ = summary[f"n_{what}s_tested"], summary[f"n_{what}s_drifted"]
+        if tested == 0:
+            lines.append(f"No {what} occurs often enough to be compared.")
+        elif differ == 0:
+            lines.append(
+                f"**No {what} differs** more than chance explains, of the {tested:,} of {count:,} that occur often "
+                "enough to be compared."
+            )
+        else:
+            verb = "differs" if differ == 1 else "differ"
+            lines.append(
+                f"**{format.count(differ, what)} {verb}** between training and test rows by more than chance, of the "
+                f"{tested:,} of {count:,} that occur often enough to be compared."
+            )
+    new, only = summary["n_features_only_in_test"], summary["n_labels_only_in_test"]
+    for what, number in (("feature", new), ("label", only)):
+        if number:
+            verb, them = ("occurs", "it") if number == 1 else ("occur", "them")
+            lines.append(f"**{format.count(number, what)}** {verb} in test rows only: no model can learn about {them}.")
+    seen = summary["n_test_seen_in_train"]
+    if seen:
+        lines.append(
+            f"**{format.count(seen, 'test row')} ({format.percent(seen / data.n_test)})** "
+            f"{'has' if seen == 1 else 'have'} the same features as a training row; "
+            f"{summary['n_test_same_labels']:,} of these also have its labels."
+        )
+    else:
+        lines.append("No test row has the same features as a training row.")
+    return lines
+
+
+def _table(what, frame, name_of, name):
+    """Show the features or labels that differ most; ``name_of`` returns the name of one."""
+    shown = frame[frame["tested"]].head(SHOWN)
+    shown = shown.assign(
+        name=[name_of(int(j)) for j in shown["column"]], differs=shown["differs"].map({True: "yes", False: "no"})
+    )
+    st.markdown(f"**{what.capitalize()}s that differ most**")
+    if shown.empty:
+        st.caption(f"No {what} occurs often enough to be compared.")
+        return
+    number = st.column_config.NumberColumn
+    st.dataframe(
+        shown[["name", "difference", "differs", "mean_train", "mean_test", "rows_train", "rows_test"]],
+        hide_index=True,
+        height=tables.height(len(shown), 250),
+        key=f"alike.{what}",
+        column_config={
+            "name": st.column_config.TextColumn(what.capitalize(), width=130),
+            "difference": number(
+                "Difference",
+                format="%.3f",
+                width=85,
+                help="Difference of the means in standard deviations: 0.2 is small, 0.8 is large.",
+            ),
+            "differs": st.column_config.TextColumn(
+                "Beyond chance",
+                width=100,
+                help="Of all that are marked, 5 % are expected to be chance (Benjamini and Hochberg 1995).",
+            ),
+            "mean_train": number("Mean, training", format="%.4g", width=105),
+            "mean_test": number("Mean, test", format="%.4g", width=85),
+            "rows_train": number("Training rows", format="localized", width=100),
+            "rows_test": number("Test rows", format="localized", width=80),
+        },
+    )
+    tested = int(frame["tested"].sum())
+    st.caption(f"Showing {len(shown):,} of {tested:,} {what}s that could be compared, largest difference first.")
+    charts.csv_button(
+        f"All {what}s, CSV",
+        lambda: tables.csv_safe(frame.assign(name=[name_of(int(j)) for j in frame["column"]])),
+        f"{name}-{what}-differences",
+        f"Every {what} that occurs, with its means and the test",
+    )

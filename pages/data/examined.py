@@ -1,0 +1,33 @@
+"""The closer examination of a data set: at once for most data sets, as a task for very large ones."""
+
+from pages.shared import server, tasks
+from xmlcore import datasets, experiment
+
+AT_ONCE = 3.0  # seconds; a data set whose examination takes longer is examined by a worker
+
+
+def examination(fingerprint):
+    """Return the examination of a data set, or None; then a button that starts it, or its progress, is shown."""
+    if _seconds(fingerprint) < AT_ONCE:
+        return _examination(fingerprint)
+    task = experiment.task("examine", {"dataset": fingerprint})
+    found = tasks.ready(task, button="Examine the data set")
+    return None if found is None else found.examination
+
+
+@server.shared(max_entries=20)
+def _seconds(fingerprint):
+    """Return how long the examination is expected to take."""
+    return experiment.examining_seconds(server.dataset(fingerprint))
+
+
+@server.shared(max_entries=4, show_spinner="Examining the data set")
+def _examination(fingerprint):
+    """Return the examination of a data set, from memory after the first time."""
+    return datasets.examine(server.dataset(fingerprint))
+
+
+@server.shared(max_entries=4)
+def all_labels(fingerprint):
+    """Return the labels of training and test rows as one matrix."""
+    return datasets.all_labels(server.dataset(fingerprint))

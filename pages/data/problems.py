@@ -1,0 +1,162 @@
+"""What is wrong with the data set: rows that occur twice, contradict each other or are empty, and unused columns."""
+
+import streamlit as st
+
+from pages.shared import charts, format, tables
+
+SHOWN = 200  # most rows in the table
+
+
+def show(data, described, found, name) -> None:
+    """List what is wrong with the data set, and the rows that are equal; ``name`` begins the names of files."""
+    st.header("What is wrong with it?")
+    if found is None:
+        return
+    problems, fine = findings(data, described.summary | found.summary)
+    if problems:
+        st.markdown("\n".join(f"- {line}" for line in problems))
+    if fine:
+        st.caption(f"{'Nothing is wrong here: there are' if not problems else 'There are'} no {format.listed(fine)}.")
+    if not found.duplicates.empty:
+        _rows(data, found.duplicates, name)
+
+
+def findings(data, summary) -> tuple[list[str], list[str]]:
+    """Return sentences about what is wrong, and the names of what was looked for and not found."""
+    rows = data.n_train + data.n_test
+    looked_for = (
+        (
+            "n_test_seen_in_train",
+            data.n_test,
+            "test row",
+            "test rows that occur in training",
+            "equal in its features to a training row|equal in their features to a training row",
+            "Measures on such rows reward memory. Split the data anew without them, or report them apart.",
+        ),
+        (
+            "n_rows_other_labels",
+            rows,
+            "row",
+            "equal rows with other labels",
+            "equal to a row with other labels|equal to rows with other labels",
+            "No model can be right about all of them.",
+        ),
+        (
+            "n_repeated_train",
+            data.n_train,
+            "training row",
+            "repeated training rows",
+            "a repetition of an earlier one|repetitions of earlier ones",
+            "They weigh more than others in training.",
+        ),
+        (
+            "n_repeated_test",
+            data.n_test,
+            "test row",
+            "repeated test rows",
+            "a repetition of an earlier one|repetitions of earlier ones",
+            "They weigh more than others in measures.",
+        ),
+        (
+            "n_rows_without_features_train",
+            data.n_train,
+            "training row",
+            "training rows without features",
+            "without features|without features",
+            "Nothing can be learned from them but how frequent labels are.",
+        ),
+        (
+            "n_rows_without_features_test",
+            data.n_test,
+            "test row",
+            "test rows without features",
+            "without features|without features",
+            "For all of them a model predicts the same.",
+        ),
+        (
+            "n_rows_without_labels_train",
+            data.n_train,
+            "training row",
+            "training rows without labels",
+            "without labels|without labels",
+            "Are their labels unknown, or do they have none?",
+        ),
+        (
+            "n_rows_without_labels_test",
+            data.n_test,
+            "test row",
+            "test rows without labels",
+            "without labels|without labels",
+            "Every prediction for them counts as wrong.",
+        ),
+        (
+            "n_labels_never_used",
+            data.n_labels,
+            "label",
+            "unused labels",
+            "on no row|on no row",
+            "They only make the data set look larger.",
+        ),
+        (
+            "n_labels_only_in_test",
+            data.n_labels,
+            "label",
+            "labels in test rows only",
+            "on test rows only|on test rows only",
+            "They cannot be predicted. A stratified split puts some of their rows into training.",
+        ),
+        (
+            "n_features_never_used",
+            data.n_features,
+            "feature",
+            "unused features",
+            "in no row|in no row",
+            "Harmless, if the files are complete.",
+        ),
+    )
+    problems, fine = [], []
+    for key, of, noun, absent, said, advice in looked_for:
+        number = summary[key]
+        if not number:
+            fine.append(absent)
+            continue
+        one, many = said.split("|")
+        problems.append(
+            f"**{format.count(number, noun)}** ({format.probability(number / of)}) {'is' if number == 1 else 'are'} "
+            f"{one if number == 1 else many}. {advice}"
+        )
+    return problems, fine
+
+
+def _rows(data, duplicates, name):
+    """Show the rows that are equal to another one, group by group."""
+    st.markdown("**Rows with equal features**")
+    shown = duplicates.head(SHOWN)
+    parts = [tables.part(data, part) for part in shown["part"]]
+    labels = [", ".join(tables.label_names(data, tables.ids(Y, row))) for (_, Y, _), row in zip(parts, shown["row"])]
+    names = [None if known is None else known[row] for (_, _, known), row in zip(parts, shown["row"])]
+    frame = shown[["group", "part", "row"]].assign(labels=labels)
+    if any(one is not None for one in names):
+        frame.insert(3, "name", names)
+    st.dataframe(
+        frame.assign(group=frame["group"] + 1),
+        hide_index=True,
+        height=tables.height(len(frame), 250),
+        key="problems.rows",
+        column_config={
+            "group": st.column_config.NumberColumn("Group", format="%d", width=65, help="Rows of a group are equal."),
+            "part": st.column_config.TextColumn("Part", width=75),
+            "row": st.column_config.NumberColumn("Row", format="%d", width=70),
+            "name": st.column_config.TextColumn("Name", width=170),
+            "labels": st.column_config.TextColumn("Labels", width=420),
+        },
+        **tables.EMPTY_CELLS,
+    )
+    groups = int(duplicates["group"].max()) + 1
+    st.caption(
+        f"Showing {len(shown):,} of {len(duplicates):,} rows in {format.count(groups, 'group')} of equal rows, largest "
+        "group first."
+    )
+    charts.csv_button(
+        "Equal rows, CSV", lambda: duplicates, f"{name}-equal-rows", "Every row that is equal to another, by group"
+    )

@@ -1,0 +1,121 @@
+"""Another split into training and test rows, without a new upload: a form that makes a second data set."""
+
+import re
+
+import streamlit as st
+
+from pages.data import uploads
+from pages.shared import server, workspace
+from xmlcore import datasets
+
+WAYS = {
+    "stratified": "Stratified: each label is shared out evenly",
+    "random": "At random",
+    "folds": "One fold of several",
+    "file": "By files of row numbers",
+}
+ERROR = "resplit.error"  # key of the session state: why the last split could not be made
+
+
+def show(data, fingerprint, known) -> None:
+    """Show a form that splits the rows anew; ``known`` is the workspace's record of the data set in use."""
+    with st.expander("Split the rows anew"):
+        st.markdown("Makes a second data set of the same rows. This one stays as it is; choose between them above.")
+        way = st.radio("How", list(WAYS), format_func=WAYS.get, key="resplit.way")
+        values = _fields(way, data)
+        name = st.text_input("Name", value=_name(known["name"], way, values), key=f"resplit.name.{way}.{_text(values)}")
+        st.button(
+            "Split anew",
+            type="primary",
+            key="resplit.make",
+            on_click=_make,
+            args=(fingerprint, known, way, values, name),
+            disabled=way == "file" and None in (values["train"], values["test"]),
+        )
+        if ERROR in st.session_state:
+            st.error(st.session_state.pop(ERROR))
+
+
+def _fields(way, data):
+    """Show the fields of one way to split, and return their values by name."""
+    if way == "file":
+        st.caption(
+            "Two files with one row number per line, such as trSplit.txt and tstSplit.txt of the Extreme "
+            "Classification Repository. Rows in neither file are left out. If the data came as one file, the numbers "
+            "are those of its rows; otherwise test rows follow training rows."
+        )
+        values = {
+            "train": st.file_uploader("Numbers of the training rows", key="resplit.train"),
+            "test": st.file_uploader("Numbers of the test rows", key="resplit.test"),
+        }
+        left, right = st.columns(2)
+        values["column"] = left.number_input("Split (column of the files)", 1, 1000, 1, key="resplit.column")
+        values["first"] = right.radio("The first row has number", [1, 0], horizontal=True, key="resplit.first")
+        return values
+    left, middle, right = st.columns(3)
+    values = {}
+    if way == "folds":
+        values["n_folds"] = left.number_input("Folds", 2, min(100, data.n_train + data.n_test), 5, key="resplit.folds")
+        values["fold"] = middle.number_input("Test fold", 1, values["n_folds"], 1, key="resplit.fold")
+    else:
+        values["percent"] = left.number_input("Test rows, %", 1, 99, 20, key="resplit.percent")
+    values["seed"] = right.number_input("Seed", 0, 2**31 - 1, 0, key="resplit.seed")
+    return values
+
+
+def _text(values):
+    """Return the values of fields as a text without the files."""
+    return "-".join(str(value) for name, value in values.items() if name not in ("train", "test"))
+
+
+def _name(name, way, values):
+    """Return a name for the new data set, which says how it was split."""
+    if way == "folds":
+        return f"{name}, fold {values['fold']} of {values['n_folds']}"
+    if way == "file":
+        return f"{name}, split {values['column']}"
+    return f"{name}, {way} {values['percent']} %"
+
+
+def _make(fingerprint, known, way, values, name):
+    """Split the rows anew, save the new data set and put it in use; called by the button."""
+    if workspace.refuse():
+        return
+    data = server.dataset(fingerprint)
+    notes = data.notes if known["source"] == "catalog" else known["notes"]
+    try:
+        made = split(data, way, values, notes)
+    except (ValueError, TypeError) as error:
+        st.session_state[ERROR] = uploads.explain(error)
+        return
+    note = made.notes[-1]
+    object.__setattr__(made, "notes", ())  # notes with names of files stay in this workspace
+    object.__setattr__(made, "name", "data split anew")
+    new = datasets.save_dataset(made)
+    others = [entry["name"] for key, entry in workspace.get("known").items() if key != new]
+    wanted = uploads.free_name(name.strip() or _name(known["name"], way, values), others)
+    workspace.add_dataset(new, wanted, "upload", use=True, notes=[*notes, note])
+    workspace.notify(f"Split anew: {made.n_train:,} training rows and {made.n_test:,} test rows.")
+
+
+def split(data, way: str, values: dict, notes=()) -> datasets.Dataset:
+    """Return the data set that a form describes; ``notes`` say how it was split before.
+
+    Raises what the functions of ``xmlcore.datasets`` raise.
+    """
+    if way == "file":
+        n_rows = data.n_train + data.n_test
+        rows = [
+            datasets.read_row_numbers(values[part], n_rows, int(values["column"]) - 1, first=int(values["first"]))
+            for part in ("train", "test")
+        ]
+        drawn = next((found for note in notes if (found := re.search(r"drawn at random with seed (\d+)", note))), None)
+        if drawn:
+            place = datasets.rows_of_file(data.n_train, data.n_test, int(drawn[1]))
+            rows = [place[part] for part in rows]
+        return datasets.resplit(data, *rows, f"Split anew by files of row numbers, split {values['column']}.")
+    if way == "folds":
+        return datasets.split_again(
+            data, n_folds=int(values["n_folds"]), fold=int(values["fold"]) - 1, random_state=int(values["seed"])
+        )
+    return datasets.split_again(data, way, values["percent"] / 100, random_state=int(values["seed"]))

@@ -1,0 +1,55 @@
+"""How large the data set is: numbers per row and per label, and all of its statistics as a file."""
+
+import pandas as pd
+import streamlit as st
+
+from pages.shared import charts, tables
+
+
+def show(described, found, name) -> None:
+    """Show means and quantiles of the numbers per row and per label; ``name`` begins the names of files."""
+    st.header("How large is it?")
+    number = st.column_config.NumberColumn
+    whole = {"format": "localized", "width": 70}
+    st.dataframe(
+        described.spread,
+        hide_index=True,
+        height=tables.height(len(described.spread), 300),
+        key="sizes.table",
+        column_config={
+            "quantity": st.column_config.TextColumn("Number of", width=130),
+            "part": st.column_config.TextColumn("Rows", width=80),
+            "mean": number("Mean", format="%.2f", width=75),
+            "min": number("Least", **whole),
+            "q05": number("5 %", **whole, help="5 % of the rows, or labels, have at most this number."),
+            "q25": number("25 %", **whole),
+            "median": number("Median", **whole),
+            "q75": number("75 %", **whole),
+            "q95": number("95 %", **whole, help="95 % of the rows, or labels, have at most this number."),
+            "max": number("Most", **whole),
+        },
+    )
+    summary = described.summary
+    once = summary["n_label_sets_once"] / max(summary["n_label_sets"], 1)
+    st.caption(
+        f"The rows have {summary['n_label_sets']:,} different sets of labels; {100 * once:.0f} % of these occur once, "
+        f"the most frequent one {summary['label_set_max']:,} times. Complexity (TCS) is {summary['tcs']:.2f}: the "
+        "logarithm of features × labels × label sets."
+    )
+    with st.container(horizontal=True, gap="small"):
+        charts.csv_button("Table, CSV", lambda: described.spread, f"{name}-sizes", "The table above")
+        charts.csv_button(
+            "All statistics, CSV",
+            lambda: statistics(described, found),
+            f"{name}-statistics",
+            "Every number that describes the data set, with the names that describe() and examine() of xmlcore give",
+        )
+
+
+def statistics(described, found) -> pd.DataFrame:
+    """Return all numbers that describe a data set: ``statistic``, ``value``; ``found`` is an examination or None."""
+    numbers = dict(described.summary)
+    if found is not None:
+        numbers |= found.summary
+        numbers |= {f"power_law_{field}": value for field, value in found.power_law._asdict().items()}
+    return pd.DataFrame({"statistic": list(numbers), "value": list(numbers.values())})

@@ -1,0 +1,136 @@
+"""Which labels belong together: a heat map, a network, and tables of pairs."""
+
+import streamlit as st
+
+from pages.data import examined
+from pages.shared import charts, format, server, tables, workspace
+from xmlcore import datasets, figures
+
+CHOICES = {"frequent": "the most frequent labels", "pairs": "the labels of the strongest pairs"}
+LEAST, MOST, FIRST = 5, 40, 20  # numbers of labels that can be drawn, and the first one
+CIRCLE = 24  # most labels on the circle: the names of more would touch
+
+
+def show(data, found, fingerprint, name) -> None:
+    """Show which labels occur together, and which do not; ``name`` begins the names of files."""
+    st.header("Which labels belong together?")
+    if found is None:
+        return
+    if found.summary["n_pairs"] == 0:
+        st.caption("No row has two labels, so no labels occur together.")
+        return
+    st.markdown(_sentence(data, found))
+    which_box, number_box = st.columns([3, 2], vertical_alignment="bottom")
+    with which_box:
+        which = st.radio(
+            "Draw",
+            list(CHOICES),
+            horizontal=True,
+            format_func=CHOICES.get,
+            **workspace.keep("together.which", "frequent", options=list(CHOICES)),
+        )
+    with number_box:
+        number = st.slider(
+            "Number of labels",
+            LEAST,
+            MOST,
+            **workspace.keep("together.number", FIRST, lambda value: isinstance(value, int) and LEAST <= value <= MOST),
+        )
+    frame = pairs_drawn(fingerprint, which, number)
+    left, right = st.columns(2, gap="medium")
+    drawn = frame["first"].nunique()
+    with left:
+        charts.show_figure(
+            figures.cooccurrence_heat(frame),
+            tables.csv_safe(frame),
+            f"{name}-cooccurrence",
+            f"A cell says which share of the rows with the label on its left also have the label below it. Drawn are "
+            f"{drawn:,} of {data.n_labels:,} labels: {CHOICES[which]}, with those that go together beside each other.",
+        )
+    with right:
+        few = frame if number <= CIRCLE else pairs_drawn(fingerprint, which, CIRCLE)
+        network = figures.label_network(few)
+        meta = network.layout.meta
+        charts.show_figure(
+            network,
+            tables.csv_safe(few),
+            f"{name}-network",
+            f"The wider a line, the stronger the correlation (phi) of its two labels. Drawn are {meta['shown']:,} of "
+            f"{format.count(meta['total'], 'pair')} with a positive one, among {few['first'].nunique():,} of "
+            f"{data.n_labels:,} labels. Larger points have more rows.",
+        )
+    _tables(data, found, name)
+
+
+@server.shared(max_entries=40)
+def pairs_drawn(fingerprint, which, number):
+    """Return the table of all pairs among some labels, with their names; ``which`` is a key of CHOICES."""
+    data, Y = server.dataset(fingerprint), examined.all_labels(fingerprint)
+    labels = server.description(fingerprint).labels
+    counts = (labels["n_train"] + labels["n_test"]).to_numpy()
+    if which == "pairs":
+        pairs = examined.examination(fingerprint).pairs
+        chosen = list(dict.fromkeys(pairs[["first", "second"]].to_numpy().ravel().tolist()))[:number]
+    else:
+        chosen = [j for j in (-counts).argsort(kind="stable")[:number].tolist() if counts[j]]
+    frame = datasets.together(Y, chosen)
+    return frame.assign(
+        first_name=[data.label_name(j) for j in frame["first"]],
+        second_name=[data.label_name(j) for j in frame["second"]],
+    )
+
+
+def _sentence(data, found):
+    """Return a sentence about the strongest pair."""
+    number = found.summary["n_pairs"]
+    text = f"**{format.count(number, 'pair')} of labels** {'occurs' if number == 1 else 'occur'} on the same row."
+    if found.pairs.empty:
+        return f"{text} None does so more often than by chance in at least two rows."
+    pair = found.pairs.iloc[0]
+    first, second = (format.plain(data.label_name(int(pair[one]))) for one in ("first", "second"))
+    return (
+        f"{text} The strongest is **{first}** with **{second}**: {format.count(int(pair['n_both']), 'row')} "
+        f"with both, where chance would give {pair['expected']:.2g}."
+    )
+
+
+def _tables(data, found, name):
+    """Show the strongest pairs and the strongest exclusions beside each other."""
+    left, right = st.columns(2, gap="medium")
+    for box, title, key, frame, about in (
+        (left, "Labels that occur together", "pairs", found.pairs, "largest correlation first"),
+        (right, "Labels that avoid each other", "exclusions", found.exclusions, "most negative correlation first"),
+    ):
+        with box:
+            st.markdown(f"**{title}**")
+            if frame.empty:
+                st.caption("There are none.")
+                continue
+            named = frame.assign(
+                first_name=[data.label_name(j) for j in frame["first"]],
+                second_name=[data.label_name(j) for j in frame["second"]],
+            )
+            number = st.column_config.NumberColumn
+            st.dataframe(
+                named[["first_name", "second_name", "n_both", "expected", "phi", "lift", "n_first", "n_second"]],
+                hide_index=True,
+                height=tables.height(len(named), 320),
+                key=f"together.{key}",
+                column_config={
+                    "first_name": st.column_config.TextColumn("Label", width=125),
+                    "second_name": st.column_config.TextColumn("and label", width=125),
+                    "n_both": number("Both", format="localized", width=60, help="Rows with both labels."),
+                    "expected": number(
+                        "By chance", format="%.3g", width=80, help="Rows with both if the labels were independent."
+                    ),
+                    "phi": number("Phi", format="%.2f", width=55, help="Correlation of the two labels, from −1 to 1."),
+                    "lift": number("Lift", format="%.3g", width=65, help="Rows with both / rows by chance."),
+                    "n_first": number("First", format="localized", width=65, help="Rows with the first label."),
+                    "n_second": number("Second", format="localized", width=70, help="Rows with the second label."),
+                },
+            )
+            total = f" of {found.summary['n_pairs']:,} pairs on the same row" if key == "pairs" else " pairs"
+            st.caption(f"Showing {len(named):,}{total}, {about}.")
+            charts.csv_button(
+                "Pairs, CSV", lambda named=named: tables.csv_safe(named), f"{name}-{key}", f"The table: {about}"
+            )
