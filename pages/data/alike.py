@@ -31,15 +31,15 @@ def _sentences(data, summary):
         if tested == 0:
             lines.append(f"No {what} occurs often enough to be compared.")
         elif differ == 0:
-            lines.append(
-                f"**No {what} differs** more than chance explains, of the {tested:,} of {count:,} that occur often "
-                "enough to be compared."
-            )
+            of = "" if tested == count else f" of the {count:,} {what}s"
+            enough = f"{of} that occur often enough to be compared" if of else ""
+            which = format.count(tested, what) if not of else f"{tested:,}"
+            lines.append(f"**None of the {which}**{enough} differs between training and test rows beyond chance.")
         else:
             verb = "differs" if differ == 1 else "differ"
             lines.append(
-                f"**{format.count(differ, what)} {verb}** between training and test rows by more than chance, of the "
-                f"{tested:,} of {count:,} that occur often enough to be compared."
+                f"**{format.count(differ, what)} {verb}** between training and test rows beyond chance, of {tested:,} "
+                f"that occur often enough to be compared ({count:,} in all)."
             )
     new, only = summary["n_features_only_in_test"], summary["n_labels_only_in_test"]
     for what, number in (("feature", new), ("label", only)):
@@ -69,8 +69,11 @@ def _table(what, frame, name_of, name):
         st.caption(f"No {what} occurs often enough to be compared.")
         return
     number = st.column_config.NumberColumn
+    columns = ["name", "difference", "rows_train", "rows_test", "mean_train", "mean_test"]
+    if frame["differs"].any():
+        columns.insert(2, "differs")
     st.dataframe(
-        shown[["name", "difference", "differs", "mean_train", "mean_test", "rows_train", "rows_test"]],
+        shown[columns],
         hide_index=True,
         height=tables.height(len(shown), 250),
         key=f"alike.{what}",
@@ -79,7 +82,7 @@ def _table(what, frame, name_of, name):
             "difference": number(
                 "Difference",
                 format="%.3f",
-                width=85,
+                width=78,
                 help="Difference of the means in standard deviations: 0.2 is small, 0.8 is large.",
             ),
             "differs": st.column_config.TextColumn(
@@ -87,10 +90,10 @@ def _table(what, frame, name_of, name):
                 width=100,
                 help="Of all that are marked, 5 % are expected to be chance (Benjamini and Hochberg 1995).",
             ),
-            "mean_train": number("Mean, training", format="%.4g", width=105),
-            "mean_test": number("Mean, test", format="%.4g", width=85),
-            "rows_train": number("Training rows", format="localized", width=100),
-            "rows_test": number("Test rows", format="localized", width=80),
+            "mean_train": number("Mean, training", format="%.3g", width=100),
+            "mean_test": number("Mean, test", format="%.3g", width=85),
+            "rows_train": number("Training", format="localized", width=68, help="Training rows with it."),
+            "rows_test": number("Test", format="localized", width=55, help="Test rows with it."),
         },
     )
     tested = int(frame["tested"].sum())

@@ -67,7 +67,7 @@ def _imbalance(summary):
                 "that resampling rows cannot balance them. Mean over rows. Charte et al. 2019.",
             ),
             (
-                "Missing, guessed",
+                "Missing, rough guess",
                 format.percent(missing),
                 "Share of the true labels that training rows lack, by the propensity model of Jain et al. 2016: about "
                 f"{format.count(round(summary['n_missing_estimate']), 'label')} would have to be added. The model was "
@@ -99,7 +99,7 @@ def _power_law(found, fingerprint):
 
 def _compared(row, fit):
     """Return a sentence that compares the power law with another distribution."""
-    chance = f"p = {row.p:.2g}"
+    chance = "p below 0.001" if row.p < 0.001 else f"p = {row.p:.2g}"
     if row.p >= 0.1:
         return f"A **{row.distribution}** distribution fits these {fit.n_tail:,} labels about as well ({chance})."
     verb = "worse" if row.ratio > 0 else "better"
@@ -118,8 +118,8 @@ def _tested(goodness):
         f"90 % of these, the exponent is between {goodness['alpha_low']:.2f} and {goodness['alpha_high']:.2f}, and the "
         f"power law begins at {goodness['x_min_low']:.0f} to {goodness['x_min_high']:.0f} rows.",
         help="Each sample has as many labels as the data, drawn from the fitted power law above where it begins, and "
-        "from the data below. A power law is fitted to it in the same way. p is the share of samples that are farther from "
-        "their fit than the data are from theirs. Clauset et al. 2009.",
+        "from the data below. A power law is fitted to it in the same way. p is the share of samples that are farther "
+        "from their fit than the data are from theirs. Clauset et al. 2009.",
     )
 
 

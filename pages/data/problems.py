@@ -31,7 +31,7 @@ def findings(data, summary) -> tuple[list[str], list[str]]:
             "test row",
             "test rows that occur in training",
             "equal in its features to a training row|equal in their features to a training row",
-            "Measures on such rows reward memory. Split the data anew without them, or report them apart.",
+            "Measures on such rows reward memory. “Split the rows anew” above can leave them out.",
         ),
         (
             "n_rows_other_labels",

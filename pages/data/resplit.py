@@ -13,6 +13,7 @@ WAYS = {
     "random": "At random",
     "folds": "One fold of several",
     "file": "By files of row numbers",
+    "unseen": "As it is, without test rows that occur in training",
 }
 ERROR = "resplit.error"  # key of the session state: why the last split could not be made
 
@@ -52,6 +53,9 @@ def _fields(way, data):
         values["column"] = left.number_input("Split (column of the files)", 1, 1000, 1, key="resplit.column")
         values["first"] = right.radio("The first row has number", [1, 0], horizontal=True, key="resplit.first")
         return values
+    if way == "unseen":
+        st.caption("Leaves out the test rows whose features are those of a training row. Nothing else changes.")
+        return {}
     left, middle, right = st.columns(3)
     values = {}
     if way == "folds":
@@ -74,6 +78,8 @@ def _name(name, way, values):
         return f"{name}, fold {values['fold']} of {values['n_folds']}"
     if way == "file":
         return f"{name}, split {values['column']}"
+    if way == "unseen":
+        return f"{name}, unseen test rows"
     return f"{name}, {way} {values['percent']} %"
 
 
@@ -114,6 +120,8 @@ def split(data, way: str, values: dict, notes=()) -> datasets.Dataset:
             place = datasets.rows_of_file(data.n_train, data.n_test, int(drawn[1]))
             rows = [place[part] for part in rows]
         return datasets.resplit(data, *rows, f"Split anew by files of row numbers, split {values['column']}.")
+    if way == "unseen":
+        return datasets.without_leaks(data)
     if way == "folds":
         return datasets.split_again(
             data, n_folds=int(values["n_folds"]), fold=int(values["fold"]) - 1, random_state=int(values["seed"])

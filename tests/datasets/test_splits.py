@@ -19,6 +19,7 @@ from xmlcore.datasets import (
     split_rows,
     stratified_parts,
     stratified_split,
+    without_leaks,
     write_matrix,
 )
 
@@ -169,3 +170,14 @@ def test_rows_of_the_file_are_found_after_a_random_split(tmp_path, data):
     place = rows_of_file(found.n_train, found.n_test, 7)
     again = resplit(found, place[[10, 0]], place[[59]])
     assert (again.X_train != data.X_train[[10, 0]]).nnz == (again.Y_test != data.Y_train[[59]]).nnz == 0
+
+
+def test_test_rows_that_were_seen_in_training_are_left_out(data):
+    with pytest.raises(ValueError, match="nothing to leave out"):
+        without_leaks(data)
+    leaky = Dataset("leaky", data.X_train, data.Y_train, sp.vstack([data.X_test, data.X_train[:5]]), np.ones((25, 8)))
+    found = without_leaks(leaky)
+    assert found.n_test == 20 and (found.X_test != data.X_test).nnz == 0
+    assert found.notes == ("Left out: 5 of 25 test rows, which have the features of a training row.",)
+    with pytest.raises(ValueError, match="no test row would be left"):
+        without_leaks(Dataset("same", data.X_train, data.Y_train, data.X_train, data.Y_train))

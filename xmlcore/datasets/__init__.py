@@ -1,30 +1,11 @@
 """Data sets: their class, readers, writers, a catalog, synthetic data and statistics."""
 
-from xmlcore.datasets.dataset import (
-    Dataset,
-)
-from xmlcore.datasets.entries import (
-    CatalogEntry,
-)
-from xmlcore.datasets.errors import (
-    DatasetFormatError,
-    DatasetWarning,
-)
-from xmlcore.datasets.examination import (
-    Examination,
-    examine,
-)
-from xmlcore.datasets.fetch import (
-    DownloadError,
-)
-from xmlcore.datasets.formats import (
-    warm_up,
-)
-from xmlcore.datasets.pairs import (
-    LabelPairs,
-    label_pairs,
-    together,
-)
+from xmlcore.datasets.dataset import Dataset
+from xmlcore.datasets.entries import CatalogEntry
+from xmlcore.datasets.errors import DatasetFormatError, DatasetWarning
+from xmlcore.datasets.examination import Examination, examine
+from xmlcore.datasets.fetch import DownloadError
+from xmlcore.datasets.pairs import LabelPairs, label_pairs, together
 from xmlcore.datasets.power_law import (
     Goodness,
     PowerLaw,
@@ -33,21 +14,9 @@ from xmlcore.datasets.power_law import (
     goodness_of_fit,
     power_law_curve,
 )
-from xmlcore.datasets.reading import (
-    read_dataset,
-    read_matrix,
-    split_rows,
-)
-from xmlcore.datasets.registry import (
-    catalog,
-    load,
-    prepare,
-)
-from xmlcore.datasets.saved import (
-    in_use_or_saved,
-    load_saved,
-    save_dataset,
-)
+from xmlcore.datasets.reading import read_dataset, read_matrix, split_rows
+from xmlcore.datasets.registry import catalog, load, prepare
+from xmlcore.datasets.saved import in_use_or_saved, load_saved, save_dataset
 from xmlcore.datasets.splits import (
     folds,
     read_row_numbers,
@@ -57,23 +26,12 @@ from xmlcore.datasets.splits import (
     stratified_parts,
     stratified_split,
     warm_up,
+    without_leaks,
 )
-from xmlcore.datasets.statistics import (
-    Description,
-    all_labels,
-    describe,
-)
-from xmlcore.datasets.synthetic import (
-    SYNTHETIC_SHAPES,
-    make_synthetic,
-    synthetic_sizes,
-)
-from xmlcore.datasets.writing import (
-    write_matrix,
-)
-from xmlcore.datasets.writing_arff import (
-    write_arff,
-)
+from xmlcore.datasets.statistics import Description, all_labels, describe
+from xmlcore.datasets.synthetic import SYNTHETIC_SHAPES, make_synthetic, synthetic_sizes
+from xmlcore.datasets.writing import write_matrix
+from xmlcore.datasets.writing_arff import write_arff
 
 __all__ = [
     "SYNTHETIC_SHAPES",
@@ -115,6 +73,7 @@ __all__ = [
     "synthetic_sizes",
     "together",
     "warm_up",
+    "without_leaks",
     "write_arff",
     "write_matrix",
 ]

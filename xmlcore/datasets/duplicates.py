@@ -79,6 +79,21 @@ def duplicates(dataset: Dataset) -> Duplicates:
     return Duplicates(summary, frame)
 
 
+def seen_in_train(dataset: Dataset) -> np.ndarray:
+    """Return which test rows have the features of a training row; rows without features are left out.
+
+    Parameters
+    ----------
+    dataset : Dataset
+
+    Returns
+    -------
+    ndarray of bool, shape (n_test,)
+    """
+    filled = np.diff(dataset.X_test.indptr) > 0
+    return filled & np.isin(row_hashes(dataset.X_test), row_hashes(dataset.X_train))
+
+
 def _numbered(group):
     """Return the numbers of groups, of which each stands in one run, counted from 0 in the order of the runs."""
     return np.cumsum(np.concatenate([[0], np.diff(group) != 0])) if group.size else group

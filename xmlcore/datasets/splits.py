@@ -7,6 +7,7 @@ import scipy.sparse as sp
 
 from xmlcore.datasets import xmlc
 from xmlcore.datasets.dataset import Dataset
+from xmlcore.datasets.duplicates import seen_in_train
 from xmlcore.datasets.errors import DatasetFormatError
 from xmlcore.datasets.reading import check_split, split_rows
 from xmlcore.datasets.sources import read_text, source_name
@@ -284,6 +285,33 @@ def split_again(
         which = f"{test.size:,} of all {Y.shape[0]:,} rows"
     note = f"Split anew: the test rows are {which}, chosen {how} with seed {random_state}."
     return resplit(dataset, train, test, note, name)
+
+
+def without_leaks(dataset: Dataset, name: str | None = None) -> Dataset:
+    """Return a data set without the test rows whose features are equal to those of a training row.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    name : str, optional
+        By default that of ``dataset``.
+
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    ValueError
+        There are no such rows, or all test rows are such rows.
+    """
+    seen = seen_in_train(dataset)
+    if not seen.any():
+        raise ValueError("no test row has the features of a training row: there is nothing to leave out")
+    if seen.all():
+        raise ValueError("every test row has the features of a training row: no test row would be left")
+    note = f"Left out: {int(seen.sum()):,} of {seen.size:,} test rows, which have the features of a training row."
+    return resplit(dataset, np.arange(dataset.n_train), dataset.n_train + np.flatnonzero(~seen), note, name)
 
 
 def _check_method(method):

@@ -10,7 +10,7 @@ from xmlcore.figures._style import BLUE, VERMILION, need_columns, new_figure, pe
 LETTERS = 14  # most letters of a name beside the circle: there is room for them on a phone
 HEIGHT = 560  # of the network, in pixels
 WIDEST = 9  # width of the line of the strongest pair, in pixels
-BEND = 0.35  # how far the middle of a line stays from the centre, as a share of the middle of its ends
+BEND = 0.4  # the larger, the straighter are lines between labels that are far from each other
 
 
 def cooccurrence_heat(frame: pd.DataFrame) -> go.Figure:
@@ -53,7 +53,7 @@ def cooccurrence_heat(frame: pd.DataFrame) -> go.Figure:
         texts,
         texts,
         wording.ravel().tolist(),
-        "Rows with the line's label that have the column's",
+        "Share of the line's rows",
         {"tickformat": ".0%"},
         (0.0, largest),
     )
@@ -91,7 +91,8 @@ def label_network(frame: pd.DataFrame, most: int = 60) -> go.Figure:
     for row in drawn[::-1].itertuples():  # the strongest on top
         i, j = place[row.first], place[row.second]
         t = np.linspace(0, 1, 25)
-        middle = BEND * (x[i] + x[j]) / 2, BEND * (y[i] + y[j]) / 2
+        bend = 1 - (1 - BEND) * np.hypot(x[i] - x[j], y[i] - y[j])  # lines between neighbours are nearly straight
+        middle = bend * (x[i] + x[j]) / 2, bend * (y[i] + y[j]) / 2
         curve = [(1 - t) ** 2 * ends[i] + 2 * t * (1 - t) * mid + t**2 * ends[j] for ends, mid in zip((x, y), middle)]
         hover = (
             f"<b>{short(row.first_name, 40)}</b> and <b>{short(row.second_name, 40)}</b><br>"
@@ -102,7 +103,7 @@ def label_network(frame: pd.DataFrame, most: int = 60) -> go.Figure:
             x=curve[0],
             y=curve[1],
             mode="lines",
-            line={"color": shade(BLUE, round(0.25 + 0.6 * strength, 2)), "width": max(WIDEST * strength, 0.7)},
+            line={"color": shade(BLUE, round(0.35 + 0.55 * strength, 2)), "width": max(WIDEST * strength, 0.7)},
             hovertemplate=hover,
             showlegend=False,
         )

@@ -1,0 +1,105 @@
+"""The Data page: what it says of a data set, other splits, and the rows of a label."""
+
+import json
+
+import numpy as np
+import pytest
+
+from pages.data import labels, problems, resplit
+from tests.pages.data.test_page import tick as tick_row
+from tests.pages.small import small_data
+from xmlcore import datasets
+from xmlcore.datasets import Dataset, describe, examine
+
+HEADERS = ("How large is it?", "How often does a label occur?", "How alike are training and test rows?")
+HEADERS += ("What is wrong with it?", "Which labels belong together?", "Labels", "Rows")
+
+
+@pytest.fixture
+def leaky():
+    X = np.array([[1.0, 0], [0, 1], [2, 2], [0, 0]])
+    Y = [[0], [1], [0, 1], []]
+    return Dataset("leaky", X, Y, X[[0, 2, 2]], [[0], [1], []])
+
+
+def test_the_page_answers_questions_in_their_order(ready):
+    assert [header.value for header in ready.at.header] == list(HEADERS)
+    assert {"Mean IRLbl", "SCUMBLE", "Missing, rough guess"} <= ready.metrics().keys()
+    assert ready.frame("quantity", "q95").shape == (6, 10)
+    assert "pairs of labels** occur on the same row" in ready.text()
+    downloads = ready.downloads()
+    assert {"All statistics, CSV", "All features, CSV", "Pairs, CSV", "All labels, CSV"} <= downloads
+
+
+def test_what_is_wrong_is_said_with_numbers_and_what_is_not_is_named(leaky):
+    wrong, fine = problems.findings(leaky, describe(leaky).summary | examine(leaky).summary)
+    assert wrong[0].startswith("**3 test rows** (100 %) are equal in their features to a training row.")
+    assert any(line.startswith("**1 training row** (25 %) is without features.") for line in wrong)
+    assert "unused labels" in fine and not any("unused" in line for line in wrong)
+
+
+def test_every_row_of_a_label_is_found(leaky):
+    assert labels.rows_of(leaky, 0).values.tolist() == [["training", 0], ["training", 2], ["test", 0]]
+
+
+def test_a_ticked_label_shows_its_rows(ready):
+    table = next(t for t in ready.at.dataframe if "partners" in t.value)
+    states = ready.at._tree.get_widget_states()
+    sent = states.widgets.add()
+    sent.id = table.proto.id
+    sent.string_value = json.dumps({"selection": {"rows": [2], "columns": [], "cells": []}})
+    ready.at._run(states)
+    assert not ready.at.exception
+    name, n_train, n_test = table.value.iloc[2][["name", "n_train", "n_test"]]
+    assert f"Rows of {name}" in ready.text()
+    assert f"Showing {n_train + n_test} of {n_train + n_test} rows: {n_train} for training" in ready.text()
+    rows = ready.frame("part", "row", "features")
+    assert all(name in text for text in rows["labels"])
+
+
+def test_labels_can_be_ordered(ready):
+    ready.at.selectbox(key="labels.order").set_value("rarest first")
+    ready.run()
+    assert ready.frame("partners")["rank"].tolist() == list(range(8, 0, -1))
+
+
+def test_a_stratified_split_is_a_second_data_set_with_a_name_and_a_note(ready):
+    ready.press("resplit.make")
+    assert "**api-docs, stratified 20 %**: 80 rows" in ready.text()
+    assert "chosen by iterative stratification with seed 0" in ready.text()
+    known = ready.at.session_state["workspace.snapshot"]["known"].values()
+    assert [entry["name"] for entry in known] == ["api-docs", "api-docs, stratified 20 %"]
+
+
+def test_splits_of_a_form_are_those_of_the_functions():
+    data = small_data()
+    fold = resplit.split(data, "folds", {"n_folds": 4, "fold": 2, "seed": 5})
+    assert fold.fingerprint == datasets.split_again(data, n_folds=4, fold=1, random_state=5).fingerprint
+    at_random = resplit.split(data, "random", {"percent": 30, "seed": 5})
+    assert at_random.n_test == 24
+    files = {"train": b"1\n3\n", "test": b"80\n", "column": 1, "first": 1}
+    by_file = resplit.split(data, "file", files)
+    assert (by_file.X_train != data.X_train[[0, 2]]).nnz == (by_file.X_test != data.X_test[[19]]).nnz == 0
+
+
+def test_row_numbers_of_a_file_that_was_split_at_random_are_those_of_the_file(tmp_path):
+    data = small_data()
+    datasets.write_matrix(tmp_path / "one.txt", data.X_train, data.Y_train)
+    read = datasets.read_dataset(tmp_path / "one.txt", random_state=9)
+    files = {"train": b"1\n60\n", "test": b"5\n", "column": 1, "first": 1}
+    found = resplit.split(read, "file", files, read.notes)
+    assert np.allclose(found.X_train.toarray(), data.X_train[[0, 59]].toarray(), atol=1e-6)
+    assert np.allclose(found.X_test.toarray(), data.X_train[[4]].toarray(), atol=1e-6)
+
+
+def test_a_split_that_cannot_be_made_says_why_and_changes_nothing(ready):
+    ready.at.radio(key="resplit.way").set_value("unseen")
+    ready.run().press("resplit.make")
+    assert "there is nothing to leave out" in ready.at.error[0].value
+    assert len(ready.at.session_state["workspace.snapshot"]["known"]) == 1
+    assert not ready.run().at.error
+
+
+def test_a_row_can_still_be_ticked(ready):
+    tick_row(ready, 3)
+    assert "**Training row 3" in ready.text()
