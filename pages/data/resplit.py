@@ -16,10 +16,13 @@ WAYS = {
     "unseen": "As it is, without test rows that occur in training",
 }
 ERROR = "resplit.error"  # key of the session state: why the last split could not be made
+DONE = "resplit.done"  # key of the session state: a split has been made, and the page does not show it yet
 
 
 def show(data, fingerprint, known) -> None:
     """Show a form that splits the rows anew; ``known`` is the workspace's record of the data set in use."""
+    if st.session_state.pop(DONE, False):
+        st.rerun()  # the button runs only this form, but the whole page shows another data set now
     with st.expander("Split the rows anew"):
         st.markdown("Makes a second data set of the same rows. This one stays as it is; choose between them above.")
         way = st.radio("How", list(WAYS), format_func=WAYS.get, key="resplit.way")
@@ -101,6 +104,7 @@ def _make(fingerprint, known, way, values, name):
     others = [entry["name"] for key, entry in workspace.get("known").items() if key != new]
     wanted = uploads.free_name(name.strip() or _name(known["name"], way, values), others)
     workspace.add_dataset(new, wanted, "upload", use=True, notes=[*notes, note])
+    st.session_state[DONE] = True
     workspace.notify(f"Split anew: {made.n_train:,} training rows and {made.n_test:,} test rows.")
 
 

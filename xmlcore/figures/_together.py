@@ -88,6 +88,7 @@ def label_network(frame: pd.DataFrame, most: int = 60) -> go.Figure:
     drawn = pairs.sort_values("phi", ascending=False, kind="stable").head(most)
     figure = new_figure("Labels that go together", shown=len(drawn), total=len(pairs))
     largest = float(drawn["phi"].max()) if len(drawn) else 1.0
+    lines = []
     for row in drawn[::-1].itertuples():  # the strongest on top
         i, j = place[row.first], place[row.second]
         t = np.linspace(0, 1, 25)
@@ -99,14 +100,10 @@ def label_network(frame: pd.DataFrame, most: int = 60) -> go.Figure:
             f"phi {row.phi:.2f}; {row.n_both:,} rows with both<extra></extra>"
         )
         strength = row.phi / largest
-        figure.add_scatter(
-            x=curve[0],
-            y=curve[1],
-            mode="lines",
-            line={"color": shade(BLUE, round(0.35 + 0.55 * strength, 2)), "width": max(WIDEST * strength, 0.7)},
-            hovertemplate=hover,
-            showlegend=False,
-        )
+        line = {"color": shade(BLUE, round(0.35 + 0.55 * strength, 2)), "width": max(WIDEST * strength, 0.7)}
+        looks = {"mode": "lines", "line": line, "hovertemplate": hover, "showlegend": False}
+        lines.append({"type": "scatter", "x": curve[0], "y": curve[1], **looks})
+    figure.add_traces(lines)
     rows = labels["n_first"].to_numpy(float)
     figure.add_scatter(
         x=x,
@@ -117,16 +114,16 @@ def label_network(frame: pd.DataFrame, most: int = 60) -> go.Figure:
         hovertemplate="<b>%{customdata[0]}</b><br>%{customdata[1]:,} rows<extra></extra>",
         showlegend=False,
     )
-    for at, name in enumerate(labels["first_name"]):
-        right = x[at] > 0
-        figure.add_annotation(
-            text=short(name, LETTERS),
-            x=x[at] * 1.08,
-            y=y[at] * 1.06,
-            showarrow=False,
-            xanchor="left" if right else "right",
-            font={"size": 12},
-        )
+    notes = [
+        {
+            "text": short(name, LETTERS),
+            "x": 1.08 * x[at],
+            "y": 1.06 * y[at],
+            "xanchor": "left" if x[at] > 0 else "right",
+        }
+        for at, name in enumerate(labels["first_name"])
+    ]
+    figure.update_layout(annotations=[{"showarrow": False, "font": {"size": 12}, **note} for note in notes])
     axis = {"visible": False, "fixedrange": True}
     figure.update_xaxes(range=[-2.15, 2.15], **axis)
     figure.update_yaxes(range=[-1.12, 1.12], **axis)
