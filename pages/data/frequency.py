@@ -91,19 +91,22 @@ def _power_law(found, fingerprint):
     """Say whether a power law fits, compared with other distributions, and offer to test it."""
     st.subheader("Is it a power law?")
     fit = found.power_law
-    said = [_compared(row, fit) for row in found.alternatives.itertuples()]
-    st.markdown(" ".join(said), help="Vuong's test of the likelihoods, with Clauset et al. 2009; it is two-sided.")
+    said = [_compared(row) for row in found.alternatives.itertuples()]
+    st.markdown(
+        f"For the {fit.n_tail:,} labels with at least {fit.x_min:,} training rows, {' and '.join(said)}.",
+        help="Vuong's test of the two likelihoods, as in Clauset et al. 2009. A small p means that the difference is "
+        "not chance.",
+    )
     task = experiment.task("power_law", {"dataset": fingerprint}, {"n_samples": 1000})
     tasks.shown(task, lambda result: _tested(result.goodness), button="Test whether a power law fits at all")
 
 
-def _compared(row, fit):
-    """Return a sentence that compares the power law with another distribution."""
+def _compared(row):
+    """Return a part of a sentence that compares another distribution with the power law."""
     chance = "p below 0.001" if row.p < 0.001 else f"p = {row.p:.2g}"
-    if row.p >= 0.1:
-        return f"A **{row.distribution}** distribution fits these {fit.n_tail:,} labels about as well ({chance})."
-    verb = "worse" if row.ratio > 0 else "better"
-    return f"A **{row.distribution}** distribution fits them {verb} ({chance})."
+    how = "about as well as" if row.p >= 0.1 else "worse than" if row.ratio > 0 else "better than"
+    article = "an" if row.distribution.startswith("e") else "a"
+    return f"{article} **{row.distribution}** distribution fits {how} the power law ({chance})"
 
 
 def _tested(goodness):

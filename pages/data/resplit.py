@@ -61,6 +61,8 @@ def _fields(way, data):
         return {}
     left, middle, right = st.columns(3)
     values = {}
+    if way != "folds":
+        right = middle
     if way == "folds":
         values["n_folds"] = left.number_input("Folds", 2, min(100, data.n_train + data.n_test), 5, key="resplit.folds")
         values["fold"] = middle.number_input("Test fold", 1, values["n_folds"], 1, key="resplit.fold")
@@ -114,6 +116,11 @@ def split(data, way: str, values: dict, notes=()) -> datasets.Dataset:
     Raises what the functions of ``xmlcore.datasets`` raise.
     """
     if way == "file":
+        if any(note.startswith(("Split anew", "Left out")) for note in notes):
+            raise ValueError(
+                "this data set is itself a new split, so its rows are in another order than in the files that were "
+                "uploaded. Choose the data set that it was made from above, and split that one"
+            )
         n_rows = data.n_train + data.n_test
         rows = [
             datasets.read_row_numbers(values[part], n_rows, int(values["column"]) - 1, first=int(values["first"]))

@@ -92,6 +92,12 @@ def test_row_numbers_of_a_file_that_was_split_at_random_are_those_of_the_file(tm
     assert np.allclose(found.X_test.toarray(), data.X_train[[4]].toarray(), atol=1e-6)
 
 
+def test_row_numbers_of_a_file_are_not_applied_to_a_new_split():
+    data = datasets.split_again(small_data())
+    with pytest.raises(ValueError, match="itself a new split"):
+        resplit.split(data, "file", {"train": b"1\n", "test": b"5\n", "column": 1, "first": 1}, data.notes)
+
+
 def test_a_split_that_cannot_be_made_says_why_and_changes_nothing(ready):
     ready.at.radio(key="resplit.way").set_value("unseen")
     ready.run().press("resplit.make")
