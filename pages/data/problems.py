@@ -5,6 +5,97 @@ import streamlit as st
 from pages.shared import charts, format, tables
 
 SHOWN = 200  # most rows in the table
+# Key of the number, what it is a part of, noun, what it is called when there are none, one and many, what it means.
+LOOKED_FOR = (
+    (
+        "n_test_seen_in_train",
+        "test rows",
+        "test row",
+        "test rows that occur in training",
+        "equal in its features to a training row|equal in their features to a training row",
+        "Measures on such rows reward memory. “Split the rows anew” above can leave them out.",
+    ),
+    (
+        "n_rows_other_labels",
+        "rows",
+        "row",
+        "equal rows with other labels",
+        "equal to a row with other labels|equal to rows with other labels",
+        "No model can be right about all of them.",
+    ),
+    (
+        "n_repeated_train",
+        "training rows",
+        "training row",
+        "repeated training rows",
+        "a repetition of an earlier one|repetitions of earlier ones",
+        "They weigh more than others in training.",
+    ),
+    (
+        "n_repeated_test",
+        "test rows",
+        "test row",
+        "repeated test rows",
+        "a repetition of an earlier one|repetitions of earlier ones",
+        "They weigh more than others in measures.",
+    ),
+    (
+        "n_rows_without_features_train",
+        "training rows",
+        "training row",
+        "training rows without features",
+        "without features|without features",
+        "Nothing can be learned from them but how frequent labels are.",
+    ),
+    (
+        "n_rows_without_features_test",
+        "test rows",
+        "test row",
+        "test rows without features",
+        "without features|without features",
+        "For all of them a model predicts the same.",
+    ),
+    (
+        "n_rows_without_labels_train",
+        "training rows",
+        "training row",
+        "training rows without labels",
+        "without labels|without labels",
+        "Are their labels unknown, or do they have none?",
+    ),
+    (
+        "n_rows_without_labels_test",
+        "test rows",
+        "test row",
+        "test rows without labels",
+        "without labels|without labels",
+        "Every prediction for them counts as wrong.",
+    ),
+    (
+        "n_labels_never_used",
+        "labels",
+        "label",
+        "unused labels",
+        "on no row|on no row",
+        "They only make the data set look larger.",
+    ),
+    (
+        "n_labels_only_in_test",
+        "labels",
+        "label",
+        "labels in test rows only",
+        "on test rows only|on test rows only",
+        "They cannot be predicted. A stratified split puts some of their rows into training.",
+    ),
+    (
+        "n_features_never_used",
+        "features",
+        "feature",
+        "unused features",
+        "in no row|in no row",
+        "Harmless, if the files are complete.",
+    ),
+)
 
 
 def show(data, described, found, name) -> None:
@@ -23,106 +114,17 @@ def show(data, described, found, name) -> None:
 
 def findings(data, summary) -> tuple[list[str], list[str]]:
     """Return sentences about what is wrong, and the names of what was looked for and not found."""
-    rows = data.n_train + data.n_test
-    looked_for = (
-        (
-            "n_test_seen_in_train",
-            data.n_test,
-            "test row",
-            "test rows that occur in training",
-            "equal in its features to a training row|equal in their features to a training row",
-            "Measures on such rows reward memory. “Split the rows anew” above can leave them out.",
-        ),
-        (
-            "n_rows_other_labels",
-            rows,
-            "row",
-            "equal rows with other labels",
-            "equal to a row with other labels|equal to rows with other labels",
-            "No model can be right about all of them.",
-        ),
-        (
-            "n_repeated_train",
-            data.n_train,
-            "training row",
-            "repeated training rows",
-            "a repetition of an earlier one|repetitions of earlier ones",
-            "They weigh more than others in training.",
-        ),
-        (
-            "n_repeated_test",
-            data.n_test,
-            "test row",
-            "repeated test rows",
-            "a repetition of an earlier one|repetitions of earlier ones",
-            "They weigh more than others in measures.",
-        ),
-        (
-            "n_rows_without_features_train",
-            data.n_train,
-            "training row",
-            "training rows without features",
-            "without features|without features",
-            "Nothing can be learned from them but how frequent labels are.",
-        ),
-        (
-            "n_rows_without_features_test",
-            data.n_test,
-            "test row",
-            "test rows without features",
-            "without features|without features",
-            "For all of them a model predicts the same.",
-        ),
-        (
-            "n_rows_without_labels_train",
-            data.n_train,
-            "training row",
-            "training rows without labels",
-            "without labels|without labels",
-            "Are their labels unknown, or do they have none?",
-        ),
-        (
-            "n_rows_without_labels_test",
-            data.n_test,
-            "test row",
-            "test rows without labels",
-            "without labels|without labels",
-            "Every prediction for them counts as wrong.",
-        ),
-        (
-            "n_labels_never_used",
-            data.n_labels,
-            "label",
-            "unused labels",
-            "on no row|on no row",
-            "They only make the data set look larger.",
-        ),
-        (
-            "n_labels_only_in_test",
-            data.n_labels,
-            "label",
-            "labels in test rows only",
-            "on test rows only|on test rows only",
-            "They cannot be predicted. A stratified split puts some of their rows into training.",
-        ),
-        (
-            "n_features_never_used",
-            data.n_features,
-            "feature",
-            "unused features",
-            "in no row|in no row",
-            "Harmless, if the files are complete.",
-        ),
-    )
+    counts = {"training rows": data.n_train, "test rows": data.n_test, "rows": data.n_train + data.n_test}
+    counts |= {"labels": data.n_labels, "features": data.n_features}
     problems, fine = [], []
-    for key, of, noun, absent, said, advice in looked_for:
+    for key, of, noun, absent, said, advice in LOOKED_FOR:
         number = summary[key]
         if not number:
             fine.append(absent)
             continue
         one, many = said.split("|")
         problems.append(
-            f"**{format.count(number, noun)}** ({format.probability(number / of)}) {'is' if number == 1 else 'are'} "
+            f"**{format.count(number, noun)}** ({format.probability(number / counts[of])}) {'is' if number == 1 else 'are'} "
             f"{one if number == 1 else many}. {advice}"
         )
     return problems, fine
