@@ -6,7 +6,7 @@ from pages.data import invented, known, manage, upload_form
 from pages.shared import jobs, workspace
 from xmlcore import datasets
 
-SOURCES = {"catalog": "downloaded", "upload": "uploaded here", "synthetic": "made here"}
+SOURCES = {"catalog": "downloaded", "upload": "uploaded here", "synthetic": "made here", "split": "split here"}
 WITH_XMLCORE = "comes with xmlcore"
 
 

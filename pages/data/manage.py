@@ -7,7 +7,7 @@ from pages.shared import charts, format, jobs, tables, tasks, workspace
 from xmlcore import experiment, store
 from xmlcore.experiment.export import FORMATS
 
-SOURCES = {"catalog": "catalog", "upload": "uploaded", "synthetic": "made here"}
+SOURCES = {"catalog": "catalog", "upload": "uploaded", "synthetic": "made here", "split": "split here"}
 FORMAT_NAMES = {"xmlc": "XMLC text, as in the Extreme Classification Repository"}
 # Statistics by their names in describe(): the words of the table, and how a value is written.
 STATISTICS = {
@@ -188,6 +188,7 @@ def _confirm(fingerprint, name):
     again = {
         "catalog": "The data set stays in the catalog.",
         "synthetic": "Make it again with the same settings to get it back.",
+        "split": "Split the same rows again with the same settings to get it back.",
     }.get(_source(fingerprint), "Upload the same files again to get it back.")
     st.caption(
         f"{again} Computed results stay in the cache of this machine: training with the same settings finds them at "

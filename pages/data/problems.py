@@ -122,10 +122,9 @@ def findings(data, summary) -> tuple[list[str], list[str]]:
         if not number:
             fine.append(absent)
             continue
-        one, many = said.split("|")
+        said = f"is {said.split('|')[0]}" if number == 1 else f"are {said.split('|')[1]}"
         problems.append(
-            f"**{format.count(number, noun)}** ({format.probability(number / counts[of])}) {'is' if number == 1 else 'are'} "
-            f"{one if number == 1 else many}. {advice}"
+            f"**{format.count(number, noun)}** ({format.probability(number / counts[of])}) {said}. {advice}"
         )
     return problems, fine
 

@@ -105,7 +105,7 @@ def _make(fingerprint, known, way, values, name):
     new = datasets.save_dataset(made)
     others = [entry["name"] for key, entry in workspace.get("known").items() if key != new]
     wanted = uploads.free_name(name.strip() or _name(known["name"], way, values), others)
-    workspace.add_dataset(new, wanted, "upload", use=True, notes=[*notes, note])
+    workspace.add_dataset(new, wanted, "split", use=True, notes=[*notes, note])
     st.session_state[DONE] = True
     workspace.notify(f"Split anew: {made.n_train:,} training rows and {made.n_test:,} test rows.")
 
@@ -126,7 +126,10 @@ def split(data, way: str, values: dict, notes=()) -> datasets.Dataset:
             datasets.read_row_numbers(values[part], n_rows, int(values["column"]) - 1, first=int(values["first"]))
             for part in ("train", "test")
         ]
-        drawn = next((found for note in notes if (found := re.search(r"drawn at random with seed (\d+)", note))), None)
+        drawn = next(
+            (found for note in notes if (found := re.search(r"^The test row.* drawn at random with seed (\d+)", note))),
+            None,
+        )
         if drawn:
             place = datasets.rows_of_file(data.n_train, data.n_test, int(drawn[1]))
             rows = [place[part] for part in rows]
