@@ -103,4 +103,5 @@ def _table(what, frame, name_of, name):
         lambda: tables.csv_safe(frame.assign(name=[name_of(int(j)) for j in frame["column"]])),
         f"{name}-{what}-differences",
         f"Every {what} that occurs, with its means and the test",
+        key=f"alike.{what}.csv",
     )

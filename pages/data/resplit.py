@@ -104,7 +104,7 @@ def _make(fingerprint, known, way, values, name):
     object.__setattr__(made, "name", "data split anew")
     new = datasets.save_dataset(made)
     others = [entry["name"] for key, entry in workspace.get("known").items() if key != new]
-    wanted = uploads.free_name(name.strip() or _name(known["name"], way, values), others)
+    wanted = workspace.free_name(name.strip() or _name(known["name"], way, values), others)
     workspace.add_dataset(new, wanted, "split", use=True, notes=[*notes, note])
     st.session_state[DONE] = True
     workspace.notify(f"Split anew: {made.n_train:,} training rows and {made.n_test:,} test rows.")

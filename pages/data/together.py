@@ -132,5 +132,9 @@ def _tables(data, found, name):
             total = f" of {found.summary['n_pairs']:,} pairs on the same row" if key == "pairs" else " pairs"
             st.caption(f"Showing {len(named):,}{total}, {about}.")
             charts.csv_button(
-                "Pairs, CSV", lambda named=named: tables.csv_safe(named), f"{name}-{key}", f"The table: {about}"
+                "Pairs, CSV",
+                lambda named=named: tables.csv_safe(named),
+                f"{name}-{key}",
+                f"The table: {about}",
+                key=f"together.{key}.csv",
             )
