@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import scipy.sparse as sp
 
-from xmlcore.datasets import xmlc
+from xmlcore.datasets import formats
 from xmlcore.datasets.dataset import Dataset
 from xmlcore.datasets.duplicates import seen_in_train
 from xmlcore.datasets.errors import DatasetFormatError
@@ -321,6 +321,6 @@ def _check_method(method):
 
 
 def warm_up() -> None:
-    """Compile the reader and the stratification by running both on a few rows."""
-    xmlc.warm_up()
+    """Compile the readers and the stratification by running them on a few rows."""
+    formats.warm_up()
     stratified_parts([[0], [1], [0, 1], []], (0.5, 0.5))
