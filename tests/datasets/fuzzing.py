@@ -1,0 +1,99 @@
+"""Damage files at random, and check that what reads them gives a matrix or a DatasetFormatError, quickly."""
+
+import resource
+import time
+import warnings
+
+from xmlcore.datasets import DatasetFormatError, DatasetWarning
+
+SECONDS, BYTES = 5, 1 << 30  # what reading one damaged file may take
+_PIECES = [
+    b"",
+    b"\n",
+    b"\r\n",
+    b"\r",
+    b" ",
+    b"\t",
+    b",",
+    b":",
+    b";",
+    b"'",
+    b'"',
+    b"\\",
+    b"{",
+    b"}",
+    b"#",
+    b"%",
+    b"?",
+    b"@",
+]
+_SEPARATORS = len(_PIECES)
+_PIECES += [
+    b"\x00",
+    b"\xff",
+    b"\xef\xbb\xbf",
+    b"\xc3",
+    "é\u2028".encode(),
+    b"0",
+    b"-1",
+    b"1.5",
+    b"1e999",
+    b"nan",
+    b"-inf",
+]
+_PIECES += [b"4294967296", b"99999999999999999999999", b"0" * 400, b"1" * 5000, b"a" * 5000]
+_PIECES += [b",,", b"{}", b"<", b">", b"&a;"]
+
+
+def mutate(content: bytes, random) -> bytes:
+    """Return a content with some damage; ``random`` is a :class:`random.Random`."""
+    data = bytearray(content)
+    for _ in range(random.choice((1, 1, 1, 2, 3, 8))):
+        at = random.randrange(len(data) + 1)
+        length = random.choice((1, 1, 2, 5, 20, 200))
+        change = random.randrange(8)
+        if change == 0:
+            data[at : at + length] = b""
+        elif change == 1:
+            data[at:at] = random.choice(_PIECES)
+        elif change == 2:
+            data[at : at + length] = random.choice(_PIECES)
+        elif change == 3:
+            data[at : at + length] = random.randbytes(length)
+        elif change == 4:  # a piece twice, or somewhere else
+            data[at:at] = data[(start := random.randrange(len(data) + 1)) : start + length]
+        elif change == 5:  # a line twice, or nowhere, or somewhere else
+            lines = bytes(data).split(b"\n")
+            line = lines[i := random.randrange(len(lines))]
+            if random.random() < 0.5:
+                del lines[i]
+            if random.random() < 0.7:
+                lines.insert(random.randrange(len(lines) + 1), line)
+            data = bytearray(b"\n".join(lines))
+        elif change == 6:  # one sort of byte becomes another
+            data = data.replace(
+                random.choice(_PIECES[1:_SEPARATORS]), random.choice(_PIECES[:_SEPARATORS]), random.choice((1, 2, -1))
+            )
+        elif random.random() < 0.3:
+            del data[at:]
+        del data[1 << 20 :]
+    return bytes(data)
+
+
+def check(read, *arguments, **options) -> bool:
+    """Return whether ``read`` could read; raise AssertionError if it fails in another way, or takes too long."""
+    start, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DatasetWarning)
+            read(*arguments, **options)
+        could = True
+    except DatasetFormatError as error:
+        assert str(error) and error.remedy, "an error without a remedy"
+        could = False
+    except Exception as error:
+        raise AssertionError(f"{type(error).__name__}: {error} for {arguments!r}, {options!r}") from error
+    assert time.perf_counter() - start < SECONDS, f"too slow: {arguments!r}, {options!r}"
+    grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024
+    assert grown < BYTES, f"too much memory: {arguments!r}, {options!r}"
+    return could
