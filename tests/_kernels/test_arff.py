@@ -49,7 +49,7 @@ DEFAULTS = {2: 1, 3: 2, 6: 2}
 def compare(content):
     """Check that the kernel and its twin agree on these rows; return what is wrong, or "ok"."""
     text = np.frombuffer(content, dtype=np.uint8)
-    assert kernels.count_entries(text, 0) == naive.arff.count_entries(content), content
+    assert kernels.count_entries(text) == naive.arff.count_entries(content), content
     reader = _Reader(kernels, text, HEADER, _columns(kernels, HEADER, LABELS), None, "rows")
     status, out = reader.run(), reader.out
     expected = naive.arff.parse_rows(content, 5, ATTRIBUTES, DEFAULTS)
@@ -146,3 +146,56 @@ def test_numbers_that_need_python_are_exact():
                        for label in (b"0", b"1.0", b"0.99999999999999999999"))  # fmt: skip
     assert compare(content) == "ok"
     assert compare(content + b"1,0,0,red,a,1.00000011920928955078125000001,no") == "bad label"
+
+
+def scan(content):
+    """Check that the kernel and its twin find the same attributes; return how many there are."""
+    text = np.frombuffer(content, dtype=np.uint8)
+    lines = content.count(b"\n") + 1
+    spans, others = np.zeros((lines, kernels.SPAN_SIZE), np.int64), np.zeros((lines, 2), np.int64)
+    n_attributes, n_others = kernels.scan_attributes(text, spans, others)
+    found = []
+    for span in spans[:n_attributes].tolist():
+        line, start = span[kernels.LINE_NUMBER], span[kernels.LINE_FIRST]
+        assert content[:start].count(b"\n") == line - 1 and content[:start][-1:] in (b"", b"\n")
+        name = content[span[kernels.NAME_FIRST] : span[kernels.NAME_STOP]]
+        written = content[span[kernels.TYPE_FIRST] : span[kernels.TYPE_STOP]]
+        found.append((line, name, bool(span[kernels.QUOTED]), written))
+    assert (found, others[:n_others, 0].tolist()) == naive.arff.scan_attributes(content), content
+    assert all(content[:start].count(b"\n") == line - 1 for line, start in others[:n_others].tolist())
+    return n_attributes
+
+
+def test_attributes_of_a_header_are_found_as_by_the_twin():
+    lines = [
+        b"@attribute a real",
+        b" \t@ATTRIBUTE\t'it\\'s' {0,1}\r",
+        b'@Attribute  "x \\\\"numeric',
+        b"@attribute \xc3\xa4{0,1}",
+    ]
+    assert scan(b"\n".join(lines)) == scan(b"\n".join(lines) + b"\n") == 4
+    assert scan(b"@attribute f\n\n% c\n@relation r\n@attribute {0,1}\n@attribute 'x\n@attributes a b\n@attribute") == 1
+    pieces = [
+        b"@attribute",
+        b"@ATTRIBUTE",
+        b" ",
+        b" ",
+        b"\t",
+        b"\n",
+        b"\r",
+        b"'",
+        b'"',
+        b"\\",
+        b"{0,1}",
+        b"a",
+        b"bc",
+        b"%",
+        b",",
+    ]
+    rng, seen = np.random.default_rng(3), set()
+    for _ in range(3000):
+        content = b"".join(pieces[i] for i in rng.integers(0, len(pieces), rng.integers(0, 15)))
+        if rng.random() < 0.5:
+            content = b"@attribute " + content.replace(b"\n", b"\n@attribute ", rng.integers(0, 2))
+        seen.add(scan(content))
+    assert {0, 1, 2} <= seen

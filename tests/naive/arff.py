@@ -1,4 +1,4 @@
-"""Rows of an ARFF file: twin of xmlcore/_kernels/arff.py."""
+"""Attributes and rows of an ARFF file: twin of xmlcore/_kernels/arff.py."""
 
 import re
 
@@ -7,6 +7,27 @@ import numpy as np
 _WORD = re.compile(rb"[^ \t\r,}\n]*")
 _QUOTED = re.compile(rb"'((?:[^'\\]|\\.)*)'|\"((?:[^\"\\]|\\.)*)\"")
 _DECIMAL = re.compile(rb"[+-]?(?:[0-9]+[.]?[0-9]*|[.][0-9]+)(?:[eE][+-]?[0-9]+)?")
+
+
+_ATTRIBUTE = re.compile(
+    rb"[ \t\r]*@attribute[ \t\r]+(?:'((?:[^'\\]|\\.)*)'|\"((?:[^\"\\]|\\.)*)\"|([^ \t\r'\"{},%][^ \t\r{]*))"
+    rb"[ \t\r]*(.*)",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+def scan_attributes(text):
+    """Return (line, name, whether it is quoted, type) of each attribute, and the numbers of all other lines."""
+    attributes, others = [], []
+    lines = text.split(b"\n")
+    for number, line in enumerate(lines if lines[-1] else lines[:-1], 1):
+        match = _ATTRIBUTE.fullmatch(line)
+        if not match:
+            others.append(number)
+            continue
+        single, double, plain, written = match.groups()
+        attributes.append((number, next(x for x in (single, double, plain) if x is not None), plain is None, written))
+    return attributes, others
 
 
 class Wrong(Exception):
@@ -129,12 +150,8 @@ class Row:
 
 
 def count_entries(text):
-    """Return the numbers of rows, of sparse rows, and of values in them, which may be too large."""
-    rows = [row for row in (line.strip(b" \t\r") for line in text.split(b"\n")) if row and not row.startswith(b"%")]
-    sparse = [row for row in rows if row.startswith(b"{")]
-    dense = [row for row in rows if not row.startswith(b"{")]
-    entries = sum(1 + row.count(b",") for row in sparse) + sum(len(re.findall(rb"[^ \t\r,]+", row)) for row in dense)
-    return len(rows), len(sparse), entries
+    """Return the numbers of lines, of opening braces, and of commas and blanks."""
+    return text.count(b"\n") + 1, text.count(b"{"), sum(text.count(byte) for byte in (b",", b" ", b"\t", b"\r"))
 
 
 def parse_rows(text, first_line, attributes, defaults):

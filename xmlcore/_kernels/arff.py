@@ -1,6 +1,6 @@
-"""Parser of the rows of an ARFF file, dense or sparse, into flat CSR arrays.
+"""Parser of an ARFF file: where its attributes are, and its rows, dense or sparse, into flat CSR arrays.
 
-There are two passes over the bytes, as in xmlc.py: :func:`count_entries` bounds what :func:`parse_rows` can find, so
+There are two passes over the rows, as in xmlc.py: :func:`count_entries` bounds what :func:`parse_rows` can find, so
 that memory depends on the text itself.
 """
 
@@ -37,17 +37,15 @@ MISSING_FEATURES, MISSING_FEATURE_LINE, MISSING_LABELS, MISSING_LABEL_LINE = 9, 
 WEIGHTED_ROWS, WEIGHT_LINE = 13, 14
 OUT_SIZE = 15
 
-_NEWLINE, _DOUBLE, _PERCENT, _SINGLE, _COMMA, _QUESTION, _BACKSLASH, _OPEN, _CLOSE = (
-    10,
-    34,
-    37,
-    39,
-    44,
-    63,
-    92,
-    123,
-    125,
-)
+# Columns of the places that scan_attributes writes.
+LINE_NUMBER, LINE_FIRST, NAME_FIRST, NAME_STOP, QUOTED, TYPE_FIRST, TYPE_STOP = 0, 1, 2, 3, 4, 5, 6
+SPAN_SIZE = 7
+
+_TAB, _NEWLINE, _RETURN, _SPACE, _DOUBLE, _PERCENT, _SINGLE, _COMMA = 9, 10, 13, 32, 34, 37, 39, 44
+_WORD = tuple(b"@attribute")
+_QUESTION, _BACKSLASH, _OPEN, _CLOSE = 63, 92, 123, 125
+_MINUS, _POINT, _ZERO, _NINE = 45, 46, 48, 57
+_POWERS = np.array([float(f"1e{power}") for power in range(16)])
 
 
 class Attributes(NamedTuple):
@@ -78,33 +76,20 @@ class Arrays(NamedTuple):
 
 
 @kernel
-def count_entries(text, start):
-    """Return the number of rows and of sparse rows in ``text`` from ``start`` on, and a bound on that of values."""
-    rows, sparse, entries = 0, 0, 0
-    at = np.int64(start)
-    while at < text.size:
-        at = skip_blanks(text, at)
-        if at >= text.size:
-            break
-        if text[at] == _PERCENT:
-            at = skip_line(text, at)
-        elif text[at] == _OPEN:
-            rows += 1
-            sparse += 1
-            entries += 1
-            while at < text.size and text[at] != _NEWLINE:
-                entries += text[at] == _COMMA
-                at += 1
-        elif text[at] != _NEWLINE:
-            rows += 1
-            inside = False
-            while at < text.size and text[at] != _NEWLINE:
-                separates = text[at] == _COMMA or is_blank(text[at])
-                entries += not separates and not inside
-                inside = not separates
-                at += 1
-        at += 1
-    return rows, sparse, entries
+def count_entries(text):
+    """Return the numbers of lines, of opening braces, and of commas and blanks in ``text``.
+
+    They bound the numbers of rows, of sparse rows, and, with the lines, of values.
+    """
+    lines = 1
+    braces = 0
+    separators = 0
+    for i in range(text.size):
+        byte = text[i]
+        lines += byte == _NEWLINE
+        braces += byte == _OPEN
+        separators += (byte == _COMMA) | (byte == _SPACE) | (byte == _TAB) | (byte == _RETURN)
+    return lines, braces, separators
 
 
 @inlined
@@ -141,6 +126,75 @@ def _read_token(text, at):
     if at >= text.size or text[at] == _NEWLINE:
         return first, at, np.int64(-1)
     return first, at, at + 1
+
+
+@inlined
+def _skip_word(text, at):
+    """Return the place behind ``@attribute`` and a blank, in small or large letters; -1 if that is not at ``at``."""
+    for letter in _WORD:
+        if at >= text.size or (text[at] != letter and text[at] + 32 != letter):
+            return np.int64(-1)
+        at += 1
+    return at if at < text.size and is_blank(text[at]) else np.int64(-1)
+
+
+@inlined
+def _scan_name(text, at, spans, n):
+    """Find the name of attribute ``n``, write it to ``spans``, and return the place behind it; -1 if there is none."""
+    if at >= text.size or text[at] == _NEWLINE:
+        return np.int64(-1)
+    quote = text[at]
+    if quote == _SINGLE or quote == _DOUBLE:
+        first, stop, at = _read_token(text, at)
+        spans[n, NAME_FIRST], spans[n, NAME_STOP], spans[n, QUOTED] = first, stop, 1
+        return at
+    if quote == _OPEN or quote == _CLOSE or quote == _COMMA or quote == _PERCENT:
+        return np.int64(-1)
+    spans[n, NAME_FIRST], spans[n, QUOTED] = at, 0
+    while at < text.size and text[at] != _NEWLINE and text[at] != _OPEN and not is_blank(text[at]):
+        at += 1
+    spans[n, NAME_STOP] = at
+    return at
+
+
+@kernel
+def scan_attributes(text, spans, others):
+    """Find the attributes in the lines of a header.
+
+    Parameters
+    ----------
+    text : uint8 (B,)
+    spans : int64 (lines, SPAN_SIZE), written
+        For each attribute the places that are named above; the type reaches to the end of its line.
+    others : int64 (lines, 2), written
+        Number of each line that declares no attribute, and the place where it begins.
+
+    Returns
+    -------
+    n_attributes, n_others : int
+    """
+    n_attributes, n_others = 0, 0
+    at = np.int64(0)
+    line = 1
+    while at < text.size:
+        start = at
+        at = _skip_word(text, skip_blanks(text, at))
+        if at >= 0:
+            at = _scan_name(text, skip_blanks(text, at), spans, n_attributes)
+        if at >= 0:
+            at = skip_blanks(text, at)
+            spans[n_attributes, LINE_NUMBER], spans[n_attributes, LINE_FIRST] = line, start
+            spans[n_attributes, TYPE_FIRST] = at
+            at = skip_line(text, at)
+            spans[n_attributes, TYPE_STOP] = at
+            n_attributes += 1
+        else:
+            others[n_others, 0], others[n_others, 1] = line, start
+            at = skip_line(text, start)
+            n_others += 1
+        at += 1
+        line += 1
+    return n_attributes, n_others
 
 
 @inlined
@@ -186,8 +240,40 @@ def _read_hard(value, first, stop, hard_spans, resolved, out):
 
 
 @inlined
+def _read_short(text, at):
+    """Read a plain number of at most 15 digits, such as -0.25; return (is it one, value, where it ends).
+
+    Mantissa and power of ten are exact, so that there is one rounding, as in ``read_decimal``, which takes longer.
+    """
+    negative = at < text.size and text[at] == _MINUS
+    at += negative
+    first = at
+    mantissa = np.int64(0)
+    while at < text.size and _ZERO <= text[at] <= _NINE:
+        mantissa = mantissa * 10 + (np.int64(text[at]) - _ZERO)
+        at += 1
+    digits = at - first
+    power = np.int64(0)
+    if at < text.size and text[at] == _POINT:
+        at += 1
+        point = at
+        while at < text.size and _ZERO <= text[at] <= _NINE:
+            mantissa = mantissa * 10 + (np.int64(text[at]) - _ZERO)
+            at += 1
+        power = at - point
+        digits += power
+    if digits == 0 or digits > 15 or not _is_end(text, at):
+        return False, np.float32(0.0), at
+    value = np.float64(mantissa) / _POWERS[power]
+    return True, np.float32(-value if negative else value), at
+
+
+@inlined
 def _read_number(text, at, hard_spans, resolved, out):
     """Read a number, with quotation marks around it or not; return (is it valid, value, where it ends)."""
+    good, value, end = _read_short(text, at)
+    if good:
+        return True, value, end
     quote = text[at]
     quoted = quote == _SINGLE or quote == _DOUBLE
     first = at + 1 if quoted else at

@@ -4,6 +4,7 @@ import difflib
 import numbers
 import os
 import re
+from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +20,7 @@ __all__ = ["looks_like", "parse"]
 
 _HARD_CAPACITY = 256  # number of numbers that the first run of the compiled parser can leave to Python
 _SOME = 3  # number of names that a message lists
+_LONGEST_COMPARED = 100  # characters of a name for which similar ones are searched
 _MEKA = re.compile(r"(?:^|[\s:])-([Cc])\s*(-?[0-9]{1,9})(?!\S)")
 _PAIRS = {("1", "0"), ("1", "-1"), ("true", "false"), ("t", "f"), ("yes", "no"), ("y", "n")}
 _YES, _NO = ({pair[side] for pair in _PAIRS} for side in (0, 1))
@@ -148,16 +150,18 @@ def _attributes_named(header, names, source) -> list[int]:
         what = f"{len(missing):,} of the {_counted(len(names), 'label')} {several} not among its attributes"
         raise DatasetFormatError(source, f"{what}: {_some(missing)}", f"{remedy} {rule}".strip())
     if len(set(found)) < len(found):
-        twice = next(names[k] for k, i in enumerate(found) if i in found[:k])
+        most = Counter(found).most_common(1)[0][0]
+        twice = names[len(found) - 1 - found[::-1].index(most)]
         raise DatasetFormatError(source, f"the label {shown(twice)} names an attribute a second time", "Name it once.")
     return found
 
 
-def _nearest(name, names):
-    """Return the names that are most alike to one, at most three; of very many, among those of nearly its length."""
-    if len(names) > 5000:
-        names = [other for other in names if abs(len(other) - len(name)) <= 2 and other[:1].lower() == name[:1].lower()]
-    return difflib.get_close_matches(name, names[:20000], _SOME)
+def _nearest(name, names, count=_SOME):
+    """Return the names that are most alike to one; of very many, among those of its beginning and nearly its length."""
+    names = [other for other in names if len(other) <= _LONGEST_COMPARED]
+    if len(names) > 2000:
+        names = [other for other in names if abs(len(other) - len(name)) <= 2 and other[:2].lower() == name[:2].lower()]
+    return difflib.get_close_matches(name[:_LONGEST_COMPARED], names[:5000], count)
 
 
 def _how_to_say(header) -> str:
@@ -194,24 +198,29 @@ def _is_binary(type: Type) -> bool:
 
 def _check_kinds(header, chosen, leave_out, source):
     """Raise DatasetFormatError if an attribute is neither a number nor nominal, or a label is not binary."""
-    labels = set(chosen)
-    kinds = [type.kind for type in header.types]
-    binary = [type.kind == NUMERIC or _is_binary(type) for type in header.types]
-    left_out = []
-    for a, number in enumerate(header.type_of):
-        kind, name, line = kinds[number], shown(header.names[a]), header.lines[a]
-        if a in labels and not binary[number]:
-            has = f"the values {_some(header.types[number].values)}" if kind == NOMINAL else f"the type {kind}"
-            raise DatasetFormatError(source, f"the label {name} has {has}", _BINARY_RULE, line)
-        if kind in (NUMERIC, NOMINAL):
-            continue
+    kinds = np.array([type.kind for type in header.types])
+    binary = np.array([type.kind == NUMERIC or _is_binary(type) for type in header.types])
+    type_of = np.array(header.type_of)
+    is_label = np.zeros(type_of.size, bool)
+    is_label[chosen] = True
+    wrong = np.flatnonzero(is_label & ~binary[type_of])
+    if wrong.size:
+        a = int(wrong[0])
+        type = header.type(a)
+        has = f"the values {_some(type.values)}" if type.kind == NOMINAL else f"the type {type.kind}"
+        found = f"the label {shown(header.names[a])} has {has}"
+        raise DatasetFormatError(source, found, _BINARY_RULE, header.lines[a])
+    others = np.flatnonzero(~np.isin(kinds, (NUMERIC, NOMINAL))[type_of])
+    for a in others.tolist():
+        kind = header.type(a).kind
         if not leave_out or kind == "relational":
             remedy = "Features are numbers or nominal: remove the attribute (in Weka by the filter Remove)"
             remedy += ", or turn its words into numbers (StringToWordVector)." if kind == "string" else "."
-            raise DatasetFormatError(source, f"the attribute {name} has the type {kind}", remedy, line)
-        left_out.append(header.names[a])
-    if left_out:
-        warn(f"{source}: {_counted(len(left_out), 'attribute')} of type string or date left out: {_some(left_out)}")
+            found = f"the attribute {shown(header.names[a])} has the type {kind}"
+            raise DatasetFormatError(source, found, remedy, header.lines[a])
+    if others.size:
+        names = _some([header.names[a] for a in others])
+        warn(f"{source}: {_counted(others.size, 'attribute')} of type string or date left out: {names}")
 
 
 @dataclass
@@ -328,7 +337,8 @@ class _Reader:
 
     def __init__(self, kernels, text, header, columns, max_bytes, source):
         self.kernels, self.text, self.header, self.columns = kernels, text, header, columns
-        n_rows, n_sparse, entries = kernels.count_entries(text, header.start)
+        n_rows, n_sparse, separators = kernels.count_entries(text[header.start :])
+        n_sparse, entries = min(n_sparse, n_rows), separators + n_rows
         kind = columns.attributes.kind
         n_features = int(np.count_nonzero(kind < kernels.LABEL))
         n_label_defaults = int(np.count_nonzero(kind[columns.attributes.default] >= kernels.LABEL))
@@ -338,7 +348,7 @@ class _Reader:
             raise DatasetFormatError(
                 source,
                 f"its {n_sparse:,} sparse rows leave out up to {n_sparse * (n_defaults + n_label_defaults):,} values "
-                "that are not 0: the first values of nominal attributes",
+                "that are not 0, which are the first values of nominal attributes",
                 "Declare 0 as the first value of these attributes, or pass a larger max_bytes.",
             )
         self.arrays = kernels.Arrays(
@@ -482,7 +492,7 @@ def _bad_nominal(header, a, token, line_text):
     quoted = re.match(rb"(['\"])((?:[^'\"\\]|\\.)*)\1", line_text)
     value = unescape(quoted.group(2).decode(header.encoding, "replace")) if quoted else token
     values = header.type(a).values
-    near = difflib.get_close_matches(value, values[:1000], 1)
+    near = _nearest(value, values, 1)
     remedy = f"Its values, in line {header.lines[a]:,}, are {_some(values)}."
     if near and near[0] not in values[:_SOME]:
         remedy += f" Near it: {shown(near[0])}."

@@ -17,10 +17,7 @@ _BLANKS = " \t\r"
 _SHOWN = 40  # largest number of characters of a piece of the file that a message shows
 _HEAD_BOUND = 64 << 20  # bytes of a file without @data that are searched for what is wrong
 _QUOTED = r"""'([^'\\]*+(?:\\.[^'\\]*+)*+)'|"([^"\\]*+(?:\\.[^"\\]*+)*+)\""""
-_DATA = re.compile(rb"^[ \t]*+@data(?![^ \t\r\n%])[ \t\r]*+", re.IGNORECASE | re.MULTILINE)
-_ATTRIBUTE = re.compile(
-    rf"[ \t]*+@attribute[ \t]++(?:{_QUOTED}|([^ \t\r'\"{{}},%][^ \t\r{{]*+))[ \t\r]*+(.*+)", re.IGNORECASE | re.DOTALL
-)
+_DATA = re.compile(rb"@[Dd][Aa][Tt][Aa](?![^ \t\r\n%])[ \t\r]*+")
 _RELATION = re.compile(
     rf"[ \t]*+@relation(?![^ \t\r])[ \t\r]*+(?:(?:{_QUOTED})[ \t\r]*+(?:%.*+)?+$|(.*+))", re.IGNORECASE
 )
@@ -137,36 +134,62 @@ def read_header(text: np.ndarray, source: str) -> Header:
     source : str
         Name of the file in messages.
     """
+    from xmlcore._kernels import arff as kernels
+
     if bytes(text[:2]) in (b"\xff\xfe", b"\xfe\xff"):
         raise DatasetFormatError(source, "it is UTF-16 text", "Save the file as UTF-8.")
-    data = _DATA.search(text)
-    content = text[: data.start() if data else _HEAD_BOUND].tobytes()
-    header = Header()
-    decoded, header.encoding = _decoded(content)
-    by_text = {}
-    for line, row in enumerate(decoded.split("\n"), 1):
-        match = _ATTRIBUTE.match(row)
-        if match is None:
-            _read_other(header, row, line, source)
-            continue
-        single, double, plain, written = match.groups()
-        name = plain if plain is not None else double if single is None else single
-        if "\\" in name:
-            header.spellings.setdefault(name, len(header.names))
-            name = unescape(name, plain is None)
-        number = by_text.get(written)
-        if number is None:
-            number = by_text[written] = len(header.types)
-            header.types.append(_read_type(header, row, match.start(4), name, line, source))
-        header.names.append(name)
-        header.lines.append(line)
-        header.type_of.append(number)
+    data = _data_line(text)
+    head = text[: data.start() if data else _HEAD_BOUND]
+    content = head.tobytes()
+    header = Header(encoding=_encoding(content))
+    lines = 1 + content.count(b"\n")
+    spans, others = np.empty((lines, kernels.SPAN_SIZE), np.int64), np.empty((lines, 2), np.int64)
+    n_attributes, n_others = kernels.scan_attributes(head, spans, others)
+    for line, start in others[:n_others].tolist():
+        _read_other(header, _row(content, start, header.encoding), line, source)
+    _read_attributes(kernels, header, content, spans[:n_attributes], source)
     line = 1 + int(np.count_nonzero(text[: data.start()] == 10)) if data else 1 + int(np.count_nonzero(text == 10))
     if not data:
         raise DatasetFormatError(source, "it ends without a line @data", "The rows follow after a line @data.", line)
     header.data_line = line
     _finish(header, text, data.end(), source)
     return header
+
+
+def _data_line(text):
+    """Return the match of the first ``@data`` that begins a line; None without one."""
+    for match in _DATA.finditer(text):
+        before = match.start() - 1
+        while before >= 0 and text[before] in b" \t":
+            before -= 1
+        if before < 0 or text[before] == 10:
+            return match
+    return None
+
+
+def _row(content, start, encoding) -> str:
+    """Return the line that begins at a place."""
+    end = content.find(b"\n", start)
+    return content[start : end if end >= 0 else None].decode(encoding, "replace")
+
+
+def _read_attributes(kernels, header, content, spans, source):
+    """Read the names and types of the attributes from their places in the header."""
+    encoding, columns = header.encoding, spans.T.tolist()
+    firsts, stops = columns[kernels.NAME_FIRST], columns[kernels.NAME_STOP]
+    names = [content[first:stop].decode(encoding) for first, stop in zip(firsts, stops)]
+    for a in [a for a, name in enumerate(names) if "\\" in name]:
+        header.spellings.setdefault(names[a], a)
+        names[a] = unescape(names[a], bool(spans[a, kernels.QUOTED]))
+    firsts, stops = columns[kernels.TYPE_FIRST], columns[kernels.TYPE_STOP]
+    written = [content[first:stop] for first, stop in zip(firsts, stops)]
+    numbers = {text: number for number, text in enumerate(dict.fromkeys(written))}
+    header.names, header.lines = names, columns[kernels.LINE_NUMBER]
+    header.type_of = [numbers[text] for text in written]
+    for a in np.unique(header.type_of, return_index=True)[1].tolist():  # the first attribute of each type
+        start = int(spans[a, kernels.LINE_FIRST])
+        at = len(content[start : firsts[a]].decode(encoding, "replace"))
+        header.types.append(_read_type(header, _row(content, start, encoding), at, names[a], header.lines[a], source))
 
 
 def _finish(header, text, end, source):
@@ -194,14 +217,15 @@ def _finish(header, text, end, source):
             first[name] = line
 
 
-def _decoded(content):
-    """Return the text of bytes, and its encoding: UTF-8, or else one that older programs on Windows write."""
+def _encoding(content) -> str:
+    """Return the encoding of bytes: UTF-8, or else one that older programs on Windows write."""
     for encoding in ("utf-8", "cp1252"):
         try:
-            return content.decode(encoding), encoding
+            content.decode(encoding)
+            return encoding
         except UnicodeDecodeError:
             pass
-    return content.decode("latin-1"), "latin-1"
+    return "latin-1"
 
 
 def _read_other(header, row, line, source):
