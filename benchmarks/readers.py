@@ -1,0 +1,190 @@
+"""How quickly files are read, beside other libraries, and how the cost grows with the file:
+
+    python -m benchmarks.readers --rivals PYTHON [--largest MB]
+
+PYTHON is an interpreter that has liac-arff and scikit-learn (benchmarks/requirements-rivals.txt). The files are made
+up: rows of 100 features and 5 labels, or 300 numbers and 10 labels in the dense one, repeated up to the size. Every
+measurement has a process of its own, which reads a tiny file first.
+"""
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse as sp
+
+from benchmarks.library import files, machine, processes, tables
+from xmlcore.datasets import write_arff, write_matrix
+
+RESULT = files.RESULTS / "readers.json"
+JOB = Path(__file__).parent / "library" / "reading.py"
+BLOCK_ROWS = 4000  # rows that are made up; larger files repeat them
+N_FEATURES, N_LABELS = 10_000, 1_000
+TITLES = {"arff": "ARFF, sparse", "dense": "ARFF, dense", "xmlc": "XMLC text", "svmlight": "svmlight"}
+RIVALS = {"arff": ("liac-arff",), "dense": ("liac-arff", "scipy"), "xmlc": (), "svmlight": ("scikit-learn",)}
+RIVALS_MB = 10  # size of the files that other libraries read too
+GROWING = ("xmlc", "arff", "dense")
+SIZES_MB = (1, 10, 100, 1000)
+
+
+def block(kind, n_rows=BLOCK_ROWS):
+    """Return the head and the rows of a made-up file as bytes; the head of the XMLC text lacks the number of rows."""
+    rng = np.random.default_rng(0)
+    if kind == "dense":
+        head = ["@relation 'dense: -C -10'", *(f"@attribute f{i} numeric" for i in range(300))]
+        head += [*(f"@attribute l{i} {{0,1}}" for i in range(10)), "@data", ""]
+        values, labels = rng.standard_normal((n_rows // 8, 300)), rng.random((n_rows // 8, 10)) < 0.3
+        rows = (",".join([*(f"{v:.6f}" for v in row), *map(str, y)]) for row, y in zip(values, labels.astype(int)))
+        return "\n".join(head).encode(), ("\n".join(rows) + "\n").encode()
+    X = sp.random_array((n_rows, N_FEATURES), density=100 / N_FEATURES, format="csr", rng=rng, dtype=np.float32)
+    Y = sp.random_array((n_rows, N_LABELS), density=5 / N_LABELS, format="csr", rng=rng) > 0
+    X.data = np.round(X.data, 5)
+    with tempfile.TemporaryDirectory(prefix="xmlcore-readers-") as folder:
+        path = Path(folder) / "data.txt"
+        (write_arff if kind == "arff" else write_matrix)(path, X, Y)
+        content = path.read_bytes()
+    if kind == "arff":
+        head, data, rows = content.partition(b"@data\n")
+        return head + data, rows
+    return b"", content.partition(b"\n")[2]
+
+
+def write_file(path, kind, megabytes, made):
+    """Write a file of about a size, from what :func:`block` returned; return its number of rows."""
+    head, rows = made
+    lines = rows.splitlines(keepends=True)
+    want, ends = max(1, round(megabytes * 1e6) - len(head)), np.cumsum([len(line) for line in lines])
+    whole, rest = divmod(want, len(rows))
+    more = max(int(np.searchsorted(ends, rest)), 0 if whole else 1)
+    n_rows = whole * len(lines) + more
+    with open(path, "wb") as file:
+        file.write(head if kind != "xmlc" else f"{n_rows} {N_FEATURES} {N_LABELS}\n".encode())
+        for _ in range(whole):
+            file.write(rows)
+        file.write(b"".join(lines[:more]))
+    return n_rows
+
+
+def measure(reader, python, toy, path, threads, attempts):
+    """Measure in a new process; repeat while other programs disturb it, and return the run disturbed least."""
+    runs = []
+    for _ in range(attempts):
+        variables = machine.environment(threads) | ({"PYTHONPATH": str(machine.ROOT)} if reader == "xmlcore" else {})
+        clock = machine.Clock()
+        command = [python, "-P", "-s", str(JOB), reader, str(toy), str(path)]
+        done = subprocess.run(command, env=variables, capture_output=True, text=True)
+        if done.returncode:
+            return {"failed": machine.complaint(done), "others_cpu": clock.share_of_others()}
+        runs.append(json.loads(done.stdout) | {"others_cpu": clock.share_of_others()})
+        if (runs[-1]["others_cpu"] or 0.0) <= machine.QUIET:
+            break
+    return min(runs, key=lambda run: run["others_cpu"] or 0.0)
+
+
+def study(options):
+    """Measure all readers and sizes, write the results after each, and return them."""
+    results = machine.header("readers", os.cpu_count()) | {
+        "largest_mb": options.largest,
+        "rivals_mb": options.rivals_mb,
+    }
+    for kind in TITLES:
+        made = block(kind)
+        sizes = {size for size in SIZES_MB if size <= options.largest} if kind in GROWING else set()
+        with tempfile.TemporaryDirectory(prefix="xmlcore-readers-") as temporary:
+            toy, path = Path(temporary) / "toy", Path(temporary) / "file"
+            write_file(toy, kind, 0, made)
+            for size in sorted(sizes | {options.rivals_mb}):
+                n_rows = write_file(path, kind, size, made)
+                rivals = RIVALS[kind] if size == options.rivals_mb and options.rivals else ()
+                for reader in ("xmlcore", *rivals):
+                    python = sys.executable if reader == "xmlcore" else options.rivals
+                    run = {"kind": kind, "reader": reader, "mb": size, "bytes": path.stat().st_size, "rows": n_rows}
+                    run |= measure(reader, python, toy, path, 1, options.attempts)
+                    if run["rows"] != n_rows:
+                        raise SystemExit(f"{reader} read {run['rows']:,} rows of {n_rows:,} of {TITLES[kind]}")
+                    results["runs"].append(run)
+                    processes.say(f"{TITLES[kind]}, {size} MB, {reader}: {told(run)}")
+                    results["xmlcore_code_end"] = machine.code_now()
+                    files.write(options.out, files.as_json(results))
+    return results
+
+
+def told(run):
+    """Return a line about a run for the terminal."""
+    if "failed" in run:
+        return f"FAILED, {run['failed']}"
+    return f"{seconds(run):.3f} s, {run['bytes'] / 1e6 / seconds(run):.0f} MB/s"
+
+
+def seconds(run):
+    """Return the median time of a run."""
+    return statistics.median(run["seconds"])
+
+
+def memory(run):
+    """Return by how much memory rose, in sizes of the file."""
+    return "–" if run["rise"] is None else f"{run['rise'] / run['bytes']:.1f}×"
+
+
+def markdown(results):
+    """Return the results as Markdown."""
+    runs = [run for run in results["runs"] if "failed" not in run]
+    ours = {run["kind"]: run for run in runs if run["reader"] == "xmlcore" and run["mb"] == results["rivals_mb"]}
+    beside = [
+        [TITLES[run["kind"]], run["reader"], tables.number(seconds(run)),
+         tables.number(run["bytes"] / 1e6 / seconds(run)),
+         "" if run["reader"] == "xmlcore" else tables.times(seconds(run) / seconds(ours[run["kind"]])), memory(run)]
+        for run in runs if run["mb"] == results["rivals_mb"]
+    ]  # fmt: skip
+    growth = [
+        [TITLES[run["kind"]], f"{run['bytes'] / 1e6:,.0f}", tables.number(seconds(run)),
+         tables.number(1e9 * seconds(run) / run["bytes"]), memory(run)]
+        for run in runs if run["reader"] == "xmlcore" and run["kind"] in GROWING
+    ]  # fmt: skip
+    failed = [
+        f"{TITLES[run['kind']]}, {run['mb']} MB, {run['reader']}: failed, {run['failed']}."
+        for run in results["runs"] if "failed" in run
+    ]  # fmt: skip
+    lines = [
+        "# Reading files",
+        "",
+        f"One thread, files of {results['rivals_mb']:g} MB; the sparse one has {N_FEATURES + N_LABELS:,} attributes. "
+        "*Memory* is by how much the peak of the process rose while it read, in sizes of the file. scikit-learn reads "
+        "svmlight only, scipy dense ARFF only.",
+        "",
+        tables.table(["file", "reader", "seconds", "MB/s", "time of xmlcore's", "memory"], beside, left=2),
+        "",
+        "How the cost of xmlcore grows with the file:",
+        "",
+        tables.table(["file", "MB", "seconds", "ns per byte", "memory"], growth),
+        "",
+        *failed,
+    ]
+    return "\n".join([*lines, tables.measured_text(results), "", *tables.noise_lines(results), ""])
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.readers", description=__doc__.split("\n\n")[0],
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )  # fmt: skip
+    parser.add_argument("--rivals", help="interpreter that has liac-arff and scikit-learn")
+    parser.add_argument("--rivals-mb", type=float, default=RIVALS_MB, help="size of the files that all readers read")
+    parser.add_argument("--largest", type=float, default=SIZES_MB[-1], help="size of the largest file, in MB")
+    parser.add_argument("--attempts", type=int, default=3, help="runs that other programs may disturb")
+    parser.add_argument("--out", type=Path, default=RESULT, help="file of results; the tables are written beside it")
+    parser.add_argument("--table", action="store_true", help="write the tables again, without measuring")
+    options = parser.parse_args()
+    results = files.read_json(options.out) if options.table else study(options)
+    files.write(options.out.with_suffix(".md"), markdown(results))
+    print(markdown(results))
+
+
+if __name__ == "__main__":
+    main()
