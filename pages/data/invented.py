@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.shared import format, jobs, tasks, workspace
+from pages.shared import actions, format, jobs, tasks, workspace
 from xmlcore import experiment
 from xmlcore.datasets import SYNTHETIC_SHAPES
 from xmlcore.system import free_bytes
@@ -127,7 +127,7 @@ def _button(task):
         )
     waits = bool(jobs.active(key=task.key))
     label = "Being made" if waits else "Make it"
-    st.button(label, key="made.make", type="primary", disabled=waits, on_click=_make, args=(task.params,))
+    actions.button(label, key="made.make", type="primary", disabled=waits, on_click=_make, args=(task.params,))
 
 
 def _make(params):

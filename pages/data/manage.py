@@ -3,7 +3,7 @@
 import pandas as pd
 import streamlit as st
 
-from pages.shared import charts, format, jobs, tables, tasks, workspace
+from pages.shared import actions, charts, format, jobs, tables, tasks, workspace
 from xmlcore import experiment, store
 from xmlcore.experiment.export import FORMATS
 
@@ -131,7 +131,7 @@ def _one(opened, used):
     left, middle, right = st.columns(3, gap="medium")
     with left:
         new = st.text_input("New name", value=name, max_chars=80, key=f"manage.name.{fingerprint}.{name}")
-        st.button(
+        actions.button(
             "Rename",
             key="manage.rename",
             disabled=not new.strip() or new.strip() == name,
@@ -166,7 +166,7 @@ def _convert(fingerprint, name):
 def _remove(fingerprint, name):
     """Show a button that asks whether a data set is to be removed."""
     st.caption("Remove from this workspace")
-    if st.button("Remove …", key="manage.remove", help="You are asked before anything is removed."):
+    if actions.button("Remove …", key="manage.remove", help="You are asked before anything is removed."):
         if workspace.only_looks():
             workspace.refuse()
             st.rerun()

@@ -5,7 +5,7 @@ import re
 import streamlit as st
 
 from pages.data import uploads
-from pages.shared import server, workspace
+from pages.shared import actions, server, workspace
 from xmlcore import datasets
 
 WAYS = {
@@ -28,7 +28,7 @@ def show(data, fingerprint, known) -> None:
         way = st.radio("How", list(WAYS), format_func=WAYS.get, key="resplit.way")
         values = _fields(way, data)
         name = st.text_input("Name", value=_name(known["name"], way, values), key=f"resplit.name.{way}.{_text(values)}")
-        st.button(
+        actions.button(
             "Split anew",
             type="primary",
             key="resplit.make",

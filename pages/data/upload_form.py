@@ -3,7 +3,7 @@
 import streamlit as st
 
 from pages.data import formats, label_choice, uploads
-from pages.shared import format, workspace
+from pages.shared import actions, format, workspace
 
 # Key of st.session_state with a dict: the files chosen for the inputs of FILES, and the "name" that was typed.
 # Streamlit forgets widgets and their values on a page switch; this is kept until the files are read or cleared, or the
@@ -107,7 +107,7 @@ def show(fingerprint) -> None:
             "features", "Feature names (optional)", "Text, one name per line, in the order of the ids."
         )
     name, options = _options(kind, test)
-    st.button("Read the files", type="primary", disabled=train is None, key="upload.read", on_click=_ask_to_read)
+    actions.button("Read the files", type="primary", disabled=train is None, key="upload.read", on_click=_ask_to_read)
     if st.session_state.get(workspace.UPLOAD_PRESSED) and train is not None:
         _read(
             train,

@@ -4,7 +4,7 @@ import streamlit as st
 
 from pages.features import words
 from pages.features.view import plan
-from pages.shared import format, forms, jobs, settings, tasks, workspace
+from pages.shared import actions, format, forms, jobs, settings, tasks, workspace
 from xmlcore import experiment
 
 
@@ -20,7 +20,7 @@ def begin(data, fingerprint, name) -> None:
         )
         nothing = data.Y_train.nnz == 0
         task = tasks.select_task(fingerprint, method, params=None)
-        st.button(
+        actions.button(
             f"Select features by {method} with its default settings",
             type="primary",
             key="features.begin",
@@ -65,7 +65,7 @@ def _controls(data, fingerprint, shown, drawn_state):
         forms.show(method, info, skip=("n_features",))
         with place:
             nothing = data.Y_train.nnz == 0
-            pressed = st.button(
+            pressed = actions.button(
                 "Select",
                 type="primary" if shown else "secondary",
                 width="stretch",

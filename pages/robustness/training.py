@@ -3,7 +3,7 @@
 import streamlit as st
 
 from pages.robustness import choices
-from pages.shared import format, jobs, run_names, server, tasks, workspace
+from pages.shared import actions, format, jobs, run_names, server, tasks, workspace
 from pages.shared.noise_supports import SUPPORTS
 from xmlcore import robustness
 from xmlcore.experiment import estimates
@@ -42,7 +42,7 @@ def twins(data, fingerprint, runs, past, k) -> None:
     chosen = [r["key"] for r in runs]
     with st.container(horizontal=True, vertical_alignment="center"):
         seconds = max(1.0, estimates.twin(server.run(record["key"]), data, ratio, support).seconds)
-        st.button(
+        actions.button(
             "Show the twin" if kept else f"Train the twin (about {format.seconds(seconds)})",
             type="secondary" if record["key"] in {one["key"] for one, _ in pairs.twins(past)} else "primary",
             key="robustness.twin.train",

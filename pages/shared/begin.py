@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from pages.shared import addresses, format, jobs, server, tasks, workspace
+from pages.shared import actions, addresses, format, jobs, server, tasks, workspace
 from xmlcore import datasets
 
 
@@ -70,7 +70,7 @@ def no_run(text, data, fingerprint: str, name: str, page: str, train: str, k: in
     st.markdown(text)
     with st.container(horizontal=True, vertical_alignment="center"):
         for number, model in enumerate(train.split(", ")):
-            st.button(
+            actions.button(
                 f"Train {model} with its default settings",
                 type="secondary" if number else "primary",
                 key=f"{page}.train" + (f".{model}" if number else ""),

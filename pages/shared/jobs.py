@@ -10,7 +10,7 @@ import time
 
 import streamlit as st
 
-from pages.shared import downloads, format, server, settings, workspace
+from pages.shared import actions, downloads, format, server, settings, workspace
 from xmlcore import experiment
 
 ACTIVE = ("queued", "running")
@@ -63,8 +63,8 @@ def show_failures(failures: list) -> None:
         st.error(f"**{format.plain(title(job, record))} failed.** {format.plain(error)}")
         with st.container(horizontal=True):
             if record["kind"] == "prepare":
-                st.button("Try again", key=f"again-{record['id']}", on_click=_again, args=(record,))
-            st.button("Dismiss", key=f"dismiss-{record['id']}", on_click=_dismissed, args=(record,))
+                actions.button("Try again", key=f"again-{record['id']}", on_click=_again, args=(record,))
+            actions.button("Dismiss", key=f"dismiss-{record['id']}", on_click=_dismissed, args=(record,))
         if job.traceback:
             with st.expander("Traceback, for a bug report"):
                 st.code(job.traceback, language="pytb")
@@ -185,7 +185,7 @@ def _show_job(job, name, compact, record):
 def _stop_button(job, label, compact):
     """Show a button that stops a job."""
     key = f"stop-{'side' if compact else 'main'}-{job.id}"
-    st.button(label, key=key, on_click=_stop, args=(job.id,), disabled=job.cancelling)
+    actions.button(label, key=key, on_click=_stop, args=(job.id,), disabled=job.cancelling)
 
 
 def _stop(job_id):

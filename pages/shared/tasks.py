@@ -8,7 +8,7 @@ import time
 
 import streamlit as st
 
-from pages.shared import format, jobs, server, workspace
+from pages.shared import actions, format, jobs, server, workspace
 from xmlcore import experiment, store
 
 AUTOMATIC = "preferences.automatic"  # the widget by which users choose that short tasks are started automatically
@@ -138,7 +138,7 @@ def _offer(task, button, key):
     """Show the button that starts a task."""
     seconds = server.estimated_seconds(task)
     about = "" if seconds is None else f" (about {format.seconds(max(seconds, 1.0))})"
-    st.button(f"{button or 'Start'}{about}", key=key or f"start-{task.key}", on_click=start, args=(task,))
+    actions.button(f"{button or 'Start'}{about}", key=key or f"start-{task.key}", on_click=start, args=(task,))
 
 
 def _offer_all(waiting, button, key):
@@ -146,7 +146,7 @@ def _offer_all(waiting, button, key):
     seconds = [server.estimated_seconds(task) for task in waiting.values()]
     about = "" if None in seconds else f" (about {format.seconds(sum(max(value, 1.0) for value in seconds))})"
     what = next(iter(waiting)) if len(waiting) == 1 else format.count(len(waiting), "result")
-    st.button(
+    actions.button(
         f"{button} {what}{about}",
         type="primary",
         key=key,
@@ -159,7 +159,7 @@ def mark(task, origin: str) -> None:
     """Say what made a result, and offer to make it again; ``origin`` is a key of :data:`MARKS`."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(f":material/history: {MARKS[origin]}", width="content")
-        st.button(
+        actions.button(
             "Make again",
             key=f"again-{task.key}",
             on_click=start,
@@ -178,7 +178,7 @@ def _mark_all(marked, key):
             text = MARKS[origin].replace("This result was", f"{len(alike)} results were").replace("It is", "They are")
             with st.container(horizontal=True, vertical_alignment="center"):
                 st.caption(f":material/history: {text}", width="content")
-                st.button(
+                actions.button(
                     "Make all again",
                     key=f"{key}.again.{origin}",
                     on_click=lambda alike=alike, origin=origin: [

@@ -3,8 +3,8 @@
 The address says ``at=data-1a2b3c4d.result-5e6f7a8b.row-17``: what differs from what a new visitor sees. So a copied
 address shows the same view, and Back and Forward walk through what was looked at. After the data set and the result
 come numbers: ``row``, ``label`` (explained), ``other`` (the label that it is compared with), ``ticked`` (the label
-whose rows the Train page shows), ``tree``, ``node``, ``mode`` (what the Trees page draws) and ``of`` (the label looked at
-on the Trees page). Last comes ``edit``, the changes of the row on the Explain page: see pages.shared.row_edits.
+whose rows the Train page shows), ``tree``, ``node``, ``mode`` (what the Trees page draws) and ``of`` (the label looked
+at on the Trees page). Last comes ``edit``, the changes of the row on the Explain page: see pages.shared.row_edits.
 """
 
 import re

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.shared import begin, format, forms, jobs, results, server, tasks, workspace
+from pages.shared import actions, begin, format, forms, jobs, results, server, tasks, workspace
 from xmlcore import experiment
 
 
@@ -34,7 +34,7 @@ def show(data, fingerprint, shown_key, drawn_state) -> None:
         place = st.container()
         forms.show(model, info)
         with place:
-            pressed = st.button(
+            pressed = actions.button(
                 "Train",
                 type="primary",
                 width="stretch",

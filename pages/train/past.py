@@ -5,7 +5,7 @@ import time
 import pandas as pd
 import streamlit as st
 
-from pages.shared import charts, format, results, run_names, settings, tables, workspace
+from pages.shared import actions, charts, format, results, run_names, settings, tables, workspace
 from pages.train import answer
 from xmlcore import figures
 
@@ -150,7 +150,7 @@ def _differing_settings(chosen, names) -> str:
 def _name_button(record) -> None:
     """Show a button that opens a field for the name of a run."""
     key = f"train.name.{record['key']}"
-    with st.popover("Name", icon=":material/edit:", type="tertiary"):
+    with st.popover("Name", icon=":material/edit:", type="tertiary", **actions.refusal()):
         st.text_input(
             "Name of this result",
             value=record.get("name", ""),
@@ -170,9 +170,9 @@ def _cleaned(name) -> str:
 def _delete_button(chosen) -> None:
     """Show a button that removes runs from the workspace, after asking once more."""
     what = "this result" if len(chosen) == 1 else f"{len(chosen)} results"
-    with st.popover("Delete", icon=":material/delete:", type="tertiary"):
+    with st.popover("Delete", icon=":material/delete:", type="tertiary", **actions.refusal()):
         st.markdown(f"Remove {what} from this workspace? Training with the same settings brings it back.")
-        st.button(
+        actions.button(
             f"Delete {what}",
             type="primary",
             key="train.delete",

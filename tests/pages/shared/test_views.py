@@ -79,9 +79,10 @@ def test_an_address_for_looking_only_shows_all_and_changes_nothing(two_runs, ses
     looking.at.number_input(key="train.row").set_value(9)
     assert "**Test row 9**" in looking.run().text(), "it may look at what it likes"
     looking.at.number_input(key="form.OneVsRest.C").set_value(3.0)
-    looking.press("train.OneVsRest.submit")
-    assert "for looking only" in looking.text()
-    looking.press("train.delete")
+    for key in ("train.OneVsRest.submit", "train.delete"):  # who presses a disabled button anyway is refused
+        looking.at.button(key=key).proto.disabled = False
+        looking.press(key)
+        assert "for looking only" in looking.text()
     assert "2 results, measures in percent" in looking.text()
     assert stored(two_runs) == before and len(server.jobs()) == n_jobs
     assert not any(two_runs.token in str(code.value) for code in looking.at.code), "the token for working stays secret"
@@ -104,6 +105,24 @@ def test_back_to_an_address_without_a_view_shows_what_it_showed(two_runs, sessio
     again.at.query_params.clear()  # as Back does
     assert "**Test row 0**" in again.run().text()
     assert written(again) == ""
+
+
+def test_what_would_be_refused_is_disabled_and_says_why(two_runs, session):
+    look = look_of(two_runs)
+    looking = session(look)
+    for page, keys in {
+        "data": ["upload.read", "manage.rename", "manage.remove"],
+        "train": ["train.OneVsRest.submit"],
+        "explain": ["explain.measure"],
+        "features": ["features.begin"],
+    }.items():
+        looking.go(page)
+        buttons = {button.key: button for button in looking.at.button}
+        for key in keys:
+            assert buttons[key].disabled and buttons[key].help == workspace.LOOK_ONLY, key
+    looking.go("explain")
+    assert not any(b.disabled for b in looking.at.button if b.label in ("Random row", "Undo changes"))
+    assert not two_runs.go("train").at.button(key="train.OneVsRest.submit").disabled
 
 
 def test_the_second_label_the_mode_and_ticked_labels_are_in_the_address(two_runs, session):

@@ -1,0 +1,18 @@
+"""Buttons that start, change or delete something."""
+
+import streamlit as st
+
+from pages.shared import workspace
+
+
+def button(label: str, **settings) -> bool:
+    """Show a button that starts, changes or deletes something, and return whether it was pressed.
+
+    In a session that only looks it is disabled, and its help says why. The arguments are those of ``st.button``.
+    """
+    return st.button(label, **{**settings, **refusal()})
+
+
+def refusal() -> dict:
+    """Return arguments that disable a widget and say why in a session that only looks; none in other sessions."""
+    return {"disabled": True, "help": workspace.LOOK_ONLY} if workspace.only_looks() else {}
