@@ -48,6 +48,23 @@ def test_two_tabs_of_a_workspace_do_not_undo_each_other(token, monkeypatch):
     assert set(workspace.get("known")) == {"f1", "f2"}
 
 
+def test_who_only_looks_is_refused_what_a_disabled_button_would_do(token, monkeypatch):
+    workspace.add_dataset("f1", "one", "upload", use=True)
+    look = workspace.look_token()
+    before = workspace._path(token).read_text()
+    monkeypatch.setattr(st, "session_state", {})
+    monkeypatch.setattr(st, "query_params", {"workspace": look})
+    workspace.open_workspace()
+    for act in (
+        lambda: workspace.add_dataset("f2", "two", "upload", use=True),
+        lambda: workspace.change_run("a", name="mine"),
+        lambda: workspace.remove_runs(["a"]),
+    ):
+        act()
+        assert workspace.take_notices() == [workspace.LOOK_ONLY]
+    assert workspace._path(token).read_text() == before
+
+
 def test_workspace_file_is_whole_at_every_moment(token):
     path = workspace._path(token)
     over = threading.Event()
