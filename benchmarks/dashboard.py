@@ -2,7 +2,8 @@
 
 A real browser on a real server uploads a data set, trains a PLT on it, and then does the interactions of a list, three
 rounds of them. An interaction ends when the page has not changed for half a second and no script runs; its time is that
-from the click to the last change. It needs playwright and a Chromium.
+from the click to the last change. Then a long training runs on all cores, and each page is opened in each round; the
+panels that show its progress are not counted as changes. It needs playwright and a Chromium.
 """
 
 import argparse
@@ -24,9 +25,16 @@ RESULT = files.RESULTS / "dashboard.json"
 QUIET_MS = 500
 RECORDER = """() => {
   window.lastChange = performance.now();
-  new MutationObserver(() => { window.lastChange = performance.now(); })
-    .observe(document.body, {subtree: true, childList: true, characterData: true, attributes: true});
+  const ofJobs = (change) => {
+    const at = change.target instanceof Element ? change.target : change.target.parentElement;
+    return change.attributeName === "data-test-script-state"
+      || at?.closest('[class*="st-key-job-"], [data-testid=stStatusWidget], [data-testid=stHeader]');
+  };
+  new MutationObserver((changes) => {
+    if (!window.ignoreJobs || !changes.every(ofJobs)) window.lastChange = performance.now();
+  }).observe(document.body, {subtree: true, childList: true, characterData: true, attributes: true});
 }"""
+SLOW = "LdSM"  # the model that is trained while pages are opened; its default settings take minutes
 IDLE = """quiet => document.querySelector("[data-testid=stApp][data-test-script-state=notRunning]") !== null
   && performance.now() - window.lastChange > quiet"""
 
@@ -176,8 +184,30 @@ def measure(page, rounds):
     return [{"page": name, "what": what, "seconds": seconds} for (name, what), seconds in found.items()]
 
 
+def measure_busy(page, rounds):
+    """Return a record for each page, with the seconds to open it in each round, while a training runs."""
+    open_page("Train")(page)
+    page.get_by_role("combobox", name="Model").first.click()
+    page.get_by_role("option", name=SLOW).first.click()
+    quiet(page)
+    page.get_by_role("button", name="Train", exact=True).click()
+    stop = page.get_by_test_id("stButton").get_by_role("button", name="Stop", exact=True)
+    stop.first.wait_for()
+    page.wait_for_timeout(5000)  # until its worker has read the data set
+    page.evaluate("window.ignoreJobs = true")
+    found = {}
+    for at in range(rounds):
+        for name in INTERACTIONS:
+            found.setdefault(name, []).append(timed(page, open_page(name)))
+        if not stop.count():
+            raise SystemExit(f"the training of {SLOW} ended in round {at + 1}: take a larger data set")
+        processes.say(f"round {at + 1} of {rounds} while a training runs")
+    stop.first.click()
+    return [{"page": name, "what": "open", "seconds": seconds} for name, seconds in found.items()]
+
+
 def run(folder, rounds):
-    """Start a server and a browser, and measure."""
+    """Start a server and a browser, and measure: records of an idle machine, and of one with a training."""
     from playwright.sync_api import sync_playwright
 
     with socket.socket() as probe, tempfile.TemporaryDirectory(prefix="xmlcore-dashboard-") as cache:
@@ -202,7 +232,7 @@ def run(folder, rounds):
                 page.goto(f"http://localhost:{port}/")
                 page.evaluate(RECORDER)
                 upload_and_train(page, folder)
-                return measure(page, rounds)
+                return measure(page, rounds), measure_busy(page, rounds)
         finally:
             server.terminate()
             server.wait()
@@ -225,12 +255,33 @@ def percentile_95(values):
     return values[max(0, -(-95 * len(values) // 100) - 1)]
 
 
+def lines_of(records):
+    """Return a line of a table for each record: its page, what was done, the median and the most seconds."""
+    return [
+        [one["page"], one["what"], f"{statistics.median(one['seconds']):.2f}", f"{max(one['seconds']):.2f}"]
+        for one in records
+    ]
+
+
+def busy_text(records):
+    """Return the lines on opening pages while a training runs; none if that was not measured."""
+    if not records:
+        return []
+    every = [value for one in records for value in one["seconds"]]
+    return [
+        "## While a training runs",
+        "",
+        f"Pages opened while {SLOW} is trained on all cores: median {statistics.median(every):.2f} s, at most "
+        f"{max(every):.2f} s.",
+        "",
+        tables.table(["page", "interaction", "median, s", "most, s"], lines_of(records), left=2),
+        "",
+    ]
+
+
 def markdown(results):
     """Return the results as Markdown."""
-    lines = [
-        [one["page"], one["what"], f"{statistics.median(one['seconds']):.2f}", f"{max(one['seconds']):.2f}"]
-        for one in results["runs"]
-    ]
+    lines = lines_of(results["runs"])
     every = [value for one in results["runs"] for value in one["seconds"]]
     slow = [f"{one['page']}: {one['what']}" for one in results["runs"] if max(one["seconds"]) > 1]
     return "\n".join(
@@ -245,6 +296,7 @@ def markdown(results):
             "",
             tables.table(["page", "interaction", "median, s", "most, s"], lines, left=2),
             "",
+            *busy_text(results.get("busy")),
             tables.measured_text(results),
             "",
         ]
@@ -264,7 +316,7 @@ def main():
     results = files.read_json(options.out)
     if not options.table:
         results = machine.header("dashboard", os.cpu_count()) | {"data": options.folder.name, "rounds": options.rounds}
-        results["runs"] = run(options.folder, options.rounds)
+        results["runs"], results["busy"] = run(options.folder, options.rounds)
         results["xmlcore_code_end"] = machine.code_now()
         files.write(options.out, files.as_json(results))
     files.write(options.out.with_suffix(".md"), markdown(results))

@@ -23,7 +23,10 @@ def test_the_table_names_what_takes_longer_than_a_second():
     text = dashboard.markdown(results)
     assert "2 interactions, 2 rounds" in text and "at most 1.50 s" in text
     assert "Longer than one second in a round: Train: open." in text
-    assert "| Data | random row | 0.30 | 0.40 |" in text
+    assert "| Data | random row | 0.30 | 0.40 |" in text and "While a training runs" not in text
+    results["busy"] = [{"page": "Trees", "what": "open", "seconds": [1.0, 2.5]}]
+    text = dashboard.markdown(results)
+    assert "on all cores: median 1.75 s, at most 2.50 s." in text and "| Trees | open | 1.75 | 2.50 |" in text
 
 
 def test_every_page_is_opened_and_thirty_interactions_are_timed():
