@@ -256,14 +256,9 @@ def test_labels_of_one_name_are_told_apart_by_their_ids(ready, monkeypatch):
 
 
 def test_a_search_says_when_the_label_shown_is_not_among_those_found(page):
-    from pages.shared import workspace
-
     rows_of(page, "topic 5")
-    path = workspace._path(page.token)
-    workspace = json.loads(path.read_text())
-    scope = next(name for name in workspace["rows"] if name.startswith("trees label"))
-    workspace["rows"][scope] = 8  # another tab
-    path.write_text(json.dumps(workspace))
+    rows = page.at.session_state["workspace.view"]["rows"]
+    rows[next(name for name in rows if name.startswith("trees label"))] = 8  # as an address does that is followed
     page.run()
     assert page.at.selectbox(key="trees.label").label == "1 label found, not the one shown"
 
