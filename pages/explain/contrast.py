@@ -13,7 +13,7 @@ from xmlcore import explain, figures
 DIFFERENCE = {  # what contributions add up to, by the kind of score
     "log_proba": "the log of the ratio of P",
     "margin": "the difference of the margins",
-    "share": "the difference of P, percentage points",
+    "share": "the P difference, points",  # percentage points; short, for a phone
     "score": "the difference of f",
 }
 

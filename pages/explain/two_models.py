@@ -12,7 +12,7 @@ from xmlcore import explain, figures
 
 def side_by_side(view, record: dict, title: str) -> None:
     """Compare the result of the page with that of ``record``, which is called ``title``."""
-    st.header("Two models side by side")
+    st.header("Two results side by side")
     both = results.run_and_model(record)
     if both is None:
         jobs.watch(jobs.active("train", key=record["key"]))
@@ -65,7 +65,9 @@ def _bars(view, whose, found, attrs, ends, place):
         st.caption("This row has no features, so nothing contributes.")
         return
     charts.show_figure(
-        figures.contribution_bars(found, BARS, unit=words.UNITS[attrs["kind"]], title=whose, ends=ends),
+        figures.contribution_bars(
+            found, BARS, unit=words.UNITS[attrs["kind"]], title=format.in_title(whose, 34), ends=ends
+        ),
         functools.partial(tables.csv_safe, found),
         f"{view.file}-label{view.label}-model{place}",
         f"Contributions to **{format.plain(view.name)}**. {words.adds_up(attrs)}",

@@ -4,12 +4,15 @@ import streamlit as st
 
 from pages.shared import addresses, format, server, sidebar, tasks, views, workspace
 
-# Streamlit draws the texts of axes and notes in a grey that is too pale to read (3.7 to 1); this takes the page's own
-# ink. It cuts the names of what is chosen in a multiselect; here they go on in the next line. The fields that are bound
-# to the address are not shown.
+# Streamlit draws texts of figures in a grey that is too pale to read (3.7 to 1); this takes the page's own ink, but for
+# white texts on dark marks. It cuts the names of what is chosen in a multiselect; here they go on in the next line. The
+# fields that are bound to the address are not shown.
 STYLE = f"""<style>
 .js-plotly-plot :is(.xtick, .ytick, .x2tick, .y2tick) text, .js-plotly-plot :is(.xtitle, .ytitle, .x2title, .y2title),
 .js-plotly-plot .annotation-text {{
+  fill: currentColor !important; fill-opacity: 0.75;
+}}
+.js-plotly-plot :is(.textpoint text, .bartext):not([style*="255, 255, 255"]) {{
   fill: currentColor !important; fill-opacity: 0.75;
 }}
 [data-testid=stMultiSelect] :is([data-tag], [data-baseweb=tag]) {{ max-width: 100%; height: auto; }}

@@ -68,7 +68,7 @@ def choose(runs, shown) -> list:
 
 def _in_order(frame) -> list[str]:
     """Return the columns of the table as they are shown: first what is needed to choose a result."""
-    first = ["shown", "run", "P@1", "P@5", "PSP@5", "training s"]
+    first = ["shown", "run", "P@1", "P@5", "PSP@5", "training s", "settings"]
     return [*first, *(c for c in frame.columns if c not in (*first, "key", "model"))]
 
 

@@ -1,0 +1,99 @@
+"""The keyboard reaches every control, and narrow screens cut no names."""
+
+import re
+
+import pytest
+from browsing import easy_file
+
+pytestmark = pytest.mark.browser
+
+# Gives a number to each control that the keyboard should reach, and returns what the controls are called.
+CONTROLS = """() => {
+  const found = [], kinds = "button, input, textarea, a[href], summary, [role=combobox], [role=slider], [tabindex='0']";
+  document.querySelectorAll("[data-n]").forEach(control => delete control.dataset.n);
+  for (const control of document.querySelectorAll(kinds)) {
+    const style = getComputedStyle(control), apart = style.position === "fixed" || control.offsetParent !== null;
+    const beside = control.closest("[aria-hidden=true], [inert], .st-key-in-address");
+    const group = control.type === "radio" && !control.checked;  // the arrows reach the other ones
+    const hidden = style.visibility === "hidden" || !apart;
+    if (control.disabled || control.tabIndex < 0 || hidden || beside || group) continue;
+    control.dataset.n = found.length;
+    found.push(`${control.tagName} ${control.getAttribute("aria-label") || control.innerText || control.title}`);
+  }
+  return found;
+}"""
+CUT = """() => [...document.querySelectorAll("[data-testid=stMultiSelect] [data-tag] > span")].filter(name => {
+  const box = name.getBoundingClientRect(), field = name.closest("[data-testid=stMultiSelect]").getBoundingClientRect();
+  return name.scrollWidth > name.clientWidth + 1 || box.right > field.right || box.bottom > field.bottom + 1;
+}).map(name => name.title)"""
+
+
+def press_tab(page):
+    """Go on to the next control, and return its number; None for one that has none."""
+    page.keyboard.press("Tab")
+    return page.evaluate("Number(document.activeElement.dataset.n ?? NaN)")
+
+
+def go_to_the_top(page):
+    """Let the next Tab go to the first control of the page."""
+    page.evaluate("document.body.tabIndex = -1, document.body.focus(), document.body.removeAttribute('tabindex')")
+
+
+def trained(tab):
+    one = tab()
+    one.upload(Training_file=("few.txt", easy_file(60)))
+    one.text("60 rows, 24 features, 12 labels")
+    one.train()
+    return one
+
+
+def test_tab_reaches_every_control_in_the_order_of_the_page(tab):
+    one = trained(tab)
+    for page in ("Train", "Explain", "Robustness", "Trees"):
+        one.go(page)
+        one.page.wait_for_timeout(1000)  # until figures and tables are there
+        controls, reached = one.page.evaluate(CONTROLS), []
+        go_to_the_top(one.page)
+        for _ in range(2 * len(controls)):  # figures and tables have stops of their own
+            reached.append(press_tab(one.page))
+            if reached[-1] == len(controls) - 1:
+                break
+        numbers = [number for number in reached if number == number]  # not nan
+        left = [controls[number] for number in range(len(controls)) if number not in numbers]
+        assert not left, f"{page}: {left}"
+        assert numbers == sorted(numbers), page
+
+
+def test_a_row_is_chosen_without_a_mouse(tab):
+    one = trained(tab)
+    one.go("Explain")
+    go_to_the_top(one.page)
+    for _ in range(60):
+        one.page.keyboard.press("Tab")
+        if one.page.evaluate("document.activeElement.getAttribute('aria-label')") == "Test row, 0 to 11":
+            break
+    one.page.keyboard.press("Control+a")
+    one.page.keyboard.type("7")
+    one.page.keyboard.press("Enter")
+    one.page.get_by_text("Test row 7", exact=True).wait_for()
+
+
+def test_names_in_a_multiselect_are_not_cut_on_a_phone(tab):
+    one = trained(tab)
+    one.page.get_by_label("Trees", exact=True).first.fill("2")
+    one.page.get_by_label("Trees", exact=True).first.press("Enter")
+    one.idle()
+    one.page.get_by_role("button", name="Train", exact=True).click()
+    one.text(re.compile("2 results, measures in percent"))
+    one.page.set_viewport_size({"width": 400, "height": 900})
+    one.page.get_by_role("link", name="Test it under noise").click()
+    one.page.get_by_role("heading", name="Robustness", exact=True).wait_for()
+    one.idle()
+    field = one.page.get_by_test_id("stMultiSelect")
+    field.get_by_role("combobox").click()
+    one.page.get_by_role("option").first.click()
+    one.page.keyboard.press("Escape")
+    one.idle()
+    one.page.wait_for_timeout(500)
+    assert field.locator("[data-tag]").count() >= 2
+    assert one.page.evaluate(CUT) == []
