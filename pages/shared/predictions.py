@@ -43,7 +43,7 @@ def all_rows(data, ranking, k: int) -> pd.DataFrame:
 
 
 def one_row(data, ranking, row: int, k: int) -> pd.DataFrame:
-    """Return a table of the labels predicted for a row, best first: ``rank, name, correct, score, label``."""
+    """Return a table of the labels predicted for a row, best first: ``rank, name, score, correct, label``."""
     labels = ranking.labels[row, :k]
     labels = labels[labels >= 0]
     truth = set(tables.ids(data.Y_test, row).tolist())
@@ -51,8 +51,8 @@ def one_row(data, ranking, row: int, k: int) -> pd.DataFrame:
         {
             "rank": np.arange(1, labels.size + 1),
             "name": tables.label_names(data, labels),
-            "correct": [RIGHT if int(j) in truth else WRONG for j in labels],
             "score": ranking.scores[row, : labels.size].astype(np.float64),
+            "correct": [RIGHT if int(j) in truth else WRONG for j in labels],
             "label": labels,
         }
     )
@@ -123,7 +123,7 @@ def _score_bar(run, values):
     """Return the column of scores: bars up to 100 % or 1; for LdSM, whose scores are far below 1, up to the largest."""
     full = float(values.max()) if run.model == "LdSM" and values.max() > 0 else 1.0
     full = 100.0 if run.model in PROBABILITIES else full
-    return st.column_config.ProgressColumn(**score_column(run.model), min_value=0.0, max_value=full, width=130)
+    return st.column_config.ProgressColumn(**score_column(run.model), min_value=0.0, max_value=full, width=120)
 
 
 def _all(n):
