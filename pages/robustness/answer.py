@@ -31,7 +31,7 @@ def sentence(name, measurements, settings) -> str:
     if settings.kind in ATTACKS:
         what += f", {noise.computed_on(settings.transferred)},"
     take = "take" if settings.kind == "words" else "takes"
-    return f"On {settings.rows_text} of **{format.plain(name)}**, {what} {take} P@1 {format.listed(parts)}."
+    return f"On **{format.plain(name)}** ({settings.rows_text}), {what} {take} P@1 {format.listed(parts)}."
 
 
 def _percent(share) -> str:
@@ -142,7 +142,7 @@ def _columns(table, measures, level, level_text):
     number = st.column_config.NumberColumn
     shown = table[["run", "k"]].copy()
     config = {
-        "run": st.column_config.TextColumn("Result", width=150),
+        "run": st.column_config.TextColumn("Result", width=115),
         "k": number("k", format="%d", width=35),
     }
     for measure in measures:

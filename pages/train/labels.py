@@ -35,8 +35,8 @@ def show(data, run, key, name, drawn_state: tuple) -> None:
         f"test row** are never predicted correctly. Micro F1 is **{answer.percent(micro)} %**, macro F1 "
         f"**{answer.percent(macro)} %**.",
         help="F1 combines precision (how many predictions are right) and recall (how many true labels are predicted). "
-        "Micro: over all pairs of a row and a label. Macro: the mean over the labels with a test row, so a rare label "
-        "counts as much as a frequent one.",
+        "Micro: over all pairs of a row and a label. Macro: the mean of the F1 of the labels with a test row, so a "
+        "rare label counts as much as a frequent one. The F1 of means of the Sampling page is another measure.",
     )
     left, right = st.columns([2, 1], gap="large")
     with right:

@@ -117,6 +117,21 @@ def test_running_jobs_are_named_by_their_settings_and_place_in_the_queue(ready, 
     assert "number 1 of 2 in the queue" in said and "number 2 of 2 in the queue" in said
 
 
+def test_the_sidebar_has_one_control_that_stops_several_jobs(ready, slow_training):
+    ready.go("train")
+    for trees in (2, 3):
+        ready.at.number_input(key="form.PLT.n_estimators").set_value(trees)
+        ready.press("train.PLT.submit")
+    page = ready.until(lambda s: s.text(s.at.main).count("Training trees: 50 %") == 2).go("data")
+    labels = [b.label for b in page.at.sidebar.button if "stop-side" in (b.key or "")]
+    assert sorted(label.replace("\\", "") for label in labels) == [
+        f"Stop: Training PLT on api-docs (Trees: {trees})" for trees in (2, 3)
+    ]
+    next(b for b in page.at.sidebar.button if "Trees: 3" in b.label).click()
+    page.run().until(lambda s: len([b for b in s.at.sidebar.button if "stop-side" in (b.key or "")]) == 1)
+    assert [b.label for b in page.at.sidebar.button if "stop-side" in (b.key or "")] == ["Stop"]
+
+
 def test_deleted_cache_is_said_once_and_a_running_training_is_still_there(ready, slow_training):
     from pages.shared import workspace
 

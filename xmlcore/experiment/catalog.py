@@ -136,13 +136,13 @@ MODELS = {
     ),
     "DoubleSampling": ModelInfo(
         location="xmlcore.models.double_sampling:DoubleSampling",
-        title="Double sampling for many classes",
+        title="Double sampling for many labels",
         summary=(
-            "Turns a problem with many classes into one binary problem over pairs of a row and a class, each "
-            "described by some ten features. A prediction ranks the classes with the nearest centroids. It "
-            "is made for rows with one class; a row with several counts as one example of each. Values must be "
+            "Turns a problem with many labels into one binary problem over pairs of a row and a label, each "
+            "described by some ten features. A prediction ranks the labels with the nearest centroids. It "
+            "is made for rows with one label; a row with several counts as one example of each. Values must be "
             "amounts, such as counts of words. It learns one weight "
-            "for each feature of pairs, whatever the number of classes."
+            "for each feature of pairs, whatever the number of labels."
         ),
         paper="Joshi et al., NIPS 2017",
         parameters=(*in_form(DoubleSampling.PARAMETERS), *NOISE),

@@ -52,7 +52,7 @@ def test_the_paper_s_noise_is_measured_by_itself_and_the_sentence_says_what_it_d
     summary = robustness.summarise(found.frame)
     p1 = summary[(summary["measure"] == "P@k") & (summary["k"] == 1) & (summary["bucket"] == "all")].set_index("sigma")
     said = page.text().replace("\u00a0", " ")
-    assert "On all 30 test rows of **words**, Gaussian noise of σ = 0.1 on all features takes P@1 of **PLT**" in said
+    assert "On **words** (all 30 test rows), Gaussian noise of σ = 0.1 on all features takes P@1 of **PLT**" in said
     assert f"from {100 * p1['mean'][0.0]:.1f} % to **{100 * p1['mean'][0.1]:.1f} %**" in said
     assert "On all 30 test rows" in said
     before = len(server.jobs())
