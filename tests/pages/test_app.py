@@ -127,7 +127,7 @@ def test_the_sidebar_has_one_control_that_stops_several_jobs(ready, slow_trainin
     assert sorted(label.replace("\\", "") for label in labels) == [
         f"Stop: Training PLT on api-docs (Trees: {trees})" for trees in (2, 3)
     ]
-    next(b for b in page.at.sidebar.button if "Trees: 3" in b.label).click()
+    next(b for b in page.at.sidebar.button if "Trees: 3" in b.label.replace("\\", "")).click()
     page.run().until(lambda s: len([b for b in s.at.sidebar.button if "stop-side" in (b.key or "")]) == 1)
     assert [b.label for b in page.at.sidebar.button if "stop-side" in (b.key or "")] == ["Stop"]
 
