@@ -88,6 +88,7 @@ _ON_PAGE = (
     (r" If the column lists labels, name it: labels=\.\.\.", " If the column lists labels, choose it at “Labels are”."),
     (r"Give the number of labels, such as labels=-3 for the last three\.", "Choose the last or the first columns."),
     (r"Read your file with a tool .*", "See “Formats, and a sample file”."),
+    (r", or pass leave_out=True\.", "."),
     (r"Give names separately, as feature_names\.", "Give names in a file of their own, at “Feature names”."),
     (
         r"If it is a row with three labels, pass format=\"svmlight\"\.",

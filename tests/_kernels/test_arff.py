@@ -3,10 +3,10 @@
 import naive
 import numpy as np
 import pytest
-from xmlcore.datasets.arff import _columns, _Reader
-from xmlcore.datasets.arff_header import NOMINAL, NUMERIC, Header, Type
 
 from xmlcore._kernels import arff as kernels
+from xmlcore.datasets.arff import _columns, _Reader
+from xmlcore.datasets.arff_header import NOMINAL, NUMERIC, Header, Type
 
 STATUS = {
     "bad number": kernels.BAD_NUMBER,

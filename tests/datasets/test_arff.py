@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from datasets.reads import failure, warned
 
-from xmlcore.datasets import DatasetWarning, arff, read_dataset, read_matrix
+from xmlcore.datasets import DatasetWarning, read_dataset, read_matrix
 
 HEAD = """% made by hand
 @relation 'small: -C -2'
@@ -51,7 +51,7 @@ def read(content, **options):
     return matrix.toarray().tolist(), labels.toarray().astype(int).tolist(), feature_names, label_names
 
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*(no row has|all rows have):xmlcore.datasets.DatasetWarning")
+pytestmark = pytest.mark.filterwarnings("ignore:.*(no row has|every row has):xmlcore.datasets.DatasetWarning")
 EXPECTED = (X, Y, FEATURES, ["tall", "a fan"])
 
 
@@ -196,24 +196,20 @@ def test_what_is_read_otherwise_than_written_is_said():
         "f.arff: 3 missing values (first in line 12) are read as 0",
         "f.arff: 1 missing label (first in line 13) is read as not given",
         "f.arff: 1 row weight (first in line 13) is not used",
-        "f.arff: no row has the label 'a fan'",
+        "f.arff: there is a label that no row has: 'a fan'",
     ]
     said = warned(read_matrix, (HEAD + "1,red,male,0,1,yes\n" * 2).encode(), name="f.arff")
-    assert said == ["f.arff: all rows have 2 labels: 'tall', 'a fan'"]
+    assert said == ["f.arff: there are 2 labels that every row has: 'tall', 'a fan'"]
 
 
 def test_text_attributes_are_left_out_if_that_is_asked():
     content = HEAD.replace("height", "t string\n@attribute d date yyyy-MM-dd\n@attribute height")
-    text = np.frombuffer(
-        (
-            content
-            + ROWS.replace("1.5", "'it\\'s, x',2020-01-01,1.5").replace("\n0,", "\n?,?,0,").replace("-2", "a,b,-2")
-        ).encode(),
-        np.uint8,
-    )
-    with pytest.warns(DatasetWarning, match="f: 2 attributes of type string or date left out: 't', 'd'"):
-        rows = arff.parse(text, "f", leave_out=True)
-    assert (rows.X.toarray().tolist(), rows.feature_names) == (X, FEATURES)
+    rows = ROWS.replace("1.5", "'it\\'s, x',2020-01-01,1.5").replace("\n0,", "\n?,?,0,").replace("-2", "a,b,-2")
+    said = "data: 2 attributes of type string or date left out: 't', 'd'"
+    assert warned(read_matrix, (content + rows).encode(), leave_out=True) == [said]
+    with pytest.warns(DatasetWarning):
+        assert read(content + rows, leave_out=True) == EXPECTED
+    assert "leave_out=True" in failure((content + rows).encode()).remedy
 
 
 def error(rows="", old=None, new="", **options):
@@ -348,8 +344,10 @@ def test_many_defaults_of_sparse_rows_are_refused_before_memory_is_taken():
 
 
 def test_training_and_test_files_become_a_data_set_with_names():
-    dataset = read_dataset(HEAD.encode() + ROWS.encode(), HEAD.encode() + ROWS.encode(), name="d", labels=XML)
-    assert (dataset.n_train, dataset.n_test) == (3, 3)
+    train, test = (HEAD + ROWS).encode(), (HEAD + "0,red,male,1,1,no\n").encode()
+    assert warned(read_dataset, train, test, labels=XML) == []  # the label that no test row has is in a training row
+    dataset = read_dataset(train, test, name="d", labels=XML)
+    assert (dataset.n_train, dataset.n_test) == (3, 1)
     assert (dataset.feature_names, dataset.label_names) == (FEATURES, ["tall", "a fan"])
 
 

@@ -81,7 +81,6 @@ def parse(text: np.ndarray, source: str, labels=None, max_bytes: int | None = No
     if header.encoding != "utf-8":
         warn(f"{source}: its names are not UTF-8, and were read as Windows-1252 (Western European)")
     _warn(kernels, reader.out, source)
-    _warn_of_constant_labels(Y, label_names, source)
     return Rows(
         source, "arff", X, Y, header.data_line, feature_names=_feature_names(header, columns), label_names=label_names
     )
@@ -215,7 +214,8 @@ def _check_kinds(header, chosen, leave_out, source):
         kind = header.type(a).kind
         if not leave_out or kind == "relational":
             remedy = "Features are numbers or nominal: remove the attribute (in Weka by the filter Remove)"
-            remedy += ", or turn its words into numbers (StringToWordVector)." if kind == "string" else "."
+            remedy += ", turn its words into numbers (StringToWordVector)" if kind == "string" else ""
+            remedy += "." if kind == "relational" else ", or pass leave_out=True."
             found = f"the attribute {shown(header.names[a])} has the type {kind}"
             raise DatasetFormatError(source, found, remedy, header.lines[a])
     if others.size:
@@ -419,18 +419,6 @@ def _warn(kernels, out, source):
         if out[count]:
             are = "is" if out[count] == 1 else "are"
             warn(f"{source}: {_counted(int(out[count]), what)} (first in line {out[first]:,}) {are} {done}")
-
-
-def _warn_of_constant_labels(Y, names, source):
-    """Warn of labels that all rows have, or none."""
-    if Y.shape[0] < 2:
-        return
-    counts = np.bincount(Y.indices, minlength=Y.shape[1])
-    for count, where in ((Y.shape[0], "all rows have"), (0, "no row has")):
-        some = [names[i] for i in np.flatnonzero(counts == count)]
-        if some:
-            what = f"the label {shown(some[0])}" if len(some) == 1 else f"{len(some):,} labels: {_some(some)}"
-            warn(f"{source}: {where} {what}")
 
 
 def _token(text, at):

@@ -35,12 +35,14 @@ READERS = {
     "xmlc": Reader(xmlc, _XMLC_OPTIONS),
     "svmlight": Reader(xmlc, _XMLC_OPTIONS),
     "npz": Reader(npz, ("max_bytes",)),
-    "arff": Reader(arff, ("labels", "max_bytes")),
+    "arff": Reader(arff, ("labels", "max_bytes", "leave_out")),
     "csv": Reader(table, ("labels",)),
 }
 
 
-def read_rows(source, format="auto", labels=None, first_index=0, max_bytes=None, counts="header", name=None) -> Rows:
+def read_rows(
+    source, format="auto", labels=None, first_index=0, max_bytes=None, counts="header", leave_out=False, name=None
+) -> Rows:
     """Check the arguments of :func:`xmlcore.datasets.read_matrix`, and read the rows of one file, or of two."""
     if format not in ("auto", *READERS):
         formats = ", ".join(f'"{known}"' for known in READERS)
@@ -53,6 +55,7 @@ def read_rows(source, format="auto", labels=None, first_index=0, max_bytes=None,
     format = format if format != "auto" else recognised(text, source)
     reader = READERS.get(format, READERS["xmlc"])
     options = {"format": format, "labels": labels, "first_index": first_index, "max_bytes": max_bytes, "counts": counts}
+    options["leave_out"] = leave_out
     if labels is not None and "labels" not in reader.options and not is_source(labels):
         raise ValueError(f"labels= is the file with the labels, if {source} has none, and not {labels!r}")
     if reader.module is xmlc and labels is not None:

@@ -15,7 +15,17 @@ from xmlcore.datasets.xmlc import canonical_csr
 from xmlcore.validation import INT32_MAX, check_count
 
 
-def read_matrix(source, format="auto", labels=None, *, first_index=0, max_bytes=None, counts="header", name=None):
+def read_matrix(
+    source,
+    format="auto",
+    labels=None,
+    *,
+    first_index=0,
+    max_bytes=None,
+    counts="header",
+    leave_out=False,
+    name=None,
+):
     r"""Read features and labels from a file, or from two.
 
     Parameters
@@ -23,13 +33,17 @@ def read_matrix(source, format="auto", labels=None, *, first_index=0, max_bytes=
     source : path, bytes, or binary file object
         May be compressed (gzip, bzip2, xz, or a zip of one file); this is detected from the content, not from the name.
         A file object with ``getvalue`` is read whole, any other from its current position.
-    format : {"auto", "xmlc", "svmlight", "npz", "csv"}
+    format : {"auto", "xmlc", "svmlight", "npz", "arff", "csv"}
         ``"xmlc"``: a header ``N D L`` (rows, features, labels), then one row per line, ``l1,l2 f:v f:v``. With
         ``labels``, features alone: ``N D``, then ``f:v f:v``; this header may be absent.
         ``"svmlight"``: the rows without the header; D and L are the largest ids plus 1.
         ``"npz"``: a NumPy archive: a matrix that ``scipy.sparse.save_npz`` wrote, or the arrays ``X`` and ``Y``, or
         ``X_data``, ``X_indices``, ``X_indptr``, ``X_shape`` and the same for Y, with ``feature_names`` and
         ``label_names`` if there are names.
+        ``"arff"``: dense or sparse rows, and ``labels`` to say which attributes are labels, unless the relation has
+        MEKA's option ``-C``. A nominal feature with two values becomes 0 and 1, one with more values a column for each,
+        ``name=value``; in a sparse row, a nominal value that is left out is the first one. ``?`` is read as 0, with a
+        warning.
         ``"csv"``: a table with commas, semicolons or tabs between cells, names of the columns in the first line (or
         none, if that is a row of numbers), and ``labels`` to say which columns are labels. Missing cells are read as 0,
         with a warning. With semicolons or tabs, decimals may follow a comma.
@@ -39,6 +53,8 @@ def read_matrix(source, format="auto", labels=None, *, first_index=0, max_bytes=
     labels : path, bytes, or binary file object; or int, str, or list of str; optional
         The file with the labels, if ``source`` has none: an npz file, a CSV file with a column of 0 and 1 for each
         label, or text with a header ``N L``, which may be absent, and a line ``l:1 l:1`` or ``l,l`` for each row.
+        For an ARFF file the names of the attributes that are labels, as a list or in a Mulan XML file, which give the
+        order of Y's columns; or a number, n for the first n attributes and -n for the last n.
         For a CSV file also the columns that are labels, which hold 0 and 1 or true and false: the first n, the last n
         as -n, or those of a list of names. A string is the name of a column that lists the labels of a row, separated
         by ``;``, ``|`` or ``,``, whichever of these occurs first in this order; if no column has this name, it is a
@@ -51,6 +67,9 @@ def read_matrix(source, format="auto", labels=None, *, first_index=0, max_bytes=
     counts : {"header", "data"}
         What says how many rows, features and labels an xmlc file has. ``"header"``: it is an error if the header
         promises other numbers. ``"data"``: the numbers of the data are then taken, with a warning.
+    leave_out : bool
+        Whether attributes of type string and date in an ARFF file are left out, with a warning; otherwise they are an
+        error.
     name : str, optional
         Name of the source in errors; by default its file name.
 
@@ -79,8 +98,8 @@ def read_matrix(source, format="auto", labels=None, *, first_index=0, max_bytes=
     DatasetWarning
         A row names a feature more than once (its values are summed) or a label more than once (it counts once). Or
         there is no header, no feature 0 and no label 0, so that ids seem to start at 1. Or the header promises other
-        numbers than the data have, and ``counts`` is "data". Or cells of a table are missing, a label is named like a
-        feature, two labels or features have one name, or all rows have a label.
+        numbers than the data have, and ``counts`` is "data". Or values of a table or an ARFF file are missing, a label is
+        named like a feature, two labels or features have one name, or all rows have a label.
 
     Notes
     -----
@@ -93,7 +112,7 @@ def read_matrix(source, format="auto", labels=None, *, first_index=0, max_bytes=
     Time: two compiled passes over the text, at hundreds of MB per second on one core. Memory: the decompressed text and
     at most 8 bytes for each feature and 4 bytes for each label in it, regardless of what the header promises.
     """
-    rows = read_rows(source, format, labels, first_index, max_bytes, counts, name)
+    rows = read_rows(source, format, labels, first_index, max_bytes, counts, leave_out, name)
     _warn_of_ids_from_one([rows], first_index)
     for matrix, what in ((rows.X, "feature"), (rows.Y, "label")):
         if matrix.shape[1] == 0:
@@ -225,8 +244,8 @@ def read_dataset(
         Numbers of the training rows and of the test rows of ``train``, from 0, in place of a random split. For files of
         row numbers see :func:`xmlcore.datasets.read_row_numbers`.
     **read_options
-        The arguments ``format``, ``labels``, ``first_index``, ``max_bytes`` and ``counts`` of :func:`read_matrix`, for
-        both files.
+        The arguments ``format``, ``labels``, ``first_index``, ``max_bytes``, ``counts`` and ``leave_out`` of
+        :func:`read_matrix`, for both files.
 
     Returns
     -------
@@ -246,7 +265,7 @@ def read_dataset(
     """
     if split is not None and test is not None:
         raise ValueError("split= chooses the test rows from the training file: give either split= or a test file")
-    unknown = sorted(set(read_options) - {"format", "labels", "first_index", "max_bytes", "counts"})
+    unknown = sorted(set(read_options) - {"format", "labels", "first_index", "max_bytes", "counts", "leave_out"})
     if unknown:
         raise TypeError(f"read_dataset has no argument {unknown[0]!r}")
     options = {"format": "auto", "labels": None, "first_index": 0, "max_bytes": None, "counts": "header"}

@@ -8,7 +8,7 @@ _SHOWN = 3  # most examples that a warning names
 
 
 def remark(parts, feature_names, label_names) -> None:
-    """Warn of names that stand for two things, and of labels that all rows have or, in tables, none.
+    """Warn of names that stand for two things, and of labels that all rows have or, in tables and ARFF, none.
 
     Parameters
     ----------
@@ -24,11 +24,9 @@ def remark(parts, feature_names, label_names) -> None:
         if both:
             count = "a label is" if len(both) == 1 else f"{len(both):,} labels are"
             warn(f"{source}: {count} named like a feature: {_some(map(repr, both))}. Is it among the features too?")
-    if parts[0].format == "arff":
-        return  # its reader names such labels, file by file
     if sum(part.Y.shape[0] for part in parts) > 1:
         _warn_of_constant(source, _in_every_row([part.Y for part in parts]), label_names, "every row has")
-    if parts[0].format == "csv":  # there each label has a column; elsewhere ids without rows are usual
+    if parts[0].format in ("arff", "csv"):  # there each label has a column; elsewhere ids without rows are usual
         counts = sum(np.bincount(part.Y.indices, minlength=part.Y.shape[1]) for part in parts)
         _warn_of_constant(source, np.flatnonzero(counts == 0), label_names, "no row has")
 
