@@ -225,6 +225,8 @@ def error(rows="", old=None, new="", **options):
         ("1,blue,male,1,1,no", 3, "'blue' is not a value of the attribute 'colour'", "line 5, are 'red', 'green',"),
         ("1,'d, blue',male,1,1,no", 3, "'d, blue' is not a value", ""),
         ("x,red,male,1,1,no", 1, "'x' where the attribute 'height' needs a number", "3e-5"),
+        ("'1,5',red,male,1,1,no", 1, "'1,5' where the attribute 'height' needs a number", "a point"),
+        ("1;red;male;1;1;no", 1, "'1;red;male;1;1;no' where the attribute", "separated by commas"),
         ("NaN,red,male,1,1,no", 1, "the value 'NaN' of the attribute 'height'", "written as ?"),
         ("1e50,red,male,1,1,no", 1, "too large for float32", "Scale"),
         ("1,red,male,1,1", 15, "the row ends after 5 values, but there are 6 attributes", "written as ?"),
@@ -296,6 +298,7 @@ def test_unknown_labels_are_named_with_the_nearest_names():
     caught = error(labels=["tal", "a fan", "fame"])
     assert caught.found == "2 of the 3 labels are not among its attributes: 'tal', 'fame'"
     assert caught.remedy.startswith("Attributes with a name like 'tal': 'tall'.")
+    assert error(labels=["TALL"]).remedy.startswith("Attributes with a name like 'TALL': 'tall'.")
     caught = error(labels=XML.replace(b"tall", b"zz"))
     assert caught.found == "1 of the 2 labels is not among its attributes: 'zz'"
 
@@ -343,11 +346,14 @@ def test_many_defaults_of_sparse_rows_are_refused_before_memory_is_taken():
         assert read_matrix(content)[0].nnz == 1_000_000
 
 
-def test_training_and_test_files_become_a_data_set_with_names():
+def test_training_and_test_files_become_a_data_set_with_names(tmp_path):
     train, test = (HEAD + ROWS).encode(), (HEAD + "0,red,male,1,1,no\n").encode()
     assert warned(read_dataset, train, test, labels=XML) == []  # the label that no test row has is in a training row
     dataset = read_dataset(train, test, name="d", labels=XML)
     assert (dataset.n_train, dataset.n_test) == (3, 1)
+    (tmp_path / "a.xml").write_bytes(XML)
+    with open(tmp_path / "a.xml", "rb") as file:
+        assert read_dataset(train, test, name="d", labels=file).fingerprint == dataset.fingerprint
     assert (dataset.feature_names, dataset.label_names) == (FEATURES, ["tall", "a fan"])
 
 

@@ -157,10 +157,12 @@ def _attributes_named(header, names, source) -> list[int]:
 
 def _nearest(name, names, count=_SOME):
     """Return the names that are most alike to one; of very many, among those of its beginning and nearly its length."""
-    names = [other for other in names if len(other) <= _LONGEST_COMPARED]
-    if len(names) > 2000:
-        names = [other for other in names if abs(len(other) - len(name)) <= 2 and other[:2].lower() == name[:2].lower()]
-    return difflib.get_close_matches(name[:_LONGEST_COMPARED], names[:5000], count)
+    lower = {other.lower(): other for other in reversed(names) if len(other) <= _LONGEST_COMPARED}
+    name = name[:_LONGEST_COMPARED].lower()
+    candidates = list(lower)
+    if len(candidates) > 2000:
+        candidates = [other for other in candidates if abs(len(other) - len(name)) <= 2 and other[:2] == name[:2]]
+    return [lower[other] for other in difflib.get_close_matches(name, candidates[:5000], count, cutoff=0.5)]
 
 
 def _how_to_say(header) -> str:
@@ -175,7 +177,8 @@ def _how_to_say(header) -> str:
     first, last = binary_ends(header)
     for n, place, a, b in ((-last, "last", count - last, -1), (first, "first", 0, first - 1)):
         if n:
-            names = shown(header.names[a]) + (f" to {shown(header.names[b])}" if abs(n) > 1 else "")
+            last_name = f" {'to' if abs(n) > 2 else 'and'} {shown(header.names[b])}" if abs(n) > 1 else ""
+            names = shown(header.names[a]) + last_name
             are = f"{place} attribute, {names}, has" if abs(n) == 1 else f"{place} {abs(n):,} attributes, {names}, have"
             return f"{rule} The {are} two values: if these are the labels, pass labels={n}."
     return rule
@@ -437,7 +440,7 @@ def _error(kernels, reader, status, source):
     token = _token(text, at).decode(header.encoding, "replace")
     sparse = text[int(out[kernels.LINE_START]) :][:400].tobytes().lstrip(b" \t\r").startswith(b"{")
     if status == kernels.BAD_NUMBER:
-        found, remedy = _bad_number(token, name)
+        found, remedy = _bad_number(token, line_text, name)
     elif status == kernels.BAD_NOMINAL:
         found, remedy = _bad_nominal(header, a, token, line_text)
     elif status == kernels.BAD_LABEL:
@@ -463,22 +466,31 @@ def _error(kernels, reader, status, source):
     return DatasetFormatError(source, found, remedy, int(out[kernels.LINE]), column)
 
 
-def _bad_number(token, name):
+def _bad_number(token, line_text, name):
     """Return what is wrong with a number that cannot be read, and the remedy."""
-    value = token.strip("'\"").lstrip("+-").lower()
+    quoted = _quoted(line_text)
+    token = token if quoted is None else quoted.decode("utf-8", "replace")
+    value = token.lstrip("+-").lower()
     if value in ("nan", "inf", "infinity"):
         return f"the value {shown(token)} of the attribute {name}", f"Values are finite numbers. {_MISSING_RULE}"
     if re.fullmatch(r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?", value):
         found = f"the value {shown(token)} of the attribute {name} is too large for float32 (3.4e38)"
         return found, "Scale the attribute."
     found = f"{shown(token)} where the attribute {name} needs a number"
-    return found, f"Values are decimal numbers, such as 1, -0.25 or 3e-5. {_MISSING_RULE}"
+    rule = "Values are separated by commas. " if ";" in token else ""
+    return found, f"{rule}Numbers are written with a point, such as 1, -0.25 or 3e-5. {_MISSING_RULE}"
+
+
+def _quoted(line_text):
+    """Return the bytes between the quotation marks at the beginning of a line; None if they are not there."""
+    match = re.match(rb"(['\"])((?:(?!\1)[^\\]|\\.)*)\1", line_text)
+    return match.group(2) if match else None
 
 
 def _bad_nominal(header, a, token, line_text):
     """Return what is wrong with a value that a nominal attribute does not have, and the remedy."""
-    quoted = re.match(rb"(['\"])((?:[^'\"\\]|\\.)*)\1", line_text)
-    value = unescape(quoted.group(2).decode(header.encoding, "replace")) if quoted else token
+    quoted = _quoted(line_text)
+    value = token if quoted is None else unescape(quoted.decode(header.encoding, "replace"))
     values = header.type(a).values
     near = _nearest(value, values, 1)
     remedy = f"Its values, in line {header.lines[a]:,}, are {_some(values)}."
@@ -490,7 +502,7 @@ def _bad_nominal(header, a, token, line_text):
 def _bad_token(token, line_text, name, sparse):
     """Return what is wrong where a value does not end as it should, and the remedy."""
     if line_text[:1] in (b"'", b'"'):
-        if re.match(rb"(['\"])(?:(?!\1)[^\\]|\\.)*\1", line_text):
+        if _quoted(line_text) is not None:
             found = f"something right behind the quoted value of the attribute {name}"
         else:
             found = f"the value of the attribute {name} begins with a quotation mark that is not closed"

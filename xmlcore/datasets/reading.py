@@ -98,8 +98,8 @@ def read_matrix(
     DatasetWarning
         A row names a feature more than once (its values are summed) or a label more than once (it counts once). Or
         there is no header, no feature 0 and no label 0, so that ids seem to start at 1. Or the header promises other
-        numbers than the data have, and ``counts`` is "data". Or values of a table or an ARFF file are missing, a label is
-        named like a feature, two labels or features have one name, or all rows have a label.
+        numbers than the data have, and ``counts`` is "data". Or values of a table or an ARFF file are missing. Or a
+        label is named like a feature, two labels or features have one name, or all rows have a label.
 
     Notes
     -----
@@ -270,6 +270,8 @@ def read_dataset(
         raise TypeError(f"read_dataset has no argument {unknown[0]!r}")
     options = {"format": "auto", "labels": None, "first_index": 0, "max_bytes": None, "counts": "header"}
     options |= read_options
+    if hasattr(options["labels"], "read") and not hasattr(options["labels"], "getvalue"):
+        options["labels"] = options["labels"].read()  # for both files: a file object is at its end after the first
     train_label, test_label = source_name(train), source_name(test) if test is not None else None
     if train_label == test_label:
         train_label, test_label = f"{train_label} (training)", f"{test_label} (test)"
