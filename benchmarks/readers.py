@@ -123,7 +123,7 @@ def told(run):
 
 
 def seconds(run):
-    """Return the median time of a run."""
+    """Return the median processor time of a run."""
     return statistics.median(run["seconds"])
 
 
@@ -154,7 +154,8 @@ def markdown(results):
     lines = [
         "# Reading files",
         "",
-        f"One thread, files of {results['rivals_mb']:g} MB; the sparse one has {N_FEATURES + N_LABELS:,} attributes. "
+        f"Processor time of one thread, for files of {results['rivals_mb']:g} MB that the system has in memory. The "
+        f"sparse ARFF file has {N_FEATURES + N_LABELS:,} attributes. liac-arff is used as by scikit-learn's fetch_openml. "
         "*Memory* is by how much the peak of the process rose while it read, in sizes of the file. scikit-learn reads "
         "svmlight only, scipy dense ARFF only.",
         "",
