@@ -156,8 +156,8 @@ def markdown(results):
         "",
         f"Processor time of one thread, for files of {results['rivals_mb']:g} MB that the system has in memory. The "
         f"sparse ARFF file has {N_FEATURES + N_LABELS:,} attributes. liac-arff is used as by scikit-learn's "
-        "fetch_openml. *Memory* is by how much the peak of the process rose while it read, in sizes of the file. scikit-learn reads "
-        "svmlight only, scipy dense ARFF only.",
+        "fetch_openml. *Memory* is by how much the peak of the process rose while it read, in sizes of the file. "
+        "scikit-learn reads svmlight only, scipy dense ARFF only.",
         "",
         tables.table(["file", "reader", "seconds", "MB/s", "time of xmlcore's", "memory"], beside, left=2),
         "",

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from datasets import damage
+from datasets import fuzzing
 
 from xmlcore.datasets import read_matrix, write_arff
 
@@ -65,11 +65,11 @@ def damaged(contents, count, seed):
     generator = random.Random(seed)
     read = 0
     for _ in range(count):
-        content = damage.mutate(generator.choice(contents), generator)
-        xml = XML if generator.random() < 0.5 else damage.mutate(XML, generator)
+        content = fuzzing.mutate(generator.choice(contents), generator)
+        xml = XML if generator.random() < 0.5 else fuzzing.mutate(XML, generator)
         labels = generator.choice((None, None, -2, 1, xml, ["tall"]))
         format = "arff" if labels is not None else generator.choice(("arff", "auto"))
-        read += damage.check(read_matrix, content, labels=labels, format=format)
+        read += fuzzing.check(read_matrix, content, labels=labels, format=format)
     return read
 
 
