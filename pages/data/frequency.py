@@ -98,7 +98,8 @@ def _power_law(found, fingerprint):
         "not chance.",
     )
     task = experiment.task("power_law", {"dataset": fingerprint}, {"n_samples": 1000})
-    tasks.shown(task, lambda result: _tested(result.goodness), button="Test whether a power law fits at all")
+    button = "Test whether a power law fits at all"
+    tasks.shown(task, lambda result: _tested(result.goodness), automatic_below=0, button=button)
 
 
 def _compared(row):

@@ -109,3 +109,12 @@ def test_a_split_that_cannot_be_made_says_why_and_changes_nothing(ready):
 def test_a_row_can_still_be_ticked(ready):
     tick_row(ready, 3)
     assert "**Training row 3" in ready.text()
+
+
+def test_the_power_law_is_tested_when_the_button_is_pressed_and_not_unasked(ready):
+    button = next(b for b in ready.at.button if b.label.startswith("Test whether a power law fits at all"))
+    jobs = ready.at.session_state["workspace.snapshot"]["jobs"]
+    assert "power_law" not in [job["kind"] for job in jobs]
+    button.click()
+    ready.run().until(lambda s: "p = " in s.text() and "samples. In 90 %" in s.text())
+    assert "A power law is" in ready.text()
