@@ -111,7 +111,16 @@ def describe(dataset: Dataset) -> Description:
 
 
 def all_labels(dataset: Dataset) -> sp.csr_array:
-    """Return the labels of training and test rows as one matrix, training rows first."""
+    """Return the labels of training and test rows as one matrix, training rows first.
+
+    Parameters
+    ----------
+    dataset : Dataset
+
+    Returns
+    -------
+    scipy.sparse.csr_array of bool, shape (n_train + n_test, L)
+    """
     return sp.csr_array(sp.vstack([dataset.Y_train, dataset.Y_test], format="csr"))
 
 
