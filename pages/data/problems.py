@@ -21,7 +21,7 @@ LOOKED_FOR = (
         "row",
         "equal rows with other labels",
         "equal to a row with other labels|equal to rows with other labels",
-        "No model can be right about all of them.",
+        "No model can be right about all of these rows.",
     ),
     (
         "n_repeated_train",
@@ -29,7 +29,7 @@ LOOKED_FOR = (
         "training row",
         "repeated training rows",
         "a repetition of an earlier one|repetitions of earlier ones",
-        "They weigh more than others in training.",
+        "Repeated rows weigh more than others in training.",
     ),
     (
         "n_repeated_test",
@@ -37,7 +37,7 @@ LOOKED_FOR = (
         "test row",
         "repeated test rows",
         "a repetition of an earlier one|repetitions of earlier ones",
-        "They weigh more than others in measures.",
+        "Repeated rows weigh more than others in measures.",
     ),
     (
         "n_rows_without_features_train",
@@ -45,7 +45,7 @@ LOOKED_FOR = (
         "training row",
         "training rows without features",
         "without features|without features",
-        "Nothing can be learned from them but how frequent labels are.",
+        "Such rows teach a model only how frequent labels are.",
     ),
     (
         "n_rows_without_features_test",
@@ -53,7 +53,7 @@ LOOKED_FOR = (
         "test row",
         "test rows without features",
         "without features|without features",
-        "For all of them a model predicts the same.",
+        "A model predicts the same for all such rows.",
     ),
     (
         "n_rows_without_labels_train",
@@ -61,7 +61,7 @@ LOOKED_FOR = (
         "training row",
         "training rows without labels",
         "without labels|without labels",
-        "Are their labels unknown, or do they have none?",
+        "Are labels unknown there, or are there none?",
     ),
     (
         "n_rows_without_labels_test",
@@ -69,7 +69,7 @@ LOOKED_FOR = (
         "test row",
         "test rows without labels",
         "without labels|without labels",
-        "Every prediction for them counts as wrong.",
+        "Every prediction for such a row counts as wrong.",
     ),
     (
         "n_labels_never_used",
@@ -77,7 +77,7 @@ LOOKED_FOR = (
         "label",
         "unused labels",
         "on no row|on no row",
-        "They only make the data set look larger.",
+        "Unused labels only make the data set look larger.",
     ),
     (
         "n_labels_only_in_test",
@@ -85,7 +85,7 @@ LOOKED_FOR = (
         "label",
         "labels in test rows only",
         "on test rows only|on test rows only",
-        "They cannot be predicted. A stratified split puts some of their rows into training.",
+        "No model can predict what it has never seen. A stratified split puts rows of such labels into training where it can.",
     ),
     (
         "n_features_never_used",
