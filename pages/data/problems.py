@@ -85,7 +85,7 @@ LOOKED_FOR = (
         "label",
         "labels in test rows only",
         "on test rows only|on test rows only",
-        "No model can predict what it has never seen. A stratified split puts rows of such labels into training where it can.",
+        "No model can predict what it has never seen. A stratified split puts such labels into training where it can.",
     ),
     (
         "n_features_never_used",
