@@ -27,8 +27,8 @@ def show() -> None:
     if st.session_state.pop(PRESSED, False):
         st.rerun()  # the whole page: the list above and the progress belong to it
     st.caption(
-        "Rows, features and labels that are drawn at random, in the sizes of a well-known data set and as long a tail. "
-        "Labels belong to topics, so that they can be learned. Only the sizes resemble that data set, not the results."
+        "Rows are drawn at random. The sizes, and how rare the labels are, are those of a well-known data set; labels "
+        "belong to topics, so that they can be learned. Results are not those of that data set."
     )
     left, right = st.columns(2)
     with left:

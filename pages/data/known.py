@@ -181,6 +181,6 @@ def _table(found):
         hide_index=True,
         height=tables.height(len(frame), TABLE_HEIGHT),
         key="known.table",
-        column_config={"Data set": st.column_config.TextColumn(pinned=True)}
+        column_config={"Data set": st.column_config.TextColumn(pinned=True, width=150)}
         | {name: st.column_config.NumberColumn(format="localized") for name in ("Rows", "Features", "Labels")},
     )
