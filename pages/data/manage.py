@@ -8,7 +8,12 @@ from xmlcore import experiment, store
 from xmlcore.experiment.export import FORMATS
 
 SOURCES = {"catalog": "catalog", "upload": "uploaded", "synthetic": "made here", "split": "split here"}
-FORMAT_NAMES = {"xmlc": "XMLC text, as in the Extreme Classification Repository"}
+FORMAT_NAMES = {
+    "xmlc": "XMLC text, as in the Extreme Classification Repository",
+    "svmlight": "svmlight text, without sizes",
+    "arff": "ARFF with Mulan’s XML",
+    "npz": "npz, for NumPy and SciPy",
+}
 # Statistics by their names in describe(): the words of the table, and how a value is written.
 STATISTICS = {
     "n_train": ("Training rows", "count"),
@@ -188,6 +193,7 @@ def _confirm(fingerprint, name):
     again = {
         "catalog": "The data set stays in the catalog.",
         "synthetic": "Make it again with the same settings to get it back.",
+        "split": "Split the data set in the same way to get it back.",
         "split": "Split the same rows again with the same settings to get it back.",
     }.get(_source(fingerprint), "Upload the same files again to get it back.")
     st.caption(

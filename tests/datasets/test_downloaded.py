@@ -11,7 +11,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from xmlcore.datasets import DatasetFormatError, DownloadError, downloaded, make_synthetic, registry, write_matrix
+from xmlcore.datasets import (
+    DatasetFormatError,
+    DownloadError,
+    downloaded,
+    make_synthetic,
+    registry,
+    write_arff,
+    write_matrix,
+)
 from xmlcore.datasets.downloaded import load
 from xmlcore.datasets.entries import CatalogEntry, published
 from xmlcore.datasets.fetch import Limits
@@ -220,6 +228,31 @@ def test_stopping_keeps_nothing_but_the_part(place, whole):
         load(entry(f"{address}/set.zip"), stop, QUICK)
     assert [path.name for path in downloaded.files(entry())] == ["set.zip"]
     assert not [path for path in (place / "some-set").iterdir() if path.name.startswith(".unpacked")]
+
+
+def arff(data, folder, name, xml, part="train"):
+    folder.mkdir(parents=True, exist_ok=True)
+    write_arff(folder / name, getattr(data, f"X_{part}"), getattr(data, f"Y_{part}"), xml=xml and folder / xml)
+
+
+def test_an_archive_of_arff_and_xml_is_read_with_its_names(place, data, tmp_path):
+    arff(data, tmp_path, "Set.arff", "Set.xml")
+    content = zipped({name: (tmp_path / name).read_bytes() for name in ("Set.arff", "Set.xml")})
+    with serving({"/Set_Mulan.zip": File(content)}) as address:
+        read = load(entry(f"{address}/Set_Mulan.zip", n_rows=40), limits=QUICK)
+    assert (read.n_train, read.n_test, read.n_labels) == (32, 8, 6) and read.label_names[0] == "label0"
+
+
+def test_training_and_test_files_of_arff_are_used_and_a_third_with_all_rows_is_not(place, data):
+    for part in ("train", "test"):
+        arff(data, place / "some-set", f"set-{part}.arff", "set.xml", part)
+    arff(data, place / "some-set", "set.arff", "set.xml")
+    assert same(load(entry()), data)
+
+
+def test_an_arff_file_of_meka_needs_no_xml(place, data):
+    arff(data, place / "some-set", "SET-F.arff", None)
+    assert load(entry(n_rows=40)).n_labels == 6
 
 
 def test_the_catalog_loads_it_by_name(place, whole, data, monkeypatch):

@@ -32,6 +32,28 @@ def test_the_archive_reads_back_as_the_same_data(easy, tmp_path):
     assert sorted(path.name for path in task.file().parent.iterdir()) == ["data.zip", "meta.json", "value.joblib"]
 
 
+@pytest.mark.parametrize("format", ["svmlight", "arff", "npz"])
+def test_every_format_reads_back_as_the_same_matrices_and_names(easy, tmp_path, format):
+    data = named(easy, [f"label {j}" for j in range(easy.n_labels)])
+    task = experiment.task("export", {"dataset": save_dataset(data)}, {"format": format})
+    experiment.keep(task)
+    with zipfile.ZipFile(task.file()) as archive:
+        assert sorted(archive.namelist()) == sorted(task.load().names)
+        archive.extractall(tmp_path)
+    train, test = (tmp_path / name for name in task.load().names[:2])
+    options = {"svmlight": {"format": "svmlight"}, "arff": {"labels": tmp_path / "labels.xml"}, "npz": {}}[format]
+    if format == "svmlight":  # which has no place for names, nor for the numbers of features and labels
+        options |= {"label_names": tmp_path / "labels.txt", "feature_names": tmp_path / "features.txt"}
+    assert read_dataset(train, test, **options).fingerprint == data.fingerprint
+
+
+def test_names_that_an_arff_file_cannot_hold_are_written_beside_it(easy):
+    data = named(easy, ["same name"] * easy.n_labels)
+    task = experiment.task("export", {"dataset": save_dataset(data)}, {"format": "arff"})
+    experiment.keep(task)
+    assert task.load().names == ["train.arff", "test.arff", "labels.xml", "labels.txt", "features.txt"]
+
+
 def test_names_that_do_not_fit_on_a_line_are_left_out_and_formats_are_checked(easy):
     data = named(easy, [f"label\n{j}" for j in range(easy.n_labels)])
     task = experiment.task("export", {"dataset": save_dataset(data)})

@@ -12,7 +12,8 @@ from xmlcore.experiment.train import check_names
 from xmlcore.progress import part_of, silent
 
 FILE = "data.zip"
-FORMATS = {"xmlc": ".txt"}  # formats that can be written, each with the ending of its files
+FORMATS = {"xmlc": ".txt", "svmlight": ".svm", "arff": ".arff", "npz": ".npz"}  # with the ending of the files
+LABELS_XML = "labels.xml"  # Mulan's file of the labels, for ARFF
 
 
 @dataclass(frozen=True)
@@ -34,8 +35,9 @@ class Exported:
 class Export(Task):
     """Write a data set to a zip archive. Inputs: ``dataset``. Parameters: ``format``, of :data:`FORMATS`.
 
-    The archive has ``train`` and ``test`` in the format, and the names of labels and features, a line each, if there
-    are any.
+    The archive has ``train`` and ``test`` in the format, and for ARFF the labels in Mulan's XML. Names of features and
+    labels are in these files if the format has a place for them (npz, and ARFF if all names are different), else in
+    files with a line for each.
     """
 
     kind, folder, result = "export", "exports", Exported
@@ -60,13 +62,26 @@ class Export(Task):
     def run(self, progress=silent, files=None):
         from xmlcore.datasets import load_saved
 
-        data, ending = load_saved(self.fingerprint), FORMATS[self.params["format"]]
-        names = [f"train{ending}", f"test{ending}"]
-        texts = {"labels.txt": data.label_names, "features.txt": data.feature_names}
+        format, data = self.params["format"], load_saved(self.fingerprint)
+        names = [f"train{FORMATS[format]}", f"test{FORMATS[format]}"]
+        inside = _names_inside(format, data)
+        texts = {"labels.txt": data.label_names, "features.txt": data.feature_names} if inside is None else {}
         texts = {name: lines for name, lines in texts.items() if lines is not None and _one_line_each(lines)}
         if files is not None:
-            files[FILE] = lambda path: _write(path, data, names, texts, progress)
-        return {"format": self.params["format"], "names": [*names, *texts]}
+            files[FILE] = lambda path: _write(path, data, format, names, inside or {}, texts, progress)
+        return {"format": format, "names": [*names, *([LABELS_XML] if format == "arff" else []), *texts]}
+
+
+def _names_inside(format, data) -> dict | None:
+    """Return the names of features and labels that the files hold; None if they cannot hold those of the data set."""
+    given = {"feature_names": data.feature_names, "label_names": data.label_names}
+    given = {field: names for field, names in given.items() if names is not None}
+    every = [name for names in given.values() for name in names]
+    if format == "npz":
+        return given
+    if format == "arff" and len(given) == 2 and len(set(every)) == len(every) and _one_line_each(every):
+        return given
+    return None
 
 
 def _one_line_each(names) -> bool:
@@ -74,9 +89,9 @@ def _one_line_each(names) -> bool:
     return not any("\n" in name or "\r" in name for name in names)
 
 
-def _write(path, data, names, texts, progress):
-    """Write the zip archive: the parts of the data set, and texts as lists of lines."""
-    from xmlcore.datasets import write_matrix
+def _write(path, data, format, names, inside, texts, progress):
+    """Write the zip archive: the parts of the data set with the names ``inside``, and texts as lists of lines."""
+    from xmlcore.datasets import write_arff, write_matrix
 
     parts = ((data.X_train, data.Y_train), (data.X_test, data.Y_test))
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=3) as archive:
@@ -84,9 +99,14 @@ def _write(path, data, names, texts, progress):
             of_part = part_of(progress, i / 2, (i + 1) / 2, phase="Writing", detail=name)
             of_part("", 0.0)
             with tempfile.TemporaryDirectory(dir=path.parent) as folder:  # on the disk of the archive, not in memory
-                written = Path(folder) / name
-                write_matrix(written, X, Y)
+                written, xml = Path(folder) / name, Path(folder) / LABELS_XML
+                if format == "arff":
+                    write_arff(written, X, Y, **inside, xml=xml)
+                else:
+                    write_matrix(written, X, Y, format, **inside)
                 _pack(archive, written, of_part)
+                if i and format == "arff":  # the labels of both parts are the same
+                    _pack(archive, xml, of_part)
         for name, lines in texts.items():
             archive.writestr(name, "".join(f"{line}\n" for line in lines))
 
