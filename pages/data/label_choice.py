@@ -69,13 +69,16 @@ def choose(found, key: str):
     options = [SAID] * bool(found.n_said) + [LAST, FIRST]
     if found.columns and len(found.columns) <= MOST_NAMES:
         options += [NAMED] + [LISTED] * (found.format == "csv")
-    first = SAID if found.n_said else FIRST if found.n_likely > 0 else LISTED if found.listing else LAST
+    first = SAID if found.n_said else LISTED if found.listing else None  # None: the user must say it
+    if found.n_likely and not found.n_said:
+        first = FIRST if found.n_likely > 0 else LAST
     left, right = st.columns(2)
     with left:
         how = st.selectbox(
             "Labels are",
             options,
-            index=options.index(first) if first in options else 0,
+            index=options.index(first) if first in options else None,
+            placeholder="Choose how to name the labels",
             format_func=lambda option: TITLES[option].replace("columns", what),
             key=f"{key}.how",
             help="A label file, if you choose one below, comes before this.",

@@ -74,7 +74,10 @@ _ON_PAGE = (
     (r'(To take the numbers from the data), pass counts="data"\.', r"\1, tick “Take the numbers from the data”."),
     (r"Give the file that holds the labels as labels=\.\.\.", "Choose the file that holds the labels at “Label file”."),
     (r"If the labels are in a file of their own, give that as labels=\.\.\.", "Labels may be in a “Label file”."),
-    (r"labels= is given, but (.*): leave it out", r"a label file is chosen, but \1: clear “Label file”"),
+    (r"but labels= is given too", "but a label file is chosen too"),
+    (r"but labels=.* names columns", "but “Labels are” names columns"),
+    (r"Leave labels= out\.", "Clear “Label file”."),
+    (r"Leave labels= out, or give the file with the labels.*", "Choose the files again."),
     (r"labels= is the file with the labels of the training rows.*", "“Label file of the test rows” is missing"),
     (r"Say which columns are labels: labels=.*", "Say at “Labels are” which columns are labels."),
     (

@@ -1,8 +1,10 @@
 """Damage files at random, and check that what reads them gives a matrix or a DatasetFormatError, quickly."""
 
+import io
 import resource
 import time
 import warnings
+import zipfile
 
 from xmlcore.datasets import DatasetFormatError, DatasetWarning
 
@@ -78,6 +80,37 @@ def mutate(content: bytes, random) -> bytes:
             del data[at:]
         del data[1 << 20 :]
     return bytes(data)
+
+
+def mutate_archive(content: bytes, random) -> bytes:
+    """Return a zip archive with some damage: to its bytes, or to one of its files, so that its checksums are right."""
+    if random.random() < 0.3:
+        return mutate(content, random)
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        files = {name: archive.read(name) for name in archive.namelist()}
+    name, other = (random.choice(list(files)) for _ in range(2))
+    change = random.random()
+    if change < 0.1:
+        del files[name]
+    elif change < 0.3:
+        files[name] = files[other]
+    elif change < 0.6:  # a number
+        at = random.randrange(files[name].find(b"\n") + 1, len(files[name]))
+        files[name] = files[name][:at] + random.randbytes(1) + files[name][at + 1 :]
+    else:
+        files[name] = mutate(files[name], random)
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w") as archive:
+        for name, part in files.items():
+            archive.writestr(name, part)
+    return made.getvalue()
+
+
+def limit_memory(n_bytes: int) -> None:
+    """Let this process take ``n_bytes`` more of memory at most, until it ends."""
+    with open("/proc/self/statm") as stream:
+        size = int(stream.read().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (size + n_bytes, resource.RLIM_INFINITY))
 
 
 def check(read, *arguments, **options) -> bool:

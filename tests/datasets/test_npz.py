@@ -136,7 +136,7 @@ def test_what_an_archive_promises_does_not_decide_how_much_memory_is_used():
 def test_a_file_of_another_format_given_as_npz_is_refused():
     assert "it is not a NumPy archive" in failure(b"1 1 1\n0 0:1\n", format="npz").found
     assert "a NumPy archive (npz)" in failure(both(), format="xmlc").found
-    with pytest.raises(ValueError, match="labels= is given, but"):
+    with pytest.raises(ValueError, match="labels= is given too"):
         read_matrix(both(), labels=sparse(Y))
 
 

@@ -57,7 +57,11 @@ def read_rows(
     options = {"format": format, "labels": labels, "first_index": first_index, "max_bytes": max_bytes, "counts": counts}
     options["leave_out"] = leave_out
     if labels is not None and "labels" not in reader.options and not is_source(labels):
-        raise ValueError(f"labels= is the file with the labels, if {source} has none, and not {labels!r}")
+        raise DatasetFormatError(
+            source,
+            f"it has no columns, but labels={str(labels)[:40]} names columns",
+            "Leave labels= out, or give the file with the labels, if this file has none.",
+        )
     if reader.module is xmlc and labels is not None:
         rows = xmlc_parts.parse_features(text, source, first_index, counts)
     else:
@@ -66,7 +70,9 @@ def read_rows(
     if rows.Y is None:
         _add_labels(rows, labels, first_index, max_bytes, counts)
     elif labels is not None and "labels" not in reader.options:
-        raise ValueError(f"labels= is given, but {source} has the labels of its rows itself: leave it out")
+        raise DatasetFormatError(
+            source, "it has the labels of its rows, but labels= is given too", "Leave labels= out."
+        )
     return rows
 
 

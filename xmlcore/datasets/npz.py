@@ -247,7 +247,8 @@ def _names(arrays, field, count, source):
         found = f"the array {field} has the type {names.dtype} and {names.ndim} dimensions"
         raise DatasetFormatError(source, found, "It should be a list of texts: numpy.array(names, dtype=str).")
     if names.size != count:
-        raise DatasetFormatError(source, f"it holds {names.size:,} {what} names, but there are {count:,} {what}s", "")
+        found = f"it holds {names.size:,} {what} names, but there are {count:,} {what}s"
+        raise DatasetFormatError(source, found, f"Give one name for each {what}, in their order.")
     try:
         names = names.tolist()
         return [name.decode() if isinstance(name, bytes) else name.encode().decode() for name in names]
