@@ -10,7 +10,7 @@ from xmlcore import datasets, experiment, figures
 
 
 def show(data, described, found, fingerprint, name) -> None:
-    """Show how often each label occurs, and how many labels rows have.
+    """Show how often each label occurs, and whether its frequencies follow a power law.
 
     ``found`` is an examination or None; ``name`` begins the names of files.
     """
@@ -30,18 +30,8 @@ def show(data, described, found, fingerprint, name) -> None:
             st.markdown("**How often each label occurs**")
             st.caption("No training row has a label, so there is nothing to draw.")
     with right:
-        frame = tables.labels_per_row(data)
-        figure = figures.labels_per_row(frame)
-        charts.show_figure(
-            figure,
-            frame,
-            f"{name}-labels-per-row",
-            "Each pair of bars is the share of the training rows and of the test rows with the number of labels that "
-            f"stands below it{_in_groups(figure.layout.meta)}. Similar heights mean that training and test rows have "
-            "similar label counts.",
-        )
-    if found is not None and math.isfinite(found.power_law.alpha):
-        _power_law(found, fingerprint)
+        if found is not None and math.isfinite(found.power_law.alpha):
+            _power_law(found, fingerprint)
 
 
 def _imbalance(summary):
@@ -125,16 +115,6 @@ def _tested(goodness):
         "from the data below. A power law is fitted to it in the same way. p is the share of samples that are farther "
         "from their fit than the data are from theirs. Clauset et al. 2009.",
     )
-
-
-def _in_groups(meta):
-    """Return the part of a caption that says which numbers of labels share a bar; empty when none do."""
-    if meta["width"] == 1 and meta["last"] is None:
-        return ""
-    text = f", in groups of {meta['width']:,} numbers" if meta["width"] > 1 else ""
-    if meta["last"] is not None:
-        text += f"{' and' if text else ','} the rare numbers from {meta['last']:,} on together"
-    return f"{text}; the CSV has each number"
 
 
 def _about_frequency(meta, counts):

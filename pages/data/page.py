@@ -51,7 +51,7 @@ def main() -> None:
         st.fragment(resplit.show)(data, fingerprint, used)
         name = format.file_name(used["name"])
         found = examined.examination(fingerprint)
-        sizes.show(described, found, name)
+        st.fragment(sizes.show)(data, described, found, name)
         st.fragment(frequency.show)(data, described, found, fingerprint, name)
         alike.show(data, described, found, name)
         problems.show(data, described, found, name)

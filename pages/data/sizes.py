@@ -4,10 +4,11 @@ import pandas as pd
 import streamlit as st
 
 from pages.shared import charts, tables
+from xmlcore import figures
 
 
-def show(described, found, name) -> None:
-    """Show means and quantiles of the numbers per row and per label; ``name`` begins the names of files."""
+def show(data, described, found, name) -> None:
+    """Show the spread of the numbers per row and per label; ``name`` begins the names of files."""
     st.header("How large is it?")
     number = st.column_config.NumberColumn
     whole = {"format": "localized", "width": 70}
@@ -44,6 +45,32 @@ def show(described, found, name) -> None:
             f"{name}-statistics",
             "Every number that describes the data set, with the names that describe() and examine() of xmlcore give",
         )
+
+    left, right = st.columns(2, gap="medium")
+    for box, what, frame, draw in (
+        (left, "label", tables.labels_per_row(data), figures.labels_per_row),
+        (right, "feature", tables.features_per_row(data), figures.features_per_row),
+    ):
+        with box:
+            figure = draw(frame)
+            charts.show_figure(
+                figure,
+                frame,
+                f"{name}-{what}s-per-row",
+                f"Each pair of bars is the share of the training rows and of the test rows with the number of {what}s "
+                f"that stands below it{_in_groups(figure.layout.meta)}. Similar heights mean that training and test "
+                f"rows have similar {what} counts.",
+            )
+
+
+def _in_groups(meta):
+    """Return the part of a caption that says which numbers of labels share a bar; empty when none do."""
+    if meta["width"] == 1 and meta["last"] is None:
+        return ""
+    text = f", in groups of {meta['width']:,} numbers" if meta["width"] > 1 else ""
+    if meta["last"] is not None:
+        text += f"{' and' if text else ','} the rare numbers from {meta['last']:,} on together"
+    return f"{text}; the CSV has each number"
 
 
 def statistics(described, found) -> pd.DataFrame:

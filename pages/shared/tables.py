@@ -33,11 +33,20 @@ def ids(matrix, row: int) -> np.ndarray:
 
 def labels_per_row(data) -> pd.DataFrame:
     """Count the rows of each part by their number of labels; a table of ``part``, ``labels``, ``rows``."""
+    return _per_row("labels", {name: part(data, name)[1] for name in PARTS})
+
+
+def features_per_row(data) -> pd.DataFrame:
+    """Count the rows of each part by their number of features; a table of ``part``, ``features``, ``rows``."""
+    return _per_row("features", {name: part(data, name)[0] for name in PARTS})
+
+
+def _per_row(what, matrices) -> pd.DataFrame:
+    """Count the rows of each matrix by their number of stored values; a table of ``part``, ``what``, ``rows``."""
     frames = []
-    for name in PARTS:
-        _, Y, _ = part(data, name)
-        rows = np.bincount(np.diff(Y.indptr))
-        frames.append(pd.DataFrame({"part": name, "labels": np.arange(rows.size), "rows": rows}))
+    for name, matrix in matrices.items():
+        rows = np.bincount(np.diff(matrix.indptr))
+        frames.append(pd.DataFrame({"part": name, what: np.arange(rows.size), "rows": rows}))
     frame = pd.concat(frames, ignore_index=True)
     return frame[frame["rows"] > 0].reset_index(drop=True)
 

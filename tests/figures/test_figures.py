@@ -102,6 +102,15 @@ def test_the_font_is_the_systems_so_that_an_exported_image_has_it_too():
         assert font.family == "Arial, Helvetica, sans-serif"
 
 
+def test_features_per_row_are_drawn_as_labels_are():
+    counts = {"rows": [3, 1], "part": ["training", "test"]}
+    figure = figures.features_per_row(pd.DataFrame({"features": [2, 4], **counts}))
+    labels = figures.labels_per_row(pd.DataFrame({"labels": [2, 4], **counts}))
+    assert [list(bar.y) for bar in figure.data] == [list(bar.y) for bar in labels.data] == [[100], [100]]
+    assert (figure.layout.title.text, figure.layout.xaxis.title.text) == ("Features per row", "Features of a row")
+    assert "features" in figure.data[0].hovertemplate
+
+
 def test_labels_per_row_gives_shares_of_each_part():
     frame = pd.DataFrame({"part": ["training", "training", "test"], "labels": [0, 2, 2], "rows": [1, 3, 5]})
     figure = figures.labels_per_row(frame)

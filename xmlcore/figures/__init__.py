@@ -5,7 +5,7 @@ Every figure has the :func:`template`, a title, and axes with units. ``figure.la
 """
 
 from xmlcore.figures._contributions import contribution_bars, contributions_compared, importance_bars, magnitude_bars
-from xmlcore.figures._data import label_frequency, labels_per_row
+from xmlcore.figures._data import features_per_row, label_frequency, labels_per_row
 from xmlcore.figures._explanations import deletion_curves, stability_curves
 from xmlcore.figures._frontier import frontier, pareto
 from xmlcore.figures._growth import (
@@ -47,6 +47,7 @@ __all__ = [
     "feature_bars",
     "feature_bars_of_node",
     "feature_weights",
+    "features_per_row",
     "frontier",
     "group_heat",
     "importance_bars",

@@ -123,8 +123,31 @@ def labels_per_row(frame: pd.DataFrame) -> go.Figure:
         the last bar; None if they do not). Up to 25 numbers have a bar each.
     """
     need_columns(frame, ["labels", "rows"], "labels_per_row")
+    return _per_row(frame, "labels")
+
+
+def features_per_row(frame: pd.DataFrame) -> go.Figure:
+    """Draw the share of rows with each number of features that are not zero.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Columns ``features`` (a number of features), ``rows`` (number of rows with so many features). Optional: ``part``
+        ("training" or "test").
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+        As of :func:`labels_per_row`.
+    """
+    need_columns(frame, ["features", "rows"], "features_per_row")
+    return _per_row(frame.rename(columns={"features": "labels"}), "features")
+
+
+def _per_row(frame, what):
+    """Draw the share of rows with each number in the column ``labels``; ``what`` is counted: labels or features."""
     width, last = _groups(frame)
-    figure = new_figure("Labels per row", shown=len(frame), total=len(frame))
+    figure = new_figure(f"{what.capitalize()} per row", shown=len(frame), total=len(frame))
     figure.update_layout(meta={**figure.layout.meta, "width": width, "last": last})
     parts = frame["part"] if "part" in frame.columns else pd.Series("training", index=frame.index)
     starts = frame["labels"] // width * width
@@ -140,7 +163,7 @@ def labels_per_row(frame: pd.DataFrame) -> go.Figure:
             marker={"color": PART_COLORS.get(part, GREY), "line": {"width": 0}},
             hovertemplate="%{customdata[0]:,} "
             + str(part)
-            + " rows (%{y:.1f} %) have %{customdata[1]} labels<extra></extra>",
+            + f" rows (%{{y:.1f}} %) have %{{customdata[1]}} {what}<extra></extra>",
         )
     # The legend is between title and plot, where the figure of label frequencies names its buckets, so that plots side
     # by side have the same height.
@@ -149,7 +172,7 @@ def labels_per_row(frame: pd.DataFrame) -> go.Figure:
     axis = _counting_axis(frame["labels"])
     if width > 1 or last is not None:
         axis = _group_axis(starts.min(), starts.max(), width, last)
-    figure.update_xaxes(title_text="Labels of a row", tickformat=",d", showgrid=False, **axis)
+    figure.update_xaxes(title_text=f"{what.capitalize()} of a row", tickformat=",d", showgrid=False, **axis)
     highest = max((max(bar.y, default=0) for bar in figure.data), default=0) or 1
     figure.update_yaxes(title_text="Share of the rows, %", range=[0, min(1.08 * float(highest), 100)])
     return figure

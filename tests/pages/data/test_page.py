@@ -141,7 +141,7 @@ def test_data_without_training_labels_says_so_and_draws_no_empty_figure(ready):
     assert "No training row has a label, so no model can be trained on this data set." in [
         w.value for w in ready.at.warning
     ]
-    assert len(ready.at.get("plotly_chart")) == 1
+    assert len(ready.at.get("plotly_chart")) == 2  # labels and features per row
 
 
 def test_a_handful_of_rows_has_no_long_tail(ready):
