@@ -15,7 +15,6 @@ _DEFERS = "deferred_file_id" in DownloadButton.DESCRIPTOR.fields_by_name
 _TAKES_ALT = "alt" in inspect.signature(st.plotly_chart).parameters
 
 AROUND_FIGURE = 320  # height of what is around a figure in the page that saves it, in pixels
-SAVE = "As an image (SVG, PNG or PDF), as a page, or the data behind it."
 # Newer versions of Streamlit embed a page in this way.
 _embed = getattr(st, "iframe", None) or components.html
 
@@ -62,7 +61,7 @@ def show_figure(
             """Return the figure as an HTML page."""
             return figure_files.html_page(figure, page_title, caption, name, _config(name), origin)
 
-        with st.popover("Save", type="tertiary", icon=":material/download:", help=SAVE):
+        with st.popover("Save", type="tertiary", icon=":material/download:"):  # a tooltip would cover what opens
             if st.button(
                 "Figure, SVG or PNG",
                 key=f"save-{place}",
