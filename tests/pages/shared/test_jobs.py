@@ -26,6 +26,7 @@ def test_only_looks_at_a_job_that_come_by_themselves_wait_and_before_they_end(mo
     monkeypatch.setattr(workspace, "token", lambda: "me")
     monkeypatch.setattr(workspace, "get", lambda name: [{"id": "a", "title": "t"}])
     monkeypatch.setattr(jobs, "_show_job", lambda *about: happened.append("drawn"))
+    monkeypatch.setattr(jobs, "_stop_button", lambda *about: None)
     monkeypatch.setattr(downloads, "wait", lambda: happened.append("waited"))
 
     def rerun():
