@@ -13,7 +13,7 @@ LINE, SPACE = 20, 15  # height of a line of text and of the space around a cell'
 def sizes(names) -> tuple[int, int]:
     """Return the width of a column of names and the height of its rows, in pixels: the longest name is seen in full."""
     text = LETTER * max((len(name) for name in names), default=0)
-    width = int(min(max(text + PADDING, NAMES[0]), NAMES[1]))
+    width = math.ceil(min(max(text + PADDING, NAMES[0]), NAMES[1]))
     room = width - PADDING
     # Words are not broken, so lines are not full: a little less than the width is counted on.
     lines = math.ceil(text / (room - 3 * LETTER)) if text > room else 1

@@ -135,7 +135,7 @@ def _labels_of_node(view, run, inner, files):
     shown[shares] *= 100
     ways = {
         f"to_{c}": st.column_config.NumberColumn(
-            f"To {child}, %", format="%.0f", width=75, help=f"Share of the label's rows that go to node {child}."
+            f"To {child}, %", format="%.0f", width=64, help=f"Share of the label's rows that go to node {child}."
         )
         for c, child in enumerate(tree.children[v], 1)
     }
@@ -148,10 +148,10 @@ def _labels_of_node(view, run, inner, files):
         on_select=lambda: _follow_label(view, run, found, key),
         selection_mode="single-row",
         column_config={
-            "name": st.column_config.TextColumn("Label", width=170),
-            "rows": st.column_config.NumberColumn("Rows", format="localized", width=70),
+            "name": st.column_config.TextColumn("Label", width=150),
+            "rows": st.column_config.NumberColumn("Rows", format="localized", width=55),
             "share": st.column_config.NumberColumn(
-                "Share, %", format="%.1f", width=75, help="Share of the node's rows that have the label."
+                "Share, %", format="%.1f", width=65, help="Share of the node's rows that have the label."
             ),
             "label": st.column_config.NumberColumn("Id", format="%d", width=60),
             **(ways if inner else {}),

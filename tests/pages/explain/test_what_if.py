@@ -41,4 +41,5 @@ def test_what_moved_is_said(ranks, said):
 def test_rows_of_a_table_are_high_enough_for_the_longest_name():
     (narrow, one_line), (wide, two_lines), (widest, more) = (labels.sizes(["x" * n]) for n in (5, 40, 100))
     assert labels.sizes([]) == (narrow, one_line)
+    assert {labels.sizes(["x" * n])[1] for n in range(1, 25)} == {one_line}  # they fit into their column
     assert narrow < wide == widest and one_line < two_lines < more
