@@ -32,7 +32,7 @@ TYPES = [
     Type(NUMERIC),
     Type(NOMINAL, ("yes", "no"), ("yes", "no")),
 ]
-HEADER = Header(names=list("abcdefg"), lines=[1] * 7, types=TYPES, type_of=list(range(7)), data_line=4, start=0)
+HEADER = Header(names=list("abcdefg"), lines=[1] * 7, types=TYPES, type_of=np.arange(7), data_line=4, start=0)
 LABELS = [1, 5, 6]
 ATTRIBUTES = [
     ("numeric", False, 0),
@@ -161,6 +161,9 @@ def scan(content):
         name = content[span[kernels.NAME_FIRST] : span[kernels.NAME_STOP]]
         written = content[span[kernels.TYPE_FIRST] : span[kernels.TYPE_STOP]]
         found.append((line, name, bool(span[kernels.QUOTED]), written))
+    written = [one[3] for one in found]
+    same = [int(one == other) for one, other in zip(written, [None, *written])]
+    assert spans[:n_attributes, kernels.SAME_TYPE].tolist() == same, content
     assert (found, others[:n_others, 0].tolist()) == naive.arff.scan_attributes(content), content
     assert all(content[:start].count(b"\n") == line - 1 for line, start in others[:n_others].tolist())
     return n_attributes

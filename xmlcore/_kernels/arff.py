@@ -39,7 +39,8 @@ OUT_SIZE = 15
 
 # Columns of the places that scan_attributes writes.
 LINE_NUMBER, LINE_FIRST, NAME_FIRST, NAME_STOP, QUOTED, TYPE_FIRST, TYPE_STOP = 0, 1, 2, 3, 4, 5, 6
-SPAN_SIZE = 7
+SAME_TYPE = 7  # not a place: 1 if the type is written as that of the attribute before, else 0
+SPAN_SIZE = 8
 
 _TAB, _NEWLINE, _RETURN, _SPACE, _DOUBLE, _PERCENT, _SINGLE, _COMMA = 9, 10, 13, 32, 34, 37, 39, 44
 _WORD = tuple(b"@attribute")
@@ -157,6 +158,21 @@ def _scan_name(text, at, spans, n):
     return at
 
 
+@inlined
+def _same_type(text, spans, n):
+    """Return whether the types of attributes ``n - 1`` and ``n`` are written with the same bytes."""
+    if n == 0:
+        return False
+    i, j = spans[n - 1, TYPE_FIRST], spans[n, TYPE_FIRST]
+    stop = spans[n, TYPE_STOP]
+    if spans[n - 1, TYPE_STOP] - i != stop - j:
+        return False
+    while j < stop and text[i] == text[j]:
+        i += 1
+        j += 1
+    return j == stop
+
+
 @kernel
 def scan_attributes(text, spans, others):
     """Find the attributes in the lines of a header.
@@ -187,6 +203,7 @@ def scan_attributes(text, spans, others):
             spans[n_attributes, TYPE_FIRST] = at
             at = skip_line(text, at)
             spans[n_attributes, TYPE_STOP] = at
+            spans[n_attributes, SAME_TYPE] = _same_type(text, spans, n_attributes)
             n_attributes += 1
         else:
             others[n_others, 0], others[n_others, 1] = line, start

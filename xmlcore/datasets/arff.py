@@ -202,7 +202,7 @@ def _check_kinds(header, chosen, leave_out, source):
     """Raise DatasetFormatError if an attribute is neither a number nor nominal, or a label is not binary."""
     kinds = np.array([type.kind for type in header.types])
     binary = np.array([type.kind == NUMERIC or _is_binary(type) for type in header.types])
-    type_of = np.array(header.type_of)
+    type_of = header.type_of
     is_label = np.zeros(type_of.size, bool)
     is_label[chosen] = True
     wrong = np.flatnonzero(is_label & ~binary[type_of])
@@ -267,7 +267,7 @@ def _columns(kernels, header, chosen) -> _Columns:
     types = header.types
     codes = [_code(type) if type.kind == NOMINAL else () for type in types]
     kinds = {NUMERIC: kernels.NUMERIC, NOMINAL: kernels.NOMINAL}
-    type_of = np.array(header.type_of)
+    type_of = header.type_of
     kind = np.array([kinds.get(type.kind, kernels.LEFT_OUT) for type in types], np.int8)[type_of]
     width = np.array([_width(type, code) for type, code in zip(types, codes)], np.int64)[type_of]
     is_label = np.zeros(type_of.size, bool)
@@ -331,7 +331,7 @@ def _feature_names(header, columns) -> list[str]:
             suffixes.append([f"={value}" for value, offset in zip(type.values, code) if offset >= 0])
         else:
             suffixes.append([""] if type.kind in (NUMERIC, NOMINAL) else [])
-    found = zip(header.names, header.type_of, columns.is_label.tolist())
+    found = zip(header.names, header.type_of.tolist(), columns.is_label.tolist())
     return [name + suffix for name, number, is_label in found if not is_label for suffix in suffixes[number]]
 
 

@@ -61,7 +61,7 @@ class Header:
         The attributes' lines in the file.
     types : list of Type
         The different types.
-    type_of : list of int
+    type_of : ndarray of int64
         The number of each attribute's type.
     spellings : dict
         Number of the attribute by a name with backslashes as it is written.
@@ -76,7 +76,7 @@ class Header:
     names: list = field(default_factory=list)
     lines: list = field(default_factory=list)
     types: list = field(default_factory=list)
-    type_of: list = field(default_factory=list)
+    type_of: np.ndarray | None = None
     spellings: dict = field(default_factory=dict)
     encoding: str = "utf-8"
     data_line: int = 0
@@ -84,7 +84,7 @@ class Header:
 
     def type(self, attribute: int) -> Type:
         """Return the type of an attribute."""
-        return self.types[self.type_of[attribute]]
+        return self.types[int(self.type_of[attribute])]
 
 
 def shown(text: str) -> str:
@@ -176,20 +176,29 @@ def _row(content, start, encoding) -> str:
 def _read_attributes(kernels, header, content, spans, source):
     """Read the names and types of the attributes from their places in the header."""
     encoding, columns = header.encoding, spans.T.tolist()
-    firsts, stops = columns[kernels.NAME_FIRST], columns[kernels.NAME_STOP]
-    names = [content[first:stop].decode(encoding) for first, stop in zip(firsts, stops)]
+    places = zip(columns[kernels.NAME_FIRST], columns[kernels.NAME_STOP])
+    if content.isascii():  # bytes are characters: one conversion for all
+        text = content.decode("ascii")
+        names = [text[first:stop] for first, stop in places]
+    else:
+        names = [content[first:stop].decode(encoding) for first, stop in places]
     for a in [a for a, name in enumerate(names) if "\\" in name]:
         header.spellings.setdefault(names[a], a)
         names[a] = unescape(names[a], bool(spans[a, kernels.QUOTED]))
-    firsts, stops = columns[kernels.TYPE_FIRST], columns[kernels.TYPE_STOP]
-    written = [content[first:stop] for first, stop in zip(firsts, stops)]
-    numbers = {text: number for number, text in enumerate(dict.fromkeys(written))}
     header.names, header.lines = names, columns[kernels.LINE_NUMBER]
-    header.type_of = [numbers[text] for text in written]
-    for a in np.unique(header.type_of, return_index=True)[1].tolist():  # the first attribute of each type
-        start = int(spans[a, kernels.LINE_FIRST])
-        at = len(content[start : firsts[a]].decode(encoding, "replace"))
-        header.types.append(_read_type(header, _row(content, start, encoding), at, names[a], header.lines[a], source))
+    starts = np.flatnonzero(spans[:, kernels.SAME_TYPE] == 0)  # attributes whose type is not that of the one before
+    firsts, stops = columns[kernels.TYPE_FIRST], columns[kernels.TYPE_STOP]
+    numbers, of_start = {}, []
+    for a in starts.tolist():
+        written = content[firsts[a] : stops[a]]
+        if written not in numbers:
+            numbers[written] = len(numbers)
+            start = columns[kernels.LINE_FIRST][a]
+            at = len(content[start : firsts[a]].decode(encoding, "replace"))
+            row = _row(content, start, encoding)
+            header.types.append(_read_type(header, row, at, names[a], header.lines[a], source))
+        of_start.append(numbers[written])
+    header.type_of = np.repeat(np.array(of_start, np.int64), np.diff(np.append(starts, len(names))))
 
 
 def _finish(header, text, end, source):
