@@ -152,7 +152,7 @@ def _one(opened, used):
 def _convert(fingerprint, name):
     """Show a button that has a data set written to a file, and one that downloads the file."""
     format_name = st.selectbox(
-        "Format", list(FORMATS), format_func=lambda f: FORMAT_NAMES.get(f, f), key="manage.format"
+        "File format", list(FORMATS), format_func=lambda f: FORMAT_NAMES.get(f, f), key="manage.format"
     )
     task = experiment.task("export", {"dataset": fingerprint}, {"format": format_name})
 
@@ -193,7 +193,6 @@ def _confirm(fingerprint, name):
     again = {
         "catalog": "The data set stays in the catalog.",
         "synthetic": "Make it again with the same settings to get it back.",
-        "split": "Split the data set in the same way to get it back.",
         "split": "Split the same rows again with the same settings to get it back.",
     }.get(_source(fingerprint), "Upload the same files again to get it back.")
     st.caption(

@@ -321,6 +321,8 @@ def collect() -> None:
             jobs.dismiss(record["id"])
             jobs.note_stopped(record)
             workspace.notify(f"Stopped: {jobs.title(job, record)}.")
+        elif job.state == "failed" and record["params"].get("name") != workspace.DEFAULT_DATASET:
+            jobs.note_stopped(record)  # a download that failed is not tried again when the server is restarted
     wanted = workspace.get("wanted")
     if wanted is not None:
         prepare(wanted)

@@ -87,6 +87,17 @@ def test_a_failed_download_says_why_and_where_to_put_the_file_which_is_then_foun
     assert not page.at.error and "Read from what I saved.zip" in page.text()
 
 
+def test_a_failed_download_is_tried_again_only_when_asked(ready, sources, packed):
+    file = File(packed, status=[404])
+    with serving({"/set.zip": file}) as address:
+        sources({"bibtex": f"{address}/set.zip"})
+        page = choose(ready, "bibtex").press("known.get").until(lambda s: s.at.error)
+        assert page.run().at.session_state["workspace.snapshot"]["wanted"] is None and len(file.asked) == 1
+        next(b for b in page.at.button if b.label == "Try again").click()
+        page.run().until(lambda s: "**bibtex**: 80 rows" in s.text())
+    assert len(file.asked) == 2 and not page.at.error
+
+
 def test_the_failure_can_be_dismissed_and_does_not_come_back(ready, sources):
     with serving({}) as address:
         sources({"bibtex": f"{address}/nothing.zip"})
