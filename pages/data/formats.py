@@ -7,6 +7,7 @@ import streamlit as st
 
 from pages.shared import charts, server
 from xmlcore import datasets
+from xmlcore.experiment.export import FORMATS as WRITTEN
 
 SAMPLE_ROWS = 200
 FORMATS = {
@@ -53,15 +54,28 @@ def show(fingerprint) -> None:
             st.code(example, language=None)
         st.caption("All of them plain, or packed with gzip, bzip2, xz or zip.")
         if fingerprint is not None:
-            help = f"The first {SAMPLE_ROWS} training rows of the data set in use, as XMLC text"
-            charts.text_button("Sample file", lambda: _sample(fingerprint), "sample.txt", help)
+            st.caption(f"Sample files, with the first {SAMPLE_ROWS} training rows of the data set in use:")
+            with st.container(horizontal=True):
+                for name, ending in WRITTEN.items():
+                    charts.text_button(
+                        f"Sample, {ending}",
+                        lambda name=name: _sample(fingerprint, name),
+                        f"sample{ending}",
+                        f"The first {SAMPLE_ROWS} training rows of the data set in use as {name}",
+                    )
 
 
-def _sample(fingerprint) -> bytes:
-    """Return the first training rows of a data set as XMLC text."""
+def _sample(fingerprint, format_name) -> bytes:
+    """Return the first training rows of a data set as a file of a format."""
     data = server.dataset(fingerprint)
     n = min(SAMPLE_ROWS, data.n_train)
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "sample.txt"
-        datasets.write_matrix(path, data.X_train[:n], data.Y_train[:n])
+        path = Path(folder) / "sample"
+        X, Y, names = data.X_train[:n], data.Y_train[:n], (data.feature_names, data.label_names)
+        if format_name != "arff":
+            datasets.write_matrix(path, X, Y, format_name)
+        elif None in names or len({*names[0], *names[1]}) < len(names[0]) + len(names[1]):
+            datasets.write_arff(path, X, Y)  # the names in ARFF must all be different
+        else:
+            datasets.write_arff(path, X, Y, *names)
         return path.read_bytes()

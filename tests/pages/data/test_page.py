@@ -164,11 +164,13 @@ def test_the_sample_file_can_be_read_and_has_the_first_rows(ready):
 
     fingerprint = ready.at.session_state["workspace.snapshot"]["dataset"]
     data = datasets.load_saved(fingerprint)
-    X, Y, *_ = datasets.read_matrix(formats._sample(fingerprint))
+    X, Y, *_ = datasets.read_matrix(formats._sample(fingerprint, "xmlc"))
     n = min(formats.SAMPLE_ROWS, data.n_train)
+    for name in ("arff", "npz", "svmlight"):
+        assert datasets.read_matrix(formats._sample(fingerprint, name), name)[0].shape[0] == n
     assert (X != data.X_train[:n]).nnz == 0 and (Y != data.Y_train[:n]).nnz == 0
     for _, example in formats.FORMATS.values():
-        assert example.count("\n") == 2, "three lines of each"
+        assert 2 <= example.count("\n") <= 4, "three lines of each, and five of ARFF's header and rows"
 
 
 def test_a_file_of_another_format_is_called_by_its_name_on_the_page(ready):
@@ -179,3 +181,60 @@ def test_a_file_of_another_format_is_called_by_its_name_on_the_page(ready):
         read_matrix(b'{"text": "a"}\n', name="a.json")
     message = uploads.explain(caught.value).replace("\\", "")
     assert "**a.json**: it is a JSON file" in message and "Formats, and a sample file" in message
+
+
+CSV = b"width,weight,apple,red\n" + b"1,2,1,0\n3,0,0,1\n" * 20
+ARFF = (
+    b"@relation fruit\n@attribute width numeric\n@attribute weight numeric\n@attribute apple {0,1}\n@data\n"
+    + b"1,2,1\n3,1,0\n" * 9
+)
+
+
+def selectbox(session, label):
+    return next(box for box in session.at.selectbox if box.label == label)
+
+
+def test_a_table_is_recognised_and_its_likely_labels_are_chosen(ready):
+    choose(ready, "fruit.csv", CSV)
+    assert "fruit.csv is a table of 4 columns." in ready.text()
+    assert selectbox(ready, "Labels are").value == "last"
+    assert next(n.value for n in ready.at.number_input if n.label == "How many columns") == 2
+    ready.press("upload.read")
+    assert ready.metrics()["Labels"] == "2" and ready.metrics()["Features"] == "2"
+
+
+def test_columns_of_labels_can_be_named(ready):
+    choose(ready, "fruit.csv", CSV)
+    selectbox(ready, "Labels are").set_value("named").run()
+    assert ready.at.multiselect[0].value == ["apple", "red"]
+    ready.at.multiselect[0].set_value(["red"]).run()
+    ready.press("upload.read")
+    assert ready.metrics()["Labels"] == "1" and ready.metrics()["Features"] == "3"
+
+
+def test_a_file_that_says_nothing_of_its_labels_asks_for_them(ready):
+    choose(ready, "fruit.csv", b"a,b\n3,4\n5,6\n" * 5)
+    assert selectbox(ready, "Labels are").value is None
+    ready.press("upload.read")
+    message = ready.at.error[0].value.replace("\\", "")
+    assert "nothing says which of them are labels" in message and "Say at “Labels are”" in message
+
+
+def test_labels_in_a_file_of_their_own_come_before_chosen_columns(ready):
+    choose(ready, "fruit.arff", ARFF)
+    assert "fruit.arff is an ARFF file with 3 attributes." in ready.text()
+    xml = b'<labels xmlns="http://mulan.sourceforge.net/labels"><label name="apple"></label></labels>'
+    choose(ready, "fruit.xml", xml, "label_file")
+    assert not any(box.label == "Labels are" for box in ready.at.selectbox)
+    ready.press("upload.read")
+    assert ready.metrics()["Labels"] == "1" and ready.metrics()["Features"] == "2"
+
+
+def test_a_header_that_lies_is_read_with_the_numbers_of_the_data(ready):
+    choose(ready, "fruit.txt", b"9 2 2\n" + b"0 1:1\n1 3:1\n" * 9)
+    assert "Its header promises 9 rows, 2 features and 2 labels." in ready.text()
+    ready.press("upload.read")
+    assert "tick “Take the numbers from the data”" in ready.at.error[0].value.replace("\\", "")
+    next(box for box in ready.at.checkbox if box.label == "Take the numbers from the data").check().run()
+    ready.press("upload.read")
+    assert ready.metrics()["Features"] == "4"
