@@ -76,6 +76,7 @@ _ON_PAGE = (
     (r"If the labels are in a file of their own, give that as labels=\.\.\.", "Labels may be in a “Label file”."),
     (r"but labels= is given too", "but a label file is chosen too"),
     (r"but labels=.* names columns", "but “Labels are” names columns"),
+    (r"Give the ARFF file, and this one as labels=\.\.\.", "Choose the ARFF file, and this one at “Label file”."),
     (r"Leave labels= out\.", "Clear “Label file”."),
     (r"Leave labels= out, or give the file with the labels.*", "Choose the files again."),
     (r"labels= is the file with the labels of the training rows.*", "“Label file of the test rows” is missing"),

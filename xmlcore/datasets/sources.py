@@ -83,6 +83,10 @@ _NOT_TEXT = (  # first bytes of files that are not text, and what they are
     (b"\x00\x00\xfe\xff", "UTF-32 text"),
     (b"\xff\xfe", "UTF-16 text"),
     (b"\xfe\xff", "UTF-16 text"),
+    (b"\xd0\xcf\x11\xe0", "an Excel or Word file of before 2007"),
+    (b"SQLite format 3\x00", "an SQLite database"),
+    (b"\x80\x02", "a Python pickle"),
+    (b"\x80\x03", "a Python pickle"),
     (b"\x80\x04\x95", "a Python pickle"),
     (b"\x80\x05\x95", "a Python pickle"),
 )
@@ -367,6 +371,12 @@ def _check_text(text, label):
         if head.startswith(magic):
             remedy = "Save the file as UTF-8." if what.startswith("UTF-") else "Give the text file itself."
             raise DatasetFormatError(label, f"it is {what}, not rows of UTF-8 text", remedy)
+    if head.lstrip().startswith(b"<") and re.search(rb"<labels[\s>]", head):
+        raise DatasetFormatError(
+            label,
+            "it is a Mulan XML file, which names the labels of an ARFF file",
+            "Give the ARFF file, and this one as labels=...",
+        )
     if head.lstrip().lower().startswith((b"<!doctype", b"<html", b"<?xml")):
         raise DatasetFormatError(
             label, "it is a web page or XML, not rows of text", "Was it a download that failed? Give the data file."
