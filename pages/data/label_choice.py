@@ -47,7 +47,10 @@ def say(found, file, has_label_file: bool) -> None:
     elif found.format == "svmlight":
         said = "svmlight text, without a header. The largest ids say how many features and labels there are."
     elif found.format == "npz":
-        said = "a NumPy archive (npz). If it holds features alone, choose the file with the labels at “Label file”."
+        said = "a NumPy archive (npz)."
+        said += (
+            "" if has_label_file else " If it holds features alone, choose the file with the labels at “Label file”."
+        )
     elif found.format == "csv":
         said = f"a table of {format.count(len(found.columns), 'column')}."
     elif found.columns is None:
@@ -57,6 +60,8 @@ def say(found, file, has_label_file: bool) -> None:
         if found.n_said:
             place = "first" if found.n_said > 0 else "last"
             said += f" Its relation says that the {place} {abs(found.n_said):,} are labels."
+        elif not has_label_file:
+            said += " If a Mulan XML file names its labels, choose that at “Label file”."
     st.caption(f"{name} is {said}")
 
 
