@@ -133,7 +133,7 @@ def _read_token(text, at):
 def _skip_word(text, at):
     """Return the place behind ``@attribute`` and a blank, in small or large letters; -1 if that is not at ``at``."""
     for letter in _WORD:
-        if at >= text.size or (text[at] != letter and text[at] + 32 != letter):
+        if at >= text.size or (text[at] != letter and np.int64(text[at]) + 32 != letter):
             return np.int64(-1)
         at += 1
     return at if at < text.size and is_blank(text[at]) else np.int64(-1)
@@ -265,16 +265,17 @@ def _read_short(text, at):
     negative = at < text.size and text[at] == _MINUS
     at += negative
     first = at
+    limit = min(text.size, at + 17)  # a longer number is none of these; the mantissa has at most 17 digits
     mantissa = np.int64(0)
-    while at < text.size and _ZERO <= text[at] <= _NINE:
+    while at < limit and _ZERO <= text[at] <= _NINE:
         mantissa = mantissa * 10 + (np.int64(text[at]) - _ZERO)
         at += 1
     digits = at - first
     power = np.int64(0)
-    if at < text.size and text[at] == _POINT:
+    if at < limit and text[at] == _POINT:
         at += 1
         point = at
-        while at < text.size and _ZERO <= text[at] <= _NINE:
+        while at < limit and _ZERO <= text[at] <= _NINE:
             mantissa = mantissa * 10 + (np.int64(text[at]) - _ZERO)
             at += 1
         power = at - point
