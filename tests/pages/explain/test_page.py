@@ -257,7 +257,7 @@ def test_the_whole_model_is_explained_by_itself_once(page, key, server):
     said = "all 30" if filled.size == 30 else f"{filled.size} of 30"
     assert f"Means over {said} test rows" in page.text()
     before = len(server.jobs())
-    page.go("data").go("explain")
+    page.go("train").go("explain")
     assert len(server.jobs()) == before
 
 

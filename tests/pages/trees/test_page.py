@@ -326,7 +326,7 @@ def test_parts_of_the_model_are_measured_by_themselves_and_end_with_the_run(page
     assert numbers(line["x"]) == [1, 2, 3]
     assert numbers(line["y"])[-1] == pytest.approx(100 * run.measures["value"].iloc[0])
     before = len(server.jobs())
-    page.go("data").go("trees")
+    page.go("train").go("trees")
     assert len(server.jobs()) == before  # once
 
 
