@@ -59,7 +59,13 @@ class CatalogEntry:
         return bool(self.page)
 
     def memory(self) -> int | None:
-        """Return about how many bytes its matrices take; None if that is not known."""
+        """Estimate the memory of its matrices.
+
+        Returns
+        -------
+        int or None
+            In bytes; None if the number of features per row is not known.
+        """
         if self.features_per_row is None:
             return None
         return int(self.n_rows * (8 * self.features_per_row + 40))
