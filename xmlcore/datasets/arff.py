@@ -14,11 +14,10 @@ from xmlcore.datasets import mulan_xml
 from xmlcore.datasets.arff_header import NOMINAL, NUMERIC, Header, Type, looks_like, read_header, shown, unescape
 from xmlcore.datasets.errors import DatasetFormatError, warn
 from xmlcore.datasets.sources import MEMORY_BOUND
-from xmlcore.datasets.xmlc import Rows, canonical_csr
+from xmlcore.datasets.xmlc import Rows, canonical_csr, with_hard_numbers
 
 __all__ = ["looks_like", "parse"]
 
-_HARD_CAPACITY = 256  # number of numbers that the first run of the compiled parser can leave to Python
 _SOME = 3  # number of names that a message lists
 _LONGEST_COMPARED = 100  # characters of a name for which similar ones are searched
 _MEKA = re.compile(r"(?:^|[\s:])-([Cc])\s*(-?[0-9]{1,9})(?!\S)")
@@ -364,26 +363,14 @@ class _Reader:
         self.out = np.zeros(kernels.OUT_SIZE, np.int64)
 
     def run(self):
-        """Parse the text, and return the status of the compiled parser.
-
-        It leaves numbers that are hard to round, which are very rare, to Python. The text is then parsed again with
-        the values of these numbers.
-        """
-        spans = np.empty((_HARD_CAPACITY, 2), np.int64)
-        resolved = np.empty(0, np.float32)
+        """Parse the text, and return the status of the compiled parser."""
         attributes, header = self.columns.attributes, self.header
-        while True:
-            status = self.kernels.parse_rows(
-                self.text, header.start, header.data_line + 1, attributes, self.arrays, spans, resolved, self.out
-            )
-            n_hard = int(self.out[self.kernels.N_HARD])
-            if n_hard <= resolved.size:
-                return status
-            if n_hard > len(spans):
-                spans = np.empty((n_hard, 2), np.int64)
-                continue
-            with np.errstate(over="ignore"):
-                resolved = np.array([float(self.text[a:b].tobytes()) for a, b in spans[:n_hard]]).astype(np.float32)
+        places = header.start, header.data_line + 1, attributes, self.arrays
+        return with_hard_numbers(
+            self.text,
+            lambda spans, resolved: self.kernels.parse_rows(self.text, *places, spans, resolved, self.out),
+            lambda: int(self.out[self.kernels.N_HARD]),
+        )
 
     def matrices(self):
         """Return X and Y, which take the place of the arrays that were parsed into."""

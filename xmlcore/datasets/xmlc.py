@@ -211,6 +211,35 @@ def _fits(kernels, text, header, line, first_index):
     return False
 
 
+def with_hard_numbers(text, parse, n_hard):
+    """Parse a text, and return the status of the compiled parser.
+
+    It leaves numbers that are hard to round, which are very rare, to Python. The text is then parsed again with the
+    values of these numbers.
+
+    Parameters
+    ----------
+    text : ndarray of uint8
+    parse : callable
+        Called with two arrays, it parses the text: into the first, int64 (capacity, 2), it writes the start and end of
+        each hard number; the second, float32, has the values of the first of them. It returns the status.
+    n_hard : callable
+        Returns how many hard numbers the last call of ``parse`` found.
+    """
+    spans = np.empty((_HARD_CAPACITY, 2), np.int64)
+    resolved = np.empty(0, np.float32)
+    while True:
+        status = parse(spans, resolved)
+        found = n_hard()
+        if found <= resolved.size:
+            return status
+        if found > len(spans):
+            spans = np.empty((found, 2), np.int64)
+            continue
+        with np.errstate(over="ignore"):
+            resolved = np.array([float(text[a:b].tobytes()) for a, b in spans[:found]]).astype(np.float32)
+
+
 class TextReader:
     """A run of the compiled parser, with arrays that are large enough for all values of the text."""
 
@@ -229,26 +258,15 @@ class TextReader:
         self.out = np.zeros(kernels.OUT_SIZE, np.int64)
 
     def run(self, n_rows, n_features, n_labels):
-        """Parse the text, and return the status of the compiled parser.
-
-        It leaves numbers that are hard to round, which are very rare, to Python. The text is then parsed again with
-        the values of these numbers.
-        """
+        """Parse the text, and return the status of the compiled parser."""
         form = self.kernels.Form(
             self.start, self.first_line, n_rows, n_features, n_labels, self.first_index, self.skip_blank
         )
-        spans = np.empty((_HARD_CAPACITY, 2), np.int64)
-        resolved = np.empty(0, np.float32)
-        while True:
-            status = self.kernels.parse_rows(self.text, form, self.arrays, spans, resolved, self.out)
-            n_hard = int(self.out[self.kernels.N_HARD])
-            if n_hard <= resolved.size:
-                return status
-            if n_hard > len(spans):
-                spans = np.empty((n_hard, 2), np.int64)
-                continue
-            with np.errstate(over="ignore"):
-                resolved = np.array([float(self.text[a:b].tobytes()) for a, b in spans[:n_hard]]).astype(np.float32)
+        return with_hard_numbers(
+            self.text,
+            lambda spans, resolved: self.kernels.parse_rows(self.text, form, self.arrays, spans, resolved, self.out),
+            lambda: int(self.out[self.kernels.N_HARD]),
+        )
 
 
 def _cut(array, size):

@@ -27,8 +27,19 @@ class Prepared:
     dataset: str
 
 
+class MakesDataset(Task):
+    """A task whose result has the fingerprint of a data set that it made, as ``dataset``."""
+
+    def exists(self) -> bool:
+        """Return whether the result and the data set are kept."""
+        try:
+            return super().exists() and store.exists(DATASETS, self.load().dataset)
+        except store.StoreError:
+            return False
+
+
 @register
-class Prepare(Task):
+class Prepare(MakesDataset):
     """Make or download a data set of the catalog, and keep it. No inputs. Parameters: ``name``.
 
     The parameter ``made_from`` is added: what the data set is made from, such as the versions of the libraries whose
@@ -54,13 +65,6 @@ class Prepare(Task):
 
     def estimate(self) -> Estimate:
         return estimates.prepare(self.params["name"])
-
-    def exists(self) -> bool:
-        """Return whether the data set is kept."""
-        try:
-            return super().exists() and store.exists(DATASETS, self.load().dataset)
-        except store.StoreError:
-            return False
 
     def run(self, progress=silent, files=None):
         from xmlcore.datasets import prepare

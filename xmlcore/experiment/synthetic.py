@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from xmlcore import store
 from xmlcore.experiment import estimates
-from xmlcore.experiment.task import DATASETS, Estimate, Task, register
+from xmlcore.experiment.prepare import MakesDataset
+from xmlcore.experiment.task import Estimate, register
 from xmlcore.experiment.train import check_names
 from xmlcore.progress import silent
 from xmlcore.validation import check_count, check_number
@@ -59,7 +59,7 @@ def scaled(shape: str, share: float) -> dict:
 
 
 @register
-class MakeSynthetic(Task):
+class MakeSynthetic(MakesDataset):
     """Make a synthetic data set, and keep it. No inputs.
 
     Parameters: ``shape``, the sizes of :func:`xmlcore.datasets.synthetic_sizes`, ``feature_noise``, ``label_noise`` and
@@ -95,13 +95,6 @@ class MakeSynthetic(Task):
 
     def estimate(self) -> Estimate:
         return estimates.synthetic(self.params)
-
-    def exists(self) -> bool:
-        """Return whether the data set is kept."""
-        try:
-            return super().exists() and store.exists(DATASETS, self.load().dataset)
-        except store.StoreError:
-            return False
 
     def run(self, progress=silent, files=None):
         from xmlcore.datasets import make_synthetic, save_dataset

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from xmlcore.figures._color_bar import show_color_bar
 from xmlcore.figures._style import EDGE, VERMILION, need_columns, new_figure, short
 
 # From small to large: blue, grey, gold. A white text has a contrast of at least 4.5 on each, and each has a contrast of
@@ -13,7 +14,6 @@ UNKNOWN = "#6E6E6E"  # a grey with the same contrasts
 LEVEL = 30  # height of a level, in pixels
 AROUND = 150  # height of the space above and below the levels, in pixels
 NAMED = 0.03  # least share of the width that a node has to have for its name to be tried; without room it is left out
-COLOR_BAR = 150  # length of the colour bar, in pixels
 
 
 def label_tree(
@@ -141,40 +141,11 @@ def _outline(figure, frame, chosen):
 def _color_bar(figure, values, axis, percent, log):
     """Set the colour scale, and show its bar with a title beside it if any number is known."""
     low, high = (float(values.min()), float(values.max())) if values.size else (0.0, 1.0)
-    bar = {
-        "orientation": "h",
-        "thickness": 10,
-        "len": COLOR_BAR,
-        "lenmode": "pixels",
-        "x": 0,
-        "xpad": 0,
-        "xanchor": "left",
-        "y": 0,
-        "yanchor": "top",
-        "ypad": 16,
-        "tickangle": 0,
-        "tickfont": {"size": 11},
-    }
     if log:
         powers = np.arange(np.ceil(low), np.floor(high) + 1)
         ticks = powers if powers.size > 1 else np.unique([low, high])
-        bar |= {"tickvals": ticks.tolist(), "ticktext": [f"{10**tick:,.0f}" for tick in ticks]}
+        bar = {"tickvals": ticks.tolist(), "ticktext": [f"{10**tick:,.0f}" for tick in ticks]}
     else:
-        bar |= {"nticks": 4, "tickformat": ".2~p" if percent else ""}
+        bar = {"nticks": 4, "tickformat": ".2~p" if percent else ""}
     scale = {"colorscale": SCALE, "cmin": low, "cmax": high if high > low else low + 1.0}
-    figure.update_layout(coloraxis={**scale, "showscale": bool(values.size), "colorbar": bar})
-    if values.size:
-        # The title is an annotation, because the dashboard's theme would put a title of the bar on top of the bar.
-        figure.add_annotation(
-            text=axis,
-            showarrow=False,
-            x=0,
-            xref="paper",
-            xanchor="left",
-            xshift=COLOR_BAR + 8,
-            y=0,
-            yref="paper",
-            yanchor="middle",
-            yshift=-21,
-            font={"size": 12},
-        )
+    show_color_bar(figure, axis, scale, bar, shown=bool(values.size))

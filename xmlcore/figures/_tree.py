@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from xmlcore.figures._color_bar import show_color_bar
 from xmlcore.figures._style import EDGE, GREY, VERMILION, need_columns, new_figure, short
 
 COLOR_TITLES = {
@@ -26,7 +27,6 @@ SCALE = ((0.0, "#3F6CB5"), (0.5, "#80787F"), (1.0, "#B8860B"))
 LINE = 24  # height of a row of the drawing, in pixels
 TIGHT = 15  # height of a row of a drawing with more than 40 rows, in pixels
 NAME = 20  # most letters of a name beside a node: there is room for them on a phone
-BAR = 150  # length of the colour bar, in pixels
 BESIDE = 168  # width of the space for names beside nodes, in pixels
 THIN, THICK = 1.5, 8  # width of an edge that no row, and that every row, of the label goes along, in pixels
 
@@ -149,46 +149,10 @@ def _nodes(figure, frame, sizes, values):
 
 def _color_bar(figure, color, color_range, shown):
     """Set the colour scale and, if ``shown``, its bar with a title beside it."""
-    figure.update_layout(
-        coloraxis={
-            "colorscale": SCALE,
-            "reversescale": color in LESS_IS_BETTER,  # gold is better
-            "cmin": float(color_range[0]),
-            "cmax": float(color_range[1]),
-            "showscale": bool(shown),
-            "colorbar": {
-                "orientation": "h",
-                "thickness": 10,
-                "len": BAR,
-                "lenmode": "pixels",
-                "x": 0,
-                "xpad": 0,
-                "xanchor": "left",
-                "y": 0,
-                "yanchor": "top",
-                "ypad": 16,
-                "nticks": 5,
-                "tickangle": 0,
-                "tickformat": ".2~p" if color in SHARES else "",
-                "tickfont": {"size": 11},
-            },
-        },
-    )
-    if shown:
-        # The title is an annotation, because the dashboard's theme would put a title of the bar on top of the bar.
-        figure.add_annotation(
-            text=COLOR_TITLES.get(color, color),
-            showarrow=False,
-            x=0,
-            xref="paper",
-            xanchor="left",
-            xshift=BAR + 8,
-            y=0,
-            yref="paper",
-            yanchor="middle",
-            yshift=-21,
-            font={"size": 12},
-        )
+    scale = {"colorscale": SCALE, "cmin": float(color_range[0]), "cmax": float(color_range[1])}
+    scale |= {"reversescale": color in LESS_IS_BETTER}  # gold is better
+    bar = {"nticks": 5, "tickformat": ".2~p" if color in SHARES else ""}
+    show_color_bar(figure, COLOR_TITLES.get(color, color), scale, bar, shown=bool(shown))
 
 
 def _edges(figure, frame, on_path):
