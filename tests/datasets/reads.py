@@ -1,6 +1,8 @@
 """A small text, and helpers that read it or catch the error."""
 
+import io
 import warnings
+import zipfile
 
 import numpy as np
 import pytest
@@ -50,3 +52,14 @@ def random_matrices(rng, n=200, d=50, k=30):
     X.data[:3] = [1, -2, np.float32(0.1)]
     Y = sp.random_array((n, k), density=0.05, format="csr", rng=rng) > 0
     return X, Y
+
+
+def zip_without_a_name(content):
+    """Return a zip archive of one file whose name is empty: the byte of its name becomes a part of the extra field."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("?", content)
+    made = bytearray(buffer.getvalue())
+    for lengths in (26, made.index(b"PK\x01\x02") + 28):
+        made[lengths : lengths + 4] = b"\0\0\1\0"
+    return bytes(made)

@@ -9,7 +9,7 @@ import zipfile
 
 import numpy as np
 import pytest
-from datasets.reads import EXPECTED, TEXT, failure, read
+from datasets.reads import EXPECTED, TEXT, failure, read, zip_without_a_name
 
 from xmlcore.datasets import (
     DatasetFormatError,
@@ -118,3 +118,7 @@ def test_random_bytes_are_read_or_refused_but_never_crash():
             read_matrix(content)
         except DatasetFormatError as error:
             str(error).encode()
+
+
+def test_a_file_without_a_name_in_a_zip_archive_is_read():
+    assert read(zip_without_a_name(TEXT)) == EXPECTED

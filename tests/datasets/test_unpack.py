@@ -5,6 +5,7 @@ import tarfile
 import zipfile
 
 import pytest
+from datasets.reads import zip_without_a_name
 
 from xmlcore.datasets import DatasetFormatError
 from xmlcore.datasets.unpack import unpack
@@ -106,3 +107,10 @@ def test_unpacking_can_be_stopped(tmp_path, folder):
 
     with pytest.raises(Cancelled):
         unpack(zipped(tmp_path / "a", FILES), folder, progress=stop)
+
+
+def test_a_file_without_a_name_is_refused(tmp_path, folder):
+    path = tmp_path / "a.zip"
+    path.write_bytes(zip_without_a_name(b"1"))
+    with pytest.raises(DatasetFormatError, match="the name '' leads out"):
+        unpack(path, folder)

@@ -302,7 +302,7 @@ def _zip(stream, label, npz):
             members = [
                 entry
                 for entry in archive.infolist()
-                if not entry.is_dir()
+                if not entry.filename.endswith("/")  # is_dir() fails for an empty name
                 and not entry.filename.startswith("__MACOSX/")
                 and not entry.filename.endswith(".DS_Store")
             ]

@@ -70,7 +70,7 @@ def unpack(
 def _zip_members(archive):
     """Yield the name of each file of a zip archive, its share of the archive's files, and its open stream."""
     with zipfile.ZipFile(archive) as opened:
-        members = [member for member in opened.infolist() if not member.is_dir()]
+        members = [member for member in opened.infolist() if not member.filename.endswith("/")]  # "" is no folder
         for i, member in enumerate(members):
             with opened.open(member) as stream:
                 yield member.filename, i / len(members), stream
