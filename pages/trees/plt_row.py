@@ -75,10 +75,10 @@ def _sentence(view, found):
         return text
     worst = missed.loc[missed["probability"].idxmin()]
     node = int(worst["node"])
-    at = "its own leaf" if view.is_leaf(node) else f"the node “{format.plain(view.name(node))}”"
+    at = "its own leaf" if view.is_leaf(node) else f"the node “{format.plain(view.short_name(node, 40))}”"
     return text + (
-        f" **{format.plain(worst['name'])}** gets {format.probability(worst['probability'])}. Most is lost at step "
-        f"{int(worst['step'])}, {at}: its classifier gives it {format.probability(worst['factor'])}."
+        f" **{format.plain(worst['name'])}** gets {format.probability(worst['probability'])}. Most is lost at depth "
+        f"{int(view.tree.depth[node])}, {at}: its classifier gives it {format.probability(worst['factor'])}."
     )
 
 
@@ -100,11 +100,11 @@ def _labels(view, found, row, label):
         at=[view.short_name(v, 40) for v in found["node"]],
     )
     nothing_lost = (found["factor"] > LOST).to_numpy()
-    shown["step"] = shown["step"].astype(float).mask(nothing_lost)
+    shown["depth"] = pd.Series(view.tree.depth[found["node"]], shown.index, float).mask(nothing_lost)
     shown["at"] = shown["at"].mask(nothing_lost, "nothing is lost")
     number = st.column_config.NumberColumn
     st.dataframe(
-        shown[["name", "state", "place", "probability", "step", "at", "factor"]],
+        shown[["name", "state", "place", "probability", "at", "depth", "factor"]],
         hide_index=True,
         height=tables.height(len(shown), 360),
         key=key,
@@ -114,10 +114,12 @@ def _labels(view, found, row, label):
         column_config={
             "name": st.column_config.TextColumn("Label", width=220),
             "state": st.column_config.TextColumn("Right?", width=75),
-            "place": number("Place", format="%d", width=55, help="Place among the predicted labels."),
+            "place": number("Rank", format="%d", width=55, help="Rank among the predicted labels."),
             "probability": number("P, %", format="%.3g", width=65, help="Probability of the label in this tree."),
-            "step": number("Step", format="%d", width=50, help="Step at which the probability drops most."),
-            "at": st.column_config.TextColumn("Lost most at", width=260),
+            "at": st.column_config.TextColumn(
+                "Lost most at", width=250, help="The node at which the probability drops most."
+            ),
+            "depth": number("Depth", format="%d", width=58, help="Depth of that node; the root has 0."),
             "factor": number("P there, %", format="%.3g", width=85, help="Probability of that node given its parent."),
         },
     )
@@ -152,28 +154,32 @@ def _path(view, path, row, label):
 
 
 def _steps(view, path, row, label) -> int:
-    """List the steps of the path, and let the user choose the one whose features are shown."""
+    """List the nodes of the path, and let the user choose the one whose features are shown; return its step."""
     steps = path["step"].tolist()
     hardest = int(path["step"].iloc[int(path["factor"].to_numpy().argmin())])
     lost = len(steps) > 1 and float(path["factor"].min()) <= LOST
-    shown = path.assign(factor=100 * path["factor"], product=100 * path["product"])
+    shown = path.assign(
+        factor=100 * path["factor"],
+        product=100 * path["product"],
+        name=[view.short_name(v, 40) for v in path["node"]],
+    )
     number = st.column_config.NumberColumn
     st.dataframe(
-        shown[["step", "name", "margin", "factor", "product"]],
+        shown[["depth", "name", "margin", "factor", "product"]],
         hide_index=True,
         height=tables.height(len(shown), 360),
         key=f"trees.plt.steps.{view.key[:8]}",
         column_config={
-            "step": number("Step", format="%d", width=45),
+            "depth": number("Depth", format="%d", width=55),
             "name": st.column_config.TextColumn("Node", width=165),
             "margin": number("Margin", format="%.3f", width=65, help="Output of the node’s classifier for the row."),
             "factor": number("P of node, %", format="%.3g", width=95, help="Probability of the node given its parent."),
             "product": number("P so far, %", format="%.3g", width=85, help="Probability so far."),
         },
     )
-    names = {s: f"Step {s}: {n}" for s, n in zip(steps, path["name"])}
+    names = {s: f"Depth {d}: {n}" for s, d, n in zip(steps, shown["depth"], shown["name"])}
     return st.selectbox(
-        "Step whose features are shown",
+        "Node whose features are shown",
         steps,
         index=steps.index(hardest),
         format_func=lambda s: names[s] + (" (lost most)" if s == hardest and lost else ""),
@@ -191,7 +197,7 @@ def _features(view, line, x, row):
         )
         return
     figure = figures.contribution_bars(
-        parts, FEATURES, unit="the margin", title=f"Step {int(line['step'])}: what made the margin"
+        parts, FEATURES, unit="the margin", title=f"Depth {int(line['depth'])}: what made the margin"
     )
     meta = figure.layout.meta
     of = f"Showing {meta['shown']:,} of {meta['total']:,} features" if meta["others"] else f"{meta['total']:,} features"

@@ -196,14 +196,15 @@ def test_the_path_of_a_test_row_says_where_a_true_label_is_lost(page, key, tree)
     drawn = figure(page, f"Path to topic *{missed[0]}*")
     np.testing.assert_allclose(numbers(drawn["data"][0]["y"])[1:], 100 * paths["product"])
     lowest = int(paths["step"].iloc[paths["factor"].to_numpy().argmin()])
-    step = next(box for box in page.at.selectbox if box.label == "Step whose features are shown")
-    assert step.value == lowest and figure(page, f"Step {lowest}: what made the margin") is not None
-    assert f"Most is lost at step {lowest}" in page.text()
+    depth = dict(zip(paths["step"], model.trees_[0].depth[paths["node"]]))
+    step = next(box for box in page.at.selectbox if box.label == "Node whose features are shown")
+    assert step.value == lowest and figure(page, f"Depth {depth[lowest]}: what made the margin") is not None
+    assert f"Most is lost at depth {depth[lowest]}" in page.text()
     other = next(
         s for s, node in zip(paths["step"], paths["node"]) if s != lowest and has_parts(model, data, row, node)
     )
     step.set_value(other)
-    assert any(title.startswith(f"Step {other}:") for title in titles(page.run()))
+    assert any(title.startswith(f"Depth {depth[other]}:") for title in titles(page.run()))
 
 
 def has_parts(model, data, row, node):
@@ -264,5 +265,5 @@ def test_rows_and_labels_without_names_or_labels_are_shown(ready):
     assert "This test row has no true label" in page.text()
     table = page.frame("state", "probability", "at")
     assert ((table["factor"] > 99.5) == (table["at"] == "nothing is lost")).all()
-    assert (table["step"].isna() == (table["at"] == "nothing is lost")).all()
+    assert (table["depth"].isna() == (table["at"] == "nothing is lost")).all()
     assert set(page.frame("state", "probability", "at")["state"]) == {"✗ wrong"}
