@@ -15,7 +15,7 @@ COLUMNS = (  # column, title, number format, width in pixels, help
     ("n_labels", "Labels", "localized", 65, "Labels at or below the node."),
     ("n_rows", "Rows", "localized", 65, "Training rows of the node."),
     ("margin", "Margin", "%.3f", 75, "Output, for the row, of the classifier that leads to this node."),
-    ("factor", "P of node, %", "%.2f", 95, "Probability of the node given its parent."),
+    ("factor", "P of node, %", "%.3g", 95, "Probability of the node given its parent."),
     ("product", "P so far, %", "%.3g", 90, "Product of the factors so far; the last one is the label’s P."),
     ("share", "P, %", "%.2f", 75, "Share of the node’s training rows that have the label."),
     ("change", "Change", "%+.2f", 75, "Change of P from the node above, in percentage points."),
@@ -38,7 +38,7 @@ def path(view) -> None:
     shown, config = table(nodes)
     with right:
         st.dataframe(
-            shown,
+            with_names(shown, nodes["tree"], view.name) if "factor" in shown.columns else shown,
             hide_index=True,
             key="explain.path.table",
             height=tables.height(len(shown), 380),
@@ -80,6 +80,13 @@ def _figure(view, nodes):
     )
 
 
+def with_names(shown: pd.DataFrame, trees, label: str) -> pd.DataFrame:
+    """Return the table of a path in a label tree with "Root" and the label's name in place of their nodes' numbers."""
+    names = shown["node"].astype(str).mask(shown["node"] == 0, "Root")
+    names = names.mask(trees != trees.shift(-1), label)  # the last node of each tree
+    return shown.assign(node=names)
+
+
 def table(nodes: pd.DataFrame):
     """Return the path as a table with shares in percent, and the settings of its columns."""
     number, several = st.column_config.NumberColumn, nodes["tree"].nunique() > 1
@@ -96,4 +103,6 @@ def table(nodes: pd.DataFrame):
         else:
             continue
         config[column] = number(label, format=format_, width=width, help=help_)
+    if "factor" in nodes.columns:
+        config["node"] = st.column_config.TextColumn("Node", width=90, help="The Trees page finds nodes by number.")
     return shown, config
