@@ -59,7 +59,7 @@ def sentence(view) -> str:
         text = f"{title} ranks {label} {format.ordinal(place)} for {_row_text(view)}"
     text += f" with {words.total(view.kind, view.attrs['total'])}"
     right = {(True, True): "right", (True, False): "wrong", (False, True): "a miss", (False, False): "right"}
-    text += f": {right[place is not None, view.label in view.true]}. "
+    text += f", which is {right[place is not None, view.label in view.true]}. "
     return text + _reasons(view.contributions, view.unit) + "."
 
 
@@ -122,12 +122,12 @@ def bars(view) -> None:
             _meanings(found)
     with right:
         both = len(set(top) & set(magnitude["feature"].head(BARS)))
-        shared = f"; {both} of these {n_drawn} contribute most, too" if of_row else ""
+        shared = f". {both} of these {n_drawn} are also among the {n_drawn} that contribute most" if of_row else ""
         charts.show_figure(
             figures.magnitude_bars(magnitude, BARS, top, title="Largest values"),
             lambda: tables.csv_safe(magnitude),
             f"{view.file}-magnitude",
-            "The paper’s explanation: features by the size of their value. It does not depend on the model, so it is "
-            f"the same for every label{shared}.",
+            "The explanation of Date and Mehar (2025): the features of largest value. It does not depend on the model, "
+            f"so it is the same for every label{shared}.",
             key="explain.magnitude",
         )

@@ -88,6 +88,6 @@ def _reading(attrs, meta, n_features) -> str:
     if attrs["kind"] == "log_proba":
         ratio = f": P of the first is {math.exp(min(attrs['total'], 700)):.3g} times that of the second"
     return (
-        f"The bars add up from {unit} = {format.signed(attrs['baseline'])} of a row without features to "
-        f"{format.signed(attrs['total'])}{ratio}.{others}"
+        f"For a row without features, {unit} is {format.signed(attrs['baseline'])}. The bars are added to that, which "
+        f"gives {format.signed(attrs['total'])}{ratio}.{others}"
     )

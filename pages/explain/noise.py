@@ -59,7 +59,7 @@ def _choose(view):
         )
     with middle:
         support = st.selectbox(
-            "On",
+            "Features with noise",
             list(SUPPORTS),
             format_func=SUPPORTS.get,
             **workspace.keep("explain.support", "nonzero", options=list(SUPPORTS)),
@@ -105,7 +105,7 @@ def _labels(view, noisy):
             "rank": st.column_config.NumberColumn("Rank", format="%d", width=50),
             "score before": words.column_config(view.kind),
             "score": words.column_config(view.kind, f"{words.COLUMN[view.kind]} "),
-            "was": st.column_config.TextColumn("Was", width=50, help="Its rank without noise."),
+            "was": st.column_config.TextColumn("Before", width=60, help="Its rank without noise; – for a new label."),
         },
         "explain.noise.labels",
         **tables.EMPTY_CELLS,
@@ -121,15 +121,16 @@ def _stability(view, gaussian, seed):
     means = found[["spearman", "overlap"]].mean()
     n = len(found)
     spearman = (
-        f"Rank correlation of contributions without and with noise, mean of {n} noisy copies; 1 is the same order."
+        f"Spearman’s rank correlation of contributions without and with noise, mean of {n} noisy copies; 1 is the same "
+        "order."
     )
     overlap = (
         f"Share of the {TOP} most contributing features that stay among the first {TOP}; mean of {n} noisy copies."
     )
     tables.cards(
         [
-            ("Spearman", format.number(means["spearman"]), spearman),
-            ("Overlap", f"{100 * means['overlap']:.0f} %", overlap),
+            ("Rank correlation", format.number(means["spearman"]), spearman),
+            (f"Same top {TOP}", f"{100 * means['overlap']:.0f} %", overlap),
         ]
     )
     st.caption(

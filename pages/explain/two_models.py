@@ -42,11 +42,11 @@ def side_by_side(view, record: dict, title: str) -> None:
 def _agreement(first, second) -> list:
     """Return metric cards that say how much two explanations agree."""
     found = explain.agreement(first, second, TOP)
-    spearman = "Rank correlation of the contributions of both models; 1 is the same order, 0 is none in common."
+    spearman = "Spearman’s rank correlation of the contributions of both models; 1 is the same order, 0 is no relation."
     return [
-        ("Spearman", format.number(found["spearman"]), spearman),
+        ("Rank correlation", format.number(found["spearman"]), spearman),
         (
-            "Overlap",
+            f"Same top {TOP}",
             f"{100 * found['overlap']:.0f} %",
             f"Share of the {TOP} features that contribute most which both models have in common.",
         ),

@@ -283,7 +283,9 @@ def _one_model(view, after, record, title) -> None:
         {"name": "Label"},
         {
             "rank_after": st.column_config.NumberColumn("Rank", format="%d", width=50),
-            "rank_before": st.column_config.NumberColumn("Was", format="%d", width=50, help="Rank before the change."),
+            "rank_before": st.column_config.NumberColumn(
+                "Before", format="%d", width=60, help="Rank before the change."
+            ),
             "before": words.column_config(kind, f"{name} before", 95),
             "after": words.column_config(kind, f"{name} after", 95),
         },
