@@ -82,7 +82,7 @@ def _sentence(view, ranking, i) -> str:
         text += f", {format.signed(ranking.f[0] - ranking.f[1])} before **{format.plain(ranking.names[1])}**"
     if ranking.true.size == 0:
         return f"{text}. The row has no true label."
-    text += ": right." if ranking.right[0] else ": wrong."
+    text += f", which is {'right' if ranking.right[0] else 'wrong'}."
     if ranking.missed.size == 0:
         if not ranking.right[0]:
             text += f" The true label is a candidate, in place {int(ranking.rank[ranking.right].min())}."

@@ -161,7 +161,7 @@ def test_candidates_and_samples_are_measured_by_themselves_once_and_hold_the_run
     assert line(measured, "More examples per label", "memory")[0] == [1, 2]
     assert "With κ from 2 to 10 accuracy is between" in measured.text()
     before = len(server.jobs())
-    measured.go("data").go("sampling")
+    measured.go("train").go("sampling")
     assert len(server.jobs()) == before
 
 
@@ -273,7 +273,7 @@ def test_a_row_has_its_candidates_by_f_with_their_features(page, key):
     assert nearest[row][table["nearness"].to_numpy(int) - 1].tolist() == table["label"].tolist()
     best, true = ranked.labels[0, 0], data.Y_test.indices[row]
     assert f"**label *{best}*** has the largest f" in page.text()
-    assert (": right." if best == true else ": wrong. The true label is a candidate") in page.text()
+    assert ("which is right." if best == true else "which is wrong. The true label is a candidate") in page.text()
     page.go("train")
     assert page.at.number_input(key="train.row").value == row
 
