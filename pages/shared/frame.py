@@ -8,7 +8,7 @@ from pages.shared import addresses, format, server, sidebar, tasks, views, works
 # white texts on dark marks. It cuts the names of what is chosen in a multiselect; here they go on in the next line. The
 # fields that are bound to the address are not shown.
 STYLE = f"""<style>
-.js-plotly-plot :is(.xtick, .ytick, .x2tick, .y2tick) text, .js-plotly-plot :is(.xtitle, .ytitle, .x2title, .y2title),
+.js-plotly-plot :is([class^=x], [class^=y])[class$=tick] text, .js-plotly-plot text[class$=title]:not(.gtitle),
 .js-plotly-plot .annotation-text {{
   fill: currentColor !important; fill-opacity: 0.75;
 }}
