@@ -49,7 +49,7 @@ def _sentences(data, summary):
     seen = summary["n_test_seen_in_train"]
     if seen:
         lines.append(
-            f"**{format.count(seen, 'test row')} ({format.percent(seen / data.n_test)})** "
+            f"**{format.count(seen, 'test row')} ({format.rough(seen / data.n_test)})** "
             f"{'has' if seen == 1 else 'have'} the same features as a training row; "
             f"{summary['n_test_same_labels']:,} of these also have its labels."
         )
@@ -82,7 +82,7 @@ def _table(what, frame, name_of, name):
             "difference": number(
                 "Difference",
                 format="%.3f",
-                width=78,
+                width=76,
                 help="Difference of the means in standard deviations: 0.2 is small, 0.8 is large.",
             ),
             "differs": st.column_config.TextColumn(
@@ -90,10 +90,10 @@ def _table(what, frame, name_of, name):
                 width=100,
                 help="Of all that are marked, 5 % are expected to be chance (Benjamini and Hochberg 1995).",
             ),
-            "mean_train": number("Mean, training", format="%.3g", width=100),
-            "mean_test": number("Mean, test", format="%.3g", width=85),
-            "rows_train": number("Training", format="localized", width=68, help="Training rows with it."),
-            "rows_test": number("Test", format="localized", width=55, help="Test rows with it."),
+            "mean_train": number("Mean", format="%.3g", width=70, help="Mean value over training rows."),
+            "mean_test": number("in test", format="%.3g", width=70, help="Mean value over test rows."),
+            "rows_train": number("Training", format="localized", width=68, help="Training rows that have it."),
+            "rows_test": number("Test", format="localized", width=50, help="Test rows that have it."),
         },
     )
     tested = int(frame["tested"].sum())

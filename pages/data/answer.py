@@ -30,7 +30,11 @@ def show(data, described, known) -> None:
         ("Training rows", f"{data.n_train:,}", None),
         ("Test rows", f"{data.n_test:,}", None),
         ("Features", f"{data.n_features:,}", "Columns of the data; most are zero in any one row."),
-        ("Labels", f"{data.n_labels:,}", f"{format.count(without, 'label')} of them have no training row."),
+        (
+            "Labels",
+            f"{data.n_labels:,}",
+            f"{format.count(without, 'label')} without a training row." if without else "Each has a training row.",
+        ),
         ("Labels per row", f"{per_row:.2f}", "Mean over training and test rows; also called label cardinality."),
         (
             "Features per row",

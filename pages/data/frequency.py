@@ -8,6 +8,8 @@ from pages.data import answer
 from pages.shared import charts, format, tables, tasks
 from xmlcore import datasets, experiment, figures
 
+FEW = 50  # labels; with fewer, distributions can hardly be told apart (Clauset et al. 2009)
+
 
 def show(data, described, found, fingerprint, name) -> None:
     """Show how often each label occurs, and whether its frequencies follow a power law.
@@ -57,7 +59,7 @@ def _imbalance(summary):
                 "that resampling rows cannot balance them. Mean over rows. Charte et al. 2019.",
             ),
             (
-                "Missing, rough guess",
+                "Labels missing (guess)",
                 format.percent(missing),
                 "Share of the true labels that training rows lack, by the propensity model of Jain et al. 2016: about "
                 f"{format.count(round(summary['n_missing_estimate']), 'label')} would have to be added. The model was "
@@ -87,6 +89,8 @@ def _power_law(found, fingerprint):
         help="Vuong's test of the two likelihoods, as in Clauset et al. 2009. A small p means that the difference is "
         "not chance.",
     )
+    if fit.n_tail < FEW:
+        st.caption(f"With fewer than {FEW} labels, such comparisons say little: most distributions fit so few.")
     task = experiment.task("power_law", {"dataset": fingerprint}, {"n_samples": 1000})
     button = "Test whether a power law fits at all"
     tasks.shown(task, lambda result: _tested(result.goodness), automatic_below=0, button=button)

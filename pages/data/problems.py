@@ -5,22 +5,23 @@ import streamlit as st
 from pages.shared import charts, format, tables
 
 SHOWN = 200  # most rows in the table
-# Key of the number, what it is a part of, noun, what it is called when there are none, one and many, what it means.
+# Key of the number, what it is a part of, noun, what it is called when there are none, what one and many do, advice.
 LOOKED_FOR = (
     (
         "n_test_seen_in_train",
         "test rows",
         "test row",
         "test rows that occur in training",
-        "equal in its features to a training row|equal in their features to a training row",
-        "Measures on such rows reward memory. “Split the rows anew” above can leave them out.",
+        "has the same features as a training row|have the same features as a training row",
+        "A model that only remembers training rows does well on these, so measures are too high. “Split the rows "
+        "again” above can leave them out.",
     ),
     (
         "n_rows_other_labels",
         "rows",
         "row",
-        "equal rows with other labels",
-        "equal to a row with other labels|equal to rows with other labels",
+        "rows with the same features but other labels",
+        "has the same features as a row with other labels|have the same features as rows with other labels",
         "No model can be right about all of these rows.",
     ),
     (
@@ -28,7 +29,7 @@ LOOKED_FOR = (
         "training rows",
         "training row",
         "repeated training rows",
-        "a repetition of an earlier one|repetitions of earlier ones",
+        "repeats an earlier one|repeat earlier ones",
         "Repeated rows weigh more than others in training.",
     ),
     (
@@ -36,7 +37,7 @@ LOOKED_FOR = (
         "test rows",
         "test row",
         "repeated test rows",
-        "a repetition of an earlier one|repetitions of earlier ones",
+        "repeats an earlier one|repeat earlier ones",
         "Repeated rows weigh more than others in measures.",
     ),
     (
@@ -44,7 +45,7 @@ LOOKED_FOR = (
         "training rows",
         "training row",
         "training rows without features",
-        "without features|without features",
+        "has no features|have no features",
         "Such rows teach a model only how frequent labels are.",
     ),
     (
@@ -52,7 +53,7 @@ LOOKED_FOR = (
         "test rows",
         "test row",
         "test rows without features",
-        "without features|without features",
+        "has no features|have no features",
         "A model predicts the same for all such rows.",
     ),
     (
@@ -60,15 +61,15 @@ LOOKED_FOR = (
         "training rows",
         "training row",
         "training rows without labels",
-        "without labels|without labels",
-        "Are labels unknown there, or are there none?",
+        "has no labels|have no labels",
+        "Check whether their labels are unknown: a model learns that these rows have none.",
     ),
     (
         "n_rows_without_labels_test",
         "test rows",
         "test row",
         "test rows without labels",
-        "without labels|without labels",
+        "has no labels|have no labels",
         "Every prediction for such a row counts as wrong.",
     ),
     (
@@ -76,7 +77,7 @@ LOOKED_FOR = (
         "labels",
         "label",
         "unused labels",
-        "on no row|on no row",
+        "is on no row|are on no row",
         "Unused labels only make the data set look larger.",
     ),
     (
@@ -84,7 +85,7 @@ LOOKED_FOR = (
         "labels",
         "label",
         "labels in test rows only",
-        "on test rows only|on test rows only",
+        "is on test rows only|are on test rows only",
         "No model can predict what it has never seen. A stratified split puts such labels into training where it can.",
     ),
     (
@@ -92,7 +93,7 @@ LOOKED_FOR = (
         "features",
         "feature",
         "unused features",
-        "in no row|in no row",
+        "is in no row|are in no row",
         "Harmless, if the files are complete.",
     ),
 )
@@ -107,7 +108,7 @@ def show(data, described, found, name) -> None:
     if problems:
         st.markdown("\n".join(f"- {line}" for line in problems))
     if fine:
-        st.caption(f"{'Nothing is wrong here: there are' if not problems else 'There are'} no {format.listed(fine)}.")
+        st.caption(f"{'' if problems else 'Nothing is wrong here. '}Looked for and not found: {'; '.join(fine)}.")
     if not found.duplicates.empty:
         _rows(data, found.duplicates, name)
 
@@ -122,10 +123,8 @@ def findings(data, summary) -> tuple[list[str], list[str]]:
         if not number:
             fine.append(absent)
             continue
-        said = f"is {said.split('|')[0]}" if number == 1 else f"are {said.split('|')[1]}"
-        problems.append(
-            f"**{format.count(number, noun)}** ({format.probability(number / counts[of])}) {said}. {advice}"
-        )
+        said = said.split("|")[number != 1]
+        problems.append(f"**{format.count(number, noun)}** ({format.rough(number / counts[of])}) {said}. {advice}")
     return problems, fine
 
 

@@ -23,7 +23,7 @@ def show(data, fingerprint, known) -> None:
     """Show a form that splits the rows anew; ``known`` is the workspace's record of the data set in use."""
     if st.session_state.pop(DONE, False):
         st.rerun()  # the button runs only this form, but the whole page shows another data set now
-    with st.expander("Split the rows anew"):
+    with st.expander("Split the rows again"):
         st.markdown("Makes a second data set of the same rows. This one stays as it is; choose between them above.")
         way = st.radio("How", list(WAYS), format_func=WAYS.get, key="resplit.way")
         values = _fields(way, data)
@@ -89,7 +89,7 @@ def _name(name, way, values):
 
 
 def _make(fingerprint, known, way, values, name):
-    """Split the rows anew, save the new data set and put it in use; called by the button."""
+    """Split the rows again, save the new data set and put it in use; called by the button."""
     if workspace.refuse():
         return
     data = server.dataset(fingerprint)

@@ -67,10 +67,10 @@ def _in_groups(meta):
     """Return the part of a caption that says which numbers of labels share a bar; empty when none do."""
     if meta["width"] == 1 and meta["last"] is None:
         return ""
-    text = f", in groups of {meta['width']:,} numbers" if meta["width"] > 1 else ""
+    text = f", in groups of {meta['width']:,}" if meta["width"] > 1 else ""
     if meta["last"] is not None:
-        text += f"{' and' if text else ','} the rare numbers from {meta['last']:,} on together"
-    return f"{text}; the CSV has each number"
+        text += f"; the last pair is for {meta['last']:,} or more"
+    return f"{text}. The CSV has each number"
 
 
 def statistics(described, found) -> pd.DataFrame:

@@ -23,6 +23,11 @@ def percent(share: float) -> str:
     return f"{100 * share:.1f} %" if math.isfinite(share) else "–"
 
 
+def rough(share: float) -> str:
+    """Return a share as :func:`percent` does, but "below 0.1 %" for a smaller one that is not 0."""
+    return "below 0.1 %" if 0 < share < 0.001 else percent(share)
+
+
 def probability(value: float) -> str:
     """Return a small share or probability in percent, with three significant digits: ``0.0123 %``; ``–`` for NaN."""
     if not math.isfinite(value):

@@ -24,7 +24,7 @@ def leaky():
 
 def test_the_page_answers_questions_in_their_order(ready):
     assert [header.value for header in ready.at.header] == list(HEADERS)
-    assert {"Mean IRLbl", "SCUMBLE", "Missing, rough guess"} <= ready.metrics().keys()
+    assert {"Mean IRLbl", "SCUMBLE", "Labels missing (guess)"} <= ready.metrics().keys()
     assert ready.frame("quantity", "q95").shape == (6, 10)
     assert "pairs of labels** occur on the same row" in ready.text()
     downloads = ready.downloads()
@@ -33,8 +33,8 @@ def test_the_page_answers_questions_in_their_order(ready):
 
 def test_what_is_wrong_is_said_with_numbers_and_what_is_not_is_named(leaky):
     wrong, fine = problems.findings(leaky, describe(leaky).summary | examine(leaky).summary)
-    assert wrong[0].startswith("**3 test rows** (100 %) are equal in their features to a training row.")
-    assert any(line.startswith("**1 training row** (25 %) is without features.") for line in wrong)
+    assert wrong[0].startswith("**3 test rows** (100.0 %) have the same features as a training row.")
+    assert any(line.startswith("**1 training row** (25.0 %) has no features.") for line in wrong)
     assert "unused labels" in fine and not any("unused" in line for line in wrong)
 
 

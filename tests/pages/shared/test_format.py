@@ -24,6 +24,7 @@ def test_a_name_in_a_title_is_short_and_no_mark_up():
 
 def test_shares_and_probabilities_are_percentages():
     assert format.percent(0.1234) == "12.3 %" and format.percent(math.nan) == "–"
+    assert [format.rough(v) for v in (0, 0.0002, 0.00196)] == ["0.0 %", "below 0.1 %", "0.2 %"]
     assert format.probability(0.5) == "50 %" and format.probability(math.nan) == "–"
     assert [format.probability(v) for v in (0, 4.4e-7, 1e-5, 0.000123456)] == [
         "0 %",
