@@ -81,6 +81,13 @@ def test_names_of_stretches_never_meet_even_on_a_phone(sizes):
     assert all(width / 2 - 2 <= x <= 262 - width / 2 for x, width in places)
 
 
+def test_the_tail_of_few_labels_is_named_as_well():
+    figure = figures.label_frequency(
+        labels(np.arange(159, 0, -1), bucket=np.repeat(["head", "torso", "tail"], (41, 58, 60)))
+    )
+    assert [a.text for a in figure.layout.annotations] == ["head", "torso", "tail"]
+
+
 def test_counts_that_hardly_differ_fill_a_linear_axis():
     figure = figures.label_frequency(labels([105, 100, 87]))
     assert figure.layout.meta["flat"]

@@ -221,7 +221,7 @@ def _mark_buckets(figure, buckets):
         if size == 0:
             continue
         first, last = (np.log10(start + 0.5) if start else low), (np.log10(start + size + 0.5))
-        last = min(last, high)
+        last = high if start + size == n else min(last, high)  # the last one has the space at the end of the axis, too
         if (last - first) / (high - low) * NARROWEST >= 7 * len(bucket):
             figure.add_annotation(
                 text=bucket,
