@@ -59,7 +59,8 @@ def show_failures(failures: list) -> None:
     """Show why jobs failed, each with a button that removes the message."""
     for record, job in failures:
         params = record["params"]
-        error = settings.in_form(params.get("model") or params.get("method"), job.error or "No reason was given.")
+        reason = (job.error or "No reason was given.").removeprefix("ValueError: ")  # the traceback has it
+        error = settings.in_form(params.get("model") or params.get("method"), reason)
         st.error(f"**{format.plain(title(job, record))} failed.** {format.plain(error)}")
         with st.container(horizontal=True):
             if record["kind"] == "prepare":

@@ -103,13 +103,13 @@ def _check_amounts(X, negative):
         return X
     row = int(np.searchsorted(X.indptr, places[0], side="right")) - 1
     message = (
-        f"X holds {places.size:,} negative value(s), the first {X.data[places[0]]} at row {row}, "
+        f"X holds {places.size:,} negative value(s), the first {X.data[places[0]]:.4g} at row {row}, "
         f"column {int(X.indices[places[0]])}"
     )
     if negative == "refuse":
         raise ValueError(
-            f"Negative values in data: {message}. The features of this model are sums of amounts. Scale each feature "
-            "to start at 0, or, when negative values are noise, set negative='zero'"
+            f"Negative values in data: {message}. This model needs amounts, such as counts of words. Scale each "
+            "feature to start at 0, or, when negative values are noise, set negative='zero'"
         )
     warnings.warn(f"{message}: negative values are taken as 0", UserWarning, stacklevel=4)
     return without_negative(X)
