@@ -115,7 +115,7 @@ MODELS = {
     ),
     "LdSM": ModelInfo(
         location="xmlcore.models.ldsm:LdSM",
-        title="Log-depth streaming multi-label trees",
+        title="Streaming decision trees",
         summary=(
             "Decision trees that divide the rows. During training, every node learns to which children rows "
             "go, by an objective J that favours children of equal weight and keeps the rows of a label "
@@ -136,7 +136,7 @@ MODELS = {
     ),
     "DoubleSampling": ModelInfo(
         location="xmlcore.models.double_sampling:DoubleSampling",
-        title="Double sampling for many labels",
+        title="Ranking by sampling",
         summary=(
             "Turns a problem with many labels into one binary problem over pairs of a row and a label, each "
             "described by some ten features. A prediction ranks the labels with the nearest centroids. It "
