@@ -52,8 +52,9 @@ def cards(data, model) -> None:
             (
                 "Deepest leaf",
                 f"{max(int(t.depth.max()) for t in trees)}",
-                f"Steps from the root, over all trees. In the paper the deepest tree of an ensemble is between 1 and 3 "
-                f"times log_M L deep; here M = {words.arity(model)} children and L = {data.n_labels:,} labels make "
+                "Steps from the root, over all trees. In the paper on LdSM (Majzoubi and Choromanska, 2020), the "
+                "deepest tree of an ensemble is between 1 and 3 times log_M L deep; here M = "
+                f"{words.arity(model)} children and L = {data.n_labels:,} labels make "
                 f"{words.log_labels(data, model):.1f}.",
             ),
             ("Rows per leaf", f"{rows / leaves:,.1f}", "Training rows, mean over leaves."),

@@ -13,7 +13,7 @@ def show(model, key, files) -> None:
     if not task.exists():
         st.markdown(
             "The first trees of the ensemble, and the first nodes of each tree, are what training with fewer trees or "
-            "a smaller T_max would have given. Measuring them needs predictions only."
+            "fewer nodes would have given. Measuring them needs predictions only."
         )
     tasks.shown(
         task,
@@ -54,8 +54,8 @@ def _curves(found, model, key, files):
             figures.measures_of_prefixes(found, "max_nodes", chosen, results.KS, "Smaller trees"),
             drawn,
             f"{files}-smaller-trees",
-            "Measures of all trees, cut to the nodes that a smaller T_max would have made, and their depth on the "
-            "right axis; the last point is the whole model (Figure 3 of the paper).",
+            "Measures of all trees, cut to their first nodes, as if “Most nodes of a tree” were smaller, and their "
+            "depth on the right axis; the last point is the whole model (Figure 3 of the paper).",
             key=f"trees.smaller.{key[:8]}",
         )
 
