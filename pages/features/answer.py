@@ -1,5 +1,7 @@
 """The answer of the Features page: a sentence, cards, and the features of a label."""
 
+import math
+
 import numpy as np
 import streamlit as st
 
@@ -9,6 +11,7 @@ from pages.shared import charts, format, settings, tables
 from xmlcore import figures
 
 BARS = 15  # features drawn
+SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 SCORE = {  # titles of the axis of scores
     "gradient": "Score, mean squared gradient",
     "Fisher": "Score, Fisher information",
@@ -41,9 +44,10 @@ def _first_features(view, label) -> str:
         table = table[table["weighted_score"] > 0]
         if table.empty:
             return f"none of the features that **{format.plain(view.data.label_name(label))}** keeps occurs in its rows"
+    say_rows = not view.selection.shared and occurrences_differ(table)
     table, parts = table.head(3), []
     for name, share in zip(table["name"], table["with_label"]):
-        rows = "" if view.selection.shared or np.isnan(share) else f" (in {format.probability(share)} of its rows)"
+        rows = f" (in {format.probability(share)} of its rows)" if say_rows and not np.isnan(share) else ""
         parts.append(f"**{format.plain(name)}**{rows}")
     best = format.listed(parts)
     verb = "is" if len(parts) == 1 else "are"
@@ -131,7 +135,8 @@ def bars(view, label) -> None:
         left_out = len(table) - len(drawn)
         if left_out:
             none = f" {format.count(left_out, 'kept feature')} that no row of the label has cannot be drawn."
-    by_occurrence = not selection.shared and bool(drawn["with_label"].notna().all() and len(drawn))
+    known = not selection.shared and bool(drawn["with_label"].notna().all() and len(drawn))
+    by_occurrence = known and occurrences_differ(drawn)
     colours = ""
     if by_occurrence:
         colours = " Those that are more frequent in its training rows than in other rows go with the label."
@@ -150,6 +155,11 @@ def bars(view, label) -> None:
     )
 
 
+def occurrences_differ(table) -> bool:
+    """Return whether a feature is more or less frequent in a label's rows than in others; in dense data, none is."""
+    return bool((table["with_label"] != table["without_label"]).any())
+
+
 def weighted_scores(table):
     """Return the features that occur in the label's rows, with their scores, and errors, multiplied by occurrence."""
     drawn = table[table["weighted_score"] > 0]
@@ -159,12 +169,23 @@ def weighted_scores(table):
     return drawn
 
 
+def _readable(largest) -> tuple[float, str]:
+    """Return a factor that makes small scores readable, and what a title says of it."""
+    if not 0 < largest < 0.001:
+        return 1.0, ""
+    power = 3 * math.ceil(-math.log10(largest) / 3)
+    return 10.0**power, f", in 10{str(-power).translate(SUPERSCRIPT)}"
+
+
 def label_table(view, label) -> None:
     """Show all features that a label keeps, and how often they occur in its rows and in other rows."""
     table = view.features_of(label)
     sampled = "standard_error" in table.columns
     shown = table.assign(with_label=100 * table["with_label"], without_label=100 * table["without_label"])
-    digits = {"format": "%.2e" if table["score"].max() < 0.01 else "%.4g", "width": 90}
+    factor, times = _readable(table["score"].max())
+    scores = [column for column in ("score", "weighted_score", "standard_error") if column in shown.columns]
+    shown[scores] = factor * shown[scores]
+    digits = {"format": "%.4g", "width": 90 if factor == 1 else 110}
     errors = ["standard_error"] if sampled else []
     columns = ["rank", "name", "feature", "score", *errors, "with_label", "without_label"]
     if view.weighted:
@@ -181,17 +202,17 @@ def label_table(view, label) -> None:
         column_config={
             "weighted_rank": number("Rank", format="%d", width=65),
             "weighted_score": number(
-                "Score × share",
+                f"Score × share{times}",
                 help="Score times the share of the label’s rows that have the feature.",
-                **digits | {"width": 100},
+                **digits | {"width": 100 if factor == 1 else 150},
             ),
             "rank": number(
                 "Rank by score" if view.weighted else "Rank", format="%d", width=105 if view.weighted else 65
             ),
             "name": st.column_config.TextColumn("Feature", width=170),
             "feature": number("Id", format="%d", width=65),
-            "score": number("Score", **digits),
-            "standard_error": number("Standard error", **digits | {"width": 115}),
+            "score": number(f"Score{times}", **digits),
+            "standard_error": number(f"Standard error{times}", **digits | {"width": 115 if factor == 1 else 160}),
             "with_label": number(
                 "In label’s rows, %",
                 format="%.1f",

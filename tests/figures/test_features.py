@@ -24,6 +24,8 @@ def test_feature_bars_tell_features_that_go_with_the_label_from_others():
     assert (more.name, more.x.tolist(), more.y.tolist()) == ("more frequent in the label’s rows", [3, 1], [2, 0])
     assert (less.name, less.x.tolist(), less.error_x.array.tolist()) == ("less frequent in them", [2], [0.4])
     assert [bar.name for bar in figures.feature_bars(frame.head(1), by_occurrence=True).data] == [more.name]
+    equal = frame.assign(without_label=frame["with_label"])
+    assert [bar.name for bar in figures.feature_bars(equal, by_occurrence=True).data] == ["equally frequent"]
     with pytest.raises(ValueError, match="with_label"):
         figures.feature_bars(frame[["name", "score"]], by_occurrence=True)
 

@@ -6,7 +6,7 @@ import plotly.graph_objects as go
 
 from xmlcore.figures._bars import bar_axes, bars
 from xmlcore.figures._heat import LETTERS, heat_map
-from xmlcore.figures._style import AGAINST, FOR, ORANGE, QUIET, need_columns, new_figure, percent, short
+from xmlcore.figures._style import AGAINST, FOR, GREY, ORANGE, QUIET, need_columns, new_figure, percent, short
 
 
 def feature_bars(
@@ -31,8 +31,8 @@ def feature_bars(
     title : str
         Title of the figure.
     by_occurrence : bool
-        Whether features that are more frequent in the label's rows than in other rows have another colour than the
-        rest; ``frame`` needs the shares for it.
+        Whether features that are more frequent, less frequent and equally frequent in the label's rows, compared with
+        other rows, differ in colour; ``frame`` needs the shares for it.
 
     Returns
     -------
@@ -56,7 +56,9 @@ def feature_bars(
     parts = [(np.ones(values.size, dtype=bool), ORANGE, "score")]
     if by_occurrence:
         more = (shown["with_label"] > shown["without_label"]).to_numpy(dtype=bool)
-        parts = [(more, FOR, "more frequent in the label’s rows"), (~more, AGAINST, "less frequent in them")]
+        less = (shown["with_label"] < shown["without_label"]).to_numpy(dtype=bool)
+        parts = [(more, FOR, "more frequent in the label’s rows"), (less, AGAINST, "less frequent in them")]
+        parts.append((~more & ~less, GREY, "equally frequent"))
     errors = None
     if "standard_error" in shown.columns:
         errors = 2 * shown["standard_error"].to_numpy(dtype=np.float64)
