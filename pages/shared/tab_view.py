@@ -2,7 +2,8 @@
 
 The file of a workspace has the view that was chosen last in any tab, with which a new tab begins. An open tab keeps its
 own: what another tab chooses does not change it. What is new is shown in every tab: a data set that was put in use when
-it became ready, and a result that the user asked for after this tab's last choice.
+it became ready, and a result that the user asked for after this tab's last choice. What another tab has removed is no
+longer in the view.
 """
 
 from copy import deepcopy
@@ -30,6 +31,7 @@ def merged(data: dict, view: dict, since: dict, selection: str) -> dict:
     selection : str
         How names in "widgets" begin that have the key of the selection shown.
     """
+    drop_removed(data, view)
     if data["used"] > since.get("dataset", since[""]) or view["dataset"] is None:
         view["dataset"] = data["dataset"]
         since["dataset"] = max(data["used"], since[""])
@@ -41,9 +43,17 @@ def merged(data: dict, view: dict, since: dict, selection: str) -> dict:
     return {**data, **deepcopy(view)}
 
 
+def drop_removed(data: dict, view: dict) -> None:
+    """Take from a view, which is changed, the data set and the results that a workspace does not have any more."""
+    if view["dataset"] not in data["known"]:
+        view["dataset"] = data["dataset"]
+    listed = {record["key"] for record in data["runs"]}
+    view["shown"] = {name: key for name, key in view["shown"].items() if key in listed}
+
+
 def note(before: dict, after: dict, since: dict, now: float) -> None:
     """Note in ``since`` what a tab has chosen: the fields before and after."""
-    if before["dataset"] != after["dataset"]:
+    if _chose_dataset(before, after):
         since["dataset"] = now
     for field in ("shown", "widgets"):
         for name in before[field].keys() | after[field].keys():
@@ -59,12 +69,17 @@ def written(data: dict, before: dict, after: dict) -> dict:
     result = dict(after)
     for field in FIELDS:
         if field == "dataset":
-            result[field] = after[field] if after[field] != before[field] else data[field]
+            result[field] = after[field] if _chose_dataset(before, after) else data[field]
             continue
         changed = {k: v for k, v in after[field].items() if k not in before[field] or before[field][k] != v}
         removed = before[field].keys() - after[field].keys()
         result[field] = {k: v for k, v in (data[field] | changed).items() if k not in removed}
     return result
+
+
+def _chose_dataset(before, after):
+    """Return whether a change put a data set in use; it may be the one that the tab looked at before."""
+    return before["dataset"] != after["dataset"] or before["used"] != after["used"]
 
 
 def _shown(data, selection):

@@ -513,7 +513,10 @@ def _current() -> dict:
             _write(mine, data)
             notify(NOT_FOUND)
         if only_looks():
-            return _read(mine) | deepcopy(st.session_state.get(LOOKS, {}))
+            data, own = _read(mine), deepcopy(st.session_state.get(LOOKS, {}))
+            if own:
+                tab_view.drop_removed(data, own)
+            return data | own
         selection = f"{FEATURES_SELECTION} "
         return tab_view.merged(_read(mine), st.session_state[VIEW], st.session_state[SINCE], selection)
 

@@ -91,3 +91,53 @@ def test_a_data_set_that_becomes_ready_is_used_in_every_tab(tabs):
     workspace.add_dataset("f2", "two", "upload", use=True)
     tabs(1)
     assert workspace.get("dataset") == "f2"
+
+
+def test_what_another_tab_removes_is_no_longer_looked_at(tabs):
+    tabs(2)
+    workspace.update(dataset="f2")
+    tabs(1)
+    assert workspace.get("dataset") == "f1" and workspace.get("shown") == {"f1": "old"}
+    tabs(2)
+    workspace.remove_runs(["old"])
+    tabs(1)
+    assert workspace.get("shown") == {}
+    tabs(2)
+    workspace.remove_dataset("f1")
+    tabs(1)
+    assert workspace.get("dataset") == "f2"
+    workspace.remove_dataset("f2")
+    tabs(2)
+    assert workspace.get("dataset") is None
+
+
+def test_a_session_that_only_looks_does_not_go_on_with_a_data_set_that_was_removed(tabs, monkeypatch):
+    owner, look = workspace.token(), workspace.look_token()
+    tab(monkeypatch, look)
+    workspace.update(dataset="f2")
+    looks = st.session_state
+    tab(monkeypatch, owner)
+    workspace.remove_dataset("f2")
+    monkeypatch.setattr(st, "session_state", looks)
+    workspace.open_workspace()
+    assert workspace.get("dataset") == "f1"
+
+
+def test_a_data_set_put_in_use_again_stays_in_use_where_it_is_looked_at(tabs):
+    tabs(2)
+    workspace.update(dataset="f2")
+    tabs(1)
+    workspace.add_dataset("f1", "one", "upload", use=True)  # as when it is uploaded or made once more
+    tabs(1)
+    assert workspace.get("dataset") == "f1"
+    tabs(2)
+    assert workspace.get("dataset") == "f1"
+
+
+def test_the_data_set_in_use_stays_when_the_workspace_is_begun_anew_and_finds_it_again(tabs):
+    workspace._path(workspace.token()).unlink()
+    workspace.open_workspace()
+    workspace.add_dataset("f1", "one", "catalog", use=True)
+    for _ in range(2):
+        workspace.open_workspace()
+        assert workspace.get("dataset") == "f1"
