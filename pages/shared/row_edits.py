@@ -41,9 +41,9 @@ def text(edits: list) -> str:
 
 
 def parsed(said: str) -> list:
-    """Return the changes that an address says; what has not the form of a change is left out."""
+    """Return the changes that an address says: of each feature the last one, and only what has the form of a change."""
     found = [(int(j), None if value == "x" else _number(value)) for j, value in _ONE.findall(said)]
-    return [[j, value] for j, value in found[:MOST] if value is None or math.isfinite(value)]
+    return [[j, value] for j, value in dict(found[:MOST]).items() if value is None or math.isfinite(value)]
 
 
 def _number(text) -> float:

@@ -149,5 +149,6 @@ def test_changes_of_a_row_are_in_the_address_and_undone_with_it(two_runs, sessio
 
 def test_what_is_not_a_change_of_a_row_is_left_out_of_it():
     assert row_edits.parsed("3~0.5_x~2_4~x_5~1e999_6~") == [[3, 0.5], [4, None]]
+    assert row_edits.parsed("3~2_4~1_3~5") == [[3, 5.0], [4, 1.0]], "a feature is changed once"
     assert row_edits.text([[3, 0.5], [4, None]]) == "3~0.5_4~x"
     assert row_edits.text([[j, 1.0] for j in range(row_edits.MOST + 1)]) == ""
