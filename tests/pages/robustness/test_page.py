@@ -56,7 +56,7 @@ def test_the_paper_s_noise_is_measured_by_itself_and_the_sentence_says_what_it_d
     assert f"from {100 * p1['mean'][0.0]:.1f} % to **{100 * p1['mean'][0.1]:.1f} %**" in said
     assert "On all 30 test rows" in said
     before = len(server.jobs())
-    page.go("data").go("robustness")
+    page.go("train").go("robustness")
     assert len(server.jobs()) == before  # once
 
 
