@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from datasets.reads import failure, warned
 
-from xmlcore.datasets import DatasetWarning, read_dataset, read_matrix
+from xmlcore.datasets import DatasetFormatError, DatasetWarning, read_dataset, read_matrix
 
 HEAD = """% made by hand
 @relation 'small: -C -2'
@@ -401,3 +401,27 @@ def test_a_real_dense_file_equals_what_scipy_reads(real_data):
         np.testing.assert_array_equal(matrix[:, [i]].toarray()[:, 0], records[name].astype(np.float32))
     for i, name in enumerate(label_names):
         np.testing.assert_array_equal(labels[:, [i]].toarray()[:, 0], records[name] == b"1")
+
+
+def test_a_number_of_labels_that_seems_to_be_off_is_said():
+    head = "@attribute a numeric\n@attribute b {0,1,2}\n@attribute c numeric\n"
+    labels = "".join(f"@attribute l{i} {{0,1}}\n" for i in range(4))
+    rows = "@data\n1,2,1,1,0,1,0\n0,0,0,0,1,0,1\n"
+
+    def warned_of(n):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            read_matrix(f"@relation 'r: -C {n}'\n{head}{labels}{rows}".encode())
+        return [str(w.message) for w in caught]
+
+    assert warned_of(-4) == warned_of(-1) == []  # one of four labels is no slip
+    assert warned_of(-3) == [
+        "data: the last 3 attributes are read as labels. Beside them, 'l0' has the two values of a label too. "
+        "If these are the labels, pass labels=-4."
+    ]
+    only = "Only the last 4 attributes have the two values of a label. If these are the labels, pass labels=-4."
+    assert warned_of(-5) == [f"data: the last 5 attributes are read as labels. {only}"]  # c has 0 and 1
+    for n in (-6, 4):  # b has other values; the labels are at the other end
+        with pytest.raises(DatasetFormatError) as caught:
+            warned_of(n)
+        assert caught.value.remedy.endswith(only)

@@ -18,6 +18,7 @@ from xmlcore.datasets.xmlc import Rows, canonical_csr, with_hard_numbers
 
 __all__ = ["looks_like", "parse"]
 
+_FEW = 2  # attributes by which a number of labels seems to be a mistake
 _SOME = 3  # number of names that a message lists
 _LONGEST_COMPARED = 100  # characters of a name for which similar ones are searched
 _MEKA = re.compile(r"(?:^|[\s:])-([Cc])\s*(-?[0-9]{1,9})(?!\S)")
@@ -67,19 +68,24 @@ def parse(text: np.ndarray, source: str, labels=None, max_bytes: int | None = No
 
     header = read_header(text, source)
     chosen = _label_attributes(header, labels, source)
-    _check_kinds(header, chosen, leave_out, source)
+    doubt = _doubt(header, labels)
+    rule = f"{_BINARY_RULE} {doubt}".rstrip()
+    _check_kinds(header, chosen, leave_out, source, rule)
     columns = _columns(kernels, header, chosen)
     if columns.n_features == 0:
         raise DatasetFormatError(source, "all of its attributes are labels", "Name only some of them as labels.")
     reader = _Reader(kernels, text, header, columns, max_bytes, source)
     status = reader.run()
     if status != kernels.OK:
-        raise _error(kernels, reader, status, source)
+        raise _error(kernels, reader, status, source, rule)
     X, Y = reader.matrices()
     label_names = [header.names[a] for a in chosen]
     if header.encoding != "utf-8":
         warn(f"{source}: its names are not UTF-8, and were read as Windows-1252 (Western European)")
     _warn(kernels, reader.out, source)
+    if doubt:
+        last = chosen[0] > 0
+        warn(f"{source}: the {_end(len(chosen), last)} {'is' if len(chosen) == 1 else 'are'} read as labels. {doubt}")
     return Rows(
         source, "arff", X, Y, header.data_line, feature_names=_feature_names(header, columns), label_names=label_names
     )
@@ -122,6 +128,32 @@ def said_by(header: Header) -> int:
     for letter, number in _MEKA.findall(header.relation):
         options.setdefault(letter, int(number))
     return options.get("C", options.get("c")) or 0
+
+
+def _doubt(header, labels) -> str:
+    """Return why a number of labels seems to be off by one or two, and which one to pass; nothing if it does not."""
+    n = said_by(header) if labels is None else labels
+    if not isinstance(n, numbers.Integral) or isinstance(n, (bool, np.bool_)):
+        return ""
+    n, last = int(n), n < 0
+    binary, elsewhere = binary_ends(header)[:: -1 if last else 1]
+    if binary == 0 and elsewhere == abs(n):  # the wrong end of the file
+        binary, last = elsewhere, not last
+    elif binary == 0 or not 0 < abs(abs(n) - binary) <= _FEW:
+        return ""
+    if abs(n) < binary:
+        if len(set((header.type_of[-binary:] if last else header.type_of[:binary]).tolist())) > 1:
+            return ""  # labels seldom have values of several kinds, such as {0,1} and {no,yes}
+        beside = header.names[-binary:n] if last else header.names[n:binary]
+        found = f"Beside them, {_some(beside)} {'has' if len(beside) == 1 else 'have'} the two values of a label too."
+    else:
+        found = f"Only the {_end(binary, last)} {'has' if binary == 1 else 'have'} the two values of a label."
+    return f"{found} If these are the labels, pass labels={-binary if last else binary}."
+
+
+def _end(count, last) -> str:
+    """Return words for the first or last attributes."""
+    return f"{'last' if last else 'first'} {'attribute' if count == 1 else f'{count:,} attributes'}"
 
 
 def _attributes_named(header, names, source) -> list[int]:
@@ -197,8 +229,11 @@ def _is_binary(type: Type) -> bool:
     return any(values <= set(pair) for pair in _PAIRS)
 
 
-def _check_kinds(header, chosen, leave_out, source):
-    """Raise DatasetFormatError if an attribute is neither a number nor nominal, or a label is not binary."""
+def _check_kinds(header, chosen, leave_out, source, rule):
+    """Raise DatasetFormatError if an attribute is neither a number nor nominal, or a label is not binary.
+
+    ``rule``: what a label must be, for the error.
+    """
     kinds = np.array([type.kind for type in header.types])
     binary = np.array([type.kind == NUMERIC or _is_binary(type) for type in header.types])
     type_of = header.type_of
@@ -210,7 +245,7 @@ def _check_kinds(header, chosen, leave_out, source):
         type = header.type(a)
         has = f"the values {_some(type.values)}" if type.kind == NOMINAL else f"the type {type.kind}"
         found = f"the label {shown(header.names[a])} has {has}"
-        raise DatasetFormatError(source, found, _BINARY_RULE, header.lines[a])
+        raise DatasetFormatError(source, found, rule, header.lines[a])
     others = np.flatnonzero(~np.isin(kinds, (NUMERIC, NOMINAL))[type_of])
     for a in others.tolist():
         kind = header.type(a).kind
@@ -416,8 +451,8 @@ def _token(text, at):
     return re.match(rb"[^ \t\r\n,}]*", text[at : at + 400].tobytes()).group()
 
 
-def _error(kernels, reader, status, source):
-    """Return the DatasetFormatError for a status of the compiled parser other than OK."""
+def _error(kernels, reader, status, source, rule):
+    """Return the DatasetFormatError for a status of the compiled parser other than OK; ``rule``: for labels."""
     text, out, header = reader.text, reader.out, reader.header
     at = int(out[kernels.POSITION])
     column = at - int(out[kernels.LINE_START]) + 1
@@ -431,7 +466,7 @@ def _error(kernels, reader, status, source):
     elif status == kernels.BAD_NOMINAL:
         found, remedy = _bad_nominal(header, a, token, line_text)
     elif status == kernels.BAD_LABEL:
-        found, remedy = f"{shown(token)} as the value of the label {name}", _BINARY_RULE
+        found, remedy = f"{shown(token)} as the value of the label {name}", rule
     elif status == kernels.NO_VALUE:
         rule = "In a sparse row, the number of an attribute is followed by a blank and the value. " if sparse else ""
         found, remedy = f"no value of the attribute {name}", rule + _MISSING_RULE
