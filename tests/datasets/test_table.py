@@ -177,3 +177,21 @@ def test_odd_names_and_labels_are_said():
         "data: a label name is not unique: 'y' stands for the labels 0, 1. Ids tell them apart.",
         "data: there is a label that no row has: 'y'",
     ]
+
+
+def test_a_decimal_comma_may_come_late():
+    content = b"a;b;y\n" + b"1;2;0\n" * 60 + b"1,5;2;1\n"
+    assert read(content, -1)[0][0][-1] == [1.5, 2]
+
+
+@pytest.mark.parametrize("value", [b"1.500", b"1.5", b"1.500,5"])
+def test_a_point_among_decimal_commas_is_refused(value):
+    late = failure(b"a;y\n" + b"1;0\n" * 60 + b"1,5;1\n" + value + b";0\n", labels=-1)
+    early = failure(b"a;y\n" + value + b";0\n" + b"3,5;1\n", labels=-1)
+    assert (late.line, early.line) == (63, 2)
+    assert "has a point, but other numbers a decimal comma" in late.found
+    assert early.found == late.found
+
+
+def test_commas_between_listed_labels_are_no_decimal_commas():
+    assert read(b"a;tags\n1.5;3,7\n2;7\n", "tags") == (([[1.5], [2]], [[1, 1], [0, 1]]), (["a"], ["3", "7"]))

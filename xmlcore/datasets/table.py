@@ -4,18 +4,18 @@ import difflib
 import io
 import os
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse as sp
 
 from xmlcore.datasets.errors import DatasetFormatError, warn
+from xmlcore.datasets.table_lists import listed
 from xmlcore.datasets.table_records import Block, blocks, cells, first_records
-from xmlcore.datasets.xmlc import Rows, canonical_csr
+from xmlcore.datasets.xmlc import Rows
 from xmlcore.validation import check_features
 
 _SEPARATORS = {b"\t": "tabs", b";": "semicolons", b",": "commas"}  # in the order in which they are preferred
-_LIST_SEPARATORS = (";", "|", ",")  # between the labels of one cell, in the order in which they are preferred
 _MISSING = ["", "?", "NA", "N/A", "NaN", "nan", "NULL", "null", "None", "-nan", "<NA>"]  # cells without a value
 _NUMBER = re.compile(rb"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|[+-]?(nan|inf(inity)?)", re.IGNORECASE)
 _DECIMAL_COMMA = re.compile(rb"[+-]?[0-9]+,[0-9]+")
@@ -115,13 +115,17 @@ def parse(text, source, labels=None) -> Rows:
     kept = [column for column in range(int(index), form.n_columns) if column not in set(chosen)]
     if not kept:
         raise DatasetFormatError(source, f"all {form.n_columns:,} columns are labels", "Leave some as features.")
-    X, Y, lists = _read(text, source, form, kept, chosen, listing)
+    form = _with_decimal(form, kept + ([] if listing else chosen))
+    try:
+        X, Y, lists = _read(text, source, form, kept, chosen, listing)
+    except _DecimalComma:  # the first one comes after the sample
+        X, Y, lists = _read(text, source, replace(form, decimal=","), kept, chosen, listing)
     rows = Rows(source, "csv", X, Y, 1)
     if form.names is not None:
         rows.feature_names = [form.names[column] for column in kept]
         rows.label_names = [form.names[column] for column in chosen]
     if listing:
-        rows.Y, rows.label_names = _listed(lists)
+        rows.Y, rows.label_names = listed(*lists, source, _column_name(form, chosen[0]), set(_MISSING))
         rows.has_label_width = False
     elif not chosen:
         rows.Y = rows.label_names = None
@@ -139,13 +143,24 @@ def parse_labels(text, source) -> tuple[sp.csr_array, list[str] | None]:
     form = form_of(text, source)
     index = int(has_index(form))
     columns = [*range(index, form.n_columns)]
-    _, Y, _ = _read(text, source, form, [], columns, listing=False)
+    _, Y, _ = _read(text, source, replace(form, decimal="."), [], columns, listing=False)
     return Y, None if form.names is None else form.names[index:]
 
 
 def _separator(lines):
     """Return the separator of cells: the most frequent one in the first line."""
     return max(_SEPARATORS, key=lambda separator: len(cells(lines[0], separator)))
+
+
+class _DecimalComma(Exception):
+    """A number has a decimal comma, where the mark was taken to be a point."""
+
+
+def _with_decimal(form, columns):
+    """Return a form with the decimal mark of the numbers in some columns: others may have commas for other reasons."""
+    some = (row[column].strip() for row in form.sample for column in columns if column < len(row))
+    comma = form.separator != b"," and any(_DECIMAL_COMMA.fullmatch(cell) for cell in some)
+    return replace(form, decimal="," if comma else ".")
 
 
 def _is_number(cell, decimal):
@@ -266,9 +281,10 @@ def _likely(form, first):
 def _read(text, source, form, features, labels, listing):
     """Read the rows of a table, block by block.
 
-    Returns the features, the labels (None if there are none, or cells list them), and the cells that list labels.
+    Returns the features, the labels (None if there are none, or cells list them), and the cells that list labels with
+    their lines.
     """
-    parts, label_parts, lists = [], [], []
+    parts, label_parts, lists, lines = [], [], [], []
     n_missing, first_missing = 0, None
     for block in blocks(text, form.separator, has_header=form.names is not None):
         _check_lengths(block, form, source)
@@ -285,6 +301,7 @@ def _read(text, source, form, features, labels, listing):
         parts.append(sp.csr_array(X.astype(np.float32)))
         if listing:
             lists += _texts(block, form, source, labels[0])
+            lines.append(block.lines)
         else:
             _check_binary(Y, block, form, source, labels)
             label_parts.append(sp.csr_array(Y.astype(bool)))
@@ -294,7 +311,8 @@ def _read(text, source, form, features, labels, listing):
         cells_are = "1 cell is" if n_missing == 1 else f"{n_missing:,} cells are"
         warn(f"{source}: {cells_are} missing, first {first_missing}: read as 0")
     X = check_features(sp.vstack(parts, format="csr")) if features else None
-    return X, sp.csr_array(sp.vstack(label_parts, format="csr")) if label_parts and labels else None, lists
+    Y = sp.csr_array(sp.vstack(label_parts, format="csr")) if label_parts and labels else None
+    return X, Y, (lists, np.concatenate(lines)) if listing else None
 
 
 def _check_lengths(block: Block, form, source):
@@ -381,8 +399,10 @@ def _numbers_from_texts(block, form, source, columns):
             plain = cell.strip()
             value = words.get(plain.lower())
             if value is None:
+                if form.decimal == "." and form.separator != b"," and _DECIMAL_COMMA.fullmatch(plain.encode()):
+                    raise _DecimalComma
                 number = plain.replace(form.decimal, ".")
-                if not _NUMBER.fullmatch(number.encode()):
+                if not _NUMBER.fullmatch(number.encode()) or (form.decimal == "," and "." in plain):
                     raise _no_number(block, form, source, row, column, plain)
                 value = float(number)
             values[row, at] = value
@@ -391,13 +411,17 @@ def _numbers_from_texts(block, form, source, columns):
 
 def _no_number(block, form, source, row, column, cell):
     """Return the error of a cell that is no number."""
+    place = block.line(row), block.column(row, column, form.separator)
+    if form.decimal == "," and "." in cell and _NUMBER.fullmatch(cell.replace(".", "").replace(",", ".").encode()):
+        found = f"{cell[:40]!r} in column {_column_name(form, column)} has a point, but other numbers a decimal comma"
+        remedy = "Write all decimals in the same way, and no points or commas between thousands."
+        return DatasetFormatError(source, found, remedy, *place)
     return DatasetFormatError(
         source,
         f"{cell[:40]!r} in column {_column_name(form, column)} is not a number",
         "Columns are numbers, true or false: leave columns of text out of the file, or make a column of 0 and 1 for "
         "each value. If the column lists labels, name it: labels=...",
-        block.line(row),
-        block.column(row, column, form.separator),
+        *place,
     )
 
 
@@ -453,15 +477,3 @@ def _check_binary(Y, block, form, source, columns):
 def _column_name(form, column):
     """Return the name of a column in quotes, or its number."""
     return repr(form.names[column][:40]) if form.names is not None else f"{column + 1:,}"
-
-
-def _listed(lists):
-    """Return labels and their names from cells such as "red;blue"."""
-    separator = next((mark for mark in _LIST_SEPARATORS if any(mark in cell for cell in lists)), None)
-    rows = [[name.strip() for name in (cell.split(separator) if separator else [cell])] for cell in lists]
-    rows = [{name for name in row if name} for row in rows]
-    names = sorted(set().union(*rows))
-    number = {name: j for j, name in enumerate(names)}
-    indptr = np.cumsum([0, *map(len, rows)])
-    indices = np.array([j for row in rows for j in sorted(number[name] for name in row)], np.int32)
-    return canonical_csr(indptr, indices, np.ones(indices.size, bool), len(names)), names
