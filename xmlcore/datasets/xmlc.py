@@ -23,6 +23,7 @@ _COMMA_HEADER = re.compile(
 _BLANKS = frozenset(b" \t\r\n")
 _NUMBER = re.compile(rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _SPACES = "The numbers of a header are separated by spaces: rows, features, labels."
+_MANY_ROWS = 1_000_000  # from which on the rows of a file are checked for being blank
 _COUNTS = 'To take the numbers from the data, pass counts="data".'
 _ONE_BASED = "If ids start at 1 in this file, pass first_index=1."
 
@@ -146,6 +147,7 @@ def parse(text: np.ndarray, source: str, format: str = "auto", first_index: int 
             )
         n_rows, n_features, n_labels = _header(header, source, line)
         start = header.end() + 1
+        check_not_blank(text, start, n_rows, source, line)
         header_line = line
         line += 1
     else:
@@ -173,6 +175,19 @@ def parse(text: np.ndarray, source: str, format: str = "auto", first_index: int 
     Y = canonical_csr(_cut(arrays.y_indptr, rows + 1), _cut(arrays.y_indices, n_y), np.ones(n_y, bool), n_labels)
     least = (int(out[i]) + first_index for i in (kernels.MIN_FEATURE, kernels.MIN_LABEL))
     return Rows(source, format, X, Y, header_line, *least)
+
+
+def check_not_blank(text, start, n_rows, source, line):
+    """Raise DatasetFormatError if nearly all of very many rows are blank: few bytes, compressed, can be 10^8 rows.
+
+    ``line`` is that of the header, which promises ``n_rows``; the rows begin at ``start``.
+    """
+    if n_rows < _MANY_ROWS or not n_rows <= text.size - start + 1 <= 4 * n_rows:
+        return  # or there are fewer rows, which the parser says, or not very many blank ones
+    filled = int(np.count_nonzero(text[start:] > ord(" ")))  # no more rows than this have something in them
+    if filled < n_rows / 100:
+        found = f"the header promises {n_rows:,} rows, of which all but {filled:,} or fewer are blank"
+        raise DatasetFormatError(source, found, "Leave the blank rows out, and count the others.", line)
 
 
 def _read_without_counts(kernels, reader, n_rows):

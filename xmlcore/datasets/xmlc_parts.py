@@ -6,7 +6,16 @@ import numpy as np
 import scipy.sparse as sp
 
 from xmlcore.datasets.errors import DatasetFormatError, warn
-from xmlcore.datasets.xmlc import Rows, TextReader, canonical_csr, error_of, first_row, shown_line, without_blank_end
+from xmlcore.datasets.xmlc import (
+    Rows,
+    TextReader,
+    canonical_csr,
+    check_not_blank,
+    error_of,
+    first_row,
+    shown_line,
+    without_blank_end,
+)
 from xmlcore.validation import INT32_MAX
 
 _HEADER = re.compile(rb"[ \t\r]*+([0-9]{1,19}+)[ \t]++([0-9]{1,19}+)[ \t\r]*+(?:#[^\n]*+)?+(?=\n|\Z)")
@@ -70,7 +79,11 @@ def parse_labels(text, source, n_rows, first_index, counts) -> tuple[sp.csr_arra
         found = f"a label has the value {weights.data.min():g}"
         raise DatasetFormatError(source, found, "A label that a row has is written id:1, and the others are left out.")
     if (n_other := np.count_nonzero(weights.data != 1)) > 0:
-        warn(f"{source}: {n_other:,} of {weights.nnz:,} labels have a value other than 1: each counts as one label")
+        swapped = " Did features and labels change places?" if n_other > weights.nnz / 2 else ""
+        warn(
+            f"{source}: {n_other:,} of {weights.nnz:,} labels have a value other than 1: each counts as one label."
+            + swapped
+        )
     Y = weights.astype(bool)
     n_listed = int(reader.out[kernels.N_LABELS])
     if n_listed:  # rows written as ids with commas
@@ -109,6 +122,7 @@ def _run(text, source, what, n_rows, first_index, counts):
         if counts == "header" and n_rows not in (-1, promised):
             found = f"the header promises {promised:,} rows, but the file of features has {n_rows:,}"
             raise DatasetFormatError(source, found, "Do both files belong together, training or test rows?", line)
+        check_not_blank(text, header.end() + 1, promised, source, line)
         start, line = header.end() + 1, line + 1
     elif n_rows < 0:
         text = without_blank_end(text, start)
