@@ -195,3 +195,19 @@ def test_a_point_among_decimal_commas_is_refused(value):
 
 def test_commas_between_listed_labels_are_no_decimal_commas():
     assert read(b"a;tags\n1.5;3,7\n2;7\n", "tags") == (([[1.5], [2]], [[1, 1], [0, 1]]), (["a"], ["3", "7"]))
+
+
+@pytest.mark.parametrize("labels", [-1, ["y"], "tags"])
+def test_a_table_of_one_line_is_a_table_if_columns_are_chosen(labels):
+    assert "names of columns, but no rows" in failure(b"a,tags,y\n", labels=labels).found
+    assert read(b"1,5,0,1\n") == (([[1, 5]], [[0, 1]]), (None, None))
+
+
+def test_a_table_may_have_one_label_and_nothing_else():
+    assert read(b"a,b\n1,2\n3,4\n", b"y\n0\n1\n") == (([[1, 2], [3, 4]], [[0], [1]]), (["a", "b"], ["y"]))
+    assert read(b"a,b\n1,2\n3,4\n", b"7\n1\n")[0][1] == [[0, 0, 0, 0, 0, 0, 0, 1], [0, 1, 0, 0, 0, 0, 0, 0]]  # ids
+
+
+def test_a_column_that_lists_no_labels_at_all_says_so():
+    error = failure(b"a,tags\n1,\n2,\n", labels="tags")
+    assert (error.found, error.remedy) == ("no row has a label", "Does another column list the labels?")

@@ -53,6 +53,11 @@ def read_rows(
     text = read_text(source, max_bytes=max_bytes, name=name, npz=format in ("auto", "npz"))
     source = source_name(source, name)
     format = format if format != "auto" else recognised(text, source)
+    names_columns = labels is not None and (
+        not is_source(labels) or (isinstance(labels, str) and not os.path.exists(labels))
+    )
+    if format == "auto" and names_columns and table.may_be(text):
+        format = "csv"
     reader = READERS.get(format, READERS["xmlc"])
     options = {"format": format, "labels": labels, "first_index": first_index, "max_bytes": max_bytes, "counts": counts}
     options["leave_out"] = leave_out
@@ -60,7 +65,8 @@ def read_rows(
         raise DatasetFormatError(
             source,
             f"it has no columns, but labels={str(labels)[:40]} names columns",
-            "Leave labels= out, or give the file with the labels, if this file has none.",
+            "A table has commas, semicolons or tabs between its cells. If this is none, leave labels= out, or give the "
+            "file with the labels, if this file has none.",
         )
     if reader.module is xmlc and labels is not None:
         rows = xmlc_parts.parse_features(text, source, first_index, counts)
@@ -88,7 +94,7 @@ def _add_labels(rows, labels, first_index, max_bytes, counts):
     if npz.looks_like(text):
         rows.Y, rows.label_names = npz.parse_labels(text, rows.label_source, max_bytes)
         rows.has_label_width = True
-    elif table.looks_like(text):
+    elif table.looks_like(text) or table.is_one_label(text):
         rows.Y, rows.label_names = table.parse_labels(text, rows.label_source)
         rows.has_label_width = True
     else:

@@ -116,13 +116,20 @@ def read_matrix(
     _warn_of_ids_from_one([rows], first_index)
     for matrix, what in ((rows.X, "feature"), (rows.Y, "label")):
         if matrix.shape[1] == 0:
-            raise DatasetFormatError(
-                rows.source,
-                f"no row has a {what}, and there is no header to say how many {what}s there are",
-                f"Add a header line: rows, features, labels. A row with a {what} looks like 0,3 1:0.5 7:2.",
-            )
+            raise _nothing(rows, what)
     remark([rows], rows.feature_names, rows.label_names)
     return rows.X, rows.Y, rows.feature_names, rows.label_names
+
+
+def _nothing(rows, what) -> DatasetFormatError:
+    """Return the error for a file whose rows have no feature, or no label, at all."""
+    if rows.format == "csv":  # a column that lists labels
+        return DatasetFormatError(rows.source, "no row has a label", "Does another column list the labels?")
+    return DatasetFormatError(
+        rows.source,
+        f"no row has a {what}, and there is no header to say how many {what}s there are",
+        f"Add a header line: rows, features, labels. A row with a {what} looks like 0,3 1:0.5 7:2.",
+    )
 
 
 def _warn_of_ids_from_one(parts, first_index):
@@ -196,7 +203,13 @@ def check_split(train_rows, test_rows, n_rows: int) -> tuple[np.ndarray, np.ndar
     ValueError
         A part is empty, a number is not that of a row, or a row is listed twice, also if it is in both parts.
     """
-    parts = [np.asarray(rows, np.int64) for rows in (train_rows, test_rows)]
+    parts = []
+    for rows in map(np.asarray, (train_rows, test_rows)):
+        if rows.dtype == bool:
+            raise ValueError("the split has true and false for each row: give row numbers, as np.flatnonzero does")
+        if rows.size and not (np.issubdtype(rows.dtype, np.number) and (rows == np.rint(rows)).all()):
+            raise ValueError("the split has numbers of rows that are not whole")
+        parts.append(rows.astype(np.int64))
     for part, rows in zip(("training", "test"), parts):
         if rows.size == 0:
             raise ValueError(f"the split has no {part} rows")

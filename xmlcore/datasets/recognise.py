@@ -1,7 +1,7 @@
 """Recognise text files of other formats, so that an error says what the file is."""
 
 _HEAD = 1 << 16  # number of bytes that are looked at
-_REMEDY = (
+REMEDY = (
     "These formats can be read: XMLC text, svmlight, ARFF, npz and CSV. Read your file with a tool that knows "
     'it, and write its features X and labels Y with xmlcore.datasets.write_matrix("data.txt", X, Y).'
 )
@@ -19,7 +19,7 @@ def other_format(text) -> tuple[str, str] | None:
     lines = [line for line in head.splitlines()[:50] if line.strip() and not line.lstrip().startswith(b"%")]
     first = lines[0].strip() if lines else b""
     if first.startswith(b"%%MatrixMarket") or head.startswith(b"%%MatrixMarket"):
-        return "it is a Matrix Market file", _REMEDY
+        return "it is a Matrix Market file", REMEDY
     if first.startswith((b"{", b"[")):
-        return "it is a JSON file", _REMEDY
+        return "it is a JSON file", REMEDY
     return None

@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from xmlcore.datasets.errors import DatasetFormatError
+from xmlcore.datasets.recognise import REMEDY
 from xmlcore.validation import check_count
 
 PATH_BOUND = 16 << 30  # largest size of text from a path in bytes, unless max_bytes is given
@@ -90,6 +91,7 @@ _NOT_TEXT = (  # first bytes of files that are not text, and what they are
     (b"\x80\x04\x95", "a Python pickle"),
     (b"\x80\x05\x95", "a Python pickle"),
 )
+_OF_DATA = ("Parquet", "MATLAB", "HDF5", "NumPy", "Excel", "SQLite", "pickle")  # in the names of such files
 
 
 def source_name(source, name: str | None = None) -> str:
@@ -370,6 +372,7 @@ def _check_text(text, label):
     for magic, what in _NOT_TEXT:
         if head.startswith(magic):
             remedy = "Save the file as UTF-8." if what.startswith("UTF-") else "Give the text file itself."
+            remedy = REMEDY if any(word in what for word in _OF_DATA) else remedy
             raise DatasetFormatError(label, f"it is {what}, not rows of UTF-8 text", remedy)
     if head.lstrip().startswith(b"<") and re.search(rb"<labels[\s>]", head):
         raise DatasetFormatError(

@@ -16,6 +16,7 @@ from xmlcore.datasets.xmlc import Rows
 from xmlcore.validation import check_features
 
 _SEPARATORS = {b"\t": "tabs", b";": "semicolons", b",": "commas"}  # in the order in which they are preferred
+_BINARY = (b"0", b"1", b"true", b"false")
 _MISSING = ["", "?", "NA", "N/A", "NaN", "nan", "NULL", "null", "None", "-nan", "<NA>"]  # cells without a value
 _NUMBER = re.compile(rb"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|[+-]?(nan|inf(inity)?)", re.IGNORECASE)
 _DECIMAL_COMMA = re.compile(rb"[+-]?[0-9]+,[0-9]+")
@@ -61,6 +62,18 @@ def looks_like(text) -> bool:
     if not _SPARSE_ROW.fullmatch(lines[0]):
         return not any(_SPARSE_ROW.fullmatch(line) and b":" in line for line in lines[1:])
     return not any(b":" in line for line in lines) and len({line.count(separator) for line in lines}) == 1
+
+
+def may_be(text) -> bool:
+    """Return whether the first line of a text may be that of a table, if it is known that one is expected."""
+    lines = first_records(text, 1)
+    return bool(lines) and b":" not in lines[0] and lines[0].count(_separator(lines)) > 0
+
+
+def is_one_label(text) -> bool:
+    """Return whether the first lines of a text are a name and then 0 or 1: a table of one label."""
+    lines = [line.strip().strip(b'"').lower() for line in first_records(text, 10)]
+    return len(lines) > 1 and not lines[0][:1].isdigit() and all(line in _BINARY for line in lines[1:])
 
 
 def form_of(text, source) -> Form:
@@ -250,7 +263,7 @@ def _some(names, first):
 def binary_ends(form, first) -> tuple[int, int]:
     """Return how many columns at the beginning, and at the end, have nothing but 0 and 1 in the first rows."""
     binary = [
-        all(len(row) > column and row[column].strip().lower() in (b"0", b"1", b"true", b"false") for row in form.sample)
+        all(len(row) > column and row[column].strip().lower() in _BINARY for row in form.sample)
         for column in range(first, form.n_columns)
     ]
     if False not in binary:
