@@ -181,3 +181,18 @@ def test_test_rows_that_were_seen_in_training_are_left_out(data):
     assert found.notes == ("Left out: 5 of 25 test rows, which have the features of a training row.",)
     with pytest.raises(ValueError, match="no test row would be left"):
         without_leaks(Dataset("same", data.X_train, data.Y_train, data.X_train, data.Y_train))
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"), [([0.5], "not whole"), ([True, False], "np.flatnonzero"), (["0"], "not whole")]
+)
+def test_row_numbers_of_a_split_are_whole_numbers(data, rows, said):
+    with pytest.raises(ValueError, match=said):
+        resplit(data, rows, [2])
+    assert resplit(data, [0.0, 1.0], np.array([2], np.uint8)).n_train == 2
+
+
+@pytest.mark.parametrize("n_folds", [0, 1])
+def test_a_data_set_is_not_split_into_fewer_than_two_folds(data, n_folds):
+    with pytest.raises(ValueError, match="n_folds must be at least 2"):
+        split_again(data, n_folds=n_folds)

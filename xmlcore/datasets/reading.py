@@ -398,11 +398,7 @@ def _pad(parts, what, names):
         if given is not None:
             width = max(width, len(given[0]))
     if width == 0:
-        raise DatasetFormatError(
-            parts[0].source,
-            f"no row has a {what}, and there is no header to say how many {what}s there are",
-            "Add a header line: rows, features, labels.",
-        )
+        raise _nothing(parts[0], what)
     if given is not None and len(given[0]) != width:
         listed, source = given
         found = f"{len(listed)} {what} names, but there are {width} {what}s"

@@ -275,6 +275,7 @@ def split_again(
     Y = all_labels(dataset)
     how = "at random" if method == "random" else "by iterative stratification"
     if n_folds is not None:
+        n_folds = check_count(n_folds, "n_folds", 2)
         fold = check_count(fold, "fold", 0, n_folds - 1)
         part = folds(Y, n_folds, method, random_state)
         train, test = np.flatnonzero(part != fold), np.flatnonzero(part == fold)
