@@ -149,11 +149,23 @@ def test_the_first_published_split_is_used_and_its_rows_count_from_one(place, da
     read = load(entry(n_rows=5))
     assert (read.X_train != data.X_train[[0, 39, 1]]).nnz == 0 and (read.Y_test != data.Y_train[[2, 3]]).nnz == 0
     assert "Training and test rows are the first of the published splits." in read.notes
-    np.savetxt(folder / "set_trSplit.txt", [[41]], fmt="%d")
-    with pytest.raises(DatasetFormatError, match="different numbers from 1 to 40"):
-        load(entry())
-    (folder / "set_trSplit.txt").write_text("one\n")
-    with pytest.raises(DatasetFormatError, match="row number per line"):
+    for wrong in ("41", "0", "one"):
+        (folder / "set_trSplit.txt").write_text(f"1\n{wrong}\n")
+        with pytest.raises(DatasetFormatError, match=f"line 2: '{wrong}' is not the number of a row.* from 1 to 40"):
+            load(entry())
+
+
+def test_test_rows_that_a_published_split_has_in_training_too_are_left_out(place, data, tmp_path):
+    folder = place / "some-set"
+    folder.mkdir(parents=True)
+    (folder / "Set_data.txt").write_bytes(text(data, "train", tmp_path))
+    (folder / "set_trSplit.txt").write_text("1\n2\n3\n")
+    (folder / "set_tstSplit.txt").write_text("3\n5\n")
+    read = load(entry())
+    assert (read.n_train, read.n_test) == (3, 1) and (read.X_test != data.X_train[[4]]).nnz == 0
+    assert "Left out: 1 test row, which the split has among the training rows too." in read.notes
+    (folder / "set_tstSplit.txt").write_text("3\n")
+    with pytest.raises(DatasetFormatError, match="all of its rows are training rows too"):
         load(entry())
 
 
@@ -213,7 +225,8 @@ def test_a_mirror_replaces_the_addresses(place, whole, data):
             else:
                 with pytest.raises(DownloadError, match="checksum differs"):
                     load(entry(), limits=QUICK)
-    for text in ("{", '{"some-set": 3}', "[]"):
+    no_checksum = '{"some-set": {"address": "http://a/b.zip", "checksum": %s}}'
+    for text in ("{", '{"some-set": 3}', "[]", no_checksum % 5, no_checksum % '"0a1b"'):
         (place / "sources.json").write_text(text)
         with pytest.raises(DownloadError, match="sources.json"):
             load(entry())

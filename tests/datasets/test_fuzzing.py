@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from datasets.fuzzing import check, mutate, mutate_archive
+from datasets.reads import zip_without_a_name
 
 from xmlcore.datasets import read_matrix
 
@@ -156,6 +157,8 @@ def test_ten_thousand_damaged_real_files_take_little_time_and_memory(kind, real_
 CORPUS = {
     "many blank lines before a table": (b"\n" * 300_000 + b"a,b\n1,0\n", {"labels": -1}),
     "billions of labels that no row has": (b"1 2147483647 2147483647\n0 1:1\n", {}),
+    "a zip archive with a file of no name": (zip_without_a_name(b"1 1 1\n0 0:1\n"), {}),
+    "brackets in brackets": (b"a,tags\n1," + b"[" * 100_000 + b"]" * 100_000 + b"\n", {"labels": "tags"}),
 }
 
 

@@ -17,6 +17,7 @@ from xmlcore.datasets.entries import CatalogEntry
 from xmlcore.datasets.errors import DatasetFormatError, DatasetWarning
 from xmlcore.datasets.fetch import DownloadError, Limits, fetch
 from xmlcore.datasets.reading import read_dataset, read_matrix
+from xmlcore.datasets.splits import read_row_numbers
 from xmlcore.datasets.unpack import unpack
 from xmlcore.progress import Progress, part_of, silent
 from xmlcore.system import data_root
@@ -79,7 +80,10 @@ def addresses(entry: CatalogEntry) -> list[tuple[str, str | None]]:
     own = {"address": own} if isinstance(own, str) else own
     if not isinstance(own, dict) or not isinstance(own.get("address"), str):
         raise DownloadError(f"{path} has no address for {entry.name!r}: write a text, or a dict with 'address'.")
-    return [(own["address"], own.get("checksum"))]
+    checksum = own.get("checksum")
+    if checksum is not None and not (isinstance(checksum, str) and checksum.startswith(("md5:", "sha256:"))):
+        raise DownloadError(f"{path} has a checksum for {entry.name!r} that does not begin with md5: or sha256:.")
+    return [(own["address"], checksum)]
 
 
 def by_hand(entry: CatalogEntry) -> str:
@@ -210,21 +214,18 @@ def _read_parts(entry, inside) -> Dataset:
 def _read_split(entry, path, split) -> Dataset:
     """Read a file with all rows, and two files that have the numbers of the training and of the test rows."""
     X, Y, feature_names, label_names = read_matrix(path)
-    rows = {part: _row_numbers(split[part], X.shape[0]) for part in split}
+    rows = {part: read_row_numbers(split[part], X.shape[0]) for part in split}
+    notes = ["Training and test rows are the first of the published splits."]
+    leaks = np.isin(rows["test"], rows["train"])
+    if leaks.all():
+        found = "all of its rows are training rows too"
+        raise DatasetFormatError(split["test"].name, found, "Replace it by a file with the numbers of other rows.")
+    if leaks.any():
+        rows["test"] = rows["test"][~leaks]
+        rows_are = "1 test row" if leaks.sum() == 1 else f"{int(leaks.sum()):,} test rows"
+        notes.append(f"Left out: {rows_are}, which the split has among the training rows too.")
     matrices = [matrix[rows[part]] for part in ("train", "test") for matrix in (X, Y)]
-    note = "Training and test rows are the first of the published splits."
-    return Dataset(entry.name, *matrices, feature_names, label_names, notes=(note,))
-
-
-def _row_numbers(path, n_rows) -> np.ndarray:
-    """Return the rows of the first split in a file with a column for each split; there, the first row has number 1."""
-    try:
-        numbers = np.loadtxt(path, dtype=np.int64, ndmin=2)[:, 0]
-    except (ValueError, IndexError) as error:
-        raise DatasetFormatError(path.name, f"it does not have a row number per line ({error})") from error
-    if numbers.size == 0 or numbers.min() < 1 or numbers.max() > n_rows or np.unique(numbers).size < numbers.size:
-        raise DatasetFormatError(path.name, f"its row numbers are not different numbers from 1 to {n_rows:,}")
-    return numbers - 1
+    return Dataset(entry.name, *matrices, feature_names, label_names, notes=tuple(notes))
 
 
 def _bare(name) -> str:
