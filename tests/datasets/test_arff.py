@@ -425,3 +425,10 @@ def test_a_number_of_labels_that_seems_to_be_off_is_said():
         with pytest.raises(DatasetFormatError) as caught:
             warned_of(n)
         assert caught.value.remedy.endswith(only)
+
+
+def test_a_name_of_an_attribute_alone_is_told_from_a_path():
+    with pytest.raises(ValueError, match=r"to name an attribute, pass labels=\['tall'\]"):
+        read_matrix(HEAD.encode() + ROWS.encode(), labels="tall")
+    with pytest.raises(FileNotFoundError):
+        read_matrix(HEAD.encode() + ROWS.encode(), labels="nothing.xml")

@@ -211,3 +211,26 @@ def test_a_table_may_have_one_label_and_nothing_else():
 def test_a_column_that_lists_no_labels_at_all_says_so():
     error = failure(b"a,tags\n1,\n2,\n", labels="tags")
     assert (error.found, error.remedy) == ("no row has a label", "Does another column list the labels?")
+
+
+def test_columns_that_pandas_numbered_are_no_row_also_behind_row_numbers():
+    plain = pd.DataFrame([[5, 0.5, 1], [6, 2, 0]])
+    for frame in (plain, plain[[0, 2]].set_axis([0, 1], axis=1)):
+        values, names = read(frame.to_csv().encode(), -1)
+        assert values == read(frame.to_csv(index=False, header=False).encode(), -1)[0]
+        assert names[0] == [str(i) for i in range(len(frame.columns) - 1)]
+
+
+def test_a_feature_that_counts_the_rows_is_said():
+    rows = b"".join(b"%d,%d,%d\n" % (i, i % 7, i % 2) for i in range(1, 11))
+    said = "data: column 'id' counts the rows, and is read as a feature"
+    assert warned(read_matrix, b"id,size,y\n" + rows, labels=-1) == [said]
+    assert warned(read_matrix, b"id,size,y\n" + rows.replace(b"10,", b"11,"), labels=-1) == []
+
+
+def test_an_empty_last_column_is_said_to_come_from_the_ends_of_lines():
+    assert "at the ends of lines" in failure(b"a,y,\n1,0,\n2,1,\n", labels=-1).remedy
+
+
+def test_the_mark_of_numpy_before_the_first_name_is_no_part_of_it():
+    assert read(b"# a,y\n1,0\n2,1\n", -1)[1] == (["a"], ["y"])

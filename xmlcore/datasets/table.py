@@ -17,6 +17,7 @@ from xmlcore.validation import check_features
 
 _SEPARATORS = {b"\t": "tabs", b";": "semicolons", b",": "commas"}  # in the order in which they are preferred
 _BINARY = (b"0", b"1", b"true", b"false")
+_FEW_ROWS = 10  # up to which a column may count the rows by chance
 _MISSING = ["", "?", "NA", "N/A", "NaN", "nan", "NULL", "null", "None", "-nan", "<NA>"]  # cells without a value
 _NUMBER = re.compile(rb"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|[+-]?(nan|inf(inity)?)", re.IGNORECASE)
 _DECIMAL_COMMA = re.compile(rb"[+-]?[0-9]+,[0-9]+")
@@ -92,6 +93,7 @@ def form_of(text, source) -> Form:
         return Form(separator, None, len(first), decimal, records)
     try:
         names = [cell.decode("utf-8") for cell in first]
+        names[0] = names[0].removeprefix("# ")  # as numpy.savetxt writes them
     except UnicodeDecodeError:
         place = next(i for i, cell in enumerate(first) if not _is_utf8(cell))
         found = f"the name of column {place + 1}, {first[place][:40]!r}, is not UTF-8"
@@ -133,6 +135,7 @@ def parse(text, source, labels=None) -> Rows:
         X, Y, lists = _read(text, source, form, kept, chosen, listing)
     except _DecimalComma:  # the first one comes after the sample
         X, Y, lists = _read(text, source, replace(form, decimal=","), kept, chosen, listing)
+    _warn_of_row_numbers(X, form, kept[0], source)
     rows = Rows(source, "csv", X, Y, 1)
     if form.names is not None:
         rows.feature_names = [form.names[column] for column in kept]
@@ -182,8 +185,12 @@ def _is_number(cell, decimal):
 
 
 def _counts_columns(first):
-    """Return whether the cells are 0, 1, 2, ...: the names that pandas gives to columns without names."""
-    return len(first) > 2 and first == [b"%d" % i for i in range(len(first))]
+    """Return whether the cells are 0, 1, 2, ...: the names that pandas gives to columns without names.
+
+    Before them there may be the empty name of the column of row numbers.
+    """
+    names = first[1:] if first[0] == b"" else first
+    return len(names) > (2 if len(names) == len(first) else 1) and names == [b"%d" % i for i in range(len(names))]
 
 
 def _is_utf8(cell):
@@ -197,6 +204,15 @@ def _is_utf8(cell):
 def has_index(form) -> bool:
     """Return whether the first column is the row numbers that pandas writes, without a name."""
     return form.names is not None and form.n_columns > 1 and form.names[0] in ("", "Unnamed: 0")
+
+
+def _warn_of_row_numbers(X, form, column, source):
+    """Warn if the first feature counts the rows; ``column``: its number in the file."""
+    if X.shape[0] < _FEW_ROWS:
+        return
+    values = X[:, [0]].toarray()[:, 0]
+    if (np.diff(values) == 1).all():
+        warn(f"{source}: column {_column_name(form, column)} counts the rows, and is read as a feature")
 
 
 def _label_columns(form, labels, source, index):
@@ -477,11 +493,15 @@ def _check_binary(Y, block, form, source, columns):
     if wrong.any():
         row, at = (int(i) for i in np.argwhere(wrong)[0])
         value = Y[row, at]
+        unnamed = None
+        if form.names is not None and columns[at] == form.n_columns - 1 and form.names[-1] == "":
+            unnamed = f"The last column has no name: remove the {form.separator.decode()!r} at the ends of lines."
         raise DatasetFormatError(
             source,
             f"the label {_column_name(form, columns[at])} is "
             + ("missing" if np.isnan(value) else f"{value:g}, not 0 or 1"),
-            "Columns of labels hold 0 and 1, or true and false. Are other columns the labels?",
+            "Columns of labels hold 0 and 1, or true and false. "
+            + ("Are other columns the labels?" if unnamed is None else unnamed),
             block.line(row),
             block.column(row, columns[at], form.separator),
         )
