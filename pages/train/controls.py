@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.shared import actions, begin, format, forms, jobs, results, server, tasks, workspace
+from pages.shared import actions, begin, format, forms, jobs, results, server, settings, tasks, workspace
 from xmlcore import experiment
 
 
@@ -59,7 +59,7 @@ def page_state():
 def _say_what_train_does(fingerprint, model, shown_key, pressed):
     """Say below the button what is wrong with the settings, that they were trained before, or how long it takes."""
     params = _params(model)
-    problems = _problems(model, params)
+    problems = _problems(fingerprint, model, params)
     if problems:
         intro = "**The training was not started.** " if pressed else ""
         st.error(intro + "  \n".join(format.plain(problem) for problem in problems))
@@ -79,15 +79,31 @@ def _params(model):
     return forms.values(model, experiment.MODELS[model])
 
 
-def _problems(model, params):
-    """Return sentences on parameters that are not allowed."""
-    return forms.problems(experiment.MODELS[model], params)
+def _problems(fingerprint, model, params):
+    """Return sentences on parameters that are not allowed, or not with this data set."""
+    problems = forms.problems(experiment.MODELS[model], params)
+    if params.get("negative") == "refuse" and _has_negative_values(fingerprint):
+        problems.append(
+            settings.in_form(
+                model,
+                f"This data set has negative values, and {model} needs amounts, such as counts of words. Set "
+                "negative='zero' under More settings, or choose another model.",
+            )
+        )
+    return problems
+
+
+@server.shared(max_entries=20)
+def _has_negative_values(fingerprint) -> bool:
+    """Return whether a feature value of the training rows is negative."""
+    values = server.dataset(fingerprint).X_train.data
+    return bool(values.size and values.min() < 0)
 
 
 def _train(fingerprint, model):
     """Start the training, unless a setting is not allowed; called when the button is pressed."""
     params = _params(model)
-    if _problems(model, params):
+    if _problems(fingerprint, model, params):
         return  # the message stands below the button
     task = tasks.train_task(fingerprint, model, params, results.K)
     if tasks.start(task):

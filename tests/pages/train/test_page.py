@@ -4,8 +4,9 @@ import time
 
 import pytest
 
+from tests.pages.making import train
 from tests.pages.small import small_data
-from xmlcore import LdSM, experiment
+from xmlcore import LdSM, datasets, experiment
 
 
 def trained(session):
@@ -254,3 +255,17 @@ def choose(session, model, settings):
 def chosen(session, model):
     """The settings that the menu's button names."""
     return menu(session, model).label.removeprefix("Settings: ")
+
+
+def test_that_a_model_takes_no_negative_values_is_said_before_training(ready):
+    data = small_data("signed")
+    signed = datasets.Dataset("signed", -data.X_train, data.Y_train, data.X_test, data.Y_test)
+    train(ready, "PLT", data=signed)
+    ready.go("train").at.selectbox(key="train.model").select("DoubleSampling")
+    page = ready.run()
+    said = [error.value for error in page.at.error]
+    assert len(said) == 1 and "negative values" in said[0] and "“Negative values in training” = taken as 0" in said[0]
+    page.press("train.DoubleSampling.submit")
+    assert "**The training was not started.**" in page.at.error[0].value
+    page.at.selectbox(key="train.model").select("PLT")
+    assert not page.run().at.error
