@@ -102,10 +102,10 @@ def _labels(view, noisy):
         pd.DataFrame(lines),
         {"before": "Without noise", "after": "With noise"},
         {
-            "rank": st.column_config.NumberColumn("Rank", format="%d", width=50),
+            "rank": st.column_config.NumberColumn("Rank", format="%d", width=44),
             "score before": words.column_config(view.kind),
             "score": words.column_config(view.kind, f"{words.COLUMN[view.kind]} "),
-            "was": st.column_config.TextColumn("Before", width=60, help="Its rank without noise; – for a new label."),
+            "was": st.column_config.TextColumn("Before", width=56, help="Its rank without noise; – for a new label."),
         },
         "explain.noise.labels",
         **tables.EMPTY_CELLS,

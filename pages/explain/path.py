@@ -12,11 +12,11 @@ from xmlcore import figures
 COLUMNS = (  # column, title, number format, width in pixels, help
     ("depth", "Depth", "%d", 55, None),
     ("node", "Node", "%d", 65, None),
-    ("n_labels", "Labels", "localized", 65, "Labels at or below the node."),
+    ("n_labels", "Labels", "localized", 60, "Labels at or below the node."),
     ("n_rows", "Rows", "localized", 65, "Training rows of the node."),
-    ("margin", "Margin", "%.3f", 75, "Output, for the row, of the classifier that leads to this node."),
-    ("factor", "P of node, %", "%.3g", 95, "Probability of the node given its parent."),
-    ("product", "P so far, %", "%.3g", 90, "Product of the factors so far; the last one is the label’s P."),
+    ("margin", "Margin", "%.3f", 65, "Output, for the row, of the classifier that leads to this node."),
+    ("factor", "P of node, %", "%.3g", 90, "Probability of the node given its parent."),
+    ("product", "P so far, %", "%.3g", 82, "Product of the factors so far; the last one is the label’s P."),
     ("share", "P, %", "%.2f", 75, "Share of the node’s training rows that have the label."),
     ("change", "Change", "%+.2f", 75, "Change of P from the node above, in percentage points."),
 )
@@ -81,8 +81,8 @@ def _figure(view, nodes):
 
 
 def with_names(shown: pd.DataFrame, trees, label: str) -> pd.DataFrame:
-    """Return the table of a path in a label tree with "Root" and the label's name in place of their nodes' numbers."""
-    names = shown["node"].astype(str).mask(shown["node"] == 0, "Root")
+    """Return the table of a path in a label tree, with "Root" and the label's name in place of two nodes' numbers."""
+    names = ("node " + shown["node"].astype(str)).mask(shown["node"] == 0, "Root")
     names = names.mask(trees != trees.shift(-1), label)  # the last node of each tree
     return shown.assign(node=names)
 
@@ -104,5 +104,5 @@ def table(nodes: pd.DataFrame):
             continue
         config[column] = number(label, format=format_, width=width, help=help_)
     if "factor" in nodes.columns:
-        config["node"] = st.column_config.TextColumn("Node", width=90, help="The Trees page finds nodes by number.")
+        config["node"] = st.column_config.TextColumn("Node", width=86, help="The Trees page finds nodes by number.")
     return shown, config

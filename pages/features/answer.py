@@ -174,7 +174,7 @@ def _readable(largest) -> tuple[float, str]:
     if not 0 < largest < 0.001:
         return 1.0, ""
     power = 3 * math.ceil(-math.log10(largest) / 3)
-    return 10.0**power, f", in 10{str(-power).translate(SUPERSCRIPT)}"
+    return 10.0**power, f", 10{str(-power).translate(SUPERSCRIPT)}"
 
 
 def label_table(view, label) -> None:
@@ -185,7 +185,7 @@ def label_table(view, label) -> None:
     factor, times = _readable(table["score"].max())
     scores = [column for column in ("score", "weighted_score", "standard_error") if column in shown.columns]
     shown[scores] = factor * shown[scores]
-    digits = {"format": "%.4g", "width": 90 if factor == 1 else 110}
+    digits = {"format": "%.4g" if factor == 1 else "%.2f", "width": 90}
     errors = ["standard_error"] if sampled else []
     columns = ["rank", "name", "feature", "score", *errors, "with_label", "without_label"]
     if view.weighted:
@@ -204,12 +204,12 @@ def label_table(view, label) -> None:
             "weighted_score": number(
                 f"Score × share{times}",
                 help="Score times the share of the label’s rows that have the feature.",
-                **digits | {"width": 100 if factor == 1 else 150},
+                **digits | {"width": 100 if factor == 1 else 132},
             ),
             "rank": number(
                 "Rank by score" if view.weighted else "Rank", format="%d", width=105 if view.weighted else 65
             ),
-            "name": st.column_config.TextColumn("Feature", width=170),
+            "name": st.column_config.TextColumn("Feature", width=140),
             "feature": number("Id", format="%d", width=65),
             "score": number(f"Score{times}", **digits),
             "standard_error": number(f"Standard error{times}", **digits | {"width": 115 if factor == 1 else 160}),

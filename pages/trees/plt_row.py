@@ -171,7 +171,7 @@ def _steps(view, path, row, label) -> int:
         key=f"trees.plt.steps.{view.key[:8]}",
         column_config={
             "depth": number("Depth", format="%d", width=55),
-            "name": st.column_config.TextColumn("Node", width=165),
+            "name": st.column_config.TextColumn("Node", width=150),
             "margin": number("Margin", format="%.3f", width=65, help="Output of the node’s classifier for the row."),
             "factor": number("P of node, %", format="%.3g", width=95, help="Probability of the node given its parent."),
             "product": number("P so far, %", format="%.3g", width=85, help="Probability so far."),

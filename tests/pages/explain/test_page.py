@@ -181,7 +181,10 @@ def test_the_path_ends_at_the_probability(page, model):
     label = int(model.predict_topk(data.X_test[[0]], 1).labels[0, 0])
     table = page.frame("depth", "node", "factor", "product")
     way = explain.path(model, data.X_test[[0]], label)
-    assert table["node"].tolist() == [*("Root" if v == 0 else str(v) for v in way["node"][:-1]), f"topic *{label}*"]
+    assert table["node"].tolist() == [
+        *("Root" if v == 0 else f"node {v}" for v in way["node"][:-1]),
+        f"topic *{label}*",
+    ]
     assert table["product"].iloc[-1] == pytest.approx(100 * np.exp(way["log_proba"].iloc[-1]), rel=1e-6)
     assert figure(page, f"Path to topic *{label}*")
 
