@@ -27,9 +27,9 @@ def main() -> None:
     runs = [r for r in past if r["model"] == MODEL]
     if not runs:
         text = (
-            "This page shows what (π, κ)-double sampling draws from many labels (π: how often an example is drawn; "
-            "κ: the number of other labels that it is compared with), how candidates and samples influence the "
-            f"predictions, and why a row gets its label. {begin.not_trained(name, f'No {MODEL} has')}"
+            "DoubleSampling learns from a sample of rows, each compared with a sample of other labels. This page shows "
+            "what is drawn, how the sizes of both samples (π and κ) influence the predictions, and why a row gets its "
+            f"label. {begin.not_trained(name, f'No {MODEL} has')}"
         )
         link = "Other settings on the Train page"
         begin.no_run(text, data, fingerprint, name, "sampling", MODEL, results.K, link, model=MODEL)
