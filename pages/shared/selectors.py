@@ -111,10 +111,11 @@ def choose_label(data, names, scope: str, key: str, query_key: str, first: int |
     listed = ids.head(LISTED_LABELS).tolist()
     if label not in listed:
         listed = [label, *(listed[: LISTED_LABELS - 1] if len(listed) == LISTED_LABELS else listed)]
-    some = f", {len(listed):,} of them here" if len(listed) < ids.size else ""
     searching = bool(query.strip()) and not none_found
+    number = f"{len(listed):,} of {ids.size:,}" if len(listed) < ids.size else f"{ids.size:,}"
+    number += " found" if searching else " listed"
     if searching and label not in ids.to_numpy():  # chosen elsewhere, or the search is that of another data set
-        some = ", not the one shown"
+        number = f"{ids.size:,} found, not the one shown"
     shown = {j: data.label_name(j) for j in listed}
     often = collections.Counter(shown.values())
     # Streamlit identifies an option by its text, so labels of the same name get their ids added.
@@ -129,7 +130,7 @@ def choose_label(data, names, scope: str, key: str, query_key: str, first: int |
 
     with right:
         st.selectbox(
-            f"{format.count(ids.size, 'label')}{' found' if searching else ''}{some}",
+            f"Label ({number})",
             listed,
             format_func=shown.get,
             key=key,

@@ -260,7 +260,7 @@ def test_a_search_says_when_the_label_shown_is_not_among_those_found(page):
     rows = page.at.session_state["workspace.view"]["rows"]
     rows[next(name for name in rows if name.startswith("trees label"))] = 8  # as an address does that is followed
     page.run()
-    assert page.at.selectbox(key="trees.label").label == "1 label found, not the one shown"
+    assert page.at.selectbox(key="trees.label").label == "Label (1 found, not the one shown)"
 
 
 def test_no_more_nodes_of_a_label_are_drawn_than_asked_for(page, model):
