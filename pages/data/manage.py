@@ -92,7 +92,7 @@ def _compare(opened):
     asked = {
         entry["name"]: experiment.task("statistics", {"dataset": fp}, {}) for fp, entry in opened.items()
     }  # names are different: workspace.free_name
-    found = tasks.ready_all(asked, button="Compute the statistics of", key="manage.statistics")
+    found = tasks.ready_all(asked, button="Compute the statistics of", key="manage.statistics", of="data set")
     if not found:
         return
     values = {name: result.summary for name, result in found.items()}
@@ -135,7 +135,8 @@ def _one(opened, used):
     name = opened[fingerprint]["name"]
     left, middle, right = st.columns(3, gap="medium")
     with left:
-        new = st.text_input("New name", value=name, max_chars=80, key=f"manage.name.{fingerprint}.{name}")
+        key, most = f"manage.name.{fingerprint}.{name}", max(workspace.LONGEST_NAME, len(name))  # numbers may be added
+        new = st.text_input("New name", value=name, max_chars=most, key=key)
         actions.button(
             "Rename",
             key="manage.rename",
@@ -208,6 +209,9 @@ def _confirm(fingerprint, name):
 
 def _removed(fingerprint, name):
     """Remove a data set and say so; called by the button."""
+    if jobs.active(fingerprint=fingerprint):  # another tab has started one since the question was asked
+        workspace.notify(f"{name} is not removed: a job of it runs. Stop it first: the sidebar lists it.")
+        return
     workspace.remove_dataset(fingerprint)
     workspace.notify(f"{name} is removed from this workspace.")
 

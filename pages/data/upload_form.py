@@ -136,7 +136,7 @@ def _options(kind, test):
             value=workspace.first_value(_upload_key("name"), _chosen().get("name", ""), ""),
             on_change=_note_chosen,
             args=("name",),
-            max_chars=80,
+            max_chars=workspace.LONGEST_NAME,
             placeholder="like the training file",
             help="What this data set is called on all pages and in the names of downloads. If empty, the name of "
             "the training file is used, or the number of labels when that file is only called “train” or “data”.",

@@ -63,7 +63,9 @@ def ready(task, *, automatic_below: float = AUTOMATIC_BELOW, button: str | None 
     return value
 
 
-def ready_all(tasks: dict, *, automatic_below: float = AUTOMATIC_BELOW, button: str, key: str) -> dict:
+def ready_all(
+    tasks: dict, *, automatic_below: float = AUTOMATIC_BELOW, button: str, key: str, of: str = "result"
+) -> dict:
     """Do what :func:`ready` does for several tasks that are drawn together; one button starts all tasks without one.
 
     Parameters
@@ -74,6 +76,8 @@ def ready_all(tasks: dict, *, automatic_below: float = AUTOMATIC_BELOW, button: 
         As for :func:`ready`, for each task alone.
     button, key : str
         The verb on the button, before what it starts; and the key of the button.
+    of : str
+        What a name in ``tasks`` is the name of, on the button that starts several tasks.
 
     Returns
     -------
@@ -93,7 +97,7 @@ def ready_all(tasks: dict, *, automatic_below: float = AUTOMATIC_BELOW, button: 
         watched += running
         failures += failed
     if waiting:
-        _offer_all(waiting, button, key)
+        _offer_all(waiting, button, key, of)
     if marked:
         _mark_all(marked, key)
     for running in watched:
@@ -141,11 +145,11 @@ def _offer(task, button, key):
     actions.button(f"{button or 'Start'}{about}", key=key or f"start-{task.key}", on_click=start, args=(task,))
 
 
-def _offer_all(waiting, button, key):
+def _offer_all(waiting, button, key, of):
     """Show one button that starts all tasks of a dict."""
     seconds = [server.estimated_seconds(task) for task in waiting.values()]
     about = "" if None in seconds else f" (about {format.seconds(sum(max(value, 1.0) for value in seconds))})"
-    what = next(iter(waiting)) if len(waiting) == 1 else format.count(len(waiting), "result")
+    what = next(iter(waiting)) if len(waiting) == 1 else format.count(len(waiting), of)
     actions.button(
         f"{button} {what}{about}",
         type="primary",

@@ -92,3 +92,19 @@ def test_a_data_set_with_running_jobs_is_not_removed(two, monkeypatch):
 
     monkeypatch.setattr(manage.jobs, "active", lambda kind=None, **about: [object()] if "fingerprint" in about else [])
     assert "1 job of **other** still run" in two.press("manage.remove").text()
+
+
+def test_a_data_set_whose_job_began_after_the_question_is_not_removed(two, monkeypatch):
+    from pages.data import manage
+
+    two.press("manage.remove")
+    monkeypatch.setattr(manage.jobs, "active", lambda kind=None, **about: [object()] if "fingerprint" in about else [])
+    assert "other is not removed: a job of it runs" in two.press("manage.confirm").text() and len(known(two)) == 2
+
+
+def test_the_button_for_statistics_counts_data_sets(two):
+    two.at.toggle(key="preferences.automatic").set_value(False)
+    use(two, small_data("third", seed=2))
+    use(two, small_data("fourth", seed=3))
+    label = two.at.button(key="manage.statistics").label
+    assert label.startswith("Compute the statistics of") and "data sets" in label
