@@ -6,7 +6,7 @@ import streamlit as st
 
 from pages.data import uploads
 from pages.shared import actions, server, workspace
-from xmlcore import datasets
+from xmlcore import datasets, store
 
 WAYS = {
     "stratified": "Stratified: each label is shared out evenly",
@@ -27,7 +27,9 @@ def show(data, fingerprint, known) -> None:
         st.markdown("Makes a second data set of the same rows. This one stays as it is; choose between them above.")
         way = st.radio("How", list(WAYS), format_func=WAYS.get, key="resplit.way")
         values = _fields(way, data)
-        name = st.text_input("Name", value=_name(known["name"], way, values), key=f"resplit.name.{way}.{_text(values)}")
+        first = _name(known["name"], way, values)
+        key, most = f"resplit.name.{fingerprint}.{way}.{_text(values)}", workspace.LONGEST_NAME
+        name = st.text_input("Name", value=first, max_chars=max(most, len(first)), key=key)
         actions.button(
             "Split anew",
             type="primary",
@@ -80,33 +82,38 @@ def _text(values):
 def _name(name, way, values):
     """Return a name for the new data set, which says how it was split."""
     if way == "folds":
-        return f"{name}, fold {values['fold']} of {values['n_folds']}"
-    if way == "file":
-        return f"{name}, split {values['column']}"
-    if way == "unseen":
-        return f"{name}, unseen test rows"
-    return f"{name}, {way} {values['percent']} %"
+        said = f", fold {values['fold']} of {values['n_folds']}"
+    elif way == "file":
+        said = f", split {values['column']}"
+    else:
+        said = ", unseen test rows" if way == "unseen" else f", {way} {values['percent']} %"
+    return name[: workspace.LONGEST_NAME - len(said)] + said
 
 
 def _make(fingerprint, known, way, values, name):
     """Split the rows again, save the new data set and put it in use; called by the button."""
     if workspace.refuse():
         return
-    data = server.dataset(fingerprint)
-    notes = data.notes if known["source"] == "catalog" else known["notes"]
     try:
+        data = server.dataset(fingerprint)
+        notes = data.notes if known["source"] == "catalog" else known["notes"]
         made = split(data, way, values, notes)
-    except (ValueError, TypeError) as error:
-        st.session_state[ERROR] = uploads.explain(error)
+    except (ValueError, TypeError, MemoryError, store.StoreError) as error:
+        said = uploads.explain(error)
+        st.session_state[ERROR] = said.replace("The files could not be read:", "The rows could not be split:")
         return
     note = made.notes[-1]
     object.__setattr__(made, "notes", ())  # notes with names of files stay in this workspace
     object.__setattr__(made, "name", "data split anew")
     new = datasets.save_dataset(made)
-    others = [entry["name"] for key, entry in workspace.get("known").items() if key != new]
-    wanted = workspace.free_name(name.strip() or _name(known["name"], way, values), others)
-    workspace.add_dataset(new, wanted, "split", use=True, notes=[*notes, note])
     st.session_state[DONE] = True
+    earlier = workspace.get("known").get(new)
+    if earlier is not None:  # it keeps its name, and where it comes from
+        workspace.update(dataset=new, wanted=None)
+        workspace.notify(f"{earlier['name']} is split in the same way: it is in use now.")
+        return
+    wanted = name.strip() or _name(known["name"], way, values)
+    workspace.add_dataset(new, wanted, "split", use=True, notes=[*notes, note])
     workspace.notify(f"Split anew: {made.n_train:,} training rows and {made.n_test:,} test rows.")
 
 

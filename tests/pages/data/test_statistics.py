@@ -4,11 +4,13 @@ import json
 
 import numpy as np
 import pytest
+import streamlit as st
 
 from pages.data import labels, problems, resplit
+from pages.shared import workspace
 from tests.pages.data.test_page import tick as tick_row
 from tests.pages.small import small_data
-from xmlcore import datasets
+from xmlcore import datasets, store
 from xmlcore.datasets import Dataset, describe, examine
 
 HEADERS = ("How large is it?", "How often does a label occur?", "How alike are training and test rows?")
@@ -71,6 +73,36 @@ def test_a_stratified_split_is_a_second_data_set_with_a_name_and_a_note(ready):
     assert [entry["name"] for entry in known] == ["api-docs", "api-docs, stratified 20 %"]
 
 
+def test_the_same_split_made_again_keeps_its_name_and_is_in_use(ready):
+    first = ready.press("resplit.make").at.session_state["workspace.snapshot"]
+    again = f"catalog {first['known'][list(first['known'])[0]]['name']}"
+    ready.at.selectbox(key="data.choice").set_value(again)
+    name = next(field for field in ready.run().at.text_input if (field.key or "").startswith("resplit.name"))
+    name.set_value("another name")
+    ready.run().press("resplit.make")
+    assert "api-docs, stratified 20 % is split in the same way" in ready.text()
+    now = ready.at.session_state["workspace.snapshot"]
+    assert now["known"] == first["known"] and now["dataset"] == first["dataset"]
+
+
+def test_names_of_splits_are_no_longer_than_names_may_be():
+    for way, values in (("folds", {"fold": 1, "n_folds": 5}), ("unseen", {}), ("random", {"percent": 20})):
+        name = resplit._name("n" * 300, way, values)
+        assert len(name) == workspace.LONGEST_NAME and name.endswith(resplit._name("", way, values))
+
+
+def test_a_data_set_that_is_gone_is_not_split_and_the_page_says_so(monkeypatch):
+    def gone(fingerprint):
+        raise store.MissingArtifactError("the stored data set is gone")
+
+    monkeypatch.setattr(resplit.server, "dataset", gone)
+    monkeypatch.setattr(st, "session_state", {})
+    monkeypatch.setattr(st, "query_params", {})
+    workspace.open_workspace()
+    resplit._make("f", {"source": "upload", "notes": []}, "random", {"percent": 20, "seed": 0}, "x")
+    assert st.session_state[resplit.ERROR] == "The rows could not be split: the stored data set is gone"
+
+
 def test_splits_of_a_form_are_those_of_the_functions():
     data = small_data()
     fold = resplit.split(data, "folds", {"n_folds": 4, "fold": 2, "seed": 5})
@@ -102,6 +134,7 @@ def test_a_split_that_cannot_be_made_says_why_and_changes_nothing(ready):
     ready.at.radio(key="resplit.way").set_value("unseen")
     ready.run().press("resplit.make")
     assert "there is nothing to leave out" in ready.at.error[0].value
+    assert ready.at.error[0].value.startswith("The rows could not be split: "), "no file was read"
     assert len(ready.at.session_state["workspace.snapshot"]["known"]) == 1
     assert not ready.run().at.error
 
