@@ -96,7 +96,8 @@ def test_without_a_data_set_there_is_nothing_to_sample(session, small_catalog):
 
 def test_without_a_run_the_page_says_what_it_shows_and_trains_one(ready):
     page = ready.go("sampling")
-    assert "DoubleSampling learns from a sample of rows" in page.text() and "No DoubleSampling has been trained on" in page.text()
+    text = page.text()
+    assert "DoubleSampling learns from a sample of rows" in text and "No DoubleSampling has been trained on" in text
     page.press("sampling.train").until(lambda s: "F1 of means" in s.metrics(), seconds=300)
     assert "the label that double sampling predicts first is right for" in page.text()
 
