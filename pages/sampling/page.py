@@ -11,7 +11,7 @@ import streamlit as st
 
 from pages.sampling import answer, buckets, candidates, class_sizes, row, sweep, weights
 from pages.sampling.view import MODEL, View, about
-from pages.shared import begin, format, results, settings, workspace
+from pages.shared import begin, format, results, server, settings, workspace
 
 
 def main() -> None:
@@ -32,7 +32,8 @@ def main() -> None:
             f"label. {begin.not_trained(name, f'No {MODEL} has')}"
         )
         link = "Other settings on the Train page"
-        begin.no_run(text, data, fingerprint, name, "sampling", MODEL, results.K, link, model=MODEL)
+        problem = settings.needs_amounts(MODEL) if server.has_negative_values(fingerprint) else ""
+        begin.no_run(text, data, fingerprint, name, "sampling", MODEL, results.K, link, problem, model=MODEL)
         return
     key = results.chosen(workspace.SAMPLING_RUN, fingerprint, runs)
     record = next(r for r in runs if r["key"] == key)

@@ -45,7 +45,9 @@ def no_data(ready: str, without: str) -> None:
         addresses.link("Data", "Choose or upload one on the Data page", "table_rows")
 
 
-def no_run(text, data, fingerprint: str, name: str, page: str, train: str, k: int, others: str, **about) -> None:
+def no_run(
+    text, data, fingerprint: str, name: str, page: str, train: str, k: int, others: str, problem: str = "", **about
+) -> None:
     """Say what the page shows when a model has been trained, and offer to train one.
 
     Parameters
@@ -63,6 +65,8 @@ def no_run(text, data, fingerprint: str, name: str, page: str, train: str, k: in
         Labels predicted for a row.
     others : str
         Text of the link to the Train page.
+    problem : str
+        Why the model cannot be trained on this data set with its default settings, and what to do, in Markdown.
     **about
         Fields of the trainings whose progress is shown, such as ``model="LdSM"``; by default all of this data set.
     """
@@ -76,11 +80,13 @@ def no_run(text, data, fingerprint: str, name: str, page: str, train: str, k: in
                 key=f"{page}.train" + (f".{model}" if number else ""),
                 on_click=lambda model: tasks.start(tasks.train_task(fingerprint, model, params=None, k=k)),
                 args=(model,),
-                disabled=data.Y_train.nnz == 0 or bool(training),
+                disabled=bool(problem) or data.Y_train.nnz == 0 or bool(training),
             )
         addresses.link("Train", others, "tune")
     if data.Y_train.nnz == 0:
         st.warning("No training row has a label, so there is nothing to learn. Choose another data set.")
+    elif problem:
+        st.warning(problem)
     watch_training(fingerprint, **about)
 
 

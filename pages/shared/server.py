@@ -268,3 +268,10 @@ def measures(key: str) -> tuple:
     """Return the measures and times of a run, which are small: those of many runs are kept in memory."""
     loaded = run(key)
     return loaded.measures, loaded.times
+
+
+@shared(max_entries=20)
+def has_negative_values(fingerprint: str) -> bool:
+    """Return whether a feature value of the training rows of a data set is negative."""
+    values = dataset(fingerprint).X_train.data
+    return bool(values.size and values.min() < 0)

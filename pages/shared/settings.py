@@ -55,6 +55,15 @@ def sentence(model: str, warning: str) -> str:
     return text if text.endswith((".", "!", "?")) else f"{text}."
 
 
+def needs_amounts(model: str) -> str:
+    """Return what to say where a model does not take the negative values of a data set."""
+    return in_form(
+        model,
+        f"This data set has negative values, and {model} needs amounts, such as counts of words. Set negative='zero' "
+        "under More settings of the Train page, or choose another model.",
+    )
+
+
 def limits(parameter) -> str:
     """Return which numbers are allowed, such as ``1 to 100,000``; empty when all are."""
     low, high = parameter.minimum, parameter.maximum

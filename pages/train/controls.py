@@ -82,22 +82,9 @@ def _params(model):
 def _problems(fingerprint, model, params):
     """Return sentences on parameters that are not allowed, or not with this data set."""
     problems = forms.problems(experiment.MODELS[model], params)
-    if params.get("negative") == "refuse" and _has_negative_values(fingerprint):
-        problems.append(
-            settings.in_form(
-                model,
-                f"This data set has negative values, and {model} needs amounts, such as counts of words. Set "
-                "negative='zero' under More settings, or choose another model.",
-            )
-        )
+    if params.get("negative") == "refuse" and server.has_negative_values(fingerprint):
+        problems.append(settings.needs_amounts(model))
     return problems
-
-
-@server.shared(max_entries=20)
-def _has_negative_values(fingerprint) -> bool:
-    """Return whether a feature value of the training rows is negative."""
-    values = server.dataset(fingerprint).X_train.data
-    return bool(values.size and values.min() < 0)
 
 
 def _train(fingerprint, model):

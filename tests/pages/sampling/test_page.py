@@ -102,6 +102,15 @@ def test_without_a_run_the_page_says_what_it_shows_and_trains_one(ready):
     assert "the label that double sampling predicts first is right for" in page.text()
 
 
+def test_data_with_negative_values_is_refused_before_training_and_the_remedy_named(ready):
+    data = tailed_data()
+    signed = datasets.Dataset("signed", -data.X_train, data.Y_train, data.X_test, data.Y_test)
+    making.train(ready, "PLT", data=signed)
+    page = ready.go("sampling")
+    assert page.at.button(key="sampling.train").disabled
+    assert "“Negative values in training” = taken as 0" in page.at.warning[0].value
+
+
 def test_the_first_sentence_has_accuracy_candidates_and_what_was_drawn(measured, key):
     data, model = tailed_data(), experiment.load_run_model(key)
     ranking = model.predict_topk(data.X_test, 1)
