@@ -21,9 +21,8 @@ def sentence(name, measurements, settings) -> str:
     for run in runs:
         clean, noisy = measurements.value(run, "P@k", 1, 0.0), measurements.value(run, "P@k", 1, level)
         change = measurements.value(run, "P@k", 1, level, "drop_mean")
-        lost = (
-            "no change" if abs(change) < 5e-5 else f"{_percent(abs(change))} of it {'lost' if change > 0 else 'gained'}"
-        )
+        lost = f"relative {'loss' if change > 0 else 'gain'} {_percent(abs(change))}"
+        lost = "no change" if abs(change) < 5e-5 else lost
         parts.append(
             f"of **{format.plain(run)}** from {_percent(clean)} to **{_percent(noisy)}**"
             + (f" ({lost})" if np.isfinite(change) else "")

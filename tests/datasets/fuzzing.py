@@ -1,6 +1,7 @@
 """Damage files at random, and check that what reads them gives a matrix or a DatasetFormatError, quickly."""
 
 import io
+import os
 import resource
 import time
 import warnings
@@ -9,6 +10,7 @@ import zipfile
 from xmlcore.datasets import DatasetFormatError, DatasetWarning
 
 SECONDS, BYTES = 5, 1 << 30  # what reading one damaged file may take
+MANY = int(os.environ.get("XMLCORE_FUZZ_FILES", 2000))  # damaged files of each format in the slow tests
 _PIECES = [
     b"",
     b"\n",

@@ -78,5 +78,6 @@ def test_damaged_files_give_a_matrix_or_an_error(contents):
 
 
 @pytest.mark.slow
-def test_ten_thousand_damaged_files_give_a_matrix_or_an_error(contents):
-    assert 500 < damaged(contents, 10_000, seed=2) < 9_500
+@pytest.mark.timeout(100 + fuzzing.MANY / 20)
+def test_many_damaged_files_give_a_matrix_or_an_error(contents):
+    assert 0.05 * fuzzing.MANY < damaged(contents, fuzzing.MANY, seed=2) < 0.95 * fuzzing.MANY

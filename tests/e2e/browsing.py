@@ -83,6 +83,9 @@ class Tab:
         widget = self.page.get_by_test_id("stFileUploader").filter(has_text=label)
         file = {"name": name, "mimeType": "text/plain", "buffer": content}
         self.idle()  # Streamlit forgets a file that comes while the widget is drawn anew
+        end = time.monotonic() + 30
+        while widget.count() != 1 and time.monotonic() < end:  # drawn anew, it stands beside its old self for a moment
+            self.page.wait_for_timeout(100)
         for _ in range(2):  # as a user would: once more
             widget.locator("input[type=file]").set_input_files(file)
             end = time.monotonic() + 10

@@ -68,7 +68,8 @@ def labels_by_bucket(frame: pd.DataFrame, k: int) -> go.Figure:
             y=values,
             name=name,
             marker={"color": color, "pattern": {"shape": pattern}},
-            text=[f"{value:.1f}" if value == value else "" for value in values],
+            # Two digits, so that the numbers of neighbours do not run into each other; the hover label has more.
+            text=[f"{value:.{1 if value < 9.95 else 0}f}" if value == value else "" for value in values],
             textposition="outside",
             cliponaxis=False,
             customdata=about,
