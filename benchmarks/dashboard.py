@@ -165,7 +165,7 @@ def upload_and_train(page, folder):
             quiet(page)
     page.locator("button:enabled", has_text="Read the files").click()
     page.get_by_text("is read and in use").first.wait_for()
-    page.get_by_text("Compiling kernels").wait_for(state="detached")
+    page.get_by_text("Compiling kernels").wait_for(state="detached", timeout=240_000)
     open_page("Train")(page)
     quiet(page)
     page.get_by_role("button", name="Train", exact=True).click()
