@@ -75,7 +75,7 @@ def tick(table, lines):
     rounds = itertools.cycle(lines)
 
     def act(page):
-        found = page.get_by_test_id("stDataFrame").nth(table)
+        found = page.locator("[data-testid=stDataFrame]:visible").nth(table)  # folded ones do not count
         found.scroll_into_view_if_needed()
         found.click(position={"x": 16, "y": 35 * (next(rounds) + 1) + 17})
 
