@@ -74,12 +74,13 @@ def show(fingerprint) -> None:
         "XMLC text, svmlight, ARFF, CSV or npz: see the formats above. Packed with gzip, bzip2, xz or zip is fine.",
     )
     found = label_choice.look_at(train)
-    if train is not None:
-        label_choice.say(found, train, _file("label_file") is not None)
     kind = getattr(found, "format", None)
     labels = None
-    if kind in ("csv", "arff") and _file("label_file") is None:
-        labels = label_choice.choose(found, f"{_upload_key('columns')}.{train.file_id}")
+    with st.container():  # even if empty: the fields below keep their places, so the browser does not draw them anew
+        if train is not None:
+            label_choice.say(found, train, _file("label_file") is not None)
+        if kind in ("csv", "arff") and _file("label_file") is None:
+            labels = label_choice.choose(found, f"{_upload_key('columns')}.{train.file_id}")
     test = _uploader(
         "test",
         "Test file (optional)",
@@ -170,12 +171,13 @@ def _options(kind, test):
             help="The same seed holds out the same rows.",
         )
     counts = "header"
-    if kind == "xmlc" and st.checkbox(
-        "Take the numbers from the data",
-        key=_upload_key("counts"),
-        help="For a file whose header promises another number of rows, features or labels than it has.",
-    ):
-        counts = "data"
+    with st.container():  # as above: the button below keeps its place
+        if kind == "xmlc" and st.checkbox(
+            "Take the numbers from the data",
+            key=_upload_key("counts"),
+            help="For a file whose header promises another number of rows, features or labels than it has.",
+        ):
+            counts = "data"
     return name, {"first_index": first_index, "counts": counts, "test_size": share / 100, "random_state": seed}
 
 

@@ -10,10 +10,10 @@ WAIT = 120_000  # ms, for what a worker does; a failing test waits so long, a pa
 
 
 def playwright_error():
-    """Return the exception of playwright for what did not happen in time."""
-    from playwright.sync_api import TimeoutError
+    """Return the exception of playwright for what did not happen in time, or was there twice."""
+    from playwright.sync_api import Error
 
-    return TimeoutError
+    return Error
 
 
 class Tab:
@@ -82,18 +82,17 @@ class Tab:
         """Put a file into an upload widget."""
         widget = self.page.get_by_test_id("stFileUploader").filter(has_text=label)
         file = {"name": name, "mimeType": "text/plain", "buffer": content}
-        self.idle()  # Streamlit forgets a file that comes while the widget is drawn anew
-        end = time.monotonic() + 30
-        while widget.count() != 1 and time.monotonic() < end:  # drawn anew, it stands beside its old self for a moment
-            self.page.wait_for_timeout(100)
-        for _ in range(2):  # as a user would: once more
-            widget.locator("input[type=file]").set_input_files(file)
-            end = time.monotonic() + 10
-            while not widget.get_by_text(name).count() and time.monotonic() < end:
-                self.page.wait_for_timeout(100)
-            if widget.get_by_text(name).count():
-                break
-        widget.get_by_text(name).first.wait_for()
+        end = time.monotonic() + WAIT / 1000
+        taken = False
+        while not taken:
+            self.idle()  # Streamlit forgets a file that comes while the widget is drawn anew
+            try:  # a widget that is drawn anew stands beside its old self for a moment: then as a user would, once more
+                widget.locator("input[type=file]").set_input_files(file, timeout=5_000)
+                widget.get_by_text(name).first.wait_for(timeout=10_000)
+                taken = True
+            except playwright_error():
+                assert time.monotonic() < end, f"{label!r} did not take {name!r}; errors: {self.errors}"
+                self.page.wait_for_timeout(200)
         self.idle()
 
     def upload(self, **files):
