@@ -39,6 +39,13 @@ IDLE = """quiet => document.querySelector("[data-testid=stApp][data-test-script-
   && performance.now() - window.lastChange > quiet"""
 
 
+def playwright_timeout():
+    """Return the exception of playwright for what did not happen in time."""
+    from playwright.sync_api import TimeoutError
+
+    return TimeoutError
+
+
 def press(name):
     """Return an interaction that presses a button."""
     return lambda page: page.get_by_role("button", name=name, exact=True).first.click()
@@ -63,8 +70,14 @@ def choose(label, options):
     rounds = itertools.cycle(options)
 
     def act(page):
-        page.get_by_role("combobox", name=label).first.click()
-        page.get_by_role("option").nth(next(rounds)).click()
+        field = page.get_by_role("combobox", name=label).first
+        field.click()
+        option = page.get_by_role("option").nth(next(rounds))
+        try:
+            option.click(timeout=5_000)
+        except playwright_timeout() as error:
+            offered = page.get_by_role("option").all_inner_texts()
+            raise SystemExit(f"{label!r} has no such option; it offers {offered}") from error
 
     return act
 
