@@ -1,4 +1,4 @@
-"""Measures the memory of tasks in a process of its own: python memory.py DATA, with the folders of tests on the path.
+"""Measures the memory of tasks in a process of its own: python memory.py SHAPE, with the folders of tests on the path.
 
 Prints a list of (what, estimated bytes, measured bytes) as JSON. Only Linux says how much memory a process had at most
 since it was asked to forget what was before.
@@ -32,8 +32,8 @@ def measured(task):
     return about.bytes, status("VmHWM") - before, key
 
 
-def main(name, real_folder):
-    data = shaped(name, Path(real_folder))
+def main(name):
+    data = shaped(name)
     experiment.warm_up()
     of, of_classes = save_dataset(data), save_dataset(one_label(data))
     found = []
