@@ -16,6 +16,7 @@ import streamlit as st
 
 from pages.shared import old_workspaces, workspace
 from xmlcore import datasets, experiment, jobs, store
+from xmlcore.experiment import learned
 from xmlcore.models.ldsm import frames as tree_frames
 from xmlcore.store import cache_root
 
@@ -197,14 +198,14 @@ def _small(kind, key):
 def estimated_seconds(task) -> float | None:
     """Return how long a task is expected to take; None when its data set or run cannot be read."""
     try:
-        return _estimated_seconds(json.dumps(task.to_record(), sort_keys=True))
+        return _estimated_seconds(json.dumps(task.to_record(), sort_keys=True), store.changed(learned.FOLDER))
     except (store.StoreError, OSError):
         return None
 
 
 @shared(max_entries=500)
-def _estimated_seconds(record):
-    """Return the estimated time of a task that is given as JSON."""
+def _estimated_seconds(record, learned_at):
+    """Return the estimated time of a task that is given as JSON, by what was learned until a time."""
     return experiment.from_record(json.loads(record)).estimate().seconds
 
 

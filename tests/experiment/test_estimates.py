@@ -13,7 +13,8 @@ from benchmarks.estimates import is_far, markdown, measured
 from benchmarks.library.shapes import shaped
 from xmlcore import experiment, store
 from xmlcore._kernels._jit import CACHE_FOLDER
-from xmlcore.experiment import estimates
+from xmlcore.datasets import save_dataset
+from xmlcore.experiment import estimates, learned
 
 FACTOR = 3.0
 SLACK_BYTES = 100 << 20  # what a task may use beside what is estimated: estimates leave out what is small
@@ -60,6 +61,33 @@ def test_noise_in_training_on_all_features_says_what_memory_it_takes(words):
     noisy = estimates.train(words, "PLT", params)
     assert noisy.bytes > 4 * words.n_train * words.n_features
     assert noisy.seconds > estimates.train(words, "PLT", experiment.full_params("PLT")).seconds
+
+
+def test_the_next_estimate_of_a_model_on_a_data_set_uses_the_measured_time(words, easy):
+    plain, more = experiment.full_params("PLT"), experiment.full_params("PLT", {"n_estimators": 3})
+    before = {name: estimates.train(words, "PLT", params).seconds for name, params in (("1", plain), ("3", more))}
+    work = before["1"] - estimates.START
+    learned.keep(words, "PLT", plain, 0.1)
+    assert learned.train(words, "PLT", plain).seconds == before["1"], "too short to say anything"
+    for seconds in (3.0, 5.0):
+        learned.keep(words, "PLT", plain, seconds)
+        assert learned.train(words, "PLT", plain).seconds == pytest.approx(estimates.START + seconds)
+    expected = estimates.START + 5.0 / work * (before["3"] - estimates.START)
+    assert learned.train(words, "PLT", more).seconds == pytest.approx(expected), "other settings, the same factor"
+    for data, model in ((easy, "PLT"), (words, "OneVsRest")):
+        params = experiment.full_params(model)
+        assert learned.train(data, model, params) == estimates.train(data, model, params)
+    noisy = experiment.full_params("PLT", {"noise_sigma": 0.1})
+    assert learned.train(words, "PLT", noisy) == estimates.train(words, "PLT", noisy)
+
+
+def test_a_training_is_learned_from_and_its_task_estimates_by_it(words, monkeypatch):
+    monkeypatch.setattr(learned, "LEAST", 0.0)
+    task = experiment.task("train", {"dataset": save_dataset(words)}, {"model": "PLT"})
+    key = experiment.keep(task)
+    times = experiment.load("train", key).times
+    expected = estimates.START + times["fit_s"] + times["predict_s"]
+    assert task.estimate().seconds == pytest.approx(expected)
 
 
 # --- against the clock

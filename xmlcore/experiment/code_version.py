@@ -35,6 +35,7 @@ LEFT_OUT = frozenset(
     {
         "experiment/earlier.py",
         "experiment/estimates.py",
+        "experiment/learned.py",
         "experiment/twins.py",
         "experiment/warm_up.py",
         "models/compiling.py",

@@ -129,8 +129,12 @@ def measure_speed() -> Speed:
 
 def _speed_key() -> str:
     """Return the key of the measured speed of this machine."""
-    machine = {"name": platform.node(), "processor": platform.machine(), "cores": effective_jobs(None)}
-    return artifact_key(FOLDER, {}, machine, VERSION)
+    return artifact_key(FOLDER, {}, machine(), VERSION)
+
+
+def machine() -> dict:
+    """Return what tells this machine from others: its name, its processor and the number of its cores."""
+    return {"name": platform.node(), "processor": platform.machine(), "cores": effective_jobs(None)}
 
 
 def benchmark() -> dict[str, float]:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from xmlcore import metrics, store
-from xmlcore.experiment import estimates
+from xmlcore.experiment import learned
 from xmlcore.experiment.catalog import MODELS, NOISE
 from xmlcore.experiment.task import Estimate, Task, as_plain, register
 from xmlcore.parameters import AUTO
@@ -278,13 +278,15 @@ class Train(Task):
     def estimate(self) -> Estimate:
         from xmlcore.datasets import in_use_or_saved
 
-        return estimates.train(in_use_or_saved(self.fingerprint), self.params["model"], self.params["params"])
+        return learned.train(in_use_or_saved(self.fingerprint), self.params["model"], self.params["params"])
 
     def run(self, progress=silent, files=None):
         from xmlcore.datasets import load_saved
 
         progress("Reading data", 0.0)
-        made, fitted = run_and_model(load_saved(self.fingerprint), progress=progress, **self.params)
+        data = load_saved(self.fingerprint)
+        made, fitted = run_and_model(data, progress=progress, **self.params)
+        learned.keep(data, made.model, made.params, made.times["fit_s"] + made.times["predict_s"])
         if files is not None:
             files["model"] = fitted.save
         return as_plain(made)
