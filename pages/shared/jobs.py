@@ -14,6 +14,15 @@ from pages.shared import actions, downloads, format, server, settings, workspace
 from xmlcore import experiment
 
 ACTIVE = ("queued", "running")
+# Phases after which little of a job is left.
+MAIN_PHASES = {
+    "Training nodes",
+    "Training trees",
+    "Training labels",
+    "Growing trees",
+    "Predicting",
+    "Perturbing and predicting",
+}
 EVERY = 0.7  # seconds between two updates of the progress of jobs; pages without running jobs are not rerun
 
 
@@ -141,12 +150,17 @@ def time_left(job, expected: float | None) -> str:
     """Return how long a job will go on, such as ``about 20 s left``; empty when that is not known.
 
     It is the longer of two estimates: what is left of the expected seconds, and what is left of the present phase if it
-    goes on as fast as until now.
+    goes on as fast as until now. Where little comes after the phase, the second one counts more and more, and from the
+    middle of the phase alone: so an expectation that was too long is corrected, too.
     """
     done, spent = job.fraction, job.phases.get(job.phase, 0.0)
-    of_phase = spent * (1 - done) / done if done >= 0.05 and spent >= 1 else 0.0
+    measured = done >= 0.05 and spent >= 1
+    of_phase = spent * (1 - done) / done if measured else 0.0
     of_all = 0.0 if expected is None else expected - job.elapsed
     left = max(of_phase, of_all)
+    if measured and job.phase in MAIN_PHASES:
+        weight = min(1.0, 2 * done)
+        left = weight * of_phase + (1 - weight) * left
     if left >= 1:
         return f"about {format.seconds(left)} left"
     over = expected is not None and job.elapsed > 1.5 * expected and job.elapsed > expected + 5

@@ -180,11 +180,27 @@ def test_the_time_left_follows_the_work():
 
     from pages.shared.jobs import time_left
 
-    def job(elapsed, done=0.0, spent=0.0):
-        return SimpleNamespace(elapsed=elapsed, fraction=done, phase="Training", phases={"Training": spent})
+    def job(elapsed, done=0.0, spent=0.0, phase="Reading"):
+        return SimpleNamespace(elapsed=elapsed, fraction=done, phase=phase, phases={phase: spent})
 
     assert time_left(job(10), 130) == "about 2 min 00 s left"
     assert time_left(job(60, done=0.1, spent=60), 130) == "about 9 min 00 s left", "slower than expected"
     assert time_left(job(780, done=0.5, spent=780), 120) == "about 13 min 00 s left"
     assert time_left(job(780), 120) == "longer than expected (2 min 00 s)"
     assert time_left(job(3), None) == ""
+    assert time_left(job(10, done=0.9, spent=9), 50) == "about 40 s left", "more may come after such a phase"
+
+
+@pytest.mark.parametrize("wrong", [0.2, 1, 5])
+def test_an_expected_time_that_is_wrong_is_corrected_while_the_main_work_runs(wrong):
+    from types import SimpleNamespace
+
+    from pages.shared.jobs import time_left
+
+    took, first, main = 100.0, 5.0, 90.0  # seconds of the job, of its first phase and of its main phase
+    for done in (0.5, 0.7, 0.9):
+        spent = done * main
+        phase = {"phase": "Training nodes", "phases": {"Clustering labels": first, "Training nodes": spent}}
+        job = SimpleNamespace(elapsed=first + spent, fraction=done, **phase)
+        said = float(time_left(job, wrong * took).split()[1])
+        assert abs(said - (took - first - spent)) <= 6, (done, said)
