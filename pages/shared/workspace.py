@@ -56,7 +56,7 @@ SAMPLING_RUN = "sampling.run"  # what is chosen on the Sampling page, likewise
 SAMPLING_ROW = "sampling.row"
 WATCHED = "jobs.watched"  # ids of the jobs whose progress this run of the script shows
 STARTED = "tasks.started"  # keys of tasks that were started automatically: once per session
-DELETED = "train.deleted"  # records of the runs deleted last, and when: (list, seconds since 1970)
+DELETED = "train.deleted"  # records of the runs deleted last, when, and what was "shown": (list, seconds, dict)
 FROM_CACHE = "train.from_cache"  # keys of runs that were stored already when Train was pressed
 MADE_WITH = "made_with"  # {widget key: the value it was made with}
 NOTICE = "notice"  # messages that are not shown yet
@@ -442,8 +442,11 @@ def remove_runs(keys: list[str]) -> None:
     update(remove)
 
 
-def restore_runs(records: list[dict]) -> None:
-    """List runs again that were removed; those that are listed by now stay as they are."""
+def restore_runs(records: list[dict], shown: dict) -> None:
+    """List runs again that were removed; those that are listed by now stay as they are.
+
+    Of the keys in ``shown``, by fingerprint, those of these runs are shown again if no other run was chosen meanwhile.
+    """
 
     if refuse():
         return
@@ -453,6 +456,8 @@ def restore_runs(records: list[dict]) -> None:
         listed = {record["key"] for record in data["runs"]}
         data["runs"] += [record for record in records if record["key"] not in listed]
         data["runs"].sort(key=lambda record: record["created"])
+        restored = {record["key"] for record in records}
+        data["shown"] = {name: key for name, key in shown.items() if key in restored} | data["shown"]
 
     update(restore)
 

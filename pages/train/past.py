@@ -36,24 +36,23 @@ def choose(runs, shown) -> list:
     )
     frame = table(runs, shown)
     key = f"train.past.{hash(tuple(frame['key'])) & 0xFFFFFF:x}"  # ticks belong to the lines of one table
-    ticked = st.dataframe(
+    ticked = tables.show(
         frame,
-        hide_index=True,
-        height=tables.height(len(frame), 178),
-        key=key,
-        on_select="rerun",
-        selection_mode="multi-row",
-        column_order=_in_order(frame),
-        column_config={
+        key,
+        {
             "shown": st.column_config.TextColumn("Shown", width=60),
             "run": st.column_config.TextColumn("Result", width=130),
             "settings": st.column_config.TextColumn(
                 "Settings", help="Settings that differ from the defaults.", width=160
             ),
             "training s": st.column_config.NumberColumn("Training, s", format="%g", width=85),
-            "trained": "Trained",
+            "trained": st.column_config.TextColumn("Trained", width=90),
             **{c: st.column_config.NumberColumn(c, format="%.2f", width=65) for c in frame.columns if "@" in c},
         },
+        height=tables.height(len(frame), 178),
+        on_select="rerun",
+        selection_mode="multi-row",
+        column_order=_in_order(frame),
     )
     lines = [line for line in ticked.selection.rows if line < len(frame)]
     chosen = [by_key[frame["key"].iloc[line]] for line in lines] or [shown]
@@ -68,7 +67,7 @@ def choose(runs, shown) -> list:
 
 def _in_order(frame) -> list[str]:
     """Return the columns of the table as they are shown: first what is needed to choose a result."""
-    first = ["shown", "run", "P@1", "P@5", "PSP@5", "training s", "settings"]
+    first = ["run", "shown", "P@1", "P@5", "PSP@5", "training s", "settings"]
     return [*first, *(c for c in frame.columns if c not in (*first, "key", "model"))]
 
 
@@ -106,14 +105,13 @@ def side_by_side(chosen, file_name: str) -> None:
         columns[names[record["key"]]] = column | {"Training, s": format.in_seconds(times["fit_s"])}
     shown = _with_best(pd.DataFrame(columns))
     number = st.column_config.NumberColumn
-    st.dataframe(
+    tables.show(
         shown,
-        hide_index=True,
-        key="train.side_by_side",
-        column_config={
+        "train.side_by_side",
+        {
             MEASURE: st.column_config.TextColumn("Measure, %", width=90),
             BEST: st.column_config.TextColumn("Best", width=170),
-            **{name: number(name, format="%.2f") for name in columns},
+            **{name: number(name, format="%.2f", width=110) for name in columns},
         },
     )
     differing = _differing_settings(chosen, names)
@@ -183,13 +181,14 @@ def _delete_button(chosen) -> None:
 
 def _delete(chosen) -> None:
     """Remove runs from the workspace, and remember them for :func:`undo`."""
+    shown = workspace.get("shown")
     workspace.remove_runs([r["key"] for r in chosen])
-    st.session_state[workspace.DELETED] = ([] if workspace.only_looks() else chosen, time.time())
+    st.session_state[workspace.DELETED] = ([] if workspace.only_looks() else chosen, time.time(), shown)
 
 
 def undo(fingerprint: str) -> None:
     """Show a button that brings back the runs on a data set that this session deleted last; nothing without any."""
-    deleted, when = st.session_state.get(workspace.DELETED, ([], 0.0))
+    deleted, when, _ = st.session_state.get(workspace.DELETED, ([], 0.0, {}))
     if not deleted or deleted[0]["fingerprint"] != fingerprint or time.time() - when > UNDO_WITHIN:
         return
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
@@ -199,8 +198,9 @@ def undo(fingerprint: str) -> None:
 
 
 def _undo() -> None:
-    """List the runs again that this session deleted last."""
-    workspace.restore_runs(st.session_state.pop(workspace.DELETED, ([], 0.0))[0])
+    """List the runs again that this session deleted last, and show the one that was shown."""
+    deleted, _, shown = st.session_state.pop(workspace.DELETED, ([], 0.0, {}))
+    workspace.restore_runs(deleted, shown)
 
 
 def _reopen(fingerprint):
@@ -235,8 +235,8 @@ def _frontier(frame, file_name, keys) -> None:
         figures.frontier(frame, COSTS, [measure], f"{measure} against training time"),
         frame,
         f"{file_name}-frontier",
-        "Further left is faster, further up is better. No result is better in both than those on the dotted line. "
-        "Results of one model are numbered in the order of their training.",
+        "Further left is faster, further up is better. On the dotted line are the results that no other one beats in "
+        "both. Results of one model are numbered in the order of their training.",
         key="train.frontier",
         of=keys,
     )

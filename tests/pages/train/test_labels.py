@@ -87,6 +87,17 @@ def test_a_deletion_can_be_undone(ready, monkeypatch):
     assert "Deleted:" not in page.run().text()
 
 
+def test_the_result_that_was_shown_is_shown_again_after_its_deletion_is_undone(ready):
+    page = two_runs(ready)
+    newer, older = page.frame("settings", "P@1")["key"]
+    page.at.selectbox(key="train.shown").set_value(older)
+    page.run().press("train.delete")
+    assert "Deleted: PLT." in page.text()
+    page.press("train.undo")
+    assert page.at.session_state["train.shown"] == older
+    assert page.frame("settings", "shown")["shown"].tolist() == ["", "shown"]
+
+
 def test_scores_have_the_name_and_the_scale_of_the_explain_page(ready):
     from pages.shared import predictions
 
