@@ -8,6 +8,7 @@ from xmlcore import datasets
 
 SOURCES = {"catalog": "downloaded", "upload": "uploaded here", "synthetic": "made here", "split": "split here"}
 WITH_XMLCORE = "comes with xmlcore"
+OPENED = "data.opened"  # key of st.session_state: the data set that was in use when a panel was last busy, by panel
 
 
 def show(fingerprint) -> None:
@@ -18,15 +19,23 @@ def show(fingerprint) -> None:
         files, error = st.session_state.get(workspace.UPLOAD_ERROR, (None, None))
         if files == upload_form.file_ids():  # a message about other files is not shown any more
             st.error(error)
-    with st.expander("Download a published data set", expanded=known.busy()):
+    with st.expander("Download a published data set", expanded=_open("download", known.busy(), fingerprint)):
         known.progress()
         st.fragment(known.show)()
-    with st.expander("Make a synthetic data set", expanded=invented.busy()):
+    with st.expander("Make a synthetic data set", expanded=_open("synthetic", invented.busy(), fingerprint)):
         invented.progress()
         st.fragment(invented.show)()
     if workspace.get("known"):
         with st.expander("Compare, rename, convert or remove data sets"):
             manage.show(fingerprint)
+
+
+def _open(panel: str, busy: bool, fingerprint) -> bool:
+    """Return whether a panel is open: while it is busy, and after that until another data set is in use."""
+    opened = st.session_state.setdefault(OPENED, {})
+    if busy:
+        opened[panel] = fingerprint
+    return opened.get(panel, "") == fingerprint
 
 
 def _choice(fingerprint):
