@@ -69,7 +69,7 @@ def test_ways_through_decision_trees_lead_to_the_leaves_reached(arity):
 
 
 def test_pairs_have_no_path():
-    with pytest.raises(TypeError, match="Pairs scores pairs of row and class: there is no path"):
+    with pytest.raises(TypeError, match="Pairs scores pairs of row and label: there is no path"):
         explain.path(Pairs(), np.ones(D), 0)
 
 

@@ -76,7 +76,7 @@ def test_invalid_arguments_of_removal_are_refused(models):
         explain.deletion_curve(models["PLT"], X, [0, 1], counts=(-1,))
     with pytest.raises(ValueError, match="each once"):
         explain.deletion_curve(models["PLT"], X, [0, 1], counts=(1, 1))
-    with pytest.raises(ValueError, match="features of pairs of row and class.*use methods="):
+    with pytest.raises(ValueError, match="features of pairs of row and label.*use methods="):
         explain.deletion_curve(Pairs(), X, [0, 1])
     found = explain.deletion_curve(Pairs(), X, [0, 1], methods=("magnitude", "random"), counts=(0, 1))
     assert len(found) == 8

@@ -48,7 +48,7 @@ def path(model, x, label: int, *, dataset=None, label_names=None):
     """
     kind = kind_of(model)
     if kind == "score":
-        raise TypeError(f"{type(model).__name__} scores pairs of row and class: there is no path; see contributions")
+        raise TypeError(f"{type(model).__name__} scores pairs of row and label: there is no path; see contributions")
     model = unwrapped(model)
     x = check_features(check_row(x), model.n_features_in_)
     label = check_count(label, "label", least=0, most=model.n_labels_ - 1)

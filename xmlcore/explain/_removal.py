@@ -93,7 +93,7 @@ def deletion_curve(
     explainer = Explainer(model) if {"contributions", "supporting"} & set(methods) else None
     if explainer is not None and explainer.kind == "score":
         raise ValueError(
-            f"{type(model).__name__} is explained by features of pairs of row and class, not by the features of X "
+            f"{type(model).__name__} is explained by features of pairs of row and label, not by the features of X "
             "(explains_features), so that these cannot be ranked by contribution: use methods=('magnitude', 'random')"
         )
     n = X.shape[0]

@@ -129,10 +129,10 @@ def test_samples_without_an_own_candidate_and_too_few_candidates_are_refused():
         # Each row is as far from the rest of its class as can be.
         X = [[9, 0, 1, 0], [0, 9, 0, 1], [9, 0, 0, 1], [0, 9, 1, 0], [9, 0, 0, 0], [0, 9, 0, 0]]
         DoubleSampling.preset("paper", adversaries="candidates", n_candidates=2).fit(X, [0, 0, 1, 1, 2, 2])
-    with pytest.raises(ValueError, match="adversaries='candidates', which needs classes of two rows"):
+    with pytest.raises(ValueError, match="adversaries='candidates', which needs labels of two rows"):
         DoubleSampling.preset("paper", adversaries="candidates").fit(np.eye(3), [0, 1, 2])
 
 
 def test_classes_of_one_row_only_cannot_be_left_out():
-    with pytest.raises(ValueError, match="leave_one_out, which needs classes of two rows"):
+    with pytest.raises(ValueError, match="leave_one_out, which needs labels of two rows"):
         DoubleSampling.preset("paper", leave_one_out=True).fit(np.eye(3), [0, 1, 2])

@@ -59,9 +59,9 @@ class ClassTerms(NamedTuple):
             return kernels.sum_terms(ptr, rows, values, *block, label_ptr, labels, Y.shape[1])
 
         costs = [ptr[b] - ptr[a] for a, b in blocks]
-        parts = run_tasks(one_block, blocks, costs, n_jobs, progress, "Adding up classes", "blocks of terms")
+        parts = run_tasks(one_block, blocks, costs, n_jobs, progress, "Adding up labels", "blocks of terms")
         if max((part[3] for part in parts), default=0.0) > float(np.finfo(np.float32).max):
-            raise ValueError("the values of a feature, added up over the rows of a class, are beyond float32: scale X")
+            raise ValueError("the values of a feature, added up over the rows of a label, are beyond float32: scale X")
         sizes, classes, sums = (np.concatenate([part[i] for part in parts] or [np.empty(0, t)])
                                 for i, t in enumerate((np.int64, np.int32, np.float32)))  # fmt: skip
         n_classes_of = np.diff(label_ptr)

@@ -59,8 +59,8 @@ def make_pairs(params, data: TrainingRows, sample: Sample, progress: Progress = 
     pairs, signs = pairs[~also_correct.ravel()], signs[~also_correct.ravel()]
     if signs.size == 0:
         raise ValueError(
-            "every class drawn against an example is another class of the same row: make n_adversarial larger, "
-            "or leave out the classes that all rows have"
+            "every label drawn against an example is another label of the same row: make n_adversarial larger, "
+            "or leave out the labels that all rows have"
         )
     return pairs, signs, Sample(*(part[~also_correct.all(axis=1)] for part in sample))
 

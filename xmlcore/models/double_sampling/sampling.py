@@ -115,7 +115,7 @@ def draw_copies(params, Y, class_size, entropy: int) -> np.ndarray:
         cause = "adversaries='candidates'" if params.adversaries == "candidates" else "leave_one_out"
         raise ValueError(
             f"no example was drawn with examples_per_class={params.examples_per_class}"
-            + (f" and {cause}, which needs classes of two rows" if leaves_out(params) else "")
+            + (f" and {cause}, which needs labels of two rows" if leaves_out(params) else "")
             + (": make it larger" if class_size.max() > 1 else ': use DoubleSampling.preset("paper")')
         )
     return copies
@@ -161,7 +161,7 @@ def _against_candidates(params, data, copies, entropy, progress) -> Sample:
     rows, classes, others = rows[kept], classes[kept], others[kept]
     if rows.size == 0:
         raise ValueError(
-            f"no example has its own class among its {q} candidates after it was taken out of the class: raise "
+            f"no example has its own label among its {q} candidates after it was taken out of the label's rows: raise "
             "n_candidates or examples_per_class, or set adversaries='random'"
         )
     if params.n_adversarial < q - 1:
