@@ -17,7 +17,7 @@ def labels(view) -> None:
         st.caption("The model predicts no label for this row.")
     else:
         of_labels.show(
-            frame.assign(score=view.values(view.ranked))[["rank", "name", "score", "correct", "label"]],
+            frame.assign(score=view.values(view.ranked))[["rank", "name", "correct", "score", "label"]],
             {"name": "Predicted label"},
             {
                 "rank": st.column_config.NumberColumn("Rank", format="%d", width=50),
@@ -26,6 +26,7 @@ def labels(view) -> None:
                 "label": st.column_config.NumberColumn("Id", format="%d", width=60),
             },
             "explain.predicted",
+            signs=words.signs(view.kind, "score"),
         )
     missing = predictions.missed(view.data, view.run.ranking, view.row, view.k)
     if missing:

@@ -5,6 +5,8 @@ import math
 import pandas as pd
 import streamlit as st
 
+from pages.shared import tables
+
 NAMES = (110, 200)  # smallest and largest width of a column of names, in pixels
 LETTER, PADDING = 7.5, 20  # width of a letter and of the space around a cell's text, in pixels
 LINE, SPACE = 20, 15  # height of a line of text and of the space around a cell's lines, in pixels
@@ -23,14 +25,5 @@ def sizes(names) -> tuple[int, int]:
 def show(frame: pd.DataFrame, names: dict, config: dict, key: str, **settings) -> None:
     """Show a table of labels; ``names`` gives the titles of the columns that hold names, ``config`` has the others."""
     width, height = sizes([text for column in names for text in frame[column]])
-    st.dataframe(
-        frame,
-        hide_index=True,
-        key=key,
-        row_height=height,
-        column_config={
-            **{column: st.column_config.TextColumn(title, width=width) for column, title in names.items()},
-            **config,
-        },
-        **settings,
-    )
+    columns = {column: st.column_config.TextColumn(title, width=width) for column, title in names.items()}
+    tables.show(frame, key, columns | config, row_height=height, **settings)

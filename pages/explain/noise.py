@@ -105,9 +105,10 @@ def _labels(view, noisy):
             "rank": st.column_config.NumberColumn("Rank", format="%d", width=44),
             "score before": words.column_config(view.kind),
             "score": words.column_config(view.kind, f"{words.COLUMN[view.kind]} "),
-            "was": st.column_config.TextColumn("Before", width=56, help="Its rank without noise; – for a new label."),
+            "was": st.column_config.TextColumn("Before", width=54, help="Its rank without noise; – for a new label."),
         },
         "explain.noise.labels",
+        signs=words.signs(view.kind, "score before", "score"),
         **tables.EMPTY_CELLS,
     )
 

@@ -36,7 +36,7 @@ def main() -> None:
     both = results.run_and_model(by_key[key])
     if both is None:
         choices.choose_run(fingerprint, titles, key)
-        begin.watch_training(fingerprint)
+        begin.watch_training(fingerprint, key=results.key_now(by_key[key]))
         return
     run, model = both
     scale = st.empty()

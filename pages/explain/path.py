@@ -6,19 +6,19 @@ import streamlit as st
 
 from pages.explain import words
 from pages.explain.view import path as nodes_of
-from pages.shared import charts, format, tables
+from pages.shared import charts, format, label_trees, tables
 from xmlcore import figures
 
 COLUMNS = (  # column, title, number format, width in pixels, help
-    ("depth", "Depth", "%d", 55, None),
-    ("node", "Node", "%d", 65, None),
-    ("n_labels", "Labels", "localized", 60, "Labels at or below the node."),
-    ("n_rows", "Rows", "localized", 65, "Training rows of the node."),
-    ("margin", "Margin", "%.3f", 65, "Output, for the row, of the classifier that leads to this node."),
-    ("factor", "P of node, %", "%.3g", 90, "Probability of the node given its parent."),
-    ("product", "P so far, %", "%.3g", 82, "Product of the factors so far; the last one is the label’s P."),
-    ("share", "P, %", "%.2f", 75, "Share of the node’s training rows that have the label."),
-    ("change", "Change", "%+.2f", 75, "Change of P from the node above, in percentage points."),
+    ("depth", "Depth", "%d", 50, None),
+    ("name", "Node", None, 115, "Its label, or its most frequent label and +12 for 12 others at or below it."),
+    ("factor", "P of node, %", "%.3g", 86, "Probability of the node given its parent."),
+    ("product", "P so far, %", "%.3g", 78, "Product of the factors so far; the last one is the label’s P."),
+    ("share", "P, %", "%.2f", 52, "Share of the node’s training rows that have the label."),
+    ("change", "Change", "{:+.2f}", 62, "Change of P from the node above, in percentage points."),
+    ("n_rows", "Rows", "localized", 52, "Training rows of the node."),
+    ("margin", "Margin", "{:+.3f}", 60, "Output, for the row, of the classifier that leads to this node."),
+    ("node", "Number", "%d", 60, "The Trees page finds nodes by their numbers."),
 )
 
 
@@ -32,18 +32,14 @@ def path(view) -> None:
     if nodes.empty:
         st.caption("The row reaches no node that has the label, so there is no path.")
         return
+    if "factor" in nodes.columns:
+        nodes = nodes.assign(name=label_trees.names_on_path(view.key, view.data, nodes))
     left, right = st.columns(2, gap="large")
     with left:
         _figure(view, nodes)
-    shown, config = table(nodes)
+    shown, config, signs = table(nodes)
     with right:
-        st.dataframe(
-            with_names(shown, nodes["tree"], view.name) if "factor" in shown.columns else shown,
-            hide_index=True,
-            key="explain.path.table",
-            height=tables.height(len(shown), 380),
-            column_config=config,
-        )
+        tables.show(shown, "explain.path.table", config, signs=signs, height=tables.height(len(shown), 380))
         st.caption(
             f"{format.count(len(shown), 'node')} on the way to the label. The margin is the output of the node’s "
             "classifier for the row."
@@ -80,29 +76,26 @@ def _figure(view, nodes):
     )
 
 
-def with_names(shown: pd.DataFrame, trees, label: str) -> pd.DataFrame:
-    """Return the table of a path in a label tree, with "Root" and the label's name in place of two nodes' numbers."""
-    names = ("node " + shown["node"].astype(str)).mask(shown["node"] == 0, "Root")
-    names = names.mask(trees != trees.shift(-1), label)  # the last node of each tree
-    return shown.assign(node=names)
-
-
 def table(nodes: pd.DataFrame):
-    """Return the path as a table with shares in percent, and the settings of its columns."""
+    """Return the path as a table with shares in percent, the settings of its columns, and formats of signed numbers."""
     number, several = st.column_config.NumberColumn, nodes["tree"].nunique() > 1
     shown = pd.DataFrame({"tree": nodes["tree"] + 1} if several else {})
-    config = {"tree": number("Tree", format="%d", width=50)}
+    config, signs = {"tree": number("Tree", format="%d", width=42)}, {}
     if "share" in nodes.columns:  # a tree of LdSM, in which a row may go to several leaves
         shown["leaf"] = nodes["leaf"]
-        config["leaf"] = number("To leaf", format="%d", width=65)
-    for column, label, format_, width, help_ in COLUMNS:
+        config["leaf"] = number("To leaf", format="%d", width=58)
+    depth, *others, node = COLUMNS
+    for column, label, form, width, help_ in COLUMNS if "name" in nodes.columns else (depth, node, *others):
         if column == "product" and "log_proba" in nodes.columns:
             shown[column] = 100 * np.exp(nodes["log_proba"])
         elif column in nodes.columns:
             shown[column] = 100 * nodes[column] if column in ("factor", "share", "change") else nodes[column]
         else:
             continue
-        config[column] = number(label, format=format_, width=width, help=help_)
-    if "factor" in nodes.columns:
-        config["node"] = st.column_config.TextColumn("Node", width=86, help="The Trees page finds nodes by number.")
-    return shown, config
+        if column == "name":
+            config[column] = st.column_config.TextColumn(label, width=width, help=help_)
+        elif form.startswith("{"):
+            config[column], signs[column] = number(label, width=width, help=help_), form
+        else:
+            config[column] = number(label, format=form, width=width, help=help_)
+    return shown, config, signs

@@ -212,9 +212,9 @@ def _changes(view, after) -> list[str]:
         if j not in now:
             changes.append(f"{name} dropped")
         elif j not in before:
-            changes.append(f"{name} added with {now[j]:.4g}")
+            changes.append(f"{name} added with {format.value(now[j])}")
         elif before[j] != now[j]:
-            changes.append(f"{name} from {before[j]:.4g} to {now[j]:.4g}")
+            changes.append(f"{name} from {format.value(before[j])} to {format.value(now[j])}")
     return changes
 
 
@@ -290,6 +290,7 @@ def _one_model(view, after, record, title) -> None:
             "after": words.column_config(kind, f"{name} after", 95),
         },
         f"explain.whatif {record['key']}",
+        signs=words.signs(kind, "before", "after"),
         **tables.EMPTY_CELLS,
     )
     if kind != view.kind:
@@ -303,9 +304,9 @@ def moved(found, names, kind: str, k: int) -> str:
         was, now = line.rank_before, line.rank_after
         label = f"**{format.plain(name)}**"
         if pd.isna(was):
-            parts.append(f"{label} comes in {format.ordinal(now)}")
+            parts.append(f"{label} is newly ranked {format.ordinal(now)}")
         elif pd.isna(now):
-            parts.append(f"{label} leaves the first {k}")
+            parts.append(f"{label} is no longer among the first {k}")
         elif was != now:
             parts.append(f"{label} goes from {format.ordinal(was)} to {format.ordinal(now)}")
     if parts:

@@ -58,11 +58,16 @@ def column(kind: str, values) -> np.ndarray:
     return np.asarray(values, np.float64) * (1.0 if kind == "score" else 100.0)
 
 
-def column_config(kind: str, title: str | None = None, width: int = 70):
-    """Return the settings of a column of scores."""
+def column_config(kind: str, title: str | None = None, width: int = 62):
+    """Return the settings of a column of scores; see :func:`signs`."""
     return st.column_config.NumberColumn(
-        title or COLUMN[kind], format="%+.2f" if kind == "score" else "%.3g", width=width, help=SCALE[kind]
+        title or COLUMN[kind], format=None if kind == "score" else "%.3g", width=width, help=SCALE[kind]
     )
+
+
+def signs(kind: str, *columns: str) -> dict:
+    """Return the formats of columns of scores that may be negative, for :func:`pages.shared.tables.show`."""
+    return dict.fromkeys(columns, "{:+.2f}") if kind == "score" else {}
 
 
 def in_title(name: str) -> str:

@@ -49,6 +49,11 @@ def number(value: float) -> str:
     return f"{value:.2f}".replace("-", "−") if math.isfinite(value) else "–"
 
 
+def value(number: float) -> str:
+    """Return a feature value with four significant digits: ``0.5``, ``−12.35``."""
+    return f"{number:.4g}".replace("-", "−")
+
+
 def ordinal(place: int) -> str:
     """Return an ordinal number: ``1st``, ``2nd``, ``11th``."""
     ending = "th" if place // 10 % 10 == 1 else {1: "st", 2: "nd", 3: "rd"}.get(place % 10, "th")

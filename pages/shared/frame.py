@@ -6,7 +6,8 @@ from pages.shared import addresses, format, server, sidebar, tasks, views, works
 
 # Streamlit draws texts of figures in a grey that is too pale to read (3.7 to 1); this takes the page's own ink, but for
 # white texts on dark marks. It cuts the names of what is chosen in a multiselect; here they go on in the next line. The
-# fields that are bound to the address are not shown.
+# fields that are bound to the address are not shown. Controls that come first on a phone are the first of two columns,
+# which a wide page shows at the right.
 STYLE = f"""<style>
 .js-plotly-plot :is([class^=x], [class^=y])[class$=tick] text, .js-plotly-plot text[class$=title]:not(.gtitle),
 .js-plotly-plot .annotation-text {{
@@ -27,6 +28,13 @@ STYLE = f"""<style>
   mask-image: none;
 }}
 .st-key-in-address {{ display: none; }}
+[class*=st-key-controls-first] > * > [data-testid=stHorizontalBlock],
+[class*=st-key-controls-first] > [data-testid=stHorizontalBlock] {{ flex-direction: row-reverse; }}
+@media (max-width: 640px) {{
+  [class*=st-key-fields-] {{ display: grid; grid-template-columns: 1fr 1fr; align-items: end; }}
+}}
+[data-testid=stElementContainer]:has(.sideways) {{ container-type: inline-size; margin-top: -1rem; }}
+.sideways {{ margin: 0; padding-top: 0.25rem; font-size: 0.875rem; opacity: 0.75; }}
 {addresses.icons_style()}
 </style>"""
 

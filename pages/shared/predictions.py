@@ -43,7 +43,7 @@ def all_rows(data, ranking, k: int) -> pd.DataFrame:
 
 
 def one_row(data, ranking, row: int, k: int) -> pd.DataFrame:
-    """Return a table of the labels predicted for a row, best first: ``rank, name, score, correct, label``."""
+    """Return a table of the labels predicted for a row, best first: ``rank, name, correct, score, label``."""
     labels = ranking.labels[row, :k]
     labels = labels[labels >= 0]
     truth = set(tables.ids(data.Y_test, row).tolist())
@@ -51,8 +51,8 @@ def one_row(data, ranking, row: int, k: int) -> pd.DataFrame:
         {
             "rank": np.arange(1, labels.size + 1),
             "name": tables.label_names(data, labels),
-            "score": ranking.scores[row, : labels.size].astype(np.float64),
             "correct": [RIGHT if int(j) in truth else WRONG for j in labels],
+            "score": ranking.scores[row, : labels.size].astype(np.float64),
             "label": labels,
         }
     )
@@ -82,16 +82,15 @@ def show(data, run, row: int, k: int, key: str, extra=None, extra_config=None) -
         st.caption("The model predicts no label for this row.")
     else:
         frame = frame.assign(score=scores(run.model, frame["score"]))
-        st.dataframe(
+        tables.show(
             frame if extra is None else extra(frame),
-            hide_index=True,
-            key=key,
-            column_config={
-                "rank": st.column_config.NumberColumn("Rank", format="%d", width=50),
-                "name": st.column_config.TextColumn("Predicted label", width=180),
-                "correct": st.column_config.TextColumn("Right?", width=80),
+            key,
+            {
+                "rank": st.column_config.NumberColumn("Rank", format="%d", width=46),
+                "name": st.column_config.TextColumn("Predicted label", width=135),
+                "correct": st.column_config.TextColumn("Right?", width=72),
                 "score": _score_bar(run, frame["score"]),
-                "label": st.column_config.NumberColumn("Id", format="%d", width=70),
+                "label": st.column_config.NumberColumn("Id", format="%d", width=60),
                 **(extra_config or {}),
             },
         )
@@ -123,7 +122,7 @@ def _score_bar(run, values):
     """Return the column of scores: bars up to 100 % or 1; for LdSM, whose scores are far below 1, up to the largest."""
     full = float(values.max()) if run.model == "LdSM" and values.max() > 0 else 1.0
     full = 100.0 if run.model in PROBABILITIES else full
-    return st.column_config.ProgressColumn(**score_column(run.model), min_value=0.0, max_value=full, width=120)
+    return st.column_config.ProgressColumn(**score_column(run.model), min_value=0.0, max_value=full, width=105)
 
 
 def _all(n):

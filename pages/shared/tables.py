@@ -11,6 +11,7 @@ from pages.shared import format
 # Arguments of st.dataframe for tables in which some cells have no value: newer versions can show them empty.
 EMPTY_CELLS = {"placeholder": ""} if "placeholder" in inspect.signature(st.dataframe).parameters else {}
 _TAKES_TICKS = "selection_default" in inspect.signature(st.dataframe).parameters
+TICKS, BORDER = 40, 2  # width of the column in which lines are ticked, and of the border of a table, in pixels
 PARTS = {"training": "train", "test": "test"}
 
 
@@ -106,12 +107,46 @@ def about_features(frame: pd.DataFrame) -> str:
         return f"{text}, largest {'value' if (values >= 0).all() else 'absolute value'} first."
     if values.nunique() > 1:
         return f"{text}."
-    return f"{text}, {'each ' if len(frame) > 1 else ''}with the value {values.iloc[0]:g}."
+    return f"{text}, {'each ' if len(frame) > 1 else ''}with the value {format.value(values.iloc[0])}."
 
 
 def height(count: int, most: int) -> int:
     """Return the height in pixels of a table of ``count`` lines: at most ``most``, and no empty lines below a few."""
     return min(most, 35 * count + 38)
+
+
+def show(frame: pd.DataFrame, key: str, columns: dict, *, signs: dict | None = None, **settings):
+    """Show a table, and say below it, where the page is too narrow for it, that it is to be scrolled sideways.
+
+    Parameters
+    ----------
+    frame : DataFrame
+    key : str
+    columns : dict
+        The settings of each column that is shown; each has a width.
+    signs : dict, optional
+        For columns with negative numbers, whose settings have no format: their formats, such as ``{:+.2f}``.
+    **settings
+        Further arguments of st.dataframe.
+
+    Returns
+    -------
+    What st.dataframe returns.
+    """
+    shown = [name for name in settings.get("column_order") or frame.columns if name in frame.columns]
+    styled = frame.style.format({name: _signed(form) for name, form in signs.items()}) if signs else frame
+    event = st.dataframe(styled, hide_index=True, key=key, column_config=columns, **settings)
+    width = sum(columns[name]["width"] for name in shown) + (TICKS if "on_select" in settings else 0) + BORDER
+    st.html(
+        f'<p class="sideways s{width}">The table has {len(shown)} columns: scroll it sideways to see all.</p>'
+        f"<style>@container (min-width: {width}px) {{ .sideways.s{width} {{ display: none; }} }}</style>"
+    )
+    return event
+
+
+def _signed(form: str):
+    """Return a function that writes a number as the format says, with the minus sign that figures have."""
+    return lambda value: "" if pd.isna(value) else form.format(value).replace("-", "−")
 
 
 def csv_safe(frame: pd.DataFrame) -> pd.DataFrame:
@@ -191,16 +226,19 @@ def _rows_with(matrix, columns) -> np.ndarray:
 
 def show_features(frame, key: str, most: int) -> None:
     """Show a table made by :func:`features`, and the line under it."""
-    st.dataframe(
+    number, negative = st.column_config.NumberColumn, bool((frame["value"] < 0).any())
+    form = value_format(frame["value"])
+    show(
         frame,
-        hide_index=True,
-        height=height(len(frame), most),
-        key=key,
-        column_config={
-            "feature": st.column_config.TextColumn("Feature"),
-            "id": st.column_config.NumberColumn("Id", format="%d", width="small"),
-            "value": st.column_config.NumberColumn("Value", format=value_format(frame["value"]), width="small"),
+        key,
+        {
+            "feature": st.column_config.TextColumn("Feature", width=140),
+            "value": number("Value", format=None if negative else form, width=75),
+            "id": number("Id", format="%d", width=65),
         },
+        signs={"value": f"{{:{form[1:]}}}"} if negative else None,
+        height=height(len(frame), most),
+        column_order=["feature", "value", "id"],
     )
     st.caption(about_features(frame))
 

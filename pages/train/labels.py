@@ -38,8 +38,16 @@ def show(data, run, key, name, drawn_state: tuple) -> None:
         "Micro: over all pairs of a row and a label. Macro: the mean of the F1 of the labels with a test row, so a "
         "rare label counts as much as a frequent one. The F1 of means of the Sampling page is another measure.",
     )
-    left, right = st.columns([2, 1], gap="large")
-    with right:
+    label = _table(every, key, k)
+    charts.csv_button(
+        "All labels, CSV",
+        lambda: tables.csv_safe(every),
+        f"{name}-labels-at-{k}-all",
+        f"All {len(every):,} labels with these measures",
+    )
+    if label is not None:
+        _rows_of_label(data, run, key, k, label)
+    with st.columns([2, 1])[0]:
         buckets = metrics.labels_by_bucket(every, every["bucket"].to_numpy())
         charts.show_figure(
             figures.labels_by_bucket(buckets, k),
@@ -49,16 +57,6 @@ def show(data, run, key, name, drawn_state: tuple) -> None:
             "are right. Head labels are the most frequent in training, tail labels the rarest: see the Data page.",
             key="train.labels.buckets",
         )
-    with left:
-        label = _table(every, key, k)
-        charts.csv_button(
-            "All labels, CSV",
-            lambda: tables.csv_safe(every),
-            f"{name}-labels-at-{k}-all",
-            f"All {len(every):,} labels with these measures",
-        )
-    if label is not None:
-        _rows_of_label(data, run, key, k, label)
 
 
 def page_state(key) -> tuple[int, int]:
@@ -95,27 +93,26 @@ def _table(every, key, k):
         label = int(listed["label"].iloc[rows[0]]) if rows and rows[0] < len(listed) else -1
         workspace.choose_row(f"ticked {key}", label)
 
-    st.dataframe(
+    tables.show(
         listed.assign(**{one: 100 * listed[one] for one in ("precision", "recall", "f1")}),
-        hide_index=True,
+        table_key,
+        {
+            "name": st.column_config.TextColumn("Label", width=125, pinned=True),
+            "bucket": st.column_config.TextColumn("Bucket", width=65),
+            "n_train": share("Training rows", format="localized", width=105, help="Training rows with the label."),
+            "rows": share("Test rows", format="localized", width=80, help="Test rows with the label: its support."),
+            "right": share("Found", format="localized", width=62, help="Test rows for which it is right."),
+            "missed": share("Missed", format="localized", width=66, help="Test rows with the label, not predicted."),
+            "wrong": share("Wrong", format="localized", width=64, help="Test rows for which it is wrongly predicted."),
+            "precision": share("Precision, %", format="%.1f", width=92, help="Found / (found + wrong)."),
+            "recall": share("Recall, %", format="%.1f", width=78, help="Found / test rows."),
+            "f1": share("F1, %", format="%.1f", width=58),
+        },
         height=tables.height(len(listed), 420),
-        key=table_key,
         on_select=remember,
         selection_mode="single-row",
         **tables.ticked(ticked),
-        column_order=["name", "rows", "f1", "precision", "recall", "right", "missed", "wrong", "n_train", "bucket"],
-        column_config={
-            "name": st.column_config.TextColumn("Label", width=140),
-            "bucket": st.column_config.TextColumn("Bucket", width=58),
-            "n_train": share("Train", format="localized", width=55, help="Training rows with the label."),
-            "rows": share("Test", format="localized", width=52, help="Test rows with the label: its support."),
-            "right": share("Found", format="localized", width=58, help="Test rows for which it is right."),
-            "missed": share("Missed", format="localized", width=62, help="Test rows with the label, not predicted."),
-            "wrong": share("Wrong", format="localized", width=60, help="Test rows for which it is wrongly predicted."),
-            "precision": share("Prec., %", format="%.1f", width=68, help="Precision: found / (found + wrong)."),
-            "recall": share("Recall, %", format="%.1f", width=72, help="Recall: found / test rows."),
-            "f1": share("F1, %", format="%.1f", width=52),
-        },
+        column_order=["name", "f1", "rows", "precision", "recall", "right", "missed", "wrong", "n_train", "bucket"],
         **tables.EMPTY_CELLS,
     )
     of = "labels" if len(found) == len(every) else f"labels with “{format.plain(query.strip())}”"
@@ -171,14 +168,10 @@ def _rows_of_label(data, run, key, k, label):
             names = {f"run {key}": row, f"label {key}": label, f"label row {key}": row}
             workspace.update(lambda stored: stored["rows"].update(names))
 
-    st.dataframe(
+    tables.show(
         shown,
-        hide_index=True,
-        height=tables.height(len(shown), 300),
-        key=table_key,
-        on_select=look,
-        selection_mode="single-row",
-        column_config={
+        table_key,
+        {
             "row": st.column_config.NumberColumn("Row", format="%d", width=60),
             "name": st.column_config.TextColumn("Name", width=220),
             "how": st.column_config.TextColumn("The label is", width=120),
@@ -186,6 +179,9 @@ def _rows_of_label(data, run, key, k, label):
             "score": st.column_config.NumberColumn(**predictions.score_column(run.model), width=70),
             "labels": st.column_config.TextColumn("True labels", width=320),
         },
+        height=tables.height(len(shown), 300),
+        on_select=look,
+        selection_mode="single-row",
         **tables.EMPTY_CELLS,
     )
     counts = frame["how"].value_counts()

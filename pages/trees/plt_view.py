@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from pages.shared import format, server, workspace
+from pages.shared import format, label_trees, server, workspace
 from pages.trees import looked_at
 from xmlcore import experiment
 from xmlcore.models.plt import frames
@@ -77,17 +77,7 @@ class View:
     def short_names(self, frame: pd.DataFrame, letters: int = 20) -> list[str]:
         """Return what :meth:`short_name` does for each line of a table of nodes."""
         columns = (frame[name].tolist() for name in ("node", "label", "label_1", "n_labels"))
-        return [self._short(*values, letters) for values in zip(*columns)]
-
-    def _short(self, node, label, first_label, n_labels, letters):
-        """Return the name of one node; the arguments are values of its line in the table of nodes."""
-        if node == 0:
-            return "Root"
-        if label >= 0:
-            return self.data.label_name(label)
-        more, first = f" +{n_labels - 1:,}", self.data.label_name(first_label)
-        room = letters - len(more)
-        return (first if len(first) <= room else first[: room - 1] + "…") + more
+        return [label_trees.node_name(self.data, *values, letters) for values in zip(*columns)]
 
     def with_names(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Add ``name`` behind ``node`` to a table of nodes."""

@@ -95,6 +95,10 @@ def test_the_product_along_a_path_ends_at_the_probability():
     np.testing.assert_allclose(line.y, [100, 90, 45, 36])
     assert figure.layout.xaxis.ticktext == ("start", "1", "2", "3")
     assert list(line.x) == [0, 1, 2, 3] and list(line.text) == ["", "×0.90", "×0.50", "×0.80"]
+    named = figures.path_products(frame.assign(name=["Root", "sub-label +3", "c"], margin=[1.0, -2.0, 0.5]))
+    assert (
+        named.data[0].customdata[2].startswith("sub-label +3 (node ") and "margin −2.000" in named.data[0].customdata[2]
+    )
     two = figures.path_products(pd.concat([frame, frame.assign(tree=1)]))
     assert [trace.name for trace in two.data] == ["tree 1", "tree 2"] and two.layout.showlegend
 

@@ -50,7 +50,10 @@ def contribution_bars(
     figure.update_layout(meta={**figure.layout.meta, "others": len(rest)})
     names = list(shown["name"])
     texts = [f"{short(name)} <i>{_number(value)}</i>" for name, value in zip(names, shown["value"])]
-    hovers = [f"<b>{short(name, 80)}</b><br>value {value:.5g}" for name, value in zip(names, shown["value"])]
+    hovers = [
+        f"<b>{short(name, 80)}</b><br>value {f'{value:.5g}'.replace('-', '−')}"
+        for name, value in zip(names, shown["value"])
+    ]
     values = list(shown["contribution"])
     if len(rest):
         texts.append(f"{len(rest):,} {OTHERS}")
@@ -218,4 +221,4 @@ def contributions_compared(
 
 def _number(value) -> str:
     """Return a feature's value as text with three digits, or more if it is 1,000 or larger."""
-    return f"{value:.3g}" if abs(value) < 1000 else f"{value:,.0f}"
+    return (f"{value:.3g}" if abs(value) < 1000 else f"{value:,.0f}").replace("-", "−")

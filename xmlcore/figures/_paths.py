@@ -6,7 +6,17 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from xmlcore.figures._style import BLUE, PALETTE, RUN_DASHES, VERMILION, need_columns, new_figure, percent
+from xmlcore.figures._style import (
+    BLUE,
+    PALETTE,
+    RUN_DASHES,
+    VERMILION,
+    need_columns,
+    new_figure,
+    percent,
+    short,
+    signed,
+)
 
 MOST_PATHS = 30  # largest number of paths (from roots to leaves) that are drawn
 
@@ -18,7 +28,7 @@ def path_products(frame: pd.DataFrame, *, title: str = "The probability along th
     ----------
     frame : DataFrame, a row per node of the path
         Columns ``tree``, ``depth``, ``node``, ``margin``, ``factor`` (the probability of the node given its parent).
-        :func:`xmlcore.explain.path` gives them.
+        :func:`xmlcore.explain.path` gives them. Optional: ``name`` (of the node).
     title : str
         Title of the figure.
 
@@ -35,7 +45,7 @@ def path_products(frame: pd.DataFrame, *, title: str = "The probability along th
         product = np.cumprod(mine["factor"].to_numpy(dtype=np.float64))
         start = float(mine["depth"].min()) - 1
         hovers = [
-            f"node {row['node']:,}: {percent(row['factor'])} of its parent’s, margin {row['margin']:+.3f}"
+            f"{_named(row)}: {percent(row['factor'])} of its parent’s, margin {signed(row['margin'], 3)}"
             for row in mine.to_dict("records")
         ]
         color = PALETTE[place % len(PALETTE)]
@@ -130,3 +140,8 @@ def _depths(first, last):
         "ticktext": [str(tick) for tick in ticks],
         "zeroline": False,
     }
+
+
+def _named(row) -> str:
+    """Return the name and the number of a node; without a name, its number."""
+    return f"{short(row['name'], 40)} (node {row['node']:,})" if "name" in row else f"node {row['node']:,}"

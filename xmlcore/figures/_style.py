@@ -151,6 +151,11 @@ def short(name: str, letters: int = 20) -> str:
     return html.escape(name if len(name) <= letters else name[: letters - 1] + "…", quote=False)
 
 
+def signed(value: float, digits: int) -> str:
+    """Return a number with its sign, the minus as Plotly writes it."""
+    return f"{value:+.{digits}f}".replace("-", "−")
+
+
 def need_columns(frame, columns, function: str) -> None:
     """Raise ValueError with the names of the missing columns, if there are any."""
     missing = [column for column in columns if column not in frame.columns]

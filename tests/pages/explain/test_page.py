@@ -179,12 +179,9 @@ def test_a_true_label_that_was_missed_can_be_explained(page):
 def test_the_path_ends_at_the_probability(page, model):
     data = word_data()
     label = int(model.predict_topk(data.X_test[[0]], 1).labels[0, 0])
-    table = page.frame("depth", "node", "factor", "product")
+    table = page.frame("depth", "name", "factor", "product")
     way = explain.path(model, data.X_test[[0]], label)
-    assert table["node"].tolist() == [
-        *("Root" if v == 0 else f"node {v}" for v in way["node"][:-1]),
-        f"topic *{label}*",
-    ]
+    assert table["node"].tolist() == way["node"].tolist() and table["name"].iloc[-1] == f"topic *{label}*"
     assert table["product"].iloc[-1] == pytest.approx(100 * np.exp(way["log_proba"].iloc[-1]), rel=1e-6)
     assert figure(page, f"Path to topic *{label}*")
 

@@ -28,7 +28,7 @@ def test_features_are_found_by_a_part_of_their_name_the_shortest_first():
     ("ranks", "said"),
     [
         ([(2, 1), (1, 2)], "**a** goes from 2nd to 1st and **b** goes from 1st to 2nd."),
-        ([(pd.NA, 1), (1, pd.NA)], "**a** comes in 1st and **b** leaves the first 5."),
+        ([(pd.NA, 1), (1, pd.NA)], "**a** is newly ranked 1st and **b** is no longer among the first 5."),
         ([(1, 1), (2, 2)], "No rank changes. **b** moves most, from P = 50 % to P = 10 %."),
     ],
 )

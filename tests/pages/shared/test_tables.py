@@ -17,6 +17,11 @@ def data():
     )
 
 
+def test_negative_numbers_have_the_minus_of_figures_and_sentences():
+    write = tables._signed("{:+.2f}")
+    assert [write(value) for value in (-1.234, 0.5, float("nan"))] == ["−1.23", "+0.50", ""]
+
+
 def test_features_of_a_row_are_ordered_by_size_with_names(data):
     frame = tables.features(data, data.X_train, 0)
     assert frame["feature"].tolist() == ["cat", "bee", "bear"]
