@@ -4,7 +4,7 @@ import numpy as np
 import streamlit as st
 
 from pages.robustness import noise
-from pages.robustness.measured import MEASURES, PAPER_MEASURE
+from pages.robustness.measured import MEASURES, PAPER_MEASURE, title
 from pages.shared import charts, format, results, tables, workspace
 from xmlcore import figures, robustness
 from xmlcore.robustness.perturbations import ATTACKS
@@ -45,8 +45,9 @@ def curves(measurements, settings, files) -> None:
         measure = st.selectbox(
             "Measure",
             measurements.measures,
+            format_func=title,
             **workspace.keep("robustness.measure", "P@k", options=measurements.measures),
-            help="  \n".join(f"**{m}**: {MEASURES[m]}." for m in measurements.measures),
+            help="  \n".join(f"**{title(m)}**: {MEASURES[m]}." for m in measurements.measures),
         )
     with middle:
         k = st.selectbox("k", results.KS, **workspace.keep("robustness.k", 1, options=results.KS))
@@ -75,16 +76,16 @@ def curves(measurements, settings, files) -> None:
     ]
     charts.show_figure(
         figures.robustness_curves(
-            measurements.summary,
-            measure,
+            mine.assign(measure=title(measure)),
+            title(measure),
             k,
             drop=way == "drop",
             level=noise.level_title(settings.kind, settings.options),
-            title=f"{measure.replace('@k', f'@{k}')} under {noise.noise_text(settings.kind, settings.options)}",
+            title=f"{title(measure).replace('@k', f'@{k}')} under {noise.noise_text(settings.kind, settings.options)}",
         ),
         tables.csv_safe(mine),
         f"{files}-curves",
-        f"{format.plain(measure)}: {MEASURES[measure]}; {direction}. {repeats} On {settings.rows_text}. "
+        f"{title(measure)}: {MEASURES[measure]}; {direction}. {repeats} On {settings.rows_text}. "
         f"{_attacked_on(measurements, settings)}",
         key="robustness.curves",
     )
@@ -111,16 +112,9 @@ def losses(measurements, settings, files) -> None:
     level_text = noise.level_text(settings.kind, level)
     measures = [m for m in ("P@k", "nDCG@k", PAPER_MEASURE) if m in measurements.measures]
     table = robustness.loss_table(measurements.summary, level, measures, results.KS, measurements.n_rows)
-    shown, config = _columns(table, measures, level, level_text)
-    st.dataframe(
-        shown, hide_index=True, key="robustness.drops", height=tables.height(len(shown), 420), column_config=config
-    )
-    note = (
-        f" {PAPER_MEASURE.replace(' (1/log)', '')} is the paper’s measure, not PSnDCG@k: a label "
-        "of n training rows is weighted by 1 / log(1 + n)."
-        if PAPER_MEASURE in measures
-        else ""
-    )
+    shown, config, signs = _columns(table, measures, level, level_text)
+    tables.show(shown, "robustness.drops", config, signs=signs, height=tables.height(len(shown), 420))
+    note = f" {title(PAPER_MEASURE)}: {MEASURES[PAPER_MEASURE]}." if PAPER_MEASURE in measures else ""
     st.caption(
         f"For each measure, in percent: its value without noise (clean), its value at {level_text} (noisy), and the "
         "share of the clean value that is lost; at the right the prediction time without and with noise. The form is "
@@ -137,27 +131,29 @@ def losses(measurements, settings, files) -> None:
 
 
 def _columns(table, measures, level, level_text):
-    """Return the table of losses in percent, and how its columns are shown."""
-    number = st.column_config.NumberColumn
+    """Return the table of losses in percent, how its columns are shown, and formats of those that may be negative."""
+    number, signs = st.column_config.NumberColumn, {}
     shown = table[["run", "k"]].copy()
     config = {
         "run": st.column_config.TextColumn("Result", width=115),
         "k": number("k", format="%d", width=35),
     }
     for measure in measures:
-        short = measure.replace(" (1/log)", "")
+        short = title(measure)
         for column, label, width, help in (
             (f"{measure} clean", f"{short} clean", 60 + 8 * len(short), f"{short} without noise, %."),
             (measure, "noisy", 62, f"{short} at {level_text}, %: mean over repeats."),
             (f"{measure} drop", "lost", 58, f"Share of {short} without noise that is lost, %; negative is gained."),
         ):
             shown[column] = 100 * table[column]
-            config[column] = number(label, format="%.2f", help=help, width=width)
+            loss = label == "lost"
+            config[column] = number(label, format=None if loss else "%.2f", help=help, width=width)
+            signs |= {column: "{:.2f}"} if loss else {}
     time_help = f"Time to predict {max(results.KS)} labels for a row, from which those at each k are taken."
     for column, label, width in (("ms per row clean", "ms/row clean", 100), ("ms per row", "noisy", 62)):
         shown[column] = table[column]
         config[column] = number(label, format="%.3g", width=width, help=time_help)
-    return shown, config
+    return shown, config, signs
 
 
 def choose_level(label: str, key: str, settings) -> float:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from pages.robustness import noise
-from pages.shared import fields, format, results, run_names, server, tasks, workspace
+from pages.shared import begin, fields, format, results, run_names, server, tasks, workspace
 from pages.shared.noise_supports import SUPPORTS
 from xmlcore import experiment, robustness
 from xmlcore.experiment import estimates
@@ -130,6 +130,17 @@ def _remember_runs(fingerprint):
 def remember_runs(fingerprint: str, keys: list[str]) -> None:
     """Compare these runs from now on; runs that are not trained yet join when they are."""
     workspace.update(lambda d: d["widgets"].__setitem__(f"{workspace.ROBUSTNESS_RUNS} {fingerprint}", keys))
+
+
+def watch_trainings(fingerprint: str, past: list) -> None:
+    """Show the progress and the failures of trainings of results that are compared, or are to be, such as a twin."""
+    remembered = workspace.get("widgets").get(f"{workspace.ROBUSTNESS_RUNS} {fingerprint}")
+    keys = remembered if isinstance(remembered, list) else [r["key"] for r in _first_runs(fingerprint, past)]
+    again = {
+        r["key"]: results.key_now(r) for r in past
+    }  # a result of an earlier version is made again with another key
+    for key in dict.fromkeys(again.get(key, key) for key in keys):
+        begin.watch_training(fingerprint, key=key)
 
 
 # --- noise ---

@@ -9,13 +9,18 @@ from pages.shared import run_names, tasks
 from xmlcore import robustness
 
 PAPER_MEASURE = "PSDCG@k (1/log)"
-MEASURES = {
+MEASURES = {  # on the page; tables for download have more
     "P@k": "share of the k predicted labels that are right",
     "nDCG@k": "right labels count more the earlier they come, of the best possible for the row",
-    PAPER_MEASURE: "discounted gain with labels weighted by 1 / log(1 + rows): rare ones count more; the paper’s",
-    "PSDCG@k": "discounted gain with labels weighted by Jain et al.’s inverse propensities",
     "PSP@k": "propensity-scored P@k: rare labels count more, of the best possible",
+    PAPER_MEASURE: "like nDCG@k, but rare labels count more: a label of n training rows by 1 / log(1 + n). The "
+    "PSnDCG@k of the Train page has other weights",
 }
+
+
+def title(measure: str) -> str:
+    """Return what a measure is called on the page."""
+    return "PSDCG@k" if measure == PAPER_MEASURE else measure
 
 
 class Measured:

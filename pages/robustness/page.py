@@ -30,16 +30,16 @@ def main() -> None:
         return
     with st.container():
         sentence = st.empty()
-        left, right = st.columns([2, 1], gap="large")
-    with left:
         picked = choices.choose_runs(fingerprint, past)
         runs = [r for r in picked if results.run(r) is not None]  # a damaged run is being made again
+        with st.container(key="controls-first"):  # see pages/shared/frame.py
+            right, left = st.columns([1, 2], gap="large")
     with right:
         settings = choices.choose_noise(data, fingerprint, runs)
     if not runs:
         if picked:
             sentence.markdown("The answer is here once a result can be read.")
-            begin.watch_training(fingerprint)
+            choices.watch_trainings(fingerprint, past)
         else:
             sentence.markdown("Choose at least one result to see how it holds up under noise.")
         return
@@ -54,7 +54,7 @@ def main() -> None:
     with left:
         measurements = measured.measure(alike, titles, settings)
     with right:
-        begin.watch_training(fingerprint)
+        choices.watch_trainings(fingerprint, past)
     files = "-".join([format.file_name(name), "robustness", settings.kind, *(r["key"][:6] for r in alike)])
     if measurements is None:
         sentence.markdown(

@@ -27,6 +27,14 @@ def task_of(record: dict):
     return tasks.select_task(record["fingerprint"], record["method"], record["params"])
 
 
+def key_now(record: dict) -> str:
+    """Return the key under which the result of a record is made today; its own key if it cannot be made any more."""
+    try:
+        return task_of(record).key
+    except (ValueError, TypeError):
+        return record["key"]
+
+
 def run(record: dict):
     """Return a run; None when it cannot be read.
 

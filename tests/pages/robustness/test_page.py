@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.pages.making import estimate, figure, train
-from xmlcore import experiment, robustness
+from xmlcore import DoubleSampling, experiment, robustness
 
 
 def legend(spec):
@@ -80,6 +80,28 @@ def test_measure_k_and_share_lost_are_chosen(page):
     page.run()
     spec = figure(page, "nDCG@3 under Gaussian noise")
     assert "lost" in spec["layout"]["yaxis"]["title"]["text"]
+
+
+def test_a_measure_has_one_name_on_the_page(page):
+    assert [option for option in page.at.selectbox(key="robustness.measure").options if "PS" in option] == [
+        "PSP@k",
+        "PSDCG@k",
+    ]
+    page.at.selectbox(key="robustness.measure").set_value("PSDCG@k (1/log)")
+    page.run()
+    spec = figure(page, "PSDCG@1 under Gaussian noise")
+    assert spec["layout"]["yaxis"]["title"]["text"] == "PSDCG@1, %"
+
+
+def test_a_failed_training_of_a_model_that_is_not_compared_is_not_shown_here(ready, key, monkeypatch):
+    def fail(*args, **settings):
+        raise ValueError("this went wrong")
+
+    monkeypatch.setattr(DoubleSampling, "fit", fail)
+    ready.go("train").at.selectbox(key="train.model").select("DoubleSampling")
+    ready.run().press("train.DoubleSampling.submit").until(lambda s: s.at.error)
+    page = ready.go("robustness").until(measured)
+    assert not page.at.error, page.at.error[0].value
 
 
 def test_several_models_are_on_one_axis_and_one_is_taken_away(ready):
