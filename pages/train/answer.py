@@ -11,8 +11,8 @@ TREE_MODELS = ("PLT", "LdSM")
 SHOWN_MEASURES = ("P@k", "nDCG@k", "PSP@k")
 MEANING = {
     "P@k": "share of the k predicted labels that are right",
-    "nDCG@k": "right labels count more the earlier they come, in percent of the best possible for the row",
-    "PSP@k": "propensity-scored P@k: rare labels count more; in percent of the best possible, which P@k is not",
+    "nDCG@k": "right labels count more the earlier they come; 100 % is the best possible order",
+    "PSP@k": "propensity-scored P@k: rare labels count more; 100 % is the best possible value",
 }
 
 
@@ -99,7 +99,7 @@ def chosen(run, name) -> None:
             f"{name}-trials",
             "Each point is a label tree that was trained on a sample of the training rows, and measured on other "
             "training rows; test rows are not used. The C used for all rows lies between the best one here and the "
-            "published one, because a sample tells it only roughly.",
+            "published one, because a sample shows only roughly which C is best.",
         )
 
 

@@ -22,7 +22,8 @@ def main() -> None:
     run = results.run(record) if record else None
     if run is not None or record is None:  # a record without a run is damaged, and results.run has said so
         answer.sentence(data, name, run)
-    left, right = st.columns([2, 1], gap="large")
+    with st.container(key="controls-first"):  # on a phone the button is above the result: see pages/shared/frame.py
+        right, left = st.columns([1, 2], gap="large")
     with left:
         past.undo(fingerprint)
         if run is None:
@@ -56,7 +57,7 @@ def _how_to_begin():
     if jobs.active("train"):
         st.caption("The result appears here when the training is done. You can look at other pages meanwhile.")
         return
-    st.info("Keep the settings as they are for a first result, and press Train. It takes seconds to minutes.")
+    st.info("Keep the settings as they are for a first result, and press Train.")
 
 
 main()

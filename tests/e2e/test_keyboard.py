@@ -78,14 +78,22 @@ def test_a_row_is_chosen_without_a_mouse(tab):
     one.page.get_by_text("Test row 7", exact=True).wait_for()
 
 
-def test_names_in_a_multiselect_are_not_cut_on_a_phone(tab):
+def test_a_phone_shows_the_button_first_says_where_tables_go_on_and_cuts_no_names(tab):
     one = trained(tab)
     one.page.get_by_label("Trees", exact=True).first.fill("2")
     one.page.get_by_label("Trees", exact=True).first.press("Enter")
     one.idle()
     one.page.get_by_role("button", name="Train", exact=True).click()
     one.text(re.compile("2 results, measures in percent"))
+    one.idle()
+    places = (one.page.get_by_role("button", name="Train", exact=True), one.page.get_by_test_id("stDataFrame").first)
+    goes_on = one.page.get_by_text(re.compile("columns: scroll it sideways"))
+    wide, beside = goes_on.filter(visible=True).count(), [place.bounding_box()["x"] for place in places]
     one.page.set_viewport_size({"width": 400, "height": 900})
+    one.page.wait_for_timeout(500)
+    above = [place.bounding_box()["y"] for place in places]
+    assert beside[0] > beside[1] and above[0] < above[1]
+    assert goes_on.filter(visible=True).count() > wide
     one.page.get_by_role("link", name="Test it under noise").click()
     one.page.get_by_role("heading", name="Robustness", exact=True).wait_for()
     one.idle()

@@ -67,7 +67,7 @@ def frontier(frame: pd.DataFrame, costs, measures, title: str = "What precision 
             best[f"{measure}, {cost}"] = line["run"].tolist()
             figure.add_scatter(
                 x=line[cost], y=line[measure], mode="lines", line={"color": QUIET, "width": 1.5, "dash": "dot"},
-                name="no run is better in both", legendgroup="frontier", showlegend=row == column == 1,
+                name="no result is better in both", legendgroup="frontier", showlegend=row == column == 1,
                 hoverinfo="skip", row=row, col=column,
             )  # fmt: skip
             _points(figure, drawn, cost, measure, row, column)
