@@ -98,7 +98,7 @@ def _about(name, info, known, current):
     words = f"Differs from recommended in: {settings.words(info.cls.__name__, differs)}." if differs else ""
     if current in info.presets:
         return f"{words or 'No field differs from recommended.'} {info.presets[current].source}"
-    return words or "The defaults."
+    return words or "These are the default settings."
 
 
 def _choose(name, info, skip):

@@ -26,10 +26,32 @@ CONTRAST = """() => {
 }"""
 
 
-@pytest.mark.slow
-def test_axe_finds_nothing_and_axes_can_be_read_in_light_and_dark(tab):
+def violations(page, where):
+    """What axe-core finds on a page, in words."""
     from axe_playwright_python.sync_playwright import Axe
 
+    found = [v for v in Axe().run(page, context=NOT_OURS).response["violations"] if v["id"] not in OF_STREAMLIT]
+    return [f"{where}: {v['id']}: {v['help']}: {[node['html'][:200] for node in v['nodes']]}" for v in found]
+
+
+def on_a_phone(one, name):
+    """What axe-core finds on the page that a tab shows when it is opened on a phone, in dark; and whether it is cut."""
+    phone = one.context.new_page()
+    phone.set_viewport_size({"width": 400, "height": 900})
+    phone.emulate_media(color_scheme="dark")
+    phone.goto(one.page.url)
+    phone.get_by_role("heading", name=name, exact=True).wait_for()
+    phone.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
+    phone.wait_for_timeout(1000)
+    found = violations(phone, f"{name}, on a phone")
+    main = phone.get_by_test_id("stMain")
+    cut = main.evaluate("main => main.scrollWidth - main.clientWidth")
+    phone.close()
+    return found + ([f"{name}, on a phone: {cut} pixels are cut"] if cut > 0 else [])
+
+
+@pytest.mark.slow
+def test_axe_finds_nothing_and_axes_can_be_read_in_light_and_dark(tab):
     one = tab()
     one.upload(
         Training_file=("fruits.txt", easy_file()),
@@ -45,13 +67,11 @@ def test_axe_finds_nothing_and_axes_can_be_read_in_light_and_dark(tab):
             one.page.emulate_media(color_scheme=scheme)
             one.page.wait_for_timeout(1000)  # until all has the new colours
             one.idle()
-            for violation in Axe().run(one.page, context=NOT_OURS).response["violations"]:
-                if violation["id"] not in OF_STREAMLIT:
-                    nodes = [node["html"][:200] for node in violation["nodes"]]
-                    wrong.append(f"{page}, {scheme}: {violation['id']}: {violation['help']}: {nodes}")
+            wrong += violations(one.page, f"{page}, {scheme}")
             contrasts[page, scheme] = one.page.evaluate(CONTRAST)
             paper = one.page.evaluate("getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor")
             assert paper == {"light": "rgb(255, 255, 255)", "dark": "rgb(20, 24, 28)"}[scheme]
+        wrong += on_a_phone(one, page)
     assert not wrong, "\n".join(wrong)
     assert contrasts["Train", "light"] and contrasts["Data", "dark"]
     assert min(value for page in contrasts.values() for value in page) >= 4.5
