@@ -135,7 +135,7 @@ def _columns(table, measures, level, level_text):
     number, signs = st.column_config.NumberColumn, {}
     shown = table[["run", "k"]].copy()
     config = {
-        "run": st.column_config.TextColumn("Result", width=115),
+        "run": st.column_config.TextColumn("Result", width=112),
         "k": number("k", format="%d", width=35),
     }
     for measure in measures:
@@ -143,14 +143,14 @@ def _columns(table, measures, level, level_text):
         for column, label, width, help in (
             (f"{measure} clean", f"{short} clean", 60 + 8 * len(short), f"{short} without noise, %."),
             (measure, "noisy", 62, f"{short} at {level_text}, %: mean over repeats."),
-            (f"{measure} drop", "lost", 58, f"Share of {short} without noise that is lost, %; negative is gained."),
+            (f"{measure} drop", "lost", 56, f"Share of {short} without noise that is lost, %; negative is gained."),
         ):
             shown[column] = 100 * table[column]
             loss = label == "lost"
             config[column] = number(label, format=None if loss else "%.2f", help=help, width=width)
             signs |= {column: "{:.2f}"} if loss else {}
     time_help = f"Time to predict {max(results.KS)} labels for a row, from which those at each k are taken."
-    for column, label, width in (("ms per row clean", "ms/row clean", 100), ("ms per row", "noisy", 62)):
+    for column, label, width in (("ms per row clean", "ms/row clean", 96), ("ms per row", "noisy", 62)):
         shown[column] = table[column]
         config[column] = number(label, format="%.3g", width=width, help=time_help)
     return shown, config, signs
