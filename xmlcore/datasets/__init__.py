@@ -5,6 +5,7 @@ from xmlcore.datasets.entries import CatalogEntry
 from xmlcore.datasets.errors import DatasetFormatError, DatasetWarning
 from xmlcore.datasets.examination import Examination, examine
 from xmlcore.datasets.fetch import DownloadError
+from xmlcore.datasets.label_sets import label_sets, rows_of_label_set
 from xmlcore.datasets.pairs import LabelPairs, label_pairs, together
 from xmlcore.datasets.power_law import (
     Goodness,
@@ -55,6 +56,7 @@ __all__ = [
     "goodness_of_fit",
     "in_use_or_saved",
     "label_pairs",
+    "label_sets",
     "load",
     "load_saved",
     "make_synthetic",
@@ -65,6 +67,7 @@ __all__ = [
     "read_row_numbers",
     "resplit",
     "rows_of_file",
+    "rows_of_label_set",
     "save_dataset",
     "split_again",
     "split_rows",
