@@ -1,6 +1,8 @@
 """Small data sets, and a kept result of every kind."""
 
+import io
 import sys
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +10,8 @@ import pytest
 import scipy.sparse as sp
 
 from xmlcore import experiment
-from xmlcore.datasets import Dataset, registry, save_dataset
+from xmlcore.datasets import Dataset, registry, save_dataset, write_matrix
+from xmlcore.experiment import given
 
 sys.path.insert(0, str(Path(__file__).parent))  # for `import making`
 
@@ -56,6 +59,17 @@ def words():
     return Dataset("toy", X[:120], Y[:120], X[120:], Y[120:], feature_names=names)
 
 
+def read_from(data):
+    """A kept task that reads the training rows of a data set from a file."""
+    with tempfile.TemporaryDirectory() as folder:
+        write_matrix(Path(folder) / "train.txt", data.X_train, data.Y_train)
+        files = {"train": io.BytesIO((Path(folder) / "train.txt").read_bytes())}
+    task = experiment.task("read", {}, {"files": given.described(files)})
+    given.give(task.key, files)
+    experiment.keep(task)
+    return task
+
+
 @pytest.fixture
 def some_of_each(easy, classes, monkeypatch):
     """A kept task of every kind."""
@@ -94,4 +108,6 @@ def some_of_each(easy, classes, monkeypatch):
         kept("sampling", {"run": one_class.key}, n_candidates=[2, 5]),
         kept("power_law", of, n_samples=5),
         kept("examine", of),
+        kept("split", of),
+        read_from(easy),
     ]

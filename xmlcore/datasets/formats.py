@@ -9,6 +9,7 @@ from xmlcore.datasets.errors import DatasetFormatError
 from xmlcore.datasets.recognise import other_format
 from xmlcore.datasets.sources import read_text, source_name
 from xmlcore.datasets.xmlc import Rows
+from xmlcore.progress import part_of, silent
 from xmlcore.validation import check_count
 
 
@@ -41,7 +42,15 @@ READERS = {
 
 
 def read_rows(
-    source, format="auto", labels=None, first_index=0, max_bytes=None, counts="header", leave_out=False, name=None
+    source,
+    format="auto",
+    labels=None,
+    first_index=0,
+    max_bytes=None,
+    counts="header",
+    leave_out=False,
+    name=None,
+    progress=silent,
 ) -> Rows:
     """Check the arguments of :func:`xmlcore.datasets.read_matrix`, and read the rows of one file, or of two."""
     if format not in ("auto", *READERS):
@@ -50,7 +59,8 @@ def read_rows(
     if counts not in ("header", "data"):
         raise ValueError(f'counts must be "header" or "data", not {counts!r}')
     first_index = check_count(first_index, "first_index", 0, 1)
-    text = read_text(source, max_bytes=max_bytes, name=name, npz=format in ("auto", "npz"))
+    read = part_of(progress, 0.0, 0.5)  # the rest of the time goes into parsing
+    text = read_text(source, max_bytes=max_bytes, name=name, npz=format in ("auto", "npz"), progress=read)
     source = source_name(source, name)
     format = format if format != "auto" else recognised(text, source)
     names_columns = labels is not None and (

@@ -1,10 +1,11 @@
 """What the beginning of a file says of its format and its labels, before the file is read."""
 
+import re
 from dataclasses import dataclass
 
 from xmlcore.datasets import arff, arff_header, formats, npz, table, xmlc, xmlc_parts
 from xmlcore.datasets.errors import DatasetFormatError
-from xmlcore.datasets.sources import read_head, source_name
+from xmlcore.datasets.sources import read_head, source_name, telling_name
 
 _HEAD = 4 << 20  # number of bytes that are looked at
 
@@ -28,6 +29,8 @@ class Look:
         The same, if the file itself says so; 0 if it does not.
     listing : str or None
         Name of a column that seems to list the labels of each row.
+    relation : str
+        What the relation of an ARFF file says of its data; empty if it says nothing, or for other formats.
     """
 
     format: str
@@ -36,6 +39,7 @@ class Look:
     n_likely: int = 0
     n_said: int = 0
     listing: str | None = None
+    relation: str = ""
 
 
 def look(source, name: str | None = None) -> Look:
@@ -87,4 +91,11 @@ def _arff(text, source) -> Look:
         return Look("arff")  # too long for the beginning, or wrong, which is said when the file is read
     said = arff.said_by(header)
     ahead, last = arff.binary_ends(header)
-    return Look("arff", columns=header.names, n_likely=-last if last >= ahead else ahead, n_said=said)
+    likely = -last if last >= ahead else ahead
+    return Look("arff", columns=header.names, n_likely=likely, n_said=said, relation=_telling(header.relation))
+
+
+def _telling(relation) -> str:
+    """Return the part of an ARFF relation that names the data: without MEKA's options and the filters of Weka."""
+    name = telling_name(re.split(r":|\s-[A-Za-z]\s|-weka\.", relation)[0].strip())
+    return "" if name.casefold() in ("multilabeldata", "multilabel", "relation", "unnamed") else name

@@ -12,6 +12,7 @@ from xmlcore.datasets.formats import read_rows
 from xmlcore.datasets.remarks import remark
 from xmlcore.datasets.sources import EMPTY, read_text, source_name, stem, telling_name
 from xmlcore.datasets.xmlc import canonical_csr
+from xmlcore.progress import part_of, silent
 from xmlcore.validation import INT32_MAX, check_count
 
 
@@ -234,6 +235,7 @@ def read_dataset(
     feature_names=None,
     label_names=None,
     split=None,
+    progress=silent,
     **read_options,
 ) -> Dataset:
     """Read a data set from one or two files, and the names of features and labels from others.
@@ -256,6 +258,8 @@ def read_dataset(
     split : pair of array_like of int, optional
         Numbers of the training rows and of the test rows of ``train``, from 0, in place of a random split. For files of
         row numbers see :func:`xmlcore.datasets.read_row_numbers`.
+    progress : callable, optional
+        See :class:`xmlcore.progress.Progress`; an exception from it stops the reading.
     **read_options
         The arguments ``format``, ``labels``, ``first_index``, ``max_bytes``, ``counts`` and ``leave_out`` of
         :func:`read_matrix`, for both files.
@@ -288,16 +292,19 @@ def read_dataset(
     train_label, test_label = source_name(train), source_name(test) if test is not None else None
     if train_label == test_label:
         train_label, test_label = f"{train_label} (training)", f"{test_label} (test)"
-    parts = [read_rows(train, **options, name=train_label)]
+    of_train = part_of(progress, 0.0, 1.0, phase="Reading the training rows")
+    parts = [read_rows(train, **options, name=train_label, progress=of_train)]
     if test is not None:
         if parts[0].label_source is not None and test_labels is None:
             raise ValueError(
                 "labels= is the file with the labels of the training rows: give test_labels= too, that of the test rows"
             )
         own = options if test_labels is None else options | {"labels": test_labels}
-        parts.append(read_rows(test, **own, name=test_label))
+        of_test = part_of(progress, 0.0, 1.0, phase="Reading the test rows")
+        parts.append(read_rows(test, **own, name=test_label, progress=of_test))
     elif test_labels is not None:
         raise ValueError("test_labels= is given, but there is no test file")
+    progress("Putting the data set together", 0.0)
     _warn_of_ids_from_one(parts, options["first_index"])
     _join_listed_labels(parts)
     names = {}

@@ -16,6 +16,7 @@ import numpy as np
 
 from xmlcore.datasets.errors import DatasetFormatError
 from xmlcore.datasets.recognise import REMEDY
+from xmlcore.progress import Progress, silent
 from xmlcore.validation import check_count
 
 PATH_BOUND = 16 << 30  # largest size of text from a path in bytes, unless max_bytes is given
@@ -125,7 +126,13 @@ def telling_name(file_name: str) -> str:
 
 
 def read_text(
-    source, *, max_bytes: int | None = None, name: str | None = None, npz: bool = False, any_text: bool = False
+    source,
+    *,
+    max_bytes: int | None = None,
+    name: str | None = None,
+    npz: bool = False,
+    any_text: bool = False,
+    progress: Progress = silent,
 ) -> np.ndarray:
     """Read a source to its end, and decompress it.
 
@@ -144,6 +151,8 @@ def read_text(
         Whether a NumPy archive is returned as it is, rather than refused.
     any_text : bool
         Whether the content may be anything, such as XML or nothing.
+    progress : callable, optional
+        Told how much of the source has been read; see :class:`xmlcore.progress.Progress`.
 
     Returns
     -------
@@ -166,7 +175,9 @@ def read_text(
     max_bytes = check_count(max_bytes, "max_bytes")
     with _open_stream(source, max_bytes, label) as stream:
         buffer = bytearray()
+        share = _share_read(stream)
         for piece in _unpacked(stream, label, npz):
+            progress("Reading", share())
             if len(buffer) + len(piece) > max_bytes:
                 raise DatasetFormatError(
                     label,
@@ -205,6 +216,15 @@ def read_head(source, size: int, name: str | None = None) -> np.ndarray:
     if bytes(text[:4]) != b"PK\x03\x04":
         _check_text(text, label)
     return text
+
+
+def _share_read(stream):
+    """Return a function that says which share of a stream has been read; always 0 for a stream without a size."""
+    if not stream.seekable():  # a pipe
+        return lambda: 0.0
+    total = max(stream.seek(0, io.SEEK_END), 1)
+    stream.seek(0)
+    return lambda: min(stream.tell() / total, 1.0)
 
 
 def _unpacked(stream, label, npz):

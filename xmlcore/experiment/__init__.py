@@ -15,7 +15,9 @@ from xmlcore.experiment import (  # noqa: F401
     export,
     power_law,
     prepare,
+    read,
     robustness,
+    split,
     statistics,
     synthetic,
 )

@@ -1,0 +1,71 @@
+"""Files are read into a kept data set, and rows are split again, by tasks."""
+
+import io
+import os
+import time
+
+import pytest
+
+from xmlcore import datasets, experiment
+from xmlcore.experiment import given
+from xmlcore.progress import Cancelled
+from xmlcore.system import cache_root
+
+FRUIT = b"10 3 2\n" + b"".join(b"%d %d:1\n" % (i % 2, i % 3) for i in range(10))
+
+
+def reading(content=FRUIT, **options):
+    files = {"train": io.BytesIO(content)}
+    task = experiment.task("read", {}, options | {"files": given.described(files)})
+    given.give(task.key, files)
+    return task
+
+
+def test_the_kept_data_set_is_the_one_that_read_dataset_reads():
+    task = reading(random_state=3)
+    experiment.keep(task)
+    read = datasets.read_dataset(FRUIT, random_state=3)
+    assert task.load().dataset == read.fingerprint
+    assert task.load().notes == [read.notes[0].replace("data", "‹train›")]
+    assert task.key != reading(random_state=4).key and task.key != reading(FRUIT + b"# a\n", random_state=3).key
+
+
+def test_files_are_removed_when_they_are_read_and_when_that_fails():
+    for content in (FRUIT, b"1 2\n"):
+        task = reading(content)
+        try:
+            experiment.keep(task)
+        except datasets.DatasetFormatError:
+            pass
+        with pytest.raises(ValueError, match="choose them again"):
+            given.paths(task.key, ["train"])
+
+
+def test_files_of_a_task_that_never_ran_are_removed_after_a_day():
+    old = reading()
+    folder = cache_root() / "given" / old.key
+    os.utime(folder, (0, time.time() - given.OLD - 1))
+    reading(FRUIT + b"\n")
+    assert not folder.exists()
+
+
+def test_reading_can_be_stopped_and_says_how_far_it_is():
+    said = []
+
+    def stop(phase, fraction, detail=""):
+        said.append((phase, fraction))
+        if fraction >= 0.5:
+            raise Cancelled
+
+    task = reading()
+    with pytest.raises(Cancelled):
+        experiment.keep(task, stop)
+    assert said[-1] == ("Reading the training rows", 0.5) and not task.exists()
+
+
+def test_wrong_settings_are_refused():
+    with pytest.raises(ValueError, match="files need train"):
+        experiment.task("read", {}, {"files": {"test": {}}})
+    for params in ({"way": "sideways"}, {"way": "unseen", "test_size": 0.2}):
+        with pytest.raises((ValueError, TypeError)):
+            experiment.task("split", {"dataset": "0" * 32}, params)

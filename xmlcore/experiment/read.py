@@ -1,0 +1,114 @@
+"""Reading files that a user has given into a data set that is kept."""
+
+import threading
+import warnings
+from dataclasses import dataclass
+
+from xmlcore.experiment import given
+from xmlcore.experiment.prepare import MakesDataset
+from xmlcore.experiment.task import Estimate, register
+from xmlcore.experiment.train import check_names
+from xmlcore.progress import silent
+
+FILES = ("train", "test", "labels", "test_labels", "label_names", "feature_names")  # arguments of read_dataset
+OPTIONS = {"labels": None, "first_index": 0, "counts": "header", "test_size": 0.2, "random_state": 0}
+MAX_TEXT = 4 << 30  # most bytes of an unpacked file: 1 GB of gzip can unpack to more than any machine's memory
+# Larger numbers in a header are most likely wrong, and no page could show or train that many.
+MAX_LABELS = 20_000_000
+MAX_FEATURES = 200_000_000
+START, READ_BYTE = 0.3, 5e-8  # seconds to begin, and to read and keep a byte of a file, which may be packed
+_lock = threading.Lock()  # one reader at a time in a process, as Python records warnings of all threads together
+
+
+@dataclass(frozen=True)
+class ReadFiles:
+    """A data set that was read from files and is kept.
+
+    Attributes
+    ----------
+    dataset : str
+        Fingerprint, for :func:`xmlcore.datasets.load_saved`.
+    n_labels : int
+    notes : list of str
+        How the files were read. They name the files as :data:`xmlcore.experiment.given.NAME` does.
+    """
+
+    dataset: str
+    n_labels: int
+    notes: list
+
+
+@register
+class Read(MakesDataset):
+    """Read files into a data set, and keep it. No inputs.
+
+    Parameters: ``files``, what :func:`xmlcore.experiment.given.described` returns for the files, by their argument of
+    :func:`xmlcore.datasets.read_dataset`; and ``labels`` (if it is no file), ``first_index``, ``counts``,
+    ``test_size`` and ``random_state``, as for that function. The files are given to the task by
+    :func:`xmlcore.experiment.given.give` and removed when they have been read. Their names are not kept.
+    """
+
+    kind, folder, result, needs = "read", "readings", ReadFiles, ()
+
+    def complete(self, params):
+        check_names(params, ("files", *OPTIONS))
+        files = params.get("files", {})
+        if "train" not in files or not set(files) <= set(FILES):
+            raise ValueError(f"files need train, and may have {', '.join(FILES[1:])}; they have {sorted(files)}")
+        return {"files": files} | OPTIONS | params
+
+    def title_on(self, dataset):
+        return f"Reading {dataset}"
+
+    def dataset_name(self):
+        return "uploaded data"
+
+    def about(self):
+        return {"name": self.dataset_name()}
+
+    def estimate(self) -> Estimate:
+        n_bytes = sum(file["bytes"] for file in self.params["files"].values())
+        return Estimate(START + READ_BYTE * n_bytes, 6 * n_bytes)
+
+    def run(self, progress=silent, files=None):
+        from xmlcore.datasets import save_dataset
+
+        try:
+            sources = given.paths(self.key, self.params["files"])
+            data, notes = _read({name: self.params[name] for name in OPTIONS} | sources, progress)
+        finally:
+            given.drop(self.key)
+        progress("Saving", 0.0)
+        return {"dataset": save_dataset(data), "n_labels": data.n_labels, "notes": notes}
+
+
+def _read(arguments, progress):
+    """Return the data set that read_dataset reads, without notes, and its notes and warnings as a list."""
+    from xmlcore.datasets import DatasetWarning, read_dataset
+
+    with _lock, warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", DatasetWarning)
+        data = read_dataset(**arguments, name="uploaded data", max_bytes=MAX_TEXT, progress=progress)
+    for what, count, most in (("labels", data.n_labels, MAX_LABELS), ("features", data.n_features, MAX_FEATURES)):
+        if count > most:
+            raise ValueError(
+                f"the files have {count:,} {what}; the dashboard takes up to {most:,}. "
+                "Is the header right? Larger data can be used from a notebook."
+            )
+    notes = [*data.notes, *(str(one.message) for one in caught if issubclass(one.category, DatasetWarning))]
+    object.__setattr__(data, "notes", ())  # the class is frozen; this data set is ours
+    return data, notes + _show_names(data)
+
+
+def _show_names(data) -> list[str]:
+    """Replace characters in names that cannot be seen, and return notes that say so."""
+    from xmlcore.datasets.visible import all_visible
+
+    notes = []
+    for field in ("feature_names", "label_names"):
+        names, changed = all_visible(getattr(data, field))
+        if changed:
+            object.__setattr__(data, field, names)
+            what = field.removesuffix("_names") + (" name has" if changed == 1 else " names have")
+            notes.append(f"{changed:,} {what} control characters, such as line breaks: these are shown as blanks or �.")
+    return notes
