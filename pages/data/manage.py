@@ -3,10 +3,11 @@
 import pandas as pd
 import streamlit as st
 
-from pages.shared import actions, charts, format, jobs, tables, tasks, workspace
+from pages.shared import actions, charts, format, jobs, removed, tables, tasks, workspace
 from xmlcore import experiment, store
 from xmlcore.experiment.export import FORMATS
 
+FIRST_COMPARED = 5  # data sets compared at first: those that came last
 SOURCES = {"catalog": "catalog", "upload": "uploaded", "synthetic": "made here", "split": "split here"}
 FORMAT_NAMES = {
     "xmlc": "XMLC text, as in the Extreme Classification Repository",
@@ -88,10 +89,23 @@ def _results(fingerprint) -> int:
 
 
 def _compare(opened):
-    """Show the statistics of all data sets in a table with a column for each."""
+    """Show the statistics of the chosen data sets in a table with a column for each."""
+    chosen = list(opened)
+    if len(opened) > 2:
+        chosen = st.multiselect(
+            "Data sets to compare",
+            list(opened),
+            chosen[-FIRST_COMPARED:],
+            format_func=lambda fp: opened[fp]["name"],
+            key=f"manage.compared.{len(opened)}",  # a new box when there is another data set
+            placeholder="Choose data sets",
+        )
     asked = {
-        entry["name"]: experiment.task("statistics", {"dataset": fp}, {}) for fp, entry in opened.items()
+        opened[fp]["name"]: experiment.task("statistics", {"dataset": fp}, {}) for fp in chosen
     }  # names are different: workspace.free_name
+    if not asked:
+        st.caption("Choose data sets to see their statistics beside each other.")
+        return
     found = tasks.ready_all(asked, button="Compute the statistics of", key="manage.statistics", of="data set")
     if not found:
         return
@@ -212,8 +226,17 @@ def _removed(fingerprint, name):
     if jobs.active(fingerprint=fingerprint):  # another tab has started one since the question was asked
         workspace.notify(f"{name} is not removed: a job of it runs. Stop it first: the sidebar lists it.")
         return
-    workspace.remove_dataset(fingerprint)
+    removed.remove(fingerprint)
     workspace.notify(f"{name} is removed from this workspace.")
+
+
+def undo() -> None:
+    """Show a button that brings back the data set that this session removed last; nothing without one."""
+    name = removed.last()
+    if name is not None:
+        with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+            st.caption(f"Removed: {format.plain(name)}.", width="content")
+            actions.button("Undo", key="manage.undo", on_click=removed.undo, type="tertiary", icon=":material/undo:")
 
 
 def _source(fingerprint) -> str:

@@ -328,23 +328,6 @@ def rename_dataset(fingerprint: str, name: str) -> None:
     update(rename)
 
 
-def remove_dataset(fingerprint: str) -> None:
-    """Remove a data set and its results from the workspace; what is stored may belong to other workspaces too."""
-    if refuse():
-        return
-
-    def remove(data):
-        """Remove the data set from the workspace's fields."""
-        data["known"].pop(fingerprint, None)
-        for kind in LISTS.values():
-            data[kind] = [record for record in data[kind] if record["fingerprint"] != fingerprint]
-        data["shown"].pop(fingerprint, None)
-        if data["dataset"] == fingerprint:
-            data["dataset"], data["wanted"] = None, None
-
-    update(remove)
-
-
 def free_name(wanted: str, taken: list[str]) -> str:
     """Return the name ``wanted``, followed by a number if another data set has that name."""
     found, number = wanted, 1

@@ -82,6 +82,36 @@ def test_removing_is_asked_and_says_what_happens_to_results(two):
     assert "No data set is in use" in page.text()
 
 
+def test_a_removed_data_set_comes_back_with_its_results_and_in_use(two):
+    train(two, data=small_data("other", seed=1))
+    before = two.run().at.session_state["workspace.snapshot"]
+    two.press("manage.remove").press("manage.confirm").run()
+    assert "Removed: other." in two.text()
+    after = two.press("manage.undo").at.session_state["workspace.snapshot"]
+    assert {name: after[name] for name in ("known", "runs", "dataset")} == {
+        name: before[name] for name in ("known", "runs", "dataset")
+    }
+    assert "Removed: other." not in two.text()
+
+
+def test_results_stay_with_a_data_set_that_is_renamed(two):
+    key = train(two, data=small_data("other", seed=1))
+    fingerprint = two.run().at.session_state["workspace.snapshot"]["dataset"]
+    two.at.text_input(key=f"manage.name.{fingerprint}.other").set_value("Fruit")
+    two.run().press("manage.rename")
+    table = two.frame("On disk", "Results", "In use").set_index("Data set")
+    assert table.loc["Fruit", "Results"] == 1
+    assert [run["key"] for run in two.at.session_state["workspace.snapshot"]["runs"]] == [key]
+
+
+def test_data_sets_to_compare_are_chosen_if_there_are_many(two):
+    use(two, small_data("third", seed=2))
+    box = next(box for box in two.at.multiselect if box.label == "Data sets to compare")
+    assert box.options == ["api-docs", "other", "third"] and len(box.value) == 3
+    box.set_value(box.value[1:])
+    two.run().until(lambda s: s.frame("Statistic").columns.tolist() == ["Statistic", "other", "third"])
+
+
 def test_keeping_removes_nothing(two):
     two.press("manage.remove").press("manage.keep")
     assert len(known(two)) == 2

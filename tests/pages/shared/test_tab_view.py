@@ -3,7 +3,7 @@
 import pytest
 import streamlit as st
 
-from pages.shared import workspace
+from pages.shared import removed, workspace
 
 
 def tab(monkeypatch, token=None):
@@ -103,10 +103,10 @@ def test_what_another_tab_removes_is_no_longer_looked_at(tabs):
     tabs(1)
     assert workspace.get("shown") == {}
     tabs(2)
-    workspace.remove_dataset("f1")
+    removed.remove("f1")
     tabs(1)
     assert workspace.get("dataset") == "f2"
-    workspace.remove_dataset("f2")
+    removed.remove("f2")
     tabs(2)
     assert workspace.get("dataset") is None
 
@@ -117,7 +117,7 @@ def test_a_session_that_only_looks_does_not_go_on_with_a_data_set_that_was_remov
     workspace.update(dataset="f2")
     looks = st.session_state
     tab(monkeypatch, owner)
-    workspace.remove_dataset("f2")
+    removed.remove("f2")
     monkeypatch.setattr(st, "session_state", looks)
     workspace.open_workspace()
     assert workspace.get("dataset") == "f1"
