@@ -4,10 +4,10 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from pages.data import label_rows
 from pages.shared import charts, format, tables, workspace
 
 SHOWN_LABELS, LABELS_HEIGHT = 500, 320  # most labels in the table, and its greatest height in pixels
-SHOWN_ROWS = 200  # most rows of a label
 ORDERS = {
     "most frequent first": ("rank", True),
     "rarest first": ("rank", False),
@@ -54,7 +54,7 @@ def show(data, labels, found, name) -> None:
         "Every label with its counts, imbalance, propensity and partners",
     )
     if label is not None:
-        _rows(data, label, name)
+        label_rows.show(data, rows_of(data, label), data.label_name(label), f"{name}-rows-of-label-{label}")
 
 
 def partners(data, labels, found) -> list[str]:
@@ -82,17 +82,17 @@ def _table(data, shown, found, key):
         selection_mode="single-row",
         column_config={
             "name": st.column_config.TextColumn("Label", width=150),
-            "label": number("Id", format="%d", width=60),
-            "n_train": number("Training rows", format="localized", width=100),
-            "n_test": number("Test rows", format="localized", width=80),
+            "label": number("Id", format="%d", width=55),
+            "n_train": number("Training rows", format="localized", width=95),
+            "n_test": number("Test rows", format="localized", width=75),
             "partners": st.column_config.TextColumn(
                 "Strongest partners",
-                width=260,
+                width=190,
                 help="Labels with the largest correlation (phi, in brackets) on at least two common rows.",
             ),
             "bucket": st.column_config.TextColumn("Bucket", width=60, help="Head, torso or tail; see above."),
             "irlbl": number(
-                "IRLbl", format="%.1f", width=70, help="Rows of the most frequent label / rows of this label."
+                "IRLbl", format="%.1f", width=60, help="Rows of the most frequent label / rows of this label."
             ),
             "scumble": number(
                 "SCUMBLE",
@@ -106,7 +106,7 @@ def _table(data, shown, found, key):
                 width=120,
                 help="The weight of a right prediction in PSP@k and PSnDCG@k: rare labels count more.",
             ),
-            "rank": number("Rank", format="localized", width=60, help="1 is the label with most training rows."),
+            "rank": number("Rank", format="localized", width=50, help="1 is the label with most training rows."),
         },
         **tables.EMPTY_CELLS,
     )
@@ -122,38 +122,3 @@ def rows_of(data, label: int) -> pd.DataFrame:
         entries = np.flatnonzero(Y.indices == label)
         frames.append(pd.DataFrame({"part": part, "row": np.searchsorted(Y.indptr, entries, side="right") - 1}))
     return pd.concat(frames, ignore_index=True)
-
-
-def _rows(data, label, name):
-    """Show the rows of a label."""
-    every = rows_of(data, label)
-    st.markdown(f"**Rows of {format.plain(data.label_name(label))}**")
-    if every.empty:
-        st.caption("No row has this label.")
-        return
-    shown = every.head(SHOWN_ROWS)
-    frame = pd.concat(
-        [tables.rows(data, part, group["row"]).assign(part=part) for part, group in shown.groupby("part", sort=False)],
-        ignore_index=True,
-    )
-    columns = [column for column in ("part", "row", "name", "labels", "features") if column in frame]
-    st.dataframe(
-        frame[columns],
-        hide_index=True,
-        height=tables.height(len(frame), 300),
-        key=f"labels.rows.{label}",
-        column_config={
-            "part": st.column_config.TextColumn("Part", width=75),
-            "row": st.column_config.NumberColumn("Row", format="%d", width=65),
-            "name": st.column_config.TextColumn("Name", width=200),
-            "labels": st.column_config.TextColumn("Labels", width=420),
-            "features": st.column_config.NumberColumn("Features", format="%d", width=75),
-        },
-        **tables.EMPTY_CELLS,
-    )
-    test = int((every["part"] == "test").sum())
-    st.caption(
-        f"Showing {len(shown):,} of {format.count(len(every), 'row')}: {len(every) - test:,} for training, {test:,} "
-        "for the test. The table of rows below shows the features of a row."
-    )
-    charts.csv_button("Rows, CSV", lambda: every, f"{name}-rows-of-label-{label}", "All rows with this label")

@@ -5,7 +5,8 @@ sets and the ways to get more: upload_form.py is the form for own files (read by
 known.py the catalog of published data sets, invented.py the form for synthetic ones. manage.py compares, renames,
 converts and removes data sets. resplit.py is the form for another split. Below, a file for each question: sizes.py,
 frequency.py (of labels), alike.py (training and test rows), problems.py, together.py (pairs of labels); examined.py
-computes what they need. labels.py is the table of labels, rows.py shows single rows.
+computes what they need. label_sets.py shows which labels rows have together, labels.py is the table of labels;
+label_rows.py shows the rows of either. rows.py shows single rows.
 """
 
 import streamlit as st
@@ -17,6 +18,7 @@ from pages.data import (
     examined,
     frequency,
     known,
+    label_sets,
     labels,
     problems,
     resplit,
@@ -32,7 +34,7 @@ from xmlcore import datasets
 def main() -> None:
     """Draw the Data page."""
     st.title("Data")
-    start.show()
+    start.show(workspace.get("known").get(workspace.get("dataset")))
     # Always the same three boxes, so that a form that is being filled stays open when the data set above is ready.
     above, controls, below = st.container(), st.container(), st.container()
     fingerprint = workspace.get("dataset")
@@ -48,7 +50,9 @@ def main() -> None:
         answer.show(data, described, used)
         _preparing()
     with below:
-        st.fragment(resplit.show)(data, fingerprint, used)
+        with st.expander("Split the rows again", expanded=resplit.busy()):
+            resplit.progress()
+            st.fragment(resplit.show)(data, fingerprint, used)
         name = format.file_name(used["name"])
         found = examined.examination(fingerprint)
         st.fragment(sizes.show)(data, described, found, name)
@@ -56,6 +60,7 @@ def main() -> None:
         alike.show(data, described, found, name)
         problems.show(data, described, found, name)
         st.fragment(together.show)(data, found, fingerprint, name)
+        st.fragment(label_sets.show)(data, fingerprint, name)
         st.fragment(labels.show)(data, described.labels, found, name)
         st.fragment(rows.show)(data, fingerprint)
 

@@ -1,0 +1,75 @@
+"""The sets of labels that rows have, and the rows of one of them."""
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from pages.data import label_rows
+from pages.shared import charts, format, server, tables
+from xmlcore import datasets
+
+SHOWN = 200  # most label sets in the table
+
+
+def show(data, fingerprint, name) -> None:
+    """Show which sets of labels most rows have, and the rows of the one that is ticked; ``name`` begins files."""
+    st.subheader("Label sets")
+    frame = found(fingerprint)
+    if frame.empty:
+        st.caption("No row has a label.")
+        return
+    once = int((frame["rows"] == 1).sum())
+    share = f", of which {format.count(once, 'set')} {'occurs' if once == 1 else 'occur'} once" if once else ""
+    st.markdown(f"The rows have **{format.count(len(frame), 'different label set')}**{share}.")
+    shown = frame.head(SHOWN)
+    number = st.column_config.NumberColumn
+    ticked = st.dataframe(
+        shown.assign(labels=[names(data, row) for row in shown["row"]])[
+            ["labels", "rows", "size", "n_train", "n_test"]
+        ],
+        hide_index=True,
+        height=tables.height(len(shown), 320),
+        key=f"label_sets.{fingerprint}",
+        on_select="rerun",
+        selection_mode="single-row",
+        column_config={
+            "labels": st.column_config.TextColumn("Labels of a row", width=520),
+            "rows": number("Rows", format="localized", width=60, help="Rows that have these labels and no others."),
+            "size": number("Labels", format="localized", width=60),
+            "n_train": number("Training rows", format="localized", width=95),
+            "n_test": number("Test rows", format="localized", width=75),
+        },
+    )
+    st.caption(
+        f"Showing {len(shown):,} of {format.count(len(frame), 'label set')}, most frequent first. Tick one to see its "
+        "rows."
+    )
+    charts.csv_button(
+        "All label sets, CSV",
+        lambda: tables.csv_safe(frame.assign(labels=[names(data, row) for row in frame["row"]]).drop(columns="row")),
+        f"{name}-label-sets",
+        "Every set of labels with the number of its rows",
+    )
+    lines = ticked.selection.rows
+    if lines and lines[0] < len(shown):
+        row = int(shown["row"].iloc[lines[0]])
+        label_rows.show(data, rows_with(data, row), names(data, row), f"{name}-rows-of-label-set-{lines[0] + 1}")
+
+
+@server.shared(max_entries=4)
+def found(fingerprint):
+    """Return the table of all label sets of a data set."""
+    return datasets.label_sets(server.dataset(fingerprint))
+
+
+def rows_with(data, row: int) -> pd.DataFrame:
+    """Return the rows with the labels of a row, and no others: ``part``, ``row``; training rows first."""
+    every = datasets.rows_of_label_set(data, row)
+    test = every >= data.n_train
+    return pd.DataFrame({"part": np.where(test, "test", "training"), "row": every - data.n_train * test})
+
+
+def names(data, row: int) -> str:
+    """Return the names of the labels of a row; test rows follow the training rows."""
+    Y, row = (data.Y_train, row) if row < data.n_train else (data.Y_test, row - data.n_train)
+    return ", ".join(tables.label_names(data, tables.ids(Y, row)))
