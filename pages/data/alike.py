@@ -41,20 +41,12 @@ def _sentences(data, summary):
                 f"**{format.count(differ, what)} {verb}** between training and test rows beyond chance, of {tested:,} "
                 f"that occur often enough to be compared ({count:,} in all)."
             )
-    new, only = summary["n_features_only_in_test"], summary["n_labels_only_in_test"]
-    for what, number in (("feature", new), ("label", only)):
-        if number:
-            verb, them = ("occurs", "it") if number == 1 else ("occur", "them")
-            lines.append(f"**{format.count(number, what)}** {verb} in test rows only: no model can learn about {them}.")
-    seen = summary["n_test_seen_in_train"]
-    if seen:
-        lines.append(
-            f"**{format.count(seen, 'test row')} ({format.rough(seen / data.n_test)})** "
-            f"{'has' if seen == 1 else 'have'} the same features as a training row; "
-            f"{summary['n_test_same_labels']:,} of these also have its labels."
-        )
-    else:
-        lines.append("No test row has the same features as a training row.")
+    new = summary["n_features_only_in_test"]
+    if new:
+        verb, them = ("occurs", "it") if new == 1 else ("occur", "them")
+        lines.append(f"**{format.count(new, 'feature')}** {verb} in test rows only: no model can learn about {them}.")
+    if summary["n_test_seen_in_train"] or summary["n_labels_only_in_test"]:
+        lines.append("Test rows that occur in training, and labels of test rows only, are named in the next part.")
     return lines
 
 
@@ -69,7 +61,7 @@ def _table(what, frame, name_of, name):
         st.caption(f"No {what} occurs often enough to be compared.")
         return
     number = st.column_config.NumberColumn
-    columns = ["name", "difference", "rows_train", "rows_test", "mean_train", "mean_test"]
+    columns = ["name", "difference", "rows_train", "rows_test"]
     if frame["differs"].any():
         columns.insert(2, "differs")
     st.dataframe(
@@ -78,7 +70,7 @@ def _table(what, frame, name_of, name):
         height=tables.height(len(shown), 250),
         key=f"alike.{what}",
         column_config={
-            "name": st.column_config.TextColumn(what.capitalize(), width=130),
+            "name": st.column_config.TextColumn(what.capitalize(), width=150),
             "difference": number(
                 "Difference",
                 format="%.3f",
@@ -87,17 +79,18 @@ def _table(what, frame, name_of, name):
             ),
             "differs": st.column_config.TextColumn(
                 "Beyond chance",
-                width=100,
+                width=95,
                 help="Of all that are marked, 5 % are expected to be chance (Benjamini and Hochberg 1995).",
             ),
-            "mean_train": number("Mean", format="%.3g", width=70, help="Mean value over training rows."),
-            "mean_test": number("in test", format="%.3g", width=70, help="Mean value over test rows."),
             "rows_train": number("Training", format="localized", width=68, help="Training rows that have it."),
             "rows_test": number("Test", format="localized", width=50, help="Test rows that have it."),
         },
     )
     tested = int(frame["tested"].sum())
-    st.caption(f"Showing {len(shown):,} of {tested:,} {what}s that could be compared, largest difference first.")
+    st.caption(
+        f"Showing {len(shown):,} of {tested:,} {what}s that could be compared, largest difference first. "
+        "The CSV also has the means."
+    )
     charts.csv_button(
         f"All {what}s, CSV",
         lambda: tables.csv_safe(frame.assign(name=[name_of(int(j)) for j in frame["column"]])),

@@ -3,6 +3,7 @@
 import numpy as np
 import streamlit as st
 
+from pages.data import uploads
 from pages.shared import addresses, format, tables
 
 RARE = 5  # a label with at most this many training rows counts as rare
@@ -46,7 +47,7 @@ def show(data, described, known) -> None:
     # Another session may have uploaded the same content from other files: so take this workspace's notes.
     notes = data.notes if known["source"] == "catalog" else known["notes"]
     if notes:
-        st.caption(" ".join(format.plain(note) for note in dict.fromkeys(notes)))
+        st.caption(" ".join(format.plain(uploads.on_page(note)) for note in dict.fromkeys(notes)))
     if data.Y_train.nnz:
         addresses.link("Train", "Train a model on this data set", "arrow_forward")
 

@@ -14,7 +14,9 @@ OPENED = "data.opened"  # key of st.session_state: the data set that was in use 
 def show(fingerprint) -> None:
     """Show the list of data sets and the ways to get more; ``fingerprint``: of the data set in use."""
     _choice(fingerprint)
-    with st.expander("Upload your own data", expanded=any(upload_form.file_ids())):
+    manage.undo()
+    with st.expander("Upload your own data", expanded=any(upload_form.file_ids()) or upload_form.busy()):
+        upload_form.progress()
         upload_form.show(fingerprint)
         files, error = st.session_state.get(workspace.UPLOAD_ERROR, (None, None))
         if files == upload_form.file_ids():  # a message about other files is not shown any more

@@ -27,7 +27,7 @@ def show(data, described, found, fingerprint, name) -> None:
             curve = None if fit is None else datasets.power_law_curve(fit, int(counts.max()))
             figure = figures.label_frequency(described.labels, curve)
             text = _about_frequency(figure.layout.meta, counts) + _about_fit(fit)
-            charts.show_figure(figure, tables.csv_safe(described.labels), f"{name}-label-frequency", text)
+            charts.show_figure(figure, lambda: tables.csv_safe(described.labels), f"{name}-label-frequency", text)
         else:
             st.markdown("**How often each label occurs**")
             st.caption("No training row has a label, so there is nothing to draw.")

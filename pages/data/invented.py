@@ -127,10 +127,10 @@ def _button(task):
         )
     waits = bool(jobs.active(key=task.key))
     label = "Being made" if waits else "Make it"
-    actions.button(label, key="made.make", type="primary", disabled=waits, on_click=_make, args=(task.params,))
+    actions.button(label, key="made.make", type="primary", disabled=waits, on_click=_make, args=(task,))
 
 
-def _make(params):
+def _make(task):
     """Have a data set made, and note that the whole page is to be drawn; called by the button of the fragment."""
     st.session_state[PRESSED] = True
-    tasks.make_synthetic(params)
+    tasks.make_dataset(task)

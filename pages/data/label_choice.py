@@ -33,6 +33,11 @@ def look_at(file):
     return found
 
 
+def relation(file) -> str:
+    """Return what a chosen ARFF file calls its data; empty if that says nothing, or for other files."""
+    return getattr(look_at(file), "relation", "")
+
+
 def say(found, file, has_label_file: bool) -> None:
     """Write what was recognised in the chosen file."""
     name = format.plain(file.name)

@@ -124,6 +124,8 @@ def findings(data, summary) -> tuple[list[str], list[str]]:
             fine.append(absent)
             continue
         said = said.split("|")[number != 1]
+        if key == "n_test_seen_in_train":
+            said += f", and {summary['n_test_same_labels']:,} of {'it' if number == 1 else 'them'} also its labels"
         problems.append(f"**{format.count(number, noun)}** ({format.rough(number / counts[of])}) {said}. {advice}")
     return problems, fine
 

@@ -5,8 +5,9 @@ import re
 import streamlit as st
 
 from pages.data import uploads
-from pages.shared import actions, server, workspace
-from xmlcore import datasets, store
+from pages.shared import actions, jobs, server, tasks, workspace
+from xmlcore import experiment, store
+from xmlcore.experiment import given
 
 WAYS = {
     "stratified": "Stratified: each label is shared out evenly",
@@ -16,30 +17,29 @@ WAYS = {
     "unseen": "As it is, without test rows that occur in training",
 }
 ERROR = "resplit.error"  # key of the session state: why the last split could not be made
-DONE = "resplit.done"  # key of the session state: a split has been made, and the page does not show it yet
+DONE = "resplit.done"  # key of the session state: a split was asked for, and the page does not show it yet
 
 
 def show(data, fingerprint, known) -> None:
     """Show a form that splits the rows anew; ``known`` is the workspace's record of the data set in use."""
     if st.session_state.pop(DONE, False):
         st.rerun()  # the button runs only this form, but the whole page shows another data set now
-    with st.expander("Split the rows again"):
-        st.markdown("Makes a second data set of the same rows. This one stays as it is; choose between them above.")
-        way = st.radio("How", list(WAYS), format_func=WAYS.get, key="resplit.way")
-        values = _fields(way, data)
-        first = _name(known["name"], way, values)
-        key, most = f"resplit.name.{fingerprint}.{way}.{_text(values)}", workspace.LONGEST_NAME
-        name = st.text_input("Name", value=first, max_chars=max(most, len(first)), key=key)
-        actions.button(
-            "Split anew",
-            type="primary",
-            key="resplit.make",
-            on_click=_make,
-            args=(fingerprint, known, way, values, name),
-            disabled=way == "file" and None in (values["train"], values["test"]),
-        )
-        if ERROR in st.session_state:
-            st.error(st.session_state.pop(ERROR))
+    st.markdown("Makes a second data set of the same rows. This one stays as it is; choose between them above.")
+    way = st.radio("How", list(WAYS), format_func=WAYS.get, key="resplit.way")
+    values = _fields(way, data)
+    first = _name(known["name"], way, values)
+    key, most = f"resplit.name.{fingerprint}.{way}.{_text(values)}", workspace.LONGEST_NAME
+    name = st.text_input("Name", value=first, max_chars=max(most, len(first)), key=key)
+    actions.button(
+        "Split anew",
+        type="primary",
+        key="resplit.make",
+        on_click=_make,
+        args=(fingerprint, known, way, values, name),
+        disabled=way == "file" and None in (values["train"], values["test"]),
+    )
+    if ERROR in st.session_state:
+        st.error(st.session_state.pop(ERROR))
 
 
 def _fields(way, data):
@@ -91,60 +91,59 @@ def _name(name, way, values):
 
 
 def _make(fingerprint, known, way, values, name):
-    """Split the rows again, save the new data set and put it in use; called by the button."""
+    """Have the rows split again, at once if that is short; called by the button."""
     if workspace.refuse():
         return
+    notes = workspace.get("known").get(fingerprint, {}).get("notes", known["notes"])
     try:
-        data = server.dataset(fingerprint)
-        notes = data.notes if known["source"] == "catalog" else known["notes"]
-        made = split(data, way, values, notes)
+        if known["source"] == "catalog":
+            notes = list(server.dataset(fingerprint).notes)
+        task, files = asked(fingerprint, way, values, notes)
+        if task.estimate().seconds < uploads.AT_ONCE or task.exists():
+            uploads.run(task, files)
+        else:
+            given.give(task.key, files)
     except (ValueError, TypeError, MemoryError, store.StoreError) as error:
         said = uploads.explain(error)
         st.session_state[ERROR] = said.replace("The files could not be read:", "The rows could not be split:")
         return
-    note = made.notes[-1]
-    object.__setattr__(made, "notes", ())  # notes with names of files stay in this workspace
-    object.__setattr__(made, "name", "data split anew")
-    new = datasets.save_dataset(made)
     st.session_state[DONE] = True
-    earlier = workspace.get("known").get(new)
-    if earlier is not None:  # it keeps its name, and where it comes from
-        workspace.update(dataset=new, wanted=None)
-        workspace.notify(f"{earlier['name']} is split in the same way: it is in use now.")
-        return
-    wanted = name.strip() or _name(known["name"], way, values)
-    workspace.add_dataset(new, wanted, "split", use=True, notes=[*notes, note])
-    workspace.notify(f"Split anew: {made.n_train:,} training rows and {made.n_test:,} test rows.")
+    names = uploads.names_of(files)
+    tasks.make_dataset(task, name=name.strip() or _name(known["name"], way, values), notes=notes, files=names)
 
 
-def split(data, way: str, values: dict, notes=()) -> datasets.Dataset:
-    """Return the data set that a form describes; ``notes`` say how it was split before.
+def asked(fingerprint: str, way: str, values: dict, notes=()):
+    """Return the task that a form describes, and the files for it; ``notes`` say how the rows were split before.
 
-    Raises what the functions of ``xmlcore.datasets`` raise.
+    Raises ValueError if the rows cannot be found by their numbers in files.
     """
+    files, params = {}, {"way": way}
     if way == "file":
         if any(note.startswith(("Split anew", "Left out")) for note in notes):
             raise ValueError(
                 "this data set is itself a new split, so its rows are in another order than in the files that were "
                 "uploaded. Choose the data set that it was made from above, and split that one"
             )
-        n_rows = data.n_train + data.n_test
-        rows = [
-            datasets.read_row_numbers(values[part], n_rows, int(values["column"]) - 1, first=int(values["first"]))
-            for part in ("train", "test")
-        ]
-        drawn = next(
-            (found for note in notes if (found := re.search(r"^The test row.* drawn at random with seed (\d+)", note))),
-            None,
-        )
-        if drawn:
-            place = datasets.rows_of_file(data.n_train, data.n_test, int(drawn[1]))
-            rows = [place[part] for part in rows]
-        return datasets.resplit(data, *rows, f"Split anew by files of row numbers, split {values['column']}.")
-    if way == "unseen":
-        return datasets.without_leaks(data)
-    if way == "folds":
-        return datasets.split_again(
-            data, n_folds=int(values["n_folds"]), fold=int(values["fold"]) - 1, random_state=int(values["seed"])
-        )
-    return datasets.split_again(data, way, values["percent"] / 100, random_state=int(values["seed"]))
+        found = (re.search(r"^The test row.* drawn at random with seed (\d+)", note) for note in notes)
+        drawn = next(filter(None, found), None)
+        files = {part: values[part] for part in ("train", "test")}
+        params |= {"files": given.described(files), "column": int(values["column"]) - 1, "first": int(values["first"])}
+        params["drawn_with"] = None if drawn is None else int(drawn[1])
+    elif way != "unseen":
+        params["random_state"] = int(values["seed"])
+        if way == "folds":
+            params |= {"n_folds": int(values["n_folds"]), "fold": int(values["fold"]) - 1}
+        else:
+            params["test_size"] = values["percent"] / 100
+    return experiment.task("split", {"dataset": fingerprint}, params), files
+
+
+def busy() -> bool:
+    """Return whether rows are being split, or that has failed."""
+    return bool(jobs.active("split") or jobs.failed("split"))
+
+
+def progress() -> None:
+    """Show the progress of splits, and why one could not be made."""
+    jobs.watch(jobs.active("split"))
+    uploads.failures("split", "The rows could not be split:")

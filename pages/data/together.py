@@ -45,7 +45,8 @@ def show(data, found, fingerprint, name) -> None:
             tables.csv_safe(frame),
             f"{name}-cooccurrence",
             f"A cell says which share of the rows with the label on its left also have the label below it. Drawn are "
-            f"{drawn:,} of {data.n_labels:,} labels: {CHOICES[which]}, with those that go together beside each other.",
+            f"{drawn:,} of {data.n_labels:,} labels: {CHOICES[which]}, with those that go together beside each other. "
+            "Columns are in the order of the lines; where there is little space, only some of them have their names.",
         )
     with right:
         few = frame if number <= CIRCLE else pairs_drawn(fingerprint, which, CIRCLE)
@@ -112,21 +113,19 @@ def _tables(data, found, name):
             )
             number = st.column_config.NumberColumn
             st.dataframe(
-                named[["first_name", "second_name", "n_both", "expected", "phi", "lift", "n_first", "n_second"]],
+                named[["first_name", "second_name", "phi", "n_both", "expected", "lift"]],
                 hide_index=True,
                 height=tables.height(len(named), 320),
                 key=f"together.{key}",
                 column_config={
-                    "first_name": st.column_config.TextColumn("Label", width=125),
-                    "second_name": st.column_config.TextColumn("and label", width=125),
+                    "first_name": st.column_config.TextColumn("Label", width=110),
+                    "second_name": st.column_config.TextColumn("and label", width=110),
                     "n_both": number("Both", format="localized", width=60, help="Rows with both labels."),
                     "expected": number(
-                        "By chance", format="%.3g", width=80, help="Rows with both if the labels were independent."
+                        "By chance", format="%.3g", width=75, help="Rows with both if the labels were independent."
                     ),
-                    "phi": number("Phi", format="%.2f", width=55, help="Correlation of the two labels, from −1 to 1."),
-                    "lift": number("Lift", format="%.3g", width=65, help="Rows with both / rows by chance."),
-                    "n_first": number("First", format="localized", width=65, help="Rows with the first label."),
-                    "n_second": number("Second", format="localized", width=70, help="Rows with the second label."),
+                    "phi": number("Phi", format="%.2f", width=50, help="Correlation of the two labels, from −1 to 1."),
+                    "lift": number("Lift", format="%.3g", width=50, help="Rows with both / rows by chance."),
                 },
             )
             total = f" of {found.summary['n_pairs']:,} pairs on the same row" if key == "pairs" else " pairs"
@@ -135,6 +134,6 @@ def _tables(data, found, name):
                 "Pairs, CSV",
                 lambda named=named: tables.csv_safe(named),
                 f"{name}-{key}",
-                f"The table: {about}",
+                f"The table, with the rows of each label: {about}",
                 key=f"together.{key}.csv",
             )

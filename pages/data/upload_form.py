@@ -3,12 +3,15 @@
 import streamlit as st
 
 from pages.data import formats, label_choice, uploads
-from pages.shared import actions, format, workspace
+from pages.shared import actions, format, jobs, made, tasks, workspace
+from xmlcore.experiment import given
 
 # Key of st.session_state with a dict: the files chosen for the inputs of FILES, and the "name" that was typed.
 # Streamlit forgets widgets and their values on a page switch; this is kept until the files are read or cleared, or the
 # session ends.
 CHOSEN_BEFORE = "upload.chosen"
+# Key of st.session_state: the key of the task that reads the files of the form in a worker, and the ids of these files.
+READING = "upload.reading"
 FILES = ("train", "test", "label_file", "test_label_file", "labels", "features")
 
 
@@ -108,7 +111,15 @@ def show(fingerprint) -> None:
             "features", "Feature names (optional)", "Text, one name per line, in the order of the ids."
         )
     name, options = _options(kind, test)
-    actions.button("Read the files", type="primary", disabled=train is None, key="upload.read", on_click=_ask_to_read)
+    key, read = st.session_state.get(READING, (None, None))
+    waits = read == file_ids() and bool(jobs.active("read", key=key))
+    actions.button(
+        "Being read" if waits else "Read the files",
+        type="primary",
+        disabled=train is None or waits,
+        key="upload.read",
+        on_click=_ask_to_read,
+    )
     if st.session_state.get(workspace.UPLOAD_PRESSED) and train is not None:
         _read(
             train,
@@ -140,7 +151,7 @@ def _options(kind, test):
             max_chars=workspace.LONGEST_NAME,
             placeholder="like the training file",
             help="What this data set is called on all pages and in the names of downloads. If empty, the name of "
-            "the training file is used, or the number of labels when that file is only called “train” or “data”.",
+            "the training file is used, or that of the test file, or what an ARFF file calls its data.",
         )
     with first:
         first_index = st.selectbox(
@@ -190,28 +201,49 @@ def _ask_to_read():
 
 
 def _read(train, test, name, **options):
-    """Read the files, put the data set in use and rerun the page; when reading fails, remember the message instead."""
-    for file in (train, test, *options.values()):
-        if hasattr(file, "seek"):
-            file.seek(0)  # an earlier attempt may have read it
+    """Have the files read; when that fails at once, remember the message. Then rerun the page."""
+    st.session_state.pop(workspace.UPLOAD_ERROR, None)
+    for record, _ in jobs.failed("read"):
+        jobs.dismiss(record["id"])
+    called = format.plain(name.strip() or train.name)
     try:
-        with st.spinner(f"Reading {format.plain(name.strip() or train.name)}"):
-            fingerprint, notes, name = uploads.read(train, test, name, **options)
+        with st.spinner(f"Reading {called}"):
+            task, files = uploads.reading(train, test, **options)
+            about = {"name": name.strip(), "files": uploads.names_of(files)}
+            about["name"] = about["name"] or made.file_name(about["files"]) or label_choice.relation(train)
+            if task.estimate().seconds < uploads.AT_ONCE or task.exists():
+                uploads.run(task, files)
+            elif not jobs.active(key=task.key):
+                given.give(task.key, files)
     except (ValueError, TypeError, MemoryError) as error:
         st.session_state[workspace.UPLOAD_PRESSED] = False
         st.session_state[workspace.UPLOAD_ERROR] = (file_ids(), uploads.explain(error))
         st.rerun()
     st.session_state[workspace.UPLOAD_PRESSED] = False
-    st.session_state.pop(workspace.UPLOAD_ERROR, None)
-    st.session_state.pop(CHOSEN_BEFORE, None)
-    st.session_state[workspace.UPLOAD_ROUND] += 1  # makes new, empty upload widgets, and frees the memory of the files
-    known = workspace.get("known")
-    if fingerprint in known:  # the data set keeps its name, which results and downloads have
-        earlier = known[fingerprint]["name"]
-        workspace.update(dataset=fingerprint, wanted=None)
-        workspace.notify(f"{name} has the same content as {earlier}, which is in use now under that name.")
-    else:
-        name = workspace.free_name(name, [entry["name"] for entry in known.values()])
-        workspace.add_dataset(fingerprint, name, "upload", use=True, notes=notes)
-        workspace.notify(f"{name} is read and in use.")
+    tasks.make_dataset(task, **about)
+    st.session_state[READING] = task.key, file_ids()
+    _empty_when_read()
     st.rerun()
+
+
+def busy() -> bool:
+    """Return whether a worker reads uploaded files, or that has failed."""
+    return bool(jobs.active("read") or jobs.failed("read"))
+
+
+def progress() -> None:
+    """Show the progress of reading, and why it failed; empty the form whose files have been read."""
+    _empty_when_read()
+    jobs.watch(jobs.active("read"))
+    uploads.failures("read", "The files could not be read:")
+
+
+def _empty_when_read():
+    """Make new, empty widgets when the files of the form have been read, which frees the memory of the files."""
+    key, read = st.session_state.get(READING, (None, None))
+    if key is None or jobs.active("read", key=key):
+        return
+    st.session_state.pop(READING)
+    if jobs.kept("read", key) and read == file_ids():  # others may have been chosen meanwhile
+        st.session_state.pop(CHOSEN_BEFORE, None)
+        st.session_state[workspace.UPLOAD_ROUND] += 1

@@ -1,50 +1,68 @@
 """Read uploaded files into a saved data set, or say what is wrong with them."""
 
-import copy
 import re
-import threading
-import warnings
 
-from pages.shared import format
-from xmlcore import datasets
-from xmlcore.datasets.sources import telling_name
+import streamlit as st
 
-MAX_TEXT = 4 << 30  # most bytes of an unpacked file: 1 GB of gzip can unpack to more than any machine's memory
-# Larger numbers in a header are most likely wrong, and no page could show or train that many.
-MAX_LABELS = 20_000_000
-MAX_FEATURES = 200_000_000
-_lock = threading.Lock()  # one reader at a time, as Python records warnings of all threads together
+from pages.shared import actions, format, jobs, made
+from xmlcore import datasets, experiment
+from xmlcore.datasets.visible import visible
+from xmlcore.experiment import given
+
+AT_ONCE = 0.6  # seconds; what is expected to take longer is done by a worker, while the page can be used
 
 
-def read(train, test, name: str, **options) -> tuple[str, list[str], str]:
-    """Read and save a data set; return its fingerprint, notes on its files, and a name.
+def reading(train, test, **options):
+    """Return the task that reads uploaded files, and the files by their argument of ``read_dataset``.
+
+    ``labels`` may be a file, or what says which columns are labels; options that are None are left out.
+    """
+    options |= {"train": train, "test": test}
+    files = {what: file for what, file in options.items() if hasattr(file, "read")}
+    others = {name: value for name, value in options.items() if name not in files and value is not None}
+    return experiment.task("read", {}, others | {"files": given.described(files)}), files
+
+
+def names_of(files: dict) -> dict:
+    """Return the names of files, by what they are; training and test rows of one name are told apart."""
+    names = {what: visible(file.name) for what, file in files.items()}
+    if "train" in names and names["train"] == names.get("test"):
+        names["train"], names["test"] = f"{names['train']} (training)", f"{names['train']} (test)"
+    return names
+
+
+def read(train, test, **options) -> tuple[str, list[str]]:
+    """Read and save a data set now; return its fingerprint and notes on its files.
 
     A saved data set is found by its content, so another session that uploads the same content gets the same data set:
-    neither the names of files nor ``name`` are saved. The name returned is ``name``, or if that is empty, the name of
-    the training file, or if that is only "train" or "data", the number of labels.
+    names of files are not saved.
 
     Raises what ``read_dataset`` raises.
     """
-    with _lock, warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", datasets.DatasetWarning)
-        data = datasets.read_dataset(train, test, name="uploaded data", max_bytes=MAX_TEXT, **options)
-        for what, count, most in (("labels", data.n_labels, MAX_LABELS), ("features", data.n_features, MAX_FEATURES)):
-            if count > most:
-                raise ValueError(
-                    f"the files have {count:,} {what}; the dashboard takes up to {most:,}. "
-                    "Is the header right? Larger data can be used from a notebook."
-                )
-        notes = [*data.notes]
-        data = copy.copy(data)  # a shallow copy: the matrices are shared
-        object.__setattr__(data, "notes", ())  # the class is frozen; this copy is ours
-        fingerprint = datasets.save_dataset(data)
-    notes += [on_page(str(w.message)) for w in caught if issubclass(w.category, datasets.DatasetWarning)]
-    return fingerprint, notes, name.strip() or telling_name(train.name) or _by_size(data)
+    task, files = reading(train, test, **options)
+    found = run(task, files)
+    return found.dataset, [on_page(made.with_names(note, names_of(files))) for note in found.notes]
 
 
-def _by_size(data) -> str:
-    """Return a name for a data set whose files have no telling name."""
-    return f"upload of {format.count(data.n_labels, 'label')}"
+def run(task, files: dict):
+    """Run a task that reads files now, and return its result; errors have what the user calls the files."""
+    if not task.exists():
+        given.give(task.key, files)
+        try:
+            experiment.keep(task)
+        except datasets.DatasetFormatError as error:
+            texts = [made.with_names(text, names_of(files)) for text in (error.source, error.found, error.remedy)]
+            raise datasets.DatasetFormatError(*texts, error.line, error.column) from error
+    return task.load()
+
+
+def failures(kind: str, what: str) -> None:
+    """Show why jobs of a kind failed, in the words of the page; ``what`` begins the message."""
+    for record, job in jobs.failed(kind):
+        reason = re.sub(r"^\w+Error: ", "", job.error or "No reason was given.")
+        reason = on_page(made.with_names(reason, record.get("about", {}).get("files", {})))
+        st.error(f"**{what}** {format.plain(reason)}")
+        actions.button("Dismiss", key=f"dismiss-{record['id']}", on_click=jobs.dismiss, args=(record["id"],))
 
 
 def explain(error: Exception) -> str:

@@ -4,6 +4,8 @@ import html
 import math
 from datetime import datetime
 
+from xmlcore.datasets.visible import visible
+
 _UNITS = ((1, "s"), (1e3, "ms"), (1e6, "µs"))
 
 
@@ -116,7 +118,7 @@ def when(iso: str) -> str:
 
 def plain(text: str) -> str:
     r"""Return ``text`` escaped for Markdown: names come from files and may hold ``*``, ``_``, ``$`` or ``[``."""
-    return "".join("\\" + c if c in "\\`*_{}[]()<>#+-.!|~$:&" else c for c in str(text).replace("\n", " "))
+    return "".join("\\" + c if c in "\\`*_{}[]()<>#+-.!|~$:&" else c for c in visible(str(text)))
 
 
 def file_name(text: str) -> str:

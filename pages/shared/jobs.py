@@ -2,8 +2,8 @@
 
 The workspace keeps a record of each job that it started: ``id`` (of the job), ``kind``, ``inputs``, ``params`` and
 ``key`` (of its task), ``fingerprint`` (of the data set), ``title``, ``again`` (whether a kept result is replaced),
-``note`` (shown beside its progress), ``asked`` (when it was started, in seconds since 1970) and ``seconds`` (how long
-it was expected to take; None if that is not known).
+``note`` (shown beside its progress), ``about`` (for whoever lists the result), ``asked`` (when it was started, in
+seconds since 1970) and ``seconds`` (how long it was expected to take; None if that is not known).
 """
 
 import time
@@ -11,7 +11,7 @@ import time
 import streamlit as st
 
 from pages.shared import actions, downloads, format, server, settings, workspace
-from xmlcore import experiment
+from xmlcore import experiment, store
 
 ACTIVE = ("queued", "running")
 # Phases after which little of a job is left.
@@ -50,6 +50,11 @@ def active(kind: str | None = None, **fields) -> list:
 def failed(kind: str | None = None, **fields) -> list:
     """Return pairs of record and job of failures that were not dismissed; arguments as for :func:`active`."""
     return _with_state(("failed",), kind, fields)
+
+
+def kept(kind: str, key: str) -> bool:
+    """Return whether the result of a task is kept."""
+    return store.exists(experiment.KINDS[kind].folder, key)
 
 
 def watch(jobs: list, *, compact: bool = False) -> None:
@@ -254,8 +259,11 @@ def _name(job_id):
     return workspace.token(), job_id
 
 
-def submit(task, fingerprint: str, *, title: str, again: bool = False, note: str = "") -> None:
-    """Have a worker run a task for this workspace; ``fingerprint`` is that of its data set, "" before it is made."""
+def submit(task, fingerprint: str, *, title: str, again: bool = False, note: str = "", about: dict = {}) -> None:  # noqa: B006
+    """Have a worker run a task for this workspace; ``fingerprint`` is that of its data set, "" before it is made.
+
+    ``about`` is kept in the record, for whoever lists the result.
+    """
     # Streamlit may stop this run wherever its session's state is read. So that is done before the job is submitted, and
     # again after the record is in the server process, where recover() finds it.
     owner, records = workspace.token(), server.job_records()
@@ -263,6 +271,7 @@ def submit(task, fingerprint: str, *, title: str, again: bool = False, note: str
     job = experiment.submit(server.queue(), task, owner=owner, title=title, again=again)
     record = {"id": job.id, **task.to_record(), "key": task.key, "fingerprint": fingerprint, "title": title}
     records[owner, job.id] = record = record | {"again": again, "note": note, "asked": asked, "seconds": seconds}
+    record |= {"about": about}
     remember(record)
 
 

@@ -8,8 +8,9 @@ import time
 
 import streamlit as st
 
-from pages.shared import actions, format, jobs, server, workspace
+from pages.shared import actions, format, jobs, made, server, workspace
 from xmlcore import experiment, store
+from xmlcore.experiment import given
 
 AUTOMATIC = "preferences.automatic"  # the widget by which users choose that short tasks are started automatically
 AUTOMATIC_BELOW = 20.0  # seconds; a task with a shorter estimated time is short
@@ -279,22 +280,28 @@ def prepare(name: str) -> None:
     jobs.submit(task, "", title=task.title)
 
 
-def make_synthetic(params: dict) -> None:
-    """Have a worker make a synthetic data set.
+def make_dataset(task, **about) -> None:
+    """Have a worker make a data set, with a task of a kind in :data:`pages.shared.made.KINDS`.
 
     It is put in use when it is ready, unless another data set has been put in use meanwhile.
+
+    Parameters
+    ----------
+    task : xmlcore.experiment.Task
+    **about
+        What :func:`pages.shared.made.list_dataset` needs to know of the data set.
     """
     if workspace.refuse():
         return
-    task = experiment.task("synthetic", {}, params)
     # The record names the data set in use now, since this one has no fingerprint before it is made.
     in_use = workspace.get("dataset") or ""
+    title = task.title_on(dataset_name(task.inputs.get("dataset", "")) or about.get("name") or task.dataset_name())
     if task.exists():
-        _list_result({**task.to_record(), "fingerprint": in_use, "title": task.title}, task.key)
+        _list_result({**task.to_record(), "fingerprint": in_use, "title": title, "about": about}, task.key)
     elif not jobs.active(key=task.key):
-        for record, _ in jobs.failed(key=task.key):
+        for record, _ in jobs.failed(kind=task.kind):
             jobs.dismiss(record["id"])
-        jobs.submit(task, in_use, title=task.title)
+        jobs.submit(task, in_use, title=title, about=about)
 
 
 def train_task(fingerprint: str, model: str, params: dict | None, k: int):
@@ -324,6 +331,8 @@ def collect() -> None:
         elif job.state == "cancelled":
             jobs.dismiss(record["id"])
             jobs.note_stopped(record)
+            if not jobs.active(key=record["key"]):
+                given.drop(record["key"])  # a task that was killed has not removed its files
             workspace.notify(f"Stopped: {jobs.title(job, record)}.")
         elif job.state == "failed" and record["params"].get("name") != workspace.DEFAULT_DATASET:
             jobs.note_stopped(record)  # a download that failed is not tried again when the server is restarted
@@ -365,12 +374,9 @@ def _list_result(record, key):
             name = record["params"]["name"]
             found = experiment.load("prepare", key).dataset
             workspace.add_dataset(found, name, "catalog", use=workspace.get("wanted") == name)
-        elif record["kind"] == "synthetic":
-            made = experiment.load("synthetic", key)
+        elif record["kind"] in made.KINDS:
             use = (workspace.get("dataset") or "") == record["fingerprint"]
-            workspace.add_dataset(made.dataset, made.name, "synthetic", use=use, notes=made.notes)
-            name = dataset_name(made.dataset) or made.name
-            workspace.notify(f"{name} is made" + (" and in use." if use else ": choose it on the Data page."))
+            made.list_dataset(record["kind"], experiment.load(record["kind"], key), use, **record.get("about", {}))
         elif record["kind"] in workspace.LISTS:
             folder = experiment.KINDS[record["kind"]].folder
             about = {"key": key, "fingerprint": record["fingerprint"], "created": store.info(folder, key)["created"]}

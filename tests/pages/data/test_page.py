@@ -1,10 +1,15 @@
 """The Data page: rows that are looked at, files that are chosen, and what one session learns of another."""
 
+import io
 import json
+import threading
+import zipfile
 
 import pytest
 
+from pages.data import uploads
 from tests.pages.small import small_data, xmlc
+from xmlcore import datasets, experiment
 
 
 def choose(session, name, content, what="train"):
@@ -131,9 +136,60 @@ def test_the_same_content_under_another_name_keeps_its_name(ready):
     assert names == ["api-docs", "fruit"]
 
 
-def test_a_file_called_train_is_called_by_its_labels(ready):
+def test_a_file_called_train_is_called_by_its_labels_too(ready):
     upload(ready, "train.txt", xmlc(small_data("other", seed=1)))
-    assert "**upload of 8 labels**" in ready.text()
+    assert "**train, 8 labels**" in ready.text()
+
+
+def test_a_large_file_is_read_by_a_worker_while_the_page_can_be_used(ready, monkeypatch):
+    monkeypatch.setattr(uploads, "AT_ONCE", 0.0)
+    going_on, read = threading.Event(), datasets.read_dataset
+
+    def held(*args, progress, **options):
+        progress("Reading the training rows", 0.5)
+        assert going_on.wait(20)
+        return read(*args, progress=progress, **options)
+
+    monkeypatch.setattr(datasets, "read_dataset", held)
+    upload(ready, "fruit.txt", xmlc(small_data("other", seed=1)))
+    ready.until(lambda s: "Reading the training rows: 50 %" in s.text())
+    assert "**Reading fruit**" in ready.text()
+    assert ready.at.button(key="upload.read").disabled
+    random_row(ready)  # the page answers meanwhile
+    going_on.set()
+    ready.until(lambda s: "**fruit**: 60 rows" in s.text())
+    assert ready.at.session_state["upload.round"] == 1  # empty widgets: the bytes are let go
+
+
+def test_a_large_file_that_cannot_be_read_is_named_with_line_and_remedy(ready, monkeypatch):
+    monkeypatch.setattr(uploads, "AT_ONCE", 0.0)
+    upload(ready, "fruit.txt", b"3 4 2\n0 0:1\n1 1:zwei\n0 2:1\n")
+    said = ready.until(lambda s: s.at.error).at.error[0].value.replace("\\", "")
+    assert said.startswith("**The files could not be read:** fruit.txt, line 3, column 5: ")
+    assert ready.at.session_state["upload.round"] == 0, "the files stay chosen"
+    monkeypatch.setattr(uploads, "AT_ONCE", 1.0)
+    choose(ready, "fruit.txt", xmlc(small_data("other", seed=1)))
+    assert not ready.press("upload.read").at.error
+
+
+def test_arff_with_xml_is_uploaded_looked_at_converted_to_npz_and_read_back(ready, tmp_path):
+    data = small_data("other", seed=1)
+    datasets.write_arff(tmp_path / "a.arff", data.X_train, data.Y_train, data.feature_names, data.label_names,
+                        xml=tmp_path / "a.xml")  # fmt: skip
+    choose(ready, "fruit.arff", (tmp_path / "a.arff").read_bytes())
+    choose(ready, "fruit.xml", (tmp_path / "a.xml").read_bytes(), "label_file")
+    ready.press("upload.read")
+    assert "**fruit**: 60 rows, 16 features, 8 labels" in ready.text()
+    assert {"Mean IRLbl", "SCUMBLE"} <= ready.metrics().keys()
+    ready.at.selectbox(key="manage.format").set_value("npz")
+    ready.run().press("manage.write").until(lambda s: any(label.startswith("fruit.zip") for label in s.downloads()))
+    used = ready.at.session_state["workspace.snapshot"]["dataset"]
+    written = experiment.task("export", {"dataset": used}, {"format": "npz"}).file()
+    with zipfile.ZipFile(written) as archive:
+        parts = [io.BytesIO(archive.read(f"{part}.npz")) for part in ("train", "test")]
+    back = datasets.read_dataset(*parts)
+    assert back.fingerprint == used and back.n_train + back.n_test == 60
+    assert (back.label_names, back.feature_names) == (data.label_names, data.feature_names)
 
 
 def test_data_without_training_labels_says_so_and_draws_no_empty_figure(ready):
@@ -158,9 +214,14 @@ def test_the_panel_for_a_first_visit_goes_away_for_good(ready, session):
     assert "New here?" in session().text(), "another workspace has not closed it"
 
 
+def test_the_panel_for_a_first_visit_speaks_of_the_data_in_use(ready):
+    assert "The data that comes with it, api-docs" in ready.text().replace("*", "")
+    upload(ready, "fruit.txt", xmlc(small_data("other", seed=1)))
+    assert "**The data in use**, fruit:" in ready.text() and "Python function" not in ready.text()
+
+
 def test_the_sample_file_can_be_read_and_has_the_first_rows(ready):
     from pages.data import formats
-    from xmlcore import datasets
 
     fingerprint = ready.at.session_state["workspace.snapshot"]["dataset"]
     data = datasets.load_saved(fingerprint)
@@ -174,7 +235,6 @@ def test_the_sample_file_can_be_read_and_has_the_first_rows(ready):
 
 
 def test_a_file_of_another_format_is_called_by_its_name_on_the_page(ready):
-    from pages.data import uploads
     from xmlcore.datasets import DatasetFormatError, read_matrix
 
     with pytest.raises(DatasetFormatError) as caught:

@@ -1,17 +1,18 @@
 """The Data page: what it says of a data set, other splits, and the rows of a label."""
 
+import io
 import json
 
 import numpy as np
 import pytest
 import streamlit as st
 
-from pages.data import labels, problems, resplit
+from pages.data import alike, label_sets, labels, problems, resplit, uploads
 from pages.shared import workspace
 from tests.pages.data.test_page import tick as tick_row
 from tests.pages.small import small_data
-from xmlcore import datasets, store
-from xmlcore.datasets import Dataset, describe, examine
+from xmlcore import datasets
+from xmlcore.datasets import Dataset, DatasetFormatError, describe, examine
 
 HEADERS = ("How large is it?", "How often does a label occur?", "How alike are training and test rows?")
 HEADERS += ("What is wrong with it?", "Which labels belong together?", "Labels", "Rows")
@@ -35,9 +36,45 @@ def test_the_page_answers_questions_in_their_order(ready):
 
 def test_what_is_wrong_is_said_with_numbers_and_what_is_not_is_named(leaky):
     wrong, fine = problems.findings(leaky, describe(leaky).summary | examine(leaky).summary)
-    assert wrong[0].startswith("**3 test rows** (100.0 %) have the same features as a training row.")
+    assert wrong[0].startswith("**3 test rows** (100.0 %) have the same features as a training row, and 1 of them")
     assert any(line.startswith("**1 training row** (25.0 %) has no features.") for line in wrong)
     assert "unused labels" in fine and not any("unused" in line for line in wrong)
+
+
+def test_leaks_and_labels_of_test_rows_only_are_named_in_one_place(leaky):
+    summary = describe(leaky).summary | examine(leaky).summary
+    wrong, alike_said = problems.findings(leaky, summary)[0], alike._sentences(leaky, summary)
+    assert "as a training row, and 1 of them also its labels. A model" in wrong[0]
+    assert not any("same features" in line or "**" in line and "only" in line for line in alike_said)
+    assert (
+        alike_said[-1] == "Test rows that occur in training, and labels of test rows only, are named in the next part."
+    )
+
+
+def test_the_rows_of_a_label_set_have_its_labels_and_no_others(leaky):
+    found = datasets.label_sets(leaky)
+    assert label_sets.names(leaky, int(found["row"].iloc[0])) == "label 0"
+    assert label_sets.rows_with(leaky, int(found["row"].iloc[1])).values.tolist() == [["training", 1], ["test", 1]]
+
+
+def test_a_ticked_label_set_shows_its_rows(ready):
+    table = next(t for t in ready.at.dataframe if list(t.value.columns)[:3] == ["labels", "rows", "size"])
+    assert table.value["rows"].is_monotonic_decreasing
+    tick_line(ready, table, 0)
+    labels_of_set, rows = table.value[["labels", "rows"]].iloc[0]
+    assert f"Rows of {labels_of_set}" in ready.text()
+    shown = ready.frame("part", "row", "features")
+    assert len(shown) == rows and set(shown["labels"]) == {labels_of_set}
+
+
+def tick_line(ready, table, line):
+    """Tick a line of a table, and run the page."""
+    states = ready.at._tree.get_widget_states()
+    sent = states.widgets.add()
+    sent.id = table.proto.id
+    sent.string_value = json.dumps({"selection": {"rows": [line], "columns": [], "cells": []}})
+    ready.at._run(states)
+    assert not ready.at.exception
 
 
 def test_every_row_of_a_label_is_found(leaky):
@@ -46,12 +83,7 @@ def test_every_row_of_a_label_is_found(leaky):
 
 def test_a_ticked_label_shows_its_rows(ready):
     table = next(t for t in ready.at.dataframe if "partners" in t.value)
-    states = ready.at._tree.get_widget_states()
-    sent = states.widgets.add()
-    sent.id = table.proto.id
-    sent.string_value = json.dumps({"selection": {"rows": [2], "columns": [], "cells": []}})
-    ready.at._run(states)
-    assert not ready.at.exception
+    tick_line(ready, table, 2)
     name, n_train, n_test = table.value.iloc[2][["name", "n_train", "n_test"]]
     assert f"Rows of {name}" in ready.text()
     assert f"Showing {n_train + n_test} of {n_train + n_test} rows: {n_train} for training" in ready.text()
@@ -92,25 +124,32 @@ def test_names_of_splits_are_no_longer_than_names_may_be():
 
 
 def test_a_data_set_that_is_gone_is_not_split_and_the_page_says_so(monkeypatch):
-    def gone(fingerprint):
-        raise store.MissingArtifactError("the stored data set is gone")
-
-    monkeypatch.setattr(resplit.server, "dataset", gone)
     monkeypatch.setattr(st, "session_state", {})
     monkeypatch.setattr(st, "query_params", {})
     workspace.open_workspace()
-    resplit._make("f", {"source": "upload", "notes": []}, "random", {"percent": 20, "seed": 0}, "x")
-    assert st.session_state[resplit.ERROR] == "The rows could not be split: the stored data set is gone"
+    resplit._make("f" * 32, {"source": "upload", "notes": []}, "random", {"percent": 20, "seed": 0}, "x")
+    assert st.session_state[resplit.ERROR].startswith("The rows could not be split: ")
+
+
+def split(data, way, values, notes=()):
+    """The data set that the form makes of another one."""
+    values = {name: io.BytesIO(value) if isinstance(value, bytes) else value for name, value in values.items()}
+    for file in values.values():
+        if isinstance(file, io.BytesIO):
+            file.name = "numbers.txt"
+    task, files = resplit.asked(datasets.save_dataset(data), way, values, notes)
+    return datasets.load_saved(uploads.run(task, files).dataset)
 
 
 def test_splits_of_a_form_are_those_of_the_functions():
     data = small_data()
-    fold = resplit.split(data, "folds", {"n_folds": 4, "fold": 2, "seed": 5})
+    fold = split(data, "folds", {"n_folds": 4, "fold": 2, "seed": 5})
     assert fold.fingerprint == datasets.split_again(data, n_folds=4, fold=1, random_state=5).fingerprint
-    at_random = resplit.split(data, "random", {"percent": 30, "seed": 5})
+    at_random = split(data, "random", {"percent": 30, "seed": 5})
     assert at_random.n_test == 24
+    assert (at_random.name, at_random.notes) == ("data split anew", ()), "names stay in the workspace"
     files = {"train": b"1\n3\n", "test": b"80\n", "column": 1, "first": 1}
-    by_file = resplit.split(data, "file", files)
+    by_file = split(data, "file", files)
     assert (by_file.X_train != data.X_train[[0, 2]]).nnz == (by_file.X_test != data.X_test[[19]]).nnz == 0
 
 
@@ -119,15 +158,31 @@ def test_row_numbers_of_a_file_that_was_split_at_random_are_those_of_the_file(tm
     datasets.write_matrix(tmp_path / "one.txt", data.X_train, data.Y_train)
     read = datasets.read_dataset(tmp_path / "one.txt", random_state=9)
     files = {"train": b"1\n60\n", "test": b"5\n", "column": 1, "first": 1}
-    found = resplit.split(read, "file", files, read.notes)
+    found = split(read, "file", files, read.notes)
     assert np.allclose(found.X_train.toarray(), data.X_train[[0, 59]].toarray(), atol=1e-6)
     assert np.allclose(found.X_test.toarray(), data.X_train[[4]].toarray(), atol=1e-6)
+
+
+def test_a_wrong_row_number_is_refused_with_the_name_of_its_file():
+    with pytest.raises(DatasetFormatError, match="numbers.txt.*'90' is not the number of a row"):
+        split(small_data(), "file", {"train": b"1\n90\n", "test": b"5\n", "column": 1, "first": 1})
 
 
 def test_row_numbers_of_a_file_are_not_applied_to_a_new_split():
     data = datasets.split_again(small_data())
     with pytest.raises(ValueError, match="itself a new split"):
-        resplit.split(data, "file", {"train": b"1\n", "test": b"5\n", "column": 1, "first": 1}, data.notes)
+        split(data, "file", {"train": b"1\n", "test": b"5\n", "column": 1, "first": 1}, data.notes)
+
+
+def test_rows_are_split_by_a_worker_if_that_takes_long(ready, monkeypatch):
+    monkeypatch.setattr(uploads, "AT_ONCE", 0.0)
+    ready.press("resplit.make").until(lambda s: "**api-docs, stratified 20 %**: 80 rows" in s.text())
+    assert "chosen by iterative stratification with seed 0" in ready.text()
+    ready.at.radio(key="resplit.way").set_value("unseen")
+    ready.run().press("resplit.make").until(lambda s: s.at.error)
+    assert "The rows could not be split:" in ready.at.error[0].value
+    assert "there is nothing to leave out" in ready.at.error[0].value
+    assert not ready.press(next(b.key for b in ready.at.button if b.label == "Dismiss")).at.error
 
 
 def test_a_split_that_cannot_be_made_says_why_and_changes_nothing(ready):

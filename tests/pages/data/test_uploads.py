@@ -5,8 +5,11 @@ import io
 import pytest
 
 from pages.data import uploads
-from xmlcore import datasets, store
+from pages.shared import made
+from xmlcore import datasets, store, system
 from xmlcore.datasets import DatasetFormatError
+from xmlcore.experiment import read
+from xmlcore.experiment.read import ReadFiles
 
 
 def file(name, content: bytes):
@@ -19,23 +22,53 @@ FRUIT = b"10 3 2\n" + b"".join(b"%d %d:1\n" % (i % 2, i % 3) for i in range(10))
 
 
 def test_an_upload_is_saved_without_names_of_its_files():
-    one, notes, name = uploads.read(file("secret-client.txt", FRUIT), None, "")
-    two, other_notes, other_name = uploads.read(file("fruit.txt", FRUIT), None, "Fruit")
+    one, notes = uploads.read(file("secret-client.txt", FRUIT), None)
+    two, other_notes = uploads.read(file("fruit.txt", FRUIT), None)
     assert one == two  # the same content is kept once, for all sessions
-    assert (name, other_name) == ("secret-client", "Fruit")
     assert notes == ["The test rows are 2 of the 10 rows of secret-client.txt, drawn at random with seed 0."]
     assert other_notes == [notes[0].replace("secret-client", "fruit")]
-    saved = datasets.load_saved(one)
-    assert "secret" not in repr((saved.name, saved.notes, store.info("datasets", one)))
+    saved, task = datasets.load_saved(one), uploads.reading(file("secret-client.txt", FRUIT), None)[0]
+    kept = (saved.name, saved.notes, store.info("datasets", one), task.load(), store.info("readings", task.key))
+    assert "secret" not in repr(kept)
+    assert not [*(system.cache_root() / "given").iterdir()], "the files are removed when they have been read"
 
 
-def test_a_file_called_train_is_named_by_its_labels():
-    assert uploads.read(file("train.txt", FRUIT), None, " ")[2] == "upload of 2 labels"
+@pytest.mark.parametrize(
+    ("files", "name"),
+    [
+        ({"train": "bibtex_train.txt.gz"}, "bibtex"),
+        ({"train": "train.txt", "test": "bibtex-test.txt", "label_names": "labels.txt"}, "bibtex"),
+        ({"train": "fruit.zip"}, "fruit"),
+        ({"train": "train.txt"}, "train, 2 labels"),
+        ({"train": "\u202etxt.niart"}, "�txt.niart"),
+    ],
+)
+def test_a_data_set_is_named_after_the_file_that_says_something_of_it(files, name, monkeypatch):
+    listed = []
+    monkeypatch.setattr(made.workspace, "get", lambda field: {})
+    monkeypatch.setattr(made.workspace, "add_dataset", lambda fingerprint, name, *_, **__: listed.append(name))
+    monkeypatch.setattr(made.workspace, "notify", lambda message: None)
+    names = uploads.names_of({what: file(name, b"") for what, name in files.items()})
+    made.list_dataset("read", ReadFiles("f", 2, []), True, files=names)
+    assert listed == [name]
+
+
+def test_control_characters_in_names_are_made_visible_and_noted():
+    names = file("labels.txt", "\u202ereap\nred\x07apple\n".encode())
+    fingerprint, notes = uploads.read(file("fruit.txt", FRUIT), None, label_names=names)
+    assert datasets.load_saved(fingerprint).label_names == ["�reap", "red�apple"]
+    assert any(note.startswith("2 label names have control characters") for note in notes)
+
+
+def test_files_of_the_same_name_are_told_apart_in_messages():
+    with pytest.raises(DatasetFormatError) as caught:
+        uploads.read(file("fruit.txt", FRUIT), file("fruit.txt", b"1 3 2\n0 a:1\n"))
+    assert caught.value.source == "fruit.txt (test)" and caught.value.line == 2
 
 
 def test_names_that_are_not_unique_are_noted():
     names = file("labels.txt", b"pear\npear\n")
-    notes = uploads.read(file("fruit.txt", FRUIT), None, "", label_names=names)[1]
+    notes = uploads.read(file("fruit.txt", FRUIT), None, label_names=names)[1]
     assert "fruit.txt: a label name is not unique: 'pear' stands for the labels 0, 1. Ids tell them apart." in notes
 
 
@@ -54,7 +87,7 @@ def test_names_that_are_not_unique_are_noted():
 def test_refusals_speak_of_the_controls_and_never_of_arguments(train, options, said):
     options = {what: file(f"{what}.txt", o) if isinstance(o, bytes) else o for what, o in options.items()}
     with pytest.raises(ValueError) as caught:
-        uploads.read(file("mine.txt", train), None, "", **options)
+        uploads.read(file("mine.txt", train), None, **options)
     message = uploads.explain(caught.value).replace("\\", "").replace("  \n", " ")
     assert said in message
     for argument in ("first_index", "test_size", "max_bytes", "feature_names", "format=", "label_names="):
@@ -62,15 +95,15 @@ def test_refusals_speak_of_the_controls_and_never_of_arguments(train, options, s
 
 
 def test_too_much_text_is_refused_in_words_of_the_page(monkeypatch):
-    monkeypatch.setattr(uploads, "MAX_TEXT", 20)
+    monkeypatch.setattr(read, "MAX_TEXT", 20)
     with pytest.raises(DatasetFormatError) as caught:
-        uploads.read(file("mine.txt", FRUIT), None, "")
+        uploads.read(file("mine.txt", FRUIT), None)
     assert "max_bytes" not in uploads.explain(caught.value).replace("\\", "")
     assert "The dashboard takes no more" in uploads.explain(caught.value)
 
 
 def test_warnings_speak_of_the_controls_too():
-    notes = uploads.read(file("mine.txt", b"1 1:1\n2 2:1\n1 1:2\n2 2:3\n"), None, "", test_size=0.5)[1]
+    notes = uploads.read(file("mine.txt", b"1 1:1\n2 2:1\n1 1:2\n2 2:3\n"), None, test_size=0.5)[1]
     assert any("choose 1 at “Ids start at”" in note for note in notes)
     assert not any("first_index" in note for note in notes)
 
@@ -86,5 +119,5 @@ def test_format_errors_say_where_what_and_the_remedy():
 def test_a_header_that_promises_too_much_is_refused_before_anything_is_made_of_it(header, what):
     text = f"{header}\n1 0:1\n2 1:1\n".encode()
     with pytest.raises(ValueError, match=f"2,000,000,000 {what}; the dashboard takes up to .*Is the header right"):
-        uploads.read(file("a.txt", text), file("b.txt", text), "wide")
+        uploads.read(file("a.txt", text), file("b.txt", text))
     assert store.entries("datasets") == []

@@ -1,0 +1,71 @@
+"""Data sets that were made for this workspace: read from files, split anew, or synthetic."""
+
+import re
+
+from pages.shared import format, workspace
+from xmlcore.datasets.sources import stem, telling_name
+from xmlcore.experiment import given
+
+KINDS = {"read": "upload", "split": "split", "synthetic": "synthetic"}  # of tasks, with the source of what they make
+
+
+def list_dataset(kind: str, made, use: bool, *, name: str = "", files: dict = {}, notes: list = ()) -> None:  # noqa: B006
+    """List a data set that a task has made in the workspace, and say so.
+
+    A data set that the workspace has already keeps its name, and where it comes from.
+
+    Parameters
+    ----------
+    kind : str
+        A key of :data:`KINDS`.
+    made : object
+        The result of the task.
+    use : bool
+        Whether it is put in use.
+    name : str
+        What the user calls it; by default it is named after its files, or as the task names it.
+    files : dict
+        What the user calls the files it was read from, by what they are.
+    notes : list of str
+        Notes that come before those of the task.
+    """
+    source, notes = KINDS[kind], [*notes, *(with_names(note, files) for note in made.notes)]
+    name = name or getattr(made, "name", "") or file_name(files) or _by_size(made, files)
+    earlier = workspace.get("known").get(made.dataset, {}).get("name")
+    if earlier is None:
+        workspace.add_dataset(made.dataset, name, source, use=use, notes=notes)
+        name = workspace.get("known").get(made.dataset, {}).get("name", name)
+    elif use:
+        workspace.update(dataset=made.dataset, wanted=None)
+    workspace.notify(_said(kind, made, name, earlier, use))
+
+
+def _said(kind, made, name, earlier, use):
+    """Return the message that a data set is there; ``earlier`` is the name it had already, or None."""
+    if earlier is not None:
+        of = f"{earlier} is split in the same way" if kind == "split" else f"{name} has the same content as {earlier}"
+        if kind == "synthetic" or name == earlier:
+            of = f"{earlier} is here already"
+        return f"{of}: it is in use now." if use else f"{of}: choose it on the Data page."
+    then = "." if use else f": {name} can be chosen on the Data page."
+    if kind == "split":
+        return f"Split anew: {made.n_train:,} training rows and {made.n_test:,} test rows{then}"
+    done = "read" if kind == "read" else "made"
+    return f"{name} is {done} and in use." if use else f"{name} is {done}: choose it on the Data page."
+
+
+def with_names(text: str, files: dict) -> str:
+    """Return a message of a task that reads files, with what the user calls the files."""
+    pattern = re.escape(given.NAME).replace(re.escape("{}"), r"(\w+)")
+    return re.sub(pattern, lambda found: files.get(found[1], found[1].replace("_", " ")), text)
+
+
+def file_name(files: dict) -> str:
+    """Return a name for a data set from the names of its files; empty if they say nothing."""
+    test = re.sub(r"(?i)[ ._-]+(test|testing|tst|te)(?=\.|$)", "", files.get("test", ""))  # of "bibtex-test.txt"
+    return telling_name(files.get("train", "")) or telling_name(test)
+
+
+def _by_size(made, files):
+    """Return a name for a data set whose files say nothing of it."""
+    return f"{stem(files['train'])}, {format.count(made.n_labels, 'label')}"
