@@ -83,16 +83,29 @@ def choose(label, options):
 
 
 def tick(table, lines):
-    """Return an interaction that ticks another line of a table in each round."""
+    """Return an interaction that ticks another line of a table in each round.
+
+    ``table``: the number of the table on the page, or how its key begins, with hyphens in place of dots.
+    """
+    if isinstance(table, str):
+        tables_of, number = f'[class*="st-key-{table}"] [data-testid=stDataFrame]:visible', 0
+    else:
+        tables_of, number = "[data-testid=stDataFrame]:visible", table  # folded ones do not count
 
     rounds = itertools.cycle(lines)
 
     def act(page):
-        found = page.locator("[data-testid=stDataFrame]:visible").nth(table)  # folded ones do not count
+        found = page.locator(tables_of).nth(number)
         found.scroll_into_view_if_needed()
         found.click(position={"x": 16, "y": 35 * (next(rounds) + 1) + 17})
 
     return act
+
+
+def slide(label, keys):
+    """Return an interaction that moves a slider by another key in each round."""
+    rounds = itertools.cycle(keys)
+    return lambda page: page.get_by_role("slider", name=label).first.press(next(rounds))
 
 
 def radio(group, options):
@@ -110,8 +123,15 @@ INTERACTIONS = {
     "Data": {
         "random row": press("Random row"),
         "find rows by a name": fill("Find rows by label, feature or row name", ["e", "a", "i"]),
-        "tick a row": tick(0, [2, 3, 4]),
+        "tick a row": tick("rows-table", [2, 3, 4]),
         "find labels": fill("Find labels by name or id", ["a", "e", "o"]),
+        "tick a label": tick("labels-table", [0, 1, 2]),
+        "another order of labels": choose("Order", [1, 2, 0]),
+        "tick a label set": tick("label_sets", [1, 2, 0]),
+        "labels of the strongest pairs": radio(
+            "Draw", ["the labels of the strongest pairs", "the most frequent labels"]
+        ),
+        "more labels drawn": slide("Number of labels", ["ArrowRight", "ArrowRight", "ArrowLeft"]),
     },
     "Train": {
         "another model": choose("Model", [1, 0, 2]),
