@@ -46,7 +46,10 @@ def show(data, labels, found, name) -> None:
     )
     ordered = f", {order}" if len(shown) > 1 else ""
     whole = f" “All labels, CSV” has all {len(labels):,}." if len(shown) < len(labels) else ""
-    st.caption(f"Showing {len(shown):,} of {matching}{ordered}. Tick a label to see its rows.{whole}")
+    st.caption(
+        f"Showing {len(shown):,} of {matching}{ordered}. Tick a label to see its rows.{whole} "
+        "Where there is little space, the table scrolls sideways."
+    )
     charts.csv_button(
         "All labels, CSV",
         lambda: tables.csv_safe(labels.assign(partners=partners(data, labels["label"], found))),

@@ -13,14 +13,14 @@ def show(data, described, found, name) -> None:
     number = st.column_config.NumberColumn
     whole = {"format": "localized", "width": 70}
     st.dataframe(
-        described.spread,
+        described.spread[["quantity", "part", "mean", "median", "min", "q05", "q25", "q75", "q95", "max"]],
         hide_index=True,
         height=tables.height(len(described.spread), 300),
         key="sizes.table",
         column_config={
-            "quantity": st.column_config.TextColumn("Number of", width=130),
-            "part": st.column_config.TextColumn("Rows", width=80),
-            "mean": number("Mean", format="%.2f", width=75),
+            "quantity": st.column_config.TextColumn("Number of", width=125),
+            "part": st.column_config.TextColumn("Rows", width=70),
+            "mean": number("Mean", format="%.2f", width=70),
             "min": number("Least", **whole),
             "q05": number("5 %", **whole, help="5 % of the rows, or labels, have at most this number."),
             "q25": number("25 %", **whole),
@@ -33,6 +33,7 @@ def show(data, described, found, name) -> None:
     summary = described.summary
     once = summary["n_label_sets_once"] / max(summary["n_label_sets"], 1)
     st.caption(
+        "Where there is little space, the table scrolls sideways. "
         f"The rows have {summary['n_label_sets']:,} different sets of labels; {100 * once:.0f} % of these occur once, "
         f"the most frequent one {summary['label_set_max']:,} times. Complexity (TCS) is {summary['tcs']:.2f}: the "
         "logarithm of features × labels × label sets."

@@ -113,27 +113,30 @@ def _tables(data, found, name):
             )
             number = st.column_config.NumberColumn
             st.dataframe(
-                named[["first_name", "second_name", "phi", "n_both", "expected", "lift"]],
+                named[["first_name", "second_name", "phi", "n_both", "expected"]],
                 hide_index=True,
                 height=tables.height(len(named), 320),
                 key=f"together.{key}",
                 column_config={
-                    "first_name": st.column_config.TextColumn("Label", width=110),
-                    "second_name": st.column_config.TextColumn("and label", width=110),
+                    "first_name": st.column_config.TextColumn("Label", width=135),
+                    "second_name": st.column_config.TextColumn("and label", width=135),
                     "n_both": number("Both", format="localized", width=60, help="Rows with both labels."),
                     "expected": number(
                         "By chance", format="%.3g", width=75, help="Rows with both if the labels were independent."
                     ),
                     "phi": number("Phi", format="%.2f", width=50, help="Correlation of the two labels, from −1 to 1."),
-                    "lift": number("Lift", format="%.3g", width=50, help="Rows with both / rows by chance."),
                 },
             )
-            total = f" of {found.summary['n_pairs']:,} pairs on the same row" if key == "pairs" else " pairs"
-            st.caption(f"Showing {len(named):,}{total}, {about}.")
+            of = found.summary["n_pairs"] if key == "pairs" else data.n_labels * (data.n_labels - 1) // 2
+            which = "on the same row" if key == "pairs" else "in all"
+            st.caption(
+                f"Showing {len(named):,} of {format.count(of, 'pair')} {which}, {about}. The CSV also has the lift and "
+                "the rows of each label."
+            )
             charts.csv_button(
                 "Pairs, CSV",
                 lambda named=named: tables.csv_safe(named),
                 f"{name}-{key}",
-                f"The table, with the rows of each label: {about}",
+                f"These pairs, {about}",
                 key=f"together.{key}.csv",
             )
