@@ -4,8 +4,8 @@ import math
 
 import streamlit as st
 
-from pages.data import answer
-from pages.shared import charts, format, tables, tasks
+from pages.data import answer, examined
+from pages.shared import charts, format, server, tables, tasks
 from xmlcore import datasets, experiment, figures
 
 FEW = 50  # labels; with fewer, distributions can hardly be told apart (Clauset et al. 2009)
@@ -24,8 +24,7 @@ def show(data, described, found, fingerprint, name) -> None:
         if data.Y_train.nnz:
             counts = described.labels["n_train"].to_numpy()
             fit = found.power_law if found is not None else None
-            curve = None if fit is None else datasets.power_law_curve(fit, int(counts.max()))
-            figure = figures.label_frequency(described.labels, curve)
+            figure = drawn(fingerprint, fit is not None)
             text = _about_frequency(figure.layout.meta, counts) + _about_fit(fit)
             charts.show_figure(figure, lambda: tables.csv_safe(described.labels), f"{name}-label-frequency", text)
         else:
@@ -34,6 +33,15 @@ def show(data, described, found, fingerprint, name) -> None:
     with right:
         if found is not None and math.isfinite(found.power_law.alpha):
             _power_law(found, fingerprint)
+
+
+@server.shared(max_entries=8)
+def drawn(fingerprint, fitted):
+    """Return the figure of the frequencies of labels, with the fitted power law if ``fitted``."""
+    labels = server.description(fingerprint).labels
+    fit = examined.known(fingerprint).power_law if fitted else None
+    curve = None if fit is None else datasets.power_law_curve(fit, int(labels["n_train"].max()))
+    return figures.label_frequency(labels, curve)
 
 
 def _imbalance(summary):

@@ -55,7 +55,7 @@ def main() -> None:
             st.fragment(resplit.show)(data, fingerprint, used)
         name = format.file_name(used["name"])
         found = examined.examination(fingerprint)
-        st.fragment(sizes.show)(data, described, found, name)
+        st.fragment(sizes.show)(described, found, fingerprint, name)
         st.fragment(frequency.show)(data, described, found, fingerprint, name)
         alike.show(data, described, found, name)
         problems.show(data, described, found, name)

@@ -3,11 +3,11 @@
 import pandas as pd
 import streamlit as st
 
-from pages.shared import charts, tables
+from pages.shared import charts, server, tables
 from xmlcore import figures
 
 
-def show(data, described, found, name) -> None:
+def show(described, found, fingerprint, name) -> None:
     """Show the spread of the numbers per row and per label; ``name`` begins the names of files."""
     st.header("How large is it?")
     number = st.column_config.NumberColumn
@@ -48,12 +48,9 @@ def show(data, described, found, name) -> None:
         )
 
     left, right = st.columns(2, gap="medium")
-    for box, what, frame, draw in (
-        (left, "label", tables.labels_per_row(data), figures.labels_per_row),
-        (right, "feature", tables.features_per_row(data), figures.features_per_row),
-    ):
+    for box, what in ((left, "label"), (right, "feature")):
         with box:
-            figure = draw(frame)
+            frame, figure = drawn(fingerprint, what)
             charts.show_figure(
                 figure,
                 frame,
@@ -62,6 +59,14 @@ def show(data, described, found, name) -> None:
                 f"that stands below it{_in_groups(figure.layout.meta)}. Similar heights mean that training and test "
                 f"rows have similar {what} counts.",
             )
+
+
+@server.shared(max_entries=8)
+def drawn(fingerprint, what):
+    """Return the numbers of rows by their number of labels, or of features, and the figure of these."""
+    data = server.dataset(fingerprint)
+    frame = tables.labels_per_row(data) if what == "label" else tables.features_per_row(data)
+    return frame, (figures.labels_per_row if what == "label" else figures.features_per_row)(frame)
 
 
 def _in_groups(meta):

@@ -41,7 +41,7 @@ def show(data, found, fingerprint, name) -> None:
     drawn = frame["first"].nunique()
     with left:
         charts.show_figure(
-            figures.cooccurrence_heat(frame),
+            heat(fingerprint, which, number),
             tables.csv_safe(frame),
             f"{name}-cooccurrence",
             f"A cell says which share of the rows with the label on its left also have the label below it. Drawn are "
@@ -50,7 +50,7 @@ def show(data, found, fingerprint, name) -> None:
         )
     with right:
         few = frame if number <= CIRCLE else pairs_drawn(fingerprint, which, CIRCLE)
-        network = figures.label_network(few)
+        network = circle(fingerprint, which, min(number, CIRCLE))
         meta = network.layout.meta
         charts.show_figure(
             network,
@@ -70,7 +70,7 @@ def pairs_drawn(fingerprint, which, number):
     labels = server.description(fingerprint).labels
     counts = (labels["n_train"] + labels["n_test"]).to_numpy()
     if which == "pairs":
-        pairs = examined.examination(fingerprint).pairs
+        pairs = examined.known(fingerprint).pairs
         chosen = list(dict.fromkeys(pairs[["first", "second"]].to_numpy().ravel().tolist()))[:number]
     else:
         chosen = [j for j in (-counts).argsort(kind="stable")[:number].tolist() if counts[j]]
@@ -79,6 +79,18 @@ def pairs_drawn(fingerprint, which, number):
         first_name=[data.label_name(j) for j in frame["first"]],
         second_name=[data.label_name(j) for j in frame["second"]],
     )
+
+
+@server.shared(max_entries=40)
+def heat(fingerprint, which, number):
+    """Return the heat map of the pairs that :func:`pairs_drawn` gives."""
+    return figures.cooccurrence_heat(pairs_drawn(fingerprint, which, number))
+
+
+@server.shared(max_entries=40)
+def circle(fingerprint, which, number):
+    """Return the network of the pairs that :func:`pairs_drawn` gives."""
+    return figures.label_network(pairs_drawn(fingerprint, which, number))
 
 
 def _sentence(data, found):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import streamlit as st
 
-from pages.data import alike, label_sets, labels, problems, resplit, uploads
+from pages.data import alike, examined, label_sets, labels, problems, resplit, uploads
 from pages.shared import workspace
 from tests.pages.data.test_page import tick as tick_row
 from tests.pages.small import small_data
@@ -206,3 +206,11 @@ def test_the_power_law_is_tested_when_the_button_is_pressed_and_not_unasked(read
     button.click()
     ready.run().until(lambda s: "p = " in s.text() and "samples. In 90 %" in s.text())
     assert "A power law is" in ready.text()
+
+
+def test_a_large_data_set_is_examined_by_a_worker_and_its_strongest_pairs_are_drawn(ready, monkeypatch):
+    monkeypatch.setattr(examined, "AT_ONCE", 0.0)
+    ready.run().until(lambda s: "pairs of labels** occur on the same row" in s.text())
+    ready.at.radio(key="together.which").set_value("pairs")
+    ready.run()
+    assert "Drawn are" in ready.text() and "the labels of the strongest pairs" in ready.text()
