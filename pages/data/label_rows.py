@@ -29,7 +29,7 @@ def show(data, every: pd.DataFrame, of: str, name: str) -> None:
             "part": st.column_config.TextColumn("Part", width=75),
             "row": st.column_config.NumberColumn("Row", format="%d", width=65),
             "name": st.column_config.TextColumn("Name", width=200),
-            "labels": st.column_config.TextColumn("Labels", width=420),
+            "labels": st.column_config.TextColumn("Labels", width=390),
             "features": st.column_config.NumberColumn("Features", format="%d", width=75),
         },
         **tables.EMPTY_CELLS,

@@ -19,13 +19,13 @@ def show(data, fingerprint, name) -> None:
         st.caption("No row has a label.")
         return
     once = int((frame["rows"] == 1).sum())
-    share = f", of which {format.count(once, 'set')} {'occurs' if once == 1 else 'occur'} once" if once else ""
+    share = f", of which {once:,} {'occurs' if once == 1 else 'occur'} once" if once else ""
     st.markdown(f"The rows have **{format.count(len(frame), 'different label set')}**{share}.")
     shown = frame.head(SHOWN)
     number = st.column_config.NumberColumn
     ticked = st.dataframe(
         shown.assign(labels=[names(data, row) for row in shown["row"]])[
-            ["labels", "rows", "size", "n_train", "n_test"]
+            ["rows", "labels", "size", "n_train", "n_test"]
         ],
         hide_index=True,
         height=tables.height(len(shown), 320),
@@ -33,7 +33,7 @@ def show(data, fingerprint, name) -> None:
         on_select="rerun",
         selection_mode="single-row",
         column_config={
-            "labels": st.column_config.TextColumn("Labels of a row", width=520),
+            "labels": st.column_config.TextColumn("Labels of a row", width=440),
             "rows": number("Rows", format="localized", width=60, help="Rows that have these labels and no others."),
             "size": number("Labels", format="localized", width=60),
             "n_train": number("Training rows", format="localized", width=95),

@@ -58,7 +58,7 @@ def test_the_rows_of_a_label_set_have_its_labels_and_no_others(leaky):
 
 
 def test_a_ticked_label_set_shows_its_rows(ready):
-    table = next(t for t in ready.at.dataframe if list(t.value.columns)[:3] == ["labels", "rows", "size"])
+    table = next(t for t in ready.at.dataframe if list(t.value.columns)[:3] == ["rows", "labels", "size"])
     assert table.value["rows"].is_monotonic_decreasing
     tick_line(ready, table, 0)
     labels_of_set, rows = table.value[["labels", "rows"]].iloc[0]
