@@ -16,8 +16,8 @@ def show(fingerprint) -> None:
     _choice(fingerprint)
     manage.undo()
     with st.expander("Upload your own data", expanded=any(upload_form.file_ids()) or upload_form.busy()):
-        upload_form.progress()
         upload_form.show(fingerprint)
+        upload_form.progress()
         files, error = st.session_state.get(workspace.UPLOAD_ERROR, (None, None))
         if files == upload_form.file_ids():  # a message about other files is not shown any more
             st.error(error)

@@ -69,6 +69,7 @@ def _uploader(what, label, help):
 
 def show(fingerprint) -> None:
     """Show the form, and read the files when its button was pressed; ``fingerprint``: of the data set in use."""
+    _empty_when_read()
     formats.show(fingerprint)
     # Not in a form: the test share disappears as soon as there is a test file.
     train = _uploader(
@@ -232,8 +233,7 @@ def busy() -> bool:
 
 
 def progress() -> None:
-    """Show the progress of reading, and why it failed; empty the form whose files have been read."""
-    _empty_when_read()
+    """Show the progress of reading, below the button that started it, and why it failed."""
     jobs.watch(jobs.active("read"))
     uploads.failures("read", "The files could not be read:")
 
