@@ -1,5 +1,7 @@
 """The answer of the Trees page: the number and depth of the trees, and the value of their objective J."""
 
+import math
+
 import numpy as np
 import streamlit as st
 
@@ -8,33 +10,38 @@ from pages.trees import words
 
 
 def sentence(data, name, model) -> None:
-    """Say how many trees there are, how deep they are, and what their objective J is."""
+    """Say how many trees there are and what they do, how deep they are, and what their objective J is."""
     trees = model.trees_
     sizes = [tree.parent.size for tree in trees]
-    same = f"{sizes[0]:,} nodes" + (" each" if len(sizes) > 1 else "")
-    nodes = same if min(sizes) == max(sizes) else f"{min(sizes):,} to {max(sizes):,} nodes"
-    deepest, log = max(int(tree.depth.max()) for tree in trees), words.log_labels(data, model)
     one = len(trees) == 1
-    text = (
-        f"On **{format.plain(name)}** LdSM has grown **{format.count(len(trees), 'tree')}** of {nodes}. "
-        f"The deepest leaf is at depth **{deepest}**; a tree with a leaf for each of the L = {data.n_labels:,} labels, "
-        f"all at the same depth, would have log{_sub(words.arity(model))} L = {log:.1f} levels"
+    same = f"{sizes[0]:,} nodes" + ("" if one else " each")
+    nodes = same if min(sizes) == max(sizes) else f"{min(sizes):,} to {max(sizes):,} nodes"
+    deepest, arity = max(int(tree.depth.max()) for tree in trees), words.arity(model)
+    grown = "a decision tree" if one else f"{len(trees):,} decision trees"
+    st.markdown(
+        f"On **{format.plain(name)}** LdSM has grown **{grown}** of {nodes}. A tree divides the training rows, split "
+        "by split, into groups with similar labels; what it predicts for a row are the labels of the groups that the "
+        f"row ends in. Its deepest group is **{format.count(deepest, 'split')}** below the root. To give each of the "
+        f"{format.count(data.n_labels, 'label')} a group of its own takes at least "
+        f"{math.ceil(words.log_labels(data, model) - 1e-9):,}, with {arity} children to a split. {_quality(model)}"
     )
+
+
+def _quality(model) -> str:
+    """Return sentences on how good the splits are."""
+    trees = model.trees_
     split = np.concatenate([tree.objective for tree in trees])
-    if np.isfinite(split).any():
-        roots = np.array([tree.objective[0] for tree in trees])
-        text += (
-            f". Training makes the objective J small: it is **{format.number(np.nanmean(roots))}** at the root"
-            f"{'' if one else 's'} and **{format.number(np.nanmean(split))}** over all splits on average."
-        )
-    else:
-        text += ". No split was made."
-    st.markdown(text)
-
-
-def _sub(number):
-    """Return a whole number in subscript digits."""
-    return "".join("₀₁₂₃₄₅₆₇₈₉"[int(c)] for c in str(number))
+    if not np.isfinite(split).any():
+        return "No split was made."
+    roots, best = np.array([tree.objective[0] for tree in trees]), words.best_objective(model)
+    mean = "" if len(trees) == 1 else ", on average"
+    return (
+        "**J** says how good a split is, and smaller is better: it is small if the children get about equally many "
+        "rows, if the rows of a label stay together, and if no row goes several ways. J is "
+        f"**{format.number(np.nanmean(roots))}** at the root{'' if len(trees) == 1 else 's'}{mean}, and "
+        f"**{format.number(np.nanmean(split))}** on average over all splits"
+        + ("." if best is None else f"; the smallest possible is {format.number(best)}.")
+    )
 
 
 def cards(data, model) -> None:

@@ -57,12 +57,10 @@ def show(data, model, key, files) -> None:
             st.caption("There is no split, so there is no J.")
             return
         lambdas = words.weights(model)
-        best = ""
-        arity = words.arity(model)
-        if lambdas[1] > lambdas[0] * (arity - 3):  # Lemma 2; otherwise splits that send rows several ways are better
-            best = (
-                f" The smallest possible J is −{lambdas[0] * (arity - 1):g}, of a balanced split with each label in "
-                "one child."
+        best, least = "", words.best_objective(model)
+        if least is not None:
+            best = f" The smallest possible J is {least:g}, of a balanced split with each label in one child.".replace(
+                "-", "−"
             )
         weight = {
             tree_frames.OBJECTIVE: best,

@@ -7,6 +7,8 @@ from pages.shared import charts, format, predictions, results, selectors, tables
 from pages.trees import looked_at, words
 from xmlcore.models.ldsm import frames as tree_frames
 
+FEATURES = 4  # features named for each node on the way of a row
+
 
 def show(view, run, files) -> None:
     """Let the user choose a test row, and show the leaves that it reaches beside its predicted labels."""
@@ -42,6 +44,7 @@ def show(view, run, files) -> None:
         )
         reranked = " Re-ranking mixes the score with nearness to the label's mean." if model.rerank_beta < 1 else ""
         st.caption(f"The prediction is {leaves_text}: a label's score is {score_text}.{reranked}")
+    _steps(view, leaves, row, files)
 
 
 def _leaves(view, leaves, row, files):
@@ -95,6 +98,47 @@ def _open_leaf(view, leaves, key):
         "trees mode": looked_at.PATH,
     }
     workspace.update(lambda data: data["rows"].update(chosen))
+
+
+def _steps(view, leaves, row, files):
+    """Show how the row gets to a leaf of the tree looked at: the margins at each node, and the features that decide."""
+    own = leaves.loc[leaves["tree"] == view.t, "node"]
+    leaf = view.node if view.mode == looked_at.PATH and view.node in set(own) else int(own.iloc[0])
+    tree = f"tree {view.t + 1}" if len(view.model.trees_) > 1 else "the tree"
+    st.subheader(f"The way to leaf {leaf:,} of {tree}")
+    x = view.data.X_test[[row]]
+    steps = tree_frames.steps_frame(view.model, view.t, x, leaf, view.data.feature_name, FEATURES)
+    if steps.empty:
+        st.caption("The root of the tree is a leaf: every row ends there.")
+        return
+    number = st.column_config.NumberColumn
+    st.dataframe(
+        steps,
+        hide_index=True,
+        height=tables.height(len(steps), 360),
+        key=f"trees.steps.{view.key[:8]}",
+        column_config={
+            "depth": number("Depth", format="%d", width=55),
+            "node": number("Node", format="%d", width=60),
+            "rows": number("Rows", format="localized", width=65, help="Training rows of the node."),
+            "to": number("Goes to", format="%d", width=70, help="The child on the way to the leaf."),
+            "margin": number("Margin", format="%.3f", width=70, help="Of the child that the row goes to."),
+            "other": number("Next margin", format="%.3f", width=95, help="The largest one of another child."),
+            "ways": number("Ways", format="%d", width=55, help="Children to which the row goes from this node."),
+            "features": st.column_config.TextColumn("Features that send it there", width=330),
+        },
+    )
+    st.caption(
+        "Each child of a node has a margin for the row. The row goes to all children with a margin of at least "
+        f"0.5, or else to the one with the largest. Named are up to {FEATURES} features of the row that speak "
+        "most for this child and against the next one. To see another way, choose a tree above or tick a leaf."
+    )
+    charts.csv_button(
+        "The way to the leaf, CSV",
+        lambda: tables.csv_safe(steps),
+        f"{files}-tree{view.t + 1}-row{row}-leaf{leaf}-way",
+        "Margins and deciding features at each node above the leaf",
+    )
 
 
 def _trees_with(model, leaves, labels):

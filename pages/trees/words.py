@@ -31,6 +31,15 @@ def log_labels(data, model) -> float:
     return math.log(max(data.n_labels, 2)) / math.log(arity(model))
 
 
+def best_objective(model) -> float | None:
+    """Return the smallest possible J, of a balanced split with each label in one child; None if others can be smaller.
+
+    That is Lemma 2 of the paper. With a small λ2 and many children, splits that send rows several ways have smaller J.
+    """
+    (integrity, multiway), children = weights(model), arity(model)
+    return -integrity * (children - 1) if multiway > integrity * (children - 3) else None
+
+
 def top_labels(frame) -> list[str]:
     """Return a text for each node of a table with names: its most frequent labels and their shares."""
     return [

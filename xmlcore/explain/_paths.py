@@ -7,7 +7,7 @@ from xmlcore._kernels.plt_factors import log_probability
 from xmlcore.explain._attribution import LOSSES, Explainer, kind_of, unwrapped
 from xmlcore.explain._names import label_names as names_of_labels
 from xmlcore.explain._names import with_names
-from xmlcore.models.ldsm.frames import path_to
+from xmlcore.models.ldsm.frames import path_to, regressors, row_in_columns
 from xmlcore.validation import check_count, check_features, check_row
 
 
@@ -104,10 +104,7 @@ def _ways(model, x, label):
     import pandas as pd
 
     leaves = model.apply(x)
-    _, columns, place = model.in_columns(x)
-    values = x.data[place]
-    by_column = np.argsort(columns, kind="stable")
-    columns, values = columns[by_column], values[by_column].astype(np.float64)
+    columns, values = row_in_columns(model, x)
     lines = []
     for t, tree in enumerate(model.trees_):
         reached = np.sort(leaves.of(0, t))
@@ -151,15 +148,8 @@ def _margins(model, t, v, columns, values):
 
     The row is given by its columns in the model, ascending, and their values.
     """
-    forest, M = model.forest_, model.trees_[0].children.shape[1]
-    v = int(forest.root[t]) + v
-    g, first = int(forest.group[v]), int(forest.first_child[v])
-    if g < 0:
-        return (np.nan,) * M
-    start, end = int(forest.column_ptr[g]), int(forest.column_ptr[g + 1])
-    columns_of_node = forest.columns[start:end]
-    positions = np.searchsorted(columns_of_node, columns)
-    is_used = positions < columns_of_node.size
-    is_used[is_used] = columns_of_node[positions[is_used]] == columns[is_used]
-    weights = forest.weights[M * start : M * end].reshape(-1, M)[positions[is_used]].astype(np.float64)
-    return tuple((forest.bias[first : first + M] + values[is_used] @ weights).tolist())
+    found = regressors(model, t, v, columns)
+    if found is None:
+        return (np.nan,) * model.trees_[0].children.shape[1]
+    bias, weights, used = found
+    return tuple((bias + values[used] @ weights).tolist())

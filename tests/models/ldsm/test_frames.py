@@ -407,3 +407,39 @@ def test_a_leaf_has_no_features(model):
     leaf = int(np.flatnonzero(model.trees_[0].children[:, 0] < 0)[0])
     with pytest.raises(ValueError, match=f"node {leaf} is a leaf"):
         frames.features_of_node(model, 0, leaf)
+
+
+def test_the_margins_of_the_way_to_each_leaf_send_the_row_there_and_are_those_of_explanations(model):
+    from xmlcore import explain
+
+    leaves, passed = model.apply(model.X[:6]), 0
+    for row in range(6):
+        ways = explain.path(model, model.X[[row]], 0).set_index(["tree", "leaf", "node"])["margin"]
+        for t in range(len(model.trees_)):
+            for leaf in leaves.of(row, t).tolist():
+                steps = frames.steps_frame(model, t, model.X[[row]], leaf)
+                assert [*steps["node"], leaf] == frames.path_to(model.trees_[t], leaf)
+                assert steps["to"].tolist() == [*steps["node"][1:], leaf][: len(steps)]
+                expected = [ways[t, leaf, to] for to in steps["to"]]
+                np.testing.assert_allclose(steps["margin"], expected)
+                assert ((steps["margin"] >= 0.5) | (steps["margin"] > steps["other"])).all()
+                assert ((steps["ways"] > 1) == ((steps["margin"] >= 0.5) & (steps["other"] >= 0.5))).all()
+                passed += len(steps)
+    assert passed > 50
+
+
+def test_features_of_a_step_speak_for_the_child_taken_the_clearest_first(model):
+    x = model.X[[3]].toarray()
+    leaf = int(model.apply(x).of(0, 0)[0])
+    for step in frames.steps_frame(model, 0, x, leaf, k=2).itertuples():
+        lead = {}
+        for j in np.flatnonzero(x[0]):
+            without = x.copy()
+            without[0, j] = 0
+            above = frames.steps_frame(model, 0, without, leaf).set_index("node").loc[step.node]
+            to_other = above["margin"] - above["other"]
+            lead[int(j)] = (step.margin - step.other) - to_other
+        named = [int(j) for j in step.features.split(", ") if j]
+        if model.trees_[0].children.shape[1] == 2:  # with more children, the next one may change
+            assert named == sorted((j for j in lead if lead[j] > 1e-9), key=lambda j: -lead[j])[:2]
+        assert len(named) <= 2 and all(lead[j] > 0 for j in named)

@@ -11,6 +11,7 @@ import pytest
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 
 from xmlcore import LdSM, datasets, experiment
+from xmlcore.models.ldsm import frames as tree_frames
 
 PARAMS = LdSM.PRESETS["program"].values | {"n_estimators": 3, "learning_rate": 1.0}
 
@@ -89,7 +90,7 @@ def test_without_a_run_the_page_says_what_it_shows_and_trains_one(ready):
     page = ready.go("trees")
     assert "An LdSM has decision trees" in page.text()
     page.press("trees.train.LdSM").until(lambda s: "Leaves per row" in s.metrics(), seconds=300)
-    assert "has grown **20 trees**" in page.text()
+    assert "has grown **20 decision trees**" in page.text()
     assert page.go("train").at.selectbox(key="train.model").options[1].startswith("LdSM")
 
 
@@ -98,10 +99,11 @@ def test_the_first_sentence_has_nodes_depth_and_objective(page, model):
     sizes = [tree.parent.size for tree in model.trees_]
     assert f"{min(sizes)} to {max(sizes)} nodes" in said or f"{sizes[0]} nodes each" in said
     deepest = max(tree.depth.max() for tree in model.trees_)
-    assert f"depth **{deepest}**; a tree with a leaf for each of the L = 12 labels" in said
-    assert "would have log₂ L = 3.6 levels" in said
+    assert f"deepest group is **{deepest} splits** below the root" in said
+    assert "each of the 12 labels a group of its own takes at least 4, with 2 children to a split" in said
+    assert "smaller is better" in said and f"the smallest possible is −{model.integrity_weight:.2f}" in said
     objective = np.concatenate([tree.objective for tree in model.trees_])
-    assert f"**{np.nanmean(objective):.2f}** over all splits".replace("-", "−") in said
+    assert f"**{np.nanmean(objective):.2f}** on average over all splits".replace("-", "−") in said
     leaves = sum(int((tree.children[:, 0] < 0).sum()) for tree in model.trees_)
     assert page.metrics()["Leaves"] == f"{leaves:,}"
 
@@ -189,6 +191,20 @@ def without_label(label):
     Y[:, label] = False
     Y[:, 0] |= ~Y.any(axis=1)
     return datasets.Dataset("grouped", data.X_train, Y, data.X_test, data.Y_test, label_names=data.label_names)
+
+
+def test_the_way_of_a_test_row_to_a_leaf_has_the_margins_and_the_features_that_decide(page, model):
+    data = grouped_data()
+    leaf = int(model.apply(data.X_test[[0]]).of(0, 0).min())
+    assert f"The way to leaf {leaf} of tree 1" in page.text()
+    steps = page.frame("margin", "other", "features")
+    expected = tree_frames.steps_frame(model, 0, data.X_test[[0]], leaf, data.feature_name, 4)
+    assert len(steps) == model.trees_[0].depth[leaf]
+    assert steps["margin"].tolist() == expected["margin"].tolist()
+    assert steps["features"].tolist() == expected["features"].tolist()
+    page.at.number_input(key="trees.tree").set_value(2)
+    page.run()
+    assert "of tree 2" in next(one.value for one in page.at.subheader if one.value.startswith("The way"))
 
 
 def test_the_rows_of_a_label_are_followed_to_their_leaves(page, model):
@@ -419,5 +435,5 @@ def test_the_train_page_leads_from_a_result_to_its_trees_its_reasons_and_its_rob
 def test_a_model_that_learned_from_noisy_rows_is_shown(ready):
     train(ready, noise_sigma=0.1, noise_support="nonzero")
     page = ready.go("trees")
-    assert "has grown **3 trees**" in page.text() and page.frame("purity", "rows") is not None
+    assert "has grown **3 decision trees**" in page.text() and page.frame("purity", "rows") is not None
     assert figures(page)[0].startswith("Tree 1 below the root")

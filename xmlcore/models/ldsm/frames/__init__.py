@@ -32,6 +32,7 @@ from xmlcore.models.ldsm.frames.objective import (
     objective_by_depth,
     training_trace,
 )
+from xmlcore.models.ldsm.frames.steps import regressors, row_in_columns, steps_frame
 from xmlcore.models.ldsm.frames.tables import (
     INNER,
     LEAF,
@@ -64,7 +65,10 @@ __all__ = [
     "objective_by_depth",
     "path_to",
     "percent",
+    "regressors",
+    "row_in_columns",
     "rows_with_label",
+    "steps_frame",
     "together_until",
     "told_apart_by",
     "top_labels",
