@@ -50,7 +50,7 @@ def test_tree_marks_leaves_sizes_by_rows_and_counts_what_is_hidden():
     assert drawn[0][1] > drawn[1][1] > drawn[2][1]
     assert [drawn[v][2] for v in (0, 1, 2)] == [0.3, 0.5, 0.9]
     assert drawn[0][3] == ""
-    assert "<b>+4</b>" in drawn[1][3] and "+" not in drawn[2][3]
+    assert "<b>+4 nodes</b>" in drawn[1][3] and "+" not in drawn[2][3]
     assert figure.layout.meta == {"shown": 3, "total": 7}
     assert figure.layout.coloraxis.cmin == 0.3 and figure.layout.coloraxis.cmax == 0.9
 
@@ -100,7 +100,7 @@ def test_rows_of_a_label_make_edges_thicker_and_ends_say_their_share_and_company
     whole = figures.tree(nodes(**{**label, "share_of_label": [1.0, 1.0, 0.0]}, **words), "share_with_label")
     assert {trace.y[3]: trace.line.width for trace in whole.data if trace.mode == "lines"}[0.0] == 8
     drawn = points(figure)
-    assert drawn[1][3] == "  <b>40 %</b> a name of many … <b>+4</b>" and "so" in drawn[1][4].split("<br>")
+    assert drawn[1][3] == "  <b>40 %</b> a name of… <b>+4 nodes</b>" and "so" in drawn[1][4].split("<br>")
     assert drawn[0][3] == drawn[2][3] == ""
     assert figure.layout.coloraxis.colorbar.tickformat == ".2~p" and not figure.layout.coloraxis.reversescale
 

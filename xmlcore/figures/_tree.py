@@ -109,6 +109,7 @@ def tree(
     step = max(1, math.ceil((last - first) / 10))
     figure.update_xaxes(
         side="top",
+        title={"text": "Depth", "standoff": 4},
         range=[first - 0.25, max(last, first + 1) + 0.1],
         tickvals=list(range(first, max(last, first + 1) + 1, step)),
         tickangle=0,
@@ -188,13 +189,16 @@ def _beside(frame) -> np.ndarray:
     for row in frame.to_dict("records"):
         wording = []
         if row["node"] not in parents and row.get("visited", True):
-            room, name = NAME, str(row.get("told_name") or row.get("name_1", ""))
+            room, name = (
+                NAME - (len(" nodes") if row["hidden"] else 0),
+                str(row.get("told_name") or row.get("name_1", "")),
+            )
             if "held" in row:
                 wording.append(f"<b>{row['held']}</b>")
-                room, name = NAME - len(row["held"]), row.get("companion", "")
+                room, name = room - len(row["held"]), row.get("companion", "")
             wording.append(short(name, room))
         if row["hidden"] and row["node"] not in parents:
-            wording.append(f"<b>+{row['hidden']:,}</b>")
+            wording.append(f"<b>+{row['hidden']:,} node{'' if row['hidden'] == 1 else 's'}</b>")
         texts.append("  " + " ".join(filter(None, wording)) if any(wording) else "")
     return np.array(texts, dtype=object)
 
