@@ -9,7 +9,7 @@ from pages.trees.plt_view import share
 from xmlcore import figures
 from xmlcore.models.plt import frames
 
-MOST_NODES = 2000  # nodes drawn at most; browsers get slow with more
+MOST_NODES = 270  # nodes drawn at most: a browser takes about a millisecond for each
 WHOLE, BELOW = "whole", "below"
 PARTS = {WHOLE: "The whole tree", BELOW: "The node looked at and what is below it"}
 OF_NODES = {"rows": "Training rows", "n_labels": "Labels"}
@@ -24,11 +24,12 @@ MEANINGS = {
 OF_QUALITY = {"auc": "AUC", "recall": "Recall", "precision": "Precision", "base_rate": "Base rate"}
 
 
-def show(view) -> None:
-    """Draw the nodes of a label tree; a click on one walks to it."""
+def show(view, label: int) -> None:
+    """Draw the nodes of a label tree, with the path to a label marked; a click on a node walks to it."""
     part, value, depths = _choose(view)
     top = view.node if part == BELOW else 0
-    frame = _frame(view, top, depths)
+    path = frames.path_to(view.tree, int(view.tree.leaf_of_label[label]))
+    frame = _frame(view, top, depths, always=[*path, *frames.path_to(view.tree, view.node)])
     if frame.empty:
         st.caption("No node has these depths: choose other depths.")
         return
@@ -59,6 +60,7 @@ def show(view) -> None:
                 percent=value in OF_QUALITY,
                 log=value in OF_NODES,
                 chosen=view.node,
+                path=path,
                 title=f"Label tree{below}: {drawn}",
                 total=every,
             ),
@@ -67,16 +69,28 @@ def show(view) -> None:
             "From top to bottom by depth. Each bar is a node, above its children, and as wide as it has labels; the "
             f"last bar of each way down is a single label. Colour: {MEANINGS[value]}, from blue (least) to gold "
             f"(most){', on a log scale' if value in OF_NODES else '; grey: unknown'}. The node looked at has an "
-            f"outline, and so have the nodes above it. Click a bar to walk to that node.{left_out}",
+            f"outline, and so have the nodes above it. {_about_label(view, frame, label, path)} A name such as “axis "
+            f"+45” is the most frequent label of a node that has 45 more. Click a bar to walk to that node.{left_out}",
             key=chart,
             on_click=walk_to_clicked,
         )
 
 
+def choose_value(view, title: str, widget: str) -> str:
+    """Return which number of each node is shown: a key of ``OF_NODES`` or, once that is measured, of ``OF_QUALITY``."""
+    columns = OF_NODES | (OF_QUALITY if view.quality is not None else {})
+    return st.selectbox(
+        title,
+        list(columns),
+        format_func=columns.get,
+        **workspace.keep(widget, "rows", options=list(columns)),
+        help=None if view.quality is not None else "More can be shown when the nodes are measured: see below.",
+    )
+
+
 def _choose(view):
     """Show the controls; return which part is drawn, the column of its colours, and the smallest and largest depth."""
     deepest = int(view.tree.depth[-1])
-    columns = OF_NODES | (OF_QUALITY if view.quality is not None else {})
     first, second, third = st.columns([2, 1, 1], vertical_alignment="bottom")
     with first:
         part = st.radio(
@@ -84,13 +98,7 @@ def _choose(view):
             **workspace.keep("trees.whole.part", WHOLE, options=list(PARTS)),
         )  # fmt: skip
     with second:
-        value = st.selectbox(
-            "Colour",
-            list(columns),
-            format_func=columns.get,
-            **workspace.keep("trees.whole.color", "rows", options=list(columns)),
-            help=None if view.quality is not None else "More can be shown when the nodes are measured: see below.",
-        )
+        value = choose_value(view, "Colour", "trees.whole.color")
     if deepest < 2:  # the root and its children
         return part, value, (0, deepest)
     kept = workspace.keep(
@@ -103,9 +111,20 @@ def _choose(view):
         return part, value, tuple(st.slider("Depths", 0, deepest, **kept))
 
 
-def _frame(view, top, depths, most=MOST_NODES) -> pd.DataFrame:
-    """Return the nodes to draw, with names and hover texts."""
-    frame = frames.layout_frame(view.tree, view.with_quality(), top, depths, most)
+def _about_label(view, frame, label, path) -> str:
+    """Return where the drawing has the label that is looked for."""
+    name = f"**{format.plain(view.data.label_name(label))}**"
+    drawn = frame["node"].isin(path)
+    if not drawn.any():
+        return f"The label looked for, {name}, is not in this part of the tree."
+    if path[-1] not in frame["node"].to_numpy():
+        return f"Dotted outlines are the nodes above {name}, the label looked for, which is deeper than these depths."
+    return f"Dotted outlines lead to {name}, the label looked for, with a triangle below it."
+
+
+def _frame(view, top, depths, most=MOST_NODES, always=()) -> pd.DataFrame:
+    """Return the nodes to draw, with names and hover texts; those in ``always`` come before those with more labels."""
+    frame = frames.layout_frame(view.tree, view.with_quality(), top, depths, most, always)
     names, inner = view.short_names(frame), (frame["label"] < 0).to_numpy()
     abouts = [
         f"node {node:,}, depth {depth}" + (f"<br>{labels:,} labels, {children:,} children" if is_inner else "")

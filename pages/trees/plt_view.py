@@ -37,7 +37,7 @@ class View:
         self.key, self.data, self.run, self.model = key, data, run, experiment.label_tree_model(model)
         self.t = looked_at.tree_number(key, self.model)
         self.tree, self.nodes, self.quality = self.model.trees_[self.t], nodes(key, self.t), quality
-        self.files = f"{files}-tree{self.t + 1}"
+        self.files, self._with_quality = f"{files}-tree{self.t + 1}", None
         node = workspace.chosen_row(f"node {key} {self.t}")
         self.node = node if 0 <= node < self.tree.n_nodes else 0
 
@@ -87,9 +87,9 @@ class View:
 
     def with_quality(self) -> pd.DataFrame:
         """Return the table of all nodes, with the columns of their quality if that is measured."""
-        if self.quality is None:
-            return self.nodes
-        return self.nodes.merge(self.quality.nodes, on="node")
+        if self._with_quality is None:
+            self._with_quality = self.nodes if self.quality is None else self.nodes.merge(self.quality.nodes, on="node")
+        return self._with_quality
 
 
 @server.shared(max_entries=12, show_spinner="Reading the label tree")

@@ -32,8 +32,7 @@ def show(key, data, run, model, files, quality, drawn_state) -> None:
     view = View(key, data, run, model, files, quality)
     st.header("The tree")
     _choose_tree_and_node(view)
-    _label_path(view)
-    plt_drawing.show(view)
+    plt_drawing.show(view, _label_path(view))
     st.header("Walk through the tree")
     crumbs(view, view.node, "trees.crumb", "You are at:")
     plt_node.facts(view)
@@ -61,12 +60,13 @@ def _choose_tree_and_node(view):
         )
 
 
-def _label_path(view):
-    """Let the user choose a label, and show the nodes on the way to it."""
+def _label_path(view) -> int:
+    """Let the user choose a label, show the nodes on the way to it, and return it."""
     names, scope = server.label_names(view.run.fingerprint), looked_at.label_scope(view.run.fingerprint)
     label = selectors.choose_label(view.data, names, scope, workspace.TREE_LABEL, "trees.query")
     leaf = int(view.tree.leaf_of_label[label])
     crumbs(view, leaf, "trees.label.path", f"Path to {format.plain(view.data.label_name(label))}:")
+    return label
 
 
 def crumbs(view, end: int, key: str, before: str) -> None:
@@ -95,16 +95,10 @@ def crumbs(view, end: int, key: str, before: str) -> None:
 def _children(view):
     """Draw one number of the children of the node looked at, most or least first."""
     children = frames.children_of(view.tree, view.node)
-    columns = OF_NODES | (OF_QUALITY if view.quality is not None else {})
+    columns = OF_NODES | OF_QUALITY
     first, second, third = st.columns(3, vertical_alignment="bottom")
     with first:
-        value = st.selectbox(
-            "What is drawn",
-            list(columns),
-            format_func=columns.get,
-            **workspace.keep("trees.children.value", "rows", options=list(columns)),
-            help=None if view.quality is not None else "More can be drawn when the nodes are measured: see below.",
-        )
+        value = plt_drawing.choose_value(view, "What is drawn", "trees.children.value")
     with second:
         order = st.selectbox(
             "Order", list(ORDERS), format_func=ORDERS.get,

@@ -146,7 +146,7 @@ def drawings():
     return {
         "tree": figures.tree(tree, chosen=1),
         "children": figures.node_bars(children(), "rows", axis="Rows"),
-        "label tree": figures.label_tree(laid_out(), "auc", axis="AUC", chosen=1),
+        "label tree": figures.label_tree(laid_out(), "auc", axis="AUC", chosen=1, path=[0, 1]),
         "features": figures.feature_bars_of_node(eight, "weight", "group", axis="Weight", title="Words"),
         "path": figures.path_products(path),
         "depths": figures.leaf_depths(depths, 16, 2),
@@ -173,7 +173,8 @@ def test_text_has_a_contrast_of_four_and_a_half(theme):
     assert within == 1 and ".st-key-label-tree .js-plotly-plot .bartext { fill: white !important" in STYLE
     for name, figure in drawings().items():
         inside = name == "label tree"  # its names are white, within bars: see the next test
-        assert all(trace.textfont.color == ("white" if inside else None) for trace in figure.data)
+        colors = {(trace.type, trace.textfont.color) for trace in figure.data}
+        assert all(color == ("white" if inside and kind == "bar" else None) for kind, color in colors)
         assert all(note.font.color is None for note in figure.layout.annotations)
 
 
@@ -209,6 +210,17 @@ def test_nodes_of_a_label_tree_without_a_value_are_grey_and_said_to_be_unknown()
     assert "AUC: 90.0 %" in known.customdata[0][1] and figure.layout.coloraxis.cmin == 0.5
     alone = figures.label_tree(laid_out().iloc[[0]], "auc", axis="AUC", percent=True)
     assert not alone.layout.coloraxis.showscale and not alone.layout.shapes
+
+
+def test_the_path_to_a_node_that_is_searched_for_is_dotted_and_a_triangle_points_at_its_end():
+    figure = figures.label_tree(laid_out(), "rows", axis="Training rows", chosen=2, path=[0, 1, 4])
+    dotted = [(one.x0, one.x1) for one in figure.layout.shapes if one.line.dash == "dot"]
+    assert dotted == [(0, 100), (0, 60), (1, 2)] and len(figure.layout.shapes) == 5
+    end = figure.data[-1]
+    assert (end.x[0], end.marker.symbol, end.customdata[0][0]) == (1.5, "triangle-up", 4)
+    assert 2.43 < end.y[0] < figure.layout.yaxis.range[0]
+    above = figures.label_tree(laid_out().iloc[:3], "rows", axis="Training rows", path=[0, 1, 4])
+    assert len(above.layout.shapes) == 2 and len(above.data) == 1  # the end is not in this part
 
 
 def test_a_label_tree_needs_its_columns():

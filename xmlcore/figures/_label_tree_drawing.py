@@ -1,17 +1,20 @@
 """The drawing of a whole label tree: nodes as bars below each other, as wide as they have labels."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
 from xmlcore.figures._color_bar import show_color_bar
-from xmlcore.figures._style import EDGE, VERMILION, need_columns, new_figure, short
+from xmlcore.figures._style import EDGE, GREEN, VERMILION, need_columns, new_figure, short
 
 # From small to large: blue, grey, gold. A white text has a contrast of at least 4.5 on each, and each has a contrast of
 # at least 3 on a white and on a dark page.
 SCALE = ((0.0, "#3F6CB5"), (0.5, "#756D74"), (1.0, "#91690A"))
 UNKNOWN = "#6E6E6E"  # a grey with the same contrasts
 LEVEL = 30  # height of a level, in pixels
+TRIANGLE = 15  # height of the space for the triangle below a node that is searched for, in pixels
 AROUND = 150  # height of the space above and below the levels, in pixels
 NAMED = 0.03  # least share of the width that a node has to have for its name to be tried; without room it is left out
 
@@ -24,6 +27,7 @@ def label_tree(
     percent: bool = False,
     log: bool = False,
     chosen: int | None = None,
+    path: Sequence[int] = (),
     title: str = "Label tree",
     total: int | None = None,
 ) -> go.Figure:
@@ -44,6 +48,8 @@ def label_tree(
         Whether colours follow the logarithm of the numbers.
     chosen : int, optional
         A node that has a thick outline; the nodes above it have a thin one.
+    path : sequence of int
+        Nodes from the root to one that is searched for. They have dotted outlines, and a triangle points at the last.
     title : str
     total : int, optional
         Number of nodes of which the frame has some.
@@ -81,19 +87,24 @@ def label_tree(
                 selected={"marker": {"opacity": 1}},
                 unselected={"marker": {"opacity": 1}},
             )
-    _outline(figure, frame, chosen)
+    found = _point_at(figure, frame, path[-1] if len(path) else -1)
     _color_bar(figure, scaled[known], axis, percent, log)
     first, last = int(frame["depth"].min()), int(frame["depth"].max())
     figure.update_layout(
-        height=LEVEL * (last - first + 1) + AROUND,
+        height=LEVEL * (last - first + 1) + AROUND + (TRIANGLE if found else 0),
         barmode="overlay",
+        shapes=_outlines(frame, chosen, path),  # at once: adding them one by one takes ten times as long
         uniformtext={"minsize": 12, "mode": "hide"},
         margin={"l": 40, "r": 16, "t": 56, "b": 84},
     )
     depths = list(range(first, last + 1))
     step = max(1, len(depths) // 15)
     figure.update_yaxes(
-        range=[last + 0.6, first - 0.6], tickvals=depths[::step], showgrid=False, showline=False, title_text="Depth"
+        range=[last + 0.6 + (TRIANGLE / LEVEL if found else 0), first - 0.6],
+        tickvals=depths[::step],
+        showgrid=False,
+        showline=False,
+        title_text="Depth",
     )
     figure.update_xaxes(range=[0, width], visible=False)
     return figure
@@ -119,23 +130,46 @@ def _hovers(frame, values, axis, percent):
     return np.array(lines, dtype=object)
 
 
-def _outline(figure, frame, chosen):
-    """Draw an outline around the chosen node, and a thinner one around the nodes above it."""
-    if chosen is None:
-        return
-    parent, place = dict(zip(frame["node"], frame["parent"])), {v: i for i, v in enumerate(frame["node"])}
-    node, line = int(chosen), 3.0
-    while node in place:
-        depth, start, wide = frame.iloc[place[node]][["depth", "start", "n_labels"]]
-        figure.add_shape(
-            type="rect",
-            x0=start,
-            x1=start + wide,
-            y0=depth - 0.43,
-            y1=depth + 0.43,
-            line={"color": VERMILION, "width": line},
+def _outlines(frame, chosen, path) -> list[dict]:
+    """Return outlines: thick around the chosen node, thinner around those above it, and dotted around a path."""
+    lines, shapes = {line["node"]: line for line in frame.to_dict("records")}, []
+    node, width = chosen, 3.0
+    while node in lines:
+        shapes.append(_rectangle(lines[node], {"color": VERMILION, "width": width}))
+        node, width = lines[node]["parent"], 1.5
+    return shapes + [_rectangle(lines[v], {"color": GREEN, "width": 2, "dash": "dot"}) for v in path if v in lines]
+
+
+def _rectangle(line, pen) -> dict:
+    """Return an outline around the bar of a node, given as its line in the frame."""
+    start, depth = line["start"], line["depth"]
+    return {
+        "type": "rect",
+        "x0": start,
+        "x1": start + line["n_labels"],
+        "y0": depth - 0.43,
+        "y1": depth + 0.43,
+        "line": pen,
+    }
+
+
+def _point_at(figure, frame, node) -> bool:
+    """Draw a triangle below a node; return whether the frame has the node."""
+    found = frame[frame["node"] == node].to_dict("records")
+    for line in found:
+        figure.add_scatter(
+            x=[line["start"] + line["n_labels"] / 2],
+            y=[line["depth"] + 0.7],
+            mode="markers",
+            marker={"symbol": "triangle-up", "size": 12, "color": GREEN, "opacity": 1},
+            customdata=[[line["node"]]],
+            hovertemplate=f"<b>{short(line['name'], 60)}</b><extra></extra>",
+            showlegend=False,
+            cliponaxis=False,
+            selected={"marker": {"opacity": 1}},
+            unselected={"marker": {"opacity": 1}},
         )
-        node, line = int(parent[node]), 1.5
+    return bool(found)
 
 
 def _color_bar(figure, values, axis, percent, log):

@@ -218,3 +218,14 @@ def test_the_nodes_with_fewest_labels_and_rows_are_left_out_and_never_a_parent_b
     left = nodes[~nodes["node"].isin(drawn["node"])]
     kept = drawn.sort_values(["n_labels", "rows"]).iloc[0]
     assert all((n, rows) <= (kept["n_labels"], kept["rows"]) for n, rows in zip(left["n_labels"], left["rows"]))
+
+
+def test_nodes_that_are_always_drawn_come_before_those_with_more_labels(fitted):
+    model, Y = fitted[:2]
+    tree = model.trees_[0]
+    nodes = frames.nodes_frame(tree, Y)
+    path = frames.path_to(tree, tree.n_nodes - 1)
+    rare = set(path) - set(frames.layout_frame(tree, nodes, most=9)["node"])
+    drawn = frames.layout_frame(tree, nodes, most=9, always=path)
+    assert rare and len(drawn) == 9 and set(path) <= set(drawn["node"])
+    assert path[-1] not in frames.layout_frame(tree, nodes, depths=(0, 0), always=path)["node"].to_numpy()

@@ -62,13 +62,13 @@ def test_without_a_run_a_label_tree_can_be_trained_here(ready):
 
 def test_the_whole_tree_is_drawn_with_a_bar_for_each_node_and_the_node_looked_at_is_outlined(page, tree):
     drawn = figure(page, f"Label tree: {tree.n_nodes} of {tree.n_nodes} nodes")
-    (bars,) = drawn["data"]
+    bars, found = drawn["data"]
     assert [point[0] for point in bars["customdata"]] == list(range(tree.n_nodes))
     assert numbers(bars["y"]) == tree.depth.tolist()
     rows = frames.nodes_frame(tree, word_data().Y_train)["rows"].to_numpy()
     np.testing.assert_allclose(numbers(bars["marker"]["color"]), np.log10(rows))
     walk_to(page, tree.leaf_of_label[3])
-    outlined = figure(page, "Label tree")["layout"]["shapes"]
+    outlined = [one for one in figure(page, "Label tree")["layout"]["shapes"] if "dash" not in one["line"]]
     assert len(outlined) == len(frames.path_to(tree, tree.leaf_of_label[3]))
     assert [shape["line"]["width"] for shape in outlined][:2] == [3.0, 1.5]
 
@@ -92,7 +92,7 @@ def test_a_part_of_the_tree_and_some_depths_can_be_drawn(page, tree):
 def test_what_is_not_drawn_of_a_large_tree_is_said(page, tree, monkeypatch):
     from pages.trees import plt_drawing
 
-    monkeypatch.setattr(plt_drawing._frame, "__defaults__", (5,))
+    monkeypatch.setattr(plt_drawing._frame, "__defaults__", (5, ()))
     assert f"Label tree: 5 of {tree.n_nodes} nodes" in titles(page.run())
     assert f"of the {tree.n_nodes} here, those with the fewest labels and training rows are left out" in page.text()
 
@@ -135,6 +135,10 @@ def test_a_label_is_found_by_name_and_its_path_leads_to_it_and_back(page, tree):
     assert [int(button.key.split(".")[-1]) for button in found] == [v for v in path if v]  # the root is looked at
     press(page, found[-1])
     assert named(page) == "Label: topic *6*"
+    drawn = figure(page, "Label tree")
+    dotted = [one["y0"] + 0.43 for one in drawn["layout"]["shapes"] if one["line"].get("dash") == "dot"]
+    assert dotted == pytest.approx([0, *range(1, len(path))]) and drawn["data"][-1]["customdata"] == [[path[-1]]]
+    assert "Dotted outlines lead to **topic *6***, the label looked for" in page.text()
     rows = int(word_data().Y_train[:, [6]].sum())
     assert f"**{rows} training rows** have the label" in page.text()
     press(page, buttons(page, "trees.crumb.")[0])

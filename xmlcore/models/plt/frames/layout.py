@@ -7,6 +7,8 @@ import numpy as np
 from xmlcore.validation import check_count
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import pandas as pd
 
     from xmlcore.models.plt.label_tree import LabelTree
@@ -18,6 +20,7 @@ def layout_frame(
     top: int = 0,
     depths: tuple[int, int] | None = None,
     most: int = 2000,
+    always: "Sequence[int]" = (),
 ) -> "pd.DataFrame":
     """Return the part of a label tree at and below a node with a place for each node, beside and below each other.
 
@@ -35,6 +38,8 @@ def layout_frame(
         Smallest and largest depth of nodes, counted from the root of the tree; None means all.
     most : int
         Largest number of nodes: those with most labels, and among equals those with most training rows.
+    always : sequence of int
+        Nodes that come before those with more labels.
 
     Returns
     -------
@@ -51,7 +56,8 @@ def layout_frame(
     if depths is not None:
         within &= (depth >= depths[0]) & (depth <= depths[1])
     found = np.flatnonzero(within)
-    kept = found[np.lexsort((found, -rows[found], -width[found]))[: check_count(most, "most")]]
+    later = ~np.isin(found, np.asarray(always, np.int64))
+    kept = found[np.lexsort((found, -rows[found], -width[found], later))[: check_count(most, "most")]]
     kept.sort()
     frame = nodes.iloc[kept].assign(start=start[kept] - start[top]).reset_index(drop=True)
     frame.attrs["total"] = int(found.size)
