@@ -99,6 +99,7 @@ def cards(view, study) -> None:
         f"Comparisons that f was learned from: {format.count(view.n_copies, 'copy', 'copies')} of examples, each "
         f"against {_adversaries(view)}. κ is {view.kappa:,}."
     )
+    recall = _recall(study, view.q)
     among = "Share of test examples whose label is among the candidates: the most that accuracy can be."
     tables.cards(
         [
@@ -117,7 +118,7 @@ def cards(view, study) -> None:
                 format.percent(macro),
                 f"{MACRO_F1_HELP} The paper calls it macro-F1.",
             ),
-            (f"True label among {view.q:,}", format.percent(_recall(study, view.q)), among),
+            *([(f"True label among {view.q:,}", format.percent(recall), among)] if np.isfinite(recall) else []),
             ("Pairs", f"{model.n_pairs_:,}", pairs),
             ("Training", format.duration(times["fit_s"]), "On this machine, in one worker process."),
             ("Prediction", f"{format.duration(times['predict_ms_per_row'] / 1000)}/row", "Mean over all test rows."),

@@ -27,7 +27,7 @@ def class_sizes(view) -> None:
     if meta["shown"] < meta["total"]:
         text += f" Training rows of {meta['shown']:,} of {meta['total']:,} labels are points; the CSV has all."
     charts.show_figure(
-        figure, lambda: tables.csv_safe(sizes), f"{view.files}-class-sizes", text, key="sampling.class_sizes"
+        figure, lambda: tables.csv_safe(sizes), f"{view.files}-label-sizes", text, key="sampling.class_sizes"
     )
 
 

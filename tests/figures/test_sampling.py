@@ -83,6 +83,16 @@ def test_copies_are_averaged_over_all_classes_of_a_stretch_and_no_class_is_lost(
     assert len(bands(figure)) == 1 and min(bands(figure)[0].y) >= 0.5  # no copies at all: the end of the log axis
 
 
+def test_the_whole_line_of_copies_is_above_the_axis():
+    frame = sizes(2000).assign(sampled_size=0)
+    frame.loc[:9, "sampled_size"] = 40
+    frame.loc[[150, 1900], "sampled_size"] = 1
+    figure = figures.sampled_classes(frame)
+    after = np.array(trace(figure, "sampled copies, mean").y, float)
+    assert 0 < np.nanmin(after) < 0.02 and 10 ** figure.layout.yaxis.range[0] < np.nanmin(after)
+    assert figure.layout.yaxis.tickformat == ",~r"  # whole numbers would be shown as 0
+
+
 @pytest.mark.parametrize("frame", [sizes(3), sizes(3).iloc[:1], sizes(3).iloc[2:], sizes(3).iloc[:0]])
 def test_a_few_classes_or_none_can_be_drawn(frame):
     assert figures.sampled_classes(frame).layout.meta["total"] == (frame["class_size"] > 0).sum()

@@ -70,8 +70,10 @@ def sampled_classes(frame: pd.DataFrame, *, title: str = "Label sizes before and
     figure.update_yaxes(title_text="Rows or copies (log)")
     if n == 0:
         return figure
+    # Below LEAST_COPIES only as far as the line of means needs it: where most labels of a stretch have no copies.
+    least = min(max(min(before.min(), low.min()), LEAST_COPIES), mean[mean > 0].min(initial=np.inf))
     if (high > low).any():
-        floor = np.maximum(low, LEAST_COPIES)
+        floor = np.maximum(low, least)
         add_band(figure, place, floor, np.maximum(high, floor), VERMILION, "after")
     names = frame["name"].to_numpy()[order][kept] if "name" in frame.columns else None
     figure.add_scatter(
@@ -99,8 +101,9 @@ def sampled_classes(frame: pd.DataFrame, *, title: str = "Label sizes before and
         hovertemplate="%{customdata}<br>%{y:.3~g} copies per label<extra></extra>",
     )
     figure.update_xaxes(**log_axis(1, n))
-    least = LEAST_COPIES if facts["without_copies"] else max(min(before.min(), low.min()), LEAST_COPIES)
     figure.update_yaxes(**log_axis(least, max(before.max(), high.max())), tickvals=None)
+    if least < 1:
+        figure.update_yaxes(tickformat=",~r")  # without powers of ten
     return figure
 
 

@@ -181,7 +181,7 @@ def test_long_measuring_waits_for_buttons_that_say_how_long(ready, monkeypatch):
     page = ready.go("sampling")
     for widget in ("candidates", "sweep"):
         assert "2 min 05 s" in page.at.button(key=f"sampling.measure.{widget}").label
-    assert page.metrics()["True label among 10"] == "–"
+    assert "True label among 10" not in page.metrics()
     page.press("sampling.measure.candidates").until(lambda s: "What more candidates bring" in titles(s))
     assert "More adversarial labels" not in titles(page)
     page.press("sampling.measure.sweep").until(everything)
@@ -232,7 +232,7 @@ def test_values_that_cannot_be_read_are_said_to_be_so_and_the_rest_of_the_page_s
     assert any("“many” is not a number" in error for error in said)
     assert any("cannot be 31" in error and "1 to 30" in error for error in said)
     assert {"Label sizes before and after sampling", "Accuracy by label frequency"} <= set(titles(measured))
-    assert measured.metrics()["True label among 10"] != "–"
+    assert "True label among 10" in measured.metrics()
 
 
 def by_bucket(ranking):
