@@ -21,45 +21,54 @@ SCORE = {  # titles of the axis of scores
     "Lasso": "Score, size of the weight",
     "RandomForest": "Score, share of the impurity",
 }
+WHY = {  # which features are kept: ends a sentence that begins with "those"
+    "gradient": "with which the output of a trained network changes most",
+    "Fisher": "with which the output of a trained network changes most, relative to how uncertain it is",
+    "attribution": "to which a trained network owes most of its output",
+    "ChiSquared": "whose occurrence depends most on that of the label",
+    "MutualInformation": "that tell most about the label",
+    "Lasso": "with the largest weights in a sparse linear model",
+    "RandomForest": "that separate rows best in the splits of a forest of decision trees",
+}
 
 
 def sentence(view, label) -> str:
-    """Return how many features are kept, which are the label's best, and how much labels have in common."""
-    selection, first = view.selection, _first_features(view, label)
+    """Return how many features are kept and why these, a label's best, and how much labels have in common."""
+    selection = view.selection
     kept = f"**{selection.n_selected:,} of {format.count(selection.n_features, 'feature')}**"
-    method = f"On **{format.plain(view.name)}**, {format.plain(selection.title)}"
-    n_labels = format.count(selection.n_labels, "label")
+    text = f"On **{format.plain(view.name)}**, {format.plain(selection.title)} keeps {kept}"
+    n_labels, why = format.count(selection.n_labels, "label"), WHY[_kind(selection)]
     if selection.shared:
-        return f"{method} keeps {kept}, the same for all {n_labels}; {first}."
-    text = f"{method} keeps {kept} for each of {n_labels}; {first}."
+        text += f", the same for all {n_labels}: those {why}. {_best_features(view, label)}."
+    else:
+        text += f" for each of {n_labels}: those {why}. {_best_features(view, label)}."
     if view.closest is not None and np.isfinite(view.closest[3]):
         text += f" Two labels share **{100 * view.closest[3]:.0f} %** of the features that they keep, on average."
     return text
 
 
-def _first_features(view, label) -> str:
-    """Return a clause that names the three best features and the share of the label's rows that have each."""
-    table = view.features_of(label)
+def _best_features(view, label) -> str:
+    """Return a sentence that names the three best features and the share of the label's rows that have each."""
+    table, name = view.features_of(label), f"**{format.plain(view.data.label_name(label))}**"
     if view.weighted:
         table = table[table["weighted_score"] > 0]
         if table.empty:
-            return f"none of the features that **{format.plain(view.data.label_name(label))}** keeps occurs in its rows"
+            return f"None of the features that {name} keeps occurs in its rows"
     say_rows = not view.selection.shared and occurrences_differ(table)
     table, parts = table.head(3), []
-    for name, share in zip(table["name"], table["with_label"]):
+    for feature, share in zip(table["name"], table["with_label"]):
         rows = f" (in {format.probability(share)} of its rows)" if say_rows and not np.isnan(share) else ""
-        parts.append(f"**{format.plain(name)}**{rows}")
-    best = format.listed(parts)
-    verb = "is" if len(parts) == 1 else "are"
+        parts.append(f"**{format.plain(feature)}**{rows}")
+    best, one = format.listed(parts), len(parts) == 1
     if view.selection.shared:
-        return f"best {verb} {best}"
-    name = f"**{format.plain(view.data.label_name(label))}**"
+        return f"Best {'is' if one else 'are'} {best}"
     if view.weighted:
-        what = "feature that matters" if len(parts) == 1 else "features that matter"
-        return f"weighted by occurrence in its rows, the {what} most to the label {name} {verb} {best}"
-    if view.by_gradient:
-        return f"the network’s output for the label {name} is most sensitive to {best}"
-    return f"best for {name} {verb} {best}"
+        what = "the feature that matters" if one else "the features that matter"
+        return (
+            f"Weighted by how often the label’s rows have them, {what} most to the label {name} "
+            f"{'is' if one else 'are'} {best}"
+        )
+    return f"For the label {name}, best {'is' if one else 'are'} {best}"
 
 
 def cards(view) -> None:
@@ -108,13 +117,13 @@ def _warnings(view):
             st.warning(note)
 
 
-def _unit(selection) -> str:
-    """Return the title of the axis of scores."""
+def _kind(selection) -> str:
+    """Return what the scores of a selection are: a key of ``SCORE`` and of ``WHY``."""
     if selection.method != "FALS":
-        return SCORE[selection.method]
+        return selection.method
     if selection.params["attribution"] != "gradient":
-        return SCORE["attribution"]
-    return SCORE["Fisher" if selection.params["pattern"] in ("FILS", "FIMS") else "gradient"]
+        return "attribution"
+    return "Fisher" if selection.params["pattern"] in ("FILS", "FIMS") else "gradient"
 
 
 def bars(view, label) -> None:
@@ -127,7 +136,7 @@ def bars(view, label) -> None:
             " Scores come from a sample of rows: lines show two standard errors on either side. They do not "
             "cover the differences between one trained network and another."
         )
-    unit, by, none = _unit(selection), format.plain(selection.title), ""
+    unit, by, none = SCORE[_kind(selection)], format.plain(selection.title), ""
     if view.weighted:
         drawn = weighted_scores(table)
         unit = "Score × share of the label’s rows"

@@ -6,7 +6,7 @@ from pages.shared import format, selectors, server, settings, workspace
 from xmlcore import experiment
 
 # Ways to rank the features that a label keeps, and whether scores are multiplied by occurrence.
-ORDERS = {"Score × share of the label’s rows": True, "Score alone, the ranking of FALS": False}
+ORDERS = {"Score × share of the label’s rows": True, "Score alone, as in the paper on FALS": False}
 IN_TITLE = ("pattern", "attribution")  # parameters that the name of a selection already tells
 
 

@@ -12,6 +12,7 @@ FIRST_LABELS = 40  # labels of the heat map at first
 MOST_LABELS = 60  # labels of the heat map at most
 MOST_FEATURES = 60  # features of the heat map at most
 GROUPS = 40  # groups of labels, and of features, at most
+NARROW = "A narrow screen has no room for all names of features: point at a cell, or tap it, to read its own."
 FREQUENT, ALIKE, GROUPED = "Most frequent labels", "Labels with most in common", "All labels, in groups"
 
 
@@ -69,7 +70,7 @@ def _groups(view):
         f"and {n_features:,} of {format.count(selection.n_features, 'feature')} in "
         f"{format.count(table['feature_group'].nunique(), 'group')}. A group is named after its most frequent label, "
         "or the feature that most labels keep. The colour is the share of a cell’s pairs of "
-        "label and feature that are kept, from blue (least) to gold (most)."
+        f"label and feature that are kept, from blue (least) to gold (most). {NARROW}"
     )
     return figures.group_heat(table, n_labels=n_labels, n_features=n_features), table, caption
 
@@ -85,6 +86,6 @@ def _heat(view, labels):
         f"{len(labels):,} of {format.count(selection.n_labels, 'label')} and, of the {format.count(n_kept, 'feature')} "
         f"that they keep, the {table['feature'].nunique():,} of largest scores; alike ones are next to each other. "
         f"From blue to gold: the more the feature matters to the label (rank 1 is the label’s best{by}); blank cells "
-        "are not kept."
+        f"are not kept. {NARROW}"
     )
     return figures.selection_heat(table, n_labels=selection.n_labels, n_features=selection.n_features), table, caption

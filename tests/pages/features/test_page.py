@@ -108,7 +108,7 @@ def misled(ready, monkeypatch):
 
 def test_a_feature_that_no_row_of_the_label_has_is_not_among_its_best(misled):
     page, (never, some, often) = misled
-    said = page.text().split("weighted by occurrence in its rows, ")[1].split("Two labels")[0]
+    said = page.text().split("Weighted by how often the label’s rows have them, ")[1].split("Two labels")[0]
     assert said.index(often) < said.index(some) and never not in said
     bars = figure(page, "Features of topic *5*")["layout"]
     assert bars["yaxis"]["ticktext"][:2] == [often, some] and never not in bars["yaxis"]["ticktext"]
@@ -121,9 +121,9 @@ def test_a_feature_that_no_row_of_the_label_has_is_not_among_its_best(misled):
 
 def test_the_ranking_of_the_paper_is_one_choice_away(misled):
     page, best = misled
-    page.at.radio(key="features.order").set_value("Score alone, the ranking of FALS")
+    page.at.radio(key="features.order").set_value("Score alone, as in the paper on FALS")
     page.run()
-    assert f"is most sensitive to **{best[0]}** (in 0 % of its rows), **{best[1]}**" in page.text()
+    assert f"For the label **topic *5***, best are **{best[0]}** (in 0 % of its rows), **{best[1]}**" in page.text()
     assert figure(page, "Features of topic *5*")["layout"]["yaxis"]["ticktext"][:3] == best
     assert page.frame("rank", "with_label")["name"].tolist()[:3] == best
     assert page.frame("name", "features").set_index("label")["features"][5].startswith(", ".join(best))
