@@ -55,6 +55,7 @@ def around(page) -> None:
     shown = workspace.get("shown").get(workspace.get("dataset"))
     if shown is not None:
         server.read_ahead(shown)
+    server.tidy_later()
 
 
 def notice() -> None:

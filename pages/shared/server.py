@@ -27,6 +27,7 @@ CALM = 1.0  # seconds from the end of a page's run until results are read in the
 _values = []  # all functions made by shared
 _serving = threading.Event()  # set while a server runs; not in tests that run a page without one
 _read_ahead = set()  # runs that were read in the background, with their cache folders
+_tidying = threading.Timer(0, gc.collect)  # collects garbage a while after the last run of a page; not started yet
 
 
 def shared(max_entries: int, show_spinner: bool | str = False):
@@ -94,10 +95,25 @@ def get_ready() -> None:
     old_workspaces.remove()
     for name in ("pandas", "xmlcore.figures"):  # what pages import that takes long
         importlib.import_module(name)
-    # Streamlit collects garbage after each run of a page's script. That takes a tenth of a second, in which no other
-    # page is answered, unless it leaves out what has been imported, which is never garbage.
+    # No page is answered while garbage is collected: that takes a tenth of a second, unless it leaves out what has been
+    # imported, which is never garbage.
     gc.collect()
     gc.freeze()
+
+
+def tidy_later() -> None:
+    """Collect garbage when no page has been drawn for a while.
+
+    Streamlit would collect it after each run of a page, before the browser has the page's last elements: see
+    ``postScriptGC`` in .streamlit/config.toml.
+    """
+    global _tidying
+    if not _serving.is_set():
+        return
+    _tidying.cancel()
+    _tidying = threading.Timer(2 * CALM, gc.collect)
+    _tidying.daemon = True
+    _tidying.start()
 
 
 def read_ahead(key: str) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -72,6 +73,24 @@ def test_the_run_shown_is_read_ahead_once_while_a_server_runs(monkeypatch):
         server._serving.clear()
     assert started == [(server._read, ["a" * 32])]
     server._read("a" * 32)  # a run that is gone: the page that needs it says so
+
+
+def test_garbage_is_collected_once_after_the_last_of_several_runs(monkeypatch):
+    collected = []
+    monkeypatch.setattr(server, "CALM", 0.05)
+    monkeypatch.setattr(server.gc, "collect", lambda: collected.append(True))
+    server.tidy_later()
+    assert not server._tidying.is_alive(), "no server runs"
+    server._serving.set()
+    try:
+        for _ in range(5):
+            server.tidy_later()
+        server._tidying.join()
+    finally:
+        server._serving.clear()
+    assert collected == [True]
+    with open(ROOT / ".streamlit/config.toml", "rb") as file:
+        assert tomllib.load(file)["runner"]["postScriptGC"] is False
 
 
 def test_getting_ready_begins_the_work_and_imports_what_pages_draw_with():
