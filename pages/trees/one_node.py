@@ -164,7 +164,8 @@ def _labels_of_node(view, run, inner, files):
     )
     integrity = " Class integrity is high when each label goes to one child." if inner else ""
     st.caption(
-        f"{of} of the node's training rows, most frequent first.{integrity} Tick a label to see where its rows went."
+        f"{of} of the node's training rows, most frequent first.{integrity} Tick a label to see where its rows went. "
+        "On a narrow screen the table scrolls sideways."
     )
     charts.csv_button(
         "Labels of the node, CSV",

@@ -53,7 +53,7 @@ def _leaves(view, leaves, row, files):
         tree=leaves["tree"] + 1,
         weight=100 * leaves["weight"],
         labels=words.top_labels(leaves),
-    )[["tree", "node", "depth", "rows", "weight", "labels"]]
+    )[["tree", "node", "labels", "rows", "weight", "depth"]]  # on a narrow screen, the first ones are in sight
     key = f"trees.leaves.{view.key[:8]}.{row}"
     st.dataframe(
         shown,
@@ -117,6 +117,7 @@ def _steps(view, leaves, row, files):
         hide_index=True,
         height=tables.height(len(steps), 360),
         key=f"trees.steps.{view.key[:8]}",
+        column_order=["depth", "node", "margin", "features", "other", "to", "ways", "rows"],
         column_config={
             "depth": number("Depth", format="%d", width=55),
             "node": number("Node", format="%d", width=60),
@@ -131,7 +132,8 @@ def _steps(view, leaves, row, files):
     st.caption(
         "Each child of a node has a margin for the row. The row goes to all children with a margin of at least "
         f"0.5, or else to the one with the largest. Named are up to {FEATURES} features of the row that speak "
-        "most for this child and against the next one. To see another way, choose a tree above or tick a leaf."
+        "most for this child and against the next one. On a narrow screen the table scrolls sideways. To see another "
+        "way, choose a tree above or tick a leaf."
     )
     charts.csv_button(
         "The way to the leaf, CSV",

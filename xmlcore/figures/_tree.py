@@ -103,8 +103,8 @@ def tree(
         color_range = (known.min(), known.max()) if known.size else (0.0, 1.0)
     _color_bar(figure, color, color_range, shown=known.size > 0)
     lines = int(frame["y"].max()) + 1
-    height = (LINE if lines <= 40 else TIGHT) * lines + 144
-    figure.update_layout(height=max(height, 200), margin={"l": 16, "r": BESIDE, "t": 88, "b": 56}, dragmode="pan")
+    height = (LINE if lines <= 40 else TIGHT) * lines + 164
+    figure.update_layout(height=max(height, 200), margin={"l": 16, "r": BESIDE, "t": 108, "b": 56}, dragmode="pan")
     first, last = int(frame["x"].min()), int(frame["x"].max())
     step = max(1, math.ceil((last - first) / 10))
     figure.update_xaxes(
