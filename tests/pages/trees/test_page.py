@@ -389,10 +389,10 @@ def test_runs_are_chosen_newest_first_and_the_train_page_shows_the_same(ready):
     page = ready.go("trees")
     choice = page.at.selectbox(key="trees.run")
     assert choice.value == newer and "Arity: 3" in choice.options[0]
-    assert "log₃ L" in page.text()
+    assert "with 3 children to a split" in page.text()
     choice.set_value(older)
     page.run()
-    assert "log₂ L" in page.text()
+    assert "with 2 children to a split" in page.text()
     page.go("train")
     assert page.at.selectbox(key="train.shown").value == older
     assert page.go("trees").at.selectbox(key="trees.run").value == older
