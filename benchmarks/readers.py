@@ -20,7 +20,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from benchmarks.library import files, machine, processes, tables
-from xmlcore.datasets import write_arff, write_matrix
+from xmlcore.datasets import write_matrix
 
 RESULT = files.RESULTS / "readers.json"
 JOB = Path(__file__).parent / "library" / "reading.py"
@@ -47,7 +47,7 @@ def block(kind, n_rows=BLOCK_ROWS):
     X.data = np.round(X.data, 5)
     with tempfile.TemporaryDirectory(prefix="xmlcore-readers-") as folder:
         path = Path(folder) / "data.txt"
-        (write_arff if kind == "arff" else write_matrix)(path, X, Y)
+        write_matrix(path, X, Y, "arff" if kind == "arff" else "xmlc")
         content = path.read_bytes()
     if kind == "arff":
         head, data, rows = content.partition(b"@data\n")

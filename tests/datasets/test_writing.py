@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from xmlcore.datasets import read_matrix, write_matrix
+from xmlcore.datasets.writing import WRITTEN
 
 VALUES = st.floats(width=32, allow_nan=False, allow_infinity=False) | st.sampled_from([0.0, 1.0, 1e-45, 3.4028235e38])
 NAMES = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=9)
@@ -29,7 +30,7 @@ def equal(matrix, other):
 
 
 @pytest.mark.filterwarnings("ignore::xmlcore.datasets.DatasetWarning")
-@pytest.mark.parametrize("format", ["xmlc", "svmlight", "npz"])
+@pytest.mark.parametrize("format", WRITTEN)
 def test_whatever_is_written_is_read_back(format, tmp_path_factory):
     path = tmp_path_factory.mktemp("written") / "data.gz"
 
@@ -37,7 +38,10 @@ def test_whatever_is_written_is_read_back(format, tmp_path_factory):
     @given(data_sets())
     def check(data):
         X, Y, feature_names, label_names = data
-        if format == "npz":
+        if format == "arff":  # in which all names are different
+            feature_names = [f"{i} {name}" for i, name in enumerate(feature_names)]
+            label_names = [f"label {i} {name}" for i, name in enumerate(label_names)]
+        if format in ("npz", "arff"):
             write_matrix(path, X, Y, format, feature_names=feature_names, label_names=label_names)
             assert read_matrix(path)[2:] == (feature_names, label_names)
         else:
@@ -61,14 +65,23 @@ def test_what_a_format_cannot_hold_is_not_written(tmp_path):
         write_matrix(path, np.eye(2), [[0], [1]], label_names=["a", "b"])
     with pytest.raises(ValueError, match="label_names has 1 names, but 2 are needed"):
         write_matrix(path, np.eye(2), [[0], [1]], "npz", label_names=["a"])
-    with pytest.raises(ValueError, match="use one of 'xmlc', 'svmlight', 'npz'"):
+    with pytest.raises(ValueError, match="use one of 'xmlc', 'svmlight', 'arff', 'npz'"):
         write_matrix(path, np.eye(2), [[0], [1]], "excel")
+    with pytest.raises(ValueError, match="xml= names the labels of an ARFF file"):
+        write_matrix(path, np.eye(2), [[0], [1]], xml=tmp_path / "labels.xml")
     assert not path.exists()
+
+
+def test_an_arff_file_is_written_with_its_xml_file(tmp_path):
+    path, xml = tmp_path / "d.arff", tmp_path / "d.xml"
+    write_matrix(path, np.eye(2), [[0], [1]], "arff", label_names=["a", "b"], xml=xml)
+    assert "-C" not in path.read_text()
+    assert read_matrix(path, labels=xml)[2:] == (["feature0", "feature1"], ["a", "b"])
 
 
 @pytest.mark.parametrize("name", ["data.txt", "data.txt.gz", "data.bz2", "data.txt.XZ"])
 def test_what_is_written_is_read_back_exactly(name, tmp_path, monkeypatch):
-    monkeypatch.setattr("xmlcore.datasets.writing._CHUNK", 100)
+    monkeypatch.setattr("xmlcore.datasets.written_files._CHUNK", 100)
     X, Y = random_matrices(np.random.default_rng(7))
     write_matrix(tmp_path / name, X, Y)
     X_back, Y_back, _, _ = read_matrix(tmp_path / name)

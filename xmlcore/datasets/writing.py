@@ -1,24 +1,18 @@
-"""Write matrices to files: XMLC text, svmlight and npz."""
+"""Write matrices to files: XMLC text, svmlight, ARFF and npz."""
 
-import bz2
-import gzip
 import io
-import lzma
-import os
-import uuid
-from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 
+from xmlcore.datasets.writing_arff import write_arff
+from xmlcore.datasets.written_files import atomic, chunks
 from xmlcore.validation import check_features, check_labels
 
-WRITTEN = ("xmlc", "svmlight", "npz")  # formats of write_matrix
-
-_CHUNK = 1 << 18  # number of stored values that are formatted as text at a time
+WRITTEN = ("xmlc", "svmlight", "arff", "npz")  # formats of write_matrix
 
 
-def write_matrix(path, X, Y, format="xmlc", *, feature_names=None, label_names=None) -> None:
+def write_matrix(path, X, Y, format="xmlc", *, feature_names=None, label_names=None, xml=None) -> None:
     """Write features and labels to a file, so that :func:`read_matrix` gives the same matrices back.
 
     Parameters
@@ -29,16 +23,20 @@ def write_matrix(path, X, Y, format="xmlc", *, feature_names=None, label_names=N
         Features. In text, values have as few digits as needed to read the same float32 again.
     Y : sparse, array_like of 0 and 1, or lists of label ids, shape (N, L)
         Labels.
-    format : {"xmlc", "svmlight", "npz"}
+    format : {"xmlc", "svmlight", "arff", "npz"}
         ``"svmlight"`` says D and L only by the largest ids: features and labels after the last one used are lost.
+        ``"arff"``: sparse rows, as :func:`write_arff` writes them.
     feature_names, label_names : sequence of str, optional
-        D and L names, for npz; the other formats hold none.
+        D and L names, for npz and ARFF; the other formats hold none. In ARFF all names must be different; by default
+        they are ``feature0``, ``feature1``, ... and ``label0``, ``label1``, ...
+    xml : str or path, optional
+        For ARFF: a Mulan XML file of the labels, written as well. By default MEKA's option ``-C`` says what they are.
 
     Raises
     ------
     ValueError, TypeError
         The matrices have different numbers of rows, :mod:`xmlcore.validation` rejects one, the number of names is
-        wrong, the format is unknown or has no names, or the name ends in .zip.
+        wrong, the format is unknown or has no names, two names of an ARFF file are the same, or the path ends in .zip.
     OSError
         The file cannot be written.
 
@@ -50,6 +48,11 @@ def write_matrix(path, X, Y, format="xmlc", *, feature_names=None, label_names=N
     """
     if format not in WRITTEN:
         raise ValueError(f"format {format!r} cannot be written: use one of {', '.join(map(repr, WRITTEN))}")
+    if format == "arff":
+        write_arff(path, X, Y, feature_names, label_names, xml=xml)
+        return
+    if xml is not None:
+        raise ValueError(f'xml= names the labels of an ARFF file: pass format="arff", not {format!r}')
     path = Path(path)
     X = check_features(X)
     Y = check_labels(Y, n_rows=X.shape[0])
@@ -57,14 +60,14 @@ def write_matrix(path, X, Y, format="xmlc", *, feature_names=None, label_names=N
     names = {field: _checked_names(given, field, count) for field, (given, count) in names.items() if given is not None}
     if names and format != "npz":
         raise ValueError(f"{format} has no place for names: write them to files of their own, one name per line")
-    with _atomic(path) as stream:
+    with atomic(path) as stream:
         if format == "npz":
             _write_npz(stream, X, Y, names)
             return
         if format == "xmlc":
             stream.write(f"{X.shape[0]} {X.shape[1]} {Y.shape[1]}\n".encode())
         empty = " 0:0" if format == "svmlight" else ""
-        for first, stop in _chunks(X.indptr.astype(np.int64) + Y.indptr):
+        for first, stop in chunks(X.indptr.astype(np.int64) + Y.indptr):
             stream.write(_rows_text(X, Y, first, stop, empty))
 
 
@@ -97,16 +100,6 @@ def _write_npz(stream, X, Y, names):
     stream.write(archive.getbuffer())
 
 
-def _chunks(indptr):
-    """Yield ranges (first row, last row + 1) with about ``_CHUNK`` stored values each; ``indptr`` counts the values."""
-    first, n_rows = 0, indptr.size - 1
-    while first < n_rows:
-        stop = int(np.searchsorted(indptr, indptr[first] + _CHUNK, side="right")) - 1
-        stop = min(max(stop, first + 1), first + _CHUNK, n_rows)
-        yield first, stop
-        first = stop
-
-
 def _rows_text(X, Y, first, stop, empty):
     """Return rows ``first`` to ``stop - 1`` as text, in bytes; ``empty`` is a row without labels and features."""
     x = slice(X.indptr[first], X.indptr[stop])
@@ -124,34 +117,3 @@ def _rows_text(X, Y, first, stop, empty):
         lines.append(row or empty)
     lines.append("")
     return "\n".join(lines).encode()
-
-
-@contextmanager
-def _atomic(path):
-    """Open a temporary file for writing, which replaces the file ``path`` at the end if there was no error.
-
-    What is written is compressed by the ending of the path.
-    """
-    suffix = path.suffix.lower()
-    if suffix == ".zip":
-        raise ValueError(f"{path.name}: zip is not written; end the name in .gz, .bz2 or .xz, or none of these")
-    temporary = path.with_name(f".{path.name[:100]}.{uuid.uuid4().hex[:12]}.tmp")
-    try:
-        with open(temporary, "xb") as raw:
-            if suffix == ".gz":
-                # without time and name, so that the same matrices make the same file
-                with gzip.GzipFile(filename="", mode="wb", fileobj=raw, compresslevel=6, mtime=0) as stream:
-                    yield stream
-            elif suffix == ".bz2":
-                with bz2.BZ2File(raw, "wb") as stream:
-                    yield stream
-            elif suffix == ".xz":
-                with lzma.LZMAFile(raw, "wb") as stream:
-                    yield stream
-            else:
-                yield raw
-            raw.flush()
-            os.fsync(raw.fileno())
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)

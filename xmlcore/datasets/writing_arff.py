@@ -8,7 +8,7 @@ from xml.sax.saxutils import quoteattr
 import numpy as np
 
 from xmlcore.datasets.sources import stem
-from xmlcore.datasets.writing import _atomic, _chunks
+from xmlcore.datasets.written_files import atomic, chunks
 from xmlcore.validation import check_features, check_labels
 
 _PLAIN = re.compile(r"[A-Za-z0-9_.][A-Za-z0-9_.:/+=-]*")
@@ -64,12 +64,12 @@ def write_arff(path, X, Y, feature_names=None, label_names=None, relation=None, 
     lines = [f"@relation {_quoted(relation, always=True)}", ""]
     lines += [f"@attribute {_quoted(name)} numeric" for name in features]
     lines += [f"@attribute {_quoted(name)} {{0,1}}" for name in labels]
-    with _atomic(path) as stream:
+    with atomic(path) as stream:
         stream.write("\n".join([*lines, "", "@data", ""]).encode())
-        for first, stop in _chunks(X.indptr.astype(np.int64) + Y.indptr):
+        for first, stop in chunks(X.indptr.astype(np.int64) + Y.indptr):
             stream.write(_rows_text(X, Y, first, stop))
     if xml is not None:
-        with _atomic(Path(xml)) as stream:
+        with atomic(Path(xml)) as stream:
             stream.write(content)
 
 

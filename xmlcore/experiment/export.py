@@ -91,7 +91,7 @@ def _one_line_each(names) -> bool:
 
 def _write(path, data, format, names, inside, texts, progress):
     """Write the zip archive: the parts of the data set with the names ``inside``, and texts as lists of lines."""
-    from xmlcore.datasets import write_arff, write_matrix
+    from xmlcore.datasets import write_matrix
 
     parts = ((data.X_train, data.Y_train), (data.X_test, data.Y_test))
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=3) as archive:
@@ -100,10 +100,7 @@ def _write(path, data, format, names, inside, texts, progress):
             of_part("", 0.0)
             with tempfile.TemporaryDirectory(dir=path.parent) as folder:  # on the disk of the archive, not in memory
                 written, xml = Path(folder) / name, Path(folder) / LABELS_XML
-                if format == "arff":
-                    write_arff(written, X, Y, **inside, xml=xml)
-                else:
-                    write_matrix(written, X, Y, format, **inside)
+                write_matrix(written, X, Y, format, **inside, xml=xml if format == "arff" else None)
                 _pack(archive, written, of_part)
                 if i and format == "arff":  # the labels of both parts are the same
                     _pack(archive, xml, of_part)

@@ -1,0 +1,53 @@
+"""Shared by the writers: a file is written completely or not at all, and rows a chunk at a time."""
+
+import bz2
+import gzip
+import lzma
+import os
+import uuid
+from contextlib import contextmanager
+
+import numpy as np
+
+_CHUNK = 1 << 18  # number of stored values that are formatted as text at a time
+
+
+def chunks(indptr):
+    """Yield ranges (first row, last row + 1) with about ``_CHUNK`` stored values each; ``indptr`` counts the values."""
+    first, n_rows = 0, indptr.size - 1
+    while first < n_rows:
+        stop = int(np.searchsorted(indptr, indptr[first] + _CHUNK, side="right")) - 1
+        stop = min(max(stop, first + 1), first + _CHUNK, n_rows)
+        yield first, stop
+        first = stop
+
+
+@contextmanager
+def atomic(path):
+    """Open a temporary file for writing, which replaces the file ``path`` at the end if there was no error.
+
+    What is written is compressed by the ending of the path.
+    """
+    suffix = path.suffix.lower()
+    if suffix == ".zip":
+        raise ValueError(f"{path.name}: zip is not written; end the name in .gz, .bz2 or .xz, or none of these")
+    temporary = path.with_name(f".{path.name[:100]}.{uuid.uuid4().hex[:12]}.tmp")
+    try:
+        with open(temporary, "xb") as raw:
+            if suffix == ".gz":
+                # without time and name, so that the same matrices make the same file
+                with gzip.GzipFile(filename="", mode="wb", fileobj=raw, compresslevel=6, mtime=0) as stream:
+                    yield stream
+            elif suffix == ".bz2":
+                with bz2.BZ2File(raw, "wb") as stream:
+                    yield stream
+            elif suffix == ".xz":
+                with lzma.LZMAFile(raw, "wb") as stream:
+                    yield stream
+            else:
+                yield raw
+            raw.flush()
+            os.fsync(raw.fileno())
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
