@@ -114,6 +114,12 @@ def _compared(row):
 
 def _tested(goodness):
     """Write the result of the test of the power law."""
+    if math.isnan(goodness["p"]):
+        st.markdown(
+            "**This cannot be tested**: these labels have only two different numbers of training rows, and so few "
+            "values can decide nothing."
+        )
+        return
     verdict = (
         "**A power law is ruled out**: it would give such a bad fit less than once in ten data sets."
         if goodness["p"] < 0.1

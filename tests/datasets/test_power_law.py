@@ -95,6 +95,15 @@ def test_fewer_than_two_different_counts_have_no_power_law(counts):
     assert compare_with_power_law(counts).empty and power_law_curve(fit, 10).empty
 
 
+@pytest.mark.parametrize("counts", [[1] * 30 + [2] * 5, [1, 7], [1, 1, 2, 9, 9, 9, 50]])
+def test_two_different_counts_in_the_tail_can_decide_nothing(counts):
+    fit = fit_power_law(counts, 9 if 9 in counts else None)
+    tested = goodness_of_fit(counts, fit, n_samples=3)
+    assert math.isfinite(fit.alpha) and tested.n_samples == 3
+    assert all(math.isnan(value) for value in tested[:-1])
+    assert not math.isnan(goodness_of_fit([*counts, 100], fit, n_samples=3).p)
+
+
 def test_alternatives_are_told_apart_where_the_data_can():
     law = compare_with_power_law(sample(2.2, 3000), fit_power_law(sample(2.2, 3000), 1)).set_index("distribution")
     assert law.loc["exponential", "ratio"] > 3 and law.loc["exponential", "p"] < 0.01

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 LARGEST_ALPHA = 50.0
 TABLE = 100_000  # counts from x_min on that are drawn from an exact table; larger ones from a continuous distribution
 ENOUGH = 0.1  # with a smaller p-value, Clauset et al. rule a power law out
+LEAST_VALUES = 3  # different counts from x_min on, with fewer of which no test can rule a power law out
 
 
 class PowerLaw(NamedTuple):
@@ -154,13 +155,14 @@ def goodness_of_fit(
     Returns
     -------
     Goodness
-        All nan if there is no fit.
+        All nan if nothing can be tested: there is no fit, or there are fewer than LEAST_VALUES different counts from
+        x_min on. Two values have one free share, to which the exponent is fitted.
     """
     counts = np.asarray(counts)
     counts = counts[counts > 0]
     fit = fit_power_law(counts) if fit is None else fit
     n_samples, seed = check_count(n_samples, "n_samples"), check_count(random_state, "random_state", 0)
-    if not math.isfinite(fit.alpha):
+    if not math.isfinite(fit.alpha) or np.unique(counts[counts >= fit.x_min]).size < LEAST_VALUES:
         return Goodness(*6 * (math.nan,), n_samples)
     below, table = counts[counts < fit.x_min], _table(fit)
     fits = []
