@@ -17,6 +17,8 @@ from xmlcore.datasets import (
     rows_of_file,
     split_again,
     split_rows,
+    split_sizes,
+    splits,
     stratified_parts,
     stratified_split,
     without_leaks,
@@ -41,7 +43,7 @@ def distance(Y, part, k):
 def test_a_stratified_split_gives_both_parts_their_share_of_every_label():
     Y = labels()
     train, test = stratified_split(Y, 0.25, 3)
-    assert sorted([*train, *test]) == list(range(600)) and abs(test.size - 150) <= 3
+    assert sorted([*train, *test]) == list(range(600)) and test.size == 150
     share = Y[test].sum(axis=0) - 0.25 * Y.sum(axis=0)
     assert np.abs(share).max() <= 2.5
     random = Y[split_rows(600, 0.25, 3)[1]].sum(axis=0) - 0.25 * Y.sum(axis=0)
@@ -55,6 +57,45 @@ def test_a_label_with_two_rows_has_one_in_each_half():
     part = stratified_parts(Y, (0.5, 0.5))
     assert [sorted(part[4 * j : 4 * j + 2]) for j in range(10)] == [[0, 1]] * 10
     assert np.bincount(part).tolist() == [20, 20], "rows without labels go where rows are lacking"
+
+
+def many_labels(n=600, n_labels=900):
+    """Three labels a row, most of which have two or three rows: with these, stratification alone misses the sizes."""
+    rng = np.random.default_rng(0)
+    rows, columns = (
+        np.repeat(np.arange(n), 3),
+        rng.choice(n_labels, 3 * n, p=(p := 1 / np.arange(1, n_labels + 1)) / p.sum()),
+    )
+    return sp.csr_array((np.ones(3 * n), (rows, columns)), shape=(n, n_labels)) > 0
+
+
+@pytest.mark.parametrize("sizes", [(480, 120), (599, 1), (200, 200, 200), (300, 180, 101, 19)])
+def test_parts_have_the_sizes_that_were_asked_for(sizes, monkeypatch):
+    Y = many_labels()
+    part = stratified_parts(Y, np.array(sizes) / 600)
+    assert np.bincount(part).tolist() == list(sizes)
+    monkeypatch.setattr(splits, "move_to_sizes", lambda Y, part, sizes, rng: part)
+    before = stratified_parts(Y, np.array(sizes) / 600)
+    away = np.bincount(before, minlength=len(sizes)) - sizes
+    assert (part != before).sum() == away[away > 0].sum() > 0, "no more rows than needed were moved"
+
+
+def test_rows_that_move_hurt_the_labels_less_than_others_would():
+    Y, rng = many_labels(), np.random.default_rng(1)
+    part = (rng.random(600) < 0.3).astype(np.int32)
+    sizes = np.array([480, 120])
+    moved = split_sizes.move_to_sizes(Y, part, sizes, rng)
+    at_random = part.copy()
+    at_random[rng.choice(np.flatnonzero(part == 1), part.sum() - 120, replace=False)] = 0
+    assert distance(Y, moved, 2) < 0.9 * distance(Y, at_random, 2)
+
+
+@pytest.mark.parametrize(
+    ("n", "shares", "sizes"),
+    [(10, (0.5, 0.5), [5, 5]), (7, (0.5, 0.5), [4, 3]), (5, [0.2] * 5, [1] * 5), (4, (0.9, 0.05, 0.05), [4, 0, 0])],
+)
+def test_whole_sizes_sum_to_all_rows(n, shares, sizes):
+    assert split_sizes.whole_sizes(n, shares).tolist() == sizes
 
 
 def test_the_same_seed_gives_the_same_parts_and_another_seed_others():

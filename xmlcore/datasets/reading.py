@@ -11,6 +11,7 @@ from xmlcore.datasets.errors import DatasetFormatError, warn
 from xmlcore.datasets.formats import read_rows
 from xmlcore.datasets.remarks import remark
 from xmlcore.datasets.sources import EMPTY, read_text, source_name, stem, telling_name
+from xmlcore.datasets.split_sizes import count_test_rows
 from xmlcore.datasets.xmlc import canonical_csr
 from xmlcore.progress import part_of, silent
 from xmlcore.validation import INT32_MAX, check_count
@@ -174,24 +175,7 @@ def split_rows(n_rows: int, test_size: float | int = 0.2, random_state: int = 0)
     ValueError
         There would be no training rows or no test rows, or an argument is out of range.
     """
-    n_rows = check_count(n_rows, "n_rows", 1)
-    if isinstance(test_size, (int, np.integer)) and not isinstance(test_size, bool):
-        n_test = check_count(test_size, "test_size", 1)
-    else:
-        try:
-            share = float(test_size)
-        except (TypeError, ValueError):
-            raise TypeError(
-                f"test_size must be a share between 0 and 1 or a number of rows, not {test_size!r}"
-            ) from None
-        if isinstance(test_size, (bool, str)) or not 0 < share < 1:
-            raise ValueError(f"test_size must be a share between 0 and 1 or a number of rows, not {test_size!r}")
-        n_test = round(n_rows * share)
-    if not 0 < n_test < n_rows:
-        raise ValueError(
-            f"test_size={test_size!r} leaves {n_rows - n_test:,} of {n_rows:,} rows for training and {n_test:,} for "
-            "the test: both need at least one"
-        )
+    n_test = count_test_rows(n_rows, test_size)
     order = np.random.default_rng(check_count(random_state, "random_state", 0)).permutation(n_rows)
     return np.sort(order[n_test:]), np.sort(order[:n_test])
 

@@ -11,6 +11,7 @@ from xmlcore.datasets.duplicates import seen_in_train
 from xmlcore.datasets.errors import DatasetFormatError
 from xmlcore.datasets.reading import check_split, split_rows
 from xmlcore.datasets.sources import read_text, source_name
+from xmlcore.datasets.split_sizes import count_test_rows, move_to_sizes, whole_sizes
 from xmlcore.datasets.statistics import all_labels
 from xmlcore.validation import check_count, check_labels, csr_parts
 
@@ -25,11 +26,14 @@ def stratified_parts(Y, shares, random_state: int = 0) -> np.ndarray:
     lacks most rows of this label, then to the one that lacks most rows in all; ties are broken at random.
     So even the rows of rare labels are spread, which a random split leaves to chance.
 
+    Parts made in this way have about their share of the rows. In a last step, as few rows as possible move from parts
+    that are too large to parts that are too small: those whose labels suffer least (see :func:`move_to_sizes`).
+
     Parameters
     ----------
     Y : sparse, array_like of 0 and 1, or lists of label ids, shape (N, L)
     shares : sequence of float
-        The share of the rows for each part, above 0; they sum to 1. Parts have about this share, not exactly.
+        The share of the rows for each part, above 0; they sum to 1. Each part has its share, to less than one row.
     random_state : int
         Seed. The same value gives the same parts.
 
@@ -57,7 +61,8 @@ def stratified_parts(Y, shares, random_state: int = 0) -> np.ndarray:
     rows_of_label = shuffled[by_label.indices].astype(np.int32)
     indptr, indices, _ = csr_parts(numbered)
     ties = rng.integers(0, 2**62, n_rows)
-    return distribute(indptr, indices, by_label.indptr.astype(np.int64), rows_of_label, shares, ties)
+    part = distribute(indptr, indices, by_label.indptr.astype(np.int64), rows_of_label, shares, ties)
+    return move_to_sizes(Y, part, whole_sizes(n_rows, shares), rng)
 
 
 def stratified_split(Y, test_size: float | int = 0.2, random_state: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -67,7 +72,7 @@ def stratified_split(Y, test_size: float | int = 0.2, random_state: int = 0) -> 
     ----------
     Y : sparse, array_like of 0 and 1, or lists of label ids, shape (N, L)
     test_size : float or int
-        The share of test rows, between 0 and 1, or their number. The number of test rows can differ by a few.
+        The share of test rows, between 0 and 1, or their number.
     random_state : int
         Seed. The same value gives the same split.
 
@@ -80,10 +85,8 @@ def stratified_split(Y, test_size: float | int = 0.2, random_state: int = 0) -> 
     """
     Y = check_labels(Y, name="Y")
     n_rows = Y.shape[0]
-    n_test = split_rows(n_rows, test_size, random_state)[1].size  # checks test_size
+    n_test = count_test_rows(n_rows, test_size)
     part = stratified_parts(Y, (1 - n_test / n_rows, n_test / n_rows), random_state)
-    if part.min() == part.max():
-        raise ValueError(f"test_size={test_size!r} leaves no row for one of the two parts: choose another share")
     return np.flatnonzero(part == 0), np.flatnonzero(part == 1)
 
 
@@ -96,7 +99,7 @@ def folds(Y, n_folds: int = 5, method: str = "stratified", random_state: int = 0
     n_folds : int
         At least 2.
     method : {"stratified", "random"}
-        ``"stratified"``: see :func:`stratified_parts`. ``"random"``: sizes differ by at most 1.
+        ``"stratified"``: see :func:`stratified_parts`. Sizes differ by at most 1 with both.
     random_state : int
         Seed. The same value gives the same folds.
 
