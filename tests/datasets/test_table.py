@@ -29,6 +29,10 @@ def read(content, labels=-2, **options):
         PLAIN,
         PLAIN.replace(b",", b"\t"),
         PLAIN.replace(b",", b";"),
+        PLAIN.replace(b",", b"|"),
+        PLAIN.replace(b",", b"|").replace(b"0.5", b"0,5"),
+        PLAIN.replace(b"0,1\n", b"no,yes\n").replace(b"1,0\n", b"Yes,N\n"),
+        PLAIN.replace(b"0,1\n", b"F,T\n"),
         PLAIN.replace(b",", b";").replace(b"0.5", b"0,5"),
         PLAIN.replace(b",", b" , "),
         PLAIN.replace(b"\n", b"\r\n"),
@@ -140,6 +144,9 @@ def test_blocks_cut_a_table_anywhere(monkeypatch):
         (b"a,b,y\n1,2,0,9\n", -1, 2, None, "4 cells, but the first line has 3"),
         (b"a,b,y\n1,2,0\n1,2,3\n", -1, 3, 5, "the label 'y' is 3, not 0 or 1"),
         (b"a,b,y\n1,2,0\n1,2,\n", -1, 3, 5, "the label 'y' is missing"),
+        (b"a,b,y\n1,2,yes\n1,2,maybe\n", -1, 3, 5, "the label 'y' is 'maybe'"),
+        (b"a,b,y\n1,yes,1\n", -1, 2, 3, "'yes' in column 'b' is not a number"),
+        (b"a|b|y\n1|2|0\n1|x|1\n", -1, 3, 3, "'x' in column 'b' is not a number"),
         (b"a,b,y\n1,1e39,0\n", -1, 2, 3, "the value in column 'b' is infinite, or too large"),
         (b"a,b,y\n1,-inf,0\n", -1, 2, 3, "the value in column 'b' is infinite, or too large"),
         (b"a,b,y\n", -1, None, None, "names of columns, but no rows"),
@@ -177,6 +184,44 @@ def test_odd_names_and_labels_are_said():
         "data: a label name is not unique: 'y' stands for the labels 0, 1. Ids tell them apart.",
         "data: there is a label that no row has: 'y'",
     ]
+
+
+def test_a_vertical_bar_separates_cells_only_where_no_other_mark_does():
+    X, Y, features, labels = read_matrix(b"x,tags\n1,a|b\n2,b|c|d|e\n", labels="tags")
+    assert labels == ["a", "b", "c", "d", "e"] and features == ["x"]
+    assert read(b"x|tags\n1|a;b\n2|b,c\n", "tags")[1] == (["x"], ["a", "b", "b,c"])
+    assert "a table" not in failure(b"1 |f a:1 b:2\n0 |f a:3 c:2\n").found, "Vowpal Wabbit"
+
+
+def test_columns_of_text_are_left_out_if_that_is_wanted():
+    late = b"a,name,note,y\n" + b"1,Ann,,0\n" * 40 + b"2,Bob,\xc3\xa4,1\n"
+    for block in (100, 1 << 20):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(table_records, "_BLOCK", block)
+            said = warned(read_matrix, late, labels=-1, leave_out=True)
+            assert said == ["data: 2 columns of text left out: 'name', 'note'"]
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                (X, Y), names = read(late, -1, leave_out=True)
+        assert names == (["a"], ["y"]) and X == [[1]] * 40 + [[2]] and Y[-1] == [1]
+    assert "leave_out=True" in failure(late, labels=-1).remedy
+    assert "all columns of features are text" in failure(b"a,y\nx,1\nz,0\n", labels=-1, leave_out=True).found
+    assert "the label 'y' is 'x'" in failure(b"a,y\n1,x\n2,0\n", labels=-1, leave_out=True).found
+
+
+def test_words_in_some_of_many_columns_do_not_slow_the_others(monkeypatch):
+    from xmlcore.datasets import table_cells
+
+    calls, frame = [], table_cells._frame
+    monkeypatch.setattr(table_cells, "_frame", lambda *args: calls.append(args[2:]) or frame(*args))
+    names = b",".join(b"c%d" % i for i in range(60)) + b"\n"
+    (X, Y), _ = read(names + (b"1," * 40 + b",".join([b"true"] * 10 + [b"yes"] * 10) + b"\n") * 3, -10)
+    assert X == [[1] * 50] * 3 and Y == [[1] * 10] * 3
+    assert [len(columns) for columns, _ in calls] == [60, 40, 20], "each column is read as text at most once"
+
+
+def test_labels_in_a_file_of_their_own_with_decimal_commas_are_refused():
+    assert "the label 'y' is 0.5, not 0 or 1" in failure(b"a;b\n1;2\n3;4\n", labels=b"x;y\n1;0\n0;0,5\n").found
 
 
 def test_a_decimal_comma_may_come_late():

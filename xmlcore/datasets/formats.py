@@ -37,7 +37,7 @@ READERS = {
     "svmlight": Reader(xmlc, _XMLC_OPTIONS),
     "npz": Reader(npz, ("max_bytes",)),
     "arff": Reader(arff, ("labels", "max_bytes", "leave_out")),
-    "csv": Reader(table, ("labels",)),
+    "csv": Reader(table, ("labels", "leave_out")),
 }
 
 

@@ -46,9 +46,9 @@ def read_matrix(
         MEKA's option ``-C``. A nominal feature with two values becomes 0 and 1, one with more values a column for each,
         ``name=value``; in a sparse row, a nominal value that is left out is the first one. ``?`` is read as 0, with a
         warning.
-        ``"csv"``: a table with commas, semicolons or tabs between cells, names of the columns in the first line (or
+        ``"csv"``: a table with commas, semicolons, tabs or vertical bars between cells, names of the columns in the first line (or
         none, if that is a row of numbers), and ``labels`` to say which columns are labels. Missing cells are read as 0,
-        with a warning. With semicolons or tabs, decimals may follow a comma.
+        with a warning. Except with commas between cells, decimals may follow a comma.
         ``"auto"``: as the content says. Text is xmlc if the first line has three whole numbers, and svmlight if it has
         no other format. A first line like ``2,2,3`` is read as a row with three labels; it is an error if the rest of
         the file fits it as a header.
@@ -57,7 +57,7 @@ def read_matrix(
         label, or text with a header ``N L``, which may be absent, and a line ``l:1 l:1`` or ``l,l`` for each row.
         For an ARFF file the names of the attributes that are labels, as a list or in a Mulan XML file, which give the
         order of Y's columns; or a number, n for the first n attributes and -n for the last n.
-        For a CSV file also the columns that are labels, which hold 0 and 1 or true and false: the first n, the last n
+        For a CSV file also the columns that are labels, which hold 0 and 1, true and false, or yes and no: the first n, the last n
         as -n, or those of a list of names. A string is the name of a column that lists the labels of a row, separated
         by ``;``, ``|`` or ``,``, whichever of these occurs first in this order; if no column has this name, it is a
         path.
@@ -70,8 +70,8 @@ def read_matrix(
         What says how many rows, features and labels an xmlc file has. ``"header"``: it is an error if the header
         promises other numbers. ``"data"``: the numbers of the data are then taken, with a warning.
     leave_out : bool
-        Whether attributes of type string and date in an ARFF file are left out, with a warning; otherwise they are an
-        error.
+        Whether attributes of type string and date in an ARFF file, and columns of text in a table, are left out, with a
+        warning; otherwise they are an error.
     name : str, optional
         Name of the source in errors; by default its file name.
 

@@ -1,55 +1,42 @@
 """Reader of tables (CSV, TSV): a dense row per line, with columns of features and columns of labels."""
 
 import difflib
-import io
 import os
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import scipy.sparse as sp
 
 from xmlcore.datasets.errors import DatasetFormatError, warn
+from xmlcore.datasets.table_cells import (
+    DECIMAL_COMMA,
+    LABEL_RULE,
+    MISSING,
+    NO,
+    NUMBER,
+    YES,
+    DecimalComma,
+    Form,
+    TextColumns,
+    column_name,
+    numbers,
+    texts,
+)
 from xmlcore.datasets.table_lists import listed
 from xmlcore.datasets.table_records import Block, blocks, cells, first_records
 from xmlcore.datasets.xmlc import Rows
 from xmlcore.validation import check_features
 
-_SEPARATORS = {b"\t": "tabs", b";": "semicolons", b",": "commas"}  # in the order in which they are preferred
-_BINARY = (b"0", b"1", b"true", b"false")
+_BAR = b"|"
+_SEPARATORS = {b"\t": "tabs", b";": "semicolons", b",": "commas", _BAR: "vertical bars"}  # the first are preferred
+_BINARY = (b"0", b"1", *(word.encode() for word in YES + NO))
 _FEW_ROWS = 10  # up to which a column may count the rows by chance
-_MISSING = ["", "?", "NA", "N/A", "NaN", "nan", "NULL", "null", "None", "-nan", "<NA>"]  # cells without a value
-_NUMBER = re.compile(rb"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|[+-]?(nan|inf(inity)?)", re.IGNORECASE)
-_DECIMAL_COMMA = re.compile(rb"[+-]?[0-9]+,[0-9]+")
 _SPARSE_ROW = re.compile(rb"[ \t]*([0-9]+([ \t]*,[ \t]*[0-9]+)*)?([ \t]+[0-9]+:[^ \t]*)*[ \t]*")  # of svmlight
 _TELL = (
     "Say which columns are labels: labels=-3 for the last three, labels=3 for the first three, or a list of their "
     "names. If one column lists the labels of a row, give its name."
 )
-
-
-@dataclass(frozen=True)
-class Form:
-    """How a table is written.
-
-    Attributes
-    ----------
-    separator : bytes
-        Between the cells of a row.
-    names : list of str or None
-        The names of the columns; None if the first line is a row of numbers.
-    n_columns : int
-    decimal : str
-        The mark before the decimals of a number: a point, or a comma.
-    sample : list of list of bytes
-        Some of the first rows.
-    """
-
-    separator: bytes
-    names: list[str] | None
-    n_columns: int
-    decimal: str
-    sample: list[list[bytes]]
 
 
 def looks_like(text) -> bool:
@@ -60,6 +47,8 @@ def looks_like(text) -> bool:
     separator = _separator(lines)
     if lines[0].count(separator) == 0 or lines[1].count(separator) == 0:
         return False
+    if separator == _BAR and b":" in lines[0] + lines[1]:  # rows of Vowpal Wabbit
+        return False
     if not _SPARSE_ROW.fullmatch(lines[0]):
         return not any(_SPARSE_ROW.fullmatch(line) and b":" in line for line in lines[1:])
     return not any(b":" in line for line in lines) and len({line.count(separator) for line in lines}) == 1
@@ -67,7 +56,7 @@ def looks_like(text) -> bool:
 
 def may_be(text) -> bool:
     """Return whether the first line of a text may be that of a table, if it is known that one is expected."""
-    lines = first_records(text, 1)
+    lines = first_records(text, 10)
     return bool(lines) and b":" not in lines[0] and lines[0].count(_separator(lines)) > 0
 
 
@@ -87,7 +76,7 @@ def form_of(text, source) -> Form:
     first = [cell.strip() for cell in records[0]]
     sample = records[1:]
     decimal = "."
-    if separator != b"," and any(_DECIMAL_COMMA.fullmatch(cell.strip()) for record in records for cell in record):
+    if separator != b"," and any(DECIMAL_COMMA.fullmatch(cell.strip()) for record in records for cell in record):
         decimal = ","
     if all(_is_number(cell, decimal) for cell in first) and not _counts_columns(first):
         return Form(separator, None, len(first), decimal, records)
@@ -101,7 +90,7 @@ def form_of(text, source) -> Form:
     return Form(separator, names, len(first), decimal, sample)
 
 
-def parse(text, source, labels=None) -> Rows:
+def parse(text, source, labels=None, leave_out=False) -> Rows:
     """Parse a table.
 
     Parameters
@@ -112,6 +101,8 @@ def parse(text, source, labels=None) -> Rows:
     labels : int, str, list of str, path, bytes, or binary file object
         Which columns are labels: the first n, the last n for -n, those of these names, or the one of this name, whose
         cells list the labels of a row. A file has the labels; a string is its path unless a column has this name.
+    leave_out : bool
+        Whether columns of text are left out, with a warning, rather than refused.
 
     Returns
     -------
@@ -131,21 +122,40 @@ def parse(text, source, labels=None) -> Rows:
     if not kept:
         raise DatasetFormatError(source, f"all {form.n_columns:,} columns are labels", "Leave some as features.")
     form = _with_decimal(form, kept + ([] if listing else chosen))
-    try:
-        X, Y, lists = _read(text, source, form, kept, chosen, listing)
-    except _DecimalComma:  # the first one comes after the sample
-        X, Y, lists = _read(text, source, replace(form, decimal=","), kept, chosen, listing)
+    X, Y, lists, kept = _read_kept(text, source, form, kept, chosen, listing, leave_out)
     _warn_of_row_numbers(X, form, kept[0], source)
     rows = Rows(source, "csv", X, Y, 1)
     if form.names is not None:
         rows.feature_names = [form.names[column] for column in kept]
         rows.label_names = [form.names[column] for column in chosen]
     if listing:
-        rows.Y, rows.label_names = listed(*lists, source, _column_name(form, chosen[0]), set(_MISSING))
+        rows.Y, rows.label_names = listed(*lists, source, column_name(form, chosen[0]), set(MISSING))
         rows.has_label_width = False
     elif not chosen:
         rows.Y = rows.label_names = None
     return rows
+
+
+def _read_kept(text, source, form, kept, chosen, listing, leave_out):
+    """Read the rows of a table; return what :func:`_read` does, and the columns of features that were not left out."""
+    every = kept
+    while True:
+        try:
+            found = _read(text, source, form, kept, chosen, listing, leave_out)
+            break
+        except DecimalComma:  # the first one comes after the sample
+            form = replace(form, decimal=",")
+        except TextColumns as error:
+            kept = [column for column in kept if column not in error.columns]
+            if not kept:
+                remedy = "Features are numbers: turn the texts into numbers."
+                raise DatasetFormatError(source, "all columns of features are text", remedy) from None
+    if len(kept) < len(every):
+        gone = [column_name(form, column) for column in every if column not in kept]
+        columns = "1 column" if len(gone) == 1 else f"{len(gone):,} columns"
+        more = f" and {len(gone) - 3:,} more" if len(gone) > 3 else ""
+        warn(f"{source}: {columns} of text left out: {', '.join(gone[:3])}{more}")
+    return *found, kept
 
 
 def parse_labels(text, source) -> tuple[sp.csr_array, list[str] | None]:
@@ -159,29 +169,32 @@ def parse_labels(text, source) -> tuple[sp.csr_array, list[str] | None]:
     form = form_of(text, source)
     index = int(has_index(form))
     columns = [*range(index, form.n_columns)]
-    _, Y, _ = _read(text, source, replace(form, decimal="."), [], columns, listing=False)
+    _, Y, _, _ = _read_kept(text, source, _with_decimal(form, columns), [], columns, listing=False, leave_out=False)
     return Y, None if form.names is None else form.names[index:]
 
 
 def _separator(lines):
-    """Return the separator of cells: the most frequent one in the first line."""
-    return max(_SEPARATORS, key=lambda separator: len(cells(lines[0], separator)))
+    """Return the separator of cells: the most frequent one in the first line, of those as frequent in all lines.
 
-
-class _DecimalComma(Exception):
-    """A number has a decimal comma, where the mark was taken to be a point."""
+    A vertical bar, which may also stand between the labels of one cell, only if no other can be the separator.
+    """
+    counts = {separator: [len(cells(line, separator)) for line in lines] for separator in _SEPARATORS}
+    divides = [separator for separator, found in counts.items() if found[0] > 1]
+    even = [separator for separator in divides if len(set(counts[separator])) == 1]
+    choices = [[s for s in group if s != _BAR] or group for group in (even, divides, list(_SEPARATORS))]
+    return max(next(filter(None, choices)), key=lambda separator: counts[separator][0])
 
 
 def _with_decimal(form, columns):
     """Return a form with the decimal mark of the numbers in some columns: others may have commas for other reasons."""
     some = (row[column].strip() for row in form.sample for column in columns if column < len(row))
-    comma = form.separator != b"," and any(_DECIMAL_COMMA.fullmatch(cell) for cell in some)
+    comma = form.separator != b"," and any(DECIMAL_COMMA.fullmatch(cell) for cell in some)
     return replace(form, decimal="," if comma else ".")
 
 
 def _is_number(cell, decimal):
     """Return whether a cell is a number, or is missing."""
-    return cell.decode("latin-1") in _MISSING or bool(_NUMBER.fullmatch(cell.replace(decimal.encode(), b".")))
+    return cell.decode("latin-1") in MISSING or bool(NUMBER.fullmatch(cell.replace(decimal.encode(), b".")))
 
 
 def _counts_columns(first):
@@ -212,7 +225,7 @@ def _warn_of_row_numbers(X, form, column, source):
         return
     values = X[:, [0]].toarray()[:, 0]
     if (np.diff(values) == 1).all():
-        warn(f"{source}: column {_column_name(form, column)} counts the rows, and is read as a feature")
+        warn(f"{source}: column {column_name(form, column)} counts the rows, and is read as a feature")
 
 
 def _label_columns(form, labels, source, index):
@@ -307,7 +320,7 @@ def _likely(form, first):
     return "; in the first lines, " + ", and ".join(said)
 
 
-def _read(text, source, form, features, labels, listing):
+def _read(text, source, form, features, labels, listing, leave_out=False):
     """Read the rows of a table, block by block.
 
     Returns the features, the labels (None if there are none, or cells list them), and the cells that list labels with
@@ -317,19 +330,19 @@ def _read(text, source, form, features, labels, listing):
     n_missing, first_missing = 0, None
     for block in blocks(text, form.separator, has_header=form.names is not None):
         _check_lengths(block, form, source)
-        values = _numbers(block, form, source, features + ([] if listing else labels))
+        values = numbers(block, form, source, features, [] if listing else labels, leave_out)
         X, Y = values[:, : len(features)], values[:, len(features) :]
         missing = np.isnan(X)
         if (count := int(np.count_nonzero(missing))) > 0:
             if first_missing is None:
                 row, column = (int(i) for i in np.argwhere(missing)[0])
-                first_missing = f"in line {block.line(row):,}, column {_column_name(form, features[column])}"
+                first_missing = f"in line {block.line(row):,}, column {column_name(form, features[column])}"
             n_missing += count
             X = np.where(missing, 0, X)
         _check_finite(X, block, form, source, features)
         parts.append(sp.csr_array(X.astype(np.float32)))
         if listing:
-            lists += _texts(block, form, source, labels[0])
+            lists += next(texts(block, form, source, labels))
             lines.append(block.lines)
         else:
             _check_binary(Y, block, form, source, labels)
@@ -358,120 +371,6 @@ def _check_lengths(block: Block, form, source):
         )
 
 
-def _numbers(block, form, source, columns):
-    """Return the numbers of some columns of a block as float64; missing cells are NaN."""
-    if not columns:
-        return np.empty((block.n_rows, 0))
-    frame = _frame(block, form, columns, np.float64)
-    if frame is None:
-        return _numbers_from_texts(block, form, source, columns)
-    if len(frame) != block.n_rows:
-        raise _unreadable(block, source)
-    values = frame.to_numpy(copy=True) if list(frame.columns) == columns else frame[columns].to_numpy()
-    hard = np.flatnonzero(_is_hard_to_round(values))
-    if hard.size:
-        values[:, hard] = _numbers_from_texts(block, form, source, [columns[at] for at in hard])
-    return values
-
-
-def _is_hard_to_round(values):
-    """Return whether a column has a value so near to the middle of two float32 that an error of some bits moves it.
-
-    Older versions of pandas read numbers to within a few bits of float64, which does not matter for all others.
-    """
-    from_middle = (values.view(np.int64) & ((1 << 29) - 1)) - (1 << 28)  # float64 has 29 bits more than float32
-    magnitude = np.abs(values)
-    hard = (np.abs(from_middle) <= 16) | ((magnitude < 2e-38) & (magnitude > 0)) | (magnitude > 3.4e38)
-    return hard.any(axis=0)
-
-
-def _frame(block, form, columns, kind):
-    """Return columns of a block as a DataFrame, in the order of the file; None if a cell is no number."""
-    import pandas as pd
-
-    try:
-        return pd.read_csv(
-            io.BytesIO(block.content),
-            sep=form.separator.decode(),
-            header=None,
-            names=range(form.n_columns),
-            usecols=columns,
-            dtype=kind,
-            index_col=False,
-            na_values=_MISSING if kind is np.float64 else None,
-            keep_default_na=False,
-            na_filter=kind is np.float64,
-            skip_blank_lines=False,
-            skipinitialspace=True,
-            decimal=form.decimal,
-            encoding="latin-1",  # takes all bytes; cells that are used as text are decoded as UTF-8
-        )
-    except (ValueError, OverflowError):  # pandas.errors.ParserError is a ValueError
-        return None
-
-
-def _unreadable(block, source):
-    return DatasetFormatError(
-        source,
-        "its rows cannot be told apart",
-        'Are quotes (") closed, and do all lines end the same way?',
-        block.line(0),
-    )
-
-
-def _numbers_from_texts(block, form, source, columns):
-    """Return the numbers of some columns of a block that holds words too: true and false are numbers, others errors."""
-    words = {"true": 1.0, "false": 0.0, **dict.fromkeys(map(str.lower, _MISSING), np.nan)}
-    values = np.empty((block.n_rows, len(columns)))
-    for at, column in enumerate(columns):
-        for row, cell in enumerate(_texts(block, form, source, column)):
-            plain = cell.strip()
-            value = words.get(plain.lower())
-            if value is None:
-                if form.decimal == "." and form.separator != b"," and _DECIMAL_COMMA.fullmatch(plain.encode()):
-                    raise _DecimalComma
-                number = plain.replace(form.decimal, ".")
-                if not _NUMBER.fullmatch(number.encode()) or (form.decimal == "," and "." in plain):
-                    raise _no_number(block, form, source, row, column, plain)
-                value = float(number)
-            values[row, at] = value
-    return values
-
-
-def _no_number(block, form, source, row, column, cell):
-    """Return the error of a cell that is no number."""
-    place = block.line(row), block.column(row, column, form.separator)
-    if form.decimal == "," and "." in cell and _NUMBER.fullmatch(cell.replace(".", "").replace(",", ".").encode()):
-        found = f"{cell[:40]!r} in column {_column_name(form, column)} has a point, but other numbers a decimal comma"
-        remedy = "Write all decimals in the same way, and no points or commas between thousands."
-        return DatasetFormatError(source, found, remedy, *place)
-    return DatasetFormatError(
-        source,
-        f"{cell[:40]!r} in column {_column_name(form, column)} is not a number",
-        "Columns are numbers, true or false: leave columns of text out of the file, or make a column of 0 and 1 for "
-        "each value. If the column lists labels, name it: labels=...",
-        *place,
-    )
-
-
-def _texts(block, form, source, column):
-    """Return the cells of a column as text."""
-    frame = _frame(block, form, [column], str)
-    if frame is None or len(frame) != block.n_rows:
-        raise _unreadable(block, source)
-    texts = []
-    for row, cell in enumerate(frame[column].tolist()):
-        if not isinstance(cell, str):
-            raise _unreadable(block, source)
-        try:
-            texts.append(cell.encode("latin-1").decode("utf-8"))
-        except UnicodeDecodeError:
-            place = block.line(row), block.column(row, column, form.separator)
-            found = f"a cell in column {_column_name(form, column)} is not UTF-8"
-            raise DatasetFormatError(source, found, "Save the file as UTF-8.", *place) from None
-    return texts
-
-
 def _check_finite(X, block, form, source, columns):
     """Raise DatasetFormatError if a value is infinite, or too large for float32."""
     with np.errstate(over="ignore"):
@@ -480,7 +379,7 @@ def _check_finite(X, block, form, source, columns):
         row, at = (int(i) for i in np.argwhere(wrong)[0])
         raise DatasetFormatError(
             source,
-            f"the value in column {_column_name(form, columns[at])} is infinite, or too large for float32 (3.4e38)",
+            f"the value in column {column_name(form, columns[at])} is infinite, or too large for float32 (3.4e38)",
             "Scale the feature, or replace the value.",
             block.line(row),
             block.column(row, columns[at], form.separator),
@@ -498,15 +397,9 @@ def _check_binary(Y, block, form, source, columns):
             unnamed = f"The last column has no name: remove the {form.separator.decode()!r} at the ends of lines."
         raise DatasetFormatError(
             source,
-            f"the label {_column_name(form, columns[at])} is "
+            f"the label {column_name(form, columns[at])} is "
             + ("missing" if np.isnan(value) else f"{value:g}, not 0 or 1"),
-            "Columns of labels hold 0 and 1, or true and false. "
-            + ("Are other columns the labels?" if unnamed is None else unnamed),
+            f"{LABEL_RULE} " + ("Are other columns the labels?" if unnamed is None else unnamed),
             block.line(row),
             block.column(row, columns[at], form.separator),
         )
-
-
-def _column_name(form, column):
-    """Return the name of a column in quotes, or its number."""
-    return repr(form.names[column][:40]) if form.names is not None else f"{column + 1:,}"

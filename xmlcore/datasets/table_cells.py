@@ -1,0 +1,233 @@
+"""The cells of a table's rows as numbers or texts."""
+
+import io
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from xmlcore.datasets.errors import DatasetFormatError
+
+MISSING = ["", "?", "NA", "N/A", "NaN", "nan", "NULL", "null", "None", "-nan", "<NA>"]  # cells without a value
+NUMBER = re.compile(rb"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|[+-]?(nan|inf(inity)?)", re.IGNORECASE)
+DECIMAL_COMMA = re.compile(rb"[+-]?[0-9]+,[0-9]+")
+# Words that stand for 1 and 0: the first of both in all columns, the others only in columns of labels.
+YES, NO = ("true", "t", "yes", "y"), ("false", "f", "no", "n")
+LABEL_RULE = "Columns of labels hold 0 and 1, true and false, or yes and no."
+
+
+@dataclass(frozen=True)
+class Form:
+    """How a table is written.
+
+    Attributes
+    ----------
+    separator : bytes
+        Between the cells of a row.
+    names : list of str or None
+        The names of the columns; None if the first line is a row of numbers.
+    n_columns : int
+    decimal : str
+        The mark before the decimals of a number: a point, or a comma.
+    sample : list of list of bytes
+        Some of the first rows.
+    """
+
+    separator: bytes
+    names: list[str] | None
+    n_columns: int
+    decimal: str
+    sample: list[list[bytes]]
+
+
+class DecimalComma(Exception):
+    """A number has a decimal comma, where the mark was taken to be a point."""
+
+
+class TextColumns(Exception):
+    """Some columns have text where numbers are needed; ``columns``: their numbers."""
+
+    def __init__(self, columns):
+        super().__init__(columns)
+        self.columns = columns
+
+
+def column_name(form, column):
+    """Return the name of a column in quotes, or its number."""
+    return repr(form.names[column][:40]) if form.names is not None else f"{column + 1:,}"
+
+
+def numbers(block, form, source, features, labels, leave_out=False):
+    """Return the numbers of the columns of features and labels of a block as float64; missing cells are NaN.
+
+    Raises
+    ------
+    DatasetFormatError
+        A cell is no number.
+    TextColumns
+        With ``leave_out``: cells of features are no numbers.
+    DecimalComma
+    """
+    columns = features + labels
+    if not columns:
+        return np.empty((block.n_rows, 0))
+    plain = _plain_numbers(block, form, source, columns)
+    if plain is not None:
+        return plain
+    # Few columns have words, nearly always from the first rows on: the others are read as numbers once more.
+    worded = {c for c in columns if not all(_is_plain(row[c]) for row in form.sample if c < len(row))}
+    easy = np.array([column not in worded for column in columns])
+    values, plain = np.empty((block.n_rows, len(columns))), None
+    if worded and easy.any():
+        plain = _plain_numbers(block, form, source, [column for column in columns if column not in worded])
+    if plain is None:
+        easy[:] = False
+    else:
+        values[:, easy] = plain
+    rest = [column for column, is_easy in zip(columns, easy) if not is_easy]
+    values[:, ~easy] = _numbers_from_texts(block, form, source, rest, set(labels), leave_out)
+    return values
+
+
+def _is_plain(cell):
+    """Return whether a cell is a number with a decimal point or comma, or is missing."""
+    cell = cell.strip()
+    return cell.decode("latin-1") in MISSING or bool(NUMBER.fullmatch(cell.replace(b",", b".")))
+
+
+def _plain_numbers(block, form, source, columns):
+    """Return the numbers of some columns of a block; None if a cell is neither a number nor missing."""
+    frame = _frame(block, form, columns, np.float64)
+    if frame is None:
+        return None
+    if len(frame) != block.n_rows:
+        raise unreadable(block, source)
+    values = frame.to_numpy(copy=True) if list(frame.columns) == columns else frame[columns].to_numpy()
+    hard = np.flatnonzero(_is_hard_to_round(values))
+    if hard.size:
+        values[:, hard] = _numbers_from_texts(block, form, source, [columns[at] for at in hard], set(), False)
+    return values
+
+
+def _is_hard_to_round(values):
+    """Return whether a column has a value so near to the middle of two float32 that an error of some bits moves it.
+
+    Older versions of pandas read numbers to within a few bits of float64, which does not matter for all others.
+    """
+    from_middle = (values.view(np.int64) & ((1 << 29) - 1)) - (1 << 28)  # float64 has 29 bits more than float32
+    magnitude = np.abs(values)
+    hard = (np.abs(from_middle) <= 16) | ((magnitude < 2e-38) & (magnitude > 0)) | (magnitude > 3.4e38)
+    return hard.any(axis=0)
+
+
+def _frame(block, form, columns, kind):
+    """Return columns of a block as a DataFrame, in the order of the file; None if a cell is no number."""
+    import pandas as pd
+
+    try:
+        return pd.read_csv(
+            io.BytesIO(block.content),
+            sep=form.separator.decode(),
+            header=None,
+            names=range(form.n_columns),
+            usecols=columns,
+            dtype=kind,
+            index_col=False,
+            na_values=MISSING if kind is np.float64 else None,
+            keep_default_na=False,
+            na_filter=kind is np.float64,
+            skip_blank_lines=False,
+            skipinitialspace=True,
+            decimal=form.decimal,
+            encoding="latin-1",  # takes all bytes; cells that are used as text are decoded as UTF-8
+        )
+    except (ValueError, OverflowError):  # pandas.errors.ParserError is a ValueError
+        return None
+
+
+def unreadable(block, source) -> DatasetFormatError:
+    """Return the error for a block whose cells cannot be told apart."""
+    return DatasetFormatError(
+        source,
+        "its rows cannot be told apart",
+        'Are quotes (") closed, and do all lines end the same way?',
+        block.line(0),
+    )
+
+
+def _numbers_from_texts(block, form, source, columns, labels, leave_out):
+    """Return the numbers of some columns of a block that holds words too: see :data:`YES`; others are errors.
+
+    ``labels``: columns in which all of these words are read. ``leave_out``: raise TextColumns for all other columns.
+    """
+    of_features = {YES[0]: 1.0, NO[0]: 0.0, **dict.fromkeys(map(str.lower, MISSING), np.nan)}
+    of_labels = {**of_features, **dict.fromkeys(YES, 1.0), **dict.fromkeys(NO, 0.0)}
+    values, of_text = np.empty((block.n_rows, len(columns))), []
+    for at, (column, cells) in enumerate(zip(columns, texts(block, form, source, columns))):
+        words, known = of_labels if column in labels else of_features, {}
+        for row, cell in enumerate(cells):
+            if cell not in known:
+                known[cell] = _number(cell.strip(), form, words)
+                if known[cell] is None:
+                    if not leave_out or column in labels:
+                        raise _no_number(block, form, source, row, column, cell.strip(), column in labels)
+                    of_text.append(column)
+                    break
+            values[row, at] = known[cell]
+    if of_text:
+        raise TextColumns(of_text)
+    return values
+
+
+def _number(cell, form, words):
+    """Return the number in a cell; None if it is none."""
+    value = words.get(cell.lower())
+    if value is not None:
+        return value
+    if form.decimal == "." and form.separator != b"," and DECIMAL_COMMA.fullmatch(cell.encode()):
+        raise DecimalComma
+    number = cell.replace(form.decimal, ".")
+    if not NUMBER.fullmatch(number.encode()) or (form.decimal == "," and "." in cell):
+        return None
+    return float(number)
+
+
+def _no_number(block, form, source, row, column, cell, is_label):
+    """Return the error of a cell that is no number."""
+    place = block.line(row), block.column(row, column, form.separator)
+    if form.decimal == "," and "." in cell and NUMBER.fullmatch(cell.replace(".", "").replace(",", ".").encode()):
+        found = f"{cell[:40]!r} in column {column_name(form, column)} has a point, but other numbers a decimal comma"
+        remedy = "Write all decimals in the same way, and no points or commas between thousands."
+        return DatasetFormatError(source, found, remedy, *place)
+    if is_label:
+        found = f"the label {column_name(form, column)} is {cell[:40]!r}"
+        remedy = f"{LABEL_RULE} If the column lists the labels of a row, name it: labels=..."
+        return DatasetFormatError(source, found, remedy, *place)
+    return DatasetFormatError(
+        source,
+        f"{cell[:40]!r} in column {column_name(form, column)} is not a number",
+        "Features are numbers, true or false: make a column of 0 and 1 for each value of a column of text, remove it, "
+        "or pass leave_out=True. If the column lists labels, name it: labels=...",
+        *place,
+    )
+
+
+def texts(block, form, source, columns):
+    """Yield the cells of each of some columns as a list of texts."""
+    frame = _frame(block, form, columns, str)
+    if frame is None or len(frame) != block.n_rows:
+        raise unreadable(block, source)
+    for column in columns:
+        found = frame[column].tolist()
+        for row, cell in enumerate(found):
+            if not isinstance(cell, str):
+                raise unreadable(block, source)
+            if cell.isascii():
+                continue
+            try:
+                found[row] = cell.encode("latin-1").decode("utf-8")
+            except UnicodeDecodeError:
+                place = block.line(row), block.column(row, column, form.separator)
+                what = f"a cell in column {column_name(form, column)} is not UTF-8"
+                raise DatasetFormatError(source, what, "Save the file as UTF-8.", *place) from None
+        yield found
