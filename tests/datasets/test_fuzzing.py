@@ -65,6 +65,13 @@ def table(X, Y, mark=",", decimal="."):
     return "\n".join([*lines, ""]).encode()
 
 
+def words(X, Y):
+    """A table with a column of text, one of true and false, and labels of yes and no."""
+    rows = [f"{row[0]:g},a{i % 3},{row[1] > 0}," for i, row in enumerate(X.toarray())]
+    rows = [row + ",".join("yes" if y else "no" for y in labels) for row, labels in zip(rows, Y.toarray())]
+    return "\n".join(["x,text,flag," + ",".join(f"y{j}" for j in range(Y.shape[1])), *rows, ""]).encode()
+
+
 def listing(X, Y):
     """A table with a column that lists labels."""
     cells = ['"' + ";".join(f"name {j}" for j in Y[[i]].indices) + '"' for i in range(X.shape[0])]
@@ -103,8 +110,10 @@ def cases(kind, folder=None):
         options = [{"labels": labels}, {"labels": b"%d %d\n" % Y.shape + labels}, {"labels": labels, "counts": "data"}]
         return [features, header + features], options
     if kind == "csv":
-        plain = [table(X, Y) for X, Y in made] + [table(*made[0], ";", ","), listing(*made[0])]
-        return plain, [{"labels": -4}, {"labels": -4}, {"labels": 2}, {"labels": "tags"}, {}]
+        plain = [table(X, Y) for X, Y in made] + [table(*made[0], ";", ","), table(*made[0], "|"), listing(*made[0])]
+        plain += [words(*made[0])]
+        left_out = {"labels": -4, "leave_out": True}
+        return plain, [{"labels": -4}, {"labels": -4}, {"labels": 2}, {"labels": "tags"}, {}, left_out]
     if kind == "npz":
         seeds = []
         for X, Y in made:
@@ -112,6 +121,8 @@ def cases(kind, folder=None):
             parts |= {"Y_indices": Y.indices, "Y_indptr": Y.indptr, "Y_shape": np.array(Y.shape)}
             seeds.append(npz(**parts, label_names=np.array([f"y{j}" for j in range(Y.shape[1])])))
             seeds.append(npz(X=X.toarray(), Y=Y.toarray()))
+            seeds.append(npz(X=X.toarray(), y=np.arange(X.shape[0]) % 3))
+            seeds.append(npz(X=X.toarray(), y=np.array(["a", "b", "\u00e4"])[np.arange(X.shape[0]) % 3]))
         seeds += [scipy_npz(made[0][0].asformat(form)) for form in ("csr", "csc", "coo")]
         return seeds, [{}, {"labels": scipy_npz(made[0][1])}]
     raise ValueError(kind)
@@ -159,6 +170,7 @@ CORPUS = {
     "many blank lines before a table": (b"\n" * 300_000 + b"a,b\n1,0\n", {"labels": -1}),
     "billions of labels that no row has": (b"1 2147483647 2147483647\n0 1:1\n", {}),
     "a zip archive with a file of no name": (zip_without_a_name(b"1 1 1\n0 0:1\n"), {}),
+    "an npz file with text of no characters": (npz(X=np.eye(2), y=np.array([2**31, 5], "<u4").view("<U1")), {}),
     "brackets in brackets": (b"a,tags\n1," + b"[" * 100_000 + b"]" * 100_000 + b"\n", {"labels": "tags"}),
 }
 

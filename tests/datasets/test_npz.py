@@ -2,12 +2,13 @@
 
 import gzip
 import io
+import warnings
 import zipfile
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from datasets.reads import failure, random_matrices
+from datasets.reads import failure, random_matrices, warned
 from datasets.test_sources import Upload
 
 from xmlcore.datasets import read_dataset, read_matrix
@@ -22,9 +23,9 @@ def sparse(matrix, **options):
     return made.getvalue()
 
 
-def arrays(**named):
+def arrays(*unnamed, **named):
     made = io.BytesIO()
-    np.savez_compressed(made, **named)
+    np.savez_compressed(made, *unnamed, **named)
     return made.getvalue()
 
 
@@ -100,13 +101,44 @@ def test_two_pairs_of_files_make_a_data_set():
         (both(label_names=np.array(["a"])), "it holds 1 label names, but there are 6 labels"),
         (both(label_names=np.arange(6)), "the array label_names has the type int64"),
         (arrays(X=np.eye(3), Y=np.eye(2)), "its features have 3 rows, but its labels 2"),
-        (arrays(X=np.eye(3), Y=np.arange(3)), "the array Y has 1 dimension"),
+        (arrays(X=np.eye(3), Y=np.ones((3, 1, 1))), "the array Y has 3 dimension"),
+        (arrays(X=np.eye(3), Y=np.arange(3.0)), "the array Y has one value a row, of the type float64"),
+        (arrays(X=np.eye(3), y=np.array([True, False, True])), "the array y has one value a row, of the type bool"),
+        (arrays(X=np.eye(3), y=np.array([0, 1, 1])), "0 or 1: this may be one label, or two classes"),
+        (arrays(X=np.eye(3), y=np.array([-1, 2, 1])), "such as -1, which is no class number"),
+        (arrays(X=np.eye(3), y=np.array([2**40, 2, 1])), "such as 1099511627776, which is no class number"),
+        (arrays(X=np.eye(30), y=np.arange(30)), "30 different ones in 30 rows: these are hardly class numbers"),
+        (arrays(X=np.eye(3), y=np.array([0, 1, 2, 1])), "its features have 3 rows, but its labels 4"),
+        (arrays(X=np.eye(3), y=np.array([0, 1, 2]), label_names=np.array(["a", "b"])), "it holds 2 label names"),
         (sparse(sp.dia_array(np.eye(3))), "its sparse matrix has the format 'dia'"),
     ],
 )
 def test_broken_archives_say_what_is_wrong(content, found):
     error = failure(content, name="mine.npz")
     assert found in error.found and str(error).startswith("mine.npz: ")
+
+
+def test_a_list_of_classes_is_one_label_for_each_row_and_this_is_said():
+    content = arrays(X=np.eye(4), y=np.array([2, 0, 2, 1], np.uint8))
+    said = "data: the array y has a class number for each row, which is read as the one label of the row"
+    assert warned(read_matrix, content) == [said]
+    texts = arrays(np.array(["cat", "ant", "cat", "b\u00e4r"]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert read_matrix(content)[1].toarray().tolist() == np.eye(3, dtype=bool)[[2, 0, 2, 1]].tolist()
+        named = arrays(X=np.eye(4), Y=np.array([2, 0, 2, 1]), label_names=np.array([*"abcd"]))
+        assert read_matrix(named)[1].shape == (4, 4) and read_matrix(named)[3] == [*"abcd"]
+        _, found, _, names = read_matrix(sparse(sp.eye_array(4, format="csr")), labels=texts)
+        assert names == ["ant", "b\u00e4r", "cat"] and found.indices.tolist() == [2, 0, 2, 1]
+
+
+@pytest.mark.filterwarnings("ignore::xmlcore.datasets.DatasetWarning")
+def test_classes_that_only_one_of_two_files_has_are_labels_of_both():
+    train, test = (arrays(X=np.eye(3), y=np.array(classes)) for classes in ([0, 3, 2], [5, 2, 2]))
+    assert read_dataset(train, test).Y_test.shape == read_dataset(train, test).Y_train.shape == (3, 6)
+    train, test = (arrays(X=np.eye(3), y=np.array(list(classes))) for classes in ("aca", "bcd"))
+    made = read_dataset(train, test)
+    assert made.label_names == [*"abcd"] and made.Y_test.indices.tolist() == [1, 2, 3]
 
 
 def test_objects_are_never_unpickled():

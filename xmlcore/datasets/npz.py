@@ -2,15 +2,16 @@
 
 import io
 import math
+import sys
 import tokenize
 import zipfile
 
 import numpy as np
 import scipy.sparse as sp
 
-from xmlcore.datasets.errors import DatasetFormatError
+from xmlcore.datasets.errors import DatasetFormatError, warn
 from xmlcore.datasets.sources import ZIP_ERRORS, holds_npz
-from xmlcore.datasets.xmlc import Rows
+from xmlcore.datasets.xmlc import Rows, canonical_csr
 from xmlcore.validation import INT32_MAX, check_features, check_labels
 
 looks_like = holds_npz
@@ -21,6 +22,7 @@ _HOLDS = (
     "An npz file holds one matrix as scipy.sparse.save_npz writes it; or the arrays X and Y; or X_data, X_indices, "
     "X_indptr, X_shape, and the same for Y."
 )
+_FEW_CLASSES = 10  # different class numbers that are never too many for the rows
 _ROWS_PER_VALUE = 1000  # most rows that the shape of a matrix may promise for each value it holds
 
 
@@ -47,28 +49,78 @@ def parse(text, source, max_bytes=None) -> Rows:
     """
     arrays = _arrays(text, source, max_bytes)
     X = _checked(check_features, _matrix(arrays, "X", source, alone=True), source, "features")
-    Y = label_names = None
+    Y = label_names = is_exact = None
     if any(name in arrays for name in ("Y", "y", "Y_indptr")):
-        Y = _checked(check_labels, _matrix(arrays, "Y", source), source, "labels")
-        label_names = _names(arrays, "label_names", Y.shape[1], source)
+        Y, label_names, is_exact = _labels(arrays, source)
         if Y.shape[0] != X.shape[0]:
             found = f"its features have {X.shape[0]:,} rows, but its labels {Y.shape[0]:,}"
             raise DatasetFormatError(source, found, "Every row needs its labels: save both from the same rows.")
     feature_names = _names(arrays, "feature_names", X.shape[1], source)
-    return Rows(source, "npz", X, Y, 0, feature_names=feature_names, label_names=label_names)
+    names = {"feature_names": feature_names, "label_names": label_names}
+    return Rows(source, "npz", X, Y, 0, **names, has_label_width=is_exact)
 
 
-def parse_labels(text, source, max_bytes=None) -> tuple[sp.csr_array, list[str] | None]:
+def parse_labels(text, source, max_bytes=None) -> tuple[sp.csr_array, list[str] | None, bool]:
     """Parse a NumPy archive that holds labels alone, or labels beside features that are not read.
 
     Returns
     -------
     Y : csr_array of bool
     names : list of str, or None
+    is_exact : bool
+        Whether the number of labels is exact, not a lower bound.
     """
-    arrays = _arrays(text, source, max_bytes)
-    Y = _checked(check_labels, _matrix(arrays, "Y", source, alone=True), source, "labels")
-    return Y, _names(arrays, "label_names", Y.shape[1], source)
+    return _labels(_arrays(text, source, max_bytes), source, alone=True)
+
+
+def _labels(arrays, source, alone=False):
+    """Return the labels of an archive, their names, and whether their number is exact; see :func:`parse_labels`."""
+    only = list(arrays) if alone and len(arrays) == 1 else []
+    name = next((name for name in ("Y", "y", *only) if name in arrays), None)
+    if "Y_indptr" not in arrays and name is not None and arrays[name].ndim == 1:
+        return _classes(arrays, name, source)
+    Y = _checked(check_labels, _matrix(arrays, "Y", source, alone), source, "labels")
+    return Y, _names(arrays, "label_names", Y.shape[1], source), True
+
+
+def _classes(arrays, name, source):
+    """Return what :func:`_labels` does, from a list with the class of each row: its number from 0, or its name."""
+    values = arrays[name]
+    classes, numbers = np.unique(values, return_inverse=True)
+    names, is_exact = None, False
+    if values.dtype.kind in "US":
+        names = _text(classes, name, source)
+    else:
+        found = _no_classes(values, classes)
+        if found is not None:
+            remedy = (
+                "Save labels as a matrix of 0 and 1 with a row for each row of the data and a column for each label, "
+                "or class numbers as whole numbers from 0."
+            )
+            raise DatasetFormatError(source, f"the array {name} has one value a row, {found}", remedy)
+        numbers, n_labels = values.astype(np.int64), int(classes[-1]) + 1
+        if "label_names" in arrays:
+            n_labels, is_exact = max(n_labels, arrays["label_names"].size), True
+            names = _names(arrays, "label_names", n_labels, source)
+    n_labels = len(names) if names is not None else n_labels
+    what = "name of a class" if values.dtype.kind in "US" else "class number"
+    warn(f"{source}: the array {name} has a {what} for each row, which is read as the one label of the row")
+    ones = np.ones(values.size, bool)
+    Y = canonical_csr(np.arange(values.size + 1), numbers.astype(np.int32), ones, n_labels)
+    return Y, names, is_exact
+
+
+def _no_classes(values, classes) -> str | None:
+    """Return why a value for each row is not certainly a class number; None if it is."""
+    if values.dtype.kind not in "iu" or not classes.size:
+        return f"of the type {values.dtype}, which are no class numbers"
+    if classes[0] < 0 or classes[-1] >= INT32_MAX:
+        return f"such as {int(classes[0] if classes[0] < 0 else classes[-1])}, which is no class number"
+    if classes[-1] <= 1:
+        return "0 or 1: this may be one label, or two classes"
+    if classes.size > max(_FEW_CLASSES, values.size / 2):
+        return f"{classes.size:,} different ones in {values.size:,} rows: these are hardly class numbers"
+    return None
 
 
 def _checked(check, matrix, source, what):
@@ -137,6 +189,11 @@ def _array(archive, entry, source):
     if kind.itemsize * count != len(content):
         found = f"the array {name} should have {shape} values of type {kind}, but it has {len(content):,} bytes"
         raise DatasetFormatError(source, found, "The file is damaged or was cut off: save or download it again.")
+    if kind.kind == "U" and count:
+        points = np.frombuffer(content, np.dtype(np.uint32).newbyteorder(kind.byteorder))
+        if points.size and points.max() > sys.maxunicode:
+            found = f"the array {name} holds a text with the character number {points.max():,}, which does not exist"
+            raise DatasetFormatError(source, found, "The file is damaged: save or download it again.")
     values = np.frombuffer(content, kind, count) if kind.itemsize and count else np.zeros(count, kind)
     return values.reshape(shape, order="F" if by_column else "C")
 
@@ -249,8 +306,12 @@ def _names(arrays, field, count, source):
     if names.size != count:
         found = f"it holds {names.size:,} {what} names, but there are {count:,} {what}s"
         raise DatasetFormatError(source, found, f"Give one name for each {what}, in their order.")
+    return _text(names, field, source)
+
+
+def _text(names, field, source):
+    """Return an array of names as a list; raise DatasetFormatError if one is no valid text."""
     try:
-        names = names.tolist()
-        return [name.decode() if isinstance(name, bytes) else name.encode().decode() for name in names]
+        return [name.decode() if isinstance(name, bytes) else name.encode().decode() for name in names.tolist()]
     except ValueError as error:
         raise DatasetFormatError(source, f"a name in {field} is not text ({error})", "Save it again.") from error
