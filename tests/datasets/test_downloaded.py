@@ -180,8 +180,31 @@ def test_files_that_do_not_tell_their_parts_are_named(place, data, tmp_path):
     (place / "some-set").mkdir(parents=True)
     for name in ("a.txt", "b.txt"):
         (place / "some-set" / name).write_bytes(text(data, "train", tmp_path))
-    with pytest.raises(DatasetFormatError, match=r"\(a.txt, b.txt\). Put the training file there as train.txt"):
+    with pytest.raises(
+        DatasetFormatError, match=r"\(a.txt, b.txt\). Name the training file train, and the test"
+    ) as caught:
         load(entry())
+    assert f"The data set is read from a.txt, b.txt in {place / 'some-set'}. Replace it by files" in caught.value.remedy
+
+
+def test_a_download_that_is_not_understood_stays_and_the_error_says_where_and_what_to_do(place, whole, data):
+    file = File(zipped({"pictures/a.jpg": b"x", "about.md": b"y"}))
+    with serving({"/set.zip": file}) as address:
+        for _ in range(2):
+            with pytest.raises(
+                DatasetFormatError, match="its 2 files do not tell which one .*a.jpg, about.md"
+            ) as caught:
+                load(entry(f"{address}/set.zip"), limits=QUICK)
+            where = f"read from set.zip in {place / 'some-set'}. Delete it to download it again, or replace it by files"
+            assert where in caught.value.remedy
+        (place / "some-set" / "set.zip").unlink()
+        file.content = zipped({"train.txt": b"1 2 2\n0 0:x\n"})
+        with pytest.raises(DatasetFormatError, match="set.zip in .*Delete it to download it again") as caught:
+            load(entry(f"{address}/set.zip"), limits=QUICK)
+        assert (caught.value.source, caught.value.line) == ("train.txt", 2)
+        (place / "some-set" / "set.zip").unlink()
+        (place / "some-set" / "set.zip").write_bytes(whole)
+        assert same(load(entry(f"{address}/set.zip"), limits=QUICK), data)
 
 
 def test_other_sizes_than_published_are_said(place, data, whole):

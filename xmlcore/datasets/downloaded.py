@@ -170,7 +170,10 @@ def _read(entry, found, progress) -> Dataset:
             except DatasetFormatError as error:
                 raise _without(entry, found, error) from error
         progress("Reading the file", 0.0)
-        data = _read_parts(entry, inside)
+        try:
+            data = _read_parts(entry, inside)
+        except DatasetFormatError as error:
+            raise _not_understood(entry, found, error) from error
         progress("Reading the file", 1.0)
         return data
 
@@ -183,6 +186,15 @@ def _without(entry, found, error) -> DatasetFormatError:
             path.unlink(missing_ok=True)
         remedy = "It has been deleted, so the next attempt downloads it again."
     return DatasetFormatError(error.source, error.found, remedy)
+
+
+def _not_understood(entry, found, error) -> DatasetFormatError:
+    """Return an error in the content of a data set's files, which says where these are and what can be done."""
+    names = ", ".join(path.name for path in found[:3]) + (", ..." if len(found) > 3 else "")
+    keep = f"The data set is read from {names} in {found[0].parent}."
+    again = "Delete it to download it again, or replace it" if _record(entry, found) else "Replace it"
+    remedy = f"{error.remedy} {keep} {again} by files that can be read: train.txt and test.txt, or data.txt."
+    return DatasetFormatError(error.source, error.found, remedy.strip(), error.line, error.column)
 
 
 def _read_parts(entry, inside) -> Dataset:
@@ -200,9 +212,8 @@ def _read_parts(entry, inside) -> Dataset:
     if parts["train"] is None:
         listed = ", ".join(path.name for path in inside[:8]) + (", ..." if len(inside) > 8 else "")
         found = f"its {len(inside)} files do not tell which one has the training rows ({listed})"
-        raise DatasetFormatError(
-            entry.name, found, "Put the training file there as train.txt, the test file as test.txt."
-        )
+        remedy = "Name the training file train, and the test file test, with their endings."
+        raise DatasetFormatError(entry.name, found, remedy)
     if split["train"] is not None and split["test"] is not None:
         return _read_split(entry, parts["train"], split)
     options = {}
