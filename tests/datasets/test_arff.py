@@ -269,7 +269,7 @@ def test_a_wrong_row_is_an_error_with_its_place(rows, column, found, remedy):
         ("height numeric", "height string", 4, "the attribute 'height' has the type string", "StringToWordVector"),
         ("height numeric", "height date", 4, "the attribute 'height' has the type date", "Remove"),
         ("height numeric", "height relational", 4, "the attribute 'height' has the type relational", "Remove"),
-        ("@attribute height numeric", "@end height", 4, "'@end' in the header", "@relation, @attribute"),
+        ("@attribute height numeric", "@part height", 4, "'@part' in the header", "@relation, @attribute"),
         ("@attribute height numeric", "1,2,3", 4, "'1,2,3' in the header", "@data"),
         ("tall {0,1}", "tall {a,b,c}", 8, "the label 'tall' has the values 'a', 'b', 'c'", "{0,1}"),
         ("tall {0,1}", "tall {low,high}", 8, "the label 'tall' has the values 'low', 'high'", "{0,1}"),

@@ -45,7 +45,8 @@ SPAN_SIZE = 8
 _TAB, _NEWLINE, _RETURN, _SPACE, _DOUBLE, _PERCENT, _SINGLE, _COMMA = 9, 10, 13, 32, 34, 37, 39, 44
 _WORD = tuple(b"@attribute")
 _QUESTION, _BACKSLASH, _OPEN, _CLOSE = 63, 92, 123, 125
-_MINUS, _POINT, _ZERO, _NINE = 45, 46, 48, 57
+_MINUS, _POINT, _ZERO, _ONE, _NINE = 45, 46, 48, 49, 57
+_LONGEST_PAIR = 40  # bytes; more than a plain pair of a sparse row has: 9 digits, a blank, 17 bytes, a comma, a blank
 _POWERS = np.array([float(f"1e{power}") for power in range(16)])
 
 
@@ -62,6 +63,8 @@ class Attributes(NamedTuple):
     ends: np.ndarray  # int64 (V + 1,): value v is letters[ends[v]:ends[v + 1]]
     letters: np.ndarray  # uint8
     offset: np.ndarray  # int32 (V,): the column that is 1 for this value, counted from column[a]; -1 for none
+    one: np.ndarray  # int32 (A,): the same for the value ``1`` of a number or nominal attribute; -1 also if it has none
+    zero: np.ndarray  # bool (A,): whether the value ``0`` is one of the attribute's, and makes no column 1
     default: np.ndarray  # int32 (n,): attributes, ascending, that are not 0 in a sparse row that leaves them out
     default_column: np.ndarray  # int32 (n,)
 
@@ -356,12 +359,67 @@ def _read_value(text, at, a, attributes, arrays, ends, hard_spans, resolved, out
 
 
 @inlined
+def _read_plain_values(text, at, a, attributes, arrays, ends):
+    """Read values of a dense row from attribute ``a`` on, such as ``0.25,``, as far as they are plain, which is quick.
+
+    A plain value is a number of at most 15 digits, 0 or 1, with a comma behind it. The first one that is not, or is
+    wrong, and the last of a row are left to the caller.
+
+    Returns
+    -------
+    at : int
+        Where the next value begins.
+    a : int
+        Its attribute.
+    """
+    n_x, n_y = ends[0], ends[1]
+    while at + _LONGEST_PAIR < text.size and a < attributes.kind.size - 1:
+        kind = attributes.kind[a]
+        column = attributes.column[a]
+        value = np.float32(1.0)
+        if text[at + 1] == _COMMA and text[at] == _ZERO:
+            if not attributes.zero[a]:
+                break
+            value = np.float32(0.0)
+            at += 2
+        elif text[at + 1] == _COMMA and text[at] == _ONE:
+            offset = attributes.one[a]
+            if offset < 0:
+                break
+            column += offset
+            at += 2
+        else:
+            if kind != NUMERIC:
+                break
+            good, value, place = _read_short(text, at)
+            if not good or text[place] != _COMMA:
+                break
+            at = place + 1
+        if value != 0.0:
+            if kind >= LABEL:
+                arrays.y_indices[n_y] = column
+                n_y += 1
+            else:
+                arrays.x_indices[n_x] = column
+                arrays.x_data[n_x] = value
+                n_x += 1
+        a += 1
+        at += text[at] == _SPACE
+    ends[0], ends[1] = n_x, n_y
+    return at, a
+
+
+@inlined
 def _read_dense(text, at, attributes, arrays, ends, hard_spans, resolved, out):
     """Read the values of a dense row; return (OK or what is wrong, where they end)."""
     n = attributes.kind.size
     a = 0
     while True:
+        at, a = _read_plain_values(text, at, a, attributes, arrays, ends)
+        at = skip_blanks(text, at)
         out[ATTRIBUTE] = a
+        if _is_end_of_row(text, at):
+            return TOO_FEW, at
         if a == n:
             return (OK if text[at] == _OPEN else TOO_MANY), at
         status, at = _read_value(text, at, a, attributes, arrays, ends, hard_spans, resolved, out)
@@ -392,12 +450,72 @@ def _append_defaults(attributes, at, before, arrays, ends):
 
 
 @inlined
+def _read_plain_pairs(text, at, previous, before, attributes, arrays, ends):
+    """Read pairs of a sparse row, such as ``12 0.25,``, as far as they are plain; nearly all are, and this is quick.
+
+    A plain pair has a number of at most 15 digits or the value 1, and a comma behind it. The first pair that has not,
+    or is wrong, or has an attribute of at least ``before``, is left to the caller.
+
+    Returns
+    -------
+    at : int
+        Where the next pair begins.
+    previous : int
+        The attribute of the last pair, or ``previous``.
+    """
+    n_x, n_y = ends[0], ends[1]
+    while at + _LONGEST_PAIR < text.size:
+        index = np.int64(0)
+        place = at
+        digit = np.int64(text[place]) - _ZERO
+        while 0 <= digit <= 9 and place < at + 9:
+            index = index * 10 + digit
+            place += 1
+            digit = np.int64(text[place]) - _ZERO
+        if place == at or text[place] != _SPACE or index <= previous or index >= before:
+            break
+        place += 1
+        kind = attributes.kind[index]
+        column = attributes.column[index]
+        value = np.float32(1.0)
+        if text[place] == _ONE and text[place + 1] == _COMMA:
+            offset = attributes.one[index]
+            if offset < 0:
+                break
+            column += offset
+            place += 1
+        else:
+            if kind != NUMERIC:
+                break
+            good, value, place = _read_short(text, place)
+            if not good or text[place] != _COMMA:
+                break
+        if kind >= LABEL:
+            arrays.y_indices[n_y] = column
+            n_y += 1
+        elif value != 0.0:
+            arrays.x_indices[n_x] = column
+            arrays.x_data[n_x] = value
+            n_x += 1
+        previous = index
+        at = place + 1
+        at += text[at] == _SPACE
+    ends[0], ends[1] = n_x, n_y
+    return at, previous
+
+
+@inlined
 def _read_sparse(text, at, attributes, arrays, ends, hard_spans, resolved, out):
     """Read the rest of a sparse row after its opening brace; return (OK or what is wrong, where it ends)."""
     default = 0
     previous = np.int64(-1)
     at = skip_blanks(text, at)
     while at >= text.size or text[at] != _CLOSE:
+        before = attributes.default[default] if default < attributes.default.size else attributes.kind.size
+        at, previous = _read_plain_pairs(text, at, previous, before, attributes, arrays, ends)
+        at = skip_blanks(text, at)
+        if at < text.size and text[at] == _CLOSE:  # behind a comma
+            break
         if _is_end_of_row(text, at):
             return NOT_CLOSED, at
         token = at

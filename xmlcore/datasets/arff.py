@@ -205,9 +205,9 @@ def _how_to_say(header) -> str:
         "n is negative."
     )
     count = len(header.names)
-    if all(_is_binary(header.type(a)) for a in range(count)):
-        return f"{rule} All {count:,} attributes have two values, so none stands out."
     first, last = binary_ends(header)
+    if not first + last and _is_binary(header.types[0]):
+        return f"{rule} All {count:,} attributes have two values, so none stands out."
     for n, place, a, b in ((-last, "last", count - last, -1), (first, "first", 0, first - 1)):
         if n:
             last_name = f" {'to' if abs(n) > 2 else 'and'} {shown(header.names[b])}" if abs(n) > 1 else ""
@@ -219,8 +219,8 @@ def _how_to_say(header) -> str:
 
 def binary_ends(header) -> tuple[int, int]:
     """Return how many attributes at the beginning, and at the end, have the two values of a label; 0 if all have."""
-    binary = [_is_binary(header.type(a)) for a in range(len(header.names))]
-    return (0, 0) if all(binary) else (binary.index(False), binary[::-1].index(False))
+    binary = np.array([_is_binary(type) for type in header.types])[header.type_of]
+    return (0, 0) if binary.all() else (int(np.argmin(binary)), int(np.argmin(binary[::-1])))
 
 
 def _is_binary(type: Type) -> bool:
@@ -247,7 +247,7 @@ def _check_kinds(header, chosen, leave_out, source, rule):
         type = header.type(a)
         has = f"the values {_some(type.values)}" if type.kind == NOMINAL else f"the type {type.kind}"
         found = f"the label {shown(header.names[a])} has {has}"
-        raise DatasetFormatError(source, found, rule, header.lines[a])
+        raise DatasetFormatError(source, found, rule, int(header.lines[a]))
     others = np.flatnonzero(~np.isin(kinds, (NUMERIC, NOMINAL))[type_of])
     for a in others.tolist():
         kind = header.type(a).kind
@@ -256,7 +256,7 @@ def _check_kinds(header, chosen, leave_out, source, rule):
             remedy += ", turn its words into numbers (StringToWordVector)" if kind == "string" else ""
             remedy += "." if kind == "relational" else ", or pass leave_out=True."
             found = f"the attribute {shown(header.names[a])} has the type {kind}"
-            raise DatasetFormatError(source, found, remedy, header.lines[a])
+            raise DatasetFormatError(source, found, remedy, int(header.lines[a]))
     if others.size:
         names = _some([header.names[a] for a in others])
         warn(f"{source}: {_counted(others.size, 'attribute')} of type string or date left out: {names}")
@@ -312,14 +312,18 @@ def _columns(kernels, header, chosen) -> _Columns:
     width[is_label] = 0
     column = np.cumsum(width) - width
     column[chosen] = np.arange(len(chosen))
-    first, stop, ends, letters, offsets = [], [], [0], [], []
+    first, stop, ends, letters, offsets, ones, zeros = [], [], [0], [], [], [], []
     for type, code in zip(types, codes):
         first.append(len(offsets))
-        for spelling, value in sorted(_spellings(type, header.encoding).items()):
+        spellings = _spellings(type, header.encoding)
+        for spelling, value in sorted(spellings.items()):
             letters.append(spelling)
             ends.append(ends[-1] + len(spelling))
             offsets.append(code[value])
         stop.append(len(offsets))
+        is_number = type.kind == NUMERIC
+        ones.append(0 if is_number else code[spellings[b"1"]] if b"1" in spellings else -1)
+        zeros.append(is_number or (b"0" in spellings and code[spellings[b"0"]] < 0))
     default = np.array([code[0] if code else -1 for code in codes])[type_of]  # sparse rows leave out the first value
     defaults = np.flatnonzero(default >= 0)
     attributes = kernels.Attributes(
@@ -330,6 +334,8 @@ def _columns(kernels, header, chosen) -> _Columns:
         ends=np.array(ends, np.int64),
         letters=np.frombuffer(bytearray(b"".join(letters) or b"\0"), np.uint8),
         offset=np.array(offsets or [0], np.int32),
+        one=np.array(ones, np.int32)[type_of],
+        zero=np.array(zeros, bool)[type_of],
         default=defaults.astype(np.int32),
         default_column=(column[defaults] + default[defaults]).astype(np.int32),
     )

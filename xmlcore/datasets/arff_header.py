@@ -57,7 +57,7 @@ class Header:
     relation : str
     names : list of str
         Of the attributes.
-    lines : list of int
+    lines : ndarray of int64
         The attributes' lines in the file.
     types : list of Type
         The different types.
@@ -74,7 +74,7 @@ class Header:
 
     relation: str = ""
     names: list = field(default_factory=list)
-    lines: list = field(default_factory=list)
+    lines: np.ndarray | None = None
     types: list = field(default_factory=list)
     type_of: np.ndarray | None = None
     spellings: dict = field(default_factory=dict)
@@ -175,8 +175,8 @@ def _row(content, start, encoding) -> str:
 
 def _read_attributes(kernels, header, content, spans, source):
     """Read the names and types of the attributes from their places in the header."""
-    encoding, columns = header.encoding, spans.T.tolist()
-    places = zip(columns[kernels.NAME_FIRST], columns[kernels.NAME_STOP])
+    encoding = header.encoding
+    places = zip(spans[:, kernels.NAME_FIRST].tolist(), spans[:, kernels.NAME_STOP].tolist())
     if content.isascii():  # bytes are characters: one conversion for all
         text = content.decode("ascii")
         names = [text[first:stop] for first, stop in places]
@@ -185,18 +185,17 @@ def _read_attributes(kernels, header, content, spans, source):
     for a in [a for a, name in enumerate(names) if "\\" in name]:
         header.spellings.setdefault(names[a], a)
         names[a] = unescape(names[a], bool(spans[a, kernels.QUOTED]))
-    header.names, header.lines = names, columns[kernels.LINE_NUMBER]
+    header.names, header.lines = names, spans[:, kernels.LINE_NUMBER].copy()
     starts = np.flatnonzero(spans[:, kernels.SAME_TYPE] == 0)  # attributes whose type is not that of the one before
-    firsts, stops = columns[kernels.TYPE_FIRST], columns[kernels.TYPE_STOP]
+    columns = kernels.LINE_NUMBER, kernels.LINE_FIRST, kernels.TYPE_FIRST, kernels.TYPE_STOP
     numbers, of_start = {}, []
-    for a in starts.tolist():
-        written = content[firsts[a] : stops[a]]
+    for a, (line, start, first, stop) in zip(starts.tolist(), spans[np.ix_(starts, columns)].tolist()):
+        written = content[first:stop]
         if written not in numbers:
             numbers[written] = len(numbers)
-            start = columns[kernels.LINE_FIRST][a]
-            at = len(content[start : firsts[a]].decode(encoding, "replace"))
+            at = len(content[start:first].decode(encoding, "replace"))
             row = _row(content, start, encoding)
-            header.types.append(_read_type(header, row, at, names[a], header.lines[a], source))
+            header.types.append(_read_type(header, row, at, names[a], line, source))
         of_start.append(numbers[written])
     header.type_of = np.repeat(np.array(of_start, np.int64), np.diff(np.append(starts, len(names))))
 
@@ -215,7 +214,7 @@ def _finish(header, text, end, source):
         raise DatasetFormatError(source, "@data without any @attribute before it", remedy, header.data_line)
     if len(set(header.names)) < len(header.names):
         first = {}
-        for name, line in zip(header.names, header.lines):
+        for name, line in zip(header.names, header.lines.tolist()):
             if name in first:
                 raise DatasetFormatError(
                     source,
@@ -255,6 +254,9 @@ def _read_other(header, row, line, source):
             found, remedy = "the name's quotation mark is not closed", f"Write \\{rest[0]} for {rest[0]} within a name."
         else:
             found, remedy = f"{shown(rest)} where the name of an attribute belongs", _TYPES_RULE
+    elif word == "@end":
+        found = "@end, which ends a relational attribute: its values are tables, as in multi-instance data"
+        remedy = "Features are numbers or nominal: remove the attribute."
     elif word.startswith("@"):
         found, remedy = (
             f"{shown(word)} in the header",
