@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from xmlcore._kernels import arff as kernels
+from xmlcore._kernels import arff_header as header_kernels
 from xmlcore.datasets.arff import _columns, _Reader
 from xmlcore.datasets.arff_header import NOMINAL, NUMERIC, Header, Type
 
@@ -152,19 +153,19 @@ def scan(content):
     """Check that the kernel and its twin find the same attributes; return how many there are."""
     text = np.frombuffer(content, dtype=np.uint8)
     lines = content.count(b"\n") + 1
-    spans, others = np.zeros((lines, kernels.SPAN_SIZE), np.int64), np.zeros((lines, 2), np.int64)
-    n_attributes, n_others = kernels.scan_attributes(text, spans, others)
+    spans, others = np.zeros((lines, header_kernels.SPAN_SIZE), np.int64), np.zeros((lines, 2), np.int64)
+    n_attributes, n_others = header_kernels.scan_attributes(text, spans, others)
     found = []
     for span in spans[:n_attributes].tolist():
-        line, start = span[kernels.LINE_NUMBER], span[kernels.LINE_FIRST]
+        line, start = span[header_kernels.LINE_NUMBER], span[header_kernels.LINE_FIRST]
         assert content[:start].count(b"\n") == line - 1 and content[:start][-1:] in (b"", b"\n")
-        name = content[span[kernels.NAME_FIRST] : span[kernels.NAME_STOP]]
-        written = content[span[kernels.TYPE_FIRST] : span[kernels.TYPE_STOP]]
-        found.append((line, name, bool(span[kernels.QUOTED]), written))
+        name = content[span[header_kernels.NAME_FIRST] : span[header_kernels.NAME_STOP]]
+        written = content[span[header_kernels.TYPE_FIRST] : span[header_kernels.TYPE_STOP]]
+        found.append((line, name, bool(span[header_kernels.QUOTED]), written))
     written = [one[3] for one in found]
     same = [int(one == other) for one, other in zip(written, [None, *written])]
-    assert spans[:n_attributes, kernels.SAME_TYPE].tolist() == same, content
-    assert (found, others[:n_others, 0].tolist()) == naive.arff.scan_attributes(content), content
+    assert spans[:n_attributes, header_kernels.SAME_TYPE].tolist() == same, content
+    assert (found, others[:n_others, 0].tolist()) == naive.arff_header.scan_attributes(content), content
     assert all(content[:start].count(b"\n") == line - 1 for line, start in others[:n_others].tolist())
     return n_attributes
 

@@ -1,4 +1,4 @@
-"""Attributes and rows of an ARFF file: twin of xmlcore/_kernels/arff.py."""
+"""Rows of an ARFF file: twin of xmlcore/_kernels/arff.py."""
 
 import re
 
@@ -7,27 +7,6 @@ import numpy as np
 _WORD = re.compile(rb"[^ \t\r,}\n]*")
 _QUOTED = re.compile(rb"'((?:[^'\\]|\\.)*)'|\"((?:[^\"\\]|\\.)*)\"")
 _DECIMAL = re.compile(rb"[+-]?(?:[0-9]+[.]?[0-9]*|[.][0-9]+)(?:[eE][+-]?[0-9]+)?")
-
-
-_ATTRIBUTE = re.compile(
-    rb"[ \t\r]*@attribute[ \t\r]+(?:'((?:[^'\\]|\\.)*)'|\"((?:[^\"\\]|\\.)*)\"|([^ \t\r'\"{},%][^ \t\r{]*))"
-    rb"[ \t\r]*(.*)",
-    re.IGNORECASE | re.DOTALL,
-)
-
-
-def scan_attributes(text):
-    """Return (line, name, whether it is quoted, type) of each attribute, and the numbers of all other lines."""
-    attributes, others = [], []
-    lines = text.split(b"\n")
-    for number, line in enumerate(lines if lines[-1] else lines[:-1], 1):
-        match = _ATTRIBUTE.fullmatch(line)
-        if not match:
-            others.append(number)
-            continue
-        single, double, plain, written = match.groups()
-        attributes.append((number, next(x for x in (single, double, plain) if x is not None), plain is None, written))
-    return attributes, others
 
 
 class Wrong(Exception):

@@ -1,4 +1,4 @@
-"""Parser of an ARFF file: where its attributes are, and its rows, dense or sparse, into flat CSR arrays.
+"""Parser of the rows of an ARFF file, dense or sparse, into flat CSR arrays.
 
 There are two passes over the rows, as in xmlc.py: :func:`count_entries` bounds what :func:`parse_rows` can find, so
 that memory depends on the text itself.
@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from xmlcore._kernels._jit import inlined, kernel
+from xmlcore._kernels.digits import EIGHT, read_digits
 from xmlcore._kernels.xmlc import is_blank, read_decimal, read_id, skip_blanks, skip_line
 
 # Kinds of attributes. A label has the kind of such a feature plus LABEL.
@@ -37,17 +38,12 @@ MISSING_FEATURES, MISSING_FEATURE_LINE, MISSING_LABELS, MISSING_LABEL_LINE = 9, 
 WEIGHTED_ROWS, WEIGHT_LINE = 13, 14
 OUT_SIZE = 15
 
-# Columns of the places that scan_attributes writes.
-LINE_NUMBER, LINE_FIRST, NAME_FIRST, NAME_STOP, QUOTED, TYPE_FIRST, TYPE_STOP = 0, 1, 2, 3, 4, 5, 6
-SAME_TYPE = 7  # not a place: 1 if the type is written as that of the attribute before, else 0
-SPAN_SIZE = 8
-
 _TAB, _NEWLINE, _RETURN, _SPACE, _DOUBLE, _PERCENT, _SINGLE, _COMMA = 9, 10, 13, 32, 34, 37, 39, 44
-_WORD = tuple(b"@attribute")
 _QUESTION, _BACKSLASH, _OPEN, _CLOSE = 63, 92, 123, 125
 _MINUS, _POINT, _ZERO, _ONE, _NINE = 45, 46, 48, 49, 57
-_LONGEST_PAIR = 40  # bytes; more than a plain pair of a sparse row has: 9 digits, a blank, 17 bytes, a comma, a blank
+_LONGEST_PAIR = 40  # bytes; more than a plain pair of a sparse row has: 8 digits, a blank, 26 for a number, a comma
 _POWERS = np.array([float(f"1e{power}") for power in range(16)])
+_TENS = np.array([10**power for power in range(EIGHT)], np.int64)
 
 
 class Attributes(NamedTuple):
@@ -112,7 +108,7 @@ def _is_end_of_row(text, at):
 
 
 @inlined
-def _read_token(text, at):
+def read_token(text, at):
     """Read a word or a quoted text; return (first byte, end, where reading goes on), with -1 for an open quote.
 
     The quotation marks are not in the range, and backslashes stay as they are.
@@ -130,91 +126,6 @@ def _read_token(text, at):
     if at >= text.size or text[at] == _NEWLINE:
         return first, at, np.int64(-1)
     return first, at, at + 1
-
-
-@inlined
-def _skip_word(text, at):
-    """Return the place behind ``@attribute`` and a blank, in small or large letters; -1 if that is not at ``at``."""
-    for letter in _WORD:
-        if at >= text.size or (text[at] != letter and np.int64(text[at]) + 32 != letter):
-            return np.int64(-1)
-        at += 1
-    return at if at < text.size and is_blank(text[at]) else np.int64(-1)
-
-
-@inlined
-def _scan_name(text, at, spans, n):
-    """Find the name of attribute ``n``, write it to ``spans``, and return the place behind it; -1 if there is none."""
-    if at >= text.size or text[at] == _NEWLINE:
-        return np.int64(-1)
-    quote = text[at]
-    if quote == _SINGLE or quote == _DOUBLE:
-        first, stop, at = _read_token(text, at)
-        spans[n, NAME_FIRST], spans[n, NAME_STOP], spans[n, QUOTED] = first, stop, 1
-        return at
-    if quote == _OPEN or quote == _CLOSE or quote == _COMMA or quote == _PERCENT:
-        return np.int64(-1)
-    spans[n, NAME_FIRST], spans[n, QUOTED] = at, 0
-    while at < text.size and text[at] != _NEWLINE and text[at] != _OPEN and not is_blank(text[at]):
-        at += 1
-    spans[n, NAME_STOP] = at
-    return at
-
-
-@inlined
-def _same_type(text, spans, n):
-    """Return whether the types of attributes ``n - 1`` and ``n`` are written with the same bytes."""
-    if n == 0:
-        return False
-    i, j = spans[n - 1, TYPE_FIRST], spans[n, TYPE_FIRST]
-    stop = spans[n, TYPE_STOP]
-    if spans[n - 1, TYPE_STOP] - i != stop - j:
-        return False
-    while j < stop and text[i] == text[j]:
-        i += 1
-        j += 1
-    return j == stop
-
-
-@kernel
-def scan_attributes(text, spans, others):
-    """Find the attributes in the lines of a header.
-
-    Parameters
-    ----------
-    text : uint8 (B,)
-    spans : int64 (lines, SPAN_SIZE), written
-        For each attribute the places that are named above; the type reaches to the end of its line.
-    others : int64 (lines, 2), written
-        Number of each line that declares no attribute, and the place where it begins.
-
-    Returns
-    -------
-    n_attributes, n_others : int
-    """
-    n_attributes, n_others = 0, 0
-    at = np.int64(0)
-    line = 1
-    while at < text.size:
-        start = at
-        at = _skip_word(text, skip_blanks(text, at))
-        if at >= 0:
-            at = _scan_name(text, skip_blanks(text, at), spans, n_attributes)
-        if at >= 0:
-            at = skip_blanks(text, at)
-            spans[n_attributes, LINE_NUMBER], spans[n_attributes, LINE_FIRST] = line, start
-            spans[n_attributes, TYPE_FIRST] = at
-            at = skip_line(text, at)
-            spans[n_attributes, TYPE_STOP] = at
-            spans[n_attributes, SAME_TYPE] = _same_type(text, spans, n_attributes)
-            n_attributes += 1
-        else:
-            others[n_others, 0], others[n_others, 1] = line, start
-            at = skip_line(text, start)
-            n_others += 1
-        at += 1
-        line += 1
-    return n_attributes, n_others
 
 
 @inlined
@@ -290,6 +201,27 @@ def _read_short(text, at):
 
 
 @inlined
+def _read_quick(text, at):
+    """Read a number as ``_read_short`` does, but quickly if it has less than eight digits before and after the point.
+
+    At least 26 bytes must follow. The caller checks that the number ends where it should.
+    """
+    negative = text[at] == _MINUS
+    before, mantissa = read_digits(text, at + negative)
+    place = at + negative + before
+    after = part = np.int64(0)
+    if text[place] == _POINT:
+        after, part = read_digits(text, place + 1)
+        place += 1 + after
+    if before == EIGHT or after == EIGHT or before + after == 0:
+        return _read_short(text, at)
+    value = np.float64(mantissa)
+    if after > 0:
+        value = np.float64(mantissa * _TENS[after] + part) / _POWERS[after]
+    return True, np.float32(-value if negative else value), place
+
+
+@inlined
 def _read_number(text, at, hard_spans, resolved, out):
     """Read a number, with quotation marks around it or not; return (is it valid, value, where it ends)."""
     good, value, end = _read_short(text, at)
@@ -336,7 +268,7 @@ def _read_value(text, at, a, attributes, arrays, ends, hard_spans, resolved, out
         if is_label and value != 1.0 and out[N_HARD] <= resolved.size:
             return BAD_LABEL, token
     else:
-        first, stop, at = _read_token(text, at)
+        first, stop, at = read_token(text, at)
         if at < 0 or not _is_end(text, at):
             return BAD_TOKEN, token
         if kind == LEFT_OUT:
@@ -391,7 +323,7 @@ def _read_plain_values(text, at, a, attributes, arrays, ends):
         else:
             if kind != NUMERIC:
                 break
-            good, value, place = _read_short(text, at)
+            good, value, place = _read_quick(text, at)
             if not good or text[place] != _COMMA:
                 break
             at = place + 1
@@ -465,14 +397,9 @@ def _read_plain_pairs(text, at, previous, before, attributes, arrays, ends):
     """
     n_x, n_y = ends[0], ends[1]
     while at + _LONGEST_PAIR < text.size:
-        index = np.int64(0)
-        place = at
-        digit = np.int64(text[place]) - _ZERO
-        while 0 <= digit <= 9 and place < at + 9:
-            index = index * 10 + digit
-            place += 1
-            digit = np.int64(text[place]) - _ZERO
-        if place == at or text[place] != _SPACE or index <= previous or index >= before:
+        count, index = read_digits(text, at)
+        place = at + count
+        if count == 0 or text[place] != _SPACE or index <= previous or index >= before:
             break
         place += 1
         kind = attributes.kind[index]
@@ -487,7 +414,7 @@ def _read_plain_pairs(text, at, previous, before, attributes, arrays, ends):
         else:
             if kind != NUMERIC:
                 break
-            good, value, place = _read_short(text, place)
+            good, value, place = _read_quick(text, place)
             if not good or text[place] != _COMMA:
                 break
         if kind >= LABEL:

@@ -6,6 +6,7 @@ import os
 import re
 from collections import Counter
 from dataclasses import dataclass
+from itertools import compress
 
 import numpy as np
 import scipy.sparse as sp
@@ -373,6 +374,8 @@ def _feature_names(header, columns) -> list[str]:
             suffixes.append([f"={value}" for value, offset in zip(type.values, code) if offset >= 0])
         else:
             suffixes.append([""] if type.kind in (NUMERIC, NOMINAL) else [])
+    if all(of_type == [""] for of_type in suffixes):
+        return list(compress(header.names, (~columns.is_label).tolist()))
     found = zip(header.names, header.type_of.tolist(), columns.is_label.tolist())
     return [name + suffix for name, number, is_label in found if not is_label for suffix in suffixes[number]]
 

@@ -134,7 +134,7 @@ def read_header(text: np.ndarray, source: str) -> Header:
     source : str
         Name of the file in messages.
     """
-    from xmlcore._kernels import arff as kernels
+    from xmlcore._kernels import arff_header as kernels
 
     if bytes(text[:2]) in (b"\xff\xfe", b"\xfe\xff"):
         raise DatasetFormatError(source, "it is UTF-16 text", "Save the file as UTF-8.")
@@ -176,13 +176,8 @@ def _row(content, start, encoding) -> str:
 def _read_attributes(kernels, header, content, spans, source):
     """Read the names and types of the attributes from their places in the header."""
     encoding = header.encoding
-    places = zip(spans[:, kernels.NAME_FIRST].tolist(), spans[:, kernels.NAME_STOP].tolist())
-    if content.isascii():  # bytes are characters: one conversion for all
-        text = content.decode("ascii")
-        names = [text[first:stop] for first, stop in places]
-    else:
-        names = [content[first:stop].decode(encoding) for first, stop in places]
-    for a in [a for a, name in enumerate(names) if "\\" in name]:
+    names = _pieces(content, spans[:, kernels.NAME_FIRST], spans[:, kernels.NAME_STOP], encoding)
+    for a in [a for a, name in enumerate(names) if "\\" in name] if b"\\" in content else ():
         header.spellings.setdefault(names[a], a)
         names[a] = unescape(names[a], bool(spans[a, kernels.QUOTED]))
     header.names, header.lines = names, spans[:, kernels.LINE_NUMBER].copy()
@@ -198,6 +193,18 @@ def _read_attributes(kernels, header, content, spans, source):
             header.types.append(_read_type(header, row, at, names[a], line, source))
         of_start.append(numbers[written])
     header.type_of = np.repeat(np.array(of_start, np.int64), np.diff(np.append(starts, len(names))))
+
+
+def _pieces(content, firsts, stops, encoding) -> list[str]:
+    """Return pieces of a text, none of which has a newline; decoded and cut at once, which is far quicker than each."""
+    if not firsts.size:
+        return []
+    lengths = stops - firsts + 1
+    ends = np.cumsum(lengths)
+    places = np.arange(ends[-1]) + np.repeat(firsts - ends + lengths, lengths)
+    found = np.frombuffer(content + b"\n", np.uint8)[places]
+    found[ends - 1] = ord("\n")  # in place of the byte behind each piece
+    return found[:-1].tobytes().decode(encoding).split("\n")
 
 
 def _finish(header, text, end, source):
