@@ -29,6 +29,8 @@ class Reader(NamedTuple):
     options: tuple[str, ...]
 
 
+# Most features, and most labels, of a file unless max_columns is given: so many, or so many for each of its values.
+ENOUGH_COLUMNS, COLUMNS_PER_VALUE = 1 << 24, 1000
 _XMLC_OPTIONS = ("format", "first_index", "counts")
 # In the order in which a text of unknown format is compared with them. XMLC and svmlight are what remains: their parser
 # tells the two apart, and its errors say what is wrong with a text that has no format at all.
@@ -49,6 +51,7 @@ def read_rows(
     max_bytes=None,
     counts="header",
     leave_out=False,
+    max_columns=None,
     name=None,
     progress=silent,
 ) -> Rows:
@@ -59,6 +62,7 @@ def read_rows(
     if counts not in ("header", "data"):
         raise ValueError(f'counts must be "header" or "data", not {counts!r}')
     first_index = check_count(first_index, "first_index", 0, 1)
+    max_columns = None if max_columns is None else check_count(max_columns, "max_columns", 1)
     read = part_of(progress, 0.0, 0.5)  # the rest of the time goes into parsing
     text = read_text(source, max_bytes=max_bytes, name=name, npz=format in ("auto", "npz"), progress=read)
     source = source_name(source, name)
@@ -89,7 +93,26 @@ def read_rows(
         raise DatasetFormatError(
             source, "it has the labels of its rows, but labels= is given too", "Leave labels= out."
         )
+    _check_width(rows, "feature", rows.X, max_columns)
+    _check_width(rows, "label", rows.Y, max_columns)
     return rows
+
+
+def _check_width(rows, what, matrix, max_columns):
+    """Raise DatasetFormatError if a few large ids, or a header, make far more columns than there are values.
+
+    All that is done with data takes memory for each feature and each label.
+    """
+    width = matrix.shape[1]
+    most = max(ENOUGH_COLUMNS, COLUMNS_PER_VALUE * matrix.nnz) if max_columns is None else max_columns
+    if width <= most:
+        return
+    source = rows.label_source if what == "label" and rows.label_source is not None else rows.source
+    has = f"the rows have only {matrix.nnz:,} {what}{'' if matrix.nnz == 1 else 's'} in all"
+    found, remedy = f"the largest {what} id makes {width:,} {what}s, but {has}", f"Number the {what}s without gaps."
+    if rows.has_width(what):
+        found, remedy = f"it promises {width:,} {what}s, but {has}", "Correct the number."
+    raise DatasetFormatError(source, found, f"{remedy} If it is right, pass max_columns={width}.")
 
 
 def _add_labels(rows, labels, first_index, max_bytes, counts):
@@ -102,8 +125,7 @@ def _add_labels(rows, labels, first_index, max_bytes, counts):
     text = read_text(labels, max_bytes=max_bytes, name=rows.label_source, npz=True)
     n_rows = rows.X.shape[0]
     if npz.looks_like(text):
-        rows.Y, rows.label_names = npz.parse_labels(text, rows.label_source, max_bytes)
-        rows.has_label_width = True
+        rows.Y, rows.label_names, rows.has_label_width = npz.parse_labels(text, rows.label_source, max_bytes)
     elif table.looks_like(text) or table.is_one_label(text):
         rows.Y, rows.label_names = table.parse_labels(text, rows.label_source)
         rows.has_label_width = True

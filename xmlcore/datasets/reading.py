@@ -16,6 +16,8 @@ from xmlcore.datasets.xmlc import canonical_csr
 from xmlcore.progress import part_of, silent
 from xmlcore.validation import INT32_MAX, check_count
 
+_READ_OPTIONS = {"format", "labels", "first_index", "max_bytes", "counts", "leave_out", "max_columns"}
+
 
 def read_matrix(
     source,
@@ -26,6 +28,7 @@ def read_matrix(
     max_bytes=None,
     counts="header",
     leave_out=False,
+    max_columns=None,
     name=None,
 ):
     r"""Read features and labels from a file, or from two.
@@ -41,14 +44,14 @@ def read_matrix(
         ``"svmlight"``: the rows without the header; D and L are the largest ids plus 1.
         ``"npz"``: a NumPy archive: a matrix that ``scipy.sparse.save_npz`` wrote, or the arrays ``X`` and ``Y``, or
         ``X_data``, ``X_indices``, ``X_indptr``, ``X_shape`` and the same for Y, with ``feature_names`` and
-        ``label_names`` if there are names.
+        ``label_names`` if there are names. A list Y of class numbers or names is one label for each row.
         ``"arff"``: dense or sparse rows, and ``labels`` to say which attributes are labels, unless the relation has
         MEKA's option ``-C``. A nominal feature with two values becomes 0 and 1, one with more values a column for each,
         ``name=value``; in a sparse row, a nominal value that is left out is the first one. ``?`` is read as 0, with a
         warning.
-        ``"csv"``: a table with commas, semicolons, tabs or vertical bars between cells, names of the columns in the first line (or
-        none, if that is a row of numbers), and ``labels`` to say which columns are labels. Missing cells are read as 0,
-        with a warning. Except with commas between cells, decimals may follow a comma.
+        ``"csv"``: a table with commas, semicolons, tabs or vertical bars between cells, names of the columns in the
+        first line (or none, if that is a row of numbers), and ``labels`` to say which columns are labels. Missing cells
+        are read as 0, with a warning. Except with commas between cells, decimals may follow a comma.
         ``"auto"``: as the content says. Text is xmlc if the first line has three whole numbers, and svmlight if it has
         no other format. A first line like ``2,2,3`` is read as a row with three labels; it is an error if the rest of
         the file fits it as a header.
@@ -57,10 +60,10 @@ def read_matrix(
         label, or text with a header ``N L``, which may be absent, and a line ``l:1 l:1`` or ``l,l`` for each row.
         For an ARFF file the names of the attributes that are labels, as a list or in a Mulan XML file, which give the
         order of Y's columns; or a number, n for the first n attributes and -n for the last n.
-        For a CSV file also the columns that are labels, which hold 0 and 1, true and false, or yes and no: the first n, the last n
-        as -n, or those of a list of names. A string is the name of a column that lists the labels of a row, separated
-        by ``;``, ``|`` or ``,``, whichever of these occurs first in this order; if no column has this name, it is a
-        path.
+        For a CSV file also the columns that are labels, which hold 0 and 1, true and false, or yes and no: the first n,
+        the last n as -n, or those of a list of names. A string is the name of a column that lists the labels of a row,
+        separated by ``;``, ``|`` or ``,``, whichever of these occurs first in this order; if no column has this name,
+        it is a path.
     first_index : {0, 1}
         The smallest id in the file, of features and of labels. Ids in the matrices always start at 0.
     max_bytes : int, optional
@@ -72,6 +75,9 @@ def read_matrix(
     leave_out : bool
         Whether attributes of type string and date in an ARFF file, and columns of text in a table, are left out, with a
         warning; otherwise they are an error.
+    max_columns : int, optional
+        Most features, and most labels: a protection against a mistaken id or header, as most of what is done with data
+        takes memory for each of them. By default 2**24, or 1,000 for each feature or label that a row of the file has.
     name : str, optional
         Name of the source in errors; by default its file name.
 
@@ -114,7 +120,7 @@ def read_matrix(
     Time: two compiled passes over the text, at hundreds of MB per second on one core. Memory: the decompressed text and
     at most 8 bytes for each feature and 4 bytes for each label in it, regardless of what the header promises.
     """
-    rows = read_rows(source, format, labels, first_index, max_bytes, counts, leave_out, name)
+    rows = read_rows(source, format, labels, first_index, max_bytes, counts, leave_out, max_columns, name)
     _warn_of_ids_from_one([rows], first_index)
     for matrix, what in ((rows.X, "feature"), (rows.Y, "label")):
         if matrix.shape[1] == 0:
@@ -245,8 +251,8 @@ def read_dataset(
     progress : callable, optional
         See :class:`xmlcore.progress.Progress`; an exception from it stops the reading.
     **read_options
-        The arguments ``format``, ``labels``, ``first_index``, ``max_bytes``, ``counts`` and ``leave_out`` of
-        :func:`read_matrix`, for both files.
+        The arguments ``format``, ``labels``, ``first_index``, ``max_bytes``, ``counts``, ``leave_out`` and
+        ``max_columns`` of :func:`read_matrix`, for both files.
 
     Returns
     -------
@@ -266,7 +272,7 @@ def read_dataset(
     """
     if split is not None and test is not None:
         raise ValueError("split= chooses the test rows from the training file: give either split= or a test file")
-    unknown = sorted(set(read_options) - {"format", "labels", "first_index", "max_bytes", "counts", "leave_out"})
+    unknown = sorted(set(read_options) - _READ_OPTIONS)
     if unknown:
         raise TypeError(f"read_dataset has no argument {unknown[0]!r}")
     options = {"format": "auto", "labels": None, "first_index": 0, "max_bytes": None, "counts": "header"}

@@ -61,6 +61,9 @@ _COMMON_WORDS |= {
 }
 _CHUNK = 1 << 20  # number of bytes that are read at a time
 _XZ_MEMORY = 512 << 20  # most memory for xz, in bytes; files made by `xz -9` need a dictionary of 64 MiB
+_ADDED = re.compile(
+    r"(^|/)(__MACOSX/|\._|\.DS_Store$|Thumbs\.db$|desktop\.ini$)"
+)  # files that systems put into archives
 _DAMAGED = "The archive is damaged or was cut off: download or make it again."
 # What zipfile raises for archives that are damaged, encrypted or packed by a method it does not know.
 ZIP_ERRORS = (zipfile.BadZipFile, EOFError, OSError, ValueError, RuntimeError, struct.error, zlib.error, lzma.LZMAError)
@@ -173,19 +176,13 @@ def read_text(
     if max_bytes is None:
         max_bytes = PATH_BOUND if isinstance(source, (str, os.PathLike)) else MEMORY_BOUND
     max_bytes = check_count(max_bytes, "max_bytes")
-    with _open_stream(source, max_bytes, label) as stream:
-        buffer = bytearray()
+    with _open_stream(source, max_bytes, label) as (stream, content):
         share = _share_read(stream)
-        for piece in _unpacked(stream, label, npz):
-            progress("Reading", share())
-            if len(buffer) + len(piece) > max_bytes:
-                raise DatasetFormatError(
-                    label,
-                    f"it holds more than {max_bytes:,} bytes of text",
-                    "If that is right and there is memory for it, pass a larger max_bytes.",
-                )
-            buffer += piece
-    text = np.frombuffer(buffer, dtype=np.uint8)
+        pieces = _unpacked(stream, label, npz)
+        text = _whole(stream, content, max_bytes) if pieces is None else None
+        if text is None:
+            pieces = _told(pieces or _chunks(stream), share, progress)
+            text = np.frombuffer(_joined(pieces, label, max_bytes), np.uint8)
     if bytes(text[:3]) == b"\xef\xbb\xbf":
         text = text[3:]
     text.flags.writeable = False  # all sources give the same array type, so that the kernels compile once
@@ -202,8 +199,8 @@ def read_head(source, size: int, name: str | None = None) -> np.ndarray:
     label = source_name(source, name)
     place = source.tell() if hasattr(source, "tell") else None
     buffer = bytearray()
-    with _open_stream(source, MEMORY_BOUND, label) as stream:
-        for piece in _unpacked(stream, label, npz=True):
+    with _open_stream(source, MEMORY_BOUND, label) as (stream, _):
+        for piece in _unpacked(stream, label, npz=True) or _chunks(stream):
             buffer += piece
             if len(buffer) > size:
                 end = buffer.rfind(b"\n")
@@ -227,8 +224,18 @@ def _share_read(stream):
     return lambda: min(stream.tell() / total, 1.0)
 
 
+def _told(pieces, share, progress):
+    """Yield the pieces of a text, and tell ``progress`` which share of the source has been read."""
+    for piece in pieces:
+        progress("Reading", share())
+        yield piece
+
+
 def _unpacked(stream, label, npz):
-    """Return an iterator over chunks of a stream's decompressed content; ``npz``: leave NumPy archives as they are."""
+    """Return an iterator over chunks of a stream's decompressed content; None if it is not compressed.
+
+    ``npz``: leave NumPy archives as they are.
+    """
     head = stream.peek(512)[:512]
     if head[257:262] == b"ustar":
         raise DatasetFormatError(label, "it is a tar archive", "Unpack it and give one of its files.")
@@ -240,15 +247,51 @@ def _unpacked(stream, label, npz):
         return _pieces(stream, lambda: lzma.LZMADecompressor(memlimit=_XZ_MEMORY), label, "xz")
     if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return _zip(stream, label, npz)
+    return None
+
+
+def _chunks(stream):
+    """Return an iterator over the bytes of a stream."""
     return iter(lambda: stream.read(_CHUNK), b"")
+
+
+def _joined(pieces, label, max_bytes) -> bytearray:
+    """Return all pieces of a text; raise DatasetFormatError if they are more than ``max_bytes``."""
+    buffer = bytearray()
+    for piece in pieces:
+        if len(buffer) + len(piece) > max_bytes:
+            raise DatasetFormatError(
+                label,
+                f"it holds more than {max_bytes:,} bytes of text",
+                "If that is right and there is memory for it, pass a larger max_bytes.",
+            )
+        buffer += piece
+    return buffer
+
+
+def _whole(stream, content, max_bytes) -> np.ndarray | None:
+    """Return all bytes of a stream without copies, if its size is known and not too large; else None.
+
+    ``content``: the bytes of the stream, if it is not that of a file.
+    """
+    if content is not None:
+        return np.frombuffer(content, np.uint8) if isinstance(content, bytes) and len(content) <= max_bytes else None
+    size = os.fstat(stream.fileno()).st_size
+    if not 0 < size <= max_bytes:
+        return None  # too large, or of unknown size, such as a pipe
+    text = np.empty(size, np.uint8)
+    return text[: stream.readinto(text)]
 
 
 @contextmanager
 def _open_stream(source, max_bytes, label):
-    """Open a source as a binary stream with a ``peek`` method; raise TypeError unless it is a path, bytes or a file."""
+    """Open a source as a binary stream with a ``peek`` method, and give its bytes too if it is not a file on disk.
+
+    Raise TypeError unless it is a path, bytes or a file.
+    """
     if isinstance(source, (str, os.PathLike)):
         with open(source, "rb") as stream:
-            yield stream
+            yield stream, None
         return
     if isinstance(source, (bytes, bytearray, memoryview)):
         content = source
@@ -273,7 +316,7 @@ def _open_stream(source, max_bytes, label):
     if isinstance(content, str):
         raise TypeError(f"{label} is opened as text: open it in binary mode, open(path, 'rb')")
     with io.BufferedReader(io.BytesIO(content)) as stream:
-        yield stream
+        yield stream, content
 
 
 def _gzip(stream, label):
@@ -325,13 +368,12 @@ def _zip(stream, label, npz):
                 entry
                 for entry in archive.infolist()
                 if not entry.filename.endswith("/")  # is_dir() fails for an empty name
-                and not entry.filename.startswith("__MACOSX/")
-                and not entry.filename.endswith(".DS_Store")
+                and not _ADDED.search(entry.filename)
             ]
             names = [entry.filename for entry in members]
             if npz and is_npz(names):
                 stream.seek(0)
-                yield from iter(lambda: stream.read(_CHUNK), b"")
+                yield from _chunks(stream)
                 return
             kind = _archive_kind(names)
             if kind is not None:
@@ -389,6 +431,8 @@ def _check_text(text, label):
     if text.size == 0:
         raise DatasetFormatError(label, EMPTY, "Give a file with one row per line.")
     head = text[:4096].tobytes()
+    if head[257:262] == b"ustar":
+        raise DatasetFormatError(label, "it is a compressed tar archive", "Unpack it and give one of its files.")
     for magic, what in _NOT_TEXT:
         if head.startswith(magic):
             remedy = "Save the file as UTF-8." if what.startswith("UTF-") else "Give the text file itself."

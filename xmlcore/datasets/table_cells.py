@@ -199,9 +199,13 @@ def _no_number(block, form, source, row, column, cell, is_label):
         found = f"{cell[:40]!r} in column {column_name(form, column)} has a point, but other numbers a decimal comma"
         remedy = "Write all decimals in the same way, and no points or commas between thousands."
         return DatasetFormatError(source, found, remedy, *place)
+    if form.decimal == "." and DECIMAL_COMMA.fullmatch(cell.encode()):
+        found = f"{cell[:40]!r} in column {column_name(form, column)} has a comma"
+        remedy = "Write decimals with a point, and no commas between thousands, or separate the cells by semicolons."
+        return DatasetFormatError(source, found, remedy, *place)
     if is_label:
         found = f"the label {column_name(form, column)} is {cell[:40]!r}"
-        remedy = f"{LABEL_RULE} If the column lists the labels of a row, name it: labels=..."
+        remedy = f"{LABEL_RULE} If the column lists labels, name it: labels=..."
         return DatasetFormatError(source, found, remedy, *place)
     return DatasetFormatError(
         source,
