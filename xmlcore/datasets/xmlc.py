@@ -157,7 +157,7 @@ def parse(text: np.ndarray, source: str, format: str = "auto", first_index: int 
     status = reader.run(n_rows, n_features, n_labels)
     if status in (kernels.FEATURE_RANGE, kernels.LABEL_RANGE, kernels.TOO_FEW_ROWS, kernels.TOO_MANY_ROWS):
         if counts == "data" and header_line is not None:
-            reader, status = _read_without_counts(kernels, reader, n_rows)
+            reader, status = _read_without_counts(kernels, reader, n_rows, source)
             if status == kernels.OK:
                 _warn_of_counts(kernels, reader.out, source, (n_rows, n_features, n_labels))
                 header_line = None
@@ -180,21 +180,27 @@ def parse(text: np.ndarray, source: str, format: str = "auto", first_index: int 
 def check_not_blank(text, start, n_rows, source, line):
     """Raise DatasetFormatError if nearly all of very many rows are blank: few bytes, compressed, can be 10^8 rows.
 
-    ``line`` is that of the header, which promises ``n_rows``; the rows begin at ``start``.
+    The rows begin at ``start``. ``n_rows``: what the header in ``line`` promises; -1 if every line is a row.
     """
-    if n_rows < _MANY_ROWS or not n_rows <= text.size - start + 1 <= 4 * n_rows:
+    promised = n_rows >= 0
+    if not promised:
+        n_rows = 1 + int(np.count_nonzero(text[start:] == ord("\n")))
+    if n_rows < _MANY_ROWS or not n_rows <= text.size - start + 1 <= 16 * n_rows:
         return  # or there are fewer rows, which the parser says, or not very many blank ones
     filled = int(np.count_nonzero(text[start:] > ord(" ")))  # no more rows than this have something in them
     if filled < n_rows / 100:
-        found = f"the header promises {n_rows:,} rows, of which all but {filled:,} or fewer are blank"
-        raise DatasetFormatError(source, found, "Leave the blank rows out, and count the others.", line)
+        has = "the header promises" if promised else "it has"
+        found = f"{has} {n_rows:,} rows, of which all but {filled:,} or fewer are blank"
+        remedy = "Leave the blank rows out" + (", and count the others." if promised else ".")
+        raise DatasetFormatError(source, found, remedy, line)
 
 
-def _read_without_counts(kernels, reader, n_rows):
+def _read_without_counts(kernels, reader, n_rows, source):
     """Read rows whose header promises other numbers; return the reader that did, and the status of the parser."""
     status = reader.run(n_rows, INT32_MAX, INT32_MAX)
     if status in (kernels.TOO_FEW_ROWS, kernels.TOO_MANY_ROWS):
         text = without_blank_end(reader.text, reader.start)
+        check_not_blank(text, reader.start, -1, source, reader.first_line)
         reader = TextReader(kernels, text, reader.start, reader.first_line, reader.first_index, reader.skip_blank)
         status = reader.run(-1, INT32_MAX, INT32_MAX)
     return reader, status

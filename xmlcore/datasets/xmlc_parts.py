@@ -130,6 +130,8 @@ def _run(text, source, what, n_rows, first_index, counts):
         if n_rows < 0:
             text = without_blank_end(text, start)
         promised, width, header_line = n_rows, INT32_MAX, None
+    if promised < 0:
+        check_not_blank(text, start, -1, source, line)
     reader = TextReader(kernels, text, start, line, first_index, skip_blank=False)
     label_bound = width if what == "label" else 0
     status = reader.run(promised, width, label_bound)
