@@ -210,8 +210,8 @@ def _no_number(block, form, source, row, column, cell, is_label):
     return DatasetFormatError(
         source,
         f"{cell[:40]!r} in column {column_name(form, column)} is not a number",
-        "Features are numbers, true or false: make a column of 0 and 1 for each value of a column of text, remove it, "
-        "or pass leave_out=True. If the column lists labels, name it: labels=...",
+        "Features are numbers, true or false: remove columns of text, or pass leave_out=True. Or make a column of 0 "
+        "and 1 for each value. If the column lists labels, name it: labels=...",
         *place,
     )
 
