@@ -107,12 +107,15 @@ def _check_width(rows, what, matrix, max_columns):
     most = max(ENOUGH_COLUMNS, COLUMNS_PER_VALUE * matrix.nnz) if max_columns is None else max_columns
     if width <= most:
         return
-    source = rows.label_source if what == "label" and rows.label_source is not None else rows.source
+    own = what == "label" and rows.label_source is not None
+    line = None if own else rows.header_line or None
     has = f"the rows have only {matrix.nnz:,} {what}{'' if matrix.nnz == 1 else 's'} in all"
     found, remedy = f"the largest {what} id makes {width:,} {what}s, but {has}", f"Number the {what}s without gaps."
     if rows.has_width(what):
-        found, remedy = f"it promises {width:,} {what}s, but {has}", "Correct the number."
-    raise DatasetFormatError(source, found, f"{remedy} If it is right, pass max_columns={width}.")
+        found = f"{'it' if line is None else 'the header'} promises {width:,} {what}s, but {has}"
+        remedy = "Correct the number."
+    remedy += f" If it is right, pass max_columns={width}."
+    raise DatasetFormatError(rows.label_source if own else rows.source, found, remedy, line)
 
 
 def _add_labels(rows, labels, first_index, max_bytes, counts):

@@ -118,6 +118,16 @@ def test_format_errors_say_where_what_and_the_remedy():
 @pytest.mark.parametrize("header, what", [("2 5 2000000000", "labels"), ("2 2000000000 5", "features")])
 def test_a_header_that_promises_too_much_is_refused_before_anything_is_made_of_it(header, what):
     text = f"{header}\n1 0:1\n2 1:1\n".encode()
-    with pytest.raises(ValueError, match=f"2,000,000,000 {what}; the dashboard takes up to .*Is the header right"):
+    with pytest.raises(DatasetFormatError, match=f"promises 2,000,000,000 {what}, but the rows have only 2") as caught:
+        uploads.read(file("a.txt", text), file("b.txt", text))
+    assert "max_columns" not in uploads.explain(caught.value)
+    assert store.entries("datasets") == []
+
+
+@pytest.mark.parametrize(("limit", "what"), [("MAX_LABELS", "labels"), ("MAX_FEATURES", "features")])
+def test_more_than_the_dashboard_takes_is_refused_before_anything_is_made_of_it(limit, what, monkeypatch):
+    monkeypatch.setattr(f"xmlcore.experiment.read.{limit}", 4)
+    text = b"2 5 5\n1 0:1\n2 1:1\n"
+    with pytest.raises(ValueError, match=f"5 {what}; the dashboard takes up to 4. Is the header right"):
         uploads.read(file("a.txt", text), file("b.txt", text))
     assert store.entries("datasets") == []
