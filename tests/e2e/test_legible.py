@@ -1,5 +1,7 @@
 """Every page can be read and used by everybody: axe-core finds nothing, and the texts of figures have contrast."""
 
+import re
+
 import pytest
 from browsing import easy_file, names
 
@@ -34,22 +36,6 @@ def violations(page, where):
     return [f"{where}: {v['id']}: {v['help']}: {[node['html'][:200] for node in v['nodes']]}" for v in found]
 
 
-def on_a_phone(one, name):
-    """What axe-core finds on the page that a tab shows when it is opened on a phone, in dark; and whether it is cut."""
-    phone = one.context.new_page()
-    phone.set_viewport_size({"width": 400, "height": 900})
-    phone.emulate_media(color_scheme="dark")
-    phone.goto(one.page.url)
-    phone.get_by_role("heading", name=name, exact=True).wait_for()
-    phone.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
-    phone.wait_for_timeout(1000)
-    found = violations(phone, f"{name}, on a phone")
-    main = phone.get_by_test_id("stMain")
-    cut = main.evaluate("main => main.scrollWidth - main.clientWidth")
-    phone.close()
-    return found + ([f"{name}, on a phone: {cut} pixels are cut"] if cut > 0 else [])
-
-
 @pytest.mark.slow
 def test_axe_finds_nothing_and_axes_can_be_read_in_light_and_dark(tab):
     one = tab()
@@ -61,17 +47,21 @@ def test_axe_finds_nothing_and_axes_can_be_read_in_light_and_dark(tab):
     one.text("300 rows, 24 features, 12 labels")
     one.train()
     wrong, contrasts = [], {}
-    for page in ("Data", "Train", "Explain", "Robustness", "Trees", "Features", "Sampling"):
-        one.go(page)
-        for scheme in ("light", "dark"):
-            one.page.emulate_media(color_scheme=scheme)
-            one.page.wait_for_timeout(1000)  # until all has the new colours
+    for width, scheme in ((1280, "light"), (400, "dark")):  # a desk, and a phone
+        one.page.set_viewport_size({"width": width, "height": 1000})
+        one.page.emulate_media(color_scheme=scheme)
+        for page in ("Data", "Train", "Explain", "Robustness", "Trees", "Features", "Sampling"):
+            one.page.goto(re.sub(r"(/\w*)?\?", f"/{page.lower()}?" if page != "Data" else "/?", one.page.url, count=1))
+            one.page.get_by_role("heading", name=page, exact=True).wait_for()
             one.idle()
-            wrong += violations(one.page, f"{page}, {scheme}")
-            contrasts[page, scheme] = one.page.evaluate(CONTRAST)
+            one.page.wait_for_timeout(1000)  # until figures and tables are there
+            where = f"{page}, {width} pixels, {scheme}"
+            wrong += violations(one.page, where)
+            contrasts[where] = one.page.evaluate(CONTRAST)
             paper = one.page.evaluate("getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor")
             assert paper == {"light": "rgb(255, 255, 255)", "dark": "rgb(20, 24, 28)"}[scheme]
-        wrong += on_a_phone(one, page)
+            cut = one.page.get_by_test_id("stMain").evaluate("main => main.scrollWidth - main.clientWidth")
+            wrong += [f"{where}: {cut} pixels are cut"] * (cut > 0)
     assert not wrong, "\n".join(wrong)
-    assert contrasts["Train", "light"] and contrasts["Data", "dark"]
+    assert contrasts["Train, 1280 pixels, light"] and contrasts["Data, 400 pixels, dark"]
     assert min(value for page in contrasts.values() for value in page) >= 4.5

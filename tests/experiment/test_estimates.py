@@ -94,10 +94,10 @@ def test_a_training_is_learned_from_and_its_task_estimates_by_it(words, monkeypa
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["dense", "long", "bibtex", "corel5k"])
+@pytest.mark.parametrize("name", ["dense", "long", "corel5k"])
 def test_estimates_are_of_the_right_size(name, request):
     """Within a factor of ten, as other programs share the machine; benchmarks/estimates.py shows how close they are."""
-    real = request.getfixturevalue("real_data") if name in ("bibtex", "corel5k") else None
+    real = request.getfixturevalue("real_data") if name == "corel5k" else None
     data = shaped(name, real)
     experiment.warm_up()
     far = [run for run in measured(data) if is_far(run, factor=10.0)]

@@ -60,6 +60,7 @@ _COMMON_WORDS |= {
     "all",
 }
 _CHUNK = 1 << 20  # number of bytes that are read at a time
+_PART = 1 << 26  # the same for a file that is not compressed
 _XZ_MEMORY = 512 << 20  # most memory for xz, in bytes; files made by `xz -9` need a dictionary of 64 MiB
 _ADDED = re.compile(
     r"(^|/)(__MACOSX/|\._|\.DS_Store$|Thumbs\.db$|desktop\.ini$)"
@@ -179,7 +180,7 @@ def read_text(
     with _open_stream(source, max_bytes, label) as (stream, content):
         share = _share_read(stream)
         pieces = _unpacked(stream, label, npz)
-        text = _whole(stream, content, max_bytes) if pieces is None else None
+        text = _whole(stream, content, max_bytes, progress) if pieces is None else None
         if text is None:
             pieces = _told(pieces or _chunks(stream), share, progress)
             text = np.frombuffer(_joined(pieces, label, max_bytes), np.uint8)
@@ -269,7 +270,7 @@ def _joined(pieces, label, max_bytes) -> bytearray:
     return buffer
 
 
-def _whole(stream, content, max_bytes) -> np.ndarray | None:
+def _whole(stream, content, max_bytes, progress) -> np.ndarray | None:
     """Return all bytes of a stream without copies, if its size is known and not too large; else None.
 
     ``content``: the bytes of the stream, if it is not that of a file.
@@ -279,8 +280,11 @@ def _whole(stream, content, max_bytes) -> np.ndarray | None:
     size = os.fstat(stream.fileno()).st_size
     if not 0 < size <= max_bytes:
         return None  # too large, or of unknown size, such as a pipe
-    text = np.empty(size, np.uint8)
-    return text[: stream.readinto(text)]
+    text, end = np.empty(size, np.uint8), 0
+    while n_read := stream.readinto(text[end : end + _PART]):
+        end += n_read
+        progress("Reading", end / size)
+    return text[:end]
 
 
 @contextmanager

@@ -196,7 +196,7 @@ class DoubleSampling(MultiLabelModel):
         X, Y, n_unlabelled = check_training_rows(X, Y, self.negative)
         classes = ClassTerms.of(X, Y, self.n_jobs, progress)
         if np.count_nonzero(classes.class_size) < 2:
-            raise ValueError("all rows of Y have the same label: at least two labels are needed")
+            raise ValueError("all rows of Y have the same label, so there is one class: at least two labels are needed")
         entropy = self.random_state if self.random_state is not None else np.random.SeedSequence().entropy
         x = in_columns(csr_parts(X), columns_of(classes.feature_of_column, X.shape[1]))
         data = TrainingRows.of(self, x, Y, classes)
