@@ -1,6 +1,7 @@
 """Read uploaded files into a saved data set, or say what is wrong with them."""
 
 import re
+import threading
 
 import streamlit as st
 
@@ -10,6 +11,7 @@ from xmlcore.datasets.visible import visible
 from xmlcore.experiment import given
 
 AT_ONCE = 0.6  # seconds; what is expected to take longer is done by a worker, while the page can be used
+_lock = threading.Lock()  # two sessions may give the same files for the same task, which takes them once
 
 
 def reading(train, test, **options):
@@ -46,7 +48,9 @@ def read(train, test, **options) -> tuple[str, list[str]]:
 
 def run(task, files: dict):
     """Run a task that reads files now, and return its result; errors have what the user calls the files."""
-    if not task.exists():
+    with _lock:
+        if task.exists():
+            return task.load()
         given.give(task.key, files)
         try:
             experiment.keep(task)

@@ -331,7 +331,7 @@ def collect() -> None:
         elif job.state == "cancelled":
             jobs.dismiss(record["id"])
             jobs.note_stopped(record)
-            if not jobs.active(key=record["key"]):
+            if not any(other.active for other in server.queue().jobs() if other.key == record["key"]):
                 given.drop(record["key"])  # a task that was killed has not removed its files
             workspace.notify(f"Stopped: {jobs.title(job, record)}.")
         elif job.state == "failed" and record["params"].get("name") != workspace.DEFAULT_DATASET:

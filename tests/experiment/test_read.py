@@ -37,8 +37,25 @@ def test_files_are_removed_when_they_are_read_and_when_that_fails():
             experiment.keep(task)
         except datasets.DatasetFormatError:
             pass
-        with pytest.raises(ValueError, match="choose them again"):
-            given.paths(task.key, ["train"])
+        with pytest.raises(ValueError, match="choose them again"), given.taken(task.key, ["train"]):
+            pass
+        assert not [*(cache_root() / "given").iterdir()]
+
+
+def test_files_that_are_given_again_while_a_task_is_being_stopped_stay_for_the_next_run():
+    def stop(phase, fraction, detail=""):
+        reading()  # chosen once more before the first run has ended
+        raise Cancelled
+
+    task = reading()
+    with pytest.raises(Cancelled):
+        experiment.keep(task, stop)
+    experiment.keep(task)
+    assert task.load().n_labels == 2
+    task = reading(random_state=5)
+    with given.taken(task.key, ["train"]):  # by a process that was killed
+        given.drop(task.key)
+        assert not [*(cache_root() / "given").iterdir()]
 
 
 def test_files_of_a_task_that_never_ran_are_removed_after_a_day():

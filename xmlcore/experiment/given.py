@@ -1,15 +1,15 @@
 """Files that a user gives to a task: they wait in a folder until the task has read them.
 
 A task has no place for the content of files. Its parameters have a hash of each, from :func:`described`, and
-:func:`give` writes the files where the task finds them by its key, also in a worker process. The task removes them.
+:func:`give` writes the files where the task takes them by its key, also in a worker process, and then removes them.
 """
 
 import contextlib
 import hashlib
 import os
 import shutil
-import tempfile
 import time
+import uuid
 from pathlib import Path
 
 from xmlcore.system import cache_root
@@ -44,18 +44,25 @@ def give(key: str, files: dict) -> None:
         As for :func:`described`.
     """
     _remove_old()
-    folder = _folder(key)
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    os.utime(folder)
-    for what, file in files.items():
-        handle, name = tempfile.mkstemp(dir=folder)
-        with os.fdopen(handle, "wb") as target:
-            target.write(_content(file))
-        os.replace(name, folder / NAME.format(what))
+    folder, own = _folder(key), _folder(f"{key}.{uuid.uuid4().hex}")
+    own.mkdir(parents=True, mode=0o700)
+    try:
+        for what, file in files.items():
+            (own / NAME.format(what)).write_bytes(_content(file))
+        os.rename(own, folder)  # all files in one step, as a task may take those of another session at this moment
+    except OSError:
+        if not folder.is_dir():
+            raise
+        os.utime(folder)
+    finally:
+        shutil.rmtree(own, ignore_errors=True)
 
 
-def paths(key: str, names) -> dict:
-    """Return the path of each file that was given to the task with a key.
+@contextlib.contextmanager
+def taken(key: str, names):
+    """Give the files of the task with a key to whoever runs it, and remove them afterwards.
+
+    The files are moved at once: while one run of a task is being stopped, they may be given again for the next one.
 
     Parameters
     ----------
@@ -63,8 +70,8 @@ def paths(key: str, names) -> dict:
     names : iterable of str
         What the files are.
 
-    Returns
-    -------
+    Yields
+    ------
     dict of str to Path
 
     Raises
@@ -72,15 +79,22 @@ def paths(key: str, names) -> dict:
     ValueError
         A file is not there any more.
     """
-    found = {what: _folder(key) / NAME.format(what) for what in names}
-    if not all(path.is_file() for path in found.values()):
-        raise ValueError("the files are not here any more: choose them again")
-    return found
+    folder = _folder(f"{key}.{uuid.uuid4().hex}")
+    try:
+        with contextlib.suppress(FileNotFoundError):
+            os.rename(_folder(key), folder)
+        found = {what: folder / NAME.format(what) for what in names}
+        if not all(path.is_file() for path in found.values()):
+            raise ValueError("the files are not here any more: choose them again")
+        yield found
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def drop(key: str) -> None:
-    """Remove the files that were given to the task with a key."""
-    shutil.rmtree(_folder(key), ignore_errors=True)
+    """Remove all files that were given to the task with a key; none of its runs may need them."""
+    for folder in (_folder(key), *_folder(key).parent.glob(f"{key}.*")):
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _content(file):

@@ -73,11 +73,8 @@ class Read(MakesDataset):
     def run(self, progress=silent, files=None):
         from xmlcore.datasets import save_dataset
 
-        try:
-            sources = given.paths(self.key, self.params["files"])
+        with given.taken(self.key, self.params["files"]) as sources:
             data, notes = _read({name: self.params[name] for name in OPTIONS} | sources, progress)
-        finally:
-            given.drop(self.key)
         progress("Saving", 0.0)
         return {"dataset": save_dataset(data), "n_labels": data.n_labels, "notes": notes}
 

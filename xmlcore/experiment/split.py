@@ -69,39 +69,40 @@ class SplitAgain(MakesDataset):
     def run(self, progress=silent, files=None):
         from xmlcore.datasets import in_use_or_saved, save_dataset
 
-        try:
+        by_file = self.params["way"] == "file"
+        with given.taken(self.key, ("train", "test") if by_file else ()) as paths:
             progress("Reading the data set", 0.0)
             data = in_use_or_saved(self.fingerprint)
             progress("Choosing rows", 0.0)
-            made = self._split(data)
-        finally:
-            given.drop(self.key)
+            made = self._split(data, paths)
         progress("Saving", 0.0)
         note = made.notes[-1]
         object.__setattr__(made, "notes", ())  # the class is frozen; this data set is ours
         object.__setattr__(made, "name", "data split anew")
         return {"dataset": save_dataset(made), "n_train": made.n_train, "n_test": made.n_test, "notes": [note]}
 
-    def _split(self, data):
-        """Return the data set with other training and test rows; its last note says how they were chosen."""
+    def _split(self, data, paths):
+        """Return the data set with other training and test rows; its last note says how they were chosen.
+
+        ``paths``: of the files of row numbers, if the rows are chosen by these.
+        """
         from xmlcore import datasets
 
         params = {name: value for name, value in self.params.items() if name != "way"}
         way = self.params["way"]
         if way == "file":
-            return self._by_files(data)
+            return self._by_files(data, paths)
         if way == "unseen":
             return datasets.without_leaks(data)
         return datasets.split_again(data, "stratified" if way == "folds" else way, **params)
 
-    def _by_files(self, data):
+    def _by_files(self, data, paths):
         """Return the data set with the rows whose numbers are in two files."""
         from xmlcore import datasets
 
         params, n_rows = self.params, data.n_train + data.n_test
         rows = [
-            datasets.read_row_numbers(path, n_rows, params["column"], first=params["first"])
-            for path in given.paths(self.key, ("train", "test")).values()
+            datasets.read_row_numbers(path, n_rows, params["column"], first=params["first"]) for path in paths.values()
         ]
         if params["drawn_with"] is not None:
             place = datasets.rows_of_file(data.n_train, data.n_test, params["drawn_with"])

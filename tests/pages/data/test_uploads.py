@@ -1,6 +1,7 @@
 """Uploaded files become data sets, or messages in the words of the page."""
 
 import io
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -31,6 +32,12 @@ def test_an_upload_is_saved_without_names_of_its_files():
     kept = (saved.name, saved.notes, store.info("datasets", one), task.load(), store.info("readings", task.key))
     assert "secret" not in repr(kept)
     assert not [*(system.cache_root() / "given").iterdir()], "the files are removed when they have been read"
+
+
+def test_two_sessions_may_upload_the_same_file_at_once():
+    with ThreadPoolExecutor(4) as sessions:
+        found = [sessions.submit(uploads.read, file("fruit.txt", FRUIT), None) for _ in range(8)]
+    assert len({one.result()[0] for one in found}) == 1
 
 
 @pytest.mark.parametrize(
