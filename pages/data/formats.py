@@ -28,14 +28,16 @@ FORMATS = {
         "The labels are said by a Mulan XML file at *Label file*, by MEKA's `-C` in the relation, or at *Labels are*.",
         "@relation 'fruit: -C -1'\n@attribute width numeric\n@attribute sweet {0,1}\n@data\n2.5,1",
     ),
-    "CSV: a table with commas, semicolons or tabs": (
-        "Names of columns, then a line per row. *Labels are* says which columns are labels: those with 0 and 1, or one "
-        "that lists the labels of a row.",
+    "CSV: a table with commas, semicolons, tabs or vertical bars": (
+        "Names of columns, then a line per row. *Labels are* says which columns are labels: those with 0 and 1 (true "
+        "and false, yes and no), or one that lists the labels of a row, such as `apple;red`. Features are numbers: "
+        "*Leave out columns of text* skips the others.",
         "width,weight,apple,red\n2.5,1,1,0\n0.5,3,0,1",
     ),
     "npz of NumPy and SciPy": (
         "Matrices of `scipy.sparse.save_npz` in two files, or one file with the arrays `X` and `Y`, or `X_data`, "
-        "`X_indices`, `X_indptr`, `X_shape` and the same for Y. `feature_names` and `label_names` are read too.",
+        "`X_indices`, `X_indptr`, `X_shape` and the same for Y. A list `Y` has the one label of each row, its "
+        "number or its name. `feature_names` and `label_names` are read too.",
         'scipy.sparse.save_npz("features.npz", X)\nscipy.sparse.save_npz("labels.npz", Y)\n'
         'numpy.savez("both.npz", X=X.toarray(), Y=Y.toarray())',
     ),

@@ -182,7 +182,7 @@ def _options(kind, test):
             **workspace.keep("upload.seed", 0, lambda v: isinstance(v, int) and 0 <= v < 2**31),
             help="The same seed holds out the same rows.",
         )
-    counts = "header"
+    counts, leave_out = "header", False
     with st.container():  # as above: the button below keeps its place
         if kind == "xmlc" and st.checkbox(
             "Take the numbers from the data",
@@ -190,7 +190,15 @@ def _options(kind, test):
             help="For a file whose header promises another number of rows, features or labels than it has.",
         ):
             counts = "data"
-    return name, {"first_index": first_index, "counts": counts, "test_size": share / 100, "random_state": seed}
+        if kind in ("csv", "arff"):
+            leave_out = st.checkbox(
+                "Leave out columns of text",
+                key=_upload_key("leave_out"),
+                help="Features are numbers. Columns with words, and ARFF attributes of type string or date, are then "
+                "not read; a note says which. Otherwise the file is refused.",
+            )
+    options = {"first_index": first_index, "counts": counts, "leave_out": leave_out}
+    return name, options | {"test_size": share / 100, "random_state": seed}
 
 
 def _ask_to_read():

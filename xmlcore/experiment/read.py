@@ -11,7 +11,14 @@ from xmlcore.experiment.train import check_names
 from xmlcore.progress import silent
 
 FILES = ("train", "test", "labels", "test_labels", "label_names", "feature_names")  # arguments of read_dataset
-OPTIONS = {"labels": None, "first_index": 0, "counts": "header", "test_size": 0.2, "random_state": 0}
+OPTIONS = {
+    "labels": None,
+    "first_index": 0,
+    "counts": "header",
+    "leave_out": False,
+    "test_size": 0.2,
+    "random_state": 0,
+}
 MAX_TEXT = 4 << 30  # most bytes of an unpacked file: 1 GB of gzip can unpack to more than any machine's memory
 # Larger numbers in a header are most likely wrong, and no page could show or train that many.
 MAX_LABELS = 20_000_000
@@ -44,7 +51,7 @@ class Read(MakesDataset):
 
     Parameters: ``files``, what :func:`xmlcore.experiment.given.described` returns for the files, by their argument of
     :func:`xmlcore.datasets.read_dataset`; and ``labels`` (if it is no file), ``first_index``, ``counts``,
-    ``test_size`` and ``random_state``, as for that function. The files are given to the task by
+    ``leave_out``, ``test_size`` and ``random_state``, as for that function. The files are given to the task by
     :func:`xmlcore.experiment.given.give` and removed when they have been read. Their names are not kept.
     """
 

@@ -290,6 +290,15 @@ def test_labels_in_a_file_of_their_own_come_before_chosen_columns(ready):
     assert ready.metrics()["Labels"] == "1" and ready.metrics()["Features"] == "2"
 
 
+def test_columns_of_text_are_left_out_if_that_is_ticked(ready):
+    choose(ready, "fruit.csv", b"id,width,apple,red\n" + b"first,1.5,1,0\nsecond,2,0,1\n" * 5)
+    ready.press("upload.read")
+    assert "tick “Leave out columns of text”" in ready.at.error[0].value.replace("\\", "")
+    next(box for box in ready.at.checkbox if box.label == "Leave out columns of text").check().run()
+    ready.press("upload.read")
+    assert ready.metrics()["Features"] == "1" and "1 column of text left out" in ready.text()
+
+
 def test_a_header_that_lies_is_read_with_the_numbers_of_the_data(ready):
     choose(ready, "fruit.txt", b"9 2 2\n" + b"0 1:1\n1 3:1\n" * 9)
     assert "Its header promises 9 rows, 2 features and 2 labels." in ready.text()
