@@ -43,6 +43,13 @@ def say(found, file, has_label_file: bool) -> None:
     name = format.plain(file.name)
     if not isinstance(found, Look):
         return  # the message comes when the files are read
+    if found.inside:
+        parts = {"train": "training rows", "test": "test rows", "labels": "labels"}
+        named = {words: found.inside[what] for what, words in parts.items() if what in found.inside}
+        shown = [f"{words} from {format.plain(inside)}" for words, inside in named.items()]
+        st.caption(f"{name} is an archive: {', '.join(shown)}.")
+        name = format.plain(found.inside["train"])
+        has_label_file |= "labels" in found.inside
     if found.format == "xmlc" and len(found.sizes) == 3:
         rows, features, labels = found.sizes
         said = f"XMLC text. Its header promises {rows:,} rows, {features:,} features and {labels:,} labels."

@@ -75,15 +75,17 @@ def show(fingerprint) -> None:
     train = _uploader(
         "train",
         "Training file",
-        "XMLC text, svmlight, ARFF, CSV or npz: see the formats above. Packed with gzip, bzip2, xz or zip is fine.",
+        "XMLC text, svmlight, ARFF, CSV or npz: see the formats above. Packed with gzip, bzip2, xz or zip is fine. A "
+        "zip may also hold training rows, test rows and Mulan's XML.",
     )
     found = label_choice.look_at(train)
     kind = getattr(found, "format", None)
+    inside = getattr(found, "inside", {})  # names of files, if the training file is an archive of several
     labels = None
     with st.container():  # even if empty: the fields below keep their places, so the browser does not draw them anew
         if train is not None:
             label_choice.say(found, train, _file("label_file") is not None)
-        if kind in ("csv", "arff") and _file("label_file") is None:
+        if kind in ("csv", "arff") and _file("label_file") is None and "labels" not in inside:
             labels = label_choice.choose(found, f"{_upload_key('columns')}.{train.file_id}")
     test = _uploader(
         "test",
@@ -111,7 +113,7 @@ def show(fingerprint) -> None:
         feature_names = _uploader(
             "features", "Feature names (optional)", "Text, one name per line, in the order of the ids."
         )
-    name, options = _options(kind, test)
+    name, options = _options(kind, test is not None or "test" in inside)
     key, read = st.session_state.get(READING, (None, None))
     waits = read == file_ids() and bool(jobs.active("read", key=key))
     actions.button(
@@ -136,10 +138,10 @@ def show(fingerprint) -> None:
         st.caption("Choose a training file first.")
 
 
-def _options(kind, test):
+def _options(kind, has_test):
     """Show the fields for a name and for options; return the name, and options of ``read_dataset``.
 
-    ``kind``: format of the training file, None if unknown. ``test``: the test file, or None.
+    ``kind``: format of the training file, None if unknown. ``has_test``: whether a file has the test rows.
     """
     zeroth, first, second, third = st.columns([2, 1, 1, 1])
     with zeroth:
@@ -168,7 +170,7 @@ def _options(kind, test):
             min_value=1,
             max_value=90,
             step=1,
-            disabled=test is not None,
+            disabled=has_test,
             **workspace.keep("upload.share", 20, lambda v: isinstance(v, int) and 1 <= v <= 90),
             help="Which part of the rows is held out for testing. Not used when there is a test file.",
         )
@@ -178,7 +180,7 @@ def _options(kind, test):
             min_value=0,
             max_value=2**31 - 1,
             step=1,
-            disabled=test is not None,
+            disabled=has_test,
             **workspace.keep("upload.seed", 0, lambda v: isinstance(v, int) and 0 <= v < 2**31),
             help="The same seed holds out the same rows.",
         )

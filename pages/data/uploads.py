@@ -113,6 +113,7 @@ _ON_PAGE = (
     (r" ?\(labels=-?\d+\)", ""),
     (r" If the column lists labels, name it: labels=\.\.\.", " If the column lists labels, choose it at “Labels are”."),
     (r"Give the number of labels, such as labels=-3 for the last three\.", "Choose the last or the first columns."),
+    (r"read_dataset also takes one archive", "“Training file” also takes one archive"),
     (r"Read your file with a tool .*", "See “Formats, and a sample file”."),
     (r", or pass leave_out=True\.", ", or tick “Leave out columns of text”."),
     (r" If it is right, pass max_columns=\d+\.", " The dashboard takes no more."),

@@ -5,13 +5,13 @@ A data set has a folder, :func:`folder`. Files that are put there by hand are fo
 
 import copy
 import json
-import re
 import tempfile
 import warnings
 from pathlib import Path
 
 import numpy as np
 
+from xmlcore.datasets.archived import DATA, PART, SPLIT, bare, is_about
 from xmlcore.datasets.dataset import Dataset
 from xmlcore.datasets.entries import CatalogEntry
 from xmlcore.datasets.errors import DatasetFormatError, DatasetWarning
@@ -24,13 +24,6 @@ from xmlcore.system import data_root
 
 SOURCES = "sources.json"  # in data_root(): other addresses, {"name": "address"}, or with a checksum: see addresses()
 RECORD = "downloaded.json"  # in the folder of a data set: what was downloaded
-_DATA = (".txt", ".svm", ".libsvm", ".dat", ".arff", ".npz", ".csv")
-_PACKED = (".gz", ".bz2", ".xz")
-_PART = {
-    "train": re.compile(r"(^|[^a-z])(train|training|trn)([^a-z]|$)"),
-    "test": re.compile(r"(^|[^a-z])(test|tst)([^a-z]|$)"),
-}
-_SPLIT = {"train": re.compile(r"tr(ain)?_?split"), "test": re.compile(r"te?st_?split")}
 
 
 def folder(entry: CatalogEntry) -> Path:
@@ -199,11 +192,11 @@ def _not_understood(entry, found, error) -> DatasetFormatError:
 
 def _read_parts(entry, inside) -> Dataset:
     """Read a data set from unpacked files, whose names tell what they are."""
-    named = {path: _bare(path.name) for path in inside}
-    data = [path for path, name in named.items() if name.endswith(_DATA) and not _about(name)]
-    split = {part: next((p for p in data if rule.search(named[p])), None) for part, rule in _SPLIT.items()}
+    named = {path: bare(path.name) for path in inside}
+    data = [path for path, name in named.items() if name.endswith(DATA) and not is_about(name)]
+    split = {part: next((p for p in data if rule.search(named[p])), None) for part, rule in SPLIT.items()}
     data = [path for path in data if path not in split.values()]
-    parts = {part: next((p for p in data if rule.search(named[p])), None) for part, rule in _PART.items()}
+    parts = {part: next((p for p in data if rule.search(named[p])), None) for part, rule in PART.items()}
     xml = next((path for path, name in named.items() if name.endswith(".xml")), None)
     if parts["train"] is None:
         named_data = [path for path in data if named[path].rsplit(".", 1)[0].endswith("data")]
@@ -237,17 +230,6 @@ def _read_split(entry, path, split) -> Dataset:
         notes.append(f"Left out: {rows_are}, which the split has among the training rows too.")
     matrices = [matrix[rows[part]] for part in ("train", "test") for matrix in (X, Y)]
     return Dataset(entry.name, *matrices, feature_names, label_names, notes=tuple(notes))
-
-
-def _bare(name) -> str:
-    """Return the name of a file in lower case, without the ending of a compressed file."""
-    name = name.lower()
-    return next((name.removesuffix(ending) for ending in _PACKED if name.endswith(ending)), name)
-
-
-def _about(name) -> bool:
-    """Return whether a file is about the data, judged by its name."""
-    return name.startswith(("readme", "license", "licence", "xf.", "yf."))
 
 
 def _record(entry, found) -> dict:

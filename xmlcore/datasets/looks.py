@@ -1,9 +1,9 @@
 """What the beginning of a file says of its format and its labels, before the file is read."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
-from xmlcore.datasets import arff, arff_header, formats, npz, table, xmlc, xmlc_parts
+from xmlcore.datasets import archived, arff, arff_header, formats, npz, table, xmlc, xmlc_parts
 from xmlcore.datasets.errors import DatasetFormatError
 from xmlcore.datasets.sources import read_head, source_name, telling_name
 
@@ -31,6 +31,9 @@ class Look:
         Name of a column that seems to list the labels of each row.
     relation : str
         What the relation of an ARFF file says of its data; empty if it says nothing, or for other formats.
+    inside : dict of str to str
+        For an archive of several files their names, by what they are: see :func:`xmlcore.datasets.archived.roles`. All
+        else is said of the training rows.
     """
 
     format: str
@@ -40,6 +43,7 @@ class Look:
     n_said: int = 0
     listing: str | None = None
     relation: str = ""
+    inside: dict[str, str] = field(default_factory=dict)
 
 
 def look(source, name: str | None = None) -> Look:
@@ -57,6 +61,9 @@ def look(source, name: str | None = None) -> Look:
     DatasetFormatError
         The file has no format that can be read.
     """
+    inside, content = archived.beginning(source, _HEAD + 1)
+    if inside:
+        return replace(look(content, inside["train"]), inside=inside)
     text, source = read_head(source, _HEAD, name), source_name(source, name)
     if bytes(text[: len(npz.MAGIC)]) == npz.MAGIC:
         return Look("npz")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from xmlcore.datasets import archived
 from xmlcore.datasets.dataset import Dataset
 from xmlcore.datasets.errors import DatasetFormatError, warn
 from xmlcore.datasets.formats import read_rows
@@ -36,7 +37,8 @@ def read_matrix(
     Parameters
     ----------
     source : path, bytes, or binary file object
-        May be compressed (gzip, bzip2, xz, or a zip of one file); this is detected from the content, not from the name.
+        May be compressed (gzip, bzip2, xz, or a zip of one file, or of an ARFF file and Mulan's XML); this is detected
+        from the content, not from the name.
         A file object with ``getvalue`` is read whole, any other from its current position.
     format : {"auto", "xmlc", "svmlight", "npz", "arff", "csv"}
         ``"xmlc"``: a header ``N D L`` (rows, features, labels), then one row per line, ``l1,l2 f:v f:v``. With
@@ -120,6 +122,10 @@ def read_matrix(
     Time: two compiled passes over the text, at hundreds of MB per second on one core. Memory: the decompressed text and
     at most 8 bytes for each feature and 4 bytes for each label in it, regardless of what the header promises.
     """
+    inside = archived.opened(source, max_bytes)
+    if inside and not set(inside) - {"train", "labels"}:
+        name = inside["train"].name if name is None else name
+        source, labels = inside["train"], inside.get("labels") if labels is None else labels
     rows = read_rows(source, format, labels, first_index, max_bytes, counts, leave_out, max_columns, name)
     _warn_of_ids_from_one([rows], first_index)
     for matrix, what in ((rows.X, "feature"), (rows.Y, "label")):
@@ -234,7 +240,8 @@ def read_dataset(
     ----------
     train, test : path, bytes, or binary file object
         See :func:`read_matrix`. Without ``test``, some rows of ``train`` become the test rows, drawn at random by
-        :func:`split_rows`; the data set's ``notes`` say so.
+        :func:`split_rows`; the data set's ``notes`` say so. ``train`` may also be a zip archive of several files, whose
+        names tell which one has the training rows (train), the test rows (test), and for ARFF the labels (.xml).
     name : str, optional
         By default that of the training file, without its endings and "train"; if nothing is left, that of its folder.
     test_size : float or int
@@ -279,6 +286,13 @@ def read_dataset(
     options |= read_options
     if hasattr(options["labels"], "read") and not hasattr(options["labels"], "getvalue"):
         options["labels"] = options["labels"].read()  # for both files: a file object is at its end after the first
+    inside = archived.opened(train, options["max_bytes"])
+    if inside and (test is None and split is None or "test" not in inside):
+        name = _name_of(train) if name is None else name
+        train, test = inside["train"], inside.get("test", test)
+        options["labels"] = inside.get("labels") if options["labels"] is None else options["labels"]
+        feature_names = inside.get("feature_names") if feature_names is None else feature_names
+        label_names = inside.get("label_names") if label_names is None else label_names
     train_label, test_label = source_name(train), source_name(test) if test is not None else None
     if train_label == test_label:
         train_label, test_label = f"{train_label} (training)", f"{test_label} (test)"

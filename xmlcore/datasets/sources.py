@@ -62,10 +62,10 @@ _COMMON_WORDS |= {
 _CHUNK = 1 << 20  # number of bytes that are read at a time
 _PART = 1 << 26  # the same for a file that is not compressed
 _XZ_MEMORY = 512 << 20  # most memory for xz, in bytes; files made by `xz -9` need a dictionary of 64 MiB
-_ADDED = re.compile(
+ADDED = re.compile(
     r"(^|/)(__MACOSX/|\._|\.DS_Store$|Thumbs\.db$|desktop\.ini$)"
 )  # files that systems put into archives
-_DAMAGED = "The archive is damaged or was cut off: download or make it again."
+DAMAGED = "The archive is damaged or was cut off: download or make it again."
 # What zipfile raises for archives that are damaged, encrypted or packed by a method it does not know.
 ZIP_ERRORS = (zipfile.BadZipFile, EOFError, OSError, ValueError, RuntimeError, struct.error, zlib.error, lzma.LZMAError)
 _NOT_TEXT = (  # first bytes of files that are not text, and what they are
@@ -330,7 +330,7 @@ def _gzip(stream, label):
             try:
                 piece = unpacked.read(_CHUNK)
             except (EOFError, gzip.BadGzipFile, zlib.error, struct.error) as error:
-                raise DatasetFormatError(label, f"its gzip data cannot be read ({error})", _DAMAGED) from error
+                raise DatasetFormatError(label, f"its gzip data cannot be read ({error})", DAMAGED) from error
             if not piece:
                 return
             yield piece
@@ -346,13 +346,13 @@ def _pieces(stream, decompressor, label, kind):
             waiting = waiting or stream.read(_CHUNK)
             if not waiting:
                 if begun:
-                    raise DatasetFormatError(label, f"its {kind} data ends too early", _DAMAGED)
+                    raise DatasetFormatError(label, f"its {kind} data ends too early", DAMAGED)
                 return
             begun = True
         try:
             piece = unpack.decompress(waiting, _CHUNK)
         except (OSError, EOFError, ValueError, lzma.LZMAError) as error:
-            raise DatasetFormatError(label, f"its {kind} data cannot be read ({error})", _DAMAGED) from error
+            raise DatasetFormatError(label, f"its {kind} data cannot be read ({error})", DAMAGED) from error
         waiting = b""
         if piece:
             yield piece
@@ -372,7 +372,7 @@ def _zip(stream, label, npz):
                 entry
                 for entry in archive.infolist()
                 if not entry.filename.endswith("/")  # is_dir() fails for an empty name
-                and not _ADDED.search(entry.filename)
+                and not ADDED.search(entry.filename)
             ]
             names = [entry.filename for entry in members]
             if npz and is_npz(names):
@@ -387,7 +387,8 @@ def _zip(stream, label, npz):
                 raise DatasetFormatError(
                     label,
                     f"the zip archive holds {len(members)} files" + (f" ({shown})" if members else ""),
-                    "Give an archive of exactly one file, or unpack it and give one of its files.",
+                    "Unpack it, and give its training rows, its test rows and its labels one by one. read_dataset also "
+                    "takes one archive of files whose names have train and test, and for ARFF of one .xml.",
                 )
             with archive.open(members[0]) as unpacked:
                 while piece := unpacked.read(_CHUNK):
@@ -400,7 +401,7 @@ def _zip(stream, label, npz):
             label, f"the zip archive cannot be read ({error})", "Pack it without a password, or give the file itself."
         ) from error
     except ZIP_ERRORS as error:
-        raise DatasetFormatError(label, f"the zip archive cannot be read ({error})", _DAMAGED) from error
+        raise DatasetFormatError(label, f"the zip archive cannot be read ({error})", DAMAGED) from error
 
 
 def is_npz(names) -> bool:

@@ -290,6 +290,21 @@ def test_labels_in_a_file_of_their_own_come_before_chosen_columns(ready):
     assert ready.metrics()["Labels"] == "1" and ready.metrics()["Features"] == "2"
 
 
+def test_an_archive_of_mulan_is_read_as_it_comes(ready):
+    header = "@relation fruit\n@attribute width numeric\n@attribute apple {0,1}\n@attribute red {0,1}\n@data\n"
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("fruit-train.arff", header + "1,0,1\n2,1,0\n")
+        archive.writestr("fruit-test.arff", header + "3,1,1\n")
+        archive.writestr("fruit.xml", '<labels><label name="apple"></label><label name="red"></label></labels>')
+    choose(ready, "fruit.zip", packed.getvalue())
+    assert "training rows from fruit-train.arff, test rows from fruit-test.arff" in ready.text().replace("\\", "")
+    assert not any(box.label == "Labels are" for box in ready.at.selectbox)
+    ready.press("upload.read")
+    found = ready.metrics()
+    assert (found["Training rows"], found["Test rows"], found["Features"], found["Labels"]) == ("2", "1", "1", "2")
+
+
 def test_columns_of_text_are_left_out_if_that_is_ticked(ready):
     choose(ready, "fruit.csv", b"id,width,apple,red\n" + b"first,1.5,1,0\nsecond,2,0,1\n" * 5)
     ready.press("upload.read")
