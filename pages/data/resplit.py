@@ -7,6 +7,7 @@ import streamlit as st
 from pages.data import uploads
 from pages.shared import actions, jobs, server, tasks, workspace
 from xmlcore import experiment, store
+from xmlcore.datasets.downloaded import PUBLISHED_SPLIT
 from xmlcore.experiment import given
 
 WAYS = {
@@ -119,6 +120,11 @@ def asked(fingerprint: str, way: str, values: dict, notes=()):
     """
     files, params = {}, {"way": way}
     if way == "file":
+        if any(note.startswith(PUBLISHED_SPLIT) for note in notes):
+            raise ValueError(
+                "the training rows of this data set are those of a published split, so its rows are in another order "
+                "than in the published file. Upload that file as your own data, and split that one"
+            )
         if any(note.startswith(("Split anew", "Left out")) for note in notes):
             raise ValueError(
                 "this data set is itself a new split, so its rows are in another order than in the files that were "

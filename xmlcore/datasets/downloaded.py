@@ -24,6 +24,7 @@ from xmlcore.system import data_root
 
 SOURCES = "sources.json"  # in data_root(): other addresses, {"name": "address"}, or with a checksum: see addresses()
 RECORD = "downloaded.json"  # in the folder of a data set: what was downloaded
+PUBLISHED_SPLIT = "Training and test rows are"  # begins the note on a data set that has a published split of its rows
 
 
 def folder(entry: CatalogEntry) -> Path:
@@ -219,7 +220,7 @@ def _read_split(entry, path, split) -> Dataset:
     """Read a file with all rows, and two files that have the numbers of the training and of the test rows."""
     X, Y, feature_names, label_names = read_matrix(path)
     rows = {part: read_row_numbers(split[part], X.shape[0]) for part in split}
-    notes = ["Training and test rows are the first of the published splits."]
+    notes = [f"{PUBLISHED_SPLIT} the first of the published splits."]
     leaks = np.isin(rows["test"], rows["train"])
     if leaks.all():
         found = "all of its rows are training rows too"
