@@ -133,6 +133,12 @@ def test_a_list_of_classes_is_one_label_for_each_row_and_this_is_said():
 
 
 @pytest.mark.filterwarnings("ignore::xmlcore.datasets.DatasetWarning")
+def test_a_row_without_the_name_of_a_class_has_no_label():
+    _, found, _, names = read_matrix(arrays(X=np.eye(4), y=np.array(["", "cat", "", "ant"])))
+    assert (names, found.toarray().tolist()) == (["ant", "cat"], [[0, 0], [0, 1], [0, 0], [1, 0]])
+
+
+@pytest.mark.filterwarnings("ignore::xmlcore.datasets.DatasetWarning")
 def test_classes_that_only_one_of_two_files_has_are_labels_of_both():
     train, test = (arrays(X=np.eye(3), y=np.array(classes)) for classes in ([0, 3, 2], [5, 2, 2]))
     assert read_dataset(train, test).Y_test.shape == read_dataset(train, test).Y_train.shape == (3, 6)

@@ -87,9 +87,11 @@ def _classes(arrays, name, source):
     """Return what :func:`_labels` does, from a list with the class of each row: its number from 0, or its name."""
     values = arrays[name]
     classes, numbers = np.unique(values, return_inverse=True)
-    names, is_exact = None, False
+    names, is_exact, has_label = None, False, np.ones(values.size, bool)
     if values.dtype.kind in "US":
         names = _text(classes, name, source)
+        if names[:1] == [""]:  # the name of no class
+            names, numbers, has_label = names[1:], numbers - 1, numbers > 0
     else:
         found = _no_classes(values, classes)
         if found is not None:
@@ -105,8 +107,8 @@ def _classes(arrays, name, source):
     n_labels = len(names) if names is not None else n_labels
     what = "name of a class" if values.dtype.kind in "US" else "class number"
     warn(f"{source}: the array {name} has a {what} for each row, which is read as the one label of the row")
-    ones = np.ones(values.size, bool)
-    Y = canonical_csr(np.arange(values.size + 1), numbers.astype(np.int32), ones, n_labels)
+    indices = numbers[has_label].astype(np.int32)
+    Y = canonical_csr(np.append(0, np.cumsum(has_label)), indices, np.ones(indices.size, bool), n_labels)
     return Y, names, is_exact
 
 
