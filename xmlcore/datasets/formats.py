@@ -79,8 +79,8 @@ def read_rows(
         raise DatasetFormatError(
             source,
             f"it has no columns, but labels={str(labels)[:40]} names columns",
-            "A table has commas, semicolons or tabs between its cells. If this is none, leave labels= out, or give the "
-            "file with the labels, if this file has none.",
+            "A table has commas, semicolons, tabs or vertical bars between its cells. If this is none, leave labels= "
+            "out, or give the file with the labels, if this file has none.",
         )
     if reader.module is xmlc and labels is not None:
         rows = xmlc_parts.parse_features(text, source, first_index, counts)

@@ -168,6 +168,13 @@ def test_a_wrong_row_number_is_refused_with_the_name_of_its_file():
         split(small_data(), "file", {"train": b"1\n90\n", "test": b"5\n", "column": 1, "first": 1})
 
 
+def test_row_numbers_from_0_are_refused_in_the_words_of_the_form():
+    with pytest.raises(DatasetFormatError) as caught:
+        split(small_data(), "file", {"train": b"0\n1\n", "test": b"5\n", "column": 1, "first": 1})
+    said = uploads.explain(caught.value)
+    assert "first row has the number 0, choose so above" in said and "first=0" not in said
+
+
 def test_row_numbers_of_a_file_are_not_applied_to_a_new_split():
     data = datasets.split_again(small_data())
     with pytest.raises(ValueError, match="itself a new split"):

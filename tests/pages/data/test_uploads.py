@@ -19,6 +19,7 @@ def file(name, content: bytes):
     return made
 
 
+ARFF = b"@relation 'r: -C -1'\n@attribute a numeric\n@attribute b {0,1}\n@attribute c {0,1}\n@data\n1,0,1\n2,1,0\n"
 FRUIT = b"10 3 2\n" + b"".join(b"%d %d:1\n" % (i % 2, i % 3) for i in range(10))
 
 
@@ -87,6 +88,9 @@ def test_names_that_are_not_unique_are_noted():
         (b"1 2 2\n0 0:1\n", {"test_size": 0.2}, "a test share of 20 % leaves 1 of 1 rows for training and 0"),
         (b"0 word:1\n", {}, "at “Feature names”"),
         (b"1,2,1\n0 0:1\n", {}, "header"),
+        (FRUIT, {"labels": -1}, "If this is none, choose the files again"),
+        (b"a,tags\n5,x\n", {}, 'is it the column "tags"?'),
+        (ARFF, {"labels": -5}, "the last 5 were chosen as labels, but there are 3 attributes"),
         (FRUIT, {"label_names": b""}, "Give one name per line, in the order of the label ids"),
         (FRUIT, {"label_names": b"one\n"}, "1 label names, but there are 2 labels"),
     ],
@@ -97,7 +101,7 @@ def test_refusals_speak_of_the_controls_and_never_of_arguments(train, options, s
         uploads.read(file("mine.txt", train), None, **options)
     message = uploads.explain(caught.value).replace("\\", "").replace("  \n", " ")
     assert said in message
-    for argument in ("first_index", "test_size", "max_bytes", "feature_names", "format=", "label_names="):
+    for argument in ("first_index", "test_size", "max_bytes", "feature_names", "format=", "label_names=", "labels="):
         assert argument not in message
 
 
@@ -110,6 +114,8 @@ def test_too_much_text_is_refused_in_words_of_the_page(monkeypatch):
 
 
 def test_warnings_speak_of_the_controls_too():
+    notes = uploads.read(file("mine.arff", ARFF), None, test_size=0.5)[1]
+    assert any(note.endswith("If these are the labels, say so at “Labels are”.") for note in notes)
     notes = uploads.read(file("mine.txt", b"1 1:1\n2 2:1\n1 1:2\n2 2:3\n"), None, test_size=0.5)[1]
     assert any("choose 1 at “Ids start at”" in note for note in notes)
     assert not any("first_index" in note for note in notes)
