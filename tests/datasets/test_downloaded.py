@@ -138,6 +138,15 @@ def test_a_file_of_the_data_sets_name_is_found_beside_the_folder(place, data, wh
     assert same(load(entry()), data)
 
 
+def test_an_archive_that_was_unpacked_with_its_folder_is_found(place, data, tmp_path):
+    inside = place / "some-set" / "Some Set"
+    inside.mkdir(parents=True)
+    (inside.parent / "__MACOSX").mkdir()
+    for part in ("train", "test"):
+        (inside / f"{part}.txt").write_bytes(text(data, part, tmp_path))
+    assert same(load(entry()), data)
+
+
 def test_the_first_published_split_is_used_and_its_rows_count_from_one(place, data, tmp_path):
     every = text(data, "train", tmp_path)
     splits = {"tr": np.array([[1, 5], [40, 6], [2, 7]]), "tst": np.array([[3, 1], [4, 2]])}

@@ -35,12 +35,15 @@ def folder(entry: CatalogEntry) -> Path:
 def files(entry: CatalogEntry) -> list[Path]:
     """Return the files of a data set that are on this machine: put there by hand, or downloaded.
 
-    These are the files in :func:`folder`, or beside it a single file that has the name of the data set, such as
-    ``eurlex-4k.zip``.
+    These are the files in :func:`folder`; or, if an archive was unpacked there with a folder of its own, those in that
+    folder; or beside it a single file that has the name of the data set, such as ``eurlex-4k.zip``.
     """
     found = [path for path in _listed(folder(entry)) if path.name != RECORD]
     if found:
         return found
+    inside = sorted(path for path in folder(entry).glob("*") if path.is_dir() and not path.name.startswith((".", "__")))
+    if len(inside) == 1 and _listed(inside[0]):
+        return _listed(inside[0])
     return [path for path in _listed(data_root()) if path.name.startswith(entry.name + ".")]
 
 
