@@ -109,7 +109,7 @@ _ON_PAGE = (
     ),
     (r": if these are the labels, pass labels=-?\d+", ""),
     (r" If these are the labels, pass labels=-?\d+\.", " If these are the labels, say so at “Labels are”."),
-    (r'is it labels="(.*)"\?', r'is it the column "\1"?'),
+    (r'perhaps labels="(.*)"', r'perhaps the column "\1"'),
     (r"labels=-(\d+) was given", r"the last \1 were chosen as labels"),
     (r"labels=(\d+) was given", r"the first \1 were chosen as labels"),
     (r", or pass a larger max_bytes\.", "."),

@@ -170,7 +170,7 @@ def test_a_table_without_chosen_labels_says_which_columns_look_like_labels():
     assert "a table of 4 columns between commas (width, height, red, blue)" in error.found
     assert "in the first lines, the last 2 hold nothing but 0 and 1 (labels=-2)" in error.found
     assert "labels=-3 for the last three" in error.remedy
-    assert 'is it labels="tags"?' in failure(b"x,tags\n3,a\n").found
+    assert 'perhaps labels="tags"' in failure(b"x,tags\n3,a\n").found
 
 
 def test_odd_names_and_labels_are_said():

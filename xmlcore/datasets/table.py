@@ -316,7 +316,7 @@ def _likely(form, first):
     ]
     if not said:
         named = likely_listing(form)
-        return f'; is it labels="{named}"?' if named else ""
+        return f'; perhaps labels="{named}"' if named else ""
     return "; in the first lines, " + ", and ".join(said)
 
 

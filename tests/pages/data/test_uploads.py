@@ -89,7 +89,7 @@ def test_names_that_are_not_unique_are_noted():
         (b"0 word:1\n", {}, "at “Feature names”"),
         (b"1,2,1\n0 0:1\n", {}, "header"),
         (FRUIT, {"labels": -1}, "If this is none, choose the files again"),
-        (b"a,tags\n5,x\n", {}, 'is it the column "tags"?'),
+        (b"a,tags\n5,x\n", {}, 'perhaps the column "tags".'),
         (ARFF, {"labels": -5}, "the last 5 were chosen as labels, but there are 3 attributes"),
         (FRUIT, {"label_names": b""}, "Give one name per line, in the order of the label ids"),
         (FRUIT, {"label_names": b"one\n"}, "1 label names, but there are 2 labels"),
