@@ -133,7 +133,7 @@ def _archive(source):
     """Open a source as a zip archive; None if it is none, or can be read only once. A file stays where it is."""
     place = None
     if isinstance(source, (bytes, bytearray, memoryview)):
-        source = io.BytesIO(source)
+        source = io.BytesIO(source if bytes(source[:2]) == b"PK" else b"")  # which may copy it
     elif hasattr(source, "getvalue"):
         content = source.getvalue()
         source = io.BytesIO(content if isinstance(content, bytes) else b"")
