@@ -104,7 +104,7 @@ def _make(fingerprint, known, way, values, name):
             uploads.run(task, files)
         else:
             given.give(task.key, files)
-    except (ValueError, TypeError, MemoryError, store.StoreError) as error:
+    except (ValueError, TypeError, MemoryError, OSError, store.StoreError) as error:
         said = uploads.explain(error)
         st.session_state[ERROR] = said.replace("The files could not be read:", "The rows could not be split:")
         return

@@ -226,7 +226,7 @@ def _read(train, test, name, **options):
                 uploads.run(task, files)
             elif not jobs.active(key=task.key):
                 given.give(task.key, files)
-    except (ValueError, TypeError, MemoryError) as error:
+    except (ValueError, TypeError, MemoryError, OSError) as error:
         st.session_state[workspace.UPLOAD_PRESSED] = False
         st.session_state[workspace.UPLOAD_ERROR] = (file_ids(), uploads.explain(error))
         st.rerun()

@@ -73,6 +73,8 @@ def explain(error: Exception) -> str:
     """Return what went wrong, where, and what to do, as Markdown in the words of the page's controls."""
     if isinstance(error, MemoryError):
         return "This data needs more memory than there is. Try a part of its rows."
+    if isinstance(error, OSError):  # without the path of the file on this machine
+        return f"The files could not be read: {format.plain(error.strerror or 'the disk failed')}."
     if not isinstance(error, datasets.DatasetFormatError):
         return f"The files could not be read: {format.plain(on_page(str(error)))}"
     place = format.plain(error.source)

@@ -121,6 +121,16 @@ def test_warnings_speak_of_the_controls_too():
     assert not any("first_index" in note for note in notes)
 
 
+def test_a_full_disk_is_said_without_the_folders_of_the_machine(monkeypatch):
+    def full(*args):
+        raise OSError(28, "No space left on device", "/home/owner/cache")
+
+    monkeypatch.setattr(uploads.given, "give", full)
+    with pytest.raises(OSError) as caught:
+        uploads.read(file("fruit.txt", FRUIT), None)
+    assert uploads.explain(caught.value) == "The files could not be read: No space left on device."
+
+
 def test_format_errors_say_where_what_and_the_remedy():
     error = DatasetFormatError("my_file.txt", "found 'x'", "Give a number.", line=1234, column=5)
     said = uploads.explain(error).replace("\\", "")
