@@ -1,11 +1,13 @@
 """Jobs of a workspace."""
 
 import contextlib
+import io
 from types import SimpleNamespace
 
 import pytest
 
-from pages.shared import downloads, jobs, server, workspace
+from pages.shared import downloads, jobs, server, tasks, workspace
+from xmlcore.experiment import given
 
 RECORD = {"id": "a", "kind": "train", "inputs": {}, "params": {"model": "PLT"}, "fingerprint": "f"}
 
@@ -40,3 +42,21 @@ def test_only_looks_at_a_job_that_come_by_themselves_wait_and_before_they_end(mo
     with contextlib.suppress(StopIteration):
         jobs._live(["a"], True, looks)
     assert happened[1:] == (["drawn", "waited"] if job_state == "running" else ["waited", "page"])
+
+
+@pytest.mark.parametrize("needed", [True, False])
+def test_files_of_a_stopped_job_stay_while_another_session_has_them_read(monkeypatch, own_cache, needed):
+    mine = SimpleNamespace(id="a", key="0" * 32, state="cancelled", active=False, title="Reading", owners=set())
+    others = SimpleNamespace(id="b", key="0" * 32, state="running", active=needed, title="Reading", owners={"another"})
+    record = RECORD | {"kind": "read", "key": mine.key, "params": {}, "title": "Reading"}
+    listed = {"jobs": [record], "wanted": None}
+    queue = SimpleNamespace(jobs=lambda owner=None: [others, mine] if owner is None else [], get=lambda job_id: mine)
+    monkeypatch.setattr(server, "queue", lambda: queue)
+    monkeypatch.setattr(workspace, "only_looks", lambda: False)
+    monkeypatch.setattr(workspace, "token", lambda: "me")
+    monkeypatch.setattr(workspace, "get", listed.get)
+    monkeypatch.setattr(workspace, "notify", lambda text: None)
+    monkeypatch.setattr(jobs, "dismiss", lambda job_id: listed.update(jobs=[]))
+    given.give(mine.key, {"train": io.BytesIO(b"1 1 1")})
+    tasks.collect()
+    assert given._folder(mine.key).exists() == needed
