@@ -14,14 +14,11 @@ from pages.shared import actions, downloads, format, server, settings, workspace
 from xmlcore import experiment, store
 
 ACTIVE = ("queued", "running")
-# Phases after which little of a job is left.
+# For kinds of tasks, the phases after which little is left. Jobs of other kinds may train something first, too.
 MAIN_PHASES = {
-    "Training nodes",
-    "Training trees",
-    "Training labels",
-    "Growing trees",
-    "Predicting",
-    "Perturbing and predicting",
+    "train": {"Training nodes", "Training trees", "Training labels", "Growing trees", "Predicting"},
+    "select": {"Growing trees"},
+    "robustness": {"Perturbing and predicting"},
 }
 EVERY = 0.7  # seconds between two updates of the progress of jobs; pages without running jobs are not rerun
 
@@ -151,8 +148,8 @@ def _waiting(job) -> str:
     return "Waiting for a free worker" + (f", number {place} of {len(line)} in the queue" if len(line) > 1 else "")
 
 
-def time_left(job, expected: float | None) -> str:
-    """Return how long a job will go on, such as ``about 20 s left``; empty when that is not known.
+def time_left(job, expected: float | None, kind: str = "") -> str:
+    """Return how long a job of a kind will go on, such as ``about 20 s left``; empty when that is not known.
 
     It is the longer of two estimates: what is left of the expected seconds, and what is left of the present phase if it
     goes on as fast as until now. Where little comes after the phase, the second one counts more and more, and from the
@@ -163,7 +160,7 @@ def time_left(job, expected: float | None) -> str:
     of_phase = spent * (1 - done) / done if measured else 0.0
     of_all = 0.0 if expected is None else expected - job.elapsed
     left = max(of_phase, of_all)
-    if measured and job.phase in MAIN_PHASES:
+    if measured and job.phase in MAIN_PHASES.get(kind, ()):
         weight = min(1.0, 2 * done)
         left = weight * of_phase + (1 - weight) * left
     if left >= 1:
@@ -185,7 +182,7 @@ def _show_job(job, name, compact, record):
         doing = f"{job.phase}: {percent}" if job.phase else "Starting a worker"
         doing += f" ({job.detail})" if job.detail and not compact else ""
         if job.elapsed >= 1 and not compact:
-            left = time_left(job, record.get("seconds"))
+            left = time_left(job, record.get("seconds"), record.get("kind", ""))
             doing += f", {format.seconds(job.elapsed)} so far" + (f", {left}" if left else "")
     with st.container(key=f"job-{'side' if compact else 'main'}-{job.id}", gap="small"):
         if compact:
@@ -270,8 +267,8 @@ def submit(task, fingerprint: str, *, title: str, again: bool = False, note: str
     asked, seconds = time.time(), server.estimated_seconds(task)
     job = experiment.submit(server.queue(), task, owner=owner, title=title, again=again)
     record = {"id": job.id, **task.to_record(), "key": task.key, "fingerprint": fingerprint, "title": title}
-    records[owner, job.id] = record = record | {"again": again, "note": note, "asked": asked, "seconds": seconds}
-    record |= {"about": about}
+    record |= {"about": about, "again": again, "note": note, "asked": asked, "seconds": seconds}
+    records[owner, job.id] = record
     remember(record)
 
 

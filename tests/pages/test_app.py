@@ -202,5 +202,16 @@ def test_an_expected_time_that_is_wrong_is_corrected_while_the_main_work_runs(wr
         spent = done * main
         phase = {"phase": "Training nodes", "phases": {"Clustering labels": first, "Training nodes": spent}}
         job = SimpleNamespace(elapsed=first + spent, fraction=done, **phase)
-        said = float(time_left(job, wrong * took).split()[1])
+        said = float(time_left(job, wrong * took, "train").split()[1])
         assert abs(said - (took - first - spent)) <= 6, (done, said)
+
+
+@pytest.mark.parametrize("kind", ["robustness", "compare"])
+def test_a_training_that_comes_before_the_work_of_another_task_does_not_say_how_long_that_takes(kind):
+    from types import SimpleNamespace
+
+    from pages.shared.jobs import time_left
+
+    job = SimpleNamespace(elapsed=20.0, fraction=0.9, phase="Training nodes", phases={"Training nodes": 18.0})
+    assert time_left(job, 100.0, kind) == "about 1 min 20 s left"
+    assert time_left(job, 100.0, "train") == "about 2.0 s left"
