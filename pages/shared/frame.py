@@ -41,6 +41,14 @@ STYLE = f"""<style>
 
 def around(page) -> None:
     """Open the workspace, show the sidebar and messages, and run the page; called by app.py."""
+    try:
+        _draw(page)
+    finally:  # also when the page fails, or is drawn once more
+        server.tidy_later()
+
+
+def _draw(page):
+    """Do what :func:`around` says."""
     st.html(STYLE)
     workspace.open_workspace()
     tasks.collect()
@@ -55,7 +63,6 @@ def around(page) -> None:
     shown = workspace.get("shown").get(workspace.get("dataset"))
     if shown is not None:
         server.read_ahead(shown)
-    server.tidy_later()
 
 
 def notice() -> None:

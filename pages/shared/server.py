@@ -10,6 +10,7 @@ import gc
 import importlib
 import json
 import threading
+import time
 import webbrowser
 
 import streamlit as st
@@ -24,10 +25,13 @@ WARM_UP = "warm-up"
 SERVER = "server"  # owner of jobs that belong to no workspace
 FIRST_VISIT = "first visit"  # owner of the job that makes the default data set before a workspace asks for it
 CALM = 1.0  # seconds from the end of a page's run until results are read in the background
+UNTIDY = 30.0  # seconds for which garbage may wait when pages are drawn all the time, such as for several sessions
 _values = []  # all functions made by shared
 _serving = threading.Event()  # set while a server runs; not in tests that run a page without one
 _read_ahead = set()  # runs that were read in the background, with their cache folders
 _tidying = threading.Timer(0, gc.collect)  # collects garbage a while after the last run of a page; not started yet
+_tidy_by = None  # when garbage is collected at the latest, by time.monotonic(); None when no collection is due
+_tidy_lock = threading.Lock()
 
 
 def shared(max_entries: int, show_spinner: bool | str = False):
@@ -102,18 +106,29 @@ def get_ready() -> None:
 
 
 def tidy_later() -> None:
-    """Collect garbage when no page has been drawn for a while.
+    """Collect garbage when no page's run has ended for a while, or at the latest after :data:`UNTIDY`.
 
     Streamlit would collect it after each run of a page, before the browser has the page's last elements: see
     ``postScriptGC`` in .streamlit/config.toml.
     """
-    global _tidying
+    global _tidying, _tidy_by
     if not _serving.is_set():
         return
-    _tidying.cancel()
-    _tidying = threading.Timer(2 * CALM, gc.collect)
-    _tidying.daemon = True
-    _tidying.start()
+    with _tidy_lock:  # sessions have threads of their own
+        now = time.monotonic()
+        _tidy_by = now + UNTIDY if _tidy_by is None else _tidy_by
+        _tidying.cancel()
+        _tidying = threading.Timer(min(2 * CALM, max(0.0, _tidy_by - now)), _tidy)
+        _tidying.daemon = True
+        _tidying.start()
+
+
+def _tidy():
+    """Collect garbage now."""
+    global _tidy_by
+    with _tidy_lock:
+        _tidy_by = None
+    gc.collect()
 
 
 def read_ahead(key: str) -> None:

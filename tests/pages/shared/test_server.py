@@ -3,12 +3,13 @@
 import asyncio
 import subprocess
 import sys
+import time
 import tomllib
 from pathlib import Path
 
 import pytest
 
-from pages.shared import server
+from pages.shared import frame, server
 from xmlcore import experiment
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -88,9 +89,35 @@ def test_garbage_is_collected_once_after_the_last_of_several_runs(monkeypatch):
         server._tidying.join()
     finally:
         server._serving.clear()
-    assert collected == [True]
+    assert collected == [True] and server._tidy_by is None
     with open(ROOT / ".streamlit/config.toml", "rb") as file:
         assert tomllib.load(file)["runner"]["postScriptGC"] is False
+
+
+def test_garbage_is_collected_also_while_pages_are_drawn_all_the_time(monkeypatch):
+    collected = []
+    monkeypatch.setattr(server, "UNTIDY", 0.2)
+    monkeypatch.setattr(server.gc, "collect", lambda: collected.append(True))
+    server._serving.set()
+    try:
+        end = time.monotonic() + 0.7
+        while time.monotonic() < end:  # several sessions: never as calm as is waited for
+            server.tidy_later()
+            time.sleep(0.02)
+    finally:
+        server._serving.clear()
+        server._tidying.cancel()
+        monkeypatch.setattr(server, "_tidy_by", None)
+    assert 2 <= len(collected) <= 4
+
+
+def test_garbage_is_collected_also_after_a_page_that_failed(monkeypatch):
+    asked = []
+    monkeypatch.setattr(frame.server, "tidy_later", lambda: asked.append(True))
+    monkeypatch.setattr(frame, "_draw", lambda page: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        frame.around(None)
+    assert asked == [True]
 
 
 def test_getting_ready_begins_the_work_and_imports_what_pages_draw_with():
