@@ -226,8 +226,9 @@ def _rows_with(matrix, columns) -> np.ndarray:
 
 def show_features(frame, key: str, most: int) -> None:
     """Show a table made by :func:`features`, and the line under it."""
-    number, negative = st.column_config.NumberColumn, bool((frame["value"] < 0).any())
-    form = value_format(frame["value"])
+    number, form = st.column_config.NumberColumn, value_format(frame["value"])
+    # Streamlit refuses to style more cells; a table that is not styled has hyphens for minus signs.
+    negative = bool((frame["value"] < 0).any()) and frame.size <= pd.get_option("styler.render.max_elements")
     show(
         frame,
         key,

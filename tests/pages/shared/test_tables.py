@@ -22,6 +22,13 @@ def test_negative_numbers_have_the_minus_of_figures_and_sentences():
     assert [write(value) for value in (-1.234, 0.5, float("nan"))] == ["−1.23", "+0.50", ""]
 
 
+@pytest.mark.parametrize("n", [3, 100_000])
+def test_a_row_with_very_many_negative_values_is_shown_too(n):
+    tables.show_features(
+        pd.DataFrame({"feature": ["a"] * n, "id": range(n), "value": [-0.5] * n}), f"features {n}", 300
+    )
+
+
 def test_features_of_a_row_are_ordered_by_size_with_names(data):
     frame = tables.features(data, data.X_train, 0)
     assert frame["feature"].tolist() == ["cat", "bee", "bear"]
