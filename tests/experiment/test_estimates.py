@@ -81,6 +81,14 @@ def test_the_next_estimate_of_a_model_on_a_data_set_uses_the_measured_time(words
     assert learned.train(words, "PLT", noisy) == estimates.train(words, "PLT", noisy)
 
 
+@pytest.mark.parametrize("kept", [{}, {"factor": None}, {"factor": "much"}, {"factor": float("nan")}, {"factor": -2.0}])
+def test_a_damaged_record_of_the_last_training_leaves_the_estimate_as_it_is(words, kept):
+    params = experiment.full_params("PLT")
+    with store.writing(learned.FOLDER, learned._key(words, "PLT", params), **kept):
+        pass
+    assert learned.train(words, "PLT", params) == estimates.train(words, "PLT", params)
+
+
 def test_a_training_is_learned_from_and_its_task_estimates_by_it(words, monkeypatch):
     monkeypatch.setattr(learned, "LEAST", 0.0)
     task = experiment.task("train", {"dataset": save_dataset(words)}, {"model": "PLT"})

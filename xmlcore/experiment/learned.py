@@ -5,6 +5,7 @@ time of the last training, as a multiple of its estimate.
 """
 
 import contextlib
+import math
 
 from xmlcore import store
 from xmlcore.artifact_keys import artifact_key
@@ -34,7 +35,9 @@ def train(dataset, model: str, params: dict) -> Estimate:
     made = estimates.train(dataset, model, params)
     try:
         factor = float(store.info(FOLDER, _key(dataset, model, params))["factor"])
-    except (store.StoreError, OSError, TypeError, ValueError):  # none was kept, or the file is damaged
+    except (KeyError, OSError, TypeError, ValueError):  # none was kept (a StoreError), or the file is damaged
+        return made
+    if not 0 < factor < math.inf:
         return made
     return Estimate(estimates.START + factor * (made.seconds - estimates.START), made.bytes)
 
