@@ -49,8 +49,10 @@ def show(view, label: int) -> None:
     if len(frame) < total:
         left_out = (
             f" At most {MOST_NODES:,} nodes are drawn at once: of the {total:,} here, those with the fewest labels and "
-            "training rows are left out, and their places are empty."
+            "training rows are left out, and their places are empty. To see these, choose other depths, or walk to a "
+            "node and draw what is below it."
         )
+    cut = " or have children that are not drawn" if left_out or depths[1] < int(view.tree.depth[-1]) else ""
     with st.container(key="label-tree"):
         charts.show_figure(
             figures.label_tree(
@@ -66,8 +68,8 @@ def show(view, label: int) -> None:
             ),
             lambda: tables.csv_safe(_frame(view, top, depths, most=every).drop(columns="about")),
             f"{view.files}-whole" if top == 0 else f"{view.files}-below{top}",
-            "From top to bottom by depth. Each bar is a node, above its children, and as wide as it has labels; the "
-            f"last bar of each way down is a single label. Colour: {MEANINGS[value]}, from blue (least) to gold "
+            "From top to bottom by depth. Each bar is a node, above its children, and as wide as it has labels; bars "
+            f"without children are single labels{cut}. Colour: {MEANINGS[value]}, from blue (least) to gold "
             f"(most){', on a log scale' if value in OF_NODES else '; grey: unknown'}. The node looked at has an "
             f"outline, and so have the nodes above it. {_about_label(view, frame, label, path)} A name such as “axis "
             f"+45” is the most frequent label of a node that has 45 more. Click a bar to walk to that node.{left_out}",

@@ -64,6 +64,7 @@ def test_the_whole_tree_is_drawn_with_a_bar_for_each_node_and_the_node_looked_at
     drawn = figure(page, f"Label tree: {tree.n_nodes} of {tree.n_nodes} nodes")
     bars, found = drawn["data"]
     assert [point[0] for point in bars["customdata"]] == list(range(tree.n_nodes))
+    assert "bars without children are single labels. Colour" in page.text()
     assert numbers(bars["y"]) == tree.depth.tolist()
     rows = frames.nodes_frame(tree, word_data().Y_train)["rows"].to_numpy()
     np.testing.assert_allclose(numbers(bars["marker"]["color"]), np.log10(rows))
@@ -85,6 +86,7 @@ def test_a_part_of_the_tree_and_some_depths_can_be_drawn(page, tree):
     slider.set_value((1, 1))
     n_children = int(tree.n_children[0])
     assert f"Label tree: {n_children} of {tree.n_nodes} nodes" in titles(page.run())
+    assert "single labels or have children that are not drawn." in page.text()
     for again in (page.go("data").go("trees"),):
         assert next(one for one in again.at.slider if one.label == "Depths").value == (1, 1)
 
@@ -95,6 +97,7 @@ def test_what_is_not_drawn_of_a_large_tree_is_said(page, tree, monkeypatch):
     monkeypatch.setattr(plt_drawing._frame, "__defaults__", (5, ()))
     assert f"Label tree: 5 of {tree.n_nodes} nodes" in titles(page.run())
     assert f"of the {tree.n_nodes} here, those with the fewest labels and training rows are left out" in page.text()
+    assert "bars without children are single labels or have children that are not drawn." in page.text()
 
 
 def test_a_tree_of_one_level_says_that_all_labels_are_tried(ready):
