@@ -26,7 +26,7 @@ def show(view, run, files) -> None:
         def with_trees(frame):
             """Add to the table of predicted labels in how many trees each occurs in a leaf that the row reaches."""
             trees = _trees_with(model, leaves, frame["label"].to_numpy())
-            return frame.assign(trees=trees)[["rank", "name", "score", "correct", "trees", "label"]]
+            return frame.assign(trees=trees)[["rank", "name", "correct", "score", "trees", "label"]]
 
         predictions.show(
             data,
