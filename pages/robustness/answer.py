@@ -67,9 +67,9 @@ def curves(measurements, settings, files) -> None:
     if settings.kind == "fgsm":
         repeats = "The attack has no randomness, so no intervals."
     direction = (
-        "lower is better"
+        "Lower is better"
         if way == "drop"
-        else "higher is better; of two lines that start equally high, the flatter one is more robust"
+        else "Higher is better; of two lines that start equally high, the flatter one is more robust"
     )
     mine = measurements.summary[
         (measurements.summary["bucket"] == "all") & (measurements.summary["measure"] == measure)
@@ -85,7 +85,7 @@ def curves(measurements, settings, files) -> None:
         ),
         tables.csv_safe(mine),
         f"{files}-curves",
-        f"{title(measure)}: {MEASURES[measure]}; {direction}. {repeats} On {settings.rows_text}. "
+        f"{title(measure)}: {MEASURES[measure]}. {direction}. {repeats} On {settings.rows_text}. "
         f"{_attacked_on(measurements, settings)}",
         key="robustness.curves",
     )
