@@ -52,8 +52,9 @@ def number(value: float) -> str:
 
 
 def value(number: float) -> str:
-    """Return a feature value with four significant digits: ``0.5``, ``−12.35``."""
-    return f"{number:.4g}".replace("-", "−")
+    """Return a feature value with at least four significant digits: ``0.5``, ``−12.35``, ``123,457``."""
+    written = f"{number:,.0f}" if 999.95 <= abs(number) < 1e15 else f"{number + 0.0:.4g}"  # not "-0"
+    return written.replace("-", "−")
 
 
 def ordinal(place: int) -> str:

@@ -17,6 +17,14 @@ def test_contributions_have_a_sign_and_the_digits_that_mean_something(value, sai
     assert format.signed(value) == said
 
 
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [(0.5, "0.5"), (-12.3456, "−12.35"), (999.96, "1,000"), (123456.7, "123,457"), (-0.0, "0"), (1e20, "1e+20")],
+)
+def test_values_of_features_have_no_powers_of_ten_where_digits_can_be_read(value, said):
+    assert format.value(value) == said
+
+
 def test_a_name_in_a_title_is_short_and_no_mark_up():
     assert format.in_title("a <b>") == "a &lt;b&gt;"
     assert format.in_title("a label of a very long name") == "a label of a very lon…"
