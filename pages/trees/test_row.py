@@ -112,28 +112,27 @@ def _steps(view, leaves, row, files):
         st.caption("The root of the tree is a leaf: every row ends there.")
         return
     number = st.column_config.NumberColumn
-    st.dataframe(
+    tables.show(
         steps,
-        hide_index=True,
-        height=tables.height(len(steps), 360),
-        key=f"trees.steps.{view.key[:8]}",
-        column_order=["depth", "node", "margin", "features", "other", "to", "ways", "rows"],
-        column_config={
+        f"trees.steps.{view.key[:8]}",
+        {
             "depth": number("Depth", format="%d", width=55),
             "node": number("Node", format="%d", width=60),
             "rows": number("Rows", format="localized", width=65, help="Training rows of the node."),
             "to": number("Goes to", format="%d", width=70, help="The child on the way to the leaf."),
-            "margin": number("Margin", format="%.3f", width=70, help="Of the child that the row goes to."),
-            "other": number("Next margin", format="%.3f", width=95, help="The largest one of another child."),
+            "margin": number("Margin", width=70, help="Of the child that the row goes to."),
+            "other": number("Next margin", width=95, help="The largest one of another child."),
             "ways": number("Ways", format="%d", width=55, help="Children to which the row goes from this node."),
             "features": st.column_config.TextColumn("Features that send it there", width=330),
         },
+        signs={"margin": "{:+.3f}", "other": "{:+.3f}"},
+        height=tables.height(len(steps), 360),
+        column_order=["depth", "node", "margin", "features", "other", "to", "ways", "rows"],
     )
     st.caption(
         "Each child of a node has a margin for the row. The row goes to all children with a margin of at least "
         f"0.5, or else to the one with the largest. Named are up to {FEATURES} features of the row that speak "
-        "most for this child and against the next one. On a narrow screen the table scrolls sideways. To see another "
-        "way, choose a tree above or tick a leaf."
+        "most for this child and against the next one. To see another way, choose a tree above or tick a leaf."
     )
     charts.csv_button(
         "The way to the leaf, CSV",
