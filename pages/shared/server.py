@@ -76,6 +76,7 @@ async def lifespan(app):
     _serving.set()
     yield
     _serving.clear()
+    _tidying.cancel()
 
 
 def _address() -> str:
