@@ -112,10 +112,7 @@ def _first_runs(fingerprint, past) -> list:
         first.setdefault(run_names.style_model(r), r)
     newest = next(iter(first.values()))
     for plain, noisy in twins(past):
-        if newest["key"] in (
-            plain["key"],
-            noisy["key"],
-        ):  # compare a run with its own twin, even if another run is newer
+        if newest["key"] in (plain["key"], noisy["key"]):  # compare it with its own twin, even if another run is newer
             twin = noisy if newest["key"] == plain["key"] else plain
             first[run_names.style_model(twin)] = twin
             break
@@ -136,9 +133,7 @@ def watch_trainings(fingerprint: str, past: list) -> None:
     """Show the progress and the failures of trainings of results that are compared, or are to be, such as a twin."""
     remembered = workspace.get("widgets").get(f"{workspace.ROBUSTNESS_RUNS} {fingerprint}")
     keys = remembered if isinstance(remembered, list) else [r["key"] for r in _first_runs(fingerprint, past)]
-    again = {
-        r["key"]: results.key_now(r) for r in past
-    }  # a result of an earlier version is made again with another key
+    again = {r["key"]: results.key_now(r) for r in past}  # results of an earlier version get another key
     for key in dict.fromkeys(again.get(key, key) for key in keys):
         begin.watch_training(fingerprint, key=key)
 

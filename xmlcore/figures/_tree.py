@@ -189,10 +189,8 @@ def _beside(frame) -> np.ndarray:
     for row in frame.to_dict("records"):
         wording = []
         if row["node"] not in parents and row.get("visited", True):
-            room, name = (
-                NAME - (len(" nodes") if row["hidden"] else 0),
-                str(row.get("told_name") or row.get("name_1", "")),
-            )
+            room = NAME - (len(" nodes") if row["hidden"] else 0)
+            name = str(row.get("told_name") or row.get("name_1", ""))
             if "held" in row:
                 wording.append(f"<b>{row['held']}</b>")
                 room, name = room - len(row["held"]), row.get("companion", "")
