@@ -67,7 +67,7 @@ def test_phases_add_up_and_keep_their_order(queue):
     while not job.wait(0.01):
         seen.add((job.phase, job.detail))
     assert list(job.phases) == ["Reading", "Training"]
-    assert job.phases["Training"] > job.phases["Reading"] > 0.09
+    assert job.phases["Training"] > 0.24 and job.phases["Reading"] > 0.09  # at least what they sleep
     assert sum(job.phases.values()) <= job.elapsed
     assert job.detail == "10 of 10"  # the last report counts, though it came too soon to be written
     assert {"Reading", "Training"} <= {phase for phase, _ in seen}
