@@ -256,7 +256,9 @@ def _name(job_id):
     return workspace.token(), job_id
 
 
-def submit(task, fingerprint: str, *, title: str, again: bool = False, note: str = "", about: dict = {}) -> None:  # noqa: B006
+def submit(
+    task, fingerprint: str, *, title: str, again: bool = False, note: str = "", about: dict | None = None
+) -> None:
     """Have a worker run a task for this workspace; ``fingerprint`` is that of its data set, "" before it is made.
 
     ``about`` is kept in the record, for whoever lists the result.
@@ -267,7 +269,7 @@ def submit(task, fingerprint: str, *, title: str, again: bool = False, note: str
     asked, seconds = time.time(), server.estimated_seconds(task)
     job = experiment.submit(server.queue(), task, owner=owner, title=title, again=again)
     record = {"id": job.id, **task.to_record(), "key": task.key, "fingerprint": fingerprint, "title": title}
-    record |= {"about": about, "again": again, "note": note, "asked": asked, "seconds": seconds}
+    record |= {"about": about or {}, "again": again, "note": note, "asked": asked, "seconds": seconds}
     records[owner, job.id] = record
     remember(record)
 

@@ -1,10 +1,10 @@
 """Several files of one data set in a zip archive."""
 
 import io
-import zipfile
 
 import numpy as np
 import pytest
+from datasets.reads import zipped
 
 from xmlcore.datasets import DatasetFormatError, archived, read_dataset, read_matrix, write_matrix
 from xmlcore.datasets.looks import look
@@ -13,14 +13,6 @@ HEADER = "@relation fruit\n@attribute width numeric\n@attribute apple {0,1}\n@at
 XML = '<labels><label name="red"></label><label name="apple"></label></labels>'
 TRAIN, TEST = HEADER + "1,0,1\n2,1,0\n", HEADER + "3,1,1\n"
 MULAN = {"fruit/fruit.arff": TRAIN, "fruit/fruit-train.arff": TRAIN, "fruit/fruit-test.arff": TEST, "fruit/f.xml": XML}
-
-
-def zipped(members):
-    target = io.BytesIO()
-    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in members.items():
-            archive.writestr(name, content)
-    return target.getvalue()
 
 
 def test_a_data_set_of_mulan_is_read_from_its_archive(tmp_path):

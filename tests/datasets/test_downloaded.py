@@ -2,14 +2,13 @@
 
 import gzip
 import hashlib
-import io
 import json
 import sys
-import zipfile
 from pathlib import Path
 
 import numpy as np
 import pytest
+from datasets.reads import zipped
 
 from xmlcore.datasets import (
     DatasetFormatError,
@@ -48,14 +47,6 @@ def text(data, part, tmp_path):
     path = tmp_path / "text"
     write_matrix(path, getattr(data, f"X_{part}"), getattr(data, f"Y_{part}"))
     return path.read_bytes()
-
-
-def zipped(members):
-    target = io.BytesIO()
-    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in members.items():
-            archive.writestr(name, content)
-    return target.getvalue()
 
 
 @pytest.fixture
