@@ -4,10 +4,14 @@ These follow the conventions of napkinXC 0.7.2, and agree with it in the tests. 
 one class per row; ``by_label`` and ``f1_at_k`` each label; ``hamming_loss`` sets of labels; ``one_error``,
 ``ranking_loss``, ``average_precision`` and ``micro_auc`` scores for all labels, as scikit-learn does where it has them.
 ``scorer`` turns a measure at k into a scorer for scikit-learn's model selection.
+
+``intervals`` gives measures with bootstrap intervals over rows; ``paired_permutation``, ``paired_bootstrap`` and
+``compare_rankings`` say whether models differ.
 """
 
 from xmlcore.metrics._inputs import as_ranking
 from xmlcore.metrics.bipartition import average_precision, hamming_loss, micro_auc, one_error, ranking_loss
+from xmlcore.metrics.bootstrap import MEASURES, intervals, per_row
 from xmlcore.metrics.buckets import first_class_by_bucket
 from xmlcore.metrics.labels import by_label, f1_at_k, f1_of_labels, labels_by_bucket
 from xmlcore.metrics.multiclass import accuracy, macro_f1
@@ -25,18 +29,24 @@ from xmlcore.metrics.ranking import (
     warm_up,
 )
 from xmlcore.metrics.scoring import scorer
+from xmlcore.metrics.significance import Difference, compare_rankings, holm, paired_bootstrap, paired_permutation
 
 __all__ = [
+    "MEASURES",
+    "Difference",
     "accuracy",
     "as_ranking",
     "average_precision",
     "by_label",
+    "compare_rankings",
     "f1_at_k",
     "f1_of_labels",
     "first_class_by_bucket",
     "hamming_loss",
     "hits",
+    "holm",
     "inverse_log_frequency",
+    "intervals",
     "inverse_propensity",
     "labels_by_bucket",
     "macro_f1",
@@ -44,6 +54,9 @@ __all__ = [
     "micro_auc",
     "ndcg_at_k",
     "one_error",
+    "paired_bootstrap",
+    "paired_permutation",
+    "per_row",
     "precision_at_k",
     "psdcg_at_k",
     "psndcg_at_k",

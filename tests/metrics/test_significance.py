@@ -1,0 +1,153 @@
+"""Tests of differences between models: SciPy's numbers, the right values under swaps, honest p-values."""
+
+import numpy as np
+import pytest
+from naive.measures import measure as naive
+from ranking_examples import N_LABELS, case, matrices
+from scipy import stats
+
+from xmlcore import metrics
+from xmlcore.metrics import _resampling
+from xmlcore.metrics._row_counts import RowCounts, check_item
+
+
+def two(seed=0, n=60):
+    """Rows with two rankings each, as lists and as matrices."""
+    true, one, weights = case(seed, n)
+    other = [row[::-1] if i % 3 else row for i, row in enumerate(one)]
+    (Y, a), (_, b) = matrices(true, one), matrices(true, other)
+    return true, one, other, weights, Y, a, b
+
+
+@pytest.mark.parametrize("name", metrics.MEASURES)
+def test_all_ways_to_swap_rankings_are_measured(name):
+    true, one, other, weights, Y, a, b = two(seed=1, n=9)
+    parts = [
+        _resampling.Statistics(RowCounts(Y, ranking, 2, weights), [check_item(name, 2, weights)]) for ranking in (a, b)
+    ]
+    found, exact = _resampling.swapped_differences(*parts, 2**9, 0)
+    expected = set()
+    for way in range(2**9):
+        swapped = [(y, x) if way >> i & 1 else (x, y) for i, (x, y) in enumerate(zip(one, other))]
+        values = [naive(name, true, list(ranking), 2, N_LABELS, weights) for ranking in zip(*swapped)]
+        expected.add(round(values[0] - values[1], 9))
+    assert exact and {round(value, 9) + 0.0 for value in found} == {value + 0.0 for value in expected}
+
+
+def test_the_permutation_test_of_few_rows_is_scipys():
+    *_, Y, a, b = two(seed=2, n=12)
+    found = metrics.paired_permutation(Y, a, b, "nDCG@k", 3, n_permutations=5000)
+    values = [metrics.per_row(Y, ranking, "nDCG@k", 3) for ranking in (a, b)]
+    expected = stats.permutation_test(
+        values, lambda x, y, axis: (x - y).mean(axis=axis), permutation_type="samples", n_resamples=np.inf,
+        vectorized=True,
+    )  # fmt: skip
+    assert found.exact and found.n_resamples < 5000
+    assert found.p_value == pytest.approx(expected.pvalue)
+    assert found.difference == pytest.approx(expected.statistic)
+    assert (found.value_a, found.value_b) == pytest.approx([v.mean() for v in values])
+
+
+def test_the_permutation_test_of_many_rows_is_near_the_normal_one():
+    *_, Y, a, b = two(seed=3, n=3000)
+    b[::5] = a[::5]
+    d = metrics.per_row(Y, a, "P@k", 1) - metrics.per_row(Y, b, "P@k", 1)
+    d[np.flatnonzero(d > 0)[::2]] = 0
+    found = metrics.paired_permutation(Y, a, b, lambda Y, ranking: d if ranking is a else np.zeros(3000))
+    expected = 2 * stats.norm.sf(abs(d.sum()) / np.sqrt((d**2).sum()))
+    assert not found.exact and found.p_value == pytest.approx(expected, rel=0.25, abs=1e-3)
+
+
+def test_the_interval_of_a_difference_is_scipys_and_narrower_than_without_pairs():
+    *_, Y, a, b = two(seed=4, n=500)
+    found = metrics.paired_bootstrap(Y, a, b, "P@k", 3, n_resamples=5000)
+    values = [metrics.per_row(Y, ranking, "P@k", 3) for ranking in (a, b)]
+    expected = stats.bootstrap(
+        values, lambda x, y, axis: (x - y).mean(axis=axis), paired=True, n_resamples=5000, method="percentile", rng=0,
+        vectorized=True,
+    ).confidence_interval  # fmt: skip
+    width = found.high - found.low
+    assert abs(found.low - expected.low) < 0.06 * width and abs(found.high - expected.high) < 0.06 * width
+    alone = metrics.intervals(Y, a, [3], measures=["P@k"]).iloc[0]
+    assert width < 1.4 * (alone["high"] - alone["low"])
+
+
+def test_equal_models_are_not_told_apart_and_p_is_never_zero():
+    *_, Y, a, _ = two(n=200)
+    for test in (metrics.paired_bootstrap, metrics.paired_permutation):
+        same = test(Y, a, a, "macro F1@k", 3, n_resamples=200)
+        assert (same.difference, same.low, same.high, same.p_value) == (0, 0, 0, 1)
+    nothing = np.full_like(a, -1)
+    found = metrics.paired_permutation(Y, a, nothing, "P@k", 1, n_permutations=500)
+    assert found.p_value == 1 / 501 and not found.exact
+    assert metrics.paired_bootstrap(Y, a, nothing, "P@k", 1, n_resamples=500).p_value == 2 / 501
+
+
+@pytest.mark.parametrize("name", ["nDCG@k", "PSP@k", "macro F1@k"])
+def test_p_values_of_models_that_are_alike_are_even(name):
+    random = np.random.default_rng(5)
+    p_values = []
+    for seed in range(150):
+        true, one, weights = case(seed, n=40)
+        other = [random.permutation(row).tolist() for row in one]
+        for i in np.flatnonzero(random.random(40) < 0.5):
+            one[i], other[i] = other[i], one[i]
+        (Y, a), (_, b) = matrices(true, one), matrices(true, other)
+        found = metrics.paired_permutation(Y, a, b, name, 3, inv_ps=weights, n_permutations=99, n_resamples=1)
+        p_values.append(found.p_value)
+    assert np.mean(np.array(p_values) <= 0.1) <= 0.17  # at most 0.1 is expected; above 0.17 in 0.3 % of such tests
+    assert np.mean(np.array(p_values) <= 0.5) > 0.3
+
+
+def test_several_models_are_compared_with_holms_correction():
+    *_, Y, a, b = two(seed=6, n=300)
+    rankings = {"one": a, "other": b, "nothing": np.full_like(a, -1)}
+    frame = metrics.compare_rankings(Y, rankings, "nDCG@k", 3, n_permutations=200, n_resamples=100)
+    assert list(zip(frame["a"], frame["b"])) == [("one", "other"), ("one", "nothing"), ("other", "nothing")]
+    np.testing.assert_allclose(frame["p_holm"], metrics.holm(frame["p_value"]))
+    single = metrics.paired_permutation(Y, a, b, "nDCG@k", 3, n_permutations=200, n_resamples=100)
+    for column in ("value_a", "value_b", "difference", "low", "high", "p_value"):
+        assert frame[column][0] == getattr(single, column)
+    against = metrics.compare_rankings(Y, rankings, reference="nothing", n_permutations=50, n_resamples=50)
+    assert list(zip(against["a"], against["b"])) == [("nothing", "one"), ("nothing", "other")]
+
+
+def test_holm_by_hand():
+    np.testing.assert_allclose(metrics.holm([0.01, 0.04, 0.03, 0.005]), [0.03, 0.06, 0.06, 0.02])
+    np.testing.assert_allclose(metrics.holm([0.4, np.nan, 0.6]), [0.8, np.nan, 0.8])
+    assert metrics.holm([0.9, 0.8]).max() == 1 and metrics.holm([]).size == 0
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        metrics.holm([2.0])
+
+
+def test_measures_of_some_labels_and_of_ones_own():
+    true, one, other, _, Y, a, b = two(seed=7)
+    chosen = np.arange(N_LABELS) >= 6
+    found = metrics.paired_permutation(Y, a, b, "macro R@k", 3, labels=chosen, n_permutations=50, n_resamples=50)
+    labels = set(np.flatnonzero(chosen).tolist())
+    assert found.value_b == pytest.approx(naive("macro R@k", true, other, 3, N_LABELS, labels=labels))
+
+    def first_is_right(Y, ranking):
+        return metrics.hits(Y, ranking)[:, 0]
+
+    mine = metrics.paired_permutation(Y, a, b, first_is_right, n_permutations=50, n_resamples=50)
+    named = metrics.paired_permutation(Y, a, b, "P@k", 1, n_permutations=50, n_resamples=50)
+    assert mine.measure == "first_is_right" and (mine.difference, mine.p_value) == (named.difference, named.p_value)
+    with pytest.raises(ValueError, match=r"<lambda> returned an array of shape \(2,\): 60 finite numbers"):
+        metrics.paired_bootstrap(Y, a, b, lambda Y, ranking: np.zeros(2))
+
+
+@pytest.mark.parametrize(
+    "call, error, message",
+    [
+        (lambda Y, a: metrics.paired_bootstrap(Y, a, a[:5]), ValueError, "Y_true has 60 rows, but the ranking has 5"),
+        (lambda Y, a: metrics.paired_permutation(Y, a, a, "F9"), ValueError, "measure is 'F9'"),
+        (lambda Y, a: metrics.paired_permutation(Y, a, a, n_permutations=0), ValueError, "n_permutations must be at"),
+        (lambda Y, a: metrics.compare_rankings(Y, {"a": a}), ValueError, "needs at least two"),
+        (lambda Y, a: metrics.compare_rankings(Y, {"a": a, "b": a}, reference="c"), ValueError, "one of a, b"),
+    ],
+)
+def test_bad_input_is_refused(call, error, message):
+    *_, Y, a, _ = two()
+    with pytest.raises(error, match=message):
+        call(Y, a)

@@ -1,0 +1,76 @@
+"""Measures of rankings in plain Python: twins of what xmlcore/metrics computes from counts of rows and labels.
+
+``true`` is a set of labels for each row, ``ranking`` a list of labels, best first; k is the last place.
+"""
+
+import math
+
+
+def _ratio(part, whole, otherwise=0.0):
+    return part / whole if whole else otherwise
+
+
+def measure(name, true, ranking, k, n_labels, weights=None, labels=None):
+    """The measure of this name; only over ``labels`` when they are given."""
+    top = [row[:k] for row in ranking]
+    if labels is not None:
+        true = [row & labels for row in true]
+        top = [[label for label in row if label in labels] for row in top]
+    average, _, of = name.removesuffix("@k").partition(" ")
+    if average in ("micro", "macro", "weighted"):
+        return _of_pairs(average, of, true, top, n_labels)
+    if name == "coverage@k":
+        found = {label for t, row in zip(true, top) for label in row if label in t}
+        return _ratio(len(found), len(set().union(*true)), math.nan)
+    if name.startswith("PS"):
+        return _weighted(name, true, top, k, weights)
+    return sum(_of_row(name, t, row, k, n_labels) for t, row in zip(true, top)) / len(true)
+
+
+def _of_row(name, true, top, k, n_labels):
+    hits = len(true & set(top))
+    discount = [1 / math.log2(place + 2) for place in range(k)]
+    if name == "nDCG@k":
+        gain = sum(d for d, label in zip(discount, top) if label in true)
+        return _ratio(gain, sum(discount[: len(true)]))
+    return {
+        "P@k": hits / k,
+        "R@k": _ratio(hits, len(true)),
+        "abandonment@k": float(hits == 0),
+        "subset accuracy@k": float(set(top) == true),
+        "Hamming loss@k": len(set(top) ^ true) / n_labels,
+        "samples P@k": _ratio(hits, len(top)),
+        "samples R@k": _ratio(hits, len(true)),
+        "samples F1@k": _ratio(2 * hits, len(true) + len(top)),
+    }[name]
+
+
+def _of_pairs(average, of, true, top, n_labels):
+    counts = []
+    for label in range(n_labels):
+        rows = sum(label in t for t in true)
+        predicted = sum(label in row for row in top)
+        right = sum(label in t and label in row for t, row in zip(true, top))
+        counts.append((rows, predicted, right))
+    if average == "micro":
+        return _of(of, *map(sum, zip(*counts)), math.nan)
+    occurring = [count for count in counts if count[0]]
+    share = [1 if average == "macro" else count[0] for count in occurring]
+    return _ratio(sum(s * _of(of, *count, 0.0) for s, count in zip(share, occurring)), sum(share), math.nan)
+
+
+def _of(of, rows, predicted, right, otherwise):
+    parts = {"P": (right, predicted), "R": (right, rows), "F1": (2 * right, rows + predicted)}
+    return _ratio(*parts[of], otherwise)
+
+
+def _weighted(name, true, top, k, weights):
+    discount = [1 / math.log2(place + 2) for place in range(k)] if "DCG" in name else [1.0] * k
+    gains = most = 0.0
+    for t, row in zip(true, top):
+        if t:
+            norm = {"PSR@k": len(t), "PSnDCG@k": sum(discount[: len(t)])}.get(name, 1)
+            best = sorted((weights[label] for label in t), reverse=True)
+            gains += sum(d * weights[label] for d, label in zip(discount, row) if label in t) / norm
+            most += sum(d * weight for d, weight in zip(discount, best)) / norm
+    return _ratio(gains, most, math.nan)

@@ -1,0 +1,185 @@
+"""Values of measures for resamples of the rows, computed for many resamples at once."""
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from xmlcore.metrics._row_counts import LABELS, QUOTIENT, RowCounts, label_values
+from xmlcore.validation import check_count
+
+BLOCK_VALUES = 1 << 22  # most counts of rows or labels in memory at a time: 32 MiB as float64
+
+
+class Sums(NamedTuple):
+    """Sums over rows for b resamples."""
+
+    of_rows: np.ndarray  # float64 (b, columns)
+    of_labels: np.ndarray  # float64 (lines, b)
+
+
+class Statistics:
+    """Measures of one ranking as functions of how often each row counts.
+
+    Parameters
+    ----------
+    counts : RowCounts
+    items : list of Item
+        The measures.
+    """
+
+    def __init__(self, counts: RowCounts, items):
+        self.items, self.n = items, counts.n
+        columns, self._column = [], []
+        for item in items:
+            self._column.append(len(columns))
+            if item.kind != LABELS:
+                columns += [part for part in counts.row_values(item) if part is not None]
+        self.of_rows = np.stack(columns, axis=1) if columns else np.zeros((self.n, 0))
+        self.ks = sorted({item.k for item in items if item.kind == LABELS})
+        self.of_labels = counts.label_rows(self.ks) if self.ks else sp.csr_array((0, self.n))
+
+    def sums(self, weights) -> Sums:
+        """Return the sums over rows when row i counts ``weights[., i]`` times; ``weights`` has the shape (b, n)."""
+        if not self.ks:
+            return Sums(weights @ self.of_rows, np.zeros((0, len(weights))))
+        return Sums(weights @ self.of_rows, self.of_labels @ np.ascontiguousarray(weights.T))
+
+    def values(self, sums: Sums) -> np.ndarray:
+        """Return the measures for sums over n rows: float64, shape (b, items); nan where one is not defined."""
+        b = len(sums.of_rows)
+        result = np.full((b, len(self.items)), np.nan)
+        groups = 1 + 2 * len(self.ks)
+        counts = sums.of_labels.reshape(groups, len(sums.of_labels) // groups, b)
+        at_k, right, predicted = {}, 0.0, 0.0
+        for at, k in enumerate(self.ks):
+            right, predicted = right + counts[1 + 2 * at], predicted + counts[2 + 2 * at]
+            at_k[k] = (counts[0], predicted, right)
+        for number, (item, column) in enumerate(zip(self.items, self._column)):
+            if item.kind == LABELS:
+                result[:, number] = label_values(item.measure, *at_k[item.k])
+            elif item.kind == QUOTIENT:
+                whole = sums.of_rows[:, column + 1]
+                np.divide(sums.of_rows[:, column], whole, out=result[:, number], where=whole > 0)
+            elif self.n:
+                result[:, number] = sums.of_rows[:, column] / self.n
+        return result
+
+    def measured(self) -> np.ndarray:
+        """Return the measures of the rows as they are: float64, shape (items,)."""
+        return self.values(self.sums(np.ones((1, self.n))))[0]
+
+    def block(self) -> int:
+        """Return how many resamples fit into a block."""
+        return max(1, BLOCK_VALUES // max(1, self.n + self.of_rows.shape[1] + self.of_labels.shape[0]))
+
+
+def bootstrap_values(statistics, n_resamples: int, random_state: int) -> list[np.ndarray]:
+    """Return the measures for rows drawn with replacement, the same rows for all ``statistics``.
+
+    Parameters
+    ----------
+    statistics : list of Statistics
+        Of the same rows.
+    n_resamples : int
+    random_state : int
+        Seed.
+
+    Returns
+    -------
+    list of ndarray of float64, shape (n_resamples, items)
+    """
+    n = statistics[0].n
+    random = np.random.default_rng(random_state)
+    block = min(s.block() for s in statistics)
+    found = [np.full((n_resamples, len(s.items)), np.nan) for s in statistics]
+    if n == 0:
+        return found
+    for start in range(0, n_resamples, block):
+        b = min(block, n_resamples - start)
+        drawn = random.integers(0, n, size=(b, n)) + n * np.arange(b)[:, None]
+        weights = np.bincount(drawn.ravel(), minlength=b * n).reshape(b, n).astype(np.float64)
+        for s, values in zip(statistics, found):
+            values[start : start + b] = s.values(s.sums(weights))
+    return found
+
+
+def swapped_differences(
+    a: Statistics, b: Statistics, n_permutations: int, random_state: int
+) -> tuple[np.ndarray, bool]:
+    """Return differences of a measure when the two predictions of each row are swapped at random.
+
+    Parameters
+    ----------
+    a, b : Statistics
+        Of one measure, for the same rows.
+    n_permutations : int
+        Swaps drawn at random. If there are no more ways than this to swap rows that differ, each way is taken once.
+    random_state : int
+        Seed.
+
+    Returns
+    -------
+    differences : ndarray of float64, shape (n_permutations,) or (ways,)
+    exact : bool
+        Whether each way was taken once.
+    """
+    rows, labels = a.of_rows - b.of_rows, (a.of_labels - b.of_labels).tocsc()
+    labels.eliminate_zeros()
+    differs = np.flatnonzero((rows != 0).any(axis=1) | (np.diff(labels.indptr) > 0))
+    rows, labels = rows[differs], labels[:, differs].tocsr()
+    m, random = differs.size, np.random.default_rng(random_state)
+    exact = 2**m <= n_permutations if m < 63 else False
+    ways = 2**m if exact else n_permutations
+    every = np.ones((1, a.n))
+    of_a, of_b = a.sums(every), b.sums(every)
+    block = max(1, BLOCK_VALUES // max(1, m + rows.shape[1] + 4 * labels.shape[0]))
+    found = np.empty(ways)
+    for start in range(0, ways, block):
+        size = min(block, ways - start)
+        if exact:
+            swaps = ((np.arange(start, start + size)[:, None] >> np.arange(m)) & 1).astype(np.float64)
+        else:
+            swaps = random.integers(0, 2, size=(size, m), dtype=np.int8).astype(np.float64)
+        moved = Sums(swaps @ rows, labels @ np.ascontiguousarray(swaps.T))
+        first = a.values(Sums(of_a.of_rows - moved.of_rows, of_a.of_labels - moved.of_labels))
+        second = b.values(Sums(of_b.of_rows + moved.of_rows, of_b.of_labels + moved.of_labels))
+        found[start : start + size] = first[:, 0] - second[:, 0]
+    return found, exact
+
+
+def interval(values, resampled, confidence: float, centred) -> tuple[np.ndarray, np.ndarray]:
+    """Return the ends of the intervals of measures: percentiles of the resampled values.
+
+    Parameters
+    ----------
+    values : ndarray of float64, shape (items,)
+        The measures of the rows as they are.
+    resampled : ndarray of float64, shape (b, items)
+    confidence : float
+        Share of the resampled values inside the interval.
+    centred : ndarray of bool, shape (items,)
+        Whether resampled values are moved first, so that their mean is the measured value.
+
+    Returns
+    -------
+    low, high : ndarray of float64, shape (items,)
+        nan where a measure is not defined.
+    """
+    low, high = np.full(values.size, np.nan), np.full(values.size, np.nan)
+    for i, value in enumerate(values):
+        known = resampled[:, i][~np.isnan(resampled[:, i])]
+        if known.size and not np.isnan(value):
+            tails = np.quantile(known, [(1 - confidence) / 2, (1 + confidence) / 2])
+            low[i], high[i] = tails + (value - known.mean() if centred[i] else 0.0)
+    return low, high
+
+
+def check_resampling(n_resamples, confidence, name="n_resamples") -> tuple[int, float]:
+    """Return both; raise ValueError or TypeError unless they are a positive number and a share."""
+    n_resamples = check_count(n_resamples, name)
+    if isinstance(confidence, bool) or not isinstance(confidence, (int, float, np.floating)):
+        raise TypeError(f"confidence is {confidence!r}: it must be a number between 0 and 1, such as 0.95")
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence is {confidence}: it must be between 0 and 1, such as 0.95")
+    return n_resamples, float(confidence)

@@ -1,0 +1,387 @@
+r"""Whether two models differ: tests over the rows of one data set.
+
+Both tests are paired: they compare the two rankings of each row.
+
+- :func:`paired_bootstrap` draws rows with replacement and measures both models on the same rows. Its p-value is twice
+  the share of resamples in which the difference has the other sign (or is 0), so it is below 0.05 where the 95 %
+  interval of the difference leaves out 0, up to rounding.
+- :func:`paired_permutation` asks how large the difference would be if the two models were the same: then it would not
+  matter which of a row's two rankings belongs to which model. It swaps them for random rows; for the mean of a row's
+  values this flips the signs of the differences. Its p-value is the share of swaps with a difference at least as
+  large. It is exact in the sense that models that are the same give a p-value of at most x in a share x of all cases,
+  whatever the number of rows; take it for the answer, and the bootstrap for the interval.
+
+No p-value is 0: with n resamples of which b are as extreme, it is (b + 1) / (n + 1).
+
+References
+----------
+Efron, Tibshirani: An introduction to the bootstrap. 1993, chapters 15 and 16.
+
+Smucker, Allan, Carterette: A comparison of statistical significance tests for information retrieval evaluation. CIKM
+2007.
+
+Phipson, Smyth: Permutation p-values should never be zero. Statistical Applications in Genetics and Molecular Biology
+2010.
+
+Holm: A simple sequentially rejective multiple test procedure. Scandinavian Journal of Statistics 1979.
+"""
+
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from xmlcore.metrics._resampling import Statistics, bootstrap_values, check_resampling, interval, swapped_differences
+from xmlcore.metrics._row_counts import LABELS, RowCounts, check_item
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+ROUNDING = 1e-12  # differences of measures that are closer than this are equal
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The difference of two models in one measure.
+
+    Attributes
+    ----------
+    measure : str
+        Name of the measure, such as "P@k".
+    k : int
+    value_a, value_b : float
+        The measure of each model.
+    difference : float
+        ``value_a - value_b``. Where smaller is better ("abandonment@k", "Hamming loss@k"), a negative one is in favour
+        of a.
+    low, high : float
+        Bootstrap interval of the difference.
+    p_value : float
+        Two-sided; above 0 and at most 1. nan where the measure is not defined.
+    test : {"bootstrap", "permutation"}
+        The test that gave the p-value.
+    exact : bool
+        Whether the permutation test took every way to swap rows once, so that the p-value does not depend on the seed.
+    n_rows : int
+    n_resamples : int
+        Resamples or permutations behind the p-value.
+    confidence : float
+        Of the interval.
+    """
+
+    measure: str
+    k: int
+    value_a: float
+    value_b: float
+    difference: float
+    low: float
+    high: float
+    p_value: float
+    test: str
+    exact: bool
+    n_rows: int
+    n_resamples: int
+    confidence: float
+
+
+def paired_bootstrap(
+    Y_true,
+    ranking_a,
+    ranking_b,
+    measure="P@k",
+    k: int = 1,
+    *,
+    inv_ps=None,
+    labels=None,
+    n_labels: int | None = None,
+    n_resamples: int = 1000,
+    confidence: float = 0.95,
+    random_state: int = 0,
+) -> Difference:
+    """Return the difference of two models in a measure, with its bootstrap interval and p-value.
+
+    Parameters
+    ----------
+    Y_true : sparse or dense binary matrix, shape (n, L), or list of lists of int
+        The true labels of each row.
+    ranking_a, ranking_b : Ranking, ndarray, sparse matrix or list of lists of int
+        What each model ranks for the same rows, in the forms of :func:`xmlcore.metrics.as_ranking`.
+    measure : str or callable
+        A name in :data:`xmlcore.metrics.MEASURES`; or a function ``(Y_true, ranking) -> ndarray (n,)`` that returns a
+        value for each row, whose mean is measured.
+    k : int
+        The place to measure at; a function of your own does not see it.
+    inv_ps : array_like of float, shape (L,), optional
+        Weight of each label, for the propensity-scored measures.
+    labels : ndarray of bool, shape (L,), optional
+        Measure only these labels, such as those of a bucket: for micro, macro, weighted and coverage measures.
+    n_labels : int, optional
+        Number of labels, for "Hamming loss@k" of lists.
+    n_resamples : int
+        How many times rows are drawn.
+    confidence : float
+        Of the interval; between 0 and 1.
+    random_state : int
+        Seed.
+
+    Returns
+    -------
+    Difference
+
+    Raises
+    ------
+    ValueError, TypeError
+        As for :func:`xmlcore.metrics.intervals`.
+
+    Examples
+    --------
+    >>> from xmlcore import metrics
+    >>> Y = [[0]] * 10
+    >>> found = metrics.paired_bootstrap(Y, [[0]] * 8 + [[1]] * 2, [[0]] * 2 + [[1]] * 8)
+    >>> round(found.difference, 2), found.p_value < 0.05
+    (0.6, True)
+    """
+    n_resamples, confidence = check_resampling(n_resamples, confidence)
+    a, b = _both(Y_true, ranking_a, ranking_b, check_item(measure, k, inv_ps, labels), inv_ps, labels, n_labels)
+    return _bootstrapped(a, b, n_resamples, confidence, random_state)
+
+
+def paired_permutation(
+    Y_true,
+    ranking_a,
+    ranking_b,
+    measure="P@k",
+    k: int = 1,
+    *,
+    inv_ps=None,
+    labels=None,
+    n_labels: int | None = None,
+    n_permutations: int = 2000,
+    n_resamples: int = 1000,
+    confidence: float = 0.95,
+    random_state: int = 0,
+) -> Difference:
+    """Return the difference of two models in a measure, with the p-value of a permutation test over rows.
+
+    Parameters
+    ----------
+    Y_true : sparse or dense binary matrix, shape (n, L), or list of lists of int
+        The true labels of each row.
+    ranking_a, ranking_b : Ranking, ndarray, sparse matrix or list of lists of int
+        What each model ranks for the same rows, in the forms of :func:`xmlcore.metrics.as_ranking`.
+    measure : str or callable
+        As for :func:`paired_bootstrap`.
+    k : int
+        The place to measure at.
+    inv_ps : array_like of float, shape (L,), optional
+        Weight of each label, for the propensity-scored measures.
+    labels : ndarray of bool, shape (L,), optional
+        Measure only these labels, such as those of a bucket: for micro, macro, weighted and coverage measures.
+    n_labels : int, optional
+        Number of labels, for "Hamming loss@k" of lists.
+    n_permutations : int
+        How many times the two rankings of random rows are swapped. If there are no more ways than this to swap the
+        rows in which the models differ, each way is taken once, and the p-value is exact.
+    n_resamples : int
+        How many times rows are drawn for the bootstrap interval.
+    confidence : float
+        Of the interval; between 0 and 1.
+    random_state : int
+        Seed.
+
+    Returns
+    -------
+    Difference
+
+    Raises
+    ------
+    ValueError, TypeError
+        As for :func:`xmlcore.metrics.intervals`.
+
+    Examples
+    --------
+    >>> from xmlcore import metrics
+    >>> found = metrics.paired_permutation([[0]] * 4, [[0]] * 4, [[1]] * 4)
+    >>> found.p_value, found.exact  # 2 of the 16 ways have such a difference: as it is, and all rows swapped
+    (0.125, True)
+    """
+    n_permutations, _ = check_resampling(n_permutations, confidence, "n_permutations")
+    n_resamples, confidence = check_resampling(n_resamples, confidence)
+    a, b = _both(Y_true, ranking_a, ranking_b, check_item(measure, k, inv_ps, labels), inv_ps, labels, n_labels)
+    found = _bootstrapped(a, b, n_resamples, confidence, random_state)
+    return _permuted(a, b, found, n_permutations, random_state)
+
+
+def compare_rankings(
+    Y_true,
+    rankings: dict,
+    measure="P@k",
+    k: int = 1,
+    *,
+    reference=None,
+    inv_ps=None,
+    labels=None,
+    n_labels: int | None = None,
+    n_permutations: int = 2000,
+    n_resamples: int = 1000,
+    confidence: float = 0.95,
+    random_state: int = 0,
+) -> "pd.DataFrame":
+    """Compare several models on the rows of one data set, with Holm's correction for the number of comparisons.
+
+    Parameters
+    ----------
+    Y_true : sparse or dense binary matrix, shape (n, L), or list of lists of int
+        The true labels of each row.
+    rankings : dict
+        What each model ranks for the same rows, by the name of the model.
+    measure : str or callable
+        As for :func:`paired_bootstrap`.
+    k : int
+        The place to measure at.
+    reference : str, optional
+        Name of a model: compare it with each other one. None compares all pairs.
+    inv_ps : array_like of float, shape (L,), optional
+        Weight of each label, for the propensity-scored measures.
+    labels : ndarray of bool, shape (L,), optional
+        Measure only these labels, such as those of a bucket: for micro, macro, weighted and coverage measures.
+    n_labels : int, optional
+        Number of labels, for "Hamming loss@k" of lists.
+    n_permutations : int
+        As for :func:`paired_permutation`.
+    n_resamples : int
+        How many times rows are drawn for the bootstrap intervals.
+    confidence : float
+        Of each interval; between 0 and 1.
+    random_state : int
+        Seed.
+
+    Returns
+    -------
+    DataFrame
+        A line per pair: ``a``, ``b`` (names), ``measure``, ``k``, ``value_a``, ``value_b``, ``difference``, ``low``,
+        ``high``, ``p_value`` (of the permutation test), ``p_holm`` (corrected by :func:`holm`), ``exact``. Intervals
+        are those of single comparisons.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As for :func:`xmlcore.metrics.intervals`; fewer than two models, or an unknown reference.
+    """
+    import pandas as pd
+
+    names = list(rankings)
+    if len(names) < 2:
+        raise ValueError(f"rankings has {len(names)} model(s): a comparison needs at least two")
+    if reference is not None and reference not in rankings:
+        raise ValueError(f"reference is {reference!r}: it must be one of {', '.join(map(str, names))}")
+    n_permutations, _ = check_resampling(n_permutations, confidence, "n_permutations")
+    n_resamples, confidence = check_resampling(n_resamples, confidence)
+    item = check_item(measure, k, inv_ps, labels)
+    statistics = {
+        name: Statistics(RowCounts(Y_true, ranking, item.k, inv_ps, labels, n_labels), [item])
+        for name, ranking in rankings.items()
+    }
+    values = dict(zip(names, bootstrap_values(list(statistics.values()), n_resamples, random_state)))
+    if reference is None:
+        pairs = list(combinations(names, 2))
+    else:
+        pairs = [(reference, name) for name in names if name != reference]
+    lines = []
+    for one, other in pairs:
+        a, b = statistics[one], statistics[other]
+        found = _with_interval(a, b, values[one], values[other], confidence)
+        found = _permuted(a, b, found, n_permutations, random_state)
+        lines.append({"a": one, "b": other, **vars(found)})
+    frame = pd.DataFrame(lines).assign(p_holm=holm([line["p_value"] for line in lines]))
+    head = ["a", "b", "measure", "k", "value_a", "value_b", "difference", "low", "high"]
+    return frame[[*head, "p_value", "p_holm", "exact"]]
+
+
+def holm(p_values) -> np.ndarray:
+    """Return p-values corrected for their number by Holm's method.
+
+    If all that are below x after the correction are taken for differences, the probability of taking at least one that
+    is none is at most x.
+
+    Parameters
+    ----------
+    p_values : array_like of float, shape (m,)
+        In [0, 1]; nan stays nan and is not counted.
+
+    Returns
+    -------
+    ndarray of float64, shape (m,)
+        At least as large as the given ones, and at most 1.
+
+    Raises
+    ------
+    ValueError
+        A value outside [0, 1], or more than one dimension.
+
+    Examples
+    --------
+    >>> from xmlcore import metrics
+    >>> metrics.holm([0.01, 0.04, 0.03]).tolist()
+    [0.03, 0.06, 0.06]
+    """
+    p = np.asarray(p_values, dtype=np.float64)
+    if p.ndim != 1 or (p < 0).any() or (p > 1).any():
+        raise ValueError("p_values must be numbers between 0 and 1, in one dimension")
+    corrected = np.full(p.size, np.nan)
+    known = np.flatnonzero(~np.isnan(p))
+    order = known[np.argsort(p[known], kind="stable")]
+    corrected[order] = np.minimum(np.maximum.accumulate(p[order] * np.arange(order.size, 0, -1)), 1.0)
+    return corrected
+
+
+def _both(Y_true, ranking_a, ranking_b, item, inv_ps, labels, n_labels):
+    """Return the statistics of both rankings."""
+    return tuple(
+        Statistics(RowCounts(Y_true, ranking, item.k, inv_ps, labels, n_labels), [item])
+        for ranking in (ranking_a, ranking_b)
+    )
+
+
+def _bootstrapped(a, b, n_resamples, confidence, random_state):
+    """Return the :class:`Difference` with the p-value of the bootstrap."""
+    return _with_interval(a, b, *bootstrap_values([a, b], n_resamples, random_state), confidence)
+
+
+def _with_interval(a, b, values_a, values_b, confidence):
+    """Return the :class:`Difference` with the p-value of the bootstrap, from resampled values, shape (b, 1)."""
+    item, value_a, value_b = a.items[0], float(a.measured()[0]), float(b.measured()[0])
+    resampled, difference = values_a - values_b, value_a - value_b
+    low, high = interval(np.array([difference]), resampled, confidence, [item.kind == LABELS])
+    known = resampled[~np.isnan(resampled)]
+    if known.size and item.kind == LABELS:
+        known = known + (difference - known.mean())
+    tail = min((known <= ROUNDING).sum(), (known >= -ROUNDING).sum())
+    p_value = min(1.0, 2 * (int(tail) + 1) / (known.size + 1)) if known.size and difference == difference else np.nan
+    return Difference(
+        measure=item.name,
+        k=item.k,
+        value_a=value_a,
+        value_b=value_b,
+        difference=difference,
+        low=float(low[0]),
+        high=float(high[0]),
+        p_value=p_value,
+        test="bootstrap",
+        exact=False,
+        n_rows=a.n,
+        n_resamples=known.size,
+        confidence=confidence,
+    )
+
+
+def _permuted(a, b, found, n_permutations, random_state):
+    """Return the :class:`Difference` ``found`` with the p-value of a permutation test."""
+    swapped, exact = swapped_differences(a, b, n_permutations, random_state)
+    as_extreme = int((np.abs(swapped) >= abs(found.difference) - ROUNDING).sum())
+    p_value = as_extreme / swapped.size if exact else (as_extreme + 1) / (swapped.size + 1)
+    if found.difference != found.difference:
+        p_value = np.nan
+    changed = {"p_value": p_value, "test": "permutation", "exact": exact, "n_resamples": swapped.size}
+    return Difference(**{**vars(found), **changed})
