@@ -5,6 +5,7 @@ Every figure has the :func:`template`, a title, and axes with units. ``figure.la
 """
 
 from xmlcore.figures._contributions import contribution_bars, contributions_compared, importance_bars, magnitude_bars
+from xmlcore.figures._critical_difference import critical_difference
 from xmlcore.figures._data import features_per_row, label_frequency, labels_per_row
 from xmlcore.figures._explanations import deletion_curves, stability_curves
 from xmlcore.figures._frontier import frontier, pareto
@@ -21,6 +22,7 @@ from xmlcore.figures._methods import patterns_compared, score_against_share, sig
 from xmlcore.figures._noisy_features import noisy_features
 from xmlcore.figures._pairs import candidate_features, feature_weights
 from xmlcore.figures._paths import path_products, path_shares
+from xmlcore.figures._reliability import reliability_curve
 from xmlcore.figures._results import labels_by_bucket, measures_at_k, trials
 from xmlcore.figures._robustness import buckets_under_noise, prediction_times, robustness_curves
 from xmlcore.figures._sampling import bucket_bars, candidate_curves, sampled_classes, sampling_sweep
@@ -43,6 +45,7 @@ __all__ = [
     "contribution_bars",
     "contributions_compared",
     "cooccurrence_heat",
+    "critical_difference",
     "deletion_curves",
     "feature_bars",
     "feature_bars_of_node",
@@ -70,6 +73,7 @@ __all__ = [
     "path_shares",
     "patterns_compared",
     "prediction_times",
+    "reliability_curve",
     "robustness_curves",
     "sampled_classes",
     "sampling_sweep",

@@ -6,13 +6,16 @@ one class per row; ``by_label`` and ``f1_at_k`` each label; ``hamming_loss`` set
 ``scorer`` turns a measure at k into a scorer for scikit-learn's model selection.
 
 ``intervals`` gives measures with bootstrap intervals over rows; ``paired_permutation``, ``paired_bootstrap`` and
-``compare_rankings`` say whether models differ.
+``compare_rankings`` say whether models differ on one data set, ``wilcoxon`` and ``friedman`` over several.
+``reliability`` and ``calibration_error`` say whether probabilities are right.
 """
 
 from xmlcore.metrics._inputs import as_ranking
 from xmlcore.metrics.bipartition import average_precision, hamming_loss, micro_auc, one_error, ranking_loss
 from xmlcore.metrics.bootstrap import MEASURES, intervals, per_row
 from xmlcore.metrics.buckets import first_class_by_bucket
+from xmlcore.metrics.calibration import CalibrationError, brier_score_at_k, calibration_error, reliability
+from xmlcore.metrics.data_sets import Friedman, friedman, wilcoxon
 from xmlcore.metrics.labels import by_label, f1_at_k, f1_of_labels, labels_by_bucket
 from xmlcore.metrics.multiclass import accuracy, macro_f1
 from xmlcore.metrics.propensity import inverse_log_frequency, inverse_propensity
@@ -33,15 +36,20 @@ from xmlcore.metrics.significance import Difference, compare_rankings, holm, pai
 
 __all__ = [
     "MEASURES",
+    "CalibrationError",
     "Difference",
+    "Friedman",
     "accuracy",
     "as_ranking",
     "average_precision",
+    "brier_score_at_k",
     "by_label",
+    "calibration_error",
     "compare_rankings",
     "f1_at_k",
     "f1_of_labels",
     "first_class_by_bucket",
+    "friedman",
     "hamming_loss",
     "hits",
     "holm",
@@ -64,6 +72,8 @@ __all__ = [
     "psrecall_at_k",
     "ranking_loss",
     "recall_at_k",
+    "reliability",
     "scorer",
     "warm_up",
+    "wilcoxon",
 ]

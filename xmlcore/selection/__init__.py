@@ -16,7 +16,7 @@ _NAMES = {
     "agreement": "xmlcore.selection.similarity",
     "significance_graph": "xmlcore.selection.similarity",
     "spearman": "xmlcore.selection.similarity",
-    "wilcoxon": "xmlcore.selection.similarity",
+    "wilcoxon": "xmlcore.metrics.data_sets",
 }
 
 __all__ = list(_NAMES)

@@ -1,6 +1,5 @@
 """The similarity of selections, and tests of whether methods differ over data sets."""
 
-import numbers
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -149,80 +148,6 @@ def agreement(fitted: Mapping, per_label: bool = False, progress: Progress = sil
     return pd.concat(frames, ignore_index=True)[columns] if frames else pd.DataFrame(columns=columns)
 
 
-def wilcoxon(frame):
-    """Return the p-values of Wilcoxon's two-sided signed-rank test over data sets, for each pair of methods.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame or array_like, shape (data sets, methods)
-        The values of one measure: one row per data set, one column per method. An array has methods 0, 1, ...
-
-    Returns
-    -------
-    pandas.DataFrame
-        Methods by methods, symmetric. 1 on the diagonal, and where two methods have equal values on all data sets.
-
-    Raises
-    ------
-    ValueError
-        Values are missing or infinite, there are fewer than two methods, or the array has not two dimensions.
-    TypeError
-        Values are not real numbers.
-
-    Notes
-    -----
-    The test is SciPy's, which is exact for small samples without ties and leaves out differences of 0. On n data sets
-    no p-value is below 2 / 2^n: with 5 data sets none is below 0.05.
-
-    References
-    ----------
-    F. Wilcoxon, "Individual comparisons by ranking methods", Biometrics 1945; for learners: J. Demšar, JMLR 2006.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from xmlcore.selection import wilcoxon
-    >>> frame = pd.DataFrame({"A": [1.0, 2, 3, 4, 5, 6], "B": [1.5, 3, 4.2, 5.7, 7.1, 9]})
-    >>> wilcoxon(frame).loc["A", "B"].item()
-    0.03125
-    """
-    import pandas as pd
-    from scipy import stats
-
-    frame = _table(frame)
-    if frame.shape[1] < 2 or frame.shape[0] == 0:
-        raise ValueError(f"frame has shape {frame.shape}: a row per data set and at least two methods are needed")
-    missing = frame.isna()
-    if missing.to_numpy().any():
-        row, column = np.argwhere(missing.to_numpy())[0]
-        raise ValueError(f"frame has no value for {frame.columns[column]} on {frame.index[row]}: leave one of them out")
-    for column, method in enumerate(frame.columns):
-        values_of_method = frame.iloc[:, column]
-        not_numbers = []
-        if values_of_method.dtype.kind not in "fiub":
-            not_numbers = [i for i, value in enumerate(values_of_method) if not isinstance(value, numbers.Real)]
-        if not_numbers:
-            i = not_numbers[0]
-            raise TypeError(
-                f"frame has {values_of_method.iloc[i]!r} for {method} on {frame.index[i]}, which is no real number: "
-                "give numbers, and names of data sets as index"
-            )
-    values = frame.to_numpy(np.float64)
-    infinite = np.argwhere(np.isinf(values))
-    if infinite.size:
-        row, column = infinite[0]
-        raise ValueError(
-            f"frame has {values[row, column]} for {frame.columns[column]} on {frame.index[row]}: infinite values "
-            "have no differences to put in order, so leave one of them out"
-        )
-    p_values = np.ones((values.shape[1], values.shape[1]))
-    for i in range(values.shape[1]):
-        for j in range(i):
-            if (values[:, i] != values[:, j]).any():
-                p_values[i, j] = p_values[j, i] = stats.wilcoxon(values[:, i], values[:, j]).pvalue
-    return pd.DataFrame(p_values, index=list(frame.columns), columns=list(frame.columns))
-
-
 class SignificanceGraph(NamedTuple):
     """The nodes and lines of the paper's Figure 7."""
 
@@ -236,7 +161,7 @@ def significance_graph(p) -> SignificanceGraph:
     Parameters
     ----------
     p : pandas.DataFrame
-        Methods by methods, as :func:`wilcoxon` returns it.
+        Methods by methods, as :func:`xmlcore.metrics.wilcoxon` returns it.
 
     Returns
     -------
@@ -274,26 +199,10 @@ def _pair(a, b):
     return np.broadcast_to(a, (n, a.shape[1])), np.broadcast_to(b, (n, b.shape[1]))
 
 
-def _table(frame):
-    """Return values of methods (columns) on data sets (rows) as a DataFrame; raise ValueError for other shapes."""
-    import pandas as pd
-
-    if isinstance(frame, pd.DataFrame):
-        return frame
-    # Without dtype object, one text among the values would make NumPy convert all numbers to text.
-    values = frame if isinstance(frame, np.ndarray) else _matrix(frame, "frame", object)
-    if values.ndim != 2:
-        raise ValueError(
-            f"frame is a {type(frame).__name__} of shape {values.shape}: a DataFrame or rows of equal length are "
-            "needed, a row per data set and a column per method"
-        )
-    return pd.DataFrame(values)
-
-
-def _matrix(values, name, dtype=None):
+def _matrix(values, name):
     """Return the values as an array; raise ValueError if its rows have different lengths."""
     try:
-        return np.asarray(values, dtype)
+        return np.asarray(values)
     except ValueError as error:
         raise ValueError(f"{name} is no matrix: its rows have different lengths, but must have the same") from error
 

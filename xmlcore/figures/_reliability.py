@@ -1,0 +1,82 @@
+"""The figure of calibration."""
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from xmlcore.figures._style import BLUE, MARK, need_columns, new_figure, shade
+
+
+def reliability_curve(frame: pd.DataFrame, title: str = "Are probabilities right?") -> go.Figure:
+    """Draw how often predictions are right against their probability, in percent, with the number of predictions.
+
+    Parameters
+    ----------
+    frame : DataFrame, a row per bin
+        Columns ``low``, ``high`` (ends of the bin), ``n``, ``predicted`` (mean probability), ``observed`` (share
+        that is right), as :func:`xmlcore.metrics.reliability` returns them. Bins without predictions are left out.
+        Optional: ``observed_low`` and ``observed_high``, an interval.
+    title : str
+        Title of the figure.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+        The points, the diagonal of probabilities that are right, and bars of ``n`` below.
+    """
+    need_columns(frame, ["low", "high", "n", "predicted", "observed"], "reliability_curve")
+    rows = frame[frame["n"] > 0]
+    figure = new_figure(title, shown=len(rows), total=len(rows))
+    figure.add_scatter(
+        x=[0, 100],
+        y=[0, 100],
+        mode="lines",
+        line={"color": MARK, "width": 1.5, "dash": "dot"},
+        name="as sure as right",
+        hoverinfo="skip",
+    )
+    about = rows[["low", "high", "n"]].assign(low=100 * rows["low"], high=100 * rows["high"]).to_numpy()
+    error = None
+    if {"observed_low", "observed_high"} <= set(rows.columns):
+        error = {
+            "symmetric": False,
+            "array": 100 * (rows["observed_high"] - rows["observed"]),
+            "arrayminus": 100 * (rows["observed"] - rows["observed_low"]),
+            "color": BLUE,
+            "thickness": 1.2,
+            "width": 4,
+        }
+    figure.add_scatter(
+        x=100 * rows["predicted"],
+        y=100 * rows["observed"],
+        mode="lines+markers",
+        line={"color": BLUE, "width": 2},
+        marker={"color": BLUE, "size": 8},
+        error_y=error,
+        name="predictions",
+        customdata=about,
+        hovertemplate="<b>%{y:.1f} % right</b><br>mean probability %{x:.1f} %<br>"
+        "%{customdata[2]:,} predictions with %{customdata[0]:.3g} to %{customdata[1]:.3g} %<extra></extra>",
+    )
+    figure.add_bar(
+        x=50 * (rows["low"] + rows["high"]),
+        y=rows["n"],
+        width=100 * (rows["high"] - rows["low"]),
+        marker={"color": shade(BLUE, 0.45), "line": {"width": 0}},
+        yaxis="y2",
+        name="number of predictions",
+        hovertemplate="%{y:,} predictions<extra></extra>",
+    )
+    figure.update_layout(
+        showlegend=True,
+        height=440,
+        yaxis={"domain": [0.3, 1.0], "title": {"text": "Right, %"}, "range": [-2, 102]},
+        yaxis2={
+            "domain": [0.0, 0.2],
+            "title": {"text": "Predictions"},
+            "anchor": "x",
+            "nticks": 3,
+            "rangemode": "tozero",
+        },
+        xaxis={"anchor": "y2", "title": {"text": "Predicted probability, %"}, "range": [-1, 101]},
+    )
+    return figure
