@@ -66,5 +66,5 @@ def test_buckets_add_up_to_the_whole():
 def test_lists_need_the_number_of_labels_and_averages_are_two():
     with pytest.raises(ValueError, match="pass n_labels"):
         metrics.by_label([[0]], [[0]], 1)
-    with pytest.raises(ValueError, match="average is 'weighted': it must be one of micro, macro"):
-        metrics.f1_at_k(*case(), average="weighted")
+    with pytest.raises(ValueError, match="average is 'best': it must be one of micro, macro, samples, weighted"):
+        metrics.f1_at_k(*case(), average="best")

@@ -1,8 +1,9 @@
 """Measures of how good a ranking of labels is, at 1..k, and the label weights that propensity-scored measures need.
 
 These follow the conventions of napkinXC 0.7.2, and agree with it in the tests. ``accuracy`` and ``macro_f1`` measure
-one class per row; ``by_label`` and ``f1_at_k`` each label; ``hamming_loss`` sets of labels; ``one_error``,
-``ranking_loss``, ``average_precision`` and ``micro_auc`` scores for all labels, as scikit-learn does where it has them.
+one class per row; ``by_label`` and ``f1_at_k`` each label; ``hamming_loss`` and ``precision_recall_f1`` sets of labels;
+``one_error``, ``ranking_loss``, ``average_precision`` and ``micro_auc`` scores for all labels, as scikit-learn does
+where it has them.
 ``scorer`` turns a measure at k into a scorer for scikit-learn's model selection.
 
 ``intervals`` gives measures with bootstrap intervals over rows; ``paired_permutation``, ``paired_bootstrap`` and
@@ -11,6 +12,14 @@ one class per row; ``by_label`` and ``f1_at_k`` each label; ``hamming_loss`` set
 """
 
 from xmlcore.metrics._inputs import as_ranking
+from xmlcore.metrics.at_k import (
+    PrecisionRecallF1,
+    abandonment_at_k,
+    coverage_at_k,
+    hamming_loss_at_k,
+    precision_recall_f1_at_k,
+    subset_accuracy_at_k,
+)
 from xmlcore.metrics.bipartition import average_precision, hamming_loss, micro_auc, one_error, ranking_loss
 from xmlcore.metrics.bootstrap import MEASURES, intervals, per_row
 from xmlcore.metrics.buckets import first_class_by_bucket
@@ -32,6 +41,7 @@ from xmlcore.metrics.ranking import (
     warm_up,
 )
 from xmlcore.metrics.scoring import scorer
+from xmlcore.metrics.sets import at_threshold, precision_recall_f1, subset_accuracy
 from xmlcore.metrics.significance import Difference, compare_rankings, holm, paired_bootstrap, paired_permutation
 
 __all__ = [
@@ -39,18 +49,23 @@ __all__ = [
     "CalibrationError",
     "Difference",
     "Friedman",
+    "PrecisionRecallF1",
+    "abandonment_at_k",
     "accuracy",
     "as_ranking",
+    "at_threshold",
     "average_precision",
     "brier_score_at_k",
     "by_label",
     "calibration_error",
     "compare_rankings",
+    "coverage_at_k",
     "f1_at_k",
     "f1_of_labels",
     "first_class_by_bucket",
     "friedman",
     "hamming_loss",
+    "hamming_loss_at_k",
     "hits",
     "holm",
     "inverse_log_frequency",
@@ -66,6 +81,8 @@ __all__ = [
     "paired_permutation",
     "per_row",
     "precision_at_k",
+    "precision_recall_f1",
+    "precision_recall_f1_at_k",
     "psdcg_at_k",
     "psndcg_at_k",
     "psprecision_at_k",
@@ -74,6 +91,8 @@ __all__ = [
     "recall_at_k",
     "reliability",
     "scorer",
+    "subset_accuracy",
+    "subset_accuracy_at_k",
     "warm_up",
     "wilcoxon",
 ]

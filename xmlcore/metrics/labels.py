@@ -6,11 +6,10 @@ import numpy as np
 
 from xmlcore.metrics import ranking as of_rankings
 from xmlcore.metrics._inputs import as_ranking, read
+from xmlcore.metrics.at_k import check_average, precision_recall_f1_at_k
 
 if TYPE_CHECKING:
     import pandas as pd
-
-AVERAGES = ("micro", "macro")
 
 
 def by_label(Y_true, ranking, k: int = 5, *, n_labels: int | None = None) -> "pd.DataFrame":
@@ -67,26 +66,27 @@ def f1_at_k(Y_true, ranking, k: int = 5, *, average: str = "micro", n_labels: in
         Labels, best first, or scores; the forms are those of :func:`xmlcore.metrics.as_ranking`.
     k : int
         Number of labels predicted for a row.
-    average : {"micro", "macro"}
+    average : {"micro", "macro", "samples", "weighted"}
         "micro": one F1 over all pairs of a row and a label. "macro": the mean F1 of the labels that occur in
-        ``Y_true``, so a rare label counts as much as a frequent one.
+        ``Y_true``, so a rare label counts as much as a frequent one. "weighted": this mean, weighted by the rows that
+        have the label. "samples": the mean F1 of the rows.
     n_labels : int, optional
         Number of labels L; needed when ``Y_true`` is a list.
 
     Returns
     -------
     float
-        In [0, 1]; nan if there is nothing to measure.
+        In [0, 1]; nan if there is nothing to measure. :func:`precision_recall_f1_at_k` has the values at 1..k.
 
     Raises
     ------
     ValueError, TypeError
         As for :func:`by_label`, or an unknown ``average``.
     """
-    if average not in AVERAGES:
-        raise ValueError(f"average is {average!r}: it must be one of {', '.join(AVERAGES)}")
-    frame = by_label(Y_true, ranking, k, n_labels=n_labels)
-    return f1_of_labels(frame)[AVERAGES.index(average)]
+    check_average(average)
+    if n_labels is None and not hasattr(Y_true, "shape"):
+        raise ValueError("Y_true is a list, which does not say how many labels there are: pass n_labels")
+    return float(precision_recall_f1_at_k(Y_true, ranking, k, average=average, n_labels=n_labels).f1[-1])
 
 
 def f1_of_labels(frame) -> tuple[float, float]:
@@ -126,7 +126,9 @@ def labels_by_bucket(frame, buckets, names=("head", "torso", "tail")) -> "pd.Dat
     DataFrame
         A line per bucket: ``bucket``, ``n_labels`` (those with a test row), ``never_right`` (how many of these are
         never rightly predicted), ``rows`` (pairs of a row and one of these labels), ``precision`` and ``recall`` over
-        all pairs, ``macro_f1``. Shares are in [0, 1], nan where there is nothing to measure.
+        all pairs, ``macro_f1``, ``macro_precision`` (0 for a label that is never predicted), ``macro_recall`` and
+        ``coverage`` (share of the labels that are ever rightly predicted). Shares are in [0, 1], nan where there is
+        nothing to measure.
     """
     import pandas as pd
 
@@ -145,6 +147,9 @@ def labels_by_bucket(frame, buckets, names=("head", "torso", "tail")) -> "pd.Dat
                 "precision": float(shares["precision"][0]),
                 "recall": float(shares["recall"][0]),
                 "macro_f1": float(occurring["f1"].mean()),
+                "macro_precision": float(occurring["precision"].fillna(0.0).mean()),
+                "macro_recall": float(occurring["recall"].mean()),
+                "coverage": float((occurring["right"] > 0).mean()),
             }
         )
     return pd.DataFrame(lines)

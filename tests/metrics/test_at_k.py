@@ -1,0 +1,138 @@
+"""Measures of the first k labels agree with scikit-learn, napkinXC and xCOLUMNs, as far as these have them."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from ranking_examples import N_LABELS, case, matrices
+from sklearn.metrics import accuracy_score, hamming_loss, precision_recall_fscore_support
+
+from xmlcore import metrics
+
+
+def predicted(ranking, k):
+    """The first k labels as a matrix of booleans."""
+    P = np.zeros((len(ranking), N_LABELS), bool)
+    for i, row in enumerate(ranking):
+        P[i, row[:k]] = True
+    return P
+
+
+@pytest.mark.parametrize("average", ["micro", "macro", "samples", "weighted"])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_precision_recall_and_f1_are_scikit_learns(average, seed):
+    true, ranking, _ = case(seed)
+    Y, ranked = matrices(true, ranking)
+    occurring = {"labels": np.flatnonzero(Y.toarray().any(axis=0))} if average in ("macro", "weighted") else {}
+    found = metrics.precision_recall_f1_at_k(Y, ranked, 6, average=average)
+    for k in range(1, 7):
+        P = predicted(ranking, k)
+        expected = precision_recall_fscore_support(Y.toarray(), P, average=average, zero_division=0, **occurring)[:3]
+        np.testing.assert_allclose([part[k - 1] for part in found], expected, atol=1e-12)
+        np.testing.assert_allclose(metrics.precision_recall_f1(Y, P, average=average), expected, atol=1e-12)
+        assert metrics.f1_at_k(Y, ranked, k, average=average) == pytest.approx(expected[2])
+
+
+def test_sets_are_scikit_learns():
+    true, ranking, _ = case(2)
+    true[:9] = [set(row[:2]) for row in ranking[:9]]  # some rows are all right
+    Y, ranked = matrices(true, ranking)
+    for k in (1, 2, 6):
+        P = predicted(ranking, k)
+        assert metrics.subset_accuracy_at_k(Y, ranked, 6)[k - 1] == pytest.approx(accuracy_score(Y.toarray(), P))
+        assert metrics.subset_accuracy(Y, sp.csr_array(P)) == pytest.approx(accuracy_score(Y.toarray(), P))
+        assert metrics.hamming_loss_at_k(Y, ranked, 6)[k - 1] == pytest.approx(hamming_loss(Y.toarray(), P))
+    assert metrics.subset_accuracy_at_k(Y, ranked, 2)[1] > 0.1
+
+
+def test_coverage_and_abandonment_are_napkinxcs():
+    oracle = pytest.importorskip("napkinxc.metrics", reason="napkinXC is the oracle: see requirements-dev.txt")
+    true, ranking, _ = case(3)
+    Y, ranked = matrices(true, ranking)
+    lists = [sorted(row) for row in true]
+    np.testing.assert_allclose(
+        metrics.coverage_at_k(Y, ranked, 6), oracle.coverage_at_k(lists, ranking, k=6), atol=1e-6
+    )
+    others = oracle.abandonment_at_k(lists, ranking, k=6)  # napkinXC counts the rows that are not abandoned
+    np.testing.assert_allclose(metrics.abandonment_at_k(Y, ranked, 6), 1 - others, atol=1e-6)
+    top = [row[:3] for row in ranking]
+    largest = max(label for row in [*lists, *top] for label in row)
+    occurring = Y.toarray().any(axis=0)
+    for average in ("micro", "samples", "macro"):
+        expected = oracle.f1_measure(lists, top, average=average)
+        found = metrics.precision_recall_f1(Y, predicted(ranking, 3), average=average).f1
+        if average == "macro":  # napkinXC divides by the number of all labels
+            found *= occurring.sum() / (largest + 1)
+        assert found == pytest.approx(expected, abs=1e-6)
+
+
+def test_macro_measures_are_xcolumns():
+    oracle = pytest.importorskip("xcolumns.metrics", reason="xCOLUMNs is a second oracle: pip install xcolumns")
+    true, ranking, _ = case(4)
+    Y, ranked = matrices(true, ranking)
+    share = Y.toarray().any(axis=0).mean()  # xCOLUMNs divides by the number of all labels
+    dense = Y.toarray().astype(float)
+    for k in (1, 3, 6):
+        P = predicted(ranking, k).astype(float)
+        found = metrics.precision_recall_f1_at_k(Y, ranked, k, average="macro")
+        assert found.recall[-1] * share == pytest.approx(oracle.macro_recall(dense, P), abs=1e-6)
+        assert found.f1[-1] * share == pytest.approx(oracle.macro_f1_score(dense, P), abs=1e-6)
+        assert found.precision[-1] * share == pytest.approx(oracle.macro_precision(dense, P), abs=1e-6)
+        micro = metrics.precision_recall_f1_at_k(Y, ranked, k, average="micro")
+        assert micro.f1[-1] == pytest.approx(oracle.micro_f1_score(dense, P), abs=1e-6)
+        coverage = metrics.coverage_at_k(Y, ranked, k)[-1] * share
+        assert coverage == pytest.approx(oracle.coverage(dense, P), abs=1e-6)
+
+
+def test_by_hand():
+    Y, ranking = [[0, 1], [0], []], [[0, 2], [1, 0], [3, -1]]
+    np.testing.assert_allclose(metrics.abandonment_at_k(Y, ranking, 2), [2 / 3, 1 / 3])
+    np.testing.assert_allclose(metrics.coverage_at_k(Y, ranking, 2), [1 / 2, 1 / 2])
+    np.testing.assert_allclose(metrics.subset_accuracy_at_k(Y, ranking, 2), [0, 0])
+    np.testing.assert_allclose(metrics.hamming_loss_at_k(Y, ranking, 2, n_labels=4), [4 / 12, 4 / 12])
+    macro = metrics.precision_recall_f1_at_k(Y, ranking, 2, average="macro")
+    np.testing.assert_allclose(macro.precision, [(1 + 0) / 2, (1 + 0) / 2])
+    np.testing.assert_allclose(macro.recall, [(1 / 2 + 0) / 2, (1 + 0) / 2])
+
+
+def test_buckets_are_measured_alone():
+    true, ranking, _ = case(5)
+    Y, ranked = matrices(true, ranking)
+    buckets = np.repeat(["head", "torso", "tail"], N_LABELS // 3)
+    lines = metrics.labels_by_bucket(metrics.by_label(Y, ranked, 4), buckets).set_index("bucket")
+    for bucket in ("head", "torso", "tail"):
+        mine = {"labels": buckets == bucket}
+        macro = metrics.precision_recall_f1_at_k(Y, ranked, 4, average="macro", **mine)
+        micro = metrics.precision_recall_f1_at_k(Y, ranked, 4, average="micro", **mine)
+        expected = [micro.precision, micro.recall, macro.f1, macro.precision, macro.recall]
+        expected = [*(values[-1] for values in expected), metrics.coverage_at_k(Y, ranked, 4, **mine)[-1]]
+        columns = ["precision", "recall", "macro_f1", "macro_precision", "macro_recall", "coverage"]
+        np.testing.assert_allclose(lines.loc[bucket, columns].astype(float), expected)
+        sets = metrics.precision_recall_f1(Y, predicted(ranking, 4), average="macro", **mine)
+        assert sets.f1 == pytest.approx(macro.f1[-1])
+
+
+def test_labels_at_a_threshold():
+    P = np.array([[0.2, 0.5, 0.9], [0.1, 0.0, 0.4]])
+    expected = [[False, True, True], [False, False, False]]
+    assert metrics.at_threshold(P).toarray().tolist() == expected
+    assert metrics.at_threshold(sp.csr_array(P)).toarray().tolist() == expected
+    assert metrics.at_threshold(metrics.as_ranking(P, 2), n_labels=3).toarray().tolist() == expected
+    assert metrics.at_threshold(P, 0.0).toarray().all()
+    with pytest.raises(ValueError, match="pass n_labels"):
+        metrics.at_threshold(metrics.as_ranking(P, 2))
+    with pytest.raises(ValueError, match="a score is not a number"):
+        metrics.at_threshold(np.array([[np.nan]]))
+    with pytest.raises(TypeError, match="scores holds bool values"):
+        metrics.at_threshold(np.ones((1, 2), bool))
+
+
+def test_what_is_not_defined_is_nan_and_bad_input_is_refused():
+    assert np.isnan(metrics.precision_recall_f1_at_k([[], []], [[0], [1]], 1, average="macro").f1).all()
+    assert np.isnan(metrics.coverage_at_k([[], []], [[0], [1]], 1)).all()
+    assert np.isnan(metrics.subset_accuracy(np.zeros((0, 2), bool), np.zeros((0, 2), bool)))
+    with pytest.raises(ValueError, match="average is 'mean': it must be one of micro, macro, samples, weighted"):
+        metrics.precision_recall_f1_at_k([[0]], [[0]], 1, average="mean")
+    with pytest.raises(ValueError, match="samples P@k is no measure of some labels"):
+        metrics.precision_recall_f1_at_k([[0]], [[0]], 1, average="samples", labels=np.ones(1, bool))
+    with pytest.raises(ValueError, match="predictions has 2 rows, but Y_true has 1"):
+        metrics.precision_recall_f1([[0]], [[0], [0]])

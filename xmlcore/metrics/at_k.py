@@ -1,0 +1,224 @@
+r"""Measures of the first k labels as a predicted set, at 1..k: precision, recall and F1, coverage and others.
+
+Notation: y is the set of true labels of a row, :math:`\hat y_{1..k}` the first k labels of its ranking.
+
+Conventions:
+
+- A quotient with the denominator 0 counts as 0 in a mean over rows or labels, as in scikit-learn with
+  ``zero_division=0``.
+- Means over labels ("macro", "weighted") and the coverage are over the labels that occur in ``Y_true``. scikit-learn
+  does this with ``labels=``; xCOLUMNs and napkinXC divide by the number of all labels.
+- Where a value is not defined, it is nan: every measure when there are no rows, and means over labels when no row has
+  one.
+
+References
+----------
+Schultheis, Wydmuch, Kotłowski, Babbar, Dembczyński: Generalized test utilities for long-tail performance in extreme
+multi-label classification. NeurIPS 2023 (macro measures at k, coverage; its library xCOLUMNs).
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from xmlcore.metrics._resampling import Statistics
+from xmlcore.metrics._row_counts import RowCounts, check_item
+from xmlcore.validation import check_count
+
+AVERAGES = ("micro", "macro", "samples", "weighted")
+
+
+class PrecisionRecallF1(NamedTuple):
+    """Precision, recall and F1.
+
+    Attributes
+    ----------
+    precision, recall, f1 : ndarray of float64, shape (k,), or float
+        In [0, 1].
+    """
+
+    precision: object
+    recall: object
+    f1: object
+
+
+def precision_recall_f1_at_k(
+    Y_true, ranking, k: int = 5, *, average: str = "micro", labels=None, n_labels: int | None = None
+) -> PrecisionRecallF1:
+    r"""Return precision, recall and F1 at 1..k, when the first k labels of every row count as predicted.
+
+    With tp the rows for which a label is rightly predicted, pred those for which it is predicted and true those that
+    have it, they are :math:`tp / pred`, :math:`tp / true` and :math:`2\,tp / (pred + true)`:
+
+    - "micro": of the sums over all labels; every pair of a row and a label counts the same.
+    - "macro": of each label, mean over labels; a rare label counts as much as a frequent one.
+    - "weighted": of each label, mean weighted by the rows that have it.
+    - "samples": of each row, mean over rows (example-wise).
+
+    Parameters
+    ----------
+    Y_true : sparse or dense binary matrix, shape (n, L), or list of lists of int
+        The true labels of each row.
+    ranking : Ranking, ndarray, sparse matrix or list of lists of int
+        Labels, best first, or scores; the forms are those of :func:`xmlcore.metrics.as_ranking`.
+    k : int
+        The last place to measure at.
+    average : {"micro", "macro", "samples", "weighted"}
+        How labels and rows are put together.
+    labels : ndarray of bool, shape (L,), optional
+        Measure only these labels, such as those of a bucket; not for "samples".
+    n_labels : int, optional
+        Not needed; as for the other measures of labels.
+
+    Returns
+    -------
+    PrecisionRecallF1
+        ``precision``, ``recall`` and ``f1``: the values at 1..k. Macro F1 is the mean of the F1 of the labels.
+        "samples" precision differs from P@k, which divides by k, where fewer than k labels are predicted.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As for :func:`xmlcore.metrics.precision_at_k`, or an unknown average.
+
+    Examples
+    --------
+    >>> from xmlcore import metrics
+    >>> found = metrics.precision_recall_f1_at_k([[0, 1], [0]], [[0, 2], [0, 1]], 2, average="macro")
+    >>> found.recall.tolist()  # label 0 is found twice, label 1 never
+    [0.5, 0.5]
+    """
+    check_average(average)
+    found = _at_k(Y_true, ranking, k, [f"{average} {of}@k" for of in ("P", "R", "F1")], labels, n_labels)
+    return PrecisionRecallF1(*found)
+
+
+def coverage_at_k(Y_true, ranking, k: int = 5, *, labels=None) -> np.ndarray:
+    r"""Return coverage@1, ..., coverage@k: the share of labels that are rightly predicted for at least one row.
+
+    .. math:: \frac{|\bigcup_{rows} (y \cap \hat y_{1..k})|}{|\bigcup_{rows} y|}
+
+    Parameters
+    ----------
+    Y_true : sparse or dense binary matrix, shape (n, L), or list of lists of int
+        The true labels of each row.
+    ranking : Ranking, ndarray, sparse matrix or list of lists of int
+        Labels, best first, or scores; the forms are those of :func:`xmlcore.metrics.as_ranking`.
+    k : int
+        The last place to measure at.
+    labels : ndarray of bool, shape (L,), optional
+        Measure only these labels, such as those of a bucket.
+
+    Returns
+    -------
+    ndarray of float64, shape (k,)
+        The value at 1..k, in [0, 1], of the labels that occur in ``Y_true``; nan if there are none. napkinXC's
+        definition; xCOLUMNs divides by the number of all labels.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As for :func:`xmlcore.metrics.precision_at_k`.
+    """
+    return _at_k(Y_true, ranking, k, ["coverage@k"], labels)[0]
+
+
+def abandonment_at_k(Y_true, ranking, k: int = 5) -> np.ndarray:
+    r"""Return abandonment@1, ..., abandonment@k: the share of rows with no true label among the first k.
+
+    .. math:: \frac{1}{n} \sum_{rows} [y \cap \hat y_{1..k} = \emptyset]
+
+    A user who looks at k suggestions finds none of use. napkinXC and xCOLUMNs give this name to the share of the other
+    rows, which is 1 minus this one.
+
+    Parameters
+    ----------
+    Y_true : sparse or dense binary matrix, shape (n, L), or list of lists of int
+        The true labels of each row.
+    ranking : Ranking, ndarray, sparse matrix or list of lists of int
+        Labels, best first, or scores; the forms are those of :func:`xmlcore.metrics.as_ranking`.
+    k : int
+        The last place to measure at.
+
+    Returns
+    -------
+    ndarray of float64, shape (k,)
+        The value at 1..k, in [0, 1]; smaller is better. Rows without true labels count as abandoned.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As for :func:`xmlcore.metrics.precision_at_k`.
+    """
+    return _at_k(Y_true, ranking, k, ["abandonment@k"])[0]
+
+
+def subset_accuracy_at_k(Y_true, ranking, k: int = 5) -> np.ndarray:
+    r"""Return the share of rows whose first k labels are exactly the true ones, at 1..k.
+
+    .. math:: \frac{1}{n} \sum_{rows} [y = \hat y_{1..k}]
+
+    Parameters
+    ----------
+    Y_true : sparse or dense binary matrix, shape (n, L), or list of lists of int
+        The true labels of each row.
+    ranking : Ranking, ndarray, sparse matrix or list of lists of int
+        Labels, best first, or scores; the forms are those of :func:`xmlcore.metrics.as_ranking`.
+    k : int
+        The last place to measure at.
+
+    Returns
+    -------
+    ndarray of float64, shape (k,)
+        The value at 1..k, in [0, 1]. Where k labels are predicted for every row, only rows with k true labels can be
+        right.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As for :func:`xmlcore.metrics.precision_at_k`.
+    """
+    return _at_k(Y_true, ranking, k, ["subset accuracy@k"])[0]
+
+
+def hamming_loss_at_k(Y_true, ranking, k: int = 5, *, n_labels: int | None = None) -> np.ndarray:
+    r"""Return the share of pairs of a row and a label that are wrong when the first k labels are predicted, at 1..k.
+
+    .. math:: \frac{1}{n L} \sum_{rows} |y \mathbin{\triangle} \hat y_{1..k}|
+
+    Parameters
+    ----------
+    Y_true : sparse or dense binary matrix, shape (n, L), or list of lists of int
+        The true labels of each row.
+    ranking : Ranking, ndarray, sparse matrix or list of lists of int
+        Labels, best first, or scores; the forms are those of :func:`xmlcore.metrics.as_ranking`.
+    k : int
+        The last place to measure at.
+    n_labels : int, optional
+        Number of labels L; needed when neither ``Y_true`` nor ``ranking`` is a matrix with a column per label.
+
+    Returns
+    -------
+    ndarray of float64, shape (k,)
+        The value at 1..k, in [0, 1]; smaller is better. With many labels it is close to 0 whatever is predicted.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As for :func:`xmlcore.metrics.precision_at_k`, or the number of labels is not known.
+    """
+    return _at_k(Y_true, ranking, k, ["Hamming loss@k"], n_labels=n_labels)[0]
+
+
+def _at_k(Y_true, ranking, k, measures, labels=None, n_labels=None) -> np.ndarray:
+    """Return measures at 1..k: float64, shape (measures, k)."""
+    k = check_count(k, "k")
+    items = [check_item(measure, at, labels=labels) for measure in measures for at in range(1, k + 1)]
+    counts = RowCounts(Y_true, ranking, k, labels=labels, n_labels=n_labels)
+    return Statistics(counts, items).measured().reshape(len(measures), k)
+
+
+def check_average(average) -> None:
+    """Raise ValueError unless there is such an average."""
+    if average not in AVERAGES:
+        raise ValueError(f"average is {average!r}: it must be one of {', '.join(AVERAGES)}")

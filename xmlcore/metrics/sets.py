@@ -1,0 +1,186 @@
+"""Measures of predicted sets of labels: those that ``predict`` gives, or those with a score of at least a threshold.
+
+The conventions are those of the measures at k: see :func:`xmlcore.metrics.precision_recall_f1_at_k`.
+"""
+
+import numpy as np
+import scipy.sparse as sp
+
+from xmlcore.metrics._row_counts import label_values
+from xmlcore.metrics.at_k import PrecisionRecallF1, check_average
+from xmlcore.ranking import Ranking
+from xmlcore.validation import check_count, check_labels, check_structure
+
+
+def at_threshold(scores, threshold: float = 0.5, *, n_labels: int | None = None) -> sp.csr_array:
+    """Return the labels whose score is at least a threshold, as sets for the measures of sets.
+
+    Parameters
+    ----------
+    scores : ndarray or sparse matrix of float, shape (n, L), or Ranking
+        Such as ``predict_proba`` and ``predict_topk`` give. Of a Ranking only the labels in it can be predicted. An
+        entry that a sparse matrix does not store is not predicted.
+    threshold : float
+        Least score of a predicted label.
+    n_labels : int, optional
+        Number of labels L; needed for a Ranking.
+
+    Returns
+    -------
+    csr_array of bool, shape (n, L)
+
+    Raises
+    ------
+    ValueError
+        A score or the threshold is not a number, a label of the ranking is out of range, or ``n_labels`` is missing.
+    TypeError
+        Scores in another form.
+
+    Examples
+    --------
+    >>> from xmlcore import metrics
+    >>> metrics.at_threshold([[0.9, 0.5, 0.1]]).toarray().tolist()
+    [[True, True, False]]
+    """
+    threshold = float(threshold)
+    if np.isnan(threshold):
+        raise ValueError("threshold is not a number: give the least score of a predicted label, such as 0.5")
+    if isinstance(scores, Ranking):
+        if n_labels is None:
+            raise ValueError("scores is a Ranking, which does not say how many labels there are: pass n_labels")
+        n_labels = check_count(n_labels, "n_labels")
+        if scores.labels.max(initial=-1) >= n_labels:
+            raise ValueError(f"scores has label {scores.labels.max()}, but n_labels is {n_labels}")
+        _check_known(scores.scores)
+        rows, places = np.nonzero((scores.labels >= 0) & (scores.scores >= threshold))
+        labels = scores.labels[rows, places]
+        return _matrix(rows, labels, (len(scores.labels), n_labels))
+    if sp.issparse(scores):
+        check_structure(scores, "the matrix of scores")
+        found = sp.coo_array(sp.csr_array(scores))
+        found.sum_duplicates()
+        _check_known(found.data)
+        kept = found.data >= threshold
+        return _matrix(found.coords[0][kept], found.coords[1][kept], scores.shape)
+    values = np.asarray(scores)
+    if values.ndim != 2 or values.dtype.kind not in "fiu":
+        raise TypeError(
+            f"scores holds {values.dtype} values in {values.ndim} dimension(s): a matrix of numbers (rows, labels) "
+            "or a Ranking is needed"
+        )
+    _check_known(values)
+    return _matrix(*np.nonzero(values >= threshold), values.shape)
+
+
+def precision_recall_f1(Y_true, predictions, *, average: str = "micro", labels=None) -> PrecisionRecallF1:
+    """Return precision, recall and F1 of predicted sets of labels.
+
+    Parameters
+    ----------
+    Y_true : sparse or dense binary matrix, shape (n, L), or list of lists of int
+        The true labels of each row.
+    predictions : sparse or dense binary matrix, shape (n, L), or list of lists of int
+        The predicted labels of each row, as ``predict`` or :func:`at_threshold` gives them.
+    average : {"micro", "macro", "samples", "weighted"}
+        How labels and rows are put together: see :func:`xmlcore.metrics.precision_recall_f1_at_k`.
+    labels : ndarray of bool, shape (L,), optional
+        Measure only these labels, such as those of a bucket.
+
+    Returns
+    -------
+    PrecisionRecallF1
+        Three floats in [0, 1]; scikit-learn's ``precision_recall_fscore_support`` with ``zero_division=0``, of the
+        labels that occur in ``Y_true``. nan where there is nothing to measure.
+
+    Raises
+    ------
+    ValueError
+        Different shapes, values other than 0 and 1, such as scores, or an unknown average.
+
+    Examples
+    --------
+    >>> from xmlcore import metrics
+    >>> found = metrics.precision_recall_f1([[0], [0, 1]], [[0], [1, 2]], average="micro")
+    >>> [round(value, 3) for value in found]
+    [0.667, 0.667, 0.667]
+    """
+    check_average(average)
+    Y, P = _both(Y_true, predictions)
+    if labels is not None:
+        labels = np.asarray(labels)
+        if labels.dtype != bool or labels.shape != (Y.shape[1],):
+            raise ValueError(f"labels is {labels.dtype} of shape {labels.shape}: a boolean for each label is needed")
+        Y, P = Y[:, labels], P[:, labels]
+    right = Y.multiply(P).tocsr()
+    axis = 1 if average == "samples" else 0
+    true, predicted, hits = (np.asarray(M.astype(np.int64).sum(axis=axis), np.float64) for M in (Y, P, right))
+    if average in ("macro", "weighted"):
+        counts = [part[:, None] for part in (true, predicted, hits)]
+        return PrecisionRecallF1(*(float(label_values(f"{average} {of}@k", *counts)[0]) for of in ("P", "R", "F1")))
+    if average == "micro":
+        true, predicted, hits = true.sum(), predicted.sum(), hits.sum()
+    pairs = ((hits, predicted), (hits, true), (2 * hits, true + predicted))
+    otherwise = np.nan if average == "micro" else 0.0
+    return PrecisionRecallF1(*(_mean_share(part, whole, otherwise) for part, whole in pairs))
+
+
+def subset_accuracy(Y_true, predictions) -> float:
+    r"""Return the share of rows whose predicted labels are exactly the true ones.
+
+    .. math:: \frac{1}{n} \sum_{rows} [y = \hat y]
+
+    Parameters
+    ----------
+    Y_true : sparse or dense binary matrix, shape (n, L), or list of lists of int
+        The true labels of each row.
+    predictions : sparse or dense binary matrix, shape (n, L), or list of lists of int
+        The predicted labels of each row, as ``predict`` or :func:`at_threshold` gives them.
+
+    Returns
+    -------
+    float
+        In [0, 1]; nan when there are no rows. scikit-learn's ``accuracy_score`` of matrices.
+
+    Raises
+    ------
+    ValueError
+        Different shapes, or values other than 0 and 1, such as scores.
+    """
+    Y, P = _both(Y_true, predictions)
+    wrong = np.diff((Y != P).tocsr().indptr) > 0
+    return float(1 - wrong.mean()) if wrong.size else float("nan")
+
+
+def _both(Y_true, predictions):
+    """Return true and predicted labels as csr_array of bool, of the same shape."""
+    widths = [part.shape[1] for part in (Y_true, predictions) if getattr(part, "ndim", 0) == 2]
+    n_labels = widths[0] if widths else None
+    Y = check_labels(Y_true, n_labels=n_labels, name="Y_true")
+    P = check_labels(predictions, n_labels=n_labels, name="predictions")
+    if Y.shape[0] != P.shape[0]:
+        raise ValueError(f"predictions has {P.shape[0]} rows, but Y_true has {Y.shape[0]}")
+    if Y.shape[1] != P.shape[1]:  # two lists of ids
+        widest = max(Y.shape[1], P.shape[1])
+        Y, P = (sp.csr_array((M.data, M.indices, M.indptr), shape=(M.shape[0], widest)) for M in (Y, P))
+    return Y, P
+
+
+def _mean_share(part, whole, otherwise):
+    """Return the mean of part / whole, where a whole of 0 gives ``otherwise``; nan without values."""
+    part, whole = np.atleast_1d(part).astype(np.float64), np.atleast_1d(whole)
+    if not part.size:
+        return float("nan")
+    return float(np.divide(part, whole, out=np.full(part.shape, otherwise), where=whole > 0).mean())
+
+
+def _check_known(values):
+    """Raise ValueError if a score is not a number."""
+    if np.isnan(values).any():
+        raise ValueError("a score is not a number: scores are compared with the threshold")
+
+
+def _matrix(rows, labels, shape):
+    """Return a csr_array of bool that is True at these places."""
+    found = sp.csr_array((np.ones(len(rows), bool), (rows, labels)), shape=shape)
+    found.sort_indices()
+    return found
