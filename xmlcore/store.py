@@ -333,9 +333,7 @@ def writing(kind: str, key: str, *, replace: bool = False, **meta):
     ...     model.save(path / "model")
     """
     target = folder(kind, key)
-    for name in _OWN_META:
-        if name in meta:
-            raise ValueError(f"{name!r} is written by the store itself; give this fact another name")
+    _check_names(meta)
     json.dumps(meta, default=_json_scalar)  # raises TypeError for an unsuitable fact before the work begins
     target.parent.mkdir(parents=True, exist_ok=True)
     remove_stale(kind)
@@ -445,11 +443,45 @@ def rewrite(kind: str, key: str, value) -> None:
     write_value(path, value, record["value"])
     record |= _value_facts(path / record["value"])
     _force_to_disk(path)
+    _replace_meta(path, record)
+    (path / before).unlink(missing_ok=True)
+
+
+def add_facts(kind: str, key: str, **meta) -> None:
+    """Add facts to the record of an artifact, in one step; its files stay as they are.
+
+    For facts that follow from the object and that an earlier version of the program did not write, so that the object
+    need not be read again for them.
+
+    Parameters
+    ----------
+    kind, key : str
+    **meta
+        See :func:`save`; a fact that is in the record already is replaced.
+
+    Raises
+    ------
+    MissingArtifactError, DamagedArtifactError
+        See :func:`load`.
+    """
+    _check_names(meta)
+    _replace_meta(folder(kind, key), _careful(_read_meta, kind, key) | meta)
+
+
+def _replace_meta(path, record):
+    """Replace the record in the folder of an artifact; a reader sees either the old or the new one."""
     temporary = path / f"{META}.{uuid.uuid4().hex[:8]}"
-    temporary.write_text(json.dumps(record, indent=1, ensure_ascii=False), encoding="utf-8")
+    text = json.dumps(record, indent=1, ensure_ascii=False, default=_json_scalar)
+    temporary.write_text(text, encoding="utf-8")
     os.replace(temporary, path / META)
     _sync(path)
-    (path / before).unlink(missing_ok=True)
+
+
+def _check_names(meta):
+    """Raise ValueError if a fact has a name that the store itself writes."""
+    for name in _OWN_META:
+        if name in meta:
+            raise ValueError(f"{name!r} is written by the store itself; give this fact another name")
 
 
 def entries(kind: str) -> list[dict]:

@@ -26,6 +26,7 @@ from xmlcore.experiment.catalog import MODELS, SELECTORS
 from xmlcore.experiment.compare_selections import compare_selections, comparison_titles
 from xmlcore.experiment.estimates import candidate_bytes, measure_speed, selection_plan
 from xmlcore.experiment.examine import examining_seconds
+from xmlcore.experiment.kept_runs import parameters, runs, seeds_grouped
 from xmlcore.experiment.node_quality import label_tree_model
 from xmlcore.experiment.prefixes import prefix_measures, prefix_points
 from xmlcore.experiment.reduced import PerLabelOneVsRest, fitting_depth, union_of_features
@@ -85,13 +86,16 @@ __all__ = [
     "made_by",
     "measure_speed",
     "most_adversaries",
+    "parameters",
     "prefix_measures",
     "prefix_points",
     "provenance",
     "remake",
     "run",
+    "runs",
     "sampling_study",
     "scaled",
+    "seeds_grouped",
     "select",
     "selection_params",
     "selection_plan",

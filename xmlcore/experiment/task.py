@@ -205,6 +205,24 @@ class Task:
             value["ranking"] = Ranking(**value["ranking"])
         return cls.result(**value)
 
+    @classmethod
+    def summary(cls, value: dict) -> dict:
+        """Return the small part of a kept dict that lists show, in types that JSON has.
+
+        It is written into the record of the result, under ``summary``, so that a list of many results reads none.
+
+        Parameters
+        ----------
+        value : dict
+            What :meth:`run` returned.
+
+        Returns
+        -------
+        dict
+            Empty if lists show nothing of this kind.
+        """
+        return {}
+
     # --- shared by all kinds ---
 
     @cached_property
@@ -500,7 +518,8 @@ def keep(task: Task, progress: Progress = silent, again: bool = False) -> str:
     files: Files = {}
     value = task.run(progress, files)
     progress("Saving", 1.0)
-    facts = task.facts() | ({} if note is None else {"note": note})
+    summary = task.summary(value)
+    facts = task.facts() | ({} if note is None else {"note": note}) | ({"summary": summary} if summary else {})
     with store.writing(task.folder, task.key, replace=again, **facts) as path:
         store.write_value(path, value)
         for name, write in files.items():

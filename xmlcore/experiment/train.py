@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from xmlcore import metrics, store
 from xmlcore.experiment import learned
 from xmlcore.experiment.catalog import MODELS, NOISE
-from xmlcore.experiment.task import Estimate, Task, as_plain, register
+from xmlcore.experiment.task import Estimate, Task, as_plain, plain, register
 from xmlcore.parameters import AUTO
 from xmlcore.progress import Progress, silent
 from xmlcore.ranking import Ranking
@@ -274,6 +274,14 @@ class Train(Task):
 
     def about(self):
         return super().about() | {"model": self.params["model"]}
+
+    @classmethod
+    def summary(cls, value):
+        rows = value["measures"].sort_values("k")
+        measures = {
+            name: rows.loc[rows["measure"] == name, "value"].tolist() for name in dict.fromkeys(rows["measure"])
+        }
+        return {"measures": measures} | {name: plain(value[name], name) for name in ("times", "size")}
 
     def estimate(self) -> Estimate:
         from xmlcore.datasets import in_use_or_saved

@@ -1,0 +1,96 @@
+"""The table of all kept runs."""
+
+import json
+import time
+
+import numpy as np
+import pytest
+from scipy.stats import t
+
+from tests.many_runs import make
+from tests.pages.small import small_data
+from xmlcore import experiment, store
+
+
+@pytest.fixture(scope="module")
+def small():
+    return small_data()
+
+
+def without_summaries(key):
+    path = store.folder("runs", key) / store.META
+    path.write_text(json.dumps({n: v for n, v in json.loads(path.read_text()).items() if n != "summary"}))
+
+
+def test_a_line_has_what_the_run_has(data):
+    from xmlcore.datasets import save_dataset
+
+    task = experiment.task("train", {"dataset": save_dataset(data)}, {"model": "PLT", "params": {"n_estimators": 2}})
+    key = experiment.keep(task)
+    run, (_, line) = task.load(), next(experiment.runs().iterrows())
+    assert (line["key"], line["model"], line["dataset"]) == (key, "PLT", "toy")
+    assert line["params"] == run.params and line["seed"] == run.params["random_state"]
+    for measure in ("P", "nDCG", "PSP", "R", "PSnDCG"):
+        own = run.measures[run.measures["measure"] == f"{measure}@k"].set_index("k")["value"]
+        assert [line[f"{measure}@{k}"] for k in (1, 3, 5)] == own[[1, 3, 5]].tolist()
+    assert line["fit_s"] == run.times["fit_s"] and line["model_bytes"] == run.size["model_bytes"]
+    assert line["problem"] == ""
+
+
+def test_no_predictions_are_read_and_1000_runs_take_under_a_second(small, monkeypatch):
+    records = make(1000, small)
+    monkeypatch.setattr(store, "load", lambda *_: pytest.fail("a run was read"))
+    start = time.process_time()
+    frame = experiment.runs(record["key"] for record in records)
+    grouped = experiment.seeds_grouped(frame)
+    shown = experiment.parameters(grouped, seed=False)
+    assert time.process_time() - start < 1.0
+    assert frame["key"].tolist() == [record["key"] for record in records]
+    assert grouped["n"].sum() == 1000 and set(shown.columns) == {"noise_ratio", "C"}
+
+
+def test_a_run_of_an_earlier_version_is_read_once(small, monkeypatch):
+    records = make(4, small, summary=False)
+    keys = [record["key"] for record in records]
+    first = experiment.runs(keys)
+    assert first[["P@1", "fit_s", "model_bytes"]].notna().all().all()
+    monkeypatch.setattr(store, "load", lambda *_: pytest.fail("a run was read again"))
+    assert experiment.runs(keys).equals(first)
+    store.check("runs", keys[0])
+
+
+def test_a_run_that_cannot_be_read_says_why_and_the_others_are_listed(small):
+    keys = [record["key"] for record in make(3, small, summary=False)]
+    value = store.folder("runs", keys[1]) / store.VALUE
+    value.write_bytes(value.read_bytes()[:-30])
+    frame = experiment.runs(keys)
+    assert frame["problem"].astype(bool).tolist() == [False, True, False] and "damaged" in frame["problem"][1]
+    assert experiment.runs(keys)["key"].tolist() == [keys[0], keys[2]], "what was damaged has been removed"
+
+
+def test_seeds_are_grouped_with_mean_and_interval(small):
+    keys = [record["key"] for record in make(9, small, seeds=3)]
+    frame = experiment.runs(keys)
+    grouped = experiment.seeds_grouped(frame)
+    assert grouped["n"].tolist() == [3, 3, 1, 1, 1], "OneVsRest has no seed"
+    assert grouped["keys"][0] == keys[:3] and grouped["seeds"][0] == [0, 1, 2]
+    values = frame["P@1"][:3].to_numpy()
+    reach = t.ppf(0.975, 2) * values.std(ddof=1) / np.sqrt(3)
+    assert grouped["P@1"][0] == pytest.approx(values.mean())
+    assert grouped["P@1 low"][0] == pytest.approx(max(0, values.mean() - reach))
+    assert grouped["P@1 high"][0] == pytest.approx(min(1, values.mean() + reach))
+    assert np.isnan(grouped["P@1 low"][2])
+
+
+def test_only_parameters_that_differ_within_a_model_are_columns(small):
+    frame = experiment.runs(record["key"] for record in make(6, small, seeds=3))
+    assert set(experiment.parameters(frame).columns) == {"random_state"}, "PLT and LdSM have other parameters"
+    every = experiment.parameters(frame, every=True)
+    assert {"C", "n_estimators", "noise_sigma"} <= set(every.columns)
+    assert set(experiment.parameters(frame[:3], seed=False).columns) == set()
+
+
+def test_without_runs_there_is_an_empty_table(own_cache):
+    frame = experiment.runs()
+    assert frame.empty and "P@1" in frame and "n" in experiment.seeds_grouped(frame)
+    assert experiment.parameters(frame).empty

@@ -1,0 +1,197 @@
+"""All kept runs as a table, from the records of the store: no predictions are read."""
+
+import contextlib
+import hashlib
+import json
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from xmlcore import store
+from xmlcore.experiment.catalog import with_additions
+from xmlcore.experiment.task import as_plain, load
+from xmlcore.experiment.train import FOLDER, Train
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+KS = (1, 3, 5)
+TABLE_MEASURES = ("P@k", "nDCG@k", "PSP@k", "R@k", "PSnDCG@k")
+MEASURES = tuple(f"{measure[:-1]}{k}" for measure in TABLE_MEASURES for k in KS)  # columns: P@1, P@3, ...
+TIMES = ("fit_s", "predict_s", "predict_ms_per_row", "compile_s")
+SIZES = ("model_bytes", "n_nodes", "depth", "n_weights")
+SEED = "random_state"
+CONFIDENCE = 0.95
+
+
+def runs(keys: Iterable[str] | None = None) -> "pd.DataFrame":
+    """Return a table of kept runs, whatever their data sets and models.
+
+    Only the records of the store are read. A run that an earlier version of the program kept has no measures in its
+    record: it is read once, and its record then has them.
+
+    Parameters
+    ----------
+    keys : iterable of str, optional
+        Keys of runs, in the order of the lines; runs that are not kept are left out. By default all runs that are kept,
+        the newest first.
+
+    Returns
+    -------
+    DataFrame
+        A line per run: ``key``, ``dataset`` (name), ``fingerprint`` (of the data set), ``model``, ``params`` (a dict of
+        all parameters), ``seed`` (NaN for a model without one), ``k``, ``created`` (ISO time, UTC), ``version`` (of the
+        kind of task), ``xmlcore`` (version), ``code`` (its hash); measures in [0, 1] (``P@1``, ``P@3``, ``P@5``,
+        ``nDCG@1``, ..., NaN above the run's k); ``fit_s``, ``predict_s`` and ``compile_s`` in seconds,
+        ``predict_ms_per_row`` in milliseconds; ``model_bytes``, ``n_nodes``, ``depth``, ``n_weights``; ``setting``, a
+        hash that runs share which differ only in the seed; ``problem``, why a run cannot be read, else empty.
+    """
+    import pandas as pd
+
+    records = store.entries(FOLDER) if keys is None else _records(keys)
+    lines = [_line(record) for record in records]
+    return pd.DataFrame([line for line in lines if line is not None], columns=list(_COLUMNS))
+
+
+def parameters(frame: "pd.DataFrame", every: bool = False, seed: bool = True) -> "pd.DataFrame":
+    """Return the parameters of runs in columns: by default those in which runs of the same model differ.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Lines of :func:`runs` or :func:`seeds_grouped`.
+    every : bool
+        All parameters.
+    seed : bool
+        Whether the seed, ``random_state``, is among them.
+
+    Returns
+    -------
+    DataFrame of object
+        A line per line of ``frame``, with its index; a column per parameter, None where a model does not have it.
+    """
+    import pandas as pd
+
+    params, models = frame["params"].tolist(), frame["model"].tolist()
+    values: dict[str, dict[str, set]] = {}
+    for model, own in zip(models, params):
+        for name, value in own.items():
+            values.setdefault(name, {}).setdefault(model, set()).add(json.dumps(value, sort_keys=True, default=str))
+    wanted = [
+        name
+        for name, by_model in values.items()
+        if (seed or name != SEED) and (every or any(len(found) > 1 for found in by_model.values()))
+    ]
+    columns = {name: pd.Series([own.get(name) for own in params], index=frame.index, dtype=object) for name in wanted}
+    return pd.DataFrame(columns, index=frame.index)
+
+
+def seeds_grouped(frame: "pd.DataFrame") -> "pd.DataFrame":
+    """Return a line for all runs that differ only in their seed, with means and intervals.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Lines of :func:`runs`.
+
+    Returns
+    -------
+    DataFrame
+        The columns of :func:`runs`; measures, times and sizes are means over the runs, and the others are those of the
+        first run. Added are ``keys`` (list of the runs' keys), ``seeds`` (list) and ``n`` (how many runs), and for each
+        measure ``P@1 low`` and ``P@1 high``: the 95 % interval of the mean over seeds by Student's t, NaN for one run.
+        Lines are in the order of their first runs.
+    """
+    import pandas as pd
+    from scipy.stats import t
+
+    if frame.empty:
+        added = [f"{measure} {end}" for measure in MEASURES for end in ("low", "high")]
+        return frame.assign(**{name: pd.Series(dtype=object) for name in ("keys", "seeds", "n", *added)})
+    numbers = [*MEASURES, *TIMES, *SIZES]
+    groups = frame.groupby("setting", sort=False)
+    made = groups.first().reset_index()
+    n = groups.size().to_numpy()
+    means = groups[numbers].mean()
+    made[numbers] = means.to_numpy()
+    made["keys"] = groups["key"].agg(list).tolist()
+    made["seeds"] = groups["seed"].agg(list).tolist()
+    made["n"] = n
+    with np.errstate(invalid="ignore", divide="ignore"):
+        spread = groups[list(MEASURES)].std().to_numpy() / np.sqrt(n)[:, None]
+        reach = spread * np.where(n > 1, t.ppf(0.5 + CONFIDENCE / 2, np.maximum(n - 1, 1)), np.nan)[:, None]
+    middle = made[list(MEASURES)].to_numpy(dtype=float)
+    ends = {f"{m} low": np.maximum(0, middle[:, i] - reach[:, i]) for i, m in enumerate(MEASURES)}
+    ends |= {f"{m} high": np.minimum(1, middle[:, i] + reach[:, i]) for i, m in enumerate(MEASURES)}
+    made = pd.concat([made, pd.DataFrame(ends)], axis=1)
+    return made[[*_COLUMNS, "keys", "seeds", "n", *ends]]
+
+
+def setting_of(fingerprint: str, model: str, params: dict, k: int) -> str:
+    """Return the hash that runs share which differ only in their seed: 16 hex digits."""
+    described = [fingerprint, model, {name: value for name, value in params.items() if name != SEED}, k]
+    text = json.dumps(described, sort_keys=True, default=str)
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()[:16]
+
+
+_COLUMNS = (
+    "key", "dataset", "fingerprint", "model", "params", "seed", "k", "created", "version", "xmlcore", "code",
+    *MEASURES, *TIMES, *SIZES, "setting", "problem",
+)  # fmt: skip
+
+
+def _records(keys):
+    """Yield the records of the kept runs with these keys."""
+    for key in keys:
+        with contextlib.suppress(store.StoreError):
+            yield store.info(FOLDER, key)
+
+
+def _line(record) -> dict | None:
+    """Return the line of a run; None if it is gone by now."""
+    try:
+        summary, problem = _summary(record), ""
+    except store.MissingArtifactError:
+        return None
+    except (store.StoreError, OSError, ValueError, TypeError, AttributeError) as error:
+        summary, problem = {}, str(error)
+    about = record.get("params") if "task" in record else summary.get("of")
+    about = with_additions(about) if isinstance(about, dict) else {}
+    model, params, k = about.get("model", record.get("model", "")), about.get("params", {}), about.get("k", 0)
+    fingerprint = record.get("fingerprint") or about.get("fingerprint", "")
+    measures = summary.get("measures", {})
+    line = {
+        "key": record["key"],
+        "dataset": record.get("dataset") or about.get("dataset", ""),
+        "fingerprint": fingerprint,
+        "model": model,
+        "params": params,
+        "seed": params.get(SEED, np.nan),
+        "k": k,
+        "created": record.get("created", ""),
+        "version": record.get("version", 0),
+        "xmlcore": record.get("xmlcore", ""),
+        "code": record.get("code", record.get("code_version", "")),
+        "setting": setting_of(fingerprint, model, params, k) if params else record["key"],
+        "problem": problem,
+    }
+    for measure in TABLE_MEASURES:
+        values = measures.get(measure, ())
+        line |= {f"{measure[:-1]}{at}": values[at - 1] if at <= len(values) else np.nan for at in KS}
+    line |= {name: summary.get("times", {}).get(name, np.nan) for name in TIMES}
+    return line | {name: summary.get("size", {}).get(name, np.nan) for name in SIZES}
+
+
+def _summary(record) -> dict:
+    """Return the summary of a run from its record, or from the run itself, whose record then has it."""
+    if isinstance(record.get("summary"), dict):
+        return record["summary"]
+    run = load(Train.kind, record["key"])
+    summary = Train.summary(as_plain(run))
+    if "task" not in record:  # an early version wrote neither parameters nor the data set into the record
+        about = {"model": run.model, "params": run.params, "k": run.k}
+        summary["of"] = about | {"dataset": run.dataset_name, "fingerprint": run.fingerprint}
+    with contextlib.suppress(OSError, store.StoreError):  # where nothing can be written, it is read the next time, too
+        store.add_facts(FOLDER, record["key"], summary=summary)
+    return summary
