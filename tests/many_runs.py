@@ -1,9 +1,9 @@
 """Many kept runs at once: small artifacts written straight into the store, without training."""
 
 import json
+import pickle
 import zlib
 
-import joblib
 import numpy as np
 import pandas as pd
 
@@ -35,8 +35,8 @@ def make(count: int, data, seeds: int = 3, first: int = 0, summary: bool = True)
         value = as_plain(run)
         path = folder / task.key
         path.mkdir()
-        joblib.dump(value, path / store.VALUE)
-        content = (path / store.VALUE).read_bytes()
+        content = pickle.dumps(value)  # which joblib reads, and which takes a hundredth of joblib's time
+        (path / store.VALUE).write_bytes(content)
         facts = {"task": "train", "version": task.version, "code": "0" * 16, "xmlcore": "0", "inputs": task.inputs}
         facts |= {"params": task.params, "fingerprint": data.fingerprint, "dataset": data.name, "model": model}
         facts |= {"kind": "runs", "key": task.key, "created": run.created, "bytes": len(content)}

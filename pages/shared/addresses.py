@@ -10,7 +10,7 @@ FOLDER = Path(__file__).resolve().parents[1]
 FIRST = "Data"  # the page at "/"
 # Title of each group of pages in the sidebar, and the icon of each page.
 GROUPS = {
-    "": {"Data": "table_rows", "Train": "model_training"},
+    "": {"Data": "table_rows", "Train": "model_training", "Compare": "compare_arrows"},
     "Look into a model": {"Explain": "search_insights", "Robustness": "ssid_chart"},
     "Methods": {"Trees": "account_tree", "Features": "filter_list", "Sampling": "filter_alt"},
 }
@@ -40,7 +40,7 @@ def navigation():
     return st.navigation({group: [page(name) for name in pages] for group, pages in GROUPS.items()})
 
 
-def link(name: str, label: str, icon: str) -> None:
+def link(name: str, label: str, icon: str, **also: str) -> None:
     """Show a link to a page.
 
     Parameters
@@ -51,9 +51,11 @@ def link(name: str, label: str, icon: str) -> None:
         What the link says.
     icon : str
         Name of a Material icon.
+    **also
+        What the address says beside the view, such as ``run``, the key of the result that the Compare page shows.
     """
     # With all that the address says in the link, changing the page is one step in the browser's history. If the script
     # wrote it anew, that would be a second step, and the first press of Back would stay on the page.
-    query = {workspace.QUERY: workspace.address(), views.FIELD: views.text()}
+    query = {workspace.QUERY: workspace.address(), views.FIELD: views.text(), **also}
     query = {name: value for name, value in query.items() if value}
     st.page_link(page(name), label=label, icon=f":material/{icon}:", query_params=query)

@@ -27,7 +27,7 @@ STYLE = f"""<style>
   flex-wrap: wrap; height: auto; max-height: none; min-width: 0; overflow: visible; padding-block: 0.3rem;
   mask-image: none;
 }}
-.st-key-in-address {{ display: none; }}
+[class*=st-key-in-address] {{ display: none; }}
 [class*=st-key-controls-first] > * > [data-testid=stHorizontalBlock],
 [class*=st-key-controls-first] > [data-testid=stHorizontalBlock] {{ flex-direction: row-reverse; }}
 @media (max-width: 640px) {{

@@ -12,12 +12,15 @@ KS = (1, 3, 5)  # numbers of labels at which tables and figures have measures
 def kept(kind: str, fingerprint: str) -> list:
     """Return records of results on a data set that this workspace lists and the store still has, newest first.
 
+    Archived results are left out: only the Compare page can show them.
+
     Parameters
     ----------
     kind : {"runs", "selections"}
     fingerprint : str
     """
-    return [r for r in workspace.get(kind) if r["fingerprint"] == fingerprint and store.exists(kind, r["key"])][::-1]
+    of = [r for r in workspace.get(kind) if r["fingerprint"] == fingerprint and not r.get("archived")]
+    return [r for r in of if store.exists(kind, r["key"])][::-1]
 
 
 def task_of(record: dict):

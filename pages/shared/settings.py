@@ -17,7 +17,7 @@ def changed(model: str, params: dict) -> str:
     """Return what differs from the defaults, such as ``Trees: 3, Arity: 16``; empty when nothing does."""
     info = (experiment.MODELS | experiment.SELECTORS).get(model)
     if info is None:  # a model of another version of xmlcore
-        return ", ".join(f"{name}: {_value(value)}" for name, value in params.items())
+        return ", ".join(f"{name}: {value_text(value)}" for name, value in params.items())
     return changed_params(info, params)
 
 
@@ -26,7 +26,7 @@ def words(model: str, params: dict) -> str:
     info = (experiment.MODELS | experiment.SELECTORS).get(model)
     known = {p.name: p for p in info.parameters} if info else {}
     return "; ".join(
-        f"{known[name].label} = {_value(value, known[name])}" if name in known else f"{name} = {_value(value)}"
+        f"{known[name].label} = {value_text(value, known[name])}" if name in known else f"{name} = {value_text(value)}"
         for name, value in params.items()
     )
 
@@ -68,10 +68,10 @@ def limits(parameter) -> str:
     """Return which numbers are allowed, such as ``1 to 100,000``; empty when all are."""
     low, high = parameter.minimum, parameter.maximum
     if low is not None and high is not None:
-        return f"{_value(low)} to {_value(high)}"
+        return f"{value_text(low)} to {value_text(high)}"
     if low is not None:
-        return f"{_value(low)} or more"
-    return "" if high is None else f"{_value(high)} or less"
+        return f"{value_text(low)} or more"
+    return "" if high is None else f"{value_text(high)} or less"
 
 
 def is_number(parameter, value) -> bool:
@@ -97,7 +97,7 @@ def problem(parameter, value) -> str | None:
     low, high = parameter.minimum, parameter.maximum
     if is_number(parameter, value) and (low is None or value >= low) and (high is None or value <= high):
         return None
-    return f"{parameter.label}: {_value(value)} is not allowed" + _of(allowed)
+    return f"{parameter.label}: {value_text(value)} is not allowed" + _of(allowed)
 
 
 def _of(allowed):
@@ -105,8 +105,8 @@ def _of(allowed):
     return f" (allowed: {allowed})." if allowed else "."
 
 
-def _value(value, parameter=None) -> str:
-    """Return a value of a parameter as the page writes it."""
+def value_text(value, parameter=None) -> str:
+    """Return a value of a parameter as pages write it; ``parameter`` is its description, if there is one."""
     if value is None or value == AUTO:
         return "automatic"
     if isinstance(value, bool):

@@ -85,13 +85,15 @@ _EMPTY = {
     "forms": {},  # model -> {parameter: value} as last typed, allowed or not; "MODEL own": as they were before a preset
     "widgets": {},  # widget key -> value
     # Results, in the order in which they became ready. "asked": when the user asked for it, in seconds since 1970.
-    "runs": [],  # {"key", "fingerprint", "model", "params", "k", "created", "asked"}, and "name" if the user gave one
+    # {"key", "fingerprint", "model", "params", "k", "created", "asked"}, and what the user gave it: see OWN
+    "runs": [],
     "selections": [],  # {"key", "fingerprint", "method", "params", "created", "asked"}
     "shown": {},  # fingerprint -> key of the run shown
     "rows": {},  # name -> number of the row, tree, node or label looked at: see the list of names below
     "jobs": [],  # records of tasks.start: tasks whose results have not been collected
     "look": None,  # the token of the address for looking only, once it was asked for
 }
+OWN = ("name", "tags", "note")  # what a user gives a run: a text, a list of texts, a text; all may be missing
 _LOCAL = ("dataset", "forms", "widgets", "shown", "rows")  # what a session that only looks may change for itself
 # Names in "rows". RUN is the key of a run, DATA the fingerprint of a data set, TREE a run's key and the tree's index:
 #   "run RUN"           test row looked at on the pages Train, Trees, Explain and Sampling
@@ -380,11 +382,12 @@ def add_result(kind: str, record: dict) -> None:
         for one in listed:
             if one["key"] == key and record["asked"] > one.get("asked", 0.0):
                 one["asked"] = record["asked"]
+                one.pop("archived", None)  # whoever asks for a result wants to see it
         if key not in {one["key"] for one in listed}:
             replaced = [one for one in listed if all(one.get(name) == record.get(name) for name in same)]
             listed[:] = [one for one in listed if one not in replaced]
-            names = [one["name"] for one in replaced if "name" in one]
-            listed.append(record | {"name": names[-1]} if names else record)
+            given = {name: one[name] for one in replaced for name in OWN if name in one}
+            listed.append(record | given)
         if kind == "train":
             field, name = "shown", record["fingerprint"]
         else:
@@ -396,19 +399,23 @@ def add_result(kind: str, record: dict) -> None:
     update(add)
 
 
-def change_run(key: str, **fields) -> None:
-    """Change fields of the record of a listed run, such as ``name``."""
+def change_runs(keys: list[str], change) -> None:
+    """Change the records of listed runs: ``change`` is called with each and changes it in place.
+
+    Its own fields may be changed: those named in :data:`OWN`, and ``archived``, whether lists leave it out.
+    """
 
     if refuse():
         return
 
-    def change(data):
-        """Write the fields into the run's record."""
+    def change_all(data):
+        """Change the records among the workspace's fields."""
         for record in data["runs"]:
-            if record["key"] == key:
-                record.update(fields)
+            if record["key"] in wanted:
+                change(record)
 
-    update(change)
+    wanted = set(keys)
+    update(change_all)
 
 
 def remove_runs(keys: list[str]) -> None:

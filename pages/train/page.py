@@ -6,7 +6,7 @@ labels.py each label, rows.py single predictions, past.py all runs.
 
 import streamlit as st
 
-from pages.shared import begin, format, jobs, results, workspace
+from pages.shared import begin, format, jobs, results, run_changes, workspace
 from pages.train import answer, controls, labels, past, rows
 
 
@@ -25,7 +25,7 @@ def main() -> None:
     with st.container(key="controls-first"):  # on a phone the button is above the result: see pages/shared/frame.py
         right, left = st.columns([1, 2], gap="large")
     with left:
-        past.undo(fingerprint)
+        run_changes.undo("train", fingerprint)
         if run is None:
             _how_to_begin()
         else:

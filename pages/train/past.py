@@ -1,18 +1,14 @@
 """All runs of this workspace on the data set: choose, compare, name and delete them; what their precision costs."""
 
-import time
-
 import pandas as pd
 import streamlit as st
 
-from pages.shared import actions, charts, format, results, run_names, settings, tables, workspace
+from pages.shared import addresses, charts, format, results, run_changes, run_names, settings, tables, workspace
 from pages.train import answer
 from xmlcore import figures
 
 COSTS = {"training s": "Training, seconds"}
 MEASURES = ("P@1", "PSP@5")
-LONGEST_NAME = 60  # characters
-UNDO_WITHIN = 300  # seconds for which a deletion can be undone
 MEASURE, BEST = "\u200bmeasure", "\u200bbest"  # with a space that has no width, which names do not keep
 
 
@@ -60,8 +56,9 @@ def choose(runs, shown) -> list:
     st.caption(f"{len(frame)} results, measures in percent. {hint}")
     with st.container(horizontal=True, gap="small"):
         if len(chosen) == 1:
-            _name_button(chosen[0])
-        _delete_button(chosen)
+            run_changes.name_button(chosen, "train")
+        run_changes.delete_button(chosen, "train")
+        addresses.link("Compare", "Compare all results", addresses.ICONS["Compare"])
     return [by_key[frame["key"].iloc[line]] for line in lines]
 
 
@@ -143,64 +140,6 @@ def _differing_settings(chosen, names) -> str:
         for r in chosen
         if differing
     )
-
-
-def _name_button(record) -> None:
-    """Show a button that opens a field for the name of a run."""
-    key = f"train.name.{record['key']}"
-    with st.popover("Name", icon=":material/edit:", type="tertiary", **actions.refusal()):
-        st.text_input(
-            "Name of this result",
-            value=record.get("name", ""),
-            max_chars=LONGEST_NAME,
-            key=key,
-            placeholder=record["model"],
-            on_change=lambda: workspace.change_run(record["key"], name=_cleaned(st.session_state[key])),
-            help="Used wherever this result is listed. Empty: the name of its model.",
-        )
-
-
-def _cleaned(name) -> str:
-    """Return a name as it is kept: without blanks around it, and without the mark of our own columns."""
-    return name.replace("\u200b", "").strip()
-
-
-def _delete_button(chosen) -> None:
-    """Show a button that removes runs from the workspace, after asking once more."""
-    what = "this result" if len(chosen) == 1 else f"{len(chosen)} results"
-    with st.popover("Delete", icon=":material/delete:", type="tertiary", **actions.refusal()):
-        st.markdown(f"Remove {what} from this workspace? Training with the same settings brings it back.")
-        actions.button(
-            f"Delete {what}",
-            type="primary",
-            key="train.delete",
-            on_click=_delete,
-            args=(chosen,),
-        )
-
-
-def _delete(chosen) -> None:
-    """Remove runs from the workspace, and remember them for :func:`undo`."""
-    shown = workspace.get("shown")
-    workspace.remove_runs([r["key"] for r in chosen])
-    st.session_state[workspace.DELETED] = ([] if workspace.only_looks() else chosen, time.time(), shown)
-
-
-def undo(fingerprint: str) -> None:
-    """Show a button that brings back the runs on a data set that this session deleted last; nothing without any."""
-    deleted, when, _ = st.session_state.get(workspace.DELETED, ([], 0.0, {}))
-    if not deleted or deleted[0]["fingerprint"] != fingerprint or time.time() - when > UNDO_WITHIN:
-        return
-    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        names = format.listed([r.get("name") or r["model"] for r in deleted])
-        st.caption(f"Deleted: {format.plain(names)}.", width="content")
-        st.button("Undo", key="train.undo", on_click=_undo, type="tertiary", icon=":material/undo:")
-
-
-def _undo() -> None:
-    """List the runs again that this session deleted last, and show the one that was shown."""
-    deleted, _, shown = st.session_state.pop(workspace.DELETED, ([], 0.0, {}))
-    workspace.restore_runs(deleted, shown)
 
 
 def _reopen(fingerprint):

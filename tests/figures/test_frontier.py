@@ -63,3 +63,18 @@ def test_a_run_whose_cost_is_zero_cannot_be_drawn_on_a_logarithmic_axis_and_is_c
 def test_a_missing_column_is_named():
     with pytest.raises(ValueError, match="PSP@5"):
         figures.frontier(RUNS.drop(columns="PSP@5"), COSTS, ["PSP@5"])
+
+
+def test_many_runs_are_drawn_by_model_and_named_when_pointed_at():
+    frame = pd.DataFrame(
+        {
+            "run": [f"run {i}" for i in range(40)],
+            "model": ["PLT", "LdSM"] * 20,
+            "s": np.arange(1.0, 41),
+            "P@1": np.linspace(50, 60, 40),
+        }
+    )
+    figure = figures.frontier(frame, {"s": "Seconds"}, ["P@1"])
+    marks = [trace for trace in figure.data if trace.mode == "markers"]
+    assert [trace.name for trace in marks] == ["PLT", "LdSM"]
+    assert marks[0].customdata[1] == "run 2" and len(marks[0].x) == 20

@@ -27,12 +27,14 @@ from xmlcore.experiment.compare_selections import compare_selections, comparison
 from xmlcore.experiment.estimates import candidate_bytes, measure_speed, selection_plan
 from xmlcore.experiment.examine import examining_seconds
 from xmlcore.experiment.kept_runs import parameters, runs, seeds_grouped
+from xmlcore.experiment.latex import latex_table
 from xmlcore.experiment.node_quality import label_tree_model
 from xmlcore.experiment.prefixes import prefix_measures, prefix_points
 from xmlcore.experiment.reduced import PerLabelOneVsRest, fitting_depth, union_of_features
 from xmlcore.experiment.sampling import sampling_study
 from xmlcore.experiment.select import Selection, select, selection_params, selection_title, selector
 from xmlcore.experiment.selection_stability import selection_stability
+from xmlcore.experiment.side_by_side import model_style
 from xmlcore.experiment.synthetic import scaled
 from xmlcore.experiment.task import (
     KINDS,
@@ -81,10 +83,12 @@ __all__ = [
     "full_params",
     "keep",
     "label_tree_model",
+    "latex_table",
     "load",
     "load_run_model",
     "made_by",
     "measure_speed",
+    "model_style",
     "most_adversaries",
     "parameters",
     "prefix_measures",

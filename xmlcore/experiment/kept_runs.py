@@ -104,7 +104,7 @@ def seeds_grouped(frame: "pd.DataFrame") -> "pd.DataFrame":
         Lines are in the order of their first runs.
     """
     import pandas as pd
-    from scipy.stats import t
+    from scipy.special import stdtrit
 
     if frame.empty:
         added = [f"{measure} {end}" for measure in MEASURES for end in ("low", "high")]
@@ -120,7 +120,7 @@ def seeds_grouped(frame: "pd.DataFrame") -> "pd.DataFrame":
     made["n"] = n
     with np.errstate(invalid="ignore", divide="ignore"):
         spread = groups[list(MEASURES)].std().to_numpy() / np.sqrt(n)[:, None]
-        reach = spread * np.where(n > 1, t.ppf(0.5 + CONFIDENCE / 2, np.maximum(n - 1, 1)), np.nan)[:, None]
+        reach = spread * np.where(n > 1, stdtrit(np.maximum(n - 1, 1), 0.5 + CONFIDENCE / 2), np.nan)[:, None]
     middle = made[list(MEASURES)].to_numpy(dtype=float)
     ends = {f"{m} low": np.maximum(0, middle[:, i] - reach[:, i]) for i, m in enumerate(MEASURES)}
     ends |= {f"{m} high": np.minimum(1, middle[:, i] + reach[:, i]) for i, m in enumerate(MEASURES)}

@@ -277,10 +277,9 @@ class Train(Task):
 
     @classmethod
     def summary(cls, value):
-        rows = value["measures"].sort_values("k")
-        measures = {
-            name: rows.loc[rows["measure"] == name, "value"].tolist() for name in dict.fromkeys(rows["measure"])
-        }
+        frame, measures = value["measures"], {}
+        for _, name, at in sorted(zip(frame["k"].tolist(), frame["measure"], frame["value"].tolist())):
+            measures.setdefault(name, []).append(at)
         return {"measures": measures} | {name: plain(value[name], name) for name in ("times", "size")}
 
     def estimate(self) -> Estimate:

@@ -4,6 +4,7 @@ Every figure has the :func:`template`, a title, and axes with units. ``figure.la
 ``shown`` and ``total``, the number of points that are drawn and the number of all points, for the caption.
 """
 
+from xmlcore.figures._comparisons import buckets_compared, measures_compared, parameters_compared
 from xmlcore.figures._contributions import contribution_bars, contributions_compared, importance_bars, magnitude_bars
 from xmlcore.figures._critical_difference import critical_difference
 from xmlcore.figures._data import features_per_row, label_frequency, labels_per_row
@@ -39,6 +40,7 @@ __all__ = [
     "PALETTE",
     "PART_COLORS",
     "bucket_bars",
+    "buckets_compared",
     "buckets_under_noise",
     "candidate_curves",
     "candidate_features",
@@ -62,12 +64,14 @@ __all__ = [
     "leaf_depths",
     "magnitude_bars",
     "measures_at_k",
+    "measures_compared",
     "measures_of_prefixes",
     "node_bars",
     "noisy_features",
     "objective_by_depth",
     "objective_in_training",
     "overlap_heat",
+    "parameters_compared",
     "pareto",
     "path_products",
     "path_shares",

@@ -10,6 +10,7 @@ from plotly.subplots import make_subplots
 from xmlcore.figures._style import QUIET, need_columns, new_figure, run_style, short
 
 PANEL = 300  # height of a row of panels, in pixels
+NAMED = 15  # most runs that have a mark and a line in the legend each
 
 
 def pareto(costs, values) -> np.ndarray:
@@ -37,6 +38,8 @@ def pareto(costs, values) -> np.ndarray:
 
 def frontier(frame: pd.DataFrame, costs, measures, title: str = "What precision costs") -> go.Figure:
     """Draw measures of runs against what they cost, with a line through the runs that no other run beats.
+
+    The legend names up to 15 runs; of more, it names the models, and the runs are named when one points at them.
 
     Parameters
     ----------
@@ -70,7 +73,7 @@ def frontier(frame: pd.DataFrame, costs, measures, title: str = "What precision 
                 name="no result is better in both", legendgroup="frontier", showlegend=row == column == 1,
                 hoverinfo="skip", row=row, col=column,
             )  # fmt: skip
-            _points(figure, drawn, cost, measure, row, column)
+            (_points if len(drawn) <= NAMED else _points_of_models)(figure, drawn, cost, measure, row, column)
             figure.update_xaxes(type="log", **_ticks(drawn[cost]), row=row, col=column)
             if row == len(measures):
                 figure.update_xaxes(title_text=costs[cost], row=row, col=column)
@@ -93,6 +96,18 @@ def _points(figure, drawn, cost, measure, row, column):
             marker={"color": style["color"], "symbol": symbol, "size": 11 + 3 * max(0, number - 1)},
             showlegend=row == column == 1, row=row, col=column,
             hovertemplate=f"<b>{name}</b><br>{measure} = %{{y:.2f}} %<br>%{{x:.3~g}}<extra></extra>",
+        )  # fmt: skip
+
+
+def _points_of_models(figure, drawn, cost, measure, row, column):
+    """Add the runs of each model as one trace."""
+    for model, own in drawn.groupby("model", sort=False):
+        style = run_style(model)
+        figure.add_scatter(
+            x=own[cost], y=own[measure], mode="markers", name=model, legendgroup=model,
+            marker={"color": style["color"], "symbol": style["mark"], "size": 7, "opacity": 0.7},
+            showlegend=row == column == 1, row=row, col=column, customdata=[short(name, 60) for name in own["run"]],
+            hovertemplate=f"<b>%{{customdata}}</b><br>{measure} = %{{y:.2f}} %<br>%{{x:.3~g}}<extra></extra>",
         )  # fmt: skip
 
 

@@ -57,7 +57,7 @@ def test_who_only_looks_is_refused_what_a_disabled_button_would_do(token, monkey
     workspace.open_workspace()
     for act in (
         lambda: workspace.add_dataset("f2", "two", "upload", use=True),
-        lambda: workspace.change_run("a", name="mine"),
+        lambda: workspace.change_runs(["a"], lambda record: record.update(name="mine")),
         lambda: workspace.remove_runs(["a"]),
     ):
         act()

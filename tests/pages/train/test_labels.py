@@ -73,7 +73,7 @@ def test_a_deleted_result_is_gone_until_it_is_trained_again(ready):
 
 
 def test_a_deletion_can_be_undone(ready, monkeypatch):
-    from pages.train import past
+    from pages.shared import run_changes
 
     page = two_runs(ready)
     before = page.frame("settings", "P@1")["key"].tolist()
@@ -83,7 +83,7 @@ def test_a_deletion_can_be_undone(ready, monkeypatch):
     assert page.frame("settings", "P@1")["key"].tolist() == before
     assert "Deleted:" not in page.text() and not [b for b in page.at.button if b.key == "train.undo"]
     page.press("train.delete")
-    monkeypatch.setattr(past, "UNDO_WITHIN", -1)
+    monkeypatch.setattr(run_changes, "UNDO_WITHIN", -1)
     assert "Deleted:" not in page.run().text()
 
 

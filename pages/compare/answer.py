@@ -1,0 +1,55 @@
+"""The first sentence: which model is best, on what, by how much, and whether that is sure."""
+
+import streamlit as st
+
+from pages.compare import listed, of_runs
+from pages.shared import addresses, format, workspace
+
+
+def without_results() -> None:
+    """Say what the page will show when a model has been trained."""
+    st.markdown("No model has been trained in this workspace yet, so there is nothing to compare.")
+    st.caption("The page will list all results of this workspace, say which model is best, and whether that is sure.")
+    addresses.link("Train", "Train a model", addresses.ICONS["Train"])
+
+
+def sentence(lines, choice) -> None:
+    """Say which line is best on a data set, by how much, and whether the difference is real; then the other data sets.
+
+    ``lines`` is what :func:`pages.compare.listed.grouped` returned, best first.
+    """
+    measured = lines[lines[choice.measure].notna()]
+    if measured.empty:
+        st.markdown("No result fits what is chosen below.")
+        return
+    used = workspace.get("dataset")
+    fingerprints = list(dict.fromkeys(measured["fingerprint"]))
+    first = used if used in fingerprints else fingerprints[0]
+    _best(measured[measured["fingerprint"] == first], choice.measure)
+    others = [fingerprint for fingerprint in fingerprints if fingerprint != first]
+    said = []
+    for fingerprint in others[:3]:
+        best = measured[measured["fingerprint"] == fingerprint].head(1)
+        name, value = listed.names(best)[0], format.percent(best[choice.measure].iloc[0])
+        said.append(f"**{format.plain(name)}** on {format.plain(best['dataset'].iloc[0])} ({value})")
+    if said:
+        more = f" These are {len(said)} of {len(others)} other data sets." if len(others) > len(said) else ""
+        st.markdown(f"Best on other data sets: {format.listed(said)}.{more}")
+
+
+def _best(lines, measure) -> None:
+    """Say which line of one data set is best, and whether it is better than the next one."""
+    names, values = listed.names(lines.head(2)), lines[measure].tolist()
+    best, where = format.plain(names[0]), format.plain(lines["dataset"].iloc[0])
+    seeds = f", the mean of {lines['n'].iloc[0]} seeds" if lines["n"].iloc[0] > 1 else ""
+    value = f"{measure} **{format.percent(values[0])}**{seeds}"
+    if len(lines) == 1:
+        st.markdown(f"On **{where}** there is one result: **{best}**, {value}.")
+        return
+    found = of_runs.difference(of_runs.middle(lines.iloc[0], measure), of_runs.middle(lines.iloc[1], measure), measure)
+    of = format.count(len(lines), "line")
+    said = f"On **{where}**, **{best}** is the best of {of}: {value}. "
+    if found is None:
+        st.markdown(f"{said}The next is **{format.plain(names[1])}**, {format.percent(values[1])}.")
+    else:
+        st.markdown(said + of_runs.in_words(found, names[0], names[1], measure))

@@ -1,0 +1,192 @@
+"""The lines of the table: all results of this workspace, filtered, with the runs of one setting in one line."""
+
+import dataclasses
+
+import pandas as pd
+import streamlit as st
+
+from pages.shared import format, run_changes, server, workspace
+from xmlcore import experiment, store
+
+MEASURES = ("P@1", "P@3", "P@5", "nDCG@3", "nDCG@5", "PSP@1", "PSP@3", "PSP@5", "R@5")  # by which results are ordered
+LINES = {
+    "settings": "settings, seeds together",
+    "result": "each result",
+    "model": "the best settings of each model",
+}
+ANY = "all"
+
+
+@dataclasses.dataclass(frozen=True)
+class Choice:
+    """What the user has chosen to see."""
+
+    measure: str = MEASURES[0]
+    lines: str = "settings"
+    dataset: str = ANY  # fingerprint
+    model: str = ANY
+    tag: str = ANY
+    text: str = ""
+    archived: bool = False
+    every: bool = False  # all parameters
+
+
+@server.shared(max_entries=8, show_spinner="Reading the results")
+def _kept(keys: str, changed: int) -> pd.DataFrame:
+    """Return the table of runs with these keys, as they were when the store was changed last."""
+    return experiment.runs(keys.split())
+
+
+def every() -> tuple[pd.DataFrame, dict]:
+    """Return a line for each result of this workspace that is kept, newest first, and their records by key.
+
+    The lines are those of :func:`xmlcore.experiment.runs`, with what the user gave the results: ``run`` (name),
+    ``named`` (whether there is one), ``tags`` (text), ``note``, ``archived``; ``dataset`` is its name here.
+    """
+    records = {record["key"]: record for record in workspace.get("runs")[::-1]}
+    frame = _kept(" ".join(records), store.changed("runs"))
+    known = {fingerprint: entry["name"] for fingerprint, entry in workspace.get("known").items()}
+    own = [records[key] for key in frame["key"]]
+    frame = frame.assign(
+        run=[record.get("name") or record["model"] for record in own],
+        named=[bool(record.get("name")) for record in own],
+        tags=[", ".join(run_changes.tags(record)) for record in own],
+        note=[run_changes.note(record) for record in own],
+        archived=[bool(record.get("archived")) for record in own],
+        created=[record["created"] for record in own],
+        dataset=[known.get(f, name) for f, name in zip(frame["fingerprint"], frame["dataset"])],
+    )
+    return frame, records
+
+
+def choose(frame) -> Choice:
+    """Show what the table can be filtered and grouped by, and return what is chosen."""
+    datasets = dict(zip(frame["fingerprint"], frame["dataset"]))
+    models = sorted(frame["model"].unique())
+    tags = sorted({tag for text in frame["tags"] for tag in text.split(", ") if tag})
+    with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
+        measure = _select("Best by", "measure", list(MEASURES), width=110)
+        lines = _select("One line for", "lines", list(LINES), LINES.get, width=240)
+        dataset = model = tag = ANY
+        if len(datasets) > 1:
+            name = {ANY: "All data sets"} | datasets
+            dataset = _select("Data set", "dataset", list(name), name.get, width=170)
+        if len(models) > 1:
+            model = _select("Model", "model", [ANY, *models], {ANY: "All models"}.get, width=160)
+        if tags:
+            tag = _select("Tag", "tag", [ANY, *tags], {ANY: "All tags"}.get, width=130)
+        text = st.text_input(
+            "Find",
+            **workspace.keep("compare.text", "", lambda value: isinstance(value, str)),
+            placeholder="name, note, setting",
+            width=180,
+        )
+        switch = {"allowed": lambda value: isinstance(value, bool)}
+        parameters = st.toggle(
+            "All parameters",
+            **workspace.keep("compare.every", False, **switch),
+            help="Off: only the parameters in which results of one model differ.",
+        )
+        archived = False
+        if frame["archived"].any():
+            archived = st.toggle("Archived, too", **workspace.keep("compare.archived", False, **switch))
+    return Choice(measure, lines, dataset, model, tag, text.strip(), archived, parameters)
+
+
+def _select(label, name, options, said=None, width=150):
+    """Show a select box whose value is kept, and return the value."""
+    return st.selectbox(
+        label,
+        options,
+        format_func=(lambda value: said(value) or value) if said else str,
+        width=width,
+        **workspace.keep(f"compare.{name}", options[0], options=options),
+    )
+
+
+def filtered(frame, choice: Choice) -> pd.DataFrame:
+    """Return the lines that the user wants to see."""
+    wanted = pd.Series(True, index=frame.index)
+    if not choice.archived:
+        wanted &= ~frame["archived"]
+    if choice.dataset != ANY:
+        wanted &= frame["fingerprint"] == choice.dataset
+    if choice.model != ANY:
+        wanted &= frame["model"] == choice.model
+    if choice.tag != ANY:
+        wanted &= [choice.tag in text.split(", ") for text in frame["tags"]]
+    if choice.text:
+        wanted &= _texts(frame).str.contains(choice.text, case=False, regex=False)
+    return frame[wanted]
+
+
+def _texts(frame) -> pd.Series:
+    """Return the text of each line in which words are looked for."""
+    settings = pd.Series([" ".join(f"{n}={v}" for n, v in own.items()) for own in frame["params"]], index=frame.index)
+    return (
+        frame["run"]
+        + " "
+        + frame["model"]
+        + " "
+        + frame["dataset"]
+        + " "
+        + frame["tags"]
+        + " "
+        + (frame["note"] + " " + settings + " " + frame["key"])
+    )
+
+
+def grouped(frame, choice: Choice) -> pd.DataFrame:
+    """Return the lines of the table, best first on each data set: see :data:`LINES`.
+
+    The columns are those of :func:`xmlcore.experiment.seeds_grouped`.
+    """
+    alone = frame.assign(setting=frame["key"]) if choice.lines == "result" else frame
+    lines = experiment.seeds_grouped(alone)
+    first = frame.set_index("key")[["run", "named", "tags", "note", "archived"]]
+    lines = lines.join(first, on="key")
+    lines = lines.sort_values(choice.measure, ascending=False, kind="stable", na_position="last")
+    if choice.lines == "model":
+        lines = lines.drop_duplicates(["fingerprint", "model"])
+    return lines.reset_index(drop=True)
+
+
+def names(lines) -> list[str]:
+    """Return a name for each line, by which lines of one data set differ: the user's, or the model and its settings."""
+    short = [row.run if row.named else _model(row) for row in lines.itertuples()]
+    often = pd.Series(list(zip(lines["fingerprint"], short))).value_counts()
+    texts = _differing(lines)
+    named = [
+        name if often[(fingerprint, name)] == 1 else f"{name} ({text})" if text else name
+        for name, fingerprint, text in zip(short, lines["fingerprint"], texts)
+    ]
+    again = pd.Series(list(zip(lines["fingerprint"], named))).value_counts()
+    return [
+        name if again[(fingerprint, name)] == 1 else f"{name} [{key[:4]}]"
+        for name, fingerprint, key in zip(named, lines["fingerprint"], lines["key"])
+    ]
+
+
+def _model(row) -> str:
+    """Return the model of a line, and whether it was trained with noise."""
+    sigma = row.params.get("noise_sigma", 0) or 0
+    return f"{row.model} trained with noise σ = {sigma:g}" if sigma > 0 else row.model
+
+
+def _differing(lines) -> list[str]:
+    """Return, for each line, the parameters in which it differs from others of its model, in words."""
+    from pages.shared import settings
+
+    found = [""] * len(lines)
+    place = {index: number for number, index in enumerate(lines.index)}
+    for model, own in lines.groupby("model", sort=False):
+        columns = experiment.parameters(own)
+        columns = columns.drop(columns=[name for name in columns if name == "noise_sigma"])
+        for index, values in zip(own.index, columns.to_dict("records")):
+            found[place[index]] = settings.words(model, values).replace(" = ", " ")
+    return found
+
+
+def when(iso: str) -> str:
+    """Return when a result was made, so that the column sorts by time."""
+    return str(pd.Timestamp(iso).tz_convert(None).strftime("%Y-%m-%d %H:%M")) if "T" in str(iso) else format.when(iso)

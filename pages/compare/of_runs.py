@@ -1,0 +1,93 @@
+"""What is computed from the predictions of several results; each answer is kept for all sessions."""
+
+from pages.shared import format, server
+from xmlcore import experiment, store
+from xmlcore.experiment import side_by_side
+
+
+def middle(line, measure: str) -> str:
+    """Return the key of a line's result: of several seeds, the one whose measure is nearest to the mean."""
+    if len(line["keys"]) == 1:
+        return line["keys"][0]
+    own = experiment.runs(line["keys"])
+    return own["key"].iloc[int((own[measure] - line[measure]).abs().to_numpy().argmin())]
+
+
+def readable(keys: list[str]) -> list[str]:
+    """Return the keys of the results whose predictions and data sets can be read."""
+    found = []
+    for key in keys:
+        try:
+            server.dataset(server.run(key).fingerprint)
+        except (store.StoreError, OSError):
+            continue
+        found.append(key)
+    return found
+
+
+def difference(a: str, b: str, measure: str):
+    """Return the :class:`xmlcore.metrics.Difference` of two results; None if one cannot be read."""
+    try:
+        return _difference(a, b, measure)
+    except (store.StoreError, OSError):
+        return None
+
+
+@server.shared(max_entries=200, show_spinner="Testing the difference")
+def _difference(a, b, measure):
+    """Return the difference of two results in a measure."""
+    one, other = server.run(a), server.run(b)
+    return side_by_side.difference_of(server.dataset(one.fingerprint), one, other, measure)
+
+
+def in_words(found, a: str, b: str, measure: str) -> str:
+    """Return the sentence on a difference for Markdown, with the names of the two results in bold."""
+    a, b = (f"**{format.plain(name)}**" for name in (a, b))
+    return side_by_side.difference_in_words(found, a, b, measure)
+
+
+@server.shared(max_entries=20, show_spinner="Drawing test rows again")
+def _measures(keys: str):
+    """Return the measures of results with their intervals; ``run`` is the key."""
+    runs = {key: server.run(key) for key in keys.split()}
+    data = server.dataset(next(iter(runs.values())).fingerprint)
+    return side_by_side.measures_with_intervals(data, runs)
+
+
+def measures(keys: list[str], names: dict):
+    """Return the measures of results on one data set with their intervals; ``run`` is the name."""
+    frame = _measures(" ".join(keys))
+    return frame.assign(run=frame["run"].map(names))
+
+
+@server.shared(max_entries=20)
+def _buckets(keys: str, k: int):
+    """Return the measures of head, torso and tail labels of results; ``run`` is the key."""
+    runs = {key: server.run(key) for key in keys.split()}
+    data = server.dataset(next(iter(runs.values())).fingerprint)
+    return side_by_side.buckets_side_by_side(data, runs, k)
+
+
+def buckets(keys: list[str], names: dict, k: int):
+    """Return the measures of head, torso and tail labels of results on one data set; ``run`` is the name."""
+    frame = _buckets(" ".join(keys), k)
+    return frame.assign(run=frame["run"].map(names))
+
+
+@server.shared(max_entries=20)
+def labels(a: str, b: str, k: int):
+    """Return what :func:`xmlcore.experiment.side_by_side.labels_compared` does, for two keys."""
+    one, other = server.run(a), server.run(b)
+    return side_by_side.labels_compared(server.dataset(one.fingerprint), one, other, k)
+
+
+@server.shared(max_entries=20)
+def rows(a: str, b: str, k: int):
+    """Return what :func:`xmlcore.experiment.side_by_side.rows_compared` does, for two keys."""
+    one, other = server.run(a), server.run(b)
+    return side_by_side.rows_compared(server.dataset(one.fingerprint), one, other, k)
+
+
+def wins(frame):
+    """Return what :func:`xmlcore.experiment.side_by_side.wins_by_bucket` does."""
+    return side_by_side.wins_by_bucket(frame)

@@ -1,0 +1,218 @@
+"""All that is known of one result; the address of the page names it: ``/compare?run=1a2b3c4d``."""
+
+import re
+
+import pandas as pd
+import streamlit as st
+
+from pages.compare import listed
+from pages.shared import addresses, charts, format, jobs, results, run_changes, settings, tables, workspace
+from xmlcore import experiment, store
+
+FIELD = "run"  # the name in the address, and the key of the field that keeps it there
+DIGITS = 12  # of the key, in the address
+
+
+def opened(records: dict) -> str | None:
+    """Return the key of the result that the address names; None if it names none. Call it once for each page."""
+    with st.container(key="in-address-run"):  # hidden: see pages.shared.frame
+        said = st.text_input("Result", key=FIELD, bind="query-params")
+    if not re.fullmatch(r"[0-9a-f]{6,32}", said or ""):
+        return None
+    found = next((key for key in records if key.startswith(said)), None)
+    if found is None:
+        st.warning("This workspace does not have the result of the link, so all results are shown.")
+    return found
+
+
+def link(key: str, name: str) -> None:
+    """Show a button that opens the view of a result."""
+    st.button(
+        format.plain(name),
+        key=f"compare.open.{key}",
+        type="tertiary",
+        icon=":material/open_in_new:",
+        on_click=_open,
+        args=(key[:DIGITS],),
+    )
+
+
+def _open(said: str) -> None:
+    """Have the address name a result, or none."""
+    st.session_state[FIELD] = said
+
+
+def show(line, record: dict, frame) -> None:
+    """Show all that is known of a result.
+
+    Parameters
+    ----------
+    line : Series
+        Its line of :func:`pages.compare.listed.every`.
+    record : dict
+        Its record in the workspace.
+    frame : DataFrame
+        All lines.
+    """
+    st.button(
+        "All results", key="compare.back", icon=":material/arrow_back:", type="tertiary", on_click=_open, args=("",)
+    )
+    name = line["run"] if line["named"] else line["model"]
+    st.header(f"{format.plain(name)} on {format.plain(line['dataset'])}")
+    if line["problem"]:
+        st.warning(f"The result cannot be read: {format.plain(line['problem'])}.")
+    else:
+        same = frame[(frame["fingerprint"] == line["fingerprint"]) & frame["P@1"].notna()]
+        place = int((same["P@1"] > line["P@1"]).sum()) + 1
+        st.markdown(
+            f"P@1 is **{format.percent(line['P@1'])}**: number {place:,} of {format.count(len(same), 'result')} on "
+            f"this data set. Training took {format.duration(line['fit_s'])}."
+        )
+    results.mark(record)
+    with st.container(horizontal=True, gap="small"):
+        run_changes.name_button([record], "compare.one")
+        run_changes.tags_button([record], "compare.one")
+        run_changes.archive_button([record], "compare.one")
+        if record["fingerprint"] in workspace.get("known") and not record.get("archived"):
+            st.button(
+                "Open on the Train page",
+                key="compare.one.train",
+                type="tertiary",
+                icon=":material/model_training:",
+                on_click=_put_in_use,
+                args=(record,),
+            )
+    if st.session_state.pop(_GO, False):
+        st.switch_page(addresses.page("Train"), query_params={workspace.QUERY: workspace.address()})
+    if line["tags"] or line["note"]:
+        st.markdown(f"Tags: {format.plain(line['tags'] or 'none')}.")
+        st.text(line["note"])
+    left, right = st.columns(2, gap="large")
+    with left:
+        _settings(line)
+    with right:
+        _measures(line)
+        _facts("Where it comes from", _origin(line, record))
+    _log(record)
+    charts.csv_button(
+        "All of this, CSV", lambda: tables.csv_safe(_everything(line)), f"result-{line['key'][:6]}", "Names and values"
+    )
+
+
+_GO = "compare.go"  # key of st.session_state: whether the Train page is to be opened
+
+
+def _put_in_use(record) -> None:
+    """Put the data set of a result in use, and show the result on the Train page."""
+
+    def change(data):
+        """Write the choice into the workspace's fields."""
+        data["dataset"], data["wanted"] = record["fingerprint"], None
+        data["shown"][record["fingerprint"]] = record["key"]
+
+    workspace.update(change)
+    st.session_state[_GO] = True
+
+
+def _settings(line) -> None:
+    """Show the parameters that differ from the defaults, then those at their defaults, and what the model chose."""
+    info = experiment.MODELS.get(line["model"])
+    defaults = {p.name: p.default for p in info.parameters} if info else {}
+    params = line["params"]
+    changed = {n: v for n, v in params.items() if n not in defaults or v != defaults[n]}
+    rest = {n: v for n, v in params.items() if n not in changed}
+    st.subheader("Settings")
+    if changed:
+        _table({n: n for n in changed}, changed, info, "compare.one.changed")
+    else:
+        st.caption("All settings are the defaults.")
+    chosen = {} if line["problem"] else _chosen(line["key"])
+    if chosen:
+        st.markdown("Chosen by the model itself")
+        _table({n: n for n in chosen}, chosen, info, "compare.one.chosen")
+    with st.expander(f"{format.count(len(rest), 'setting')} at their defaults"):
+        _table({n: n for n in rest}, rest, info, "compare.one.rest")
+
+
+def _chosen(key) -> dict:
+    """Return what the model chose for settings that are automatic."""
+    found = results.run({"key": key})
+    return found.chosen if found is not None else {}
+
+
+def _table(names, values, info, key) -> None:
+    """Show parameters as a table of their titles in the form, names and values."""
+    known = {p.name: p for p in info.parameters} if info else {}
+    frame = pd.DataFrame(
+        {
+            "title": [known[n].label if n in known else n for n in names],
+            "value": [settings.value_text(values[n], known.get(n)) for n in names],
+            "name": list(names),
+        }
+    )
+    text = st.column_config.TextColumn
+    tables.show(
+        frame,
+        key,
+        {
+            "title": text("Setting", width=190),
+            "value": text("Value", width=110),
+            "name": text("Name in code", width=150),
+        },
+    )
+
+
+def _measures(line) -> None:
+    """Show all measures of the table."""
+    st.subheader("Measures")
+    lines = ["| % | k = 1 | k = 3 | k = 5 |", "|:--|--:|--:|--:|"]
+    for measure in ("P", "nDCG", "PSP", "R", "PSnDCG"):
+        values = " | ".join(
+            f"{100 * line[f'{measure}@{k}']:.2f}" if line[f"{measure}@{k}"] == line[f"{measure}@{k}"] else "–"
+            for k in results.KS
+        )
+        lines.append(f"| **{measure}@k** | {values} |")
+    st.markdown("\n".join(lines))
+
+
+def _origin(line, record) -> dict:
+    """Return times, sizes, data set, versions and dates, by what they are called."""
+    seconds = {"Training": "fit_s", "Prediction of all test rows": "predict_s", "Compiling kernels": "compile_s"}
+    found = {name: format.duration(line[column]) for name, column in seconds.items() if line[column] == line[column]}
+    if line["model_bytes"] == line["model_bytes"]:
+        found["Model in memory"] = format.size(line["model_bytes"])
+        found["Weights that are not zero"] = f"{line['n_weights']:,.0f}"
+    found |= {"Data set": line["dataset"], "Fingerprint of the data set": line["fingerprint"]}
+    found |= {"Trained": f"{listed.when(line['created'])} UTC", "Key": line["key"]}
+    found |= {"xmlcore": line["xmlcore"], "Hash of the code": line["code"]}
+    with_size = store.exists("runs", line["key"])
+    return found | ({"Kept in": format.size(store.info("runs", line["key"])["bytes"])} if with_size else {})
+
+
+def _facts(title, facts) -> None:
+    """Show names and values as a table."""
+    st.subheader(title)
+    frame = pd.DataFrame({"what": list(facts), "value": [str(value) for value in facts.values()]})
+    text = st.column_config.TextColumn
+    tables.show(frame, "compare.one.facts", {"what": text("What", width=190), "value": text("Value", width=260)})
+
+
+def _log(record) -> None:
+    """Show the warnings of the training."""
+    found = results.run(record)
+    if found is None:
+        jobs.watch(jobs.active(key=record["key"]))
+        return
+    st.subheader("Warnings of the training")
+    warnings = list(dict.fromkeys(found.warnings))
+    if not warnings:
+        st.caption("There were none.")
+    for warning in warnings:
+        st.warning(format.plain(settings.sentence(record["model"], warning)))
+
+
+def _everything(line) -> pd.DataFrame:
+    """Return all that is known as a table of names and values."""
+    values = {name: value for name, value in line.items() if name not in ("params", "setting", "named")}
+    values |= {f"param.{name}": value for name, value in line["params"].items()}
+    return pd.DataFrame({"name": list(values), "value": [str(value) for value in values.values()]})

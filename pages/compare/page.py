@@ -1,0 +1,40 @@
+"""The Compare page: which model is best, on what, by how much, and is that sure?
+
+listed.py makes the lines of the table, table.py shows it, answer.py writes the first sentence; side.py puts several
+results side by side, pairs.py compares two of them, one.py shows all that is known of one.
+"""
+
+import streamlit as st
+
+from pages.compare import answer, listed, one, side, table
+from pages.shared import run_changes
+
+
+def main() -> None:
+    """Draw the Compare page."""
+    st.title("Compare")
+    frame, records = listed.every()
+    key = one.opened(records)
+    run_changes.undo("compare")
+    if frame.empty:
+        answer.without_results()
+        return
+    if key is not None:
+        one.show(frame[frame["key"] == key].iloc[0], records[key], frame)
+        return
+    place = st.container()
+    choice = listed.choose(frame)
+    lines = listed.grouped(listed.filtered(frame, choice), choice)
+    with place:
+        answer.sentence(lines, choice)
+    table.show(lines, choice, len(frame))
+    ticked = [k for k in table.chosen_keys() if k in records]
+    table.buttons([records[k] for k in ticked], frame)
+    chosen = lines.head(0)
+    if ticked:  # also those that are filtered out
+        all_lines = listed.grouped(frame, listed.Choice(choice.measure, choice.lines))
+        chosen = all_lines[[set(keys) <= set(ticked) for keys in all_lines["keys"]]]
+    side.show(chosen, lines, choice)
+
+
+main()

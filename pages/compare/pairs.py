@@ -1,0 +1,147 @@
+"""Two results on one data set: is the difference real, for which labels is one better, in which rows do they differ?"""
+
+import streamlit as st
+
+from pages.compare import of_runs
+from pages.shared import charts, format, results, server, tables, workspace
+
+LISTED = 1000  # most labels and rows in a table
+
+
+def show(keys, names, measure, file_name) -> None:
+    """Let the user choose two of the results, and compare them."""
+    st.header("Is the difference real?")
+    titles = {key: names[key] for key in keys}
+    with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
+        a = st.selectbox("First", keys, format_func=titles.get, width=300, key="compare.pair.a")
+        others = [key for key in keys if key != a]
+        b = st.selectbox("Second", others, format_func=titles.get, width=300, key="compare.pair.b")
+    found = of_runs.difference(a, b, measure)
+    if found is None:
+        st.warning("One of them cannot be read any more: train it again.")
+        return
+    st.markdown(of_runs.in_words(found, names[a], names[b], measure))
+    st.caption(
+        f"The interval is by drawing the {format.count(found.n_rows, 'test row')} again 1,000 times (bootstrap), the "
+        "share of cases by exchanging the two models' predictions of random rows (permutation test)."
+    )
+    st.fragment(_details)(a, b, names, file_name)
+
+
+def _details(a, b, names, file_name) -> None:
+    """Show for which labels and in which rows one of two results is better."""
+    k = st.radio(
+        "Labels predicted for a row, in the tables below",
+        results.KS,
+        horizontal=True,
+        **workspace.keep("compare.pair.k", results.KS[-1], options=results.KS),
+    )
+    _labels(a, b, k, names, file_name)
+    _rows(a, b, k, names, file_name)
+
+
+def _labels(a, b, k, names, file_name) -> None:
+    """Show the labels for which the two differ."""
+    st.subheader("Labels for which one is better")
+    every = of_runs.labels(a, b, k)
+    wins = of_runs.wins(every)
+    first, second = names[a], names[b]
+    total = wins.iloc[-1]
+    st.markdown(
+        f"**{format.plain(first)}** has the better F1 for **{total['a']:,}** labels, **{format.plain(second)}** for "
+        f"**{total['b']:,}**; {total['equal']:,} are equal."
+    )
+    text, number = st.column_config.TextColumn, st.column_config.NumberColumn
+    tables.show(
+        wins,
+        "compare.wins",
+        {
+            "bucket": text("Labels", width=70),
+            "a": number(f"{first} is better", format="localized", width=180),
+            "equal": number("Equal", format="localized", width=70),
+            "b": number(f"{second} is better", format="localized", width=180),
+        },
+    )
+    query = st.text_input(
+        "Find labels by name or id", key="compare.labels.query", placeholder="part of a name; empty: all"
+    )
+    found = tables.find_labels(every, query)
+    drawn = found.head(LISTED).assign(**{one: 100 * found[one].head(LISTED) for one in ("f1_a", "f1_b", "difference")})
+    tables.show(
+        drawn,
+        f"compare.labels.{a[:6]}.{b[:6]}.{k}",
+        {
+            "name": text("Label", width=140, pinned=True),
+            "difference": number("Difference", width=85, help=f"F1 of {first} less that of {second}, in points."),
+            "f1_a": number(f"F1 of {first}, %", format="%.1f", width=130),
+            "f1_b": number(f"F1 of {second}, %", format="%.1f", width=130),
+            "rows": number("Test rows", format="localized", width=80),
+            "right_a": number(f"Found by {first}", format="localized", width=130),
+            "right_b": number(f"Found by {second}", format="localized", width=130),
+            "n_train": number("Training rows", format="localized", width=105),
+            "bucket": text("Bucket", width=65),
+        },
+        signs={"difference": "{:+.1f}"},
+        height=tables.height(len(drawn), 360),
+        column_order=["name", "difference", "f1_a", "f1_b", "rows", "right_a", "right_b", "n_train", "bucket"],
+        **tables.EMPTY_CELLS,
+    )
+    st.caption(
+        f"Showing {len(drawn):,} of {format.count(len(found), 'label')} with a test row, largest differences first."
+    )
+    charts.csv_button(
+        "Labels compared, CSV",
+        lambda: tables.csv_safe(every),
+        f"{file_name}-labels-{a[:6]}-{b[:6]}-at-{k}",
+        "All labels with a test row",
+    )
+
+
+def _rows(a, b, k, names, file_name) -> None:
+    """Show the rows for which the two predict different numbers of right labels."""
+    st.subheader("Rows for which one is better")
+    frame = of_runs.rows(a, b, k)
+    one, other = server.run(a), server.run(b)
+    data = server.dataset(one.fingerprint)
+    first, second = names[a], names[b]
+    better = int((frame["difference"] > 0).sum())
+    st.markdown(
+        f"**{format.plain(first)}** finds more right labels in **{better:,}** test rows, **{format.plain(second)}** in "
+        f"**{len(frame) - better:,}**, of {data.n_test:,}."
+    )
+    if frame.empty:
+        return
+    listed = frame.head(LISTED)
+    drawn = listed.merge(tables.rows(data, "test", listed["row"]), on="row")
+    for name, run in (("first", one), ("second", other)):
+        drawn[name] = [_predicted(data, run.ranking, row, k) for row in listed["row"]]
+    text, number = st.column_config.TextColumn, st.column_config.NumberColumn
+    columns = {
+        "row": number("Row", format="%d", width=60),
+        "name": text("Name", width=260),
+        "right_a": number(f"Right of {first}", format="%d", width=110),
+        "right_b": number(f"Right of {second}", format="%d", width=110),
+        "labels": text("True labels", width=220),
+        "first": text(f"{first} predicts", width=220, help="✓ marks right labels."),
+        "second": text(f"{second} predicts", width=220, help="✓ marks right labels."),
+    }
+    tables.show(
+        drawn[[name for name in columns if name in drawn]],
+        f"compare.rows.{a[:6]}.{b[:6]}.{k}",
+        columns,
+        height=tables.height(len(drawn), 360),
+    )
+    st.caption(f"Showing {len(listed):,} of {format.count(len(frame), 'row')}, largest differences first.")
+    charts.csv_button(
+        "Rows compared, CSV",
+        lambda: tables.csv_safe(frame),
+        f"{file_name}-rows-{a[:6]}-{b[:6]}-at-{k}",
+        "All test rows for which they differ",
+    )
+
+
+def _predicted(data, ranking, row, k) -> str:
+    """Return the names of the labels predicted for a row; right ones are marked."""
+    true = set(tables.ids(data.Y_test, row).tolist())
+    labels = [int(label) for label in ranking.labels[row, :k] if label >= 0]
+    return ", ".join(f"✓ {data.label_name(j)}" if j in true else data.label_name(j) for j in labels)

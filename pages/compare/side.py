@@ -1,0 +1,238 @@
+"""Several results on one data set side by side: measures with intervals, head to tail, costs and settings."""
+
+import pandas as pd
+import streamlit as st
+
+from pages.compare import listed, of_runs, one, pairs
+from pages.shared import charts, format, results, settings, tables, workspace
+from xmlcore import experiment, figures
+
+MOST = 12  # lines side by side
+FIRST = 4  # lines side by side while none is ticked
+COSTS = {"fit_s": "Training, seconds", "model_mb": "Model in memory, MB"}
+OF_BUCKETS = {"recall": "Recall", "precision": "Precision", "macro_f1": "Macro F1"}
+
+
+def show(chosen, lines, choice) -> None:
+    """Compare lines of the table: those that are ticked, or else the best on a data set.
+
+    Parameters
+    ----------
+    chosen : DataFrame
+        The lines that are ticked.
+    lines : DataFrame
+        The lines of the table.
+    choice : pages.compare.listed.Choice
+    """
+    fingerprint = _dataset(chosen if len(chosen) else lines)
+    if fingerprint is None:
+        return
+    of = lines[(lines["fingerprint"] == fingerprint) & lines[choice.measure].notna()]
+    wanted = chosen[chosen["fingerprint"] == fingerprint] if len(chosen) else of.head(FIRST)
+    names = dict(zip((of_runs.middle(line, choice.measure) for _, line in wanted.iterrows()), listed.names(wanted)))
+    keys = of_runs.readable(list(names))[:MOST]
+    where = wanted["dataset"].iloc[0] if len(wanted) else ""
+    file_name = f"{format.file_name(where)}-compared"
+    if len(keys) == 1:
+        one.link(keys[0], names[keys[0]])
+    if len(keys) < 2:
+        st.caption("Tick two or more lines of one data set to put them side by side.")
+    else:
+        _header(keys, names, chosen, wanted, where)
+        _measures(keys, names, file_name)
+        _settings(keys, names, wanted)
+        pairs.show(keys, names, choice.measure, file_name)
+        st.fragment(_buckets)(keys, names, file_name)
+    _costs(of, choice.measure, file_name)
+    _coordinates(of, choice.measure, file_name)
+
+
+def _dataset(lines) -> str | None:
+    """Return the fingerprint of the data set to compare on, which the user chooses if there are several."""
+    names = dict(zip(lines["fingerprint"], lines["dataset"]))
+    if not names:
+        return None
+    used = workspace.get("dataset")
+    first = used if used in names else next(iter(names))
+    if len(names) == 1:
+        return first
+    key = f"compare.side.{abs(hash(tuple(names))) & 0xFFFFFF:x}"
+    st.header("Side by side")
+    return st.selectbox(
+        "Results on", list(names), format_func=names.get, width=260, **workspace.keep(key, first, options=list(names))
+    )
+
+
+def _header(keys, names, chosen, wanted, where) -> None:
+    """Say what is compared."""
+    st.header(f"{len(keys)} side by side on {format.plain(where)}")
+    said = [] if len(chosen) else ["The best ones, because no line is ticked."]
+    if len(wanted) > len(keys):
+        said.append(f"Showing {len(keys)} of {len(wanted)} lines.")
+    if (wanted["n"] > 1).any():
+        said.append("Of several seeds, the result nearest to their mean stands for all.")
+    if said:
+        st.caption(" ".join(said))
+    with st.container(horizontal=True, gap="small"):
+        st.caption("All that is known of:", width="content")
+        for key in keys:
+            one.link(key, names[key])
+
+
+def _measures(keys, names, file_name) -> None:
+    """Show measures with intervals as a table and a figure."""
+    frame = of_runs.measures(keys, names)
+    shown = _wide(frame)
+    number, columns = st.column_config.TextColumn, {"measure": st.column_config.TextColumn("%", width=95, pinned=True)}
+    tables.show(
+        shown,
+        "compare.measures",
+        {**columns, **{name: number(name, width=150) for name in shown.columns[1:]}},
+        height=tables.height(len(shown), 460),
+    )
+    st.caption(
+        "In brackets are 95 % intervals: where the measure would be with other test rows of the same kind. They leave "
+        "out what another seed would change. Micro F1 is over all pairs of a row and a label."
+    )
+    with st.container(horizontal=True, gap="small"):
+        charts.csv_button(
+            "Measures, CSV",
+            lambda: tables.csv_safe(frame),
+            f"{file_name}-measures",
+            "With their intervals",
+            key="compare.measures.csv",
+        )
+        charts.text_button(
+            "Measures, LaTeX",
+            lambda: experiment.latex_table(frame).encode("utf-8"),
+            f"{file_name}-measures.tex",
+            "A table with booktabs: the best value bold, the second underlined, with intervals",
+        )
+    charts.show_figure(
+        figures.measures_compared(frame),
+        frame,
+        f"{file_name}-side-by-side",
+        "Points are measures over all test rows, lines their 95 % intervals. Two intervals may overlap although the "
+        "difference is real, because both models are measured on the same rows: the test below says more.",
+        key="compare.side",
+        of=keys,
+    )
+
+
+def _wide(frame) -> pd.DataFrame:
+    """Return a table with a line per measure and a column per result, with values and intervals as texts."""
+    text = [
+        f"{100 * v:.2f} ({100 * low:.1f}–{100 * high:.1f})" if v == v else ""
+        for v, low, high in zip(frame["value"], frame["low"], frame["high"])
+    ]
+    named = frame.assign(text=text, at=frame["measure"].str.replace("@k", "@", regex=False) + frame["k"].astype(str))
+    wide = named.pivot(index="at", columns="run", values="text")
+    wide = wide.loc[list(dict.fromkeys(named["at"])), list(dict.fromkeys(named["run"]))]
+    wide.insert(0, "\u200bmeasure", wide.index)
+    return wide.rename(columns={"\u200bmeasure": "measure"}).reset_index(drop=True)
+
+
+def _settings(keys, names, wanted) -> None:
+    """Say in which settings results of one model differ."""
+    by_key = {key: line for _, line in wanted.iterrows() for key in line["keys"]}
+    own = pd.DataFrame([by_key[key] for key in keys])
+    columns = experiment.parameters(own, seed=False)
+    said = []
+    for key, (_, line), values in zip(keys, own.iterrows(), columns.to_dict("records")):
+        present = {name: values[name] for name in values if name in line["params"]}
+        text = settings.words(line["model"], present) if present else settings.changed(line["model"], line["params"])
+        said.append(f"**{format.plain(names[key])}**: {format.plain(text or 'default settings')}.")
+    st.markdown("Settings in which they differ. " + " ".join(said) if said else "They have the same settings.")
+
+
+def _buckets(keys, names, file_name) -> None:
+    """Show how well head, torso and tail labels are predicted."""
+    st.subheader("Head, torso and tail labels")
+    with st.container(horizontal=True, gap="medium"):
+        measure = st.radio(
+            "Measure of the labels",
+            list(OF_BUCKETS),
+            format_func=OF_BUCKETS.get,
+            horizontal=True,
+            **workspace.keep("compare.buckets", "recall", options=list(OF_BUCKETS)),
+        )
+        k = st.radio(
+            "Labels predicted for a row",
+            results.KS,
+            horizontal=True,
+            **workspace.keep("compare.buckets.k", results.KS[-1], options=results.KS),
+        )
+    frame = of_runs.buckets(keys, names, k)
+    charts.show_figure(
+        figures.buckets_compared(frame, measure),
+        frame,
+        f"{file_name}-buckets-at-{k}",
+        "Head labels are the most frequent in training, tail labels the rarest: see the Data page. Recall is the share "
+        "of the true labels that are predicted, precision the share of the predictions that are right.",
+        key="compare.buckets.figure",
+        of=keys,
+    )
+
+
+def _costs(lines, measure, file_name) -> None:
+    """Draw what precision costs, in seconds and in memory, for all lines on the data set."""
+    known = lines[(lines["fit_s"] > 0) & (lines["model_bytes"] > 0)]
+    if len(known) < 2:
+        return
+    st.header("What precision costs")
+    frame = pd.DataFrame({"run": listed.names(known), "model": [_style(line) for _, line in known.iterrows()]})
+    frame = frame.assign(fit_s=known["fit_s"].to_numpy(), model_mb=known["model_bytes"].to_numpy() / 1e6)
+    frame[measure] = 100 * known[measure].to_numpy()
+    charts.show_figure(
+        figures.frontier(frame, COSTS, [measure], f"{measure} against time and memory"),
+        frame,
+        f"{file_name}-frontier",
+        "Further left is cheaper, further up is better. On the dotted line are the results that no other one beats in "
+        "both.",
+        key="compare.frontier",
+        of=list(known["key"]),
+    )
+
+
+def _style(line) -> str:
+    """Return the name by which a line has its colour."""
+    return experiment.model_style(line["model"], line["params"])
+
+
+def _coordinates(lines, measure, file_name) -> None:
+    """Draw the settings of one model against the measure, if several were tried."""
+    varied = {}
+    for model, own in lines.groupby("model", sort=False):
+        names = list(experiment.parameters(own, seed=False))
+        if names and len(own) >= 3:
+            varied[model] = names
+    if not varied:
+        return
+    st.header("Which settings matter")
+    model = next(iter(varied))
+    if len(varied) > 1:
+        kept = workspace.keep("compare.coordinates", model, options=list(varied))
+        model = st.radio("Settings of", list(varied), horizontal=True, **kept)
+    own = lines[lines["model"] == model]
+    known = {p.name: p for p in experiment.MODELS[model].parameters} if model in experiment.MODELS else {}
+    columns = experiment.parameters(own, seed=False)
+    frame = pd.DataFrame({name: _axis(columns[name]) for name in columns}, index=own.index)
+    frame[measure] = 100 * own[measure]
+    labels = {name: known[name].label if name in known else name for name in columns}
+    figure = figures.parameters_compared(frame, labels, measure, f"{measure} of {model} by settings")
+    charts.show_figure(
+        figure,
+        frame,
+        f"{file_name}-settings",
+        f"Each line is one setting of {model}: orange lines are the best in {measure}, blue ones the worst. Draw along "
+        "an axis to keep only the lines through that part; a click on the axis brings all back.",
+        key="compare.coordinates.figure",
+        of=list(own["key"]),
+    )
+
+
+def _axis(values) -> pd.Series:
+    """Return the values of a parameter as numbers, or as texts if some are none."""
+    if all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in values):
+        return pd.to_numeric(values)
+    return values.map(lambda value: "automatic" if value is None else str(value))

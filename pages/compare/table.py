@@ -1,0 +1,159 @@
+"""The table of all results, and the buttons that change those that are ticked."""
+
+import pandas as pd
+import streamlit as st
+
+from pages.compare import listed
+from pages.shared import charts, format, run_changes, settings, tables, workspace
+from xmlcore import experiment
+
+CHOSEN = "compare.chosen"  # name in the workspace's "widgets": keys of the results that are ticked
+SHOWN = ("P@1", "P@3", "P@5", "nDCG@5", "PSP@1", "PSP@5")  # measures with a column
+SMALL = 46  # width of a column of an interval, in pixels
+
+
+def chosen_keys() -> list[str]:
+    """Return the keys of the results that are ticked."""
+    found = workspace.get("widgets").get(CHOSEN, [])
+    return [key for key in found if isinstance(key, str)] if isinstance(found, list) else []
+
+
+def choose_keys(keys: list[str]) -> None:
+    """Remember that these results are ticked."""
+    workspace.update(lambda data: data["widgets"].__setitem__(CHOSEN, keys))
+
+
+def show(lines, choice, total: int) -> None:
+    """Show the table; the lines that the user ticks are compared below.
+
+    Parameters
+    ----------
+    lines : DataFrame
+        What :func:`pages.compare.listed.grouped` returned.
+    choice : pages.compare.listed.Choice
+    total : int
+        Number of all results of the workspace.
+    """
+    frame, columns = _drawn(lines, choice)
+    ticked, before = set(chosen_keys()), []
+    for number, keys in enumerate(lines["keys"]):
+        if ticked.issuperset(keys):
+            before.append(number)
+    key = f"compare.table.{hash((tuple(lines['key']), choice.lines)) & 0xFFFFFFFF:x}"
+
+    def remember():
+        """Remember the ticks of this table beside those of lines that it does not have."""
+        rows = st.session_state[key].selection.rows
+        here = {one for keys in lines["keys"] for one in keys}
+        own = [one for row in rows if row < len(lines) for one in lines["keys"].iloc[row]]
+        choose_keys([one for one in chosen_keys() if one not in here] + own)
+
+    tables.show(
+        frame,
+        key,
+        columns,
+        height=tables.height(len(frame), 420),
+        on_select=remember,
+        selection_mode="multi-row",
+        **tables.ticked(before),
+        **tables.EMPTY_CELLS,
+    )
+    shown = sum(len(keys) for keys in lines["keys"])
+    of = f"Showing {shown:,} of {format.count(total, 'result')}"
+    grouped = f" in {format.count(len(lines), 'line')}" if shown != len(lines) else ""
+    spread = " ± is half of the 95 % interval of the mean over seeds." if (lines["n"] > 1).any() else ""
+    st.caption(
+        f"{of}{grouped}, best {choice.measure} first; measures in percent.{spread} Tick lines to compare or change "
+        "them; click a heading to sort."
+    )
+
+
+def _drawn(lines, choice) -> tuple[pd.DataFrame, dict]:
+    """Return the table as it is shown, and the settings of its columns."""
+    text, number = st.column_config.TextColumn, st.column_config.NumberColumn
+    frame = pd.DataFrame({"run": lines["run"]})
+    columns = {"run": text("Result", width=130, pinned=True)}
+    if lines["fingerprint"].nunique() > 1:
+        frame["dataset"] = lines["dataset"]
+        columns["dataset"] = text("Data set", width=110)
+    if (lines["run"] != lines["model"]).any():
+        frame["model"] = lines["model"]
+        columns["model"] = text("Model", width=100)
+    several = bool((lines["n"] > 1).any())
+    for measure in dict.fromkeys((choice.measure, *SHOWN)):
+        frame[measure] = 100 * lines[measure]
+        columns[measure] = number(measure, format="%.2f", width=68)
+        if several:
+            name = f"{measure} ±"
+            frame[name] = 50 * (lines[f"{measure} high"] - lines[f"{measure} low"])
+            columns[name] = number("±", format="%.2f", width=SMALL, help=f"Of {measure}, over seeds.")
+    if several:
+        frame["n"] = lines["n"]
+        columns["n"] = number("Seeds", format="%d", width=58, help="Results with these settings and other seeds.")
+    frame["fit_s"] = [format.in_seconds(value) if value == value else None for value in lines["fit_s"]]
+    columns["fit_s"] = number("Training, s", format="%g", width=85)
+    frame["model_mb"] = lines["model_bytes"] / 1e6
+    columns["model_mb"] = number("Model, MB", format="%.3g", width=82, help="Size in memory.")
+    for name, (title, values, column) in _parameters(lines, choice).items():
+        frame[name] = values
+        columns[name] = column(title, width=max(70, min(160, 9 * len(title))))
+    for name, title, width in (("tags", "Tags", 100), ("note", "Note", 140)):
+        if lines[name].astype(bool).any():
+            frame[name] = lines[name]
+            columns[name] = text(title, width=width)
+    if lines["archived"].any():
+        frame["archived"] = ["archived" if value else "" for value in lines["archived"]]
+        columns["archived"] = text("Archived", width=80)
+    if lines["problem"].astype(bool).any():
+        frame["problem"] = lines["problem"]
+        columns["problem"] = text("Cannot be read", width=160)
+    frame["created"] = [listed.when(value) for value in lines["created"]]
+    columns["created"] = text("Trained, UTC", width=125)
+    return frame, columns
+
+
+def _parameters(lines, choice) -> dict:
+    """Return title, values and kind of the column of each parameter that is shown, by name."""
+    known = {p.name: p for info in experiment.MODELS.values() for p in info.parameters}
+    found, titles = {}, set()
+    for name, values in experiment.parameters(lines, choice.every, seed=choice.lines == "result").items():
+        title = known[name].label if name in known else name
+        title = f"{title} ({name})" if title in titles or title in SHOWN else title
+        titles.add(title)
+        given = [value for value in values if value is not None]
+        if given and all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in given):
+            found[f"param.{name}"] = (title, pd.to_numeric(values), st.column_config.NumberColumn)
+        else:
+            said = ["" if value is None else settings.value_text(value, known.get(name)) for value in values]
+            found[f"param.{name}"] = (title, said, st.column_config.TextColumn)
+    return found
+
+
+def buttons(records: list, frame) -> None:
+    """Show what can be done with the results that are ticked, and the downloads of the table."""
+    with st.container(horizontal=True, gap="small"):
+        if records:
+            st.caption(f"{format.count(len(records), 'result')} ticked:", width="content")
+            if len({(r["fingerprint"], r["model"]) for r in records}) == 1:
+                run_changes.name_button(records, "compare")
+            run_changes.tags_button(records, "compare")
+            run_changes.archive_button(records, "compare")
+            run_changes.delete_button(records, "compare")
+            st.button("Untick all", key="compare.untick", type="tertiary", on_click=choose_keys, args=([],))
+        charts.csv_button(
+            "All results, CSV",
+            lambda: tables.csv_safe(everything(frame)),
+            "results",
+            ALL_CSV,
+            key="compare.csv",
+        )
+
+
+ALL_CSV = "A line per result with all parameters, measures, times, tags and notes; filters do not count"
+
+
+def everything(frame) -> pd.DataFrame:
+    """Return all that is known of all results, for a CSV file: a column per parameter, measures in [0, 1]."""
+    own = ["key", "run", "dataset", "fingerprint", "model", "tags", "note", "archived"]
+    rest = [name for name in frame if name not in (*own, "params", "setting", "named")]
+    return pd.concat([frame[own], frame[rest], experiment.parameters(frame, every=True).add_prefix("param.")], axis=1)

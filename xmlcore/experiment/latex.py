@@ -1,0 +1,87 @@
+"""Tables of measures in LaTeX."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SPECIAL = {
+    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
+    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
+    "|": r"\textbar{}", '"': r"\textquotedbl{}", "–": "--", "σ": r"$\sigma$", "≥": r"$\geq$",
+}  # fmt: skip
+
+
+def latex_table(frame: "pd.DataFrame", caption: str = "", digits: int = 2) -> str:
+    """Return measures of several runs as a LaTeX table with booktabs.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Columns ``run``, ``measure``, ``k``, ``value`` and, for intervals, ``low`` and ``high``, in [0, 1]; see
+        :func:`xmlcore.experiment.side_by_side.measures_with_intervals`.
+    caption : str
+        Text; characters that LaTeX gives a meaning are escaped, as in names.
+    digits : int
+        Decimals of the percentages.
+
+    Returns
+    -------
+    str
+        A ``table`` with a row per run and a column per measure, in percent. As written with these digits, the best
+        value of a column is bold and the second best underlined; equal values are marked alike. Intervals stand below
+        the values.
+    """
+    runs = list(dict.fromkeys(frame["run"]))
+    columns = list(dict.fromkeys(zip(frame["measure"], frame["k"])))
+    value = {(r, m, k): v for r, m, k, v in zip(frame["run"], frame["measure"], frame["k"], frame["value"])}
+    ends = {}
+    if {"low", "high"} <= set(frame.columns):
+        ends = {
+            (r, m, k): (low, high)
+            for r, m, k, low, high in zip(frame["run"], frame["measure"], frame["k"], frame["low"], frame["high"])
+            if np.isfinite(low) and np.isfinite(high)
+        }
+    marks = {column: _ranks([value.get((run, *column), np.nan) for run in runs], digits) for column in columns}
+    lines = [r"% needs \usepackage{booktabs}", r"\begin{table}", r"\centering"]
+    if caption:
+        lines.append(rf"\caption{{{escaped(caption)}}}")
+    heads = [escaped(measure.replace("@k", f"@{k}")) for measure, k in columns]
+    lines += [rf"\begin{{tabular}}{{l{'r' * len(columns)}}}", r"\toprule", _row(["Model", *heads]), r"\midrule"]
+    for place, run in enumerate(runs):
+        cells, below = [], []
+        for column in columns:
+            cells.append(_cell(value.get((run, *column), np.nan), marks[column][place], digits))
+            low, high = ends.get((run, *column), (np.nan, np.nan))
+            below.append(rf"{{\scriptsize {100 * low:.{digits}f}--{100 * high:.{digits}f}}}" if low == low else "")
+        lines.append(_row([escaped(run), *cells]))
+        if any(below):
+            lines.append(_row(["", *below]))
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table}", ""])
+
+
+def escaped(text: str) -> str:
+    """Return a text in which no character has a meaning for LaTeX."""
+    return "".join(SPECIAL.get(c, c if c.isprintable() else " ") for c in str(text))
+
+
+def _ranks(values, digits) -> list[int]:
+    """Return 1 for the best of the values as they are written, 2 for the second best, 0 for the others."""
+    written = [round(100 * value, digits) if np.isfinite(value) else -np.inf for value in values]
+    order = sorted({one for one in written if np.isfinite(one)}, reverse=True)
+    return [order.index(one) + 1 if one in order[:2] else 0 for one in written]
+
+
+def _cell(value, rank, digits) -> str:
+    """Return a value in percent: bold if it is the best, underlined if it is the second best."""
+    if not np.isfinite(value):
+        return "--"
+    text = f"{100 * value:.{digits}f}"
+    return {1: rf"\textbf{{{text}}}", 2: rf"\underline{{{text}}}"}.get(rank, text)
+
+
+def _row(cells) -> str:
+    """Return a row of a table."""
+    return " & ".join(cells) + r" \\"

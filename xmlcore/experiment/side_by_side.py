@@ -1,0 +1,244 @@
+"""Several runs on one data set side by side: measures with intervals, labels, rows, and differences in words."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from xmlcore import metrics
+from xmlcore.datasets.statistics import BUCKETS, label_buckets
+from xmlcore.experiment.kept_runs import KS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from xmlcore.datasets import Dataset
+    from xmlcore.experiment.train import Run
+    from xmlcore.metrics import Difference
+
+COMPARED = ("P@k", "nDCG@k", "PSP@k", "micro F1@k")
+PROPENSITY = ("PSP@k", "PSnDCG@k")
+
+
+def measures_with_intervals(
+    dataset: "Dataset", runs: "dict[str, Run]", measures=COMPARED, ks=KS, n_resamples: int = 1000
+) -> "pd.DataFrame":
+    """Measure several runs on the test rows, with 95 % bootstrap intervals over the rows.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        The one on which the runs were trained.
+    runs : dict of Run
+        By the names that they have in the table.
+    measures : sequence of str
+        Names in :data:`xmlcore.metrics.MEASURES`.
+    ks : sequence of int
+    n_resamples : int
+
+    Returns
+    -------
+    DataFrame
+        A line per run, measure and k: ``run``, ``model``, ``measure``, ``k``, ``value``, ``low``, ``high``, in [0, 1].
+    """
+    import pandas as pd
+
+    inv_ps = metrics.inverse_propensity(dataset.Y_train) if set(PROPENSITY) & set(measures) else None
+    frames = []
+    for name, run in runs.items():
+        found = metrics.intervals(
+            dataset.Y_test, run.ranking, list(ks), measures=list(measures), inv_ps=inv_ps, n_resamples=n_resamples
+        )
+        frames.append(found.assign(run=name, model=model_style(run.model, run.params)))
+    return pd.concat(frames, ignore_index=True)[["run", "model", "measure", "k", "value", "low", "high"]]
+
+
+def buckets_side_by_side(dataset: "Dataset", runs: "dict[str, Run]", k: int = 5) -> "pd.DataFrame":
+    """Measure head, torso and tail labels of several runs.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    runs : dict of Run
+    k : int
+        Labels predicted for a row.
+
+    Returns
+    -------
+    DataFrame
+        A line per run and bucket: ``run``, ``model`` and the columns of :func:`xmlcore.metrics.labels_by_bucket`.
+    """
+    import pandas as pd
+
+    buckets = label_buckets(_training_rows(dataset))
+    frames = []
+    for name, run in runs.items():
+        found = metrics.labels_by_bucket(metrics.by_label(dataset.Y_test, run.ranking, k), buckets)
+        found.insert(0, "model", model_style(run.model, run.params))
+        found.insert(0, "run", name)
+        frames.append(found)
+    return pd.concat(frames, ignore_index=True)
+
+
+def labels_compared(dataset: "Dataset", a: "Run", b: "Run", k: int = 5) -> "pd.DataFrame":
+    """Compare two runs label by label, when the first k labels of every row count as predicted.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    a, b : Run
+    k : int
+
+    Returns
+    -------
+    DataFrame
+        A line per label with a test row: ``label``, ``name``, ``n_train`` (training rows), ``bucket``, ``rows`` (test
+        rows), ``right_a`` and ``right_b`` (rows for which it is rightly predicted), ``f1_a``, ``f1_b`` and
+        ``difference`` (of the F1, a - b); the largest differences first, of equal ones that of more test rows.
+    """
+    import pandas as pd
+
+    one, other = (metrics.by_label(dataset.Y_test, run.ranking, k) for run in (a, b))
+    n_train = _training_rows(dataset)
+    frame = pd.DataFrame(
+        {
+            "label": one["label"],
+            "name": [dataset.label_name(j) for j in range(dataset.n_labels)],
+            "n_train": n_train,
+            "bucket": label_buckets(n_train),
+            "rows": one["rows"],
+            "right_a": one["right"],
+            "right_b": other["right"],
+            "f1_a": one["f1"],
+            "f1_b": other["f1"],
+        }
+    )
+    frame = frame[frame["rows"] > 0]
+    frame = frame.assign(difference=frame["f1_a"] - frame["f1_b"], size=(frame["f1_a"] - frame["f1_b"]).abs())
+    return frame.sort_values(["size", "rows"], ascending=False, kind="stable", ignore_index=True).drop(columns="size")
+
+
+def wins_by_bucket(frame: "pd.DataFrame") -> "pd.DataFrame":
+    """Count the labels for which each of two runs is better.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        What :func:`labels_compared` returned.
+
+    Returns
+    -------
+    DataFrame
+        A line per bucket and one for all labels: ``bucket`` ("head", "torso", "tail", "all"), ``a``, ``equal`` and
+        ``b`` (number of labels).
+    """
+    import pandas as pd
+
+    lines = []
+    for bucket in (*BUCKETS, "all"):
+        found = frame["difference"] if bucket == "all" else frame.loc[frame["bucket"] == bucket, "difference"]
+        lines.append((bucket, int((found > 0).sum()), int((found == 0).sum()), int((found < 0).sum())))
+    return pd.DataFrame(lines, columns=["bucket", "a", "equal", "b"])
+
+
+def rows_compared(dataset: "Dataset", a: "Run", b: "Run", k: int = 5) -> "pd.DataFrame":
+    """Return the test rows for which two runs predict different numbers of right labels.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    a, b : Run
+    k : int
+        Labels predicted for a row.
+
+    Returns
+    -------
+    DataFrame
+        ``row``, ``true`` (number of true labels), ``right_a`` and ``right_b`` (right ones among the first k),
+        ``difference`` (a - b); the largest differences first.
+    """
+    import pandas as pd
+
+    right = [metrics.hits(dataset.Y_test, run.ranking)[:, :k].sum(axis=1) for run in (a, b)]
+    frame = pd.DataFrame(
+        {
+            "row": np.arange(dataset.n_test),
+            "true": np.diff(dataset.Y_test.indptr),
+            "right_a": right[0],
+            "right_b": right[1],
+            "difference": right[0].astype(np.int64) - right[1],
+        }
+    )
+    frame = frame[frame["difference"] != 0]
+    return frame.iloc[np.argsort(-frame["difference"].abs().to_numpy(), kind="stable")].reset_index(drop=True)
+
+
+def difference_of(dataset: "Dataset", a: "Run", b: "Run", measure: str = "P@1") -> "Difference":
+    """Test whether two runs differ in a measure, by swapping their predictions of random test rows.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    a, b : Run
+    measure : str
+        A measure and its k, such as "P@1".
+
+    Returns
+    -------
+    xmlcore.metrics.Difference
+        See :func:`xmlcore.metrics.paired_permutation`.
+    """
+    name, k = measure.split("@")
+    weights = {"inv_ps": metrics.inverse_propensity(dataset.Y_train)} if f"{name}@k" in PROPENSITY else {}
+    return metrics.paired_permutation(dataset.Y_test, a.ranking, b.ranking, f"{name}@k", int(k), **weights)
+
+
+def difference_in_words(found: "Difference", a: str, b: str, measure: str = "P@1") -> str:
+    """Say whether a difference is real, in one sentence.
+
+    Parameters
+    ----------
+    found : Difference
+        Of a and b, in a measure of which more is better.
+    a, b : str
+        Names of the two runs.
+    measure : str
+        Name of the measure in the sentence.
+
+    Returns
+    -------
+    str
+        ``PLT is better than LdSM in P@1 by 2.1 points (1.3 to 2.9); chance alone gives such a difference in less than 1
+        of 1,000 cases.``
+    """
+    if not np.isfinite(found.difference) or not np.isfinite(found.p_value):
+        return f"{measure} of {a} and {b} cannot be compared: it is not defined here."
+    if found.difference == 0:
+        return f"{a} and {b} are equal in {measure}."
+    sign, (better, worse) = (1, (a, b)) if found.difference > 0 else (-1, (b, a))
+    low, high = sorted((sign * found.low, sign * found.high))
+    digits = 1 if abs(found.difference) >= 0.00095 else 2
+    points, low, high = (f"{100 * value:.{digits}f}".replace("-", "−") for value in (abs(found.difference), low, high))
+    share = _share(found.p_value)
+    said = f"{better} is better than {worse} in {measure} by {points} points ({low} to {high})"
+    if found.p_value < 0.05:
+        return f"{said}; chance alone gives such a difference in {share} cases."
+    return f"{said}, which may be chance: chance alone gives such a difference in {share} cases."
+
+
+def model_style(model: str, params: dict) -> str:
+    """Return the name by which figures colour a run: a PLT trained with noise is the paper's ExtendedPLT."""
+    return "ExtendedPLT" if model == "PLT" and params.get("noise_sigma", 0) > 0 else model
+
+
+def _share(p):
+    """Return a probability as a number of cases: ``12 of 100``."""
+    if p < 0.001:
+        return "less than 1 of 1,000"
+    return (
+        f"{max(1, round(1000 * p))} of 1,000" if p < 0.01 else f"{min(99, round(100 * p))} of 100" if p < 1 else "all"
+    )
+
+
+def _training_rows(dataset):
+    """Return the number of training rows of each label."""
+    return np.bincount(dataset.Y_train.indices, minlength=dataset.n_labels)

@@ -1,0 +1,168 @@
+"""Figures that put several runs side by side."""
+
+import pandas as pd
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from xmlcore.figures._style import PALETTE, QUIET, need_columns, new_figure, run_style, short
+
+BUCKETS = ("head", "torso", "tail")
+SHADES = [[0.0, "#0072B2"], [0.5, "#CC79A7"], [1.0, "#E69F00"]]  # legible on a white and on a dark page
+
+
+def measures_compared(frame: pd.DataFrame, title: str = "Measures side by side") -> go.Figure:
+    """Draw measures of several runs with their intervals, a panel per measure.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Columns ``run``, ``model``, ``measure``, ``k``, ``value``, ``low``, ``high``, in [0, 1]; see
+        :func:`xmlcore.experiment.side_by_side.measures_with_intervals`.
+    title : str
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+    """
+    need_columns(frame, ["run", "model", "measure", "k", "value", "low", "high"], "measures_compared")
+    measures, runs = list(dict.fromkeys(frame["measure"])), list(dict.fromkeys(frame["run"]))
+    columns = min(2, max(1, len(measures)))
+    figure = make_subplots(
+        rows=-(-len(measures) // columns), cols=columns, subplot_titles=measures, horizontal_spacing=0.1,
+        vertical_spacing=0.16, figure=new_figure(title, shown=len(frame), total=len(frame)),
+    )  # fmt: skip
+    ks = sorted(frame["k"].unique())
+    styles = run_colors(frame.drop_duplicates("run"))
+    for place, measure in enumerate(measures):
+        row, column = place // columns + 1, place % columns + 1
+        for number, run in enumerate(runs):
+            own = frame[(frame["run"] == run) & (frame["measure"] == measure)].sort_values("k")
+            shift = 0.6 * ((number + 0.5) / len(runs) - 0.5)
+            figure.add_scatter(
+                x=[ks.index(k) + shift for k in own["k"]],
+                y=100 * own["value"],
+                error_y={
+                    "array": 100 * (own["high"] - own["value"]),
+                    "arrayminus": 100 * (own["value"] - own["low"]),
+                    "thickness": 1.5,
+                    "width": 3,
+                },
+                mode="markers",
+                name=short(run, 40),
+                legendgroup=run,
+                showlegend=place == 0,
+                marker={**styles[run], "size": 9},
+                customdata=list(zip(own["k"], 100 * own["low"], 100 * own["high"])),
+                hovertemplate=f"<b>{short(run, 40)}</b><br>{measure.replace('@k', '@%{customdata[0]}')} = %{{y:.2f}} %"
+                " (%{customdata[1]:.2f} to %{customdata[2]:.2f})<extra></extra>",
+                row=row,
+                col=column,
+            )
+        figure.update_xaxes(tickvals=list(range(len(ks))), ticktext=[f"k = {k}" for k in ks], row=row, col=column)
+        figure.update_xaxes(range=[-0.5, len(ks) - 0.5], showgrid=False, row=row, col=column)
+        figure.update_yaxes(title_text="Percent" if column == 1 else None, row=row, col=column)
+    figure.update_layout(height=230 * -(-len(measures) // columns) + 110 + 22 * len(runs), showlegend=True)
+    return figure
+
+
+def buckets_compared(frame: pd.DataFrame, column: str = "recall", title: str | None = None) -> go.Figure:
+    """Draw how well several runs predict head, torso and tail labels.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Columns ``run``, ``model``, ``bucket``, ``n_labels`` and the one drawn; see
+        :func:`xmlcore.experiment.side_by_side.buckets_side_by_side`.
+    column : {"recall", "precision", "macro_f1"}
+    title : str, optional
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+    """
+    need_columns(frame, ["run", "model", "bucket", "n_labels", column], "buckets_compared")
+    name = {"recall": "Recall", "precision": "Precision", "macro_f1": "Macro F1"}.get(column, column)
+    figure = new_figure(title or f"{name} of head, torso and tail labels", shown=len(frame), total=len(frame))
+    styles = run_colors(frame.drop_duplicates("run"))
+    patterns = ("", "/", ".", "x", "-", "|", "+", "\\")
+    for number, (run, own) in enumerate(frame.groupby("run", sort=False)):
+        figure.add_bar(
+            x=own["bucket"],
+            y=100 * own[column],
+            name=short(run, 40),
+            marker={"color": styles[run]["color"], "pattern": {"shape": patterns[number % len(patterns)]}},
+            customdata=own["n_labels"],
+            hovertemplate=f"<b>{short(run, 40)}</b><br>%{{x}}: {name} %{{y:.2f}} %, %{{customdata:,}} labels with a "
+            "test row<extra></extra>",
+        )
+    figure.update_layout(barmode="group", showlegend=True, height=330 + 22 * frame["run"].nunique())
+    figure.update_xaxes(title_text="Labels by training rows", showgrid=False)
+    figure.update_yaxes(title_text=f"{name}, percent", rangemode="tozero")
+    return figure
+
+
+def parameters_compared(frame: pd.DataFrame, parameters, measure: str, title: str | None = None) -> go.Figure:
+    """Draw parallel coordinates: a line per run through its parameters and its measure, which gives the colour.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Columns ``measure`` (in percent) and the parameters: numbers, or texts, which are drawn in their order.
+    parameters : dict of str
+        Columns of parameters -> what the axes say.
+    measure : str
+        Name of the column with the measure.
+    title : str, optional
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+        ``layout.meta`` adds ``left_out``, the number of runs without a value for one of the parameters.
+    """
+    need_columns(frame, [measure, *parameters], "parameters_compared")
+    drawn = frame.dropna(subset=[measure, *parameters])
+    figure = new_figure(title or f"{measure} by settings", shown=len(drawn), total=len(frame))
+    dimensions = [_dimension(drawn[name], label) for name, label in parameters.items()]
+    values = drawn[measure].astype(float)
+    dimensions.append({"label": f"{measure}, %", "values": values.tolist()})
+    figure.add_parcoords(
+        dimensions=dimensions,
+        line={"color": values.tolist(), "colorscale": SHADES, "showscale": False},
+        # The dashboard's theme does not reach these texts: this grey is legible on a white and on a dark page.
+        labelfont={"color": LEGIBLE, "size": 13},
+        tickfont={"color": LEGIBLE, "size": 12},
+        rangefont={"color": "rgba(0, 0, 0, 0)", "size": 1},
+        unselected={"line": {"color": QUIET, "opacity": 0.15}},
+    )
+    figure.update_layout(height=380, margin={"t": 110, "l": 70, "r": 60, "b": 40})
+    figure.update_layout(meta={**figure.layout.meta, "left_out": len(frame) - len(drawn)})
+    return figure
+
+
+LEGIBLE = "#74808A"  # a contrast of 4.0 on a white page and 4.5 on a dark one
+
+
+def _dimension(values, label) -> dict:
+    """Return an axis of parallel coordinates: of numbers as they are, of texts by their places in the order."""
+    label = short(label, 24)
+    if pd.api.types.is_numeric_dtype(values):
+        distinct = sorted(values.unique())
+        ticks = {"tickvals": distinct, "ticktext": [f"{value:g}" for value in distinct]} if len(distinct) <= 8 else {}
+        return {"label": label, "values": values.astype(float).tolist(), **ticks}
+    distinct = sorted(values.astype(str).unique())
+    places = {text: place for place, text in enumerate(distinct)}
+    ticks = {"tickvals": list(places.values()), "ticktext": [short(text, 16) for text in distinct]}
+    return {"label": label, "values": [places[str(value)] for value in values], **ticks}
+
+
+def run_colors(frame: pd.DataFrame) -> dict:
+    """Return colour and mark of each run: the first run of a model has the model's, the next ones those left over."""
+    styles, used = {}, set()
+    for run, model in zip(frame["run"], frame["model"]):
+        style = run_style(model)
+        color = style["color"]
+        if color in used:
+            color = next((other for other in PALETTE if other not in used), PALETTE[len(styles) % len(PALETTE)])
+        used.add(color)
+        styles[run] = {"color": color, "symbol": style["mark"] if color == style["color"] else f"{style['mark']}-open"}
+    return styles
